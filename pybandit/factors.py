@@ -7,7 +7,7 @@ Examples
 >>> import numpy as np, pybandit as pb
 >>> y = np.random.default_rng(1).normal(0.3, 1.0, 100_000)
 >>> factors = pb.factors.gaussian(y, np.linspace(-1, 1, 5))
->>> pb.race(factors, rng=1).winner
+>>> pb.race(factors, rng=1).best
 3
 """
 

@@ -29,7 +29,7 @@ For ``numba.cfunc`` there is `factor_signature`:
 ...         for s in range(n_states):
 ...             out[f * n_states + s] = -((factors[f] % 10) / 10 - states[s]) ** 2
 ...     return 0
->>> pb.race(pb.Factors(log_factor, 1000, 3), rng=1).winner
+>>> pb.race(pb.Factors(log_factor, 1000, 3), rng=1).best
 0
 """
 
@@ -102,7 +102,7 @@ def factor(function: Callable[..., None] | None = None, **options: Any) -> Any:
     >>> y = np.random.default_rng(1).normal(0.3, 1.0, 100_000)
     >>> means = np.linspace(-1, 1, 5)
     >>> factors = pb.Factors(log_factor.bind(y, means), y.size, means.size)
-    >>> pb.race(factors, rng=1).winner
+    >>> pb.race(factors, rng=1).best
     3
     """
     if function is None:
@@ -131,7 +131,7 @@ class Factor:
     ...         for s in range(states.size):
     ...             out[f, s] = -abs(y[factors[f]] - places[states[s]])
     >>> y, places = np.random.default_rng(1).normal(0.3, 1.0, 10_000), np.linspace(-1, 1, 5)
-    >>> pb.race(pb.Factors(distance.bind(y, places), y.size, 5), rng=1).winner
+    >>> pb.race(pb.Factors(distance.bind(y, places), y.size, 5), rng=1).best
     3
     >>> out = np.empty((1, 2))
     >>> distance.jitted(np.array([0]), np.array([1, 2]), out, np.array([0.5]), places)

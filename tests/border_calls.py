@@ -31,7 +31,7 @@ UNCALLED = {
     "AcceptResult", "AmendResult", "Amendment", "Batch", "BatchRecord", "BestOfResult",
     "Comparison", "ConfidenceBounds", "CountAmendment", "CountPlan", "DrawInfo", "Event",
     "ExactStep", "Factor", "FunctionEnvironment", "FunctionPolicy", "Laplace", "MetropolisStep",
-    "PopulationEstimate", "RaceResult", "Recommendation", "SimulationResult", "SliceResult",
+    "RaceResult", "Recommendation", "SimulationResult", "SliceResult",
     "SplitCheck", "Status", "Study", "TellResult", "VerifyResult", "BanditSearchCV",
     "best_of_async", "get_include", "main"}
 
@@ -127,6 +127,7 @@ RACING = {
     pb.racing.ControlVariate: dict(values=MATRIX, totals=MATRIX.sum(axis=0)),
     pb.racing.EBSBound: dict(value_range=1.0),
     pb.Factors: dict(function=len, n_factors=5, n_states=2),
+    pb.racing.Looks: {},
     pb.racing.NormalBound: {},
     pb.racing.PopulationMoments: dict(points=POINTS),
     pb.racing.Populations: dict(function=len, sizes=[3, 4]),
@@ -149,7 +150,7 @@ RACING = {
 KINDS = {
     pb.factors.categorical: dict(y=np.arange(60) % 2, log_probabilities=np.log([[0.5, 0.5]] * 3),
                                  members=[0, 1]),
-    pb.factors.gaussian: dict(y=POINTS[:, 0], means=[0.1, 0.2], sd=1.0, members=[0, 1]),
+    pb.factors.gaussian: dict(y=POINTS[:, 0], means=[0.1, 0.2], std=1.0, members=[0, 1]),
     pb.factors.members: dict(labels=[0, 1, 1], n_labels=2),
     pb.factors.pairwise: dict(table=np.eye(2), labels=np.arange(60) % 2, neighbours=[0, 1],
                               weights=[0.5, 0.5]),
@@ -159,13 +160,13 @@ BOUNDS = {
     pb.bounds.b_normal: dict(delta=0.05, first_fraction=0.1),
     pb.bounds.boundary: dict(delta=0.05, fractions=[0.1, 0.2]),
     pb.bounds.crossing_probability: dict(boundary=2.0, fractions=[0.1, 0.2]),
-    pb.bounds.empirical_bernstein_serfling: dict(n=5, population=10, std=1.0, value_range=1.0,
+    pb.bounds.empirical_bernstein_serfling: dict(n=5, population_size=10, std=1.0, value_range=1.0,
                                                  delta=0.1),
     pb.bounds.kl_ucb: dict(mean=0.5, n=3, t=10),
     pb.bounds.kl_variance: dict(pair_statistic=0.1, n_pairs=5, delta=0.1),
-    pb.bounds.normal: dict(n=5, population=10, std=1.0, boundary=2.0),
-    pb.bounds.normal_sample_complexity: dict(gap=0.5, population=1000, n_states=2, delta=0.05),
-    pb.bounds.student: dict(n=5, population=10, std=1.0, boundary=2.0),
+    pb.bounds.normal: dict(n=5, population_size=10, std=1.0, boundary=2.0),
+    pb.bounds.normal_sample_complexity: dict(gap=0.5, population_size=1000, n_states=2, delta=0.05),
+    pb.bounds.student: dict(n=5, population_size=10, std=1.0, boundary=2.0),
     pb.bounds.ucb1: dict(mean=0.5, n=3, t=10),
     pb.bounds.ucb_v: dict(mean=0.5, variance=0.1, n=3, t=10),
 }
@@ -214,6 +215,7 @@ def retired(arm):
 
 
 BETTING = {
+    pb.betting.Bets: {},
     pb.BettingRace: dict(n_arms=3, n_items=9, value_range=(0, 1), costs=[0.1, 0.2, 0.3]),
     pb.BettingThreshold: dict(n_arms=3, n_items=9, threshold=0.5, value_range=(0, 1)),
     pb.BudgetRace: dict(n_arms=3, n_items=9, budget_cost=6.0, value_range=(0, 1),
@@ -350,14 +352,11 @@ SIMULATION = {
     stopping_times: dict(q=[0.1, 0.5], of="pulls"),
 }
 MONTECARLO = {
-    pb.montecarlo.EstimatorAllocator: dict(n_estimators=3),
+    pb.montecarlo.EstimatorAllocator: dict(n_arms=3),
     pb.combine_estimators: dict(
-        functions=[lambda rng, size=None: rng.normal(size=size)] * 2, budget=60),
+        estimators=[lambda rng, size=None: rng.normal(size=size)] * 2, budget=60),
     pb.environments.CIRCaplet: dict(strike=0.08, thetas=[0.0, 0.1], n_steps=4),
     pb.environments.LogisticEvidence: dict(features=[[0.5], [-1.0]], labels=[1, 0], n_anneals=[5]),
-    pb.montecarlo.population_monte_carlo: dict(caplet=pb.environments.CIRCaplet(0.08, n_steps=4),
-                                               n=30,
-                                               population=10),
 }
 NUMBA = {pb.numba.policy: dict(ask=lambda t, n_arms: t % n_arms),
          pb.numba.environment: dict(draw=lambda arm, rng: rng.random()),

@@ -125,10 +125,9 @@ DRAWS = {
     "RacingGibbs": lambda: gibbs().sample(20, rng=1),
     "RacingMetropolis": lambda: metropolis().sample(20, rng=1),
     "ExactMinibatch": lambda: exact().sample(20, rng=1),
-    "population_monte_carlo": lambda: pb.montecarlo.population_monte_carlo(CAPLET, 600,
-                                                                           population=60, rng=1),
     "combine_estimators": lambda: pb.combine_estimators(
-        [lambda rng: rng.random(), lambda rng: rng.normal(0.5, 0.1)], 200, rng=1, progress=False),
+        [lambda rng: rng.random(), lambda rng: rng.normal(0.5, 0.1)], 200, rng=1,
+        progress=False).allocator,
     "simulate": lambda: pb.simulate(
         lambda e: pb.policies.SequentialHalving(e.n_arms, 60),
                                     pb.environments.GaussianBandit([0, 1, 2]),

@@ -90,7 +90,8 @@ def height(rng):
 
 
 CAPLET = pb.environments.CIRCaplet(0.08, n_steps=16)
-EVIDENCE = pb.environments.LogisticEvidence(POINTS[:40], np.arange(40) % 2, [20, 40])
+EVIDENCE = pb.environments.LogisticEvidence(POINTS[:40], labels=np.arange(40) % 2,
+                                            n_anneals=[20, 40])
 GLM = mcmc.GLMControl(POINTS, POINTS[:, 0], POINTS[:, 1], np.zeros(2))
 TAYLOR = mcmc.TaylorControl(np.zeros(2), POINTS)
 ROWS = np.arange(3000)
@@ -187,7 +188,5 @@ CALLS = PULLS | {
     "confidence_sequence": function(
         lambda: pb.confidence_sequence(MATRIX[:, 0], value_range=(-9, 9))),
     "combine_estimators": function(lambda: pb.combine_estimators(
-        [height, height], 200, rng=1, progress=False).get_state()),
-    "population_monte_carlo": function(
-        lambda: pb.montecarlo.population_monte_carlo(CAPLET, 600, population=60, rng=1)),
+        [height, height], 200, rng=1, progress=False).allocator.get_state()),
 }

@@ -233,7 +233,8 @@ CASES = {
     "RacingMetropolis": metropolis,
     "RacingMetropolis: control": lambda given: metropolis(given, control=control()),
     "RacingMetropolis: betting": lambda given: metropolis(given, control=control(),
-                                                          bound="betting"),
+                                                          bound=pb.racing.BettingBound(
+                                                              value_range="control")),
     "RacingMetropolis: factors": metropolis_of_factors,
     "RacingMetropolis: proposal": lambda given: metropolis(given, proposal=Shifted(given)),
     "SGLD": langevin,

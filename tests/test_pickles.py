@@ -48,10 +48,10 @@ def shifted(rows, states):
 
 
 SAMPLERS = {"array": dict(factors=MATRIX), "shuffled": dict(factors=MATRIX, layout="shuffled"),
-            "rejection": dict(factors=MATRIX, indices="rejection"),
-            "keyed": dict(factors=MATRIX, indices="keyed"),
+            "rejection": dict(factors=MATRIX, looks=pb.racing.Looks(indices="rejection")),
+            "keyed": dict(factors=MATRIX, looks=pb.racing.Looks(indices="keyed")),
             "function": dict(factors=pb.Factors(shifted, N, 4)),
-            "bets": dict(factors=MATRIX, bound="betting", value_range=(-9.0, 9.0)),
+            "bets": dict(factors=MATRIX, bound=pb.racing.BettingBound(value_range=(-9.0, 9.0))),
             "prior": dict(factors=MATRIX, log_prior=[0.0, -1.0, -np.inf, 2.0])}
 
 
@@ -71,7 +71,7 @@ def test_a_copied_sampler_draws_what_the_original_draws(options, kind):
 @pytest.mark.parametrize("ratios", [MATRIX[:, 3] - MATRIX[:, 0], pb.Factors(shifted, N, 1)],
                          ids=["array", "function"])
 def test_a_copied_acceptance_test_decides_as_the_original(ratios, kind):
-    test = pb.racing.AcceptanceTest(ratios, first_look=20, rng=5)
+    test = pb.racing.AcceptanceTest(ratios, looks=pb.racing.Looks(first=20), rng=5)
     first = [test.test(level) for level in np.linspace(-30, 30, 9)]
     again = COPIES[kind](test)
     levels = np.linspace(-40, 90, 30)
@@ -193,8 +193,9 @@ def test_what_cannot_be_copied_says_the_way_out(tmp_path):
 # results, which `results` makes, and what takes a file or a model
 OTHERS = {"AcceptResult", "AmendResult", "Amendment", "BanditSearchCV", "Batch", "BatchRecord",
           "BestOfResult", "Comparison", "ConfidenceBounds", "CountAmendment", "CountPlan",
-          "DrawInfo", "Event", "ExactStep", "Factor", "FunctionEnvironment", "FunctionPolicy",
-          "Laplace", "MetropolisStep", "Policy", "PopulationEstimate", "RaceResult",
+          "DrawInfo", "Estimate", "Event", "ExactStep", "Factor", "FunctionEnvironment",
+          "FunctionPolicy",
+          "Laplace", "MetropolisStep", "Policy", "RaceResult",
           "Recommendation", "SimulationResult", "SliceResult", "SplitCheck", "Status", "Study",
           "TellResult", "VerifyResult"}
 

@@ -17,10 +17,12 @@ from native import pointer
 N = 100_000
 i64 = ctypes.c_int64
 BOUNDS = {
-    "normal": pb.racing.NormalBound(0.05),
-    "betting": pb.racing.BettingBound(0.05, 1.0),
-    "betting, ebmix": pb.racing.BettingBound(0.05, 1.0, mixture="ebmix"),
-    "betting, hybrid": pb.racing.BettingBound(0.05, 1.0, hybrid=True),
+    "normal": pb.racing.NormalBound(delta=0.05),
+    "betting": pb.racing.BettingBound(delta=0.05, value_range=1.0),
+    "betting, ebmix": pb.racing.BettingBound(delta=0.05, value_range=1.0,
+                                             bets=pb.betting.Bets("ebmix")),
+    "betting, hybrid": pb.racing.BettingBound(delta=0.05, value_range=1.0,
+                                              bets=pb.betting.Bets("product", hybrid=True)),
 }
 
 

@@ -58,7 +58,8 @@ def cython_loop(tmp_path_factory):
 def sampler_of(function, rows):
     factors = pb.Factors(function, N, D)
     # normal: a "student" race waits for variance, and what these functions write has none
-    return pb.RacingSampler(factors, PRIOR, bound="normal", first_look=rows, rng=1)
+    return pb.RacingSampler(factors, PRIOR, bound="normal", looks=pb.racing.Looks(first=rows),
+                            rng=1)
 
 
 @pytest.mark.parametrize("rows", [2, 50])

@@ -110,7 +110,7 @@ def means(n, n_states, n_components, rounds=30):
     def by_callback(k=3):
         members = np.flatnonzero(labels == k)
         factors = pb.Factors(log_factor.bind(y, members, grid), members.size, n_states)
-        return pb.race(factors, rng.gumbel(size=n_states), rng=rng).winner
+        return pb.race(factors, rng.gumbel(size=n_states), rng=rng).best
 
     def all_of(draw):
         parts = pb.factors.members(labels, n_components)
@@ -120,7 +120,7 @@ def means(n, n_states, n_components, rounds=30):
         "NumPy, sums of y": (by_numpy, 1),
         "race, a function of numba": (by_callback, 1),
         "race, compiled factors": (lambda: all_of(lambda f: pb.race(
-            f, rng.gumbel(size=n_states), rng=rng).winner), n_components),
+            f, rng.gumbel(size=n_states), rng=rng).best), n_components),
         "exact_sample, compiled factors": (
             lambda: all_of(lambda f: pb.racing.exact_sample(f, rng=rng)),
                                            n_components),

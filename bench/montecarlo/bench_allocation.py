@@ -49,11 +49,11 @@ def test_ask_and_tell(timed, role):
                 allocator.tell(arm, values[arm, j])
     else:
         policy, _, more = role.partition(", ")
-        costs = "observed" if "costs" in more else "equal"
-        allocator = pb.montecarlo.EstimatorAllocator(10, policy, costs=costs, rng=1,
+        costs = "told" if "costs" in more else "equal"
+        allocator = pb.montecarlo.EstimatorAllocator(10, policy=policy, costs=costs, rng=1,
                                                      weights="predictable" if more[:1] == "p"
                                                      else "mean")
-        told = (np.ones(1),) if costs == "observed" else ()
+        told = (np.ones(1),) if costs == "told" else ()
         first = allocator.ask()
         allocator.tell(first, values[first, 0], *[np.ones(first.size) for _ in told])
 
@@ -74,7 +74,7 @@ def test_simulate(timed, role):
         if role == "values alone":
             environment.pull(in_turn, rng)
         else:
-            pb.simulate(lambda e: pb.montecarlo.EstimatorAllocator(10, role, budget=BUDGET,
+            pb.simulate(lambda e: pb.montecarlo.EstimatorAllocator(10, policy=role, budget=BUDGET,
                                                                    weights="predictable"),
                         environment, 5, rng=1, n_threads=1, progress=False)
 

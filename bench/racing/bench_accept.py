@@ -40,7 +40,7 @@ def test_against_the_limit(timed, limits, ratios, rows, role):
     """A test decided at its first look: sum and square of so many random ratios."""
     rng = np.random.default_rng(3)
     group = f"{rows} of {N} log ratios"
-    options = dict(first_look=rows, rng=rng)
+    options = dict(looks=pb.racing.Looks(first=rows), rng=rng)
     if role == "bare shuffle and gather":
         permutation, moments = np.arange(N), np.zeros(2)
         arguments = (bits_of(rng), pointer(permutation), i64(N), pointer(ratios), i64(rows),
@@ -98,9 +98,9 @@ def test_lil_ucb(timed, population, role):
     options = dict(bound="normal", delta=0.05) if role == "race" else dict(
         delta=0.05, value_range=np.ptp(rewards, axis=0))
     rng = np.random.default_rng(5)
-    offsets = iter(np.log(np.arange(1, 11) / 55) + rng.gumbel(size=(100_000, 10)))
+    perturbed = iter(np.log(np.arange(1, 11) / 55) + rng.gumbel(size=(100_000, 10)))
     find = pb.race if role == "race" else pb.racing.lil_ucb
-    timed("a draw, sigma = 1e-5", role, lambda: find(rewards, next(offsets), rng=rng, **options),
+    timed("a draw, sigma = 1e-5", role, lambda: find(rewards, next(perturbed), rng=rng, **options),
           rounds=200)
 
 

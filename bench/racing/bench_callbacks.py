@@ -86,8 +86,8 @@ KINDS = ["matrix", "C by ctypes", "numba, cfunc", "numba, bound", "numba, bound,
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_draw_from_python(timed, driver, kind):
-    sampler = pb.RacingSampler(sources(driver)[kind], PRIOR, first_look=FIRST_LOOK,
-                               max_fraction=1.0, rng=1)
+    sampler = pb.RacingSampler(sources(driver)[kind], PRIOR,
+                               looks=pb.racing.Looks(first=FIRST_LOOK, max_fraction=1.0), rng=1)
     assert sampler.draw()[1].n_evaluations == FIRST_LOOK * D
     draw, times = sampler.draw, range(100)
 
@@ -100,8 +100,8 @@ def test_one_draw_from_python(timed, driver, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_draws_at_once(timed, driver, kind):
-    sampler = pb.RacingSampler(sources(driver)[kind], PRIOR, first_look=FIRST_LOOK,
-                               max_fraction=1.0, rng=1)
+    sampler = pb.RacingSampler(sources(driver)[kind], PRIOR,
+                               looks=pb.racing.Looks(first=FIRST_LOOK, max_fraction=1.0), rng=1)
     timed("sampler.draw(1000), two states", kind, lambda: sampler.draw(1000), per=1000)
 
 

@@ -24,8 +24,9 @@ DECIDED = np.arange(D) * 1e3
 
 
 def decided_sampler(population, rows, layout="gather"):
-    return pb.RacingSampler(population * 1e-9, DECIDED, first_look=rows, layout=layout,
-                            max_fraction=1.0, rng=1)
+    return pb.RacingSampler(population * 1e-9, DECIDED,
+                            looks=pb.racing.Looks(first=rows, max_fraction=1.0), layout=layout,
+                            rng=1)
 
 
 @pytest.mark.parametrize("rows", [50, 1000, 5000, 10_000])
@@ -49,7 +50,8 @@ def test_against_the_limit(timed, limits, population, rows, role):
             pointer(sums), pointer(squares)))
     elif role == "race":
         rewards = population * 1e-9
-        timed(group, role, lambda: pb.race(rewards, DECIDED, first_look=rows, rng=rng))
+        timed(group, role,
+              lambda: pb.race(rewards, DECIDED, looks=pb.racing.Looks(first=rows), rng=rng))
     else:
         layout = "gather" if role == "draw" else "shuffled"
         sampler = decided_sampler(population, rows, layout)
@@ -112,7 +114,7 @@ def test_boundary(timed, convention):
     """One B_Normal that was not solved before: eleven looks."""
     deltas = iter(np.linspace(0.01, 0.2, 10**6))
     timed("a boundary not solved before", convention,
-          lambda: pb.bounds.b_normal(next(deltas), 0.0005, convention))
+          lambda: pb.bounds.b_normal(next(deltas), 0.0005, convention=convention))
 
 
 def test_boundary_again(timed):

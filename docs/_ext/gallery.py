@@ -14,7 +14,8 @@ DOCS = Path(__file__).parents[1]
 EXAMPLES, SAVED, GALLERY = DOCS.parent / "examples", DOCS / "gallery_saved", DOCS / "gallery"
 DRAWN = DOCS.parent / "build" / "drawn.png"
 # what the others import
-HELPERS = ("arch_chain", "arch_model", "budget_policies", "estimator_policies", "score_tables")
+HELPERS = ("arch_chain", "arch_model", "budget_policies", "estimator_policies", "population",
+           "score_tables")
 
 
 def is_shown(path):

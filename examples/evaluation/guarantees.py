@@ -30,7 +30,7 @@ def coins(rng, n_items, wins):
 
 def race_betting(rng):
     return pb.race(coins(rng, 1000, [499, 500]), rng=rng,
-                   bound=pb.racing.BettingBound(0.1, (0.0, 1.0))).winner == 0
+                   bound=pb.racing.BettingBound(delta=0.1, value_range=(0.0, 1.0))).best == 0
 
 
 def best_of(rng):
@@ -90,7 +90,7 @@ def interval(rng):
     while not allocator.done:
         arms = allocator.ask()
         allocator.tell(arms, (rng.random(arms.size) < 0.9) / 0.9)
-        low, high = allocator.interval(0.05)
+        low, high = allocator.interval(delta=0.05)
         if not low <= 1.0 <= high:
             return True
     return False
@@ -99,7 +99,7 @@ def interval(rng):
 def student(rng):
     differences = rng.normal(size=5000)
     return pb.race(np.stack([differences - differences.mean() + 1e-9, np.zeros(5000)], axis=1),
-                   delta=0.05, rng=rng).winner == 1
+                   delta=0.05, rng=rng).best == 1
 
 
 def student_rare(rng):
@@ -107,7 +107,7 @@ def student_rare(rng):
     differences = np.where(np.arange(5000) < 50, 100.0, -1.0) + 0.1 * rng.normal(size=5000)
     differences += 1e-9 - differences.mean()
     return pb.race(np.stack([differences, np.zeros(5000)], axis=1), delta=0.05,
-                   rng=rng).winner == 1
+                   rng=rng).best == 1
 
 
 # -- policies, all runs at once --------------------------------------------------------------

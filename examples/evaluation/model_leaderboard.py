@@ -24,12 +24,14 @@ from pybandit._shared.drawing import DATA, EXACT, RACING, new_figure, save, tidy
 
 DELTA, TOLERANCE = 0.05, 0.01
 BOUNDS = {
-    "normal": pb.racing.NormalBound(DELTA),
-    "student": pb.racing.StudentBound(DELTA),
-    "ebs": pb.racing.EBSBound(DELTA, value_range=1.0),
-    "betting": pb.racing.BettingBound(DELTA, (0, 1)),
-    "betting, ebmix": pb.racing.BettingBound(DELTA, (0, 1), mixture="ebmix"),
-    "betting, hybrid": pb.racing.BettingBound(DELTA, (0, 1), hybrid=True),
+    "normal": pb.racing.NormalBound(delta=DELTA),
+    "student": pb.racing.StudentBound(delta=DELTA),
+    "ebs": pb.racing.EBSBound(delta=DELTA, value_range=1.0),
+    "betting": pb.racing.BettingBound(delta=DELTA, value_range=(0, 1)),
+    "betting, ebmix": pb.racing.BettingBound(delta=DELTA, value_range=(0, 1),
+                                             bets=pb.betting.Bets("ebmix")),
+    "betting, hybrid": pb.racing.BettingBound(delta=DELTA, value_range=(0, 1),
+                                              bets=pb.betting.Bets("product", hybrid=True)),
 }
 # What is read of another table, 58 models by 797 items; ebs and normal by marginal deviations.
 REFERENCE = {"ebs": 0.389, "normal": 0.065, "betting": 0.035}
@@ -168,7 +170,7 @@ def measure(scores, bound, n_orders, seed):
     for order in range(n_orders):
         result = pb.race(scores, bound=bound, rng=np.random.default_rng((seed, order)))
         shares.append(result.n_evaluations / scores.size)
-        errors += result.winner != best
+        errors += result.best != best
     return np.array(shares), errors
 
 

@@ -15,6 +15,7 @@ import time
 
 import numpy as np
 from estimator_policies import OURS, PAPER, make, measure, shared_variance
+from population import population_monte_carlo
 
 import pybandit as pb
 from pybandit._shared import drawing
@@ -51,8 +52,7 @@ def bandit(name, options, caplet, n, n_runs, seed):
 def population(rule, caplet, n, n_runs, seed):
     """By the sample variance of the weighted payoffs."""
     streams = np.random.SeedSequence(seed).spawn(n_runs)
-    values = np.array([pb.montecarlo.population_monte_carlo(caplet, n, rule=rule,
-                                                            rng=stream).variance
+    values = np.array([population_monte_carlo(caplet, n, rule=rule, rng=stream).variance
                        for stream in streams])
     return values.mean(), 1.96 * values.std(ddof=1) / np.sqrt(n_runs)
 

@@ -18,12 +18,12 @@ PAPER = {
 OURS = {"lcb-variance": "lcb-variance", "thompson-variance": "thompson-variance"}
 
 
-def make(name, n_estimators, **options):
+def make(name, n_arms, **options):
     """An allocator that chooses by this policy."""
     if name in OURS or name == "uniform":
-        return pb.montecarlo.EstimatorAllocator(n_estimators, name, **options)
+        return pb.montecarlo.EstimatorAllocator(n_arms, policy=name, **options)
     policy, cls, arguments = PAPER[name]
-    return pb.montecarlo.EstimatorAllocator(n_estimators, policy or cls(n_estimators, **arguments),
+    return pb.montecarlo.EstimatorAllocator(n_arms, policy=policy or cls(n_arms, **arguments),
                                             **options)
 
 

@@ -38,7 +38,7 @@ WEIGHTS = ("mean", "inverse-variance", "predictable")
 def tiny(n_rows, n_anneals):
     """Two features, and a known evidence."""
     table = np.loadtxt(TABLE, delimiter=",", skiprows=1)[:n_rows]
-    return pb.environments.LogisticEvidence(table[:, :2], table[:, 2], n_anneals,
+    return pb.environments.LogisticEvidence(table[:, :2], labels=table[:, 2], n_anneals=n_anneals,
                                             log_evidence=LOG_Z[n_rows])
 
 
@@ -46,7 +46,8 @@ def hard(n_anneals, n_rows=150, n_features=10):
     """Breast cancer data, a wide prior: few annealing steps are not enough."""
     features, labels = datasets.breast_cancer()
     rows = np.random.default_rng(1).permutation(labels.size)[:n_rows]
-    return pb.environments.LogisticEvidence(features[rows, :n_features], labels[rows], n_anneals,
+    return pb.environments.LogisticEvidence(features[rows, :n_features], labels=labels[rows],
+                                            n_anneals=n_anneals,
                                             prior_variance=1.0)
 
 
@@ -88,7 +89,7 @@ def measure(policy, weights, environment, budget, n_runs, seed):
     def normalised(policy, environment):
         return budget / best * (policy.estimate - truth) ** 2
 
-    result = pb.simulate(lambda e: make(policy, e.n_arms, costs="observed", budget=budget,
+    result = pb.simulate(lambda e: make(policy, e.n_arms, costs="told", budget=budget,
                                         weights=weights),
                          environment, n_runs, rng=seed, metrics=[normalised], progress=False)
     errors, paid = result.metrics["normalised"], result.arm_pulls * environment.costs
@@ -118,7 +119,7 @@ def print_real_run(n_anneals, seconds, seed):
     """The samplers themselves, for some seconds of processor time."""
     evidence = tiny(50, n_anneals)
     functions = [lambda rng, arm=arm: evidence.pull([arm], rng)[0] for arm in range(3)]
-    result = pb.combine_estimators(functions, seconds, costs="observed", weights="predictable",
+    result = pb.combine_estimators(functions, seconds, costs="measured", weights="predictable",
                                    rng=seed, progress=False)
     low, high = result.interval()
     print(f"\nprocessor time, {seconds:g} s, 50 rows: log Z = "

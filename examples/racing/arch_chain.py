@@ -38,7 +38,7 @@ class Chain:
 
     def __init__(self, models, seed, *, racing, batch=None, delta=DELTA, check=False):
         self.models, self.racing, self.batch = models, racing, batch
-        self.options = {"delta": delta, "first_look": FIRST_LOOK}
+        self.options = {"delta": delta, "looks": pb.racing.Looks(first=FIRST_LOOK)}
         self.check = check
         # what both kinds draw, and the order a race reads in: so that both kinds agree
         # step by step where no race errs
@@ -127,15 +127,15 @@ class Chain:
     def pick(self):
         """The model, given all thetas."""
         arms = Arms(self.models, self.thetas)
-        offsets = self.log_weights() + self.noise.gumbel(size=len(self.models))
+        perturbed = self.log_weights() + self.noise.gumbel(size=len(self.models))
         if not self.racing:
             self.n_evaluations += len(self.models) * arms.data.r.size
-            return int(np.argmax(offsets + arms.totals()))
+            return int(np.argmax(perturbed + arms.totals()))
 
         factors = pb.Factors(arms.rewards, arms.data.r.size, len(self.models),
                              control=pb.racing.ControlVariate(arms.controls, arms.expand()))
-        choice = pb.race(factors, offsets, rng=self.readings, **self.options).winner
+        choice = pb.race(factors, perturbed, rng=self.readings, **self.options).best
         self.n_evaluations += arms.n_evaluations
         if self.check:
-            self.errors[GIBBS].append(choice != np.argmax(offsets + arms.totals()))
+            self.errors[GIBBS].append(choice != np.argmax(perturbed + arms.totals()))
         return choice

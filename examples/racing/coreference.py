@@ -146,17 +146,17 @@ class Gibbs:
         self.labels[mention] = -1
         clusters = np.append(np.flatnonzero(self.sizes), self.sizes.argmin())  # and a new one
         sums = np.bincount(self.labels + 1, factors, self.sizes.size + 1)[1:][clusters]
-        offsets = temperature * self.rng.gumbel(size=clusters.size)
-        best = chosen = int((sums + offsets).argmax())
+        perturbed = temperature * self.rng.gumbel(size=clusters.size)
+        best = chosen = int((sums + perturbed).argmax())
         if self.racing:
-            chosen = self._race(clusters, sums, offsets, factors)
+            chosen = self._race(clusters, sums, perturbed, factors)
             self.n_errors += chosen != best
         else:
             self.n_evaluations += self.labels.size - 1
         self.labels[mention] = clusters[chosen]
         self.sizes[clusters[chosen]] += 1
 
-    def _race(self, clusters, sums, offsets, factors):
+    def _race(self, clusters, sums, perturbed, factors):
         """The winner among `clusters`; of `sums` only those of small clusters are used.
 
         These are known after the first look, so the best of them is one arm, without
@@ -165,7 +165,7 @@ class Gibbs:
         sizes = self.sizes[clusters]
         small, large = np.flatnonzero(sizes <= FIRST_LOOK), np.flatnonzero(sizes > FIRST_LOOK)
         self.n_evaluations += int(sizes[small].sum())
-        known = sums[small] + offsets[small]
+        known = sums[small] + perturbed[small]
         leader = int(known.argmax())
         if not large.size:
             return int(small[leader])
@@ -173,11 +173,11 @@ class Gibbs:
         ends = 1 + np.cumsum(self.sizes)[clusters]
         populations = [values[ends[k] - sizes[k]:ends[k]] for k in large]
         result = pb.racing.race_populations([np.empty(0), *populations],
-                                            np.append(known[leader], offsets[large]),
+                                            np.append(known[leader], perturbed[large]),
                                             bound="normal",
                                             delta=DELTA, first_look=FIRST_LOOK, rng=self.rng)
         self.n_evaluations += result.n_evaluations
-        return int(large[result.winner - 1] if result.winner else small[leader])
+        return int(large[result.best - 1] if result.best else small[leader])
 
 
 def b_cubed(labels, truth, counted):

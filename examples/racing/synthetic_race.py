@@ -30,9 +30,9 @@ REFERENCE_SIZE = 100_000, 10
 
 def race_once(factors, log_prior, delta, rng):
     """Race for one draw; return whether it is wrong, and the share of factors read."""
-    offsets = log_prior + rng.gumbel(size=log_prior.size)
-    result = pb.race(factors, offsets, bound="normal", delta=delta, rng=rng)
-    return result.winner != offsets.argmax(), result.n_evaluations / factors.size
+    perturbed = log_prior + rng.gumbel(size=log_prior.size)
+    result = pb.race(factors, perturbed, bound="normal", delta=delta, rng=rng)
+    return result.best != perturbed.argmax(), result.n_evaluations / factors.size
 
 
 def measure(factors, log_prior, delta, n_draws, rng):

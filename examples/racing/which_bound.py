@@ -19,14 +19,19 @@ import pybandit as pb
 
 N, DELTA = 100_000, 0.05
 BOUNDS = {  # name -> bound of (delta, range), and the variance it is given
-    "normal": (lambda delta, span: pb.racing.NormalBound(delta), "pairwise"),
-    "student": (lambda delta, span: pb.racing.StudentBound(delta), "pairwise"),
-    "ebs": (lambda delta, span: pb.racing.EBSBound(delta, span), "pairwise"),
-    "betting": (lambda delta, span: pb.racing.BettingBound(delta, span), "pairwise"),
-    "ebmix": (lambda delta, span: pb.racing.BettingBound(delta, span, mixture="ebmix"), "pairwise"),
-    "hybrid": (lambda delta, span: pb.racing.BettingBound(delta, span, hybrid=True), "pairwise"),
-    "normal, marginal": (lambda delta, span: pb.racing.NormalBound(delta, "union"), "marginal"),
-    "ebs, marginal": (lambda delta, span: pb.racing.EBSBound(delta, span), "marginal"),
+    "normal": (lambda delta, span: pb.racing.NormalBound(delta=delta), "pairwise"),
+    "student": (lambda delta, span: pb.racing.StudentBound(delta=delta), "pairwise"),
+    "ebs": (lambda delta, span: pb.racing.EBSBound(delta=delta, value_range=span), "pairwise"),
+    "betting": (lambda delta, span: pb.racing.BettingBound(delta=delta, value_range=span),
+                "pairwise"),
+    "ebmix": (lambda delta, span: pb.racing.BettingBound(
+        delta=delta, value_range=span, bets=pb.betting.Bets("ebmix")), "pairwise"),
+    "hybrid": (lambda delta, span: pb.racing.BettingBound(
+        delta=delta, value_range=span, bets=pb.betting.Bets("product", hybrid=True)), "pairwise"),
+    "normal, marginal": (lambda delta, span: pb.racing.NormalBound(delta=delta, convention="union"),
+                         "marginal"),
+    "ebs, marginal": (lambda delta, span: pb.racing.EBSBound(delta=delta, value_range=span),
+                      "marginal"),
 }
 # Mean items an arm: (ebs, normal, betting); the first two with marginal deviations.
 REFERENCES = {
@@ -98,10 +103,10 @@ CASES = {
 def races(rewards, bound, variance, n_races, seed):
     """Mean items an arm, and share of wrong winners, over orders of the items."""
     best, n_arms = rewards.sum(axis=0).argmax(), rewards.shape[1]
-    results = [pb.race(rewards, bound=bound, variance=variance,
+    results = [pb.race(rewards, bound=bound, looks=pb.racing.Looks(variance=variance),
                        rng=np.random.default_rng((seed, i))) for i in range(n_races)]
     return (np.mean([result.n_evaluations / n_arms for result in results]),
-            np.mean([result.winner != best for result in results]))
+            np.mean([result.best != best for result in results]))
 
 
 def race_tables(n, n_races, seed):

@@ -1,5 +1,6 @@
 """Records: frozen results with named fields, which can grow."""
 
+import math
 from dataclasses import fields
 from datetime import date
 from os import PathLike, fspath
@@ -9,11 +10,11 @@ import numpy as np
 
 
 def plain(value):
-    """Return a value as JSON takes it: lists, dicts, text, numbers and None."""
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, np.generic):
-        return value.item()
+    """Return a value as JSON takes it: lists, dicts, text, finite numbers and None."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return plain(value.tolist())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
     if isinstance(value, Record):
         return value.to_dict()
     if isinstance(value, dict):
@@ -33,5 +34,8 @@ class Record:
     __slots__ = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as lists, dicts, text, numbers and None, for JSON."""
+        """Return the fields as lists, dicts, text, numbers and None, for JSON.
+
+        NaN and infinities, which JSON does not have, are None.
+        """
         return {one.name: plain(getattr(self, one.name)) for one in fields(self)}

@@ -176,10 +176,9 @@ class Schema:
 
 def check_size(options, pulls):
     """Before memory is made for more arms, or estimators, than the state has."""
-    for name in {"n_arms", "n_estimators"} & set(options):
-        if np.shape(pulls) != (options[name],):
-            raise ValueError(f"state must hold pulls of shape ({options[name]},); got "
-                             f"{np.shape(pulls)}")
+    if "n_arms" in options and np.shape(pulls) != (options["n_arms"],):
+        raise ValueError(f"state must hold pulls of shape ({options['n_arms']},); got "
+                         f"{np.shape(pulls)}")
 
 
 def made_from(cls, state):

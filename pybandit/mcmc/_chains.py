@@ -12,7 +12,7 @@ from pybandit._shared.progress import make_bar
 from pybandit._shared.threads import in_threads
 from pybandit._shared.version import __version__
 from pybandit._shared.worker import Stop
-from pybandit.racing.bounds import SHORTCUTS
+from pybandit.racing._named_bounds import SHORTCUTS
 
 # Steps between two updates of the bar of progress.
 STEPS_BETWEEN_UPDATES = 64

@@ -214,15 +214,13 @@ cdef class GraphChain:
                 places.append(-1)
                 continue
             plan = make_plan(options["bound"], hashable("delta", options["delta"]),
-                             hashable("value_range", options["value_range"]),
-                             options["variance"], options["first_look"],
-                             options["max_fraction"], degree, self.graph.n_states)
+                             options["looks"], degree, self.graph.n_states)
             if plan.rows.shape[0] < 2:
                 places.append(-1)  # all are read at the first look
                 continue
             native = Pairwise(self.owner.table, self.states, None, None)
             factors = Factors(native.bound, degree, self.graph.n_states)
-            track = Track(factors, plan, index_kind(factors, options["indices"], default))
+            track = Track(factors, plan, index_kind(factors, options["looks"].indices, default))
             track.race.factors.function = pb_pairwise_read
             track.race.factors.user_data = <void *>&self.pairwise
             places.append(len(self.tracks))

@@ -33,7 +33,7 @@ def warn_of_leverage(factors, control, points):
             f"its variance and {nats:.2g} nats between where the chain began and the farthest it "
             f"came. "
             f"Tests seldom read them, so the chain may return the control's approximation at any "
-            f"delta. Read more (first_look), bet on a range (bound='betting'), or take these rows "
+            f"delta. Read more (Looks(first=)), bet on a range (BettingBound), or take these rows "
             f"into the prior", stacklevel=2)
 
 

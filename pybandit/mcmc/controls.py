@@ -30,7 +30,7 @@ class Quadratic:
     def value_range(self, points: ArrayLike) -> tuple[float, float]:
         """(low, high) of what the control leaves of any log ratio between the two points.
 
-        From `third`, O(d^2) after O(N d) the first time: for ``bound="betting"`` of `accept`.
+        From `third`, O(d^2) after O(N d) the first time: for the `BettingBound` of `accept`.
         `RacingMetropolis` takes it by itself.
         """
         if self.third is None:
@@ -63,7 +63,7 @@ class TaylorControl(Quadratic):
     third : float or array_like of float, shape (N,), optional
         A bound of the third derivative of each log likelihood as a form, |sum_jkl D_jkl v_j
         v_k v_l| <= third |v|^3, wherever a chain may go; with Hessians that are exact.
-        `ExactMinibatch.from_control` and ``bound="betting"`` of `RacingMetropolis` rest on it.
+        `ExactMinibatch.from_control` and a `BettingBound` of `RacingMetropolis` rest on it.
 
     Raises
     ------
@@ -219,7 +219,7 @@ class GLMControl(Quadratic):
     third : float or array_like of float, shape (N,), optional
         The most that the third derivative with respect to x_n'theta is in size, wherever a
         chain may go: 1 / (6 sqrt 3) for logistic regression; with slopes and curvatures that
-        are exact. `ExactMinibatch.from_control` and ``bound="betting"`` of
+        are exact. `ExactMinibatch.from_control` and a `BettingBound` of
         `RacingMetropolis` rest on it.
 
     Raises

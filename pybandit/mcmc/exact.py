@@ -88,25 +88,25 @@ class ExactMinibatch:
         ``"poisson"`` has counts of mean exp(x'theta), on a ball: see `radius`.
     prior_precision : float or array_like of float, shape (d,) or (d, d)
         Of the normal prior; 0 is flat.
+    mode : array_like of float, shape (d,), optional
+        Where to expand; found by Newton's method by default. Any point is right, but far
+        from the mode most rows are read.
     proposal : None, "laplace", "walk", Preconditioned, RandomWalk or Mixture
         ``"laplace"`` draws from the normal approximation at the mode, ``"walk"`` goes 2.38 /
         sqrt(d) of its deviations; by default 19 of the first to one of the second, which
         leaves the places that draws from an approximation seldom leave.
-    test : {"auto", "factorised", "auxiliary"}
-        See Notes; ``"auto"`` is the first one, which was the faster one where we measured.
-    gamma : float, default 0.5
-        Of the auxiliary test: above 0; more accepts more, and reads more.
-    mode : array_like of float, shape (d,), optional
-        Where to expand; found by Newton's method by default. Any point is right, but far
-        from the mode most rows are read.
-    radius : float, optional
-        R: the target is the posterior where |L^{-1} (x - mode)| <= R, L L' the covariance, and
-        0 elsewhere; proposals outside are rejected. ``"poisson"`` wants it. Of the normal
-        approximation the ball lacks P(chi^2_d > R^2), 1e-12 for d = 20 and R = 10.
     adapt : bool, default True
         Whether warm-up adapts the length of proposals, to an acceptance of .65
         (``"laplace"``, never longer than independent draws) and .234 (``"walk"``, .44 for
         d = 1).
+    test : {"auto", "factorised", "auxiliary"}
+        See Notes; ``"auto"`` is the first one, which was the faster one where we measured.
+    gamma : float, default 0.5
+        Of the auxiliary test: above 0; more accepts more, and reads more.
+    radius : float, optional
+        R: the target is the posterior where |L^{-1} (x - mode)| <= R, L L' the covariance, and
+        0 elsewhere; proposals outside are rejected. ``"poisson"`` wants it. Of the normal
+        approximation the ball lacks P(chi^2_d > R^2), 1e-12 for d = 20 and R = 10.
     name : str, default "x"
         Of the parameters in the result.
     labels : sequence, optional
@@ -183,9 +183,9 @@ class ExactMinibatch:
     """
 
     def __init__(self, x: ArrayLike, y: ArrayLike, *, family: Any = "logistic",
-                 prior_precision: ArrayLike = 1.0, proposal: Any = None, test: str = "auto",
-                 gamma: float = 0.5, mode: ArrayLike | None = None,
-                 radius: float | None = None, adapt: bool = True, name: str = "x",
+                 prior_precision: ArrayLike = 1.0, mode: ArrayLike | None = None,
+                 proposal: Any = None, adapt: bool = True, test: str = "auto",
+                 gamma: float = 0.5, radius: float | None = None, name: str = "x",
                  labels: Any = None) -> None:
         x, y = _data(x, y)
         n, d = x.shape
@@ -218,8 +218,8 @@ class ExactMinibatch:
                      bounds: ArrayLike | None = None,
                      spread: Callable[[Floats], float] | None = None,
                      slack: float = 1e-12, prior_precision: ArrayLike = 1.0,
-                     proposal: Any = None, test: str = "auto", gamma: float = 0.5,
-                     radius: float | None = None, adapt: bool = True, name: str = "x",
+                     proposal: Any = None, adapt: bool = True, test: str = "auto",
+                     gamma: float = 0.5, radius: float | None = None, name: str = "x",
                      labels: Any = None) -> "ExactMinibatch":
         """Exact chains on any model of which expansions and bounds are known.
 
@@ -240,7 +240,7 @@ class ExactMinibatch:
             By how much a difference may exceed its bound: the rounding of its evaluation.
         radius : float, optional
             As of the class: bounds, and `third`, need hold where |L^{-1} (x - center)| <= R alone.
-        prior_precision, proposal, test, gamma, adapt, name, labels
+        prior_precision, proposal, adapt, test, gamma, name, labels
             As of the class; another prior is a factor of its own.
 
         Returns
@@ -318,8 +318,8 @@ class ExactMinibatch:
                      None if self._own is None else self._own.own())
 
     def sample(self, n_samples: int, *, n_warmup: int = 1000, n_chains: int = 4,
-               initial: ArrayLike | None = None, thin: int = 1, rng: Rng = None,
-               n_threads: int | None = None, progress: bool = False) -> Any:
+               initial: ArrayLike | None = None, thin: int = 1,
+               n_threads: int | None = None, rng: Rng = None, progress: bool | None = None) -> Any:
         """Draw from the posterior.
 
         Parameters
@@ -352,8 +352,8 @@ class ExactMinibatch:
         return sample_chains(
             lambda generator, start: self._chain(generator, start, self._adapts),
             self._layout, n_samples=n_samples, n_warmup=n_warmup, n_chains=n_chains,
-            initial=self.mode if initial is None else initial, thin=thin, rng=rng,
-            n_threads=n_threads, progress=progress)
+            initial=self.mode if initial is None else initial, thin=thin,
+            n_threads=n_threads, rng=rng, progress=progress)
 
     def step(self, value: ArrayLike, *, n_steps: int = 1, rng: Rng = None) -> ExactStep:
         """Steps from a point, for a loop of one's own; nothing is adapted.

@@ -1,6 +1,6 @@
 """Gibbs sampling by racing: every variable drawn from few of its factors."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,9 +11,11 @@ from pybandit._shared.types import ArrayLike, Ints, Rng
 from pybandit.mcmc._chains import Layout, attributes_of, check_labels, check_name, sample_chains
 from pybandit.mcmc._gibbs import GraphChain
 from pybandit.mcmc.pairwise import PairwiseTable
+from pybandit.racing._looks import Looks, as_looks
+from pybandit.racing._named_bounds import as_bound
 from pybandit.racing._race import RaceResult, race
-from pybandit.racing._track import check_offsets, hashable, index_kind, make_plan
-from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound, as_bound
+from pybandit.racing._track import check_log_prior, hashable, index_kind, make_plan
+from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound
 from pybandit.racing.factors import Factors, Populations, as_factors
 from pybandit.racing.populations import race_populations
 from pybandit.racing.sampler import totals_of
@@ -33,7 +35,7 @@ class RacingGibbs:
     A variable is drawn with standard Gumbel noise and a race (Chen & Ghahramani 2016,
     Eq. 2 and Algorithm 1). Each conditional is within about `delta` of the exact one in
     total variation where differences of log factors are near normal; there is no bound
-    otherwise, and ``delta -> 0`` does not restore it. ``bound="betting"`` with a range
+    otherwise, and ``delta -> 0`` does not restore it. `BettingBound` with a range
     is for a guarantee.
 
     Parameters
@@ -54,9 +56,9 @@ class RacingGibbs:
         `pybandit.factors` and a `PairwiseTable` have compiled sums. ``"poisson"``, for a
         `PairwiseTable`, reads about L^2 + L factors, L the sum of their sizes, and is exact;
         see Notes.
-    bound, delta, variance, first_look, value_range, max_fraction, indices
-        As in `race`; of these `race_populations` takes bound (student or normal),
-        delta and first_look.
+    bound, delta, looks
+        As in `race`. Of these `race_populations` takes `bound` (student or normal), `delta` and
+        ``Looks.first``.
     order : {"sequential", "random"}
         A step updates all variables once, in the order of their numbers or in a new
         random order.
@@ -104,10 +106,9 @@ class RacingGibbs:
     def __init__(self, conditional: Callable[[int, Ints], Any] | PairwiseTable,
                  n_variables: int | None = None, *, method: str = "race",
                  bound: str | NormalBound | EBSBound | BettingBound = "student",
-                 delta: float | None = None, variance: str = "pairwise",
-                 first_look: int | None = None, value_range: ArrayLike | None = None,
-                 max_fraction: float = 1.0, indices: str = "auto", order: str = "sequential",
-                 name: str = "x", labels: dict[str, Any] | None = None) -> None:
+                 delta: float | None = None, looks: Looks | None = None,
+                 order: str = "sequential", name: str = "x",
+                 labels: Sequence[Any] | None = None) -> None:
         if not callable(conditional):
             raise TypeError(f"conditional must be callable; got {shown(conditional)}")
         self.conditional = conditional
@@ -124,8 +125,7 @@ class RacingGibbs:
                 raise ValueError(f"method must be 'race' or 'exact' unless conditional is a "
                                  f"PairwiseTable; got {method!r}")
             conditional._graph.prepare_counts()
-        self.options = dict(bound=bound, delta=delta, variance=variance, first_look=first_look,
-                            value_range=value_range, max_fraction=max_fraction, indices=indices)
+        self.options = dict(bound=bound, delta=delta, looks=as_looks(looks))
         _check_options(**self.options, n_states=conditional.n_states if graph else None)
         self.order = check_choice("order", order, ("sequential", "random"))
         self.layout = Layout(check_name(name), check_labels(labels, self.n_variables),
@@ -139,8 +139,8 @@ class RacingGibbs:
         return attributes
 
     def sample(self, n_samples: int, *, n_warmup: int = 1000, n_chains: int = 4,
-               initial: ArrayLike | None = None, thin: int = 1, rng: Rng = None,
-               n_threads: int | None = None, progress: bool = False) -> Any:
+               initial: ArrayLike | None = None, thin: int = 1,
+               n_threads: int | None = None, rng: Rng = None, progress: bool | None = None) -> Any:
         """Draw from the joint distribution.
 
         Parameters
@@ -154,13 +154,13 @@ class RacingGibbs:
             Where the chains start; all 0 by default.
         thin : int, default 1
             Sweeps from one draw to the next.
-        rng : None, int, SeedSequence or Generator
-            Chain i uses the i-th stream spawned from it.
         n_threads : int, optional
             Chains run at a time; 1 by default. More help where `conditional` leaves
             the GIL. The result does not depend on it.
-        progress : bool or None
-            A bar; None where tqdm is installed and errors go to a terminal.
+        rng : None, int, SeedSequence or Generator
+            Chain i uses the i-th stream spawned from it.
+        progress : bool, optional
+            Show a progress bar; by default if tqdm is installed and stderr is a terminal.
 
         Returns
         -------
@@ -183,7 +183,7 @@ class RacingGibbs:
         return sample_chains(
             make, self.layout,
             n_samples=n_samples, n_warmup=n_warmup, n_chains=n_chains, initial=initial, thin=thin,
-            rng=rng, n_threads=n_threads, progress=progress)
+            n_threads=n_threads, rng=rng, progress=progress)
 
 
     def _native_chain(self, generator, start):
@@ -195,17 +195,16 @@ class RacingGibbs:
                           self.method, RATE, self.order == "random", self.options)
 
 
-def _check_options(bound, delta, variance, first_look, value_range, max_fraction, indices,
-                   n_states):
+def _check_options(bound, delta, looks, n_states):
     """Refuse bad options of a race now, not in the first race; `n_states` None: not known."""
-    delta, value_range = hashable("delta", delta), hashable("value_range", value_range)
+    delta = hashable("delta", delta)
     if n_states is None:
         # a range a state says how many there are; (low, high) of bets does not
-        made = as_bound(bound, delta, value_range)
+        made = as_bound(bound, delta)
         ranges = None if isinstance(made, BettingBound) else getattr(made, "value_range", None)
         n_states = max(1, len(ranges)) if np.ndim(ranges) else 2
-    make_plan(bound, delta, value_range, variance, first_look, max_fraction, 1, n_states)
-    index_kind(np.zeros((1, 1)), indices, "rejection")
+    make_plan(bound, delta, looks, 1, n_states)
+    index_kind(np.zeros((1, 1)), looks.indices, "rejection")
 
 
 class _Chain:
@@ -215,8 +214,9 @@ class _Chain:
 
     def __init__(self, sampler, rng, values):
         self.conditional, self.options = sampler.conditional, sampler.options
-        self.few_options = {name: self.options[name] for name in ("bound", "delta", "first_look")
-                            if self.options[name] is not None}
+        self.few_options = {name: self.options[name] for name in ("bound", "delta")}
+        if self.options["looks"].first is not None:
+            self.few_options["first_look"] = self.options["looks"].first
         self.rng, self.values = rng, values
         self.seen = values.view()
         self.seen.flags.writeable = False
@@ -246,23 +246,23 @@ class _Chain:
         n_states, n_pairs, race_them = self.problem(factors)
         if self.exact:
             race_them = partial(self.sum_up, factors, n_pairs)
-        offsets = self.rng.gumbel(size=n_states)
+        perturbed = self.rng.gumbel(size=n_states)
         if log_prior is not None:
-            offsets += check_offsets("the log prior that conditional returned", log_prior,
-                                     n_states)
-        result = race_them(offsets=offsets, rng=self.rng)
-        self.values[variable] = result.winner
+            perturbed += check_log_prior("the log prior that conditional returned", log_prior,
+                                         n_states)
+        result = race_them(log_prior=perturbed, rng=self.rng)
+        self.values[variable] = result.best
         self.n_looks += result.n_looks
         self.n_evaluations += result.n_evaluations
         self.n_exact += result.exact
         self.n_pairs += n_pairs
 
-    def sum_up(self, factors, n_pairs, offsets, rng):
+    def sum_up(self, factors, n_pairs, log_prior, rng):
         """As if a race had read everything at its first look."""
         if isinstance(factors, (Populations, list)):
             raise ValueError("conditional must return an array or Factors for method='exact'; got "
                              f"{type(factors).__name__}")
-        winner = int(np.argmax(totals_of(as_factors(factors)) + offsets))
+        winner = int(np.argmax(totals_of(as_factors(factors)) + log_prior))
         return RaceResult(winner, 1, n_pairs, True)
 
     def problem(self, factors):

@@ -1,8 +1,9 @@
 """Metropolis-Hastings by racing: a proposal is judged on few of the data."""
 
 import copy
+import dataclasses
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from pybandit.mcmc._ranges import Ranges
 from pybandit.mcmc.controls import Quadratic
 from pybandit.mcmc.preconditioned import precision_of
 from pybandit.mcmc.proposals import RandomWalk
+from pybandit.racing._looks import Looks, looks_of_tests
 from pybandit.racing.acceptance import AcceptanceTest
 from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound
 from pybandit.racing.factors import Factors
@@ -69,7 +71,7 @@ class RacingMetropolis:
     d_n = log p(y_n|x') - log p(y_n|x) and u uniform, which `accept` decides
     (Chen & Ghahramani 2016, Sec. 3.3). A test errs by about `delta` where the d_n are
     near normal; there is no bound otherwise, and ``delta -> 0`` does not restore it.
-    ``bound="betting"`` with a range is for a guarantee.
+    `BettingBound` with a range is for a guarantee.
 
     Parameters
     ----------
@@ -91,16 +93,16 @@ class RacingMetropolis:
         Flat by default. `point` is read-only and changes as the chain goes on: copy it to keep it.
     prior_precision : float or array_like of float, shape (d,) or (d, d), optional
         Of a normal prior of mean 0, times `log_prior` where there is one: compiled.
-    proposal : RandomWalk, SGLD, Preconditioned or Mixture, default RandomWalk()
     control : TaylorControl or GLMControl, optional
         Close to the log likelihood, so that few factors are clear evidence.
+    proposal : RandomWalk, SGLD, Preconditioned or Mixture, default RandomWalk()
     adapt : bool, default True
         Whether warm-up adapts the proposal's scale to its target acceptance rate
         (Robbins-Monro on its logarithm); it stays as it is afterwards.
-    bound, delta, first_look, value_range, max_fraction, indices
-        As in `accept`; ranges are of d_n less the control's. ``"betting"`` and ``"auto"`` take
-        the range from a control that has `third`, anew at each decision: each then errs with
-        probability at most delta.
+    bound, delta, looks
+        As in `accept`; ranges are of d_n less the control's.
+        ``BettingBound(value_range="control")`` takes the range from a control that has `third`,
+        anew at each decision: each then errs with probability at most delta.
     name : str, default "x"
         Of the parameters in the result.
     labels : sequence, optional
@@ -147,13 +149,11 @@ class RacingMetropolis:
                  n_factors: int | None = None, n_parameters: int | None = None, *,
                  factors: Callable[[Floats], Factors] | None = None,
                  log_prior: Callable[[Floats], float] | None = None,
-                 prior_precision: ArrayLike | None = None, proposal: Any = None,
-                 control: Any = None, adapt: bool = True,
+                 prior_precision: ArrayLike | None = None, control: Any = None,
+                 proposal: Any = None, adapt: bool = True,
                  bound: str | NormalBound | EBSBound | BettingBound = "student",
-                 delta: float | None = None, first_look: int | None = None,
-                 value_range: ArrayLike | None = None, max_fraction: float = 1.0,
-                 indices: str = "auto", name: str = "x",
-                 labels: dict[str, Any] | None = None) -> None:
+                 delta: float | None = None, looks: Looks | None = None, name: str = "x",
+                 labels: Sequence[Any] | None = None) -> None:
         if (log_likelihood is None) == (factors is None):
             raise ValueError("log_likelihood or factors must be given, and not both")
         for key, function in (("log_likelihood", log_likelihood), ("factors", factors),
@@ -173,13 +173,14 @@ class RacingMetropolis:
         self.precision = None if prior_precision is None else precision_of(prior_precision,
                                                                            self.n_parameters)
         self.adapt, self.ranges = check_flag("adapt", adapt), None
-        self.options = dict(bound=bound, delta=delta, first_look=first_look,
-                            value_range=value_range, max_fraction=max_fraction, indices=indices)
+        self.options = dict(bound=bound, delta=delta, looks=looks_of_tests(looks))
         self._check_control(n_factors)
-        if isinstance(bound, str) and bound in ("betting", "auto") and value_range is None and (
-                getattr(control, "third", None) is not None):
-            self.ranges = Ranges(control)
-            self.options |= dict(bound="betting", value_range=(-1.0, 1.0))  # set at each decision
+        if isinstance(bound, BettingBound) and bound.value_range == "control":
+            if getattr(control, "third", None) is None:
+                raise ValueError("control must have third for BettingBound(value_range='control'); "
+                                 f"got {shown(control)}")
+            self.ranges = Ranges(control)  # set at each decision
+            self.options["bound"] = dataclasses.replace(bound, value_range=(-1.0, 1.0))
         # refuses bad options now, not in the first test
         AcceptanceTest(Factors(len, n_factors or 1, 1), **self.options)
         self.layout = Layout(check_name(name), check_labels(labels, self.n_parameters),
@@ -191,8 +192,8 @@ class RacingMetropolis:
             check_control(self.control, n_factors, self.n_parameters)
 
     def sample(self, n_samples: int, *, n_warmup: int = 1000, n_chains: int = 4,
-               initial: ArrayLike | None = None, thin: int = 1, rng: Rng = None,
-               n_threads: int | None = None, progress: bool = False) -> Any:
+               initial: ArrayLike | None = None, thin: int = 1,
+               n_threads: int | None = None, rng: Rng = None, progress: bool | None = None) -> Any:
         """Draw from the posterior.
 
         Parameters
@@ -206,13 +207,13 @@ class RacingMetropolis:
             Where the chains start; the control's center by default, or 0.
         thin : int, default 1
             Steps from one draw to the next.
-        rng : None, int, SeedSequence or Generator
-            Chain i uses the i-th stream spawned from it.
         n_threads : int, optional
             Chains run at a time; 1 by default. More help where the functions leave
             the GIL for long. The result does not depend on it.
-        progress : bool or None
-            A bar; None where tqdm is installed and errors go to a terminal.
+        rng : None, int, SeedSequence or Generator
+            Chain i uses the i-th stream spawned from it.
+        progress : bool, optional
+            Show a progress bar; by default if tqdm is installed and stderr is a terminal.
 
         Returns
         -------
@@ -237,7 +238,7 @@ class RacingMetropolis:
         return sample_chains(
             lambda generator, start: self._chain(generator, start, warned), self.layout,
             n_samples=n_samples, n_warmup=n_warmup, n_chains=n_chains, initial=initial, thin=thin,
-            rng=rng, n_threads=n_threads, progress=progress)
+            n_threads=n_threads, rng=rng, progress=progress)
 
     def step(self, value: ArrayLike, *, n_steps: int = 1, rng: Rng = None) -> MetropolisStep:
         """Steps from a point, for a loop of one's own; nothing is adapted.
@@ -283,13 +284,14 @@ class RacingMetropolis:
             raise ValueError(f"value must have shape ({self.n_parameters},); got {start.shape}")
         n_steps = check_integer("n_steps", n_steps, 1)
         alone = copy.copy(self)  # few tests: nothing is adapted, and no permutation laid out
-        alone.adapt, alone.options = False, self.options | {"indices": self._indices_of_few()}
+        looks = dataclasses.replace(self.options["looks"], indices=self._indices_of_few())
+        alone.adapt, alone.options = False, self.options | {"looks": looks}
         chain = alone._chain(as_generator(rng), start, None)
         return MetropolisStep(*chain.steps(n_steps))
 
     def _indices_of_few(self):
-        if self.options["indices"] != "auto":
-            return self.options["indices"]
+        if self.options["looks"].indices != "auto":
+            return self.options["looks"].indices
         n = self.n_factors or getattr(self.control, "n_factors", 0)
         return "rejection" if n <= LARGEST_UNIFORM else "keyed"
 

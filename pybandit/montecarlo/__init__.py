@@ -1,4 +1,4 @@
-"""A budget shared among unbiased estimators of one number, and reference estimators.
+"""A budget shared among unbiased estimators of one number.
 
 Examples
 --------
@@ -13,10 +13,8 @@ Examples
 (9.26, 9.26)
 """
 
-from pybandit.montecarlo import estimators
 from pybandit.montecarlo.allocation import EstimatorAllocator
 from pybandit.montecarlo.combine import combine_estimators
-from pybandit.montecarlo.population import PopulationEstimate, population_monte_carlo
+from pybandit.montecarlo.estimate import Estimate
 
-__all__ = ["EstimatorAllocator", "PopulationEstimate", "combine_estimators", "estimators",
-           "population_monte_carlo"]
+__all__ = ["Estimate", "EstimatorAllocator", "combine_estimators"]

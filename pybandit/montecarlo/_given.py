@@ -27,7 +27,7 @@ def bandit_policy(policy, n_arms):
         raise TypeError(f"policy must be one of {(*RULES, *BANDITS)} or a policy of this package "
                         f"without a budget; got {shown(policy)}")
     if policy.n_arms != n_arms or policy.n_pulls:
-        raise ValueError(f"policy must be fresh and have n_estimators = {n_arms} arms; got "
+        raise ValueError(f"policy must be fresh and have n_arms = {n_arms} arms; got "
                          f"{policy!r}")
     if getattr(policy, "batch_size", 1) > 1:
         raise ValueError(f"policy must choose one estimator at a time; got batch_size="

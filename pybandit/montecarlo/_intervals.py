@@ -28,7 +28,7 @@ METHODS = ("betting", "asymptotic", "normal")
 
 
 class Moments(NamedTuple):
-    """What is known of each estimator's values; arrays of shape (n_estimators,).
+    """What is known of each estimator's values; arrays of shape (n_arms,).
 
     `thirds` are third central moments; `different` counts the values, the commonest one
     once.

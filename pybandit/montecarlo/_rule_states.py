@@ -1,7 +1,4 @@
-"""What a saved allocator's rule holds: the schema of those on variances, and of bandit policies.
-
-And what older states hold otherwise.
-"""
+"""Schemas of the saved states of an allocator's rule: on variances, and of bandit policies."""
 
 import numpy as np
 
@@ -39,30 +36,6 @@ BANDIT = Schema(
      number("held_costs", low=0.0, shape=("n_arms",), nan=False),
      integer("n_held", 0, "most_held", shape=("n_arms",))],
     invariants=[range_sets_scales, values_became_rewards])
-
-
-def as_of_now(state, n):
-    """A state with a scale of weights, and with room for n different values of each estimator.
-
-    Older ones had that for 2, and weights of scale 1.
-    """
-    progress = state.get("progress")
-    if not isinstance(progress, dict):
-        return state
-    if "scale" not in progress:
-        weight = progress.get("weight")
-        is_weighed = isinstance(weight, (int, float)) and weight != 0.0
-        progress = progress | {"scale": 1.0 if is_weighed else 0.0}
-        state = {**state, "progress": progress}
-    kept = {name: progress.get(name) for name in ("common", "n_common")}
-    if not all(isinstance(array, np.ndarray) and array.ndim == 2 and array.shape[1] == 2
-               and array.dtype.kind in "if" for array in kept.values()):
-        return state
-    # the commonest stands first
-    order = np.argsort(-kept["n_common"], axis=1, kind="stable")
-    kept = {name: np.pad(np.take_along_axis(array, order, 1), ((0, 0), (0, n - 2)))
-            for name, array in kept.items()}
-    return {**state, "progress": {**progress, **kept}}
 
 
 def check_inner(inner, options):

@@ -30,14 +30,14 @@ MOST_PILOT = 10**8
 cdef class SharedBudget(NativePolicy):
     """Asks for runs, by its rule, until the budget is spent; what values add up to is not here."""
 
-    def __init__(self, n_estimators, policy, *, value_range, costs, budget, batch_size, pilot,
+    def __init__(self, n_arms, policy, *, value_range, costs, budget, batch_size, pilot,
                  centre, max_cost, dependent_costs, cost_floor, rng):
-        super().__init__(check_integer("n_estimators", n_estimators, 1, MOST_HELD), 1)
-        self.costs = check_choice("costs", costs, ("equal", "observed"))
+        super().__init__(check_integer("n_arms", n_arms, 1, MOST_HELD), 1)
+        self.costs = check_choice("costs", costs, ("equal", "told"))
         self.batch_size = check_integer("batch_size", batch_size, 1, MOST_PULLS)
         self.cost_floor = check_positive("cost_floor", cost_floor)
         self.dependent_costs = check_choice("dependent_costs", dependent_costs, (True, False))
-        self._wants_rewards, self._wants_costs = True, costs == "observed"
+        self._wants_rewards, self._wants_costs = True, costs == "told"
         self.all_arms, self.cost_sums = np.arange(self.n_arms), np.zeros(self.n_arms)
         self.rng_given = rng is not None
         self._make_rule(policy)
@@ -49,10 +49,10 @@ cdef class SharedBudget(NativePolicy):
         cdef int64_t per_reward = 1
         self.policy = policy
         if not isinstance(policy, str) or policy not in RULES:
-            if self.costs == "observed":
+            if self.costs == "told":
                 per_reward = 3 if self.dependent_costs else 2
             self.rule = _BanditRule(self.n_arms, bandit_policy(policy, self.n_arms), per_reward,
-                                    self.costs == "observed")
+                                    self.costs == "told")
         elif policy == "uniform":
             self.rule = UniformRule(self.n_arms)
         elif policy == "lcb-variance":
@@ -87,7 +87,7 @@ cdef class SharedBudget(NativePolicy):
         if value_range is None or value_range.ndim == 1:
             return
         if self._wants_costs:
-            raise ValueError("value_range must be one range for all where costs are observed; got "
+            raise ValueError("value_range must be one range for all if costs are told; got "
                              f"one for each of {self.n_arms} estimators")
         if not hasattr((<BanditRule>self.rule).inner, "_set_scales"):
             raise ValueError(f"value_range must be one range for all unless the policy compares "
@@ -203,7 +203,7 @@ cdef class SharedBudget(NativePolicy):
             What each gave.
         costs : array_like of float, shape (n,), optional
             What each run cost, finite and at least 0, in the units of the budget;
-            with ``costs="observed"`` only, and then required.
+            with ``costs="told"`` only, and then required.
         missing : {"raise", "drop"}
             ``"drop"`` takes NaN for a run that gave no value: its cost counts.
 
@@ -215,7 +215,7 @@ cdef class SharedBudget(NativePolicy):
         if not self._wants_costs:
             if costs is not None:
                 raise ValueError("costs must not be given where all runs cost 1; make the "
-                                 "allocator with costs=\"observed\"")
+                                 "allocator with costs=\"told\"")
             return NativePolicy.tell(self, estimators, values, missing)
         self.guard.enter()
         try:
@@ -228,7 +228,7 @@ cdef class SharedBudget(NativePolicy):
         cdef const double[::1] given = None, paid = None
         cdef int64_t j, n
         if costs is None:
-            raise ValueError("costs must be given: the allocator was made with costs=\"observed\"")
+            raise ValueError("costs must be given: the allocator was made with costs=\"told\"")
         check_choice("missing", missing, ("raise", "drop"))
         told_in_order("costs", costs, estimators)
         if type(estimators) is type(values) is type(costs) is np.ndarray:
@@ -266,7 +266,7 @@ cdef class SharedBudget(NativePolicy):
         policy = self.policy
         if not isinstance(policy, str):
             policy = type(policy).__name__, policy._options()
-        options = dict(n_estimators=self.n_arms, policy=policy, value_range=self.value_range)
+        options = dict(n_arms=self.n_arms, policy=policy, value_range=self.value_range)
         for name in ("costs", "budget", "batch_size", "centre", "max_cost", "dependent_costs",
                      "cost_floor"):
             options[name] = getattr(self, name)

@@ -23,7 +23,7 @@ cdef class Stakes:
 
     Parameters
     ----------
-    ranges : ndarray of float64, shape (n_estimators, 2)
+    ranges : ndarray of float64, shape (n_arms, 2)
         Where the values of each estimator lie.
     """
 
@@ -138,7 +138,7 @@ cdef class Stakes:
         self.batch = -1  # the next value begins one
 
 
-def _checked(rows, n_estimators):
+def _checked(rows, n_arms):
     try:
         rows = check_numeric("stakes", rows)
     except (TypeError, ValueError):
@@ -148,8 +148,8 @@ def _checked(rows, n_estimators):
                          f"{rows.shape}")
     _, weights, estimators, begins = rows
     good = (weights > 0) & np.isin(begins, (0, 1))
-    good &= (estimators >= 0) & (estimators < n_estimators) & (estimators % 1 == 0)
+    good &= (estimators >= 0) & (estimators < n_arms) & (estimators % 1 == 0)
     if not good.all():
         raise ValueError(f"state must hold stakes with weights above 0 and estimators in [0, "
-                         f"{n_estimators}); got {rows[:, int(np.argmin(good))]}")
+                         f"{n_arms}); got {rows[:, int(np.argmin(good))]}")
     return rows

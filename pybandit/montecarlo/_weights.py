@@ -15,7 +15,7 @@ class Combined(NamedTuple):
     ----------
     estimate, error : float
         The standard error is NaN where a variance is not known.
-    weights, squares, cubes : ndarray of float64, shape (n_estimators,)
+    weights, squares, cubes : ndarray of float64, shape (n_arms,)
         Sums over each estimator's values of their weight, its square and its cube.
     """
 

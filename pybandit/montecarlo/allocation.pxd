@@ -19,7 +19,7 @@ cdef class EstimatorAllocator(SharedBudget):
     cdef double[::1] start_variances, start_weights, start_stakes
     # Predictable weights are `scale` over a variance, a power of two near the first one, so
     # that their cubes are numbers in all units. Their sum, that of weighted values about the first
-    # value, and for each estimator those of weights, squares and cubes: shape (3, n_estimators).
+    # value, and for each estimator those of weights, squares and cubes: shape (3, n_arms).
     cdef bint predictable
     cdef double scale, origin, weight, weighted
     cdef double[:, ::1] powers

@@ -12,11 +12,11 @@ __all__ = ["EstimatorAllocator"]
 class EstimatorAllocator(NativePolicy):
     def __init__(
         self,
-        n_estimators: int,
-        policy: str | NativePolicy = "thompson-variance",
+        n_arms: int,
         *,
+        policy: str | NativePolicy = "thompson-variance",
+        costs: Literal["equal", "told"] = "equal",
         value_range: ArrayLike | None = None,
-        costs: Literal["equal", "observed"] = "equal",
         weights: Literal["mean", "inverse-variance", "predictable"] = "mean",
         budget: float | None = None,
         batch_size: int = 1,
@@ -75,8 +75,8 @@ class EstimatorAllocator(NativePolicy):
     def from_state(cls, state: dict[str, Any]) -> Self: ...
     def interval(
         self,
-        alpha: float = 0.05,
         *,
+        delta: float = 0.05,
         method: Literal["betting", "asymptotic", "normal"] | None = None,
         anytime: bool | None = None,
     ) -> tuple[float, float]: ...

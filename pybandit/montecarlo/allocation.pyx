@@ -14,7 +14,6 @@ from pybandit._shared.schema import Schema, anything, finite, integer, number
 from pybandit.montecarlo._intervals import (
     LEAST_DIFFERENT_AHEAD, Moments, all_times, method_of, one_look,
 )
-from pybandit.montecarlo._rule_states import as_of_now
 from pybandit.montecarlo._sharing import SHARED
 from pybandit.montecarlo._weights import MOST_WEIGHT, inverse_variance, pooled, predictable
 
@@ -44,7 +43,7 @@ cdef class EstimatorAllocator(SharedBudget):
 
     Parameters
     ----------
-    n_estimators : int
+    n_arms : int
         K, at least 1.
     policy : str or Policy, default "thompson-variance"
         How to choose. On the sample variances, after `pilot` values of each:
@@ -56,15 +55,15 @@ cdef class EstimatorAllocator(SharedBudget):
         The paper's way is a bandit policy, ``"ucb1"``, ``"ucb-v"``, ``"kl-ucb"``,
         ``"thompson"`` or a fresh policy of this package without a budget, on rewards
         in [0, 1]: see Notes.
-    value_range : (float, float), float or array_like of shape (n_estimators, 2), optional
+    value_range : (float, float), float or array_like of shape (n_arms, 2), optional
         Where all values lie, low and high, or 0 and that number; or the range of each
         estimator. `interval` has a guarantee with it. The bandit policies scale their
         rewards by it, without it by a pilot of `pilot` values each; ranges of each
         scale upper bounds back to common units (Appendix B; not for ``"thompson"``).
         A value outside counts as lost by a whole reward in their choice, in the
         estimate as it is, and `interval` refuses to bet.
-    costs : {"equal", "observed"}
-        Whether a run costs 1, or what `tell` is told.
+    costs : {"equal", "told"}, default "equal"
+        ``"equal"``: a run costs 1. ``"told"``: `tell` receives the cost of each run.
     weights : {"mean", "inverse-variance", "predictable"}
         How values combine: see Notes.
     budget : float, optional
@@ -80,10 +79,10 @@ cdef class EstimatorAllocator(SharedBudget):
         the less noise; by default the lower end of `value_range`, as printed, or the
         pilot's estimate.
     max_cost : float, optional
-        For bandit policies with observed costs: the largest cost. With `value_range`
+        For bandit policies with costs that are told: the largest cost. With `value_range`
         it makes the pilot unnecessary.
     dependent_costs : bool, default False
-        For bandit policies with observed costs: whether a run's cost may depend on its
+        For bandit policies with costs that are told: whether a run's cost may depend on its
         value; then three runs make a reward, and not two.
     cost_floor : float, default 1e-9
         Costs below it count as it; above 0.
@@ -99,7 +98,7 @@ cdef class EstimatorAllocator(SharedBudget):
         Whether the budget is spent.
     n_pulls, n_batches : int
         Runs and batches that were told, lost runs included.
-    pulls, means, variances : ndarray, shape (n_estimators,)
+    pulls, means, variances : ndarray, shape (n_arms,)
         Values of each estimator, their mean and sample variance.
     total_cost : float
         What all runs cost.
@@ -148,7 +147,7 @@ cdef class EstimatorAllocator(SharedBudget):
     Rewards of the bandit policies. With equal costs ``1 - (X - centre)^2 / B^2``,
     at least 0; any centre keeps the order of the variances. B is the distance of
     the farther end of `value_range`, or 4 times the standard deviation of the
-    pilot's least spread estimators. With observed costs two runs make one reward,
+    pilot's least spread estimators. With costs that are told two runs make one reward,
     ``1 - (D + D') (X - X')^2 / (4 S)``, where S is ``max_cost B^2 / 2``, or follows of
     the pilot.
 
@@ -174,11 +173,11 @@ cdef class EstimatorAllocator(SharedBudget):
     (1, True)
     """
 
-    def __init__(self, n_estimators, policy="thompson-variance", *, value_range=None,
-                 costs="equal", weights="mean", budget=None, batch_size=1, pilot=10,
+    def __init__(self, n_arms, *, policy="thompson-variance", costs="equal",
+                 value_range=None, weights="mean", budget=None, batch_size=1, pilot=10,
                  centre=None, max_cost=None, dependent_costs=False, cost_floor=1e-9,
                  least_values=None, rng=None):
-        super().__init__(n_estimators, policy, value_range=value_range, costs=costs,
+        super().__init__(n_arms, policy, value_range=value_range, costs=costs,
                          budget=budget, batch_size=batch_size, pilot=pilot, centre=centre,
                          max_cost=max_cost, dependent_costs=dependent_costs,
                          cost_floor=cost_floor, rng=rng)
@@ -311,21 +310,21 @@ cdef class EstimatorAllocator(SharedBudget):
         """Estimated standard deviation of `estimate`; NaN where variances are not known."""
         return self._combine().error
 
-    def interval(self, alpha=0.05, *, method=None, anytime=None):
+    def interval(self, *, delta=0.05, method=None, anytime=None):
         """An interval for the estimators' mean.
 
         Parameters
         ----------
-        alpha : float, default 0.05
+        delta : float, default 0.05
             Probability of missing the mean, in (0, 1).
         method : {"betting", "asymptotic", "normal"}, optional
             ``"betting"``, where `value_range` was given, and then the default: misses at any
-            time with probability at most `alpha`; see Notes. One may look after every
+            time with probability at most `delta`; see Notes. One may look after every
             `tell` and stop when it is short.
             ``"asymptotic"``, the default with ``weights="predictable"``: for all times
-            too, but about `alpha`, and no guarantee: it trusts sample variances.
+            too, but about `delta`, and no guarantee: it trusts sample variances.
             ``"normal"``, otherwise the default: for one look at a time fixed beforehand,
-            about `alpha`.
+            about `delta`.
         anytime : bool, optional
             Whether it must be for all times: without `method`, True asks for
             ``"asymptotic"`` where there is no range, and False for ``"normal"``.
@@ -357,29 +356,29 @@ cdef class EstimatorAllocator(SharedBudget):
         mean mu, so for m = mu the product over the batch has mean 1, in whatever order the
         batch is told. The capital of a bet, the product over all batches, and that of the 20
         bets together, their mean, is thus a nonnegative martingale that begins at 1, whatever
-        the choices were. By Ville's inequality it ever reaches ``2 / alpha`` with probability
-        at most ``alpha / 2``. It falls as m grows: low is the largest m for which it ever has,
+        the choices were. By Ville's inequality it ever reaches ``2 / delta`` with probability
+        at most ``delta / 2``. It falls as m grows: low is the largest m for which it ever has,
         after a batch, high the same for ``-x``, and mu is outside at some time with
-        probability at most `alpha`. No variance is trusted: N_k and S_k only make good bets,
+        probability at most `delta`. No variance is trusted: N_k and S_k only make good bets,
         larger on an estimator that is more precise. Assumed are the ranges, values that are
         independent given what ran, and that which runs are lost, or too late, does not
         depend on their values.
 
         Bets keep all values, 32 bytes each, and play them again for each interval: some 0.2
-        us a value. The others look at sums, O(n_estimators).
+        us a value. The others look at sums, O(n_arms).
         """
-        alpha = check_scalar("alpha", alpha, "in (0, 1)", lambda x: (x > 0) & (x < 1))
+        delta = check_scalar("delta", delta, "in (0, 1)", lambda x: (x > 0) & (x < 1))
         method = method_of(method, anytime, self.weights, self.bets)
         self.guard.enter_to_read()
         try:
-            return self._interval(alpha, method)
+            return self._interval(delta, method)
         finally:
             self.guard.leave()
 
-    def _interval(self, alpha, method):
+    def _interval(self, delta, method):
         self.guard.check()
         if method == "betting":
-            return self.stakes.bounds(alpha)
+            return self.stakes.bounds(delta)
         pulls = np.array(self._pulls)
         with np.errstate(invalid="ignore", divide="ignore"):
             thirds = np.asarray(self.thirds) / pulls
@@ -387,8 +386,8 @@ cdef class EstimatorAllocator(SharedBudget):
                           pulls - np.max(self.n_common, axis=1) + 1)
         combined = self._combine()
         if method == "asymptotic":
-            return all_times(combined, moments, alpha, self.scale if self.weight > 0.0 else 0.0)
-        return one_look(combined, moments, alpha, self.weights == "inverse-variance")
+            return all_times(combined, moments, delta, self.scale if self.weight > 0.0 else 0.0)
+        return one_look(combined, moments, delta, self.weights == "inverse-variance")
 
     def _combine(self):
         """Estimate, standard error and sums of weights."""
@@ -461,9 +460,6 @@ cdef class EstimatorAllocator(SharedBudget):
             "powers": np.array(self.powers),
             "stakes": self.stakes.get_progress() if self.bets else None,
         }
-
-    def _checked_state(self, state):
-        return super()._checked_state(as_of_now(state, MOST_DIFFERENT))
 
     def _set_progress(self, progress):
         super()._set_progress(progress)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -10,8 +10,9 @@ from pybandit._shared.checks import as_array, check_choice, check_flag, check_in
 from pybandit._shared.generators import seed_sequence_of
 from pybandit._shared.progress import make_bar
 from pybandit._shared.threads import with_context
-from pybandit._shared.types import Rng
+from pybandit._shared.types import ArrayLike, Rng
 from pybandit.montecarlo.allocation import EstimatorAllocator
+from pybandit.montecarlo.estimate import Estimate, estimate_of
 
 if TYPE_CHECKING:
     import concurrent.futures  # which brings logging: loaded by those who wait
@@ -19,70 +20,73 @@ if TYPE_CHECKING:
 __all__ = ["combine_estimators"]
 
 
-def combine_estimators(functions: Sequence[Callable[..., Any]], budget: float | None = None, *,
-                       policy: Any = "thompson-variance", costs: Any = "equal",
-                       weights: str = "mean", executor: "concurrent.futures.Executor | None" = None,
-                       vectorized: bool = False, on_error: str = "raise",
-                       allocator: EstimatorAllocator | None = None, rng: Rng = None,
-                       progress: bool | None = None, **options: Any) -> EstimatorAllocator:
+def combine_estimators(estimators: Sequence[Callable[..., Any]], budget: float | None = None, *,
+                       policy: Any = "thompson-variance",
+                       costs: Literal["equal", "measured"] = "equal",
+                       weights: Literal["mean", "inverse-variance", "predictable"] = "mean",
+                       value_range: ArrayLike | None = None, batch_size: int = 1,
+                       vectorized: bool = False, on_error: Literal["raise", "drop"] = "raise",
+                       allocator: EstimatorAllocator | None = None,
+                       executor: "concurrent.futures.Executor | None" = None, rng: Rng = None,
+                       progress: bool | None = None) -> Estimate:
     """Estimate a number with several estimators, most of the budget on the best.
 
     Parameters
     ----------
-    functions : sequence of callable
-        Each is called as ``function(rng)`` with a NumPy Generator of its own and returns
+    estimators : sequence of callable
+        Each is called as ``estimator(rng)`` with a NumPy Generator of its own and returns
         a float, whose mean is the number sought; with `vectorized` as
-        ``function(rng, size)``, and returns an array of `size` values.
+        ``estimator(rng, size)``, and returns an array of `size` values.
     budget : float, optional
-        With equal costs the number of runs, an integer; with observed costs
+        With equal costs the number of runs, an integer; with measured costs
         processor time in seconds. Required without `allocator`.
-    policy, weights, **options
-        As for `EstimatorAllocator`, such as ``batch_size``, ``value_range``, ``pilot``.
-    costs : {"equal", "observed"}
-        ``"observed"``: the processor time of each call, in the thread that runs it
+    policy, weights, value_range, batch_size
+        As for `EstimatorAllocator`. Its other options need an `allocator`.
+    costs : {"equal", "measured"}, default "equal"
+        ``"measured"``: the processor time of each call, in the thread that runs it
         (without an executor, in the whole process), at least 1e-9 s.
-    executor : concurrent.futures.Executor, optional
-        Runs the calls of a batch at once: choose `batch_size` some times its workers.
-        Each call has a stream of its own, so with equal costs the result is the same
-        for any executor, and without one.
     vectorized : bool, default False
-        Whether a function gives many values at a call; a batch makes one call for
+        True if an estimator returns many values per call; a batch makes one call for
         each estimator in it, whose cost its values share equally.
-    on_error : {"raise", "drop"}
-        What follows when a call raises, or returns anything but finite numbers.
-        ``"raise"``: the batch's other calls are made, and what they gave is told to the
-        allocator; then the first exception goes on, or a ValueError that names the
-        function. Where no call gave a value nothing is told. ``"drop"``: the run
+    on_error : {"raise", "drop"}, default "raise"
+        What follows if a call raises, or returns anything but finite numbers.
+        ``"raise"``: the batch's other calls are made, and their values are reported to the
+        allocator; then the first exception is raised, or a ValueError that names the
+        estimator. If no call gave a value, nothing is reported. ``"drop"``: the run
         counts as one that gave no value. It costs what it took either way. After an
         interrupt the calls of the batch that were not made are charged like those that
         gave no value: a small `batch_size` loses few.
     allocator : EstimatorAllocator, optional
-        One to go on with, instead of a new one of `budget` and all the options:
+        Allocator to continue with, instead of a new one of `budget` and the options:
         after an exception it holds all that was learned.
+    executor : concurrent.futures.Executor, optional
+        Runs the calls of a batch concurrently: choose `batch_size` some times its workers.
+        Each call has a stream of its own, so with equal costs the result is the same
+        for any executor, and without one.
     rng : None, int, SeedSequence or Generator
         With `allocator` an integer gives other streams after other numbers of runs: the
         same one may be given again, unless a batch raised and no call of it gave a value,
         which would then be repeated with the same numbers. A SeedSequence or a Generator
-        goes on where it was.
+        continues where it was.
     progress : bool, optional
-        None: a bar where tqdm is installed and errors go to a terminal.
+        Show a progress bar; by default if tqdm is installed and stderr is a terminal.
 
     Returns
     -------
-    EstimatorAllocator
-        Its ``estimate``, ``standard_error``, ``interval()``, ``pulls``, ``means``,
-        ``variances``, ``mean_costs``; its ``plot()``.
+    Estimate
+        ``estimate``, ``standard_error``, ``interval()``, ``pulls``, ``means``, ``variances``,
+        ``mean_costs``, ``plot()``; the ``allocator`` that made it.
 
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range, or as `on_error` says. The exception
-        of a function reaches the caller, with a note of which one it was.
+        If an argument is outside its range, or as `on_error` says. The exception
+        of an estimator reaches the caller, with a note that names the estimator.
 
     Notes
     -----
     A call costs its own time and about 20 us for its stream and the books: estimators
-    faster than that want `vectorized` and a large `batch_size`. With observed costs
+    faster than that need `vectorized` and a large `batch_size`. With measured costs
     the choices depend on the clock, and two runs differ.
 
     Examples
@@ -98,8 +102,9 @@ def combine_estimators(functions: Sequence[Callable[..., Any]], budget: float | 
     >>> bool(abs(result.estimate - np.pi / 4) < 0.02), int(result.pulls.argmax())
     (True, 1)
     """
-    functions = _check_functions(functions)
+    functions = _check_functions(estimators)
     check_choice("on_error", on_error, ("raise", "drop"))
+    check_choice("costs", costs, ("equal", "measured"))
     vectorized = check_flag("vectorized", vectorized)
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise TypeError(f"executor must be a concurrent.futures.Executor; got {shown(executor)}")
@@ -107,19 +112,24 @@ def combine_estimators(functions: Sequence[Callable[..., Any]], budget: float | 
         if budget is None:
             raise ValueError("budget must be given where no allocator is; got None")
         streams = seed_sequence_of(rng)
-        allocator = EstimatorAllocator(len(functions), policy, costs=costs, weights=weights,
-                                       budget=budget, rng=streams.spawn(1)[0], **options)
+        allocator = EstimatorAllocator(
+            len(functions), policy=policy, costs="told" if costs == "measured" else costs,
+            weights=weights, budget=budget, value_range=value_range, batch_size=batch_size,
+            rng=streams.spawn(1)[0])
     else:
-        _check_allocator(allocator, len(functions), budget, options)
+        _check_allocator(allocator, len(functions), dict(
+            budget=(budget, None), policy=(policy, "thompson-variance"), costs=(costs, "equal"),
+            weights=(weights, "mean"), value_range=(value_range, None),
+            batch_size=(batch_size, 1)))
         streams = _streams_to_go_on(rng, allocator.n_pulls)
-    runner = _Runner(functions, streams, executor, vectorized, allocator.costs == "observed",
+    runner = _Runner(functions, streams, executor, vectorized, allocator.costs == "told",
                      on_error == "drop")
     with make_bar(progress, allocator.budget, "spent", "combine_estimators") as bar:
         while not allocator.done:
             before = allocator.total_cost
             _run_batch(allocator, runner)
             bar.update(allocator.total_cost - before)
-    return allocator
+    return estimate_of(allocator, functions)
 
 
 # No function is called so often: streams to go on are no children of another's.
@@ -151,7 +161,7 @@ def _run_batch(allocator, runner):
         raise
     finally:
         if failure is None or np.isfinite(values).any() or runner.drops:
-            told = (costs,) if allocator.costs == "observed" else ()
+            told = (costs,) if allocator.costs == "told" else ()
             allocator.tell(arms, values, *told, missing="drop")
 
 
@@ -234,23 +244,23 @@ def _call(function, arm, stream, clock, size, drops):
     except BaseException as error:
         if cost is None:
             cost = now() - start
-            error.add_note(f"raised by functions[{arm}] of combine_estimators")
+            error.add_note(f"raised by estimators[{arm}] of combine_estimators")
         if not isinstance(error, Exception):
             raise
         return np.nan, cost / (size or 1), None if drops else _Raised(error)
 
 
 def _checked(values, arm, size):
-    """What functions[arm] returned, finite numbers."""
-    values = as_array(f"what functions[{arm}] returns", values)
+    """What estimators[arm] returned, finite numbers."""
+    values = as_array(f"what estimators[{arm}] returns", values)
     expected = () if size is None else (size,)
     if values.dtype.kind not in "biuf" or values.shape != expected:
-        raise TypeError(f"functions[{arm}] must return "
+        raise TypeError(f"estimators[{arm}] must return "
                         f"{'a number' if size is None else f'{size} numbers'}; got dtype "
                         f"{values.dtype}, shape {values.shape}")
     if not np.isfinite(values).all():
         bad = values[~np.isfinite(values)]
-        raise ValueError(f"functions[{arm}] must return finite numbers; got {bad.flat[0]}")
+        raise ValueError(f"estimators[{arm}] must return finite numbers; got {bad.flat[0]}")
     return values
 
 
@@ -258,21 +268,24 @@ def _check_functions(functions):
     try:
         functions = list(functions)
     except TypeError:
-        raise TypeError("functions must be a sequence of callables; got "
+        raise TypeError("estimators must be a sequence of callables; got "
                         f"{shown(functions)}") from None
     for k, function in enumerate(functions):
         if not callable(function):
-            raise TypeError(f"functions must be callable; got {shown(function)} at index {k}")
-    check_integer("the number of functions", len(functions), 1)
+            raise TypeError(f"estimators must be callable; got {shown(function)} at index {k}")
+    check_integer("the number of estimators", len(functions), 1)
     return functions
 
 
-def _check_allocator(allocator, n, budget, options):
+def _check_allocator(allocator, n, options):
     if not isinstance(allocator, EstimatorAllocator) or allocator.n_arms != n:
         raise ValueError(f"allocator must be an EstimatorAllocator of {n} estimators; got "
                          f"{shown(allocator)}")
-    if budget is not None or options:
-        raise ValueError("budget and options must not be given with an allocator, which has its "
-                         f"own; got budget {shown(budget)}, options {sorted(options)}")
+    given = sorted(name for name, (value, usual) in options.items()
+                   if value is not usual and not (isinstance(value, (str, int, float))
+                                                  and value == usual))
+    if given:
+        raise ValueError(f"{', '.join(given)} must not be given with an allocator, which has its "
+                         f"own; got {', '.join(shown(options[name][0]) for name in given)}")
     if allocator.budget is None:
         raise ValueError("allocator must have a budget; got one without")

@@ -34,8 +34,8 @@ cdef (double, double) _kl_variance(double statistic, double level) noexcept nogi
     return 0.5 * pb_kl_lower(2.0 * statistic, level), 0.5 * pb_kl_upper(2.0 * statistic, level)
 
 
-def ucb1(mean, n, t, constant=2.0):
-    """Index of `UCB1`: ``mean + sqrt(constant log(t) / n)``; Auer et al. 2002.
+def ucb1(mean, n, t, *, exploration=2.0):
+    """Index of `UCB1`: ``mean + sqrt(exploration log(t) / n)``; Auer et al. 2002.
 
     Parameters
     ----------
@@ -45,8 +45,8 @@ def ucb1(mean, n, t, constant=2.0):
         Its rewards, at least 1.
     t : array_like
         The round, at least 1.
-    constant : array_like
-        Above 0.
+    exploration : array_like, default 2.0
+        Factor of log(t); above 0.
 
     Returns
     -------
@@ -64,13 +64,14 @@ def ucb1(mean, n, t, constant=2.0):
     1.982303807368
     """
     mean = check_in("mean", mean, "finite", np.isfinite)
-    return plain(_ucb1(mean, *_rounds(n, t), _positive("constant", constant)))
+    return plain(_ucb1(mean, *_rounds(n, t), _positive("exploration", exploration)))
 
 
-def ucb_v(mean, variance, n, t, c=1.0, zeta=1.2, value_range=1.0):
+def ucb_v(mean, variance, n, t, *, value_range=(0, 1), c=1.0, zeta=1.2):
     """Index of `UCBV`; Audibert et al. 2009.
 
-    ``mean + sqrt(2 variance zeta log(t) / n) + 3 c value_range zeta log(t) / n``.
+    ``mean + sqrt(2 variance zeta log(t) / n) + 3 c (high - low) zeta log(t) / n``, where
+    ``(low, high)`` is `value_range`.
 
     Parameters
     ----------
@@ -80,8 +81,12 @@ def ucb_v(mean, variance, n, t, c=1.0, zeta=1.2, value_range=1.0):
         Population variance (divisor n) of its rewards; at least 0.
     n, t : array_like
         Its rewards and the round, at least 1.
-    c, zeta, value_range : array_like
-        At least 0, above 0, above 0.
+    value_range : (array_like, array_like), default (0, 1)
+        ``(low, high)`` of all rewards, low below high.
+    c : array_like, default 1.0
+        Factor of the term of the range; at least 0.
+    zeta : array_like, default 1.2
+        Factor of log(t); above 0.
 
     Returns
     -------
@@ -103,7 +108,7 @@ def ucb_v(mean, variance, n, t, c=1.0, zeta=1.2, value_range=1.0):
                         lambda x: np.isfinite(x) & (x >= 0))
     c = check_in("c", c, "finite and at least 0", lambda x: np.isfinite(x) & (x >= 0))
     return plain(_ucb_v(mean, variance, *_rounds(n, t), c, _positive("zeta", zeta),
-                        _positive("value_range", value_range)))
+                        _width(value_range)))
 
 
 def kl_ucb(mean, n, t):
@@ -180,6 +185,15 @@ def kl_variance(pair_statistic, n_pairs, delta):
     n = _at_least_one("n_pairs", n_pairs)
     lower, upper = _kl_variance(statistic, _positive("delta", delta) / n)
     return plain(lower), plain(upper)
+
+
+def _width(value_range):
+    """high - low of a range, broadcast as the other arguments are."""
+    ends = check_in("value_range", value_range, "finite", np.isfinite)
+    if ends.shape[:1] != (2,) or not (ends[0] < ends[1]).all():
+        raise ValueError(f"value_range must be (low, high), low below high; got {value_range!r}")
+    with np.errstate(over="ignore"):
+        return check_in("value_range", ends[1] - ends[0], "of finite width", np.isfinite)
 
 
 def _rounds(n, t):

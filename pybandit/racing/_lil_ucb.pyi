@@ -8,10 +8,10 @@ from pybandit.racing.factors import Factors
 
 def lil_ucb(
     factors: ArrayLike | Factors,
-    offsets: ArrayLike | None = None,
+    log_prior: ArrayLike | None = None,
     *,
-    delta: float = 0.05,
     value_range: ArrayLike,
-    setting: Literal["heuristic", "theory"] = "heuristic",
+    delta: float = 0.05,
+    guarantee: Literal["heuristic", "proven"] = "heuristic",
     rng: int | SeedSequence | Generator | None = None,
 ) -> RaceResult: ...

@@ -6,7 +6,7 @@ from pybandit._shared.checks import check_choice, check_in
 from pybandit._shared.checks import check_delta
 from pybandit._shared.generators import as_generator
 from pybandit.racing._race import RaceResult
-from pybandit.racing._track import check_offsets
+from pybandit.racing._track import check_log_prior
 from pybandit.racing.factors import BlockFactors, as_factors
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -22,11 +22,11 @@ cdef enum:
     PULLS_BETWEEN_SIGNALS = 262144  # a tenth of a second, or less
 
 # Jamieson et al. 2014: the constants of their theorem, and what they run.
-SETTINGS = ("heuristic", "theory")
+GUARANTEES = ("heuristic", "proven")
 
 
-def lil_ucb(factors, offsets=None, *, delta=0.05, value_range, setting="heuristic", rng=None):
-    """Find the state with the largest ``offset_i + sum_n log f_n(i)``, state by state.
+def lil_ucb(factors, log_prior=None, *, value_range, delta=0.05, guarantee="heuristic", rng=None):
+    """Find the state with the largest ``log_prior_i + sum_n log f_n(i)``, state by state.
 
     Each state's factors are read without replacement in an order of its own, one at
     a time where ``mean + bonus`` is largest; the bonus is that of lil'UCB, and 0 once
@@ -43,15 +43,15 @@ def lil_ucb(factors, offsets=None, *, delta=0.05, value_range, setting="heuristi
     ----------
     factors : array_like of float, shape (N, D), or Factors
         log f_n(i), as in `race`. A function is called once a factor.
-    offsets : array_like, shape (D,), optional
+    log_prior : array_like, shape (D,), optional
         On the scale of the total; -inf makes a state impossible.
     delta : float, default 0.05
         In (0, 1); the error is about this or less, without a guarantee: see Notes.
     value_range : float or array_like of shape (D,)
         Largest minus smallest reward of a state; C is the largest of them.
-    setting : {"heuristic", "theory"}
+    guarantee : {"heuristic", "proven"}
         ``"heuristic"``: e = 0, beta = 1/2, lambda = 1 + 10 / D, d = delta / 5, as the
-        papers run it. ``"theory"``: e = 0.01, beta = 1, lambda = 9, d = delta: the constants
+        papers run it. ``"proven"``: e = 0.01, beta = 1, lambda = 9, d = delta: the constants
         of the theorem, but not its error probability; see Notes.
     rng : None, int, SeedSequence or Generator
 
@@ -74,10 +74,10 @@ def lil_ucb(factors, offsets=None, *, delta=0.05, value_range, setting="heuristi
     D permutations would cost as much as reading everything. Above 2**30 pairs they
     are pseudorandom and take none. Ctrl-C is heard while it runs.
 
-    delta is no bound on the error, in either setting. Theorem 2 of Jamieson et al., of
+    delta does not bound the error with either choice. Theorem 2 of Jamieson et al., of
     independent draws, bounds it by ``4 sqrt(c d) + 4 c d`` with
     ``c = (2 + e) / e (1 / log(1 + e))^(1 + e)``: some 21,000 for e = 0.01, which says
-    nothing where d is above 2e-6. `race` with ``bound="betting"`` keeps its delta.
+    nothing where d is above 2e-6. `race` with a `BettingBound` keeps its delta.
 
     References
     ----------
@@ -89,17 +89,17 @@ def lil_ucb(factors, offsets=None, *, delta=0.05, value_range, setting="heuristi
     >>> import numpy as np, pybandit as pb
     >>> coins = np.random.default_rng(0).random((100_000, 3)) < [0.1, 0.2, 0.9]
     >>> result = pb.racing.lil_ucb(coins, value_range=1, rng=0)
-    >>> result.winner, result.n_evaluations < 1000
+    >>> result.best, result.n_evaluations < 1000
     (2, True)
     """
-    check_choice("setting", setting, SETTINGS)
+    check_choice("guarantee", guarantee, GUARANTEES)
     delta = check_delta(delta)
     rng = as_generator(rng)
     factors = as_factors(factors)
     if isinstance(factors, BlockFactors):
         raise TypeError(f"factors must not be Blocks: lil_ucb reads row by row; got {factors!r}")
-    cdef Arms arms = Arms(factors, offsets, value_range)
-    arms.set(delta, setting)
+    cdef Arms arms = Arms(factors, log_prior, value_range)
+    arms.set(delta, guarantee)
     cdef pb_bitgen *bitgen = bitgen_of(rng)
     cdef pb_status status
     arms.source.hold(rng.bit_generator.lock)
@@ -125,12 +125,12 @@ cdef class Arms:
     cdef double[:, ::1] doubles
     cdef int64_t[:, ::1] integers
 
-    def __cinit__(self, factors, offsets, value_range):
+    def __cinit__(self, factors, log_prior, value_range):
         self.source = Source(factors)
         self.race.factors = self.source.factors
         n, n_states = self.race.factors.n_factors, self.race.factors.n_states
-        self.offsets = (np.zeros(n_states) if offsets is None
-                        else check_offsets("offsets", offsets, n_states))
+        self.offsets = (np.zeros(n_states) if log_prior is None
+                        else check_log_prior("log_prior", log_prior, n_states))
         self.source.add_totals(&self.offsets[0])
         self.ranges = _as_ranges(value_range, n_states)
         self.subsamples = Subsamples(np.full(n_states, n, dtype=np.int64))
@@ -145,11 +145,11 @@ cdef class Arms:
         self.race.pulls = &self.integers[0, 0]
         self.race.heap.arms = &self.integers[1, 0]
 
-    def set(self, double delta, setting):
+    def set(self, double delta, guarantee):
         """The constants; D counts the states that are possible."""
         possible = np.isfinite(self.offsets)
         self.race.lil.radius = 0.5 * np.max(np.asarray(self.ranges)[possible])
-        if setting == "theory":
+        if guarantee == "proven":
             self.race.lil.delta, self.race.lil.epsilon, self.race.lil.beta = delta, 0.01, 1.0
             self.race.lil.lambda_ = 9.0
         else:

@@ -3,7 +3,8 @@
 from typing import NamedTuple
 
 from pybandit._shared.generators import as_generator
-from pybandit.racing._track import check_offsets, index_kind
+from pybandit.racing._looks import as_looks
+from pybandit.racing._track import check_log_prior, index_kind
 from pybandit.racing.factors import as_factors
 
 from libc.string cimport memcpy
@@ -20,7 +21,7 @@ class RaceResult(NamedTuple):
 
     Attributes
     ----------
-    winner : int
+    best : int
         The state found best, in [0, D).
     n_looks : int
         Looks taken; 0 where there was nothing to decide.
@@ -39,23 +40,22 @@ class RaceResult(NamedTuple):
     >>> import numpy as np, pybandit as pb
     >>> factors = np.random.default_rng(0).normal([0.0, 0.1, 0.3], 1.0, (100_000, 3))
     >>> result = pb.race(factors, rng=1)
-    >>> result.winner, result.n_looks, result.n_evaluations, result.exact
+    >>> result.best, result.n_looks, result.n_evaluations, result.exact
     (2, 6, 3400, False)
     """
 
-    winner: int
+    best: int
     n_looks: int
     n_evaluations: int
     exact: bool
 
 
-def race(factors, offsets=None, *, bound="student", delta=None, variance="pairwise",
-         first_look=None, value_range=None, max_fraction=1.0, indices="auto", rng=None):
-    """Find ``argmax_i offset_i + sum_n log f_n(i)``, reading as few factors as it takes.
+def race(factors, log_prior=None, *, bound="student", delta=None, looks=None, rng=None):
+    """Find ``argmax_i log_prior_i + sum_n log f_n(i)``, reading as few factors as it takes.
 
     Factors are read without replacement, the same ones for every state still in
     the race, until the bound leaves one state: Chen & Ghahramani 2016,
-    Algorithm 1. No noise is added: with standard Gumbel `offsets` (plus
+    Algorithm 1. No noise is added: with standard Gumbel `log_prior` (plus
     log f_0) the winner is a draw from the distribution, which `RacingSampler`
     makes many times over at less cost.
 
@@ -66,43 +66,26 @@ def race(factors, offsets=None, *, bound="student", delta=None, variance="pairwi
         of another type is read where it lies. Of `Blocks`, a table larger than memory
         whose rows were shuffled, whole blocks are read, in random order: see there for
         what is random about that.
-    offsets : array_like, shape (D,), optional
-        Added to the totals, not to each factor; -inf makes a state impossible.
-    bound : {"student", "normal", "ebs", "betting", "auto"} or a bound object
+    log_prior : array_like, shape (D,), optional
+        log f_0, up to a constant: added to the totals, not to each factor; -inf makes a state
+        impossible. Default 0.
+    bound : {"student", "normal"} or a bound object, default "student"
         When a gap is significant; see `StudentBound`, `NormalBound`, `EBSBound` and
-        `BettingBound`. Betting decides factor by factor. ``"auto"`` is betting where
-        `value_range` is given, else student.
+        `BettingBound`. The last two hold their error probability for any rewards of known range.
+        Betting decides factor by factor.
     delta : float, default 0.05
-        Probability of a wrong winner, in (0, 1). ``"ebs"`` and ``"betting"`` hold it
-        for any rewards of known range. With ``"student"`` and ``"normal"`` the error
-        is about delta where differences are near normal; no bound otherwise, and
-        ``delta -> 0`` does not restore it: ``bound="betting"`` with a range is for a
-        guarantee.
-    variance : {"pairwise", "marginal"}
-        Whether a gap is judged by the deviation of the differences from the
-        leader, or by the sum of the deviations of the two states.
-    first_look : int, optional
-        m1, factors read before the first look (50; 2 for ``"ebs"``); looks double.
-        For ``"betting"`` the first block asked for (32); blocks grow by an eighth.
-    value_range : float or array_like of shape (D,), optional
-        For ``"ebs"``: largest minus smallest reward of a state. For ``"betting"``:
-        (low, high) of all rewards, or the largest difference of two of a factor.
-    max_fraction : float, default 1.0
-        Looks at more than this share of the factors are left out: past it, the
-        race reads the rest in one pass and is exact. In (0, 1].
-    indices : {"auto", "permutation", "rejection", "keyed"}
-        How factors are drawn. ``"permutation"`` (4 bytes a factor, cheapest an
-        index) and ``"rejection"`` (one bit a factor, cheapest to begin) are
-        exactly uniform; ``"keyed"`` is pseudorandom and needs no memory.
-        ``"auto"`` is ``"rejection"`` here and ``"permutation"`` in
-        `RacingSampler`, and ``"keyed"`` above 2**26 factors; of `Blocks`, where it must be
-        that, whole blocks, the shorter one last.
+        Probability of a wrong answer, in (0, 1); only with a name, as a bound object has its
+        own. The error is about delta if differences are near normal. There is no bound otherwise,
+        and ``delta -> 0`` does not restore it: use `BettingBound` for a guarantee.
+    looks : Looks, optional
+        When the race may decide, and in which order it reads.
+        Of `Blocks` whole blocks are read, so `Looks.indices` must be ``"auto"``.
     rng : None, int, SeedSequence or Generator
 
     Returns
     -------
     RaceResult
-        ``winner``, ``n_looks``, ``n_evaluations``, ``exact``.
+        ``best``, ``n_looks``, ``n_evaluations``, ``exact``.
 
     Raises
     ------
@@ -128,18 +111,19 @@ def race(factors, offsets=None, *, bound="student", delta=None, variance="pairwi
     >>> import numpy as np, pybandit as pb
     >>> scores = np.random.default_rng(0).normal([0.0, 0.1, 0.5], 1.0, (100_000, 3))
     >>> result = pb.race(scores, rng=0)
-    >>> result.winner, result.n_evaluations
+    >>> result.best, result.n_evaluations
     (2, 250)
     """
     rng = as_generator(rng)
     factors = as_factors(factors)
-    cdef Track track = make_track(factors, bound, delta, variance, first_look, value_range,
-                                  max_fraction, index_kind(factors, indices, "rejection"), None)
+    looks = as_looks(looks)
+    cdef Track track = make_track(factors, bound, delta, looks,
+                                  index_kind(factors, looks.indices, "rejection"), None)
     cdef pb_bitgen *bitgen = bitgen_of(rng)
     cdef pb_status status
     cdef double[::1] given
-    if offsets is not None:
-        given = check_offsets("offsets", offsets, track.race.factors.n_states)
+    if log_prior is not None:
+        given = check_log_prior("log_prior", log_prior, track.race.factors.n_states)
         memcpy(track.offsets, &given[0], given.shape[0] * sizeof(double))
     track.source.add_totals(track.offsets)
     track.source.hold(rng.bit_generator.lock)

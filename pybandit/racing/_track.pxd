@@ -28,7 +28,7 @@ cdef class Subsamples:
 
 
 cdef class Plan:
-    cdef readonly object schedule, bound
+    cdef readonly object schedule, bound, limits
     cdef bint pairwise
     cdef double difference_range
     cdef const int64_t[::1] rows
@@ -61,5 +61,4 @@ cdef class Track:
     cdef _range_message(self)
 
 
-cdef Track make_track(factors, bound, delta, variance, first_look, value_range, max_fraction, kind,
-                      row_labels)
+cdef Track make_track(factors, bound, delta, looks, kind, row_labels)

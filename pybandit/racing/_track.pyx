@@ -4,9 +4,10 @@ import functools
 
 import numpy as np
 
-from pybandit._shared.checks import check_choice, check_integer, check_numeric, check_scalar
+from pybandit._shared.checks import check_choice, check_integer, check_numeric
 from pybandit.betting.limits import refuse_reward
-from pybandit.racing.bounds import BettingBound, as_bound
+from pybandit.racing._named_bounds import as_bound
+from pybandit.racing.bounds import BettingBound
 from pybandit.racing.factors import BlockFactors, Factors
 from pybandit.racing.schedule import check_schedule, make_schedule
 
@@ -137,11 +138,6 @@ cdef class Plan:
 
     def __cinit__(self, bound, variance, first_look, max_fraction, int64_t n_factors,
                   int64_t n_states):
-        check_choice("variance", variance, ("pairwise", "marginal"))
-        max_fraction = check_scalar("max_fraction", max_fraction, "in (0, 1]",
-                                    lambda x: (x > 0) & (x <= 1))
-        if first_look is not None:
-            first_look = check_integer("first_look", first_look, 1)
         self.pairwise = variance == "pairwise"
         self.bound = bound
         self.schedule = make_schedule(bound, n_factors, n_states, self.pairwise, first_look,
@@ -150,8 +146,9 @@ cdef class Plan:
         self.ranges = None  # not the same as left alone
         if isinstance(bound, BettingBound):
             if not self.pairwise:
-                raise ValueError(f"variance must be 'pairwise' for bound='betting', which bets on "
-                                 f"differences; got {variance!r}")
+                raise ValueError(f"looks must have variance='pairwise' for BettingBound, which "
+                                 f"bets on differences; got {variance!r}")
+            self.limits = bound.limits  # refuses a range that is not known yet
             return
         self._set_ranges(getattr(bound, "value_range", None),
                          getattr(bound, "difference_range", None), n_states)
@@ -167,7 +164,7 @@ cdef class Plan:
             self.difference_range = difference_range
             value_range = difference_range
         elif difference_range is not None and value_range is None:
-            raise ValueError("value_range must be given for variance='marginal'; "
+            raise ValueError("value_range must be given for Looks(variance='marginal'); "
                              "got difference_range only")
         if value_range is None:
             return
@@ -184,7 +181,7 @@ cdef class Plan:
         schedule.unit = &self.unit[0] if self.unit is not None else NULL
 
 
-def check_offsets(name, values, int64_t n_states):
+def check_log_prior(name, values, int64_t n_states):
     """`values` as D float64, none NaN or +inf and not all -inf; a copy."""
     values = check_numeric(name, values)
     if values.shape != (n_states,):
@@ -202,17 +199,16 @@ def check_offsets(name, values, int64_t n_states):
 
 def index_kind(factors, indices, default):
     """The kind of index stream that `indices` names; `default` where it is "auto"."""
-    check_choice("indices", indices, ("auto", "permutation", "rejection", "keyed"))
     if isinstance(factors, BlockFactors):
         if indices != "auto":
-            raise ValueError(f"indices must be 'auto' for Blocks, which are read as a whole; got "
+            raise ValueError(f"looks must have indices='auto' for Blocks, which are read as a whole; got "
                              f"{indices!r}")
         return "groups"
     n_factors = factors.n_factors if isinstance(factors, Factors) else factors.shape[0]
     if indices == "auto":
         return default if n_factors <= LARGEST_UNIFORM else "keyed"
     if indices != "keyed" and n_factors >= 1 << 32:
-        raise ValueError(f"indices must be 'keyed' for 2**32 factors or more; got "
+        raise ValueError(f"looks must have indices='keyed' for 2**32 factors or more; got "
                          f"{indices!r} with N = {n_factors}")
     return indices
 
@@ -242,11 +238,10 @@ def kept(make):
 
 
 @kept
-def make_plan(bound, delta, value_range, variance, first_look, max_fraction, n_factors,
-              n_states):
+def make_plan(bound, delta, looks, n_factors, n_states):
     """The `Plan` of these options; checked once, however often they are used."""
-    return Plan(as_bound(bound, delta, value_range), variance, first_look, max_fraction,
-                n_factors, n_states)
+    return Plan(as_bound(bound, delta), looks.variance, looks.first, looks.max_fraction, n_factors,
+                n_states)
 
 
 cdef bint enlarge(void **memory, int64_t *capacity, int64_t needed, size_t item) noexcept nogil:
@@ -299,8 +294,8 @@ cdef class Track:
         if isinstance(plan.bound, BettingBound):
             self.betting = LeaderRace(
                 n_states, self.race.factors.n_factors,
-                Bets(plan.bound.mixture, plan.bound.bets), plan.bound.limits, plan.bound.delta,
-                plan.bound.hybrid and n_states > 1)
+                Bets(plan.bound.bets.mixture, plan.bound.n_bets), plan.limits, plan.bound.delta,
+                plan.bound.bets.hybrid and n_states > 1)
             self.race.betting = &self.betting.race
 
     def __dealloc__(self):
@@ -396,12 +391,10 @@ cdef class Track:
                 f"{spread!r}")
 
 
-cdef Track make_track(factors, bound, delta, variance, first_look, value_range, max_fraction, kind,
-                      row_labels):
+cdef Track make_track(factors, bound, delta, looks, kind, row_labels):
     """Check the options of a race and lay out its memory."""
     computed = isinstance(factors, Factors)
-    plan = make_plan(bound, hashable("delta", delta), hashable("value_range", value_range),
-                     variance, first_look, max_fraction,
+    plan = make_plan(bound, hashable("delta", delta), looks,
                      factors.n_factors if computed else factors.shape[0],
                      factors.n_states if computed else factors.shape[1])
     return Track(factors, plan, kind, row_labels)

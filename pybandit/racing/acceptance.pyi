@@ -1,18 +1,18 @@
+from collections.abc import Callable
 from typing import Literal, NamedTuple, final
 
+from numpy import int64
 from numpy.random import Generator, SeedSequence
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from pybandit.racing._looks import Looks
 from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound
 from pybandit.racing.factors import Factors
 from pybandit.racing.schedule import Schedule
 
 __all__ = ["AcceptResult", "AcceptanceTest", "accept"]
 
-_Bound = (
-    Literal["student", "normal", "ebs", "betting", "auto"] | NormalBound | EBSBound | BettingBound
-)
-_Indices = Literal["auto", "permutation", "rejection", "keyed"]
+_Bound = Literal["student", "normal"] | NormalBound | EBSBound | BettingBound
 _Rng = int | SeedSequence | Generator | None
 
 class AcceptResult(NamedTuple):
@@ -22,29 +22,25 @@ class AcceptResult(NamedTuple):
     exact: bool
 
 def accept(
-    log_ratios: ArrayLike | Factors,
+    log_ratios: ArrayLike | Factors | Callable[[NDArray[int64]], ArrayLike],
     log_threshold: float = 0.0,
     *,
+    n_factors: int | None = None,
     bound: _Bound = "student",
     delta: float | None = None,
-    first_look: int | None = None,
-    value_range: float | tuple[float, float] | None = None,
-    max_fraction: float = 1.0,
-    indices: _Indices = "auto",
+    looks: Looks | None = None,
     rng: _Rng = None,
 ) -> AcceptResult: ...
 @final
 class AcceptanceTest:
     def __init__(
         self,
-        log_ratios: ArrayLike | Factors,
+        log_ratios: ArrayLike | Factors | Callable[[NDArray[int64]], ArrayLike],
         *,
+        n_factors: int | None = None,
         bound: _Bound = "student",
         delta: float | None = None,
-        first_look: int | None = None,
-        value_range: float | tuple[float, float] | None = None,
-        max_fraction: float = 1.0,
-        indices: _Indices = "auto",
+        looks: Looks | None = None,
         rng: _Rng = None,
     ) -> None: ...
     @property

@@ -10,12 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._shared.checks import LARGEST, check_integer, check_numeric, is_masked, shown
+from pybandit._shared.checks import (
+    LARGEST, check_integer, check_numeric, is_masked, numbers_returned, shown,
+)
 from pybandit._shared.generators import as_generator, unlocked
 from pybandit._shared.guard import made_already, not_made
 from pybandit.betting._kernels import Bets
+from pybandit.racing._looks import looks_of_tests
+from pybandit.racing._named_bounds import as_bound, words_of
 from pybandit.racing._track import hashable, index_kind, kept, make_plan
-from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound, as_bound
+from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound
 from pybandit.racing.factors import Factors
 
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
@@ -71,8 +75,8 @@ class AcceptResult(NamedTuple):
     exact: bool
 
 
-def accept(log_ratios, log_threshold=0.0, *, bound="student", delta=None, first_look=None,
-           value_range=None, max_fraction=1.0, indices="auto", rng=None):
+def accept(log_ratios, log_threshold=0.0, *, n_factors=None, bound="student", delta=None,
+           looks=None, rng=None):
     """Decide whether log ratios sum to more than a threshold, reading as few as it takes.
 
     The Metropolis-Hastings test of a posterior with N data: a proposal x' is accepted
@@ -82,32 +86,24 @@ def accept(log_ratios, log_threshold=0.0, *, bound="student", delta=None, first_
 
     Parameters
     ----------
-    log_ratios : array_like of float, shape (N,), or Factors
-        d_n; of `Factors`, with one state: ``function(indices, states)`` returns
-        shape (n, 1).
+    log_ratios : array_like of float, shape (N,), callable or Factors
+        d_n. A function, with `n_factors`: ``log_ratios(indices)`` receives n int64 indices and
+        returns shape (n,). `Factors` must have one state: their function returns shape (n, 1).
     log_threshold : float, default 0.0
         A tie is rejected. -inf accepts and inf rejects, without reading.
-    bound : {"student", "normal", "ebs", "betting", "auto"} or bound object
-        How sure is sure; "student" by default. ``"student"`` and ``"normal"`` are
-        two-sided here; a bound object is used as it is. ``"auto"`` is betting where
-        `value_range` is given, else student.
+    n_factors : int, optional
+        N, for a function of indices only.
+    bound : {"student", "normal"} or bound object, default "student"
+        When the sum is significantly different from the threshold; see `StudentBound`,
+        `NormalBound`, `EBSBound` and `BettingBound`. The names are two-sided here; a bound
+        object is used as it is. The ranges of `EBSBound` (a number) and `BettingBound`
+        (``(low, high)``) are those of log ratios.
     delta : float, default 0.05
-        Error probability of the decision; in (0, 1) for ``"ebs"`` and ``"betting"``,
-        which hold it for any ratios of known range, in (0, 1/2) for ``"student"`` and
-        ``"normal"``: about delta where the sum is the threshold and ratios are near
-        normal; no bound otherwise, and ``delta -> 0`` does not restore it.
-        ``bound="betting"`` with a range is for a guarantee.
-    first_look : int, optional
-        Ratios read before the first decision; it doubles from look to look. By
-        default 50, for ``"ebs"`` 2, for ``"betting"`` 32 and growing by an eighth.
-    value_range : float or (float, float), optional
-        For ``"ebs"``: the largest log ratio minus the smallest. For ``"betting"``:
-        (low, high) of all log ratios.
-    max_fraction : float, default 1.0
-        Past this share of the ratios the rest is read at once. In (0, 1].
-    indices : {"auto", "permutation", "rejection", "keyed"}
-        As in `race`. ``"auto"`` is ``"rejection"`` here and ``"permutation"`` in
-        `AcceptanceTest`, and ``"keyed"`` above 2**26 ratios.
+        Error probability of the decision, in (0, 1/2); only with a name. The error is about delta
+        if the sum equals the threshold and ratios are near normal. There is no bound otherwise,
+        and ``delta -> 0`` does not restore it: use `BettingBound` for a guarantee.
+    looks : Looks, optional
+        When the test may decide, and in which order it reads. Its `variance` does not apply.
     rng : None, int, SeedSequence or Generator
 
     Returns
@@ -137,8 +133,8 @@ def accept(log_ratios, log_threshold=0.0, *, bound="student", delta=None, first_
     >>> pb.racing.accept(d, np.log(0.5), rng=0)
     AcceptResult(accepted=True, n_looks=4, n_evaluations=400, exact=False)
     """
-    cdef Workspace work = Workspace(log_ratios, bound, delta, first_look, value_range,
-                                    max_fraction, indices, "rejection")
+    cdef Workspace work = Workspace(_as_factors(log_ratios, n_factors), bound, delta,
+                                    looks_of_tests(looks), "rejection")
     rng = as_generator(rng)
     return work.test(as_threshold(log_threshold), bitgen_of(rng), rng.bit_generator.lock)
 
@@ -152,8 +148,8 @@ cdef class AcceptanceTest:
 
     Parameters
     ----------
-    log_ratios, bound, delta, first_look, value_range, max_fraction, indices
-        As in `accept`.
+    log_ratios, n_factors, bound, delta, looks
+        As in `accept`. ``Looks.indices`` is ``"permutation"`` by default.
     rng : None, int, SeedSequence or Generator
         Serves `test` unless that is given its own.
 
@@ -209,9 +205,9 @@ cdef class AcceptanceTest:
     def __cinit__(self):
         self.guard = Guard(type(self), "a test is under way")
 
-    def __init__(self, log_ratios, *, bound="student", delta=None, first_look=None,
-                 value_range=None, max_fraction=1.0, indices="auto", rng=None):
-        given = (log_ratios, bound, delta, first_look, value_range, max_fraction, indices,
+    def __init__(self, log_ratios, *, n_factors=None, bound="student", delta=None, looks=None,
+                 rng=None):
+        given = (_as_factors(log_ratios, n_factors), bound, delta, looks_of_tests(looks),
                  "permutation")
         self._make(given, as_generator(rng), None)
 
@@ -224,7 +220,7 @@ cdef class AcceptanceTest:
             if self.work is not None:
                 raise made_already(type(self))
             self._take(rng)
-            self.work, self.given = work, (work.given, *given[1:])
+            self.work, self.given = work, given
 
     def __reduce__(self):
         cdef Workspace work = self.made()
@@ -240,6 +236,11 @@ cdef class AcceptanceTest:
     cdef _take(self, rng):
         self.rng, self.bits_lock = rng, rng.bit_generator.lock
         self.bitgen = bitgen_of(rng)
+
+    def __repr__(self):
+        if self.work is None:
+            return "<AcceptanceTest: not made>"
+        return f"<AcceptanceTest: {self.n_factors:,} log ratios, {words_of(self.work.plan.bound)}>"
 
     # What all but __init__ ask of it first.
     cdef Workspace made(self):
@@ -356,21 +357,16 @@ cdef class Workspace:
     cdef Source source
     cdef Subsample subsample
     cdef ThresholdRace betting
-    cdef object given  # log ratios, as they can be given again
 
-    def __cinit__(self, log_ratios, bound, delta, first_look, value_range, max_fraction,
-                  indices, str kind):
-        factors = _as_factors(log_ratios)
-        self.given = factors if isinstance(factors, Factors) else factors[:, 0]
+    def __cinit__(self, factors, bound, delta, looks, str kind):
         self.source = Source(factors)
         self.accept.factors, self.accept.total = self.source.factors, self.source.totals
         n = self.accept.factors.n_factors
-        bound = _two_state_bound(bound, hashable("delta", delta),
-                                 hashable("value_range", value_range))
-        self.plan = make_plan(bound, None, None, "pairwise", first_look, max_fraction, n, 2)
+        bound = _two_state_bound(bound, hashable("delta", delta))
+        self.plan = make_plan(bound, None, looks, n, 2)
         self.plan.fill(&self.accept.schedule)
         self.accept.range = _range_of(bound)
-        self.subsample = Subsample(index_kind(factors, indices, kind), n)
+        self.subsample = Subsample(index_kind(factors, looks.indices, kind), n)
         self.accept.subsample = &self.subsample.stream
         self.accept.block = min(n, ARRAY_RATIOS if self.accept.factors.matrix else CALL_RATIOS)
         self.accept.indices = <int64_t *>PyMem_RawMalloc(self.accept.block * sizeof(int64_t))
@@ -378,8 +374,8 @@ cdef class Workspace:
         if not self.accept.indices or not self.accept.ratios:
             raise MemoryError(f"{self.accept.block} log ratios")
         if isinstance(bound, BettingBound):
-            self.betting = ThresholdRace(1, n, 0.0, Bets(bound.mixture, bound.bets),
-                                         bound.limits, bound.delta)
+            self.betting = ThresholdRace(1, n, 0.0, Bets(bound.bets.mixture, bound.n_bets),
+                                         self.plan.limits, bound.delta)
             self.accept.betting = &self.betting.race
 
     def __dealloc__(self):
@@ -430,8 +426,28 @@ cdef double as_threshold(log_threshold) except? -1.0:
     return threshold
 
 
-def _as_factors(log_ratios):
-    """`Factors` of one state unchanged, or N numbers as an (N, 1) matrix."""
+class _Column:
+    """A function of indices as the function of `Factors` of one state."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __call__(self, indices, states):
+        values = numbers_returned("the return value of log_ratios", self.function(indices),
+                                  indices.shape, "log_ratios must return shape (n,)")
+        return values[:, None]
+
+
+def _as_factors(log_ratios, n_factors):
+    """`Factors` of one state, or N numbers as an (N, 1) matrix."""
+    if isinstance(log_ratios, Factors) or not callable(log_ratios):
+        if n_factors is not None:
+            raise ValueError(f"n_factors must be given for a function of indices only; got "
+                             f"{shown(n_factors)} and {type(log_ratios).__name__}")
+    elif n_factors is None:
+        raise TypeError("log_ratios is a function: pass n_factors=")
+    else:
+        return Factors(_Column(log_ratios), n_factors, 1)
     if isinstance(log_ratios, Factors):
         if log_ratios.n_states != 1:
             raise ValueError(f"log_ratios must have n_states = 1; got Factors with n_states = "
@@ -451,12 +467,12 @@ def _range_of(bound):
 
 
 @kept
-def _two_state_bound(bound, delta, value_range):
+def _two_state_bound(bound, delta):
     """The bound object; of a name, with the two-sided boundary."""
-    made = as_bound(bound, delta, value_range)
+    made = as_bound(bound, delta)
     if isinstance(bound, str) and isinstance(made, NormalBound):
         made = dataclasses.replace(made, convention="two-sided")
-    if isinstance(made, BettingBound) and not isinstance(made.value_range, tuple):
+    if isinstance(made, BettingBound) and isinstance(made.value_range, float):
         raise ValueError(f"value_range must be (low, high) of the log ratios for betting; got "
                          f"{made.value_range!r}")
     if isinstance(made, EBSBound) and isinstance(made.value_range, tuple):

@@ -8,30 +8,32 @@ __all__ = ["b_normal", "boundary", "crossing_probability", "normal_sample_comple
 _Convention = Literal["one-sided", "two-sided", "union"]
 
 @overload
-def b_normal(delta: float, first_fraction: float, convention: _Convention = ...) -> float: ...
+def b_normal(delta: float, first_fraction: float, *, convention: _Convention = ...) -> float: ...
 @overload
 def b_normal(
-    delta: ArrayLike, first_fraction: ArrayLike, convention: _Convention = ...
+    delta: ArrayLike, first_fraction: ArrayLike, *, convention: _Convention = ...
 ) -> float | NDArray[float64]: ...
-def boundary(delta: float, fractions: ArrayLike, convention: _Convention = ...) -> float: ...
+def boundary(delta: float, fractions: ArrayLike, *, convention: _Convention = ...) -> float: ...
 def crossing_probability(
-    boundary: float, fractions: ArrayLike, convention: _Convention = ...
+    boundary: float, fractions: ArrayLike, *, convention: _Convention = ...
 ) -> float: ...
 @overload
 def normal_sample_complexity(
     gap: float,
-    population: int,
+    population_size: int,
     n_states: int,
-    delta: float,
+    *,
+    delta: float = ...,
     first_look: int = ...,
     convention: _Convention = ...,
 ) -> int: ...
 @overload
 def normal_sample_complexity(
     gap: ArrayLike,
-    population: int,
+    population_size: int,
     n_states: int,
-    delta: float,
+    *,
+    delta: float = ...,
     first_look: int = ...,
     convention: _Convention = ...,
 ) -> int | NDArray[int64]: ...

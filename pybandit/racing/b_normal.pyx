@@ -22,7 +22,7 @@ CLOSEST_ODDS = 1e-5
 _CONVENTIONS = {"one-sided": PB_ONE_SIDED, "two-sided": PB_TWO_SIDED, "union": PB_UNION}
 
 
-def b_normal(delta, first_fraction, convention="one-sided"):
+def b_normal(delta, first_fraction, *, convention="one-sided"):
     """Boundary constant B of a race whose looks double: E(B) = delta.
 
     A race that looks after the fractions pi, 2 pi, 4 pi, ... of the population
@@ -72,7 +72,7 @@ def b_normal(delta, first_fraction, convention="one-sided"):
     return plain(np.array(solved, dtype=np.float64).reshape(shape))
 
 
-def boundary(delta, fractions, convention="one-sided"):
+def boundary(delta, fractions, *, convention="one-sided"):
     """Boundary constant B of a race with any schedule of looks; see `b_normal`.
 
     Parameters
@@ -118,7 +118,7 @@ def boundary(delta, fractions, convention="one-sided"):
                   convention)
 
 
-def crossing_probability(boundary, fractions, convention="one-sided"):
+def crossing_probability(boundary, fractions, *, convention="one-sided"):
     """E(B): the probability that `boundary` is crossed at one of the looks.
 
     Parameters
@@ -163,7 +163,7 @@ def crossing_probability(boundary, fractions, convention="one-sided"):
     return pb_b_normal_error(level, &looks[0], looks.shape[0], code, &memory[0])
 
 
-def normal_sample_complexity(gap, population, n_states, delta, first_look=50,
+def normal_sample_complexity(gap, population_size, n_states, *, delta=0.05, first_look=50,
                              convention="one-sided"):
     """Rewards a race reads with the normal bound: Proposition 7, corrected.
 
@@ -176,15 +176,16 @@ def normal_sample_complexity(gap, population, n_states, delta, first_look=50,
     gap : array_like
         Distance of the best mean from the second best, in standard deviations
         of the rewards; >= 0.
-    population : int
+    population_size : int
         Number of factors N, at least 1.
     n_states : int
         Number of states D, at least 2.
-    delta : float
+    delta : float, default 0.05
         Error probability of the race, in (0, 1/2).
-    first_look : int
+    first_look : int, default 50
         m1, at least 2.
-    convention : {"one-sided", "two-sided", "union"}
+    convention : {"one-sided", "two-sided", "union"}, default "one-sided"
+        As in `b_normal`.
 
     Returns
     -------
@@ -199,27 +200,28 @@ def normal_sample_complexity(gap, population, n_states, delta, first_look=50,
     Examples
     --------
     >>> import pybandit as pb
-    >>> pb.bounds.normal_sample_complexity(0.1, 100_000, 2, 0.05)
+    >>> pb.bounds.normal_sample_complexity(0.1, 100_000, 2)
     6400
     """
     gap = check_in("gap", gap, "finite and at least 0", nonnegative)
-    population = check_integer("population", population, 1, MOST_PULLS)
+    population_size = check_integer("population_size", population_size, 1, MOST_PULLS)
     n_states = check_integer("n_states", n_states, 2, MOST_PULLS)
     first_look = check_integer("first_look", first_look, 2, MOST_PULLS)
-    if n_states * population > LARGEST:
-        raise ValueError(f"n_states * population must be at most {LARGEST}; got {n_states} * "
-                         f"{population}")
+    if n_states * population_size > LARGEST:
+        raise ValueError(f"n_states * population_size must be at most {LARGEST}; got {n_states} * "
+                         f"{population_size}")
     delta = _check_one_delta(delta)
-    level = b_normal(delta / (n_states - 1), min(1.0, first_look / population), convention)
+    level = b_normal(delta / (n_states - 1), min(1.0, first_look / population_size),
+                     convention=convention)
     if level == 0.0:
-        needed = np.full(gap.shape, population)
+        needed = np.full(gap.shape, population_size)
     else:
         with np.errstate(over="ignore"):  # of a gap beyond 1e154: the first look is enough
-            needed = population / ((population - 1) * gap**2 / (4 * level**2) + 1)
+            needed = population_size / ((population_size - 1) * gap**2 / (4 * level**2) + 1)
     rows = np.full(gap.shape, first_look, dtype=np.int64)
     while np.any(rows < needed):
         rows[rows < needed] *= 2
-    total = n_states * np.minimum(rows, population)
+    total = n_states * np.minimum(rows, population_size)
     return int(total) if total.ndim == 0 else total
 
 

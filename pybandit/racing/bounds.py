@@ -6,7 +6,7 @@ exceeds ``scale * sd + slack * range``. The kernel knows nothing else of it.
 """
 
 import math
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -14,9 +14,7 @@ import numpy as np
 from pybandit._shared.checks import (
     check_choice,
     check_delta,
-    check_flag,
     check_in,
-    check_integer,
     check_numeric,
     check_positive,
     check_scalar,
@@ -24,13 +22,15 @@ from pybandit._shared.checks import (
     shown,
 )
 from pybandit._shared.types import Floats, Ints
-from pybandit.betting.limits import MOST_BETS, check_limits
+from pybandit.betting._bets import Bets
+from pybandit.betting.limits import check_limits
 from pybandit.racing import b_normal, half_widths
 
+N_BETS = 16
 CONVENTIONS = ("one-sided", "two-sided", "union")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NormalBound:
     """The paper's bound: normal means, the estimated deviation taken for known.
 
@@ -56,7 +56,7 @@ class NormalBound:
     Raises
     ------
     ValueError
-        Where a parameter is outside its range.
+        If a parameter is outside its range.
 
     See Also
     --------
@@ -71,8 +71,9 @@ class NormalBound:
     --------
     >>> import numpy as np, pybandit as pb
     >>> factors = np.random.default_rng(0).normal([0.0, 0.1, 0.3], 1.0, (100_000, 3))
-    >>> result = pb.race(factors, bound=pb.racing.NormalBound(0.001, "union"), rng=1)
-    >>> result.winner, result.n_evaluations
+    >>> result = pb.race(factors, bound=pb.racing.NormalBound(delta=0.001, convention="union"),
+    ...                  rng=1)
+    >>> result.best, result.n_evaluations
     (2, 6800)
     """
 
@@ -94,7 +95,8 @@ class NormalBound:
         fractions = np.asarray(rows, dtype=np.float64) / n_factors
         boundary = self.boundary
         if boundary is None and rows.size:
-            boundary = b_normal.boundary(self.delta / n_comparisons, fractions, self.convention)
+            boundary = b_normal.boundary(self.delta / n_comparisons, fractions,
+                                         convention=self.convention)
         if not rows.size:
             return np.zeros(0), np.zeros(0)
         return self._scale(rows, n_factors, boundary), np.zeros(rows.size)
@@ -103,7 +105,7 @@ class NormalBound:
         return half_widths.normal(rows, n_factors, 1.0, boundary)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StudentBound(NormalBound):
     """The normal bound with Student quantiles, corrected for skewness. The default.
 
@@ -133,7 +135,7 @@ class StudentBound(NormalBound):
     Raises
     ------
     ValueError
-        Where a parameter is outside its range.
+        If a parameter is outside its range.
 
     See Also
     --------
@@ -158,12 +160,12 @@ class StudentBound(NormalBound):
     --------
     >>> import numpy as np, pybandit as pb
     >>> factors = np.random.default_rng(0).normal([0.0, 0.1, 0.3], 1.0, (100_000, 3))
-    >>> result = pb.race(factors, bound=pb.racing.StudentBound(0.001), rng=1)
-    >>> result.winner, result.n_evaluations
+    >>> result = pb.race(factors, bound=pb.racing.StudentBound(delta=0.001), rng=1)
+    >>> result.best, result.n_evaluations
     (2, 3600)
     """
 
-    skewness: bool = field(default=True, kw_only=True)
+    skewness: bool = True
 
     def __post_init__(self):
         super().__post_init__()
@@ -188,7 +190,7 @@ def _unbiased(rows):
     return np.sqrt(rows / (rows - 1.0))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class EBSBound:
     """The empirical Bernstein-Serfling bound: guaranteed, for rewards of known range.
 
@@ -197,19 +199,20 @@ class EBSBound:
 
     Parameters
     ----------
-    delta : float, default 0.05
-        Error probability of the race, in (0, 1).
     value_range : float or sequence of float, shape (D,)
         Largest minus smallest reward of a state over all factors, one for all
-        states or one a state. A spread beyond it raises when it is seen.
+        states or one per state. A spread beyond it raises when it is seen. May be None if
+        `difference_range` is given.
+    delta : float, default 0.05
+        Error probability of the race, in (0, 1).
     difference_range : float, optional
         The same for the differences of two states; by default the sum of their
-        ranges. Used with ``variance="pairwise"`` only.
+        ranges. Used with ``Looks(variance="pairwise")`` only.
 
     Raises
     ------
     ValueError
-        Where a parameter is outside its range, or neither range is given.
+        If a parameter is outside its range, or both ranges are None.
 
     See Also
     --------
@@ -223,13 +226,13 @@ class EBSBound:
     --------
     >>> import numpy as np, pybandit as pb
     >>> factors = np.random.default_rng(0).random((100_000, 3)) * [0.5, 0.8, 1.0]
-    >>> result = pb.race(factors, bound=pb.racing.EBSBound(0.05, value_range=1.0), rng=1)
-    >>> result.winner, result.n_evaluations
+    >>> result = pb.race(factors, bound=pb.racing.EBSBound(delta=0.05, value_range=1.0), rng=1)
+    >>> result.best, result.n_evaluations
     (2, 2560)
     """
 
+    value_range: float | tuple | None
     delta: float = 0.05
-    value_range: float | tuple | None = None
     difference_range: float | None = None
     default_first_look: ClassVar[int] = 2
     smallest_first_look: ClassVar[int] = 1
@@ -237,8 +240,8 @@ class EBSBound:
     def __post_init__(self):
         object.__setattr__(self, "delta", check_delta(self.delta))
         if self.value_range is None and self.difference_range is None:
-            raise ValueError("value_range must be given for the ebs bound: the largest minus "
-                             "the smallest reward of a state; got None")
+            raise ValueError("value_range must be given for EBSBound: the largest minus the "
+                             "smallest reward of a state; got None")
         if self.difference_range is not None:
             object.__setattr__(self, "difference_range",
                                check_positive("difference_range", self.difference_range))
@@ -254,7 +257,7 @@ class EBSBound:
         return half_widths.bernstein_serfling_terms(rows, n_factors, share)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BettingBound:
     """Bets against each state: guaranteed at every factor, and soon over.
 
@@ -282,28 +285,28 @@ class BettingBound:
 
     Parameters
     ----------
+    value_range : (float, float), float or "control"
+        ``(low, high)``: every reward lies there, and R = high - low. A number:
+        R, the largest difference of two states' rewards of one factor. A reward outside
+        raises when it is read; the error names factor, state and reward. ``"control"``: for
+        `mcmc.RacingMetropolis` with a control that has `third`, which gives the range of
+        each decision.
     delta : float, default 0.05
         Error probability of the race, in (0, 1).
-    value_range : (float, float) or float
-        ``(low, high)``: every reward lies there, and R = high - low. A number:
-        R, the largest difference of two states' rewards of one factor. What is
-        read and lies outside raises, naming factor, state and reward.
-    bets : int, default 16
-        G, in [1, 64].
-    hybrid : bool, default False
-        Half the capital bets on the leader, half is spread over all alive rivals:
-        an early wrong leader costs less, everything else a factor of 2 in
-        capital, and D**2 processes are kept. ``mixture="product"`` only.
-    mixture : {"product", "ebmix"}
-        ``"ebmix"`` mixes ``exp(lambda_g A - psi(lambda_g) V)`` instead, with A the
+    bets : betting.Bets, default Bets("product")
+        G = ``n_bets`` bets, 16 by default.
+        With ``hybrid=True`` half the capital bets on the leader, half is spread over all alive
+        rivals: an early wrong leader costs less, everything else a factor of 2 in
+        capital, and D**2 processes are kept.
+        ``Bets("ebmix")`` mixes ``exp(lambda_g A - psi(lambda_g) V)`` instead, with A the
         sum of x - m, V that of squared deviations of x from the mean before it and
         ``psi(l) = -log(1 - l) - l``: as safe, a state costs 6 numbers instead of G,
-        and it reads 1.1 to 2.3 times as much.
+        and it reads 1.1 to 2.3 times as much. ``"plug-in"`` bets are for `BettingRace`.
 
     Raises
     ------
     ValueError
-        Where a parameter is outside its range, or `value_range` is missing.
+        If a parameter is outside its range, or `bets` are plug-in bets.
 
     See Also
     --------
@@ -327,37 +330,42 @@ class BettingBound:
     --------
     >>> import numpy as np, pybandit as pb
     >>> factors = np.random.default_rng(0).random((100_000, 3)) * [0.5, 0.8, 1.0]
-    >>> result = pb.race(factors, bound=pb.racing.BettingBound(0.05, value_range=(0, 1)), rng=1)
-    >>> result.winner, result.n_evaluations
+    >>> result = pb.race(factors, bound=pb.racing.BettingBound(delta=0.05, value_range=(0, 1)),
+    ...                  rng=1)
+    >>> result.best, result.n_evaluations
     (2, 188)
     """
 
+    value_range: float | tuple | str
     delta: float = 0.05
-    value_range: float | tuple | None = None
-    _: KW_ONLY
-    bets: int = 16
-    hybrid: bool = False
-    mixture: str = "product"
+    bets: Bets = Bets("product")
     default_first_look: ClassVar[int] = 32
     smallest_first_look: ClassVar[int] = 1
 
     def __post_init__(self):
         object.__setattr__(self, "delta", check_delta(self.delta))
+        if not isinstance(self.bets, Bets):
+            raise TypeError(f"bets must be a pybandit.betting.Bets; got {shown(self.bets)}")
+        if self.bets.mixture == "plug-in":
+            raise ValueError("bets must have mixture 'product' or 'ebmix' for BettingBound; got "
+                             "'plug-in'")
+        if isinstance(self.value_range, str) and self.value_range == "control":
+            return
         if self.value_range is not None:
             check_numeric("value_range", self.value_range)
         object.__setattr__(self, "value_range", check_limits(self.value_range))
-        object.__setattr__(self, "bets", check_integer("bets", self.bets, 1))
-        if self.bets > MOST_BETS:
-            raise ValueError(f"bets must be at most {MOST_BETS}; got {self.bets}")
-        check_choice("mixture", self.mixture, ("product", "ebmix"))
-        object.__setattr__(self, "hybrid", check_flag("hybrid", self.hybrid))
-        if self.hybrid and self.mixture != "product":
-            raise ValueError(f"hybrid must be False for mixture={self.mixture!r}; got "
-                             f"{self.hybrid!r}")
+
+    @property
+    def n_bets(self) -> int:
+        """G, the number of bets that are mixed."""
+        return N_BETS if self.bets.n_bets is None else self.bets.n_bets
 
     @property
     def limits(self) -> tuple[float, float, float | None]:
         """(low, high, R) of rewards and of their differences; low and high may be infinite."""
+        if isinstance(self.value_range, str):
+            raise ValueError("value_range must be (low, high) or a number; got 'control', which "
+                             "is for mcmc.RacingMetropolis with a control that has third")
         if isinstance(self.value_range, tuple):
             low, high = self.value_range
             return low, high, high - low
@@ -374,35 +382,3 @@ class BettingBound:
     def terms(self, rows: Ints, n_factors: int, n_comparisons: int) -> tuple[Floats, Floats]:
         """Nothing: the bets decide."""
         return np.zeros(rows.size), np.zeros(rows.size)
-
-
-SHORTCUTS = {"student": StudentBound, "normal": NormalBound, "ebs": EBSBound,
-             "betting": BettingBound}
-# What any bound object has.
-PROTOCOL = ("terms", "default_first_look", "smallest_first_look")
-
-
-def as_bound(bound, delta, value_range):
-    """The bound object that the `bound`, `delta` and `value_range` of a race mean."""
-    if not isinstance(bound, str):
-        if isinstance(bound, type) or not all(hasattr(bound, name) for name in PROTOCOL):
-            raise TypeError(f"bound must be a bound object or one of "
-                            f"{sorted((*SHORTCUTS, 'auto'))}; got {shown(bound)}")
-        if bound.__hash__ is None:
-            raise TypeError(f"bound must have a hash, as frozen dataclasses have; got "
-                            f"{shown(bound)}")
-        for name, value in (("delta", delta), ("value_range", value_range)):
-            if value is not None:
-                raise ValueError(f"{name} must be given to the bound object itself when bound "
-                                 f"is one; got {name}={shown(value)} and bound={bound!r}")
-        return bound
-    check_choice("bound", bound, (*SHORTCUTS, "auto"))
-    if bound == "auto":
-        bound = "student" if value_range is None else "betting"
-    options = {} if delta is None else {"delta": delta}
-    if bound in ("ebs", "betting"):
-        options["value_range"] = value_range
-    elif value_range is not None:
-        raise ValueError(f"value_range is used by bound='ebs' and 'betting' only; got value_range="
-                         f"{shown(value_range)} with bound={bound!r}")
-    return SHORTCUTS[bound](**options)

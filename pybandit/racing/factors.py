@@ -82,7 +82,7 @@ class Factors:
     >>> y = np.random.default_rng(1).normal(0.3, 1.0, 100_000)
     >>> means = np.linspace(-1, 1, 5)
     >>> factors = pb.Factors(lambda n, i: -0.5 * (y[n, None] - means[i]) ** 2, y.size, 5)
-    >>> pb.race(factors, rng=1).winner
+    >>> pb.race(factors, rng=1).best
     3
     """
 
@@ -191,7 +191,7 @@ class Populations:
     >>> import numpy as np, pybandit as pb
     >>> words = [np.full(500, -1.0), np.full(40, -2.0)]
     >>> clusters = pb.racing.Populations(lambda n, i: words[i[0]][n, None], [500, 40])
-    >>> pb.racing.race_populations(clusters, rng=0).winner
+    >>> pb.racing.race_populations(clusters, rng=0).best
     1
     """
 

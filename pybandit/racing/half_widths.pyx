@@ -36,18 +36,18 @@ cdef (double, double) _bernstein_serfling_terms(double n, double population,
     return scale, slack
 
 
-def normal(n, population, std, boundary):
+def normal(n, population_size, std, boundary):
     """Half-width of the normal bound with finite-population correction.
 
-    ``std / sqrt(n) * sqrt(1 - (n - 1) / (population - 1)) * boundary``:
+    ``std / sqrt(n) * sqrt(1 - (n - 1) / (population_size - 1)) * boundary``:
     Chen & Ghahramani 2016, Eq. 9. It is approximate: it takes the mean of `n`
     values for normal and `std` for known.
 
     Parameters
     ----------
     n : array_like
-        Values read, without replacement; 1 <= n <= population.
-    population : array_like
+        Values read, without replacement; 1 <= n <= population_size.
+    population_size : array_like
         Population size N, at least 1.
     std : array_like
         Standard deviation of the values, in their units; >= 0.
@@ -57,7 +57,7 @@ def normal(n, population, std, boundary):
     Returns
     -------
     float or ndarray
-        Half-width in the units of `std`; 0 where n = population.
+        Half-width in the units of `std`; 0 if n = population_size.
 
     Raises
     ------
@@ -70,13 +70,13 @@ def normal(n, population, std, boundary):
     >>> round(pb.bounds.normal(50, 100_000, 1.0, 3.0), 6)
     0.42416
     """
-    n, population = _check_sizes(n, population)
+    n, population_size = _check_sizes(n, population_size)
     std = check_in("std", std, "finite and at least 0", nonnegative)
     boundary = check_in("boundary", boundary, "finite", np.isfinite)
-    return plain(_normal(n, population, std, boundary))
+    return plain(_normal(n, population_size, std, boundary))
 
 
-def student(n, population, std, boundary):
+def student(n, population_size, std, boundary):
     """Half-width of the Student bound: `normal` with an estimated deviation.
 
     The boundary B becomes the Student quantile ``t_{n-1}^{-1}(Phi(B))``. The
@@ -87,8 +87,8 @@ def student(n, population, std, boundary):
     Parameters
     ----------
     n : array_like
-        Values read, without replacement; 2 <= n <= population.
-    population : array_like
+        Values read, without replacement; 2 <= n <= population_size.
+    population_size : array_like
         Population size N, at least 2.
     std : array_like
         Unbiased standard deviation (divisor n - 1) of the values read; >= 0.
@@ -98,7 +98,7 @@ def student(n, population, std, boundary):
     Returns
     -------
     float or ndarray
-        Half-width in the units of `std`; 0 where n = population.
+        Half-width in the units of `std`; 0 if n = population_size.
 
     Raises
     ------
@@ -118,12 +118,12 @@ def student(n, population, std, boundary):
     >>> pb.bounds.student([5, 50, 500], 100_000, 1.0, 3.0).round(3)
     array([2.961, 0.447, 0.135])
     """
-    n, population = _check_sizes(n, population)
+    n, population_size = _check_sizes(n, population_size)
     check_in("n", n, "at least 2 to estimate a deviation", lambda x: x >= 2)
     std = check_in("std", std, "finite and at least 0", nonnegative)
     boundary = check_in("boundary", boundary, "finite", np.isfinite)
     with np.errstate(invalid="ignore"):
-        width = _normal(n, population, std, student_quantile(n - 1, boundary))
+        width = _normal(n, population_size, std, student_quantile(n - 1, boundary))
     return plain(np.where(np.isnan(width), 0.0, width))  # of nothing, however many times
 
 
@@ -138,7 +138,7 @@ def student_quantile(degrees, boundary):
     return np.where(np.isfinite(quantile), quantile, np.copysign(np.inf, boundary))
 
 
-def empirical_bernstein_serfling(n, population, std, value_range, delta):
+def empirical_bernstein_serfling(n, population_size, std, value_range, delta):
     """Half-width of the empirical Bernstein-Serfling bound; holds for any values.
 
     ``std * sqrt(2 rho L / n) + kappa * value_range * L / n`` with
@@ -149,8 +149,8 @@ def empirical_bernstein_serfling(n, population, std, value_range, delta):
     Parameters
     ----------
     n : array_like
-        Values read, without replacement; 1 <= n <= population.
-    population : array_like
+        Values read, without replacement; 1 <= n <= population_size.
+    population_size : array_like
         Population size N, at least 1.
     std : array_like
         Natural standard deviation (divisor n) of the values read; >= 0.
@@ -162,7 +162,7 @@ def empirical_bernstein_serfling(n, population, std, value_range, delta):
     Returns
     -------
     float or ndarray
-        Half-width in the units of `std`; 0 where n = population.
+        Half-width in the units of `std`; 0 if n = population_size.
 
     Raises
     ------
@@ -175,25 +175,26 @@ def empirical_bernstein_serfling(n, population, std, value_range, delta):
     >>> round(pb.bounds.empirical_bernstein_serfling(100, 1000, 1.0, 4.0, 0.05), 12)
     1.108648993258
     """
-    n, population = _check_sizes(n, population)
+    n, population_size = _check_sizes(n, population_size)
     std = check_in("std", std, "finite and at least 0", nonnegative)
     value_range = check_in("value_range", value_range, "finite and at least 0", nonnegative)
     delta = check_in("delta", delta, "in (0, 1)", lambda x: (x > 0) & (x < 1))
-    return plain(_bernstein_serfling(n, population, std, value_range, delta))
+    return plain(_bernstein_serfling(n, population_size, std, value_range, delta))
 
 
-def bernstein_serfling_terms(n, population, delta):
+def bernstein_serfling_terms(n, population_size, delta):
     """`empirical_bernstein_serfling` as ``std * scale + value_range * slack``."""
     return _bernstein_serfling_terms(
-        np.asarray(n, dtype=np.float64), float(population), float(delta)
+        np.asarray(n, dtype=np.float64), float(population_size), float(delta)
     )
 
 
-def _check_sizes(n, population):
-    population = check_in("population", population, "finite and at least 1",
-                          lambda x: np.isfinite(x) & (x >= 1))
+def _check_sizes(n, population_size):
+    population_size = check_in("population_size", population_size, "finite and at least 1",
+                               lambda x: np.isfinite(x) & (x >= 1))
     n = check_in("n", n, "at least 1", lambda x: x >= 1)
-    over = n > population
+    over = n > population_size
     if np.any(over):
-        raise ValueError(f"n must be at most population; got n={n!r}, population={population!r}")
-    return n, population
+        raise ValueError(f"n must be at most population_size; got n={n!r}, population_size="
+                         f"{population_size!r}")
+    return n, population_size

@@ -101,7 +101,7 @@ def categorical(y: Ints, log_probabilities: ArrayLike, *,
     >>> y = np.random.default_rng(1).integers(0, 2, 10_000)
     >>> p = np.linspace(0.1, 0.9, 9)
     >>> factors = pb.factors.categorical(y, np.log(np.stack([1 - p, p], axis=1)))
-    >>> pb.race(factors, rng=1).winner
+    >>> pb.race(factors, rng=1).best
     4
     """
     table = _finite("log_probabilities", log_probabilities, 2)
@@ -111,16 +111,16 @@ def categorical(y: Ints, log_probabilities: ArrayLike, *,
                    table.shape[0])
 
 
-def gaussian(y: ArrayLike, means: ArrayLike, sd: ArrayLike = 1.0, *,
+def gaussian(y: ArrayLike, means: ArrayLike, std: ArrayLike = 1.0, *,
              members: ArrayLike | None = None) -> Factors:
-    """Factors log N(y_n; means[i], sd[i]) of a mean, or a deviation, on a grid.
+    """Factors log N(y_n; means[i], std[i]) of a mean, or a deviation, on a grid.
 
     Parameters
     ----------
     y : array_like of float, shape (N_y,)
         Not copied if C-contiguous float64; what is not finite raises when it is read.
     means : float or array_like of float, shape (D,)
-    sd : float or array_like of float, shape (D,), default 1.0
+    std : float or array_like of float, shape (D,), default 1.0
         Above 0.
     members : array_like of int, shape (N,), optional
         Which observations are factors, as those of one component of a mixture given the
@@ -147,18 +147,18 @@ def gaussian(y: ArrayLike, means: ArrayLike, sd: ArrayLike = 1.0, *,
     """
     y = _observations(y)
     means = check_in("means", means, "finite", np.isfinite)
-    sd = check_in("sd", sd, "finite and above 0", lambda x: (x > 0) & (x < np.inf))
+    std = check_in("std", std, "finite and above 0", lambda x: (x > 0) & (x < np.inf))
     try:
-        means, sd = (np.atleast_1d(one) for one in np.broadcast_arrays(means, sd))
+        means, std = (np.atleast_1d(one) for one in np.broadcast_arrays(means, std))
     except ValueError:
-        raise ValueError(f"means and sd must be numbers or of one shape (D,); got {means.shape} "
-                         f"and {sd.shape}") from None
+        raise ValueError(f"means and std must be numbers or of one shape (D,); got {means.shape} "
+                         f"and {std.shape}") from None
     if means.ndim != 1 or not means.size:
-        raise ValueError(f"means and sd must have shape (D,), D >= 1; got {means.shape}")
+        raise ValueError(f"means and std must have shape (D,), D >= 1; got {means.shape}")
     center = float(np.median(means))
     with np.errstate(all="ignore"):  # what is too large is found
-        precision, shift = 1.0 / sd**2, means - center
-        parts = (-0.5 * shift**2 * precision - np.log(sd), shift * precision, -0.5 * precision)
+        precision, shift = 1.0 / std**2, means - center
+        parts = (-0.5 * shift**2 * precision - np.log(std), shift * precision, -0.5 * precision)
     return _quadratic(*parts, center, y, members)
 
 
@@ -245,7 +245,7 @@ def _quadratic(constants, slopes, curvatures, center, y, members):
     members, n = _members("members", members, y.size)
     parts = [np.ascontiguousarray(part) for part in (constants, slopes, curvatures)]
     if not all(np.isfinite(part).all() for part in parts):
-        raise ValueError("means, sd and rates must be small enough to square, and sd large "
+        raise ValueError("means, std and rates must be small enough to square, and std large "
                          "enough")
     return Factors(Quadratic(*parts, center, y, members).bound, n, parts[0].size)
 

@@ -10,11 +10,10 @@ from pybandit.racing.factors import Populations
 
 def race_populations(
     populations: Populations | Sequence[ArrayLike],
-    offsets: ArrayLike | None = None,
+    log_prior: ArrayLike | None = None,
     *,
-    bound: Literal["student", "normal", "auto"] | NormalBound = "student",
+    bound: Literal["student", "normal"] | NormalBound = "student",
     delta: float | None = None,
-    boundary: float | None = None,
     first_look: int = 3,
     rng: int | SeedSequence | Generator | None = None,
 ) -> RaceResult: ...

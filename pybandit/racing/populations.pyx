@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from pybandit._shared.checks import check_integer, check_numeric, check_scalar, shown
+from pybandit._shared.checks import check_integer, check_numeric, shown
 from pybandit._shared.generators import as_generator
 from pybandit.racing import b_normal
+from pybandit.racing._named_bounds import as_bound
 from pybandit.racing._race import RaceResult
-from pybandit.racing._track import check_offsets
-from pybandit.racing.bounds import NormalBound, StudentBound, as_bound
+from pybandit.racing._track import check_log_prior
+from pybandit.racing.bounds import NormalBound, StudentBound
 from pybandit.racing.factors import Factors, Populations
 
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
@@ -25,9 +26,9 @@ from pybandit.racing._track cimport Subsamples
 BLOCK = 16384
 
 
-def race_populations(populations, offsets=None, *, bound="student", delta=None, boundary=None,
+def race_populations(populations, log_prior=None, *, bound="student", delta=None,
                      first_look=3, rng=None):
-    """Find the arm with the largest ``offset_i + sum of its own factors``.
+    """Find the arm with the largest ``log_prior_i + sum of its own factors``.
 
     Where `race` compares states on the same N factors, here arm i has N_i of its own:
     the conditional of an author mention's cluster is a product over that cluster's
@@ -43,9 +44,9 @@ def race_populations(populations, offsets=None, *, bound="student", delta=None, 
     ----------
     populations : sequence of array_like of float, or Populations
         One array of factors an arm, of any length; an empty one has total 0.
-    offsets : array_like, shape (D,), optional
+    log_prior : array_like, shape (D,), optional
         Added to the totals; -inf makes an arm impossible.
-    bound : {"student", "normal", "auto"}, StudentBound or NormalBound, default "student"
+    bound : {"student", "normal"}, StudentBound or NormalBound, default "student"
         ``"normal"``, the paper's, has natural variances. ``"student"`` has divisor
         T - 1, makes of B the Student quantile of the same level with Welch's degrees
         of freedom, corrects it for the skewness of both arms, and reads an arm on
@@ -55,9 +56,8 @@ def race_populations(populations, offsets=None, *, bound="student", delta=None, 
         About the error probability of the race where sums are near normal; no bound
         otherwise, and ``delta -> 0`` does not restore it. In (0, 1), split over the
         D - 1 rivals and the looks: ``B = Phi^{-1}(1 - delta / (D - 1) / (t - 1))``,
-        t the largest number of looks of any arm.
-    boundary : float, optional
-        B itself, instead; >= 0.
+        t the largest number of looks of any arm. A bound object has its own, and may have a
+        `boundary`: B itself.
     first_look : int, default 3
         At least 2.
     rng : None, int, SeedSequence or Generator
@@ -86,18 +86,16 @@ def race_populations(populations, offsets=None, *, bound="student", delta=None, 
     >>> import numpy as np, pybandit as pb
     >>> rng = np.random.default_rng(0)
     >>> arms = [rng.normal(mean, 1.0, n) for mean, n in [(-1, 900), (0.5, 800), (-2, 50)]]
-    >>> pb.racing.race_populations(arms, rng=0).winner
+    >>> pb.racing.race_populations(arms, rng=0).best
     1
     """
     rng = as_generator(rng)
-    cdef Arms arms = Arms(populations, offsets, check_integer("first_look", first_look, 2))
-    bound = as_bound(bound, delta, None)
+    cdef Arms arms = Arms(populations, log_prior, check_integer("first_look", first_look, 2))
+    bound = as_bound(bound, delta)
     if not isinstance(bound, NormalBound):
         raise ValueError(f"bound must be 'student' or 'normal' for populations; got {bound!r}")
     arms.race.student = isinstance(bound, StudentBound) and bound.skewness
-    arms.race.boundary = _boundary(bound.delta,
-                                   bound.boundary if boundary is None else boundary,
-                                   arms.race.n_arms, arms.n_looks())
+    arms.race.boundary = _boundary(bound, arms.race.n_arms, arms.n_looks())
     cdef pb_bitgen *bitgen = bitgen_of(rng)
     cdef pb_status status
     if arms.source is not None:
@@ -123,7 +121,7 @@ cdef class Arms:
     cdef const double **values
     cdef pb_column *columns
 
-    def __cinit__(self, populations, offsets, int64_t first_look):
+    def __cinit__(self, populations, log_prior, int64_t first_look):
         cdef int64_t n_arms
         if isinstance(populations, Populations):
             self.sizes = populations.sizes  # frozen
@@ -136,8 +134,8 @@ cdef class Arms:
             self.sizes = np.array([array.size for array in self.arrays], dtype=np.int64)
         n_arms = self.race.n_arms = self.sizes.shape[0]
         self.race.sizes = &self.sizes[0]
-        self.offsets = (np.zeros(n_arms) if offsets is None
-                        else check_offsets("offsets", offsets, n_arms))
+        self.offsets = (np.zeros(n_arms) if log_prior is None
+                        else check_log_prior("log_prior", log_prior, n_arms))
         self.race.offsets = &self.offsets[0]
         self.race.first_look = first_look
         self._lay_out()
@@ -190,15 +188,14 @@ cdef class Arms:
                          f"{self.race.bad_factor} of arm {self.race.winner}")
 
 
-def _boundary(delta, boundary, int64_t n_arms, int64_t n_looks):
+def _boundary(bound, int64_t n_arms, int64_t n_looks):
     """B: as given, or by the union over rivals and partial looks."""
-    if boundary is not None:
-        return check_scalar("boundary", boundary, "finite and at least 0",
-                            lambda b: np.isfinite(b) & (b >= 0))
+    if bound.boundary is not None:
+        return bound.boundary
     if n_arms == 1 or n_looks <= 1:
         return 0.0
     partial = np.arange(1, n_looks) / n_looks  # how many they are is all that counts
-    return b_normal.boundary(delta / (n_arms - 1), partial, "union")
+    return b_normal.boundary(bound.delta / (n_arms - 1), partial, convention="union")
 
 
 def _as_arrays(populations):

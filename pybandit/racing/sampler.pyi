@@ -4,6 +4,7 @@ from numpy import bool_, float64, int64
 from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
+from pybandit.racing._looks import Looks
 from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound
 from pybandit.racing.factors import Factors
 from pybandit.racing.schedule import Schedule
@@ -11,11 +12,7 @@ from pybandit.tables.blocks import Blocks
 
 __all__ = ["DrawInfo", "RacingSampler", "exact_sample"]
 
-_Bound = (
-    Literal["student", "normal", "ebs", "betting", "auto"] | NormalBound | EBSBound | BettingBound
-)
-_Variance = Literal["pairwise", "marginal"]
-_Indices = Literal["auto", "permutation", "rejection", "keyed"]
+_Bound = Literal["student", "normal"] | NormalBound | EBSBound | BettingBound
 _Rng = int | SeedSequence | Generator | None
 
 class DrawInfo(NamedTuple):
@@ -33,12 +30,8 @@ class RacingSampler:
         *,
         bound: _Bound = "student",
         delta: float | None = None,
-        variance: _Variance = "pairwise",
-        first_look: int | None = None,
-        value_range: ArrayLike | None = None,
-        max_fraction: float | None = None,
+        looks: Looks | None = None,
         layout: Literal["gather", "shuffled"] = "gather",
-        indices: _Indices = "auto",
         rng: _Rng = None,
     ) -> None: ...
     @property

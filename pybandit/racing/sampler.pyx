@@ -12,8 +12,10 @@ import numpy as np
 from pybandit._shared.checks import LARGEST, MOST_PULLS, check_choice, check_integer
 from pybandit._shared.generators import as_generator, unlocked
 from pybandit._shared.guard import made_already, not_made
+from pybandit.racing._looks import as_looks
+from pybandit.racing._named_bounds import words_of
 from pybandit.racing._native import native_of
-from pybandit.racing._track import check_offsets, index_kind
+from pybandit.racing._track import check_log_prior, index_kind
 from pybandit.racing.factors import Factors, as_factors
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -36,8 +38,6 @@ MATRIX_FRACTION = 0.05
 EXACT_REWARDS = 1 << 18
 # Gumbel variables that it draws at a time: 2 MiB.
 GUMBELS = 1 << 18
-# Rows of a matrix whose ranges are found at a time.
-EXACT_ROWS = 1 << 12
 
 
 class DrawInfo(NamedTuple):
@@ -82,8 +82,8 @@ cdef class RacingSampler:
     errs with probability at most delta whatever the noise, the draws' law is
     within delta of p in total variation (Proposition 1). With the default bound it
     errs by about delta where differences are near normal; there is no bound
-    otherwise, and ``delta -> 0`` does not restore it. ``bound="betting"`` with a
-    range is for a guarantee, which ``"auto"`` finds in a matrix by itself.
+    otherwise, and ``delta -> 0`` does not restore it. `BettingBound` with a range is for a
+    guarantee.
 
     The factors are read anew at every draw: a float64 matrix given to a sampler
     with ``layout="gather"`` may be updated in place between draws, as a Gibbs
@@ -99,14 +99,8 @@ cdef class RacingSampler:
         draws read the same blocks again, and their errors are not independent.
     log_prior : array_like, shape (D,), optional
         log f_0, up to a constant; -inf makes a state impossible. Default 0.
-    bound, delta, variance, first_look, value_range, indices
-        As in `race`. ``bound="auto"`` takes the largest difference of two states in
-        a row of a matrix for the `value_range` of betting, in one pass at
-        construction; where the matrix is changed in place later, a larger
-        difference raises when it is read.
-    max_fraction : float, optional
-        As in `race`. The default is 1 for `Factors` and 0.05 for a matrix, past
-        which one pass over all of it costs less than more looks.
+    bound, delta, looks
+        As in `race`. ``Looks.max_fraction`` is 1 by default for `Factors` and 0.05 for a matrix.
     layout : {"gather", "shuffled"}
         ``"shuffled"`` keeps a copy of the matrix, shuffled once, and reads runs
         of 64 rows in random order, several times faster. Given the shuffle the
@@ -167,9 +161,8 @@ cdef class RacingSampler:
     def __cinit__(self):
         self.guard = Guard(type(self), "already drawing")
 
-    def __init__(self, factors, log_prior=None, *, bound="student", delta=None,
-                 variance="pairwise", first_look=None, value_range=None, max_fraction=None,
-                 layout="gather", indices="auto", rng=None):
+    def __init__(self, factors, log_prior=None, *, bound="student", delta=None, looks=None,
+                 layout="gather", rng=None):
         factors = as_factors(factors)
         rng = as_generator(rng)
         check_choice("layout", layout, ("gather", "shuffled"))
@@ -181,26 +174,20 @@ cdef class RacingSampler:
                                  "got 'shuffled'")
             order = rng.permutation(factors.shape[0])
             factors = factors[order]
-        if (isinstance(bound, str) and bound == "auto" and matrix and value_range is None
-                and variance == "pairwise"):
-            value_range = _range_of_differences(factors)
-        if max_fraction is None:
-            max_fraction = MATRIX_FRACTION if matrix else 1.0
-        kind = "blocks" if order is not None else index_kind(factors, indices, "permutation")
-        given = (factors, bound, delta, variance, first_look, value_range, max_fraction, kind,
-                 order)
+        looks = as_looks(looks, MATRIX_FRACTION if matrix else 1.0)
+        kind = "blocks" if order is not None else index_kind(factors, looks.indices, "permutation")
+        given = (factors, bound, delta, looks, kind, order)
         self._take(given, log_prior, rng, None)
 
     cdef _take(self, tuple given, log_prior, rng, order):
         """Lay out the memory; `order` is that of a sampler that was pickled."""
         cdef double[::1] prior
         cdef Track track
-        factors, bound, delta, variance, first_look, value_range, max_fraction, kind, rows = given
-        track = make_track(factors, bound, delta, variance, first_look, value_range, max_fraction,
-                           kind, rows)
+        factors, bound, delta, looks, kind, rows = given
+        track = make_track(factors, bound, delta, looks, kind, rows)
         n_states = track.race.factors.n_states
         prior = (np.zeros(n_states) if log_prior is None
-                 else check_offsets("log_prior", log_prior, n_states))
+                 else check_log_prior("log_prior", log_prior, n_states))
         track.sampler.log_prior = &prior[0]
         track.sampler.totals = track.source.totals
         if order is not None:
@@ -220,6 +207,12 @@ cdef class RacingSampler:
         made = _restored, (type(self), *state)
         attributes = getattr(self, "__dict__", None)  # of a subclass in Python
         return (*made, dict(attributes)) if attributes else made
+
+    def __repr__(self):
+        if self.track is None:
+            return "<RacingSampler: not made>"
+        return (f"<RacingSampler: {self.n_factors:,} factors, {self.n_states:,} states, "
+                f"{words_of(self.track.plan.bound)}>")
 
     # What all but __init__ ask of it first.
     cdef Track made(self):
@@ -254,7 +247,7 @@ cdef class RacingSampler:
 
     @log_prior.setter
     def log_prior(self, values):
-        cdef double[::1] checked = check_offsets("log_prior", values, self.n_states)
+        cdef double[::1] checked = check_log_prior("log_prior", values, self.n_states)
         with self.guard:
             self._log_prior[:] = checked  # in place: the kernel's pointer stays
 
@@ -402,13 +395,6 @@ def _restored(cls, given, log_prior, rng, order):
     return sampler
 
 
-def _range_of_differences(matrix):
-    """The largest difference of two entries of a row; None where it is no range to bet on."""
-    largest = max(float(np.ptp(matrix[at:at + EXACT_ROWS], axis=1).max())
-                  for at in range(0, matrix.shape[0], EXACT_ROWS))
-    return largest if 0.0 < largest < math.inf else None
-
-
 def exact_sample(factors, log_prior=None, size=None, *, rng=None):
     """Draw from ``p(i) proportional to f_0(i) prod_n f_n(i)`` by full sums.
 
@@ -450,7 +436,7 @@ def exact_sample(factors, log_prior=None, size=None, *, rng=None):
     factors = as_factors(factors)
     totals = totals_of(factors)
     if log_prior is not None:
-        totals += check_offsets("log_prior", log_prior, totals.size)
+        totals += check_log_prior("log_prior", log_prior, totals.size)
     rng = as_generator(rng)
     shape = (1,) if size is None else check_size(size)
     states = np.empty(math.prod(shape), dtype=np.int64)

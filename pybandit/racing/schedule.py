@@ -45,10 +45,10 @@ def make_schedule(bound, n_factors, n_states, pairwise, first_look, max_fraction
     """The looks of a race and the terms of its bound there, read-only arrays."""
     if first_look is None:
         first_look = bound.default_first_look
-    first_look = check_integer("first_look", first_look, 1)
+    first_look = check_integer("looks.first", first_look, 1)
     if first_look < min(bound.smallest_first_look, n_factors):
-        raise ValueError(f"first_look must be at least {bound.smallest_first_look}: a variance "
-                         f"is estimated there; got {first_look}")
+        raise ValueError(f"looks.first must be at least {bound.smallest_first_look}: a "
+                         f"variance is estimated there; got {first_look}")
     looks = getattr(bound, "looks", doubling_looks)
     partial = np.array(looks(n_factors, first_look, max_fraction), dtype=np.int64)
     n_comparisons = max(1, n_states - 1 if pairwise else n_states)

@@ -15,6 +15,7 @@ from pybandit._shared.checks import (
 )
 from pybandit._shared.generators import as_generator
 from pybandit._shared.types import ArrayLike, Floats, Ints, Rng
+from pybandit.racing._looks import Looks
 from pybandit.racing.acceptance import AcceptanceTest
 from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound
 from pybandit.racing.factors import Factors
@@ -62,7 +63,7 @@ def slice_sample(log_likelihood: Callable[[Ints, Floats], ArrayLike], x: ArrayLi
                  width: ArrayLike = 1.0, max_steps: int = 16, lower: ArrayLike = -math.inf,
                  upper: ArrayLike = math.inf,
                  bound: str | NormalBound | EBSBound | BettingBound = "student",
-                 delta: float | None = None, first_look: int | None = None, indices: str = "auto",
+                 delta: float | None = None, looks: Looks | None = None,
                  rng: Rng = None) -> SliceResult:
     """Update x by slice sampling, with a few of the factors of its posterior.
 
@@ -91,13 +92,14 @@ def slice_sample(log_likelihood: Callable[[Ints, Floats], ArrayLike], x: ArrayLi
         A slice is stepped out to at most `max_steps` times `width`; at least 1.
     lower, upper : float or array_like of shape (d,), optional
         x' stays in [lower, upper], the support of the prior.
-    bound, delta, first_look, indices
+    bound, delta, looks
         As in `AcceptanceTest`, for each test: its error is about delta where log
         ratios are near normal; no bound otherwise, and ``delta -> 0`` does not
-        restore it. For a guarantee give ``bound=BettingBound(delta, (low, high))``.
+        restore it. For a guarantee give
+        ``bound=BettingBound(value_range=(low, high))``.
         Each update lays out an order of the factors, 4 N bytes: of a million factors
         2 ms, where the tests near the ends of a slice take a hundred.
-        ``indices="rejection"`` lays out a bit a factor, and is a third slower where
+        ``Looks(indices="rejection")`` lays out a bit a factor, and is a third slower where
         tests read nearly all.
     rng : None, int, SeedSequence or Generator
 
@@ -143,7 +145,7 @@ def slice_sample(log_likelihood: Callable[[Ints, Floats], ArrayLike], x: ArrayLi
     n_factors = check_integer("n_factors", n_factors, 1)
     rng = as_generator(rng)
     target = _Slice(log_likelihood, log_prior, point, scalar, n_factors, rng, dict(
-        bound=bound, delta=delta, first_look=first_look, indices=indices))
+        bound=bound, delta=delta, looks=looks))
     for coordinate in range(point.size):
         _update(target, coordinate, width[coordinate], max_steps, lower[coordinate],
                 upper[coordinate], rng)

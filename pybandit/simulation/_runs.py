@@ -204,7 +204,7 @@ class _PythonRun:
         self.varies = varies(environment)
         self.lost = 0.0 if self.varies else nan
         wanted = getattr(policy, "costs", None)  # may be an array
-        self.wants_costs = isinstance(wanted, str) and wanted == "observed"
+        self.wants_costs = isinstance(wanted, str) and wanted == "told"
         self.rewards = environment
         if draws_natively(environment) and not (
                 self.wants_costs and pays_in_its_own_way(environment)):

@@ -47,9 +47,9 @@ def checked_shares(shares, n_arms):
 def checked_state(policy):
     """The policy's state, from which its class makes it again."""
     name = type(policy).__name__
-    if getattr(policy, "costs", None) == "observed":
+    if getattr(policy, "costs", None) == "told":
         raise ValueError("policy must be one whose costs are known before: a study records no "
-                         f"others; got {name} with costs='observed'")
+                         f"others; got {name} with costs='told'")
     for method in "get_state", "from_state":
         if not hasattr(policy, method):
             raise TypeError(f"policy must have get_state and from_state; {name} lacks {method}")

@@ -74,7 +74,7 @@ def test_the_twins_of_the_best_arms(k, n_problems):
             expected = twin.race(
                 rewards, np.zeros(n_arms), order,
                 twin.Options(options["delta"], limits[1] - limits[0], hybrid=hybrid, **shared))
-            chosen = (expected.winner,)
+            chosen = (expected.best,)
             if race.block_size == 1 or not race.done:
                 assert tuple(race.survivors) == expected.alive, seed
         else:

@@ -38,12 +38,12 @@ def coins(rng, n_items, n_wins):
 
 def count_errors(make_rewards, best, n_races, seed, n_populations=10, **options):
     rng = np.random.default_rng(seed)
-    bound = pb.racing.BettingBound(DELTA, (0.0, 1.0), **options)
+    bound = pb.racing.BettingBound(delta=DELTA, value_range=(0.0, 1.0), **options)
     wrong = 0
     for _ in range(n_populations):
         rewards = make_rewards(rng)
         for _ in range(n_races // n_populations):
-            wrong += pb.race(rewards, bound=bound, rng=rng).winner != best
+            wrong += pb.race(rewards, bound=bound, rng=rng).best != best
     return wrong
 
 
@@ -138,13 +138,13 @@ PAIRS = {
 
 def mean_evaluations(make_rewards, n_orders, seed):
     rng = np.random.default_rng(seed)
-    bound, read, wrong = pb.racing.BettingBound(0.05, (0.0, 1.0)), [], 0
+    bound, read, wrong = pb.racing.BettingBound(delta=0.05, value_range=(0.0, 1.0)), [], 0
     for _ in range(4):
         rewards = make_rewards(rng)
         for _ in range(n_orders // 4):
             result = pb.race(rewards, bound=bound, rng=rng)
             read.append(result.n_evaluations)
-            wrong += result.winner != 0
+            wrong += result.best != 0
     assert wrong <= stats.binom.isf(1e-6, n_orders, 0.05)
     assert np.std(read) / np.sqrt(n_orders) < 0.015 * np.mean(read)
     return np.mean(read)

@@ -157,7 +157,7 @@ def test_every_function_hands_on_what_it_was_given():
 def test_it_races_as_python_does(foreign):
     y = np.random.default_rng(1).normal(1.0, 1.0, 5000)
     matrix = -((y[:, None] - 0.25 * np.arange(9)) ** 2)
-    options = {"bound": "normal", "max_fraction": 1, "indices": "permutation"}
+    options = {"bound": "normal", "looks": pb.racing.Looks(max_fraction=1, indices="permutation")}
     schedule = pb.RacingSampler(matrix, **options).schedule
     for seed in range(20):
         expected = pb.race(matrix, rng=seed, **options)
@@ -169,7 +169,7 @@ def test_it_races_as_python_does(foreign):
 @pytest.mark.parametrize("n, n_states, first, fraction",
                          [(5000, 9, 50, 1.0), (10**6, 2, 2, 0.05), (40, 3, 50, 1.0)])
 def test_it_makes_the_schedules_of_python(foreign, n, n_states, first, fraction):
-    expected = make_schedule(pb.racing.NormalBound(0.01), n, n_states, True, first, fraction)
+    expected = make_schedule(pb.racing.NormalBound(delta=0.01), n, n_states, True, first, fraction)
     rows, scale = foreign.normal_schedule(0.01, n, n_states, first, fraction)
     assert rows == expected.rows.tolist() and scale == expected.scale.tolist()
 
@@ -190,7 +190,7 @@ def test_it_accepts_as_python_does(foreign, kind):
     if kind == "control":
         given = as_control(ratios)
     if kind == "betting":
-        options = {"bound": "betting", "value_range": (-6.0, 6.0)}
+        options = {"bound": pb.racing.BettingBound(value_range=(-6.0, 6.0))}
     mine, theirs = (pb.racing.AcceptanceTest(given, rng=0, **options) for _ in range(2))
     a, b = np.random.default_rng(5), np.random.default_rng(5)
     outcomes = set()
@@ -216,7 +216,7 @@ def test_what_a_test_refuses_waits_for_raise_status(foreign):
     for given, raised, options in (
             (np.full(500, np.nan), (ValueError, "must be finite; got nan at factor"), {}),
             (np.full(500, 3.0), (ValueError, r"must lie in value_range"),
-             {"bound": "betting", "value_range": (-1.0, 1.0)}),
+             {"bound": pb.racing.BettingBound(value_range=(-1.0, 1.0))}),
             (pb.Factors(function, 500, 1), (KeyError, "mine"), {})):
         test = pb.racing.AcceptanceTest(given, **options)
         status, _ = foreign.accept(test.address, 0.0, bits)

@@ -47,11 +47,11 @@ def as_factors(matrix):
 @pytest.mark.parametrize("kind", ["matrix", "shuffled", "function", "betting"])
 def test_an_address_draws_what_draw_draws(matrix, kind):
     factors = as_factors(matrix) if kind == "function" else matrix
-    options = {"delta": 0.01, "max_fraction": 1.0}
+    options = {"delta": 0.01, "looks": pb.racing.Looks(max_fraction=1.0)}
     if kind == "shuffled":
         options["layout"] = "shuffled"
     if kind == "betting":
-        options |= {"bound": "betting", "value_range": 0.02}
+        options |= {"bound": pb.racing.BettingBound(value_range=0.02, delta=0.01), "delta": None}
     mine, theirs = (pb.RacingSampler(factors, rng=3, **options) for _ in range(2))
     prior = np.array([0.5, 0.0, -np.inf, 1.0])
     a, b = np.random.default_rng(5), np.random.default_rng(5)

@@ -96,11 +96,11 @@ def test_the_statistics_of_gibbs_are_those_of_its_races():
     for chain, stream in enumerate(np.random.SeedSequence(11).spawn(2)):
         rng, results = np.random.default_rng(stream), []
         for _ in range(3 + 80):
-            offsets = rng.gumbel(size=4)
-            results.append(pb.race(rewards, offsets, rng=rng))
+            perturbed = rng.gumbel(size=4)
+            results.append(pb.race(rewards, perturbed, rng=rng))
         results = results[3:]
         assert tree["posterior"]["z"][chain, :, 0].to_numpy().tolist() == [
-            r.winner for r in results[1::2]]
+            r.best for r in results[1::2]]
         found = {name: tree["sample_stats"][name][chain].to_numpy() for name in
                  ("n_evaluations", "n_looks", "n_exact", "fraction")}
         for i, pair in enumerate(zip(results[::2], results[1::2], strict=True)):

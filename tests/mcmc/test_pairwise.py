@@ -200,7 +200,7 @@ def test_what_a_sampler_of_it_refuses():
             table(0, values)
     with pytest.raises(ValueError, match="variable"):
         table(5, np.zeros(5, dtype=np.int64))
-    narrow = mcmc.RacingGibbs(mcmc.PairwiseTable(**many_factors()), bound="ebs",
-                              value_range=1e-6)
+    narrow = mcmc.RacingGibbs(mcmc.PairwiseTable(**many_factors()),
+                              bound=pb.racing.EBSBound(value_range=1e-6))
     with pytest.raises(ValueError, match="value_range must be at least"):
         narrow.sample(50, rng=1)

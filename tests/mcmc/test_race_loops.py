@@ -139,13 +139,16 @@ def test_a_range_holds_every_remainder(order):
     assert max(filled) > (0.3 if order == "glm" else 0.1)
 
 
+def bets(**options):
+    return pb.racing.BettingBound(value_range="control", **options)
+
+
 @pytest.mark.some(2)
-@pytest.mark.parametrize("bound", ["betting", "auto"])
 @pytest.mark.parametrize("order", ["glm", "taylor"])
-def test_the_law_of_bets_with_derived_ranges(order, bound):
+def test_the_law_of_bets_with_derived_ranges(order):
     """At a delta that no chain sees the law is the posterior."""
     case = Case("logistic", 60, 1, size=1.5)
-    sampler = sampler_of(case, third=THIRD, order=order, bound=bound, delta=1e-9, adapt=False)
+    sampler = sampler_of(case, third=THIRD, order=order, bound=bets(delta=1e-9), adapt=False)
     tree = sampler.sample(20_000, n_warmup=50, n_chains=1, thin=3, rng=5)
     plain = case.sampler()
     edges, law = cell_law(case, plain.mode, np.sqrt(np.diag(plain.covariance)), n_cells=20)
@@ -155,17 +158,16 @@ def test_the_law_of_bets_with_derived_ranges(order, bound):
 
 def test_bets_read_some_of_many_rows():
     case = Case("logistic", 20_000, 3, size=0.5)
-    tree = sampler_of(case, third=THIRD, bound="betting").sample(200, n_warmup=50, rng=1)
+    tree = sampler_of(case, third=THIRD, bound=bets()).sample(200, n_warmup=50, rng=1)
     assert tree["sample_stats"]["fraction"].mean() < 0.1
-    with pytest.raises(ValueError, match="value_range"):
-        sampler_of(case, bound="betting")  # nothing is known of third derivatives
-    assert sampler_of(case, bound="auto").ranges is None
+    with pytest.raises(ValueError, match="control must have third"):
+        sampler_of(case, bound=bets())  # nothing is known of third derivatives
 
 
 @pytest.mark.parametrize("walks", ["compiled", "in Python"])
 def test_a_third_that_is_too_small_is_caught(walks):
     case = Case("logistic", 60, 1, size=1.5)
-    sampler = sampler_of(case, third=THIRD / 20, bound="betting")
+    sampler = sampler_of(case, third=THIRD / 20, bound=bets())
     if walks == "in Python":
         inner = sampler.proposal
         sampler.proposal = type("Own", (), {"start": lambda self, *of: inner.start(*of)})()

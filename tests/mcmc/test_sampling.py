@@ -112,14 +112,15 @@ PAIR = mcmc.PairwiseTable(np.eye(3), [[1], [0]])
 
 
 @pytest.mark.parametrize("model, states, options", [
-    (3, 3, dict(bound="betting", value_range=(-5.0, -0.1))),
-    (3, 3, dict(bound=pb.racing.BettingBound(0.05, (-5.0, -0.1)))),
-    (3, 3, dict(bound="auto", value_range=[-5.0, -0.1])),
-    (3, 3, dict(bound="ebs", value_range=[1.0, 1.0, 1.0])),
-    (3, 3, dict(bound=pb.racing.EBSBound(0.05, value_range=(1.0, 1.0, 1.0)), variance="marginal")),
-    (2, 1, dict(bound="ebs", value_range=[1.0])),
-    (PAIR, 3, dict(bound="ebs", value_range=np.ones(3))),
-    (PAIR, 3, dict(bound="betting", value_range=(0.0, 1.0))),
+    (3, 3, dict(bound=pb.racing.BettingBound(value_range=(-5.0, -0.1)))),
+    (3, 3, dict(bound=pb.racing.BettingBound(delta=0.05, value_range=(-5.0, -0.1)))),
+    (3, 3, dict(bound=pb.racing.EBSBound(value_range=[1.0, 1.0, 1.0]))),
+    (3, 3,
+     dict(bound=pb.racing.EBSBound(delta=0.05, value_range=(1.0, 1.0, 1.0)),
+          looks=pb.racing.Looks(variance="marginal"))),
+    (2, 1, dict(bound=pb.racing.EBSBound(value_range=[1.0]))),
+    (PAIR, 3, dict(bound=pb.racing.EBSBound(value_range=np.ones(3)))),
+    (PAIR, 3, dict(bound=pb.racing.BettingBound(value_range=(0.0, 1.0)))),
 ])
 def test_options_are_held_against_the_states_there_are(model, states, options):
     """Not against factors of 0 of two states."""
@@ -132,28 +133,31 @@ def test_options_are_held_against_the_states_there_are(model, states, options):
 
 
 @pytest.mark.parametrize("options, words", [
-    (dict(bound="ebs", value_range=[1.0, 1.0]), "D = 3; got 2 values"),
-    (dict(bound=pb.racing.EBSBound(0.05, value_range=(1.0, 1.0))), "D = 3; got 2 values"),
-    (dict(bound="ebs", value_range=()), "value_range"),
-    (dict(bound="ebs"), "value_range"),
-    (dict(bound="betting"), "value_range"),
-    (dict(bound="betting", value_range=(1.0, 0.0)), "value_range"),
-    (dict(bound="betting", value_range=(0.0, 1.0), variance="marginal"), "variance"),
-    (dict(bound=pb.racing.EBSBound(0.05, difference_range=1.0), variance="marginal"),
+    (lambda: dict(bound=pb.racing.EBSBound(value_range=[1.0, 1.0])), "D = 3; got 2 values"),
+    (lambda: dict(bound=pb.racing.EBSBound(delta=0.05, value_range=(1.0, 1.0))),
+     "D = 3; got 2 values"),
+    (lambda: dict(bound=pb.racing.EBSBound(value_range=())), "value_range"),
+    (lambda: dict(bound=pb.racing.EBSBound(value_range=None)), "value_range"),
+    (lambda: dict(bound=pb.racing.BettingBound(value_range=None)), "value_range"),
+    (lambda: dict(bound=pb.racing.BettingBound(value_range=(1.0, 0.0))), "value_range"),
+    (lambda: dict(bound=pb.racing.BettingBound(value_range=(0.0, 1.0)),
+          looks=pb.racing.Looks(variance="marginal")), "variance"),
+    (lambda: dict(bound=pb.racing.EBSBound(value_range=None, difference_range=1.0),
+          looks=pb.racing.Looks(variance="marginal")),
      "value_range"),
-    (dict(value_range=1.0), "value_range"),
+    (dict(bound="ebs"), "bound .*EBSBound"),
     (dict(bound="best"), "bound"),
     (dict(delta=0.0), "delta"),
     (dict(delta=[0.1]), "delta"),
-    (dict(variance="both"), "variance"),
-    (dict(first_look=0), "first_look"),
-    (dict(max_fraction=0.0), "max_fraction"),
-    (dict(indices="random"), "indices"),
+    (lambda: dict(looks=pb.racing.Looks(variance="both")), "variance"),
+    (lambda: dict(looks=pb.racing.Looks(first=0)), "first"),
+    (lambda: dict(looks=pb.racing.Looks(max_fraction=0.0)), "max_fraction"),
+    (lambda: dict(looks=pb.racing.Looks(indices="random")), "indices"),
 ])
 @pytest.mark.parametrize("method", ["race", "exact", "poisson"])
 def test_options_that_are_none_are_refused_at_once(options, words, method):
     with pytest.raises(ValueError, match=words):
-        mcmc.RacingGibbs(PAIR, method=method, **options)
+        mcmc.RacingGibbs(PAIR, method=method, **(options() if callable(options) else options))
 
 
 @pytest.mark.parametrize("prior, words", [

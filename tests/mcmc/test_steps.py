@@ -60,7 +60,7 @@ def test_a_control_is_used_and_nothing_is_adapted():
     step = sampler.step(mode, n_steps=100, rng=1)
     assert step.n_evaluations < 100 * 400 and 10 < step.n_accepted < 70
     assert isinstance(step, mcmc.MetropolisStep) and np.abs(step.value - mode).max() < 0.2
-    assert sampler.adapt and sampler.options["indices"] == "auto"  # as they were
+    assert sampler.adapt and sampler.options["looks"].indices == "auto"  # as they were
     compiled = mcmc.RacingMetropolis(
         factors=lambda points: pb.Factors(lambda n, i: np.diff(log_likelihood(n, points)), 20_000,
                                           1), n_parameters=2, proposal=sampler.proposal,

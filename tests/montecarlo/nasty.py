@@ -51,7 +51,7 @@ def misses(name, n_runs, budget, *, seed=0, looks=None, alpha=0.05, method=None,
                 used[k] += 1
             allocator.tell(arms, told)
             if allocator.n_pulls in looks:
-                low, high = allocator.interval(alpha, method=method)
+                low, high = allocator.interval(delta=alpha, method=method)
                 hit |= not low - 1e-12 <= 0.0 <= high + 1e-12
         missed += hit
         finite += bool(np.isfinite(high - low))

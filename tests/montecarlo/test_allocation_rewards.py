@@ -29,8 +29,9 @@ def test_theorem_1_over_all_outcomes(case):
     scales = np.array([float(Fraction(s)) for s in case["scales"]])
     n, errors, pulls = case["n"], [], []
     for coins in itertools.product([0.0, 1.0], repeat=n):
-        allocator = pb.montecarlo.EstimatorAllocator(scales.size, MADE[case["policy"]](scales.size,
-                                                                                       case["params"]),
+        allocator = pb.montecarlo.EstimatorAllocator(scales.size,
+                                                     policy=MADE[case["policy"]](scales.size,
+                                                                                 case["params"]),
                                                      value_range=(0.0, 1.0), budget=n)
         left = iter(coins)
         while not allocator.done:
@@ -52,7 +53,7 @@ def test_a_policy_is_told_what_the_range_says():
             ((0.0, 1.0), None, 0.5, 0.75), (4.0, None, 1.0, 15 / 16),
             ((-1.0, 3.0), None, 1.0, 0.75), ((-1.0, 3.0), 1.0, 2.0, 0.75),
             ((-1.0, 3.0), 0.0, 3.0, 0.0), ((0.0, 1.0), None, 7.0, 0.0)]:
-        allocator = pb.montecarlo.EstimatorAllocator(1, pb.policies.UCB1(1),
+        allocator = pb.montecarlo.EstimatorAllocator(1, policy=pb.policies.UCB1(1),
                                                      value_range=value_range, centre=centre)
         allocator.tell(allocator.ask(), [value])
         assert allocator.policy.means[0] == pytest.approx(reward, abs=1e-15)
@@ -63,7 +64,7 @@ def test_a_policy_is_told_what_the_range_says():
 def test_pairs_with_costs(case):
     costs, values = [float(d) for d in case["D"]], [float(x) for x in case["X"]]
     for span, most in [(1.0, 1.0), (10.0, 4.0)]:
-        allocator = pb.montecarlo.EstimatorAllocator(1, pb.policies.UCB1(1), costs="observed",
+        allocator = pb.montecarlo.EstimatorAllocator(1, policy=pb.policies.UCB1(1), costs="told",
                                                      value_range=(0.0, span), max_cost=most)
         arms = allocator.ask()
         assert arms.tolist() == [0, 0]
@@ -75,7 +76,7 @@ def test_pairs_with_costs(case):
 
 
 def test_dependent_costs_take_a_third_run():
-    allocator = pb.montecarlo.EstimatorAllocator(1, pb.policies.UCB1(1), costs="observed",
+    allocator = pb.montecarlo.EstimatorAllocator(1, policy=pb.policies.UCB1(1), costs="told",
                                                  value_range=(0.0, 1.0),
                                                  max_cost=1.0, dependent_costs=True)
     assert allocator.ask().tolist() == [0, 0, 0]
@@ -102,7 +103,8 @@ def test_ranges_of_each_estimator(case, name, centre):
             float(arm[f"{name.replace('-', '')}_back"]), abs=1e-10)
     least = least if centre is None else centre
     scales = np.maximum(abs(low - least), abs(high - least)) ** 2
-    allocator = pb.montecarlo.EstimatorAllocator(2, name, value_range=np.column_stack([low, high]),
+    allocator = pb.montecarlo.EstimatorAllocator(2, policy=name,
+                                                 value_range=np.column_stack([low, high]),
                                                  centre=centre)
     rng = np.random.default_rng(1)
     rewards = [[], []]
@@ -122,7 +124,8 @@ def test_a_range_of_each_that_are_one_is_one_range():
     """The centre was not heeded."""
     asked = []
     for value_range in [(60, 140), [(60, 140)] * 3]:
-        allocator = pb.montecarlo.EstimatorAllocator(3, "ucb1", value_range=value_range, centre=100,
+        allocator = pb.montecarlo.EstimatorAllocator(3, policy="ucb1", value_range=value_range,
+                                                     centre=100,
                                                      budget=300)
         rng = np.random.default_rng(1)
         while not allocator.done:
@@ -133,14 +136,14 @@ def test_a_range_of_each_that_are_one_is_one_range():
 
 
 @pytest.mark.parametrize("policy", BANDITS)
-@pytest.mark.parametrize("costs", ["equal", "observed"])
+@pytest.mark.parametrize("costs", ["equal", "told"])
 def test_without_a_range_a_pilot_finds_the_scale(policy, costs):
     """Values far from 0: squares about 0 could never tell these estimators apart."""
     sd = np.array([3.0, 1.0, 9.0])
     environment = pb.environments.CostlyBandit(
         pb.environments.GaussianBandit(np.full(3, 1e4), sd**2), [1.0, 2.0, 1.0], cost_shape=4.0)
     result = pb.simulate(
-        lambda e: pb.montecarlo.EstimatorAllocator(3, policy, costs=costs,
+        lambda e: pb.montecarlo.EstimatorAllocator(3, policy=policy, costs=costs,
                                                    budget=3000.0 if costs[0] == "o"
                                                    else 3000), environment, 20, rng=1)
     assert result.arm_pulls[1] > 0.45 * result.arm_pulls.sum()
@@ -152,18 +155,19 @@ def test_the_same_for_any_number_of_threads():
     for policy in [*BANDITS, "thompson-variance"]:
         first, second = (
             pb.simulate(lambda e,
-                        policy=policy: pb.montecarlo.EstimatorAllocator(2, policy, budget=200),
+                        policy=policy: pb.montecarlo.EstimatorAllocator(2, policy=policy,
+                                                                        budget=200),
                         environment, 8, rng=1, n_threads=n) for n in (1, 2))
         assert first.to_dict() == second.to_dict()
 
 
 @pytest.mark.some(2)
 @pytest.mark.parametrize("policy", [*BANDITS, pb.policies.UCBV])
-@pytest.mark.parametrize("costs", ["equal", "observed"])
+@pytest.mark.parametrize("costs", ["equal", "told"])
 def test_resumed_it_goes_on_bit_for_bit(policy, costs):
     for seed in range(6):
         policy_or = policy if isinstance(policy, str) else policy(3, c=0.5)
-        one = pb.montecarlo.EstimatorAllocator(3, policy_or, costs=costs, pilot=3, rng=seed,
+        one = pb.montecarlo.EstimatorAllocator(3, policy=policy_or, costs=costs, pilot=3, rng=seed,
                                                value_range=None if seed % 2 else (-5.0, 5.0),
                                                max_cost=2.0 if seed % 4 else None,
                                                batch_size=1 + seed % 2)
@@ -176,25 +180,26 @@ def test_resumed_it_goes_on_bit_for_bit(policy, costs):
             assert other.ask().tolist() == arms.tolist()
             values, paid = rng.normal(size=arms.size), rng.random(arms.size)
             values[rng.random(arms.size) < 0.1] = np.nan
-            told = (paid,) if costs == "observed" else ()
+            told = (paid,) if costs == "told" else ()
             for allocator in (one, other):
                 allocator.tell(arms, values, *told, missing="drop")
             assert repr(one.get_state()) == repr(other.get_state())
 
 
 @pytest.mark.parametrize("policy", BANDITS)
-@pytest.mark.parametrize("costs", ["equal", "observed"])
+@pytest.mark.parametrize("costs", ["equal", "told"])
 def test_states_that_no_run_leads_to_are_refused(policy, costs):
-    allocator = pb.montecarlo.EstimatorAllocator(3, policy, costs=costs, pilot=3, rng=1)
+    allocator = pb.montecarlo.EstimatorAllocator(3, policy=policy, costs=costs, pilot=3, rng=1)
     for pulls in [1, 0, 0], [0, 0, 10**6], [0, -1, 0]:
         assert_refused(allocator, r"state must hold pulls in \[0, 0\]", pulls=pulls)
     assert_refused(allocator, "n_pulls of 0, or at least those of the pilot", n_pulls=8,
                    n_batches=1)
-    larger = pb.montecarlo.EstimatorAllocator(4, policy).get_state()["progress"]["rule"]["inner"]
+    larger = pb.montecarlo.EstimatorAllocator(4, policy=policy).get_state()
+    larger = larger["progress"]["rule"]["inner"]
     assert_refused(allocator, "inner, the state .* of the options {'n_arms': 3.*'n_arms': 4",
                    rule=True, inner=larger)
     assert_refused(allocator, "inner, the state of a policy; got None", rule=True, inner=None)
-    told = (np.ones(9),) if costs == "observed" else ()
+    told = (np.ones(9),) if costs == "told" else ()
     allocator.tell(allocator.ask(), np.arange(9.0), *told)
     most = 0 if costs == "equal" else 1
     for n_held in [0, most + 1, 0], [-1, 0, 0], [0, 0, np.nan]:
@@ -210,16 +215,16 @@ def test_states_that_no_run_leads_to_are_refused(policy, costs):
 
 @pytest.mark.parametrize("policy", BANDITS)
 def test_scales_follow_a_range(policy):
-    allocator = pb.montecarlo.EstimatorAllocator(3, policy, value_range=1.0, rng=1)
+    allocator = pb.montecarlo.EstimatorAllocator(3, policy=policy, value_range=1.0, rng=1)
     for changes in dict(centre=0.5), dict(scales=[1.0, 2.0, 1.0]):
         assert_refused(allocator, "centre and scales of the value_range", rule=True, **changes)
 
 
 def test_a_policy_serves_one_allocator():
     policy = pb.policies.UCB1(3)
-    pb.montecarlo.EstimatorAllocator(3, policy)
+    pb.montecarlo.EstimatorAllocator(3, policy=policy)
     with pytest.raises(ValueError, match="policy must be fresh: .* serves another allocator"):
-        pb.montecarlo.EstimatorAllocator(3, policy)
+        pb.montecarlo.EstimatorAllocator(3, policy=policy)
 
 
 @pytest.mark.parametrize("given, error, message", [
@@ -227,11 +232,11 @@ def test_a_policy_serves_one_allocator():
     (dict(policy="ucb1", value_range=[[0, 1]] * 2), ValueError, r"of shape \(3, 2\)"),
     (dict(policy="ucb1", value_range=-1.0), ValueError, "value_range must be"),
     (dict(policy="ucb1", value_range=math.inf), ValueError, "value_range must be finite"),
-    (dict(policy="ucb1", value_range=[[0, 1]] * 3, costs="observed"), ValueError, "one range"),
+    (dict(policy="ucb1", value_range=[[0, 1]] * 3, costs="told"), ValueError, "one range"),
     (dict(policy="thompson", value_range=[[0, 1]] * 3), ValueError, "value_range .* upper bounds"),
     (dict(policy="ucb1", centre=math.nan), ValueError, "centre must be finite"),
     (dict(policy="ucb1", max_cost=0.0), ValueError, "max_cost must be finite and above 0"),
-    (dict(policy=pb.policies.UCB1(2)), ValueError, "must be fresh and have n_estimators = 3 arms"),
+    (dict(policy=pb.policies.UCB1(2)), ValueError, "must be fresh and have n_arms = 3 arms"),
     (dict(policy=pb.policies.GapE(3, 100, 1.0)), TypeError, "without a budget"),
     (dict(policy=object()), TypeError, "policy must be one of"),
 ])
@@ -254,12 +259,12 @@ def test_simulate_takes_one_without_a_budget_and_arms_with_costs():
             return environment.pull_with_costs(arms, rng)
 
     def endless(e):
-        return pb.montecarlo.EstimatorAllocator(2, costs="observed")
+        return pb.montecarlo.EstimatorAllocator(2, costs="told")
 
     for arms in (environment, Slow([2.0, 2.0], 1.0)):
         result = pb.simulate(endless, arms, 5, rng=1, horizon=300)
         assert (result.pulls == 300).all() and result.arm_pulls[0] > 200
-        result = pb.simulate(lambda e: pb.montecarlo.EstimatorAllocator(2, costs="observed",
+        result = pb.simulate(lambda e: pb.montecarlo.EstimatorAllocator(2, costs="told",
                                                                         budget=400.0),
                              arms, 5, rng=1, metrics=[spent])
         assert ((400 <= result.metrics["spent"]) & (result.metrics["spent"] < 408)).all()

@@ -1,6 +1,8 @@
 """combine_estimators: who runs the functions, and what happens when one fails."""
 
 import concurrent.futures
+import json
+import pickle
 import threading
 import time
 
@@ -51,7 +53,7 @@ def test_an_executor_changes_nothing(pool):
     here = pb.combine_estimators([hit, height], 200, batch_size=8, rng=3)
     with pool(2) as executor:
         there = pb.combine_estimators([hit, height], 200, batch_size=8, rng=3, executor=executor)
-    assert repr(there.get_state()) == repr(here.get_state())
+    assert repr(there.allocator.get_state()) == repr(here.allocator.get_state())
 
 
 def test_vectorized_functions_give_a_batch_at_a_call():
@@ -77,7 +79,7 @@ def test_processor_time_is_what_counts():
         return rng.normal()
 
     for executor in (None, concurrent.futures.ThreadPoolExecutor(2)):
-        result = pb.combine_estimators([slow, quick], 0.06, costs="observed", rng=1,
+        result = pb.combine_estimators([slow, quick], 0.06, costs="measured", rng=1,
                                        executor=executor, batch_size=2)
         assert result.pulls[1] > 2 * result.pulls[0]
         assert 0.001 < result.mean_costs[0] < 0.02
@@ -87,7 +89,7 @@ def test_processor_time_is_what_counts():
 
 def test_a_clock_that_stands_still_costs_the_floor(monkeypatch):
     monkeypatch.setattr(time, "process_time", lambda: 5.0)
-    result = pb.combine_estimators([hit, height], 1e-7, costs="observed", rng=1)
+    result = pb.combine_estimators([hit, height], 1e-7, costs="measured", rng=1)
     assert result.n_pulls in (100, 101)  # of 1e-9 s each
     assert result.total_cost == pytest.approx(1e-7, rel=0.02)
 
@@ -112,11 +114,12 @@ def test_an_exception_reaches_the_caller_and_nothing_is_lost(in_threads):
     executor = concurrent.futures.ThreadPoolExecutor(1) if in_threads else None
     raised = KeyError("gone")
     functions = [Fragile(13, error=raised), height]
-    allocator = pb.montecarlo.EstimatorAllocator(2, "uniform", budget=100, batch_size=10, rng=1)
+    allocator = pb.montecarlo.EstimatorAllocator(2, policy="uniform", budget=100, batch_size=10,
+                                                 rng=1)
     with pytest.raises(KeyError, match="gone") as info:
         pb.combine_estimators(functions, allocator=allocator, rng=1, executor=executor)
     assert info.value is raised
-    assert any("raised by functions[0]" in note for note in raised.__notes__)
+    assert any("raised by estimators[0]" in note for note in raised.__notes__)
     assert any("pass allocator= to go on" in note for note in raised.__notes__)
     # ten of each estimator in turn; the 13th call of the first is in the third batch
     expected = [19, 10]
@@ -127,10 +130,10 @@ def test_an_exception_reaches_the_caller_and_nothing_is_lost(in_threads):
 
 
 @pytest.mark.parametrize("gives, error, message", [
-    (np.nan, ValueError, r"functions\[1\] must return finite numbers; got nan"),
+    (np.nan, ValueError, r"estimators\[1\] must return finite numbers; got nan"),
     (np.inf, ValueError, "finite numbers; got inf"),
     (None, TypeError, "must return a number; got dtype object"),
-    (np.ma.masked, TypeError, r"functions\[1\] returns must be an array without masked entries"),
+    (np.ma.masked, TypeError, r"estimators\[1\] returns must be an array without masked entries"),
     ("1.0", TypeError, "must return a number; got dtype <U3"),
     (np.ones(2), TypeError, r"must return a number; got dtype float64, shape \(2,\)"),
 ])
@@ -153,7 +156,7 @@ def test_the_same_seed_goes_on_with_other_numbers():
         values.append(rng.normal())
         return values[-1]
 
-    allocator = pb.montecarlo.EstimatorAllocator(1, "uniform", budget=100, rng=1)
+    allocator = pb.montecarlo.EstimatorAllocator(1, policy="uniform", budget=100, rng=1)
     for _ in range(2):
         with pytest.raises(KeyError):
             pb.combine_estimators([seen], allocator=allocator, rng=1)
@@ -162,7 +165,7 @@ def test_the_same_seed_goes_on_with_other_numbers():
     # a SeedSequence knows what it gave, and a fresh allocator begins as ever
     streams = np.random.SeedSequence(1)
     for _ in range(2):
-        allocator = pb.montecarlo.EstimatorAllocator(1, "uniform", budget=50)
+        allocator = pb.montecarlo.EstimatorAllocator(1, policy="uniform", budget=50)
         pb.combine_estimators([lambda rng: values.append(rng.normal()) or 0.0],
                               allocator=allocator, rng=streams)
     fresh = [np.random.default_rng(s).normal() for s in np.random.SeedSequence(1).spawn(100)]
@@ -190,13 +193,13 @@ def test_a_run_that_gives_no_value_costs_what_it_took(function, in_threads):
     """It cost 1e-9 s, and a budget of .05 s lasted for ever."""
     executor = concurrent.futures.ThreadPoolExecutor(1) if in_threads else None
     result = pb.combine_estimators(
-        [function], 0.03, policy="uniform", costs="observed", batch_size=2, executor=executor,
+        [function], 0.03, policy="uniform", costs="measured", batch_size=2, executor=executor,
         vectorized=function is are_infinite, on_error="drop", rng=1)
     assert result.n_pulls <= 12 and result.total_cost >= 0.03 and not result.pulls.any()
 
 
 def test_what_raises_is_charged_before_it_reaches_the_caller():
-    allocator = pb.montecarlo.EstimatorAllocator(2, "uniform", costs="observed", budget=9.0,
+    allocator = pb.montecarlo.EstimatorAllocator(2, policy="uniform", costs="told", budget=9.0,
                                                  batch_size=2)
     for _ in range(2):
         functions = iter([height, fails])
@@ -212,7 +215,7 @@ def fails_in_pieces(rng):
 
 
 def test_where_another_process_failed_is_told():
-    allocator = pb.montecarlo.EstimatorAllocator(2, "uniform", budget=9, batch_size=2)
+    allocator = pb.montecarlo.EstimatorAllocator(2, policy="uniform", budget=9, batch_size=2)
     with concurrent.futures.ProcessPoolExecutor(1) as executor:
         with pytest.raises(KeyError) as info:
             pb.combine_estimators([fails_in_pieces] * 2, allocator=allocator, executor=executor,
@@ -231,7 +234,7 @@ def test_calls_after_one_that_failed_are_made():
 
 
 def test_an_interrupt_is_not_dropped():
-    allocator = pb.montecarlo.EstimatorAllocator(1, "uniform", budget=100)
+    allocator = pb.montecarlo.EstimatorAllocator(1, policy="uniform", budget=100)
     with pytest.raises(KeyboardInterrupt):
         pb.combine_estimators([Fragile(30, error=KeyboardInterrupt())], allocator=allocator,
                               on_error="drop", rng=1)
@@ -257,7 +260,7 @@ def test_an_interrupt_keeps_what_ended_and_calls_off_the_rest(monkeypatch):
 
     calls = []
     monkeypatch.setattr(concurrent.futures, "wait", interrupted)
-    allocator = pb.montecarlo.EstimatorAllocator(1, "uniform", budget=40, batch_size=20)
+    allocator = pb.montecarlo.EstimatorAllocator(1, policy="uniform", budget=40, batch_size=20)
     with concurrent.futures.ThreadPoolExecutor(1) as executor:
         with pytest.raises(KeyboardInterrupt) as raised:
             pb.combine_estimators([fourth_waits], allocator=allocator, rng=1, executor=executor)
@@ -269,17 +272,20 @@ def test_an_interrupt_keeps_what_ended_and_calls_off_the_rest(monkeypatch):
 
 
 @pytest.mark.parametrize("given, error, message", [
-    (dict(functions=3), TypeError, "functions must be a sequence of callables; got 3"),
+    (dict(estimators=3), TypeError, "estimators must be a sequence of callables; got 3"),
     (dict(executor=3), TypeError, "executor must be a concurrent.futures.Executor; got 3"),
-    (dict(functions=[]), ValueError, "number of functions must be at least 1; got 0"),
-    (dict(functions=[hit, 3]), TypeError, "functions must be callable; got 3 at index 1"),
+    (dict(estimators=[]), ValueError, "number of estimators must be at least 1; got 0"),
+    (dict(estimators=[hit, 3]), TypeError, "estimators must be callable; got 3 at index 1"),
     (dict(budget=None), ValueError, "budget must be given"),
     (dict(budget=5), pb.errors.InfeasibleBudgetError, "at least 20"),
     (dict(on_error="skip"), ValueError, "on_error must be one of"),
     (dict(costs="free"), ValueError, "costs must be one of"),
     (dict(pilots=3), TypeError, "pilots"),
     (dict(allocator=pb.montecarlo.EstimatorAllocator(2, budget=99)), ValueError,
-     "budget and options must"),
+     "budget must not be given with an allocator, which has its own; got 100"),
+    (dict(budget=None, allocator=pb.montecarlo.EstimatorAllocator(2, budget=99), batch_size=3,
+          value_range=(0, 1)), ValueError, "batch_size, value_range must not be given with an"),
+    (dict(costs="told"), ValueError, "costs must be one of"),
     (dict(budget=None, allocator=pb.montecarlo.EstimatorAllocator(3, budget=99)), ValueError,
      "allocator must be an EstimatorAllocator of 2"),
     (dict(budget=None, allocator=pb.montecarlo.EstimatorAllocator(2)), ValueError,
@@ -287,4 +293,37 @@ def test_an_interrupt_keeps_what_ended_and_calls_off_the_rest(monkeypatch):
 ])
 def test_arguments_are_checked(given, error, message):
     with pytest.raises(error, match=message):
-        pb.combine_estimators(**{"functions": [hit, height], "budget": 100, **given})
+        pb.combine_estimators(**{"estimators": [hit, height], "budget": 100, **given})
+
+
+def test_an_estimate_is_a_record_of_what_its_allocator_knew():
+    result = pb.combine_estimators([hit, height], 500, rng=1, value_range=(0, 1))
+    allocator = result.allocator
+    assert result.estimate == allocator.estimate and result.pulls.sum() == result.n_pulls == 500
+    assert result.interval(delta=0.1) == allocator.interval(delta=0.1)
+    assert repr(result) == (f"<Estimate: {result.estimate:.6g} +- {result.standard_error:.2g}, "
+                            "500 runs of 2 estimators>")
+    assert f"{result.estimate:.6g}" in result.summary() and "500 runs" in str(result)
+    assert json.loads(json.dumps(result.to_dict()))["pulls"] == result.pulls.tolist()
+    with pytest.raises(AttributeError):
+        result.estimate = 0.0
+    with pytest.raises(ValueError, match="read-only"):
+        result.pulls[0] = 1
+    again = pickle.loads(pickle.dumps(result))
+    assert again.to_dict() == result.to_dict()
+    assert again.allocator.interval() == result.interval()
+
+
+def test_an_estimate_as_a_table():
+    pytest.importorskip("pandas")
+    result = pb.combine_estimators([lambda rng: 1.0] * 12, 120, policy="uniform", rng=1)
+    frame = result.to_frame()
+    assert frame.index.name == "estimator" and frame["pulls"].tolist() == [10] * 12
+    html = result._repr_html_()
+    assert html.count("<tr>") == 11 and "2 more" in html and result.summary() in html
+
+
+def test_what_is_not_known_is_none_in_json():
+    result = pb.combine_estimators([lambda rng: np.nan], 3, on_error="drop", policy="uniform",
+                                   rng=1)
+    assert result.to_dict()["estimate"] is None and result.to_dict()["means"] == [None]

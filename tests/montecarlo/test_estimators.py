@@ -8,9 +8,18 @@ import numpy as np
 import pytest
 
 import pybandit as pb
-from pybandit.montecarlo.estimators import CIRCaplet, LogisticEvidence
+from pybandit.environments import CIRCaplet, LogisticEvidence
+from test_examples import EXAMPLES, load
 
 from montecarlo.reference import estimators as twins
+
+
+def population_monte_carlo(*given, **options):
+    """Of examples/montecarlo/population.py."""
+    if not EXAMPLES.is_dir():
+        pytest.skip("no examples beside the tests")
+    return load("population")["population_monte_carlo"](*given, **options)
+
 
 PRICES = {0.06: 18.4502722400, 0.07: 9.2567468094, 0.08: 1.8865208223}
 BEST = {0.06: (3, 1.40615), 0.07: (5, 2.33162), 0.08: (12, 0.969046)}
@@ -19,7 +28,7 @@ LOG_Z = {5: -3.54127125156440, 10: -6.82154703257868, 50: -33.85061785016038}
 
 
 def tiny(n, n_anneals=(1, 2, 10), **options):
-    return LogisticEvidence(TABLE[:n, :2], TABLE[:n, 2], n_anneals, **options)
+    return LogisticEvidence(TABLE[:n, :2], labels=TABLE[:n, 2], n_anneals=n_anneals, **options)
 
 
 def affine_moments(sigma, strike, n, *, eta=0.016, kappa=0.2, r0=0.08):
@@ -53,7 +62,8 @@ def affine_moments(sigma, strike, n, *, eta=0.016, kappa=0.2, r0=0.08):
 @pytest.mark.parametrize("n_steps", [1, 100])
 def test_small_sigmas(sigma, n_steps):
     """At 1e-4 a variance was wrong in the fourth digit."""
-    caplet = pb.environments.CIRCaplet(0.05, [0.0], sigma=sigma, notional=1.0, n_steps=n_steps)
+    caplet = pb.environments.CIRCaplet(0.05, thetas=[0.0], sigma=sigma, notional=1.0,
+                                       n_steps=n_steps)
     price, variance = affine_moments(sigma, 0.05, n_steps)
     assert caplet.means[0] == pytest.approx(price, rel=1e-12)
     assert caplet.variances[0] == pytest.approx(variance, rel=1e-7 if sigma < 1e-3 else 1e-9)
@@ -62,7 +72,7 @@ def test_small_sigmas(sigma, n_steps):
 @pytest.mark.parametrize("sigma", [1e-5, 3e-6, 1e-6])
 def test_sigmas_whose_variances_are_rounding_are_refused(sigma):
     with pytest.raises(ValueError, match=f"sigma must make variances of at least 1e-06.*{sigma}"):
-        pb.environments.CIRCaplet(0.07, [0.0, 0.5], sigma=sigma)
+        pb.environments.CIRCaplet(0.07, thetas=[0.0, 0.5], sigma=sigma)
 
 
 @pytest.mark.parametrize("options", [
@@ -104,7 +114,7 @@ def test_variances_of_every_drift():
 
 def test_one_step_is_a_normal_rate():
     """The recursion where it has one step, against a sum over a fine grid of normals."""
-    caplet = CIRCaplet(0.07, [0.0, 1.0], n_steps=1, sigma=0.01)
+    caplet = CIRCaplet(0.07, thetas=[0.0, 1.0], n_steps=1, sigma=0.01)
     z, h = np.linspace(-9, 9, 200_001, retstep=True)
     density = h * np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi)
     for arm, theta in enumerate([0.0, 1.0]):
@@ -129,7 +139,7 @@ def test_rewards_have_the_moments_of_the_recursion(strike):
 @pytest.mark.parametrize("n, population", [(250, 100), (60, 7), (2, 5)])
 def test_population_is_its_twin(rule, n, population):
     caplet = CIRCaplet(0.08)
-    found = pb.montecarlo.population_monte_carlo(caplet, n, population=population, rule=rule, rng=3)
+    found = population_monte_carlo(caplet, n, population=population, rule=rule, rng=3)
     weighted, alphas = twins.population(caplet, caplet.thetas.tolist(), 1.0, n, population, rule,
                                         np.random.default_rng(3))
     assert found.estimate == pytest.approx(weighted.mean(), rel=1e-12)
@@ -137,9 +147,16 @@ def test_population_is_its_twin(rule, n, population):
     np.testing.assert_allclose(found.alphas, alphas, rtol=1e-10)
 
 
+def test_population_draws_are_those_of_before():
+    found = population_monte_carlo(CIRCaplet(0.08, n_steps=16), 600, population=60, rng=1)
+    assert found.estimate == pytest.approx(1.8638739, rel=1e-9)
+    assert found.variance == pytest.approx(1.247877399, rel=1e-9)
+    assert not found.alphas[:7].any() and found.alphas[7] == pytest.approx(0.07965535017, rel=1e-9)
+
+
 def test_population_without_a_payoff_keeps_its_shares():
     caplet = CIRCaplet(0.5)
-    found = pb.montecarlo.population_monte_carlo(caplet, 300, rng=1)
+    found = population_monte_carlo(caplet, 300, rng=1)
     assert found.estimate == 0.0 and found.alphas.tolist() == [1 / 16] * 16
 
 
@@ -147,7 +164,7 @@ def test_population_without_a_payoff_keeps_its_shares():
 def test_log_likelihood_is_its_twin(n_rows, n_features):
     rng = np.random.default_rng(n_rows)
     features, labels = rng.normal(size=(n_rows, n_features)), rng.integers(0, 2, n_rows)
-    evidence = LogisticEvidence(features, labels, [1])
+    evidence = LogisticEvidence(features, labels=labels, n_anneals=[1])
     for scale in (0.0, 0.1, 3.0, 100.0):
         theta = scale * rng.normal(size=n_features)
         assert evidence.log_likelihood(theta) == pytest.approx(
@@ -208,8 +225,8 @@ def test_a_simulation_does_not_depend_on_threads(make):
 @pytest.mark.parametrize("make, error, words", [
     (lambda: CIRCaplet(-1.0), ValueError, "strike must be finite and at least 0, at most"),
     (lambda: CIRCaplet("a"), TypeError, "strike"),
-    (lambda: CIRCaplet(0.07, []), ValueError, "thetas must be flat and not empty"),
-    (lambda: CIRCaplet(0.07, [math.nan]), ValueError, "thetas must be finite; got nan"),
+    (lambda: CIRCaplet(0.07, thetas=[]), ValueError, "thetas must be flat and not empty"),
+    (lambda: CIRCaplet(0.07, thetas=[math.nan]), ValueError, "thetas must be finite; got nan"),
     (lambda: CIRCaplet(0.07, sigma=0.0), ValueError, "sigma must be finite and above 0; got 0.0"),
     (lambda: CIRCaplet(0.07, sigma=0.2), ValueError, "sigma must keep the rate clear of 0.*0.2"),
     (lambda: CIRCaplet(0.07, eta=math.inf), ValueError, "eta .* got inf"),
@@ -219,16 +236,19 @@ def test_a_simulation_does_not_depend_on_threads(make):
     (lambda: CIRCaplet(0.07, notional=0), ValueError, "notional .* got 0"),
     (lambda: CIRCaplet(0.07, n_steps=0), ValueError, "n_steps must be at least 1; got 0"),
     (lambda: CIRCaplet(0.07).paths([16]), ValueError, r"arms must be in \[0, 16\); got 16"),
-    (lambda: pb.montecarlo.population_monte_carlo(CIRCaplet(0.07), 1), ValueError,
+    (lambda: population_monte_carlo(CIRCaplet(0.07), 1), ValueError,
      "n must be at least 2"),
-    (lambda: pb.montecarlo.population_monte_carlo(CIRCaplet(0.07), 9, population=0), ValueError,
+    (lambda: population_monte_carlo(CIRCaplet(0.07), 9, population=0), ValueError,
      "population must be at least 1; got 0"),
-    (lambda: pb.montecarlo.population_monte_carlo(CIRCaplet(0.07), 9, rule="x"), ValueError,
+    (lambda: population_monte_carlo(CIRCaplet(0.07), 9, rule="x"), ValueError,
      "rule .* 'x'"),
-    (lambda: LogisticEvidence([[math.nan]], [1]), ValueError, "features must be finite; got nan"),
-    (lambda: LogisticEvidence([1.0], [1]), ValueError, r"features must have shape .* got \(1,\)"),
-    (lambda: LogisticEvidence([[1.0]], [2]), ValueError, "labels must be 0 or 1; got 2.0"),
-    (lambda: LogisticEvidence([[1.0]], [1, 0]), ValueError, r"labels must have shape \(1,\)"),
+    (lambda: LogisticEvidence([[math.nan]], labels=[1]), ValueError,
+     "features must be finite; got nan"),
+    (lambda: LogisticEvidence([1.0], labels=[1]), ValueError,
+     r"features must have shape .* got \(1,\)"),
+    (lambda: LogisticEvidence([[1.0]], labels=[2]), ValueError, "labels must be 0 or 1; got 2.0"),
+    (lambda: LogisticEvidence([[1.0]], labels=[1, 0]), ValueError,
+     r"labels must have shape \(1,\)"),
     (lambda: tiny(5, 8), ValueError, r"n_anneals must be flat and not empty; got shape \(\)"),
     (lambda: tiny(5, [0]), ValueError, "n_anneals must be at least 1; got 0"),
     (lambda: tiny(5, [1.5]), TypeError, "n_anneals must be an integer; got"),

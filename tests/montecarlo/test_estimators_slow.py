@@ -9,10 +9,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import pybandit as pb
-from pybandit.montecarlo.estimators import CIRCaplet, LogisticEvidence
+from pybandit.environments import CIRCaplet, LogisticEvidence
+from test_examples import EXAMPLES, load
 
 pytestmark = pytest.mark.slow
+
+
+def population_monte_carlo(*given, **options):
+    """Of examples/montecarlo/population.py."""
+    if not EXAMPLES.is_dir():
+        pytest.skip("no examples beside the tests")
+    return load("population")["population_monte_carlo"](*given, **options)
+
 
 PRICES = {0.06: 18.4502722400, 0.07: 9.2567468094, 0.08: 1.8865208223}
 # of theta = 0, 0.1, ... at 0.07; at the other strikes (arm, variance) of 0 and of the best
@@ -46,7 +54,7 @@ def test_population_monte_carlo_beats_the_printed_rule(strike):
     """n times the mean squared error, by the variance of what each path gave."""
     caplet, found = CIRCaplet(strike), {}
     for rule in ("variance", "printed"):
-        runs = [pb.montecarlo.population_monte_carlo(caplet, 100_000, rule=rule, rng=seed)
+        runs = [population_monte_carlo(caplet, 100_000, rule=rule, rng=seed)
                 for seed in range(30)]
         variances = np.array([run.variance for run in runs])
         errors = np.array([run.estimate for run in runs]) - PRICES[strike]
@@ -60,7 +68,8 @@ def test_population_monte_carlo_beats_the_printed_rule(strike):
 
 @pytest.mark.parametrize("n_rows", LOG_Z)
 def test_evidence_of_the_tiny_tables(n_rows):
-    evidence = LogisticEvidence(TABLE[:n_rows, :2], TABLE[:n_rows, 2], [1, 10, 400, 2000],
+    evidence = LogisticEvidence(TABLE[:n_rows, :2], labels=TABLE[:n_rows, 2],
+                                n_anneals=[1, 10, 400, 2000],
                                 log_evidence=LOG_Z[n_rows])
     products = []
     for arm, n in enumerate([1_000_000, 100_000, 2000, 400]):

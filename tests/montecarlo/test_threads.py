@@ -12,7 +12,7 @@ from policies.test_threads import Waits
 
 def test_the_policy_that_was_given_is_refused_while_the_allocator_works():
     policy = pb.policies.ThompsonSampling(3, 5)
-    allocator = pb.montecarlo.EstimatorAllocator(3, policy, value_range=1.0, budget=100)
+    allocator = pb.montecarlo.EstimatorAllocator(3, policy=policy, value_range=1.0, budget=100)
     rewards = Waits(1)
     teller = threading.Thread(target=allocator.tell, args=(allocator.ask(), rewards))
     teller.start()
@@ -36,7 +36,7 @@ def test_a_policy_in_use_is_not_given():
     try:
         assert rewards.asked.wait(60)
         with pytest.raises(RuntimeError, match="ThompsonSampling is in use by another thread"):
-            pb.montecarlo.EstimatorAllocator(3, policy, value_range=1.0)
+            pb.montecarlo.EstimatorAllocator(3, policy=policy, value_range=1.0)
     finally:
         rewards.come.set()
         teller.join()
@@ -45,14 +45,14 @@ def test_a_policy_in_use_is_not_given():
 def test_a_policy_is_free_where_no_allocator_was_made_of_it():
     policy = pb.policies.ThompsonSampling(3, 5)
     with pytest.raises(ValueError, match="weights"):
-        pb.montecarlo.EstimatorAllocator(3, policy, value_range=1.0, weights="none")
+        pb.montecarlo.EstimatorAllocator(3, policy=policy, value_range=1.0, weights="none")
     policy.tell(policy.ask(), [1.0])
     assert policy.n_pulls == 1
 
 
 def test_seeds_are_taken_through_the_guard_that_is_shared():
     def asked(seed):
-        allocator = pb.montecarlo.EstimatorAllocator(5, pb.policies.ThompsonSampling(5),
+        allocator = pb.montecarlo.EstimatorAllocator(5, policy=pb.policies.ThompsonSampling(5),
                                                      value_range=1.0)
         allocator.seed(np.random.default_rng(seed))
         found = []

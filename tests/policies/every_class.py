@@ -21,25 +21,26 @@ EVERY = POLICIES | {
     "refits": refitting,
     "refits thompson": lambda: refitting(pb.policies.GaussianThompson, rng=1),
     "allocator": lambda: pb.montecarlo.EstimatorAllocator(N, budget=200, rng=1),
-    "allocator uniform": lambda: pb.montecarlo.EstimatorAllocator(N, "uniform", batch_size=3,
+    "allocator uniform": lambda: pb.montecarlo.EstimatorAllocator(N, policy="uniform", batch_size=3,
                                                                   rng=1),
-    "allocator lcb": lambda: pb.montecarlo.EstimatorAllocator(N, "lcb-variance", pilot=2,
+    "allocator lcb": lambda: pb.montecarlo.EstimatorAllocator(N, policy="lcb-variance", pilot=2,
                                                               value_range=1.0,
                                                               weights="predictable", budget=90,
                                                               rng=1),
-    "allocator ucb": lambda: pb.montecarlo.EstimatorAllocator(N, "ucb1", value_range=1.0, budget=60,
+    "allocator ucb": lambda: pb.montecarlo.EstimatorAllocator(N, policy="ucb1", value_range=1.0,
+                                                              budget=60,
                                                               rng=1),
-    "allocator ucb-v": lambda: pb.montecarlo.EstimatorAllocator(N, "ucb-v", pilot=3,
+    "allocator ucb-v": lambda: pb.montecarlo.EstimatorAllocator(N, policy="ucb-v", pilot=3,
                                                                 weights="predictable",
                                                                 rng=1),
     "allocator kl-ucb": lambda: pb.montecarlo.EstimatorAllocator(
-        N, "kl-ucb", value_range=[[0.0, 1.0 + k] for k in range(N)], batch_size=2, budget=80,
+        N, policy="kl-ucb", value_range=[[0.0, 1.0 + k] for k in range(N)], batch_size=2, budget=80,
         rng=1),
-    "allocator costs": lambda: pb.montecarlo.EstimatorAllocator(N, costs="observed", pilot=2,
+    "allocator costs": lambda: pb.montecarlo.EstimatorAllocator(N, costs="told", pilot=2,
                                                                 budget=50.0,
                                                                 rng=1),
     "allocator thompson": lambda: pb.montecarlo.EstimatorAllocator(
-        N, pb.policies.ThompsonSampling(N, 5), costs="observed", pilot=4, dependent_costs=True,
+        N, policy=pb.policies.ThompsonSampling(N, 5), costs="told", pilot=4, dependent_costs=True,
                                                                    rng=1),
 }
 # scikit-learn fits a kernel on the way: some 20 ms each
@@ -59,6 +60,6 @@ def played(policy, n_batches, lost=0.0, seed=0):
 def tell(policy, arms, rewards):
     """And what the runs cost, where it asks."""
     costs = {}
-    if getattr(policy, "costs", None) == "observed":
+    if getattr(policy, "costs", None) == "told":
         costs = {"costs": 0.5 + 0.1 * arms}
     policy.tell(arms, rewards, missing="drop", **costs)

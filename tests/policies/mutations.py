@@ -79,7 +79,7 @@ def assert_keeps_its_promises(policy):
     covariances are none.
     """
     budget = getattr(policy, "budget", None)
-    if getattr(policy, "costs", None) == "observed":
+    if getattr(policy, "costs", None) == "told":
         budget = None  # the last batch may cost more than is left
     most = getattr(policy, "max_batches", None)
     state = policy.get_state()

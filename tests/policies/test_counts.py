@@ -112,7 +112,7 @@ def test_what_is_refused():
     with pytest.raises(ValueError, match="batch_size"):
         pb.policies.ThompsonSampling(2, batch_size=0)
     with pytest.raises(ValueError, match="one estimator at a time; got batch_size=5"):
-        pb.montecarlo.EstimatorAllocator(2, pb.policies.ThompsonSampling(2, batch_size=5),
+        pb.montecarlo.EstimatorAllocator(2, policy=pb.policies.ThompsonSampling(2, batch_size=5),
                                          value_range=1.0)
     state = policy.get_state()
     state["progress"]["shares"] = np.array([1, 1])

@@ -29,11 +29,12 @@ def index_of(policy, arm):
     n, t = policy.pulls[arm], policy.n_pulls + 1
     mean = policy.means[arm]
     if isinstance(policy, pb.policies.UCB1):
-        return pb.bounds.ucb1(mean, n, t, policy.constant)
+        return pb.bounds.ucb1(mean, n, t, exploration=policy.constant)
     if isinstance(policy, pb.policies.KLUCB):
         return pb.bounds.kl_ucb(mean, n, t)
     variance = policy.variances[arm] * (n - 1) / n if n > 1 else 0.0
-    return pb.bounds.ucb_v(mean, variance, n, t, policy.c, policy.zeta, policy.value_range)
+    return pb.bounds.ucb_v(mean, variance, n, t, value_range=(0, policy.value_range),
+                           c=policy.c, zeta=policy.zeta)
 
 
 def twin_of(policy, scales=None):
@@ -407,7 +408,8 @@ def test_bounds_broadcast():
     (lambda: pb.bounds.ucb1(np.nan, 1, 1), "mean must be finite; got nan"),
     (lambda: pb.bounds.ucb1(0.5, 0, 1), "n must be finite and at least 1; got 0.0"),
     (lambda: pb.bounds.ucb1(0.5, 1, 0.5), "t must be finite and at least 1; got 0.5"),
-    (lambda: pb.bounds.ucb1(0.5, 1, 1, 0), "constant must be finite and above 0; got 0.0"),
+    (lambda: pb.bounds.ucb1(0.5, 1, 1, exploration=0),
+     "exploration must be finite and above 0; got 0.0"),
     (lambda: pb.bounds.ucb_v(0.5, -1, 1, 1), "variance must be finite and at least 0; got -1.0"),
     (lambda: pb.bounds.kl_ucb([0.5, 1.5], 1, 1), r"mean must be in \[0, 1\]; got 1.5 at index 1"),
     (lambda: pb.bounds.kl_variance(0.6, 1, 1), r"pair_statistic must be in \[0, 0.5\]; got 0.6"),

@@ -169,9 +169,9 @@ def test_within_a_batch(n_threads):
 SLOW = {
     # 5 ms a draw; a microsecond a draw, all in one batch; 30 us a pull, no batch of any length
     "evidence": (lambda: pb.policies.Uniform(2, 20000), lambda: pb.environments.LogisticEvidence(
-        np.ones((200, 5)), np.ones(200), [500, 500], log_evidence=0.0)),
+        np.ones((200, 5)), labels=np.ones(200), n_anneals=[500, 500], log_evidence=0.0)),
     "caplet": (lambda: pb.policies.Uniform(2, 10**8),
-               lambda: pb.environments.CIRCaplet(0.07, [0.0, 1.0])),
+               lambda: pb.environments.CIRCaplet(0.07, thetas=[0.0, 1.0])),
     "many arms": (lambda: pb.policies.UCB1(50000),
                   lambda: pb.environments.GaussianBandit(np.zeros(50000)))}
 

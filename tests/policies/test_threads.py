@@ -16,7 +16,7 @@ N_THREADS = 8
 
 def costs_are_observed(policy):
     """Its last runs may then cost more than is left, and count as pulls only."""
-    return getattr(policy, "costs", None) == "observed"
+    return getattr(policy, "costs", None) == "told"
 
 
 def all_counted(policy, pulls, n_pulls):

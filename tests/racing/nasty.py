@@ -107,11 +107,12 @@ def rewards_of(case, d):
 
 def race(case, d, bound, n_runs, rng):
     rewards = rewards_of(case, d)
-    return sum(pb.race(rewards, bound=bound, rng=rng).winner for _ in range(n_runs))
+    return sum(pb.race(rewards, bound=bound, rng=rng).best for _ in range(n_runs))
 
 
 def sampler(case, d, bound, n_runs, rng):
-    draws = pb.RacingSampler(rewards_of(case, d) * HUGE, bound=bound, max_fraction=1.0, rng=rng)
+    draws = pb.RacingSampler(rewards_of(case, d) * HUGE, bound=bound,
+                             looks=pb.racing.Looks(max_fraction=1.0), rng=rng)
     return int(draws.draw(n_runs)[0].sum())
 
 
@@ -131,8 +132,8 @@ def gibbs(case, d, bound, n_runs, rng):
 def populations(case, d, bound, n_runs, rng):
     """An arm against one without factors; the offset is on each factor."""
     arms = [np.zeros(0), d + CASES[case][1]]
-    offsets = [CASES[case][1] * d.size, 0.0]
-    return sum(pb.racing.race_populations(arms, offsets, bound=bound, rng=rng).winner
+    log_prior = [CASES[case][1] * d.size, 0.0]
+    return sum(pb.racing.race_populations(arms, log_prior, bound=bound, rng=rng).best
                for _ in range(n_runs))
 
 
@@ -144,8 +145,8 @@ SAMPLERS = {"race": (race, N, 0.25), "RacingSampler": (sampler, N, 1.0),
 
 def bound_of(name, delta, skewness=True):
     if name == "accept":
-        return pb.racing.StudentBound(delta, "two-sided", skewness=skewness)
-    return pb.racing.StudentBound(delta, skewness=skewness)
+        return pb.racing.StudentBound(delta=delta, convention="two-sided", skewness=skewness)
+    return pb.racing.StudentBound(delta=delta, skewness=skewness)
 
 
 def errors(case, name, delta, n_runs, seed, sign, skewness=True):

@@ -58,8 +58,9 @@ def test_the_twin_bit_for_bit(source, indices):
         expected = twin.accept(ratios, log_threshold, lambda n, s=stream, b=bits: s.next(b, n),
                                options)
         given = ratios if source == "array" else as_function(ratios)
-        more = dict(bound=as_bound(options), first_look=options.first_look,
-                    max_fraction=options.max_fraction, indices=indices)
+        more = dict(bound=as_bound(options),
+                    looks=pb.racing.Looks(first=options.first_look,
+                                          max_fraction=options.max_fraction, indices=indices))
         ours = pb.racing.accept(given, log_threshold, rng=np.random.default_rng(seed), **more)
         assert tuple(ours) == tuple(expected), (seed, options)
         kept = pb.racing.AcceptanceTest(given, rng=np.random.default_rng(seed), **more)
@@ -74,9 +75,10 @@ def test_an_exact_law(source):
     case, rewards, _, options = find_case("case1")
     ratios, n_tests = rewards[:, 0] - rewards[:, 1], 30_000
     test = pb.racing.AcceptanceTest(ratios if source == "array" else as_function(ratios),
-                                    bound=as_bound(options), first_look=case["m1"], rng=8)
+                                    bound=as_bound(options),
+                                    looks=pb.racing.Looks(first=case["m1"]), rng=8)
     law = race_twin.enumerate_law(rewards, np.zeros(2), options)
-    law = {(o.winner == 0, o.n_looks, o.n_evaluations // 2, o.exact): p for o, p in law.items()}
+    law = {(o.best == 0, o.n_looks, o.n_evaluations // 2, o.exact): p for o, p in law.items()}
     observed = collections.Counter(tuple(test.test()) for _ in range(n_tests))
     assert_law(observed, law, n_tests)
 
@@ -85,13 +87,15 @@ def test_names_of_bounds_are_two_sided():
     ratios = np.random.default_rng(3).normal(size=3000)
     for name, kind in [("student", pb.racing.StudentBound), ("normal", pb.racing.NormalBound)]:
         by_name = pb.racing.AcceptanceTest(ratios, bound=name, delta=0.2).schedule
-        by_object = pb.racing.AcceptanceTest(ratios, bound=kind(0.2, "two-sided")).schedule
-        one_sided = pb.racing.AcceptanceTest(ratios, bound=kind(0.2)).schedule
+        by_object = pb.racing.AcceptanceTest(ratios,
+                                             bound=kind(delta=0.2, convention="two-sided")).schedule
+        one_sided = pb.racing.AcceptanceTest(ratios, bound=kind(delta=0.2)).schedule
         assert (by_name.scale == by_object.scale).all()
         assert (by_name.scale[:-1] != one_sided.scale[:-1]).all()
     default = pb.racing.AcceptanceTest(ratios).schedule
-    expected = pb.racing.AcceptanceTest(ratios, bound=pb.racing.StudentBound(0.05, "two-sided"),
-                                        first_look=50).schedule
+    student = pb.racing.StudentBound(delta=0.05, convention="two-sided")
+    expected = pb.racing.AcceptanceTest(ratios, bound=student,
+                                        looks=pb.racing.Looks(first=50)).schedule
     assert all((a == b).all() for a, b in zip(default, expected, strict=True))
 
 
@@ -102,8 +106,8 @@ def share_decided_early(bound, delta, first_look, size, n_tests, seed):
     for _ in range(n_populations):
         ratios = rng.normal(size=size)
         ratios -= ratios.mean()
-        test = pb.racing.AcceptanceTest(ratios, bound=bound, delta=delta, first_look=first_look,
-                                        rng=rng)
+        test = pb.racing.AcceptanceTest(ratios, bound=bound, delta=delta,
+                                        looks=pb.racing.Looks(first=first_look), rng=rng)
         early += sum(not test.test().exact for _ in range(n_tests // n_populations))
     return 0.5 * early / n_tests
 
@@ -143,8 +147,8 @@ def test_what_must_not_matter(seed):
         options = race_twin.Options("normal", delta=0.1, convention="two-sided")
 
     def outcome(ratios, log_threshold):
-        return pb.racing.accept(ratios, log_threshold, bound=as_bound(options), first_look=10,
-                                rng=seed)
+        return pb.racing.accept(ratios, log_threshold, bound=as_bound(options),
+                                looks=pb.racing.Looks(first=10), rng=seed)
 
     plain = outcome(ratios, log_threshold)
     assert outcome(ratios * 2.0**-20, log_threshold * 2.0**-20) == plain
@@ -172,7 +176,7 @@ def test_a_function_is_asked_for_each_ratio_once_and_in_blocks():
 def test_betting_keeps_its_word_and_reads_little():
     rng = np.random.default_rng(6)
     ratios = rng.uniform(-1, 1, 4000)
-    options = dict(bound="betting", value_range=(-1, 1), delta=0.05)
+    options = dict(bound=pb.racing.BettingBound(value_range=(-1, 1), delta=0.05))
     for source in (ratios, as_function(ratios)):
         test = pb.racing.AcceptanceTest(source, rng=7, **options)
         for gap in (-0.3, 0.3):
@@ -187,9 +191,9 @@ def test_betting_keeps_its_word_and_reads_little():
         assert sum(not r.accepted for r in results) <= 15
         assert all(r.accepted for r in results if r.exact)
     with pytest.raises(ValueError, match=r"value_range.*\(0.0, 1.0\).*factor"):
-        pb.racing.accept(ratios, bound="betting", value_range=(0, 1))
+        pb.racing.accept(ratios, bound=pb.racing.BettingBound(value_range=(0, 1)))
     with pytest.raises(ValueError, match=r"value_range must be \(low, high\)"):
-        pb.racing.accept(ratios, bound="betting", value_range=2.0)
+        pb.racing.accept(ratios, bound=pb.racing.BettingBound(value_range=2.0))
 
 
 def test_arrays_and_functions_are_read_anew():
@@ -236,19 +240,21 @@ def test_log_ratios_that_are_refused(log_ratios, error, word):
         ({"delta": 0.0}, ["delta", "0"]),
         ({"delta": 0.5}, ["delta", "0.5"]),
         ({"bound": "gaussian"}, ["bound", "gaussian"]),
-        ({"first_look": 1}, ["first_look", "1"]),
-        ({"max_fraction": 0.0}, ["max_fraction"]),
-        ({"indices": "sorted"}, ["indices", "sorted"]),
-        ({"bound": "ebs"}, ["value_range"]),
-        ({"bound": "ebs", "value_range": (0, 1)}, ["value_range", "0"]),
-        ({"value_range": 1.0}, ["value_range", "student"]),
-        ({"bound": pb.racing.StudentBound(0.1), "delta": 0.1}, ["delta"]),
+        (lambda: {"looks": pb.racing.Looks(first=1)}, ["first", "1"]),
+        (lambda: {"looks": pb.racing.Looks(max_fraction=0.0)}, ["max_fraction"]),
+        (lambda: {"looks": pb.racing.Looks(indices="sorted")}, ["indices", "sorted"]),
+        (lambda: {"bound": pb.racing.EBSBound(value_range=None)}, ["value_range"]),
+        (lambda: {"bound": pb.racing.EBSBound(value_range=(0, 1))}, ["value_range", "0"]),
+        ({"bound": "betting"}, ["bound", "pb.racing.BettingBound(value_range=(low, high)"]),
+        (lambda: {"looks": pb.racing.Looks(variance="marginal")}, ["variance", "marginal"]),
+        ({"n_factors": 500}, ["n_factors", "500", "ndarray"]),
+        (lambda: {"bound": pb.racing.StudentBound(delta=0.1), "delta": 0.1}, ["delta"]),
     ],
 )
 def test_options_that_are_refused(options, words):
     for call in (pb.racing.accept, pb.racing.AcceptanceTest):
         with pytest.raises(ValueError) as caught:
-            call(np.zeros(500), **options)
+            call(np.zeros(500), **(options() if callable(options) else options))
         assert all(word in str(caught.value) for word in words)
 
 
@@ -274,7 +280,7 @@ def test_ratios_that_are_not_finite(source, bad):
             test.test(ratios[:13].sum())
     ratios[13] = 1e200
     with pytest.raises(ValueError, match="square"):
-        pb.racing.accept(as_function(ratios), first_look=500)
+        pb.racing.accept(as_function(ratios), looks=pb.racing.Looks(first=500))
     ratios[13] = 0.0
     assert test.test(-1e6).accepted
 
@@ -282,8 +288,8 @@ def test_ratios_that_are_not_finite(source, bad):
 def test_a_spread_beyond_the_range():
     ratios = np.random.default_rng(9).random(500)
     with pytest.raises(ValueError, match="value_range.*0.25"):
-        pb.racing.accept(ratios, bound="ebs", value_range=0.25)
-    assert pb.racing.accept(ratios, bound="ebs", value_range=1.0).accepted
+        pb.racing.accept(ratios, bound=pb.racing.EBSBound(value_range=0.25))
+    assert pb.racing.accept(ratios, bound=pb.racing.EBSBound(value_range=1.0)).accepted
 
 
 def test_what_a_function_may_do():

@@ -37,7 +37,8 @@ def test_errors_of_the_one_sided_bounds_are_as_known(first_look, delta, normal, 
     n_tests = round(1500 / delta)
     for kind, expected in [(pb.racing.NormalBound, normal), (pb.racing.StudentBound, student)]:
         if expected is not None:
-            error = share_decided_early(kind(delta), None, first_look, 100_000, n_tests, seed=60)
+            error = share_decided_early(kind(delta=delta), None, first_look, 100_000, n_tests,
+                                        seed=60)
             assert_close(error, expected, n_tests, relative=0.01)
 
 
@@ -83,11 +84,11 @@ def test_the_table_of_lil_ucb(row):
     rng = np.random.default_rng(63)
     n_draws = int(np.clip(12 / row["proportion"], 4, 800))
     shares = []
-    for offsets in LOG_P + rng.gumbel(size=(n_draws, D)):
-        result = pb.racing.lil_ucb(rewards, offsets, delta=row["delta"], value_range=ranges,
+    for perturbed in LOG_P + rng.gumbel(size=(n_draws, D)):
+        result = pb.racing.lil_ucb(rewards, perturbed, delta=row["delta"], value_range=ranges,
                                    rng=rng)
         # the reference never erred in more than 40,000 draws
-        assert result.winner == offsets.argmax()
+        assert result.best == perturbed.argmax()
         shares.append(result.n_evaluations / (N * D))
     low, high = row["proportion_ci95"]
     spread = np.hypot((high - low) / 3.92, np.std(shares) / np.sqrt(n_draws))

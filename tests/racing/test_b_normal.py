@@ -27,7 +27,7 @@ IRREGULAR = {
 def test_every_cell_of_the_reference(convention):
     table = tables.b_normal()
     assert len(table["delta"]) == 316
-    ours = pb.bounds.b_normal(table["delta"], table["first_fraction"], convention)
+    ours = pb.bounds.b_normal(table["delta"], table["first_fraction"], convention=convention)
     expected = table["b_" + convention.replace("-", "_")]
     # the table has 11 decimals: half a unit of its last one is 5e-12
     np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-9)
@@ -37,8 +37,8 @@ def test_the_printed_table_is_the_two_sided_one():
     table = tables.b_normal()
     printed = table["printed_table_1"]
     small = (table["delta"] <= 0.25) & np.isfinite(printed)
-    two_sided = pb.bounds.b_normal(table["delta"], table["first_fraction"], "two-sided")
-    one_sided = pb.bounds.b_normal(table["delta"], table["first_fraction"], "one-sided")
+    two_sided = pb.bounds.b_normal(table["delta"], table["first_fraction"], convention="two-sided")
+    one_sided = pb.bounds.b_normal(table["delta"], table["first_fraction"], convention="one-sided")
     assert small.sum() > 100
     # the paper interpolates between 60 nodes in delta
     assert np.abs(two_sided - printed)[small].max() <= 0.003
@@ -51,7 +51,7 @@ def test_the_printed_table_is_the_two_sided_one():
 @pytest.mark.parametrize("delta", [1e-6, 0.003, 0.2])
 def test_any_schedule_against_brute_force(name, convention, delta):
     fractions = IRREGULAR[name]
-    ours = pb.bounds.boundary(delta, fractions, convention)
+    ours = pb.bounds.boundary(delta, fractions, convention=convention)
     assert abs(ours - twin.boundary(delta, fractions, convention, points_per_sd=40)) <= 1e-9
 
 
@@ -65,7 +65,7 @@ def test_crossing_probability_against_brute_force(name, boundary, convention):
         expected = 0.5
     else:
         expected = twin.crossing_probability(boundary, fractions, convention)
-    ours = pb.bounds.crossing_probability(boundary, fractions, convention)
+    ours = pb.bounds.crossing_probability(boundary, fractions, convention=convention)
     # in B that is under 1e-9: d log E / dB = -B
     np.testing.assert_allclose(ours, expected, rtol=2e-9)
 
@@ -76,7 +76,7 @@ def test_crossing_probability_against_brute_force(name, boundary, convention):
 @pytest.mark.parametrize("name", ["three", "tenths", "tripling", "far"])
 def test_tails_far_beyond_any_error_rate(name, delta, convention):
     """With nodes counted for nearer boundaries E was up to four times delta."""
-    level = pb.bounds.boundary(delta, IRREGULAR[name], convention)
+    level = pb.bounds.boundary(delta, IRREGULAR[name], convention=convention)
     expected = twin.crossing_probability(level, IRREGULAR[name], convention, points_per_sd=20)
     np.testing.assert_allclose(expected, delta, rtol=1e-8)
 
@@ -94,7 +94,7 @@ def test_the_chain_is_that_of_a_finite_population():
             ("one-sided", (z > boundary).any(axis=1)),
             ("two-sided", (np.abs(z) > boundary).any(axis=1)),
         ]:
-            expected = pb.bounds.crossing_probability(boundary, looks / size, convention)
+            expected = pb.bounds.crossing_probability(boundary, looks / size, convention=convention)
             expected *= 2 if convention == "two-sided" else 1
             # sampled values, not a Gaussian: the law is right to a few parts in a thousand
             assert abs(crossed.mean() - expected) <= 5 * np.sqrt(expected / len(z)) + 0.002
@@ -109,8 +109,8 @@ def test_the_chain_is_that_of_a_finite_population():
 def test_the_boundary_solves_its_equation(delta, steps, convention):
     odds = 1e-3 * np.exp(np.cumsum(steps))
     fractions = odds / (1 + odds)
-    boundary = pb.bounds.boundary(delta, fractions, convention)
-    error = pb.bounds.crossing_probability(boundary, fractions, convention)
+    boundary = pb.bounds.boundary(delta, fractions, convention=convention)
+    error = pb.bounds.crossing_probability(boundary, fractions, convention=convention)
     assert error == pytest.approx(delta, rel=1e-7)
     # one look alone, and the union bound, enclose it
     assert -special.ndtri(delta) - 1e-9 <= boundary <= -special.ndtri(delta / len(steps)) + 1e-9
@@ -120,25 +120,25 @@ def test_the_boundary_solves_its_equation(delta, steps, convention):
 def test_order_of_the_arguments(convention):
     deltas = np.array([1e-6, 1e-4, 1e-2, 0.1, 0.4])
     firsts = np.array([5e-5, 1e-3, 0.1, 0.4, 0.7])
-    by_delta = pb.bounds.b_normal(deltas, 1e-3, convention)
+    by_delta = pb.bounds.b_normal(deltas, 1e-3, convention=convention)
     assert np.all(np.diff(by_delta) < 0)
-    by_first = pb.bounds.b_normal(0.01, firsts, convention)
+    by_first = pb.bounds.b_normal(0.01, firsts, convention=convention)
     assert np.all(np.diff(by_first) < 0)
 
 
 def test_conventions_are_ordered_and_meet_at_small_delta():
     for delta, limit in [(1e-6, 5e-5), (1e-3, 5e-5), (0.1, 0.02)]:
-        one = pb.bounds.b_normal(delta, 5e-4, "one-sided")
-        two = pb.bounds.b_normal(delta, 5e-4, "two-sided")
-        assert two <= one <= pb.bounds.b_normal(delta, 5e-4, "union")
+        one = pb.bounds.b_normal(delta, 5e-4, convention="one-sided")
+        two = pb.bounds.b_normal(delta, 5e-4, convention="two-sided")
+        assert two <= one <= pb.bounds.b_normal(delta, 5e-4, convention="union")
         assert one - two <= limit
 
 
 def test_one_partial_look_is_the_normal_quantile():
     for convention in CONVENTIONS:
-        boundary = pb.bounds.b_normal(0.05, 0.5, convention)
+        boundary = pb.bounds.b_normal(0.05, 0.5, convention=convention)
         assert boundary == pytest.approx(stats.norm.isf(0.05), abs=1e-12)
-        assert pb.bounds.b_normal(0.05, 1.0, convention) == 0.0
+        assert pb.bounds.b_normal(0.05, 1.0, convention=convention) == 0.0
 
 
 def test_shapes_and_types():
@@ -186,7 +186,7 @@ def test_no_looks_and_bad_conventions():
     assert pb.bounds.boundary(0.05, []) == 0.0
     assert pb.bounds.crossing_probability(1.0, []) == 0.0
     with pytest.raises(ValueError, match="convention.*'onesided'"):
-        pb.bounds.b_normal(0.05, 0.1, "onesided")
+        pb.bounds.b_normal(0.05, 0.1, convention="onesided")
     with pytest.raises(ValueError, match="boundary.*-1"):
         pb.bounds.crossing_probability(-1.0, [0.1])
 

@@ -52,31 +52,35 @@ def test_matrices_that_are_not_real(factors):
         ({"delta": -0.1}, ["delta", "-0.1"]),
         ({"delta": np.nan}, ["delta", "nan"]),
         # pairwise with 3 states splits delta in two, marginal in three: each below 1/2
-        ({"delta": 0.999999, "bound": "normal", "variance": "sideways"}, ["variance"]),
+        (lambda: {"delta": 0.999999, "looks": pb.racing.Looks(variance="sideways")},
+         ["variance"]),
         ({"bound": "gaussian"}, ["bound", "gaussian"]),
-        ({"variance": "both"}, ["variance", "both"]),
-        ({"first_look": 1}, ["first_look", "1", "2"]),
-        ({"first_look": 0}, ["first_look", "0"]),
-        ({"first_look": -5, "bound": "normal"}, ["first_look", "-5"]),
-        ({"first_look": 0, "bound": "ebs", "value_range": 9.0}, ["first_look", "0"]),
-        ({"max_fraction": 0.0}, ["max_fraction", "0"]),
-        ({"max_fraction": 1.5}, ["max_fraction", "1.5"]),
-        ({"max_fraction": np.nan}, ["max_fraction", "nan"]),
-        ({"indices": "random"}, ["indices", "random"]),
-        ({"bound": "ebs"}, ["value_range", "None"]),
-        ({"bound": "ebs", "value_range": 0.0}, ["value_range", "0"]),
-        ({"bound": "ebs", "value_range": -1.0}, ["value_range", "-1"]),
-        ({"bound": "ebs", "value_range": np.nan}, ["value_range", "nan"]),
-        ({"bound": "ebs", "value_range": np.inf}, ["value_range", "inf"]),
-        ({"bound": "ebs", "value_range": [1.0, 2.0]}, ["value_range", "3", "2"]),
-        ({"bound": "student", "value_range": 1.0}, ["value_range"]),
-        ({"bound": pb.racing.StudentBound(), "delta": 0.1}, ["delta"]),
+        (lambda: {"looks": pb.racing.Looks(variance="both")}, ["variance", "both"]),
+        (lambda: {"looks": pb.racing.Looks(first=1)}, ["first", "1", "2"]),
+        (lambda: {"looks": pb.racing.Looks(first=0)}, ["first", "0"]),
+        (lambda: {"looks": pb.racing.Looks(first=-5), "bound": "normal"}, ["first", "-5"]),
+        (lambda: {"looks": pb.racing.Looks(first=0), "bound": pb.racing.EBSBound(value_range=9.0)},
+         ["first", "0"]),
+        (lambda: {"looks": pb.racing.Looks(max_fraction=0.0)}, ["max_fraction", "0"]),
+        (lambda: {"looks": pb.racing.Looks(max_fraction=1.5)}, ["max_fraction", "1.5"]),
+        (lambda: {"looks": pb.racing.Looks(max_fraction=np.nan)}, ["max_fraction", "nan"]),
+        (lambda: {"looks": pb.racing.Looks(indices="random")}, ["indices", "random"]),
+        (lambda: {"bound": pb.racing.EBSBound(value_range=None)}, ["value_range", "None"]),
+        (lambda: {"bound": pb.racing.EBSBound(value_range=0.0)}, ["value_range", "0"]),
+        (lambda: {"bound": pb.racing.EBSBound(value_range=-1.0)}, ["value_range", "-1"]),
+        (lambda: {"bound": pb.racing.EBSBound(value_range=np.nan)}, ["value_range", "nan"]),
+        (lambda: {"bound": pb.racing.EBSBound(value_range=np.inf)}, ["value_range", "inf"]),
+        (lambda: {"bound": pb.racing.EBSBound(value_range=[1.0, 2.0])}, ["value_range", "3", "2"]),
+        ({"bound": "ebs"}, ["bound", "pb.racing.EBSBound(value_range=..., delta=...)"]),
+        ({"bound": "betting"}, ["pb.racing.BettingBound(value_range=(low, high), delta=...)"]),
+        ({"bound": "auto"}, ["bound", "student", "normal", "auto"]),
+        (lambda: {"bound": pb.racing.StudentBound(), "delta": 0.1}, ["delta"]),
     ],
 )
 def test_options(options, words):
     for call in (pb.race, pb.RacingSampler):
         with pytest.raises(ValueError) as caught:
-            call(GOOD, **options)
+            call(GOOD, **(options() if callable(options) else options))
         assert_says(caught.value, *words)
 
 
@@ -85,9 +89,10 @@ def test_delta_where_two_states_leave_no_solution():
     for delta in (0.5, 0.7):
         with pytest.raises(ValueError, match=r"delta.*0\.5"):
             pb.race(GOOD[:, :2], delta=delta)
-    assert pb.race(GOOD[:, :2], delta=0.49, rng=0).winner == 1
+    assert pb.race(GOOD[:, :2], delta=0.49, rng=0).best == 1
     # the empirical Bernstein bound has one up to 1
-    assert pb.race(GOOD[:, :2], bound="ebs", delta=0.9, value_range=9.0, rng=0).winner == 1
+    assert pb.race(GOOD[:, :2], bound=pb.racing.EBSBound(value_range=9.0, delta=0.9),
+                   rng=0).best == 1
 
 
 @pytest.mark.parametrize(
@@ -97,16 +102,17 @@ def test_delta_where_two_states_leave_no_solution():
         (lambda: pb.racing.StudentBound(convention="three-sided"), ["convention", "three-sided"]),
         (lambda: pb.racing.NormalBound(boundary=-1.0), ["boundary", "-1"]),
         (lambda: pb.racing.NormalBound(boundary=np.nan), ["boundary", "nan"]),
-        (lambda: pb.racing.EBSBound(), ["value_range", "None"]),
+        (lambda: pb.racing.EBSBound(value_range=None), ["value_range", "None"]),
         (lambda: pb.racing.EBSBound(value_range=[1.0, -2.0]), ["value_range", "-2"]),
-        (lambda: pb.racing.EBSBound(difference_range=0.0), ["difference_range", "0"]),
+        (lambda: pb.racing.EBSBound(value_range=None, difference_range=0.0),
+         ["difference_range", "0"]),
         (lambda: pb.racing.EBSBound(delta=0.0, value_range=1.0), ["delta", "0"]),
         (lambda: pb.Factors(len, 0, 3), ["n_factors", "0"]),
         (lambda: pb.Factors(len, 3, 0), ["n_states", "0"]),
-        (lambda: pb.race(GOOD, [0.0, 1.0]), ["offsets", "3", "2"]),
-        (lambda: pb.race(GOOD, [0.0, np.nan, 1.0]), ["offsets", "nan", "1"]),
-        (lambda: pb.race(GOOD, [0.0, np.inf, 1.0]), ["offsets", "inf", "1"]),
-        (lambda: pb.race(GOOD, [-np.inf] * 3), ["offsets", "-inf"]),
+        (lambda: pb.race(GOOD, [0.0, 1.0]), ["log_prior", "3", "2"]),
+        (lambda: pb.race(GOOD, [0.0, np.nan, 1.0]), ["log_prior", "nan", "1"]),
+        (lambda: pb.race(GOOD, [0.0, np.inf, 1.0]), ["log_prior", "inf", "1"]),
+        (lambda: pb.race(GOOD, [-np.inf] * 3), ["log_prior", "-inf"]),
         (lambda: pb.RacingSampler(GOOD, [0.0]), ["log_prior", "3"]),
         (lambda: pb.RacingSampler(GOOD, [np.nan] * 3), ["log_prior", "nan"]),
         (lambda: pb.RacingSampler(GOOD, [-np.inf] * 3), ["log_prior", "-inf"]),
@@ -114,7 +120,8 @@ def test_delta_where_two_states_leave_no_solution():
         (lambda: pb.RacingSampler(as_function(GOOD), layout="shuffled"), ["layout", "shuffled"]),
         (lambda: pb.RacingSampler(GOOD).draw(-1), ["size", "-1"]),
         (lambda: pb.racing.exact_sample(GOOD, [0.0]), ["log_prior", "3"]),
-        (lambda: pb.race(GOOD, bound=pb.racing.EBSBound(difference_range=9.0), variance="marginal"),
+        (lambda: pb.race(GOOD, bound=pb.racing.EBSBound(value_range=None, difference_range=9.0),
+                         looks=pb.racing.Looks(variance="marginal")),
          ["value_range", "marginal"]),
     ],
 )
@@ -133,8 +140,8 @@ def test_values(make, words):
         (lambda: pb.race(GOOD, rng=np.random.RandomState(1)), "rng"),
         (lambda: pb.race(GOOD, bound=3.0), "bound"),
         (lambda: pb.race(GOOD, delta="0.1"), "delta"),
-        (lambda: pb.race(GOOD, first_look=2.5), "first_look"),
-        (lambda: pb.race(GOOD, offsets=["a", "b", "c"]), "offsets"),
+        (lambda: pb.race(GOOD, looks=pb.racing.Looks(first=2.5)), "first"),
+        (lambda: pb.race(GOOD, log_prior=["a", "b", "c"]), "log_prior"),
         (lambda: pb.RacingSampler(GOOD).draw(2.5), "size"),
         (lambda: pb.bounds.b_normal("0.1", 0.1), "delta"),
     ],
@@ -156,10 +163,10 @@ def test_matrices_are_converted_once():
                     whole[::-1][::-1].astype(">f8")):
         assert pb.race(factors, rng=1) == expected
         state, _ = pb.RacingSampler(factors, rng=1).draw()
-        assert state == expected.winner
-    assert pb.race(whole > 0, rng=1).winner in (0, 1, 2)
-    assert pb.race(GOOD, offsets=[0, 0, -10_000], rng=1).winner == 1
-    assert pb.race(GOOD, bound="ebs", value_range=[9, 9, 9], rng=1).winner == 2
-    zero_dimensional = pb.race(GOOD, bound="ebs", value_range=np.array(9.0), rng=1)
-    assert zero_dimensional == pb.race(GOOD, bound="ebs", value_range=9.0, rng=1)
+        assert state == expected.best
+    assert pb.race(whole > 0, rng=1).best in (0, 1, 2)
+    assert pb.race(GOOD, log_prior=[0, 0, -10_000], rng=1).best == 1
+    assert pb.race(GOOD, bound=pb.racing.EBSBound(value_range=[9, 9, 9]), rng=1).best == 2
+    zero_dimensional = pb.race(GOOD, bound=pb.racing.EBSBound(value_range=np.array(9.0)), rng=1)
+    assert zero_dimensional == pb.race(GOOD, bound=pb.racing.EBSBound(value_range=9.0), rng=1)
     assert pb.race(GOOD, delta=np.array(0.05), rng=1) == pb.race(GOOD, rng=1)

@@ -60,17 +60,18 @@ def test_a_sampler_outlives_bad_rewards():
 def test_a_value_range_that_is_too_small(source):
     factors = GOOD if source == "matrix" else as_function(GOOD)
     spread = np.ptp(GOOD, axis=0)
-    offsets = [2 * 400.0, 400.0, 0.0]  # a close race: much is read
+    log_prior = [2 * 400.0, 400.0, 0.0]  # a close race: much is read
     for ranges in (spread, spread * (1 + 1e-14), spread + 1.0):
         for seed in range(30):
-            pb.race(factors, offsets, bound="ebs", value_range=ranges, rng=seed)
+            pb.race(factors, log_prior, bound=pb.racing.EBSBound(value_range=ranges), rng=seed)
     caught = set()
     for column in range(3):
         ranges = spread.copy()
         ranges[column] *= 0.5
         with pytest.raises(ValueError, match=rf"value_range.*state {column}") as error:
-            pb.race(factors, offsets, bound="ebs", value_range=ranges, rng=1)
+            pb.race(factors, log_prior, bound=pb.racing.EBSBound(value_range=ranges), rng=1)
         caught.add(str(error.value))
     assert len(caught) == 3
     with pytest.raises(ValueError, match="difference_range"):
-        pb.race(factors, offsets, bound=pb.racing.EBSBound(difference_range=0.5), rng=1)
+        pb.race(factors, log_prior,
+                bound=pb.racing.EBSBound(value_range=None, difference_range=0.5), rng=1)

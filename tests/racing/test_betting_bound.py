@@ -19,26 +19,27 @@ from racing.reference.problems import as_function, random_rewards
 
 
 def random_problem(seed):
-    """Rewards of few or many factors and states, offsets, options of the bound."""
+    """Rewards of few or many factors and states, log_prior, options of the bound."""
     rng = np.random.default_rng(seed)
     n_factors, n_states = int(rng.choice([10, 60, 300])), int(rng.integers(2, 9))
     rewards = random_rewards(rng, n_factors, n_states)
-    offsets = rng.normal(size=n_states) * n_factors * rng.choice([0.0, 0.02, 0.2])
-    offsets[rng.random(n_states) < 0.1] = -np.inf
-    offsets[rng.integers(n_states)] = 0.0
+    log_prior = rng.normal(size=n_states) * n_factors * rng.choice([0.0, 0.02, 0.2])
+    log_prior[rng.random(n_states) < 0.1] = -np.inf
+    log_prior[rng.integers(n_states)] = 0.0
     options = twin.Options(
         delta=float(rng.choice([0.3, 0.05, 0.001])),
         mixture=str(rng.choice(["product", "product", "ebmix"])),
         n_bets=int(rng.choice([1, 5, 16])),
     )
-    if options.mixture == "product" and np.isfinite(offsets).sum() > 1 and rng.random() < 0.3:
+    if options.mixture == "product" and np.isfinite(log_prior).sum() > 1 and rng.random() < 0.3:
         options = twin.Options(options.delta, hybrid=True, n_bets=options.n_bets)
-    return rewards, offsets, options
+    return rewards, log_prior, options
 
 
 def bound_of(options, value_range=(0.0, 1.0)):
-    return pb.racing.BettingBound(options.delta, value_range, bets=options.n_bets,
-                                  hybrid=options.hybrid, mixture=options.mixture)
+    return pb.racing.BettingBound(delta=options.delta, value_range=value_range,
+                                  bets=pb.betting.Bets(options.mixture, n_bets=options.n_bets,
+                                                       hybrid=options.hybrid))
 
 
 def order_for(seed, n_factors):
@@ -54,12 +55,12 @@ def test_the_twin_decision_for_decision(source):
     """The same items give the same winner; a matrix stops at the same item too."""
     ends = collections.Counter()
     for seed in range(part(120, of=300)):
-        rewards, offsets, options = random_problem(seed)
+        rewards, log_prior, options = random_problem(seed)
         order = order_for(seed, len(rewards))
-        expected = twin.race(rewards, offsets, order, options)
+        expected = twin.race(rewards, log_prior, order, options)
         factors = rewards if source == "matrix" else as_function(rewards)
-        ours = pb.race(factors, offsets, bound=bound_of(options), rng=np.random.default_rng(seed))
-        assert ours.winner == expected.winner, (seed, options)
+        ours = pb.race(factors, log_prior, bound=bound_of(options), rng=np.random.default_rng(seed))
+        assert ours.best == expected.best, (seed, options)
         if source == "matrix" and not ours.exact:
             assert ours.n_evaluations == expected.n_evaluations, (seed, options)
         ends[ours.exact, options.mixture, options.hybrid] += 1
@@ -104,10 +105,10 @@ def decisions_of_the_kernel():
     """Winner and reads of the kernel on some of the problems above."""
     results = []
     for seed in range(100):
-        rewards, offsets, options = random_problem(seed)
+        rewards, log_prior, options = random_problem(seed)
         bound = bound_of(options)
-        results.append(pb.race(as_function(rewards), offsets, bound=bound, rng=seed).winner)
-        ours = pb.race(rewards, offsets, bound=bound, rng=seed)
+        results.append(pb.race(as_function(rewards), log_prior, bound=bound, rng=seed).best)
+        ours = pb.race(rewards, log_prior, bound=bound, rng=seed)
         results.append(None if ours.exact else ours.n_evaluations)
     return results
 
@@ -115,9 +116,9 @@ def decisions_of_the_kernel():
 def decisions_of(module):
     results = []
     for seed, reads in enumerate(decisions_of_the_kernel()[1::2]):
-        rewards, offsets, options = random_problem(seed)
-        theirs = module.race(rewards, offsets, order_for(seed, len(rewards)), options)
-        results += [theirs.winner, None if reads is None else theirs.n_evaluations]
+        rewards, log_prior, options = random_problem(seed)
+        theirs = module.race(rewards, log_prior, order_for(seed, len(rewards)), options)
+        results += [theirs.best, None if reads is None else theirs.n_evaluations]
     return results
 
 
@@ -141,9 +142,10 @@ def test_a_leader_chosen_after_the_item_errs():
     late = mutated(*MUTATIONS["leader after the item"])
     for seed in range(n_races):
         order = order_for(seed, 200)
-        wrong["late"] += late.race(rewards, np.zeros(10), order, late.Options(delta)).winner != 9
-        ours = pb.race(rewards, bound="betting", value_range=(0, 1), delta=delta, rng=seed)
-        wrong["ours"] += ours.winner != 9
+        wrong["late"] += late.race(rewards, np.zeros(10), order, late.Options(delta)).best != 9
+        ours = pb.race(rewards, bound=pb.racing.BettingBound(value_range=(0, 1), delta=delta),
+                       rng=seed)
+        wrong["ours"] += ours.best != 9
     most = stats.binom.isf(1e-6, n_races, delta)
     assert wrong["ours"] <= most < 1.2 * most < wrong["late"]
 
@@ -171,7 +173,7 @@ def test_the_exact_law_of_a_tiny_race(rewards, options):
     assert 0 < 1 - law[best] <= options.delta
     rng, bound, factors = np.random.default_rng(1), bound_of(options), as_function(rewards)
     n_races = 20_000
-    winners = [pb.race(factors, bound=bound, rng=rng).winner for _ in range(n_races)]
+    winners = [pb.race(factors, bound=bound, rng=rng).best for _ in range(n_races)]
     counts = collections.Counter(winners)
     assert set(counts) <= set(law)
     for winner, p in law.items():
@@ -181,64 +183,80 @@ def test_the_exact_law_of_a_tiny_race(rewards, options):
 # -- options, and what is refused ---------------------------------------------------
 
 SCORES = np.random.default_rng(2).random((500, 4)) * [0.7, 0.75, 0.8, 0.9]
-BET = dict(bound="betting", value_range=(0, 1))
+BET = dict(bound=pb.racing.BettingBound(value_range=(0, 1)))
 
 
-def test_names_and_objects_mean_the_same():
+def bet(value_range=(0, 1), **options):
+    return pb.racing.BettingBound(value_range=value_range, **options)
+
+
+def test_units_and_ranges_of_differences():
     for seed in range(20):
-        expected = pb.race(SCORES, bound=pb.racing.BettingBound(0.02, (0, 1)), rng=seed)
-        assert pb.race(SCORES, delta=0.02, **BET, rng=seed) == expected
+        expected = pb.race(SCORES, bound=pb.racing.BettingBound(delta=0.02, value_range=(0, 1)),
+                           rng=seed)
         # a number limits differences: here they are the same, wherever the rewards are
         shifted = SCORES + 64.0 * np.arange(500)[:, None]
-        assert pb.race(shifted, delta=0.02, bound="betting", value_range=1, rng=seed) == expected
-        # rewards and their range in another unit
-        assert pb.race(4 * SCORES - 1, delta=0.02, bound="betting", value_range=[-1, 3],
+        assert pb.race(shifted, bound=pb.racing.BettingBound(value_range=1, delta=0.02),
                        rng=seed) == expected
-    wide = pb.race(SCORES, delta=0.02, bound="betting", value_range=(0, 10), rng=0)
-    assert wide.n_evaluations > pb.race(SCORES, delta=0.02, **BET, rng=0).n_evaluations
+        # rewards and their range in another unit
+        assert pb.race(4 * SCORES - 1,
+                       bound=pb.racing.BettingBound(value_range=[-1, 3], delta=0.02),
+                       rng=seed) == expected
+    wide = pb.race(SCORES, bound=pb.racing.BettingBound(value_range=(0, 10), delta=0.02), rng=0)
+    assert wide.n_evaluations > pb.race(SCORES, bound=bet(delta=0.02), rng=0).n_evaluations
 
 
 @pytest.mark.parametrize(
-    "options, words",
+    "make, words",
     [
-        ({"bound": "betting"}, ["value_range", "None"]),
-        ({**BET, "variance": "marginal"}, ["variance", "marginal", "pairwise"]),
-        ({**BET, "value_range": (1, 0)}, ["value_range", "(1"]),
-        ({**BET, "value_range": (0, 1, 2)}, ["value_range", "(0"]),
-        ({**BET, "value_range": (0, np.nan)}, ["value_range", "nan"]),
-        ({**BET, "value_range": 0.0}, ["value_range", "0.0"]),
-        ({**BET, "value_range": np.inf}, ["value_range", "inf"]),
-        ({**BET, "delta": 1.0}, ["delta", "1.0"]),
-        ({**BET, "delta": np.nan}, ["delta", "nan"]),
-        ({**BET, "first_look": 0}, ["first_look", "0"]),
-        ({**BET, "max_fraction": 0.0}, ["max_fraction", "0.0"]),
-        ({"bound": pb.racing.BettingBound(0.1, 1.0), "value_range": 1.0}, ["value_range"]),
+        (lambda: {"bound": bet(None)}, ["value_range", "None"]),
+        (lambda: {**BET, "looks": pb.racing.Looks(variance="marginal")},
+         ["variance", "marginal", "pairwise"]),
+        (lambda: {"bound": bet((1, 0))}, ["value_range", "(1"]),
+        (lambda: {"bound": bet((0, 1, 2))}, ["value_range", "(0"]),
+        (lambda: {"bound": bet((0, np.nan))}, ["value_range", "nan"]),
+        (lambda: {"bound": bet(0.0)}, ["value_range", "0.0"]),
+        (lambda: {"bound": bet(np.inf)}, ["value_range", "inf"]),
+        (lambda: {"bound": bet("control")}, ["value_range", "'control'", "RacingMetropolis"]),
+        (lambda: {"bound": bet(delta=1.0)}, ["delta", "1.0"]),
+        (lambda: {"bound": bet(delta=np.nan)}, ["delta", "nan"]),
+        (lambda: {"bound": bet(bets=pb.betting.Bets())}, ["bets", "'product'", "plug-in"]),
+        (lambda: {**BET, "looks": pb.racing.Looks(first=0)}, ["first", "0"]),
+        (lambda: {**BET, "looks": pb.racing.Looks(max_fraction=0.0)}, ["max_fraction", "0.0"]),
+        (lambda: {**BET, "delta": 0.1}, ["delta", "0.1"]),
     ],
 )
-def test_options(options, words):
+def test_options(make, words):
     for call in (pb.race, pb.RacingSampler):
         with pytest.raises(ValueError) as caught:
-            call(SCORES, **options)
+            call(SCORES, **make())
         for word in words:
             assert word in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    "options, word",
-    [({"delta": 0.0}, "delta"), ({"value_range": None}, "value_range"), ({"bets": 0}, "bets"),
-     ({"bets": 65}, "bets.*64.*65"), ({"mixture": "sum"}, "mixture.*sum"),
-     ({"mixture": "ebmix", "hybrid": True}, "hybrid.*ebmix")],
+    "make, word",
+    [(lambda: bet(delta=0.0), "delta"), (lambda: bet(None), "value_range"),
+     (lambda: pb.betting.Bets("product", n_bets=0), "n_bets"),
+     (lambda: pb.betting.Bets("product", n_bets=65), "n_bets.*64.*65"),
+     (lambda: pb.betting.Bets("sum"), "mixture.*sum"),
+     (lambda: pb.betting.Bets("ebmix", hybrid=True), "hybrid.*ebmix")],
 )
-def test_the_bound_object(options, word):
+def test_the_bound_object(make, word):
     with pytest.raises(ValueError, match=word):
-        pb.racing.BettingBound(**{"value_range": 1.0, **options})
+        make()
+
+
+def test_bets_that_are_no_bets_are_refused():
+    with pytest.raises(TypeError, match="bets must be a pybandit.betting.Bets; got 16"):
+        bet(bets=16)
 
 
 def caller(rewards, source, bound, seed):
     """A race, or draws of a sampler, over these rewards."""
     if source == "shuffled":
-        sampler = pb.RacingSampler(rewards, layout="shuffled", max_fraction=1.0, bound=bound,
-                                   rng=seed)
+        sampler = pb.RacingSampler(rewards, layout="shuffled",
+                                   looks=pb.racing.Looks(max_fraction=1.0), bound=bound, rng=seed)
         return functools.partial(sampler.draw, 50)
     factors = as_function(rewards) if source == "function" else rewards
     return functools.partial(pb.race, factors, bound=bound, rng=seed)
@@ -256,7 +274,9 @@ def test_rewards_out_of_range(source, value, words, hybrid):
         factor = 123 if source == "shuffled" else order_for(seed, 500)[place]
         rewards = np.full((500, 3), 0.5)
         rewards[factor, state] = value
-        call = caller(rewards, source, pb.racing.BettingBound(0.05, (0, 1), hybrid=hybrid), seed)
+        call = caller(rewards, source,
+                      pb.racing.BettingBound(delta=0.05, value_range=(0, 1),
+                                      bets=pb.betting.Bets("product", hybrid=hybrid)), seed)
         words_there = rf"factors.*{words} at factor {factor}, state {state}$"
         with pytest.raises(ValueError, match=words_there):
             call()
@@ -266,10 +286,10 @@ def test_differences_out_of_range():
     rewards = np.full((500, 3), 0.5)
     factor = order_for(5, 500)[40]
     rewards[factor] = 10.0, 10.0, 10.75
-    assert pb.race(rewards, bound="betting", value_range=0.75, rng=5).exact
+    assert pb.race(rewards, bound=pb.racing.BettingBound(value_range=0.75), rng=5).exact
     for factors in (rewards, as_function(rewards)):
         with pytest.raises(ValueError) as caught:
-            pb.race(factors, bound="betting", value_range=0.5, rng=5)
+            pb.race(factors, bound=pb.racing.BettingBound(value_range=0.5), rng=5)
         for word in ("value_range = 0.5", "10.75", f"factor {factor}, state 2"):
             assert word in str(caught.value)
 
@@ -277,7 +297,7 @@ def test_differences_out_of_range():
 def test_a_sampler_outlives_what_it_refused():
     rewards = SCORES.copy()
     rewards[7, 3] = 1.5
-    sampler = pb.RacingSampler(rewards, **BET, max_fraction=1.0, rng=1)
+    sampler = pb.RacingSampler(rewards, **BET, looks=pb.racing.Looks(max_fraction=1.0), rng=1)
     with pytest.raises(ValueError, match="1.5 at factor 7, state 3"):
         sampler.draw(1000)
     rewards[7, 3] = 0.5
@@ -307,9 +327,9 @@ def test_the_law_of_draws(options, layout):
     factors, log_prior = log_factors(4)
     law, n_draws = law_of(factors, log_prior), 15_000 if options.get("hybrid") else 100_000
     for delta in (0.3, 1e-7):
-        bound = pb.racing.BettingBound(delta, (-0.5, 0.5), **options)
-        sampler = pb.RacingSampler(factors, log_prior, bound=bound, max_fraction=1.0,
-                                   layout=layout, rng=4)
+        bound = pb.racing.BettingBound(delta=delta, value_range=(-0.5, 0.5), **options)
+        sampler = pb.RacingSampler(factors, log_prior, bound=bound,
+                                   looks=pb.racing.Looks(max_fraction=1.0), layout=layout, rng=4)
         states, info = sampler.draw(n_draws)
         counts = np.bincount(states, minlength=4)
         # a sum of 4 shares with 5 standard errors each
@@ -325,8 +345,8 @@ def test_the_law_of_draws(options, layout):
 def test_max_fraction(max_fraction):
     """Past it everything is read, and the answer certain."""
     factors, log_prior = log_factors(5)
-    sampler = pb.RacingSampler(factors, log_prior, **{**BET, "value_range": (-0.5, 0.5)},
-                               max_fraction=max_fraction, first_look=5, rng=5)
+    sampler = pb.RacingSampler(factors, log_prior, bound=bet((-0.5, 0.5)),
+                               looks=pb.racing.Looks(max_fraction=max_fraction, first=5), rng=5)
     _, info = sampler.draw(2000)
     assert info.exact.any()
     assert sampler.schedule.rows[:-1].max() <= max(5, max_fraction * 100)
@@ -342,16 +362,18 @@ def test_one_state_left():
         assert pb.RacingSampler(factors, **BET).draw()[0] == 0
     impossible = [-np.inf, -np.inf, 3.0, -np.inf]
     for hybrid in (False, True):
-        bound = pb.racing.BettingBound(0.05, (0, 1), hybrid=hybrid)
+        bound = pb.racing.BettingBound(delta=0.05, value_range=(0, 1),
+                                      bets=pb.betting.Bets("product", hybrid=hybrid))
         assert pb.race(SCORES, impossible, bound=bound) == (2, 0, 0, True)
         states, info = pb.RacingSampler(SCORES, impossible, bound=bound).draw(20)
         assert np.all(states == 2) and not info.n_evaluations.any()
 
 
-@pytest.mark.parametrize("options", [{}, {"hybrid": True}, {"mixture": "ebmix"}, {"bets": 1}])
+@pytest.mark.parametrize("options", [dict(mixture="product"), dict(mixture="product", hybrid=True),
+                                     dict(mixture="ebmix"), dict(mixture="product", n_bets=1)])
 def test_constant_rewards_are_read_to_the_end(options):
     """Equal totals go to the lowest state; a difference of one item too small to bet on is seen."""
-    bound = pb.racing.BettingBound(0.05, (0, 1), **options)
+    bound = bet(bets=pb.betting.Bets(**options))
     rewards = np.full((200, 3), 0.5)
     for factors in (rewards, as_function(rewards)):
         assert pb.race(factors, bound=bound, rng=1)[::2] == (0, 600)
@@ -361,8 +383,8 @@ def test_constant_rewards_are_read_to_the_end(options):
     better[77, 2] += 0.001
     for factors in (better, as_function(better)):
         result = pb.race(factors, bound=bound, rng=1)
-        assert result.winner == 2 and result.exact and result.n_evaluations == 600
-        assert pb.race(factors, [0.0, 0.002, 0.0], bound=bound, rng=1).winner == 1
+        assert result.best == 2 and result.exact and result.n_evaluations == 600
+        assert pb.race(factors, [0.0, 0.002, 0.0], bound=bound, rng=1).best == 1
 
 
 @pytest.mark.parametrize("hybrid", [False, True])
@@ -371,7 +393,8 @@ def test_functions_that_outgrow_their_memory(hybrid):
     rng = np.random.default_rng(6)
     rewards = rng.random((60_000, 3)) * [1.0, 1.0, 0.98]
     rewards[:, 1] += rewards[:, 0].mean() - rewards[:, 1].mean() - 1e-5
-    bound, asked = pb.racing.BettingBound(0.05, (-0.1, 1.1), hybrid=hybrid), []
+    bound, asked = pb.racing.BettingBound(delta=0.05, value_range=(-0.1, 1.1),
+                                            bets=pb.betting.Bets("product", hybrid=hybrid)), []
 
     def function(rows, columns):
         asked.append((rows, columns))
@@ -379,7 +402,7 @@ def test_functions_that_outgrow_their_memory(hybrid):
 
     result = pb.race(pb.Factors(function, 60_000, 3), bound=bound, rng=6)
     expected = pb.race(rewards, bound=bound, rng=6)
-    assert result.winner == expected.winner and result.exact == expected.exact
+    assert result.best == expected.best and result.exact == expected.exact
     rows = np.concatenate([rows for rows, _ in asked])
     assert np.unique(rows).size == rows.size
     assert max(rows.size for rows, _ in asked) > 4096
@@ -393,7 +416,8 @@ def test_what_is_only_added_up_must_be_in_range_too(wrong):
     rewards = np.random.default_rng(3).random((500, 3))
     rewards[321, 2] = wrong
     with pytest.raises(ValueError, match="factor 321, state 2"):
-        pb.race(rewards, bound="betting", value_range=(0, 1), max_fraction=0.001, rng=1)
+        pb.race(rewards, bound=pb.racing.BettingBound(value_range=(0, 1)),
+                looks=pb.racing.Looks(max_fraction=0.001), rng=1)
     rewards[321, 2] = 0.5
-    assert pb.race(rewards, bound="betting", value_range=(0, 1), max_fraction=0.001,
-                   rng=1).exact
+    assert pb.race(rewards, bound=pb.racing.BettingBound(value_range=(0, 1)),
+                   looks=pb.racing.Looks(max_fraction=0.001), rng=1).exact

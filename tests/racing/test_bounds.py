@@ -66,8 +66,8 @@ def test_the_most_cautious_boundary_is_never_crossed():
     values = np.random.default_rng(0).normal(size=(5000, 2))
     values[:, 1] += 1e-3 - np.subtract(*values.mean(axis=0)[::-1])
     for options in (dict(bound=pb.racing.StudentBound(boundary=50.0)),
-                    dict(delta=1e-300, first_look=8)):
-        assert [pb.race(values, rng=seed, **options).winner for seed in range(40)] == [1] * 40
+                    dict(delta=1e-300, looks=pb.racing.Looks(first=8))):
+        assert [pb.race(values, rng=seed, **options).best for seed in range(40)] == [1] * 40
     log_ratios = values[:, 1] - values[:, 0]
     assert pb.racing.accept(log_ratios, bound=pb.racing.StudentBound(boundary=40.0), rng=1).exact
 
@@ -88,7 +88,7 @@ def test_deviations_whose_squares_are_0():
     values[:, 1] += 1e-2 - np.subtract(*values.mean(axis=0)[::-1])
     for bound in ("normal", pb.racing.StudentBound(skewness=False)):
         results = [pb.race(values * 1e-163, bound=bound, rng=seed) for seed in range(20)]
-        assert [one.winner for one in results] == [1] * 20
+        assert [one.best for one in results] == [1] * 20
         tests = [pb.racing.accept((values[:, 1] - values[:, 0]) * 1e-163, bound=bound, rng=seed)
                  for seed in range(20)]
         assert all(one.accepted and one.exact for one in tests)
@@ -128,21 +128,21 @@ def test_broadcasting():
     [(1, 100), (0.7, 200), (0.3, 800), (0.1, 6400), (0.03, 51_200), (0.01, 200_000)],
 )
 def test_sample_complexity_of_the_spec(gap, rewards):
-    assert pb.bounds.normal_sample_complexity(gap, 100_000, 2, 0.05) == rewards
+    assert pb.bounds.normal_sample_complexity(gap, 100_000, 2, delta=0.05) == rewards
 
 
 def test_sample_complexity_against_the_twin():
     for gap in (0.0, 0.01, 0.2, 5.0):
         for n_states, first_look, convention in [(2, 50, "two-sided"), (7, 10, "union")]:
             boundary = pb.bounds.b_normal(
-                0.1 / (n_states - 1), first_look / 30_000, convention
+                0.1 / (n_states - 1), first_look / 30_000, convention=convention
             )
             expected = twin.normal_sample_complexity(gap, 30_000, n_states, boundary, first_look)
             ours = pb.bounds.normal_sample_complexity(
-                gap, 30_000, n_states, 0.1, first_look, convention
+                gap, 30_000, n_states, delta=0.1, first_look=first_look, convention=convention
             )
             assert ours == expected
-    many = pb.bounds.normal_sample_complexity(np.array([1.0, 0.01]), 100_000, 2, 0.05)
+    many = pb.bounds.normal_sample_complexity(np.array([1.0, 0.01]), 100_000, 2, delta=0.05)
     assert many.dtype == np.int64 and many.tolist() == [100, 200_000]
 
 
@@ -162,9 +162,9 @@ def test_sample_complexity_against_the_twin():
         (lambda b: b.empirical_bernstein_serfling(5, 10, 1.0, -4.0, 0.1), ["value_range", "-4"]),
         (lambda b: b.empirical_bernstein_serfling(5, 10, 1.0, 4.0, 0.0), ["delta", "0"]),
         (lambda b: b.empirical_bernstein_serfling(5, 10, 1.0, 4.0, 1.0), ["delta", "1"]),
-        (lambda b: b.normal_sample_complexity(-1, 100, 2, 0.05), ["gap", "-1"]),
-        (lambda b: b.normal_sample_complexity(1, 100, 1, 0.05), ["n_states", "1"]),
-        (lambda b: b.normal_sample_complexity(1, 100, 2, 0.5), ["delta", "0.5"]),
+        (lambda b: b.normal_sample_complexity(-1, 100, 2, delta=0.05), ["gap", "-1"]),
+        (lambda b: b.normal_sample_complexity(1, 100, 1, delta=0.05), ["n_states", "1"]),
+        (lambda b: b.normal_sample_complexity(1, 100, 2, delta=0.5), ["delta", "0.5"]),
     ],
 )
 def test_arguments_outside_their_range(call, names):

@@ -35,9 +35,8 @@ def error_at_gap_zero(bound, first_look, size, n_races, seed):
         rewards = np.zeros((size, 2))
         rewards[:, 1] = rng.normal(size=size)
         rewards[:, 1] -= rewards[:, 1].mean()
-        sampler = pb.RacingSampler(
-            rewards * HUGE, bound=bound, first_look=first_look, max_fraction=1
-        )
+        sampler = pb.RacingSampler(rewards * HUGE, bound=bound,
+                                   looks=pb.racing.Looks(first=first_look, max_fraction=1))
         _, info = sampler.draw(n_each, rng=rng)
         early += np.count_nonzero(~info.exact)
     return 0.5 * early / (n_each * N_POPULATIONS)
@@ -53,13 +52,13 @@ def error_at_gap_zero(bound, first_look, size, n_races, seed):
      (0.1, 100_000, 40_000)],
 )
 def test_student_errs_delta_at_gap_zero(delta, size, n_races):
-    error = error_at_gap_zero(pb.racing.StudentBound(delta), 50, size, n_races, seed=50)
+    error = error_at_gap_zero(pb.racing.StudentBound(delta=delta), 50, size, n_races, seed=50)
     assert 0.9 * delta <= error <= 1.05 * delta
 
 
 def test_ten_rows_are_few_for_the_correction():
     """`StudentBound` says how much it errs there; without the correction it is as the twin."""
-    error = error_at_gap_zero(pb.racing.StudentBound(0.001), 10, 2_000, 2_000_000, seed=54)
+    error = error_at_gap_zero(pb.racing.StudentBound(delta=0.001), 10, 2_000, 2_000_000, seed=54)
     assert_close(error, 0.00116, 2_000_000, relative=0.01)
 
 
@@ -93,8 +92,8 @@ def test_errors_at_gap_zero_are_the_twins(bound, first_look, delta):
     size, rng = 2_000, np.random.default_rng(53)
     expected = gap_zero.error(bound, delta, first_look, size, 4_000_000, rng)
     n_races = round(2_000 / expected)
-    made = {"normal": pb.racing.NormalBound(delta),
-            "student": pb.racing.StudentBound(delta, skewness=False)}
+    made = {"normal": pb.racing.NormalBound(delta=delta),
+            "student": pb.racing.StudentBound(delta=delta, skewness=False)}
     error = error_at_gap_zero(made[bound], first_look, size, n_races, seed=51)
     assert_close(error, expected, n_races, relative=0.01)
 
@@ -107,11 +106,12 @@ def assert_close(error, expected, n_races, relative):
 N, D = 100_000, 10
 LOG_P = np.log(np.arange(1, D + 1) / (D * (D + 1) / 2))
 RACES = {
-    "racing_normal_pair_eq5B": dict(bound="normal", variance="pairwise"),
-    "racing_normal_pair_corridorB": dict(bound="two-sided", variance="pairwise"),
-    "racing_normal_marginal_eq5B": dict(bound="normal", variance="marginal"),
-    "racing_ebs_pair": dict(bound="ebs", variance="pairwise"),
-    "racing_ebs_marginal": dict(bound="ebs", variance="marginal"),
+    "racing_normal_pair_eq5B": dict(bound="normal", looks=pb.racing.Looks(variance="pairwise")),
+    "racing_normal_pair_corridorB": dict(bound="two-sided",
+                                         looks=pb.racing.Looks(variance="pairwise")),
+    "racing_normal_marginal_eq5B": dict(bound="normal", looks=pb.racing.Looks(variance="marginal")),
+    "racing_ebs_pair": dict(bound="ebs", looks=pb.racing.Looks(variance="pairwise")),
+    "racing_ebs_marginal": dict(bound="ebs", looks=pb.racing.Looks(variance="marginal")),
 }
 ROWS = tables.synthetic()
 CELLS = sorted({(row["dist"], row["algo"], row["sigma"]) for row in ROWS})
@@ -146,16 +146,17 @@ def run_cell(row, seed):
     rewards = standardised(row["dist"]) * row["sigma"]
     options = dict(RACES[row["algo"]], delta=row["delta"])
     if options["bound"] == "ebs":
-        options["value_range"] = np.ptp(rewards, axis=0)
+        options["bound"] = pb.racing.EBSBound(delta=options.pop("delta"),
+                                              value_range=np.ptp(rewards, axis=0))
     elif options["bound"] == "two-sided":
-        options["bound"] = pb.racing.NormalBound(options.pop("delta"), "two-sided")
+        options["bound"] = pb.racing.NormalBound(delta=options.pop("delta"), convention="two-sided")
     rng = np.random.default_rng(seed)
     # Gumbels spread evenly over their space: each is right, and their average settles sooner
     noise = -np.log(-np.log(qmc.Halton(D, rng=rng).random(n_draws(row))))
     wrong = evaluations = 0
-    for offsets in LOG_P + noise:
-        result = pb.race(rewards, offsets, max_fraction=1, rng=rng, **options)
-        wrong += result.winner != offsets.argmax()
+    for perturbed in LOG_P + noise:
+        result = pb.race(rewards, perturbed, rng=rng, **options)
+        wrong += result.best != perturbed.argmax()
         evaluations += result.n_evaluations
     return wrong, evaluations / len(noise) / (N * D)
 

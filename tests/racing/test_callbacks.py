@@ -29,8 +29,8 @@ from racing.compiled_functions import (
     factors_of,
 )
 
-OPTIONS = [{}, {"bound": "betting", "value_range": (MATRIX.min(), MATRIX.max())},
-           {"variance": "marginal", "indices": "keyed"}]
+OPTIONS = [{}, {"bound": pb.racing.BettingBound(value_range=(MATRIX.min(), MATRIX.max()))},
+           {"looks": pb.racing.Looks(variance="marginal", indices="keyed", max_fraction=1.0)}]
 
 
 def everything(factors):
@@ -39,7 +39,8 @@ def everything(factors):
     for options in OPTIONS:
         results += [pb.race(factors, seed * np.arange(D) / 3, rng=seed, **options)
                     for seed in range(4)]
-        sampler = pb.RacingSampler(factors, rng=5, max_fraction=1.0, **options)
+        sampler = pb.RacingSampler(factors, rng=5, **{"looks": pb.racing.Looks(max_fraction=1.0),
+                                                    **options})
         states, info = sampler.draw(40)
         results += [*states, *info.n_evaluations, *info.n_looks]
         results += [sampler.draw() for _ in range(5)]

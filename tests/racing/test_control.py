@@ -19,7 +19,7 @@ N, D = 900, 4
 
 
 def problem(seed, scale=0.05):
-    """Log factors, something close to them, and offsets that leave the winner open."""
+    """Log factors, something close to them, and log_prior that leave the winner open."""
     rng = np.random.default_rng(seed)
     close = rng.normal(size=(N, D)) * 3.0 + rng.normal(size=D)
     factors = close + scale * rng.normal(size=(N, D))
@@ -34,23 +34,24 @@ def with_control(factors, close, as_values):
 
 @pytest.mark.parametrize("as_values", ["array", "function"])
 def test_the_race_is_on_what_is_left_of_the_factors(as_values):
-    """The twin's race of l - h, its offsets greater by the sums of h."""
+    """The twin's race of l - h, its log_prior greater by the sums of h."""
     options = twin.Options("student", delta=0.1, first_look=10, skewness=False)
     read = []
     for seed in range(20):
-        factors, close, offsets = problem(seed)
+        factors, close, log_prior = problem(seed)
         bits = Bits(seed)
         stream = KINDS["permutation"](N)
         stream.restart(bits)
-        expected = twin.race(factors - close, offsets + close.sum(axis=0),
+        expected = twin.race(factors - close, log_prior + close.sum(axis=0),
                              lambda n, bits=bits, stream=stream: stream.next(bits, n),
                              options, to_the_end=True)
-        bound = pb.racing.StudentBound(0.1, skewness=False)
-        got = pb.race(with_control(factors, close, as_values), offsets, bound=bound,
-                      first_look=10, indices="permutation", rng=seed)
+        bound = pb.racing.StudentBound(delta=0.1, skewness=False)
+        got = pb.race(with_control(factors, close, as_values), log_prior, bound=bound,
+                      looks=pb.racing.Looks(first=10, indices="permutation"), rng=seed)
         assert got == expected
         read.append(got.n_evaluations)
-        plain = pb.race(as_function(factors), offsets, bound=bound, first_look=10, rng=seed)
+        plain = pb.race(as_function(factors), log_prior, bound=bound,
+                        looks=pb.racing.Looks(first=10), rng=seed)
         assert got.n_evaluations < plain.n_evaluations
     assert np.mean(read) < 0.3 * N * D
 
@@ -59,10 +60,10 @@ def test_the_race_is_on_what_is_left_of_the_factors(as_values):
 def test_all_that_is_read_gives_the_same_winner(as_values):
     """A boundary too wide to drop anything: the full sums decide, control or not."""
     for seed in range(20):
-        factors, close, offsets = problem(seed)
+        factors, close, log_prior = problem(seed)
         never = pb.racing.NormalBound(boundary=1e9)
-        got = pb.race(with_control(factors, close, as_values), offsets, bound=never, rng=seed)
-        assert got == pb.race(as_function(factors), offsets, bound=never, rng=seed)
+        got = pb.race(with_control(factors, close, as_values), log_prior, bound=never, rng=seed)
+        assert got == pb.race(as_function(factors), log_prior, bound=never, rng=seed)
         assert got.exact
 
 
@@ -82,20 +83,20 @@ def test_the_sampler_draws_from_the_law_of_the_factors(as_values):
 
 
 def test_exact_samples_need_no_control():
-    factors, close, offsets = problem(2)
+    factors, close, log_prior = problem(2)
     controlled = with_control(factors, close, "function")
-    assert np.array_equal(pb.racing.exact_sample(controlled, offsets, 50, rng=1),
-                          pb.racing.exact_sample(as_function(factors), offsets, 50, rng=1))
+    assert np.array_equal(pb.racing.exact_sample(controlled, log_prior, 50, rng=1),
+                          pb.racing.exact_sample(as_function(factors), log_prior, 50, rng=1))
 
 
 def test_an_exception_of_the_values_is_unchanged():
     def values(indices, states):
         raise KeyError("mine")
 
-    factors, close, offsets = problem(3)
+    factors, close, log_prior = problem(3)
     control = pb.racing.ControlVariate(values, close.sum(axis=0))
     with pytest.raises(KeyError, match="mine"):
-        pb.race(dataclasses.replace(as_function(factors), control=control), offsets, rng=1)
+        pb.race(dataclasses.replace(as_function(factors), control=control), log_prior, rng=1)
 
 
 @pytest.mark.parametrize("values, totals, kind, words", [
@@ -114,15 +115,15 @@ def test_control_variates_that_are_none(values, totals, kind, words):
 
 
 def test_values_are_kept_as_they_were_when_their_sums_were_checked():
-    factors, close, offsets = problem(4)
+    factors, close, log_prior = problem(4)
     values = close.copy()
     control = pb.racing.ControlVariate(values, close.sum(axis=0))
     values[:, 2] += 100.0
     assert np.array_equal(control.values, close)
     controlled = dataclasses.replace(as_function(factors), control=control)
     never = pb.racing.NormalBound(boundary=1e9)
-    assert pb.race(controlled, offsets, bound=never, rng=1) == pb.race(
-        as_function(factors), offsets, bound=never, rng=1)
+    assert pb.race(controlled, log_prior, bound=never, rng=1) == pb.race(
+        as_function(factors), log_prior, bound=never, rng=1)
 
 
 def test_expansions_are_kept_as_they_were_when_their_sums_were_taken():

@@ -48,10 +48,10 @@ def test_a_child_draws_with_what_a_thread_held(kind, indices):
     function = Pause(MATRIX if kind == "sampler" else RATIOS)
     factors = pb.Factors(function, *function.matrix.shape)
     if kind == "sampler":
-        one = pb.RacingSampler(factors, indices=indices, rng=1)
+        one = pb.RacingSampler(factors, looks=pb.racing.Looks(indices=indices), rng=1)
         call = one.draw
     else:
-        one = pb.racing.AcceptanceTest(factors, indices=indices, rng=1)
+        one = pb.racing.AcceptanceTest(factors, looks=pb.racing.Looks(indices=indices), rng=1)
         call = one.test
     thread = threading.Thread(target=call, daemon=True)
     thread.start()

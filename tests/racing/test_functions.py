@@ -28,9 +28,9 @@ def test_an_exception_of_the_function_is_unchanged():
             raise error
         return GOOD[np.ix_(indices, states)]
 
-    offsets = [2 * 400.0, 400.0, 0.0]
+    log_prior = [2 * 400.0, 400.0, 0.0]
     with pytest.raises(Unusual) as caught:
-        pb.race(pb.Factors(function, *GOOD.shape), offsets, delta=1e-9, rng=1)
+        pb.race(pb.Factors(function, *GOOD.shape), log_prior, delta=1e-9, rng=1)
     assert caught.value is error and len(calls) == 3
     calls.clear()
     sampler = pb.RacingSampler(pb.Factors(function, *GOOD.shape), rng=1)
@@ -72,7 +72,7 @@ def test_functions_may_return_what_converts():
         )
         assert pb.race(factors, rng=1) == expected
     whole = pb.Factors(lambda n, i: np.zeros((len(n), len(i)), dtype=int) + i, 400, 3)
-    assert pb.race(whole, rng=1).winner == 2
+    assert pb.race(whole, rng=1).best == 2
 
 
 def test_functions_may_keep_and_change_what_they_are_given():
@@ -137,7 +137,7 @@ def test_an_interrupt_during_a_long_draw(source):
     factors = rng.normal(size=(20_000, 3))
     factors -= factors.mean(axis=0)  # a race that reads everything
     given = as_function(factors) if source == "function" else factors
-    more = {"max_fraction": 0.001} if source == "exact" else {}
+    more = {"looks": pb.racing.Looks(max_fraction=0.001)} if source == "exact" else {}
     sampler = pb.RacingSampler(given, delta=1e-6, rng=1, **more)
     sampler.draw(2)
     timer = interrupt_soon()

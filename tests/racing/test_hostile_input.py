@@ -15,8 +15,9 @@ X = np.random.default_rng(1).normal(size=(N, D))
 
 @pytest.mark.parametrize("status", [1, 2, 3, 4])
 def test_a_status_that_the_latest_draw_did_not_return(status):
-    for sampler in (pb.RacingSampler(MATRIX), pb.RacingSampler(MATRIX, bound="betting",
-                                                               value_range=(-9.0, 9.0))):
+    for sampler in (pb.RacingSampler(MATRIX),
+                    pb.RacingSampler(MATRIX,
+                                     bound=pb.racing.BettingBound(value_range=(-9.0, 9.0)))):
         for _ in range(2):
             with pytest.raises(ValueError, match=f"status must be what a draw returned; got "
                                                  f"{status} where the latest returned 0"):
@@ -40,7 +41,8 @@ def test_the_status_of_the_latest_draw_is_raised_again():
 def test_a_status_that_the_latest_test_did_not_return(status):
     ratios = MATRIX[:, 0].copy()
     for test in (pb.racing.AcceptanceTest(ratios, rng=1),
-                 pb.racing.AcceptanceTest(ratios, rng=1, bound="ebs", value_range=20.0)):
+                 pb.racing.AcceptanceTest(ratios, rng=1,
+                                          bound=pb.racing.EBSBound(value_range=20.0))):
         for _ in range(2):
             with pytest.raises(ValueError, match=f"status must be what a test returned; got "
                                                  f"{status} where the latest returned 0"):
@@ -127,14 +129,15 @@ def test_a_control_asked_for_what_is_not_there(indices, states, kind, word):
 
 
 def test_true_is_not_one_however_often_one_was_taken():
-    options = dict(bound="ebs", value_range=20.0)
+    options = dict(bound=pb.racing.EBSBound(value_range=20.0))
     for _ in range(2):
-        assert pb.race(MATRIX, first_look=1, **options, rng=1).winner == 2
-        with pytest.raises(TypeError, match="first_look must be an integer; got True"):
-            pb.race(MATRIX, first_look=True, **options, rng=1)
-        assert pb.racing.accept(MATRIX[:, 1], first_look=1, **options, rng=1).accepted
-        with pytest.raises(TypeError, match="first_look must be an integer; got True"):
-            pb.racing.accept(MATRIX[:, 1], first_look=True, **options, rng=1)
+        assert pb.race(MATRIX, looks=pb.racing.Looks(first=1), **options, rng=1).best == 2
+        with pytest.raises(TypeError, match="first must be an integer; got True"):
+            pb.race(MATRIX, looks=pb.racing.Looks(first=True), **options, rng=1)
+        assert pb.racing.accept(MATRIX[:, 1], looks=pb.racing.Looks(first=1), **options,
+                                rng=1).accepted
+        with pytest.raises(TypeError, match="first must be an integer; got True"):
+            pb.racing.accept(MATRIX[:, 1], looks=pb.racing.Looks(first=True), **options, rng=1)
 
 
 def unaligned(array):
@@ -167,7 +170,7 @@ def masked(array):
 
 @pytest.mark.parametrize("call, word", [
     (lambda: pb.race(masked(MATRIX)), "factors"),
-    (lambda: pb.race(MATRIX, masked(np.zeros(3))), "offsets"),
+    (lambda: pb.race(MATRIX, masked(np.zeros(3))), "log_prior"),
     (lambda: pb.RacingSampler(MATRIX, masked(np.zeros(3))), "log_prior"),
     (lambda: pb.racing.accept(masked(MATRIX[:, 0])), "log_ratios"),
     (lambda: pb.racing.accept(MATRIX[:, 0], np.ma.masked), "log_threshold"),
@@ -199,19 +202,19 @@ def test_arrays_that_may_not_be_written_are_read():
 
 
 def test_sizes_that_int64_cannot_hold_or_multiply():
-    with pytest.raises(ValueError, match="population must be at most"):
-        pb.bounds.normal_sample_complexity(0.0, 10**30, 2, 0.05)
+    with pytest.raises(ValueError, match="population_size must be at most"):
+        pb.bounds.normal_sample_complexity(0.0, 10**30, 2, delta=0.05)
     with pytest.raises(ValueError, match="population"):
-        pb.bounds.normal_sample_complexity(0.0, 2**53, 2**53, 0.05)
-    assert pb.bounds.normal_sample_complexity(0.0, 2**53, 2, 0.05) == 2**54
+        pb.bounds.normal_sample_complexity(0.0, 2**53, 2**53, delta=0.05)
+    assert pb.bounds.normal_sample_complexity(0.0, 2**53, 2, delta=0.05) == 2**54
     with pytest.raises(ValueError, match="n_factors must be at most"):
         pb.Factors(len, 2**63, 1)
     with pytest.raises(ValueError, match="n_states must be at most"):
         pb.Factors(len, 1, 2**62)
     with pytest.raises(ValueError, match="sizes must sum to at most"):
         pb.racing.Populations(len, [2**53, 2**53])
-    with pytest.raises(ValueError, match="first_look must be at most"):
-        pb.race(MATRIX, first_look=2**63)
+    with pytest.raises(ValueError, match="first must be at most"):
+        pb.race(MATRIX, looks=pb.racing.Looks(first=2**63))
 
 
 @dataclass(frozen=True)
@@ -234,7 +237,7 @@ class Own:
     Own((200, 100)), Own((100, 100)), Own((0, 100)), Own((-5, 100)), Own((100, 400)),
     Own((100, 10**9)), Own(numbers=(1.0,)), Own(numbers=(1.0, np.nan)), Own(numbers=(1.0,) * 9)])
 def test_looks_and_terms_of_ones_own(bound):
-    assert pb.race(MATRIX, bound=Own(), rng=1).winner == 2
+    assert pb.race(MATRIX, bound=Own(), rng=1).best == 2
     for call in (lambda: pb.race(MATRIX, bound=bound), lambda: pb.RacingSampler(
             MATRIX, bound=bound), lambda: pb.racing.accept(MATRIX[:, 0], bound=bound)):
         with pytest.raises(ValueError, match="bound must"):
@@ -253,7 +256,7 @@ def test_a_schedule_is_not_what_the_kernel_reads():
     rows.flags.writeable = True
     try:
         rows[:] = 10**9
-        assert sampler.draw()[0] == 2 and pb.race(MATRIX, rng=1).winner == 2
+        assert sampler.draw()[0] == 2 and pb.race(MATRIX, rng=1).best == 2
     finally:
         rows[:] = [50, 100, 200, 400][-rows.size:]
         rows.flags.writeable = False

@@ -53,9 +53,9 @@ def test_they_race_as_a_function_of_python_does(name):
     factors, matrix = CASES[name]
     python = pb.Factors(lambda n, i: factors.evaluate(n, i), *matrix.shape)
     for seed in range(5):
-        offsets = np.random.default_rng(seed).gumbel(size=matrix.shape[1])
-        assert (pb.race(factors, offsets, rng=seed, max_fraction=0.5)
-                == pb.race(python, offsets, rng=seed, max_fraction=0.5))
+        log_prior = np.random.default_rng(seed).gumbel(size=matrix.shape[1])
+        assert (pb.race(factors, log_prior, rng=seed, looks=pb.racing.Looks(max_fraction=0.5))
+                == pb.race(python, log_prior, rng=seed, looks=pb.racing.Looks(max_fraction=0.5)))
         assert pb.racing.exact_sample(factors, rng=seed) == pb.racing.exact_sample(matrix, rng=seed)
 
 
@@ -129,8 +129,8 @@ def test_members_are_where_labels_stand():
     (lambda: pb.factors.pairwise(TABLE, LABELS, [0.5]), TypeError, "neighbours must be"),
     (lambda: pb.factors.pairwise(TABLE, LABELS, [0, 1], weights=[1.0]), ValueError,
      r"weights must have shape \(N,\) = \(2,\)"),
-    (lambda: pb.factors.gaussian(Y, MEANS, 0.0), ValueError, "sd must be"),
-    (lambda: pb.factors.gaussian(Y, MEANS, [1.0, 2.0]), ValueError, "means and sd"),
+    (lambda: pb.factors.gaussian(Y, MEANS, 0.0), ValueError, "std must be"),
+    (lambda: pb.factors.gaussian(Y, MEANS, [1.0, 2.0]), ValueError, "means and std"),
     (lambda: pb.factors.gaussian(Y[None], MEANS), ValueError, "y must have shape"),
     (lambda: pb.factors.gaussian(Y, MEANS, 1e-200), ValueError, "small enough"),
     (lambda: pb.factors.poisson(COUNTS, [0.0, 1.0]), ValueError, "rates must be"),

@@ -31,11 +31,11 @@ def test_the_bonus():
 @pytest.mark.parametrize("name", CASES)
 def test_exact_cases(name):
     case = CASES[name]
-    n, offsets = case["N"], np.array(case["const"]) * case["N"]
+    n, log_prior = case["N"], np.array(case["const"]) * case["N"]
     c = twin.constants("heuristic", case["delta"], 2)
     assert c.lam == case["lam"]
-    law = twin.enumerate_law(case["ones"], n, offsets, c, case["C"] / 2)
-    for key, of in [("P_winner", lambda o: str(o.winner)),
+    law = twin.enumerate_law(case["ones"], n, log_prior, c, case["C"] / 2)
+    for key, of in [("P_winner", lambda o: str(o.best)),
                     ("P_total_pulls", lambda o: str(o.n_pulls)),
                     ("P_how", lambda o: "exact" if o.exact else "lil")]:
         found = collections.Counter()
@@ -47,40 +47,40 @@ def test_exact_cases(name):
     rng, n_runs = np.random.default_rng(9), 4000
     observed = collections.Counter()
     for _ in range(n_runs):
-        ours = pb.racing.lil_ucb(rewards, offsets, delta=case["delta"], value_range=case["C"],
+        ours = pb.racing.lil_ucb(rewards, log_prior, delta=case["delta"], value_range=case["C"],
                                  rng=rng)
         assert ours.n_looks == ours.n_evaluations
-        observed[ours.winner, ours.n_evaluations, ours.exact] += 1
+        observed[ours.best, ours.n_evaluations, ours.exact] += 1
     assert_law(observed, {tuple(outcome): p for outcome, p in law.items()}, n_runs)
 
 
-@pytest.mark.parametrize("setting", ["heuristic", "theory"])
+@pytest.mark.parametrize("guarantee", ["heuristic", "proven"])
 @pytest.mark.parametrize("source", ["matrix", "function"])
-def test_the_twin_bit_for_bit(source, setting):
+def test_the_twin_bit_for_bit(source, guarantee):
     ends = collections.Counter()
     for seed in range(40):
         rng = np.random.default_rng(seed)
         n_factors, n_states = int(rng.choice([1, 20, 200])), int(rng.integers(2, 6))
         rewards = rng.random((n_factors, n_states)) + rng.normal(size=n_states) * rng.choice(
             [0.1, 3.0])
-        offsets = rng.normal(size=n_states) * n_factors * rng.choice([0.0, 1.0])
-        offsets[rng.random(n_states) < 0.1] = -np.inf
-        offsets[0] = 0.0
+        log_prior = rng.normal(size=n_states) * n_factors * rng.choice([0.0, 1.0])
+        log_prior[rng.random(n_states) < 0.1] = -np.inf
+        log_prior[0] = 0.0
         delta, ranges = float(rng.choice([0.01, 0.3, 0.9])), np.ptp(rewards, axis=0) + 1e-9
-        bits, streams = Bits(seed), [subsample.Rejection(n_factors) for _ in offsets]
+        bits, streams = Bits(seed), [subsample.Rejection(n_factors) for _ in log_prior]
         for stream in streams:
             stream.restart(bits)
 
         def next_reward(state, streams=streams, bits=bits, rewards=rewards):
             return rewards[streams[state].next(bits, 1)[0], state]
 
-        possible = np.isfinite(offsets)
-        c = twin.constants(setting, delta, possible.sum())
-        expected = twin.lil_ucb(next_reward, n_factors, offsets, c, ranges[possible].max() / 2)
-        ours = pb.racing.lil_ucb(rewards if source == "matrix" else as_function(rewards), offsets,
-                                 delta=delta, value_range=ranges, setting=setting,
+        possible = np.isfinite(log_prior)
+        c = twin.constants(guarantee, delta, possible.sum())
+        expected = twin.lil_ucb(next_reward, n_factors, log_prior, c, ranges[possible].max() / 2)
+        ours = pb.racing.lil_ucb(rewards if source == "matrix" else as_function(rewards), log_prior,
+                                 delta=delta, value_range=ranges, guarantee=guarantee,
                                  rng=np.random.default_rng(seed))
-        assert (ours.winner, ours.n_evaluations, ours.exact) == tuple(expected), seed
+        assert (ours.best, ours.n_evaluations, ours.exact) == tuple(expected), seed
         ends[ours.exact] += 1
     assert min(ends.values()) >= 5
 
@@ -95,26 +95,26 @@ def test_many_states():
     expected = twin.lil_ucb(lambda i: rewards[streams[i].next(bits, 1)[0], i], 8,
                             np.zeros(100), twin.constants("heuristic", 0.05, 100), 0.5)
     ours = pb.racing.lil_ucb(rewards, value_range=1.0, rng=np.random.default_rng(1))
-    assert (ours.winner, ours.n_evaluations, ours.exact) == tuple(expected)
+    assert (ours.best, ours.n_evaluations, ours.exact) == tuple(expected)
 
 
 def test_nothing_to_decide_and_ties():
     assert pb.racing.lil_ucb(np.ones((5, 1)), value_range=1) == (0, 0, 0, True)
     assert pb.racing.lil_ucb(np.ones((5, 2)), [-np.inf, 0], value_range=1) == (1, 0, 0, True)
     assert pb.racing.lil_ucb(np.ones((1, 3)), value_range=1) == (0, 3, 3, True)
-    assert pb.racing.lil_ucb(np.zeros((50, 3)), value_range=1, rng=1).winner == 0
+    assert pb.racing.lil_ucb(np.zeros((50, 3)), value_range=1, rng=1).best == 0
 
 
 @pytest.mark.parametrize(
     "options, word",
     [
         ({"delta": 0.0}, "delta"),
-        ({"setting": "practice"}, "setting"),
+        ({"guarantee": "practice"}, "guarantee"),
         ({"value_range": 0.0}, "value_range"),
         ({"value_range": [1.0, 1.0]}, "value_range"),
         ({"value_range": None}, "value_range"),
-        ({"offsets": [0.0, np.nan, 0.0]}, "offsets"),
-        ({"offsets": [0.0]}, "offsets"),
+        ({"log_prior": [0.0, np.nan, 0.0]}, "log_prior"),
+        ({"log_prior": [0.0]}, "log_prior"),
     ],
 )
 def test_options_that_are_refused(options, word):
@@ -145,7 +145,7 @@ def test_what_the_theorem_says_of_delta():
     assert 21_000 < c < 21_500
     assert 4 * np.sqrt(c * 2e-6) + 4 * c * 2e-6 < 1.0 < 4 * np.sqrt(c * 2.1e-6) + 4 * c * 2.1e-6
     text = " ".join(pb.racing.lil_ucb.__doc__.split())
-    assert "proof" not in text and "delta is no bound on the error, in either setting" in text
+    assert "proof" not in text and "delta does not bound the error with either choice" in text
 
 
 def test_a_long_run_hears_ctrl_c():

@@ -47,7 +47,8 @@ def test_betting_holds_what_cannot_be_seen():
     wrong = 0
     for sign in (1, -1):
         d = nasty.differences(UNSEEN, sign, rng)
-        bound = nasty.pb.racing.BettingBound(0.05, float(abs(d).max()) * nasty.HUGE)
+        bound = nasty.pb.racing.BettingBound(delta=0.05,
+                                             value_range=float(abs(d).max()) * nasty.HUGE)
         wrong += nasty.sampler(UNSEEN, d, bound, 1000, rng)
     assert wrong <= most_errors(0.05, 2000)
 

@@ -36,7 +36,7 @@ def test_schedules():
 def test_the_exact_case(source):
     case, arms = the_case()
     law = twin.enumerate_law(arms, case["const"], case["B"])
-    for key, of in [("P_winner", lambda o: str(o.winner)), ("P_t_last", lambda o: str(o.n_looks)),
+    for key, of in [("P_winner", lambda o: str(o.best)), ("P_t_last", lambda o: str(o.n_looks)),
                     ("P_rewards", lambda o: str(o.n_evaluations))]:
         found = collections.Counter()
         for outcome, p in law.items():
@@ -45,8 +45,8 @@ def test_the_exact_case(source):
     rng, n_races = np.random.default_rng(8), 5000
     populations = arms if source == "arrays" else as_populations(arms)
     observed = collections.Counter(
-        tuple(pb.racing.race_populations(populations, case["const"], bound="normal",
-                                         boundary=case["B"], rng=rng))
+        tuple(pb.racing.race_populations(populations, case["const"], rng=rng,
+                                         bound=pb.racing.NormalBound(boundary=case["B"])))
         for _ in range(n_races))
     assert_law(observed, {tuple(outcome): p for outcome, p in law.items()}, n_races)
 
@@ -63,18 +63,18 @@ def test_the_twin_bit_for_bit(source, bound):
             arms = [arm**2 for arm in arms]
         elif seed % 3 == 1:
             arms = [np.rint(arm / 2) for arm in arms]
-        offsets = rng.normal(size=sizes.size) * rng.choice([0.0, 10.0])
-        offsets[rng.random(sizes.size) < 0.1] = -np.inf
-        offsets[0] = 0.0
+        log_prior = rng.normal(size=sizes.size) * rng.choice([0.0, 10.0])
+        log_prior[rng.random(sizes.size) < 0.1] = -np.inf
+        log_prior[0] = 0.0
         delta, first_look = float(rng.choice([0.05, 0.4])), int(rng.choice([2, 3, 3, 10]))
         bits, streams = Bits(seed), [subsample.Rejection(size) for size in sizes]
         for stream in streams:
             stream.restart(bits)
-        expected = twin.race(arms, offsets, lambda i, n, s=streams, b=bits: s[i].next(b, n),
+        expected = twin.race(arms, log_prior, lambda i, n, s=streams, b=bits: s[i].next(b, n),
                              twin.union_boundary(delta, sizes, first_look), first_look,
                              to_the_end=source == "function", student=bound == "student")
         ours = pb.racing.race_populations(arms if source == "arrays" else as_populations(arms),
-                                          offsets,
+                                          log_prior,
                                           bound=bound, delta=delta, first_look=first_look,
                                           rng=np.random.default_rng(seed))
         assert tuple(ours) == tuple(expected), seed
@@ -89,7 +89,7 @@ def test_the_bound_is_kept():
     arms = [arm - arm.mean() for arm in arms]
     arms[1] += 1e-9
     n_races, delta = 3000, 0.2
-    wrong = sum(pb.racing.race_populations(arms, delta=delta, first_look=50, rng=rng).winner == 0
+    wrong = sum(pb.racing.race_populations(arms, delta=delta, first_look=50, rng=rng).best == 0
                 for _ in range(n_races))
     assert stats.binom.sf(wrong, n_races, delta) > 1e-7
     assert wrong > 0.3 * delta * n_races  # the union over six looks wastes some
@@ -102,7 +102,7 @@ def test_small_worlds():
     assert pb.racing.race_populations([[1.0], [5.0, -1.0], []], [0, -np.inf, 3]) == (2, 1, 1, True)
     assert pb.racing.race_populations([[1.0], [0.5, 0.5]]) == (0, 1, 3, True)  # ties: the lowest
     matrix = np.random.default_rng(1).normal(size=(3, 500)) + [[0], [5], [1]]
-    assert pb.racing.race_populations(matrix, rng=1).winner == 1
+    assert pb.racing.race_populations(matrix, rng=1).best == 1
     assert pb.racing.race_populations(as_populations([[], []])) == (0, 1, 0, True)
 
 
@@ -121,23 +121,22 @@ def test_populations_that_are_refused(populations, word):
     with pytest.raises((ValueError, TypeError), match=word):
         # at most 20 of the 30 are read before the last look, which squares nothing
         for seed in range(100):
-            pb.racing.race_populations(populations, bound="normal", boundary=1e9, rng=seed)
+            pb.racing.race_populations(populations, rng=seed,
+                                       bound=pb.racing.NormalBound(boundary=1e9))
 
 
 @pytest.mark.parametrize(
     "options, word",
     [
         ({"delta": 1.0}, "delta"),
-        ({"bound": "betting"}, "value_range"),
+        ({"bound": "betting"}, "bound .*BettingBound"),
         ({"bound": "best"}, "bound"),
-        ({"bound": pb.racing.EBSBound(0.1, 1.0)}, "bound"),
-        ({"bound": pb.racing.StudentBound(0.1), "delta": 0.1}, "delta"),
+        ({"bound": pb.racing.EBSBound(delta=0.1, value_range=1.0)}, "bound"),
+        ({"bound": pb.racing.StudentBound(delta=0.1), "delta": 0.1}, "delta"),
         ({"delta": 0.999}, "delta"),
-        ({"boundary": -1.0}, "boundary"),
-        ({"boundary": np.nan}, "boundary"),
         ({"first_look": 1}, "first_look"),
-        ({"offsets": [0.0]}, "offsets"),
-        ({"offsets": [-np.inf, -np.inf]}, "offsets"),
+        ({"log_prior": [0.0]}, "log_prior"),
+        ({"log_prior": [-np.inf, -np.inf]}, "log_prior"),
     ],
 )
 def test_options_that_are_refused(options, word):

@@ -41,9 +41,9 @@ def random_problem(seed):
     common = rng.normal(size=(n_factors, 1)) * rng.choice([0.0, 3.0])
     gaps = rng.normal(size=n_states) * rng.choice([0.0, 0.3, 2.0])
     rewards = scale * (rng.standard_t(4, size=(n_factors, n_states)) + common + gaps)
-    offsets = scale * rng.normal(size=n_states) * rng.choice([0.0, 30.0])
-    offsets[rng.random(n_states) < 0.1] = -np.inf
-    offsets[rng.integers(n_states)] = 0.0
+    log_prior = scale * rng.normal(size=n_states) * rng.choice([0.0, 30.0])
+    log_prior[rng.random(n_states) < 0.1] = -np.inf
+    log_prior[rng.integers(n_states)] = 0.0
     options = random_options(rng, n_states)
     if options["bound"] == "ebs":
         spread = np.ptp(rewards, axis=0)
@@ -52,7 +52,7 @@ def random_problem(seed):
             options["difference_range"] = float(
                 max(np.ptp(rewards - rewards[:, [i]], axis=0).max() for i in range(n_states))
             )
-    return rewards, offsets, twin.Options(**options)
+    return rewards, log_prior, twin.Options(**options)
 
 
 @pytest.mark.some(1)
@@ -62,13 +62,13 @@ def test_the_twin_bit_for_bit(source, indices, kind):
     """The same random bits give the same winner, looks and evaluations."""
     outcomes = collections.Counter()
     for seed in range(400):
-        rewards, offsets, options = random_problem(seed)
+        rewards, log_prior, options = random_problem(seed)
         stream, bits = subsample.KINDS[kind](len(rewards)), Bits(seed)
         stream.restart(bits)
         following = functools.partial(stream.next, bits)
-        expected = twin.race(rewards, offsets, following, options)
+        expected = twin.race(rewards, log_prior, following, options)
         factors = rewards if source == "matrix" else as_function(rewards)
-        ours = run(factors, offsets, options, np.random.default_rng(seed), indices=indices)
+        ours = run(factors, log_prior, options, np.random.default_rng(seed), indices=indices)
         assert tuple(ours) == tuple(expected), (seed, options)
         outcomes[ours.n_looks, ours.exact] += 1
     assert len(outcomes) >= 10  # races end at many looks, both ways
@@ -78,14 +78,12 @@ def test_schedules():
     """The looks of the spec, and those that max_fraction leaves."""
     for key, rows in tables.exact_cases()["formula_vectors"]["schedule"].items():
         n_factors, first_look = (int(part.split("=")[1]) for part in key.split(","))
-        sampler = pb.RacingSampler(
-            np.zeros((n_factors, 2)), first_look=first_look, max_fraction=1
-        )
+        sampler = pb.RacingSampler(np.zeros((n_factors, 2)),
+                                   looks=pb.racing.Looks(first=first_look, max_fraction=1))
         assert sampler.schedule.rows.tolist() == rows
         for share in (0.001, 0.1, 0.5, 0.512):
-            sampler = pb.RacingSampler(
-                np.zeros((n_factors, 2)), first_look=first_look, max_fraction=share
-            )
+            sampler = pb.RacingSampler(np.zeros((n_factors, 2)),
+                                       looks=pb.racing.Looks(first=first_look, max_fraction=share))
             assert sampler.schedule.rows.tolist() == twin.schedule(n_factors, first_look, share)
             assert sampler.schedule.scale[-1] == sampler.schedule.slack[-1] == 0.0
 
@@ -93,8 +91,8 @@ def test_schedules():
 @settings(max_examples=100, deadline=None)
 @given(seed=st.integers(0, 2**40), source=st.sampled_from(["matrix", "function"]))
 def test_relabelling_the_states_relabels_the_winner(seed, source):
-    rewards, offsets, options = random_problem(seed)
-    order = np.random.default_rng(seed).permutation(len(offsets))
+    rewards, log_prior, options = random_problem(seed)
+    order = np.random.default_rng(seed).permutation(len(log_prior))
     moved_options = options
     if options.value_range is not None:
         ranges = tuple(options.value_range[i] for i in order)
@@ -102,9 +100,9 @@ def test_relabelling_the_states_relabels_the_winner(seed, source):
     moved = np.ascontiguousarray(rewards[:, order])
     if source == "function":
         rewards, moved = as_function(rewards), as_function(moved)
-    first = run(rewards, offsets, options, np.random.default_rng(seed))
-    second = run(moved, offsets[order], moved_options, np.random.default_rng(seed))
-    assert order[second.winner] == first.winner
+    first = run(rewards, log_prior, options, np.random.default_rng(seed))
+    second = run(moved, log_prior[order], moved_options, np.random.default_rng(seed))
+    assert order[second.best] == first.best
     assert second[1:] == first[1:]
 
 
@@ -112,24 +110,24 @@ def test_relabelling_the_states_relabels_the_winner(seed, source):
 @given(seed=st.integers(0, 2**40))
 def test_what_must_not_matter(seed):
     """A constant on every offset, on every reward, on those of a factor; the unit."""
-    rewards, offsets, options = random_problem(seed)
+    rewards, log_prior, options = random_problem(seed)
     if options.bound == "ebs":
         options = twin.Options("normal", delta=0.1, first_look=10)
     unit = np.abs(rewards).max()
 
-    def outcome(rewards, offsets):
-        return run(rewards, offsets, options, np.random.default_rng(seed))
+    def outcome(rewards, log_prior):
+        return run(rewards, log_prior, options, np.random.default_rng(seed))
 
-    plain = outcome(rewards, offsets)
-    assert outcome(rewards, offsets + 50 * unit) == plain
-    assert outcome(rewards + 3 * unit, offsets) == plain
-    assert outcome(rewards * 2.0**-20, offsets * 2.0**-20) == plain
+    plain = outcome(rewards, log_prior)
+    assert outcome(rewards, log_prior + 50 * unit) == plain
+    assert outcome(rewards + 3 * unit, log_prior) == plain
+    assert outcome(rewards * 2.0**-20, log_prior * 2.0**-20) == plain
     if options.variance == "pairwise":
         per_factor = np.random.default_rng(1).normal(size=(len(rewards), 1)) * unit
-        assert outcome(rewards + per_factor, offsets) == plain
+        assert outcome(rewards + per_factor, log_prior) == plain
     # an offset is the same as its share in every factor
-    possible = np.isfinite(offsets)
-    inside = rewards + np.where(possible, offsets, 0) / len(rewards)
+    possible = np.isfinite(log_prior)
+    inside = rewards + np.where(possible, log_prior, 0) / len(rewards)
     assert outcome(inside, np.where(possible, 0.0, -np.inf)) == plain
 
 
@@ -139,7 +137,7 @@ def test_a_large_common_part_cancels():
     rewards = rng.normal(size=(20_000, 4)) + [0.0, 0.1, 0.2, 1.0]
     small = pb.race(rewards, rng=1)
     large = pb.race(rewards + 1e9, rng=1)
-    assert large == small and large.winner == 3 and not large.exact
+    assert large == small and large.best == 3 and not large.exact
 
 
 def test_ties_go_to_the_lowest_state():
@@ -147,7 +145,7 @@ def test_ties_go_to_the_lowest_state():
     # no gap exceeds a bound of 0: everything is read
     assert result == pb.racing.RaceResult(0, 2, 400, True)
     rewards = np.tile([1.0, 2.0, 2.0], (100, 1))
-    assert pb.race(rewards, rng=0).winner == 1
+    assert pb.race(rewards, rng=0).best == 1
 
 
 def test_nothing_to_decide():
@@ -156,24 +154,26 @@ def test_nothing_to_decide():
         pb.race(np.ones((5, 3)), [-np.inf, 0.0, -np.inf], rng=0),
     ):
         assert result.n_evaluations == result.n_looks == 0 and result.exact
-    assert pb.race(np.ones((5, 3)), [-np.inf, 0.0, -np.inf], rng=0).winner == 1
+    assert pb.race(np.ones((5, 3)), [-np.inf, 0.0, -np.inf], rng=0).best == 1
 
 
 @pytest.mark.parametrize("n_factors, first_look", [(1, 1), (1, 50), (2, 2), (49, 50), (50, 50)])
 @pytest.mark.parametrize("bound", ["student", "normal", "ebs"])
 def test_a_first_look_at_everything(n_factors, first_look, bound):
     rewards = np.random.default_rng(n_factors).normal(size=(n_factors, 3))
-    ranges = {"value_range": 10.0} if bound == "ebs" else {}
-    result = pb.race(rewards, first_look=first_look, bound=bound, rng=3, **ranges)
+    if bound == "ebs":
+        bound = pb.racing.EBSBound(value_range=10.0)
+    result = pb.race(rewards, looks=pb.racing.Looks(first=first_look), bound=bound, rng=3)
     assert result == (rewards.sum(axis=0).argmax(), 1, 3 * n_factors, True)
 
 
 def test_max_fraction_reads_the_rest_at_once():
     rewards = np.random.default_rng(5).normal(size=(5000, 3))
     rewards -= rewards.mean(axis=0)
-    offsets = [0.0, 0.0, 1e-6]
+    log_prior = [0.0, 0.0, 1e-6]
     for share, looks in [(1.0, 8), (0.5, 7), (0.04, 4), (0.01, 2), (0.009, 1)]:
-        result = pb.race(rewards, offsets, delta=1e-9, max_fraction=share, rng=1)
+        result = pb.race(rewards, log_prior, delta=1e-9, looks=pb.racing.Looks(max_fraction=share),
+                         rng=1)
         assert result == pb.racing.RaceResult(2, looks, 15_000, True)
 
 
@@ -188,31 +188,28 @@ def test_each_pair_is_asked_for_once():
         asked[np.ix_(indices, states)] += 1
         return rewards[np.ix_(indices, states)]
 
-    for offsets in (None, [0.0, 0.0, 0.0, 0.0, -1e5], [0, -np.inf, 0, 0, -1e5]):
+    for log_prior in (None, [0.0, 0.0, 0.0, 0.0, -1e5], [0, -np.inf, 0, 0, -1e5]):
         asked[:] = 0
-        result = pb.race(pb.Factors(function, *rewards.shape), offsets, delta=0.001, rng=7)
+        result = pb.race(pb.Factors(function, *rewards.shape), log_prior, delta=0.001, rng=7)
         assert asked.max() == 1
         assert asked.sum() == result.n_evaluations
-        matrix = pb.race(rewards, offsets, delta=0.001, rng=7)
+        matrix = pb.race(rewards, log_prior, delta=0.001, rng=7)
         assert matrix == result
 
 
 def test_shortcuts_are_the_bound_objects():
     rewards = np.random.default_rng(41).normal(size=(3000, 6)) * [1, 1, 1, 1, 1, 0.1]
-    spread = np.ptp(rewards, axis=0)
     for seed in range(20):
-        offsets = np.random.default_rng(seed).gumbel(size=6) * 100
+        log_prior = np.random.default_rng(seed).gumbel(size=6) * 100
         for name, bound in [
-            ("student", pb.racing.StudentBound(0.2)),
-            ("normal", pb.racing.NormalBound(0.2)),
-            ("ebs", pb.racing.EBSBound(0.2, spread)),
+            ("student", pb.racing.StudentBound(delta=0.2)),
+            ("normal", pb.racing.NormalBound(delta=0.2)),
         ]:
-            ranges = {"value_range": spread} if name == "ebs" else {}
-            by_name = pb.race(rewards, offsets, bound=name, delta=0.2, rng=seed, **ranges)
-            assert by_name == pb.race(rewards, offsets, bound=bound, rng=seed)
-        assert pb.race(rewards, offsets, rng=seed) == pb.race(
-            rewards, offsets, bound=pb.racing.StudentBound(0.05), first_look=50, rng=seed
-        )
+            by_name = pb.race(rewards, log_prior, bound=name, delta=0.2, rng=seed)
+            assert by_name == pb.race(rewards, log_prior, bound=bound, rng=seed)
+        assert pb.race(rewards, log_prior, rng=seed) == pb.race(
+            rewards, log_prior, bound=pb.racing.StudentBound(delta=0.05),
+            looks=pb.racing.Looks(first=50), rng=seed)
 
 
 def test_the_same_seed_gives_the_same_race():
@@ -233,7 +230,7 @@ def test_the_bound_is_kept_where_it_can_err():
         rewards = np.zeros((2000, 2))
         rewards[:, 1] = rng.normal(size=2000)
         rewards[:, 1] -= rewards[:, 1].mean() - 1e-9
-        bound = pb.racing.StudentBound(0.1, "two-sided")
-        wrong += sum(pb.race(rewards, bound=bound, rng=rng).winner == 0 for _ in range(1000))
+        bound = pb.racing.StudentBound(delta=0.1, convention="two-sided")
+        wrong += sum(pb.race(rewards, bound=bound, rng=rng).best == 0 for _ in range(1000))
     low, high = stats.binom.ppf([1e-7, 1 - 1e-7], n_races, 0.1)
     assert low <= wrong <= high

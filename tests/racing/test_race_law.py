@@ -39,7 +39,7 @@ ENUMERATED = {
 def find_case(prefix):
     case = next(case for name, case in tables.exact_cases().items() if name.startswith(prefix))
     rewards = np.array(case["rewards"]).T
-    offsets = np.array(case["params"].get("const", np.zeros(case["D"]))) * case["N"]
+    log_prior = np.array(case["params"].get("const", np.zeros(case["D"]))) * case["N"]
     if case["params"]["bound"] == "ebs":
         spread = tuple(np.ptp(rewards, axis=0).tolist())
         options = twin.Options(
@@ -49,7 +49,7 @@ def find_case(prefix):
         options = twin.Options(
             "normal", boundary=case["params"]["B"], first_look=case["m1"]
         )
-    return case, rewards, offsets, options
+    return case, rewards, log_prior, options
 
 
 def assert_law(observed, law, n):
@@ -74,10 +74,10 @@ def fractions_of(law):
 
 @pytest.mark.parametrize("prefix", ENUMERABLE)
 def test_the_twin_has_the_exact_law(prefix):
-    case, rewards, offsets, options = find_case(prefix)
-    law = twin.enumerate_law(rewards, offsets, options)
+    case, rewards, log_prior, options = find_case(prefix)
+    law = twin.enumerate_law(rewards, log_prior, options)
     rows = case["looks"]
-    assert marginal(law, lambda o: o.winner) == fractions_of(case["P_winner"])
+    assert marginal(law, lambda o: o.best) == fractions_of(case["P_winner"])
     assert marginal(law, lambda o: rows[o.n_looks - 1]) == fractions_of(case["P_T_last"])
     assert marginal(law, lambda o: o.n_evaluations) == fractions_of(case["P_rewards"])
 
@@ -85,21 +85,21 @@ def test_the_twin_has_the_exact_law(prefix):
 @pytest.mark.some(2)
 @pytest.mark.parametrize("prefix", ENUMERABLE)
 def test_exact_cases(prefix):
-    case, rewards, offsets, options = find_case(prefix)
-    counts = sampled_races(rewards, offsets, options, np.random.default_rng(2016))
+    case, rewards, log_prior, options = find_case(prefix)
+    counts = sampled_races(rewards, log_prior, options, np.random.default_rng(2016))
     winner_only = prefix == "case3_"  # gaps tie: the stopping time depends on how
     assert_case(case, counts, N_RACES, winner_only)
     n_races, rng = N_RACES // 20, np.random.default_rng(2017)
     for factors in (rewards, as_function(rewards)):
         counts = collections.Counter(
-            run(factors, offsets, options, rng) for _ in range(n_races)
+            run(factors, log_prior, options, rng) for _ in range(n_races)
         )
         assert_case(case, counts, n_races, winner_only)
 
 
 def assert_case(case, counts, n_races, winner_only):
     rows = case["looks"]
-    laws = [("P_winner", lambda o: o.winner)]
+    laws = [("P_winner", lambda o: o.best)]
     if not winner_only:
         laws += [("P_T_last", lambda o: rows[o.n_looks - 1])]
         laws += [("P_rewards", lambda o: o.n_evaluations)]
@@ -107,7 +107,7 @@ def assert_case(case, counts, n_races, winner_only):
         assert_law(marginal(counts, key), fractions_of(case[name]), n_races)
 
 
-def sampled_races(rewards, offsets, options, rng, indices="auto", n_races=N_RACES):
+def sampled_races(rewards, log_prior, options, rng, indices="auto", n_races=N_RACES):
     """Outcomes of many races, as the draws of one sampler at a scale where noise is nothing."""
     if options.bound == "ebs":
         ranges = options.value_range, options.difference_range
@@ -115,15 +115,11 @@ def sampled_races(rewards, offsets, options, rng, indices="auto", n_races=N_RACE
         bound = pb.racing.EBSBound(options.delta, *scaled)
     else:
         bound = as_bound(options)
-    sampler = pb.RacingSampler(
-        rewards * HUGE,
-        offsets * HUGE,
-        bound=bound,
-        variance=options.variance,
-        first_look=options.first_look,
-        max_fraction=options.max_fraction,
-        indices=indices,
-    )
+    sampler = pb.RacingSampler(rewards * HUGE, log_prior * HUGE, bound=bound,
+                               looks=pb.racing.Looks(variance=options.variance,
+                                                     first=options.first_look,
+                                                     max_fraction=options.max_fraction,
+                                                     indices=indices))
     winners, info = sampler.draw(n_races, rng=rng)
     columns = (winners, info.n_looks, info.n_evaluations, info.exact)
     return collections.Counter(zip(*(column.tolist() for column in columns), strict=True))
@@ -144,17 +140,17 @@ def enumerated_problem(name):
 @pytest.mark.parametrize("name", ENUMERATED)
 def test_enumerated_laws(name, indices):
     options = ENUMERATED[name]
-    rewards, offsets = enumerated_problem(name)
-    law = twin.enumerate_law(rewards, offsets, options)
+    rewards, log_prior = enumerated_problem(name)
+    law = twin.enumerate_law(rewards, log_prior, options)
     assert len(law) >= 2, "a law of one outcome tests nothing"
-    counts = sampled_races(rewards, offsets, options, np.random.default_rng(59), indices)
+    counts = sampled_races(rewards, log_prior, options, np.random.default_rng(59), indices)
     assert_law(counts, {tuple(outcome): p for outcome, p in law.items()}, N_RACES)
 
 
 def test_the_order_of_the_factors_changes_no_law():
-    case, rewards, offsets, options = find_case("case5")
+    case, rewards, log_prior, options = find_case("case5")
     rng = np.random.default_rng(29)
     for _ in range(5):
         shuffled = rewards[rng.permutation(case["N"])]
-        counts = sampled_races(shuffled, offsets, options, rng, n_races=20_000)
+        counts = sampled_races(shuffled, log_prior, options, rng, n_races=20_000)
         assert_case(case, counts, 20_000, winner_only=False)

@@ -51,15 +51,15 @@ def test_the_twin_bit_for_bit(source, indices, kind, bound):
         bits, stream = Bits(seed), subsample.KINDS[kind](len(factors))
         expected = []
         for _ in range(30):
-            offsets = log_prior + bits.gumbels(5)
+            perturbed = log_prior + bits.gumbels(5)
             stream.restart(bits)
             following = functools.partial(stream.next, bits)
             to_the_end = source == "function"
-            expected.append(twin.race(factors, offsets, following, options, to_the_end))
-        sampler = pb.RacingSampler(
-            factors if source == "matrix" else as_function(factors), log_prior, bound=bound,
-            delta=0.2, first_look=8, max_fraction=0.5, indices=indices,
-        )
+            expected.append(twin.race(factors, perturbed, following, options, to_the_end))
+        sampler = pb.RacingSampler(factors if source == "matrix" else as_function(factors),
+                                   log_prior, bound=bound, delta=0.2,
+                                   looks=pb.racing.Looks(first=8, max_fraction=0.5,
+                                                         indices=indices))
         states, info = sampler.draw(30, rng=seed)
         columns = (states, info.n_looks, info.n_evaluations, info.exact)
         assert [tuple(row) for row in zip(*columns, strict=True)] == expected
@@ -83,19 +83,19 @@ def test_the_noise_is_gumbel():
     [
         {},
         {"layout": "shuffled"},
-        {"indices": "keyed"},
-        {"variance": "marginal"},
-        {"bound": "normal", "first_look": 100},
-        {"bound": "ebs", "value_range": 0.12},
-        {"max_fraction": 1.0},
-        {"max_fraction": 0.2, "first_look": 20},
+        {"looks": pb.racing.Looks(indices="keyed")},
+        {"looks": pb.racing.Looks(variance="marginal")},
+        {"bound": "normal", "looks": pb.racing.Looks(first=100)},
+        {"bound": pb.racing.EBSBound(value_range=0.12, delta=1e-7), "delta": None},
+        {"looks": pb.racing.Looks(max_fraction=1.0)},
+        {"looks": pb.racing.Looks(max_fraction=0.2, first=20)},
     ],
     ids=str,
 )
 def test_the_law_at_a_tiny_delta(options):
     for seed, spread in [(1, 1.0), (2, 5.0)]:
         factors, log_prior = problem(seed, spread=spread)
-        sampler = pb.RacingSampler(factors, log_prior, delta=1e-7, rng=seed, **options)
+        sampler = pb.RacingSampler(factors, log_prior, rng=seed, **({"delta": 1e-7} | options))
         states, info = sampler.draw(20_000)
         assert_law(states, exact_law(factors, log_prior))
         assert np.all(info.n_evaluations <= factors.size)
@@ -105,7 +105,7 @@ def test_the_law_where_most_is_not_read():
     """Draws that read a tenth of the data still follow p within delta."""
     factors, log_prior = problem(3, n_factors=20_000, n_states=8, spread=30.0)
     factors -= 0.9 * (factors - factors.mean(axis=0))
-    for options in ({}, {"layout": "shuffled"}, {"max_fraction": 1.0}):
+    for options in ({}, {"layout": "shuffled"}, {"looks": pb.racing.Looks(max_fraction=1.0)}):
         sampler = pb.RacingSampler(factors, log_prior, delta=1e-6, rng=3, **options)
         states, info = sampler.draw(20_000)
         assert info.fraction < 0.5 and not info.exact.all()
@@ -120,7 +120,8 @@ def test_a_callback_draws_the_same_as_its_matrix():
     factors, log_prior = problem(4)
     for seed in range(100):
         # later draws differ: the last look at a matrix takes no indices
-        by_matrix = pb.RacingSampler(factors, log_prior, delta=0.1, max_fraction=1, rng=seed)
+        by_matrix = pb.RacingSampler(factors, log_prior, delta=0.1,
+                                     looks=pb.racing.Looks(max_fraction=1), rng=seed)
         by_function = pb.RacingSampler(as_function(factors), log_prior, delta=0.1, rng=seed)
         assert by_matrix.draw() == by_function.draw()
 
@@ -205,9 +206,9 @@ def test_seeds():
 
 
 @pytest.mark.parametrize("options, by_seed_alone", [
-    (dict(indices="rejection"), True),
-    (dict(indices="keyed"), True),
-    (dict(indices="permutation"), False),
+    (dict(looks=pb.racing.Looks(indices="rejection")), True),
+    (dict(looks=pb.racing.Looks(indices="keyed")), True),
+    (dict(looks=pb.racing.Looks(indices="permutation")), False),
     (dict(layout="shuffled"), False),
 ])
 def test_what_a_call_depends_on(options, by_seed_alone):
@@ -245,11 +246,10 @@ def test_the_prior_is_copied_and_can_be_replaced():
 @pytest.mark.parametrize("variance", ["pairwise", "marginal"])
 def test_the_schedule_is_the_bound(bound, variance):
     """scale * sd + slack * range, at every partial look, is what the formula gives."""
-    ranges = {"value_range": 3.0} if bound == "ebs" else {}
-    sampler = pb.RacingSampler(
-        np.zeros((5000, 4)), bound=bound, delta=0.1, variance=variance, first_look=20,
-        max_fraction=0.6, **ranges,
-    )
+    made = (dict(bound=pb.racing.EBSBound(value_range=3.0, delta=0.1)) if bound == "ebs"
+            else dict(bound=bound, delta=0.1))
+    looks = pb.racing.Looks(variance=variance, first=20, max_fraction=0.6)
+    sampler = pb.RacingSampler(np.zeros((5000, 4)), looks=looks, **made)
     schedule = sampler.schedule
     options = twin.Options(bound, 0.1, value_range=3.0, skewness=False)
     assert schedule.rows.tolist() == twin.schedule(5000, 20, 0.6)
@@ -294,7 +294,7 @@ def test_results_can_be_pickled():
     factors, _ = problem(13)
     result = pb.race(factors, rng=1)
     assert pickle.loads(pickle.dumps(result)) == result
-    for bound in (pb.racing.StudentBound(0.1), pb.racing.NormalBound(boundary=2.0),
-                  pb.racing.EBSBound(0.1, 2.0)):
+    for bound in (pb.racing.StudentBound(delta=0.1), pb.racing.NormalBound(boundary=2.0),
+                  pb.racing.EBSBound(delta=0.1, value_range=2.0)):
         assert pickle.loads(pickle.dumps(bound)) == bound
         assert hash(bound) == hash(pickle.loads(pickle.dumps(bound)))

@@ -58,10 +58,10 @@ def likelihood_of_slice(n, points):
 
 # With an order that is not kept from draw to draw, what comes next is known bit for bit.
 OBJECTS = {
-    f"{kind} {indices} {bound}": (kind, indices, dict(bound=bound, **more))
+    f"{kind} {indices} {bound}": (kind, indices, dict(bound=bound))
     for kind in ("matrix", "function")
     for indices in ("rejection", "keyed", "permutation")
-    for bound, more in (("student", {}), ("betting", {"value_range": (-1.0, 1.0)}))
+    for bound in ("student", pb.racing.BettingBound(value_range=(-1.0, 1.0)))
 }
 
 
@@ -70,8 +70,10 @@ OBJECTS = {
 @pytest.mark.parametrize("kind, indices, options", OBJECTS.values(), ids=OBJECTS)
 def test_a_sampler_goes_on(press, moments, kind, indices, options):
     source = MATRIX if kind == "matrix" else as_function(MATRIX)
-    sampler = pb.RacingSampler(source, indices=indices, max_fraction=1.0, **options)
-    expected = pb.RacingSampler(source, indices=indices, max_fraction=1.0, **options).draw(
+    sampler = pb.RacingSampler(source, looks=pb.racing.Looks(indices=indices, max_fraction=1.0),
+                               **options)
+    expected = pb.RacingSampler(source, looks=pb.racing.Looks(indices=indices, max_fraction=1.0),
+                                **options).draw(
         30, rng=5)
     moment, length = np.random.default_rng(2), duration(lambda: sampler.draw(30, rng=1))
     stopped = 0
@@ -110,8 +112,9 @@ def test_an_order_that_was_interrupted_is_an_order(press):
 @pytest.mark.parametrize("indices", ["rejection", "keyed"])
 def test_a_test_of_acceptance_goes_on(press, moments, kind, indices):
     source = MATRIX[:, 0].copy() if kind == "array" else as_function(MATRIX[:, :1])
-    test = pb.racing.AcceptanceTest(source, indices=indices)
-    expected = pb.racing.AcceptanceTest(source, indices=indices).test(0.01, rng=5)
+    test = pb.racing.AcceptanceTest(source, looks=pb.racing.Looks(indices=indices))
+    expected = pb.racing.AcceptanceTest(
+        source, looks=pb.racing.Looks(indices=indices)).test(0.01, rng=5)
     moment = np.random.default_rng(2)
 
     def some():

@@ -37,7 +37,7 @@ def test_the_posterior_of_a_normal_mean(width, max_steps):
     precision = Y.size + 4.0
     draws = chain(normal_data, 0.7, 2100, np.random.default_rng(13), n_factors=Y.size,
                   log_prior=lambda x: -2.0 * x**2, width=width, max_steps=max_steps,
-                  first_look=Y.size)
+                  looks=pb.racing.Looks(first=Y.size))
     if max_steps * width < 1.0:
         draws = draws[::2]
     assert_normal(draws, Y.sum() / precision, precision**-0.5)
@@ -54,7 +54,7 @@ def test_two_coordinates_and_limits():
 
     seen = []
     draws = chain(log_likelihood, [0.9, -1.0], 2000, np.random.default_rng(14), n_factors=Y.size,
-                  width=[0.3, 0.5], lower=[Y.mean(), -np.inf], first_look=Y.size,
+                  width=[0.3, 0.5], lower=[Y.mean(), -np.inf], looks=pb.racing.Looks(first=Y.size),
                   log_prior=lambda x: float(seen.append(x.shape) or 0.0))
     assert set(seen) == {(2,)}
     assert draws[:, 0].min() >= Y.mean()
@@ -131,7 +131,8 @@ def test_seeds_and_kinds():
     ],
 )
 def test_what_is_refused(options, word):
-    good = dict(log_likelihood=normal_data, x=0.7, n_factors=Y.size, first_look=10)
+    good = dict(log_likelihood=normal_data, x=0.7, n_factors=Y.size,
+                looks=pb.racing.Looks(first=10))
     with pytest.raises((ValueError, TypeError), match=word):
         pb.racing.slice_sample(**{**good, **options})
 

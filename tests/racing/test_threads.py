@@ -43,7 +43,7 @@ def as_function(matrix):
 
 
 def sampler(source, **options):
-    one = pb.RacingSampler(source, delta=1e-9, rng=1, **options)
+    one = pb.RacingSampler(source, rng=1, **({"delta": 1e-9} | options))
 
     def work(i):
         if i % 4 == 3:
@@ -119,7 +119,9 @@ def one_generator():
 OBJECTS = {
     "sampler of a matrix": lambda: sampler(MATRIX),
     "sampler of a function": lambda: sampler(as_function(MATRIX)),
-    "sampler by betting": lambda: sampler(MATRIX, bound="betting", value_range=(-9.0, 9.0)),
+    "sampler by betting": lambda: sampler(
+        MATRIX, delta=None,
+        bound=pb.racing.BettingBound(value_range=(-9.0, 9.0), delta=1e-9)),
     "shuffled sampler": lambda: sampler(MATRIX, layout="shuffled"),
     "samplers of one generator": one_generator,
     "acceptance of an array": lambda: acceptance(MATRIX[:, 2].copy()),

@@ -345,7 +345,7 @@ class DearTable(TableBandit):
 def test_what_a_subclass_says_of_its_costs_counts(environment):
     rewards, costs = environment.pull_with_costs([0, 1, 1], rng=1)
     assert costs.tolist() == [1.0, 9.0, 9.0] and rewards.shape == (3,)
-    paid = pb.simulate(lambda e: pb.montecarlo.EstimatorAllocator(2, costs="observed"), environment,
+    paid = pb.simulate(lambda e: pb.montecarlo.EstimatorAllocator(2, costs="told"), environment,
                        3, rng=1,
                        horizon=50, answer=[0], metrics=[lambda p, e: p.total_cost])
     (total,) = paid.metrics.values()

@@ -91,7 +91,7 @@ def test_costs_of_an_environment_are_checked(base, costs, words):
     environment = Dear(np.zeros_like) if base is Mine else Dear([[0.0], [1.0]])
     for pull in (
             lambda: environment.pull_with_costs(np.array([0, 0])),
-            lambda: pb.simulate(lambda e: pb.montecarlo.EstimatorAllocator(2, costs="observed"),
+            lambda: pb.simulate(lambda e: pb.montecarlo.EstimatorAllocator(2, costs="told"),
                                 environment,
                                 2, horizon=50)):
         with pytest.raises((ValueError, TypeError), match=f"costs of Dear {words}"):
@@ -150,7 +150,7 @@ KINDS = {
     "costly": lambda: CostlyBandit(GaussianBandit([0.0, 1.0]), [1.0, 2.0], 3.0),
     "caplet": lambda: pb.environments.CIRCaplet(0.07, n_steps=5),
     "evidence": lambda: pb.environments.LogisticEvidence(
-        [[0.5, 1.0], [1.0, -1.0]], [0, 1], n_anneals=[2, 3]),
+        [[0.5, 1.0], [1.0, -1.0]], labels=[0, 1], n_anneals=[2, 3]),
 }
 
 

@@ -89,7 +89,8 @@ def test_threads_share_a_table_in_turn(python):
 
 def test_other_threads_run_while_a_policy_in_python_waits_for_its_rewards():
     """They stood still: the rewards of a batch were drawn with the lock of the interpreter."""
-    evidence = pb.environments.LogisticEvidence(np.ones((200, 5)), np.ones(200), [20, 20],
+    evidence = pb.environments.LogisticEvidence(np.ones((200, 5)), labels=np.ones(200),
+                                                n_anneals=[20, 20],
                                                 log_evidence=0.0)
     ticks, counts, ended = [], [], threading.Event()
 

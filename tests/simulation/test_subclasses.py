@@ -167,7 +167,7 @@ class InTurnBackwards(InTurn):
 
 
 class InTurnAtCosts(InTurn):
-    costs = "observed"
+    costs = "told"
 
     def tell(self, arms, rewards, costs=None, missing="raise"):
         assert (costs == np.array([1.0, 9.0])[arms]).all()
@@ -227,7 +227,7 @@ def test_a_subclass_with_costs_cannot_say_that_its_means_vary():
 
 def test_one_class_of_policies_wants_costs_or_not_by_its_options():
     """Sessions remembered by the class whether compiled code runs it."""
-    makers = iter([None, "observed"] * 4)
+    makers = iter([None, "told"] * 4)
     paid = []
 
     def make(environment):

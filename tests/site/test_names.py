@@ -10,7 +10,7 @@ from compiler import ROOT
 
 REFERENCE = ROOT / "docs" / "reference"
 MODULES = ("", ".betting", ".bounds", ".environments", ".evaluation", ".factors", ".kernels",
-           ".mcmc", ".model_selection", ".montecarlo", ".montecarlo.estimators", ".policies",
+           ".mcmc", ".model_selection", ".montecarlo", ".policies",
            ".racing", ".simulation", ".stopping", ".studies", ".tables")
 pytestmark = pytest.mark.skipif(not REFERENCE.is_dir(), reason="no pages beside the tests")
 

@@ -23,7 +23,8 @@ from studies.count_kills import NAMES, day
 
 PROGRAM = Path(__file__).with_name("count_kills.py")
 ONE_BY_ONE = {
-    "allocator": lambda: pb.montecarlo.EstimatorAllocator(3, "ucb1", value_range=(0, 1), rng=1),
+    "allocator": lambda: pb.montecarlo.EstimatorAllocator(3, policy="ucb1", value_range=(0, 1),
+                                                          rng=1),
     "gaps": lambda: pb.policies.LUCB(3, 0.1),
     "endless race": lambda: pb.BettingRace(3, None, value_range=(0, 1)),
     "race": lambda: pb.BettingRace(3, 20_000, value_range=(0, 1), rng=1),
@@ -139,9 +140,9 @@ def test_allocators_are_policies_of_studies(tmp_path):
     with Study.open(path) as study:
         assert study.ask() is None and study.verify().n_pulls == 60
         assert frozen(study.policy.get_state()) == frozen(allocator.get_state())
-    with pytest.raises(ValueError, match="observed"):
+    with pytest.raises(ValueError, match="told"):
         Study.create(":memory:",
-                     pb.montecarlo.EstimatorAllocator(2, costs="observed", budget=100.0))
+                     pb.montecarlo.EstimatorAllocator(2, costs="told", budget=100.0))
 
 
 def test_orders_are_equally_likely():

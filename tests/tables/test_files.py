@@ -123,7 +123,7 @@ def test_zarr_by_whole_chunks(tmp_path, small):
     assert pb.best_of(array, value_range=(0, 1), rng=2).n_evaluations == pb.best_of(
         SCORES, value_range=(0, 1), rng=2).n_evaluations
     assert pb.best_of(blocks, value_range=(0, 1), rng=2).best == 3
-    assert pb.race(blocks, rng=2).winner == 3
+    assert pb.race(blocks, rng=2).best == 3
 
 
 def test_dask_by_its_chunks():
@@ -136,7 +136,7 @@ def test_dask_by_its_chunks():
     assert pb.best_of(array, value_range=(0, 1), rng=2).items.tolist() == pb.best_of(
         SCORES, value_range=(0, 1), rng=2).items.tolist()
     equal = pb.tables.Blocks.open(array.rechunk((1000, 4)), shuffled=True)
-    assert pb.race(equal, rng=1).winner == 3
+    assert pb.race(equal, rng=1).best == 3
     unknown = array[array[:, 0] > 0.2]
     with pytest.raises(ValueError, match="table must have"):
         pb.tables.Blocks.open(unknown)

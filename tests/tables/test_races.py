@@ -140,8 +140,9 @@ def test_cells_told_in_any_order_are_the_race():
     assert np.array_equal(one.pulls, other.pulls) and other._inverse is None
 
 
-@pytest.mark.parametrize("options", [{}, {"bound": "betting", "value_range": (0, 1)},
-                                     {"bound": "normal", "delta": 1e-9}, {"variance": "marginal"}])
+@pytest.mark.parametrize("options", [{}, {"bound": pb.racing.BettingBound(value_range=(0, 1))},
+                                     {"bound": "normal", "delta": 1e-9},
+                                     {"looks": pb.racing.Looks(variance="marginal")}])
 def test_race_reads_whole_blocks_in_random_order(options):
     """The rows it asks for, in turn, are those of blocks; what it finds is what is there."""
     asked = []
@@ -151,15 +152,15 @@ def test_race_reads_whole_blocks_in_random_order(options):
         return TABLE[64 * block:64 * block + SIZES[block]][:, columns]
 
     result = pb.race(pb.tables.Blocks(read, SIZES, 5, shuffled=True), rng=2, **options)
-    assert result.winner == 4
+    assert result.best == 4
     blocks = [block for block, _ in asked]
     assert len(set(blocks)) == -(-result.n_evaluations // (64 * 5)) or result.n_evaluations > 320
     assert 9 not in blocks[:-1]  # the short one comes last
 
 
 def test_a_race_to_the_end_is_exact():
-    result = pb.race(blocks_of(TABLE, SIZES), delta=1e-300, first_look=600, rng=1)
-    assert (result.winner, result.exact, result.n_evaluations) == (4, True, 3000)
+    result = pb.race(blocks_of(TABLE, SIZES), delta=1e-300, looks=pb.racing.Looks(first=600), rng=1)
+    assert (result.best, result.exact, result.n_evaluations) == (4, True, 3000)
 
 
 def test_draws_from_blocks_have_the_law():
@@ -181,8 +182,8 @@ def test_blocks_of_several_sizes_and_indices_are_refused():
         pb.race(blocks_of(TABLE, [100, 400, 100]))
     with pytest.raises(ValueError, match="in blocks of one size"):
         pb.RacingSampler(blocks_of(TABLE, [100, 500]))
-    with pytest.raises(ValueError, match="indices must be 'auto' for Blocks"):
-        pb.race(blocks_of(TABLE, SIZES), indices="keyed")
+    with pytest.raises(ValueError, match="indices='auto' for Blocks"):
+        pb.race(blocks_of(TABLE, SIZES), looks=pb.racing.Looks(indices="keyed"))
     with pytest.raises(TypeError, match="lil_ucb reads row by row"):
         pb.racing.lil_ucb(blocks_of(TABLE, SIZES), value_range=1.0)
 
@@ -191,7 +192,7 @@ def test_a_memmap_is_not_copied(folder):
     """Of another type than float64: read where it lies, the same as of the matrix."""
     mapped = np.load(folder / "table.npy", mmap_mode="r")
     assert pb.race(mapped, rng=1) == pb.race(SCORES, rng=1)
-    sampler = pb.RacingSampler(mapped, bound="betting", value_range=1.0, rng=1)
+    sampler = pb.RacingSampler(mapped, bound=pb.racing.BettingBound(value_range=1.0), rng=1)
     assert sampler.draw(20)[0].tolist() == [3] * 20
 
 

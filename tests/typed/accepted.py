@@ -100,7 +100,7 @@ def races(scores: Floats, rng: Generator) -> None:
     pb.BudgetRace(2, 9, budget_cost=3.5, costs=[[0.1, 0.2]], value_range=1.0)
     assert_type(pb.confidence_sequence(scores[:, 0], value_range=(0, 1)),
                 pb.betting.ConfidenceBounds)
-    assert_type(pb.race(scores, rng=2).winner, int)
+    assert_type(pb.race(scores, rng=2).best, int)
 
 
 def hooks() -> RaceStopping:
@@ -206,9 +206,10 @@ def searches(x: Floats, y: Floats) -> BanditSearchCV:
 
 
 def estimators() -> float:
-    allocator = pb.combine_estimators([lambda rng: rng.random(), lambda rng: 0.5], 100, rng=1)
-    assert_type(allocator, pb.montecarlo.EstimatorAllocator)
-    return allocator.estimate
+    made = pb.combine_estimators([lambda rng: rng.random(), lambda rng: 0.5], 100, rng=1)
+    assert_type(made, pb.montecarlo.Estimate)
+    assert_type(made.allocator, pb.montecarlo.EstimatorAllocator)
+    return made.estimate
 
 
 def studies() -> Iterator[Event]:

@@ -45,7 +45,7 @@ class Options:
 class Outcome(NamedTuple):
     """alive: the arms left, more than one if the order, or N, ended before the race."""
 
-    winner: int
+    best: int
     n_items: int
     n_evaluations: int
     exact: bool
@@ -324,7 +324,7 @@ def top_k(
     population, n_arms = None if iid else len(rewards), rewards.shape[1]
     if k == 1 and tolerance:
         result = race(rewards, np.zeros(n_arms), order, options)
-        return TopK((result.winner,), *result[1:4])
+        return TopK((result.best,), *result[1:4])
     n_pairs, near = k * (n_arms - k), NEAR_SHARE * delta if tolerance else 0.0
     strict = Claims(n_arms, options, 0.0, n_pairs / (delta - near))
     tolerant = Claims(n_arms, options, tolerance, n_pairs / near if tolerance else np.inf)
@@ -391,5 +391,5 @@ def enumerate_errors(rewards, offsets, options):
         if outcome is None or order[: outcome.n_items] != shorter:
             outcome = race(rewards, offsets, order, options)
             shorter = order[: outcome.n_items]
-        law[outcome.winner] = law.get(outcome.winner, 0) + Fraction(1, len(orders))
+        law[outcome.best] = law.get(outcome.best, 0) + Fraction(1, len(orders))
     return law

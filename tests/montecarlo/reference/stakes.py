@@ -6,7 +6,7 @@ TWIN_OF = ("stakes",)  # kernels of csrc
 
 
 def capital(values, weights, estimators, batches, ranges, bets, m, side):
-    """The most that all bets had after a batch; `ranges` has shape (n_estimators, 2)."""
+    """The most that all bets had after a batch; `ranges` has shape (n_arms, 2)."""
     mine, most = np.ones(len(bets)), float(len(bets))
     for j, (value, weight, k) in enumerate(zip(values, weights, estimators, strict=True)):
         low, high = ranges[k]

@@ -19,13 +19,13 @@ class Constants(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    winner: int
+    best: int
     n_pulls: int
     exact: bool
 
 
-def constants(setting, delta, n_states):
-    if setting == "theory":
+def constants(guarantee, delta, n_states):
+    if guarantee == "proven":
         return Constants(delta, 0.01, 1.0, ((2 + 1) / 1) ** 2)
     return Constants(delta / 5, 0.0, 0.5, 1 + 10 / n_states)
 
@@ -37,9 +37,9 @@ def bonus(c, radius, pulls):
     return (1 + c.beta) * (1 + math.sqrt(c.epsilon)) * math.sqrt(variance)
 
 
-def lil_ucb(next_reward, n_factors, offsets, c, radius):
+def lil_ucb(next_reward, n_factors, log_prior, c, radius):
     """Run to the end; next_reward(state) is the reward of a factor not read yet."""
-    alive = [i for i in range(len(offsets)) if offsets[i] > -math.inf]
+    alive = [i for i in range(len(log_prior)) if log_prior[i] > -math.inf]
     if len(alive) == 1:
         return Outcome(alive[0], 0, True)
     pulls, sums = Counter(), Counter()
@@ -49,7 +49,7 @@ def lil_ucb(next_reward, n_factors, offsets, c, radius):
         pulls[state] += 1
 
     def upper(state):
-        mean = sums[state] / pulls[state] + offsets[state] / n_factors
+        mean = sums[state] / pulls[state] + log_prior[state] / n_factors
         known = pulls[state] == n_factors
         return mean + (0.0 if known else bonus(c, radius, pulls[state]))
 
@@ -66,7 +66,7 @@ def lil_ucb(next_reward, n_factors, offsets, c, radius):
         pull(best)
 
 
-def enumerate_law(ones, n_factors, offsets, c, radius):
+def enumerate_law(ones, n_factors, log_prior, c, radius):
     """The exact probability of every Outcome where rewards are so many ones and else zeros."""
     orders = [
         [np.isin(np.arange(n_factors), chosen) for chosen in
@@ -77,6 +77,6 @@ def enumerate_law(ones, n_factors, offsets, c, radius):
     law = Counter()
     for order in itertools.product(*orders):
         streams = [iter(one.astype(float).tolist()) for one in order]
-        outcome = lil_ucb(lambda i, s=streams: next(s[i]), n_factors, offsets, c, radius)
+        outcome = lil_ucb(lambda i, s=streams: next(s[i]), n_factors, log_prior, c, radius)
         law[outcome] += Fraction(1, total)
     return law

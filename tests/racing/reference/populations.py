@@ -16,7 +16,7 @@ TWIN_OF = ("populations", "column")  # kernels of csrc
 
 
 class Outcome(NamedTuple):
-    winner: int
+    best: int
     n_looks: int
     n_evaluations: int
     exact: bool
@@ -40,13 +40,13 @@ def union_boundary(delta, sizes, first_look=3):
     return stats.norm.isf(delta / (len(sizes) - 1) / (n_looks - 1))
 
 
-def race(arms, offsets, next_indices, boundary, first_look=3, to_the_end=False, student=False):
+def race(arms, log_prior, next_indices, boundary, first_look=3, to_the_end=False, student=False):
     """Run one race; next_indices(arm, n) hands out the next n factors of an arm.
 
     Those of a function are asked for in order to the end; an array is read in one
     pass at its last look, which takes no more indices.
     """
-    alive = [i for i in range(len(arms)) if offsets[i] > -math.inf]
+    alive = [i for i in range(len(arms)) if log_prior[i] > -math.inf]
     if len(alive) == 1:
         return Outcome(alive[0], 0, 0, True)
     looks = [schedule(len(arm), first_look) for arm in arms]
@@ -59,7 +59,8 @@ def race(arms, offsets, next_indices, boundary, first_look=3, to_the_end=False, 
                 if rows < size or to_the_end:
                     order = next_indices(i, rows - len(seen[i]))
                 seen[i] = arms[i] if rows == size else np.append(seen[i], arms[i][order])
-            totals[i], known[i] = total(seen[i], size, offsets[i]), estimate(seen[i], size, student)
+            totals[i], known[i] = total(seen[i], size, log_prior[i]), estimate(seen[i], size,
+                                                                               student)
         leader = max(alive, key=totals.__getitem__)
         n_evaluations = sum(len(values) for values in seen)
         if all(len(seen[i]) == len(arms[i]) for i in alive):
@@ -119,7 +120,7 @@ def wallace(boundary, degrees):
     return math.sqrt(degrees * math.expm1(z**2 / degrees))
 
 
-def enumerate_law(arms, offsets, boundary):
+def enumerate_law(arms, log_prior, boundary):
     """The exact probability of every Outcome, over all orders of all arms."""
     orders = []
     for arm in arms:
@@ -129,6 +130,6 @@ def enumerate_law(arms, offsets, boundary):
     law = Counter()
     for order in itertools.product(*orders):
         parts = [iter(one) for one in order]
-        outcome = race(arms, offsets, lambda i, n, p=parts: next(p[i]), boundary)
+        outcome = race(arms, log_prior, lambda i, n, p=parts: next(p[i]), boundary)
         law[outcome] += Fraction(1, total)
     return law

@@ -13,24 +13,25 @@ def as_function(rewards):
 def as_bound(options):
     """The bound object that the twin's options mean."""
     if options.bound == "ebs":
-        return pb.racing.EBSBound(options.delta, options.value_range, options.difference_range)
+        return pb.racing.EBSBound(delta=options.delta, value_range=options.value_range,
+                                  difference_range=options.difference_range)
     if options.bound == "normal":
-        return pb.racing.NormalBound(options.delta, options.convention, options.boundary)
-    return pb.racing.StudentBound(options.delta, options.convention, options.boundary,
+        return pb.racing.NormalBound(delta=options.delta, convention=options.convention,
+                                     boundary=options.boundary)
+    return pb.racing.StudentBound(delta=options.delta, convention=options.convention,
+                                  boundary=options.boundary,
                                   skewness=options.skewness)
 
 
-def run(rewards, offsets, options, rng, **more):
+def run(rewards, log_prior, options, rng, indices="auto"):
     """pybandit.race with the twin's options."""
     return pb.race(
         rewards,
-        offsets,
+        log_prior,
         bound=as_bound(options),
-        variance=options.variance,
-        first_look=options.first_look,
-        max_fraction=options.max_fraction,
+        looks=pb.racing.Looks(variance=options.variance, first=options.first_look,
+                              max_fraction=options.max_fraction, indices=indices),
         rng=rng,
-        **more,
     )
 
 

@@ -34,7 +34,7 @@ class Options:
 
 
 class Outcome(NamedTuple):
-    winner: int
+    best: int
     n_looks: int
     n_evaluations: int
     exact: bool
@@ -97,14 +97,14 @@ def one_width(options, looks, share, sample, spread):
     return bounds.student(n, population, sample.std(ddof=1), level)
 
 
-def race(rewards, offsets, next_indices, options, to_the_end=False):
+def race(rewards, log_prior, next_indices, options, to_the_end=False):
     """Run one race; next_indices(n) hands out the next n factors.
 
     A function's factors are asked for in order to the end; a matrix is read in
     one pass at the last look, which takes no more indices.
     """
     n_factors, n_states = rewards.shape
-    alive = [i for i in range(n_states) if offsets[i] > -np.inf]
+    alive = [i for i in range(n_states) if log_prior[i] > -np.inf]
     if len(alive) == 1:
         return Outcome(alive[0], 0, 0, True)
     looks = schedule(n_factors, options.first_look, options.max_fraction)
@@ -114,11 +114,11 @@ def race(rewards, offsets, next_indices, options, to_the_end=False):
         if rows == n_factors:
             if to_the_end:
                 next_indices(rows - len(order))
-            means = rewards.mean(axis=0) + offsets / n_factors
+            means = rewards.mean(axis=0) + log_prior / n_factors
             return Outcome(max(alive, key=means.__getitem__), n_looks, n_evaluations, True)
         order += list(next_indices(rows - len(order)))
         seen = rewards[order]
-        means = seen.mean(axis=0) + offsets / n_factors
+        means = seen.mean(axis=0) + log_prior / n_factors
         leader = max(alive, key=means.__getitem__)
         alive = [
             i
@@ -143,7 +143,7 @@ def ordered_parts(items, sizes):
             yield [list(part), *tail]
 
 
-def enumerate_law(rewards, offsets, options):
+def enumerate_law(rewards, log_prior, options):
     """The exact probability of every Outcome, over all orders of the factors."""
     n_factors = len(rewards)
     looks = schedule(n_factors, options.first_look, options.max_fraction)
@@ -152,7 +152,7 @@ def enumerate_law(rewards, offsets, options):
     orders = list(ordered_parts(list(range(n_factors)), sizes))
     for parts in orders:
         remaining = iter(parts)
-        outcome = race(rewards, offsets, lambda n, it=remaining: next(it), options)
+        outcome = race(rewards, log_prior, lambda n, it=remaining: next(it), options)
         law[outcome] = law.get(outcome, 0) + Fraction(1, len(orders))
     return law
 
