@@ -1,7 +1,8 @@
 """Metropolis-Hastings on minibatches that is exact: regressions whose remainders are bounded."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from pybandit.mcmc._newton import Sums, find_mode, sums_at
 from pybandit.mcmc._problem import Regression
 from pybandit.mcmc.families import arguments_of
 from pybandit.mcmc.preconditioned import cholesky_of, precision_of
+from pybandit.racing._record import Record
 from pybandit.racing.factors import Factors
 
 STATISTICS = {"accepted": np.float64, "fraction": np.float64, "n_evaluations": np.int64,
@@ -36,8 +38,9 @@ AUTO = "factorised"
 SHARE = 0.25
 
 
-class ExactStep(NamedTuple):
-    """What `ExactMinibatch.step` returns.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class ExactStep(Record):
+    """Point of a chain after the steps of `ExactMinibatch.step`, and their cost.
 
     Attributes
     ----------
@@ -387,7 +390,7 @@ class ExactMinibatch:
         >>> sampler = pb.mcmc.ExactMinibatch(x, y)
         >>> theta = sampler.mode
         >>> for _ in range(100):
-        ...     theta, n_accepted, n_evaluations = sampler.step(theta, rng=rng)
+        ...     theta = sampler.step(theta, rng=rng).value
         """
         start = check_in("value", value, "finite", np.isfinite)
         if start.shape != self.mode.shape:
@@ -396,7 +399,8 @@ class ExactMinibatch:
         chain = self._chain(as_generator(rng), start)
         chain.steps(n_steps)
         n_accepted, n_evaluations, _ = chain.counts
-        return ExactStep(chain.values, n_accepted, n_evaluations)
+        return ExactStep(value=np.array(chain.values), n_accepted=n_accepted,
+                         n_evaluations=n_evaluations)
 
 
 def _radius(radius):
