@@ -194,7 +194,7 @@ class ExactMinibatch:
         n, d = x.shape
         arguments = arguments_of(family, y, radius)
         self._regression = Regression(x, y, **arguments, radius=_radius(radius))
-        self._own, prior = None, precision_of(prior_precision, d)
+        self._own, self._n_rows, prior = None, n, precision_of(prior_precision, d)
         test, gamma = self._describe(d, test, gamma, adapt, name, labels)
         if mode is None:
             found, sums = find_mode(self._regression, n, prior, np.zeros(d))
@@ -285,7 +285,7 @@ class ExactMinibatch:
         self = cls.__new__(cls)
         slack = check_scalar("slack", slack, "finite and at least 0", nonnegative)
         self._own = Bounded(control, log_likelihood, factors, bounds, spread, slack)
-        d = control.n_parameters
+        d, self._n_rows = control.n_parameters, control.n_factors
         prior = precision_of(prior_precision, d)
         test, gamma = self._describe(d, test, gamma, adapt, name, labels)
         slope = self._expand(control.center.copy(), Sums(
@@ -315,6 +315,9 @@ class ExactMinibatch:
         self.mode, self.covariance = mode, (covariance + covariance.T) / 2
         self._factor = np.ascontiguousarray(np.linalg.cholesky(self.covariance))
         return np.ascontiguousarray(self._factor.T @ sums.gradient)
+
+    def __repr__(self):
+        return f"<ExactMinibatch: {self._n_rows:,} rows, {self.mode.size:,} parameters>"
 
     def _chain(self, generator, start, adapts=False):
         return Chain(self._regression, self._moves, generator, start, adapts,

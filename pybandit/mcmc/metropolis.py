@@ -21,6 +21,7 @@ from pybandit.mcmc.controls import Quadratic
 from pybandit.mcmc.preconditioned import precision_of
 from pybandit.mcmc.proposals import RandomWalk
 from pybandit.racing._looks import Looks, looks_of_tests
+from pybandit.racing._named_bounds import as_bound, words_of
 from pybandit.racing._record import Record
 from pybandit.racing.acceptance import AcceptanceTest
 from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound
@@ -189,6 +190,11 @@ class RacingMetropolis:
         self.layout = Layout(check_name(name), check_labels(labels, self.n_parameters),
                              self.n_parameters, np.float64, STATISTICS,
                              attributes_of("RacingMetropolis", bound, delta))
+
+    def __repr__(self):
+        n = "" if self.n_factors is None else f"{self.n_factors:,} factors, "
+        return (f"<RacingMetropolis: {n}{self.n_parameters:,} parameters, "
+                f"{words_of(as_bound(self.options['bound'], self.options['delta']))}>")
 
     def _check_control(self, n_factors):
         if self.control is not None:

@@ -54,6 +54,29 @@ def test_a_race_says_what_it_found():
             assert (best, n_looks) == (result.best, result.n_looks)
 
 
+def test_reprs_say_what_they_are():
+    assert repr(pb.RacingSampler(FACTORS)) == (
+        "<RacingSampler: 10,000 factors, 3 states, student, delta 0.05>")
+    bets = pb.racing.BettingBound(value_range=(-9, 9), delta=0.01)
+    assert repr(pb.racing.AcceptanceTest(FACTORS[:, 0], bound=bets)) == (
+        "<AcceptanceTest: 10,000 log ratios, betting, delta 0.01>")
+    assert repr(pb.racing.PopulationMoments(FACTORS)) == (
+        "<PopulationMoments: 10,000 points of 3 numbers, 1 bins>")
+
+
+def test_a_function_of_indices_is_a_test():
+    ratios = FACTORS[:, 2] - FACTORS[:, 0]
+    given = {"n_factors": ratios.size, "rng": 1}
+    expected = pb.racing.accept(pb.Factors(lambda n, i: ratios[n, None], ratios.size, 1), rng=1)
+    assert pb.racing.accept(ratios.__getitem__, **given) == expected
+    test = pb.racing.AcceptanceTest(ratios.__getitem__, **given)
+    assert test.test().accepted == expected.accepted
+    with pytest.raises(TypeError, match="log_ratios is a function: pass n_factors="):
+        pb.racing.accept(ratios.__getitem__)
+    with pytest.raises(ValueError, match=r"log_ratios must return shape \(n,\)"):
+        pb.racing.accept(lambda indices: np.zeros(3), n_factors=1000)
+
+
 def test_records_of_chains():
     step = pb.racing.slice_sample(lambda n, x: -0.5 * (FACTORS[n, :1] - x) ** 2, 0.1,
                                   n_factors=10_000, width=0.05, rng=1)
