@@ -86,6 +86,8 @@ def numbers(result):
         return [*plain(result.pulls), *plain([result.estimate])]
     if dataclasses.is_dataclass(result):
         result = [getattr(result, field.name) for field in dataclasses.fields(result)]
+    if hasattr(result, "__match_args__"):
+        result = [getattr(result, name) for name in result.__match_args__]
     if isinstance(result, (tuple, list)):
         return [numbers(part) for part in result]
     return plain(result)

@@ -13,6 +13,7 @@ Logistic regression, rows read a step of 20,000:
 True
 """
 
+from pybandit.mcmc.arviz import to_arviz
 from pybandit.mcmc.controls import GLMControl, TaylorControl
 from pybandit.mcmc.exact import ExactMinibatch, ExactStep
 from pybandit.mcmc.families import Binomial, StudentT
@@ -25,4 +26,4 @@ from pybandit.mcmc.proposals import SGLD, RandomWalk
 
 __all__ = ["Binomial", "ExactMinibatch", "ExactStep", "GLMControl", "Laplace", "MetropolisStep",
            "Mixture", "PairwiseTable", "Preconditioned", "RacingGibbs", "RacingMetropolis",
-           "RandomWalk", "SGLD", "StudentT", "TaylorControl", "laplace"]
+           "RandomWalk", "SGLD", "StudentT", "TaylorControl", "laplace", "to_arviz"]

@@ -4,6 +4,8 @@ import warnings
 
 import numpy as np
 
+from pybandit._shared.errors import WeakControlWarning
+
 # Rows taken at a time.
 BLOCK = 16384
 # A look at 50 rows holds none of 1 % in three cases of five.
@@ -34,7 +36,7 @@ def warn_of_leverage(factors, control, points):
             f"came. "
             f"Tests seldom read them, so the chain may return the control's approximation at any "
             f"delta. Read more (Looks(first=)), bet on a range (BettingBound), or take these rows "
-            f"into the prior", stacklevel=2)
+            f"into the prior", WeakControlWarning, stacklevel=2)
 
 
 def _changes(control, points, rows):

@@ -137,10 +137,11 @@ class PythonLoop:
                 threshold -= self.total_change()
             if self.ranges is not None:
                 set_range(self.test, self.ranges.most(self.points))
-            accepted, n_looks, n_evaluations, exact = self.test.test(threshold)
-            self.n_looks += n_looks
-            self.n_evaluations += n_evaluations
-            self.n_exact += exact
+            result = self.test.test(threshold)
+            accepted = result.accepted
+            self.n_looks += result.n_looks
+            self.n_evaluations += result.n_evaluations
+            self.n_exact += result.exact
         self.n_steps += 1
         if accepted:
             self.values[:] = self.proposed

@@ -2,6 +2,8 @@
 
 import warnings
 
+from pybandit._shared.errors import SlowReadingWarning
+
 # Where warm-up reads more than this share of at least so many rows, at random, a pass over all of
 # them in order would have cost less; fewer steps tell little.
 MOST_READ = 0.3
@@ -25,4 +27,4 @@ def warn_of_reading(n_read, n_steps, n_factors, has_control, warned):
     warnings.warn(
         f"RacingMetropolis read {share:.0%} of the {n_factors} rows at a step of warm-up, in "
         f"random order, which costs more than one pass over all of them: {remedy}; else all rows "
-        f"at every step, in order, are faster", stacklevel=2)
+        f"at every step, in order, are faster", SlowReadingWarning, stacklevel=2)

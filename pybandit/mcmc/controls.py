@@ -22,6 +22,10 @@ class Quadratic:
 
     _ranges = None  # made when it is asked for
 
+    def __repr__(self):
+        return (f"<{type(self).__name__}: {self.n_factors:,} factors, "
+                f"{self.n_parameters:,} parameters>")
+
     @property
     def n_parameters(self) -> int:
         """d."""
@@ -31,7 +35,8 @@ class Quadratic:
         """(low, high) of what the control leaves of any log ratio between the two points.
 
         From `third`, O(d^2) after O(N d) the first time: for the `BettingBound` of `accept`.
-        `RacingMetropolis` takes it by itself.
+        `RacingMetropolis` takes it at each decision with
+        ``BettingBound(value_range="control")``.
         """
         if self.third is None:
             raise ValueError("third must be given to the control: it bounds what it leaves")

@@ -1,7 +1,8 @@
 """Metropolis-Hastings on minibatches that is exact: regressions whose remainders are bounded."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from pybandit.mcmc._newton import Sums, find_mode, sums_at
 from pybandit.mcmc._problem import Regression
 from pybandit.mcmc.families import arguments_of
 from pybandit.mcmc.preconditioned import cholesky_of, precision_of
+from pybandit.racing._record import Record
 from pybandit.racing.factors import Factors
 
 STATISTICS = {"accepted": np.float64, "fraction": np.float64, "n_evaluations": np.int64,
@@ -36,8 +38,9 @@ AUTO = "factorised"
 SHARE = 0.25
 
 
-class ExactStep(NamedTuple):
-    """What `ExactMinibatch.step` returns.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class ExactStep(Record):
+    """Point of a chain after the steps of `ExactMinibatch.step`, and their cost.
 
     Attributes
     ----------
@@ -191,7 +194,7 @@ class ExactMinibatch:
         n, d = x.shape
         arguments = arguments_of(family, y, radius)
         self._regression = Regression(x, y, **arguments, radius=_radius(radius))
-        self._own, prior = None, precision_of(prior_precision, d)
+        self._own, self._n_rows, prior = None, n, precision_of(prior_precision, d)
         test, gamma = self._describe(d, test, gamma, adapt, name, labels)
         if mode is None:
             found, sums = find_mode(self._regression, n, prior, np.zeros(d))
@@ -282,7 +285,7 @@ class ExactMinibatch:
         self = cls.__new__(cls)
         slack = check_scalar("slack", slack, "finite and at least 0", nonnegative)
         self._own = Bounded(control, log_likelihood, factors, bounds, spread, slack)
-        d = control.n_parameters
+        d, self._n_rows = control.n_parameters, control.n_factors
         prior = precision_of(prior_precision, d)
         test, gamma = self._describe(d, test, gamma, adapt, name, labels)
         slope = self._expand(control.center.copy(), Sums(
@@ -312,6 +315,9 @@ class ExactMinibatch:
         self.mode, self.covariance = mode, (covariance + covariance.T) / 2
         self._factor = np.ascontiguousarray(np.linalg.cholesky(self.covariance))
         return np.ascontiguousarray(self._factor.T @ sums.gradient)
+
+    def __repr__(self):
+        return f"<ExactMinibatch: {self._n_rows:,} rows, {self.mode.size:,} parameters>"
 
     def _chain(self, generator, start, adapts=False):
         return Chain(self._regression, self._moves, generator, start, adapts,
@@ -387,7 +393,7 @@ class ExactMinibatch:
         >>> sampler = pb.mcmc.ExactMinibatch(x, y)
         >>> theta = sampler.mode
         >>> for _ in range(100):
-        ...     theta, n_accepted, n_evaluations = sampler.step(theta, rng=rng)
+        ...     theta = sampler.step(theta, rng=rng).value
         """
         start = check_in("value", value, "finite", np.isfinite)
         if start.shape != self.mode.shape:
@@ -396,7 +402,8 @@ class ExactMinibatch:
         chain = self._chain(as_generator(rng), start)
         chain.steps(n_steps)
         n_accepted, n_evaluations, _ = chain.counts
-        return ExactStep(chain.values, n_accepted, n_evaluations)
+        return ExactStep(value=np.array(chain.values), n_accepted=n_accepted,
+                         n_evaluations=n_evaluations)
 
 
 def _radius(radius):

@@ -12,7 +12,7 @@ from pybandit.mcmc._chains import Layout, attributes_of, check_labels, check_nam
 from pybandit.mcmc._gibbs import GraphChain
 from pybandit.mcmc.pairwise import PairwiseTable
 from pybandit.racing._looks import Looks, as_looks
-from pybandit.racing._named_bounds import as_bound
+from pybandit.racing._named_bounds import as_bound, words_of
 from pybandit.racing._race import RaceResult, race
 from pybandit.racing._track import check_log_prior, hashable, index_kind, make_plan
 from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound
@@ -131,6 +131,10 @@ class RacingGibbs:
         self.layout = Layout(check_name(name), check_labels(labels, self.n_variables),
                              self.n_variables, np.int64, STATISTICS,
                              self._attributes(bound, delta))
+
+    def __repr__(self):
+        return (f"<RacingGibbs: {self.n_variables:,} variables, method {self.method!r}, "
+                f"{words_of(as_bound(self.options['bound'], self.options['delta']))}>")
 
     def _attributes(self, bound, delta):
         attributes = attributes_of("RacingGibbs", bound, delta) | {"method": self.method}

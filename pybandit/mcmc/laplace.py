@@ -1,7 +1,7 @@
 """Laplace's approximation of a posterior that is given as a function."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from pybandit._shared.checks import (
     shown,
 )
 from pybandit._shared.types import ArrayLike, Floats, Ints
+from pybandit.racing._record import Record
 
 # Rows that the function gets at a time.
 ROWS = 1 << 16
@@ -24,7 +25,8 @@ APART = 0.02
 ENOUGH = 1e-8
 
 
-class Laplace(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Laplace(Record):
     """A normal approximation, for `Preconditioned`.
 
     Attributes
@@ -95,7 +97,7 @@ def laplace(log_likelihood: Callable[[Ints, Floats], ArrayLike], n_factors: int,
     ...                         y.size, 1)
     >>> bool(abs(found.mode[0] - y.mean()) < 1e-6), found.covariance.round(8).tolist()
     (True, [[0.0001]])
-    >>> proposal = pb.mcmc.Preconditioned(*found)
+    >>> proposal = pb.mcmc.Preconditioned(found.mode, found.covariance)
     """
     for name, function in (("log_likelihood", log_likelihood), ("log_prior", log_prior)):
         if not callable(function) and not (name == "log_prior" and function is None):
@@ -120,7 +122,7 @@ def laplace(log_likelihood: Callable[[Ints, Floats], ArrayLike], n_factors: int,
     else:
         raise ValueError(f"log_likelihood must have a mode that max_steps = {max_steps} steps from "
                          f"initial lead to; they ended at {point}")
-    return Laplace(point, _covariance(point, hessian, deviations))
+    return Laplace(mode=point, covariance=_covariance(point, hessian, deviations))
 
 
 class _Posterior:

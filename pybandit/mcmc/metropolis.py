@@ -4,7 +4,8 @@ import copy
 import dataclasses
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from pybandit.mcmc.controls import Quadratic
 from pybandit.mcmc.preconditioned import precision_of
 from pybandit.mcmc.proposals import RandomWalk
 from pybandit.racing._looks import Looks, looks_of_tests
+from pybandit.racing._named_bounds import as_bound, words_of
+from pybandit.racing._record import Record
 from pybandit.racing.acceptance import AcceptanceTest
 from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound
 from pybandit.racing.factors import Factors
@@ -30,8 +33,9 @@ STATISTICS = {"accepted": np.float64, "fraction": np.float64, "n_looks": np.int6
 LARGEST_UNIFORM = 2**26
 
 
-class MetropolisStep(NamedTuple):
-    """What `RacingMetropolis.step` returns.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class MetropolisStep(Record):
+    """Point of a chain after the steps of `RacingMetropolis.step`, and their cost.
 
     Attributes
     ----------
@@ -187,6 +191,11 @@ class RacingMetropolis:
                              self.n_parameters, np.float64, STATISTICS,
                              attributes_of("RacingMetropolis", bound, delta))
 
+    def __repr__(self):
+        n = "" if self.n_factors is None else f"{self.n_factors:,} factors, "
+        return (f"<RacingMetropolis: {n}{self.n_parameters:,} parameters, "
+                f"{words_of(as_bound(self.options['bound'], self.options['delta']))}>")
+
     def _check_control(self, n_factors):
         if self.control is not None:
             check_control(self.control, n_factors, self.n_parameters)
@@ -277,7 +286,7 @@ class RacingMetropolis:
         ...     proposal=pb.mcmc.RandomWalk(0.02))
         >>> theta = np.array([0.3])
         >>> for _ in range(10):
-        ...     theta, n_accepted, n_evaluations = sampler.step(theta, rng=rng)
+        ...     theta = sampler.step(theta, rng=rng).value
         """
         start = check_in("value", value, "finite", np.isfinite)
         if start.shape != (self.n_parameters,):
@@ -287,7 +296,8 @@ class RacingMetropolis:
         looks = dataclasses.replace(self.options["looks"], indices=self._indices_of_few())
         alone.adapt, alone.options = False, self.options | {"looks": looks}
         chain = alone._chain(as_generator(rng), start, None)
-        return MetropolisStep(*chain.steps(n_steps))
+        value, n_accepted, n_evaluations = chain.steps(n_steps)
+        return MetropolisStep(value=value, n_accepted=n_accepted, n_evaluations=n_evaluations)
 
     def _indices_of_few(self):
         if self.options["looks"].indices != "auto":

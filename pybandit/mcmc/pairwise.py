@@ -95,6 +95,10 @@ class PairwiseTable:
             raise ValueError("table and weights must be small enough to square their sums; got "
                              f"factors of {largest}")
 
+    def __repr__(self):
+        return (f"<PairwiseTable: {self.n_variables:,} variables, {self.n_states:,} states, "
+                f"{self._neighbours.size // 2:,} pairs>")
+
     @property
     def n_variables(self) -> int:
         """V."""

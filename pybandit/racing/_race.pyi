@@ -1,4 +1,4 @@
-from typing import Literal, NamedTuple
+from typing import Any, Literal, final
 
 from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike
@@ -13,11 +13,24 @@ __all__ = ["RaceResult", "race"]
 _Bound = Literal["student", "normal"] | NormalBound | EBSBound | BettingBound
 _Rng = int | SeedSequence | Generator | None
 
-class RaceResult(NamedTuple):
-    best: int
-    n_looks: int
-    n_evaluations: int
-    exact: bool
+@final
+class RaceResult:
+    __match_args__: tuple[str, ...]
+    @property
+    def best(self) -> int: ...
+    @property
+    def n_looks(self) -> int: ...
+    @property
+    def n_evaluations(self) -> int: ...
+    @property
+    def exact(self) -> bool: ...
+    def __init__(self, best: int, n_looks: int, n_evaluations: int, exact: bool) -> None: ...
+    def __eq__(self, other: object) -> bool: ...
+    def __hash__(self) -> int: ...
+    @property
+    def decided(self) -> bool: ...
+    def summary(self) -> str: ...
+    def to_dict(self) -> dict[str, Any]: ...
 
 def race(
     factors: ArrayLike | Factors | Blocks,

@@ -1,12 +1,13 @@
 """One race over a finite population: Chen & Ghahramani 2016, Algorithm 1."""
 
-from typing import NamedTuple
-
 from pybandit._shared.generators import as_generator
 from pybandit.racing._looks import as_looks
+from pybandit.racing._record import words
 from pybandit.racing._track import check_log_prior, index_kind
 from pybandit.racing.factors import as_factors
 
+cimport cython
+from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
 from pybandit._shared._csrc cimport PB_OK, pb_bitgen, pb_status
@@ -16,13 +17,15 @@ from pybandit.racing._track cimport Track, make_track
 __all__ = ["RaceResult", "race"]
 
 
-class RaceResult(NamedTuple):
-    """What a race found and what it read.
+@cython.final
+@cython.freelist(8)
+cdef class RaceResult:
+    """Best state of a race, and what it read.
 
     Attributes
     ----------
     best : int
-        The state found best, in [0, D).
+        Best state, in [0, D).
     n_looks : int
         Looks taken; 0 where there was nothing to decide.
     n_evaluations : int
@@ -30,6 +33,8 @@ class RaceResult(NamedTuple):
     exact : bool
         Whether all factors of the last states were read, or nothing had to be; states
         dropped before may have been better.
+    decided : bool
+        True.
 
     Notes
     -----
@@ -44,10 +49,48 @@ class RaceResult(NamedTuple):
     (2, 6, 3400, False)
     """
 
-    best: int
-    n_looks: int
-    n_evaluations: int
-    exact: bool
+    cdef readonly int64_t best, n_looks, n_evaluations
+    cdef readonly bint exact
+
+    __match_args__ = ("best", "n_looks", "n_evaluations", "exact")
+
+    def __init__(self, best, n_looks, n_evaluations, exact):
+        self.best = best
+        self.n_looks = n_looks
+        self.n_evaluations = n_evaluations
+        self.exact = exact
+
+    def __reduce__(self):
+        return RaceResult, (self.best, self.n_looks, self.n_evaluations, self.exact)
+
+    def __eq__(self, other):
+        if type(other) is not type(self):
+            return NotImplemented
+        return self.__reduce__() == other.__reduce__()
+
+    def __hash__(self):
+        return hash(self.__reduce__())
+
+    def __repr__(self):
+        return words(self, self.__match_args__)
+
+    def to_dict(self):
+        """Return all attributes, for JSON."""
+        return {name: getattr(self, name) for name in self.__match_args__}
+
+    @property
+    def decided(self):
+        """True: a race ends when one state is left."""
+        return True
+
+    def summary(self):
+        """Return one sentence: the best state, and how much was read."""
+        how = "from all factors of the last states" if self.exact else "by its bound"
+        return (f"State {self.best} is the best, found {how}; evaluations: "
+                f"{self.n_evaluations:,}, looks: {self.n_looks:,}.")
+
+    def _repr_html_(self):
+        return f"<p>{self.summary()}</p>"
 
 
 def race(factors, log_prior=None, *, bound="student", delta=None, looks=None, rng=None):

@@ -9,7 +9,7 @@ from pybandit.betting.limits import refuse_reward
 from pybandit.racing._named_bounds import as_bound
 from pybandit.racing.bounds import BettingBound
 from pybandit.racing.factors import BlockFactors, Factors
-from pybandit.racing.schedule import check_schedule, make_schedule
+from pybandit.racing.schedule import check_schedule, make_schedule, parts_of
 
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
 from libc.math cimport INFINITY
@@ -157,7 +157,7 @@ cdef class Plan:
         check_schedule(self.schedule, n_factors)
         # copies, which nobody else writes to
         self.rows, self.scale, self.slack, self.unit = (
-            None if part is None else np.array(part) for part in self.schedule)
+            None if part is None else np.array(part) for part in parts_of(self.schedule))
 
     cdef _set_ranges(self, value_range, difference_range, int64_t n_states):
         if self.pairwise and difference_range is not None:

@@ -1,5 +1,5 @@
 from collections.abc import Callable
-from typing import Literal, NamedTuple, final
+from typing import Any, Literal, final
 
 from numpy import int64
 from numpy.random import Generator, SeedSequence
@@ -15,11 +15,21 @@ __all__ = ["AcceptResult", "AcceptanceTest", "accept"]
 _Bound = Literal["student", "normal"] | NormalBound | EBSBound | BettingBound
 _Rng = int | SeedSequence | Generator | None
 
-class AcceptResult(NamedTuple):
-    accepted: bool
-    n_looks: int
-    n_evaluations: int
-    exact: bool
+@final
+class AcceptResult:
+    __match_args__: tuple[str, ...]
+    @property
+    def accepted(self) -> bool: ...
+    @property
+    def n_looks(self) -> int: ...
+    @property
+    def n_evaluations(self) -> int: ...
+    @property
+    def exact(self) -> bool: ...
+    def __init__(self, accepted: bool, n_looks: int, n_evaluations: int, exact: bool) -> None: ...
+    def __eq__(self, other: object) -> bool: ...
+    def __hash__(self) -> int: ...
+    def to_dict(self) -> dict[str, Any]: ...
 
 def accept(
     log_ratios: ArrayLike | Factors | Callable[[NDArray[int64]], ArrayLike],

@@ -6,7 +6,6 @@ only randomness of the decision.
 """
 
 import dataclasses
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,10 +17,12 @@ from pybandit._shared.guard import made_already, not_made
 from pybandit.betting._kernels import Bets
 from pybandit.racing._looks import looks_of_tests
 from pybandit.racing._named_bounds import as_bound, words_of
+from pybandit.racing._record import words
 from pybandit.racing._track import hashable, index_kind, kept, make_plan
 from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound
 from pybandit.racing.factors import Factors
 
+cimport cython
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.stdint cimport int64_t, uintptr_t
 
@@ -40,8 +41,10 @@ CALL_RATIOS = 16384
 ARRAY_RATIOS = 1024
 
 
-class AcceptResult(NamedTuple):
-    """What a test decided and what it read.
+@cython.final
+@cython.freelist(8)
+cdef class AcceptResult:
+    """Decision of a test, and what it read.
 
     Attributes
     ----------
@@ -69,10 +72,34 @@ class AcceptResult(NamedTuple):
     AcceptResult(accepted=False, n_looks=1, n_evaluations=2, exact=True)
     """
 
-    accepted: bool
-    n_looks: int
-    n_evaluations: int
-    exact: bool
+    cdef readonly bint accepted, exact
+    cdef readonly int64_t n_looks, n_evaluations
+
+    __match_args__ = ("accepted", "n_looks", "n_evaluations", "exact")
+
+    def __init__(self, accepted, n_looks, n_evaluations, exact):
+        self.accepted = accepted
+        self.n_looks = n_looks
+        self.n_evaluations = n_evaluations
+        self.exact = exact
+
+    def __reduce__(self):
+        return AcceptResult, (self.accepted, self.n_looks, self.n_evaluations, self.exact)
+
+    def __eq__(self, other):
+        if type(other) is not type(self):
+            return NotImplemented
+        return self.__reduce__() == other.__reduce__()
+
+    def __hash__(self):
+        return hash(self.__reduce__())
+
+    def __repr__(self):
+        return words(self, self.__match_args__)
+
+    def to_dict(self):
+        """Return all attributes, for JSON."""
+        return {name: getattr(self, name) for name in self.__match_args__}
 
 
 def accept(log_ratios, log_threshold=0.0, *, n_factors=None, bound="student", delta=None,
@@ -390,10 +417,10 @@ cdef class Workspace:
         self.source.hold(None)  # who runs `address` holds another, or none
         if status != PB_OK:
             self.raise_failure(status)
-        # what AcceptResult(...) makes, in a third of its time
-        return tuple.__new__(AcceptResult, (
-            self.accept.accepted != 0, self.accept.n_looks, self.accept.n_evaluations,
-            self.accept.exact != 0))
+        cdef AcceptResult result = AcceptResult.__new__(AcceptResult)
+        result.accepted, result.exact = self.accept.accepted != 0, self.accept.exact != 0
+        result.n_looks, result.n_evaluations = self.accept.n_looks, self.accept.n_evaluations
+        return result
 
     cdef raise_failure(self, pb_status status):
         if status == PB_CALLBACK:

@@ -1,4 +1,4 @@
-from typing import Literal, NamedTuple, final, overload
+from typing import Any, Literal, final, overload
 
 from numpy import bool_, float64, int64
 from numpy.random import Generator, SeedSequence
@@ -15,11 +15,27 @@ __all__ = ["DrawInfo", "RacingSampler", "exact_sample"]
 _Bound = Literal["student", "normal"] | NormalBound | EBSBound | BettingBound
 _Rng = int | SeedSequence | Generator | None
 
-class DrawInfo(NamedTuple):
-    n_evaluations: int | NDArray[int64]
-    n_looks: int | NDArray[int64]
-    exact: bool | NDArray[bool_]
-    fraction: float
+@final
+class DrawInfo:
+    __match_args__: tuple[str, ...]
+    @property
+    def n_evaluations(self) -> int | NDArray[int64]: ...
+    @property
+    def n_looks(self) -> int | NDArray[int64]: ...
+    @property
+    def exact(self) -> bool | NDArray[bool_]: ...
+    @property
+    def fraction(self) -> float: ...
+    def __init__(
+        self,
+        n_evaluations: int | NDArray[int64],
+        n_looks: int | NDArray[int64],
+        exact: bool | NDArray[bool_],
+        fraction: float,
+    ) -> None: ...
+    def __eq__(self, other: object) -> bool: ...
+    __hash__: None  # type: ignore[assignment]
+    def to_dict(self) -> dict[str, Any]: ...
 
 @final
 class RacingSampler:

@@ -5,7 +5,6 @@ proportional to f_0(i) prod_n f_n(i); `RacingSampler` finds it at a fraction of 
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -15,9 +14,11 @@ from pybandit._shared.guard import made_already, not_made
 from pybandit.racing._looks import as_looks
 from pybandit.racing._named_bounds import words_of
 from pybandit.racing._native import native_of
+from pybandit.racing._record import plain, words
 from pybandit.racing._track import check_log_prior, index_kind
 from pybandit.racing.factors import Factors, as_factors
 
+cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t, uint8_t, uintptr_t
 
@@ -40,8 +41,10 @@ EXACT_REWARDS = 1 << 18
 GUMBELS = 1 << 18
 
 
-class DrawInfo(NamedTuple):
-    """What the draws of `RacingSampler.draw` cost.
+@cython.final
+@cython.freelist(8)
+cdef class DrawInfo:
+    """Cost of the draws of `RacingSampler.draw`.
 
     Attributes
     ----------
@@ -68,10 +71,32 @@ class DrawInfo(NamedTuple):
     (array([4800, 4000, 3400, 9600]), array([False, False, False, False]), 0.018)
     """
 
-    n_evaluations: object
-    n_looks: object
-    exact: object
-    fraction: float
+    cdef readonly object n_evaluations, n_looks, exact
+    cdef readonly double fraction
+
+    __match_args__ = ("n_evaluations", "n_looks", "exact", "fraction")
+
+    def __init__(self, n_evaluations, n_looks, exact, fraction):
+        self.n_evaluations = n_evaluations
+        self.n_looks = n_looks
+        self.exact = exact
+        self.fraction = fraction
+
+    def __reduce__(self):
+        return DrawInfo, (self.n_evaluations, self.n_looks, self.exact, self.fraction)
+
+    def __eq__(self, other):
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(np.array_equal(getattr(self, name), getattr(other, name))
+                   for name in self.__match_args__)
+
+    def __repr__(self):
+        return words(self, self.__match_args__)
+
+    def to_dict(self):
+        """Return all attributes, for JSON: numbers and lists."""
+        return {name: plain(getattr(self, name)) for name in self.__match_args__}
 
 
 cdef class RacingSampler:
@@ -349,9 +374,9 @@ cdef class RacingSampler:
         if status != PB_OK:
             self.track.raise_failure(status)
         pairs = <double>race.factors.n_factors * <double>race.factors.n_states
-        # what DrawInfo(...) makes, without its call
-        info = tuple.__new__(DrawInfo, (race.n_evaluations, race.n_looks, race.exact != 0,
-                                        race.n_evaluations / pairs))
+        cdef DrawInfo info = DrawInfo.__new__(DrawInfo)
+        info.n_evaluations, info.n_looks = race.n_evaluations, race.n_looks
+        info.exact, info.fraction = race.exact != 0, race.n_evaluations / pairs
         return state, info
 
     cdef _draw_shape(self, pb_bitgen *bitgen, size):

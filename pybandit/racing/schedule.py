@@ -1,15 +1,17 @@
 """The looks of a race, and what its bound asks for at each."""
 
 import functools
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 from pybandit._shared.checks import check_integer
+from pybandit.racing._record import Record
 
 
-class Schedule(NamedTuple):
-    """When a race looks and how wide its bound is there.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Schedule(Record):
+    """Looks of a race, and the width of its bound there.
 
     Attributes
     ----------
@@ -55,18 +57,22 @@ def make_schedule(bound, n_factors, n_states, pairwise, first_look, max_fraction
     scale, slack = bound.terms(partial, n_factors, n_comparisons)
     unit = bound.units(partial, n_factors) if hasattr(bound, "units") else None
     schedule = Schedule(
-        np.append(partial, n_factors), np.append(scale, 0.0), np.append(slack, 0.0),
-        None if unit is None else np.append(unit, 0.0)
-    )
-    for array in schedule:
+        rows=np.append(partial, n_factors), scale=np.append(scale, 0.0),
+        slack=np.append(slack, 0.0), unit=None if unit is None else np.append(unit, 0.0))
+    for array in parts_of(schedule):
         if array is not None:
             array.flags.writeable = False
     return schedule
 
 
+def parts_of(schedule):
+    """The four arrays of a schedule."""
+    return schedule.rows, schedule.scale, schedule.slack, schedule.unit
+
+
 def check_schedule(schedule, n_factors):
     """Raise `ValueError` unless a race can look so: a bound may be anybody's."""
-    rows, scale, slack, unit = schedule
+    rows, scale, slack, unit = parts_of(schedule)
     if (np.diff(rows, prepend=0) < 1).any() or rows[-1] != n_factors:
         raise ValueError(f"bound must look after increasing numbers of factors, at least 1 and "
                          f"below N = {n_factors}; its looks gave {rows[:-1]}")

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from pybandit._shared.checks import (
 from pybandit._shared.generators import as_generator
 from pybandit._shared.types import ArrayLike, Floats, Ints, Rng
 from pybandit.racing._looks import Looks
+from pybandit.racing._record import Record
 from pybandit.racing.acceptance import AcceptanceTest
 from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound
 from pybandit.racing.factors import Factors
@@ -23,7 +24,8 @@ from pybandit.racing.factors import Factors
 __all__ = ["SliceResult", "slice_sample"]
 
 
-class SliceResult(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class SliceResult(Record):
     """The next state of a chain and what it cost.
 
     Attributes
@@ -151,7 +153,8 @@ def slice_sample(log_likelihood: Callable[[Ints, Floats], ArrayLike], x: ArrayLi
                 upper[coordinate], rng)
     x = float(target.present[0]) if scalar else target.present
     fraction = target.n_evaluations / (target.n_tests * n_factors) if target.n_tests else 0.0
-    return SliceResult(x, target.n_tests, target.n_evaluations, fraction)
+    return SliceResult(x=x, n_tests=target.n_tests, n_evaluations=target.n_evaluations,
+                       fraction=fraction)
 
 
 class _Slice:

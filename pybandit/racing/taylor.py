@@ -95,6 +95,10 @@ class PopulationMoments:
         for bin, begin, end in zip(bins, begins, [*begins[1:], len(points)], strict=True):
             self._add_bin(bin, order[begin:end], weights)
 
+    def __repr__(self):
+        n, p = self.points.shape
+        return f"<PopulationMoments: {n:,} points of {p:,} numbers, {len(self.counts):,} bins>"
+
     def _add_bin(self, bin, rows, weights):
         for column in range(weights.shape[1]):
             kept = self.points[rows[weights[rows, column] > 0]]

@@ -110,7 +110,8 @@ def test_single_steps():
     rng, theta, n_accepted = np.random.default_rng(5), sampler.mode, 0
     for _ in range(200):
         before, theta_before = theta.copy(), theta
-        theta, accepted, n_read = sampler.step(theta, rng=rng)
+        step = sampler.step(theta, rng=rng)
+        theta, accepted, n_read = step.value, step.n_accepted, step.n_evaluations
         assert (accepted == 0) == np.allclose(theta, before, atol=1e-9) and n_read >= 0
         assert np.array_equal(theta_before, before)  # what was given is not changed
         n_accepted += accepted

@@ -37,7 +37,7 @@ def test_few_rows_of_high_leverage_warn(kind):
     x = 0.01 * rng.normal(size=(10_000, 1))
     x[:40] = rng.uniform(4.0, 8.0, size=(40, 1))
     y = (rng.random(10_000) < 1 / (1 + np.exp(-0.4 * x[:, 0]))).astype(float)
-    with pytest.warns(UserWarning, match="few rows"):
+    with pytest.warns(pb.errors.WeakControlWarning, match="few rows"):
         chain(x, y, kind)
 
 
@@ -64,7 +64,7 @@ def normal_mean(n, control, n_chains=1, n_threads=1):
 
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_a_chain_that_reads_most_rows_says_so_once(n_threads):
-    with pytest.warns(UserWarning) as said:
+    with pytest.warns(pb.errors.SlowReadingWarning) as said:
         normal_mean(4000, None, n_chains=3, n_threads=n_threads)
     assert len(said) == 1
     assert "of the 4000 rows" in str(said[0].message)
@@ -78,7 +78,7 @@ def test_a_control_that_does_not_help_is_said_to():
         lambda n, points: -0.5 * (y[n, None] - x[n] * points[:, 0]) ** 2, 2000, 1,
         control=pb.mcmc.TaylorControl([0.0], np.zeros((2000, 1))),
         proposal=pb.mcmc.RandomWalk(0.05), adapt=False)
-    with pytest.warns(UserWarning, match="control is not close enough"):
+    with pytest.warns(pb.errors.SlowReadingWarning, match="control is not close enough"):
         sampler.sample(3, n_warmup=30, n_chains=1, rng=1)
 
 

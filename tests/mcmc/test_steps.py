@@ -18,12 +18,13 @@ def test_steps_are_those_of_a_chain():
     sampler = normal_sampler(Y, proposal=mcmc.RandomWalk(0.1))
     one = sampler.step([0.7], n_steps=50, rng=3)
     same = sampler.step([0.7], n_steps=50, rng=3)
-    assert same.value == one.value and same[1:] == one[1:] and 0 < one.n_accepted < 50
+    assert same.value == one.value and same.to_dict() == one.to_dict() and 0 < one.n_accepted < 50
     assert 0 < one.n_evaluations <= 50 * 400
     calls, rng, value = 0, np.random.default_rng(3), np.array([0.7])
     for _ in range(50):
         before = value
-        value, n_accepted, _ = sampler.step(value, rng=rng)
+        step = sampler.step(value, rng=rng)
+        value, n_accepted = step.value, step.n_accepted
         assert value is not before and (n_accepted == 0) == np.array_equal(value, before)
         calls += n_accepted
     assert 5 < calls < 50
@@ -36,7 +37,7 @@ def test_the_law_and_the_options_of_the_sampler():
     for seed in range(8):
         rng, value, draws = np.random.default_rng(seed), np.array([0.7]), []
         for _ in range(400):
-            value, _, _ = sampler.step(value, n_steps=3, rng=rng)
+            value = sampler.step(value, n_steps=3, rng=rng).value
             draws.append(value[0])
         chains.append(draws)
     means = np.mean(chains, axis=1)

@@ -14,7 +14,7 @@ from _shared.reference.bits import Bits
 from racing.reference import accept as twin
 from racing.reference import gap_zero, subsample
 from racing.reference import race as race_twin
-from racing.reference.problems import as_bound
+from racing.reference.problems import as_bound, parts
 from racing.test_race_law import assert_law, find_case
 
 
@@ -62,7 +62,7 @@ def test_the_twin_bit_for_bit(source, indices):
                     looks=pb.racing.Looks(first=options.first_look,
                                           max_fraction=options.max_fraction, indices=indices))
         ours = pb.racing.accept(given, log_threshold, rng=np.random.default_rng(seed), **more)
-        assert tuple(ours) == tuple(expected), (seed, options)
+        assert parts(ours) == tuple(expected), (seed, options)
         kept = pb.racing.AcceptanceTest(given, rng=np.random.default_rng(seed), **more)
         assert kept.test(log_threshold) == ours
         outcomes[ours.n_looks, ours.exact] += 1
@@ -79,7 +79,7 @@ def test_an_exact_law(source):
                                     looks=pb.racing.Looks(first=case["m1"]), rng=8)
     law = race_twin.enumerate_law(rewards, np.zeros(2), options)
     law = {(o.best == 0, o.n_looks, o.n_evaluations // 2, o.exact): p for o, p in law.items()}
-    observed = collections.Counter(tuple(test.test()) for _ in range(n_tests))
+    observed = collections.Counter(parts(test.test()) for _ in range(n_tests))
     assert_law(observed, law, n_tests)
 
 
@@ -96,7 +96,7 @@ def test_names_of_bounds_are_two_sided():
     student = pb.racing.StudentBound(delta=0.05, convention="two-sided")
     expected = pb.racing.AcceptanceTest(ratios, bound=student,
                                         looks=pb.racing.Looks(first=50)).schedule
-    assert all((a == b).all() for a, b in zip(default, expected, strict=True))
+    assert default.to_dict() == expected.to_dict()
 
 
 def share_decided_early(bound, delta, first_look, size, n_tests, seed):
@@ -129,10 +129,10 @@ def test_the_sum_decides_and_a_tie_rejects(source):
     ratios = np.array([3.0, -1.0, 4.0, 1.0, -5.0])
     given = ratios if source == "array" else as_function(ratios)
     for threshold, accepted in [(1.999, True), (2.0, False), (2.001, False)]:
-        assert pb.racing.accept(given, threshold) == (accepted, 1, 5, True)
-    assert pb.racing.accept(given, -np.inf) == (True, 0, 0, True)
-    assert pb.racing.accept(given, np.inf) == (False, 0, 0, True)
-    assert pb.racing.accept([0.0, 0.0]) == (False, 1, 2, True)
+        assert parts(pb.racing.accept(given, threshold)) == (accepted, 1, 5, True)
+    assert parts(pb.racing.accept(given, -np.inf)) == (True, 0, 0, True)
+    assert parts(pb.racing.accept(given, np.inf)) == (False, 0, 0, True)
+    assert parts(pb.racing.accept([0.0, 0.0])) == (False, 1, 2, True)
     assert pb.racing.accept(ratios.tolist(), 1) == pb.racing.accept(ratios, 1.0)
 
 
@@ -155,7 +155,7 @@ def test_what_must_not_matter(seed):
     unit = 3 * np.abs(ratios).max()
     assert outcome(ratios + unit, log_threshold + unit * ratios.size) == plain
     other = outcome(-ratios, -log_threshold)
-    assert other == (not plain.accepted, *plain[1:])
+    assert parts(other) == (not plain.accepted, *parts(plain)[1:])
 
 
 def test_a_function_is_asked_for_each_ratio_once_and_in_blocks():
@@ -184,8 +184,8 @@ def test_betting_keeps_its_word_and_reads_little():
             # far more than 100 * 0.05 of them would be wrong by chance less often than 1e-6
             assert sum(r.accepted != (gap > 0) for r in results) <= 20
             assert max(r.n_evaluations for r in results) < 2000
-        assert test.test(-4400.0) == (True, 0, 0, True)
-        assert test.test(4000.0) == (False, 0, 0, True)
+        assert parts(test.test(-4400.0)) == (True, 0, 0, True)
+        assert parts(test.test(4000.0)) == (False, 0, 0, True)
         # near the threshold: read to the end, or wrong with probability 0.05
         results = [test.test(ratios.sum() - 1e-3) for _ in range(60)]
         assert sum(not r.accepted for r in results) <= 15

@@ -15,7 +15,7 @@ from dear import part
 from _shared.reference.bits import Bits
 from betting.reference import betting as twin
 from racing.reference import subsample
-from racing.reference.problems import as_function, random_rewards
+from racing.reference.problems import as_function, parts, random_rewards
 
 
 def random_problem(seed):
@@ -358,13 +358,13 @@ def test_max_fraction(max_fraction):
 
 def test_one_state_left():
     for factors in (np.full((50, 1), 0.5), as_function(np.full((50, 1), 0.5))):
-        assert pb.race(factors, **BET) == (0, 0, 0, True)
+        assert parts(pb.race(factors, **BET)) == (0, 0, 0, True)
         assert pb.RacingSampler(factors, **BET).draw()[0] == 0
     impossible = [-np.inf, -np.inf, 3.0, -np.inf]
     for hybrid in (False, True):
         bound = pb.racing.BettingBound(delta=0.05, value_range=(0, 1),
                                       bets=pb.betting.Bets("product", hybrid=hybrid))
-        assert pb.race(SCORES, impossible, bound=bound) == (2, 0, 0, True)
+        assert parts(pb.race(SCORES, impossible, bound=bound)) == (2, 0, 0, True)
         states, info = pb.RacingSampler(SCORES, impossible, bound=bound).draw(20)
         assert np.all(states == 2) and not info.n_evaluations.any()
 
@@ -376,8 +376,8 @@ def test_constant_rewards_are_read_to_the_end(options):
     bound = bet(bets=pb.betting.Bets(**options))
     rewards = np.full((200, 3), 0.5)
     for factors in (rewards, as_function(rewards)):
-        assert pb.race(factors, bound=bound, rng=1)[::2] == (0, 600)
-        assert pb.race(factors, [-np.inf, 0.0, 0.0], bound=bound, rng=1)[::2] == (1, 400)
+        assert parts(pb.race(factors, bound=bound, rng=1))[::2] == (0, 600)
+        assert parts(pb.race(factors, [-np.inf, 0.0, 0.0], bound=bound, rng=1))[::2] == (1, 400)
         assert pb.race(factors, bound=bound, rng=1).exact
     better = rewards.copy()
     better[77, 2] += 0.001

@@ -13,7 +13,7 @@ import pybandit as pb
 from _shared.reference.bits import Bits
 from racing.reference import lil_ucb as twin
 from racing.reference import subsample, tables
-from racing.reference.problems import as_function
+from racing.reference.problems import as_function, parts
 from racing.test_race_law import assert_law
 
 CASES = {name: case for name, case in tables.exact_cases().items() if "lilucb" in name}
@@ -99,9 +99,9 @@ def test_many_states():
 
 
 def test_nothing_to_decide_and_ties():
-    assert pb.racing.lil_ucb(np.ones((5, 1)), value_range=1) == (0, 0, 0, True)
-    assert pb.racing.lil_ucb(np.ones((5, 2)), [-np.inf, 0], value_range=1) == (1, 0, 0, True)
-    assert pb.racing.lil_ucb(np.ones((1, 3)), value_range=1) == (0, 3, 3, True)
+    assert parts(pb.racing.lil_ucb(np.ones((5, 1)), value_range=1)) == (0, 0, 0, True)
+    assert parts(pb.racing.lil_ucb(np.ones((5, 2)), [-np.inf, 0], value_range=1)) == (1, 0, 0, True)
+    assert parts(pb.racing.lil_ucb(np.ones((1, 3)), value_range=1)) == (0, 3, 3, True)
     assert pb.racing.lil_ucb(np.zeros((50, 3)), value_range=1, rng=1).best == 0
 
 

@@ -10,7 +10,7 @@ import pybandit as pb
 
 from racing.reference import race as twin
 from racing.reference import tables
-from racing.reference.problems import as_bound, as_function, run
+from racing.reference.problems import as_bound, as_function, parts, run
 
 N_RACES = 200_000
 # Gumbel noise, at most 37, does not show beside rewards this large: a sampler's
@@ -92,7 +92,7 @@ def test_exact_cases(prefix):
     n_races, rng = N_RACES // 20, np.random.default_rng(2017)
     for factors in (rewards, as_function(rewards)):
         counts = collections.Counter(
-            run(factors, log_prior, options, rng) for _ in range(n_races)
+            parts(run(factors, log_prior, options, rng)) for _ in range(n_races)
         )
         assert_case(case, counts, n_races, winner_only)
 
@@ -112,7 +112,8 @@ def sampled_races(rewards, log_prior, options, rng, indices="auto", n_races=N_RA
     if options.bound == "ebs":
         ranges = options.value_range, options.difference_range
         scaled = [None if c is None else (np.array(c) * HUGE).tolist() for c in ranges]
-        bound = pb.racing.EBSBound(options.delta, *scaled)
+        bound = pb.racing.EBSBound(delta=options.delta, value_range=scaled[0],
+                                   difference_range=scaled[1])
     else:
         bound = as_bound(options)
     sampler = pb.RacingSampler(rewards * HUGE, log_prior * HUGE, bound=bound,

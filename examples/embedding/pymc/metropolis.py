@@ -44,10 +44,9 @@ class RacingMetropolisStep(BlockedStep):
 
     def step(self, point):
         self.point, name = point, self.vars[0].name
-        value, n_accepted, n_evaluations = self.sampler.step(point[name], n_steps=self.n_steps,
-                                                             rng=self.rng)
-        return ({**point, name: value}, [{"accepted": n_accepted / self.n_steps,
-                                          "n_evaluations": n_evaluations}])
+        step = self.sampler.step(point[name], n_steps=self.n_steps, rng=self.rng)
+        return ({**point, name: step.value}, [{"accepted": step.n_accepted / self.n_steps,
+                                               "n_evaluations": step.n_evaluations}])
 
 
 N, D = 20_000, 3

@@ -5,6 +5,11 @@ import numpy as np
 import pybandit as pb
 
 
+def parts(result):
+    """The attributes of a result, as a tuple."""
+    return tuple(getattr(result, name) for name in result.__match_args__)
+
+
 def as_function(rewards):
     """The same rewards, computed on demand."""
     return pb.Factors(lambda n, i: rewards[np.ix_(n, i)], *rewards.shape)
