@@ -154,7 +154,8 @@ PROMISES = {
     "TopTwo, GLR proven, two equal arms": (
         0.2, named(top_two(pb.stopping.GLR(0.1, law="bernoulli"))), 1),
     "TopTwo, Betting, two equal arms": (0.2, named(top_two(pb.stopping.Betting(0.1))), 1),
-    "LUCB, two equal arms": (0.2, named(lambda e: pb.policies.LUCB(2, delta=0.1, sigma=0.5)), 1),
+    "LUCB, two equal arms": (0.2, named(lambda e: pb.policies.LUCB(2, delta=0.1, noise_std=0.5)),
+                             1),
     "BatchRacing, .52 against .5": (0.1, batch_racing, 0.5),
     "about: race, student, normal differences": (0.05, each(student), 1),
     "nothing proved: GLR heuristic, equal arms": (

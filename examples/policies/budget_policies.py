@@ -72,7 +72,7 @@ MAKERS = {
     "GapEV": ("GapEV", gapev),
     "UCBE": ("UCBE", ucbe),
     "UGapEb": ("UGapEb", lambda e,
-               n: pb.policies.UGapEb(e.n_arms, n, sigma=e.variances.max() ** 0.5)),
+               n: pb.policies.UGapEb(e.n_arms, n, noise_std=e.variances.max() ** 0.5)),
     "VBR": ("VBR", lambda e, n: pb.policies.VBR(e.n_arms, n)),
     "EBTC": ("EBTC", lambda e, n: pb.policies.EBTC(e.n_arms, budget=n)),
     "OCBA": ("OCBA", lambda e, n: pb.policies.OCBA(e.n_arms, n)),

@@ -61,7 +61,7 @@ class Sensors:
                 budget, kernel=self.covariance, noise_std=noise, prior_std=ETA)
         if budget < n_sensors:
             return None
-        options = dict(sigma=noise) if name == "UGapEb" else {}
+        options = dict(noise_std=noise) if name == "UGapEb" else {}
         return lambda environment: getattr(pb, name)(n_sensors, budget, **options)
 
 

@@ -21,7 +21,8 @@ from pybandit.studies._sheet import Dialect
 from pybandit.studies.controls import readings_of
 from pybandit.studies.plates import Plates
 
-OPTIONS = "k", "batches", "budget", "repeats", "delta", "sigma", "reuse", "seed", "allow_unmeasured"
+OPTIONS = ("k", "batches", "budget", "repeats", "delta", "noise_std", "reuse", "seed",
+           "allow_unmeasured")
 
 __all__ = ["abandon", "amend", "close", "export", "new", "next", "plan", "record", "recover",
            "report", "status", "verify"]

@@ -10,19 +10,19 @@ class Choice(NamedTuple):
     """A policy by its class, the options it needs and those it may take.
 
     `variances` stands for a column of the file of arms. `fixed` are arguments that no option
-    changes, `called` the arguments whose option has another name here than in `ARGUMENTS`.
+    changes.
     """
 
     policy: str
     needs: tuple[str, ...]
     takes: tuple[str, ...] = ()
     fixed: dict = {}
-    called: dict = {}
 
 
 # options by the policies' arguments
 ARGUMENTS = {"k": "k", "batch_size": "batch_size", "batches": "max_batches",
-             "repeats": "max_repeats", "budget": "budget", "delta": "delta", "sigma": "sigma",
+             "repeats": "max_repeats", "budget": "budget", "delta": "delta",
+             "noise_std": "noise_std",
              "seed": "rng", "reuse": "reuse", "variances": "variances", "prior": "prior_means",
              "allow_unmeasured": "allow_unmeasured"}
 AUTO = "auto"
@@ -31,15 +31,14 @@ CHOICES = {
     "batch-screening": Choice("BatchScreening", ("k", "batch_size", "batches"),
                               ("repeats", "prior", "allow_unmeasured")),
     "batch-sar": Choice("BatchSAR", ("k", "batch_size", "batches"), ("repeats",)),
-    "batch-racing": Choice("BatchRacing", ("k", "batch_size"), ("repeats", "delta", "sigma")),
+    "batch-racing": Choice("BatchRacing", ("k", "batch_size"), ("repeats", "delta", "noise_std")),
     "batch-halving": Choice("BatchHalving", ("k", "batch_size", "batches"), ("repeats", "seed")),
     "round-robin": Choice("RoundRobin", ("k", "batch_size", "batches"), ("repeats",)),
     "sequential-halving": Choice("SequentialHalving", ("budget",), ("reuse",)),
     "shvar": Choice("SHVar", ("budget", "variances"), ("reuse",)),
     "shadavar": Choice("SHAdaVar", ("budget",), ("delta", "reuse")),
     "ucb1": Choice("UCB1", ()),
-    "thompson": Choice("ThompsonSampling", (), ("sigma", "seed"), {"law": "gaussian"},
-                       {"sigma": "noise_std"}),
+    "thompson": Choice("ThompsonSampling", (), ("noise_std", "seed"), {"law": "gaussian"}),
 }
 
 
@@ -74,22 +73,21 @@ def make_policy(name, n_arms, options, variances=None):
     for option in given:
         if option not in choice.needs + choice.takes and option != "batch_size":
             raise ValueError(f"--policy {name} takes no {_option(option)}")
-    arguments = {choice.called.get(option, ARGUMENTS[option]): value
-                 for option, value in given.items() if option in choice.needs + choice.takes}
+    arguments = {ARGUMENTS[option]: value for option, value in given.items()
+                 if option in choice.needs + choice.takes}
     try:
         return getattr(policies, choice.policy)(n_arms, **choice.fixed, **arguments)
     except ValueError as error:
-        raise type(error)(_in_options(str(error), choice)) from None
+        raise type(error)(_in_options(str(error))) from None
 
 
 def _option(name):
     return f"--{name.replace('_', '-')}"
 
 
-def _in_options(message, choice):
+def _in_options(message):
     """A policy's message in the words of the command line."""
-    names = {choice.called.get(option, argument): _option(option)
-             for option, argument in ARGUMENTS.items()}
+    names = {argument: _option(option) for option, argument in ARGUMENTS.items()}
     message = re.sub(r"\bn_arms = (\d+)", r"the number of arms, \1", message)
     return re.sub(r"\b(" + "|".join(names) + r")\b(?! of\b)", lambda found: names[found[0]],
                   message)

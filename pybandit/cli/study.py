@@ -124,7 +124,7 @@ def _add_new(parts):
     part.add_argument("--allow-unmeasured", action="store_const", const=True,
                       help="begin though there are too few batches to measure every arm once")
     _study_plan.add_noise(part)
-    part.add_argument("--sigma", type=float, metavar="S", help="deviation of a reward")
+    part.add_argument("--noise-std", type=float, metavar="S", help="deviation of a reward")
     part.add_argument("--reuse", action="store_const", const=True,
                       help="means over all stages, not the last alone")
     part.add_argument("--seed", type=at_least(0), metavar="N", help="where the policy draws")

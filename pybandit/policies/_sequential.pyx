@@ -50,12 +50,12 @@ cdef class SequentialPolicy(NativePolicy):
         self.centres = np.zeros(self.n_arms)
         self._plan_first()
 
-    cdef int _take_law(self, law, sigma) except -1:
+    cdef int _take_law(self, law, noise_std) except -1:
         """The law of the rewards, where no rule says it."""
         if self.stopping is None:
             return self._take(GLR(0.5, "gaussian" if law is None else law,
-                                  sigma=1.0 if sigma is None else sigma))
-        for name, given in (("law", law), ("sigma", sigma)):
+                                  noise_std=1.0 if noise_std is None else noise_std))
+        for name, given in (("law", law), ("noise_std", noise_std)):
             if given is not None:
                 raise ValueError(f"{name} must be None where stopping is given, which has it; got "
                                  f"{shown(given)}")
@@ -69,7 +69,7 @@ cdef class SequentialPolicy(NativePolicy):
             self.level = (<Betting>rule)._level(pairs)
             self.slack = rule.epsilon
             rule = GLR(rule.delta, "bernoulli")
-        self.law = rule.law, rule.sigma
+        self.law = rule.law, rule.noise_std
         self.glr = (<GLR?>rule)._kernel(pairs)
         self._take_range(-INFINITY if rule.is_gaussian else 0.0,
                          1.0 if rule.law == "bernoulli" else INFINITY)
@@ -347,8 +347,8 @@ cdef class SequentialPolicy(NativePolicy):
 
     def _law_options(self):
         """Of a policy that needs the law."""
-        law, sigma = (None, None) if self.stopping is not None else self.law
-        return dict(law=law, sigma=sigma if law == "gaussian" else None)
+        law, noise_std = (None, None) if self.stopping is not None else self.law
+        return dict(law=law, noise_std=noise_std if law == "gaussian" else None)
 
     def _get_progress(self):
         self.guard.check()

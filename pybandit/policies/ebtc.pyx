@@ -46,7 +46,7 @@ cdef class EBTC(SequentialPolicy):
         and `stopping`, `done` is never true: `simulate` then needs a `horizon`.
     stopping : GLR or Betting, optional
         Of `pybandit.stopping`: it is `done`, and `is_sure`, when the rule stops it. Its law and
-        sigma count for the rule only.
+        noise_std count for the rule only.
 
     Attributes
     ----------

@@ -92,7 +92,7 @@ cdef class SuccessiveElimination(SequentialPolicy):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.policies.SuccessiveElimination(4, pb.stopping.GLR(0.05, sigma=0.5), 2)
+    >>> policy = pb.policies.SuccessiveElimination(4, pb.stopping.GLR(0.05, noise_std=0.5), 2)
     >>> rng, means = np.random.default_rng(2), np.array([0.1, 0.9, 0.6, 0.2])
     >>> while not policy.done:
     ...     arms = policy.ask()

@@ -4,7 +4,7 @@ from pybandit.policies._csrc cimport pb_glr
 
 
 cdef class GLR:
-    cdef readonly double delta, sigma, epsilon
+    cdef readonly double delta, noise_std, epsilon
     cdef readonly str law, threshold
     cdef readonly bint is_gaussian        # of known variance or not
 

@@ -15,7 +15,7 @@ class GLR:
         delta: float,
         law: _Law = "gaussian",
         *,
-        sigma: float = 1.0,
+        noise_std: float = 1.0,
         threshold: Literal["proven", "heuristic"] = "proven",
         epsilon: float = 0.0,
     ) -> None: ...
@@ -26,7 +26,7 @@ class GLR:
     @property
     def is_gaussian(self) -> bool: ...
     @property
-    def sigma(self) -> float: ...
+    def noise_std(self) -> float: ...
     @property
     def threshold(self) -> str: ...
     @property
@@ -42,8 +42,8 @@ class GLR:
     def __hash__(self) -> int: ...
 
 def optimal_proportions(
-    means: ArrayLike, law: _Known = "gaussian", *, sigma: float = 1.0
+    means: ArrayLike, law: _Known = "gaussian", *, noise_std: float = 1.0
 ) -> NDArray[float64]: ...
 def lower_bound(
-    means: ArrayLike, delta: float, law: _Known = "gaussian", *, sigma: float = 1.0
+    means: ArrayLike, delta: float, law: _Known = "gaussian", *, noise_std: float = 1.0
 ) -> float: ...

@@ -45,9 +45,9 @@ cdef class GLR:
         Error probability, in (0, 1).
     law : {"gaussian", "bernoulli", "poisson", "gaussian-unknown"}
         Of the rewards of an arm, given its mean. ``"gaussian"``: of standard deviation
-        `sigma`; ``"bernoulli"``: in [0, 1], 0 and 1 or between; ``"gaussian-unknown"``: each arm
-        of a standard deviation of its own that nobody knows.
-    sigma : float, default 1
+        `noise_std`; ``"bernoulli"``: in [0, 1], 0 and 1 or between; ``"gaussian-unknown"``: of an
+        unknown standard deviation per arm.
+    noise_std : float, default 1
         Law ``"gaussian"``: in [1e-150, 1e150].
     threshold : {"proven", "heuristic"}
         ``"proven"``: see Notes. ``"heuristic"``: ``log((1 + log t) / delta)``, which papers
@@ -81,15 +81,15 @@ cdef class GLR:
 
     - ``"gaussian"``: a is named for being above a*, so its likelihood is mixed over means above
       the true one and that of a* over means below: by halves of normal laws of standard deviations
-      ``sigma (2, 1/2, 1/8, 1/32, 1/128)``, of weights ``(2, 2, 2, 1, 1) / 8``. With d the distance
-      of its mean from the true one, an arm's is
+      ``noise_std (2, 1/2, 1/8, 1/32, 1/128)``, of weights ``(2, 2, 2, 1, 1) / 8``. With d the
+      distance of its mean from the true one, an arm's is
 
           ``sum w 2 Phi(y) exp(y^2 / 2) / sqrt(1 + s^2 N)``, ``y = N s d / sqrt(1 + s^2 N)``,
 
-      s and d in units of sigma. Its logarithm g increases with d and is convex. Instead of Z,
+      s and d in units of noise_std. Its logarithm g increases with d and is convex. Instead of Z,
       the least of ``g(mean_a - u) + g(v - mean_b)`` over u <= v, where u = v, is compared with x.
-      For rewards that are sigma-sub-Gaussian it is a supermartingale: the promise holds for them
-      too.
+      For sub-Gaussian rewards of scale noise_std it is a supermartingale: the promise holds for
+      them too.
     - ``"bernoulli"``: mixed by Beta(1/2, 1/2), it is at least ``exp(s) / sqrt(4 N)`` (Krichevsky
       and Trofimov 1981), so the threshold is ``x + log(4 N_a) / 2 + log(4 N_b) / 2``. Where
       rewards are in [0, 1] and not all 0 or 1, their moment-generating function is at most that of
@@ -139,30 +139,32 @@ cdef class GLR:
     (True, False)
     """
 
-    def __init__(self, delta, law="gaussian", *, sigma=1.0, threshold="proven", epsilon=0.0):
+    def __init__(self, delta, law="gaussian", *, noise_std=1.0, threshold="proven", epsilon=0.0):
         delta = check_delta(delta)
         law = check_choice("law", law, tuple(LAWS))
-        sigma = check_deviation("sigma", sigma)
+        noise_std = check_deviation("noise_std", noise_std)
         threshold = check_choice("threshold", threshold, ("proven", "heuristic"))
         epsilon = check_scalar("epsilon", epsilon, "finite and at least 0", nonnegative)
-        if law != "gaussian" and sigma != 1.0:
-            raise ValueError(f"sigma is for law='gaussian' only; got {sigma!r} with law={law!r}")
+        if law != "gaussian" and noise_std != 1.0:
+            raise ValueError(f"noise_std is for law='gaussian' only; got {noise_std!r} with "
+                             f"law={law!r}")
         self.is_gaussian = law in ("gaussian", "gaussian-unknown")
         if not self.is_gaussian and epsilon:
             raise ValueError(f"epsilon is for Gaussian laws only; got {epsilon!r} with "
                              f"law={law!r}")
-        self.delta, self.law, self.sigma = delta, law, sigma
+        self.delta, self.law, self.noise_std = delta, law, noise_std
         self.threshold, self.epsilon = threshold, epsilon
 
     def options(self):
         """The arguments that make it again, as a dict of plain numbers and strings."""
-        return dict(delta=self.delta, law=self.law, sigma=self.sigma, threshold=self.threshold,
+        return dict(delta=self.delta, law=self.law, noise_std=self.noise_std,
+                    threshold=self.threshold,
                     epsilon=self.epsilon)
 
     cdef pb_glr _kernel(self, n_pairs):
         cdef pb_glr kernel
         kernel.law, kernel.epsilon = LAWS[self.law], self.epsilon
-        kernel.precision = 0.5 / (self.sigma * self.sigma)
+        kernel.precision = 0.5 / (self.noise_std * self.noise_std)
         kernel.is_proven = self.threshold == "proven"
         if not kernel.is_proven:
             kernel.level = -log(self.delta)
@@ -250,7 +252,7 @@ cdef class GLR:
     def __repr__(self):
         parts = [f"delta={self.delta!r}", f"law={self.law!r}"]
         if self.law == "gaussian":
-            parts += [f"sigma={self.sigma!r}"]
+            parts += [f"noise_std={self.noise_std!r}"]
         if self.is_gaussian:
             parts += [f"epsilon={self.epsilon!r}"]
         return f"GLR({', '.join(parts)}, threshold={self.threshold!r})"
@@ -281,14 +283,14 @@ def check_means(law, means):
                          f"{means[bad][0]}")
 
 
-def optimal_proportions(means, law="gaussian", *, sigma=1.0):
+def optimal_proportions(means, law="gaussian", *, noise_std=1.0):
     """Shares of pulls that tell the best arm from the others soonest.
 
     Parameters
     ----------
     means : array_like of float, shape (n_arms,)
     law : {"gaussian", "bernoulli", "poisson"}
-    sigma : float, default 1
+    noise_std : float, default 1
         Law ``"gaussian"``: standard deviation of a reward, in [1e-150, 1e150].
 
     Returns
@@ -311,10 +313,10 @@ def optimal_proportions(means, law="gaussian", *, sigma=1.0):
     >>> pb.stopping.optimal_proportions([1.0, 0.5, 0.5, 0.0]).round(3)
     array([0.397, 0.279, 0.279, 0.046])
     """
-    return solved(means, law, sigma)[0]
+    return solved(means, law, noise_std)[0]
 
 
-def lower_bound(means, delta, law="gaussian", *, sigma=1.0):
+def lower_bound(means, delta, law="gaussian", *, noise_std=1.0):
     """Pulls that every rule of error probability delta needs in the mean.
 
     ``T kl(delta, 1 - delta)``, T the inverse of the least Z of the optimal proportions
@@ -326,7 +328,7 @@ def lower_bound(means, delta, law="gaussian", *, sigma=1.0):
     delta : float
         In (0, 1); 0 pulls at 1/2 and above.
     law : {"gaussian", "bernoulli", "poisson"}
-    sigma : float, default 1
+    noise_std : float, default 1
 
     Returns
     -------
@@ -345,18 +347,18 @@ def lower_bound(means, delta, law="gaussian", *, sigma=1.0):
     1740
     """
     delta = check_delta(delta)
-    shares, least = solved(means, law, sigma)
+    shares, least = solved(means, law, noise_std)
     needed = (2 * delta - 1) * np.log(delta / (1 - delta)) if delta < 0.5 else 0.0
     if shares.size == 1 or needed == 0.0:
         return 0.0
     return float(needed / least) if least > 0 else np.inf
 
 
-def solved(means, law, sigma):
+def solved(means, law, noise_std):
     cdef pb_glr kernel
     cdef double[::1] shares
     cdef const double[::1] values
-    rule = GLR(0.5, check_choice("law", law, KNOWN), sigma=sigma)
+    rule = GLR(0.5, check_choice("law", law, KNOWN), noise_std=noise_std)
     means = check_in("means", means, "finite", np.isfinite)
     if means.ndim != 1 or not means.size:
         raise ValueError(f"means must have shape (n_arms,); got {means.shape}")

@@ -33,7 +33,7 @@ class GoodArms(_ThresholdPolicy):
         threshold: float,
         sampling: Literal["hdoc", "lucb-g", "apt"] = "hdoc",
         law: Literal["gaussian", "bernoulli", "gaussian-unknown"] = "gaussian",
-        sigma: float = 1.0,
+        noise_std: float = 1.0,
         epsilon: float = 0.0,
         budget: int | None = None,
     ) -> None: ...

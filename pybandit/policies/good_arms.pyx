@@ -81,9 +81,9 @@ cdef class APT(_ThresholdPolicy):
     Notes
     -----
     The probability of a wrong answer after T pulls of sub-Gaussian rewards is at most
-    ``exp(-T / (64 sigma^2 H) + 2 log((log T + 1) K))``, H the sum of ``1 / (|mean_k - threshold| +
-    epsilon)^2``, and no rule has a better order (their theorems 1 and 2). Ties go to the lowest
-    index. A silent arm (see `Policy`) is not in the answer. O(K) a pull.
+    ``exp(-T / (64 noise_std^2 H) + 2 log((log T + 1) K))``, H the sum of
+    ``1 / (|mean_k - threshold| + epsilon)^2``, and no rule has a better order (their theorems 1
+    and 2). Ties go to the lowest index. A silent arm (see `Policy`) is not in the answer. O(K) a pull.
 
     **Threads.** One at a time; a second gets a RuntimeError.
 
@@ -151,7 +151,7 @@ cdef class GoodArms(_ThresholdPolicy):
         ``sqrt(N_k) (|mean_k - threshold| + epsilon)``.
     law : {"gaussian", "bernoulli", "gaussian-unknown"}
         Of the rewards, as in `pybandit.stopping.GLR`: ``"bernoulli"`` holds for any in [0, 1].
-    sigma : float, default 1
+    noise_std : float, default 1
         Law ``"gaussian"``: in [1e-150, 1e150]; rewards are sub-Gaussian with it.
     epsilon : float, default 0
         Arms within it of the threshold may get either name. At 0 an arm at the threshold is
@@ -186,8 +186,8 @@ cdef class GoodArms(_ThresholdPolicy):
     **Proof.** An arm of mean m at least ``threshold + epsilon`` is called bad only where its mean
     seen is below that, and ``N d(mean, threshold + epsilon)``, which ``N d(mean, m)`` is not less
     than, is above the level. By the martingales of `pybandit.stopping.GLR`, of one arm and for
-    ``"gaussian"`` mixed by a normal law of standard deviation sigma about the true mean, that has
-    a probability of at most ``delta / K`` at the levels, with ``x = log(K / delta)``,
+    ``"gaussian"`` mixed by a normal law of standard deviation noise_std about the true mean, that
+    has a probability of at most ``delta / K`` at the levels, with ``x = log(K / delta)``,
     ``(1 + 1 / N) (x + log(1 + N) / 2)``, ``x + log(4 N) / 2`` and ``x + log(1 + N) / 2 + excess``
     of the three laws, over all N. It is the same below the threshold, and an arm within epsilon
     of it cannot be named wrongly.
@@ -216,7 +216,7 @@ cdef class GoodArms(_ThresholdPolicy):
     cdef int rule
     cdef int64_t[::1] names               # 1 good, -1 bad, 0 neither yet
 
-    def __init__(self, n_arms, delta, *, threshold, sampling="hdoc", law="gaussian", sigma=1.0,
+    def __init__(self, n_arms, delta, *, threshold, sampling="hdoc", law="gaussian", noise_std=1.0,
                  epsilon=0.0, budget=None):
         law = check_choice("law", law, GOOD_LAWS)
         # two rewards have a variance
@@ -224,7 +224,7 @@ cdef class GoodArms(_ThresholdPolicy):
         self.delta = check_delta(delta)
         self.sampling = check_choice("sampling", sampling, SAMPLING)
         self.rule = SAMPLING.index(self.sampling)
-        self._take(GLR(self.delta, law, sigma=sigma))
+        self._take(GLR(self.delta, law, noise_std=noise_std))
         self.glr.level = log(self.n_arms / self.delta)  # of one arm, not of a pair
         low, high = self.threshold - self.epsilon, self.threshold + self.epsilon
         if law == "bernoulli" and not 0 < low <= high < 1:
@@ -253,9 +253,9 @@ cdef class GoodArms(_ThresholdPolicy):
             return self._best(good, good.size)
 
     def _options(self):
-        law, sigma = self.law
+        law, noise_std = self.law
         return super()._options() | dict(delta=self.delta, sampling=self.sampling, law=law,
-                                         sigma=sigma)
+                                         noise_std=noise_std)
 
     cdef void _decide(self) noexcept nogil:
         cdef int64_t arm

@@ -13,14 +13,14 @@ class LilUCB(SequentialPolicy):
         n_arms: int,
         delta: float,
         *,
-        sigma: float = 1.0,
+        noise_std: float = 1.0,
         constants: Literal["proven", "heuristic"] = "proven",
         budget: int | None = None,
     ) -> None: ...
     @property
     def delta(self) -> float: ...
     @property
-    def sigma(self) -> float: ...
+    def noise_std(self) -> float: ...
     @property
     def constants(self) -> str: ...
     @property

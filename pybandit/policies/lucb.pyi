@@ -18,12 +18,12 @@ class LUCB(_BoundsPolicy):
         delta: float,
         k: int = 1,
         *,
-        sigma: float = 1.0,
+        noise_std: float = 1.0,
         epsilon: float = 0.0,
         budget: int | None = None,
     ) -> None: ...
     @property
-    def sigma(self) -> float: ...
+    def noise_std(self) -> float: ...
 
 class KLLUCB(_BoundsPolicy):
     def __init__(
@@ -43,10 +43,10 @@ class UGapEc(_BoundsPolicy):
         delta: float,
         k: int = 1,
         *,
-        sigma: float = 1.0,
+        noise_std: float = 1.0,
         epsilon: float = 0.0,
         budget: int | None = None,
     ) -> None: ...
     @property
-    def sigma(self) -> float: ...
+    def noise_std(self) -> float: ...
     def recommend(self) -> NDArray[int64]: ...

@@ -18,7 +18,7 @@ class TopTwo(SequentialPolicy):
         challenger: Literal["cost", "cost-improved", "thompson"] = "cost",
         beta: float | Literal["ids"] = 0.5,
         law: Literal["gaussian", "bernoulli", "poisson", "gaussian-unknown"] | None = None,
-        sigma: float | None = None,
+        noise_std: float | None = None,
         budget: int | None = None,
         rng: int | SeedSequence | Generator | None = None,
     ) -> None: ...

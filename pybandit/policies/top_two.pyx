@@ -82,7 +82,7 @@ cdef class TopTwo(SequentialPolicy):
         given beforehand then: it finds the optimal one.
     law : {"gaussian", "bernoulli", "poisson", "gaussian-unknown"}, optional
         Of the rewards, where there is no `stopping`; ``"gaussian"`` by default.
-    sigma : float, optional
+    noise_std : float, optional
         Standard deviation of Gaussian rewards, where there is no `stopping`; 1 by default.
     budget : int, optional
         Pulls after which it is `done`; at least K. With neither budget nor `stopping` it goes
@@ -122,7 +122,7 @@ cdef class TopTwo(SequentialPolicy):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.policies.TopTwo(4, pb.stopping.GLR(0.05, sigma=0.5), rng=1)
+    >>> policy = pb.policies.TopTwo(4, pb.stopping.GLR(0.05, noise_std=0.5), rng=1)
     >>> rng, means = np.random.default_rng(2), np.array([0.1, 0.9, 0.4, 0.2])
     >>> while not policy.done:
     ...     arms = policy.ask()
@@ -140,13 +140,13 @@ cdef class TopTwo(SequentialPolicy):
     cdef bint rng_given
 
     def __init__(self, n_arms, stopping=None, *, leader="thompson", challenger="cost", beta=0.5,
-                 law=None, sigma=None, budget=None, rng=None):
+                 law=None, noise_std=None, budget=None, rng=None):
         stopping = as_rule(stopping)
         known = stopping.law if stopping else law
         # Student's t has n - 1 degrees of freedom
         needed = 1 + (isinstance(known, str) and known == "gaussian-unknown")
         super().__init__(n_arms, 1, stopping, budget, needed, 1)
-        self._take_law(law, sigma)
+        self._take_law(law, noise_std)
         self.names = (check_choice("leader", leader, LEADERS),
                       check_choice("challenger", challenger, CHALLENGERS))
         self.leads, self.challenges = LEADERS.index(leader), CHALLENGERS.index(challenger)

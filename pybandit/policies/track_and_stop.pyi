@@ -14,7 +14,7 @@ class TrackAndStop(SequentialPolicy):
         *,
         tracking: Literal["D", "C"] = "D",
         law: Literal["gaussian", "bernoulli", "poisson"] | None = None,
-        sigma: float | None = None,
+        noise_std: float | None = None,
         budget: int | None = None,
     ) -> None: ...
     @property

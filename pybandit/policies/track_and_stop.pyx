@@ -39,7 +39,7 @@ cdef class TrackAndStop(SequentialPolicy):
         jump, slower else.
     law : {"gaussian", "bernoulli", "poisson"}, optional
         Of the rewards, where there is no `stopping`; ``"gaussian"`` by default.
-    sigma : float, optional
+    noise_std : float, optional
         Standard deviation of Gaussian rewards, where there is no `stopping`; 1 by default.
     budget : int, optional
         Pulls after which it is `done`; at least K. With neither budget nor `stopping` it goes
@@ -80,7 +80,7 @@ cdef class TrackAndStop(SequentialPolicy):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.policies.TrackAndStop(4, pb.stopping.GLR(0.05, sigma=0.5))
+    >>> policy = pb.policies.TrackAndStop(4, pb.stopping.GLR(0.05, noise_std=0.5))
     >>> rng, means = np.random.default_rng(2), np.array([0.1, 0.9, 0.4, 0.2])
     >>> while not policy.done:
     ...     arms = policy.ask()
@@ -94,9 +94,10 @@ cdef class TrackAndStop(SequentialPolicy):
     cdef double[::1] shares, owed, indices
     cdef double[::1] means                # of arms that answer: scratch
 
-    def __init__(self, n_arms, stopping=None, *, tracking="D", law=None, sigma=None, budget=None):
+    def __init__(self, n_arms, stopping=None, *, tracking="D", law=None, noise_std=None,
+                 budget=None):
         super().__init__(n_arms, 1, stopping, budget, 1, 1)
-        self._take_law(law, sigma)
+        self._take_law(law, noise_std)
         if self.glr.law == PB_GLR_UNKNOWN:
             raise ValueError("stopping must be of a law with one parameter; got law="
                              "'gaussian-unknown', for which TopTwo is made")

@@ -129,7 +129,7 @@ def test_arms_without_a_result_are_not_listed_as_best(capsys):
 def test_every_policy_of_the_command_line(name, capsys, folder):
     """Three plates each: written, read, recorded."""
     (folder / "genes.csv").write_text("arm,variance\n" + "".join(f"{g},0.5\n" for g in GENES))
-    given = {"k": 3, "batches": 8, "repeats": 4, "budget": 300, "delta": 0.1, "sigma": 0.5,
+    given = {"k": 3, "batches": 8, "repeats": 4, "budget": 300, "delta": 0.1, "noise_std": 0.5,
              "seed": 3}
     choice = CHOICES[name]
     options = [part for option in choice.needs + choice.takes if option in given

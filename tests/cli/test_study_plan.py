@@ -167,7 +167,7 @@ def test_a_prior_gives_the_order(genes, capsys):
     ("--policy batch-sar --k 500 --batches 9", "--k must be at most the number of arms, 200"),
     ("--policy batch-racing --k 5 --delta 2", "--delta must be"),
     ("--policy sequential-halving --budget 5", "--budget must be at least"),
-    ("--policy thompson --sigma -1", "--sigma must be"),
+    ("--policy thompson --noise-std -1", "--noise-std must be"),
     ("--policy round-robin --k 5", "--policy round-robin needs --batches"),
     ("--policy round-robin --k 5 --batches 9 --allow-unmeasured",
      "--policy round-robin takes no --allow-unmeasured"),

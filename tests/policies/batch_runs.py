@@ -33,7 +33,7 @@ def policy_of(case):
 def twin_of(policy):
     problem = policy.n_arms, policy.k, policy.batch_size, policy.max_repeats
     if isinstance(policy, pb.policies.BatchRacing):
-        return twin.BatchRacing(*problem, delta=policy.delta, sigma=policy.sigma)
+        return twin.BatchRacing(*problem, delta=policy.delta, noise_std=policy.noise_std)
     problem += (policy.max_batches,)
     if isinstance(policy, pb.policies.BatchHalving):
         return twin.BatchHalving(*problem, stage_batches=policy.stage_batches.tolist())

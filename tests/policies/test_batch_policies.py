@@ -83,7 +83,7 @@ MAKERS = {
     "halving": lambda: pb.policies.BatchHalving(N, 3, 7, 15, 2, rng=3),
     "sar": lambda: pb.policies.BatchSAR(N, 3, 7, 15, 2),
     "sar m": lambda: pb.policies.BatchSAR(N, 3, 7, 25, 2, improved=False, tie="index"),
-    "racing": lambda: pb.policies.BatchRacing(N, 3, 0.5, 7, 2, sigma=0.05),
+    "racing": lambda: pb.policies.BatchRacing(N, 3, 0.5, 7, 2, noise_std=0.05),
 }
 makers = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS.keys())
 
@@ -214,15 +214,15 @@ REFUSED = [
     (dict(delta=1), ValueError, ["delta", "1.0"]),
     (dict(delta=np.nan), ValueError, ["delta", "nan"]),
     (dict(delta="0.1"), TypeError, ["delta"]),
-    (dict(sigma=0), ValueError, ["sigma", "above 0", "0.0"]),
-    (dict(sigma=np.inf), ValueError, ["sigma", "inf"]),
-    (dict(sigma=-1), ValueError, ["sigma", "-1.0"]),
+    (dict(noise_std=0), ValueError, ["noise_std", "above 0", "0.0"]),
+    (dict(noise_std=np.inf), ValueError, ["noise_std", "inf"]),
+    (dict(noise_std=-1), ValueError, ["noise_std", "-1.0"]),
 ]
 ONLY = {"max_batches": (pb.policies.RoundRobin, pb.policies.BatchHalving, pb.policies.BatchSAR,
                         pb.policies.BatchScreening),
         "tie": (pb.policies.BatchSAR,), "rng": (pb.policies.BatchHalving,),
         "delta": (pb.policies.BatchRacing,),
-        "sigma": (pb.policies.BatchRacing,)}
+        "noise_std": (pb.policies.BatchRacing,)}
 
 
 def refused():

@@ -29,7 +29,7 @@ def rules(law, rng):
     options = dict(delta=float(rng.choice([0.3, 0.05, 1e-6])), law=law,
                    threshold=str(rng.choice(["proven", "heuristic"])))
     if law == "gaussian":
-        options |= dict(sigma=float(rng.uniform(0.3, 3)), epsilon=float(rng.choice([0, 0.2])))
+        options |= dict(noise_std=float(rng.uniform(0.3, 3)), epsilon=float(rng.choice([0, 0.2])))
     return GLR(**options)
 
 
@@ -85,7 +85,7 @@ def test_margins_know_no_unit(scale):
         twin.unknown_margin("proven", 0.1, 2, *arms, 120), abs=1e-6)
     in_units = [(n, mean * scale, v * scale**2) for n, mean, v in arms]
     assert twin.unknown_margin("proven", 0.1, 2, *in_units, 120) == pytest.approx(margin, abs=1e-6)
-    margin = GLR(0.1, sigma=scale).margins([60, 60], means * scale)[1]
+    margin = GLR(0.1, noise_std=scale).margins([60, 60], means * scale)[1]
     assert margin == pytest.approx(GLR(0.1).margins([60, 60], means)[1], rel=1e-12)
 
 
@@ -155,7 +155,7 @@ def test_arms_that_were_not_seen():
 def test_rules_are_values():
     assert repr(GLR(0.1, "gaussian-unknown", epsilon=0.5)) == (
         "GLR(delta=0.1, law='gaussian-unknown', epsilon=0.5, threshold='proven')")
-    rule = GLR(0.1, sigma=2.0, epsilon=0.5, threshold="heuristic")
+    rule = GLR(0.1, noise_std=2.0, epsilon=0.5, threshold="heuristic")
     for other in pickle.loads(pickle.dumps(rule)), copy.deepcopy(rule), GLR(**rule.options()):
         assert other == rule and hash(other) == hash(rule) and repr(other) == repr(rule)
     assert rule != GLR(0.1) and rule != 0.1
@@ -202,8 +202,9 @@ def test_proportions_know_no_unit(scale):
     expected = optimal_proportions(means)
     assert expected == pytest.approx(twin.proportions("gaussian", means)[0], abs=1e-9)
     assert optimal_proportions(means * scale).tolist() == expected.tolist()
-    sigma = min(max(scale, 2.0**-490), 2.0**490)
-    assert lower_bound(means * sigma, 0.1, sigma=sigma) == pytest.approx(lower_bound(means, 0.1))
+    noise_std = min(max(scale, 2.0**-490), 2.0**490)
+    assert lower_bound(means * noise_std, 0.1,
+                       noise_std=noise_std) == pytest.approx(lower_bound(means, 0.1))
 
 
 def test_a_mixture_is_no_further_than_the_threshold_says():
@@ -337,7 +338,7 @@ def test_lucb_and_its_twin(kl):
         if kl:
             policy = pb.policies.KLLUCB(n_arms, **options)
         else:
-            options["sigma"] = 0.5
+            options["noise_std"] = 0.5
             policy = pb.policies.LUCB(n_arms, **options)
         ours, theirs = orders(policy, twin.LUCB(n_arms, kl=kl, **options), table)
         assert ours == theirs
@@ -372,8 +373,8 @@ def test_equal_arms_go_on():
 
 
 def test_equal_arms_end_with_epsilon():
-    for policy in (pb.policies.TopTwo(3, GLR(0.1, sigma=0.1, epsilon=0.5), rng=1),
-                   pb.policies.LUCB(3, 0.1, sigma=0.1, epsilon=0.5)):
+    for policy in (pb.policies.TopTwo(3, GLR(0.1, noise_std=0.1, epsilon=0.5), rng=1),
+                   pb.policies.LUCB(3, 0.1, noise_std=0.1, epsilon=0.5)):
         while not policy.done:
             arms = policy.ask()
             policy.tell(arms, np.full(arms.size, 0.5))
@@ -402,16 +403,22 @@ def test_rewards_outside_the_law():
 @pytest.mark.parametrize("make, error, message", [
     (lambda: GLR(0.0), ValueError, r"delta must be in \(0, 1\); got 0.0"),
     (lambda: GLR(0.1, "beta"), ValueError, "law must be one of 'gaussian', 'bernoulli', 'poisson'"),
-    (lambda: GLR(0.1, sigma=np.inf), ValueError, "sigma must be finite and above 0; got inf"),
-    (lambda: GLR(0.1, sigma=1e-155), ValueError, r"sigma must be in \[1/1e\+150, 1e\+150\]; got"),
-    (lambda: pb.policies.GoodArms(2, 0.1, threshold=0.0, sigma=1e160), ValueError,
-     r"sigma must be in \[1/1e\+150, 1e\+150\]; got"),
-    (lambda: pb.policies.TopTwo(2, sigma=1e-155), ValueError, r"sigma must be in \[1/1e"),
-    (lambda: pb.policies.TrackAndStop(2, sigma=1e160), ValueError, r"sigma must be in \[1/1e"),
-    (lambda: optimal_proportions([1.0, 0.0], sigma=1e160), ValueError, r"sigma must be in \[1/1e"),
-    (lambda: GLR(0.1, "bernoulli", sigma=2.0), ValueError, "sigma is for law='gaussian' only"),
+    (lambda: GLR(0.1, noise_std=np.inf), ValueError,
+     "noise_std must be finite and above 0; got inf"),
+    (lambda: GLR(0.1, noise_std=1e-155), ValueError,
+     r"noise_std must be in \[1/1e\+150, 1e\+150\]; got"),
+    (lambda: pb.policies.GoodArms(2, 0.1, threshold=0.0, noise_std=1e160), ValueError,
+     r"noise_std must be in \[1/1e\+150, 1e\+150\]; got"),
+    (lambda: pb.policies.TopTwo(2, noise_std=1e-155), ValueError, r"noise_std must be in \[1/1e"),
+    (lambda: pb.policies.TrackAndStop(2, noise_std=1e160), ValueError,
+     r"noise_std must be in \[1/1e"),
+    (lambda: optimal_proportions([1.0, 0.0], noise_std=1e160), ValueError,
+     r"noise_std must be in \[1/1e"),
+    (lambda: GLR(0.1, "bernoulli", noise_std=2.0), ValueError,
+     "noise_std is for law='gaussian' only"),
     (lambda: GLR(0.1, "poisson", epsilon=0.1), ValueError, "epsilon is for Gaussian laws only"),
-    (lambda: GLR(0.1, "gaussian-unknown", sigma=2.0), ValueError, "sigma is for law='gaussian'"),
+    (lambda: GLR(0.1, "gaussian-unknown", noise_std=2.0), ValueError,
+     "noise_std is for law='gaussian'"),
     (lambda: GLR(0.1, "gaussian-unknown").margins([3, 3], [1.0, 0.0]), ValueError,
      "variances must be given for law='gaussian-unknown'; got None"),
     (lambda: GLR(0.1, "gaussian-unknown").margins([3, 3], [1.0, 0.0], [1.0]), ValueError,
@@ -437,8 +444,8 @@ def test_rewards_outside_the_law():
     (lambda: pb.policies.TopTwo(3, beta=1.0), ValueError,
      r"beta must be in \(0, 1\), or 'ids'; got 1.0"),
     (lambda: pb.policies.TopTwo(3, beta="id"), TypeError, "beta must hold real numbers"),
-    (lambda: pb.policies.TopTwo(3, GLR(0.1), sigma=2.0), ValueError,
-     "sigma must be None where stopping"),
+    (lambda: pb.policies.TopTwo(3, GLR(0.1), noise_std=2.0), ValueError,
+     "noise_std must be None where stopping"),
     (lambda: pb.policies.TopTwo(3, GLR(0.1), law="poisson"), ValueError,
      "law must be None where stopping"),
     (lambda: pb.policies.TopTwo(3, law="poisson", leader="ucb"), ValueError,

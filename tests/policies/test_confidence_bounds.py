@@ -63,7 +63,7 @@ def test_lil_ucb_and_its_twin(constants):
     for seed in range(25):
         rng = np.random.default_rng([seed, 2])
         n_arms = int(rng.integers(1, 9))
-        options = dict(delta=float(rng.choice([0.1, 1e-4])), sigma=0.5, constants=constants)
+        options = dict(delta=float(rng.choice([0.1, 1e-4])), noise_std=0.5, constants=constants)
         ours, theirs = orders(pb.policies.LilUCB(n_arms, **options), twin.LilUCB(n_arms, **options),
                               table_of(rng, n_arms, "gaussian"))
         assert ours == theirs
@@ -75,7 +75,7 @@ def test_ugap_and_its_twin():
         rng = np.random.default_rng([seed, 3])
         n_arms = int(rng.integers(2, 9))
         options = dict(delta=float(rng.choice([0.1, 1e-4])), k=int(rng.integers(1, n_arms)),
-                       epsilon=float(rng.choice([0.0, 0.4])), sigma=0.25)
+                       epsilon=float(rng.choice([0.0, 0.4])), noise_std=0.25)
         ours, theirs = orders(pb.policies.UGapEc(n_arms, **options), twin.UGapEc(n_arms, **options),
                               table_of(rng, n_arms, "gaussian"))
         assert ours == theirs
@@ -133,7 +133,7 @@ def test_good_arms_and_their_twin(sampling, law):
         n_arms = int(rng.integers(1, 7))
         options = dict(delta=0.3, threshold=0.5 if law == "bernoulli" else 1.5,
                        sampling=sampling, law=law, epsilon=float(rng.choice([0.0, 0.1])),
-                       sigma=0.5 if law == "gaussian" else 1.0)
+                       noise_std=0.5 if law == "gaussian" else 1.0)
         policy, reference = pb.policies.GoodArms(n_arms, **options), twin.GoodArms(n_arms,
                                                                                    **options)
         ours, theirs = orders(policy, reference, table_of(rng, n_arms, law))
@@ -155,7 +155,7 @@ def played(policy, means, spread, seed, most=10**6):
 
 
 def test_elimination_asks_all_that_are_left_at_once():
-    policy = pb.policies.SuccessiveElimination(5, GLR(0.1, sigma=0.1))
+    policy = pb.policies.SuccessiveElimination(5, GLR(0.1, noise_std=0.1))
     assert policy.ask().tolist() == policy.alive.tolist() == [0, 1, 2, 3, 4]
     played(policy, [0.0, 1.0, 0.9, 0.1, 0.2], 0.1, 1)
     assert policy.is_sure and policy.alive.tolist() == policy.recommend().tolist() == [1]
@@ -163,13 +163,13 @@ def test_elimination_asks_all_that_are_left_at_once():
 
 
 def test_epsilon_ends_elimination_with_several_left():
-    policy = played(pb.policies.SuccessiveElimination(3, GLR(0.1, sigma=0.1, epsilon=0.3)),
+    policy = played(pb.policies.SuccessiveElimination(3, GLR(0.1, noise_std=0.1, epsilon=0.3)),
                     [0.5, 0.5, 0.0], 0.1, 1)
     assert policy.is_sure and policy.alive.tolist() == [0, 1]
 
 
 def test_arms_are_accepted_and_put_out_one_by_one():
-    policy = pb.policies.SuccessiveElimination(5, GLR(0.1, sigma=0.1), 2)
+    policy = pb.policies.SuccessiveElimination(5, GLR(0.1, noise_std=0.1), 2)
     rng, means, asked = np.random.default_rng(1), np.array([0.0, 1.0, 0.5, 0.45, 0.2]), []
     while not policy.done:
         arms = policy.ask()
@@ -214,7 +214,7 @@ def test_a_round_that_the_budget_does_not_pay_is_not_begun():
 
 
 def test_arms_get_their_names_one_by_one():
-    policy = pb.policies.GoodArms(3, 0.1, threshold=0.0, sigma=1.0)
+    policy = pb.policies.GoodArms(3, 0.1, threshold=0.0, noise_std=1.0)
     found = []
     rng = np.random.default_rng(3)
     while not policy.done:
@@ -228,7 +228,7 @@ def test_arms_get_their_names_one_by_one():
 
 def test_arms_at_the_threshold_take_either_name_with_epsilon_and_none_without():
     for epsilon, names in (0.2, 2), (0.0, 1):
-        policy = pb.policies.GoodArms(2, 0.1, threshold=0.5, sigma=0.1, epsilon=epsilon)
+        policy = pb.policies.GoodArms(2, 0.1, threshold=0.5, noise_std=0.1, epsilon=epsilon)
         for _ in range(2000):
             if not policy.done:
                 arms = policy.ask()
@@ -275,7 +275,8 @@ def test_all_arms_or_none_need_no_pulls():
     (lambda: pb.policies.SuccessiveElimination(3, GLR(0.1), budget=2),
      pb.errors.InfeasibleBudgetError, "budget must"),
     (lambda: pb.policies.LilUCB(3, 0.1, constants="mine"), ValueError, "constants must be one of"),
-    (lambda: pb.policies.LilUCB(3, 0.1, sigma=0.0), ValueError, "sigma must be finite and above 0"),
+    (lambda: pb.policies.LilUCB(3, 0.1, noise_std=0.0), ValueError,
+     "noise_std must be finite and above 0"),
     (lambda: pb.policies.UGapEc(3, 0.1, 4), ValueError, "k must be at most n_arms = 3; got 4"),
     (lambda: pb.policies.APT(3, 2, threshold=0.5), pb.errors.InfeasibleBudgetError, "budget must"),
     (lambda: pb.policies.APT(3, threshold=np.nan), ValueError, "threshold must be finite; got nan"),
@@ -285,8 +286,9 @@ def test_all_arms_or_none_need_no_pulls():
      "epsilon away from both ends"),
     (lambda: pb.policies.GoodArms(3, 0.1, threshold=0.5, law="poisson"), ValueError,
      "law must be one of"),
-    (lambda: pb.policies.GoodArms(3, 0.1, threshold=0.5, law="bernoulli", sigma=0.5), ValueError,
-     "sigma is for law='gaussian' only"),
+    (lambda: pb.policies.GoodArms(3, 0.1, threshold=0.5, law="bernoulli", noise_std=0.5),
+     ValueError,
+     "noise_std is for law='gaussian' only"),
     (lambda: pb.policies.GoodArms(3, 0.1, threshold=0.5, sampling="ucb"), ValueError,
      "sampling must be"),
 ])

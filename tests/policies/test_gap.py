@@ -18,20 +18,20 @@ def case_policy(case):
     if case["algorithm"] == "UCB-E":
         return pb.policies.UCBE(p["K"], p["T"], p["H"])
     if case["algorithm"].startswith("UGapEb"):
-        return pb.policies.UGapEb(p["K"], p["T"], p["H"], epsilon=p["eps"], sigma=p["sigma"])
+        return pb.policies.UGapEb(p["K"], p["T"], p["H"], epsilon=p["eps"], noise_std=p["sigma"])
     cls = pb.policies.GapE if case["algorithm"] == "GapE" else pb.policies.GapEV
     if p["H"] is None:
         return cls(p["K"], p["n"], p["b"], complexity_scale=p["H_scale"])
     return cls(p["K"], p["n"], (-0.25, p["b"] - 0.25), p["H"] * p["H_scale"])
 
 
-def policy_of(name, n_arms, budget, complexity=5.0, b=1.0, scale=1.0, epsilon=0.0, sigma=0.25):
+def policy_of(name, n_arms, budget, complexity=5.0, b=1.0, scale=1.0, epsilon=0.0, noise_std=0.25):
     if name.startswith("A-"):
         complexity = None
     if name == "UCBE":
         return pb.policies.UCBE(n_arms, budget, complexity)
     if name.endswith("UGapEb"):
-        return pb.policies.UGapEb(n_arms, budget, complexity, epsilon=epsilon, sigma=sigma)
+        return pb.policies.UGapEb(n_arms, budget, complexity, epsilon=epsilon, noise_std=noise_std)
     cls = pb.policies.GapEV if name.endswith("GapEV") else pb.policies.GapE
     return cls(n_arms, budget, b, complexity, complexity_scale=scale)
 
@@ -42,7 +42,7 @@ def twin_of(policy):
     if cls is twin.UCBE:
         return cls(*problem, policy.complexity)
     if cls is twin.UGapEb:
-        return cls(*problem, policy.complexity, policy.epsilon, policy.sigma)
+        return cls(*problem, policy.complexity, policy.epsilon, policy.noise_std)
     return cls(*problem, policy.value_range, policy.complexity, policy.complexity_scale)
 
 
@@ -108,7 +108,8 @@ def test_pulls_know_no_unit(name, exponent):
     runs = []
     for scale in 1.0, 2.0**exponent:
         complexity = 5.0 / scale**2 if name in ("UCBE", "UGapEb") else 5.0
-        policy = policy_of(name, 5, 120, complexity, b=scale, epsilon=scale / 8, sigma=scale / 4)
+        policy = policy_of(name, 5, 120, complexity, b=scale, epsilon=scale / 8,
+                           noise_std=scale / 4)
         runs.append(play(policy, pb.environments.TableBandit(table * scale))[1])
     assert runs[1] == runs[0] and len(set(runs[0])) == 5
 
@@ -268,8 +269,10 @@ def test_errors_are_rarer_than_in_turn():
      "complexity_scale must be finite and above"),
     (lambda: pb.policies.UCBE(3, 9, None), "complexity must hold real numbers; got NoneType"),
     (lambda: pb.policies.UCBE(3, 9, np.nan), "complexity must be finite and above 0; got nan"),
-    (lambda: pb.policies.UGapEb(3, 9), "sigma must be given where complexity is None; got None"),
-    (lambda: pb.policies.UGapEb(3, 9, sigma=0.0), "sigma must be finite and above 0; got 0.0"),
+    (lambda: pb.policies.UGapEb(3, 9),
+     "noise_std must be given where complexity is None; got None"),
+    (lambda: pb.policies.UGapEb(3, 9, noise_std=0.0),
+     "noise_std must be finite and above 0; got 0.0"),
     (lambda: pb.policies.UGapEb(3, 9, 1.0, epsilon=-0.5),
      "epsilon must be finite and at least 0; got -0.5"),
 ])

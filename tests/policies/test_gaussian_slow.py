@@ -38,7 +38,7 @@ def independent(cell, environment):
     if name == "UCBE":
         return pb.policies.UCBE(100, cell["budget"], (1.0 / gaps**2).sum())
     complexity = (4.0 / gaps**2).sum() if knows == "oracle" else None
-    return pb.policies.UGapEb(100, cell["budget"], complexity, sigma=NOISE)
+    return pb.policies.UGapEb(100, cell["budget"], complexity, noise_std=NOISE)
 
 
 def policy_of(cell, environment):

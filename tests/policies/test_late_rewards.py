@@ -78,7 +78,7 @@ def test_late_rewards_when_all_were_lost(name):
 
 @pytest.mark.parametrize("make", [
     lambda: pb.policies.RoundRobin(4, 1, 8, 12),
-                                  lambda: pb.policies.BatchRacing(4, 1, 0.1, 8, sigma=0.05),
+                                  lambda: pb.policies.BatchRacing(4, 1, 0.1, 8, noise_std=0.05),
     lambda: pb.policies.ContinuousRejects(4, 60), lambda: pb.policies.UCBE(4, 60, 9.0),
     lambda: pb.policies.EBTC(4, budget=60),
                                   lambda: pb.policies.BayesGap(30, kernel=np.eye(4), noise_std=0.1),

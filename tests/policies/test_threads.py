@@ -125,7 +125,7 @@ def test_what_a_tell_changes_is_not_read_in_the_middle_of_it(name):
     assert {"n_pulls", "n_batches", "done", "pulls"} <= refused
 
 
-LARGE = [lambda: pb.policies.BatchRacing(20_000, 3, batch_size=20_000, sigma=0.1),
+LARGE = [lambda: pb.policies.BatchRacing(20_000, 3, batch_size=20_000, noise_std=0.1),
          lambda: pb.policies.BatchHalving(20_000, 3, 20_000, 40),
          lambda: pb.policies.SequentialHalving(2**14, 2**22),
          lambda: pb.policies.BatchSAR(5000, 3, 5000, 60),

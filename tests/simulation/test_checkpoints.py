@@ -148,7 +148,7 @@ def test_quantiles_are_of_those_that_stopped(q):
 
 
 def test_quantiles_of_a_stopping_rule():
-    result = pb.simulate(lambda e: pb.policies.TopTwo(8, pb.stopping.GLR(0.1, sigma=0.1)),
+    result = pb.simulate(lambda e: pb.policies.TopTwo(8, pb.stopping.GLR(0.1, noise_std=0.1)),
                          pb.environments.GaussianBandit(np.linspace(0, 1, 8), 0.01), 40, rng=1)
     assert result.stopped.all()
     assert result.quantiles(0.5) == np.quantile(result.pulls, 0.5, method="inverted_cdf")

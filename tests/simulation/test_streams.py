@@ -213,7 +213,7 @@ def test_answers_in_words_tell_them_apart():
 
 @pytest.mark.parametrize("make, most", [
     (lambda e: pb.policies.APT(6, 600, threshold=0.5, epsilon=0.1), 0.1),
-    (lambda e: pb.policies.GoodArms(6, 0.1, threshold=0.5, sigma=0.2), 0.1),
+    (lambda e: pb.policies.GoodArms(6, 0.1, threshold=0.5, noise_std=0.2), 0.1),
     (lambda e: pb.policies.Uniform(6, 600), 1.0)])
 def test_policies_whose_answer_is_a_set(make, most):
     """Judged as one of the k best they would err in every run."""
