@@ -108,8 +108,9 @@ BANDITS = {
     "GaussianBandit": pb.environments.GaussianBandit([0.1, 0.5, 0.9]),
     "ScaledBernoulliBandit": pb.environments.ScaledBernoulliBandit(
         [0.1, 0.5, 0.9], [0.1] * 3, [0.5] * 3),
-    "TruncatedNormalBandit": pb.environments.TruncatedNormalBandit([0.3, 0.4, 0.5], [0.02] * 3),
-    "UniformBandit": pb.environments.UniformBandit([0.1, 0.5, 0.9], [0.1] * 3),
+    "TruncatedNormalBandit": pb.environments.TruncatedNormalBandit([0.3, 0.4, 0.5],
+                                                                   [0.02**0.5] * 3),
+    "UniformBandit": pb.environments.UniformBandit([0.1, 0.5, 0.9], [0.1**0.5] * 3),
     "FunctionEnvironment": mixture_of(np.array([0.1, 0.5, 0.9])),
 }
 GLR, WAGERS = pb.stopping.GLR(0.1), pb.stopping.Betting(0.1)

@@ -170,7 +170,7 @@ def scores(given):
 def simulations(given):
     class Coins(pb.environments.Environment):
         def __init__(self):
-            super().__init__([0.2, 0.5, 0.8], [0.16, 0.25, 0.16])
+            super().__init__([0.2, 0.5, 0.8], [0.4, 0.5, 0.4])
             self.draw = given(self._draw)
 
         def _draw(self, arms, rng):

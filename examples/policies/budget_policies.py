@@ -11,12 +11,13 @@ SETTINGS = ("A", "B")
 
 
 def arms(n_arms, setting, rng):
-    """Means and variances of a run; setting A: the first arm has little noise, B: much."""
+    """Draw means and noise of a run; setting A: the first arm has little noise, B: much."""
     rank = np.arange(n_arms)
     means = 1.0 - np.sqrt(rank / n_arms)
     noisy = rank % 2 == SETTINGS[::-1].index(setting)
     variances = np.where(noisy, 0.9 * means**2 + 0.1, 0.1)
-    return means + rng.normal(0.0, 0.05, n_arms), variances * rng.uniform(0.5, 1.5, n_arms)
+    means = means + rng.normal(0.0, 0.05, n_arms)
+    return means, np.sqrt(variances * rng.uniform(0.5, 1.5, n_arms))
 
 
 def once_a_run(draw):
@@ -64,20 +65,20 @@ MAKERS = {
                           n: pb.policies.SequentialHalving(e.n_arms, n)),
     "SequentialHalving, reuse": (
         "SequentialHalving", lambda e, n: pb.policies.SequentialHalving(e.n_arms, n, reuse=True)),
-    "SHVar": ("SHVar", lambda e, n: pb.policies.SHVar(e.n_arms, n, e.variances)),
-    "SHVar, reuse": ("SHVar", lambda e, n: pb.policies.SHVar(e.n_arms, n, e.variances, reuse=True)),
+    "SHVar": ("SHVar", lambda e, n: pb.policies.SHVar(e.n_arms, n, e.noise_std)),
+    "SHVar, reuse": ("SHVar", lambda e, n: pb.policies.SHVar(e.n_arms, n, e.noise_std, reuse=True)),
     "SHAdaVar": ("SHAdaVar", lambda e, n: pb.policies.SHAdaVar(e.n_arms, n)),
     "SHAdaVar, reuse": ("SHAdaVar", lambda e, n: pb.policies.SHAdaVar(e.n_arms, n, reuse=True)),
     "GapE": ("GapE", gape),
     "GapEV": ("GapEV", gapev),
     "UCBE": ("UCBE", ucbe),
     "UGapEb": ("UGapEb", lambda e,
-               n: pb.policies.UGapEb(e.n_arms, n, noise_std=e.variances.max() ** 0.5)),
+               n: pb.policies.UGapEb(e.n_arms, n, noise_std=e.noise_std.max())),
     "VBR": ("VBR", lambda e, n: pb.policies.VBR(e.n_arms, n)),
     "EBTC": ("EBTC", lambda e, n: pb.policies.EBTC(e.n_arms, budget=n)),
     "OCBA": ("OCBA", lambda e, n: pb.policies.OCBA(e.n_arms, n)),
-    "EBTC, variance_aware": (
-        "EBTC", lambda e, n: pb.policies.EBTC(e.n_arms, budget=n, variance_aware=True)),
+    "EBTC, estimated": (
+        "EBTC", lambda e, n: pb.policies.EBTC(e.n_arms, budget=n, noise_std="estimated")),
     "ContinuousRejects": ("ContinuousRejects", lambda e,
                           n: pb.policies.ContinuousRejects(e.n_arms, n)),
 }

@@ -25,7 +25,7 @@ class Skewed(pb.environments.Environment):
     """Log-normal readings about the means."""
 
     def __init__(self, means, deviation):
-        super().__init__(means, deviation**2)
+        super().__init__(means, deviation)
         self.scale = deviation / np.sqrt(np.e**2 - np.e)
 
     def pull(self, arms, rng=None):
@@ -34,7 +34,7 @@ class Skewed(pb.environments.Environment):
 
 
 NOISES = {
-    "low": lambda means: pb.environments.GaussianBandit(means, 0.35**2),
+    "low": lambda means: pb.environments.GaussianBandit(means, 0.35),
     "high": lambda means: pb.environments.GaussianBandit(means, 1.0),
     "log-normal": lambda means: Skewed(means, 0.7),
 }

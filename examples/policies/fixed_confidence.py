@@ -86,7 +86,7 @@ def bernoulli(rules, n_runs, seed):
 
 def bounded(rules, n_runs, seed):
     kinds = {"coins": pb.environments.BernoulliBandit(MEANS / 2),
-             "narrow": pb.environments.UniformBandit(MEANS / 2, np.full(10, 0.02**2))}
+             "narrow": pb.environments.UniformBandit(MEANS / 2, 0.02)}
     stops = {"bets": Betting(0.1), "GLR": GLR(0.1, "bernoulli"),
              "heuristic": GLR(0.1, "bernoulli", threshold="heuristic")}
     print("\n" + f"{'pulls, delta = .1':<32}"

@@ -17,7 +17,7 @@ import numpy as np
 import pybandit as pb
 from pybandit._shared import drawing
 
-N, WELLS, VARIANCE = 12_979, 384, 0.1
+N, WELLS, NOISE_STD = 12_979, 384, np.sqrt(0.1)
 POLICIES = {
     "RoundRobin": pb.policies.RoundRobin,
     "BatchHalving": pb.policies.BatchHalving,
@@ -48,7 +48,7 @@ def measure(make, means, k, n_batches, n_wells, n_runs, seed, repeats=None):
     """Mean share of false negatives, half of its 95 % interval, mean batches."""
     result = pb.simulate(
         lambda environment: make(environment.n_arms, k, n_wells, n_batches, repeats),
-        lambda rng: pb.environments.GaussianBandit(rng.permutation(means), VARIANCE),
+        lambda rng: pb.environments.GaussianBandit(rng.permutation(means), NOISE_STD),
         n_runs, rng=seed, metrics=[false_negatives], progress=False)
     shares = result.metrics["false_negatives"]
     return shares.mean(), 1.96 * shares.std(ddof=1) / n_runs**0.5, result.mean_batches

@@ -12,7 +12,7 @@ import numpy as np
 import pybandit as pb
 
 K, BUDGETS = 64, [512, 768, 1024, 1536, 2048, 3072, 4096]
-ARMS = pb.environments.GaussianBandit(np.linspace(1.0, 0.0, K), 0.25)
+ARMS = pb.environments.GaussianBandit(np.linspace(1.0, 0.0, K), 0.5)
 POLICIES = {"UCB1": pb.policies.UCB1(K), "EBTC": pb.policies.EBTC(K),
             "T3C": pb.policies.TopTwo(K, noise_std=0.5),
             "EB-TC": pb.policies.TopTwo(K, leader="empirical", noise_std=0.5),

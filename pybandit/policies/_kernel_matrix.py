@@ -140,6 +140,26 @@ def check_deviation(name, value):
                         lambda x: (x >= 1 / WIDEST) & (x <= WIDEST))
 
 
+def check_deviations(noise_std, n_arms):
+    """Return `noise_std` as a float64 array of one value per arm, all in [1e-150, 1e150]."""
+    noise_std = check_in("noise_std", noise_std, f"in [{1 / WIDEST:g}, {WIDEST:g}]",
+                         lambda s: (s >= 1 / WIDEST) & (s <= WIDEST))
+    if noise_std.shape != (n_arms,):
+        raise ValueError(f"noise_std must have shape ({n_arms},), one value per arm; got shape "
+                         f"{noise_std.shape}")
+    return noise_std
+
+
+def variances_of(noise_std):
+    """Return the squares; the square of a root of a short decimal, as sqrt(2), is that decimal.
+
+    So arms whose variances are equal multiples of their pulls tie, whoever took the root.
+    """
+    squares = np.square(noise_std)
+    short = np.array([float(f"{square:.15g}") for square in squares.tolist()])
+    return np.where(np.sqrt(short) == noise_std, short, squares)
+
+
 def refitted(kernel, points, rewards, prior_std, noise_std):
     """Kernel, prior_std and noise_std of the largest marginal likelihood, from these on.
 

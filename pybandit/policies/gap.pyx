@@ -336,7 +336,7 @@ cdef class UGapEb(_BudgetPolicy):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> bandit = pb.environments.GaussianBandit([0.0, 0.5, 1.0, 0.8], variances=0.25)
+    >>> bandit = pb.environments.GaussianBandit([0.0, 0.5, 1.0, 0.8], noise_std=0.5)
     >>> policy, rng = pb.policies.UGapEb(4, 200, noise_std=0.5), np.random.default_rng(1)
     >>> while not policy.done:
     ...     arms = policy.ask()

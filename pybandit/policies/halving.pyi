@@ -1,4 +1,5 @@
-from numpy.typing import ArrayLike
+from numpy import float64
+from numpy.typing import ArrayLike, NDArray
 
 from pybandit.policies._staged import _StagedPolicy
 
@@ -20,11 +21,13 @@ class SHVar(_Halving):
         self,
         n_arms: int,
         budget: int,
-        variances: ArrayLike,
+        noise_std: ArrayLike,
         *,
         reuse: bool = False,
         spend_all: bool = False,
     ) -> None: ...
+    @property
+    def noise_std(self) -> NDArray[float64]: ...
 
 class SHAdaVar(_Halving):
     def __init__(

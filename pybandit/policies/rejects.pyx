@@ -161,7 +161,7 @@ cdef class VBR(SuccessiveRejects):
     Two arms of little noise, and one of much, which gets more of the pulls:
 
     >>> import numpy as np, pybandit as pb
-    >>> bandit = pb.environments.GaussianBandit([0.3, 1.0, 0.0], variances=[0.01, 1.0, 0.01])
+    >>> bandit = pb.environments.GaussianBandit([0.3, 1.0, 0.0], noise_std=[0.1, 1.0, 0.1])
     >>> policy, rng = pb.policies.VBR(3, budget=90), np.random.default_rng(1)
     >>> while not policy.done:
     ...     arms = policy.ask()

@@ -186,7 +186,7 @@ def words_of_environment(environment):
     """Its class, its arms and their moments; of a function its name."""
     if callable(environment):
         return f"drawn by {name_of(environment)}"
-    moments = [getattr(environment, name, None) for name in ("means", "variances", "costs")]
+    moments = [getattr(environment, name, None) for name in ("means", "noise_std", "costs")]
     return (f"{name_of(type(environment))} of {environment.n_arms} arms, moments "
             + worded(np.concatenate([np.ravel(one) for one in moments if one is not None])))
 

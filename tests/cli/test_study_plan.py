@@ -44,7 +44,7 @@ def test_the_numbers_are_those_of_simulate(capsys):
         return np.isin(policy.recommend(), environment.best(5)).sum()
 
     result = pb.simulate(lambda _: pb.policies.BatchScreening(300, 5, 48, 12),
-                         lambda rng: pb.environments.GaussianBandit(rng.normal(size=300), 0.25),
+                         lambda rng: pb.environments.GaussianBandit(rng.normal(size=300), 0.5),
                          10, rng=0, metrics=[found])
     hits = result.metrics["found"]
     row = next(one for one in known["found"] if one["policy"] == "batch-screening")

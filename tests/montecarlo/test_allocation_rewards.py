@@ -138,7 +138,7 @@ def test_without_a_range_a_pilot_finds_the_scale(policy, costs):
     """Values far from 0: squares about 0 could never tell these estimators apart."""
     sd = np.array([3.0, 1.0, 9.0])
     environment = pb.environments.CostlyBandit(
-        pb.environments.GaussianBandit(np.full(3, 1e4), sd**2), [1.0, 2.0, 1.0], cost_shape=4.0)
+        pb.environments.GaussianBandit(np.full(3, 1e4), sd), [1.0, 2.0, 1.0], cost_shape=4.0)
     result = pb.simulate(
         lambda e: pb.montecarlo.EstimatorAllocator(3, policy, costs=costs,
                                                    budget=3000.0 if costs[0] == "o"
@@ -148,7 +148,7 @@ def test_without_a_range_a_pilot_finds_the_scale(policy, costs):
 
 
 def test_the_same_for_any_number_of_threads():
-    environment = pb.environments.GaussianBandit([1.0, 1.0], [1.0, 4.0])
+    environment = pb.environments.GaussianBandit([1.0, 1.0], [1.0, 2.0])
     for policy in [*BANDITS, "thompson-variance"]:
         first, second = (
             pb.simulate(lambda e,

@@ -10,8 +10,8 @@ N = 6
 BY_THEMSELVES = {
     "vbr": lambda: pb.policies.VBR(N, 90),
     "EBTC plain": lambda: pb.policies.EBTC(N, budget=90),
-    "known": lambda: pb.policies.EBTC(N, variances=np.arange(1.0, N + 1), budget=90),
-    "aware": lambda: pb.policies.EBTC(N, variance_aware=True, budget=90),
+    "known": lambda: pb.policies.EBTC(N, noise_std=np.sqrt(np.arange(1.0, N + 1)), budget=90),
+    "aware": lambda: pb.policies.EBTC(N, noise_std="estimated", budget=90),
     "CR-C": lambda: pb.policies.ContinuousRejects(N, 90),
     "CR-A": lambda: pb.policies.ContinuousRejects(N, 90, criterion="A"),
 }

@@ -22,7 +22,7 @@ SURE = {
     "track": lambda: pb.policies.TrackAndStop(K, GLR(0.05, noise_std=NOISE)),
     "track sums": lambda: pb.policies.TrackAndStop(K, GLR(0.05, "bernoulli"), tracking="C"),
     "ebtc": lambda: pb.policies.EBTC(K, stopping=GLR(0.05, noise_std=NOISE)),
-    "ebtc aware": lambda: pb.policies.EBTC(K, variance_aware=True,
+    "ebtc aware": lambda: pb.policies.EBTC(K, noise_std="estimated",
                                            stopping=GLR(0.05, "gaussian-unknown")),
     "lucb": lambda: pb.policies.LUCB(K, 0.05, 1, noise_std=NOISE),
     "lucb two": lambda: pb.policies.LUCB(K, 0.05, 2, noise_std=NOISE),

@@ -12,7 +12,7 @@ POLICIES = {
     "top two ucb": lambda: pb.policies.TopTwo(3, UNKNOWN, leader="ucb", beta="ids", rng=1),
     "elimination": lambda: pb.policies.SuccessiveElimination(3, UNKNOWN),
     "ebtc": lambda: pb.policies.EBTC(3, stopping=UNKNOWN),
-    "ebtc aware": lambda: pb.policies.EBTC(3, variance_aware=True, stopping=UNKNOWN),
+    "ebtc aware": lambda: pb.policies.EBTC(3, noise_std="estimated", stopping=UNKNOWN),
     "good": lambda: pb.policies.GoodArms(3, 0.05, threshold=4.0, law="gaussian-unknown"),
 }
 DRAWS = {

@@ -213,7 +213,7 @@ def test_arms_that_are_known_from_the_start(name):
 
 def test_simulate_seeds_thompson_and_is_the_same_on_any_number_of_threads():
     def environment(rng):
-        return pb.environments.GaussianBandit(rng.normal(size=20), 0.1)
+        return pb.environments.GaussianBandit(rng.normal(size=20), 0.1**0.5)
 
     results = [pb.simulate(lambda e: pb.policies.GaussianThompson(15, kernel=smooth_kernel(20),
                                                                   noise_std=0.3),

@@ -75,7 +75,7 @@ def test_a_refitted_policy_resumes_bit_for_bit(name):
 def test_refits_are_the_same_in_simulate():
     pytest.importorskip("sklearn")
     _, means = refitting("GPUCB")
-    bandit = pb.environments.GaussianBandit(means, 0.05**2)
+    bandit = pb.environments.GaussianBandit(means, 0.05)
     first, second = (pb.simulate(lambda e: refitting("GPUCB")[0], bandit, 2, rng=1, n_threads=n)
                      for n in (1, 2))
     assert first.to_dict() == second.to_dict() and (first.pulls == 61).all()

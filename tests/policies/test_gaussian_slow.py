@@ -59,7 +59,7 @@ def simulated(cell, n_runs=N_RUNS):
     _, X = PROBLEMS[cell["length"]]
 
     def environment(rng):
-        return pb.environments.GaussianBandit(X @ rng.normal(size=X.shape[1]), NOISE**2)
+        return pb.environments.GaussianBandit(X @ rng.normal(size=X.shape[1]), NOISE)
 
     return pb.simulate(lambda e: policy_of(cell, e), environment, n_runs,
                        rng=2014 + CELLS.index(cell), n_threads=2)

@@ -55,7 +55,7 @@ def adaptive_gap_ev(bandit, n):
 POLICIES = {
     "Uniform": lambda bandit, n: pb.policies.Uniform(bandit.n_arms, n),
     "SequentialHalving": lambda bandit, n: pb.policies.SequentialHalving(bandit.n_arms, n),
-    "SHVar": lambda bandit, n: pb.policies.SHVar(bandit.n_arms, n, bandit.variances),
+    "SHVar": lambda bandit, n: pb.policies.SHVar(bandit.n_arms, n, bandit.noise_std),
     "SHAdaVar": lambda bandit, n: pb.policies.SHAdaVar(bandit.n_arms, n),
     "SHAdaVar reuse": lambda bandit, n: pb.policies.SHAdaVar(bandit.n_arms, n, reuse=True),
     "GapE": gap_e,
@@ -74,7 +74,7 @@ def bandit_of(setting, n_arms):
     def draw(rng):
         means = mean + rng.normal(0, 0.05, n_arms)
         variances = np.where(noisy, 0.9 * mean**2 + 0.1, 0.1) * rng.uniform(0.5, 1.5, n_arms)
-        return pb.environments.GaussianBandit(means, variances)
+        return pb.environments.GaussianBandit(means, np.sqrt(variances))
 
     return draw
 

@@ -7,6 +7,7 @@ import pytest
 
 import pybandit as pb
 from dear import part
+from pybandit.policies._kernel_matrix import variances_of
 
 from policies.halving_runs import grid_table, random_variances, stages_of
 from policies.reference import halving as twin
@@ -22,7 +23,7 @@ def twin_of(policy):
         return getattr(twin, type(policy).__name__)(*problem)
     options = dict(reuse=policy.reuse, spend_all=policy.spend_all)
     if isinstance(policy, pb.policies.SHVar):
-        known = policy.get_state()["options"]["variances"].tolist()
+        known = variances_of(policy.noise_std).tolist()
         return twin.SHVar(*problem, known, **options)
     if isinstance(policy, pb.policies.SHAdaVar):
         return twin.SHAdaVar(*problem, policy.delta, **options)
@@ -63,7 +64,7 @@ def follow(policy, table):
 def policy_of(case):
     p, name = case["params"], case["algorithm"]
     if name == "SHVar":
-        return pb.policies.SHVar(p["K"], p["n"], p["sigma2"])
+        return pb.policies.SHVar(p["K"], p["n"], np.sqrt(p["sigma2"]))
     if name == "SHAdaVar":
         return pb.policies.SHAdaVar(p["K"], p["n"], p["delta"])
     return {"SH": pb.policies.SequentialHalving, "Unif": pb.policies.Uniform}[name](p["K"], p["n"])
@@ -142,7 +143,8 @@ def test_the_twin_of_shvar(options):
         rng = np.random.default_rng(seed)
         K = int(rng.integers(1, 41))
         known = random_variances(rng, K)
-        policy = pb.policies.SHVar(K, random_budget(rng, K * stages_of(K)), known, **options)
+        policy = pb.policies.SHVar(K, random_budget(rng, K * stages_of(K)), np.sqrt(known),
+                                   **options)
         follow(policy, grid_table(rng, K))
         assert policy.n_batches == stages_of(K)
 

@@ -115,7 +115,7 @@ def test_integers_beyond_64_bits_are_named(make, name):
 
 # -- the ends of policies, and their streams ------------------------------------------------
 
-BANDIT = pb.environments.GaussianBandit([0.0, 1.0, 0.5], 0.01)
+BANDIT = pb.environments.GaussianBandit([0.0, 1.0, 0.5], 0.1)
 
 
 class UntilSure(pb.policies.EBTC):

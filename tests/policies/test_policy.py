@@ -21,7 +21,7 @@ class Uniform(pb.Policy):
 
 
 def test_a_policy_of_ones_own():
-    bandit = pb.environments.GaussianBandit([0.0, 2.0, 1.0], 1e-6)
+    bandit = pb.environments.GaussianBandit([0.0, 2.0, 1.0], 0.001)
     policy = Uniform(3, 2)
     assert not policy.done and (policy.n_arms, policy.k) == (3, 2)
     policy.tell(policy.ask(), bandit.pull(policy.ask(), 1))

@@ -78,9 +78,11 @@ def make_pair(kind, rng):
         T = K + spare - 1
         return pb.policies.ContinuousRejects(K, T, kind), twin.ContinuousRejects(K, T, kind)
     T = 2 * K + spare
-    options = dict(epsilon=float(rng.choice([0, 0.01, 0.1, 1])), variance_aware=kind == "aware",
-                   variances=variances_of(rng, K, kind))
-    return pb.policies.EBTC(K, budget=T, **options), twin.EBTC(K, T, **options)
+    epsilon, aware = float(rng.choice([0, 0.01, 0.1, 1])), kind == "aware"
+    variances = variances_of(rng, K, kind)
+    noise = "estimated" if aware else None if variances is None else np.sqrt(variances)
+    return (pb.policies.EBTC(K, budget=T, epsilon=epsilon, noise_std=noise),
+            twin.EBTC(K, T, epsilon, variances, aware))
 
 
 KINDS = ["vbr", "plain", "known", "aware", "C", "A"]
@@ -148,7 +150,7 @@ def test_equal_rewards():
     ones = pb.environments.TableBandit([[0.5]] * 4)
     for policy in (pb.policies.VBR(4, 40), pb.policies.EBTC(4, budget=40),
                    pb.policies.ContinuousRejects(4, 40),
-                   pb.policies.EBTC(4, budget=40, variance_aware=True, epsilon=0)):
+                   pb.policies.EBTC(4, budget=40, noise_std="estimated", epsilon=0)):
         assert play(policy, ones)[0].recommend().tolist() == [0]
         ones.reset()
 
@@ -182,7 +184,8 @@ def test_budgets():
         K, spare = int(rng.integers(2, 30)), int(rng.integers(1, 60))
         table = pb.environments.TableBandit(random_table(rng, K))
         for aware in (False, True):
-            policy = play(pb.policies.EBTC(K, variance_aware=aware, budget=2 * K + spare), table)[0]
+            policy = play(pb.policies.EBTC(K, noise_std="estimated" if aware else None,
+                                           budget=2 * K + spare), table)[0]
             assert policy.n_pulls == 2 * K + spare == policy.pulls.sum()
         for policy in (pb.policies.VBR(K, K + spare), pb.policies.ContinuousRejects(K, K + spare)):
             policy = play(policy, table)[0]
@@ -230,17 +233,17 @@ def test_one_arm():
     (lambda: pb.policies.VBR(4, 9.5), TypeError, "budget must be an integer; got 9.5"),
     (lambda: pb.policies.EBTC(4, budget=3), pb.errors.InfeasibleBudgetError,
      "at least 4 for 4 arms.*got 3"),
-    (lambda: pb.policies.EBTC(4, budget=7, variance_aware=True), pb.errors.InfeasibleBudgetError,
+    (lambda: pb.policies.EBTC(4, budget=7, noise_std="estimated"), pb.errors.InfeasibleBudgetError,
      "at least 8 for 4 arms.*got 7"),
     (lambda: pb.policies.EBTC(4, epsilon=-0.1), ValueError,
      "epsilon must be finite and at least 0; got"),
     (lambda: pb.policies.EBTC(4, epsilon=np.nan), ValueError, "epsilon must be finite"),
     (lambda: pb.policies.EBTC(4, epsilon="x"), TypeError, "epsilon must hold real numbers"),
-    (lambda: pb.policies.EBTC(4, variances=[1, 2]), ValueError, r"shape \(4,\); got \(2,\)"),
-    (lambda: pb.policies.EBTC(2, variances=[1, 0]), ValueError,
-     "variances must be finite and above 0"),
-    (lambda: pb.policies.EBTC(2, variances=[1, 1], variance_aware=True), ValueError,
-     "variance_aware must be False where variances are given; got True"),
+    (lambda: pb.policies.EBTC(4, noise_std=[1.0, 2.0]), ValueError, r"shape \(4,\), one value per arm; got shape \(2,\)"),
+    (lambda: pb.policies.EBTC(2, noise_std=[1.0, 0.0]), ValueError,
+     r"noise_std must be in \[1e-150, 1e\+150\]; got 0.0"),
+    (lambda: pb.policies.EBTC(2, noise_std="known"), ValueError,
+     "noise_std must be an array, 'estimated' or None; got 'known'"),
     (lambda: pb.policies.ContinuousRejects(4, 3), pb.errors.InfeasibleBudgetError,
      "at least 4 for 4 arms.*got 3"),
     (lambda: pb.policies.EBTC(4, budget=2**70), ValueError,

@@ -8,7 +8,7 @@ import pytest
 import pybandit as pb
 from pybandit.stopping import GLR
 
-from studies.cases import KERNEL, VARIANCES, N, measured
+from studies.cases import KERNEL, NOISE_STD, VARIANCES, N, measured
 
 MOST = 400  # pulls of a policy without an end
 POLICIES = {
@@ -19,13 +19,13 @@ POLICIES = {
                                                             prior_means=VARIANCES * s,
                                                             noise_std=0.1 * s),
     "halving": lambda s: pb.policies.SequentialHalving(N, 80),
-    "shvar": lambda s: pb.policies.SHVar(N, 80, VARIANCES * s * s),
+    "shvar": lambda s: pb.policies.SHVar(N, 80, NOISE_STD * s),
     "shadavar": lambda s: pb.policies.SHAdaVar(N, 150, 0.5),
     "successive rejects": lambda s: pb.policies.SuccessiveRejects(N, 60),
     "vbr": lambda s: pb.policies.VBR(N, 60),
     "thompson": lambda s: pb.policies.ThompsonSampling(N, 5, law="gaussian", noise_std=0.3 * s),
-    "ebtc": lambda s: pb.policies.EBTC(N, budget=40, epsilon=0.1 * s, variances=VARIANCES * s * s),
-    "ebtc aware": lambda s: pb.policies.EBTC(N, variance_aware=True, epsilon=0.1 * s, budget=60),
+    "ebtc": lambda s: pb.policies.EBTC(N, budget=40, epsilon=0.1 * s, noise_std=NOISE_STD * s),
+    "ebtc aware": lambda s: pb.policies.EBTC(N, noise_std="estimated", epsilon=0.1 * s, budget=60),
     "top two": lambda s: pb.policies.TopTwo(N, GLR(0.1, noise_std=0.05 * s), beta="ids", rng=1),
     "top two unknown": lambda s: pb.policies.TopTwo(N,
                                                     GLR(0.1, "gaussian-unknown", epsilon=0.01 * s),

@@ -134,8 +134,8 @@ NASTY = {  # the second arm is the worse one, hardly
     "coins": pb.environments.BernoulliBandit([0.5, 0.5 - 1e-9]),
     "rare": pb.environments.BernoulliBandit([0.02, 0.02 - 1e-9]),
     "ten": pb.environments.BernoulliBandit([0.5] + [0.5 - 1e-9] * 9),
-    "narrow": pb.environments.UniformBandit([0.5, 0.5 - 1e-9], [1e-4, 1e-4]),
-    "wide and narrow": pb.environments.UniformBandit([0.5, 0.5 - 1e-9], [0.08, 1e-4]),
+    "narrow": pb.environments.UniformBandit([0.5, 0.5 - 1e-9], [0.01, 0.01]),
+    "wide and narrow": pb.environments.UniformBandit([0.5, 0.5 - 1e-9], np.sqrt([0.08, 1e-4])),
 }
 
 

@@ -74,7 +74,7 @@ class Coins(pb.environments.Environment):
 
     def __init__(self, means):
         means = np.asarray(means)
-        super().__init__(means, means * (1 - means))
+        super().__init__(means, np.sqrt(means * (1 - means)))
 
     def pull(self, arms, rng=None):
         return (rng.random(np.size(arms)) < self.means[arms]) * 1.0

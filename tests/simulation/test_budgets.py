@@ -8,7 +8,7 @@ import pytest
 import pybandit as pb
 
 BUDGETS = [24, 40, 160]
-ARMS = pb.environments.GaussianBandit(np.linspace(1.0, 0.0, 8), 0.25)
+ARMS = pb.environments.GaussianBandit(np.linspace(1.0, 0.0, 8), 0.5)
 COLUMNS = ("errors", "regrets", "cumulative_regrets", "pulls", "batches", "stopped", "arm_pulls")
 MARKS = ("checkpoint_errors", "checkpoint_regrets", "checkpoint_cumulative_regrets",
          "checkpoint_leaders")

@@ -149,7 +149,7 @@ def test_quantiles_are_of_those_that_stopped(q):
 
 def test_quantiles_of_a_stopping_rule():
     result = pb.simulate(lambda e: pb.policies.TopTwo(8, pb.stopping.GLR(0.1, noise_std=0.1)),
-                         pb.environments.GaussianBandit(np.linspace(0, 1, 8), 0.01), 40, rng=1)
+                         pb.environments.GaussianBandit(np.linspace(0, 1, 8), 0.1), 40, rng=1)
     assert result.stopped.all()
     assert result.quantiles(0.5) == np.quantile(result.pulls, 0.5, method="inverted_cdf")
     for q, error, words in ((1.5, ValueError, r"q must be in \[0, 1\]; got 1.5"),
@@ -176,7 +176,7 @@ def test_pulls_of_arms_by_run(name):
 
 def arms_for(policy):
     means = np.linspace(0.3, 0.7, policy.n_arms)
-    return pb.environments.UniformBandit(means, 0.02)
+    return pb.environments.UniformBandit(means, 0.02**0.5)
 
 
 @pytest.mark.parametrize("name", POLICIES)

@@ -28,15 +28,15 @@ VALUES, COUNTS = [0.0, 1.0, 10.0], [[5, 0, 1], [0, 3, 0], [1, 2, 3.5]]
 TRUNCATED = ([0.5, 0.3, 0.5, 0.5, 0.2, 0.02, 0.9, 0.0101],
              [1e-6, 0.01, 0.07, 0.08333, 0.03, 3e-4, 0.0095, 1e-4])
 RANDOM = {
-    "gaussian": lambda: GaussianBandit([-1.0, 0.0, 3.0, 1e6], [1.0, 0.0, 4.0, 0.25]),
+    "gaussian": lambda: GaussianBandit([-1.0, 0.0, 3.0, 1e6], [1.0, 0.0, 2.0, 0.5]),
     "bernoulli": lambda: BernoulliBandit(CHANCES),
     "binomial, 24": lambda: BinomialBandit(24, CHANCES),
     "binomial, 2000": lambda: BinomialBandit(2000, CHANCES),
     "scaled": lambda: ScaledBernoulliBandit([0.0, 5.0, -1.0, 2.0], [1.0, 0.0, 3.0, 2.0],
                                             [0.5, 0.5, 0.01, 1.0]),
-    "uniform": lambda: UniformBandit([0.5, -3.0, 7.0], [1 / 12, 0.0, 100.0]),
-    "truncated": lambda: TruncatedNormalBandit(TRUNCATED[0], TRUNCATED[1]),
-    "costly": lambda: CostlyBandit(GaussianBandit([1.0, 2.0], [4.0, 0.25]), [1.0, 3.0], 0.5),
+    "uniform": lambda: UniformBandit([0.5, -3.0, 7.0], np.sqrt([1 / 12, 0.0, 100.0])),
+    "truncated": lambda: TruncatedNormalBandit(TRUNCATED[0], np.sqrt(TRUNCATED[1])),
+    "costly": lambda: CostlyBandit(GaussianBandit([1.0, 2.0], [2.0, 0.5]), [1.0, 3.0], 0.5),
     "samples": lambda: EmpiricalBandit(SAMPLES),
     "histograms": lambda: EmpiricalBandit(values=VALUES, counts=COUNTS),
 }
@@ -87,14 +87,14 @@ def test_binomial_law(trials, p):
 
 
 def test_gaussian_law():
-    environment = GaussianBandit([2.0, -1.0], [0.25, 9.0])
+    environment = GaussianBandit([2.0, -1.0], [0.5, 3.0])
     for arm, deviation in enumerate([0.5, 3.0]):
         z = (draws(environment, arm) - environment.means[arm]) / deviation
         assert stats.kstest(z, "norm").pvalue > 1e-5
 
 
-def test_gaussian_variance_is_one_by_default():
-    assert GaussianBandit([0.0, 1.0]).variances.tolist() == [1.0, 1.0]
+def test_gaussian_noise_std_is_one_by_default():
+    assert GaussianBandit([0.0, 1.0]).noise_std.tolist() == [1.0, 1.0]
 
 
 def test_scaled_bernoulli_has_two_rewards():
@@ -111,7 +111,7 @@ def test_scaled_bernoulli_spreads_scalars():
 
 
 def test_uniform_law():
-    environment = UniformBandit([0.5, -3.0], [1 / 12, 3.0])
+    environment = UniformBandit([0.5, -3.0], np.sqrt([1 / 12, 3.0]))
     for arm, (low, width) in enumerate([(0.0, 1.0), (-6.0, 6.0)]):
         assert stats.kstest((draws(environment, arm) - low) / width, "uniform").pvalue > 1e-5
 
@@ -137,7 +137,7 @@ def parent_of(mean, variance):
 @pytest.mark.some(2)
 @pytest.mark.parametrize("arm", [1, 2, 4, 5, 6])
 def test_truncated_normal_law(arm):
-    environment = TruncatedNormalBandit(*TRUNCATED)
+    environment = TruncatedNormalBandit(TRUNCATED[0], np.sqrt(TRUNCATED[1]))
     x, shares, wrong = parent_of(TRUNCATED[0][arm], TRUNCATED[1][arm])
     assert np.abs(wrong).max() < 1e-9
     rewards = draws(environment, arm)
@@ -170,7 +170,8 @@ def test_any_possible_pair_has_a_truncated_normal(where, share, low, width):
 
 def test_truncated_normals_have_ends_of_their_own():
     """The same law on another interval, draw for draw."""
-    unit, wide = TruncatedNormalBandit([0.4], 0.06), TruncatedNormalBandit([-1.0], 6.0, -5.0, 5.0)
+    unit = TruncatedNormalBandit([0.4], 0.06**0.5)
+    wide = TruncatedNormalBandit([-1.0], 6.0**0.5, low=-5.0, high=5.0)
     assert (unit.low, unit.high, wide.low, wide.high) == (0.0, 1.0, -5.0, 5.0)
     np.testing.assert_allclose(draws(wide, 0, 100), 10 * draws(unit, 0, 100) - 5, atol=1e-7)
 
@@ -383,7 +384,7 @@ def test_the_same_seed_gives_the_same_rewards(name):
 
 def test_what_is_returned_is_a_copy():
     environment = BernoulliBandit([0.5, 0.25])
-    environment.means[0] = environment.variances[0] = 9.0
+    environment.means[0] = environment.variances[0] = environment.noise_std[0] = 9.0
     assert environment.means.tolist() == [0.5, 0.25]
     assert environment.variances.tolist() == [0.25, 0.1875]
     assert repr(environment) == "<BernoulliBandit of 2 arms>"
@@ -405,19 +406,20 @@ def test_what_is_given_is_copied():
     (lambda: BinomialBandit(0, [0.5]), ValueError, "trials must be at least 1; got 0"),
     (lambda: BinomialBandit(1.5, [0.5]), TypeError, "trials must be an integer; got 1.5"),
     (lambda: GaussianBandit([np.inf]), ValueError, "means must be finite; got inf"),
-    (lambda: GaussianBandit([0.0], -1.0), ValueError, "variances .* got -1.0"),
-    (lambda: GaussianBandit([0.0, 1.0], [1.0] * 3), ValueError, r"variances .* got shape \(3,\)"),
+    (lambda: GaussianBandit([0.0], -1.0), ValueError, "noise_std .* got -1.0"),
+    (lambda: GaussianBandit([0.0, 1.0], [1.0] * 3), ValueError, r"noise_std .* got shape \(3,\)"),
     (lambda: ScaledBernoulliBandit(0.0, -1.0, 0.5), ValueError, "scales .* got -1.0"),
     (lambda: ScaledBernoulliBandit(0.0, 1.0, 2.0), ValueError, "probabilities .* got 2.0"),
     (lambda: ScaledBernoulliBandit([0.0] * 2, [1.0] * 3, 0.5), ValueError,
      r"scales .* shapes \(2,\), \(3,\)"),
-    (lambda: UniformBandit([0.0], -1.0), ValueError, "variances .* got -1.0"),
-    (lambda: TruncatedNormalBandit([0.5], 1 / 12), ValueError,
-     r"variances must be below 0.0833333 for a mean of 0.5 in \[0.0, 1.0\]; got 0.0833.* index 0"),
-    (lambda: TruncatedNormalBandit([0.5, 0.1], 0.01), ValueError, "below 0.0099.* at index 1"),
-    (lambda: TruncatedNormalBandit([0.5], 0.0), ValueError, "variances .* got 0.0"),
+    (lambda: UniformBandit([0.0], -1.0), ValueError, "noise_std .* got -1.0"),
+    (lambda: TruncatedNormalBandit([0.5], (1 / 12) ** 0.5), ValueError,
+     r"noise_std must be below 0.288675 for a mean of 0.5 in \[0.0, 1.0\]; got 0.288.* index 0"),
+    (lambda: TruncatedNormalBandit([0.5, 0.1], 0.1), ValueError, "below 0.09.* at index 1"),
+    (lambda: TruncatedNormalBandit([0.5], 0.0), ValueError, "noise_std .* got 0.0"),
     (lambda: TruncatedNormalBandit([0.0], 0.1), ValueError, "means must be between 0.0 and 1.0"),
-    (lambda: TruncatedNormalBandit([0.5], 0.1, 2.0, 1.0), ValueError, "high .* above low, 2.0"),
+    (lambda: TruncatedNormalBandit([0.5], 0.1, low=2.0, high=1.0), ValueError,
+     "high .* above low, 2.0"),
     (lambda: CostlyBandit([0.5], 1.0), TypeError, r"environment must be .*; got \[0.5\]"),
     (lambda: CostlyBandit(BernoulliBandit([0.5]), 0.0), ValueError, "costs .* got 0.0"),
     (lambda: CostlyBandit(BernoulliBandit([0.5]), [1.0] * 2), ValueError, r"shape \(2,\)"),

@@ -138,15 +138,15 @@ def test_an_error_of_zero_has_an_interval_from_zero():
 
 
 KINDS = {
-    "gaussian": lambda: GaussianBandit([0.0, 1.0], [1.0, 2.0]),
-    "uniform": lambda: UniformBandit([0.0, 1.0], 2.0),
+    "gaussian": lambda: GaussianBandit([0.0, 1.0], np.sqrt([1.0, 2.0])),
+    "uniform": lambda: UniformBandit([0.0, 1.0], 2.0**0.5),
     "binomial": lambda: BinomialBandit(7, [0.2, 0.9]),
     "bernoulli": lambda: BernoulliBandit([0.2, 0.9]),
     "scaled": lambda: ScaledBernoulliBandit([0.0, 1.0], 2.0, [0.3, 0.4]),
     "samples": lambda: EmpiricalBandit([[1.0, 2.0, 2.0], [3.0]]),
     "counts": lambda: EmpiricalBandit(values=[1.0, 2.0], counts=[[1, 3], [0, 2]]),
     "table": lambda: TableBandit([[1.0, 2.0, 3.0], [4.0]]),
-    "truncated": lambda: TruncatedNormalBandit([0.5, 0.2], 0.01, 0.0, 2.0),
+    "truncated": lambda: TruncatedNormalBandit([0.5, 0.2], 0.1, low=0.0, high=2.0),
     "costly": lambda: CostlyBandit(GaussianBandit([0.0, 1.0]), [1.0, 2.0], 3.0),
     "caplet": lambda: pb.environments.CIRCaplet(0.07, n_steps=5),
     "evidence": lambda: pb.environments.LogisticEvidence(
@@ -161,7 +161,7 @@ def test_environments_are_copied(kind, copied):
     environment.pull([0, 1, 0], 1)  # a table goes on where it was
     other = copied(environment)
     assert type(other) is type(environment)
-    for name in "means", "variances", "costs":
+    for name in "means", "noise_std", "variances", "costs":
         assert np.array_equal(getattr(other, name), getattr(environment, name), equal_nan=True)
     arms = np.arange(20) % 2
     for first, second in zip(environment.pull_with_costs(arms, 3), other.pull_with_costs(arms, 3),

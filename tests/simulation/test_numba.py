@@ -34,7 +34,7 @@ from simulation.numba_rules import (  # noqa: E402
 )
 
 MEANS = [0.9, 0.5, 0.4, 0.1]
-ARMS = pb.environments.GaussianBandit(MEANS, 0.25)
+ARMS = pb.environments.GaussianBandit(MEANS, 0.5)
 OPTIONS = dict(rng=3, horizon=150, arm_pulls_by_run=True, checkpoints=[0, 20, 150])
 NEW = {"upper": lambda: upper(4), "greedy": lambda: greedy(4, epsilon=0.2),
        "exp3": lambda: exp3_of(4)}

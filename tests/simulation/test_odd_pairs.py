@@ -100,7 +100,7 @@ def test_a_k_that_is_none(k):
 def test_rewards_outside_the_law_end_a_run(make, means):
     """Their divergence is no number, and no rule ever stopped."""
     with pytest.raises(ValueError, match="rewards must be in"):
-        pb.simulate(make, pb.environments.GaussianBandit(means, 9.0), 2, rng=1, answer=[0])
+        pb.simulate(make, pb.environments.GaussianBandit(means, 3.0), 2, rng=1, answer=[0])
 
 
 class Costed(pb.Policy):

@@ -55,7 +55,7 @@ class Coins(Environment):
 
     def __init__(self, means):
         means = np.asarray(means)
-        super().__init__(means, means * (1 - means))
+        super().__init__(means, np.sqrt(means * (1 - means)))
 
     def pull(self, arms, rng=None):
         return (rng.random(np.size(arms)) < self.means[arms]) * 1.0
@@ -66,7 +66,8 @@ def assert_same(one, other):
 
 
 @pytest.mark.parametrize("factory", [halving, sar])
-@pytest.mark.parametrize("environment", [BANDIT, lambda rng: GaussianBandit(rng.random(12), 0.1)],
+@pytest.mark.parametrize("environment",
+                         [BANDIT, lambda rng: GaussianBandit(rng.random(12), 0.1**0.5)],
                          ids=["fixed", "drawn"])
 def test_threads_change_nothing(factory, environment):
     one = pb.simulate(factory, environment, 40, rng=4, n_threads=1)

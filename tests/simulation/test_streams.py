@@ -45,7 +45,7 @@ def test_runs_draw_what_the_children_of_the_seed_draw():
     for law in (pb.environments.GaussianBandit([0.1, 0.2, 0.3]),
                 pb.environments.BernoulliBandit([0.1, 0.5, 0.3]),
                 pb.environments.BinomialBandit(50, [0.1, 0.5, 0.3]),
-                pb.environments.TruncatedNormalBandit([0.2, 0.5, 0.3], 0.01)):
+                pb.environments.TruncatedNormalBandit([0.2, 0.5, 0.3], 0.1)):
         sums.clear()
         pb.simulate(pb.policies.RoundRobin(3, 1, 3, 4), law, 6, rng=9, n_threads=1, metrics=[keep])
         for i, found in enumerate(sums):
@@ -102,10 +102,11 @@ def test_batches_that_are_cut_are_the_same_bits():
         made.append(pb.policies.Uniform(2, 2 * n))
         return made[-1]
 
-    law = pb.environments.UniformBandit([0.5, -3.0], [1 / 12, 3.0])
+    law = pb.environments.UniformBandit([0.5, -3.0], np.sqrt([1 / 12, 3.0]))
     pb.simulate(make, law, 1, rng=9, n_threads=1)
     rng = streams.run_generator(9, 0)
-    for arm, (low, width) in enumerate([(0.0, 1.0), (-6.0, 6.0)]):
+    widths = np.sqrt(12.0 * law.variances)
+    for arm, (low, width) in enumerate(zip(law.means - widths / 2.0, widths, strict=True)):
         total = np.add.accumulate(low + width * rng.random(n))[-1]
         assert made[0].means[arm] == total / n and made[0].pulls[arm] == n
 
@@ -167,7 +168,7 @@ def test_an_answer_may_depend_on_the_environment():
 
 
 def test_a_compiled_policy_is_judged_by_every_answer():
-    bandit = pb.environments.GaussianBandit([0.0, 3.0, 9.0], 1e-6)
+    bandit = pb.environments.GaussianBandit([0.0, 3.0, 9.0], 0.001)
     for answer, error in ((dict(), 0), (dict(answer="above", threshold=5.0), 0),
                           (dict(answer="above", threshold=2.0), 1), (dict(answer=[2]), 0),
                           (dict(answer=[1, 2]), 1)):
@@ -217,7 +218,7 @@ def test_answers_in_words_tell_them_apart():
     (lambda e: pb.policies.Uniform(6, 600), 1.0)])
 def test_policies_whose_answer_is_a_set(make, most):
     """Judged as one of the k best they would err in every run."""
-    arms = pb.environments.GaussianBandit([0.1, 0.9, 0.3, 0.7, 0.8, 0.2], 0.04)
+    arms = pb.environments.GaussianBandit([0.1, 0.9, 0.3, 0.7, 0.8, 0.2], 0.2)
     result = pb.simulate(make, arms, 100, rng=1, answer="above", threshold=0.5)
     exact = pb.simulate(make, arms, 100, rng=1, answer=[1, 3, 4])
     assert result.errors.tolist() == exact.errors.tolist()

@@ -9,6 +9,7 @@ import pybandit as pb
 N = 7
 KERNEL = np.exp(-np.subtract.outer(np.arange(N), np.arange(N)) ** 2 / 8.0)
 VARIANCES = np.arange(1.0, N + 1)
+NOISE_STD = np.sqrt(VARIANCES)
 
 POLICIES = {
     "uniform": lambda: pb.policies.Uniform(N, 40),
@@ -21,8 +22,8 @@ POLICIES = {
                                                                 noise_std=0.1),
     "halving": lambda: pb.policies.SequentialHalving(N, 80),
     "halving reuse": lambda: pb.policies.SequentialHalving(N, 80, reuse=True),
-    "shvar": lambda: pb.policies.SHVar(N, 80, VARIANCES),
-    "shvar reuse": lambda: pb.policies.SHVar(N, 80, VARIANCES, reuse=True, spend_all=True),
+    "shvar": lambda: pb.policies.SHVar(N, 80, NOISE_STD),
+    "shvar reuse": lambda: pb.policies.SHVar(N, 80, NOISE_STD, reuse=True, spend_all=True),
     "shadavar": lambda: pb.policies.SHAdaVar(N, 150, 0.5),
     "shadavar reuse": lambda: pb.policies.SHAdaVar(N, 150, 0.5, reuse=True),
     "successive rejects": lambda: pb.policies.SuccessiveRejects(N, 60),
@@ -41,7 +42,7 @@ POLICIES = {
     "thompson batches": lambda: pb.policies.ThompsonSampling(N, 5, batch_size=9),
     "thompson gaussian": lambda: pb.policies.ThompsonSampling(N, 5, law="gaussian"),
     "ebtc": lambda: pb.policies.EBTC(N, budget=40),
-    "ebtc aware": lambda: pb.policies.EBTC(N, variance_aware=True),
+    "ebtc aware": lambda: pb.policies.EBTC(N, noise_std="estimated"),
     "ebtc sure": lambda: pb.policies.EBTC(N, stopping=pb.stopping.GLR(0.1, noise_std=0.05)),
     "top two": lambda: pb.policies.TopTwo(N, pb.stopping.GLR(0.1, "bernoulli"), budget=60, rng=1),
     "top two ids": lambda: pb.policies.TopTwo(N, beta="ids", leader="ucb", noise_std=0.05, rng=1),
