@@ -113,11 +113,11 @@ def student_rare(rng):
 # -- policies, all runs at once --------------------------------------------------------------
 
 
-def named(make, n_arms=2, horizon=3000):
+def named(make, n_arms=2, max_pulls=3000):
     """Equal arms: the share of the runs in which one is named within so many pulls."""
     def wrong(n_runs, seed):
         arms = pb.environments.BernoulliBandit(np.full(n_arms, 0.5))
-        result = pb.simulate(make, arms, n_runs, rng=seed, horizon=horizon)
+        result = pb.simulate(make, arms, n_runs, rng=seed, max_pulls=max_pulls)
         return int(result.stopped.sum())
     return wrong
 
@@ -129,7 +129,7 @@ def top_two(rule):
 def batch_racing(n_runs, seed):
     arms = pb.environments.BernoulliBandit([0.52, 0.5, 0.5])
     result = pb.simulate(lambda e: pb.policies.BatchRacing(3, 1, 0.1, 300), arms, n_runs, rng=seed,
-                         horizon=30_000)
+                         max_pulls=30_000)
     return int((result.stopped & (result.errors > 0)).sum())
 
 

@@ -43,7 +43,7 @@ cdef class EBTC(SequentialPolicy):
     budget : int, optional
         Pulls after which it is `done`; at least K, or 2 K if `noise_std` is
         ``"estimated"``. Without it
-        and `stopping`, `done` is never true: `simulate` then needs a `horizon`.
+        and `stopping`, `done` is never true: `simulate` then needs `max_pulls`.
     stopping : GLR or Betting, optional
         Of `pybandit.stopping`: it is `done`, and `is_sure`, when the rule stops it. Its law and
         its noise_std are the rule's only.
@@ -70,8 +70,8 @@ cdef class EBTC(SequentialPolicy):
     Notes
     -----
     Ties go to the lowest index; with ``noise_std="estimated"`` and no deviation seen of the leader
-    or of any other arm, the challenger is the arm with fewest pulls. Arms whose first pulls were lost
-    are asked again before any other. O(K) a pull.
+    or of any other arm, the challenger is the arm with fewest pulls. Arms whose first pulls were
+    lost are asked again before any other. O(K) a pull.
 
     **Threads.** One at a time; a second gets a RuntimeError.
 

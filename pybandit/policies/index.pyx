@@ -116,7 +116,7 @@ cdef class UCB1(_UpperBound):
     Auer et al. 2002: after one pull each, in round t the arm of largest
     ``mean_i + sqrt(constant log(t) / T_i)``, where T_i are its rewards before the round.
     Ties go to the lowest index; the best mean is recommended. It never ends: `done` stays
-    False, and `simulate` needs a `horizon`.
+    False, and `simulate` needs `max_pulls`.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ cdef class UCBV(_UpperBound):
     ``mean_i + sqrt(2 v_i zeta log(t) / T_i) + 3 c b zeta log(t) / T_i``, where v_i is the
     population variance (divisor T_i) of its T_i rewards before the round and b is
     `value_range`. Ties go to the lowest index; the best mean is recommended. It never
-    ends: `done` stays False, and `simulate` needs a `horizon`.
+    ends: `done` stays False, and `simulate` needs `max_pulls`.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ cdef class UCBV(_UpperBound):
     --------
     >>> import numpy as np, pybandit as pb
     >>> bandit = pb.environments.BernoulliBandit([0.1, 0.9, 0.5])
-    >>> result = pb.simulate(lambda e: pb.policies.UCBV(3), bandit, 100, rng=1, horizon=1000)
+    >>> result = pb.simulate(lambda e: pb.policies.UCBV(3), bandit, 100, rng=1, max_pulls=1000)
     >>> int(result.arm_pulls.argmax())
     1
     """
@@ -260,7 +260,7 @@ cdef class KLUCB(_UpperBound):
     ``sup {q in [mean_i, 1] : T_i kl(mean_i, q) <= f(t)}``, with the divergence kl of two
     Bernoulli laws, T_i its rewards before the round, ``f(t) = log t + 3 log log t`` and
     f(1) = f(2) = f(3). Ties go to the lowest index; the best mean is recommended. It never
-    ends: `done` stays False, and `simulate` needs a `horizon`.
+    ends: `done` stays False, and `simulate` needs `max_pulls`.
 
     Parameters
     ----------

@@ -91,19 +91,19 @@ def check_judge(policy, kind):
                          "of arms; got \"best\"")
 
 
-def check_horizon(policy, horizon):
+def check_max_pulls(policy, max_pulls):
     """Refuse runs that would have no end, or no beginning."""
-    if horizon is None:
+    if max_pulls is None:
         if getattr(policy, "is_endless", False):
-            raise ValueError(f"horizon must be given where the policy never ends; got None for "
+            raise ValueError(f"max_pulls must be given where the policy never ends; got None for "
                              f"{policy!r}")
         return
     # one at a time, and from bits that the run has not lent yet
     asks_one = isinstance(policy, FunctionPolicy)
     first = 0 if policy.done or asks_one else size_of_next(policy)
-    if first > horizon:
-        raise InfeasibleBudgetError(f"horizon must be at least {first}, the first batch; got "
-                                    f"{horizon}")
+    if first > max_pulls:
+        raise InfeasibleBudgetError(f"max_pulls must be at least {first}, the first batch; got "
+                                    f"{max_pulls}")
 
 
 def check_asked(arms, policy, environment):

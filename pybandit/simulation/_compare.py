@@ -30,7 +30,7 @@ LONG = 200
 
 def compare(policies: Mapping[str, Callable[..., Any] | Policy], environment: Any, n_runs: int, *,
             rng: Rng = None, n_threads: int | None = None, progress: bool | None = None,
-            horizon: int | None = None, checkpoints: ArrayLike | None = None,
+            max_pulls: int | None = None, checkpoints: ArrayLike | None = None,
             answer: str | ArrayLike | Callable[[Any], ArrayLike] = "best",
             threshold: float | None = None, epsilon: float = 0.0,
             arm_pulls_by_run: bool = False, common_rewards: bool = True,
@@ -47,7 +47,7 @@ def compare(policies: Mapping[str, Callable[..., Any] | Policy], environment: An
     ----------
     policies : mapping of str to callable or Policy
         Names, and what `simulate` takes as its `policy_factory`.
-    environment, n_runs, rng, n_threads, progress, horizon, checkpoints, answer, threshold, \
+    environment, n_runs, rng, n_threads, progress, max_pulls, checkpoints, answer, threshold, \
 epsilon, arm_pulls_by_run, executor
         As for `simulate`, of each policy; with an executor a function that makes policies is
         called once more here, for what `Comparison.options` says of them.
@@ -57,7 +57,7 @@ epsilon, arm_pulls_by_run, executor
         may then come as one sum, which is faster. An environment in Python draws from the
         stream of the run in either case: what is common is how the stream begins.
     budgets : array_like of int, optional
-        Increasing numbers of pulls, in the place of `horizon` and `checkpoints`: the error
+        Increasing numbers of pulls, in the place of `max_pulls` and `checkpoints`: the error
         against the budget. Functions in `policies` are then of an environment and a budget, and
         are run for each; policies are run once, to the last budget, and asked at each. The
         checkpoints of the results are the budgets, all else is of the last.
@@ -99,11 +99,11 @@ epsilon, arm_pulls_by_run, executor
     n_threads = check_threads(n_threads, executor)
     makers = check_policies(policies)
     if budgets is None:
-        asked = {name: [(make, horizon, checkpoints)] for name, make in makers.items()}
+        asked = {name: [(make, max_pulls, checkpoints)] for name, make in makers.items()}
     else:
-        budgets = check_budgets(budgets, horizon, checkpoints)
+        budgets = check_budgets(budgets, max_pulls, checkpoints)
         asked = {name: asked_at(make, budgets) for name, make in makers.items()}
-    plans = {name: [make_plan(make, environment, horizon=most, checkpoints=marks,
+    plans = {name: [make_plan(make, environment, max_pulls=most, checkpoints=marks,
                               answer=answer, threshold=threshold, epsilon=epsilon,
                               per_run=arm_pulls_by_run, common=common_rewards)
                     for make, most, marks in each] for name, each in asked.items()}
@@ -127,8 +127,8 @@ def explained(error, name, plan, budgets):
     """The error with a note of whose it is; of a budget that is too small by its own name."""
     if budgets is not None and isinstance(error, InfeasibleBudgetError):
         error = InfeasibleBudgetError(f"budgets must reach the first pulls of every policy; got "
-                                 f"{plan.horizon}: {error}").with_traceback(error.__traceback__)
-    error.add_note(f"in policies[{name!r}]" + (f", budget {plan.horizon}" if budgets else ""))
+                                 f"{plan.max_pulls}: {error}").with_traceback(error.__traceback__)
+    error.add_note(f"in policies[{name!r}]" + (f", budget {plan.max_pulls}" if budgets else ""))
     return error
 
 
@@ -165,7 +165,7 @@ def options_of(plans, words, budgets):
     return {
         "policies": "; ".join(f"{name}: {words[name]}" for name in plans),
         "environment": words_of_environment(plan.environment),
-        "horizon": str(plan.horizon),
+        "max_pulls": str(plan.max_pulls),
         "checkpoints": str(marks),
         "answer": plan.answer.describe(),
         "arm_pulls_by_run": str(plan.per_run),

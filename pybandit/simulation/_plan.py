@@ -79,7 +79,7 @@ class Plan:
     make: Any
     environment: Any
     functions: dict
-    horizon: int | None
+    max_pulls: int | None
     checkpoints: tuple
     answer: Answer
     per_run: bool
@@ -125,7 +125,7 @@ def arms_of(arms, n_arms=None):
     return np.sort(array).astype(np.int64)
 
 
-def check_checkpoints(checkpoints, horizon, name="checkpoints", least=0):
+def check_checkpoints(checkpoints, max_pulls, name="checkpoints", least=0):
     """Increasing numbers of pulls, as a tuple."""
     if checkpoints is None:
         return ()
@@ -137,8 +137,8 @@ def check_checkpoints(checkpoints, horizon, name="checkpoints", least=0):
     for before, after in zip(pulls, pulls[1:], strict=False):
         if after <= before:
             raise ValueError(f"{name} must increase; got {after} after {before}")
-    if horizon is not None and pulls[-1] > horizon:
-        raise ValueError(f"{name} must be at most the horizon, {horizon}; got {pulls[-1]}")
+    if max_pulls is not None and pulls[-1] > max_pulls:
+        raise ValueError(f"{name} must be at most max_pulls, {max_pulls}; got {pulls[-1]}")
     return pulls
 
 
@@ -188,16 +188,16 @@ def check_maker(name, make):
     return make
 
 
-def make_plan(make, environment, *, functions=None, horizon=None, checkpoints=None, answer="best",
+def make_plan(make, environment, *, functions=None, max_pulls=None, checkpoints=None, answer="best",
               threshold=None, epsilon=0.0, per_run=False, common=False):
     """The `Plan` of these arguments, each checked."""
-    if horizon is not None:
-        horizon = check_integer("horizon", horizon, 1, MOST_PULLS)
+    if max_pulls is not None:
+        max_pulls = check_integer("max_pulls", max_pulls, 1, MOST_PULLS)
     if not callable(environment) and not hasattr(environment, "pull"):
         raise TypeError(f"environment must be an Environment, or a function of a generator that "
                         f"returns one; got {shown(environment)}")
-    return Plan(make, environment, functions or {}, horizon,
-                check_checkpoints(checkpoints, horizon),
+    return Plan(make, environment, functions or {}, max_pulls,
+                check_checkpoints(checkpoints, max_pulls),
                 check_answer(answer, threshold, epsilon),
                 check_flag("arm_pulls_by_run", per_run), check_flag("common_rewards", common))
 

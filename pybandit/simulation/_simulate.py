@@ -23,7 +23,7 @@ def simulate(policy_factory: Callable[[Any], Any] | Policy, environment: Any, n_
              rng: Rng = None, n_threads: int | None = None,
              metrics: Sequence[str | Callable[[Any, Any], float]]
              | Mapping[str, Callable[[Any, Any], float]] = METRICS,
-             progress: bool | None = None, horizon: int | None = None,
+             progress: bool | None = None, max_pulls: int | None = None,
              checkpoints: ArrayLike | None = None,
              answer: str | ArrayLike | Callable[[Any], ArrayLike] = "best",
              threshold: float | None = None, epsilon: float = 0.0,
@@ -63,12 +63,12 @@ def simulate(policy_factory: Callable[[Any], Any] | Policy, environment: Any, n_
         of its own under its ``__name__``, in a mapping under the name given there.
     progress : bool, optional
         None: a bar where tqdm is installed and errors go to a terminal.
-    horizon : int, optional
-        Most pulls of a run: it ends when the policy is done, or before the batch that
-        would go beyond. Policies that never end need one.
+    max_pulls : int, optional
+        Maximum number of pulls of a run: it ends when the policy is done, or before the batch
+        that would exceed this number. Required for policies that never end.
     checkpoints : array_like of int, optional
-        Increasing numbers of pulls, at least 0 and at most the horizon: what the policy
-        recommends there is judged too. As ``horizon=`` that number would have ended the run:
+        Increasing numbers of pulls, at least 0 and at most `max_pulls`: what the policy
+        recommends there is judged too. As `max_pulls` that number would have ended the run:
         a batch counts when all of it is told. A run that is done keeps its answer.
     answer : {"best", "above"}, array_like of int or callable
         Which answer is right. ``"best"``: the k best arms, k the policy's; where means are
@@ -95,10 +95,10 @@ def simulate(policy_factory: Callable[[Any], Any] | Policy, environment: Any, n_
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range, a policy that never ends has no horizon, was
+        Where an argument is outside its range, a policy that never ends has no `max_pulls`, was
         used before or has another number of arms than its environment; where an environment
         gives rewards that are not finite, not one a pull, or whose means change and are not
-        said. `InfeasibleBudgetError` where the horizon is below the first batch. An exception of
+        said. `InfeasibleBudgetError` where `max_pulls` is below the first batch. An exception of
         the factory or of a metric reaches the caller.
 
     Examples
@@ -112,7 +112,7 @@ def simulate(policy_factory: Callable[[Any], Any] | Policy, environment: Any, n_
 
     An error curve of one simulation, of a policy that is given as it is:
 
-    >>> result = pb.simulate(pb.policies.UCB1(20), bandit, 200, rng=1, horizon=800,
+    >>> result = pb.simulate(pb.policies.UCB1(20), bandit, 200, rng=1, max_pulls=800,
     ...                      checkpoints=[50, 200, 800])
     >>> result.checkpoint_errors.mean(axis=0)
     array([0.97 , 0.585, 0.195])
@@ -121,7 +121,8 @@ def simulate(policy_factory: Callable[[Any], Any] | Policy, environment: Any, n_
     n_threads = check_threads(n_threads, executor)
     plan = make_plan(
         check_maker("policy_factory", policy_factory), environment,
-        functions=functions_of(metrics), horizon=horizon, checkpoints=checkpoints, answer=answer,
+        functions=functions_of(metrics), max_pulls=max_pulls, checkpoints=checkpoints,
+                     answer=answer,
         threshold=threshold, epsilon=epsilon, per_run=arm_pulls_by_run)
     with make_bar(progress, n_runs, "runs", "simulate") as bar:
         return result_of(plan, streams_of(rng, n_runs), n_threads, executor, bar)

@@ -53,7 +53,7 @@ class SimulationResult:
     metrics : dict of str to ndarray of float64
         What the functions in `metrics` of `simulate` gave.
     stopped : ndarray of bool
-        Whether the policy was done; otherwise the horizon ended the run.
+        Whether the policy was done; otherwise `max_pulls` ended the run.
     checkpoints : ndarray of int64, shape (m,), or None
         Numbers of pulls at which the policy was asked for its answer.
     checkpoint_errors, checkpoint_regrets, checkpoint_cumulative_regrets, checkpoint_leaders :
@@ -166,7 +166,7 @@ class SimulationResult:
         -------
         ndarray of float64, shape of `q`
             The least number that at least a share q of the runs were done by; infinite
-            where the horizon ended too many: all that is known of those is that they
+            where `max_pulls` ended too many: all that is known of those is that they
             need more.
 
         Examples
@@ -175,7 +175,7 @@ class SimulationResult:
         >>> bandit = pb.environments.GaussianBandit([1.0, 0.5, 0.0])
         >>> rule = pb.stopping.GLR(0.1)
         >>> result = pb.simulate(lambda e: pb.policies.TopTwo(3, rule), bandit, 500, rng=1,
-        ...                      horizon=300)
+        ...                      max_pulls=300)
         >>> result.quantiles([0.1, 0.5, 0.9])
         array([ 69., 172.,  inf])
         """

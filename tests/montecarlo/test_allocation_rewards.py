@@ -257,13 +257,13 @@ def test_simulate_takes_one_without_a_budget_and_arms_with_costs():
         return pb.montecarlo.EstimatorAllocator(2, costs="observed")
 
     for arms in (environment, Slow([2.0, 2.0], 1.0)):
-        result = pb.simulate(endless, arms, 5, rng=1, horizon=300)
+        result = pb.simulate(endless, arms, 5, rng=1, max_pulls=300)
         assert (result.pulls == 300).all() and result.arm_pulls[0] > 200
         result = pb.simulate(lambda e: pb.montecarlo.EstimatorAllocator(2, costs="observed",
                                                                         budget=400.0),
                              arms, 5, rng=1, metrics=[spent])
         assert ((400 <= result.metrics["spent"]) & (result.metrics["spent"] < 408)).all()
-    with pytest.raises(ValueError, match="horizon must be given"):
+    with pytest.raises(ValueError, match="max_pulls must be given"):
         pb.simulate(endless, environment, 5, rng=1)
 
 

@@ -397,7 +397,7 @@ def test_rewards_outside_the_law():
         pb.policies.TrackAndStop(2, GLR(0.1, "poisson")).tell([0, 1], [0.5, -1.0])
     bandit = pb.environments.GaussianBandit([0.2, 0.8], 1.0)
     with pytest.raises(ValueError, match=r"rewards must be in \[0, 1\]"):
-        pb.simulate(lambda e: pb.policies.KLLUCB(2, 0.1), bandit, 2, rng=1, horizon=50)
+        pb.simulate(lambda e: pb.policies.KLLUCB(2, 0.1), bandit, 2, rng=1, max_pulls=50)
 
 
 @pytest.mark.parametrize("make, error, message", [
@@ -478,7 +478,7 @@ TWO_EQUAL = pb.environments.GaussianBandit([0.0, 0.0], 1.0)
     lambda e: pb.policies.SuccessiveElimination(2, GLR(0.1)), lambda e: pb.policies.LilUCB(2, 0.1)])
 def test_equal_arms_are_rarely_told_apart(make):
     """Every stop is an error; at delta = 0.1 more than 50 of 300 come by chance once in 10^4."""
-    result = pb.simulate(make, TWO_EQUAL, 300, rng=3, horizon=400)
+    result = pb.simulate(make, TWO_EQUAL, 300, rng=3, max_pulls=400)
     assert (result.pulls < 400 - 1).sum() <= 50
 
 
@@ -503,7 +503,7 @@ def test_errors_are_at_most_delta(name, delta):
     }
     most = 1e4 * delta + 5 * np.sqrt(1e4 * delta)
     equal = pb.environments.BernoulliBandit([0.5, 0.5]) if bernoulli else TWO_EQUAL
-    result = pb.simulate(makers[name], equal, 10_000, rng=4, horizon=1000)
+    result = pb.simulate(makers[name], equal, 10_000, rng=4, max_pulls=1000)
     assert (result.pulls < 999).sum() <= most
     means = np.arange(10, 0, -1) / 10
     ten = (pb.environments.BernoulliBandit(0.05 + 0.9 * means) if bernoulli

@@ -202,7 +202,7 @@ def test_the_best_two_of_five_in_ten_thousand_runs(law, delta):
     arms = (pb.environments.GaussianBandit(means) if law == "gaussian"
             else pb.environments.BernoulliBandit(means))
     policy = pb.policies.SuccessiveElimination(5, rule, 2)
-    result = pb.simulate(policy, arms, 10_000, rng=5, horizon=4000)
+    result = pb.simulate(policy, arms, 10_000, rng=5, max_pulls=4000)
     wrong = int((result.errors & result.stopped).sum())
     assert wrong <= 10_000 * delta + 4.9 * (10_000 * delta) ** 0.5
 

@@ -293,7 +293,7 @@ def test_simulate_is_ask_and_tell(name):
     fresh = policy.get_state()
     while policy.n_pulls < 300:
         policy.tell(policy.ask(), bandit.pull(policy.ask()))
-    result = pb.simulate(lambda e: type(policy).from_state(fresh), bandit, 2, rng=1, horizon=300)
+    result = pb.simulate(lambda e: type(policy).from_state(fresh), bandit, 2, rng=1, max_pulls=300)
     assert result.arm_pulls.tolist() == policy.pulls.tolist()
     assert result.batches.tolist() == [292, 292]
 
@@ -303,14 +303,14 @@ def test_simulate_refuses_rewards_outside(name):
     for bandit in (pb.environments.GaussianBandit([0.5, 0.2]),
                    pb.environments.TableBandit([[0.5, 1.5], [0.2]])):
         with pytest.raises(ValueError, match=r"rewards must be in \[0, 1\]; got"):
-            pb.simulate(lambda e: getattr(pb, name)(2), bandit, 1, rng=1, horizon=500)
+            pb.simulate(lambda e: getattr(pb, name)(2), bandit, 1, rng=1, max_pulls=500)
 
 
 def test_the_engine_keeps_what_follows_of_the_state():
     """A lowest regret law: in simulate the best arm takes most pulls of all three."""
     bandit = pb.environments.BernoulliBandit([0.2, 0.8, 0.5])
     for make in (pb.policies.UCB1, pb.policies.UCBV, pb.policies.KLUCB):
-        result = pb.simulate(lambda e, make=make: make(3), bandit, 20, rng=1, horizon=3000)
+        result = pb.simulate(lambda e, make=make: make(3), bandit, 20, rng=1, max_pulls=3000)
         assert result.arm_pulls[1] > 2000
         assert result.mean_cumulative_regret == pytest.approx(
             result.arm_pulls @ [0.6, 0.0, 0.3], rel=1e-12)

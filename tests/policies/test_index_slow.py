@@ -35,6 +35,6 @@ def squared_loss_bandit(variances):
 def test_regret(variance, gap, make, regret, margin):
     bandit = squared_loss_bandit(np.array([variance, variance + gap]))
     assert bandit.means[0] - bandit.means[1] == pytest.approx(gap)
-    result = pb.simulate(lambda e: make(), bandit, 400, rng=2014, horizon=100_000, n_threads=2)
+    result = pb.simulate(lambda e: make(), bandit, 400, rng=2014, max_pulls=100_000, n_threads=2)
     own = result.cumulative_regrets.std(ddof=1) / 20
     assert abs(result.mean_cumulative_regret - regret) < 4 * np.hypot(own, margin / 1.96), result

@@ -185,7 +185,7 @@ def test_one_thread_hears_it_as_soon_as_two(name, n_threads):
         start = time.monotonic()
         with pytest.raises(KeyboardInterrupt), interrupted_within(0.3):
             pb.simulate(lambda e: make(), environment, n_runs, rng=1, n_threads=n_threads,
-                        horizon=10**9, progress=False)
+                        max_pulls=10**9, progress=False)
         assert time.monotonic() - start < 3.0
 
 

@@ -159,9 +159,9 @@ class Random(pb.Policy):
 
 
 def test_a_python_policy_draws_from_the_stream_of_its_run():
-    with pytest.raises(ValueError, match="horizon must be given"):
+    with pytest.raises(ValueError, match="max_pulls must be given"):
         pb.simulate(lambda e: Random(3), BANDIT, 2)
-    runs = [pb.simulate(lambda e: Random(3), BANDIT, 20, rng=1, horizon=20, n_threads=n)
+    runs = [pb.simulate(lambda e: Random(3), BANDIT, 20, rng=1, max_pulls=20, n_threads=n)
             for n in (1, 1, 3)]
     assert runs[0].arm_pulls.tolist() == runs[1].arm_pulls.tolist() == runs[2].arm_pulls.tolist()
     assert len(set(runs[0].cumulative_regrets.round(6).tolist())) > 5

@@ -141,7 +141,7 @@ NASTY = {  # the second arm is the worse one, hardly
 
 def wrong_answers(name, delta, n_runs, n_pulls):
     policy = pb.policies.TopTwo(NASTY[name].n_arms, Betting(delta), leader="empirical")
-    result = pb.simulate(policy, NASTY[name], n_runs, rng=3, horizon=n_pulls)
+    result = pb.simulate(policy, NASTY[name], n_runs, rng=3, max_pulls=n_pulls)
     return int((result.errors & result.stopped).sum())
 
 

@@ -58,7 +58,7 @@ def make_in_turn(environment):
 FOUR = {"halving": pb.policies.SequentialHalving(8, 120),
         "ucb1": lambda e: pb.policies.UCB1(e.n_arms),
         "top two": pb.policies.TopTwo(8), "in turn": make_in_turn}
-OPTIONS = dict(horizon=120, checkpoints=[45, 90, 120], arm_pulls_by_run=True)
+OPTIONS = dict(max_pulls=120, checkpoints=[45, 90, 120], arm_pulls_by_run=True)
 
 
 def assert_equal(one, other):

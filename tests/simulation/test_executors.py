@@ -24,7 +24,7 @@ def test_an_executor_of_any_size_changes_nothing():
 
     for make, environment in ((make_in_turn, Coins(MEANS)), (pb.policies.TopTwo(8), draw_coins),
                               (make_in_turn, pb.environments.TableBandit(np.eye(8)))):
-        options = dict(rng=3, horizon=45, checkpoints=[9, 45], arm_pulls_by_run=True)
+        options = dict(rng=3, max_pulls=45, checkpoints=[9, 45], arm_pulls_by_run=True)
         alone = pb.simulate(make, environment, 150, **options)
         for workers in (1, 4):
             with ThreadPoolExecutor(workers) as executor:

@@ -28,7 +28,7 @@ TABLE = TableBandit([[0.1, 0.2]] * 5)
                           lambda e: pb.Policy(50)])
 def test_a_policy_of_other_arms_is_refused(make):
     with pytest.raises(ValueError, match="a policy of the 5 arms of the environment; got one of"):
-        pb.simulate(make, TABLE, 3, horizon=100)
+        pb.simulate(make, TABLE, 3, max_pulls=100)
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 8])
@@ -49,7 +49,7 @@ def test_what_is_no_policy_and_no_environment():
             (lambda e: pb.policies.UCB1(3), 3, "environment must be an Environment"),
             (lambda e: pb.policies.UCB1(3), lambda rng: 3, "environment must have pull")]:
         with pytest.raises(TypeError, match=words):
-            pb.simulate(factory, environment, 2, horizon=9)
+            pb.simulate(factory, environment, 2, max_pulls=9)
 
 
 class Mine(Environment):
@@ -74,7 +74,7 @@ class Mine(Environment):
     (lambda arms: None, "must hold real numbers")])
 def test_rewards_of_an_environment_are_checked(rewards, words):
     with pytest.raises((ValueError, TypeError), match=f"pull of Mine returns {words}"):
-        pb.simulate(lambda e: pb.policies.UCB1(2), Mine(rewards), 2, horizon=9)
+        pb.simulate(lambda e: pb.policies.UCB1(2), Mine(rewards), 2, max_pulls=9)
 
 
 @pytest.mark.parametrize("costs, words", [
@@ -93,7 +93,7 @@ def test_costs_of_an_environment_are_checked(base, costs, words):
             lambda: environment.pull_with_costs(np.array([0, 0])),
             lambda: pb.simulate(lambda e: pb.montecarlo.EstimatorAllocator(2, costs="observed"),
                                 environment,
-                                2, horizon=50)):
+                                2, max_pulls=50)):
         with pytest.raises((ValueError, TypeError), match=f"costs of Dear {words}"):
             pull()
 
@@ -124,11 +124,11 @@ class Drifts(Mine):
 
 def test_means_that_change_are_refused():
     with pytest.raises(ValueError, match="means that stay as they are in a run"):
-        pb.simulate(lambda e: pb.policies.UCB1(2), lambda rng: Drifts(None), 2, horizon=9)
+        pb.simulate(lambda e: pb.policies.UCB1(2), lambda rng: Drifts(None), 2, max_pulls=9)
     said = Mine(lambda arms: np.zeros(arms.size))
     said.stationary = False
     with pytest.raises(ValueError, match="environment must be stationary"):
-        pb.simulate(lambda e: pb.policies.UCB1(2), said, 2, horizon=9)
+        pb.simulate(lambda e: pb.policies.UCB1(2), said, 2, max_pulls=9)
 
 
 def test_an_error_of_zero_has_an_interval_from_zero():

@@ -139,7 +139,7 @@ class Counting(OneRound):
 def test_attributes_of_natural_names(make):
     """The truth value of an array was asked for."""
     arms = pb.environments.GaussianBandit([0.0, 0.5, 1.0])
-    assert pb.simulate(make, arms, 3, rng=1, horizon=9).error_probability == 0.0
+    assert pb.simulate(make, arms, 3, rng=1, max_pulls=9).error_probability == 0.0
 
 
 @pytest.mark.parametrize("returned", [None, "1.5", np.zeros(2)])

@@ -386,16 +386,16 @@ class InTurnForEver(InTurn):
 ], ids=["native", "python", "EBTC", "UCB1"])
 def test_a_run_ends_before_the_batch_beyond_the_horizon(make, batch):
     for horizon in (batch, 2 * batch - 1, 23, 99):
-        result = pb.simulate(make, BANDIT, 3, rng=1, horizon=horizon)
+        result = pb.simulate(make, BANDIT, 3, rng=1, max_pulls=horizon)
         pulls = horizon - horizon % 5 if batch == 5 else horizon
         assert result.pulls.tolist() == [pulls] * 3
     with pytest.raises(pb.errors.InfeasibleBudgetError,
-                       match=f"horizon must be at least {batch}, the first"):
-        pb.simulate(make, BANDIT, 1, horizon=batch - 1)
+                       match=f"max_pulls must be at least {batch}, the first"):
+        pb.simulate(make, BANDIT, 1, max_pulls=batch - 1)
 
 
 def test_a_horizon_beyond_the_end_changes_nothing():
-    assert_same(pb.simulate(sar, BANDIT, 5, rng=1, horizon=10**9),
+    assert_same(pb.simulate(sar, BANDIT, 5, rng=1, max_pulls=10**9),
                 pb.simulate(sar, BANDIT, 5, rng=1))
 
 
@@ -403,22 +403,22 @@ def test_a_horizon_needs_no_array_of_the_first_batch():
     """It was made in every run: no memory of 10^13 pulls."""
     for make in (pb.policies.SequentialHalving, pb.policies.Uniform):
         result = pb.simulate(lambda e, make=make: make(2, 10**13), GaussianBandit([0.0, 1.0]), 3,
-                             rng=1, horizon=10**13)
+                             rng=1, max_pulls=10**13)
         assert result.pulls.tolist() == [10**13] * 3
         with pytest.raises(pb.errors.InfeasibleBudgetError,
-                           match="horizon must be at least 10000000000000"):
+                           match="max_pulls must be at least 10000000000000"):
             pb.simulate(lambda e, make=make: make(2, 10**13), GaussianBandit([0.0, 1.0]), 3,
-                        horizon=10**12)
+                        max_pulls=10**12)
 
 
 def test_a_policy_without_end_needs_a_horizon():
     for make in (lambda e: pb.policies.EBTC(12), lambda e: pb.policies.KLUCB(12),
                  lambda e: InTurnForEver(12)):
-        with pytest.raises(ValueError, match="horizon must be given where the policy never ends"):
+        with pytest.raises(ValueError, match="max_pulls must be given where the policy never ends"):
             pb.simulate(make, BANDIT, 1)
     for horizon, error in ((0, ValueError), (2.5, TypeError)):
-        with pytest.raises(error, match="horizon must be"):
-            pb.simulate(sar, BANDIT, 1, horizon=horizon)
+        with pytest.raises(error, match="max_pulls must be"):
+            pb.simulate(sar, BANDIT, 1, max_pulls=horizon)
 
 
 @pytest.mark.parametrize("executor", [None, ThreadPoolExecutor(1)])

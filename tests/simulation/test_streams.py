@@ -56,10 +56,10 @@ def test_runs_draw_what_the_children_of_the_seed_draw():
 
 def test_a_seed_sequence_goes_on_where_it_was():
     seeds = np.random.SeedSequence(4)
-    one, two = (pb.simulate(pb.policies.UCB1(8), GAUSSIAN, n, rng=seeds, horizon=40) for n in (7,
-                                                                                               5))
+    one, two = (pb.simulate(pb.policies.UCB1(8), GAUSSIAN, n, rng=seeds, max_pulls=40) for n in (7,
+                                                                                                 5))
     assert seeds.n_children_spawned == 12
-    whole = pb.simulate(pb.policies.UCB1(8), GAUSSIAN, 12, rng=4, horizon=40)
+    whole = pb.simulate(pb.policies.UCB1(8), GAUSSIAN, 12, rng=4, max_pulls=40)
     assert [*one.cumulative_regrets, *two.cumulative_regrets] == whole.cumulative_regrets.tolist()
 
 
@@ -68,10 +68,10 @@ def test_a_seed_sequence_goes_on_where_it_was():
     lambda e: pb.policies.ThompsonSampling(8, law="gaussian")])
 def test_generators_give_the_same_where_numpy_is_another(make, monkeypatch):
     """Of a NumPy whose streams the kernel did not know, every run would have a Generator."""
-    ours = pb.simulate(make, GAUSSIAN, 20, rng=3, horizon=90)
+    ours = pb.simulate(make, GAUSSIAN, 20, rng=3, max_pulls=90)
     monkeypatch.setattr("pybandit.simulation._streams.words_of", lambda entropy: [1] * 7)
     assert not streams_of(3, 1).is_known
-    assert_same(pb.simulate(make, GAUSSIAN, 20, rng=3, horizon=90), ours)
+    assert_same(pb.simulate(make, GAUSSIAN, 20, rng=3, max_pulls=90), ours)
 
 
 def test_streams_are_pickled_and_cut():
@@ -252,7 +252,7 @@ def asked(policy):
 def test_policies_that_are_renewed_draw_what_new_ones_draw(make, horizon, seed):
     """Seeded by the kernel, and by their `seed`, in NumPy: the same runs."""
     arms = pb.environments.BernoulliBandit(np.linspace(0.8, 0.2, 8))
-    renewed, new = (pb.simulate(one, arms, 90, rng=seed, n_threads=1, horizon=horizon,
+    renewed, new = (pb.simulate(one, arms, 90, rng=seed, n_threads=1, max_pulls=horizon,
                                 arm_pulls_by_run=True, checkpoints=[20], progress=False)
                     for one in (make(), make))
     assert renewed.to_dict() == new.to_dict()

@@ -192,8 +192,8 @@ def test_rewards_are_counted_over_the_run_whatever_is_said_of_costs(environment)
 
         pb.simulate(make, environment, 2)
         assert [policy.told for policy in made] == [[1.0, 0.0, 0.0, 0.0, 1.0]] * 2
-    plain = pb.simulate(pb.policies.UCB1(2), TABLE, 3, horizon=200)
-    ours = pb.simulate(pb.policies.UCB1(2), environment, 3, horizon=200)
+    plain = pb.simulate(pb.policies.UCB1(2), TABLE, 3, max_pulls=200)
+    ours = pb.simulate(pb.policies.UCB1(2), environment, 3, max_pulls=200)
     assert ours.error_probability == 0.0
     assert ours.arm_pulls.tolist() == plain.arm_pulls.tolist()
 
@@ -222,7 +222,7 @@ def test_a_subclass_with_costs_cannot_say_that_its_means_vary():
             return np.array([1.0, 0.0])
 
     with pytest.raises(ValueError, match="environment must have a pull of its own where it has m"):
-        pb.simulate(pb.policies.UCB1(2), Varying([0.0, 1.0]), 2, horizon=20)
+        pb.simulate(pb.policies.UCB1(2), Varying([0.0, 1.0]), 2, max_pulls=20)
 
 
 def test_one_class_of_policies_wants_costs_or_not_by_its_options():
@@ -236,6 +236,6 @@ def test_one_class_of_policies_wants_costs_or_not_by_its_options():
         paid.append(policy)
         return policy
 
-    pb.simulate(make, Dear([0.0, 0.0]), 8, rng=1, horizon=50, answer=[0], n_threads=1)
+    pb.simulate(make, Dear([0.0, 0.0]), 8, rng=1, max_pulls=50, answer=[0], n_threads=1)
     totals = [policy.total_cost for policy in paid]
     assert totals[::2] == [50.0] * 4 and min(totals[1::2]) > 60.0

@@ -29,7 +29,7 @@ def simulated():
                         BANDITS["GaussianBandit"],
                         1000, rng=1, n_threads=2)
     costly = pb.simulate(lambda e: pb.policies.UCB1(e.n_arms), BANDITS["BernoulliBandit"], 200,
-                         horizon=300, rng=1)
+                         max_pulls=300, rng=1)
     return found.cumulative_regrets.sum() + costly.cumulative_regrets.sum()
 
 
