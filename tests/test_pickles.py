@@ -165,7 +165,7 @@ def results():
             pb.best_of(scores, value_range=(0, 1), budget=99, rng=1),
             pb.simulate(lambda e: pb.policies.UCB1(3), bandit, 20, max_pulls=30, rng=1),
             pb.compare({"a": lambda e: pb.policies.UCB1(3),
-                        "b": lambda e: pb.policies.Uniform(3, 30)}, bandit, 20,
+                        "b": lambda e: pb.policies.Uniform(3, budget=30)}, bandit, 20,
                        max_pulls=30, rng=1),
             pb.race(MATRIX, rng=1), pb.confidence_sequence(scores[:, 0], value_range=(0, 1)),
             pb.RacingSampler(MATRIX, rng=1).draw()[1]]

@@ -85,7 +85,7 @@ def test_likelihood(timed, limits, role, n_rows):
         def run():
             limits.limit_margins(pointer(margins), pointer(column), *sizes)
     elif role == "LogisticEvidence":
-        evidence = LogisticEvidence(features, labels, [50])
+        evidence = LogisticEvidence(features, labels=labels, n_anneals=[50])
         repeats = evidence.pull_with_costs([0], 1)[1][0]
 
         def run():

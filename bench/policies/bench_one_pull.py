@@ -228,13 +228,13 @@ def loops():
 
 
 POLICIES = {
-    "UCBE": lambda k, n: pb.policies.UCBE(k, n, COMPLEXITY),
-    "GapE": lambda k, n: pb.policies.GapE(k, n, RANGE, COMPLEXITY),
-    "GapEV": lambda k, n: pb.policies.GapEV(k, n, RANGE, COMPLEXITY),
-    "UGapEb": lambda k, n: pb.policies.UGapEb(k, n, COMPLEXITY),
-    "EBTC": lambda k, n: pb.policies.EBTC(k, budget=n),
-    "VBR": pb.policies.VBR,
-    "SHAdaVar": pb.policies.SHAdaVar,
+    "UCBE": lambda k, n: pb.policies.UCBE(k, budget=n, complexity=COMPLEXITY),
+    "GapE": lambda k, n: pb.policies.GapE(k, budget=n, value_range=RANGE, complexity=COMPLEXITY),
+    "GapEV": lambda k, n: pb.policies.GapEV(k, budget=n, value_range=RANGE, complexity=COMPLEXITY),
+    "UGapEb": lambda k, n: pb.policies.UGapEb(k, budget=n, complexity=COMPLEXITY),
+    "EBTC": lambda k, n: pb.policies.EBTC(k, max_pulls=n),
+    "VBR": lambda k, n: pb.policies.VBR(k, budget=n),
+    "SHAdaVar": lambda k, n: pb.policies.SHAdaVar(k, budget=n),
 }
 
 

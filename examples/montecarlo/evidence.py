@@ -38,7 +38,7 @@ WEIGHTS = ("mean", "inverse-variance", "predictable")
 def tiny(n_rows, n_anneals):
     """Two features, and a known evidence."""
     table = np.loadtxt(TABLE, delimiter=",", skiprows=1)[:n_rows]
-    return pb.environments.LogisticEvidence(table[:, :2], table[:, 2], n_anneals,
+    return pb.environments.LogisticEvidence(table[:, :2], labels=table[:, 2], n_anneals=n_anneals,
                                             log_evidence=LOG_Z[n_rows])
 
 
@@ -46,7 +46,8 @@ def hard(n_anneals, n_rows=150, n_features=10):
     """Breast cancer data, a wide prior: few annealing steps are not enough."""
     features, labels = datasets.breast_cancer()
     rows = np.random.default_rng(1).permutation(labels.size)[:n_rows]
-    return pb.environments.LogisticEvidence(features[rows, :n_features], labels[rows], n_anneals,
+    return pb.environments.LogisticEvidence(features[rows, :n_features], labels=labels[rows],
+                                            n_anneals=n_anneals,
                                             prior_variance=1.0)
 
 
@@ -74,7 +75,7 @@ def replay(evidence, steps, seed):
     mean_costs = np.array([c.mean() for c in costs])
     spread = max(c.var() / c.mean() ** 2 for c in costs)
     return CostlyBandit(EmpiricalBandit([v * (mean / v.mean()) for v in values]), mean_costs,
-                        1 / spread)
+                        cost_shape=1 / spread)
 
 
 def names(evidence):

@@ -57,12 +57,12 @@ class Sensors:
         """A function of the environment that makes the policy; None where it is infeasible."""
         noise, n_sensors = self.noise_std, len(self.covariance)
         if name in POLICIES:
-            return lambda environment: getattr(pb, name)(
-                budget, kernel=self.covariance, noise_std=noise, prior_std=ETA)
+            return lambda environment: getattr(pb.policies, name)(
+                n_sensors, budget=budget, kernel=self.covariance, noise_std=noise, prior_std=ETA)
         if budget < n_sensors:
             return None
         options = dict(noise_std=noise) if name == "UGapEb" else {}
-        return lambda environment: getattr(pb, name)(n_sensors, budget, **options)
+        return lambda environment: getattr(pb.policies, name)(n_sensors, budget=budget, **options)
 
 
 def run(sensors, budgets, n_runs, seed):

@@ -19,7 +19,7 @@ POLICIES = {"UCB1": pb.policies.UCB1(K), "EBTC": pb.policies.EBTC(K),
             "TTUCB": pb.policies.TopTwo(K, leader="ucb", noise_std=0.5)}
 for kind in (pb.policies.Uniform, pb.policies.SequentialHalving, pb.policies.SuccessiveRejects,
              pb.policies.VBR, pb.policies.ContinuousRejects):
-    POLICIES[kind.__name__] = lambda environment, budget, kind=kind: kind(K, budget)
+    POLICIES[kind.__name__] = lambda environment, budget, kind=kind: kind(K, budget=budget)
 
 
 def main(n_runs=1000, picture="error_against_budget.png"):

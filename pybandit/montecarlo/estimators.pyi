@@ -12,8 +12,8 @@ class CIRCaplet(Environment):
     def __init__(
         self,
         strike: float,
-        thetas: ArrayLike | None = None,
         *,
+        thetas: ArrayLike | None = None,
         eta: float = 0.016,
         kappa: float = 0.2,
         sigma: float = 0.02,
@@ -36,9 +36,9 @@ class LogisticEvidence(Environment):
     def __init__(
         self,
         features: ArrayLike,
+        *,
         labels: ArrayLike,
         n_anneals: ArrayLike = (400, 2000, 8000),
-        *,
         prior_variance: float = 0.05,
         width: float = 0.5,
         log_scale: float | None = None,

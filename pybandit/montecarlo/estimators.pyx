@@ -100,7 +100,7 @@ cdef class CIRCaplet(Environment):
     cdef double[::1] drifts
     cdef readonly double maturity
 
-    def __init__(self, strike, thetas=None, *, eta=0.016, kappa=0.2, sigma=0.02, r0=0.08,
+    def __init__(self, strike, *, thetas=None, eta=0.016, kappa=0.2, sigma=0.02, r0=0.08,
                  maturity=1.0, notional=1000.0, n_steps=100):
         thetas = arm_values("thetas", np.arange(16) / 10 if thetas is None else thetas,
                             "finite", np.isfinite)
@@ -220,7 +220,8 @@ cdef class LogisticEvidence(Environment):
     Examples
     --------
     >>> import pybandit as pb
-    >>> evidence = pb.environments.LogisticEvidence([[0.5], [-1.0]], [1, 0], [1, 10])
+    >>> evidence = pb.environments.LogisticEvidence([[0.5], [-1.0]], labels=[1, 0],
+    ...                                             n_anneals=[1, 10])
     >>> rewards, costs = evidence.pull_with_costs([0, 1], rng=1)
     >>> costs[0], bool(costs[1] > 9)
     (np.float64(1.0), True)
@@ -232,7 +233,7 @@ cdef class LogisticEvidence(Environment):
     cdef readonly int64_t n_rows
     cdef readonly double log_scale
 
-    def __init__(self, features, labels, n_anneals=(400, 2000, 8000), *, prior_variance=0.05,
+    def __init__(self, features, *, labels, n_anneals=(400, 2000, 8000), prior_variance=0.05,
                  width=0.5, log_scale=None, log_evidence=None):
         features, labels = _checked_rows(features, labels)
         signed = features * (2.0 * labels - 1.0)[:, None]

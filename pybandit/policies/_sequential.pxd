@@ -21,7 +21,7 @@ cdef class SequentialPolicy(NativePolicy):
     cdef double refused                   # one that was not, where no Python looked; or NaN
     cdef int64_t doubt                    # an arm that the leader was not told from, or -1
     cdef bint stopped
-    cdef int64_t most                     # the budget, or -1
+    cdef int64_t most                     # max_pulls, or -1
     cdef int64_t needed                   # rewards of an arm before it is chosen
     cdef bint begun                       # whether all arms have as many
     cdef int64_t pending                  # pulls that are asked

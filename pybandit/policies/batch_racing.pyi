@@ -9,11 +9,12 @@ class BatchRacing(_AcceptingPolicy):
     def __init__(
         self,
         n_arms: int,
-        k: int,
-        delta: float = 0.1,
+        k: int = 1,
+        *,
         batch_size: int = 1,
-        max_repeats: int | None = None,
+        delta: float = 0.1,
         noise_std: float = 0.5,
+        max_repeats: int | None = None,
     ) -> None: ...
     @property
     def delta(self) -> float: ...

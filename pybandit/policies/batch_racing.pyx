@@ -37,15 +37,15 @@ cdef class BatchRacing(_AcceptingPolicy):
         n, at least 1.
     k : int
         How many arms are looked for, in [0, n].
-    delta : float, default 0.1
-        The answer is wrong with probability at most delta, in (0, 1).
     batch_size : int, default 1
         b, pulls a batch.
-    max_repeats : int, optional
-        r, pulls of one arm in a batch; by default b.
+    delta : float, default 0.1
+        The answer is wrong with probability at most delta, in (0, 1).
     noise_std : float, default 0.5
         Scale of sub-Gaussian rewards about their means: 1/2 of the range of
         bounded rewards, the standard deviation of normal ones.
+    max_repeats : int, optional
+        r, pulls of one arm in a batch; by default b.
 
     Attributes
     ----------
@@ -90,7 +90,8 @@ cdef class BatchRacing(_AcceptingPolicy):
     def __cinit__(self):
         self.ring = &self.race.ring
 
-    def __init__(self, n_arms, k, delta=0.1, batch_size=1, max_repeats=None, noise_std=0.5):
+    def __init__(self, n_arms, k=1, *, batch_size=1, delta=0.1, noise_std=0.5,
+                 max_repeats=None):
         super().__init__(n_arms, k, batch_size, max_repeats)
         self.delta, self.noise_std = check_delta(delta), check_positive("noise_std", noise_std)
         self.race.n, self.race.k = self.n_arms, self.k

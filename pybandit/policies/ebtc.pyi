@@ -14,10 +14,10 @@ class EBTC(SequentialPolicy):
         self,
         n_arms: int,
         *,
-        epsilon: float = 0.1,
-        noise_std: ArrayLike | Literal["estimated"] | None = None,
-        budget: int | None = None,
         stopping: GLR | Betting | None = None,
+        noise_std: ArrayLike | Literal["estimated"] | None = None,
+        epsilon: float = 0.1,
+        max_pulls: int | None = None,
     ) -> None: ...
     @property
     def epsilon(self) -> float: ...

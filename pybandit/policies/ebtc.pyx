@@ -33,20 +33,20 @@ cdef class EBTC(SequentialPolicy):
     ----------
     n_arms : int
         K, at least 1.
-    epsilon : float, default 0.1
-        Slack of the challenger's index, in the units of the rewards; finite, at
-        least 0. At 0 two arms that look alike can take all pulls for long.
+    stopping : GLR or Betting, optional
+        Of `pybandit.stopping`: it is `done`, and `is_sure`, when the rule stops it. Its law and
+        its noise_std are the rule's only.
     noise_std : array_like of float, shape (n_arms,), "estimated" or None, default None
         Standard deviation of each arm's rewards, if known; in [1e-150, 1e150]. The root is then
         of ``s_B^2 / N_B + s_k^2 / N_k``. ``"estimated"``: the same with the unbiased variances
         of the rewards seen, after two pulls of each arm. None: all arms alike, as above.
-    budget : int, optional
+    epsilon : float, default 0.1
+        Slack of the challenger's index, in the units of the rewards; finite, at
+        least 0. At 0 two arms that look alike can take all pulls for long.
+    max_pulls : int, optional
         Pulls after which it is `done`; at least K, or 2 K if `noise_std` is
         ``"estimated"``. Without it
         and `stopping`, `done` is never true: `simulate` then needs `max_pulls`.
-    stopping : GLR or Betting, optional
-        Of `pybandit.stopping`: it is `done`, and `is_sure`, when the rule stops it. Its law and
-        its noise_std are the rule's only.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ cdef class EBTC(SequentialPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudgetError` where the budget
+        Where an argument is outside its range; `InfeasibleBudgetError` if `max_pulls`
         does not reach the first pulls.
 
     See Also
@@ -78,7 +78,7 @@ cdef class EBTC(SequentialPolicy):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.policies.EBTC(4, budget=80)
+    >>> policy = pb.policies.EBTC(4, max_pulls=80)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, np.array([0.1, 0.9, 0.3, 0.2])[arms])
@@ -95,12 +95,12 @@ cdef class EBTC(SequentialPolicy):
     cdef bint has_known
     cdef object _noise_std
 
-    def __init__(self, n_arms, *, epsilon=0.1, noise_std=None, budget=None, stopping=None):
+    def __init__(self, n_arms, *, stopping=None, noise_std=None, epsilon=0.1, max_pulls=None):
         self.variance_aware = isinstance(noise_std, str)
         if self.variance_aware and noise_std != "estimated":
             raise ValueError("noise_std must be an array, 'estimated' or None; got "
                              f"{shown(noise_std)}")
-        super().__init__(n_arms, 1, stopping, budget, 2 if self.variance_aware else 1, 1)
+        super().__init__(n_arms, 1, stopping, max_pulls, 2 if self.variance_aware else 1, 1)
         self.epsilon = check_scalar("epsilon", epsilon, "finite and at least 0", nonnegative)
         self.has_known = noise_std is not None and not self.variance_aware
         self._noise_std = np.ones(self.n_arms)

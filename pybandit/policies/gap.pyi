@@ -19,10 +19,10 @@ class GapE(_GapPolicy):
     def __init__(
         self,
         n_arms: int,
+        *,
         budget: int,
         value_range: float | tuple[float, float],
         complexity: float | None = None,
-        *,
         complexity_scale: float = 1.0,
     ) -> None: ...
 
@@ -30,25 +30,25 @@ class GapEV(_GapPolicy):
     def __init__(
         self,
         n_arms: int,
+        *,
         budget: int,
         value_range: float | tuple[float, float],
         complexity: float | None = None,
-        *,
         complexity_scale: float = 1.0,
     ) -> None: ...
 
 class UCBE(_BudgetPolicy):
-    def __init__(self, n_arms: int, budget: int, complexity: float) -> None: ...
+    def __init__(self, n_arms: int, *, budget: int, complexity: float) -> None: ...
 
 class UGapEb(_BudgetPolicy):
     def __init__(
         self,
         n_arms: int,
+        *,
         budget: int,
         complexity: float | None = None,
-        *,
-        epsilon: float = 0.0,
         noise_std: float | None = None,
+        epsilon: float = 0.0,
     ) -> None: ...
     @property
     def epsilon(self) -> float: ...

@@ -13,16 +13,16 @@ class _Halving(_StagedPolicy):
 
 class SequentialHalving(_Halving):
     def __init__(
-        self, n_arms: int, budget: int, *, reuse: bool = False, spend_all: bool = False
+        self, n_arms: int, *, budget: int, reuse: bool = False, spend_all: bool = False
     ) -> None: ...
 
 class SHVar(_Halving):
     def __init__(
         self,
         n_arms: int,
+        *,
         budget: int,
         noise_std: ArrayLike,
-        *,
         reuse: bool = False,
         spend_all: bool = False,
     ) -> None: ...
@@ -33,9 +33,9 @@ class SHAdaVar(_Halving):
     def __init__(
         self,
         n_arms: int,
+        *,
         budget: int,
         delta: float = 0.05,
-        *,
         reuse: bool = False,
         spend_all: bool = False,
     ) -> None: ...

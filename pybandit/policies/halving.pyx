@@ -111,7 +111,7 @@ cdef class SequentialHalving(_Halving):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.policies.SequentialHalving(4, 80)
+    >>> policy = pb.policies.SequentialHalving(4, budget=80)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, np.array([0.1, 0.9, 0.3, 0.2])[arms])
@@ -119,7 +119,7 @@ cdef class SequentialHalving(_Halving):
     (array([1]), array([10, 30, 30, 10]))
     """
 
-    def __init__(self, n_arms, budget, *, reuse=False, spend_all=False):
+    def __init__(self, n_arms, *, budget, reuse=False, spend_all=False):
         super().__init__(n_arms, budget, reuse, spend_all)
         if self.n_stages:
             self._begin_stage()
@@ -172,7 +172,7 @@ cdef class SHVar(_Halving):
     The first stage, 120 pulls of 240, pulls each arm in proportion to its variance:
 
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.policies.SHVar(4, 240, noise_std=[1.0, 1.0, 2.0, 2.0])
+    >>> policy = pb.policies.SHVar(4, budget=240, noise_std=[1.0, 1.0, 2.0, 2.0])
     >>> arms = policy.ask()
     >>> np.bincount(arms)
     array([12, 12, 48, 48])
@@ -189,7 +189,7 @@ cdef class SHVar(_Halving):
     cdef double[::1] shares           # the survivors' variances, by position
     cdef Heap heap                    # of positions
 
-    def __init__(self, n_arms, budget, noise_std, *, reuse=False, spend_all=False):
+    def __init__(self, n_arms, *, budget, noise_std, reuse=False, spend_all=False):
         super().__init__(n_arms, budget, reuse, spend_all)
         self._noise_std = check_deviations(noise_std, self.n_arms)
         self.known = variances_of(self._noise_std)
@@ -323,7 +323,7 @@ cdef class SHAdaVar(_Halving):
     --------
     >>> import numpy as np, pybandit as pb
     >>> bandit = pb.environments.GaussianBandit([0.0, 0.0, 0.5, 0.5], [0.2, 0.2, 0.2, 2.0])
-    >>> policy, rng = pb.policies.SHAdaVar(4, 600), np.random.default_rng(1)
+    >>> policy, rng = pb.policies.SHAdaVar(4, budget=600), np.random.default_rng(1)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, bandit.pull(arms, rng))
@@ -341,7 +341,7 @@ cdef class SHAdaVar(_Halving):
     cdef double[::1] centres, spreads
     cdef Heap heap
 
-    def __init__(self, n_arms, budget, delta=0.05, *, reuse=False, spend_all=False):
+    def __init__(self, n_arms, *, budget, delta=0.05, reuse=False, spend_all=False):
         super().__init__(n_arms, budget, reuse, spend_all)
         self.delta = check_delta(delta)
         self.level = -log(self.delta)

@@ -6,10 +6,10 @@ from numpy.typing import ArrayLike, NDArray
 __all__ = ["kl_ucb", "kl_variance", "ucb1", "ucb_v"]
 
 @overload
-def ucb1(mean: float, n: float, t: float, constant: float = ...) -> float: ...
+def ucb1(mean: float, n: float, t: float, *, exploration: float = ...) -> float: ...
 @overload
 def ucb1(
-    mean: ArrayLike, n: ArrayLike, t: ArrayLike, constant: ArrayLike = ...
+    mean: ArrayLike, n: ArrayLike, t: ArrayLike, *, exploration: ArrayLike = ...
 ) -> float | NDArray[float64]: ...
 @overload
 def ucb_v(
@@ -17,9 +17,10 @@ def ucb_v(
     variance: float,
     n: float,
     t: float,
+    *,
+    value_range: tuple[float, float] = ...,
     c: float = ...,
     zeta: float = ...,
-    value_range: float = ...,
 ) -> float: ...
 @overload
 def ucb_v(
@@ -27,9 +28,10 @@ def ucb_v(
     variance: ArrayLike,
     n: ArrayLike,
     t: ArrayLike,
+    *,
+    value_range: tuple[float, float] = ...,
     c: ArrayLike = ...,
     zeta: ArrayLike = ...,
-    value_range: ArrayLike = ...,
 ) -> float | NDArray[float64]: ...
 @overload
 def kl_ucb(mean: float, n: float, t: float) -> float: ...

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pybandit._shared.checks import check_in, plain
+from pybandit._shared.checks import check_ends, check_in, plain
 
 cimport cython
 from libc.math cimport log, sqrt
@@ -13,8 +13,8 @@ __all__ = ["kl_ucb", "kl_variance", "ucb1", "ucb_v"]
 
 
 @cython.ufunc
-cdef double _ucb1(double mean, double n, double t, double constant) noexcept nogil:
-    return mean + sqrt(constant * log(t) / n)
+cdef double _ucb1(double mean, double n, double t, double exploration) noexcept nogil:
+    return mean + sqrt(exploration * log(t) / n)
 
 
 @cython.ufunc
@@ -34,8 +34,8 @@ cdef (double, double) _kl_variance(double statistic, double level) noexcept nogi
     return 0.5 * pb_kl_lower(2.0 * statistic, level), 0.5 * pb_kl_upper(2.0 * statistic, level)
 
 
-def ucb1(mean, n, t, constant=2.0):
-    """Index of `UCB1`: ``mean + sqrt(constant log(t) / n)``; Auer et al. 2002.
+def ucb1(mean, n, t, *, exploration=2.0):
+    """Index of `UCB1`: ``mean + sqrt(exploration log(t) / n)``; Auer et al. 2002.
 
     Parameters
     ----------
@@ -45,8 +45,8 @@ def ucb1(mean, n, t, constant=2.0):
         Its rewards, at least 1.
     t : array_like
         The round, at least 1.
-    constant : array_like
-        Above 0.
+    exploration : array_like, default 2
+        Factor of the squared width, above 0.
 
     Returns
     -------
@@ -64,13 +64,14 @@ def ucb1(mean, n, t, constant=2.0):
     1.982303807368
     """
     mean = check_in("mean", mean, "finite", np.isfinite)
-    return plain(_ucb1(mean, *_rounds(n, t), _positive("constant", constant)))
+    return plain(_ucb1(mean, *_rounds(n, t), _positive("exploration", exploration)))
 
 
-def ucb_v(mean, variance, n, t, c=1.0, zeta=1.2, value_range=1.0):
+def ucb_v(mean, variance, n, t, *, value_range=(0.0, 1.0), c=1.0, zeta=1.2):
     """Index of `UCBV`; Audibert et al. 2009.
 
-    ``mean + sqrt(2 variance zeta log(t) / n) + 3 c value_range zeta log(t) / n``.
+    ``mean + sqrt(2 variance zeta log(t) / n) + 3 c b zeta log(t) / n``, b the length of
+    `value_range`.
 
     Parameters
     ----------
@@ -80,8 +81,10 @@ def ucb_v(mean, variance, n, t, c=1.0, zeta=1.2, value_range=1.0):
         Population variance (divisor n) of its rewards; at least 0.
     n, t : array_like
         Its rewards and the round, at least 1.
-    c, zeta, value_range : array_like
-        At least 0, above 0, above 0.
+    value_range : (float, float), default (0, 1)
+        All values a reward can take: (low, high).
+    c, zeta : array_like, default 1 and 1.2
+        At least 0; above 0.
 
     Returns
     -------
@@ -102,8 +105,8 @@ def ucb_v(mean, variance, n, t, c=1.0, zeta=1.2, value_range=1.0):
     variance = check_in("variance", variance, "finite and at least 0",
                         lambda x: np.isfinite(x) & (x >= 0))
     c = check_in("c", c, "finite and at least 0", lambda x: np.isfinite(x) & (x >= 0))
-    return plain(_ucb_v(mean, variance, *_rounds(n, t), c, _positive("zeta", zeta),
-                        _positive("value_range", value_range)))
+    low, high = check_ends(value_range)
+    return plain(_ucb_v(mean, variance, *_rounds(n, t), c, _positive("zeta", zeta), high - low))
 
 
 def kl_ucb(mean, n, t):

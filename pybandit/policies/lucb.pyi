@@ -15,12 +15,12 @@ class LUCB(_BoundsPolicy):
     def __init__(
         self,
         n_arms: int,
-        delta: float,
         k: int = 1,
         *,
+        delta: float = 0.05,
         noise_std: float = 1.0,
         epsilon: float = 0.0,
-        budget: int | None = None,
+        max_pulls: int | None = None,
     ) -> None: ...
     @property
     def noise_std(self) -> float: ...
@@ -29,23 +29,23 @@ class KLLUCB(_BoundsPolicy):
     def __init__(
         self,
         n_arms: int,
-        delta: float,
         k: int = 1,
         *,
+        delta: float = 0.05,
         epsilon: float = 0.0,
-        budget: int | None = None,
+        max_pulls: int | None = None,
     ) -> None: ...
 
 class UGapEc(_BoundsPolicy):
     def __init__(
         self,
         n_arms: int,
-        delta: float,
         k: int = 1,
         *,
+        delta: float = 0.05,
         noise_std: float = 1.0,
         epsilon: float = 0.0,
-        budget: int | None = None,
+        max_pulls: int | None = None,
     ) -> None: ...
     @property
     def noise_std(self) -> float: ...

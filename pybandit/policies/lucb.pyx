@@ -33,8 +33,8 @@ cdef class _BoundsPolicy(SequentialPolicy):
     cdef unsigned char[::1] is_top
     cdef int64_t high, low                # h and l
 
-    def __init__(self, n_arms, delta, k, epsilon, budget, n_chosen=2):
-        super().__init__(n_arms, k, None, budget, 1, n_chosen)
+    def __init__(self, n_arms, delta, k, epsilon, max_pulls, n_chosen=2):
+        super().__init__(n_arms, k, None, max_pulls, 1, n_chosen)
         self.delta = check_delta(delta)
         self.epsilon = check_scalar("epsilon", epsilon, "finite and at least 0", nonnegative)
         self.has_rule = True
@@ -122,16 +122,16 @@ cdef class LUCB(_BoundsPolicy):
     ----------
     n_arms : int
         K, at least 1.
-    delta : float
-        Error probability, in (0, 1).
     k : int, default 1
         How many arms are looked for, in [0, n_arms].
+    delta : float
+        Error probability, in (0, 1).
     noise_std : float, default 1
         Rewards are sub-Gaussian with it: Gaussian with at most that standard deviation, or in
         an interval of length ``2 noise_std``. Finite and above 0.
     epsilon : float, default 0
         An answer may hold arms that are worse by less than it than one left out.
-    budget : int, optional
+    max_pulls : int, optional
         Pulls after which it is `done` in any case, perhaps not sure; at least K.
 
     Attributes
@@ -146,7 +146,7 @@ cdef class LUCB(_BoundsPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudgetError` where the budget does not
+        Where an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
         reach the first pulls.
 
     See Also
@@ -171,7 +171,7 @@ cdef class LUCB(_BoundsPolicy):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.policies.LUCB(4, 0.05, k=2, noise_std=0.5)
+    >>> policy = pb.policies.LUCB(4, delta=0.05, k=2, noise_std=0.5)
     >>> rng, means = np.random.default_rng(2), np.array([0.1, 0.9, 0.6, 0.2])
     >>> while not policy.done:
     ...     arms = policy.ask()
@@ -182,8 +182,8 @@ cdef class LUCB(_BoundsPolicy):
 
     cdef readonly double noise_std
 
-    def __init__(self, n_arms, delta, k=1, *, noise_std=1.0, epsilon=0.0, budget=None):
-        super().__init__(n_arms, delta, k, epsilon, budget)
+    def __init__(self, n_arms, k=1, *, delta=0.05, noise_std=1.0, epsilon=0.0, max_pulls=None):
+        super().__init__(n_arms, delta, k, epsilon, max_pulls)
         self.noise_std = check_positive("noise_std", noise_std)
         self._made(LUCB)
 
@@ -215,13 +215,13 @@ cdef class KLLUCB(_BoundsPolicy):
     ----------
     n_arms : int
         K, at least 1.
-    delta : float
-        Error probability, in (0, 1).
     k : int, default 1
         How many arms are looked for, in [0, n_arms].
+    delta : float
+        Error probability, in (0, 1).
     epsilon : float, default 0
         An answer may hold arms that are worse by less than it than one left out.
-    budget : int, optional
+    max_pulls : int, optional
         Pulls after which it is `done` in any case, perhaps not sure; at least K.
 
     Attributes
@@ -236,7 +236,7 @@ cdef class KLLUCB(_BoundsPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudgetError` where the budget does not
+        Where an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
         reach the first pulls. `tell` raises where a reward is outside [0, 1].
 
     See Also
@@ -258,7 +258,7 @@ cdef class KLLUCB(_BoundsPolicy):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.policies.KLLUCB(4, 0.05, k=2)
+    >>> policy = pb.policies.KLLUCB(4, delta=0.05, k=2)
     >>> rng, means = np.random.default_rng(2), np.array([0.1, 0.9, 0.6, 0.2])
     >>> while not policy.done:
     ...     arms = policy.ask()
@@ -267,8 +267,8 @@ cdef class KLLUCB(_BoundsPolicy):
     array([1, 2])
     """
 
-    def __init__(self, n_arms, delta, k=1, *, epsilon=0.0, budget=None):
-        super().__init__(n_arms, delta, k, epsilon, budget)
+    def __init__(self, n_arms, k=1, *, delta=0.05, epsilon=0.0, max_pulls=None):
+        super().__init__(n_arms, delta, k, epsilon, max_pulls)
         self._take_range(0.0, 1.0)
         self._made(KLLUCB)
 
@@ -296,16 +296,16 @@ cdef class UGapEc(_BoundsPolicy):
     ----------
     n_arms : int
         K, at least 1.
-    delta : float
-        Error probability, in (0, 1).
     k : int, default 1
         How many arms are looked for, in [0, n_arms].
+    delta : float
+        Error probability, in (0, 1).
     noise_std : float, default 1
         Rewards are sub-Gaussian with it: Gaussian with at most that standard deviation, or in
         an interval of length ``2 noise_std``. Finite and above 0.
     epsilon : float, default 0
         An answer may hold arms that are worse by less than it than one left out.
-    budget : int, optional
+    max_pulls : int, optional
         Pulls after which it is `done` in any case, perhaps not sure; at least K.
 
     Attributes
@@ -320,7 +320,7 @@ cdef class UGapEc(_BoundsPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudgetError` where the budget does not
+        Where an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
         reach the first pulls.
 
     See Also
@@ -344,7 +344,7 @@ cdef class UGapEc(_BoundsPolicy):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.policies.UGapEc(4, 0.05, k=2, noise_std=0.5)
+    >>> policy = pb.policies.UGapEc(4, delta=0.05, k=2, noise_std=0.5)
     >>> rng, means = np.random.default_rng(2), np.array([0.1, 0.9, 0.6, 0.2])
     >>> while not policy.done:
     ...     arms = policy.ask()
@@ -356,8 +356,8 @@ cdef class UGapEc(_BoundsPolicy):
     cdef readonly double noise_std
     cdef double[:, ::1] bounds            # lower, upper and -B of each arm
 
-    def __init__(self, n_arms, delta, k=1, *, noise_std=1.0, epsilon=0.0, budget=None):
-        super().__init__(n_arms, delta, k, epsilon, budget, 1)
+    def __init__(self, n_arms, k=1, *, delta=0.05, noise_std=1.0, epsilon=0.0, max_pulls=None):
+        super().__init__(n_arms, delta, k, epsilon, max_pulls, 1)
         self.noise_std = check_positive("noise_std", noise_std)
         self.bounds = np.zeros((3, self.n_arms))
         np.asarray(self.is_top)[:self.k] = 1

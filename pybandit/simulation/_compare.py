@@ -75,21 +75,24 @@ epsilon, arm_pulls_by_run, executor
     --------
     >>> import numpy as np, pybandit as pb
     >>> bandit = pb.environments.GaussianBandit(np.linspace(0.0, 1.0, 8))
-    >>> both = pb.compare({"halving": pb.policies.SequentialHalving(8, 240),
-    ...                    "uniform": lambda e: pb.policies.Uniform(e.n_arms, 240)}, bandit, 500,
+    >>> both = pb.compare({"halving": pb.policies.SequentialHalving(8, budget=240),
+    ...                    "uniform": lambda e: pb.policies.Uniform(e.n_arms, budget=240)}, bandit,
+    ...                   500,
     ...                   rng=1)
     >>> both
     Comparison of 2 policies, 500 runs
     halving: error 0.322 (0.2825 to 0.3642), regret 0.05686, 240 pulls
     uniform: error 0.344 (0.3037 to 0.3867), regret 0.06371, 240 pulls
-    >>> more = both + pb.compare({"halving": pb.policies.SequentialHalving(8, 240),
-    ...                           "uniform": pb.policies.Uniform(8, 240)}, bandit, 500, rng=2)
+    >>> more = both + pb.compare({"halving": pb.policies.SequentialHalving(8, budget=240),
+    ...                           "uniform": pb.policies.Uniform(8, budget=240)}, bandit, 500,
+    ...                          rng=2)
     >>> more.n_runs
     1000
 
     The error against the budget:
 
-    >>> curves = pb.compare({"halving": lambda e, budget: pb.policies.SequentialHalving(8, budget),
+    >>> curves = pb.compare({"halving": lambda e,
+    ...                      budget: pb.policies.SequentialHalving(8, budget=budget),
     ...                      "UCB1": pb.policies.UCB1(8)}, bandit, 500, rng=1,
     ...                     budgets=[60, 240, 960])
     >>> curves["halving"].curve()[0], curves["UCB1"].curve()[0]

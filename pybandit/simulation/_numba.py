@@ -68,7 +68,8 @@ def environment(draw: Callable[..., float] | None = None, **options: Any) -> Any
     ... def waiting(arm, rng, means):
     ...     return rng.exponential(means[arm])
     >>> means = np.array([1.0, 2.0, 3.0])
-    >>> result = pb.simulate(pb.policies.SequentialHalving(3, 300), waiting(means, means), 200,
+    >>> result = pb.simulate(pb.policies.SequentialHalving(3, budget=300), waiting(means, means),
+    ...                      200,
     ...                      rng=1)
     >>> result.error_probability
     0.02

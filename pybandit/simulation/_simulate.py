@@ -105,7 +105,8 @@ def simulate(policy_factory: Callable[[Any], Any] | Policy, environment: Any, n_
     --------
     >>> import numpy as np, pybandit as pb
     >>> bandit = pb.environments.BernoulliBandit(np.linspace(0.1, 0.9, 20))
-    >>> result = pb.simulate(lambda e: pb.policies.BatchSAR(e.n_arms, 2, 10, 60), bandit, 100,
+    >>> result = pb.simulate(lambda e: pb.policies.BatchSAR(e.n_arms, 2, batch_size=10,
+    ...                                                     max_batches=60), bandit, 100,
     ...                      rng=1)
     >>> result.n_runs, result.mean_batches
     (100, 59.92)

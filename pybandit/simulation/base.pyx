@@ -63,7 +63,8 @@ cdef class Environment:
     >>> bandit = Waiting([3.0, 1.0, 2.0])
     >>> bandit.best(2)
     array([1, 2])
-    >>> pb.simulate(pb.policies.SequentialHalving(3, 300), bandit, 50, rng=1).error_probability
+    >>> pb.simulate(pb.policies.SequentialHalving(3, budget=300), bandit, 50,
+    ...             rng=1).error_probability
     0.0
     """
 

@@ -5,7 +5,8 @@ Examples
 --------
 >>> import pybandit as pb
 >>> bandit = pb.environments.GaussianBandit([0.0, 0.5, 1.0], noise_std=0.5)
->>> bandit.best(), pb.simulate(pb.policies.Uniform(3, 60), bandit, 200, rng=1).error_probability
+>>> bandit.best(), pb.simulate(pb.policies.Uniform(3, budget=60), bandit, 200,
+...                            rng=1).error_probability
 (array([2]), 0.0)
 """
 
@@ -140,10 +141,10 @@ cdef class BinomialBandit(Environment):
 
     Parameters
     ----------
-    trials : int
-        At least 1.
     means : array_like of float, shape (n_arms,)
-        In [0, 1].
+        Mean reward of each arm, in [0, 1].
+    trials : int
+        Trials per pull, at least 1.
 
     Raises
     ------
@@ -163,7 +164,7 @@ cdef class BinomialBandit(Environment):
     The share of 50 cells that answered, of three treatments:
 
     >>> import pybandit as pb
-    >>> bandit = pb.environments.BinomialBandit(50, [0.1, 0.5, 0.9])
+    >>> bandit = pb.environments.BinomialBandit([0.1, 0.5, 0.9], trials=50)
     >>> bandit.pull([0, 1, 2], rng=1)
     array([0.1 , 0.62, 0.94])
     """
@@ -171,7 +172,7 @@ cdef class BinomialBandit(Environment):
     cdef readonly int64_t trials
     cdef double[::1] none  # the chance of no success in one reward, of the rarer outcome
 
-    def __init__(self, trials, means):
+    def __init__(self, means, *, trials):
         # a batch's trials are counted together
         trials = check_integer("trials", trials, 1, 2**31)
         means = arm_values("means", means, "in [0, 1]", lambda p: (p >= 0) & (p <= 1))
@@ -258,7 +259,7 @@ cdef class BernoulliBandit(BinomialBandit):
     """
 
     def __init__(self, means):
-        super().__init__(1, means)
+        super().__init__(means, trials=1)
         self._made(BernoulliBandit, dict(means=np.array(self._means)))
 
     cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil:
@@ -570,7 +571,7 @@ cdef class CostlyBandit(Environment):
     cdef readonly object cost_shape
     cdef double shape  # 0: the costs are fixed
 
-    def __init__(self, environment, costs, cost_shape=None):
+    def __init__(self, environment, costs, *, cost_shape=None):
         if not isinstance(environment, Environment) or not (<Environment>environment)._is_native():
             raise TypeError(f"environment must be one of this package's; got "
                             f"{shown(environment)}")

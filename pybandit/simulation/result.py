@@ -75,7 +75,7 @@ class SimulationResult:
     --------
     >>> import pybandit as pb
     >>> bandit = pb.environments.GaussianBandit([0.0, 0.5, 1.0])
-    >>> result = pb.simulate(pb.policies.SequentialHalving(3, 60), bandit, 500, rng=1)
+    >>> result = pb.simulate(pb.policies.SequentialHalving(3, budget=60), bandit, 500, rng=1)
     >>> result
     SimulationResult: 500 runs, error 0.076 (0.05587 to 0.1026), regret 0.038, 60 pulls in 2 batches
     >>> result.errors.shape, result.arm_pulls
@@ -173,8 +173,8 @@ class SimulationResult:
         --------
         >>> import pybandit as pb
         >>> bandit = pb.environments.GaussianBandit([1.0, 0.5, 0.0])
-        >>> rule = pb.stopping.GLR(0.1)
-        >>> result = pb.simulate(lambda e: pb.policies.TopTwo(3, rule), bandit, 500, rng=1,
+        >>> rule = pb.stopping.GLR(delta=0.1)
+        >>> result = pb.simulate(lambda e: pb.policies.TopTwo(3, stopping=rule), bandit, 500, rng=1,
         ...                      max_pulls=300)
         >>> result.quantiles([0.1, 0.5, 0.9])
         array([ 69., 172.,  inf])

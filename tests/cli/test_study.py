@@ -35,7 +35,7 @@ pytestmark = pytest.mark.usefixtures("folder")
 
 def test_a_study_is_that_of_python(normalised, capsys):
     """Bit for bit, with controls, to the end."""
-    twin = pb.policies.BatchSAR(30, 3, 20, 8, 4)
+    twin = pb.policies.BatchSAR(30, 3, batch_size=20, max_batches=8, max_repeats=4)
     number = 0
     while not twin.done:
         path = carry_out(capsys, number)

@@ -43,7 +43,8 @@ def test_the_numbers_are_those_of_simulate(capsys):
     def found(policy, environment):
         return np.isin(policy.recommend(), environment.best(5)).sum()
 
-    result = pb.simulate(lambda _: pb.policies.BatchScreening(300, 5, 48, 12),
+    result = pb.simulate(lambda _: pb.policies.BatchScreening(300, 5, batch_size=48,
+                                                              max_batches=12),
                          lambda rng: pb.environments.GaussianBandit(rng.normal(size=300), 0.5),
                          10, rng=0, metrics=[found])
     hits = result.metrics["found"]

@@ -16,7 +16,8 @@ from policies.reference import tables
 CASES = tables.index_cases()
 BANDITS = ["ucb1", "ucb-v", "kl-ucb", "thompson"]
 MADE = {"ucb1": lambda k, params: "ucb1", "klucb": lambda k, params: "kl-ucb",
-        "ucbv": lambda k, params: pb.policies.UCBV(k, float(params["c"]), float(params["zeta"]))}
+        "ucbv": lambda k,
+        params: pb.policies.UCBV(k, c=float(params["c"]), zeta=float(params["zeta"]))}
 # of this case bounds tie in the table that do not tie in the reals: the index tests say more
 WRONG = ("klucb", ["1/2", "9/10"])
 
@@ -29,8 +30,9 @@ def test_theorem_1_over_all_outcomes(case):
     scales = np.array([float(Fraction(s)) for s in case["scales"]])
     n, errors, pulls = case["n"], [], []
     for coins in itertools.product([0.0, 1.0], repeat=n):
-        allocator = pb.montecarlo.EstimatorAllocator(scales.size, MADE[case["policy"]](scales.size,
-                                                                                       case["params"]),
+        allocator = pb.montecarlo.EstimatorAllocator(scales.size, MADE[case["policy"]](
+            scales.size,
+            case["params"]),
                                                      value_range=(0.0, 1.0), budget=n)
         left = iter(coins)
         while not allocator.done:
@@ -232,7 +234,7 @@ def test_a_policy_serves_one_allocator():
     (dict(policy="ucb1", centre=math.nan), ValueError, "centre must be finite"),
     (dict(policy="ucb1", max_cost=0.0), ValueError, "max_cost must be finite and above 0"),
     (dict(policy=pb.policies.UCB1(2)), ValueError, "must be fresh and have n_estimators = 3 arms"),
-    (dict(policy=pb.policies.GapE(3, 100, 1.0)), TypeError, "without a budget"),
+    (dict(policy=pb.policies.GapE(3, budget=100, value_range=1.0)), TypeError, "without a budget"),
     (dict(policy=object()), TypeError, "policy must be one of"),
 ])
 def test_arguments_are_checked(given, error, message):

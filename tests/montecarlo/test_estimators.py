@@ -19,7 +19,7 @@ LOG_Z = {5: -3.54127125156440, 10: -6.82154703257868, 50: -33.85061785016038}
 
 
 def tiny(n, n_anneals=(1, 2, 10), **options):
-    return LogisticEvidence(TABLE[:n, :2], TABLE[:n, 2], n_anneals, **options)
+    return LogisticEvidence(TABLE[:n, :2], labels=TABLE[:n, 2], n_anneals=n_anneals, **options)
 
 
 def affine_moments(sigma, strike, n, *, eta=0.016, kappa=0.2, r0=0.08):
@@ -53,7 +53,8 @@ def affine_moments(sigma, strike, n, *, eta=0.016, kappa=0.2, r0=0.08):
 @pytest.mark.parametrize("n_steps", [1, 100])
 def test_small_sigmas(sigma, n_steps):
     """At 1e-4 a variance was wrong in the fourth digit."""
-    caplet = pb.environments.CIRCaplet(0.05, [0.0], sigma=sigma, notional=1.0, n_steps=n_steps)
+    caplet = pb.environments.CIRCaplet(0.05, thetas=[0.0], sigma=sigma, notional=1.0,
+                                       n_steps=n_steps)
     price, variance = affine_moments(sigma, 0.05, n_steps)
     assert caplet.means[0] == pytest.approx(price, rel=1e-12)
     assert caplet.variances[0] == pytest.approx(variance, rel=1e-7 if sigma < 1e-3 else 1e-9)
@@ -62,7 +63,7 @@ def test_small_sigmas(sigma, n_steps):
 @pytest.mark.parametrize("sigma", [1e-5, 3e-6, 1e-6])
 def test_sigmas_whose_variances_are_rounding_are_refused(sigma):
     with pytest.raises(ValueError, match=f"sigma must make variances of at least 1e-06.*{sigma}"):
-        pb.environments.CIRCaplet(0.07, [0.0, 0.5], sigma=sigma)
+        pb.environments.CIRCaplet(0.07, thetas=[0.0, 0.5], sigma=sigma)
 
 
 @pytest.mark.parametrize("options", [
@@ -104,7 +105,7 @@ def test_variances_of_every_drift():
 
 def test_one_step_is_a_normal_rate():
     """The recursion where it has one step, against a sum over a fine grid of normals."""
-    caplet = CIRCaplet(0.07, [0.0, 1.0], n_steps=1, sigma=0.01)
+    caplet = CIRCaplet(0.07, thetas=[0.0, 1.0], n_steps=1, sigma=0.01)
     z, h = np.linspace(-9, 9, 200_001, retstep=True)
     density = h * np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi)
     for arm, theta in enumerate([0.0, 1.0]):
@@ -147,7 +148,7 @@ def test_population_without_a_payoff_keeps_its_shares():
 def test_log_likelihood_is_its_twin(n_rows, n_features):
     rng = np.random.default_rng(n_rows)
     features, labels = rng.normal(size=(n_rows, n_features)), rng.integers(0, 2, n_rows)
-    evidence = LogisticEvidence(features, labels, [1])
+    evidence = LogisticEvidence(features, labels=labels, n_anneals=[1])
     for scale in (0.0, 0.1, 3.0, 100.0):
         theta = scale * rng.normal(size=n_features)
         assert evidence.log_likelihood(theta) == pytest.approx(
@@ -198,7 +199,8 @@ def test_a_simulation_does_not_depend_on_threads(make):
     environment, totals = make(), []
     n = environment.n_arms
     for n_threads in (1, 4):
-        found = pb.simulate(lambda e: pb.policies.UCBE(n, 40 * n, 9.0), environment, 12, rng=4,
+        found = pb.simulate(lambda e: pb.policies.UCBE(n, budget=40 * n, complexity=9.0),
+                            environment, 12, rng=4,
                             n_threads=n_threads, progress=False, metrics=[total])
         totals.append(found.metrics["total"])
     assert np.isfinite(totals[0]).all() and len(set(totals[0])) == 12
@@ -208,8 +210,8 @@ def test_a_simulation_does_not_depend_on_threads(make):
 @pytest.mark.parametrize("make, error, words", [
     (lambda: CIRCaplet(-1.0), ValueError, "strike must be finite and at least 0, at most"),
     (lambda: CIRCaplet("a"), TypeError, "strike"),
-    (lambda: CIRCaplet(0.07, []), ValueError, "thetas must be flat and not empty"),
-    (lambda: CIRCaplet(0.07, [math.nan]), ValueError, "thetas must be finite; got nan"),
+    (lambda: CIRCaplet(0.07, thetas=[]), ValueError, "thetas must be flat and not empty"),
+    (lambda: CIRCaplet(0.07, thetas=[math.nan]), ValueError, "thetas must be finite; got nan"),
     (lambda: CIRCaplet(0.07, sigma=0.0), ValueError, "sigma must be finite and above 0; got 0.0"),
     (lambda: CIRCaplet(0.07, sigma=0.2), ValueError, "sigma must keep the rate clear of 0.*0.2"),
     (lambda: CIRCaplet(0.07, eta=math.inf), ValueError, "eta .* got inf"),
@@ -225,10 +227,13 @@ def test_a_simulation_does_not_depend_on_threads(make):
      "population must be at least 1; got 0"),
     (lambda: pb.montecarlo.population_monte_carlo(CIRCaplet(0.07), 9, rule="x"), ValueError,
      "rule .* 'x'"),
-    (lambda: LogisticEvidence([[math.nan]], [1]), ValueError, "features must be finite; got nan"),
-    (lambda: LogisticEvidence([1.0], [1]), ValueError, r"features must have shape .* got \(1,\)"),
-    (lambda: LogisticEvidence([[1.0]], [2]), ValueError, "labels must be 0 or 1; got 2.0"),
-    (lambda: LogisticEvidence([[1.0]], [1, 0]), ValueError, r"labels must have shape \(1,\)"),
+    (lambda: LogisticEvidence([[math.nan]], labels=[1]), ValueError,
+     "features must be finite; got nan"),
+    (lambda: LogisticEvidence([1.0], labels=[1]), ValueError,
+     r"features must have shape .* got \(1,\)"),
+    (lambda: LogisticEvidence([[1.0]], labels=[2]), ValueError, "labels must be 0 or 1; got 2.0"),
+    (lambda: LogisticEvidence([[1.0]], labels=[1, 0]), ValueError,
+     r"labels must have shape \(1,\)"),
     (lambda: tiny(5, 8), ValueError, r"n_anneals must be flat and not empty; got shape \(\)"),
     (lambda: tiny(5, [0]), ValueError, "n_anneals must be at least 1; got 0"),
     (lambda: tiny(5, [1.5]), TypeError, "n_anneals must be an integer; got"),

@@ -60,7 +60,8 @@ def test_population_monte_carlo_beats_the_printed_rule(strike):
 
 @pytest.mark.parametrize("n_rows", LOG_Z)
 def test_evidence_of_the_tiny_tables(n_rows):
-    evidence = LogisticEvidence(TABLE[:n_rows, :2], TABLE[:n_rows, 2], [1, 10, 400, 2000],
+    evidence = LogisticEvidence(TABLE[:n_rows, :2], labels=TABLE[:n_rows, 2],
+                                n_anneals=[1, 10, 400, 2000],
                                 log_evidence=LOG_Z[n_rows])
     products = []
     for arm, n in enumerate([1_000_000, 100_000, 2000, 400]):

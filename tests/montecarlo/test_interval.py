@@ -399,6 +399,8 @@ def test_it_is_locked_while_it_changes(costs):
 
 def test_slices_that_would_never_end_are_refused():
     with pytest.raises(ValueError, match="width must be at least 0.001 of the root"):
-        pb.environments.LogisticEvidence([[0.5], [-1.0]], [1, 0], [10], width=1e-300)
-    evidence = pb.environments.LogisticEvidence([[0.5], [-1.0]], [1, 0], [10], width=3e-4)
+        pb.environments.LogisticEvidence([[0.5], [-1.0]], labels=[1, 0], n_anneals=[10],
+                                         width=1e-300)
+    evidence = pb.environments.LogisticEvidence([[0.5], [-1.0]], labels=[1, 0], n_anneals=[10],
+                                                width=3e-4)
     assert np.isfinite(evidence.pull([0], rng=1)).all()

@@ -14,14 +14,17 @@ from policies.protocol import frozen, play
 
 N = 12
 MAKERS = {
-    "uniform": lambda: pb.policies.Uniform(N, 100),
-    "rejects": lambda: pb.policies.SuccessiveRejects(N, 150),
-    "halving": lambda: pb.policies.SequentialHalving(N, 203, spend_all=True),
-    "halving reuse": lambda: pb.policies.SequentialHalving(N, 203, reuse=True),
-    "shvar": lambda: pb.policies.SHVar(N, 203, np.sqrt(np.arange(1, N + 1))),
-    "shvar reuse": lambda: pb.policies.SHVar(N, 203, np.sqrt(np.arange(1, N + 1) ** 3), reuse=True),
-    "shadavar": lambda: pb.policies.SHAdaVar(N, 303, 0.7),
-    "shadavar reuse": lambda: pb.policies.SHAdaVar(N, 250, 0.3, reuse=True, spend_all=True),
+    "uniform": lambda: pb.policies.Uniform(N, budget=100),
+    "rejects": lambda: pb.policies.SuccessiveRejects(N, budget=150),
+    "halving": lambda: pb.policies.SequentialHalving(N, budget=203, spend_all=True),
+    "halving reuse": lambda: pb.policies.SequentialHalving(N, budget=203, reuse=True),
+    "shvar": lambda: pb.policies.SHVar(N, budget=203, noise_std=np.sqrt(np.arange(1, N + 1))),
+    "shvar reuse": lambda: pb.policies.SHVar(N, budget=203,
+                                             noise_std=np.sqrt(np.arange(1, N + 1) ** 3),
+                                             reuse=True),
+    "shadavar": lambda: pb.policies.SHAdaVar(N, budget=303, delta=0.7),
+    "shadavar reuse": lambda: pb.policies.SHAdaVar(N, budget=250, delta=0.3, reuse=True,
+                                                   spend_all=True),
 }
 makers = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS.keys())
 
@@ -161,7 +164,7 @@ def test_arguments(only, options, error, words):
 
 
 def test_attributes():
-    policy = pb.policies.SHAdaVar(5, 50, 0.1, reuse=True, spend_all=True)
+    policy = pb.policies.SHAdaVar(5, budget=50, delta=0.1, reuse=True, spend_all=True)
     assert (policy.n_arms, policy.k, policy.budget) == (5, 1, 50)
     assert (policy.delta, policy.reuse, policy.spend_all) == (0.1, True, True)
     for name in "budget", "delta", "reuse", "spend_all":

@@ -29,29 +29,30 @@ def index_of(policy, arm):
     n, t = policy.pulls[arm], policy.n_pulls + 1
     mean = policy.means[arm]
     if isinstance(policy, pb.policies.UCB1):
-        return pb.bounds.ucb1(mean, n, t, policy.constant)
+        return pb.bounds.ucb1(mean, n, t, exploration=policy.exploration)
     if isinstance(policy, pb.policies.KLUCB):
         return pb.bounds.kl_ucb(mean, n, t)
     variance = policy.variances[arm] * (n - 1) / n if n > 1 else 0.0
-    return pb.bounds.ucb_v(mean, variance, n, t, policy.c, policy.zeta, policy.value_range)
+    return pb.bounds.ucb_v(mean, variance, n, t, c=policy.c, zeta=policy.zeta,
+                           value_range=policy.value_range)
 
 
 def twin_of(policy, scales=None):
     n_arms = policy.n_arms
     if isinstance(policy, pb.policies.UCB1):
-        return twin.UCB1(n_arms, policy.constant, scales)
+        return twin.UCB1(n_arms, policy.exploration, scales)
     if isinstance(policy, pb.policies.UCBV):
-        return twin.UCBV(n_arms, policy.c, policy.zeta, policy.value_range, scales)
+        return twin.UCBV(n_arms, policy.c, policy.zeta, policy.value_range[1], scales)
     return twin.KLUCB(n_arms, scales)
 
 
 def random_policy(name, rng, n_arms=None):
     n_arms = n_arms or int(rng.integers(1, 10))
     if name == "UCB1":
-        return pb.policies.UCB1(n_arms, float(rng.choice([0.1, 2.0])))
+        return pb.policies.UCB1(n_arms, exploration=float(rng.choice([0.1, 2.0])))
     if name == "UCBV":
-        return pb.policies.UCBV(n_arms, float(rng.choice([0.0, 0.25, 1.0])),
-                                float(rng.choice([0.3, 1.2])))
+        return pb.policies.UCBV(n_arms, c=float(rng.choice([0.0, 0.25, 1.0])),
+                                zeta=float(rng.choice([0.3, 1.2])))
     return pb.policies.KLUCB(n_arms)
 
 
@@ -303,7 +304,7 @@ def test_simulate_refuses_rewards_outside(name):
     for bandit in (pb.environments.GaussianBandit([0.5, 0.2]),
                    pb.environments.TableBandit([[0.5, 1.5], [0.2]])):
         with pytest.raises(ValueError, match=r"rewards must be in \[0, 1\]; got"):
-            pb.simulate(lambda e: getattr(pb, name)(2), bandit, 1, rng=1, max_pulls=500)
+            pb.simulate(lambda e: getattr(pb.policies, name)(2), bandit, 1, rng=1, max_pulls=500)
 
 
 def test_the_engine_keeps_what_follows_of_the_state():
@@ -394,12 +395,14 @@ def test_bounds_broadcast():
 
 @pytest.mark.parametrize("make, message", [
     (lambda: pb.policies.UCB1(0), "n_arms must be at least 1; got 0"),
-    (lambda: pb.policies.UCB1(3, 0.0), "constant must be finite and above 0; got 0.0"),
-    (lambda: pb.policies.UCB1(3, [1.0]), r"constant must be a number; got shape \(1,\)"),
+    (lambda: pb.policies.UCB1(3, exploration=0.0),
+     "exploration must be finite and above 0; got 0.0"),
+    (lambda: pb.policies.UCB1(3, exploration=[1.0]),
+     r"exploration must be a number; got shape \(1,\)"),
     (lambda: pb.policies.UCBV(3, c=-0.5), "c must be finite and at least 0; got -0.5"),
     (lambda: pb.policies.UCBV(3, zeta=0), "zeta must be finite and above 0; got 0.0"),
     (lambda: pb.policies.UCBV(3, value_range=np.nan),
-     "value_range must be finite and above 0; got nan"),
+     r"value_range must be \(low, high\), both finite; got nan"),
     (lambda: pb.policies.KLUCB(2.5), "n_arms must be an integer; got 2.5"),
     (lambda: pb.policies.KLUCB(2)._set_scales([1.0]), r"scales must have shape \(2,\); got \(1,\)"),
     (lambda: pb.policies.KLUCB(2)._set_scales([1.0, 0.0]),
@@ -407,7 +410,8 @@ def test_bounds_broadcast():
     (lambda: pb.bounds.ucb1(np.nan, 1, 1), "mean must be finite; got nan"),
     (lambda: pb.bounds.ucb1(0.5, 0, 1), "n must be finite and at least 1; got 0.0"),
     (lambda: pb.bounds.ucb1(0.5, 1, 0.5), "t must be finite and at least 1; got 0.5"),
-    (lambda: pb.bounds.ucb1(0.5, 1, 1, 0), "constant must be finite and above 0; got 0.0"),
+    (lambda: pb.bounds.ucb1(0.5, 1, 1, exploration=0),
+     "exploration must be finite and above 0; got 0.0"),
     (lambda: pb.bounds.ucb_v(0.5, -1, 1, 1), "variance must be finite and at least 0; got -1.0"),
     (lambda: pb.bounds.kl_ucb([0.5, 1.5], 1, 1), r"mean must be in \[0, 1\]; got 1.5 at index 1"),
     (lambda: pb.bounds.kl_variance(0.6, 1, 1), r"pair_statistic must be in \[0, 0.5\]; got 0.6"),

@@ -11,15 +11,15 @@ pytestmark = pytest.mark.slow
 ROWS = [
     (0.001, 0.005, lambda: pb.policies.UCB1(2), 193.6, 0.4),
     (0.001, 0.005, lambda: pb.policies.UCBV(2), 75.2, 1.0),
-    (0.001, 0.005, lambda: pb.policies.UCBV(2, 1 / 3, 1.0), 39.3, 1.0),
+    (0.001, 0.005, lambda: pb.policies.UCBV(2, c=1 / 3, zeta=1.0), 39.3, 1.0),
     (0.001, 0.005, lambda: pb.policies.KLUCB(2), 154.6, 0.7),
     (0.05, 0.05, lambda: pb.policies.UCB1(2), 269.0, 5.0),
     (0.05, 0.05, lambda: pb.policies.UCBV(2), 110.0, 2.5),
-    (0.05, 0.05, lambda: pb.policies.UCBV(2, 1 / 3, 1.0), 59.2, 2.1),
+    (0.05, 0.05, lambda: pb.policies.UCBV(2, c=1 / 3, zeta=1.0), 59.2, 2.1),
     (0.05, 0.05, lambda: pb.policies.KLUCB(2), 114.6, 3.3),
     (0.2, 0.05, lambda: pb.policies.UCB1(2), 265.0, 7.0),
     (0.2, 0.05, lambda: pb.policies.UCBV(2), 160.0, 5.0),
-    (0.2, 0.05, lambda: pb.policies.UCBV(2, 1 / 3, 1.0), 106.0, 5.0),
+    (0.2, 0.05, lambda: pb.policies.UCBV(2, c=1 / 3, zeta=1.0), 106.0, 5.0),
     (0.2, 0.05, lambda: pb.policies.KLUCB(2), 129.0, 5.0),
 ]
 

@@ -55,7 +55,7 @@ def make_in_turn(environment):
     return InTurn(environment.n_arms, 5)
 
 
-FOUR = {"halving": pb.policies.SequentialHalving(8, 120),
+FOUR = {"halving": pb.policies.SequentialHalving(8, budget=120),
         "ucb1": lambda e: pb.policies.UCB1(e.n_arms),
         "top two": pb.policies.TopTwo(8), "in turn": make_in_turn}
 OPTIONS = dict(max_pulls=120, checkpoints=[45, 90, 120], arm_pulls_by_run=True)

@@ -15,11 +15,11 @@ MARKS = ("checkpoint_errors", "checkpoint_regrets", "checkpoint_cumulative_regre
 
 
 def halving(environment, budget):
-    return pb.policies.SequentialHalving(environment.n_arms, budget)
+    return pb.policies.SequentialHalving(environment.n_arms, budget=budget)
 
 
 def rejects(environment, budget):
-    return pb.policies.SuccessiveRejects(environment.n_arms, budget)
+    return pb.policies.SuccessiveRejects(environment.n_arms, budget=budget)
 
 
 POLICIES = {"halving": halving, "EBTC": pb.policies.EBTC(8), "rejects": rejects}

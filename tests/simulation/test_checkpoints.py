@@ -18,8 +18,8 @@ PROCESSES = {"bayes gap", "bayes gap weights", "gp ucb", "bayes ucb", "ei", "pi"
 CURVES = ("errors", "regrets", "cumulative_regrets")
 MAKERS = {
     "one by one": lambda e: pb.policies.UCB1(e.n_arms),
-    "stages": lambda e: pb.policies.SequentialHalving(e.n_arms, 200),
-    "batches of two": lambda e: pb.policies.LUCB(e.n_arms, 0.1),
+    "stages": lambda e: pb.policies.SequentialHalving(e.n_arms, budget=200),
+    "batches of two": lambda e: pb.policies.LUCB(e.n_arms, delta=0.1),
     "its own stream": lambda e: pb.policies.TopTwo(e.n_arms),
     "python": make_in_turn,
 }
@@ -60,7 +60,8 @@ def test_checkpoints_change_nothing_else():
 def test_leaders_and_errors_on_a_table(python):
     """Rewards are written down: arm 1 leads after a round, then arm 2, which is the best."""
     table = pb.environments.TableBandit([[0.0, 0.0, 0.0], [5.0, 0.0, 0.0], [1.0, 6.0, 6.0]])
-    make = (lambda e: InRounds(3)) if python else (lambda e: pb.policies.RoundRobin(3, 1, 3, 3))
+    make = (lambda e: InRounds(3)) if python else (lambda e: pb.policies.RoundRobin(
+        3, 1, batch_size=3, max_batches=3))
     result = pb.simulate(make, table, 2, rng=1, checkpoints=[2, 3, 5, 6, 9])
     assert result.checkpoint_leaders.tolist() == [[0, 1, 1, 2, 2]] * 2
     assert result.checkpoint_errors.tolist() == [[True, True, True, False, False]] * 2
@@ -149,7 +150,8 @@ def test_quantiles_are_of_those_that_stopped(q):
 
 
 def test_quantiles_of_a_stopping_rule():
-    result = pb.simulate(lambda e: pb.policies.TopTwo(8, pb.stopping.GLR(0.1, noise_std=0.1)),
+    result = pb.simulate(lambda e: pb.policies.TopTwo(8, stopping=pb.stopping.GLR(delta=0.1,
+                                                                                  noise_std=0.1)),
                          pb.environments.GaussianBandit(np.linspace(0, 1, 8), 0.1), 40, rng=1)
     assert result.stopped.all()
     assert result.quantiles(0.5) == np.quantile(result.pulls, 0.5, method="inverted_cdf")
@@ -266,7 +268,7 @@ def test_what_a_class_of_ones_own_has_is_made_anew():
         result = pb.simulate(make, GAUSSIAN, 4, rng=1, max_pulls=20, metrics=[told])
         assert result.metrics["told"].tolist() == [13.0] * 4
     with pytest.raises(TypeError, match="policy_factory must be a function of an environment wh"):
-        pb.simulate(Needs(8, 1), GAUSSIAN, 2, max_pulls=20)
+        pb.simulate(Needs(8, exploration=1), GAUSSIAN, 2, max_pulls=20)
 
 
 def test_a_pattern_meets_environments_that_are_drawn():
@@ -275,7 +277,7 @@ def test_a_pattern_meets_environments_that_are_drawn():
 
     options = dict(rng=1, max_pulls=60)
     for policy in (pb.policies.UCB1(8), pb.policies.TopTwo(8),
-                   pb.policies.SequentialHalving(8, 50)):
+                   pb.policies.SequentialHalving(8, budget=50)):
         assert_same(pb.simulate(policy, draw, 9, **options),
                     pb.simulate(lambda e: type(policy)(**policy._options()), draw, 9,  # noqa: B023
                                 **options))
@@ -337,7 +339,7 @@ def test_means_that_vary_need_rewards_that_vary():
             return np.array([0.0, 1.0, self.looks])
 
     with pytest.raises(ValueError, match="environment must have means that stay as they are"):
-        pb.simulate(pb.policies.Uniform(3, 9), Creeps([0.0, 1.0, 2.0]), 1)
+        pb.simulate(pb.policies.Uniform(3, budget=9), Creeps([0.0, 1.0, 2.0]), 1)
 
     class Moves(Drifting):
         stationary = False

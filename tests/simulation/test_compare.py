@@ -101,14 +101,15 @@ def test_python_and_compiled_code_do_the_same_on_common_rewards():
         def ask(self):
             return super().ask()
 
-    pair = pb.compare({"c": pb.policies.LUCB(8, 0.1, 2), "python": lambda e: Slow(8, 0.1, 2)},
+    pair = pb.compare({"c": pb.policies.LUCB(8, delta=0.1, k=2),
+                       "python": lambda e: Slow(8, delta=0.1, k=2)},
                       GAUSSIAN, 5,
                       rng=8, max_pulls=300, checkpoints=[50, 300])
     assert_same(pair["c"], pair["python"])
 
 
 def test_policies_of_costs_see_common_costs():
-    bandit = pb.environments.CostlyBandit(GAUSSIAN, np.arange(1.0, 9.0), 3.0)
+    bandit = pb.environments.CostlyBandit(GAUSSIAN, np.arange(1.0, 9.0), cost_shape=3.0)
     told = []
 
     class Keeping(pb.montecarlo.EstimatorAllocator):
@@ -130,7 +131,8 @@ def test_policies_of_costs_see_common_costs():
 
 def test_common_rewards_make_differences_smaller():
     """Uniform against twice as many pulls: the regrets of a run rise and fall together."""
-    policies = {"few": pb.policies.Uniform(8, 80), "more": pb.policies.Uniform(8, 160)}
+    policies = {"few": pb.policies.Uniform(8, budget=80),
+                "more": pb.policies.Uniform(8, budget=160)}
     spread = {}
     for common in (True, False):
         pair = pb.compare(policies, lambda rng: pb.environments.GaussianBandit(MEANS), 600, rng=1,
@@ -201,7 +203,7 @@ BASE = dict(policies={"a": pb.policies.UCB1(8)}, environment=GAUSSIAN, n_runs=2,
 
 @pytest.mark.parametrize("name, other", [
     ("policies", dict(policies={"b": pb.policies.UCB1(8)})),
-    ("policies", dict(policies={"a": pb.policies.UCB1(8, constant=3.0)})),
+    ("policies", dict(policies={"a": pb.policies.UCB1(8, exploration=3.0)})),
     ("policies", dict(policies={"a": pb.policies.EBTC(8)})),
     ("policies", dict(policies={"a": pb.policies.UCB1(8), "b": pb.policies.EBTC(8)})),
     ("policies", dict(policies={"a": lambda e: Says(8, [0])})),
@@ -239,7 +241,8 @@ def test_bad_policies(policies, error, words):
 
 def test_an_exception_says_whose_it_is():
     with pytest.raises(ValueError, match="max_pulls must be given") as raised:
-        pb.compare({"good": pb.policies.SequentialHalving(8, 80), "bad": pb.policies.UCB1(8)},
+        pb.compare({"good": pb.policies.SequentialHalving(8, budget=80),
+                    "bad": pb.policies.UCB1(8)},
                    GAUSSIAN, 2)
     assert raised.value.__notes__ == ["in policies['bad']"]
     with pytest.raises(ValueError, match="name must be one of 'a'; got 'b'"):
@@ -255,7 +258,9 @@ def test_options_whose_words_are_alike_are_told_apart():
         kernel = pb.kernels.rbf([1.0, scale])
         for _ in range(length):
             kernel = pb.kernels.rbf(1.0) + kernel
-        policy = pb.policies.GPUCB(4, kernel=kernel, features=features, refit_every=6,
+        policy = pb.policies.GPUCB(len(features), budget=4, kernel=kernel,
+                                   features=features,
+                                   refit_every=6,
                                    noise_std=0.5)
         return pb.compare({"a": policy}, GAUSSIAN, 1, rng=np.random.SeedSequence(1), max_pulls=4)
 

@@ -24,7 +24,8 @@ TABLE = TableBandit([[0.1, 0.2]] * 5)
 
 
 @pytest.mark.parametrize("make",
-                         [lambda e: pb.policies.Uniform(50, 100), lambda e: pb.policies.UCB1(3),
+                         [lambda e: pb.policies.Uniform(50, budget=100),
+                          lambda e: pb.policies.UCB1(3),
                           lambda e: pb.Policy(50)])
 def test_a_policy_of_other_arms_is_refused(make):
     with pytest.raises(ValueError, match="a policy of the 5 arms of the environment; got one of"):
@@ -35,7 +36,7 @@ def test_a_policy_of_other_arms_is_refused(make):
 @pytest.mark.parametrize("batches", [0, 1])
 def test_one_policy_for_all_runs_is_refused(n_threads, batches):
     """Used before, or returned again; with threads it was a crash."""
-    policy = pb.policies.BatchHalving(2000, 3, 2000, 40)
+    policy = pb.policies.BatchHalving(2000, 3, batch_size=2000, max_batches=40)
     for _ in range(batches):
         policy.tell(policy.ask(), np.zeros(2000))
     with pytest.raises(ValueError, match="must return (a fresh|another) policy in every run"):
@@ -132,7 +133,8 @@ def test_means_that_change_are_refused():
 
 
 def test_an_error_of_zero_has_an_interval_from_zero():
-    result = pb.simulate(lambda e: pb.policies.Uniform(2, 40), GaussianBandit([0.0, 9.0]), 200,
+    result = pb.simulate(lambda e: pb.policies.Uniform(2, budget=40), GaussianBandit([0.0, 9.0]),
+                         200,
                          rng=1)
     assert result.error_interval[0] == 0.0 and "error 0 (0 to 0.01885)" in repr(result)
 
@@ -140,17 +142,17 @@ def test_an_error_of_zero_has_an_interval_from_zero():
 KINDS = {
     "gaussian": lambda: GaussianBandit([0.0, 1.0], np.sqrt([1.0, 2.0])),
     "uniform": lambda: UniformBandit([0.0, 1.0], 2.0**0.5),
-    "binomial": lambda: BinomialBandit(7, [0.2, 0.9]),
+    "binomial": lambda: BinomialBandit([0.2, 0.9], trials=7),
     "bernoulli": lambda: BernoulliBandit([0.2, 0.9]),
     "scaled": lambda: ScaledBernoulliBandit([0.0, 1.0], 2.0, [0.3, 0.4]),
     "samples": lambda: EmpiricalBandit([[1.0, 2.0, 2.0], [3.0]]),
     "counts": lambda: EmpiricalBandit(values=[1.0, 2.0], counts=[[1, 3], [0, 2]]),
     "table": lambda: TableBandit([[1.0, 2.0, 3.0], [4.0]]),
     "truncated": lambda: TruncatedNormalBandit([0.5, 0.2], 0.1, low=0.0, high=2.0),
-    "costly": lambda: CostlyBandit(GaussianBandit([0.0, 1.0]), [1.0, 2.0], 3.0),
+    "costly": lambda: CostlyBandit(GaussianBandit([0.0, 1.0]), [1.0, 2.0], cost_shape=3.0),
     "caplet": lambda: pb.environments.CIRCaplet(0.07, n_steps=5),
     "evidence": lambda: pb.environments.LogisticEvidence(
-        [[0.5, 1.0], [1.0, -1.0]], [0, 1], n_anneals=[2, 3]),
+        [[0.5, 1.0], [1.0, -1.0]], labels=[0, 1], n_anneals=[2, 3]),
 }
 
 

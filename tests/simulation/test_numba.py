@@ -71,7 +71,7 @@ def test_an_environment_in_python_gives_the_same_rewards(make):
 def test_a_twin_of_ucb1_makes_its_pulls():
     for constant in (2.0, 0.3):
         assert_same(pb.simulate(upper(4, constant=constant), ARMS, 200, **OPTIONS),
-                    pb.simulate(pb.policies.UCB1(4, constant), ARMS, 200, **OPTIONS))
+                    pb.simulate(pb.policies.UCB1(4, exploration=constant), ARMS, 200, **OPTIONS))
 
 
 @pytest.mark.some(2)
@@ -308,7 +308,8 @@ def fails(arm, means):
 
 
 @pytest.mark.parametrize("policy", [
-    lambda: pb.policies.SequentialHalving(2, 40), lambda: pb.policies.UCBV(2, value_range=9.0),
+    lambda: pb.policies.SequentialHalving(2, budget=40),
+                                    lambda: pb.policies.UCBV(2, value_range=(0.0, 9.0)),
                                     lambda: pb.policies.UCB1(2),
     lambda: upper(2), lambda: exp3_of(2)], ids=["halving", "ucb-v", "ucb1", "upper", "exp3"])
 @pytest.mark.parametrize("make, words", [

@@ -44,10 +44,11 @@ def test_runs_draw_what_the_children_of_the_seed_draw():
 
     for law in (pb.environments.GaussianBandit([0.1, 0.2, 0.3]),
                 pb.environments.BernoulliBandit([0.1, 0.5, 0.3]),
-                pb.environments.BinomialBandit(50, [0.1, 0.5, 0.3]),
+                pb.environments.BinomialBandit([0.1, 0.5, 0.3], trials=50),
                 pb.environments.TruncatedNormalBandit([0.2, 0.5, 0.3], 0.1)):
         sums.clear()
-        pb.simulate(pb.policies.RoundRobin(3, 1, 3, 4), law, 6, rng=9, n_threads=1, metrics=[keep])
+        pb.simulate(pb.policies.RoundRobin(3, 1, batch_size=3, max_batches=4), law, 6, rng=9,
+                    n_threads=1, metrics=[keep])
         for i, found in enumerate(sums):
             rng = streams.run_generator(9, i)
             expected = np.sum([law.pull([0, 1, 2], rng) for _ in range(4)], axis=0)
@@ -64,7 +65,8 @@ def test_a_seed_sequence_goes_on_where_it_was():
 
 
 @pytest.mark.parametrize("make", [
-    lambda e: pb.policies.SequentialHalving(8, 80), pb.policies.SequentialHalving(8, 80),
+    lambda e: pb.policies.SequentialHalving(8, budget=80),
+                                  pb.policies.SequentialHalving(8, budget=80),
     lambda e: pb.policies.ThompsonSampling(8, law="gaussian")])
 def test_generators_give_the_same_where_numpy_is_another(make, monkeypatch):
     """Of a NumPy whose streams the kernel did not know, every run would have a Generator."""
@@ -99,7 +101,7 @@ def test_batches_that_are_cut_are_the_same_bits():
     made, n = [], 2**22 + 1000
 
     def make(environment):
-        made.append(pb.policies.Uniform(2, 2 * n))
+        made.append(pb.policies.Uniform(2, budget=2 * n))
         return made[-1]
 
     law = pb.environments.UniformBandit([0.5, -3.0], np.sqrt([1 / 12, 3.0]))
@@ -172,7 +174,7 @@ def test_a_compiled_policy_is_judged_by_every_answer():
     for answer, error in ((dict(), 0), (dict(answer="above", threshold=5.0), 0),
                           (dict(answer="above", threshold=2.0), 1), (dict(answer=[2]), 0),
                           (dict(answer=[1, 2]), 1)):
-        result = pb.simulate(pb.policies.Uniform(3, 9), bandit, 3, rng=1, **answer)
+        result = pb.simulate(pb.policies.Uniform(3, budget=9), bandit, 3, rng=1, **answer)
         assert result.errors.tolist() == [error] * 3
     assert result.regrets.tolist() == [1.0] * 3
 
@@ -213,9 +215,9 @@ def test_answers_in_words_tell_them_apart():
 
 
 @pytest.mark.parametrize("make, most", [
-    (lambda e: pb.policies.APT(6, 600, threshold=0.5, epsilon=0.1), 0.1),
-    (lambda e: pb.policies.GoodArms(6, 0.1, threshold=0.5, noise_std=0.2), 0.1),
-    (lambda e: pb.policies.Uniform(6, 600), 1.0)])
+    (lambda e: pb.policies.APT(6, max_pulls=600, threshold=0.5, epsilon=0.1), 0.1),
+    (lambda e: pb.policies.GoodArms(6, delta=0.1, threshold=0.5, noise_std=0.2), 0.1),
+    (lambda e: pb.policies.Uniform(6, budget=600), 1.0)])
 def test_policies_whose_answer_is_a_set(make, most):
     """Judged as one of the k best they would err in every run."""
     arms = pb.environments.GaussianBandit([0.1, 0.9, 0.3, 0.7, 0.8, 0.2], 0.2)
@@ -239,8 +241,10 @@ def asked(policy):
 
 @pytest.mark.parametrize("seed", [0, 7, 2**70])
 @pytest.mark.parametrize("make, horizon", [
-    (lambda e=None: pb.policies.TopTwo(8, pb.stopping.GLR(0.1, law="bernoulli")), 60),
-    (lambda e=None: pb.policies.TopTwo(8, pb.stopping.GLR(0.1, law="bernoulli"), rng=3), 60),
+    (lambda e=None: pb.policies.TopTwo(8, stopping=pb.stopping.GLR(delta=0.1, law="bernoulli")),
+     60),
+    (lambda e=None: pb.policies.TopTwo(8, stopping=pb.stopping.GLR(delta=0.1, law="bernoulli"),
+                                       rng=3), 60),
     (lambda e=None: pb.policies.ThompsonSampling(8), 60),
     (lambda e=None: asked(pb.policies.ThompsonSampling(8)), 60),
     (lambda e=None: pb.policies.ThompsonSampling(8, rng=3), 60),

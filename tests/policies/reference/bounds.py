@@ -33,7 +33,7 @@ class SuccessiveElimination(_Twin):
     def margin(self, a, b, epsilon):
         t = len(self.order)
         if self.is_unknown:
-            return unknown_margin(self.rule.threshold, self.rule.delta, self.pairs + 1, self.arm(a),
+            return unknown_margin(self.rule.guarantee, self.rule.delta, self.pairs + 1, self.arm(a),
                                   self.arm(b), t, epsilon)
         return margin(self.rule, self.pairs + 1, self.arm(a)[:2], self.arm(b)[:2], t, epsilon)
 
@@ -63,10 +63,10 @@ class SuccessiveElimination(_Twin):
 
 
 class LilUCB(_Twin):
-    def __init__(self, n_arms, delta, noise_std, constants):
+    def __init__(self, n_arms, delta, noise_std, guarantee):
         super().__init__(n_arms)
         self.noise_std = noise_std
-        if constants == "proven":
+        if guarantee == "proven":
             self.e, self.beta = 0.01, 1.0
             c = (2 + self.e) / self.e * (1 / math.log(1 + self.e)) ** (1 + self.e)
             self.d = ((math.sqrt(1 + delta) - 1) / 2) ** 2 / c

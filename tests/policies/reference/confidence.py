@@ -100,11 +100,11 @@ def gaussian_margin(delta, n_arms, n_a, n_b, gap):
 
 def margin(rule, n_arms, a, b, t, epsilon):
     """Of laws of one parameter; arms (n, mean)."""
-    if rule.law == "gaussian" and rule.threshold == "proven":
+    if rule.law == "gaussian" and rule.guarantee == "proven":
         return gaussian_margin(rule.delta, n_arms, a[0], b[0],
                                (a[1] - b[1] + epsilon) / rule.noise_std)
     return (statistic(rule.law, *a, *b, rule.noise_std, epsilon)
-            - threshold(rule.law, rule.threshold, rule.delta, n_arms, a[0], b[0], t))
+            - threshold(rule.law, rule.guarantee, rule.delta, n_arms, a[0], b[0], t))
 
 
 def h_inverse(x):
@@ -203,7 +203,7 @@ class _Twin:
     def stops(self):
         best, t = self.best(), len(self.order)
         if self.rule and self.is_unknown:
-            return all(unknown_margin(self.rule.threshold, self.rule.delta, self.K, self.arm(best),
+            return all(unknown_margin(self.rule.guarantee, self.rule.delta, self.K, self.arm(best),
                                       self.arm(b), t, self.rule.epsilon) > 0
                        for b in range(self.K) if b != best)
         return self.rule is not None and all(
