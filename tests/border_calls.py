@@ -315,9 +315,8 @@ COMPARISON.save(SAVED)
 
 
 def answers_above(threshold, epsilon):
-    return pb.simulate(pb.policies.Uniform(2, budget=8), ARMS, 2, answer="above",
-                       threshold=threshold,
-                       epsilon=epsilon)
+    return pb.simulate(pb.policies.Uniform(2, budget=8), ARMS, 2,
+                       answer=pb.simulation.Above(threshold, epsilon=epsilon))
 
 
 def load_comparison(path):
@@ -343,7 +342,7 @@ SIMULATION = {
     pb.environments.TableBandit: dict(rewards=[[0.1, 0.2], [0.3, 0.4]]),
     pb.environments.TruncatedNormalBandit: dict(means=[0.4, 0.5], noise_std=[0.01**0.5, 0.02**0.5]),
     pb.environments.UniformBandit: dict(means=[0.1, 0.2], noise_std=[0.1**0.5] * 2),
-    pb.simulate: dict(policy_factory=lambda e: pb.policies.Uniform(2, budget=8), environment=ARMS,
+    pb.simulate: dict(policy=lambda e: pb.policies.Uniform(2, budget=8), environment=ARMS,
                       n_runs=2),
     pb.compare: dict(policies={"a": pb.policies.Uniform(2, budget=8)}, environment=ARMS, n_runs=2),
     answers_above: dict(threshold=0.1, epsilon=0.0),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pybandit.simulation._plan import Like, check_checkpoints
+from pybandit.simulation._plan import Copies, Like, check_checkpoints
 from pybandit.simulation.result import SimulationResult
 
 
@@ -31,7 +31,7 @@ def check_budgets(budgets, max_pulls, checkpoints):
 
 def asked_at(make, budgets):
     """What is simulated: a maker, its max_pulls and its checkpoints, once or for each budget."""
-    if isinstance(make, Like):
+    if isinstance(make, (Copies, Like)):
         return [(make, budgets[-1], budgets)]
     return [(AtBudget(make, budget), budget, (budget,)) for budget in budgets]
 

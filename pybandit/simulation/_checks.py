@@ -13,11 +13,11 @@ def check_pair(policy, environment):
     """Refuse a policy that does not fit the environment."""
     for name in ("ask", "tell", "recommend"):
         if not hasattr(policy, name):
-            raise TypeError(f"policy_factory must return a policy, with {name}; got "
+            raise TypeError(f"policy must return a policy, with {name}; got "
                             f"{shown(policy)}")
     n_arms = getattr(policy, "n_arms", environment.n_arms)
     if n_arms != environment.n_arms:
-        raise ValueError(f"policy_factory must return a policy of the {environment.n_arms} arms "
+        raise ValueError(f"policy must return a policy of the {environment.n_arms} arms "
                          f"of the environment; got one of {n_arms}")
 
 
@@ -30,7 +30,7 @@ def pulls_of(policy):
 def check_fresh(policy):
     """Refuse a policy that was told something; nobody else may be using it."""
     if pulls_of(policy):
-        raise ValueError(f"policy_factory must return a fresh policy in every run; got one of "
+        raise ValueError(f"policy must return a fresh policy in every run; got one of "
                          f"{policy.n_pulls} pulls")
 
 
@@ -86,9 +86,9 @@ def check_judge(policy, kind):
     """Refuse to hold an answer of any size against the k best arms."""
     threshold = getattr(policy, "threshold", None)
     if kind == "best" and getattr(type(policy), "_answers_any_number", False):
-        raise ValueError(f"answer must be \"above\", with threshold={threshold!r}, or a set of "
-                         f"arms where {type(policy).__name__} is judged, which names any number "
-                         "of arms; got \"best\"")
+        raise ValueError(f"answer must be Above({threshold!r}) or a set of arms for "
+                         f"{type(policy).__name__}, which names any number of arms; got "
+                         "\"best\"")
 
 
 def check_max_pulls(policy, max_pulls):

@@ -105,7 +105,7 @@ class Runs:
             if not fresh:
                 check_pair(policy, environment)
             if self.policies.setdefault(id(policy), i) != i:
-                raise ValueError(f"policy_factory must return another policy in every run; got "
+                raise ValueError(f"policy must return another policy in every run; got "
                                  f"{type(policy).__name__} again")
             if not fresh:
                 check_fresh(policy)

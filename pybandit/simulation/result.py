@@ -41,7 +41,7 @@ class SimulationResult:
         where means are equal either arm.
     regrets : ndarray of float64
         Simple regret: mean of the k best means less that of the recommended arms. With
-        ``answer="above"`` the distance from the threshold of the furthest arm on the
+        `Above` the distance from the threshold of the furthest arm on the
         wrong side; of a set, how many arms are wrongly in or out.
     cumulative_regrets : ndarray of float64
         Pseudo-regret: what the pulls lost in the mean against as many of the one best

@@ -256,7 +256,7 @@ def test_one_arm():
     (lambda: pb.policies.EBTC(4, max_pulls=2**53 + 1), ValueError,
      f"max_pulls must be at most {2**53}; got"),
     (lambda: pb.policies.ContinuousRejects(4, budget=2**70), ValueError,
-     f"max_pulls must be at most {2**53}; got"),
+     f"budget must be at most {2**53}; got"),
     (lambda: pb.policies.ContinuousRejects(2**70, budget=9), ValueError,
      f"n_arms must be at most {2**40}"),
     (lambda: pb.policies.ContinuousRejects(4, budget=9, criterion="B"), ValueError,

@@ -237,9 +237,10 @@ def test_an_answer_without_python_is_that_of_recommend(name):
 def test_policies_that_are_no_patterns():
     used = pb.policies.UCB1(8)
     used.tell(used.ask(), np.zeros(8))
-    for make, error, words in ((used, ValueError, "must be a fresh policy; got one of 8 pulls"),
-                               (InTurn(8, 3), TypeError, "or a policy with a state; got")):
-        with pytest.raises(error, match=f"policy_factory .*{words}"):
+    told = InTurn(8, 3)
+    told.tell(told.ask(), np.zeros(9))
+    for make, words in ((used, "got one of 8 pulls"), (told, "got one of 9 pulls")):
+        with pytest.raises(ValueError, match=f"policy must be a fresh policy; {words}"):
             pb.simulate(make, GAUSSIAN, 2)
     with pytest.raises(ValueError, match="a policy of the 8 arms of the environment; got one of 3"):
         pb.simulate(pb.policies.UCB1(3), GAUSSIAN, 2, max_pulls=9)
@@ -267,8 +268,8 @@ def test_what_a_class_of_ones_own_has_is_made_anew():
     for make in (Remembers(8), lambda e: Remembers(8)):
         result = pb.simulate(make, GAUSSIAN, 4, rng=1, max_pulls=20, metrics=[told])
         assert result.metrics["told"].tolist() == [13.0] * 4
-    with pytest.raises(TypeError, match="policy_factory must be a function of an environment wh"):
-        pb.simulate(Needs(8, exploration=1), GAUSSIAN, 2, max_pulls=20)
+    with pytest.raises(TypeError, match="policy must be a function of an environment wh"):
+        pb.simulate(Needs(8, 1), GAUSSIAN, 2, max_pulls=20)
 
 
 def test_a_pattern_meets_environments_that_are_drawn():

@@ -213,7 +213,8 @@ BASE = dict(policies={"a": pb.policies.UCB1(8)}, environment=GAUSSIAN, n_runs=2,
     ("environment", dict(environment=lambda rng: GAUSSIAN,
                          policies={"a": pb.policies.UCB1(8)})),
     ("max_pulls", dict(max_pulls=31)), ("checkpoints", dict(checkpoints=[9, 30])),
-    ("answer", dict(answer="above", threshold=0.5)), ("answer", dict(epsilon=0.1)),
+    ("answer", dict(answer=pb.simulation.Above(0.5))),
+                                         ("answer", dict(answer=pb.simulation.Best(epsilon=0.1))),
     ("arm_pulls_by_run", dict(arm_pulls_by_run=True)),
     ("common_rewards", dict(common_rewards=False)),
 ])
@@ -232,7 +233,7 @@ def test_other_options_are_refused_by_name(name, other):
     ([pb.policies.UCB1(8)], TypeError, "policies must be a mapping of names"),
     ({"": pb.policies.UCB1(8)}, TypeError, "policies must have names that are text; got ''"),
     ({1: pb.policies.UCB1(8)}, TypeError, "policies must have names that are text; got 1"),
-    ({"a": 3}, TypeError, r"policies\['a'\] must be a function of an environment, or a policy"),
+    ({"a": 3}, TypeError, r"policies\['a'\] must be a policy or a function of an environment"),
 ])
 def test_bad_policies(policies, error, words):
     with pytest.raises(error, match=words):

@@ -48,7 +48,7 @@ def test_processes_change_nothing():
         found = pb.simulate(make_in_turn, draw_coins, 70, rng=3, executor=executor,
                             metrics=[length])
         assert_same(found, pb.simulate(make_in_turn, draw_coins, 70, rng=3, metrics=[length]))
-        with pytest.raises(TypeError, match="policy_factory, environment and metrics must be pick"):
+        with pytest.raises(TypeError, match="policy, environment and metrics must be pick"):
             pb.simulate(lambda e: InTurn(8, 2), GAUSSIAN, 3, executor=executor)
 
 

@@ -45,12 +45,25 @@ def test_one_policy_for_all_runs_is_refused(n_threads, batches):
 
 def test_what_is_no_policy_and_no_environment():
     for factory, environment, words in [
-            (lambda e: 3, TABLE, "policy_factory must return a policy"),
-            (3, TABLE, "policy_factory must be a function"),
+            (lambda e: 3, TABLE, "policy must return a policy"),
+            (3, TABLE, "policy must be a policy or a function of an environment; got 3"),
             (lambda e: pb.policies.UCB1(3), 3, "environment must be an Environment"),
             (lambda e: pb.policies.UCB1(3), lambda rng: 3, "environment must have pull")]:
         with pytest.raises(TypeError, match=words):
             pb.simulate(factory, environment, 2, max_pulls=9)
+
+
+def test_classes_are_refused_with_the_call_that_makes_an_object():
+    for cls, call in ((pb.policies.SequentialHalving, r"SequentialHalving\(3, budget=...\)"),
+                      (pb.policies.UCB1, r"UCB1\(3\)"),
+                      (pb.policies.BatchSAR, r"BatchSAR\(3, batch_size=..., max_batches=...\)")):
+        bandit = pb.environments.TableBandit([[0.0], [1.0], [2.0]])
+        words = (f"must be an object or a function of an environment; got the class "
+                 f"{cls.__name__}: call it, {call}$")
+        with pytest.raises(TypeError, match="policy " + words):
+            pb.simulate(cls, bandit, 10)
+        with pytest.raises(TypeError, match=r"policies\['it'\] " + words):
+            pb.compare({"it": cls}, bandit, 10)
 
 
 class Mine(Environment):

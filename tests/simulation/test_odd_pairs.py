@@ -44,7 +44,7 @@ class Unknown(Odd):
 
 
 @pytest.mark.parametrize("means", [[np.nan] * 3, [0.0, np.nan, 1.0], [0.0, 1.0, np.nan]])
-@pytest.mark.parametrize("options", [dict(), dict(answer="above", threshold=0.5)])
+@pytest.mark.parametrize("options", [dict(), dict(answer=pb.simulation.Above(0.5))])
 def test_errors_against_unknown_means_are_unknown(means, options):
     """They were 0, with an interval of 0 to .43."""
     for make in (lambda e: pb.policies.Uniform(3, budget=30), lambda e: OneRound(1)):

@@ -462,3 +462,43 @@ def test_cumulative_regret_is_of_all_pulls():
         assert result.mean_cumulative_regret == 7.0
         back = result.to_dict()
         assert back["cumulative_regrets"] == [7.0, 7.0] and back["mean_cumulative_regret"] == 7.0
+
+
+class Plain:
+    """A policy in Python without a base class: its attributes are its state."""
+
+    def __init__(self, n_arms):
+        self.n_arms, self.k, self.n_pulls, self.told = n_arms, 1, 0, []
+
+    @property
+    def done(self):
+        return self.n_pulls >= 6
+
+    def ask(self):
+        return np.arange(self.n_arms)
+
+    def tell(self, arms, rewards):
+        self.n_pulls += len(arms)
+        self.told.append(rewards)
+
+    def recommend(self):
+        return [int(np.argmax(np.sum(self.told, axis=0)))]
+
+
+def test_a_policy_in_python_is_copied_for_every_run():
+    given, bandit = Plain(3), GaussianBandit([0.0, 0.5, 1.0])
+    made = []
+
+    def told(policy, environment):
+        made.append(policy)
+        return len(policy.told)
+
+    result = pb.simulate(given, bandit, 50, rng=1, metrics=[told])
+    assert result.metrics["told"].tolist() == [2.0] * 50 and not given.told
+    assert len(set(map(id, made))) == 50
+    assert_same(result, pb.simulate(lambda e: Plain(3), bandit, 50, rng=1, metrics=[told]))
+    assert_same(pb.compare({"it": given}, bandit, 20, rng=1, budgets=[3, 6])["it"],
+                pb.compare({"it": lambda e, b: Plain(3)}, bandit, 20, rng=1, budgets=[3, 6])["it"])
+    given.tell(given.ask(), np.zeros(3))
+    with pytest.raises(ValueError, match="policy must be a fresh policy; got one of 3 pulls"):
+        pb.simulate(given, bandit, 2)

@@ -1,5 +1,7 @@
 """Streams of runs are those of NumPy, whatever the seed; answers are judged as they are defined."""
 
+import dataclasses
+import functools
 import itertools
 import pickle
 
@@ -130,7 +132,7 @@ def judged(arms, k=1, **options):
                                         (5, 0.0)])
 def test_best_arms(k, epsilon):
     for arms in SETS:
-        error, regret = judged(arms, k, epsilon=epsilon)
+        error, regret = judged(arms, k, answer=pb.simulation.Best(epsilon=epsilon))
         assert error == scores.best_error(LEVELS, arms, k, epsilon), arms
         if arms:
             assert regret == pytest.approx(scores.best_regret(LEVELS, arms, k), abs=1e-15)
@@ -141,7 +143,7 @@ def test_best_arms(k, epsilon):
                                                 (0.0, 0.0), (2.0, 0.0)])
 def test_arms_above_a_threshold(threshold, epsilon):
     for arms in SETS:
-        found = judged(arms, answer="above", threshold=threshold, epsilon=epsilon)
+        found = judged(arms, answer=pb.simulation.Above(threshold, epsilon=epsilon))
         assert found == scores.above(LEVELS, arms, threshold, epsilon), arms
 
 
@@ -165,14 +167,14 @@ def test_an_answer_may_depend_on_the_environment():
     def draw(rng):
         return pb.environments.GaussianBandit(rng.random(4))
 
-    assert not pb.simulate(Knows, draw, 20, rng=1, answer=right).errors.any()
+    assert not pb.simulate(lambda e: Knows(e), draw, 20, rng=1, answer=right).errors.any()
     assert pb.simulate(lambda e: Says(4, [0, 1]), draw, 20, rng=1, answer=right).errors.mean() > .5
 
 
 def test_a_compiled_policy_is_judged_by_every_answer():
     bandit = pb.environments.GaussianBandit([0.0, 3.0, 9.0], 0.001)
-    for answer, error in ((dict(), 0), (dict(answer="above", threshold=5.0), 0),
-                          (dict(answer="above", threshold=2.0), 1), (dict(answer=[2]), 0),
+    for answer, error in ((dict(), 0), (dict(answer=pb.simulation.Above(5.0)), 0),
+                          (dict(answer=pb.simulation.Above(2.0)), 1), (dict(answer=[2]), 0),
                           (dict(answer=[1, 2]), 1)):
         result = pb.simulate(pb.policies.Uniform(3, budget=9), bandit, 3, rng=1, **answer)
         assert result.errors.tolist() == [error] * 3
@@ -180,22 +182,31 @@ def test_a_compiled_policy_is_judged_by_every_answer():
 
 
 @pytest.mark.parametrize("options, error, words", [
-    (dict(answer="worst"), ValueError, r"answer must be one of \('best', 'above'\).*got 'worst'"),
+    (dict(answer="worst"), ValueError, r'answer must be "best", Best\(...\), .*; got .worst'),
+    (dict(answer=pb.simulation.Best), TypeError, "answer must be an object; got the class Best"),
     (dict(answer=[0, 0]), ValueError, r"answer must be arms at least 0, each once; got \[0, 0\]"),
     (dict(answer=[-1]), ValueError, "answer must be arms at least 0"),
     (dict(answer=[9]), ValueError, r"answer must be arms in \[0, 5\)"),
     (dict(answer=[0.5]), TypeError, "answer must be arms, integers"),
     (dict(answer=3), TypeError, "answer must be arms; got 3"),
     (dict(answer=lambda e: [7]), ValueError, r"answer must be arms in \[0, 5\)"),
-    (dict(answer="above"), TypeError, "threshold must hold real numbers; got NoneType"),
-    (dict(answer="above", threshold=np.nan), ValueError, "threshold must be a finite number"),
-    (dict(threshold=0.5), ValueError, "threshold must be None unless answer"),
-    (dict(epsilon=-1.0), ValueError, "epsilon must be finite and at least 0; got -1.0"),
-    (dict(answer=[0], epsilon=0.1), ValueError, "epsilon must be 0 where answer is a set"),
 ])
 def test_bad_answers(options, error, words):
     with pytest.raises(error, match=words):
         pb.simulate(lambda e: Says(5, [0]), TABLE, 1, **options)
+
+
+def test_answers_are_checked_when_they_are_made():
+    with pytest.raises(ValueError, match="threshold must be finite; got nan"):
+        pb.simulation.Above(np.nan)
+    for make in pb.simulation.Best, functools.partial(pb.simulation.Above, 0.5):
+        with pytest.raises(ValueError, match="epsilon must be finite and at least 0; got -1.0"):
+            make(epsilon=-1.0)
+        assert make(epsilon=0.5) == make(epsilon=0.5) != make()
+        assert pickle.loads(pickle.dumps(make())) == make()
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        pb.simulation.Best().epsilon = 1.0
+    assert repr(pb.simulation.Above(0.5)) == "Above(threshold=0.5, epsilon=0.0)"
 
 
 @pytest.mark.parametrize("arms, words", [
@@ -208,10 +219,11 @@ def test_what_a_policy_recommends_is_checked(arms, words):
 
 
 def test_answers_in_words_tell_them_apart():
-    answers = [("best", None, 0.0), ("best", None, 0.1), ("above", 0.5, 0.0), ("above", 0.25, 0.0),
-               ([1, 2], None, 0.0), ([1, 3], None, 0.0), (judged, None, 0.0)]
-    assert len({check_answer(*one).describe() for one in answers}) == len(answers)
-    assert check_answer([2, 1], None, 0.0).describe() == check_answer((1, 2), None, 0).describe()
+    answers = ["best", pb.simulation.Best(epsilon=0.1), pb.simulation.Above(0.5),
+               pb.simulation.Above(0.25), [1, 2], [1, 3], judged]
+    assert len({check_answer(one).describe() for one in answers}) == len(answers)
+    assert check_answer([2, 1]).describe() == check_answer((1, 2)).describe()
+    assert check_answer("best").describe() == check_answer(pb.simulation.Best()).describe()
 
 
 @pytest.mark.parametrize("make, most", [
@@ -221,7 +233,7 @@ def test_answers_in_words_tell_them_apart():
 def test_policies_whose_answer_is_a_set(make, most):
     """Judged as one of the k best they would err in every run."""
     arms = pb.environments.GaussianBandit([0.1, 0.9, 0.3, 0.7, 0.8, 0.2], 0.2)
-    result = pb.simulate(make, arms, 100, rng=1, answer="above", threshold=0.5)
+    result = pb.simulate(make, arms, 100, rng=1, answer=pb.simulation.Above(0.5))
     exact = pb.simulate(make, arms, 100, rng=1, answer=[1, 3, 4])
     assert result.errors.tolist() == exact.errors.tolist()
     assert result.error_probability <= most
@@ -229,7 +241,7 @@ def test_policies_whose_answer_is_a_set(make, most):
     if most < 1:
         for call in (lambda: pb.simulate(make, arms, 100, rng=1),
                      lambda: pb.compare({"one": make(arms)}, arms, 100, rng=1)):
-            with pytest.raises(ValueError, match='answer must be "above", with threshold=0.5, or'):
+            with pytest.raises(ValueError, match=r'answer must be Above\(0.5\) or a set of arms'):
                 call()
 
 

@@ -84,7 +84,7 @@ def test_a_policy_that_is_given_keeps_its_attributes():
 def test_attributes_that_cannot_be_copied_are_refused():
     given = Shy(3, budget=300)
     given.lock = threading.Lock()
-    with pytest.raises(TypeError, match="policy_factory must be a function of an environment"):
+    with pytest.raises(TypeError, match="policy must be a function of an environment"):
         pb.simulate(given, BANDIT, 2)
 
 

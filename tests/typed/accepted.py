@@ -183,7 +183,8 @@ def simulations() -> None:
     assert_type(result.quantiles([0.1, 0.5]), NDArray[np.float64])
     pair = pb.compare({"policy": pb.policies.UCB1(2),
                        "factory": lambda e: pb.policies.Uniform(e.n_arms, budget=50)},
-                      bandit, 10, max_pulls=50, checkpoints=[10, 50], answer="above", threshold=0.5)
+                      bandit, 10, max_pulls=50, checkpoints=[10, 50],
+                      answer=pb.simulation.Above(0.5))
     assert_type(pair, pb.simulation.Comparison)
     assert_type(pair + pair, pb.simulation.Comparison)
     assert_type(pair["policy"], pb.simulation.SimulationResult)
