@@ -4,7 +4,7 @@ Examples
 --------
 >>> import pybandit as pb
 >>> bandit = pb.environments.BernoulliBandit([0.04, 0.05, 0.07])
->>> pb.simulate(pb.policies.SequentialHalving(3, 3000), bandit, 200, rng=1).error_probability
+>>> pb.simulate(pb.policies.SequentialHalving(3, budget=3000), bandit, 200, rng=1).error_probability
 0.05
 """
 

@@ -3,12 +3,12 @@
 Examples
 --------
 >>> import pybandit as pb
->>> policy = pb.policies.TopTwo(3, pb.stopping.GLR(0.05, sigma=0.5), rng=1)
->>> bandit = pb.environments.GaussianBandit([0.0, 0.3, 1.0], variances=0.25)
->>> result = pb.simulate(policy, bandit, 200, rng=1, horizon=10_000)
+>>> policy = pb.policies.TopTwo(3, stopping=pb.stopping.GLR(delta=0.05, noise_std=0.5), rng=1)
+>>> bandit = pb.environments.GaussianBandit([0.0, 0.3, 1.0], noise_std=0.5)
+>>> result = pb.simulate(policy, bandit, 200, rng=1, max_pulls=10_000)
 >>> result.error_probability, result.mean_pulls
 (0.0, 34.425)
->>> round(pb.stopping.lower_bound([0.0, 0.3, 1.0], 0.05, sigma=0.5), 1)
+>>> round(pb.stopping.lower_bound([0.0, 0.3, 1.0], delta=0.05, noise_std=0.5), 1)
 12.6
 """
 

@@ -288,7 +288,7 @@ POLICIES = {
             pb.policies.TrackAndStop: dict(n_arms=4),
     pb.policies.LUCB: dict(n_arms=4, delta=0.1), pb.policies.KLLUCB: dict(n_arms=4, delta=0.1),
     pb.policies.UGapEc: dict(n_arms=4, delta=0.1), pb.policies.LilUCB: dict(n_arms=4, delta=0.1),
-    pb.policies.SuccessiveElimination: dict(n_arms=4, stopping=pb.stopping.GLR(0.1)),
+    pb.policies.SuccessiveElimination: dict(n_arms=4, stopping=pb.stopping.GLR(delta=0.1)),
     pb.policies.OCBA: dict(n_arms=4, budget=50), pb.policies.APT: dict(n_arms=4, threshold=0.5),
     pb.policies.GoodArms: dict(n_arms=4, delta=0.1, threshold=0.5),
     pb.stopping.Betting: dict(delta=0.1),
@@ -301,24 +301,24 @@ POLICIES = {
     pb.Policy: dict(n_arms=4),
     pb.policies.RoundRobin: dict(n_arms=4, k=1, batch_size=4, max_batches=5),
     pb.policies.SHAdaVar: dict(n_arms=4, budget=80),
-    pb.policies.SHVar: dict(n_arms=4, budget=80, variances=[1.0] * 4),
+    pb.policies.SHVar: dict(n_arms=4, budget=80, noise_std=[1.0] * 4),
     pb.policies.SequentialHalving: dict(n_arms=4, budget=80),
     pb.policies.SuccessiveRejects: dict(n_arms=4, budget=80),
     pb.policies.ThompsonSampling: dict(n_arms=4),
     pb.policies.UCBE: dict(n_arms=4, budget=40, complexity=1.0),
     pb.policies.UGapEb: dict(n_arms=4, budget=40, complexity=1.0),
     pb.policies.Uniform: dict(n_arms=4, budget=40), pb.policies.VBR: dict(n_arms=4, budget=40),
-    pb.kernels.matern: {}, pb.kernels.rbf: {}, pb.kernels.squared_exponential: {},
+    pb.kernels.matern: {}, pb.kernels.rbf: {},
 }
-RESULT = pb.simulate(pb.policies.Uniform(2, 8), ARMS, 4, rng=1)
-COMPARISON = pb.compare({"a": pb.policies.Uniform(2, 8)}, ARMS, 2, rng=1)
+RESULT = pb.simulate(pb.policies.Uniform(2, budget=8), ARMS, 4, rng=1)
+COMPARISON = pb.compare({"a": pb.policies.Uniform(2, budget=8)}, ARMS, 2, rng=1)
 SAVED = os.path.join(tempfile.mkdtemp(), "comparison.npz")
 COMPARISON.save(SAVED)
 
 
 def answers_above(threshold, epsilon):
-    return pb.simulate(pb.policies.Uniform(2, 8), ARMS, 2, answer="above", threshold=threshold,
-                       epsilon=epsilon)
+    return pb.simulate(pb.policies.Uniform(2, budget=8), ARMS, 2,
+                       answer=pb.simulation.Above(threshold, epsilon=epsilon))
 
 
 def load_comparison(path):
@@ -337,16 +337,16 @@ SIMULATION = {
     pb.environments.BinomialBandit: dict(trials=5, means=[0.1, 0.2]),
     pb.environments.CostlyBandit: dict(environment=ARMS, costs=[1.0, 2.0]),
     pb.environments.EmpiricalBandit: dict(samples=[[0.1, 0.2], [0.3]]),
-    pb.environments.Environment: dict(means=[0.1, 0.2], variances=[1.0, 1.0]),
+    pb.environments.Environment: dict(means=[0.1, 0.2], noise_std=[1.0, 1.0]),
     pb.environments.GaussianBandit: dict(means=[0.1, 0.2]),
     pb.environments.ScaledBernoulliBandit: dict(midpoints=[0.1, 0.2], scales=[0.1, 0.1],
                                                 probabilities=[0.5, 0.5]),
     pb.environments.TableBandit: dict(rewards=[[0.1, 0.2], [0.3, 0.4]]),
-    pb.environments.TruncatedNormalBandit: dict(means=[0.4, 0.5], variances=[0.01, 0.02]),
-    pb.environments.UniformBandit: dict(means=[0.1, 0.2], variances=[0.1, 0.1]),
-    pb.simulate: dict(policy_factory=lambda e: pb.policies.Uniform(2, 8), environment=ARMS,
+    pb.environments.TruncatedNormalBandit: dict(means=[0.4, 0.5], noise_std=[0.01**0.5, 0.02**0.5]),
+    pb.environments.UniformBandit: dict(means=[0.1, 0.2], noise_std=[0.1**0.5] * 2),
+    pb.simulate: dict(policy=lambda e: pb.policies.Uniform(2, budget=8), environment=ARMS,
                       n_runs=2),
-    pb.compare: dict(policies={"a": pb.policies.Uniform(2, 8)}, environment=ARMS, n_runs=2),
+    pb.compare: dict(policies={"a": pb.policies.Uniform(2, budget=8)}, environment=ARMS, n_runs=2),
     answers_above: dict(threshold=0.1, epsilon=0.0),
     load_comparison: dict(path=SAVED),
     stopping_times: dict(q=[0.1, 0.5], of="pulls"),

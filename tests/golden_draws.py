@@ -131,7 +131,7 @@ DRAWS = {
         [lambda rng: rng.random(), lambda rng: rng.normal(0.5, 0.1)], 200, rng=1,
         progress=False).allocator,
     "simulate": lambda: pb.simulate(
-        lambda e: pb.policies.SequentialHalving(e.n_arms, 60),
+        lambda e: pb.policies.SequentialHalving(e.n_arms, budget=60),
                                     pb.environments.GaussianBandit([0, 1, 2]),
         20, rng=1).cumulative_regrets,
     "best_of": lambda: pb.best_of(TABLE, value_range=(0, 1), rng=1).items,

@@ -34,7 +34,7 @@ class Call(NamedTuple):
 def late(name, **lost):
     """A policy whose first rewards were lost, and come."""
     def make():
-        policy = EVERY[name]() if name in EVERY else pb.policies.Uniform(7, MANY)
+        policy = EVERY[name]() if name in EVERY else pb.policies.Uniform(7, budget=MANY)
         arms = policy.ask()
         policy.tell(arms, np.full(arms.size, np.nan), missing="drop")
         return policy
@@ -102,18 +102,19 @@ WALK = mcmc.RacingMetropolis(lambda n, points: -0.5 * (POINTS[n, :1] - points[:,
 EXACT = mcmc.ExactMinibatch(POINTS, (POINTS[:, 0] > 0.5) * 1.0)
 BANDITS = {
     "BernoulliBandit": pb.environments.BernoulliBandit([0.1, 0.5, 0.9]),
-    "BinomialBandit": pb.environments.BinomialBandit(20, [0.1, 0.5, 0.9]),
+    "BinomialBandit": pb.environments.BinomialBandit([0.1, 0.5, 0.9], trials=20),
     "CostlyBandit": pb.environments.CostlyBandit(
         pb.environments.GaussianBandit([0.1, 0.5, 0.9]), [1.0, 2.0, 3.0]),
     "EmpiricalBandit": pb.environments.EmpiricalBandit(MATRIX[:50].T),
     "GaussianBandit": pb.environments.GaussianBandit([0.1, 0.5, 0.9]),
     "ScaledBernoulliBandit": pb.environments.ScaledBernoulliBandit(
         [0.1, 0.5, 0.9], [0.1] * 3, [0.5] * 3),
-    "TruncatedNormalBandit": pb.environments.TruncatedNormalBandit([0.3, 0.4, 0.5], [0.02] * 3),
-    "UniformBandit": pb.environments.UniformBandit([0.1, 0.5, 0.9], [0.1] * 3),
+    "TruncatedNormalBandit": pb.environments.TruncatedNormalBandit([0.3, 0.4, 0.5],
+                                                                   [0.02**0.5] * 3),
+    "UniformBandit": pb.environments.UniformBandit([0.1, 0.5, 0.9], [0.1**0.5] * 3),
     "FunctionEnvironment": mixture_of(np.array([0.1, 0.5, 0.9])),
 }
-GLR, WAGERS = pb.stopping.GLR(0.1), pb.stopping.Betting(0.1)
+GLR, WAGERS = pb.stopping.GLR(delta=0.1), pb.stopping.Betting(delta=0.1)
 SEEN = [np.linspace(0.2, 0.8, 2000) ** power for power in (1, 2, 3)]
 
 
@@ -141,8 +142,8 @@ CALLS = PULLS | {
     "TableBandit.pull": table(lambda bandit: bandit.pull(ARMS)),
     "TableBandit.pull_with_costs": table(lambda bandit: bandit.pull_with_costs(ARMS)),
     "TableBandit.reset": table(lambda bandit: bandit.reset()),
-    "GLR.margins": function(lambda: GLR.margins([9, 8, 7], [0.1, 0.2, 0.3])),
-    "GLR.is_sure": function(lambda: GLR.is_sure([9, 8, 7], [0.1, 0.2, 0.3])),
+    "GLR.margins": function(lambda: GLR.margins(pulls=[9, 8, 7], means=[0.1, 0.2, 0.3])),
+    "GLR.is_sure": function(lambda: GLR.is_sure(pulls=[9, 8, 7], means=[0.1, 0.2, 0.3])),
     "Betting.margins": function(lambda: WAGERS.margins(SEEN)),
     "Betting.is_sure": function(lambda: WAGERS.is_sure(SEEN)),
     "Factor.bind": function(bound),

@@ -29,7 +29,7 @@ Y = np.linspace(-1.0, 1.0, 500)
 
 
 def factory(environment):
-    return pb.policies.RoundRobin(2, 1, 2, 20)
+    return pb.policies.RoundRobin(2, 1, batch_size=2, max_batches=20)
 
 
 BANDIT = pb.environments.BernoulliBandit([0.2, 0.7])
@@ -47,7 +47,7 @@ def in_python():
         def ask(self):
             return super().ask()
 
-    return pb.simulate(lambda _: Plain(2, 1, 2, 20), BANDIT, 24, rng=1,
+    return pb.simulate(lambda _: Plain(2, 1, batch_size=2, max_batches=20), BANDIT, 24, rng=1,
                        n_threads=3).pulls.tolist()
 
 

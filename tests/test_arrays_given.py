@@ -170,7 +170,7 @@ def scores(given):
 def simulations(given):
     class Coins(pb.environments.Environment):
         def __init__(self):
-            super().__init__([0.2, 0.5, 0.8], [0.16, 0.25, 0.16])
+            super().__init__([0.2, 0.5, 0.8], [0.4, 0.5, 0.4])
             self.draw = given(self._draw)
 
         def _draw(self, arms, rng):
@@ -201,7 +201,8 @@ def simulations(given):
             return self._best(np.arange(3), 1)
 
     return [one.pulls.tolist() + one.errors.tolist() for one in (
-        pb.simulate(lambda _: pb.policies.RoundRobin(3, 1, 3, 60), Coins(), 10, rng=1),
+        pb.simulate(lambda _: pb.policies.RoundRobin(3, 1, batch_size=3, max_batches=60), Coins(),
+                    10, rng=1),
         pb.simulate(lambda _: Cycle(), Coins(), 10, rng=1),
         pb.simulate(lambda _: Cycle(), pb.environments.BernoulliBandit([0.2, 0.5, 0.8]), 10,
                     rng=1))]
@@ -216,7 +217,8 @@ def kernels(given):
     def kernel(points):
         return np.exp(-np.square(points[:, None] - points).sum(axis=2))
 
-    policy = pb.policies.BayesGap(30, kernel=given(kernel), features=X[:9].copy(),
+    policy = pb.policies.BayesGap(len(X[:9].copy()), budget=30, kernel=given(kernel),
+                                  features=X[:9].copy(),
                                   noise_std=0.5)
     return [policy.ask().tolist(), frozen(policy.get_state())]
 

@@ -28,7 +28,7 @@ class Seen:
 def simulate(seen, **options):
     def factory(environment):
         seen.look()
-        return pb.policies.RoundRobin(2, 1, 2, 20)
+        return pb.policies.RoundRobin(2, 1, batch_size=2, max_batches=20)
 
     def metric(policy, environment):
         seen.look()
@@ -133,7 +133,7 @@ def test_error_settings_of_numpy_reach_threads():
         return float(np.geterr()["over"] == "raise")
 
     with np.errstate(over="raise"):
-        result = pb.simulate(lambda _: pb.policies.RoundRobin(2, 1, 2, 20),
+        result = pb.simulate(lambda _: pb.policies.RoundRobin(2, 1, batch_size=2, max_batches=20),
                              pb.environments.BernoulliBandit([0.2, 0.7]), 50, rng=1, n_threads=2,
                              metrics={"metric": metric})
     assert result.metrics["metric"].all()

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 import pybandit as pb
+import pybandit.numba
 from interrupted_calls import CALLS
 from public_classes import CHANGING, FUNCTIONS, methods_of
+from pybandit import cli
 
 from betting.interrupts import alarms, interruption
 
@@ -39,14 +41,14 @@ ELSEWHERE = {
 }
 # What takes no data: it reads, draws a picture, begins anew, or is scikit-learn's own.
 READS = set("""
-    recommend get_state from_state seed interval plot summary to_dict to_frame rewards best raise_status ask
-    amendments batch close count_amendments counts history log split status options
+    recommend get_state from_state seed interval plot summary to_dict to_frame rewards best
+    raise_status ask amendments batch close count_amendments counts history log split status options
     decision_function get_metadata_routing get_params inverse_transform predict predict_log_proba
     predict_proba score score_samples set_callbacks set_params transform
     set_fit_request set_score_request
 """.split())
 READING = {"get_include", "group_weights", "to_arviz", *pb.bounds.__all__, *pb.kernels.__all__,
-           *pb.stopping.__all__, *pb.numba.__all__, *pb.cli.__all__}
+           *pb.stopping.__all__, *pb.numba.__all__, *cli.__all__}
 
 
 def owner_of(cls, method):

@@ -163,10 +163,10 @@ def results():
     scores = np.random.default_rng(1).random((200, 4))
     runs = [pb.best_of(scores, value_range=(0, 1), rng=1),
             pb.best_of(scores, value_range=(0, 1), budget=99, rng=1),
-            pb.simulate(lambda e: pb.policies.UCB1(3), bandit, 20, horizon=30, rng=1),
+            pb.simulate(lambda e: pb.policies.UCB1(3), bandit, 20, max_pulls=30, rng=1),
             pb.compare({"a": lambda e: pb.policies.UCB1(3),
-                        "b": lambda e: pb.policies.Uniform(3, 30)}, bandit, 20,
-                       horizon=30, rng=1),
+                        "b": lambda e: pb.policies.Uniform(3, budget=30)}, bandit, 20,
+                       max_pulls=30, rng=1),
             pb.race(MATRIX, rng=1), pb.confidence_sequence(scores[:, 0], value_range=(0, 1)),
             pb.RacingSampler(MATRIX, rng=1).draw()[1]]
     return {type(run).__name__ + str(at): run for at, run in enumerate(runs)}

@@ -150,7 +150,8 @@ def table(seconds):
 def study(seconds):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        errors, one = [], Study.create(":memory:", pb.policies.RoundRobin(6, 1, 6, 1000))
+        errors, one = [], Study.create(":memory:",
+                                       pb.policies.RoundRobin(6, 1, batch_size=6, max_batches=1000))
         threads = [threading.Thread(target=study_work, args=(one, part, errors))
                    for part in range(8)]
         for thread in threads:
@@ -225,7 +226,7 @@ SOAKS = {
     "ExactMinibatch": right(lambda: EXACT.step(EXACT.mode, n_steps=200, rng=1).value),
     "RacingMetropolis: SGLD": racing("metropolis by SGLD"),
     "FunctionPolicy": policies(lambda: upper(4)), "Factor": right(bound),
-    "GLR": right(lambda: GLR.margins([9, 8, 7], [0.1, 0.2, 0.3])),
+    "GLR": right(lambda: GLR.margins(pulls=[9, 8, 7], means=[0.1, 0.2, 0.3])),
     "Betting": right(lambda: WAGERS.margins(SEEN)),
     "Study": study, "BanditSearchCV": search, "Blocks": blocks,
 }

@@ -67,7 +67,7 @@ def test_ask_and_tell(timed, role):
 @pytest.mark.parametrize("role", ["values alone", "uniform", "thompson-variance", "lcb-variance",
                                   "ucb1", "ucb-v", "kl-ucb", "thompson"])
 def test_simulate(timed, role):
-    environment = pb.environments.GaussianBandit(np.full(10, 3.0), DEVIATIONS**2)
+    environment = pb.environments.GaussianBandit(np.full(10, 3.0), DEVIATIONS)
     in_turn, rng = np.arange(BUDGET) % 10, np.random.default_rng(1)
 
     def run():

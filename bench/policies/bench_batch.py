@@ -23,7 +23,7 @@ def users():
     """A power law of half a million means, that of examples/policies/twitter_scale.py."""
     rank = np.arange(1, N_USERS + 1.0)
     means = np.maximum(1.0, 476.26 * rank**-0.5097) / 8928
-    return pb.environments.BinomialBandit(LOOKS, np.random.default_rng(1).permutation(means))
+    return pb.environments.BinomialBandit(np.random.default_rng(1).permutation(means), trials=LOOKS)
 
 
 @pytest.fixture
@@ -68,7 +68,8 @@ def test_round_robin(timed, bare, users, role):
         bare(group, 800 * FOLLOWED, N_USERS)
     elif role == "round robin":
         timed(group, role, lambda: run_once(
-            lambda e: pb.policies.RoundRobin(e.n_arms, K, FOLLOWED, 800, 12), users), rounds=3)
+            lambda e: pb.policies.RoundRobin(e.n_arms, K, batch_size=FOLLOWED, max_batches=800,
+                                             max_repeats=12), users), rounds=3)
     else:
         timed(group, role, lambda: numpy_round_robin(users.means, 800), rounds=1)
 
@@ -82,7 +83,8 @@ def test_batch_sar(timed, bare, users, n_batches, repeats, role):
         bare(group, n_batches * FOLLOWED, N_USERS)
     else:
         timed(group, role, lambda: run_once(
-            lambda e: pb.policies.BatchSAR(e.n_arms, K, FOLLOWED, n_batches, repeats), users),
+            lambda e: pb.policies.BatchSAR(e.n_arms, K, batch_size=FOLLOWED, max_batches=n_batches,
+                                           max_repeats=repeats), users),
               rounds=3)
 
 
@@ -110,7 +112,8 @@ def test_ask_and_tell(timed, bare, role):
     rewards = np.random.default_rng(3).normal(size=(97, WELLS))
 
     def run():
-        policy, plate = getattr(pb, role)(N_GENES, K, WELLS, PLATES), 0
+        policy, plate = getattr(pb.policies, role)(
+            N_GENES, K, batch_size=WELLS, max_batches=PLATES), 0
         while not policy.done:
             policy.tell(policy.ask(), rewards[plate % 97])
             plate += 1

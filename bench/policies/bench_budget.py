@@ -21,8 +21,8 @@ SHARED = runpy.run_path(str(EXAMPLES / "policies" / "budget_policies.py"))
 
 def bandit(n_arms):
     """Setting B of the examples, once."""
-    means, variances = SHARED["arms"](n_arms, "B", np.random.default_rng(1))
-    return pb.environments.GaussianBandit(means, variances)
+    means, noise_std = SHARED["arms"](n_arms, "B", np.random.default_rng(1))
+    return pb.environments.GaussianBandit(means, noise_std)
 
 
 def numpy_halving(environment, budget, n_runs, rng, draw_sums):

@@ -31,7 +31,8 @@ def whole_run(name, n_rounds, arms, means, n_before=0):
 
     def setup():
         rng = np.random.default_rng(2)
-        policy = getattr(pb, name)(BUDGET, **arms, noise_std=NOISE)
+        policy = getattr(pb.policies, name)(len(next(iter(arms.values()))), budget=BUDGET, **arms,
+                                            noise_std=NOISE)
         play(policy, means, n_before, rng)
         return (policy, rng), {}
 
@@ -59,7 +60,7 @@ def numpy_round(covariance, means, t):
 def scikit_round(points, seen, rewards):
     from sklearn.gaussian_process import GaussianProcessRegressor
 
-    regressor = GaussianProcessRegressor(pb.kernels.squared_exponential(), alpha=NOISE**2,
+    regressor = GaussianProcessRegressor(pb.kernels.rbf(0.5**0.5), alpha=NOISE**2,
                                          optimizer=None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -102,6 +102,6 @@ def test_index(timed, n_arms, role):
             numpy_ucb1(means, horizon, rng)
     else:
         def run():
-            pb.simulate(lambda e: getattr(pb, role)(n_arms), environment, 1, rng=1,
-                        n_threads=1, progress=False, horizon=horizon)
+            pb.simulate(lambda e: getattr(pb.policies, role)(n_arms), environment, 1, rng=1,
+                        n_threads=1, progress=False, max_pulls=horizon)
     timed(f"a pull, K = {n_arms:,}", role, run, per=horizon, rounds=rounds)

@@ -228,13 +228,13 @@ def loops():
 
 
 POLICIES = {
-    "UCBE": lambda k, n: pb.policies.UCBE(k, n, COMPLEXITY),
-    "GapE": lambda k, n: pb.policies.GapE(k, n, RANGE, COMPLEXITY),
-    "GapEV": lambda k, n: pb.policies.GapEV(k, n, RANGE, COMPLEXITY),
-    "UGapEb": lambda k, n: pb.policies.UGapEb(k, n, COMPLEXITY),
-    "EBTC": lambda k, n: pb.policies.EBTC(k, budget=n),
-    "VBR": pb.policies.VBR,
-    "SHAdaVar": pb.policies.SHAdaVar,
+    "UCBE": lambda k, n: pb.policies.UCBE(k, budget=n, complexity=COMPLEXITY),
+    "GapE": lambda k, n: pb.policies.GapE(k, budget=n, value_range=RANGE, complexity=COMPLEXITY),
+    "GapEV": lambda k, n: pb.policies.GapEV(k, budget=n, value_range=RANGE, complexity=COMPLEXITY),
+    "UGapEb": lambda k, n: pb.policies.UGapEb(k, budget=n, complexity=COMPLEXITY),
+    "EBTC": lambda k, n: pb.policies.EBTC(k, max_pulls=n),
+    "VBR": lambda k, n: pb.policies.VBR(k, budget=n),
+    "SHAdaVar": lambda k, n: pb.policies.SHAdaVar(k, budget=n),
 }
 
 
@@ -256,7 +256,7 @@ def test_one_pull(timed, compiled, name, role, n_arms):
         def run():
             compiled[name](np.random.default_rng(1), means, budget, n_runs)
     else:
-        bandit = pb.environments.GaussianBandit(means, SIGMA**2)
+        bandit = pb.environments.GaussianBandit(means, SIGMA)
 
         def make(environment=bandit):
             return POLICIES[name](n_arms, budget)
@@ -271,7 +271,7 @@ def test_one_pull(timed, compiled, name, role, n_arms):
 def test_errors_are_those_of_the_loop(compiled, name):
     """So that both do the same job."""
     means, n_runs = np.r_[0.5, np.full(9, 0.4)], 2000
-    bandit = pb.environments.GaussianBandit(means, SIGMA**2)
+    bandit = pb.environments.GaussianBandit(means, SIGMA)
     ours = pb.simulate(lambda e: POLICIES[name](10, 300), bandit, n_runs, rng=1)
     theirs = compiled[name](np.random.default_rng(2), means, 300, n_runs)
     assert abs(theirs - ours.error_probability) < 5 * np.sqrt(2 * 0.25 / n_runs)

@@ -13,8 +13,8 @@ import pybandit as pb
 
 N_ARMS, BUDGET, N_RUNS = 20, 2000, 5000
 MEANS = np.linspace(0.0, 1.0, N_ARMS)[::-1].copy()
-POLICIES = {"SuccessiveRejects": lambda e: pb.policies.SuccessiveRejects(N_ARMS, BUDGET),
-            "SequentialHalving": lambda e: pb.policies.SequentialHalving(N_ARMS, BUDGET)}
+POLICIES = {"SuccessiveRejects": lambda e: pb.policies.SuccessiveRejects(N_ARMS, budget=BUDGET),
+            "SequentialHalving": lambda e: pb.policies.SequentialHalving(N_ARMS, budget=BUDGET)}
 
 
 def loops():

@@ -109,7 +109,7 @@ def test_one_pull(timed, made, role, n_arms):
         if role == "plain numba loop":
             loop(np.random.default_rng(1), means, horizon, n_runs)
         else:
-            pb.simulate(policy, arms, n_runs, rng=1, horizon=horizon, n_threads=1, progress=False)
+            pb.simulate(policy, arms, n_runs, rng=1, max_pulls=horizon, n_threads=1, progress=False)
 
     timed(f"UCB1, K = {n_arms}, n = {horizon:,}", role, run, per=n_runs * horizon, rounds=5)
 
@@ -120,7 +120,7 @@ def test_all_make_the_same_errors(made):
     for policy in (pb.policies.UCB1(10), kept(10, centres=np.zeros(10), roots=np.zeros(10)),
                    anew(10)):
         for arms in (pb.environments.GaussianBandit(means), normal(means, 1.0)):
-            found.append(pb.simulate(policy, arms, 500, rng=1, horizon=300).error_probability)
+            found.append(pb.simulate(policy, arms, 500, rng=1, max_pulls=300).error_probability)
     assert len(set(found)) == 1
     theirs = loop(np.random.default_rng(2), means, 300, 500)
     assert abs(theirs - found[0]) < 5 * np.sqrt(2 * 0.25 / 500)

@@ -39,7 +39,7 @@ def walled(benchmark):
 
 
 def screen():
-    return pb.policies.BatchSAR(N_GENES, K, WELLS, PLATES)
+    return pb.policies.BatchSAR(N_GENES, K, batch_size=WELLS, max_batches=PLATES)
 
 
 def changed_bytes():
@@ -115,7 +115,8 @@ def test_a_plate_in_memory(walled, role):
 @pytest.mark.parametrize("role", ["read the file", "open"])
 def test_open_a_million_pulls(walled, tmp_path, role):
     path = str(tmp_path / "study.db")
-    with pb.Study.create(path, pb.policies.RoundRobin(N_GENES, K, 10_000, 200)) as study:
+    with pb.Study.create(path, pb.policies.RoundRobin(N_GENES, K, batch_size=10_000,
+                                                      max_batches=200)) as study:
         for number in range(100):
             study.tell(study.ask().id, np.random.default_rng(number).normal(size=10_000))
 
@@ -145,7 +146,8 @@ def test_import_results(walled, tmp_path, role):
 
     def told():
         path = str(tmp_path / f"{next(counter)}.db")
-        with pb.Study.create(path, pb.policies.RoundRobin(N_GENES, K, n, 2)) as study:
+        with pb.Study.create(path, pb.policies.RoundRobin(N_GENES, K, batch_size=n,
+                                                          max_batches=2)) as study:
             study.tell(study.ask().id, rewards)
 
     walled("import 10^5 results", role, bare if role == "bare SQLite" else told, 3)

@@ -113,23 +113,24 @@ def student_rare(rng):
 # -- policies, all runs at once --------------------------------------------------------------
 
 
-def named(make, n_arms=2, horizon=3000):
+def named(make, n_arms=2, max_pulls=3000):
     """Equal arms: the share of the runs in which one is named within so many pulls."""
     def wrong(n_runs, seed):
         arms = pb.environments.BernoulliBandit(np.full(n_arms, 0.5))
-        result = pb.simulate(make, arms, n_runs, rng=seed, horizon=horizon)
+        result = pb.simulate(make, arms, n_runs, rng=seed, max_pulls=max_pulls)
         return int(result.stopped.sum())
     return wrong
 
 
 def top_two(rule):
-    return lambda environment: pb.policies.TopTwo(environment.n_arms, rule)
+    return lambda environment: pb.policies.TopTwo(environment.n_arms, stopping=rule)
 
 
 def batch_racing(n_runs, seed):
     arms = pb.environments.BernoulliBandit([0.52, 0.5, 0.5])
-    result = pb.simulate(lambda e: pb.policies.BatchRacing(3, 1, 0.1, 300), arms, n_runs, rng=seed,
-                         horizon=30_000)
+    result = pb.simulate(lambda e: pb.policies.BatchRacing(3, 1, delta=0.1, batch_size=300), arms,
+                         n_runs, rng=seed,
+                         max_pulls=30_000)
     return int((result.stopped & (result.errors > 0)).sum())
 
 
@@ -152,13 +153,14 @@ PROMISES = {
     "interval of estimators, 40 looks": (0.05, each(interval), 0.25),
     # a better arm may be named wrongly with .1, so either of two equal ones with .2
     "TopTwo, GLR proven, two equal arms": (
-        0.2, named(top_two(pb.stopping.GLR(0.1, law="bernoulli"))), 1),
-    "TopTwo, Betting, two equal arms": (0.2, named(top_two(pb.stopping.Betting(0.1))), 1),
-    "LUCB, two equal arms": (0.2, named(lambda e: pb.policies.LUCB(2, delta=0.1, sigma=0.5)), 1),
+        0.2, named(top_two(pb.stopping.GLR(delta=0.1, law="bernoulli"))), 1),
+    "TopTwo, Betting, two equal arms": (0.2, named(top_two(pb.stopping.Betting(delta=0.1))), 1),
+    "LUCB, two equal arms": (0.2, named(lambda e: pb.policies.LUCB(2, delta=0.1, noise_std=0.5)),
+                             1),
     "BatchRacing, .52 against .5": (0.1, batch_racing, 0.5),
     "about: race, student, normal differences": (0.05, each(student), 1),
     "nothing proved: GLR heuristic, equal arms": (
-        0.1, named(top_two(pb.stopping.GLR(0.1, law="bernoulli", threshold="heuristic"))), 1),
+        0.1, named(top_two(pb.stopping.GLR(delta=0.1, law="bernoulli", guarantee="heuristic"))), 1),
     "not promised: student, rare large factors": (0.05, each(student_rare), 0.5),
 }
 

@@ -41,7 +41,7 @@ SKEWED = (("mean", {}), ("inverse-variance", {}), ("predictable", {}),
 
 
 def five():
-    return GaussianBandit(np.full(5, 3.0), DEVIATIONS**2)
+    return GaussianBandit(np.full(5, 3.0), DEVIATIONS)
 
 
 def rare(share):

@@ -75,7 +75,7 @@ def replay(evidence, steps, seed):
     mean_costs = np.array([c.mean() for c in costs])
     spread = max(c.var() / c.mean() ** 2 for c in costs)
     return CostlyBandit(EmpiricalBandit([v * (mean / v.mean()) for v in values]), mean_costs,
-                        1 / spread)
+                        cost_shape=1 / spread)
 
 
 def names(evidence):

@@ -78,7 +78,8 @@ def measure(means, k, settings, n_runs, seed):
             policies = []
 
             def make(environment, b=b, r=r, policies=policies):
-                policies.append(pb.policies.BatchRacing(environment.n_arms, k, DELTA, b, r))
+                policies.append(pb.policies.BatchRacing(environment.n_arms, k, delta=DELTA,
+                                                        batch_size=b, max_repeats=r))
                 return policies[-1]
 
             result = pb.simulate(make, table, 1, n_threads=1, progress=False)

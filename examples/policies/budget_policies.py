@@ -11,12 +11,13 @@ SETTINGS = ("A", "B")
 
 
 def arms(n_arms, setting, rng):
-    """Means and variances of a run; setting A: the first arm has little noise, B: much."""
+    """Draw means and noise of a run; setting A: the first arm has little noise, B: much."""
     rank = np.arange(n_arms)
     means = 1.0 - np.sqrt(rank / n_arms)
     noisy = rank % 2 == SETTINGS[::-1].index(setting)
     variances = np.where(noisy, 0.9 * means**2 + 0.1, 0.1)
-    return means + rng.normal(0.0, 0.05, n_arms), variances * rng.uniform(0.5, 1.5, n_arms)
+    means = means + rng.normal(0.0, 0.05, n_arms)
+    return means, np.sqrt(variances * rng.uniform(0.5, 1.5, n_arms))
 
 
 def once_a_run(draw):
@@ -40,46 +41,51 @@ def gape(environment, n):
     """With the paper's scale of H, 4 log2(K) / 144."""
     n_arms, b = environment.n_arms, width(environment, n)
     complexity = (b**2 / gaps(environment.means) ** 2).sum() * np.log2(n_arms) / 36
-    return pb.policies.GapE(n_arms, n, (0.0, b), complexity)
+    return pb.policies.GapE(n_arms, budget=n, value_range=(0.0, b), complexity=complexity)
 
 
 def gapev(environment, n):
     """With the paper's scale of H, 4 log2(K) / 512."""
     n_arms, b, gap = environment.n_arms, width(environment, n), gaps(environment.means)
     root = np.sqrt(environment.variances) + np.sqrt(environment.variances + 16 / 3 * b * gap)
-    return pb.policies.GapEV(n_arms, n, (0.0, b), (root**2 / gap**2).sum() * np.log2(n_arms) / 128)
+    return pb.policies.GapEV(n_arms, budget=n, value_range=(0.0, b),
+                             complexity=(root**2 / gap**2).sum() * np.log2(n_arms) / 128)
 
 
 def ucbe(environment, n):
-    return pb.policies.UCBE(environment.n_arms, n, (1.0 / gaps(environment.means) ** 2).sum())
+    return pb.policies.UCBE(environment.n_arms, budget=n,
+                            complexity=(1.0 / gaps(environment.means) ** 2).sum())
 
 
 # name: what it takes from pybandit, and how it is made for n pulls. SHVar knows the
 # variances, UGapEb the largest, and GapE, GapEV and UCBE how hard the problem is.
 MAKERS = {
-    "Uniform": ("Uniform", lambda e, n: pb.policies.Uniform(e.n_arms, n)),
+    "Uniform": ("Uniform", lambda e, n: pb.policies.Uniform(e.n_arms, budget=n)),
     "SuccessiveRejects": ("SuccessiveRejects", lambda e,
-                          n: pb.policies.SuccessiveRejects(e.n_arms, n)),
+                          n: pb.policies.SuccessiveRejects(e.n_arms, budget=n)),
     "SequentialHalving": ("SequentialHalving", lambda e,
-                          n: pb.policies.SequentialHalving(e.n_arms, n)),
+                          n: pb.policies.SequentialHalving(e.n_arms, budget=n)),
     "SequentialHalving, reuse": (
-        "SequentialHalving", lambda e, n: pb.policies.SequentialHalving(e.n_arms, n, reuse=True)),
-    "SHVar": ("SHVar", lambda e, n: pb.policies.SHVar(e.n_arms, n, e.variances)),
-    "SHVar, reuse": ("SHVar", lambda e, n: pb.policies.SHVar(e.n_arms, n, e.variances, reuse=True)),
-    "SHAdaVar": ("SHAdaVar", lambda e, n: pb.policies.SHAdaVar(e.n_arms, n)),
-    "SHAdaVar, reuse": ("SHAdaVar", lambda e, n: pb.policies.SHAdaVar(e.n_arms, n, reuse=True)),
+        "SequentialHalving", lambda e,
+                                 n: pb.policies.SequentialHalving(e.n_arms, budget=n, reuse=True)),
+    "SHVar": ("SHVar", lambda e, n: pb.policies.SHVar(e.n_arms, budget=n, noise_std=e.noise_std)),
+    "SHVar, reuse": ("SHVar", lambda e,
+                     n: pb.policies.SHVar(e.n_arms, budget=n, noise_std=e.noise_std, reuse=True)),
+    "SHAdaVar": ("SHAdaVar", lambda e, n: pb.policies.SHAdaVar(e.n_arms, budget=n)),
+    "SHAdaVar, reuse": ("SHAdaVar", lambda e,
+                        n: pb.policies.SHAdaVar(e.n_arms, budget=n, reuse=True)),
     "GapE": ("GapE", gape),
     "GapEV": ("GapEV", gapev),
     "UCBE": ("UCBE", ucbe),
     "UGapEb": ("UGapEb", lambda e,
-               n: pb.policies.UGapEb(e.n_arms, n, sigma=e.variances.max() ** 0.5)),
-    "VBR": ("VBR", lambda e, n: pb.policies.VBR(e.n_arms, n)),
-    "EBTC": ("EBTC", lambda e, n: pb.policies.EBTC(e.n_arms, budget=n)),
-    "OCBA": ("OCBA", lambda e, n: pb.policies.OCBA(e.n_arms, n)),
-    "EBTC, variance_aware": (
-        "EBTC", lambda e, n: pb.policies.EBTC(e.n_arms, budget=n, variance_aware=True)),
+               n: pb.policies.UGapEb(e.n_arms, budget=n, noise_std=e.noise_std.max())),
+    "VBR": ("VBR", lambda e, n: pb.policies.VBR(e.n_arms, budget=n)),
+    "EBTC": ("EBTC", lambda e, n: pb.policies.EBTC(e.n_arms, max_pulls=n)),
+    "OCBA": ("OCBA", lambda e, n: pb.policies.OCBA(e.n_arms, budget=n)),
+    "EBTC, estimated": (
+        "EBTC", lambda e, n: pb.policies.EBTC(e.n_arms, max_pulls=n, noise_std="estimated")),
     "ContinuousRejects": ("ContinuousRejects", lambda e,
-                          n: pb.policies.ContinuousRejects(e.n_arms, n)),
+                          n: pb.policies.ContinuousRejects(e.n_arms, budget=n)),
 }
 POLICIES = {name: make for name, (needs, make) in MAKERS.items() if hasattr(pb, needs)}
 

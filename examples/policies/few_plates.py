@@ -25,7 +25,7 @@ class Skewed(pb.environments.Environment):
     """Log-normal readings about the means."""
 
     def __init__(self, means, deviation):
-        super().__init__(means, deviation**2)
+        super().__init__(means, deviation)
         self.scale = deviation / np.sqrt(np.e**2 - np.e)
 
     def pull(self, arms, rng=None):
@@ -34,7 +34,7 @@ class Skewed(pb.environments.Environment):
 
 
 NOISES = {
-    "low": lambda means: pb.environments.GaussianBandit(means, 0.35**2),
+    "low": lambda means: pb.environments.GaussianBandit(means, 0.35),
     "high": lambda means: pb.environments.GaussianBandit(means, 1.0),
     "log-normal": lambda means: Skewed(means, 0.7),
 }
@@ -98,10 +98,11 @@ def hits(policy, environment):
 def measure(make, n, noise, n_batches, n_runs, seed, k=K, wells=WELLS):
     """Hits of each run, or None where the policy takes no so few plates."""
     try:
-        make(n, k, wells, n_batches)
+        make(n, k, batch_size=wells, max_batches=n_batches)
     except pb.errors.InfeasibleBudgetError:
         return None
-    result = pb.simulate(lambda environment: make(environment.n_arms, k, wells, n_batches),
+    result = pb.simulate(lambda environment: make(
+        environment.n_arms, k, batch_size=wells, max_batches=n_batches),
                          lambda rng: NOISES[noise](rng.normal(size=n)), n_runs, rng=seed,
                          metrics=[hits], progress=False)
     return result.metrics["hits"]

@@ -22,24 +22,25 @@ from pybandit.stopping import GLR, Betting, lower_bound
 MEANS = np.arange(10, 0, -1) / 10
 DELTAS = 0.1, 1e-4, 1e-10
 RULES = {
-    "TrackAndStop": lambda k, rule: pb.policies.TrackAndStop(k, rule),
-    "T3C": lambda k, rule: pb.policies.TopTwo(k, rule),
-    "T3C, ids": lambda k, rule: pb.policies.TopTwo(k, rule, beta="ids"),
-    "EB-TC": lambda k, rule: pb.policies.TopTwo(k, rule, leader="empirical"),
-    "EB-TCI, ids": lambda k, rule: pb.policies.TopTwo(k, rule, leader="empirical", beta="ids",
-                                                      challenger="cost-improved"),
-    "TTUCB": lambda k, rule: pb.policies.TopTwo(k, rule, leader="ucb"),
+    "TrackAndStop": lambda k, rule: pb.policies.TrackAndStop(k, stopping=rule),
+    "T3C": lambda k, rule: pb.policies.TopTwo(k, stopping=rule),
+    "T3C, ids": lambda k, rule: pb.policies.TopTwo(k, stopping=rule, beta="ids"),
+    "EB-TC": lambda k, rule: pb.policies.TopTwo(k, stopping=rule, leader="empirical"),
+    "EB-TCI, ids": lambda k,
+         rule: pb.policies.TopTwo(k, stopping=rule, leader="empirical", beta="ids",
+                                  challenger="cost-improved"),
+    "TTUCB": lambda k, rule: pb.policies.TopTwo(k, stopping=rule, leader="ucb"),
     "EBTC": lambda k, rule: pb.policies.EBTC(k, epsilon=0.0, stopping=rule),
-    "SuccessiveElimination": lambda k, rule: pb.policies.SuccessiveElimination(k, rule),
+    "SuccessiveElimination": lambda k, rule: pb.policies.SuccessiveElimination(k, stopping=rule),
     "T3C, variances unknown": lambda k, rule: pb.policies.TopTwo(
-        k, GLR(rule.delta, "gaussian-unknown", threshold=rule.threshold)),
+        k, stopping=GLR(delta=rule.delta, law="gaussian-unknown", guarantee=rule.guarantee)),
 }
 GAUSSIAN_ONLY = "EBTC", "T3C, variances unknown"  # EBTC's challenger is
 OWN_BOUNDS = {
-    "LUCB": lambda k, delta: pb.policies.LUCB(k, delta),
-    "UGapEc": lambda k, delta: pb.policies.UGapEc(k, delta),
-    "LilUCB": lambda k, delta: pb.policies.LilUCB(k, delta),
-    "LilUCB, heuristic": lambda k, delta: pb.policies.LilUCB(k, delta, constants="heuristic"),
+    "LUCB": lambda k, delta: pb.policies.LUCB(k, delta=delta),
+    "UGapEc": lambda k, delta: pb.policies.UGapEc(k, delta=delta),
+    "LilUCB": lambda k, delta: pb.policies.LilUCB(k, delta=delta),
+    "LilUCB, heuristic": lambda k, delta: pb.policies.LilUCB(k, delta=delta, guarantee="heuristic"),
 }
 BERNOULLI = (0.5, 0.45, 0.43, 0.4), (0.3, 0.21, 0.2, 0.19, 0.18)
 
@@ -55,12 +56,12 @@ def cell(make, environment, n_runs, seed, unit=1.0):
 
 def gaussian(rules, own_bounds, n_runs, seed):
     arms = pb.environments.GaussianBandit(MEANS, 1.0)
-    least = lower_bound(MEANS, 0.1) / (0.8 * np.log(9.0))  # T
+    least = lower_bound(MEANS, delta=0.1) / (0.8 * np.log(9.0))  # T
     print(f"{'pulls over ' + format(least, ',.0f') + ' log(1/delta)':<32}"
           + "".join(f"{delta:>18}" for delta in DELTAS))
     for threshold in "heuristic", "proven":
         for name, make in rules.items():
-            cells = [cell(lambda e, d=delta: make(10, GLR(d, threshold=threshold)),  # noqa: B023
+            cells = [cell(lambda e, d=delta, m=make, g=threshold: m(10, GLR(delta=d, guarantee=g)),
                           arms, n_runs, seed, least * np.log(1 / delta)) for delta in DELTAS]
             print(f"{name + ', ' + threshold:<32}" + "".join(f"{text:>18}" for text in cells))
     n_runs = max(2, n_runs // 10)
@@ -71,24 +72,24 @@ def gaussian(rules, own_bounds, n_runs, seed):
 
 
 def bernoulli(rules, n_runs, seed):
-    rule = GLR(0.1, "bernoulli", threshold="heuristic")
+    rule = GLR(delta=0.1, law="bernoulli", guarantee="heuristic")
     print("\n" + f"{'pulls, delta = .1':<32}" + "".join(f"{means!s:>34}" for means in BERNOULLI))
     arms = [pb.environments.BernoulliBandit(means) for means in BERNOULLI]
     rows = {name: lambda e, make=make: make(e.n_arms, rule) for name, make in rules.items()
             if name not in GAUSSIAN_ONLY}
-    rows["KLLUCB"] = lambda e: pb.policies.KLLUCB(e.n_arms, 0.1)
+    rows["KLLUCB"] = lambda e: pb.policies.KLLUCB(e.n_arms, delta=0.1)
     for name, make in rows.items():
         cells = [cell(make, environment, n_runs, seed) for environment in arms]
         print(f"{name:<32}" + "".join(f"{text:>34}" for text in cells))
-    cells = [f"{lower_bound(means, 0.1, 'bernoulli'):,.0f}" for means in BERNOULLI]
+    cells = [f"{lower_bound(means, delta=0.1, law='bernoulli'):,.0f}" for means in BERNOULLI]
     print(f"{'least of any rule':<32}" + "".join(f"{text:>34}" for text in cells))
 
 
 def bounded(rules, n_runs, seed):
     kinds = {"coins": pb.environments.BernoulliBandit(MEANS / 2),
-             "narrow": pb.environments.UniformBandit(MEANS / 2, np.full(10, 0.02**2))}
-    stops = {"bets": Betting(0.1), "GLR": GLR(0.1, "bernoulli"),
-             "heuristic": GLR(0.1, "bernoulli", threshold="heuristic")}
+             "narrow": pb.environments.UniformBandit(MEANS / 2, 0.02)}
+    stops = {"bets": Betting(delta=0.1), "GLR": GLR(delta=0.1, law="bernoulli"),
+             "heuristic": GLR(delta=0.1, law="bernoulli", guarantee="heuristic")}
     print("\n" + f"{'pulls, delta = .1':<32}"
           + "".join(f"{f'{kind}, {stop}':>20}" for kind in kinds for stop in stops))
     for name, make in rules.items():

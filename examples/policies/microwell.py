@@ -17,12 +17,12 @@ import numpy as np
 import pybandit as pb
 from pybandit._shared import drawing
 
-N, WELLS, VARIANCE = 12_979, 384, 0.1
+N, WELLS, NOISE_STD = 12_979, 384, np.sqrt(0.1)
 POLICIES = {
     "RoundRobin": pb.policies.RoundRobin,
     "BatchHalving": pb.policies.BatchHalving,
     "BatchSAR m'": pb.policies.BatchSAR,
-    "BatchSAR m": lambda *sizes: pb.policies.BatchSAR(*sizes, improved=False),
+    "BatchSAR m": lambda *arms, **sizes: pb.policies.BatchSAR(*arms, **sizes, improved=False),
 }
 # (k, B): reference and its half-width of each policy, and the batches BatchSAR m uses.
 REFERENCE = {
@@ -47,8 +47,9 @@ def false_negatives(policy, environment):
 def measure(make, means, k, n_batches, n_wells, n_runs, seed, repeats=None):
     """Mean share of false negatives, half of its 95 % interval, mean batches."""
     result = pb.simulate(
-        lambda environment: make(environment.n_arms, k, n_wells, n_batches, repeats),
-        lambda rng: pb.environments.GaussianBandit(rng.permutation(means), VARIANCE),
+        lambda environment: make(environment.n_arms, k, batch_size=n_wells,
+                                 max_batches=n_batches, max_repeats=repeats),
+        lambda rng: pb.environments.GaussianBandit(rng.permutation(means), NOISE_STD),
         n_runs, rng=seed, metrics=[false_negatives], progress=False)
     shares = result.metrics["false_negatives"]
     return shares.mean(), 1.96 * shares.std(ddof=1) / n_runs**0.5, result.mean_batches

@@ -59,8 +59,12 @@ class Catalogue:
 
     def environment(self, n_arms, setting):
         """Environments, one a run."""
-        return once_a_run(lambda rng: pb.environments.EmpiricalBandit(
-            values=STARS, counts=self.counts[self.closest(*arms(n_arms, setting, rng))]))
+        def draw(rng):
+            means, noise_std = arms(n_arms, setting, rng)
+            movies = self.closest(means, noise_std**2)
+            return pb.environments.EmpiricalBandit(values=STARS, counts=self.counts[movies])
+
+        return once_a_run(draw)
 
 
 def main(argv=None):

@@ -46,23 +46,23 @@ class Sensors:
         level = readings[:n_known].mean()
         self.later = readings[n_known:] - level
         self.covariance = np.cov(readings[:n_known], rowvar=False)
-        self.noise_variance = NOISE_SHARE * np.diag(self.covariance).mean()
+        self.noise_std = np.sqrt(NOISE_SHARE * np.diag(self.covariance).mean())
 
     def draw(self, rng):
         """One later time: what a run looks at."""
         return pb.environments.GaussianBandit(self.later[rng.integers(len(self.later))],
-                                              self.noise_variance)
+                                              self.noise_std)
 
     def policy(self, name, budget):
         """A function of the environment that makes the policy; None where it is infeasible."""
-        noise, n_sensors = np.sqrt(self.noise_variance), len(self.covariance)
+        noise, n_sensors = self.noise_std, len(self.covariance)
         if name in POLICIES:
-            return lambda environment: getattr(pb, name)(
-                budget, kernel=self.covariance, noise_std=noise, prior_std=ETA)
+            return lambda environment: getattr(pb.policies, name)(
+                n_sensors, budget=budget, kernel=self.covariance, noise_std=noise, prior_std=ETA)
         if budget < n_sensors:
             return None
-        options = dict(sigma=noise) if name == "UGapEb" else {}
-        return lambda environment: getattr(pb, name)(n_sensors, budget, **options)
+        options = dict(noise_std=noise) if name == "UGapEb" else {}
+        return lambda environment: getattr(pb.policies, name)(n_sensors, budget=budget, **options)
 
 
 def run(sensors, budgets, n_runs, seed):

@@ -59,7 +59,7 @@ def measure(make, repeats, means, sizes, n_batches, n_runs, seed):
     best, gains, seconds = np.sort(means)[-k:].sum(), [], []
     for i in range(n_runs):
         rng = np.random.default_rng((seed, i))
-        environment = pb.environments.BinomialBandit(LOOKS, rng.permutation(means))
+        environment = pb.environments.BinomialBandit(rng.permutation(means), trials=LOOKS)
         start = time.perf_counter()
         result = pb.simulate(lambda e: make(e.n_arms, k, batch_size, n_batches, repeats),
                              environment, 1, rng=rng, n_threads=1, progress=False)

@@ -65,7 +65,7 @@ def main(argv=None):
     for name, policy in rules.items():
         n_runs = few if "Python" in name else options.runs
         start = time.process_time()
-        found = pb.simulate(policy, arms, n_runs, rng=1, horizon=PULLS, n_threads=1,
+        found = pb.simulate(policy, arms, n_runs, rng=1, max_pulls=PULLS, n_threads=1,
                             checkpoints=CHECKPOINTS)
         nanoseconds = 1e9 * (time.process_time() - start) / (n_runs * PULLS)
         print(f"{name:<14}{nanoseconds:>8,.0f} ns a pull, error {found.error_probability:.3f}")
@@ -75,7 +75,7 @@ def main(argv=None):
     print(f"UCB1 in three languages, the same leaders in {few} runs: {same}")
     curves = pb.compare({name: rules[name] for name in ("pb.policies.UCB1", "ucb1, numba",
                                                         "draws, numba")},
-                        arms, options.runs, rng=1, horizon=PULLS, checkpoints=CHECKPOINTS)
+                        arms, options.runs, rng=1, max_pulls=PULLS, checkpoints=CHECKPOINTS)
     curves.plot().figure.savefig(options.out, dpi=150)
 
 

@@ -112,6 +112,15 @@ def check_positive(name, value):
     return check_scalar(name, value, "finite and above 0", lambda x: np.isfinite(x) & (x > 0))
 
 
+def check_ends(value_range):
+    """Return `value_range` as two floats, low and high, low below high."""
+    ends = check_in("value_range", value_range, "(low, high), both finite", np.isfinite)
+    if ends.shape != (2,) or not ends[0] < ends[1] or not np.isfinite(ends[1] - ends[0]):
+        raise ValueError(f"value_range must be (low, high), low below high; got "
+                         f"{shown(value_range)}")
+    return float(ends[0]), float(ends[1])
+
+
 def check_delta(delta):
     """Return `delta` as a float in (0, 1)."""
     return check_scalar("delta", delta, "in (0, 1)", lambda x: (x > 0) & (x < 1))
@@ -297,12 +306,11 @@ def _index(mask):
     return index[0] if len(index) == 1 else index
 
 
-def check_budget(budget, least, n_arms, reason):
+def check_budget(budget, least, n_arms, reason, name="budget"):
     """Raise `InfeasibleBudgetError` below `least` pulls; `reason` says what they are for."""
     if budget < least:
-        raise InfeasibleBudgetError(f"budget must be at least {least} for {n_arms} arms: {reason}; "
-                                    "got "
-                               f"{budget}")
+        raise InfeasibleBudgetError(f"{name} must be at least {least} for {n_arms} arms: {reason}; "
+                                    f"got {budget}")
 
 
 def listed(names, most=8):

@@ -134,7 +134,7 @@ def new(arguments):
         policy = CountRace(len(names), delta=arguments.delta or 0.05,
                            value_range=arguments.values or (0.0, 1.0))
     else:
-        policy = ThompsonSampling(len(names), arguments.seed, batch_size=arguments.thompson)
+        policy = ThompsonSampling(len(names), rng=arguments.seed, batch_size=arguments.thompson)
     with Study.create(arguments.study, policy, names, who=arguments.who,
                       shares=arguments.shares) as study:
         say(arguments, {"file": study.path, "arms": names},

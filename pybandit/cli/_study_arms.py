@@ -1,4 +1,4 @@
-"""Arms out of a file: names and, where there are such, variances."""
+"""Read arms from a file: names and, if there is such a column, standard deviations."""
 
 import re
 
@@ -16,7 +16,7 @@ HEADER_WORDS = {*ARM_HEADERS, "arms", "names", "genes", "ids", "symbol", "symbol
 
 
 def read_arms(path, column=None, header=None, dialect=PLAIN):
-    """Names of arms, and their variances where there is a column of them.
+    """Read the names of arms, and their standard deviations from a column noise_std, if any.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def read_arms(path, column=None, header=None, dialect=PLAIN):
     Returns
     -------
     names : list of str
-    variances : ndarray of float64, or None
+    noise_std : ndarray of float64, or None
     title : str or None
         Of the column of the names, where the file has a header.
 
@@ -76,9 +76,9 @@ def _arms_of(rows, column, header):
     line, first = next(rows)
     at = _column_of(first, line, column, header)
     heads = [cell.casefold() for cell in first]
-    of_variance = heads.index("variance") if at is not None and "variance" in heads else None
+    of_noise = heads.index("noise_std") if at is not None and "noise_std" in heads else None
     body = rows if at is not None else _with(line, first, rows)
-    names, variances, lines = [], [], {}
+    names, noise, lines = [], [], {}
     for line, cells in rows_under(body, first, "first"):
         name = cells[at or 0]
         if not name:
@@ -88,11 +88,11 @@ def _arms_of(rows, column, header):
                                       f"on line {lines[name]} already")
         lines[name] = line
         names.append(name)
-        if of_variance is not None:
-            variances.append(_variance(cells[of_variance], line))
+        if of_noise is not None:
+            noise.append(_noise_std(cells[of_noise], line))
     if not names:
         raise UnreadableFileError(f"line {line}, column 1: there is a header and no arms under it")
-    return (names, np.array(variances) if of_variance is not None else None,
+    return (names, np.array(noise) if of_noise is not None else None,
             None if at is None else first[at])
 
 
@@ -101,9 +101,9 @@ def _with(line, first, rows):
     yield from rows
 
 
-def _variance(cell, line):
-    value = number(cell, lambda: f"line {line}, column 'variance'")
+def _noise_std(cell, line):
+    value = number(cell, lambda: f"line {line}, column 'noise_std'")
     if not value > 0:
-        raise UnreadableFileError(f"line {line}, column 'variance': must be positive; got "
+        raise UnreadableFileError(f"line {line}, column 'noise_std': must be positive; got "
                                   f"{short(cell)}")
     return value

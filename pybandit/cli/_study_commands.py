@@ -21,7 +21,8 @@ from pybandit.studies._sheet import Dialect
 from pybandit.studies.controls import readings_of
 from pybandit.studies.plates import Plates
 
-OPTIONS = "k", "batches", "budget", "repeats", "delta", "sigma", "reuse", "seed", "allow_unmeasured"
+OPTIONS = ("k", "batches", "budget", "repeats", "delta", "noise_std", "reuse", "seed",
+           "allow_unmeasured")
 
 __all__ = ["abandon", "amend", "close", "export", "new", "next", "plan", "record", "recover",
            "report", "status", "verify"]
@@ -29,7 +30,7 @@ __all__ = ["abandon", "amend", "close", "export", "new", "next", "plan", "record
 
 def new(arguments):
     dialect = Dialect(sheet=arguments.sheet)
-    names, variances, title = read_arms(arguments.arms, arguments.column, arguments.header, dialect)
+    names, noise, title = read_arms(arguments.arms, arguments.column, arguments.header, dialect)
     plates = plates_of(arguments, names)
     options = {name: getattr(arguments, name) for name in OPTIONS}
     size = arguments.batch_size or plates.n_free
@@ -40,7 +41,7 @@ def new(arguments):
         raise ValueError(f"--policy {chosen} takes no --noise and no --pilot: auto does")
     if chosen == AUTO:
         chosen, why = policy_for(arguments, len(names), size)
-    policy = make_policy(chosen, len(names), options | {"batch_size": size}, variances)
+    policy = make_policy(chosen, len(names), options | {"batch_size": size}, noise)
     with Study.create(arguments.study, policy, names, who=arguments.who,
                       settings=plates.settings()) as study:
         status = study.status()

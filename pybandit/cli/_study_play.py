@@ -76,7 +76,7 @@ def play(name, screen, batches, n_runs, seed):
 
     result = simulate(
         lambda _: made(name, screen, batches),
-        lambda rng: GaussianBandit(rng.normal(size=screen.n), screen.noise**2),
+        lambda rng: GaussianBandit(rng.normal(size=screen.n), screen.noise),
         n_runs, rng=seed, metrics=[hits], progress=False)
     found = result.metrics["hits"]
     half = 1.96 * found.std(ddof=1) / math.sqrt(n_runs) if n_runs > 1 else math.nan

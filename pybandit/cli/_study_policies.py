@@ -9,21 +9,21 @@ from pybandit import policies
 class Choice(NamedTuple):
     """A policy by its class, the options it needs and those it may take.
 
-    `variances` stands for a column of the file of arms. `fixed` are arguments that no option
-    changes, `called` the arguments whose option has another name here than in `ARGUMENTS`.
+    `arm_noise_std` stands for the column noise_std of the file of arms. `fixed` are arguments
+    that no option changes.
     """
 
     policy: str
     needs: tuple[str, ...]
     takes: tuple[str, ...] = ()
     fixed: dict = {}
-    called: dict = {}
 
 
 # options by the policies' arguments
 ARGUMENTS = {"k": "k", "batch_size": "batch_size", "batches": "max_batches",
-             "repeats": "max_repeats", "budget": "budget", "delta": "delta", "sigma": "sigma",
-             "seed": "rng", "reuse": "reuse", "variances": "variances", "prior": "prior_means",
+             "repeats": "max_repeats", "budget": "budget", "delta": "delta",
+             "arm_noise_std": "noise_std", "noise_std": "noise_std", "seed": "rng",
+             "reuse": "reuse", "prior": "prior_means",
              "allow_unmeasured": "allow_unmeasured"}
 AUTO = "auto"
 
@@ -31,19 +31,18 @@ CHOICES = {
     "batch-screening": Choice("BatchScreening", ("k", "batch_size", "batches"),
                               ("repeats", "prior", "allow_unmeasured")),
     "batch-sar": Choice("BatchSAR", ("k", "batch_size", "batches"), ("repeats",)),
-    "batch-racing": Choice("BatchRacing", ("k", "batch_size"), ("repeats", "delta", "sigma")),
+    "batch-racing": Choice("BatchRacing", ("k", "batch_size"), ("repeats", "delta", "noise_std")),
     "batch-halving": Choice("BatchHalving", ("k", "batch_size", "batches"), ("repeats", "seed")),
     "round-robin": Choice("RoundRobin", ("k", "batch_size", "batches"), ("repeats",)),
     "sequential-halving": Choice("SequentialHalving", ("budget",), ("reuse",)),
-    "shvar": Choice("SHVar", ("budget", "variances"), ("reuse",)),
+    "shvar": Choice("SHVar", ("budget", "arm_noise_std"), ("reuse",)),
     "shadavar": Choice("SHAdaVar", ("budget",), ("delta", "reuse")),
     "ucb1": Choice("UCB1", ()),
-    "thompson": Choice("ThompsonSampling", (), ("sigma", "seed"), {"law": "gaussian"},
-                       {"sigma": "noise_std"}),
+    "thompson": Choice("ThompsonSampling", (), ("noise_std", "seed"), {"law": "gaussian"}),
 }
 
 
-def make_policy(name, n_arms, options, variances=None):
+def make_policy(name, n_arms, options, arm_noise_std=None):
     """A policy from the options of the command line.
 
     Parameters
@@ -54,8 +53,8 @@ def make_policy(name, n_arms, options, variances=None):
     options : dict
         By the names in `ARGUMENTS`; None where not given. ``batch_size`` is left out where
         the policy sizes its batches itself.
-    variances : ndarray, optional
-        Of the arms, where their file has them.
+    arm_noise_std : ndarray, optional
+        Standard deviation of each arm's rewards, if the file of arms has that column.
 
     Raises
     ------
@@ -64,32 +63,31 @@ def make_policy(name, n_arms, options, variances=None):
     """
     choice = CHOICES[name]
     given = {option: value for option, value in options.items() if value is not None}
-    if "variances" in choice.needs:
-        if variances is None:
-            raise ValueError(f"--policy {name} needs a column 'variance' in the file of arms")
-        given["variances"] = variances
+    if "arm_noise_std" in choice.needs:
+        if arm_noise_std is None:
+            raise ValueError(f"--policy {name} needs a column 'noise_std' in the file of arms")
+        given["arm_noise_std"] = arm_noise_std
     for option in choice.needs:
         if option not in given:
             raise ValueError(f"--policy {name} needs {_option(option)}")
     for option in given:
         if option not in choice.needs + choice.takes and option != "batch_size":
             raise ValueError(f"--policy {name} takes no {_option(option)}")
-    arguments = {choice.called.get(option, ARGUMENTS[option]): value
-                 for option, value in given.items() if option in choice.needs + choice.takes}
+    arguments = {ARGUMENTS[option]: value for option, value in given.items()
+                 if option in choice.needs + choice.takes}
     try:
         return getattr(policies, choice.policy)(n_arms, **choice.fixed, **arguments)
     except ValueError as error:
-        raise type(error)(_in_options(str(error), choice)) from None
+        raise type(error)(_in_options(str(error))) from None
 
 
 def _option(name):
     return f"--{name.replace('_', '-')}"
 
 
-def _in_options(message, choice):
+def _in_options(message):
     """A policy's message in the words of the command line."""
-    names = {choice.called.get(option, argument): _option(option)
-             for option, argument in ARGUMENTS.items()}
+    names = {argument: _option(option) for option, argument in ARGUMENTS.items()}
     message = re.sub(r"\bn_arms = (\d+)", r"the number of arms, \1", message)
     return re.sub(r"\b(" + "|".join(names) + r")\b(?! of\b)", lambda found: names[found[0]],
                   message)
@@ -98,7 +96,8 @@ def _in_options(message, choice):
 def wants(name):
     """The options of a policy, for --help: 'batch-sar: --k --batches [--repeats]'."""
     choice = CHOICES[name]
-    needs = [f"--{option}" for option in choice.needs if option not in ("batch_size", "variances")]
+    needs = [f"--{option}" for option in choice.needs if option not in ("batch_size",
+                                                                        "arm_noise_std")]
     takes = [f"[{_option(option)}]" for option in choice.takes]
-    column = ["and variances of the arms"] * ("variances" in choice.needs)
+    column = ["and a column noise_std of the arms"] * ("arm_noise_std" in choice.needs)
     return f"{name:20}{' '.join(needs + takes + column) or '(none)'}"

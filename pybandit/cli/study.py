@@ -40,9 +40,9 @@ or written; 4 from next where the study asks for nothing more."""
 
 NEW_EPILOG = "policies and their options:\n  " + "\n  ".join(map(wants, CHOICES)) + """
 
-The variance of each arm is a column of the file of arms. A batch fills a plate, or
---batch-size wells. sequential-halving and shvar ask for a stage at once, on as many plates
-as it takes; ucb1, thompson and mostly shadavar for one pull.
+The standard deviation of each arm's rewards is a column of the file of arms, noise_std. A
+batch fills a plate, or --batch-size wells. sequential-halving and shvar ask for a stage at
+once, on as many plates as it takes; ucb1, thompson and mostly shadavar for one pull.
 
 Readings become rewards, of which higher are better, in this order: --normalise divides by
 the mean of the plate's controls (or makes per cent of it, or of the way to the positives'
@@ -124,7 +124,7 @@ def _add_new(parts):
     part.add_argument("--allow-unmeasured", action="store_const", const=True,
                       help="begin though there are too few batches to measure every arm once")
     _study_plan.add_noise(part)
-    part.add_argument("--sigma", type=float, metavar="S", help="deviation of a reward")
+    part.add_argument("--noise-std", type=float, metavar="S", help="deviation of a reward")
     part.add_argument("--reuse", action="store_const", const=True,
                       help="means over all stages, not the last alone")
     part.add_argument("--seed", type=at_least(0), metavar="N", help="where the policy draws")

@@ -22,7 +22,8 @@ def gaussian_maker(name, budget, rng):
     options = dict(rng=rng) if name == "thompson" else {}
 
     def make(kernel, noise_std, prior_std, arms, rewards):
-        made = policy(budget + 1, kernel=kernel, noise_std=noise_std, prior_std=prior_std,
+        made = policy(len(kernel), budget=budget + 1, kernel=kernel, noise_std=noise_std,
+                      prior_std=prior_std,
                       **options)
         made._take(arms, rewards)
         return made
@@ -36,9 +37,9 @@ def plain_policy(policy, n_arms, budget, kernel):
     `kernel` makes the matrix, which callables alone take.
     """
     if n_arms == 1:
-        return policies.Uniform(1, budget)
+        return policies.Uniform(1, budget=budget)
     if isinstance(policy, str):
-        return policies.SequentialHalving(n_arms, budget, reuse=True)
+        return policies.SequentialHalving(n_arms, budget=budget, reuse=True)
     made = (copy.deepcopy(policy) if hasattr(policy, "ask")
             else policy(n_arms, budget, kernel()))
     if not hasattr(made, "n_arms"):

@@ -118,7 +118,8 @@ cdef class CIRCaplet(Environment):
             lambda x: (x >= 0) & (x * maturity < n_steps))
         price, variances = caplet_moments(thetas, eta, kappa, sigma, r0, maturity, notional,
                                           n_steps, strike)
-        super().__init__(np.full(thetas.size, price), variances)
+        super().__init__(np.full(thetas.size, price), np.sqrt(variances))
+        self._take_variances(variances)
         self.cir = pb_cir(eta, kappa, sigma, r0, maturity / n_steps, n_steps, strike, notional)
         self.drifts, self.maturity = thetas, maturity
         self._draws_each = True
@@ -206,7 +207,7 @@ cdef class LogisticEvidence(Environment):
     Notes
     -----
     `means` are ``exp(log_evidence - log_scale)`` where `log_evidence` was given; else
-    they, and always `variances` and `costs`, are NaN: unknown. A reward is NaN where
+    they, and always `noise_std`, `variances` and `costs`, are NaN: unknown. A reward is NaN where
     memory runs out. A sweep takes some 6 evaluations a feature, O(n_rows) each.
 
     **Threads.** Nothing of it changes in a pull: threads may share it.
@@ -253,7 +254,8 @@ cdef class LogisticEvidence(Environment):
         self.log_scale = check_scalar("log_scale", log_scale, "finite", np.isfinite)
         log_evidence = _checked_evidence(log_evidence, self.log_scale)
         super().__init__(np.ones(len(lengths)), 0.0)
-        np.asarray(self._variances)[:] = np.asarray(self._costs)[:] = NAN
+        self._take_variances(NAN)
+        np.asarray(self._noise_std)[:] = np.asarray(self._costs)[:] = NAN
         np.asarray(self._means)[:] = NAN if log_evidence is None else math.exp(
             log_evidence - self.log_scale)
         self.lengths, self.n_rows = np.array(lengths, dtype=np.int64), signed.shape[0]

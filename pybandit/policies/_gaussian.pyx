@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from pybandit._shared.checks import MOST_PULLS, check_integer
+from pybandit._shared.checks import MOST_HELD, MOST_PULLS, check_integer
 from pybandit.policies._arm_states import FIT, GAUSSIAN, REFITTED
 from pybandit.policies._kernel_matrix import (
     Prior, check_deviation, checked_features, checked_kernel, checked_noise, checked_noise_prior,
@@ -31,10 +31,16 @@ cdef class _GaussianPolicy(NativePolicy):
     with the noise, ``means | s^2 ~ N(0, s^2 prior_std^2 G)``, and s^2 is inverse gamma.
     """
 
-    def __init__(self, budget, kernel, features, noise_std, prior_std, noise_prior,
+    def __init__(self, n_arms, budget, kernel, features, noise_std, prior_std, noise_prior,
                  refit_every, as_weights=False):
-        matrix, points = prior_of_arms(kernel, features)
-        super().__init__(len(points if matrix is None else matrix), 1)
+        n_arms = check_integer("n_arms", n_arms, 1, MOST_HELD)
+        matrix, points = prior_of_arms(kernel, features, n_arms)
+        n_rows = len(points if matrix is None else matrix)
+        if n_rows != n_arms:
+            of_what = "kernel" if features is None else "features"
+            raise ValueError(f"n_arms must be the number of rows of {of_what}, {n_rows}; got "
+                             f"{n_arms}")
+        super().__init__(n_arms, 1)
         self.budget = check_integer("budget", budget, 1, MOST_PULLS)
         self.noise_std = checked_noise(noise_std)
         self.prior_std = check_deviation("prior_std", prior_std)
@@ -125,7 +131,8 @@ cdef class _GaussianPolicy(NativePolicy):
         noise_std, prior_std = self.noise_std, self.prior_std
         if self.pulls_between:
             kernel, features, noise_std, prior_std = self.given
-        return dict(budget=self.budget, kernel=kernel, features=features, noise_std=noise_std,
+        return dict(n_arms=self.n_arms, budget=self.budget, kernel=kernel, features=features,
+                    noise_std=noise_std,
                     prior_std=prior_std, noise_prior=self.noise_prior,
                     refit_every=self.refit_every)
 

@@ -14,14 +14,14 @@ SLACK = 1e-8
 WIDEST = 1e150
 
 
-def prior_of_arms(kernel, features):
+def prior_of_arms(kernel, features, n_arms):
     """The arms' matrix or features: (matrix or None, features or None), checked copies.
 
     A callable kernel is evaluated at `features`, points then; d features of fewer arms than
     d become a matrix.
     """
     if kernel is None and features is None:
-        raise ValueError("kernel or features must be given; got None for both")
+        return np.eye(n_arms), None
     if callable(kernel):
         if features is None:
             raise ValueError("features must hold the arms' points where kernel is a function; "
@@ -138,6 +138,26 @@ def check_deviation(name, value):
     """Return `value` as a float above 0 whose square is a number above 0 too."""
     return check_scalar(name, check_positive(name, value), f"in [1/{WIDEST:g}, {WIDEST:g}]",
                         lambda x: (x >= 1 / WIDEST) & (x <= WIDEST))
+
+
+def check_deviations(noise_std, n_arms):
+    """Return `noise_std` as a float64 array of one value per arm, all in [1e-150, 1e150]."""
+    noise_std = check_in("noise_std", noise_std, f"in [{1 / WIDEST:g}, {WIDEST:g}]",
+                         lambda s: (s >= 1 / WIDEST) & (s <= WIDEST))
+    if noise_std.shape != (n_arms,):
+        raise ValueError(f"noise_std must have shape ({n_arms},), one value per arm; got shape "
+                         f"{noise_std.shape}")
+    return noise_std
+
+
+def variances_of(noise_std):
+    """Return the squares; the square of a root of a short decimal, as sqrt(2), is that decimal.
+
+    So arms whose variances are equal multiples of their pulls tie, whoever took the root.
+    """
+    squares = np.square(noise_std)
+    short = np.array([float(f"{square:.15g}") for square in squares.tolist()])
+    return np.where(np.sqrt(short) == noise_std, short, squares)
 
 
 def refitted(kernel, points, rewards, prior_std, noise_std):

@@ -63,7 +63,7 @@ def policy(ask: Callable[..., int] | None = None, *, tell: Callable[..., None] |
         the arm of the largest mean, ties to the lowest index, unseen arms last.
     done : callable, optional
         Returns whether nothing is left to ask; called after every pull and before the first.
-        By default it never ends, and `simulate` needs a horizon.
+        By default it never ends, and `simulate` needs `max_pulls`.
     **options
         Of ``numba.njit``. By default ``boundscheck=True``, an index outside an array is an
         error, and ``error_model="numpy"``, x / 0 is infinite or NaN and none.
@@ -93,7 +93,7 @@ def policy(ask: Callable[..., int] | None = None, *, tell: Callable[..., None] |
     ...         return t
     ...     return np.argmax(sums / pulls + np.sqrt(constant * np.log(t + 1) / pulls))
     >>> bandit = pb.environments.GaussianBandit([0.0, 0.5, 1.0])
-    >>> result = pb.simulate(ucb(3, constant=0.5), bandit, 500, rng=1, horizon=300)
+    >>> result = pb.simulate(ucb(3, constant=0.5), bandit, 500, rng=1, max_pulls=300)
     >>> result.error_probability
     0.048
     """

@@ -15,13 +15,13 @@ cdef class SequentialPolicy(NativePolicy):
     cdef readonly object stopping         # a GLR, a Betting, or None
     cdef bint has_rule
     cdef bint bets                        # by a Betting, on the law of 0 and 1
-    cdef tuple law                        # of rewards: its name and sigma
+    cdef tuple law                        # of rewards: its name and noise_std
     cdef pb_glr glr
     cdef double lowest, highest           # rewards are between them
     cdef double refused                   # one that was not, where no Python looked; or NaN
     cdef int64_t doubt                    # an arm that the leader was not told from, or -1
     cdef bint stopped
-    cdef int64_t most                     # the budget, or -1
+    cdef int64_t most                     # max_pulls, or -1
     cdef int64_t needed                   # rewards of an arm before it is chosen
     cdef bint begun                       # whether all arms have as many
     cdef int64_t pending                  # pulls that are asked
@@ -37,7 +37,7 @@ cdef class SequentialPolicy(NativePolicy):
     cdef int64_t n_equal                  # rewards before the first that differed
 
     # Of a policy that needs the law; without a rule it is Gaussian.
-    cdef int _take_law(self, law, sigma) except -1
+    cdef int _take_law(self, law, noise_std) except -1
     cdef int _take(self, rule) except -1
     cdef void _take_range(self, double lowest, double highest) noexcept
     cdef void _decide(self) noexcept nogil

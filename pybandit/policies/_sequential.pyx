@@ -1,7 +1,7 @@
 # cython: auto_pickle=False
 """Policies that pull every arm first, and then as they choose, until a rule stops them.
 
-What ends them is a budget, a stopping rule, or neither.
+A stopping rule or a number of pulls ends them, or neither does.
 """
 
 import numpy as np
@@ -30,32 +30,33 @@ cdef enum:
 cdef class SequentialPolicy(NativePolicy):
     """First pulls of each arm in one batch, lost ones asked again; then what `_choose` says."""
 
-    def __init__(self, n_arms, k, stopping, budget, needed, n_chosen):
+    def __init__(self, n_arms, k, stopping, max_pulls, needed, n_chosen,
+                 name="max_pulls"):
         super().__init__(n_arms, k)
         self.stopping, self.needed, self.n_chosen = as_rule(stopping), needed, n_chosen
         self.has_rule = self.stopping is not None
         self.bets = isinstance(self.stopping, Betting)
         self.gains = np.zeros(PB_GAINS * self.n_arms * self.bets)
         self.step, self.last = INFINITY, NAN
-        self._take(GLR(0.5) if self.stopping is None else self.stopping)
+        self._take(GLR(delta=0.5) if self.stopping is None else self.stopping)
         self._adapts = True
         self.doubt, self.most = -1, -1
-        if budget is not None:
-            self.most = check_integer("budget", budget, 0, MOST_PULLS)
+        if max_pulls is not None:
+            self.most = check_integer(name, max_pulls, 0, MOST_PULLS)
             check_budget(self.most, needed * self.n_arms, self.n_arms,
-                         f"{needed} an arm before the first comparison")
+                         f"{needed} per arm before the first comparison", name)
         self.chosen = np.zeros(max(MOST_CHOSEN, n_chosen), dtype=np.int64)
         self.arms = np.arange(self.n_arms)
         self.counts = np.zeros(self.n_arms, dtype=np.int64)
         self.centres = np.zeros(self.n_arms)
         self._plan_first()
 
-    cdef int _take_law(self, law, sigma) except -1:
+    cdef int _take_law(self, law, noise_std) except -1:
         """The law of the rewards, where no rule says it."""
         if self.stopping is None:
-            return self._take(GLR(0.5, "gaussian" if law is None else law,
-                                  sigma=1.0 if sigma is None else sigma))
-        for name, given in (("law", law), ("sigma", sigma)):
+            return self._take(GLR(delta=0.5, law="gaussian" if law is None else law,
+                                  noise_std=1.0 if noise_std is None else noise_std))
+        for name, given in (("law", law), ("noise_std", noise_std)):
             if given is not None:
                 raise ValueError(f"{name} must be None where stopping is given, which has it; got "
                                  f"{shown(given)}")
@@ -68,8 +69,8 @@ cdef class SequentialPolicy(NativePolicy):
         if self.bets:
             self.level = (<Betting>rule)._level(pairs)
             self.slack = rule.epsilon
-            rule = GLR(rule.delta, "bernoulli")
-        self.law = rule.law, rule.sigma
+            rule = GLR(delta=rule.delta, law="bernoulli")
+        self.law = rule.law, rule.noise_std
         self.glr = (<GLR?>rule)._kernel(pairs)
         self._take_range(-INFINITY if rule.is_gaussian else 0.0,
                          1.0 if rule.law == "bernoulli" else INFINITY)
@@ -122,8 +123,8 @@ cdef class SequentialPolicy(NativePolicy):
                              f"{self.refused}")
 
     @property
-    def budget(self):
-        """Pulls after which it is done, or None."""
+    def max_pulls(self):
+        """Pulls after which the policy is done, sure or not; None if there is no limit."""
         return None if self.most < 0 else self.most
 
     @property
@@ -291,7 +292,7 @@ cdef class SequentialPolicy(NativePolicy):
         self.centres[arm] = self._sums[arm] / self._pulls[arm]
 
     cdef void _plan_first(self) noexcept nogil:
-        """The pulls that arms lack, within the budget; or `begun`."""
+        """The pulls that arms lack, within `max_pulls`; or `begun`."""
         cdef int64_t arm, left = self.most - self.n_pulls
         self.pending = 0
         for arm in range(self.n_arms):
@@ -301,7 +302,7 @@ cdef class SequentialPolicy(NativePolicy):
             if self.most >= 0:
                 self.counts[arm] = min(self.counts[arm], left - self.pending)
             self.pending += self.counts[arm]
-        # a spent budget asks for nothing, and arms may lack pulls for ever
+        # at `max_pulls` it asks for nothing, and arms may lack pulls for ever
         self.begun = self.pending == 0 and not self._is_done() and not self.silence.has_all()
 
     cdef int64_t _answer(self, int64_t *arms) noexcept nogil:
@@ -342,13 +343,13 @@ cdef class SequentialPolicy(NativePolicy):
 
     def _options(self):
         self.guard.check()
-        return dict(n_arms=self.n_arms, budget=self.budget,
+        return dict(n_arms=self.n_arms, max_pulls=self.max_pulls,
                     stopping=None if self.stopping is None else self.stopping.options())
 
     def _law_options(self):
         """Of a policy that needs the law."""
-        law, sigma = (None, None) if self.stopping is not None else self.law
-        return dict(law=law, sigma=sigma if law == "gaussian" else None)
+        law, noise_std = (None, None) if self.stopping is not None else self.law
+        return dict(law=law, noise_std=noise_std if law == "gaussian" else None)
 
     def _get_progress(self):
         self.guard.check()
@@ -372,7 +373,7 @@ cdef class SequentialPolicy(NativePolicy):
 
 
 # what a state says of a rule
-STATED = set(GLR(0.5).options())
+STATED = set(GLR(delta=0.5).options())
 
 
 def as_rule(stopping):

@@ -147,7 +147,7 @@ cdef class Uniform(_StagedPolicy):
     (array([1]), array([0.1 , 0.75, 0.35]))
     """
 
-    def __init__(self, n_arms, budget):
+    def __init__(self, n_arms, *, budget):
         super().__init__(n_arms, budget)
         check_budget(self.budget, self.n_arms, self.n_arms, "one pull an arm")
         self.n_stages, self.left = 1, self.budget

@@ -13,7 +13,8 @@ class RoundRobin(_BatchPolicy):
     def __init__(
         self,
         n_arms: int,
-        k: int,
+        k: int = 1,
+        *,
         batch_size: int,
         max_batches: int,
         max_repeats: int | None = None,
@@ -26,7 +27,8 @@ class BatchHalving(_BatchPolicy):
     def __init__(
         self,
         n_arms: int,
-        k: int,
+        k: int = 1,
+        *,
         batch_size: int,
         max_batches: int,
         max_repeats: int | None = None,

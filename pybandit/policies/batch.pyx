@@ -74,7 +74,7 @@ cdef class RoundRobin(_BatchPolicy):
 
     cdef readonly int64_t max_batches
 
-    def __init__(self, n_arms, k, batch_size, max_batches, max_repeats=None):
+    def __init__(self, n_arms, k=1, *, batch_size, max_batches, max_repeats=None):
         super().__init__(n_arms, k, batch_size, max_repeats)
         self.max_batches = check_batches(max_batches, self.batch_size, LARGEST)
         self._made(RoundRobin)
@@ -169,13 +169,14 @@ cdef class BatchHalving(_BatchPolicy):
     cdef int64_t stage, n_stages, stage_left
     cdef bint rng_given
 
-    def __init__(self, n_arms, k, batch_size, max_batches, max_repeats=None, rng=None):
+    def __init__(self, n_arms, k=1, *, batch_size, max_batches, max_repeats=None, rng=None):
         super().__init__(n_arms, k, batch_size, max_repeats)
         self.max_batches = check_batches(max_batches, self.batch_size, LARGEST)
         while 0 < self.k << self.n_stages < self.n_arms:
             self.n_stages += 1
         if self.max_batches < self.n_stages:
-            raise InfeasibleBudgetError(f"max_batches must be at least {self.n_stages}, one for each "
+            raise InfeasibleBudgetError(f"max_batches must be at least {self.n_stages}, one for "
+                                        "each "
                                    f"halving of {self.n_arms} arms to {self.k}; got "
                                    f"{self.max_batches}")
         self.means = <double *>self._scratch(self.n_arms * sizeof(double))

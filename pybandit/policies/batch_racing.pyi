@@ -9,15 +9,16 @@ class BatchRacing(_AcceptingPolicy):
     def __init__(
         self,
         n_arms: int,
-        k: int,
-        delta: float = 0.1,
+        k: int = 1,
+        *,
         batch_size: int = 1,
+        delta: float = 0.1,
+        noise_std: float = 0.5,
         max_repeats: int | None = None,
-        sigma: float = 0.5,
     ) -> None: ...
     @property
     def delta(self) -> float: ...
     @property
-    def sigma(self) -> float: ...
+    def noise_std(self) -> float: ...
     @property
     def survivors(self) -> NDArray[int64]: ...

@@ -26,7 +26,7 @@ cdef class BatchRacing(_AcceptingPolicy):
     """The k best arms with a guarantee, in as few batches as the means allow.
 
     Jun et al. 2016, Algorithm 2. All survivors are pulled in turn. With
-    ``D(t) = 2 sigma sqrt(4 log(log2(2 t) / omega) / t)``, ``omega = sqrt(delta / (6 n))``,
+    ``D(t) = 2 noise_std sqrt(4 log(log2(2 t) / omega) / t)``, ``omega = sqrt(delta / (6 n))``,
     an arm is accepted once its mean - D exceeds the mean + D of all but as many arms
     as there are places, and rejected once its mean + D is below the mean - D of as
     many arms as there are places.
@@ -37,15 +37,15 @@ cdef class BatchRacing(_AcceptingPolicy):
         n, at least 1.
     k : int
         How many arms are looked for, in [0, n].
-    delta : float, default 0.1
-        The answer is wrong with probability at most delta, in (0, 1).
     batch_size : int, default 1
         b, pulls a batch.
+    delta : float, default 0.1
+        The answer is wrong with probability at most delta, in (0, 1).
+    noise_std : float, default 0.5
+        Scale of sub-Gaussian rewards about their means: 1/2 of the range of
+        bounded rewards, the standard deviation of normal ones.
     max_repeats : int, optional
         r, pulls of one arm in a batch; by default b.
-    sigma : float, default 0.5
-        Rewards are sigma-sub-Gaussian about their means: 1/2 of the range of
-        bounded rewards, the standard deviation of normal ones.
 
     Attributes
     ----------
@@ -84,19 +84,20 @@ cdef class BatchRacing(_AcceptingPolicy):
     (array([3, 2]), 11)
     """
 
-    cdef readonly double delta, sigma
+    cdef readonly double delta, noise_std
     cdef pb_batch_racing race
 
     def __cinit__(self):
         self.ring = &self.race.ring
 
-    def __init__(self, n_arms, k, delta=0.1, batch_size=1, max_repeats=None, sigma=0.5):
+    def __init__(self, n_arms, k=1, *, batch_size=1, delta=0.1, noise_std=0.5,
+                 max_repeats=None):
         super().__init__(n_arms, k, batch_size, max_repeats)
-        self.delta, self.sigma = check_delta(delta), check_positive("sigma", sigma)
+        self.delta, self.noise_std = check_delta(delta), check_positive("noise_std", noise_std)
         self.race.n, self.race.k = self.n_arms, self.k
         self.race.size, self.race.repeats = self.batch_size, self.max_repeats
         self.race.omega = (self.delta / (6 * self.n_arms)) ** 0.5
-        self.race.scale = 2 * self.sigma
+        self.race.scale = 2 * self.noise_std
         self.race.lower = <double *>self._allocate("lower", self.n_arms, np.float64)
         self.race.upper = <double *>self._allocate("upper", self.n_arms, np.float64)
         self.race.accepted = self._accepted()
@@ -115,7 +116,7 @@ cdef class BatchRacing(_AcceptingPolicy):
 
     def _options(self):
         return dict(n_arms=self.n_arms, k=self.k, delta=self.delta, batch_size=self.batch_size,
-                    max_repeats=self.max_repeats, sigma=self.sigma)
+                    max_repeats=self.max_repeats, noise_std=self.noise_std)
 
     cdef bint _is_done(self) noexcept nogil:
         return self.race.done

@@ -8,7 +8,8 @@ class BatchSAR(_AcceptingPolicy):
     def __init__(
         self,
         n_arms: int,
-        k: int,
+        k: int = 1,
+        *,
         batch_size: int,
         max_batches: int,
         max_repeats: int | None = None,

@@ -92,8 +92,8 @@ cdef class BatchSAR(_AcceptingPolicy):
     def __cinit__(self):
         self.ring = &self.sar.ring
 
-    def __init__(self, n_arms, k, batch_size, max_batches, max_repeats=None, improved=True,
-                 tie="reject"):
+    def __init__(self, n_arms, k=1, *, batch_size, max_batches, max_repeats=None,
+                 improved=True, tie="reject"):
         super().__init__(n_arms, k, batch_size, max_repeats)
         self.max_batches = check_batches(max_batches, self.batch_size, MOST_PULLS)
         self.improved = check_flag("improved", improved)

@@ -1,4 +1,7 @@
-from numpy.typing import ArrayLike
+from typing import Literal
+
+from numpy import float64
+from numpy.typing import ArrayLike, NDArray
 
 from pybandit.policies._sequential import SequentialPolicy
 from pybandit.policies.glr import GLR
@@ -11,13 +14,12 @@ class EBTC(SequentialPolicy):
         self,
         n_arms: int,
         *,
-        epsilon: float = 0.1,
-        variances: ArrayLike | None = None,
-        variance_aware: bool = False,
-        budget: int | None = None,
         stopping: GLR | Betting | None = None,
+        noise_std: ArrayLike | Literal["estimated"] | None = None,
+        epsilon: float = 0.1,
+        max_pulls: int | None = None,
     ) -> None: ...
     @property
     def epsilon(self) -> float: ...
     @property
-    def variance_aware(self) -> bool: ...
+    def noise_std(self) -> NDArray[float64] | Literal["estimated"] | None: ...

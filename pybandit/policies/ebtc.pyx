@@ -7,8 +7,9 @@ fixed-confidence and beyond, NeurIPS 2023.
 
 import numpy as np
 
-from pybandit._shared.checks import check_flag, check_in, check_scalar, nonnegative
+from pybandit._shared.checks import check_scalar, nonnegative, shown
 from pybandit.policies._arm_states import EBTC_STATE
+from pybandit.policies._kernel_matrix import check_deviations, variances_of
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
@@ -32,21 +33,20 @@ cdef class EBTC(SequentialPolicy):
     ----------
     n_arms : int
         K, at least 1.
+    stopping : GLR or Betting, optional
+        Of `pybandit.stopping`: it is `done`, and `is_sure`, when the rule stops it. Its law and
+        its noise_std are the rule's only.
+    noise_std : array_like of float, shape (n_arms,), "estimated" or None, default None
+        Standard deviation of each arm's rewards, if known; in [1e-150, 1e150]. The root is then
+        of ``s_B^2 / N_B + s_k^2 / N_k``. ``"estimated"``: the same with the unbiased variances
+        of the rewards seen, after two pulls of each arm. None: all arms alike, as above.
     epsilon : float, default 0.1
         Slack of the challenger's index, in the units of the rewards; finite, at
         least 0. At 0 two arms that look alike can take all pulls for long.
-    variances : array_like of float, shape (n_arms,), optional
-        Of the arms' rewards, where known; above 0. The root is then of
-        ``v_B / N_B + v_k / N_k``.
-    variance_aware : bool, default False
-        The same with the unbiased variances of the rewards seen, after two pulls each.
-        Not with `variances`.
-    budget : int, optional
-        Pulls after which it is `done`; at least K, or 2 K with `variance_aware`. Without it
-        and `stopping`, `done` is never true: `simulate` then needs a `horizon`.
-    stopping : GLR or Betting, optional
-        Of `pybandit.stopping`: it is `done`, and `is_sure`, when the rule stops it. Its law and
-        sigma count for the rule only.
+    max_pulls : int, optional
+        Pulls after which it is `done`; at least K, or 2 K if `noise_std` is
+        ``"estimated"``. Without it
+        and `stopping`, `done` is never true: `simulate` then needs `max_pulls`.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ cdef class EBTC(SequentialPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudgetError` where the budget
+        Where an argument is outside its range; `InfeasibleBudgetError` if `max_pulls`
         does not reach the first pulls.
 
     See Also
@@ -69,17 +69,16 @@ cdef class EBTC(SequentialPolicy):
 
     Notes
     -----
-    Ties go to the lowest index; with `variance_aware` and no deviation seen of the leader or of any
-    other arm, the challenger is the arm with fewest pulls. Arms whose first pulls were lost are
-    asked again
-    before any other. O(K) a pull.
+    Ties go to the lowest index; with ``noise_std="estimated"`` and no deviation seen of the leader
+    or of any other arm, the challenger is the arm with fewest pulls. Arms whose first pulls were
+    lost are asked again before any other. O(K) a pull.
 
     **Threads.** One at a time; a second gets a RuntimeError.
 
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.policies.EBTC(4, budget=80)
+    >>> policy = pb.policies.EBTC(4, max_pulls=80)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, np.array([0.1, 0.9, 0.3, 0.2])[arms])
@@ -88,30 +87,26 @@ cdef class EBTC(SequentialPolicy):
     """
 
     cdef readonly double epsilon
-    cdef readonly bint variance_aware
+    cdef bint variance_aware
     # per arm, as a leader: pulls for which it was, and how many of them were its own
     cdef int64_t[::1] led, own
     # per arm: squared deviation of its mean, known variance; and scratch
     cdef double[::1] squares, known, indices
     cdef bint has_known
+    cdef object _noise_std
 
-    def __init__(self, n_arms, *, epsilon=0.1, variances=None, variance_aware=False,
-                 budget=None, stopping=None):
-        self.variance_aware = check_flag("variance_aware", variance_aware)
-        super().__init__(n_arms, 1, stopping, budget, 2 if self.variance_aware else 1, 1)
+    def __init__(self, n_arms, *, stopping=None, noise_std=None, epsilon=0.1, max_pulls=None):
+        self.variance_aware = isinstance(noise_std, str)
+        if self.variance_aware and noise_std != "estimated":
+            raise ValueError("noise_std must be an array, 'estimated' or None; got "
+                             f"{shown(noise_std)}")
+        super().__init__(n_arms, 1, stopping, max_pulls, 2 if self.variance_aware else 1, 1)
         self.epsilon = check_scalar("epsilon", epsilon, "finite and at least 0", nonnegative)
-        self.has_known = variances is not None
-        self.known = np.ones(self.n_arms)
+        self.has_known = noise_std is not None and not self.variance_aware
+        self._noise_std = np.ones(self.n_arms)
         if self.has_known:
-            if self.variance_aware:
-                raise ValueError("variance_aware must be False where variances are given; got "
-                                 f"{variance_aware!r}")
-            variances = check_in("variances", variances, "finite and above 0",
-                                 lambda v: np.isfinite(v) & (v > 0))
-            if variances.shape != (self.n_arms,):
-                raise ValueError(f"variances must have shape ({self.n_arms},); got "
-                                 f"{variances.shape}")
-            self.known = variances
+            self._noise_std = check_deviations(noise_std, self.n_arms)
+        self.known = variances_of(self._noise_std)
         self._wants_rewards = self._wants_rewards or self.variance_aware
         self.led, self.own = np.zeros((2, self.n_arms), dtype=np.int64)
         self.squares, self.indices = np.zeros((2, self.n_arms))
@@ -119,8 +114,14 @@ cdef class EBTC(SequentialPolicy):
 
     def _options(self):
         return super()._options() | dict(
-            epsilon=self.epsilon, variances=np.array(self.known) if self.has_known else None,
-            variance_aware=self.variance_aware)
+            epsilon=self.epsilon, noise_std=self.noise_std)
+
+    @property
+    def noise_std(self):
+        """Standard deviations of the arms' rewards, a copy; "estimated", or None."""
+        if self.variance_aware:
+            return "estimated"
+        return np.array(self._noise_std) if self.has_known else None
 
     cdef void _choose(self) noexcept nogil:
         self.chosen[0] = self.best

@@ -9,7 +9,12 @@ __all__ = ["SuccessiveElimination"]
 
 class SuccessiveElimination(SequentialPolicy):
     def __init__(
-        self, n_arms: int, stopping: GLR | Betting, k: int = 1, *, budget: int | None = None
+        self,
+        n_arms: int,
+        k: int = 1,
+        *,
+        stopping: GLR | Betting,
+        max_pulls: int | None = None,
     ) -> None: ...
     @property
     def alive(self) -> NDArray[int64]: ...

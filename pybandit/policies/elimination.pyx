@@ -32,12 +32,12 @@ cdef class SuccessiveElimination(SequentialPolicy):
     ----------
     n_arms : int
         K, at least 1.
+    k : int, default 1
+        Arms to find, in [0, n_arms].
     stopping : GLR or Betting
         Of `pybandit.stopping`; its law is that of the rewards. With its epsilon arms are decided
         as without, and it ends once all on top are told with it from all below.
-    k : int, default 1
-        Arms to find, in [0, n_arms].
-    budget : int, optional
+    max_pulls : int, optional
         Pulls after which it is `done` in any case, perhaps not sure; at least K. A round that
         it does not pay whole is not begun.
 
@@ -56,7 +56,7 @@ cdef class SuccessiveElimination(SequentialPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudgetError` where the budget does not
+        Where an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
         reach the first pulls. `tell` raises where a reward is outside its law's range.
 
     See Also
@@ -92,7 +92,8 @@ cdef class SuccessiveElimination(SequentialPolicy):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.policies.SuccessiveElimination(4, pb.stopping.GLR(0.05, sigma=0.5), 2)
+    >>> policy = pb.policies.SuccessiveElimination(4, stopping=pb.stopping.GLR(delta=0.05,
+    ...                                                                        noise_std=0.5), k=2)
     >>> rng, means = np.random.default_rng(2), np.array([0.1, 0.9, 0.6, 0.2])
     >>> while not policy.done:
     ...     arms = policy.ask()
@@ -107,11 +108,11 @@ cdef class SuccessiveElimination(SequentialPolicy):
     cdef signed char[::1] fates           # of each arm: accepted 1, out -1, undecided 0
     cdef unsigned char[::1] on_top        # scratch
 
-    def __init__(self, n_arms, stopping, k=1, *, budget=None):
+    def __init__(self, n_arms, k=1, *, stopping, max_pulls=None):
         if stopping is None:
             raise TypeError("stopping must be a pybandit.stopping.GLR or a "
                             f"pybandit.stopping.Betting; got {shown(stopping)}")
-        super().__init__(n_arms, k, stopping, budget, 1, n_arms)
+        super().__init__(n_arms, k, stopping, max_pulls, 1, n_arms)
         np.asarray(self.chosen)[:] = self.arms
         self.n_left = self.n_arms
         self.fates = np.zeros(self.n_arms, dtype=np.int8)

@@ -19,10 +19,10 @@ class GapE(_GapPolicy):
     def __init__(
         self,
         n_arms: int,
+        *,
         budget: int,
         value_range: float | tuple[float, float],
         complexity: float | None = None,
-        *,
         complexity_scale: float = 1.0,
     ) -> None: ...
 
@@ -30,28 +30,28 @@ class GapEV(_GapPolicy):
     def __init__(
         self,
         n_arms: int,
+        *,
         budget: int,
         value_range: float | tuple[float, float],
         complexity: float | None = None,
-        *,
         complexity_scale: float = 1.0,
     ) -> None: ...
 
 class UCBE(_BudgetPolicy):
-    def __init__(self, n_arms: int, budget: int, complexity: float) -> None: ...
+    def __init__(self, n_arms: int, *, budget: int, complexity: float) -> None: ...
 
 class UGapEb(_BudgetPolicy):
     def __init__(
         self,
         n_arms: int,
+        *,
         budget: int,
         complexity: float | None = None,
-        *,
+        noise_std: float | None = None,
         epsilon: float = 0.0,
-        sigma: float | None = None,
     ) -> None: ...
     @property
     def epsilon(self) -> float: ...
     @property
-    def sigma(self) -> float | None: ...
+    def noise_std(self) -> float | None: ...
     def recommend(self) -> NDArray[int64]: ...

@@ -123,7 +123,7 @@ cdef class GapE(_GapPolicy):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.policies.GapE(4, 80, value_range=1.0, complexity=6.0)
+    >>> policy = pb.policies.GapE(4, budget=80, value_range=1.0, complexity=6.0)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, np.array([0.1, 0.9, 0.8, 0.2])[arms])
@@ -131,7 +131,7 @@ cdef class GapE(_GapPolicy):
     array([1])
     """
 
-    def __init__(self, n_arms, budget, value_range, complexity=None, *, complexity_scale=1.0):
+    def __init__(self, n_arms, *, budget, value_range, complexity=None, complexity_scale=1.0):
         super().__init__(n_arms, budget, value_range, complexity, complexity_scale, 1, 4.0 / 9.0)
         self._made(GapE)
 
@@ -189,7 +189,7 @@ cdef class GapEV(_GapPolicy):
     --------
     >>> import numpy as np, pybandit as pb
     >>> bandit = pb.environments.BernoulliBandit([0.02, 0.1, 0.5, 0.7])
-    >>> policy, rng = pb.policies.GapEV(4, 300, value_range=(0, 1)), np.random.default_rng(1)
+    >>> policy, rng = pb.policies.GapEV(4, budget=300, value_range=(0, 1)), np.random.default_rng(1)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, bandit.pull(arms, rng))
@@ -200,7 +200,7 @@ cdef class GapEV(_GapPolicy):
     # lower bounds of the standard deviations; what an estimated gap is widened by
     cdef double[::1] spreads, margins
 
-    def __init__(self, n_arms, budget, value_range, complexity=None, *, complexity_scale=1.0):
+    def __init__(self, n_arms, *, budget, value_range, complexity=None, complexity_scale=1.0):
         super().__init__(n_arms, budget, value_range, complexity, complexity_scale, 2, 8.0 / 9.0)
         self._wants_rewards = True
         self.spreads, self.margins = np.zeros(self.n_arms), np.zeros(self.n_arms)
@@ -270,7 +270,7 @@ cdef class UCBE(_BudgetPolicy):
     >>> import numpy as np, pybandit as pb
     >>> means, rng = np.array([0.3, 0.4, 0.8]), np.random.default_rng(1)
     >>> complexity = np.sum(1 / np.array([0.5, 0.4, 0.4]) ** 2)  # gaps; of the best, to the next
-    >>> policy = pb.policies.UCBE(3, 90, complexity)
+    >>> policy = pb.policies.UCBE(3, budget=90, complexity=complexity)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, rng.binomial(1, means[arms]))
@@ -278,7 +278,7 @@ cdef class UCBE(_BudgetPolicy):
     (array([2]), array([ 8,  8, 74]))
     """
 
-    def __init__(self, n_arms, budget, complexity):
+    def __init__(self, n_arms, *, budget, complexity):
         super().__init__(n_arms, budget, check_positive("complexity", complexity), 1)
         self._made(UCBE)
 
@@ -308,18 +308,18 @@ cdef class UGapEb(_BudgetPolicy):
     complexity : float, optional
         ``H = sum_k max((Delta_k + epsilon) / 2, epsilon)^-2`` of the true gaps, above 0.
         Without it H is estimated before each pull, with the largest gaps that
-        ``mean_k +- 3 sigma / sqrt(N_k)`` leave for Delta_k (Hoffman, Shahriari and de
+        ``mean_k +- 3 noise_std / sqrt(N_k)`` leave for Delta_k (Hoffman, Shahriari and de
         Freitas 2014, two-sided).
+    noise_std : float, optional
+        Standard deviation of the rewards, above 0; needed without `complexity`.
     epsilon : float, default 0
         How much worse than the best an arm may be, at least 0; part of the estimate of H,
         not used where `complexity` is given.
-    sigma : float, optional
-        Standard deviation of the rewards, above 0; needed without `complexity`.
 
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range, or neither `complexity` nor `sigma` is
+        Where an argument is outside its range, or neither `complexity` nor `noise_std` is
         given; `InfeasibleBudgetError` below K pulls.
 
     See Also
@@ -336,8 +336,8 @@ cdef class UGapEb(_BudgetPolicy):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> bandit = pb.environments.GaussianBandit([0.0, 0.5, 1.0, 0.8], variances=0.25)
-    >>> policy, rng = pb.policies.UGapEb(4, 200, sigma=0.5), np.random.default_rng(1)
+    >>> bandit = pb.environments.GaussianBandit([0.0, 0.5, 1.0, 0.8], noise_std=0.5)
+    >>> policy, rng = pb.policies.UGapEb(4, budget=200, noise_std=0.5), np.random.default_rng(1)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, bandit.pull(arms, rng))
@@ -346,22 +346,22 @@ cdef class UGapEb(_BudgetPolicy):
     """
 
     cdef readonly double epsilon
-    cdef readonly object sigma
-    cdef double reach                     # 3 sigma
+    cdef readonly object noise_std
+    cdef double reach                     # 3 noise_std
     cdef double[::1] upper, lower
     cdef double least_bound
     cdef int64_t found                    # -1: before the first round
 
-    def __init__(self, n_arms, budget, complexity=None, *, epsilon=0.0, sigma=None):
+    def __init__(self, n_arms, *, budget, complexity=None, noise_std=None, epsilon=0.0):
         super().__init__(n_arms, budget, complexity, 1)
         self.epsilon = check_scalar("epsilon", epsilon, "finite and at least 0",
                                     lambda x: np.isfinite(x) & (x >= 0))
-        if sigma is not None:
-            sigma = check_positive("sigma", sigma)
-            self.reach = 3.0 * sigma
+        if noise_std is not None:
+            noise_std = check_positive("noise_std", noise_std)
+            self.reach = 3.0 * noise_std
         elif complexity is None:
-            raise ValueError("sigma must be given where complexity is None; got None")
-        self.sigma = sigma
+            raise ValueError("noise_std must be given where complexity is None; got None")
+        self.noise_std = noise_std
         self.upper, self.lower = np.zeros(self.n_arms), np.zeros(self.n_arms)
         self.least_bound, self.found = INFINITY, -1
         self._made(UGapEb)
@@ -376,7 +376,7 @@ cdef class UGapEb(_BudgetPolicy):
 
     def _options(self):
         return dict(n_arms=self.n_arms, budget=self.budget, complexity=self.complexity,
-                    epsilon=self.epsilon, sigma=self.sigma)
+                    epsilon=self.epsilon, noise_std=self.noise_std)
 
     cdef void _bound(self, double width) noexcept nogil:
         """Fills `upper` and `lower`."""
@@ -390,7 +390,7 @@ cdef class UGapEb(_BudgetPolicy):
             lower[arm] = centres[arm] - width * roots[arm]
 
     cdef double _estimate(self) noexcept nogil:
-        """H of the largest gaps that the intervals of 3 sigma leave."""
+        """H of the largest gaps that the intervals of 3 noise_std leave."""
         cdef const double *upper = &self.upper[0]
         cdef const double *lower = &self.lower[0]
         cdef double *terms = &self.scratch[0]

@@ -19,11 +19,12 @@ _Kernel = ArrayLike | Callable[[Any], Any] | None
 class BayesGap(_GaussianPolicy):
     def __init__(
         self,
-        budget: int,
+        n_arms: int,
         *,
+        budget: int,
+        noise_std: float | None,
         kernel: _Kernel = None,
         features: ArrayLike | None = None,
-        noise_std: float | None,
         prior_std: float = 1.0,
         epsilon: float = 0.0,
         n_beta: Literal["T", "T-K"] = "T",
@@ -46,11 +47,12 @@ class _Improvement(_GaussianPolicy):
 class ExpectedImprovement(_Improvement):
     def __init__(
         self,
-        budget: int,
+        n_arms: int,
         *,
+        budget: int,
+        noise_std: float | None,
         kernel: _Kernel = None,
         features: ArrayLike | None = None,
-        noise_std: float | None,
         prior_std: float = 1.0,
         xi: float = 0.0,
         noise_prior: tuple[float, float] = (1.0, 1.0),
@@ -60,11 +62,12 @@ class ExpectedImprovement(_Improvement):
 class ProbabilityOfImprovement(_Improvement):
     def __init__(
         self,
-        budget: int,
+        n_arms: int,
         *,
+        budget: int,
+        noise_std: float | None,
         kernel: _Kernel = None,
         features: ArrayLike | None = None,
-        noise_std: float | None,
         prior_std: float = 1.0,
         xi: float = 0.01,
         noise_prior: tuple[float, float] = (1.0, 1.0),
@@ -74,11 +77,12 @@ class ProbabilityOfImprovement(_Improvement):
 class GaussianThompson(_GaussianPolicy):
     def __init__(
         self,
-        budget: int,
+        n_arms: int,
         *,
+        budget: int,
+        noise_std: float | None,
         kernel: _Kernel = None,
         features: ArrayLike | None = None,
-        noise_std: float | None,
         prior_std: float = 1.0,
         noise_prior: tuple[float, float] = (1.0, 1.0),
         refit_every: int | None = None,

@@ -42,8 +42,13 @@ cdef class BayesGap(_GaussianPolicy):
 
     Parameters
     ----------
+    n_arms : int
+        K, at least 1: the number of rows of `kernel` or `features`.
     budget : int
-        T, at least 1; all of it is spent.
+        T, pulls, at least 1; all are spent.
+    noise_std : float or None
+        sigma, the standard deviation of a reward about its arm's mean, above 0. None: not
+        known, and estimated along the way, see Notes.
     kernel : array_like of float, shape (K, K), or callable
         G: the prior covariance of the arms' means is ``prior_std^2 G``. Symmetric and
         positive semi-definite up to rounding: least eigenvalue at least -1e-8 times the
@@ -51,11 +56,8 @@ cdef class BayesGap(_GaussianPolicy):
         kernels (`pybandit.kernels`), with the points as `features`.
     features : array_like of float, shape (K, d)
         The arms' rows x_k, where their means are ``x_k . w`` with ``w ~ N(0, prior_std^2 I)``:
-        ``G = X X'``, of size 1e150 at most. Either `kernel` or `features` is given. Equal
-        rows are fine.
-    noise_std : float or None
-        sigma, the standard deviation of a reward about its arm's mean, above 0. None: not
-        known, and estimated along the way, see Notes.
+        ``G = X X'``, of size 1e150 at most. Equal rows are fine. Without `kernel` and
+        `features` the arms are independent: G is the identity matrix.
     prior_std : float, default 1
         eta, above 0; where `noise_std` is None in units of the noise.
     epsilon : float, default 0
@@ -109,7 +111,7 @@ cdef class BayesGap(_GaussianPolicy):
     >>> x = np.linspace(0.0, 10.0, 100)
     >>> G = np.exp(-((x[:, None] - x) ** 2))
     >>> means, rng = np.sin(x), np.random.default_rng(1)
-    >>> policy = pb.policies.BayesGap(60, kernel=G, noise_std=0.1)
+    >>> policy = pb.policies.BayesGap(len(G), budget=60, kernel=G, noise_std=0.1)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, rng.normal(means[arms], 0.1))
@@ -126,10 +128,10 @@ cdef class BayesGap(_GaussianPolicy):
     cdef double[::1] deviations           # roots of arm_variances
     cdef double[::1] blocks               # scratch
 
-    def __init__(self, budget, *, kernel=None, features=None, noise_std, prior_std=1.0,
+    def __init__(self, n_arms, *, budget, noise_std, kernel=None, features=None, prior_std=1.0,
                  epsilon=0.0, n_beta="T", recommendation="gap", noise_prior=(1.0, 1.0),
                  refit_every=None):
-        super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior,
+        super().__init__(n_arms, budget, kernel, features, noise_std, prior_std, noise_prior,
                          refit_every)
         self.epsilon = check_scalar("epsilon", epsilon, "finite and at least 0", nonnegative)
         self.n_beta = check_choice("n_beta", n_beta, ("T", "T-K"))
@@ -204,9 +206,9 @@ cdef class _Improvement(_GaussianPolicy):
 
     cdef readonly double xi
 
-    def __init__(self, budget, kernel, features, noise_std, prior_std, noise_prior,
+    def __init__(self, n_arms, budget, kernel, features, noise_std, prior_std, noise_prior,
                  refit_every, xi):
-        super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior,
+        super().__init__(n_arms, budget, kernel, features, noise_std, prior_std, noise_prior,
                          refit_every)
         self.xi = check_scalar("xi", xi, "finite and at least 0", nonnegative)
         self._advance()
@@ -224,7 +226,7 @@ cdef class ExpectedImprovement(_Improvement):
 
     Parameters
     ----------
-    budget, kernel, features, noise_std, prior_std, noise_prior, refit_every
+    n_arms, budget, noise_std, kernel, features, prior_std, noise_prior, refit_every
         As in `BayesGap`.
     xi : float, default 0
         At least 0.
@@ -248,7 +250,8 @@ cdef class ExpectedImprovement(_Improvement):
     >>> import numpy as np, pybandit as pb
     >>> x = np.linspace(0.0, 10.0, 100)
     >>> means, rng = np.sin(x), np.random.default_rng(1)
-    >>> policy = pb.policies.ExpectedImprovement(30, kernel=np.exp(-((x[:, None] - x) ** 2)),
+    >>> policy = pb.policies.ExpectedImprovement(len(np.exp(-((x[:, None] - x) ** 2))), budget=30,
+    ...                                          kernel=np.exp(-((x[:, None] - x) ** 2)),
     ...                                          noise_std=0.1)
     >>> while not policy.done:
     ...     arms = policy.ask()
@@ -257,9 +260,10 @@ cdef class ExpectedImprovement(_Improvement):
     array([1.72])
     """
 
-    def __init__(self, budget, *, kernel=None, features=None, noise_std, prior_std=1.0, xi=0.0,
+    def __init__(self, n_arms, *, budget, noise_std, kernel=None, features=None, prior_std=1.0,
+                 xi=0.0,
                  noise_prior=(1.0, 1.0), refit_every=None):
-        super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior,
+        super().__init__(n_arms, budget, kernel, features, noise_std, prior_std, noise_prior,
                          refit_every, xi)
         self._made(ExpectedImprovement)
 
@@ -277,7 +281,7 @@ cdef class ProbabilityOfImprovement(_Improvement):
 
     Parameters
     ----------
-    budget, kernel, features, noise_std, prior_std, noise_prior, refit_every
+    n_arms, budget, noise_std, kernel, features, prior_std, noise_prior, refit_every
         As in `BayesGap`.
     xi : float, default 0.01
         At least 0.
@@ -301,7 +305,9 @@ cdef class ProbabilityOfImprovement(_Improvement):
     >>> import numpy as np, pybandit as pb
     >>> x = np.linspace(0.0, 10.0, 100)
     >>> means, rng = np.sin(x), np.random.default_rng(1)
-    >>> policy = pb.policies.ProbabilityOfImprovement(30, kernel=np.exp(-((x[:, None] - x) ** 2)),
+    >>> policy = pb.policies.ProbabilityOfImprovement(len(np.exp(-((x[:, None] - x) ** 2))),
+    ...                                               budget=30,
+    ...                                               kernel=np.exp(-((x[:, None] - x) ** 2)),
     ...                                               noise_std=0.1, xi=0.1)
     >>> while not policy.done:
     ...     arms = policy.ask()
@@ -310,9 +316,10 @@ cdef class ProbabilityOfImprovement(_Improvement):
     array([1.52])
     """
 
-    def __init__(self, budget, *, kernel=None, features=None, noise_std, prior_std=1.0, xi=0.01,
+    def __init__(self, n_arms, *, budget, noise_std, kernel=None, features=None, prior_std=1.0,
+                 xi=0.01,
                  noise_prior=(1.0, 1.0), refit_every=None):
-        super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior,
+        super().__init__(n_arms, budget, kernel, features, noise_std, prior_std, noise_prior,
                          refit_every, xi)
         self._made(ProbabilityOfImprovement)
 
@@ -329,7 +336,7 @@ cdef class GaussianThompson(_GaussianPolicy):
 
     Parameters
     ----------
-    budget, kernel, features, noise_std, prior_std, noise_prior, refit_every
+    n_arms, budget, noise_std, kernel, features, prior_std, noise_prior, refit_every
         As in `BayesGap`. Where `noise_std` is None, sigma is drawn first.
     rng : None, int, SeedSequence or Generator
         Seeds the policy's own stream.
@@ -358,7 +365,8 @@ cdef class GaussianThompson(_GaussianPolicy):
     >>> rng = np.random.default_rng(1)
     >>> features = rng.normal(size=(40, 2))
     >>> means = features @ [1.0, -0.5]
-    >>> policy = pb.policies.GaussianThompson(20, features=features, noise_std=0.5, rng=1)
+    >>> policy = pb.policies.GaussianThompson(len(features), budget=20, features=features,
+    ...                                       noise_std=0.5, rng=1)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, rng.normal(means[arms], 0.5))
@@ -371,9 +379,9 @@ cdef class GaussianThompson(_GaussianPolicy):
     cdef bint rng_given
     cdef double[::1] z
 
-    def __init__(self, budget, *, kernel=None, features=None, noise_std, prior_std=1.0,
+    def __init__(self, n_arms, *, budget, noise_std, kernel=None, features=None, prior_std=1.0,
                  noise_prior=(1.0, 1.0), refit_every=None, rng=None):
-        super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior,
+        super().__init__(n_arms, budget, kernel, features, noise_std, prior_std, noise_prior,
                          refit_every, True)
         self.rng_given = rng is not None
         self._start_stream(rng)

@@ -16,11 +16,12 @@ class _UpperPolicy(_GaussianPolicy):
 class GPUCB(_UpperPolicy):
     def __init__(
         self,
-        budget: int,
+        n_arms: int,
         *,
+        budget: int,
+        noise_std: float | None,
         kernel: _Kernel = None,
         features: ArrayLike | None = None,
-        noise_std: float | None,
         prior_std: float = 1.0,
         delta: float = 0.1,
         noise_prior: tuple[float, float] = (1.0, 1.0),
@@ -32,11 +33,12 @@ class GPUCB(_UpperPolicy):
 class BayesUCB(_UpperPolicy):
     def __init__(
         self,
-        budget: int,
+        n_arms: int,
         *,
+        budget: int,
+        noise_std: float | None,
         kernel: _Kernel = None,
         features: ArrayLike | None = None,
-        noise_std: float | None,
         prior_std: float = 1.0,
         noise_prior: tuple[float, float] = (1.0, 1.0),
         refit_every: int | None = None,

@@ -79,7 +79,7 @@ cdef class GPUCB(_UpperPolicy):
 
     Parameters
     ----------
-    budget, kernel, features, noise_std, prior_std, noise_prior, refit_every
+    n_arms, budget, noise_std, kernel, features, prior_std, noise_prior, refit_every
         As in `BayesGap`.
     delta : float, default 0.1
         In (0, 1).
@@ -107,7 +107,8 @@ cdef class GPUCB(_UpperPolicy):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.policies.GPUCB(20, features=np.eye(6)[:, :5] + 0.1, noise_std=0.1)
+    >>> policy = pb.policies.GPUCB(len(np.eye(6)[:, :5] + 0.1), budget=20,
+    ...                            features=np.eye(6)[:, :5] + 0.1, noise_std=0.1)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, np.array([0.1, 0.9, 0.8, 0.2, 0.1, 0.1])[arms])
@@ -117,9 +118,9 @@ cdef class GPUCB(_UpperPolicy):
 
     cdef readonly double delta
 
-    def __init__(self, budget, *, kernel=None, features=None, noise_std, prior_std=1.0,
+    def __init__(self, n_arms, *, budget, noise_std, kernel=None, features=None, prior_std=1.0,
                  delta=0.1, noise_prior=(1.0, 1.0), refit_every=None):
-        super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior,
+        super().__init__(n_arms, budget, kernel, features, noise_std, prior_std, noise_prior,
                          refit_every)
         self.delta = check_delta(delta)
         self._advance()
@@ -143,7 +144,7 @@ cdef class BayesUCB(_UpperPolicy):
 
     Parameters
     ----------
-    budget, kernel, features, noise_std, prior_std, noise_prior, refit_every
+    n_arms, budget, noise_std, kernel, features, prior_std, noise_prior, refit_every
         As in `BayesGap`.
 
     Raises
@@ -166,7 +167,8 @@ cdef class BayesUCB(_UpperPolicy):
     >>> import numpy as np, pybandit as pb
     >>> x = np.linspace(0.0, 10.0, 100)
     >>> means, rng = np.sin(x), np.random.default_rng(1)
-    >>> policy = pb.policies.BayesUCB(40, kernel=np.exp(-((x[:, None] - x) ** 2)), noise_std=0.1)
+    >>> policy = pb.policies.BayesUCB(len(np.exp(-((x[:, None] - x) ** 2))), budget=40,
+    ...                               kernel=np.exp(-((x[:, None] - x) ** 2)), noise_std=0.1)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, rng.normal(means[arms], 0.1))
@@ -174,9 +176,9 @@ cdef class BayesUCB(_UpperPolicy):
     array([7.88])
     """
 
-    def __init__(self, budget, *, kernel=None, features=None, noise_std, prior_std=1.0,
+    def __init__(self, n_arms, *, budget, noise_std, kernel=None, features=None, prior_std=1.0,
                  noise_prior=(1.0, 1.0), refit_every=None):
-        super().__init__(budget, kernel, features, noise_std, prior_std, noise_prior,
+        super().__init__(n_arms, budget, kernel, features, noise_std, prior_std, noise_prior,
                          refit_every)
         self._advance()
         self._made(BayesUCB)

@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from typing import Any, Literal, final
 
 from numpy import float64
@@ -12,11 +13,11 @@ _Law = Literal["gaussian", "bernoulli", "poisson", "gaussian-unknown"]
 class GLR:
     def __init__(
         self,
-        delta: float,
-        law: _Law = "gaussian",
         *,
-        sigma: float = 1.0,
-        threshold: Literal["proven", "heuristic"] = "proven",
+        delta: float = 0.05,
+        law: _Law = "gaussian",
+        noise_std: float = 1.0,
+        guarantee: Literal["proven", "heuristic"] = "proven",
         epsilon: float = 0.0,
     ) -> None: ...
     @property
@@ -26,24 +27,34 @@ class GLR:
     @property
     def is_gaussian(self) -> bool: ...
     @property
-    def sigma(self) -> float: ...
+    def noise_std(self) -> float: ...
     @property
-    def threshold(self) -> str: ...
+    def guarantee(self) -> str: ...
     @property
     def epsilon(self) -> float: ...
     def options(self) -> dict[str, Any]: ...
     def margins(
-        self, pulls: ArrayLike, means: ArrayLike, variances: ArrayLike | None = None
+        self,
+        rewards: Sequence[ArrayLike] | None = None,
+        *,
+        pulls: ArrayLike | None = None,
+        means: ArrayLike | None = None,
+        variances: ArrayLike | None = None,
     ) -> NDArray[float64]: ...
     def is_sure(
-        self, pulls: ArrayLike, means: ArrayLike, variances: ArrayLike | None = None
+        self,
+        rewards: Sequence[ArrayLike] | None = None,
+        *,
+        pulls: ArrayLike | None = None,
+        means: ArrayLike | None = None,
+        variances: ArrayLike | None = None,
     ) -> bool: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
 def optimal_proportions(
-    means: ArrayLike, law: _Known = "gaussian", *, sigma: float = 1.0
+    means: ArrayLike, *, law: _Known = "gaussian", noise_std: float = 1.0
 ) -> NDArray[float64]: ...
 def lower_bound(
-    means: ArrayLike, delta: float, law: _Known = "gaussian", *, sigma: float = 1.0
+    means: ArrayLike, *, delta: float = 0.05, law: _Known = "gaussian", noise_std: float = 1.0
 ) -> float: ...

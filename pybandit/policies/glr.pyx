@@ -9,7 +9,8 @@ confidence intervals, JMLR 2021.
 import numpy as np
 
 from pybandit._shared.checks import (
-    MOST_PULLS, check_choice, check_delta, check_in, check_scalar, nonnegative,
+    MOST_PULLS, as_list, check_choice, check_delta, check_in, check_scalar, nonnegative,
+    shown,
 )
 from pybandit.policies._kernel_matrix import check_deviation
 from pybandit.policies._thresholds import family_level, independent_level
@@ -45,13 +46,13 @@ cdef class GLR:
         Error probability, in (0, 1).
     law : {"gaussian", "bernoulli", "poisson", "gaussian-unknown"}
         Of the rewards of an arm, given its mean. ``"gaussian"``: of standard deviation
-        `sigma`; ``"bernoulli"``: in [0, 1], 0 and 1 or between; ``"gaussian-unknown"``: each arm
-        of a standard deviation of its own that nobody knows.
-    sigma : float, default 1
+        `noise_std`; ``"bernoulli"``: in [0, 1], 0 and 1 or between; ``"gaussian-unknown"``: of an
+        unknown standard deviation per arm.
+    noise_std : float, default 1
         Law ``"gaussian"``: in [1e-150, 1e150].
-    threshold : {"proven", "heuristic"}
-        ``"proven"``: see Notes. ``"heuristic"``: ``log((1 + log t) / delta)``, which papers
-        use: lower, no proof; the errors that were measured are far below delta.
+    guarantee : {"proven", "heuristic"}, default "proven"
+        Threshold of the rule. ``"proven"``: see Notes. ``"heuristic"``:
+        ``log((1 + log t) / delta)``, which papers use: lower, no proof; the errors that were measured are far below delta.
     epsilon : float, default 0
         Gaussian laws: an answer may be worse than the best by as much. At 0 the rule
         goes on for ever where two arms are equal, and should.
@@ -81,15 +82,15 @@ cdef class GLR:
 
     - ``"gaussian"``: a is named for being above a*, so its likelihood is mixed over means above
       the true one and that of a* over means below: by halves of normal laws of standard deviations
-      ``sigma (2, 1/2, 1/8, 1/32, 1/128)``, of weights ``(2, 2, 2, 1, 1) / 8``. With d the distance
-      of its mean from the true one, an arm's is
+      ``noise_std (2, 1/2, 1/8, 1/32, 1/128)``, of weights ``(2, 2, 2, 1, 1) / 8``. With d the
+      distance of its mean from the true one, an arm's is
 
           ``sum w 2 Phi(y) exp(y^2 / 2) / sqrt(1 + s^2 N)``, ``y = N s d / sqrt(1 + s^2 N)``,
 
-      s and d in units of sigma. Its logarithm g increases with d and is convex. Instead of Z,
+      s and d in units of noise_std. Its logarithm g increases with d and is convex. Instead of Z,
       the least of ``g(mean_a - u) + g(v - mean_b)`` over u <= v, where u = v, is compared with x.
-      For rewards that are sigma-sub-Gaussian it is a supermartingale: the promise holds for them
-      too.
+      For sub-Gaussian rewards of scale noise_std it is a supermartingale: the promise holds for
+      them too.
     - ``"bernoulli"``: mixed by Beta(1/2, 1/2), it is at least ``exp(s) / sqrt(4 N)`` (Krichevsky
       and Trofimov 1981), so the threshold is ``x + log(4 N_a) / 2 + log(4 N_b) / 2``. Where
       rewards are in [0, 1] and not all 0 or 1, their moment-generating function is at most that of
@@ -134,36 +135,40 @@ cdef class GLR:
     Examples
     --------
     >>> import pybandit as pb
-    >>> rule = pb.stopping.GLR(0.05, law="bernoulli")
-    >>> rule.is_sure([200, 200], [0.9, 0.5]), rule.is_sure([200, 200], [0.6, 0.5])
+    >>> rule = pb.stopping.GLR(delta=0.05, law="bernoulli")
+    >>> rule.is_sure(pulls=[200, 200], means=[0.9, 0.5]), rule.is_sure(pulls=[200, 200],
+    ...                                                                means=[0.6, 0.5])
     (True, False)
     """
 
-    def __init__(self, delta, law="gaussian", *, sigma=1.0, threshold="proven", epsilon=0.0):
+    def __init__(self, *, delta=0.05, law="gaussian", noise_std=1.0, guarantee="proven",
+                 epsilon=0.0):
         delta = check_delta(delta)
         law = check_choice("law", law, tuple(LAWS))
-        sigma = check_deviation("sigma", sigma)
-        threshold = check_choice("threshold", threshold, ("proven", "heuristic"))
+        noise_std = check_deviation("noise_std", noise_std)
+        threshold = check_choice("guarantee", guarantee, ("proven", "heuristic"))
         epsilon = check_scalar("epsilon", epsilon, "finite and at least 0", nonnegative)
-        if law != "gaussian" and sigma != 1.0:
-            raise ValueError(f"sigma is for law='gaussian' only; got {sigma!r} with law={law!r}")
+        if law != "gaussian" and noise_std != 1.0:
+            raise ValueError(f"noise_std is for law='gaussian' only; got {noise_std!r} with "
+                             f"law={law!r}")
         self.is_gaussian = law in ("gaussian", "gaussian-unknown")
         if not self.is_gaussian and epsilon:
             raise ValueError(f"epsilon is for Gaussian laws only; got {epsilon!r} with "
                              f"law={law!r}")
-        self.delta, self.law, self.sigma = delta, law, sigma
-        self.threshold, self.epsilon = threshold, epsilon
+        self.delta, self.law, self.noise_std = delta, law, noise_std
+        self.guarantee, self.epsilon = guarantee, epsilon
 
     def options(self):
         """The arguments that make it again, as a dict of plain numbers and strings."""
-        return dict(delta=self.delta, law=self.law, sigma=self.sigma, threshold=self.threshold,
+        return dict(delta=self.delta, law=self.law, noise_std=self.noise_std,
+                    guarantee=self.guarantee,
                     epsilon=self.epsilon)
 
     cdef pb_glr _kernel(self, n_pairs):
         cdef pb_glr kernel
         kernel.law, kernel.epsilon = LAWS[self.law], self.epsilon
-        kernel.precision = 0.5 / (self.sigma * self.sigma)
-        kernel.is_proven = self.threshold == "proven"
+        kernel.precision = 0.5 / (self.noise_std * self.noise_std)
+        kernel.is_proven = self.guarantee == "proven"
         if not kernel.is_proven:
             kernel.level = -log(self.delta)
             return kernel
@@ -174,17 +179,20 @@ cdef class GLR:
             kernel.level = independent_level(kernel.level)
         return kernel
 
-    def margins(self, pulls, means, variances=None):
-        """By how much Z of the best arm is above its threshold, against each other arm.
+    def margins(self, rewards=None, *, pulls=None, means=None, variances=None):
+        """Compute how far Z of the best arm is above its threshold, against each other arm.
 
-        With ``law="gaussian", threshold="proven"``: that of the Notes, which stands for Z.
+        With ``law="gaussian", guarantee="proven"``: that of the Notes, which stands for Z.
 
         Parameters
         ----------
+        rewards : sequence of array_like of float, optional
+            For each arm all rewards seen; may be empty. Instead of `pulls`, `means` and
+            `variances`.
         pulls : array_like of int, shape (n_arms,)
-            Rewards seen of each arm.
+            Number of rewards seen of each arm.
         means : array_like of float, shape (n_arms,)
-            Their means; anything where none was seen.
+            Their means; any number for arms without rewards.
         variances : array_like of float, shape (n_arms,), optional
             Law ``"gaussian-unknown"``, and needed there: their sample variances, as a policy's
             `variances`; anything below two rewards.
@@ -199,6 +207,13 @@ cdef class GLR:
         cdef pb_glr_arm leader, rival
         cdef int64_t best, arm
         cdef double t
+        if rewards is not None:
+            for name, value in (("pulls", pulls), ("means", means), ("variances", variances)):
+                if value is not None:
+                    raise ValueError(f"{name} must be None if rewards are given; got "
+                                     f"{shown(value)}")
+            pulls, means, variances = moments_of(rewards)
+            variances = variances if self.law == "gaussian-unknown" else None
         pulls, means = checked_arms(self.law, pulls, means)
         deviations = self._deviations(pulls, variances)
         seen = pulls > 0
@@ -232,11 +247,12 @@ cdef class GLR:
                              f"rewards; got {variances[bad][0]}")
         return np.where(pulls > 1, variances * (pulls - 1), 0.0)
 
-    def is_sure(self, pulls, means, variances=None):
-        """Whether it stops there; arguments as in `margins`."""
-        margins = self.margins(pulls, means, variances)
+    def is_sure(self, rewards=None, *, pulls=None, means=None, variances=None):
+        """Return True if the rule stops here; arguments as in `margins`."""
+        margins = self.margins(rewards, pulls=pulls, means=means, variances=variances)
         others = margins[~np.isnan(margins)]
-        return bool((others > 0).all()) and int(np.sum(pulls)) > 0
+        seen = np.sum(pulls) if rewards is None else sum(np.size(part) for part in rewards)
+        return bool((others > 0).all()) and int(seen) > 0
 
     def __eq__(self, other):
         return isinstance(other, GLR) and self.options() == other.options()
@@ -250,14 +266,25 @@ cdef class GLR:
     def __repr__(self):
         parts = [f"delta={self.delta!r}", f"law={self.law!r}"]
         if self.law == "gaussian":
-            parts += [f"sigma={self.sigma!r}"]
+            parts += [f"noise_std={self.noise_std!r}"]
         if self.is_gaussian:
             parts += [f"epsilon={self.epsilon!r}"]
-        return f"GLR({', '.join(parts)}, threshold={self.threshold!r})"
+        return f"GLR({', '.join(parts)}, guarantee={self.guarantee!r})"
 
 
 def again(options):
     return GLR(**options)
+
+
+def moments_of(rewards):
+    """Return numbers, means and sample variances of the rewards of each arm."""
+    arms = [check_in(f"rewards[{arm}]", part, "finite", np.isfinite)
+            for arm, part in enumerate(as_list("rewards", rewards, "the rewards of each arm"))]
+    for arm, part in enumerate(arms):
+        if part.ndim != 1:
+            raise ValueError(f"rewards[{arm}] must have shape (n_rewards,); got {part.shape}")
+    return ([part.size for part in arms], [part.mean() if part.size else 0.0 for part in arms],
+            [part.var(ddof=1) if part.size > 1 else 0.0 for part in arms])
 
 
 def checked_arms(law, pulls, means):
@@ -281,14 +308,14 @@ def check_means(law, means):
                          f"{means[bad][0]}")
 
 
-def optimal_proportions(means, law="gaussian", *, sigma=1.0):
+def optimal_proportions(means, *, law="gaussian", noise_std=1.0):
     """Shares of pulls that tell the best arm from the others soonest.
 
     Parameters
     ----------
     means : array_like of float, shape (n_arms,)
     law : {"gaussian", "bernoulli", "poisson"}
-    sigma : float, default 1
+    noise_std : float, default 1
         Law ``"gaussian"``: standard deviation of a reward, in [1e-150, 1e150].
 
     Returns
@@ -311,10 +338,10 @@ def optimal_proportions(means, law="gaussian", *, sigma=1.0):
     >>> pb.stopping.optimal_proportions([1.0, 0.5, 0.5, 0.0]).round(3)
     array([0.397, 0.279, 0.279, 0.046])
     """
-    return solved(means, law, sigma)[0]
+    return solved(means, law, noise_std)[0]
 
 
-def lower_bound(means, delta, law="gaussian", *, sigma=1.0):
+def lower_bound(means, *, delta=0.05, law="gaussian", noise_std=1.0):
     """Pulls that every rule of error probability delta needs in the mean.
 
     ``T kl(delta, 1 - delta)``, T the inverse of the least Z of the optimal proportions
@@ -326,7 +353,7 @@ def lower_bound(means, delta, law="gaussian", *, sigma=1.0):
     delta : float
         In (0, 1); 0 pulls at 1/2 and above.
     law : {"gaussian", "bernoulli", "poisson"}
-    sigma : float, default 1
+    noise_std : float, default 1
 
     Returns
     -------
@@ -341,22 +368,22 @@ def lower_bound(means, delta, law="gaussian", *, sigma=1.0):
     Examples
     --------
     >>> import pybandit as pb
-    >>> round(pb.stopping.lower_bound([0.5, 0.45, 0.43, 0.4], 0.1, "bernoulli"))
+    >>> round(pb.stopping.lower_bound([0.5, 0.45, 0.43, 0.4], delta=0.1, law="bernoulli"))
     1740
     """
     delta = check_delta(delta)
-    shares, least = solved(means, law, sigma)
+    shares, least = solved(means, law, noise_std)
     needed = (2 * delta - 1) * np.log(delta / (1 - delta)) if delta < 0.5 else 0.0
     if shares.size == 1 or needed == 0.0:
         return 0.0
     return float(needed / least) if least > 0 else np.inf
 
 
-def solved(means, law, sigma):
+def solved(means, law, noise_std):
     cdef pb_glr kernel
     cdef double[::1] shares
     cdef const double[::1] values
-    rule = GLR(0.5, check_choice("law", law, KNOWN), sigma=sigma)
+    rule = GLR(delta=0.5, law=check_choice("law", law, KNOWN), noise_std=noise_std)
     means = check_in("means", means, "finite", np.isfinite)
     if means.ndim != 1 or not means.size:
         raise ValueError(f"means must have shape (n_arms,); got {means.shape}")

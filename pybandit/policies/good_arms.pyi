@@ -17,10 +17,10 @@ class APT(_ThresholdPolicy):
     def __init__(
         self,
         n_arms: int,
-        budget: int | None = None,
         *,
         threshold: float,
         epsilon: float = 0.0,
+        max_pulls: int | None = None,
     ) -> None: ...
     def recommend(self) -> NDArray[int64]: ...
 
@@ -28,14 +28,14 @@ class GoodArms(_ThresholdPolicy):
     def __init__(
         self,
         n_arms: int,
-        delta: float,
         *,
         threshold: float,
-        sampling: Literal["hdoc", "lucb-g", "apt"] = "hdoc",
+        delta: float = 0.05,
         law: Literal["gaussian", "bernoulli", "gaussian-unknown"] = "gaussian",
-        sigma: float = 1.0,
+        noise_std: float = 1.0,
+        sampling: Literal["hdoc", "lucb-g", "apt"] = "hdoc",
         epsilon: float = 0.0,
-        budget: int | None = None,
+        max_pulls: int | None = None,
     ) -> None: ...
     @property
     def delta(self) -> float: ...

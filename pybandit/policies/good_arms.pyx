@@ -29,8 +29,8 @@ cdef class _ThresholdPolicy(SequentialPolicy):
     cdef readonly double threshold, epsilon
     cdef double[::1] indices              # scratch
 
-    def __init__(self, n_arms, threshold, epsilon, budget, needed=1):
-        super().__init__(n_arms, 1, None, budget, needed, 1)
+    def __init__(self, n_arms, threshold, epsilon, max_pulls, needed=1):
+        super().__init__(n_arms, 1, None, max_pulls, needed, 1)
         self.threshold = check_scalar("threshold", threshold, "finite", np.isfinite)
         self.epsilon = check_scalar("epsilon", epsilon, "finite and at least 0", nonnegative)
         self.indices = np.zeros(self.n_arms)
@@ -54,13 +54,13 @@ cdef class APT(_ThresholdPolicy):
     ----------
     n_arms : int
         K, at least 1.
-    budget : int, optional
-        Pulls in all, at least K; without one it goes on for ever, and may be asked at any time.
     threshold : float
         Finite.
     epsilon : float, default 0
         Arms within it of the threshold may be in the answer or not. At 0 an arm at the threshold
         takes nearly all pulls.
+    max_pulls : int, optional
+        Pulls in all, at least K; without one it goes on for ever, and may be asked at any time.
 
     Attributes
     ----------
@@ -81,16 +81,17 @@ cdef class APT(_ThresholdPolicy):
     Notes
     -----
     The probability of a wrong answer after T pulls of sub-Gaussian rewards is at most
-    ``exp(-T / (64 sigma^2 H) + 2 log((log T + 1) K))``, H the sum of ``1 / (|mean_k - threshold| +
-    epsilon)^2``, and no rule has a better order (their theorems 1 and 2). Ties go to the lowest
-    index. A silent arm (see `Policy`) is not in the answer. O(K) a pull.
+    ``exp(-T / (64 noise_std^2 H) + 2 log((log T + 1) K))``, H the sum of
+    ``1 / (|mean_k - threshold| + epsilon)^2``, and no rule has a better order (their theorems 1
+    and 2). Ties go to the lowest index. A silent arm (see `Policy`) is not in the answer.
+    O(K) a pull.
 
     **Threads.** One at a time; a second gets a RuntimeError.
 
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.policies.APT(4, 400, threshold=0.5)
+    >>> policy = pb.policies.APT(4, max_pulls=400, threshold=0.5)
     >>> rng, means = np.random.default_rng(2), np.array([0.1, 0.9, 0.6, 0.2])
     >>> while not policy.done:
     ...     arms = policy.ask()
@@ -99,8 +100,8 @@ cdef class APT(_ThresholdPolicy):
     array([1, 2])
     """
 
-    def __init__(self, n_arms, budget=None, *, threshold, epsilon=0.0):
-        super().__init__(n_arms, threshold, epsilon, budget)
+    def __init__(self, n_arms, *, threshold, epsilon=0.0, max_pulls=None):
+        super().__init__(n_arms, threshold, epsilon, max_pulls)
         self._made(APT)
 
     cdef void _choose(self) noexcept nogil:
@@ -140,23 +141,23 @@ cdef class GoodArms(_ThresholdPolicy):
     ----------
     n_arms : int
         K, at least 1.
-    delta : float
-        Probability that any name is wrong, in (0, 1).
     threshold : float
         Finite; in (0, 1) for law ``"bernoulli"``, epsilon away from both ends.
+    delta : float
+        Probability that any name is wrong, in (0, 1).
+    law : {"gaussian", "bernoulli", "gaussian-unknown"}
+        Of the rewards, as in `pybandit.stopping.GLR`: ``"bernoulli"`` holds for any in [0, 1].
+    noise_std : float, default 1
+        Law ``"gaussian"``: in [1e-150, 1e150]; rewards are sub-Gaussian with it.
     sampling : {"hdoc", "lucb-g", "apt"}
         The arm of the largest upper bound with ``N_k d(mean_k, bound) = log t``, by which good
         arms are found soon; of the largest one with the confidence of the names (for unknown
         variances without the last part of the level); the one nearest to the threshold by
         ``sqrt(N_k) (|mean_k - threshold| + epsilon)``.
-    law : {"gaussian", "bernoulli", "gaussian-unknown"}
-        Of the rewards, as in `pybandit.stopping.GLR`: ``"bernoulli"`` holds for any in [0, 1].
-    sigma : float, default 1
-        Law ``"gaussian"``: in [1e-150, 1e150]; rewards are sub-Gaussian with it.
     epsilon : float, default 0
         Arms within it of the threshold may get either name. At 0 an arm at the threshold is
         pulled for ever.
-    budget : int, optional
+    max_pulls : int, optional
         Pulls after which it is `done` in any case, perhaps not sure; at least K.
 
     Attributes
@@ -173,7 +174,7 @@ cdef class GoodArms(_ThresholdPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudgetError` where the budget does not
+        Where an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
         reach the first pulls. `tell` raises where a reward is outside its law's range.
 
     See Also
@@ -186,8 +187,8 @@ cdef class GoodArms(_ThresholdPolicy):
     **Proof.** An arm of mean m at least ``threshold + epsilon`` is called bad only where its mean
     seen is below that, and ``N d(mean, threshold + epsilon)``, which ``N d(mean, m)`` is not less
     than, is above the level. By the martingales of `pybandit.stopping.GLR`, of one arm and for
-    ``"gaussian"`` mixed by a normal law of standard deviation sigma about the true mean, that has
-    a probability of at most ``delta / K`` at the levels, with ``x = log(K / delta)``,
+    ``"gaussian"`` mixed by a normal law of standard deviation noise_std about the true mean, that
+    has a probability of at most ``delta / K`` at the levels, with ``x = log(K / delta)``,
     ``(1 + 1 / N) (x + log(1 + N) / 2)``, ``x + log(4 N) / 2`` and ``x + log(1 + N) / 2 + excess``
     of the three laws, over all N. It is the same below the threshold, and an arm within epsilon
     of it cannot be named wrongly.
@@ -202,7 +203,7 @@ cdef class GoodArms(_ThresholdPolicy):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.policies.GoodArms(4, 0.05, threshold=0.5, law="bernoulli")
+    >>> policy = pb.policies.GoodArms(4, delta=0.05, threshold=0.5, law="bernoulli")
     >>> rng, means = np.random.default_rng(2), np.array([0.1, 0.9, 0.7, 0.2])
     >>> while not policy.done:
     ...     arms = policy.ask()
@@ -216,15 +217,15 @@ cdef class GoodArms(_ThresholdPolicy):
     cdef int rule
     cdef int64_t[::1] names               # 1 good, -1 bad, 0 neither yet
 
-    def __init__(self, n_arms, delta, *, threshold, sampling="hdoc", law="gaussian", sigma=1.0,
-                 epsilon=0.0, budget=None):
+    def __init__(self, n_arms, *, threshold, delta=0.05, law="gaussian", noise_std=1.0,
+                 sampling="hdoc", epsilon=0.0, max_pulls=None):
         law = check_choice("law", law, GOOD_LAWS)
         # two rewards have a variance
-        super().__init__(n_arms, threshold, epsilon, budget, 1 + (law == "gaussian-unknown"))
+        super().__init__(n_arms, threshold, epsilon, max_pulls, 1 + (law == "gaussian-unknown"))
         self.delta = check_delta(delta)
         self.sampling = check_choice("sampling", sampling, SAMPLING)
         self.rule = SAMPLING.index(self.sampling)
-        self._take(GLR(self.delta, law, sigma=sigma))
+        self._take(GLR(delta=self.delta, law=law, noise_std=noise_std))
         self.glr.level = log(self.n_arms / self.delta)  # of one arm, not of a pair
         low, high = self.threshold - self.epsilon, self.threshold + self.epsilon
         if law == "bernoulli" and not 0 < low <= high < 1:
@@ -253,9 +254,9 @@ cdef class GoodArms(_ThresholdPolicy):
             return self._best(good, good.size)
 
     def _options(self):
-        law, sigma = self.law
+        law, noise_std = self.law
         return super()._options() | dict(delta=self.delta, sampling=self.sampling, law=law,
-                                         sigma=sigma)
+                                         noise_std=noise_std)
 
     cdef void _decide(self) noexcept nogil:
         cdef int64_t arm

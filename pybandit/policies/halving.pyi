@@ -1,4 +1,5 @@
-from numpy.typing import ArrayLike
+from numpy import float64
+from numpy.typing import ArrayLike, NDArray
 
 from pybandit.policies._staged import _StagedPolicy
 
@@ -12,27 +13,29 @@ class _Halving(_StagedPolicy):
 
 class SequentialHalving(_Halving):
     def __init__(
-        self, n_arms: int, budget: int, *, reuse: bool = False, spend_all: bool = False
+        self, n_arms: int, *, budget: int, reuse: bool = False, spend_all: bool = False
     ) -> None: ...
 
 class SHVar(_Halving):
     def __init__(
         self,
         n_arms: int,
-        budget: int,
-        variances: ArrayLike,
         *,
+        budget: int,
+        noise_std: ArrayLike,
         reuse: bool = False,
         spend_all: bool = False,
     ) -> None: ...
+    @property
+    def noise_std(self) -> NDArray[float64]: ...
 
 class SHAdaVar(_Halving):
     def __init__(
         self,
         n_arms: int,
+        *,
         budget: int,
         delta: float = 0.05,
-        *,
         reuse: bool = False,
         spend_all: bool = False,
     ) -> None: ...

@@ -8,7 +8,8 @@ heterogeneous reward variances, UAI 2023.
 
 import numpy as np
 
-from pybandit._shared.checks import check_budget, check_delta, check_flag, check_in
+from pybandit._shared.checks import check_budget, check_delta, check_flag
+from pybandit.policies._kernel_matrix import check_deviations, variances_of
 from pybandit.policies._ring_states import HALVING, SEQUENTIAL, SHADAVAR, SHVAR
 
 from libc.math cimport INFINITY, ceil, floor, frexp, isnan, ldexp, log, sqrt
@@ -110,7 +111,7 @@ cdef class SequentialHalving(_Halving):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.policies.SequentialHalving(4, 80)
+    >>> policy = pb.policies.SequentialHalving(4, budget=80)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, np.array([0.1, 0.9, 0.3, 0.2])[arms])
@@ -118,7 +119,7 @@ cdef class SequentialHalving(_Halving):
     (array([1]), array([10, 30, 30, 10]))
     """
 
-    def __init__(self, n_arms, budget, *, reuse=False, spend_all=False):
+    def __init__(self, n_arms, *, budget, reuse=False, spend_all=False):
         super().__init__(n_arms, budget, reuse, spend_all)
         if self.n_stages:
             self._begin_stage()
@@ -147,8 +148,8 @@ cdef class SHVar(_Halving):
     ----------
     n_arms, budget, reuse, spend_all
         As in `SequentialHalving`; with `reuse` pulls count over all stages too.
-    variances : array_like of float, shape (n_arms,)
-        Of the arms' rewards, up to a common factor; above 0.
+    noise_std : array_like of float, shape (n_arms,)
+        Standard deviation of each arm's rewards, up to a common factor; in [1e-150, 1e150].
 
     Raises
     ------
@@ -168,10 +169,10 @@ cdef class SHVar(_Halving):
 
     Examples
     --------
-    The first stage, 120 pulls of 240, deals them out as the variances are:
+    The first stage, 120 pulls of 240, pulls each arm in proportion to its variance:
 
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.policies.SHVar(4, 240, variances=[1.0, 1.0, 4.0, 4.0])
+    >>> policy = pb.policies.SHVar(4, budget=240, noise_std=[1.0, 1.0, 2.0, 2.0])
     >>> arms = policy.ask()
     >>> np.bincount(arms)
     array([12, 12, 48, 48])
@@ -182,19 +183,16 @@ cdef class SHVar(_Halving):
     array([1, 3])
     """
 
-    cdef double[::1] known
+    cdef object _noise_std
+    cdef double[::1] known            # variances
     cdef int64_t[::1] counts
     cdef double[::1] shares           # the survivors' variances, by position
     cdef Heap heap                    # of positions
 
-    def __init__(self, n_arms, budget, variances, *, reuse=False, spend_all=False):
+    def __init__(self, n_arms, *, budget, noise_std, reuse=False, spend_all=False):
         super().__init__(n_arms, budget, reuse, spend_all)
-        variances = check_in("variances", variances, "finite and above 0",
-                             lambda v: np.isfinite(v) & (v > 0))
-        if variances.shape != (self.n_arms,):
-            raise ValueError(f"variances must have shape ({self.n_arms},); got "
-                             f"{variances.shape}")
-        self.known = variances
+        self._noise_std = check_deviations(noise_std, self.n_arms)
+        self.known = variances_of(self._noise_std)
         self.counts = np.zeros(self.n_arms, dtype=np.int64)
         self.shares, self.heap = np.zeros(self.n_arms), Heap(self.n_arms)
         if self.n_stages:
@@ -206,7 +204,12 @@ cdef class SHVar(_Halving):
 
     def _options(self):
         self.guard.check()
-        return {**super()._options(), "variances": np.array(self.known)}
+        return {**super()._options(), "noise_std": np.array(self._noise_std)}
+
+    @property
+    def noise_std(self):
+        """Standard deviation of each arm's rewards, as given; a copy."""
+        return np.array(self._noise_std)
 
     cdef void _begin_stage(self) noexcept nogil:
         _Halving._begin_stage(self)
@@ -319,8 +322,8 @@ cdef class SHAdaVar(_Halving):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> bandit = pb.environments.GaussianBandit([0.0, 0.0, 0.5, 0.5], [0.04, 0.04, 0.04, 4.0])
-    >>> policy, rng = pb.policies.SHAdaVar(4, 600), np.random.default_rng(1)
+    >>> bandit = pb.environments.GaussianBandit([0.0, 0.0, 0.5, 0.5], [0.2, 0.2, 0.2, 2.0])
+    >>> policy, rng = pb.policies.SHAdaVar(4, budget=600), np.random.default_rng(1)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, bandit.pull(arms, rng))
@@ -338,7 +341,7 @@ cdef class SHAdaVar(_Halving):
     cdef double[::1] centres, spreads
     cdef Heap heap
 
-    def __init__(self, n_arms, budget, delta=0.05, *, reuse=False, spend_all=False):
+    def __init__(self, n_arms, *, budget, delta=0.05, reuse=False, spend_all=False):
         super().__init__(n_arms, budget, reuse, spend_all)
         self.delta = check_delta(delta)
         self.level = -log(self.delta)

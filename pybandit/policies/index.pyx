@@ -11,7 +11,7 @@ Szepesvari, Adaptive Monte Carlo via bandit allocation, ICML 2014, use them.
 
 import numpy as np
 
-from pybandit._shared.checks import check_in, check_positive, check_scalar
+from pybandit._shared.checks import check_ends, check_in, check_positive, check_scalar
 from pybandit.policies._arm_states import UPPER
 
 from libc.math cimport INFINITY, isnan, log, sqrt
@@ -32,42 +32,43 @@ cdef class _UpperBound(_IndexPolicy):
     Where arms have scales, s (index - 1) is compared instead of the index.
     """
 
-    cdef double highest                   # rewards are in [0, highest], or any
+    cdef double lowest, highest           # of rewards; highest infinite: any rewards
     cdef double refused                   # one that was not, where no Python looked; or NaN
     cdef bint is_scaled
     cdef double[::1] scales
 
-    def __init__(self, n_arms, highest):
+    def __init__(self, n_arms, lowest, highest):
         super().__init__(n_arms, None, 1)
-        self.highest, self.refused = highest, np.nan
+        self.lowest, self.highest, self.refused = lowest, highest, np.nan
         # one by one, so that each can be looked at
         self._wants_rewards = highest < INFINITY
         self.scales = np.ones(self.n_arms)
 
     def _check_rewards(self, arms, rewards, missing):
         rewards = super()._check_rewards(arms, rewards, missing)
-        bad = (rewards < 0.0) | (rewards > self.highest)
+        bad = (rewards < self.lowest) | (rewards > self.highest)
         if self.highest < INFINITY and bad.any():
             at = int(bad.argmax())
-            raise ValueError(f"rewards must be in [0, {self.highest:g}]; got {rewards[at]} at "
-                             f"index {at}, arm {arms[at]}")
+            raise ValueError(f"rewards must be in [{self.lowest:g}, {self.highest:g}]; got "
+                             f"{rewards[at]} at index {at}, arm {arms[at]}")
         return rewards
 
     cdef bint _accepts(self, double reward) noexcept nogil:
         if self.highest < INFINITY:
-            return 0.0 <= reward <= self.highest
+            return self.lowest <= reward <= self.highest
         return is_reward(reward)
 
     cdef void _absorb(self, const int64_t *arms, const double *rewards, int64_t n) noexcept nogil:
         cdef int64_t j
         for j in range(n):
-            if rewards[j] > self.highest or (rewards[j] < 0.0 and self.highest < INFINITY):
+            if rewards[j] > self.highest or (rewards[j] < self.lowest and self.highest < INFINITY):
                 self.refused = rewards[j]
         NativePolicy._absorb(self, arms, rewards, n)
 
     def _check_seen(self):
         if not isnan(self.refused):
-            raise ValueError(f"rewards must be in [0, {self.highest:g}]; got {self.refused}")
+            raise ValueError(f"rewards must be in [{self.lowest:g}, {self.highest:g}]; got "
+                             f"{self.refused}")
 
     def _set_scales(self, scales):
         """From now on the index k is scales[k] (index - 1); float64 of shape (n_arms,)."""
@@ -98,7 +99,7 @@ cdef class _UpperBound(_IndexPolicy):
         return UPPER
 
     cdef dict _sizes(self):
-        return _IndexPolicy._sizes(self) | {"highest": self.highest}
+        return _IndexPolicy._sizes(self) | {"lowest": self.lowest, "highest": self.highest}
 
     def _get_progress(self):
         return {**super()._get_progress(), "is_scaled": bool(self.is_scaled),
@@ -116,7 +117,7 @@ cdef class UCB1(_UpperBound):
     Auer et al. 2002: after one pull each, in round t the arm of largest
     ``mean_i + sqrt(constant log(t) / T_i)``, where T_i are its rewards before the round.
     Ties go to the lowest index; the best mean is recommended. It never ends: `done` stays
-    False, and `simulate` needs a `horizon`.
+    False, and `simulate` needs `max_pulls`.
 
     Parameters
     ----------
@@ -162,21 +163,21 @@ cdef class UCB1(_UpperBound):
     (array([1]), array([ 10, 165,  25]))
     """
 
-    cdef readonly double constant
+    cdef readonly double exploration
 
-    def __init__(self, n_arms, constant=2.0):
-        super().__init__(n_arms, INFINITY)
-        self.constant = check_positive("constant", constant)
+    def __init__(self, n_arms, *, exploration=2.0):
+        super().__init__(n_arms, -INFINITY, INFINITY)
+        self.exploration = check_positive("exploration", exploration)
         self._made(UCB1)
 
     def _options(self):
-        return dict(n_arms=self.n_arms, constant=self.constant)
+        return dict(n_arms=self.n_arms, exploration=self.exploration)
 
     cdef void _widen(self, int64_t arm) noexcept nogil:
         self._put(arm, 1.0 / sqrt(<double>self._pulls[arm]), 0.0)
 
     cdef void _choose(self) noexcept nogil:
-        self._choose_largest(self.constant * self._log_round(), 0.0)
+        self._choose_largest(self.exploration * self._log_round(), 0.0)
 
 
 cdef class UCBV(_UpperBound):
@@ -186,16 +187,17 @@ cdef class UCBV(_UpperBound):
     ``mean_i + sqrt(2 v_i zeta log(t) / T_i) + 3 c b zeta log(t) / T_i``, where v_i is the
     population variance (divisor T_i) of its T_i rewards before the round and b is
     `value_range`. Ties go to the lowest index; the best mean is recommended. It never
-    ends: `done` stays False, and `simulate` needs a `horizon`.
+    ends: `done` stays False, and `simulate` needs `max_pulls`.
 
     Parameters
     ----------
     n_arms : int
         K, at least 1.
+    value_range : (float, float), default (0, 1)
+        All values a reward can take: (low, high). Other rewards are refused; b is their
+        difference.
     c, zeta : float, default 1 and 1.2
         At least 0 and above 0. Smaller ones explore less: (1/3, 1) about halves the regret.
-    value_range : float, default 1
-        b, above 0: rewards are in [0, b], others are refused.
 
     Attributes
     ----------
@@ -221,33 +223,33 @@ cdef class UCBV(_UpperBound):
     --------
     >>> import numpy as np, pybandit as pb
     >>> bandit = pb.environments.BernoulliBandit([0.1, 0.9, 0.5])
-    >>> result = pb.simulate(lambda e: pb.policies.UCBV(3), bandit, 100, rng=1, horizon=1000)
+    >>> result = pb.simulate(lambda e: pb.policies.UCBV(3), bandit, 100, rng=1, max_pulls=1000)
     >>> int(result.arm_pulls.argmax())
     1
     """
 
     cdef readonly double c, zeta
 
-    def __init__(self, n_arms, c=1.0, zeta=1.2, value_range=1.0):
-        super().__init__(n_arms, check_positive("value_range", value_range))
+    def __init__(self, n_arms, *, value_range=(0.0, 1.0), c=1.0, zeta=1.2):
+        super().__init__(n_arms, *check_ends(value_range))
         self.c = check_scalar("c", c, "finite and at least 0",
                               lambda x: np.isfinite(x) & (x >= 0))
         self.zeta = check_positive("zeta", zeta)
         self._made(UCBV)
 
     def _options(self):
-        return dict(n_arms=self.n_arms, c=self.c, zeta=self.zeta, value_range=self.value_range)
+        return dict(n_arms=self.n_arms, value_range=self.value_range, c=self.c, zeta=self.zeta)
 
     @property
     def value_range(self):
-        """b: rewards are in [0, b]."""
-        return self.highest
+        """All values a reward can take: (low, high)."""
+        return self.lowest, self.highest
 
     cdef void _widen(self, int64_t arm) noexcept nogil:
         cdef double n = self._pulls[arm]
         # rounding can put the sum of squares below 0
         cdef double variance = max(self._deviations[arm], 0.0) / n
-        self._put(arm, sqrt(2.0 * variance / n), 3.0 * self.c * self.highest / n)
+        self._put(arm, sqrt(2.0 * variance / n), 3.0 * self.c * (self.highest - self.lowest) / n)
 
     cdef void _choose(self) noexcept nogil:
         self._choose_largest(self.zeta * self._log_round(), 0.0)
@@ -260,7 +262,7 @@ cdef class KLUCB(_UpperBound):
     ``sup {q in [mean_i, 1] : T_i kl(mean_i, q) <= f(t)}``, with the divergence kl of two
     Bernoulli laws, T_i its rewards before the round, ``f(t) = log t + 3 log log t`` and
     f(1) = f(2) = f(3). Ties go to the lowest index; the best mean is recommended. It never
-    ends: `done` stays False, and `simulate` needs a `horizon`.
+    ends: `done` stays False, and `simulate` needs `max_pulls`.
 
     Parameters
     ----------
@@ -305,7 +307,7 @@ cdef class KLUCB(_UpperBound):
     cdef double[::1] own_means, own_pulls, bases
 
     def __init__(self, n_arms):
-        super().__init__(n_arms, 1.0)
+        super().__init__(n_arms, 0.0, 1.0)
         self.own_means, self.own_pulls, self.bases = np.zeros((3, self.n_arms))
         self.index.n = self.n_arms
         self.index.means, self.index.pulls = &self.own_means[0], &self.own_pulls[0]

@@ -13,8 +13,8 @@ __all__ = ["kl_ucb", "kl_variance", "ucb1", "ucb_v"]
 
 
 @cython.ufunc
-cdef double _ucb1(double mean, double n, double t, double constant) noexcept nogil:
-    return mean + sqrt(constant * log(t) / n)
+cdef double _ucb1(double mean, double n, double t, double exploration) noexcept nogil:
+    return mean + sqrt(exploration * log(t) / n)
 
 
 @cython.ufunc

@@ -13,11 +13,14 @@ from pybandit._shared.checks import check_in, check_scalar, plain
 from pybandit._shared.optional import require
 from pybandit._shared.types import ArrayLike
 
-__all__ = ["matern", "rbf", "squared_exponential"]
+__all__ = ["matern", "rbf"]
 
 
 def rbf(length_scale: ArrayLike = 1.0) -> Callable[..., Any]:
     """``exp(-|x - y|^2 / (2 l^2))``.
+
+    The kernel ``exp(-|x - y|^2 / l^2)`` of Hoffman, Shahriari and de Freitas 2014 is
+    ``rbf(l / 2**0.5)``.
 
     Parameters
     ----------
@@ -44,46 +47,14 @@ def rbf(length_scale: ArrayLike = 1.0) -> Callable[..., Any]:
     array([[1.   , 0.607, 0.011],
            [0.607, 1.   , 0.135],
            [0.011, 0.135, 1.   ]])
-    """
-    return _sklearn().RBF(_checked(length_scale))
-
-
-def squared_exponential(length_scale: ArrayLike = 1.0) -> Callable[..., Any]:
-    """``exp(-|x - y|^2 / l^2)``, as Hoffman, Shahriari and de Freitas 2014 write it.
-
-    Parameters
-    ----------
-    length_scale : float or array_like of float, shape (d,), default 1
-        l, or one a coordinate; above 0, in the units of the points.
-
-    Returns
-    -------
-    sklearn.gaussian_process.kernels.RBF
-        ``kernel(points)``, points of shape (n, d), is the matrix, float64 of shape (n, n).
-
-    Raises
-    ------
-    ValueError, TypeError
-        Where an argument is outside its range.
-    MissingPackageError
-        Without scikit-learn.
-
-    Examples
-    --------
-    >>> import numpy as np, pybandit as pb
-    >>> points = np.array([[0.0], [1.0], [3.0]])
-    >>> pb.kernels.squared_exponential(1.0)(points).round(3)
-    array([[1.   , 0.368, 0.   ],
-           [0.368, 1.   , 0.018],
-           [0.   , 0.018, 1.   ]])
 
     Of a policy's arms, at these points:
 
     >>> x = np.linspace(0, 10, 50)[:, None]
-    >>> policy = pb.policies.BayesGap(30, kernel=pb.kernels.squared_exponential(2.0)(x),
-    ...                               noise_std=0.1)
+    >>> policy = pb.policies.BayesGap(50, budget=30, noise_std=0.1,
+    ...                               kernel=pb.kernels.rbf(2**0.5)(x))
     """
-    return _sklearn().RBF(_checked(length_scale) / 2**0.5)
+    return _sklearn().RBF(_checked(length_scale))
 
 
 def matern(length_scale: ArrayLike = 1.0, nu: float = 2.5) -> Callable[..., Any]:

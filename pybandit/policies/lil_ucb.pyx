@@ -24,7 +24,7 @@ cdef class LilUCB(SequentialPolicy):
     """Pulls the arm of the largest upper bound, until one has nearly all pulls: lil' UCB.
 
     Jamieson et al. 2014: after one pull of each arm, each pull goes to the largest
-    ``mean_k + (1 + beta) (1 + sqrt(e)) sigma sqrt(2 (1 + e) log(log(w) / d) / N_k)``,
+    ``mean_k + (1 + beta) (1 + sqrt(e)) noise_std sqrt(2 (1 + e) log(log(w) / d) / N_k)``,
     ``w = (1 + e) N_k``, until an arm has ``N_k >= 1 + share sum(N_j, j != k)``: the answer.
 
     Parameters
@@ -33,14 +33,14 @@ cdef class LilUCB(SequentialPolicy):
         K, at least 1.
     delta : float
         Error probability, in [1e-100, 1).
-    sigma : float, default 1
+    noise_std : float, default 1
         Rewards are sub-Gaussian with it: Gaussian with at most that standard deviation, or in
-        an interval of length ``2 sigma``. Finite and above 0.
-    constants : {"proven", "heuristic"}
+        an interval of length ``2 noise_std``. Finite and above 0.
+    guarantee : {"proven", "heuristic"}, default "proven"
         ``"proven"``: e = .01, beta = 1, and d and `share` of their theorem 2, see Notes.
         ``"heuristic"``: those of their experiments, which promise nothing: e = 0, beta = 1/2,
         d = delta / 5, ``share = 1 + 10 / K``, and w at least Euler's number.
-    budget : int, optional
+    max_pulls : int, optional
         Pulls after which it is `done` in any case, perhaps not sure; at least K.
 
     Attributes
@@ -56,7 +56,7 @@ cdef class LilUCB(SequentialPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudgetError` where the budget does not
+        Where an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
         reach the first pulls.
 
     See Also
@@ -85,7 +85,7 @@ cdef class LilUCB(SequentialPolicy):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.policies.LilUCB(4, 0.05, sigma=0.5, constants="heuristic")
+    >>> policy = pb.policies.LilUCB(4, delta=0.05, noise_std=0.5, guarantee="heuristic")
     >>> rng, means = np.random.default_rng(2), np.array([0.1, 0.9, 0.4, 0.2])
     >>> while not policy.done:
     ...     arms = policy.ask()
@@ -94,19 +94,20 @@ cdef class LilUCB(SequentialPolicy):
     (array([1]), True)
     """
 
-    cdef readonly double delta, sigma, share
-    cdef readonly str constants
+    cdef readonly double delta, noise_std, share
+    cdef readonly str guarantee
     cdef double e, d, reach               # reach: all that multiplies the root
     cdef double[::1] roots, indices       # of bounds by the arms' counts; scratch
 
-    def __init__(self, n_arms, delta, *, sigma=1.0, constants="proven", budget=None):
-        super().__init__(n_arms, 1, None, budget, 1, 1)
+    def __init__(self, n_arms, *, delta=0.05, noise_std=1.0, guarantee="proven",
+                 max_pulls=None):
+        super().__init__(n_arms, 1, None, max_pulls, 1, 1)
         self.delta = check_scalar("delta", delta, "in [1e-100, 1)",
                                   lambda x: (x >= 1e-100) & (x < 1))
-        self.sigma = check_positive("sigma", sigma)
-        self.constants = check_choice("constants", constants, ("proven", "heuristic"))
+        self.noise_std = check_positive("noise_std", noise_std)
+        self.guarantee = check_choice("guarantee", guarantee, ("proven", "heuristic"))
         beta, self.e, self.d, self.share = 0.5, 0.0, 0.2 * self.delta, 1.0 + 10.0 / self.n_arms
-        if self.constants == "proven":
+        if self.guarantee == "proven":
             beta, self.e = 1.0, 0.01
             c = (2 + self.e) / self.e * (1 / math.log1p(self.e)) ** (1 + self.e)
             self.d = (0.5 * self.delta / (math.sqrt(1 + self.delta) + 1)) ** 2 / c
@@ -114,15 +115,15 @@ cdef class LilUCB(SequentialPolicy):
             self.d = min(self.d, 0.99 * math.log1p(self.e) / (math.e * c))
             odds = ((2 + beta) / beta) ** 2
             self.share = odds * (1 + math.log(2 * math.log(odds / self.d)) / -math.log(self.d))
-        self.reach = ((1 + beta) * (1 + math.sqrt(self.e)) * self.sigma
+        self.reach = ((1 + beta) * (1 + math.sqrt(self.e)) * self.noise_std
                       * math.sqrt(2 * (1 + self.e)))
         self.has_rule = True
         self.roots, self.indices = np.zeros((2, self.n_arms))
         self._made(LilUCB)
 
     def _options(self):
-        options = super()._options() | dict(delta=self.delta, sigma=self.sigma,
-                                            constants=self.constants)
+        options = super()._options() | dict(delta=self.delta, noise_std=self.noise_std,
+                                            guarantee=self.guarantee)
         del options["stopping"]
         return options
 

@@ -15,38 +15,38 @@ class LUCB(_BoundsPolicy):
     def __init__(
         self,
         n_arms: int,
-        delta: float,
         k: int = 1,
         *,
-        sigma: float = 1.0,
+        delta: float = 0.05,
+        noise_std: float = 1.0,
         epsilon: float = 0.0,
-        budget: int | None = None,
+        max_pulls: int | None = None,
     ) -> None: ...
     @property
-    def sigma(self) -> float: ...
+    def noise_std(self) -> float: ...
 
 class KLLUCB(_BoundsPolicy):
     def __init__(
         self,
         n_arms: int,
-        delta: float,
         k: int = 1,
         *,
+        delta: float = 0.05,
         epsilon: float = 0.0,
-        budget: int | None = None,
+        max_pulls: int | None = None,
     ) -> None: ...
 
 class UGapEc(_BoundsPolicy):
     def __init__(
         self,
         n_arms: int,
-        delta: float,
         k: int = 1,
         *,
-        sigma: float = 1.0,
+        delta: float = 0.05,
+        noise_std: float = 1.0,
         epsilon: float = 0.0,
-        budget: int | None = None,
+        max_pulls: int | None = None,
     ) -> None: ...
     @property
-    def sigma(self) -> float: ...
+    def noise_std(self) -> float: ...
     def recommend(self) -> NDArray[int64]: ...

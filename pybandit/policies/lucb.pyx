@@ -33,8 +33,8 @@ cdef class _BoundsPolicy(SequentialPolicy):
     cdef unsigned char[::1] is_top
     cdef int64_t high, low                # h and l
 
-    def __init__(self, n_arms, delta, k, epsilon, budget, n_chosen=2):
-        super().__init__(n_arms, k, None, budget, 1, n_chosen)
+    def __init__(self, n_arms, delta, k, epsilon, max_pulls, n_chosen=2):
+        super().__init__(n_arms, k, None, max_pulls, 1, n_chosen)
         self.delta = check_delta(delta)
         self.epsilon = check_scalar("epsilon", epsilon, "finite and at least 0", nonnegative)
         self.has_rule = True
@@ -116,22 +116,22 @@ cdef class LUCB(_BoundsPolicy):
     Kalyanakrishnan et al. 2012: after one pull each, every round pulls two arms: of the k with
     the largest means the one of least lower bound, of the others the one of largest upper
     bound, until these are less than epsilon apart. The bounds of arm a after t pulls of all are
-    ``mean_a -+ sigma sqrt(2 log(5 K t^4 / (4 delta)) / N_a)``.
+    ``mean_a -+ noise_std sqrt(2 log(5 K t^4 / (4 delta)) / N_a)``.
 
     Parameters
     ----------
     n_arms : int
         K, at least 1.
-    delta : float
-        Error probability, in (0, 1).
     k : int, default 1
         How many arms are looked for, in [0, n_arms].
-    sigma : float, default 1
+    delta : float
+        Error probability, in (0, 1).
+    noise_std : float, default 1
         Rewards are sub-Gaussian with it: Gaussian with at most that standard deviation, or in
-        an interval of length ``2 sigma``. Finite and above 0.
+        an interval of length ``2 noise_std``. Finite and above 0.
     epsilon : float, default 0
         An answer may hold arms that are worse by less than it than one left out.
-    budget : int, optional
+    max_pulls : int, optional
         Pulls after which it is `done` in any case, perhaps not sure; at least K.
 
     Attributes
@@ -146,7 +146,7 @@ cdef class LUCB(_BoundsPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudgetError` where the budget does not
+        Where an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
         reach the first pulls.
 
     See Also
@@ -171,7 +171,7 @@ cdef class LUCB(_BoundsPolicy):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.policies.LUCB(4, 0.05, k=2, sigma=0.5)
+    >>> policy = pb.policies.LUCB(4, delta=0.05, k=2, noise_std=0.5)
     >>> rng, means = np.random.default_rng(2), np.array([0.1, 0.9, 0.6, 0.2])
     >>> while not policy.done:
     ...     arms = policy.ask()
@@ -180,22 +180,22 @@ cdef class LUCB(_BoundsPolicy):
     array([1, 2])
     """
 
-    cdef readonly double sigma
+    cdef readonly double noise_std
 
-    def __init__(self, n_arms, delta, k=1, *, sigma=1.0, epsilon=0.0, budget=None):
-        super().__init__(n_arms, delta, k, epsilon, budget)
-        self.sigma = check_positive("sigma", sigma)
+    def __init__(self, n_arms, k=1, *, delta=0.05, noise_std=1.0, epsilon=0.0, max_pulls=None):
+        super().__init__(n_arms, delta, k, epsilon, max_pulls)
+        self.noise_std = check_positive("noise_std", noise_std)
         self._made(LUCB)
 
     def _options(self):
-        return super()._options() | dict(sigma=self.sigma)
+        return super()._options() | dict(noise_std=self.noise_std)
 
     cdef double _rate(self) noexcept nogil:
         cdef double t = self.n_pulls
         return log(1.25 * self.n_arms / self.delta) + 4.0 * log(t)
 
     cdef double _width(self, int64_t arm, double rate) noexcept nogil:
-        return self.sigma * sqrt(2.0 * rate / self._pulls[arm])
+        return self.noise_std * sqrt(2.0 * rate / self._pulls[arm])
 
     cdef double _lower(self, int64_t arm, double rate) noexcept nogil:
         return self.centres[arm] - self._width(arm, rate)
@@ -215,13 +215,13 @@ cdef class KLLUCB(_BoundsPolicy):
     ----------
     n_arms : int
         K, at least 1.
-    delta : float
-        Error probability, in (0, 1).
     k : int, default 1
         How many arms are looked for, in [0, n_arms].
+    delta : float
+        Error probability, in (0, 1).
     epsilon : float, default 0
         An answer may hold arms that are worse by less than it than one left out.
-    budget : int, optional
+    max_pulls : int, optional
         Pulls after which it is `done` in any case, perhaps not sure; at least K.
 
     Attributes
@@ -236,7 +236,7 @@ cdef class KLLUCB(_BoundsPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudgetError` where the budget does not
+        Where an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
         reach the first pulls. `tell` raises where a reward is outside [0, 1].
 
     See Also
@@ -258,7 +258,7 @@ cdef class KLLUCB(_BoundsPolicy):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.policies.KLLUCB(4, 0.05, k=2)
+    >>> policy = pb.policies.KLLUCB(4, delta=0.05, k=2)
     >>> rng, means = np.random.default_rng(2), np.array([0.1, 0.9, 0.6, 0.2])
     >>> while not policy.done:
     ...     arms = policy.ask()
@@ -267,8 +267,8 @@ cdef class KLLUCB(_BoundsPolicy):
     array([1, 2])
     """
 
-    def __init__(self, n_arms, delta, k=1, *, epsilon=0.0, budget=None):
-        super().__init__(n_arms, delta, k, epsilon, budget)
+    def __init__(self, n_arms, k=1, *, delta=0.05, epsilon=0.0, max_pulls=None):
+        super().__init__(n_arms, delta, k, epsilon, max_pulls)
         self._take_range(0.0, 1.0)
         self._made(KLLUCB)
 
@@ -296,16 +296,16 @@ cdef class UGapEc(_BoundsPolicy):
     ----------
     n_arms : int
         K, at least 1.
-    delta : float
-        Error probability, in (0, 1).
     k : int, default 1
         How many arms are looked for, in [0, n_arms].
-    sigma : float, default 1
+    delta : float
+        Error probability, in (0, 1).
+    noise_std : float, default 1
         Rewards are sub-Gaussian with it: Gaussian with at most that standard deviation, or in
-        an interval of length ``2 sigma``. Finite and above 0.
+        an interval of length ``2 noise_std``. Finite and above 0.
     epsilon : float, default 0
         An answer may hold arms that are worse by less than it than one left out.
-    budget : int, optional
+    max_pulls : int, optional
         Pulls after which it is `done` in any case, perhaps not sure; at least K.
 
     Attributes
@@ -320,7 +320,7 @@ cdef class UGapEc(_BoundsPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudgetError` where the budget does not
+        Where an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
         reach the first pulls.
 
     See Also
@@ -330,9 +330,9 @@ cdef class UGapEc(_BoundsPolicy):
 
     Notes
     -----
-    **Proof.** Bounds are ``mean_a -+ sigma sqrt(2 log(4 K t^3 / delta) / N_a)``. Where none fails,
-    an arm of the answer is worse than the k-th best by at most its B, so by less than epsilon.
-    After t pulls an arm has one of t counts, and a bound on either side of one fails with
+    **Proof.** Bounds are ``mean_a -+ noise_std sqrt(2 log(4 K t^3 / delta) / N_a)``. Where none
+    fails, an arm of the answer is worse than the k-th best by at most its B, so by less than
+    epsilon. After t pulls an arm has one of t counts, and a bound on either side of one fails with
     probability at most ``delta / (4 K t^3)``: the sum over counts, sides, K arms and t is
     ``delta zeta(2) / 2 < delta``.
 
@@ -344,7 +344,7 @@ cdef class UGapEc(_BoundsPolicy):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.policies.UGapEc(4, 0.05, k=2, sigma=0.5)
+    >>> policy = pb.policies.UGapEc(4, delta=0.05, k=2, noise_std=0.5)
     >>> rng, means = np.random.default_rng(2), np.array([0.1, 0.9, 0.6, 0.2])
     >>> while not policy.done:
     ...     arms = policy.ask()
@@ -353,18 +353,18 @@ cdef class UGapEc(_BoundsPolicy):
     array([1, 2])
     """
 
-    cdef readonly double sigma
+    cdef readonly double noise_std
     cdef double[:, ::1] bounds            # lower, upper and -B of each arm
 
-    def __init__(self, n_arms, delta, k=1, *, sigma=1.0, epsilon=0.0, budget=None):
-        super().__init__(n_arms, delta, k, epsilon, budget, 1)
-        self.sigma = check_positive("sigma", sigma)
+    def __init__(self, n_arms, k=1, *, delta=0.05, noise_std=1.0, epsilon=0.0, max_pulls=None):
+        super().__init__(n_arms, delta, k, epsilon, max_pulls, 1)
+        self.noise_std = check_positive("noise_std", noise_std)
         self.bounds = np.zeros((3, self.n_arms))
         np.asarray(self.is_top)[:self.k] = 1
         self._made(UGapEc)
 
     def _options(self):
-        return super()._options() | dict(sigma=self.sigma)
+        return super()._options() | dict(noise_std=self.noise_std)
 
     cdef double _rate(self) noexcept nogil:
         cdef double t = self.n_pulls
@@ -383,7 +383,7 @@ cdef class UGapEc(_BoundsPolicy):
             if self.silence.has(arm):
                 self.bounds[0, arm] = self.bounds[1, arm] = -INFINITY
                 continue
-            width = self.sigma * sqrt(2.0 * rate / self._pulls[arm])
+            width = self.noise_std * sqrt(2.0 * rate / self._pulls[arm])
             self.bounds[0, arm] = self.centres[arm] - width
             self.bounds[1, arm] = self.centres[arm] + width
         self._find_regrets()

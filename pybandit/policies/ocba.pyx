@@ -72,7 +72,7 @@ cdef class OCBA(SequentialPolicy):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.policies.OCBA(4, 400)
+    >>> policy = pb.policies.OCBA(4, budget=400)
     >>> rng, means = np.random.default_rng(2), np.array([0.1, 0.9, 0.8, 0.2])
     >>> while not policy.done:
     ...     arms = policy.ask()
@@ -83,9 +83,9 @@ cdef class OCBA(SequentialPolicy):
 
     cdef double[::1] shares
 
-    def __init__(self, n_arms, budget=None, *, n_initial=10):
+    def __init__(self, n_arms, *, budget=None, n_initial=10):
         n_initial = check_integer("n_initial", n_initial, 2, MOST_PULLS)
-        super().__init__(n_arms, 1, None, budget, n_initial, 1)
+        super().__init__(n_arms, 1, None, budget, n_initial, 1, "budget")
         self._wants_rewards = True
         self.shares = np.zeros(self.n_arms)
         self._made(OCBA)
@@ -95,10 +95,14 @@ cdef class OCBA(SequentialPolicy):
         """First pulls of each arm."""
         return self.needed
 
+    @property
+    def budget(self):
+        """Pulls after which the policy is done; None if there is no limit."""
+        return self.max_pulls
+
     def _options(self):
-        options = super()._options() | dict(n_initial=self.needed)
-        del options["stopping"]
-        return options
+        self.guard.check()
+        return dict(n_arms=self.n_arms, budget=self.max_pulls, n_initial=self.needed)
 
     cdef void _choose(self) noexcept nogil:
         cdef double *shares = &self.shares[0]

@@ -149,7 +149,7 @@ cdef class Policy:
 
     @property
     def is_endless(self):
-        """Whether `done` stays False whatever happens: `simulate` then needs a horizon."""
+        """Whether `done` stays False whatever happens: `simulate` then needs `max_pulls`."""
         self.guard.check()
         return False
 

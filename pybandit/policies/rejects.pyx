@@ -72,7 +72,7 @@ cdef class SuccessiveRejects(_StagedPolicy):
     cdef const int64_t[::1] schedule    # pulls that an arm has at the end of each phase
     cdef int64_t pulls_an_arm
 
-    def __init__(self, n_arms, budget):
+    def __init__(self, n_arms, *, budget):
         super().__init__(n_arms, budget)
         self.n_stages = self.n_arms - 1
         if self.n_stages:
@@ -161,7 +161,7 @@ cdef class VBR(SuccessiveRejects):
     Two arms of little noise, and one of much, which gets more of the pulls:
 
     >>> import numpy as np, pybandit as pb
-    >>> bandit = pb.environments.GaussianBandit([0.3, 1.0, 0.0], variances=[0.01, 1.0, 0.01])
+    >>> bandit = pb.environments.GaussianBandit([0.3, 1.0, 0.0], noise_std=[0.1, 1.0, 0.1])
     >>> policy, rng = pb.policies.VBR(3, budget=90), np.random.default_rng(1)
     >>> while not policy.done:
     ...     arms = policy.ask()
@@ -172,8 +172,8 @@ cdef class VBR(SuccessiveRejects):
 
     cdef Heap heap
 
-    def __init__(self, n_arms, budget):
-        super().__init__(n_arms, budget)
+    def __init__(self, n_arms, *, budget):
+        super().__init__(n_arms, budget=budget)
         self._wants_rewards = True
         self.heap = Heap(self.n_arms)
         self._made(VBR)
@@ -266,7 +266,7 @@ cdef class ContinuousRejects(_RingPolicy):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.policies.ContinuousRejects(4, 80)
+    >>> policy = pb.policies.ContinuousRejects(4, budget=80)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, np.array([0.1, 0.9, 0.3, 0.2])[arms])
@@ -282,7 +282,7 @@ cdef class ContinuousRejects(_RingPolicy):
     cdef double[::1] harmonic, centres   # logbar by j; mean by arm
     cdef unsigned char[::1] kept
 
-    def __init__(self, n_arms, budget, criterion="C"):
+    def __init__(self, n_arms, *, budget, criterion="C"):
         super().__init__(n_arms, 1)
         self.budget = check_integer("budget", budget, 0, MOST_PULLS)
         if self.n_arms > 1:

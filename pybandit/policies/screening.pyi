@@ -9,11 +9,11 @@ class BatchScreening(_BatchPolicy):
     def __init__(
         self,
         n_arms: int,
-        k: int,
+        k: int = 1,
+        *,
         batch_size: int,
         max_batches: int,
         max_repeats: int | None = None,
-        *,
         prior_means: ArrayLike | None = None,
         noise_std: float | None = None,
         allow_unmeasured: bool = False,

@@ -99,8 +99,8 @@ cdef class BatchScreening(_BatchPolicy):
     def __cinit__(self):
         self._wants_rewards = True
 
-    def __init__(self, n_arms, k, batch_size, max_batches, max_repeats=None, *, prior_means=None,
-                 noise_std=None, allow_unmeasured=False):
+    def __init__(self, n_arms, k=1, *, batch_size, max_batches, max_repeats=None,
+                 prior_means=None, noise_std=None, allow_unmeasured=False):
         super().__init__(n_arms, k, batch_size, max_repeats)
         self.max_batches = check_batches(max_batches, self.batch_size, MOST_PULLS)
         self.allow_unmeasured = check_flag("allow_unmeasured", allow_unmeasured)

@@ -12,13 +12,13 @@ class ThompsonSampling(CountedPolicy):
     def __init__(
         self,
         n_arms: int,
-        rng: None | int | SeedSequence | Generator = None,
         *,
-        law: Literal["beta", "gaussian"] = "beta",
+        law: Literal["bernoulli", "gaussian"] = "bernoulli",
+        noise_std: float = 1.0,
         prior: tuple[float, float] = (1.0, 1.0),
         fractional: bool = False,
-        noise_std: float = 1.0,
         batch_size: int = 1,
+        rng: None | int | SeedSequence | Generator = None,
     ) -> None: ...
     @property
     def law(self) -> str: ...

@@ -44,22 +44,22 @@ cdef class ThompsonSampling(CountedPolicy):
     ----------
     n_arms : int
         K, at least 1.
-    rng : None, int, SeedSequence or Generator
-        Seeds the policy's own stream.
-    law : {"beta", "gaussian"}
-        ``"beta"``: rewards in [0, 1], ``theta_k ~ Beta(alpha + S_k, beta + F_k)``; a reward r
+    law : {"bernoulli", "gaussian"}
+        ``"bernoulli"``: rewards in [0, 1], ``theta_k ~ Beta(alpha + S_k, beta + F_k)``; a reward r
         counts as a success with probability r, else as a failure. ``"gaussian"``:
         ``theta_k ~ N(mean_k, noise_std^2 / T_k)``, T_k rewards seen; the arms without a
         reward are pulled first, in one batch.
+    noise_std : float
+        Law ``"gaussian"``: standard deviation of a reward, finite and above 0.
     prior : (float, float)
         alpha and beta, each in [0.1, 1e9].
     fractional : bool
-        Law ``"beta"``: S grows by r and F by 1 - r, without a draw.
-    noise_std : float
-        Law ``"gaussian"``: standard deviation of a reward, finite and above 0.
+        Law ``"bernoulli"``: S grows by r and F by 1 - r, without a draw.
     batch_size : int
         Pulls that are asked for together: as many independent choices of one posterior. With
         `shares` and `tell_counts` for traffic that is split, and counted, by the day.
+    rng : None, int, SeedSequence or Generator
+        Seeds the policy's own stream.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ cdef class ThompsonSampling(CountedPolicy):
     ------
     ValueError, TypeError
         Where an argument is outside its range. `tell` raises `ValueError` where a
-        reward of law ``"beta"`` is outside [0, 1]; `simulate` takes such a reward for
+        reward of law ``"bernoulli"`` is outside [0, 1]; `simulate` takes such a reward for
         the nearer end.
 
     See Also
@@ -128,11 +128,11 @@ cdef class ThompsonSampling(CountedPolicy):
     cdef int64_t n_lacking, n_tries       # batches that asked them
     cdef int64_t[:, ::1] drawn            # of a batch: all arms, and the pulls of each
 
-    def __init__(self, n_arms, rng=None, *, law="beta", prior=(1.0, 1.0), fractional=False,
-                 noise_std=1.0, batch_size=1):
+    def __init__(self, n_arms, *, law="bernoulli", noise_std=1.0, prior=(1.0, 1.0),
+                 fractional=False, batch_size=1, rng=None):
         super().__init__(n_arms, 1)
         self.batch_size = check_integer("batch_size", batch_size, 1, MOST_HELD)
-        self.law = check_choice("law", law, ("beta", "gaussian"))
+        self.law = check_choice("law", law, ("bernoulli", "gaussian"))
         prior = check_in("prior", prior, "in [0.1, 1e9]", lambda x: (x >= 0.1) & (x <= 1e9))
         if prior.shape != (2,):
             raise ValueError(f"prior must be two numbers, (alpha, beta); got shape {prior.shape}")
@@ -201,11 +201,11 @@ cdef class ThompsonSampling(CountedPolicy):
     def posteriors(self):
         """Each arm's posterior; float64, shape (n_arms, 2), a copy.
 
-        Law ``"beta"``: its two parameters. Law ``"gaussian"``: mean and standard
+        Law ``"bernoulli"``: its two parameters. Law ``"gaussian"``: mean and standard
         deviation, NaN and infinity where no reward was seen.
         """
         with self.guard.reading(), np.errstate(divide="ignore"):
-            if self.law == "beta":
+            if self.law == "bernoulli":
                 return np.asarray(self.arms)[:, :2] + self.prior
             return np.stack([self.means, self.noise_std / np.sqrt(self._pulls)], axis=1)
 
@@ -300,7 +300,7 @@ cdef class ThompsonSampling(CountedPolicy):
     def _check_rewards(self, arms, rewards, missing):
         rewards = super()._check_rewards(arms, rewards, missing)
         outside = (rewards < 0.0) | (rewards > 1.0)
-        if self.law == "beta" and outside.any():
+        if self.law == "bernoulli" and outside.any():
             at = int(outside.argmax())
             raise ValueError(f"rewards must be in [0, 1]; got {rewards[at]} at index {at}, "
                              f"arm {arms[at]}")

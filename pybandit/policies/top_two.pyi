@@ -12,14 +12,14 @@ class TopTwo(SequentialPolicy):
     def __init__(
         self,
         n_arms: int,
-        stopping: GLR | Betting | None = None,
         *,
+        stopping: GLR | Betting | None = None,
+        law: Literal["gaussian", "bernoulli", "poisson", "gaussian-unknown"] | None = None,
+        noise_std: float | None = None,
         leader: Literal["thompson", "empirical", "ucb"] = "thompson",
         challenger: Literal["cost", "cost-improved", "thompson"] = "cost",
         beta: float | Literal["ids"] = 0.5,
-        law: Literal["gaussian", "bernoulli", "poisson", "gaussian-unknown"] | None = None,
-        sigma: float | None = None,
-        budget: int | None = None,
+        max_pulls: int | None = None,
         rng: int | SeedSequence | Generator | None = None,
     ) -> None: ...
     @property

@@ -67,6 +67,10 @@ cdef class TopTwo(SequentialPolicy):
     stopping : GLR or Betting, optional
         Of `pybandit.stopping`; its law is that of the rewards. With `Betting` pulls are chosen
         as if rewards were 0 or 1; where they vary less, ``leader="ucb"`` needs fewer.
+    law : {"gaussian", "bernoulli", "poisson", "gaussian-unknown"}, optional
+        Of the rewards, where there is no `stopping`; ``"gaussian"`` by default.
+    noise_std : float, optional
+        Standard deviation of Gaussian rewards, where there is no `stopping`; 1 by default.
     leader : {"thompson", "empirical", "ucb"}
         The arm of the largest mean drawn from its posterior (flat prior of a Gaussian mean, and
         of the logarithm of an unknown variance: Student's t; ``Beta(1, 1)``,
@@ -80,12 +84,8 @@ cdef class TopTwo(SequentialPolicy):
         In (0, 1); ``"ids"``: ``N_B d(mean_B, m) / Z(B, C)``, m where the two means meet in Z,
         which is ``N_C / (N_B + N_C)`` for law ``"gaussian"`` (You et al. 2023). No share is
         given beforehand then: it finds the optimal one.
-    law : {"gaussian", "bernoulli", "poisson", "gaussian-unknown"}, optional
-        Of the rewards, where there is no `stopping`; ``"gaussian"`` by default.
-    sigma : float, optional
-        Standard deviation of Gaussian rewards, where there is no `stopping`; 1 by default.
-    budget : int, optional
-        Pulls after which it is `done`; at least K. With neither budget nor `stopping` it goes
+    max_pulls : int, optional
+        Pulls after which it is `done`; at least K. With neither `max_pulls` nor `stopping` it goes
         on for ever.
     rng : None, int, SeedSequence or Generator
         Seeds the policy's own stream.
@@ -102,7 +102,7 @@ cdef class TopTwo(SequentialPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudgetError` where the budget does not
+        Where an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
         reach the first pulls. `tell` raises where a reward is outside its law's range.
 
     See Also
@@ -122,7 +122,7 @@ cdef class TopTwo(SequentialPolicy):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.policies.TopTwo(4, pb.stopping.GLR(0.05, sigma=0.5), rng=1)
+    >>> policy = pb.policies.TopTwo(4, stopping=pb.stopping.GLR(delta=0.05, noise_std=0.5), rng=1)
     >>> rng, means = np.random.default_rng(2), np.array([0.1, 0.9, 0.4, 0.2])
     >>> while not policy.done:
     ...     arms = policy.ask()
@@ -139,14 +139,14 @@ cdef class TopTwo(SequentialPolicy):
     cdef bitgen_t *bitgen
     cdef bint rng_given
 
-    def __init__(self, n_arms, stopping=None, *, leader="thompson", challenger="cost", beta=0.5,
-                 law=None, sigma=None, budget=None, rng=None):
+    def __init__(self, n_arms, *, stopping=None, law=None, noise_std=None, leader="thompson",
+                 challenger="cost", beta=0.5, max_pulls=None, rng=None):
         stopping = as_rule(stopping)
         known = stopping.law if stopping else law
         # Student's t has n - 1 degrees of freedom
         needed = 1 + (isinstance(known, str) and known == "gaussian-unknown")
-        super().__init__(n_arms, 1, stopping, budget, needed, 1)
-        self._take_law(law, sigma)
+        super().__init__(n_arms, 1, stopping, max_pulls, needed, 1)
+        self._take_law(law, noise_std)
         self.names = (check_choice("leader", leader, LEADERS),
                       check_choice("challenger", challenger, CHALLENGERS))
         self.leads, self.challenges = LEADERS.index(leader), CHALLENGERS.index(challenger)

@@ -10,12 +10,12 @@ class TrackAndStop(SequentialPolicy):
     def __init__(
         self,
         n_arms: int,
-        stopping: GLR | Betting | None = None,
         *,
-        tracking: Literal["D", "C"] = "D",
+        stopping: GLR | Betting | None = None,
         law: Literal["gaussian", "bernoulli", "poisson"] | None = None,
-        sigma: float | None = None,
-        budget: int | None = None,
+        noise_std: float | None = None,
+        tracking: Literal["D", "C"] = "D",
+        max_pulls: int | None = None,
     ) -> None: ...
     @property
     def tracking(self) -> str: ...

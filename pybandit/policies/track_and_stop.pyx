@@ -33,16 +33,16 @@ cdef class TrackAndStop(SequentialPolicy):
     stopping : GLR or Betting, optional
         Of `pybandit.stopping`; its law is that of the rewards. With `Betting` proportions are
         those of rewards that are 0 or 1.
+    law : {"gaussian", "bernoulli", "poisson"}, optional
+        Of the rewards, where there is no `stopping`; ``"gaussian"`` by default.
+    noise_std : float, optional
+        Standard deviation of Gaussian rewards, where there is no `stopping`; 1 by default.
     tracking : {"D", "C"}
         ``"D"``: as above. ``"C"``: no forced pulls; the arm of the largest sum over all rounds of
         ``(1 - K e) w_k + e`` less N_k, ``e = 1 / (2 sqrt(K^2 + t))``. Surer where proportions
         jump, slower else.
-    law : {"gaussian", "bernoulli", "poisson"}, optional
-        Of the rewards, where there is no `stopping`; ``"gaussian"`` by default.
-    sigma : float, optional
-        Standard deviation of Gaussian rewards, where there is no `stopping`; 1 by default.
-    budget : int, optional
-        Pulls after which it is `done`; at least K. With neither budget nor `stopping` it goes
+    max_pulls : int, optional
+        Pulls after which it is `done`; at least K. With neither `max_pulls` nor `stopping` it goes
         on for ever.
 
     Attributes
@@ -57,7 +57,7 @@ cdef class TrackAndStop(SequentialPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudgetError` where the budget does not
+        Where an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
         reach the first pulls. `tell` raises where a reward is outside its law's range.
 
     See Also
@@ -80,7 +80,7 @@ cdef class TrackAndStop(SequentialPolicy):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.policies.TrackAndStop(4, pb.stopping.GLR(0.05, sigma=0.5))
+    >>> policy = pb.policies.TrackAndStop(4, stopping=pb.stopping.GLR(delta=0.05, noise_std=0.5))
     >>> rng, means = np.random.default_rng(2), np.array([0.1, 0.9, 0.4, 0.2])
     >>> while not policy.done:
     ...     arms = policy.ask()
@@ -94,9 +94,10 @@ cdef class TrackAndStop(SequentialPolicy):
     cdef double[::1] shares, owed, indices
     cdef double[::1] means                # of arms that answer: scratch
 
-    def __init__(self, n_arms, stopping=None, *, tracking="D", law=None, sigma=None, budget=None):
-        super().__init__(n_arms, 1, stopping, budget, 1, 1)
-        self._take_law(law, sigma)
+    def __init__(self, n_arms, *, stopping=None, law=None, noise_std=None, tracking="D",
+                 max_pulls=None):
+        super().__init__(n_arms, 1, stopping, max_pulls, 1, 1)
+        self._take_law(law, noise_std)
         if self.glr.law == PB_GLR_UNKNOWN:
             raise ValueError("stopping must be of a law with one parameter; got law="
                              "'gaussian-unknown', for which TopTwo is made")

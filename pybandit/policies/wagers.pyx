@@ -81,13 +81,13 @@ cdef class Betting:
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> rule = pb.stopping.Betting(0.05)
+    >>> rule = pb.stopping.Betting(delta=0.05)
     >>> ratings = np.random.default_rng(1).beta([60, 50], [40, 50], size=(50, 2)).T
     >>> rule.is_sure(ratings), rule.is_sure(ratings[:, :20])
     (True, False)
     """
 
-    def __init__(self, delta, *, epsilon=0.0):
+    def __init__(self, *, delta=0.05, epsilon=0.0):
         delta = check_delta(delta)
         self.epsilon = check_scalar("epsilon", epsilon, "in [0, 1)", lambda x: (x >= 0) & (x < 1))
         self.delta = delta
@@ -104,13 +104,15 @@ cdef class Betting:
     cdef double _level(self, n_pairs):
         return log(max(n_pairs, 1) / self.delta)
 
-    def margins(self, rewards):
-        """By how much the logarithm of the least wealth is above what is needed.
+    def margins(self, rewards=None, *, pulls=None, means=None, variances=None):
+        """Compute how far the logarithm of the least wealth is above the needed level.
 
         Parameters
         ----------
         rewards : sequence of array_like of float
-            For each arm all rewards that were seen of it, in [0, 1]; maybe none.
+            For each arm all rewards seen, in [0, 1] and in their order; may be empty.
+        pulls, means, variances : None
+            Parameters of `GLR.margins`. This rule refuses them: it needs the order of the rewards.
 
         Returns
         -------
@@ -122,6 +124,11 @@ cdef class Betting:
         cdef int64_t arm, j
         cdef double[:, ::1] gains
         cdef const double[:] seen
+        given = dict(pulls=pulls, means=means, variances=variances)
+        for name, value in given.items():
+            if value is not None:
+                raise TypeError(f"{name} must be None for Betting, which needs all rewards in "
+                                f"their order: pass rewards=; got {shown(value)}")
         rewards = checked_rewards(rewards)
         gains = np.zeros((len(rewards), PB_GAINS))
         for arm in range(len(rewards)):
@@ -140,9 +147,9 @@ cdef class Betting:
         margins[best] = NAN
         return margins
 
-    def is_sure(self, rewards):
-        """Whether it stops there; the argument as in `margins`."""
-        margins = self.margins(rewards)
+    def is_sure(self, rewards=None, *, pulls=None, means=None, variances=None):
+        """Return True if the rule stops here; arguments as in `margins`."""
+        margins = self.margins(rewards, pulls=pulls, means=means, variances=variances)
         others = margins[~np.isnan(margins)]
         return bool((others > 0).all()) and any(np.size(part) for part in rewards)
 
@@ -160,7 +167,7 @@ cdef class Betting:
 
 
 def again(delta, epsilon):
-    return Betting(delta, epsilon=epsilon)
+    return Betting(delta=delta, epsilon=epsilon)
 
 
 def checked_rewards(rewards):

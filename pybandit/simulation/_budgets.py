@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pybandit.simulation._plan import Like, check_checkpoints
+from pybandit.simulation._plan import Copies, Like, check_checkpoints
 from pybandit.simulation.result import SimulationResult
 
 
@@ -21,17 +21,17 @@ class AtBudget:
         return self.make(environment, self.budget)
 
 
-def check_budgets(budgets, horizon, checkpoints):
-    """Increasing numbers of pulls, in the place of horizon and checkpoints."""
-    for name, given in (("horizon", horizon), ("checkpoints", checkpoints)):
+def check_budgets(budgets, max_pulls, checkpoints):
+    """Increasing numbers of pulls, in the place of max_pulls and checkpoints."""
+    for name, given in (("max_pulls", max_pulls), ("checkpoints", checkpoints)):
         if given is not None:
             raise ValueError(f"{name} must be None where budgets are given; got {given!r}")
     return check_checkpoints(budgets, None, "budgets", 1)
 
 
 def asked_at(make, budgets):
-    """What is simulated: a maker, its horizon and its checkpoints, once or for each budget."""
-    if isinstance(make, Like):
+    """What is simulated: a maker, its max_pulls and its checkpoints, once or for each budget."""
+    if isinstance(make, (Copies, Like)):
         return [(make, budgets[-1], budgets)]
     return [(AtBudget(make, budget), budget, (budget,)) for budget in budgets]
 

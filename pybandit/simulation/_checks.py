@@ -13,11 +13,11 @@ def check_pair(policy, environment):
     """Refuse a policy that does not fit the environment."""
     for name in ("ask", "tell", "recommend"):
         if not hasattr(policy, name):
-            raise TypeError(f"policy_factory must return a policy, with {name}; got "
+            raise TypeError(f"policy must return a policy, with {name}; got "
                             f"{shown(policy)}")
     n_arms = getattr(policy, "n_arms", environment.n_arms)
     if n_arms != environment.n_arms:
-        raise ValueError(f"policy_factory must return a policy of the {environment.n_arms} arms "
+        raise ValueError(f"policy must return a policy of the {environment.n_arms} arms "
                          f"of the environment; got one of {n_arms}")
 
 
@@ -30,7 +30,7 @@ def pulls_of(policy):
 def check_fresh(policy):
     """Refuse a policy that was told something; nobody else may be using it."""
     if pulls_of(policy):
-        raise ValueError(f"policy_factory must return a fresh policy in every run; got one of "
+        raise ValueError(f"policy must return a fresh policy in every run; got one of "
                          f"{policy.n_pulls} pulls")
 
 
@@ -86,24 +86,24 @@ def check_judge(policy, kind):
     """Refuse to hold an answer of any size against the k best arms."""
     threshold = getattr(policy, "threshold", None)
     if kind == "best" and getattr(type(policy), "_answers_any_number", False):
-        raise ValueError(f"answer must be \"above\", with threshold={threshold!r}, or a set of "
-                         f"arms where {type(policy).__name__} is judged, which names any number "
-                         "of arms; got \"best\"")
+        raise ValueError(f"answer must be Above({threshold!r}) or a set of arms for "
+                         f"{type(policy).__name__}, which names any number of arms; got "
+                         "\"best\"")
 
 
-def check_horizon(policy, horizon):
+def check_max_pulls(policy, max_pulls):
     """Refuse runs that would have no end, or no beginning."""
-    if horizon is None:
+    if max_pulls is None:
         if getattr(policy, "is_endless", False):
-            raise ValueError(f"horizon must be given where the policy never ends; got None for "
+            raise ValueError(f"max_pulls must be given where the policy never ends; got None for "
                              f"{policy!r}")
         return
     # one at a time, and from bits that the run has not lent yet
     asks_one = isinstance(policy, FunctionPolicy)
     first = 0 if policy.done or asks_one else size_of_next(policy)
-    if first > horizon:
-        raise InfeasibleBudgetError(f"horizon must be at least {first}, the first batch; got "
-                                    f"{horizon}")
+    if first > max_pulls:
+        raise InfeasibleBudgetError(f"max_pulls must be at least {first}, the first batch; got "
+                                    f"{max_pulls}")
 
 
 def check_asked(arms, policy, environment):

@@ -17,9 +17,9 @@ from pybandit.policies.base import NativePolicy
 from pybandit.policies.policy import Policy
 from pybandit.simulation._budgets import AtBudget, asked_at, check_budgets, over_budgets
 from pybandit.simulation._parallel import run_in
-from pybandit.simulation._plan import Like, check_maker, make_plan, name_of
+from pybandit.simulation._plan import Copies, Like, check_maker, make_plan, name_of
 from pybandit.simulation._runs import Runs
-from pybandit.simulation._simulate import MOST_RUNS, check_threads
+from pybandit.simulation._simulate import MOST_RUNS, Answers, check_threads
 from pybandit.simulation._streams import streams_of
 from pybandit.simulation.comparison import Comparison
 from pybandit.simulation.result import SimulationResult
@@ -28,13 +28,12 @@ from pybandit.simulation.result import SimulationResult
 LONG = 200
 
 
-def compare(policies: Mapping[str, Callable[..., Any] | Policy], environment: Any, n_runs: int, *,
-            rng: Rng = None, n_threads: int | None = None, progress: bool | None = None,
-            horizon: int | None = None, checkpoints: ArrayLike | None = None,
-            answer: str | ArrayLike | Callable[[Any], ArrayLike] = "best",
-            threshold: float | None = None, epsilon: float = 0.0,
-            arm_pulls_by_run: bool = False, common_rewards: bool = True,
-            executor: Any = None, budgets: ArrayLike | None = None) -> Comparison:
+def compare(policies: Mapping[str, Callable[..., Any] | Policy], environment: Any,
+            n_runs: int = 1000, *, answer: Answers = "best", max_pulls: int | None = None,
+            checkpoints: ArrayLike | None = None, budgets: ArrayLike | None = None,
+            common_rewards: bool = True, arm_pulls_by_run: bool = False,
+            n_threads: int | None = None, executor: Any = None, rng: Rng = None,
+            progress: bool | None = None) -> Comparison:
     """Run several policies on the same arms, with common random numbers.
 
     Run i of every policy has the same stream, and so the same environment where one is drawn
@@ -46,10 +45,10 @@ def compare(policies: Mapping[str, Callable[..., Any] | Policy], environment: An
     Parameters
     ----------
     policies : mapping of str to callable or Policy
-        Names, and what `simulate` takes as its `policy_factory`.
-    environment, n_runs, rng, n_threads, progress, horizon, checkpoints, answer, threshold, \
-epsilon, arm_pulls_by_run, executor
-        As for `simulate`, of each policy; with an executor a function that makes policies is
+        Names, and what `simulate` takes as its `policy`.
+    environment, n_runs, answer, max_pulls, checkpoints, arm_pulls_by_run, n_threads, executor, \
+rng, progress
+        As for `simulate`, for each policy; with an executor a function that makes policies is
         called once more here, for what `Comparison.options` says of them.
     common_rewards : bool, default True
         Rewards of an arm come one by one, from a stream of its own. False: each policy has
@@ -57,7 +56,7 @@ epsilon, arm_pulls_by_run, executor
         may then come as one sum, which is faster. An environment in Python draws from the
         stream of the run in either case: what is common is how the stream begins.
     budgets : array_like of int, optional
-        Increasing numbers of pulls, in the place of `horizon` and `checkpoints`: the error
+        Increasing numbers of pulls, in the place of `max_pulls` and `checkpoints`: the error
         against the budget. Functions in `policies` are then of an environment and a budget, and
         are run for each; policies are run once, to the last budget, and asked at each. The
         checkpoints of the results are the budgets, all else is of the last.
@@ -75,21 +74,24 @@ epsilon, arm_pulls_by_run, executor
     --------
     >>> import numpy as np, pybandit as pb
     >>> bandit = pb.environments.GaussianBandit(np.linspace(0.0, 1.0, 8))
-    >>> both = pb.compare({"halving": pb.policies.SequentialHalving(8, 240),
-    ...                    "uniform": lambda e: pb.policies.Uniform(e.n_arms, 240)}, bandit, 500,
+    >>> both = pb.compare({"halving": pb.policies.SequentialHalving(8, budget=240),
+    ...                    "uniform": lambda e: pb.policies.Uniform(e.n_arms, budget=240)}, bandit,
+    ...                   500,
     ...                   rng=1)
     >>> both
     Comparison of 2 policies, 500 runs
     halving: error 0.322 (0.2825 to 0.3642), regret 0.05686, 240 pulls
     uniform: error 0.344 (0.3037 to 0.3867), regret 0.06371, 240 pulls
-    >>> more = both + pb.compare({"halving": pb.policies.SequentialHalving(8, 240),
-    ...                           "uniform": pb.policies.Uniform(8, 240)}, bandit, 500, rng=2)
+    >>> more = both + pb.compare({"halving": pb.policies.SequentialHalving(8, budget=240),
+    ...                           "uniform": pb.policies.Uniform(8, budget=240)}, bandit, 500,
+    ...                          rng=2)
     >>> more.n_runs
     1000
 
     The error against the budget:
 
-    >>> curves = pb.compare({"halving": lambda e, budget: pb.policies.SequentialHalving(8, budget),
+    >>> curves = pb.compare({"halving": lambda e,
+    ...                      budget: pb.policies.SequentialHalving(8, budget=budget),
     ...                      "UCB1": pb.policies.UCB1(8)}, bandit, 500, rng=1,
     ...                     budgets=[60, 240, 960])
     >>> curves["halving"].curve()[0], curves["UCB1"].curve()[0]
@@ -97,15 +99,14 @@ epsilon, arm_pulls_by_run, executor
     """
     n_runs = check_integer("n_runs", n_runs, 1, MOST_RUNS)
     n_threads = check_threads(n_threads, executor)
-    makers = check_policies(policies)
+    makers = check_policies(policies, environment)
     if budgets is None:
-        asked = {name: [(make, horizon, checkpoints)] for name, make in makers.items()}
+        asked = {name: [(make, max_pulls, checkpoints)] for name, make in makers.items()}
     else:
-        budgets = check_budgets(budgets, horizon, checkpoints)
+        budgets = check_budgets(budgets, max_pulls, checkpoints)
         asked = {name: asked_at(make, budgets) for name, make in makers.items()}
-    plans = {name: [make_plan(make, environment, horizon=most, checkpoints=marks,
-                              answer=answer, threshold=threshold, epsilon=epsilon,
-                              per_run=arm_pulls_by_run, common=common_rewards)
+    plans = {name: [make_plan(make, environment, max_pulls=most, checkpoints=marks,
+                              answer=answer, per_run=arm_pulls_by_run, common=common_rewards)
                     for make, most, marks in each] for name, each in asked.items()}
     streams = streams_of(rng, n_runs)
     results, words = {}, {}
@@ -127,12 +128,12 @@ def explained(error, name, plan, budgets):
     """The error with a note of whose it is; of a budget that is too small by its own name."""
     if budgets is not None and isinstance(error, InfeasibleBudgetError):
         error = InfeasibleBudgetError(f"budgets must reach the first pulls of every policy; got "
-                                 f"{plan.horizon}: {error}").with_traceback(error.__traceback__)
-    error.add_note(f"in policies[{name!r}]" + (f", budget {plan.horizon}" if budgets else ""))
+                                 f"{plan.max_pulls}: {error}").with_traceback(error.__traceback__)
+    error.add_note(f"in policies[{name!r}]" + (f", budget {plan.max_pulls}" if budgets else ""))
     return error
 
 
-def check_policies(policies):
+def check_policies(policies, environment):
     """The mapping as a dict, each maker checked."""
     if not isinstance(policies, Mapping) or not policies:
         raise TypeError(f"policies must be a mapping of names to functions of an environment or "
@@ -140,13 +141,14 @@ def check_policies(policies):
     for name in policies:
         if not isinstance(name, str) or not name:
             raise TypeError(f"policies must have names that are text; got {shown(name)}")
-    return {name: check_maker(f"policies[{name!r}]", make) for name, make in policies.items()}
+    return {name: check_maker(f"policies[{name!r}]", make, environment)
+            for name, make in policies.items()}
 
 
 def run_plan(plan, streams, n_threads, executor, bar):
     """The result of one policy, and what it was, in words."""
     runs = Runs(plan, streams)
-    is_drawn = callable(plan.environment) and not isinstance(plan.make, Like)
+    is_drawn = callable(plan.environment) and not isinstance(plan.make, (Copies, Like))
     words = words_of(runs.first[2], is_drawn)
     if executor is not None:
         return SimulationResult._of(plan.checkpoints, *run_in(executor, plan, streams, bar)), words
@@ -165,7 +167,7 @@ def options_of(plans, words, budgets):
     return {
         "policies": "; ".join(f"{name}: {words[name]}" for name in plans),
         "environment": words_of_environment(plan.environment),
-        "horizon": str(plan.horizon),
+        "max_pulls": str(plan.max_pulls),
         "checkpoints": str(marks),
         "answer": plan.answer.describe(),
         "arm_pulls_by_run": str(plan.per_run),
@@ -186,7 +188,7 @@ def words_of_environment(environment):
     """Its class, its arms and their moments; of a function its name."""
     if callable(environment):
         return f"drawn by {name_of(environment)}"
-    moments = [getattr(environment, name, None) for name in ("means", "variances", "costs")]
+    moments = [getattr(environment, name, None) for name in ("means", "noise_std", "costs")]
     return (f"{name_of(type(environment))} of {environment.n_arms} arms, moments "
             + worded(np.concatenate([np.ravel(one) for one in moments if one is not None])))
 

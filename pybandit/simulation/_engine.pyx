@@ -114,7 +114,7 @@ def renew(NativePolicy policy, dict fresh):
 cdef class Session:
     """What runs one after the other share: their books, their streams, and scratch.
 
-    `horizon` None: a run ends when its policy is done. `common`: the rewards of an arm come one
+    `max_pulls` None: a run ends when its policy is done. `common`: the rewards of an arm come one
     by one from a stream of its own, so that its j-th is the same whoever pulls it. `watched`:
     functions look at the policy after its run, and may want variances.
     """
@@ -138,9 +138,9 @@ cdef class Session:
     cdef double odd_reward
     cdef Truth truth
 
-    def __init__(self, ledger, streams, stop, horizon, common, watched):
+    def __init__(self, ledger, streams, stop, max_pulls, common, watched):
         self.ledger, self.streams, self.stop = ledger, streams, stop
-        self.most = INT64_MAX if horizon is None else horizon
+        self.most = INT64_MAX if max_pulls is None else max_pulls
         self.common, self.watched = common, watched
         self.native, self.answering, self.watching = {}, {}, {}
         self.chosen = np.zeros(self.ledger.n_arms, dtype=np.int64)
@@ -160,7 +160,7 @@ cdef class Session:
 
     def play(self, int64_t i, NativePolicy policy, Environment environment, Truth truth, rng,
              bint seeds=False):
-        """Run the policy to its end, or as many whole batches as the horizon holds.
+        """Run the policy to its end, or as many whole batches as `max_pulls` holds.
 
         Without the GIL, from the generator `rng`, or None: from the stream of run i, which
         `seeds` the policy too. Pulls of an arm may come as one sum where nobody wants the

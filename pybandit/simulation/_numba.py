@@ -9,11 +9,11 @@ from pybandit._shared.numba_calls import Face, Role, Rules, types
 from pybandit.simulation.functions import FunctionEnvironment
 
 _MOMENTS = {name: types.Array(types.float64, 1, "C", readonly=True)
-            for name in ("means", "variances")}
+            for name in ("means", "noise_std")}
 FACE = Face(
     types.float64(types.int64, types.int64, types.int64, types.CPointer(types.float64),
                   types.CPointer(types.float64), types.voidptr, types.voidptr),
-    "arm, seen, n_arms, means, variances, bits, data",
+    "arm, seen, n_arms, means, noise_std, bits, data",
     {"arm": "arm", "seen": "seen", "n_arms": "n_arms", "rng": "generator_at(bits)",
      **{name: f"read_only(carray({name}, (n_arms,)))" for name in _MOMENTS}},
     {"arm": types.int64, "seen": types.int64, "n_arms": types.int64, "rng": types.npy_rng,
@@ -35,7 +35,7 @@ def environment(draw: Callable[..., float] | None = None, **options: Any) -> Any
     rng               a NumPy Generator: the run's stream in `simulate`
     seen              rewards that the arm gave this run before; in `pull`, this call
     n_arms            K
-    means, variances  of the environment; float64, shape (K,)
+    means, noise_std  of the environment; float64, shape (K,)
     any other         an option of the environment: an array or a number
     ================= ===================================================================
 
@@ -49,7 +49,7 @@ def environment(draw: Callable[..., float] | None = None, **options: Any) -> Any
     Returns
     -------
     type
-        A subclass of `FunctionEnvironment` of the function's name: ``name(means, variances,
+        A subclass of `FunctionEnvironment` of the function's name: ``name(means, noise_std,
         **options)``. Its `functions` has what numba compiled.
 
     Raises
@@ -68,7 +68,8 @@ def environment(draw: Callable[..., float] | None = None, **options: Any) -> Any
     ... def waiting(arm, rng, means):
     ...     return rng.exponential(means[arm])
     >>> means = np.array([1.0, 2.0, 3.0])
-    >>> result = pb.simulate(pb.policies.SequentialHalving(3, 300), waiting(means, means**2), 200,
+    >>> result = pb.simulate(pb.policies.SequentialHalving(3, budget=300), waiting(means, means),
+    ...                      200,
     ...                      rng=1)
     >>> result.error_probability
     0.02

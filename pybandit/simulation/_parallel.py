@@ -38,7 +38,7 @@ def run_in(executor, plan, streams, bar):
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         if not re.search("pickle|local object", str(error), re.IGNORECASE):
             raise
-        raise TypeError("policy_factory, environment and metrics must be picklable where the "
+        raise TypeError("policy, environment and metrics must be picklable where the "
                         f"executor sends them to a process; got {error}") from error
     finally:
         # an exception, or Ctrl-C: what has not begun does not

@@ -1,6 +1,7 @@
 """What all runs of a simulation share, and what is right in an environment."""
 
 import copy
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,17 +15,15 @@ from pybandit._shared.checks import (
     as_list,
     check_flag,
     check_integer,
-    check_scalar,
-    nonnegative,
     refuse_masks,
     shown,
 )
 from pybandit.policies.base import NativePolicy
+from pybandit.simulation._answers import Above, Best
 from pybandit.simulation._checks import means_of, pulls_of
 from pybandit.simulation._ledger import Truth
 
 METRICS = ("error", "regret", "pulls", "batches")
-ANSWERS = ("best", "above")
 # of all runs, so that their books are arrays
 MOST_CHECKPOINTS = 100_000
 
@@ -73,13 +72,23 @@ class Like:
 
 
 @dataclass(frozen=True)
+class Copies:
+    """In the place of a factory: deep copies of a policy in Python without a saved state."""
+
+    policy: Any
+
+    def __call__(self, environment):
+        return copy.deepcopy(self.policy)
+
+
+@dataclass(frozen=True)
 class Plan:
     """What `simulate` was asked, checked; it can be pickled where its functions can."""
 
     make: Any
     environment: Any
     functions: dict
-    horizon: int | None
+    max_pulls: int | None
     checkpoints: tuple
     answer: Answer
     per_run: bool
@@ -90,24 +99,20 @@ class Plan:
         return replace(self, environment=environment)
 
 
-def check_answer(answer, threshold, epsilon):
-    """The `Answer` of the three arguments."""
-    epsilon = check_scalar("epsilon", epsilon, "finite and at least 0", nonnegative)
-    kind = answer if isinstance(answer, str) else "set"
-    if isinstance(answer, str) and answer not in ANSWERS:
-        raise ValueError(f"answer must be one of {ANSWERS}, arms, or a function of an environment "
-                         f"that returns arms; got {shown(answer)}")
-    if kind == "above":
-        return Answer(kind, check_scalar("threshold", threshold, "a finite number, with answer="
-                                         "\"above\"", np.isfinite), epsilon)
-    if threshold is not None:
-        raise ValueError(f"threshold must be None unless answer is \"above\"; got "
-                         f"{shown(threshold)}")
-    if kind == "set":
-        if epsilon:
-            raise ValueError(f"epsilon must be 0 where answer is a set of arms; got {epsilon!r}")
-        return Answer(kind, right=answer if callable(answer) else arms_of(answer))
-    return Answer(kind, epsilon=epsilon)
+def check_answer(answer):
+    """Return the `Answer` of this argument."""
+    if isinstance(answer, str):
+        if answer != "best":
+            raise ValueError("answer must be \"best\", Best(...), Above(...), arms, or a function "
+                             f"of an environment that returns arms; got {shown(answer)}")
+        return Answer("best")
+    if isinstance(answer, Best):
+        return Answer("best", epsilon=answer.epsilon)
+    if isinstance(answer, Above):
+        return Answer("above", answer.threshold, answer.epsilon)
+    if isinstance(answer, type):
+        raise TypeError(f"answer must be an object; got the class {answer.__name__}: call it")
+    return Answer("set", right=answer if callable(answer) else arms_of(answer))
 
 
 def arms_of(arms, n_arms=None):
@@ -125,7 +130,7 @@ def arms_of(arms, n_arms=None):
     return np.sort(array).astype(np.int64)
 
 
-def check_checkpoints(checkpoints, horizon, name="checkpoints", least=0):
+def check_checkpoints(checkpoints, max_pulls, name="checkpoints", least=0):
     """Increasing numbers of pulls, as a tuple."""
     if checkpoints is None:
         return ()
@@ -137,8 +142,8 @@ def check_checkpoints(checkpoints, horizon, name="checkpoints", least=0):
     for before, after in zip(pulls, pulls[1:], strict=False):
         if after <= before:
             raise ValueError(f"{name} must increase; got {after} after {before}")
-    if horizon is not None and pulls[-1] > horizon:
-        raise ValueError(f"{name} must be at most the horizon, {horizon}; got {pulls[-1]}")
+    if max_pulls is not None and pulls[-1] > max_pulls:
+        raise ValueError(f"{name} must be at most max_pulls, {max_pulls}; got {pulls[-1]}")
     return pulls
 
 
@@ -168,37 +173,66 @@ def named_functions(metrics):
     return dict(metrics)
 
 
-def check_maker(name, make):
-    """A function of an environment, or what a fresh policy is that can be saved."""
-    if hasattr(make, "get_state") and hasattr(type(make), "from_state") and hasattr(make, "ask"):
+def check_maker(name, make, environment=None):
+    """A function of an environment, or what a fresh policy is that can be saved or copied."""
+    if isinstance(make, type):
+        raise TypeError(f"{name} must be an object or a function of an environment; got the class "
+                        f"{make.__name__}: call it, {_call_of(make, environment)}")
+    if hasattr(make, "ask"):
         if pulls_of(make):
             raise ValueError(f"{name} must be a fresh policy; got one of {make.n_pulls} pulls")
-        # what is not compiled knows itself what its state is
-        attributes = getattr(make, "__dict__", {}) if isinstance(make, NativePolicy) else {}
-        try:
-            like = Like(type(make), make.get_state(), copy.deepcopy(attributes))
-            like.fresh()
-        except (ValueError, TypeError) as error:
-            raise TypeError(f"{name} must be a function of an environment where policies are not "
-                            f"made from their states; got {shown(make)}: {error}") from error
-        return like
-    if not callable(make) or hasattr(make, "ask") and not isinstance(make, type):
-        raise TypeError(f"{name} must be a function of an environment, or a policy with a state; "
-                        f"got {shown(make)}")
+        if hasattr(make, "get_state") and hasattr(type(make), "from_state"):
+            return _like(name, make)
+        return _copies(name, make)
+    if not callable(make):
+        raise TypeError(f"{name} must be a policy or a function of an environment; got "
+                        f"{shown(make)}")
     return make
 
 
-def make_plan(make, environment, *, functions=None, horizon=None, checkpoints=None, answer="best",
-              threshold=None, epsilon=0.0, per_run=False, common=False):
+def _like(name, policy):
+    # what is not compiled knows itself what its state is
+    attributes = getattr(policy, "__dict__", {}) if isinstance(policy, NativePolicy) else {}
+    try:
+        like = Like(type(policy), policy.get_state(), copy.deepcopy(attributes))
+        like.fresh()
+    except (ValueError, TypeError) as error:
+        raise TypeError(f"{name} must be a function of an environment where policies are not "
+                        f"made from their states; got {shown(policy)}: {error}") from error
+    return like
+
+
+def _copies(name, policy):
+    try:
+        return Copies(copy.deepcopy(policy))
+    except Exception as error:  # of a policy in Python: any
+        raise TypeError(f"{name} must be a policy that copy.deepcopy can copy, or a function of an "
+                        f"environment; got {shown(policy)}: {error}") from error
+
+
+def _call_of(cls, environment):
+    """A call that makes an object of a policy's class, as text."""
+    first = getattr(environment, "n_arms", "n_arms")
+    try:
+        parameters = inspect.signature(cls).parameters.values()
+    except (ValueError, TypeError):
+        return f"{cls.__name__}({first}, ...)"
+    needed = [f"{one.name}=..." for one in parameters
+              if one.kind is one.KEYWORD_ONLY and one.default is one.empty]
+    return f"{cls.__name__}({', '.join([str(first), *needed])})"
+
+
+def make_plan(make, environment, *, functions=None, max_pulls=None, checkpoints=None, answer="best",
+              per_run=False, common=False):
     """The `Plan` of these arguments, each checked."""
-    if horizon is not None:
-        horizon = check_integer("horizon", horizon, 1, MOST_PULLS)
+    if max_pulls is not None:
+        max_pulls = check_integer("max_pulls", max_pulls, 1, MOST_PULLS)
     if not callable(environment) and not hasattr(environment, "pull"):
         raise TypeError(f"environment must be an Environment, or a function of a generator that "
                         f"returns one; got {shown(environment)}")
-    return Plan(make, environment, functions or {}, horizon,
-                check_checkpoints(checkpoints, horizon),
-                check_answer(answer, threshold, epsilon),
+    return Plan(make, environment, functions or {}, max_pulls,
+                check_checkpoints(checkpoints, max_pulls),
+                check_answer(answer),
                 check_flag("arm_pulls_by_run", per_run), check_flag("common_rewards", common))
 
 

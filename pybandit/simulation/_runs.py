@@ -14,8 +14,8 @@ from pybandit.simulation._checks import (
     check_constant,
     check_environment,
     check_fresh,
-    check_horizon,
     check_judge,
+    check_max_pulls,
     check_pair,
     checked_rewards,
     has_plain_means,
@@ -81,7 +81,7 @@ class Runs:
 
     def session(self):
         plan = self.plan
-        return Session(self.ledger, self.streams, self.stop, plan.horizon, plan.common,
+        return Session(self.ledger, self.streams, self.stop, plan.max_pulls, plan.common,
                        bool(plan.functions))
 
     def first_is_native(self):
@@ -105,7 +105,7 @@ class Runs:
             if not fresh:
                 check_pair(policy, environment)
             if self.policies.setdefault(id(policy), i) != i:
-                raise ValueError(f"policy_factory must return another policy in every run; got "
+                raise ValueError(f"policy must return another policy in every run; got "
                                  f"{type(policy).__name__} again")
             if not fresh:
                 check_fresh(policy)
@@ -161,7 +161,7 @@ class Runs:
 
     def run(self, i, session, rng, environment, policy):
         self.ledger.check_arms(i, environment.n_arms)
-        check_horizon(policy, self.plan.horizon)
+        check_max_pulls(policy, self.plan.max_pulls)
         truth = self.truth
         if truth is None and not varies(environment):
             truth = truth_of(self.plan.answer, environment)
@@ -211,9 +211,9 @@ class _PythonRun:
             self.rewards = RunRewards(environment, i, runs.streams if runs.plan.common else None)
 
     def run(self):
-        """To its end, or to the horizon."""
+        """To its end, or to `max_pulls`."""
         environment, policy, before = self.environment, self.policy, self.environment.means
-        most = np.inf if self.plan.horizon is None else self.plan.horizon
+        most = np.inf if self.plan.max_pulls is None else self.plan.max_pulls
         marks = self.plan.checkpoints
         if hasattr(self.rewards, "reset"):
             self.rewards.reset()

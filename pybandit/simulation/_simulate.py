@@ -10,24 +10,24 @@ from pybandit._shared.checks import check_integer
 from pybandit._shared.progress import make_bar
 from pybandit._shared.types import Rng
 from pybandit.policies.policy import Policy
+from pybandit.simulation._answers import Above, Best
 from pybandit.simulation._parallel import check_executor, run_in
-from pybandit.simulation._plan import METRICS, check_maker, functions_of, make_plan
+from pybandit.simulation._plan import check_maker, functions_of, make_plan
 from pybandit.simulation._runs import Runs
 from pybandit.simulation._streams import streams_of
 from pybandit.simulation.result import SimulationResult
 
 MOST_RUNS = 2**40
+Answers = str | Best | Above | ArrayLike | Callable[[Any], ArrayLike]
 
 
-def simulate(policy_factory: Callable[[Any], Any] | Policy, environment: Any, n_runs: int, *,
-             rng: Rng = None, n_threads: int | None = None,
+def simulate(policy: Policy | Callable[[Any], Any], environment: Any, n_runs: int = 1000, *,
              metrics: Sequence[str | Callable[[Any, Any], float]]
-             | Mapping[str, Callable[[Any, Any], float]] = METRICS,
-             progress: bool | None = None, horizon: int | None = None,
-             checkpoints: ArrayLike | None = None,
-             answer: str | ArrayLike | Callable[[Any], ArrayLike] = "best",
-             threshold: float | None = None, epsilon: float = 0.0,
-             arm_pulls_by_run: bool = False, executor: Any = None) -> SimulationResult:
+             | Mapping[str, Callable[[Any, Any], float]] = (),
+             answer: Answers = "best", max_pulls: int | None = None,
+             checkpoints: ArrayLike | None = None, arm_pulls_by_run: bool = False,
+             n_threads: int | None = None, executor: Any = None, rng: Rng = None,
+             progress: bool | None = None) -> SimulationResult:
     """Run a policy many times and report its errors, regret and cost.
 
     Policies and environments of this package meet without Python between their
@@ -39,54 +39,48 @@ def simulate(policy_factory: Callable[[Any], Any] | Policy, environment: Any, n_
 
     Parameters
     ----------
-    policy_factory : callable or Policy
-        ``policy_factory(environment)`` returns a fresh policy, another one every time, with as
-        many arms as the environment; called once a run. Or a fresh policy of this package:
-        every run begins with one like it, the same object made new where that is faster.
+    policy : Policy or callable
+        A fresh policy with as many arms as the environment: every run starts with a copy of it.
+        A policy in Python is copied with `copy.deepcopy`. Or ``policy(environment)``, called
+        once per run, which returns a fresh policy, a different object every time.
     environment : Environment or callable
         ``environment(rng)`` returns one, drawn anew for every run. Its means are constant, or
         it has ``means_at(t)``, the means before pull t of a run, t from 0: then every pull is
         held against the means of its moment, and an answer against those of the moment after
         the last pull told.
-    n_runs : int
-        At least 1.
-    rng : None, int, SeedSequence or Generator
-        Run i uses the i-th stream spawned from it, also for what a policy draws
-        that was made without an `rng` of its own.
-    n_threads : int, optional
-        By default as many as processors, and one where Python is called between
-        pulls. The result does not depend on it. Compiled policies run, and their
-        factories and metrics are called, in other threads than the caller's.
+    n_runs : int, default 1000
+        Number of runs, at least 1.
     metrics : sequence of str or callable, or mapping of str to callable
         The standard metrics, ``"error"``, ``"regret"``, ``"pulls"``, ``"batches"``,
         are always there. A function ``metric(policy, environment) -> float`` adds one
         of its own under its ``__name__``, in a mapping under the name given there.
-    progress : bool, optional
-        None: a bar where tqdm is installed and errors go to a terminal.
-    horizon : int, optional
-        Most pulls of a run: it ends when the policy is done, or before the batch that
-        would go beyond. Policies that never end need one.
+    answer : "best", Best, Above, array_like of int or callable, default "best"
+        The right answer. ``"best"``, or `simulation.Best` with an epsilon: the k best arms, k
+        the policy's; if means are equal either arm is right. Refused if a policy names any
+        number of arms, as `APT` and `GoodArms` do. `simulation.Above`: all arms whose mean is
+        above a threshold. Arms, or a function of the environment that returns them: exactly this
+        set.
+    max_pulls : int, optional
+        Maximum number of pulls of a run: it ends when the policy is done, or before the batch
+        that would exceed this number. Required for policies that never end.
     checkpoints : array_like of int, optional
-        Increasing numbers of pulls, at least 0 and at most the horizon: what the policy
-        recommends there is judged too. As ``horizon=`` that number would have ended the run:
+        Increasing numbers of pulls, at least 0 and at most `max_pulls`: what the policy
+        recommends there is judged too. As `max_pulls` that number would have ended the run:
         a batch counts when all of it is told. A run that is done keeps its answer.
-    answer : {"best", "above"}, array_like of int or callable
-        Which answer is right. ``"best"``: the k best arms, k the policy's; where means are
-        equal either will do; refused where a policy names any number of arms, as `APT` and
-        `GoodArms` do. ``"above"``: all arms whose mean is above the `threshold` and
-        none below it; one on it may be either. Arms, or a function of the environment that
-        returns them: exactly this set.
-    threshold : float, optional
-        Of ``answer="above"``.
-    epsilon : float, default 0
-        An arm is out of place only if it is by more than this: an arm left out better than
-        one chosen, or a mean on the wrong side of the threshold. Not for sets. Above 0,
-        differences count up to rounding, 4 ulp.
     arm_pulls_by_run : bool, default False
         Keep the pulls of each arm in each run: 8 bytes for each.
+    n_threads : int, optional
+        By default as many as processors, and one where Python is called between
+        pulls. The result does not depend on it. Compiled policies run, and their
+        factories and metrics are called, in other threads than the caller's.
     executor : concurrent.futures.Executor or dask.distributed.Client, optional
-        Where policies in Python run: shares of the runs are submitted to it. Factory,
+        Where policies in Python run: shares of the runs are submitted to it. Policy,
         environment and metrics must be what it can send. The result does not depend on it.
+    rng : None, int, SeedSequence or Generator
+        Run i uses the i-th stream spawned from it, also for what a policy draws
+        that was made without an `rng` of its own.
+    progress : bool, optional
+        None: a bar where tqdm is installed and errors go to a terminal.
 
     Returns
     -------
@@ -95,24 +89,25 @@ def simulate(policy_factory: Callable[[Any], Any] | Policy, environment: Any, n_
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range, a policy that never ends has no horizon, was
+        Where an argument is outside its range, a policy that never ends has no `max_pulls`, was
         used before or has another number of arms than its environment; where an environment
         gives rewards that are not finite, not one a pull, or whose means change and are not
-        said. `InfeasibleBudgetError` where the horizon is below the first batch. An exception of
+        said. `InfeasibleBudgetError` where `max_pulls` is below the first batch. An exception of
         the factory or of a metric reaches the caller.
 
     Examples
     --------
     >>> import numpy as np, pybandit as pb
     >>> bandit = pb.environments.BernoulliBandit(np.linspace(0.1, 0.9, 20))
-    >>> result = pb.simulate(lambda e: pb.policies.BatchSAR(e.n_arms, 2, 10, 60), bandit, 100,
+    >>> result = pb.simulate(lambda e: pb.policies.BatchSAR(e.n_arms, 2, batch_size=10,
+    ...                                                     max_batches=60), bandit, 100,
     ...                      rng=1)
     >>> result.n_runs, result.mean_batches
     (100, 59.92)
 
     An error curve of one simulation, of a policy that is given as it is:
 
-    >>> result = pb.simulate(pb.policies.UCB1(20), bandit, 200, rng=1, horizon=800,
+    >>> result = pb.simulate(pb.policies.UCB1(20), bandit, 200, rng=1, max_pulls=800,
     ...                      checkpoints=[50, 200, 800])
     >>> result.checkpoint_errors.mean(axis=0)
     array([0.97 , 0.585, 0.195])
@@ -120,9 +115,10 @@ def simulate(policy_factory: Callable[[Any], Any] | Policy, environment: Any, n_
     n_runs = check_integer("n_runs", n_runs, 1, MOST_RUNS)
     n_threads = check_threads(n_threads, executor)
     plan = make_plan(
-        check_maker("policy_factory", policy_factory), environment,
-        functions=functions_of(metrics), horizon=horizon, checkpoints=checkpoints, answer=answer,
-        threshold=threshold, epsilon=epsilon, per_run=arm_pulls_by_run)
+        check_maker("policy", policy, environment), environment,
+        functions=functions_of(metrics), max_pulls=max_pulls, checkpoints=checkpoints,
+                     answer=answer,
+        per_run=arm_pulls_by_run)
     with make_bar(progress, n_runs, "runs", "simulate") as bar:
         return result_of(plan, streams_of(rng, n_runs), n_threads, executor, bar)
 

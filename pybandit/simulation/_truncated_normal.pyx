@@ -57,37 +57,38 @@ cdef class TruncatedNormalBandit(Environment):
     Examples
     --------
     >>> import pybandit as pb
-    >>> bandit = pb.environments.TruncatedNormalBandit([0.5, 0.5], [0.01, 0.08])
-    >>> bandit.variances.tolist()
-    [0.01, 0.08]
+    >>> bandit = pb.environments.TruncatedNormalBandit([0.5, 0.5], [0.1, 0.28])
+    >>> bandit.noise_std.tolist()
+    [0.1, 0.28]
     """
 
     cdef Law[::1] laws
     cdef readonly double low, high
 
-    def __init__(self, means, variances, low=0.0, high=1.0):
+    def __init__(self, means, noise_std, *, low=0.0, high=1.0):
         low = check_scalar("low", low, "finite", np.isfinite)
         high = check_scalar("high", high, f"finite and above low, {low!r}",
                             lambda x: np.isfinite(x) & (x > low))
         means = arm_values("means", np.atleast_1d(check_numeric("means", means)),
                            f"between {low!r} and {high!r}, low and high",
                            lambda m: (m > low) & (m < high))
-        variances = check_in("variances", variances, "finite and at least 1e-300",
-                             lambda v: np.isfinite(v) & (v >= 1e-300))
-        super().__init__(means, variances)
+        noise_std = check_in("noise_std", noise_std, "finite and at least 1e-150",
+                             lambda s: np.isfinite(s) & (s >= 1e-150))
+        super().__init__(means, noise_std)
         self.low, self.high = low, high
         cdef Law[::1] laws = np.zeros(self.n_arms, dtype=_LAW)
         for i in range(self.n_arms):
             limit = largest_variance(self._means[i], self.low, self.high)
             if self._variances[i] >= limit * (1.0 - 1e-9):
                 raise ValueError(
-                    f"variances must be below {limit:.6g} for a mean of {self._means[i]!r} in "
-                    f"[{low!r}, {high!r}]; got {self._variances[i]!r} at index {i}")
+                    f"noise_std must be below {math.sqrt(limit):.6g} for a mean of "
+                    f"{self._means[i]!r} in [{low!r}, {high!r}]; got {self._noise_std[i]!r} at "
+                    f"index {i}")
             laws[i] = self._law(self._means[i], self._variances[i])
         self.laws = laws
         self._draws_each = True
         self._made(TruncatedNormalBandit, dict(means=means, low=low, high=high,
-                                               variances=np.array(self._variances)))
+                                               noise_std=np.array(self._noise_std)))
 
     cdef Law _law(self, double mean, double variance):
         """How to draw from the truncated law of this mean and variance."""

@@ -1,6 +1,6 @@
 """What a compiled environment is to `simulate` and to `pull`; public, also to other packages.
 
-An environment of your own derives from `Environment`, gives its means and variances to
+An environment of your own derives from `Environment`, gives its means and noise_std to
 `super().__init__` and defines `_draw`; the others have defaults that call it. Several threads
 draw from one environment, each with bits of its own and without the GIL: what `_draw` reads it
 must not write, and it cannot raise. Whoever calls it has checked the arm.
@@ -17,13 +17,15 @@ from pybandit._shared.guard cimport Guard
 
 cdef class Environment:
     cdef readonly int64_t n_arms
-    cdef double[::1] _means, _variances, _costs
+    cdef double[::1] _means, _noise_std, _variances, _costs
     # A `_draw_sum` is the sum of so many `_draw`, one after the other: to be set where there is no
     # `_draw_sum` of its own, so that Ctrl-C is heard between them.
     cdef bint _draws_each
     cdef Guard guard             # shut until __init__ is through
     cdef dict given              # what a compiled __init__ was given, for pickle
 
+    # Variances that are known more exactly than squares of standard deviations; after __init__.
+    cdef int _take_variances(self, variances) except -1
     # The last line of a subclass's __init__: the class, and its arguments by name.
     cdef int _made(self, cls, dict given) except -1
 

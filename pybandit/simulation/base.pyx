@@ -14,19 +14,22 @@ from pybandit._shared.bits cimport bitgen_of
 from pybandit._shared.guard cimport Guard
 from pybandit.policies.policy cimport last_compiled
 
+WIDEST = 1e150  # largest standard deviation: its square is finite
+
 
 cdef class Environment:
     """Arms that give random rewards; subclass it for one of your own.
 
-    A subclass calls ``super().__init__(means, variances)`` and defines
+    A subclass calls ``super().__init__(means, noise_std)`` and defines
     ``pull(arms, rng)``. `simulate` takes it as it takes the environments of this
     module, slower.
 
     Parameters
     ----------
     means : array_like of float, shape (n_arms,)
-    variances : array_like of float, shape (n_arms,), or float
-        At least 0.
+        Mean reward of each arm; finite.
+    noise_std : array_like of float, shape (n_arms,), or float
+        Standard deviation of each arm's rewards, one for all or one per arm; in [0, 1e150].
 
     Raises
     ------
@@ -54,13 +57,14 @@ cdef class Environment:
     >>> class Waiting(pb.environments.Environment):
     ...     def __init__(self, waits):
     ...         self.waits = np.asarray(waits, dtype=float)
-    ...         super().__init__(-self.waits, self.waits**2)
+    ...         super().__init__(-self.waits, self.waits)
     ...     def pull(self, arms, rng=None):
     ...         return -np.random.default_rng(rng).exponential(self.waits[arms])
     >>> bandit = Waiting([3.0, 1.0, 2.0])
     >>> bandit.best(2)
     array([1, 2])
-    >>> pb.simulate(pb.policies.SequentialHalving(3, 300), bandit, 50, rng=1).error_probability
+    >>> pb.simulate(pb.policies.SequentialHalving(3, budget=300), bandit, 50,
+    ...             rng=1).error_probability
     0.0
     """
 
@@ -70,19 +74,25 @@ cdef class Environment:
         self.guard = Guard(type(self))
         self.guard.shut()
 
-    def __init__(self, means, variances):
+    def __init__(self, means, noise_std):
         self.guard.begin()
         self._means = arm_values("means", means, "finite", np.isfinite)
         self.n_arms = self._means.shape[0]
-        variances = check_in("variances", variances, "finite and at least 0",
-                             lambda v: np.isfinite(v) & (v >= 0))
-        if variances.ndim and variances.shape != (self.n_arms,):
-            raise ValueError(f"variances must be one, or one for each of the {self.n_arms} means; "
-                             f"got shape {variances.shape}")
-        self._variances = np.array(np.broadcast_to(variances, (self.n_arms,)))
+        noise_std = check_in("noise_std", noise_std, f"in [0, {WIDEST:g}]",
+                             lambda s: (s >= 0) & (s <= WIDEST))
+        if noise_std.ndim and noise_std.shape != (self.n_arms,):
+            raise ValueError(f"noise_std must be a number or have one value for each of the "
+                             f"{self.n_arms} means; got shape {noise_std.shape}")
+        self._noise_std = np.array(np.broadcast_to(noise_std, (self.n_arms,)))
+        self._variances = np.square(self._noise_std)
         self._costs = np.ones(self.n_arms)
         self._made(Environment, dict(means=np.array(self._means),
-                                     variances=np.array(self._variances)))
+                                     noise_std=np.array(self._noise_std)))
+
+    cdef int _take_variances(self, variances) except -1:
+        """Set the variances, which are known more exactly than the squares of `noise_std`."""
+        np.asarray(self._variances)[:] = variances
+        return 0
 
     cdef int _made(self, cls, dict given) except -1:
         """Opens the guard where `cls` is the last compiled class."""
@@ -107,8 +117,14 @@ cdef class Environment:
         return np.array(self._means)
 
     @property
+    def noise_std(self):
+        """Standard deviation of each arm's rewards; float64, shape (n_arms,), a copy."""
+        self.guard.check()
+        return np.array(self._noise_std)
+
+    @property
     def variances(self):
-        """The variance of each arm's rewards; float64, shape (n_arms,), a copy."""
+        """Variance of each arm's rewards; float64, shape (n_arms,), a copy."""
         self.guard.check()
         return np.array(self._variances)
 
@@ -167,7 +183,7 @@ cdef class Environment:
         Examples
         --------
         >>> import pybandit as pb
-        >>> bandit = pb.environments.GaussianBandit([0.0, 10.0], variances=[1.0, 0.0])
+        >>> bandit = pb.environments.GaussianBandit([0.0, 10.0], noise_std=[1.0, 0.0])
         >>> bandit.pull([0, 1, 1], rng=1)
         array([ 0.34558419, 10.        , 10.        ])
         """

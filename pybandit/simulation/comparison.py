@@ -42,8 +42,8 @@ class Comparison:
     --------
     >>> import pybandit as pb
     >>> bandit = pb.environments.GaussianBandit([0.0] * 15 + [1.0])
-    >>> policies = {"halving": pb.policies.SequentialHalving(16, 160),
-    ...             "uniform": pb.policies.Uniform(16, 160)}
+    >>> policies = {"halving": pb.policies.SequentialHalving(16, budget=160),
+    ...             "uniform": pb.policies.Uniform(16, budget=160)}
     >>> both = pb.compare(policies, bandit, 500, rng=1)
     >>> both
     Comparison of 2 policies, 500 runs

@@ -4,8 +4,9 @@
 Examples
 --------
 >>> import pybandit as pb
->>> bandit = pb.environments.GaussianBandit([0.0, 0.5, 1.0], variances=0.25)
->>> bandit.best(), pb.simulate(pb.policies.Uniform(3, 60), bandit, 200, rng=1).error_probability
+>>> bandit = pb.environments.GaussianBandit([0.0, 0.5, 1.0], noise_std=0.5)
+>>> bandit.best(), pb.simulate(pb.policies.Uniform(3, budget=60), bandit, 200,
+...                            rng=1).error_probability
 (array([2]), 0.0)
 """
 
@@ -49,8 +50,9 @@ cdef class GaussianBandit(Environment):
     Parameters
     ----------
     means : array_like of float, shape (n_arms,)
-    variances : array_like of float, shape (n_arms,), or float
-        At least 0.
+        Mean reward of each arm; finite.
+    noise_std : array_like of float, shape (n_arms,), or float, default 1
+        Standard deviation of each arm's rewards, one for all or one per arm; in [0, 1e150].
 
     Raises
     ------
@@ -68,28 +70,25 @@ cdef class GaussianBandit(Environment):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> bandit = pb.environments.GaussianBandit([1.0, 2.0, 3.0], variances=0.25)
+    >>> bandit = pb.environments.GaussianBandit([1.0, 2.0, 3.0], noise_std=0.5)
     >>> bandit.pull([0, 1, 2, 2], rng=1).round(2)
     array([1.17, 2.41, 3.17, 2.35])
-    >>> bandit.best(2), bandit.variances
-    (array([2, 1]), array([0.25, 0.25, 0.25]))
+    >>> bandit.best(2), bandit.noise_std
+    (array([2, 1]), array([0.5, 0.5, 0.5]))
     """
 
-    cdef double[::1] deviations
-
-    def __init__(self, means, variances=1.0):
-        super().__init__(means, variances)
-        self.deviations = np.sqrt(self._variances)
+    def __init__(self, means, noise_std=1.0):
+        super().__init__(means, noise_std)
         self._made(GaussianBandit, dict(means=np.array(self._means),
-                                        variances=np.array(self._variances)))
+                                        noise_std=np.array(self._noise_std)))
 
     cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil:
         return (self._means[arm]
-                + self.deviations[arm] * random_standard_normal(<bitgen_t *>bitgen))
+                + self._noise_std[arm] * random_standard_normal(<bitgen_t *>bitgen))
 
     cdef double _draw_sum(self, int64_t arm, int64_t seen, int64_t n,
                           pb_bitgen *bitgen) noexcept nogil:
-        return (n * self._means[arm] + sqrt(<double>n) * self.deviations[arm]
+        return (n * self._means[arm] + sqrt(<double>n) * self._noise_std[arm]
                 * random_standard_normal(<bitgen_t *>bitgen))
 
 
@@ -99,8 +98,10 @@ cdef class UniformBandit(Environment):
     Parameters
     ----------
     means : array_like of float, shape (n_arms,)
-    variances : array_like of float, shape (n_arms,), or float
-        At least 0; of rewards from a to b it is (b - a)^2 / 12.
+        Mean reward of each arm; finite.
+    noise_std : array_like of float, shape (n_arms,), or float
+        Standard deviation of each arm's rewards, one for all or one per arm; in [0, 1e150]. Of
+        rewards from a to b it is (b - a) / sqrt(12).
 
     Raises
     ------
@@ -115,21 +116,21 @@ cdef class UniformBandit(Environment):
     --------
     Rewards from 0 to 1, and from 1 to 4:
 
-    >>> import pybandit as pb
-    >>> bandit = pb.environments.UniformBandit([0.5, 2.5], variances=[1 / 12, 9 / 12])
+    >>> import numpy as np, pybandit as pb
+    >>> bandit = pb.environments.UniformBandit([0.5, 2.5], noise_std=np.array([1, 3]) / np.sqrt(12))
     >>> bandit.pull([0, 0, 1, 1], rng=1).round(2)
     array([0.51, 0.95, 1.43, 3.85])
     """
 
     cdef double[::1] low, width
 
-    def __init__(self, means, variances):
-        super().__init__(means, variances)
+    def __init__(self, means, noise_std):
+        super().__init__(means, noise_std)
         width = np.sqrt(12.0 * np.asarray(self._variances))
         self.low, self.width = np.asarray(self._means) - width / 2.0, width
         self._draws_each = True
         self._made(UniformBandit, dict(means=np.array(self._means),
-                                       variances=np.array(self._variances)))
+                                       noise_std=np.array(self._noise_std)))
 
     cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil:
         return self.low[arm] + self.width[arm] * bitgen.next_double(bitgen.state)
@@ -140,10 +141,10 @@ cdef class BinomialBandit(Environment):
 
     Parameters
     ----------
-    trials : int
-        At least 1.
     means : array_like of float, shape (n_arms,)
-        In [0, 1].
+        Mean reward of each arm, in [0, 1].
+    trials : int
+        Trials per pull, at least 1.
 
     Raises
     ------
@@ -163,7 +164,7 @@ cdef class BinomialBandit(Environment):
     The share of 50 cells that answered, of three treatments:
 
     >>> import pybandit as pb
-    >>> bandit = pb.environments.BinomialBandit(50, [0.1, 0.5, 0.9])
+    >>> bandit = pb.environments.BinomialBandit([0.1, 0.5, 0.9], trials=50)
     >>> bandit.pull([0, 1, 2], rng=1)
     array([0.1 , 0.62, 0.94])
     """
@@ -171,11 +172,13 @@ cdef class BinomialBandit(Environment):
     cdef readonly int64_t trials
     cdef double[::1] none  # the chance of no success in one reward, of the rarer outcome
 
-    def __init__(self, trials, means):
+    def __init__(self, means, *, trials):
         # a batch's trials are counted together
         trials = check_integer("trials", trials, 1, 2**31)
         means = arm_values("means", means, "in [0, 1]", lambda p: (p >= 0) & (p <= 1))
-        super().__init__(means, means * (1.0 - means) / trials)
+        variances = means * (1.0 - means) / trials
+        super().__init__(means, np.sqrt(variances))
+        self._take_variances(variances)
         self.trials = trials
         rarer = np.minimum(means, 1.0 - means)
         self.none = np.exp(trials * np.log1p(-rarer))
@@ -256,7 +259,7 @@ cdef class BernoulliBandit(BinomialBandit):
     """
 
     def __init__(self, means):
-        super().__init__(1, means)
+        super().__init__(means, trials=1)
         self._made(BernoulliBandit, dict(means=np.array(self._means)))
 
     cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil:
@@ -304,7 +307,9 @@ cdef class ScaledBernoulliBandit(Environment):
             raise ValueError(f"midpoints, scales and probabilities must be flat and of one length; "
                              f"got shapes {', '.join(map(str, shapes))}")
         midpoints, scales, p = np.broadcast_arrays(np.atleast_1d(midpoints), scales, p)
-        super().__init__(midpoints + scales * (p - 0.5), scales**2 * p * (1 - p))
+        variances = scales**2 * p * (1 - p)
+        super().__init__(midpoints + scales * (p - 0.5), np.sqrt(variances))
+        self._take_variances(variances)
         self.low, self.scales, self.probabilities = midpoints - scales / 2, scales + 0.0, p + 0.0
         self._made(ScaledBernoulliBandit, dict(midpoints=midpoints + 0.0, scales=scales + 0.0,
                                                probabilities=p + 0.0))
@@ -404,7 +409,8 @@ cdef class EmpiricalBandit(Environment):
         means = [mean_of(arm, weight) for arm, weight in zip(arms, weights, strict=True)]
         variances = [mean_of((arm - mean) ** 2, weight)
                      for arm, mean, weight in zip(arms, means, weights, strict=True)]
-        super().__init__(means, variances)
+        super().__init__(means, np.sqrt(variances))
+        self._take_variances(variances)
         self.flat = np.concatenate(arms)
         self.cumulative = np.concatenate([np.cumsum(share) for share in shares])
         self.starts = np.concatenate([[0], np.cumsum([arm.size for arm in arms])])
@@ -468,8 +474,9 @@ cdef class TableBandit(Environment):
         arms = [arm_values(f"rewards[{i}]", arm, "finite", np.isfinite)
                 for i, arm in enumerate(as_list("rewards", rewards, REWARDS))]
         means = [mean_of(arm) for arm in arms]
-        super().__init__(means, [mean_of((arm - mean) ** 2)
-                                 for arm, mean in zip(arms, means, strict=True)])
+        variances = [mean_of((arm - mean) ** 2) for arm, mean in zip(arms, means, strict=True)]
+        super().__init__(means, np.sqrt(variances))
+        self._take_variances(variances)
         self.flat = np.concatenate(arms)
         self.starts = np.concatenate([[0], np.cumsum([arm.size for arm in arms])])
         self.seen = np.zeros(self.n_arms, dtype=np.int64)
@@ -564,12 +571,13 @@ cdef class CostlyBandit(Environment):
     cdef readonly object cost_shape
     cdef double shape  # 0: the costs are fixed
 
-    def __init__(self, environment, costs, cost_shape=None):
+    def __init__(self, environment, costs, *, cost_shape=None):
         if not isinstance(environment, Environment) or not (<Environment>environment)._is_native():
             raise TypeError(f"environment must be one of this package's; got "
                             f"{shown(environment)}")
         (<Environment>environment).guard.check()
-        super().__init__(environment.means, environment.variances)
+        super().__init__(environment.means, environment.noise_std)
+        self._take_variances(environment.variances)
         costs = check_in("costs", costs, "finite and above 0", lambda c: np.isfinite(c) & (c > 0))
         if costs.ndim and costs.shape != (self.n_arms,):
             raise ValueError(f"costs must be one, or one for each of the {self.n_arms} arms; got "

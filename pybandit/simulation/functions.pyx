@@ -12,7 +12,7 @@ __all__ = ["FunctionEnvironment"]
 
 # What C calls: a reward, or NaN where it raised.
 ctypedef double (*draw_function)(int64_t arm, int64_t seen, int64_t n_arms, const double *means,
-                                 const double *variances, pb_bitgen *bits,
+                                 const double *noise_std, pb_bitgen *bits,
                                  const int64_t *data) noexcept nogil
 
 
@@ -23,8 +23,8 @@ cdef class FunctionEnvironment(Environment):
     ----------
     means : array_like of float, shape (n_arms,)
         Of the rewards that the function draws: errors and regrets are about them.
-    variances : array_like of float, shape (n_arms,), or float
-        At least 0.
+    noise_std : array_like of float, shape (n_arms,), or float
+        Standard deviation of each arm's rewards, one for all or one per arm; in [0, 1e150].
     **options : ndarray, float, int or bool
         What the function takes beside the words of a draw. Arrays are copied, and nobody
         writes to them.
@@ -47,7 +47,7 @@ cdef class FunctionEnvironment(Environment):
     ... def dice(arm, rng, sides):
     ...     return rng.integers(1, sides[arm] + 1)
     >>> sides = np.array([6, 20])
-    >>> bandit = dice((sides + 1) / 2, (sides**2 - 1) / 12, sides=sides)
+    >>> bandit = dice((sides + 1) / 2, np.sqrt((sides**2 - 1) / 12), sides=sides)
     >>> isinstance(bandit, pybandit.numba.FunctionEnvironment), bandit.pull([0, 1, 1], rng=1)
     (True, array([ 3., 11., 16.]))
     """
@@ -59,20 +59,20 @@ cdef class FunctionEnvironment(Environment):
     cdef object memory
     cdef int64_t[::1] words
 
-    def __init__(self, means, variances, **options):
+    def __init__(self, means, noise_std, **options):
         rules = type(self).rules
         if rules is None:
             raise TypeError("FunctionEnvironment must be made by pybandit.numba.environment, of "
                             "a function; got none")
-        super().__init__(means, variances)
+        super().__init__(means, noise_std)
         given = rules.checked(options)
         bound = rules.bound(given)
         self.memory, self.words = bound.memory, bound.words
         self.function = <draw_function><uintptr_t>bound.addresses["draw"]
         self._draws_each = True
         self._made(FunctionEnvironment, dict(means=np.array(self._means),
-                                             variances=np.array(self._variances), **given))
+                                             noise_std=np.array(self._noise_std), **given))
 
     cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil:
-        return self.function(arm, seen, self.n_arms, &self._means[0], &self._variances[0], bitgen,
+        return self.function(arm, seen, self.n_arms, &self._means[0], &self._noise_std[0], bitgen,
                              &self.words[0])

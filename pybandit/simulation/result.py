@@ -41,7 +41,7 @@ class SimulationResult:
         where means are equal either arm.
     regrets : ndarray of float64
         Simple regret: mean of the k best means less that of the recommended arms. With
-        ``answer="above"`` the distance from the threshold of the furthest arm on the
+        `Above` the distance from the threshold of the furthest arm on the
         wrong side; of a set, how many arms are wrongly in or out.
     cumulative_regrets : ndarray of float64
         Pseudo-regret: what the pulls lost in the mean against as many of the one best
@@ -53,7 +53,7 @@ class SimulationResult:
     metrics : dict of str to ndarray of float64
         What the functions in `metrics` of `simulate` gave.
     stopped : ndarray of bool
-        Whether the policy was done; otherwise the horizon ended the run.
+        Whether the policy was done; otherwise `max_pulls` ended the run.
     checkpoints : ndarray of int64, shape (m,), or None
         Numbers of pulls at which the policy was asked for its answer.
     checkpoint_errors, checkpoint_regrets, checkpoint_cumulative_regrets, checkpoint_leaders :
@@ -75,7 +75,7 @@ class SimulationResult:
     --------
     >>> import pybandit as pb
     >>> bandit = pb.environments.GaussianBandit([0.0, 0.5, 1.0])
-    >>> result = pb.simulate(pb.policies.SequentialHalving(3, 60), bandit, 500, rng=1)
+    >>> result = pb.simulate(pb.policies.SequentialHalving(3, budget=60), bandit, 500, rng=1)
     >>> result
     SimulationResult: 500 runs, error 0.076 (0.05587 to 0.1026), regret 0.038, 60 pulls in 2 batches
     >>> result.errors.shape, result.arm_pulls
@@ -166,16 +166,16 @@ class SimulationResult:
         -------
         ndarray of float64, shape of `q`
             The least number that at least a share q of the runs were done by; infinite
-            where the horizon ended too many: all that is known of those is that they
+            where `max_pulls` ended too many: all that is known of those is that they
             need more.
 
         Examples
         --------
         >>> import pybandit as pb
         >>> bandit = pb.environments.GaussianBandit([1.0, 0.5, 0.0])
-        >>> rule = pb.stopping.GLR(0.1)
-        >>> result = pb.simulate(lambda e: pb.policies.TopTwo(3, rule), bandit, 500, rng=1,
-        ...                      horizon=300)
+        >>> rule = pb.stopping.GLR(delta=0.1)
+        >>> result = pb.simulate(lambda e: pb.policies.TopTwo(3, stopping=rule), bandit, 500, rng=1,
+        ...                      max_pulls=300)
         >>> result.quantiles([0.1, 0.5, 0.9])
         array([ 69., 172.,  inf])
         """

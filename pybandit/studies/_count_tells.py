@@ -299,7 +299,7 @@ def _doubts(columns, found, key, repeated, names, policy):
                       "they are, begin another study with cumulative=True (--cumulative)")
     is_unit = isinstance(policy, CountPolicy) and policy.race.value_range == (0.0, 1.0)
     arm = rates_in(trials, sums) if squares is None and (
-        is_unit or getattr(policy, "law", "") in ("beta", "bernoulli")) else None
+        is_unit or getattr(policy, "law", "") == "bernoulli") else None
     if arm is not None:
         doubts.append(f"{key!r}: " + rate_words(trials, sums, arm, repr(names[arm])))
     return doubts

@@ -68,7 +68,8 @@ class Looks(Recorder):
     def status(self) -> Status:
         """Where the study is; a `Status`."""
         policy, wells, head = self._ledger.policy, self._ledger.open, self._head
-        budget, batches = (getattr(policy, name, None) for name in ("budget", "max_batches"))
+        budget = getattr(policy, "budget", getattr(policy, "max_pulls", None))
+        batches = getattr(policy, "max_batches", None)
         changed = self._store.events(head.n_events - 1).fetchone()[2]
         return Status(
             path=self.path, policy=self._type.__name__, n_arms=policy.n_arms, k=policy.k,

@@ -78,7 +78,7 @@ def amendment(batch):
 
 def straight():
     """The policy of a study that nothing happened to."""
-    policy = pb.policies.BatchSAR(len(GENES), 3, N_WELLS, 8, 4)
+    policy = pb.policies.BatchSAR(len(GENES), 3, batch_size=N_WELLS, max_batches=8, max_repeats=4)
     wells = [f"{row}{column}" for row in "ABCD" for column in range(1, 9)]
     while not policy.done:
         found = {well: reading(policy.n_batches, well) for well in wells}

@@ -35,7 +35,7 @@ pytestmark = pytest.mark.usefixtures("folder")
 
 def test_a_study_is_that_of_python(normalised, capsys):
     """Bit for bit, with controls, to the end."""
-    twin = pb.policies.BatchSAR(30, 3, 20, 8, 4)
+    twin = pb.policies.BatchSAR(30, 3, batch_size=20, max_batches=8, max_repeats=4)
     number = 0
     while not twin.done:
         path = carry_out(capsys, number)
@@ -128,12 +128,13 @@ def test_arms_without_a_result_are_not_listed_as_best(capsys):
 @pytest.mark.parametrize("name", CHOICES)
 def test_every_policy_of_the_command_line(name, capsys, folder):
     """Three plates each: written, read, recorded."""
-    (folder / "genes.csv").write_text("arm,variance\n" + "".join(f"{g},0.5\n" for g in GENES))
-    given = {"k": 3, "batches": 8, "repeats": 4, "budget": 300, "delta": 0.1, "sigma": 0.5,
+    (folder / "genes.csv").write_text("arm,noise_std\n" + "".join(f"{g},0.5\n" for g in GENES))
+    given = {"k": 3, "batches": 8, "repeats": 4, "budget": 300, "delta": 0.1, "noise_std": 0.5,
              "seed": 3}
     choice = CHOICES[name]
     options = [part for option in choice.needs + choice.takes if option in given
-               for part in (f"--{option}", given[option])] + ["--reuse"] * ("reuse" in choice.takes)
+               for part in ("--" + option.replace("_", "-"),
+                            given[option])] + ["--reuse"] * ("reuse" in choice.takes)
     ok(capsys, "new", "study.db", "--policy", name, "--arms", "genes.csv", "--plate", "12x12",
        *options)
     for number in range(3):
@@ -148,7 +149,7 @@ def test_options_that_a_policy_needs_or_does_not_take(capsys):
     base = ["new", "study.db", "--arms", "genes.csv", "--policy"]
     assert "--policy batch-sar needs --batches" in refused(capsys, *base, "batch-sar", "--k", "3")
     assert "--policy ucb1 takes no --k" in refused(capsys, *base, "ucb1", "--k", "3")
-    assert "needs a column 'variance'" in refused(capsys, *base, "shvar", "--budget", "99")
+    assert "needs a column 'noise_std'" in refused(capsys, *base, "shvar", "--budget", "99")
     message = refused(capsys, *base, "batch-sar", "--k", "3", "--batches", "1")
     assert "--batches must be at least 5 for 30 arms" in message and "max_batches" not in message
     assert not os.path.exists("study.db")
@@ -161,8 +162,8 @@ def test_options_that_a_policy_needs_or_does_not_take(capsys):
     ("gene\na\n\nb\nc,d\n", "line 5, column 2: the row has 2 cells"),
     ("gene\n", "no arms under it"),
     ("", "line 1, column 1: the file is empty"), ("x,y\n1,2\n", "none of arm, name, gene and id"),
-    ("arm,variance\na,1\nb,-1\n", "line 3, column 'variance': must be positive"),
-    ("arm,variance\na,1\nb,x\n", "line 3, column 'variance': 'x' is not"),
+    ("arm,noise_std\na,1\nb,-1\n", "line 3, column 'noise_std': must be positive"),
+    ("arm,noise_std\na,1\nb,x\n", "line 3, column 'noise_std': 'x' is not"),
     ("arm,v\na,1\n,2\n", "line 3, column 1: an arm without a name")])
 def test_files_of_arms_that_are_refused(capsys, folder, text, message):
     (folder / "genes.csv").write_text(text)

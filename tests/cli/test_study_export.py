@@ -69,7 +69,8 @@ def test_every_well_of_every_batch(at_once, monkeypatch):
 
 def test_batches_on_several_plates():
     plates = Plates(Layout(2, 3), (0, 4))
-    study = pb.Study.create(":memory:", pb.policies.Uniform(5, 10), settings=plates.settings())
+    study = pb.Study.create(":memory:", pb.policies.Uniform(5, budget=10),
+                            settings=plates.settings())
     study.ask()
     rows, _ = exported(study, plates)
     assert [row[:2] for row in rows[:10]] == [
@@ -82,7 +83,7 @@ def test_batches_on_several_plates():
 def test_a_million_wells_in_a_hundred_megabytes(tmp_path):
     """710 MB and 45 s before wells were written some at a time; about 70 MB, 2.5 s."""
     plates = Plates(Layout(16, 24))
-    policy = pb.policies.RoundRobin(2000, 20, 384, 2605)
+    policy = pb.policies.RoundRobin(2000, 20, batch_size=384, max_batches=2605)
     with pb.Study.create(tmp_path / "study.db", policy, settings=plates.settings()) as study:
         study._store.db.execute("PRAGMA synchronous = OFF")
         values = np.random.default_rng(0).normal(size=384)
@@ -106,7 +107,7 @@ def test_a_study_is_never_written_over(action, capsys, tmp_path, monkeypatch):
     """`export other.db` means that study, and names no file: other.db was lost."""
     monkeypatch.chdir(tmp_path)
     for name in ("study.db", "other.db"):
-        pb.Study.create(name, pb.policies.RoundRobin(3, 1, 4, 2)).close()
+        pb.Study.create(name, pb.policies.RoundRobin(3, 1, batch_size=4, max_batches=2)).close()
     assert cli.main(["study", *action]) == 2
     assert "other.db is a database" in capsys.readouterr().err
     with pb.Study.open("other.db") as study:

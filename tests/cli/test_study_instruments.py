@@ -155,7 +155,8 @@ def gen5(path, reads=("od:450",), plate="Plate 1", cells=None):
 @pytest.fixture
 def screen(folder):
     (folder / "genes.csv").write_text("\n".join(["gene", *GENES]))
-    with pb.Study.create("study.db", pb.policies.RoundRobin(96, 1, 96, 3), GENES) as study:
+    with pb.Study.create("study.db", pb.policies.RoundRobin(96, 1, batch_size=96, max_batches=3),
+                         GENES) as study:
         study.ask()
 
 

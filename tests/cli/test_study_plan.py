@@ -43,8 +43,9 @@ def test_the_numbers_are_those_of_simulate(capsys):
     def found(policy, environment):
         return np.isin(policy.recommend(), environment.best(5)).sum()
 
-    result = pb.simulate(lambda _: pb.policies.BatchScreening(300, 5, 48, 12),
-                         lambda rng: pb.environments.GaussianBandit(rng.normal(size=300), 0.25),
+    result = pb.simulate(lambda _: pb.policies.BatchScreening(300, 5, batch_size=48,
+                                                              max_batches=12),
+                         lambda rng: pb.environments.GaussianBandit(rng.normal(size=300), 0.5),
                          10, rng=0, metrics=[found])
     hits = result.metrics["found"]
     row = next(one for one in known["found"] if one["policy"] == "batch-screening")
@@ -167,7 +168,7 @@ def test_a_prior_gives_the_order(genes, capsys):
     ("--policy batch-sar --k 500 --batches 9", "--k must be at most the number of arms, 200"),
     ("--policy batch-racing --k 5 --delta 2", "--delta must be"),
     ("--policy sequential-halving --budget 5", "--budget must be at least"),
-    ("--policy thompson --sigma -1", "--sigma must be"),
+    ("--policy thompson --noise-std -1", "--noise-std must be"),
     ("--policy round-robin --k 5", "--policy round-robin needs --batches"),
     ("--policy round-robin --k 5 --batches 9 --allow-unmeasured",
      "--policy round-robin takes no --allow-unmeasured"),

@@ -45,7 +45,8 @@ class Bench:
     def __init__(self, plates, draw, folder):
         self.plates, self.draw, self.folder = plates, draw, Path(folder)
         n = draw(st.integers(1, 2 * plates.n_free - 1))
-        self.study = pb.Study.create(":memory:", pb.policies.RoundRobin(4, 1, n, 3),
+        self.study = pb.Study.create(":memory:",
+                                     pb.policies.RoundRobin(4, 1, batch_size=n, max_batches=3),
                                      ["tea", "+milk", "gin", "rum"], settings=plates.settings())
         self.batch = self.study.ask()
         self.labels = plates.labels(0, self.batch.names)
@@ -173,7 +174,7 @@ def test_an_export_of_results_from_python_changes_nothing(plates, data):
 def test_a_flipped_study_keeps_its_ranking(tmp_path):
     """An amendment by the study's own export reversed the ranking."""
     plates = Plates(Layout(2, 3), flip=True)
-    study = pb.Study.create(":memory:", pb.policies.RoundRobin(6, 1, 6, 2),
+    study = pb.Study.create(":memory:", pb.policies.RoundRobin(6, 1, batch_size=6, max_batches=2),
                             settings=plates.settings())
     study.ask()
     path = tmp_path / "r.csv"
@@ -190,7 +191,7 @@ def test_a_flipped_study_keeps_its_ranking(tmp_path):
 def test_a_control_is_recorded_once(tmp_path):
     """A later file of the plate without its controls is divided by those recorded."""
     plates = Plates(Layout(2, 3), (0, 5), normalise=True)
-    study = pb.Study.create(":memory:", pb.policies.RoundRobin(4, 1, 4, 2),
+    study = pb.Study.create(":memory:", pb.policies.RoundRobin(4, 1, batch_size=4, max_batches=2),
                             settings=plates.settings())
     study.ask()
     path = tmp_path / "r.csv"

@@ -266,7 +266,7 @@ def test_it_bets_as_python_does(foreign):
 
 
 def test_it_goes_around_as_python_does(foreign):
-    policy, batches = pb.policies.RoundRobin(7, 1, 5, 6, 2), []
+    policy, batches = pb.policies.RoundRobin(7, 1, batch_size=5, max_batches=6, max_repeats=2), []
     while not policy.done:
         arms = policy.ask()
         batches.append(np.bincount(arms, minlength=7))

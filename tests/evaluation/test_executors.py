@@ -131,7 +131,7 @@ def test_simulate_on_dask(cluster):
 
 
 def make_policy(environment):
-    return pb.policies.Uniform(3, 30)
+    return pb.policies.Uniform(3, budget=30)
 
 
 @pytest.mark.some(1)

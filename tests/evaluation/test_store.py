@@ -103,7 +103,7 @@ def test_files_that_are_not_stores(tmp_path):
     best(in_blocks(), store=store)
     with pytest.raises(ValueError, match=f"n_items {N}; got 9"):
         pb.best_of(in_blocks(), K, 9, store=store, **GIVEN)
-    with pb.Study.create(tmp_path / "study.db", pb.policies.Uniform(2, 8)):
+    with pb.Study.create(tmp_path / "study.db", pb.policies.Uniform(2, budget=8)):
         pass
     for path in ("study.db", "text"):
         (tmp_path / "text").write_text("no database at all" * 100)

@@ -280,7 +280,7 @@ def zarr_in_folder(name, told, chunk, body):
 def comparison_parts():
     """The parts of a file of a comparison."""
     path = folder() / "whole.npz"
-    pb.compare({"uniform": pb.policies.Uniform(3, 12)},
+    pb.compare({"uniform": pb.policies.Uniform(3, budget=12)},
                pb.environments.BernoulliBandit([0.1, 0.5, 0.9]),
                n_runs=20, rng=1).save(path)
     with zipfile.ZipFile(path) as file:

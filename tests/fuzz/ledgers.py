@@ -67,7 +67,8 @@ def counted_one_by_one(path):
 
 def plated(path):
     """Results that came from files, whose readings are kept, some of them read again."""
-    with Study.create(path, pb.policies.BatchSAR(12, 2, 12, 20, 4),
+    with Study.create(path,
+                      pb.policies.BatchSAR(12, 2, batch_size=12, max_batches=20, max_repeats=4),
                       settings=PLATES.settings()) as study:
         for number in range(3):
             batch, readings = study.ask(), np.arange(24.0) + number

@@ -34,7 +34,7 @@ def place():
 def log_file():
     """The log of a study in use."""
     path = str(folder() / "used.db")
-    with Study.create(path, pb.policies.Uniform(2, 8)) as study:
+    with Study.create(path, pb.policies.Uniform(2, budget=8)) as study:
         study.ask()
         return Path(path + "-wal").read_bytes()
 
@@ -91,7 +91,7 @@ def call(bits, path):
             cells[4, 4] = 0.5
     else:  # what a link points to is the file to overwrite
         is_replaced = bits.below(2) and not path.is_symlink()
-        Study.create(path, pb.policies.Uniform(2, 4), overwrite=bool(is_replaced)).close()
+        Study.create(path, pb.policies.Uniform(2, budget=4), overwrite=bool(is_replaced)).close()
 
 
 MODULES = ["pybandit.__main__", "pybandit", "os", "sys", "studies.cases", "antigravity", "this"]

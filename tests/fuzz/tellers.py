@@ -18,7 +18,7 @@ from pybandit.studies._group import together, whole
 
 ARMS = ["home", "price", "video"]
 MAKERS = [lambda: pb.CountRace(3), lambda: pb.policies.UCB1(3),
-          lambda: pb.policies.ThompsonSampling(3, 1),
+          lambda: pb.policies.ThompsonSampling(3, rng=1),
           lambda: pb.BettingRace(3, None, value_range=(0, 1), rng=1)]
 KEYS = [None, "0", "1", "2", "Monday", "monday", "Monday ", "ä", "\x00", "event", "None"]
 

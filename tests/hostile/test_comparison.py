@@ -22,7 +22,7 @@ ARMS = pb.environments.BernoulliBandit([0.1, 0.5, 0.9])
 def parts(tmp_path_factory):
     """The parts of a file that `save` wrote, by name."""
     path = tmp_path_factory.mktemp("whole") / "whole.npz"
-    made = pb.compare({"uniform": pb.policies.Uniform(3, 12)}, ARMS, n_runs=20, rng=1)
+    made = pb.compare({"uniform": pb.policies.Uniform(3, budget=12)}, ARMS, n_runs=20, rng=1)
     made.save(path)
     with zipfile.ZipFile(path) as file:
         return {name: file.read(name) for name in file.namelist()}

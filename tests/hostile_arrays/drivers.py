@@ -54,7 +54,8 @@ def allocated(allocator, h):
 
 
 def simulated(bandit, h):
-    pb.simulate(lambda environment: pb.policies.Uniform(environment.n_arms, 40), bandit, 3, rng=1)
+    pb.simulate(lambda environment: pb.policies.Uniform(environment.n_arms, budget=40), bandit, 3,
+                rng=1)
 
 
 def chain(proposal, h):
@@ -82,13 +83,15 @@ def paired(table, h):
 
 
 def study_told(policy, h):
-    with Study.create(":memory:", pb.policies.RoundRobin(4, 1, 4, 9)) as study:
+    with Study.create(":memory:",
+                      pb.policies.RoundRobin(4, 1, batch_size=4, max_batches=9)) as study:
         arms = study.ask().arms
         study.tell(h(np.full(arms.size, 0.5)), positions=h(np.arange(arms.size)))
 
 
 def amended(policy, h):
-    with Study.create(":memory:", pb.policies.RoundRobin(4, 1, 4, 9)) as study:
+    with Study.create(":memory:",
+                      pb.policies.RoundRobin(4, 1, batch_size=4, max_batches=9)) as study:
         study.tell(np.full(study.ask().arms.size, 0.5))
         study.amend(h(np.full(4, 0.25)), batch=0, positions=h(np.arange(4)), reason="again")
 
@@ -135,9 +138,10 @@ DRIVERS = {
                    "from_state": state_of},
     pb.betting.ConfidenceSequence: {"update": lambda one, h: one.update(h(np.full(50, 0.25))),
                                     "from_state": state_of},
-    pb.stopping.GLR: {"margins": lambda one, h: one.margins(h([9, 8, 7]), h([0.1, 0.2, 0.3]),
-                                                            h([0.1, 0.1, 0.1])),
-                      "is_sure": lambda one, h: one.is_sure(h([9, 8]), h([0.1, 0.2]))},
+    pb.stopping.GLR: {"margins": lambda one,
+                      h: one.margins(pulls=h([9, 8, 7]), means=h([0.1, 0.2, 0.3]),
+                                     variances=h([0.1, 0.1, 0.1])),
+                      "is_sure": lambda one, h: one.is_sure(pulls=h([9, 8]), means=h([0.1, 0.2]))},
     pb.stopping.Betting: {"margins": wealth,
                           "is_sure": lambda one, h: one.is_sure([h([0.5]), h([0.5, 0.7])])},
     pb.mcmc.TaylorControl: {

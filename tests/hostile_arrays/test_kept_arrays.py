@@ -135,7 +135,7 @@ def test_public_sizes_cannot_be_written_to(make):
     lambda form: pb.race(pb.Factors(lambda n, i: form(np.ones((n.size - 1, i.size))), 900, 2)),
     lambda form: pb.mcmc.GLMControl(np.ones((9, 2)), np.ones(9), np.ones(9), [0.0, 0.0]).changes(
         form(np.ones((1, 2)))),
-    lambda form: pb.policies.Uniform(3, 9).tell(form(np.array([0])), form(np.array([0.5])))],
+    lambda form: pb.policies.Uniform(3, budget=9).tell(form(np.array([0])), form(np.array([0.5])))],
     ids=["pairwise", "categorical", "PairwiseTable", "evaluate", "race", "changes", "tell"])
 def test_shapes_are_those_of_the_memory(call, form):
     """Objects say that they are larger than they are: by 1000 along each axis."""
@@ -177,9 +177,9 @@ class ShrinkingPolicy(pb.policies.Uniform):
 
 
 @pytest.mark.parametrize("policy, environment", [
-    (lambda: pb.policies.Uniform(2, 8), ShrinkingEnvironment([0.1, 0.2, 0.3])),
-    (lambda: ShrinkingPolicy(3, 8), pb.environments.GaussianBandit([0.1, 0.2])),
-    (lambda: ShrinkingPolicy(3, 8), ShrinkingEnvironment([0.1, 0.2, 0.3]))])
+    (lambda: pb.policies.Uniform(2, budget=8), ShrinkingEnvironment([0.1, 0.2, 0.3])),
+    (lambda: ShrinkingPolicy(3, budget=8), pb.environments.GaussianBandit([0.1, 0.2])),
+    (lambda: ShrinkingPolicy(3, budget=8), ShrinkingEnvironment([0.1, 0.2, 0.3]))])
 def test_simulate_refuses_a_number_of_arms_that_python_overrides(policy, environment):
     with pytest.raises(ValueError, match=r"arms|shape \(2,\)"):
         pb.simulate(lambda _: policy(), environment, 2, rng=1)

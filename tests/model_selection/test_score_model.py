@@ -100,7 +100,7 @@ def test_book_gives_splits_in_one_order():
 def test_search_of_a_plain_policy_answers_used_up_arms_at_no_cost():
     table = np.arange(8.0).reshape(4, 2)
     book = ScoreBook(4, 2, np.random.default_rng(1))
-    asker = PlainAsker(policies.SequentialHalving(4, 24, reuse=True))
+    asker = PlainAsker(policies.SequentialHalving(4, budget=24, reuse=True))
     asked = []
     reused = search(asker, book, 24, lambda arms, splits: (asked.extend(
         zip(arms.tolist(), splits.tolist(), strict=True)), table[arms, splits])[1])
@@ -113,7 +113,7 @@ def test_search_of_a_plain_policy_answers_used_up_arms_at_no_cost():
 def test_search_stops_at_its_budget_within_a_batch():
     table = np.arange(8.0).reshape(4, 2)
     book = ScoreBook(4, 2, np.random.default_rng(1))
-    asker = PlainAsker(policies.Uniform(4, 8))
+    asker = PlainAsker(policies.Uniform(4, budget=8))
     search(asker, book, 3, lambda arms, splits: table[arms, splits])
     assert book.n_fits == 3 and asker.best(book) == 2
 

@@ -120,7 +120,7 @@ def test_candidates_take_the_splits_in_one_order():
 
 def test_the_whole_grid_is_the_grid_search(iris):
     """All fits: scores as GridSearchCV's; a policy that asks all of them at once."""
-    ours = BanditSearchCV(SVC(), GRID, policy=lambda k, n, kernel: pb.policies.Uniform(k, n),
+    ours = BanditSearchCV(SVC(), GRID, policy=lambda k, n, kernel: pb.policies.Uniform(k, budget=n),
                           budget=1.0,
                           cv=3, return_train_score=True).fit(*iris)
     theirs = GridSearchCV(SVC(), GRID, cv=3, return_train_score=True).fit(*iris)
@@ -147,7 +147,7 @@ def test_random_state_and_jobs(iris):
 def test_splits_are_drawn_once(iris):
     """A random splitter: the pulls of one split are of the same rows all the same."""
     found = BanditSearchCV(SVC(), {"C": [1.0, 1.0 + 1e-9]}, cv=ShuffleSplit(4, test_size=0.1),
-                           policy=pb.policies.Uniform(2, 8), budget=1.0).fit(*iris)
+                           policy=pb.policies.Uniform(2, budget=8), budget=1.0).fit(*iris)
     first, second = (np.array([found.cv_results_[f"split{i}_test_score"][c] for i in range(4)])
                      for c in (0, 1))
     np.testing.assert_array_equal(first, second)
@@ -155,7 +155,7 @@ def test_splits_are_drawn_once(iris):
 
 def test_equal_candidates_are_one_arm():
     found = peak_search([1.0, 2.0, 1.0, 2.0, 1.0], budget=1.0, policy=lambda k, n, kernel:
-                        pb.policies.Uniform(k, n))
+                        pb.policies.Uniform(k, budget=n))
     assert found.policy_.n_arms == 2 and found.n_fits_ == 10
     means = found.cv_results_["mean_test_score"]
     assert means[0] == means[2] == means[4] and means[1] == means[3]
@@ -214,7 +214,7 @@ def test_lost_fits_are_said_and_avoided():
 def test_a_number_for_lost_fits_is_their_score():
     with pytest.warns(FitFailedWarning):
         found = peak_search([-2.0, -1.0, 1.0, 2.0], budget=1.0, error_score=-99.0,
-                            policy=pb.policies.Uniform(4, 20))
+                            policy=pb.policies.Uniform(4, budget=20))
     assert (found.cv_results_["mean_test_score"][:2] == -99.0).all()
     assert (found.cv_results_["n_lost"] == 0).all()
 
@@ -232,7 +232,7 @@ def test_all_fits_failed():
     (dict(budget=1.5), ValueError, "share of the full grid.*got 1.5"),
     (dict(policy="halving"), pb.errors.InfeasibleBudgetError, "at least"),
     (dict(policy="best"), ValueError, "policy"),
-    (dict(policy=pb.policies.Uniform(7, 9)), ValueError, "must have 20 arms.*got 7"),
+    (dict(policy=pb.policies.Uniform(7, budget=9)), ValueError, "must have 20 arms.*got 7"),
     (dict(scoring=["accuracy", "f1"]), ValueError, "scoring"),
     (dict(scoring=lambda e, X, y: {"a": 1.0}), ValueError, "scoring must give one number"),
     (dict(kernel=np.eye(3)), ValueError, r"shape \(20, 20\).*got \(3, 3\)"),
@@ -260,7 +260,7 @@ def test_refit_that_chooses(iris):
 
 
 def test_object_is_as_any_estimator(iris):
-    policy = pb.policies.Uniform(20, 60)
+    policy = pb.policies.Uniform(20, budget=60)
     search = BanditSearchCV(SVC(), GRID, policy=policy, cv=3, budget=1.0)
     assert policy.n_pulls == 0 and clone(search).fit(*iris).policy_.n_pulls == 60
     search.fit(*iris)

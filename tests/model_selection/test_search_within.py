@@ -40,7 +40,7 @@ def both(estimator, fit, **options):
 
 def every(n_arms, budget, kernel):
     """All candidates on all splits."""
-    return pb.policies.Uniform(n_arms, budget)
+    return pb.policies.Uniform(n_arms, budget=budget)
 
 
 def test_sample_weights_without_routing():
@@ -100,7 +100,7 @@ def test_solves_take_one_blas_thread_and_fits_what_they_like():
 
     with threadpool_limits(2, user_api="blas"):
         BanditSearchCV(WatchedFit(), GRID, cv=3, budget=9,
-                       policy=lambda n, budget, kernel: Watched(n, budget)).fit(X, Y)
+                       policy=lambda n, budget, kernel: Watched(n, budget=budget)).fit(X, Y)
         assert n_blas_threads() == seen["fit"] == {2} and seen["policy"] == {1}
 
 

@@ -97,7 +97,7 @@ def squared_error(policy, environment):
 
 
 def five(policy, weights, n_runs, n=1000):
-    environment = pb.environments.GaussianBandit(np.full(5, 3.0), FIVE**2)
+    environment = pb.environments.GaussianBandit(np.full(5, 3.0), FIVE)
     result = pb.simulate(
         lambda e: pb.montecarlo.EstimatorAllocator(5, policy=policy, budget=n, weights=weights),
         environment, n_runs, rng=1, metrics=[squared_error])

@@ -16,7 +16,8 @@ from policies.reference import tables
 CASES = tables.index_cases()
 BANDITS = ["ucb1", "ucb-v", "kl-ucb", "thompson"]
 MADE = {"ucb1": lambda k, params: "ucb1", "klucb": lambda k, params: "kl-ucb",
-        "ucbv": lambda k, params: pb.policies.UCBV(k, float(params["c"]), float(params["zeta"]))}
+        "ucbv": lambda k,
+        params: pb.policies.UCBV(k, c=float(params["c"]), zeta=float(params["zeta"]))}
 # of this case bounds tie in the table that do not tie in the reals: the index tests say more
 WRONG = ("klucb", ["1/2", "9/10"])
 
@@ -141,7 +142,7 @@ def test_without_a_range_a_pilot_finds_the_scale(policy, costs):
     """Values far from 0: squares about 0 could never tell these estimators apart."""
     sd = np.array([3.0, 1.0, 9.0])
     environment = pb.environments.CostlyBandit(
-        pb.environments.GaussianBandit(np.full(3, 1e4), sd**2), [1.0, 2.0, 1.0], cost_shape=4.0)
+        pb.environments.GaussianBandit(np.full(3, 1e4), sd), [1.0, 2.0, 1.0], cost_shape=4.0)
     result = pb.simulate(
         lambda e: pb.montecarlo.EstimatorAllocator(3, policy=policy, costs=costs,
                                                    budget=3000.0 if costs[0] == "o"
@@ -151,7 +152,7 @@ def test_without_a_range_a_pilot_finds_the_scale(policy, costs):
 
 
 def test_the_same_for_any_number_of_threads():
-    environment = pb.environments.GaussianBandit([1.0, 1.0], [1.0, 4.0])
+    environment = pb.environments.GaussianBandit([1.0, 1.0], [1.0, 2.0])
     for policy in [*BANDITS, "thompson-variance"]:
         first, second = (
             pb.simulate(lambda e,
@@ -237,7 +238,7 @@ def test_a_policy_serves_one_allocator():
     (dict(policy="ucb1", centre=math.nan), ValueError, "centre must be finite"),
     (dict(policy="ucb1", max_cost=0.0), ValueError, "max_cost must be finite and above 0"),
     (dict(policy=pb.policies.UCB1(2)), ValueError, "must be fresh and have n_arms = 3 arms"),
-    (dict(policy=pb.policies.GapE(3, 100, 1.0)), TypeError, "without a budget"),
+    (dict(policy=pb.policies.GapE(3, budget=100, value_range=1.0)), TypeError, "without a budget"),
     (dict(policy=object()), TypeError, "policy must be one of"),
 ])
 def test_arguments_are_checked(given, error, message):
@@ -262,13 +263,13 @@ def test_simulate_takes_one_without_a_budget_and_arms_with_costs():
         return pb.montecarlo.EstimatorAllocator(2, costs="told")
 
     for arms in (environment, Slow([2.0, 2.0], 1.0)):
-        result = pb.simulate(endless, arms, 5, rng=1, horizon=300)
+        result = pb.simulate(endless, arms, 5, rng=1, max_pulls=300)
         assert (result.pulls == 300).all() and result.arm_pulls[0] > 200
         result = pb.simulate(lambda e: pb.montecarlo.EstimatorAllocator(2, costs="told",
                                                                         budget=400.0),
                              arms, 5, rng=1, metrics=[spent])
         assert ((400 <= result.metrics["spent"]) & (result.metrics["spent"] < 408)).all()
-    with pytest.raises(ValueError, match="horizon must be given"):
+    with pytest.raises(ValueError, match="max_pulls must be given"):
         pb.simulate(endless, environment, 5, rng=1)
 
 

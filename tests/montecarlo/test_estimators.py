@@ -215,7 +215,8 @@ def test_a_simulation_does_not_depend_on_threads(make):
     environment, totals = make(), []
     n = environment.n_arms
     for n_threads in (1, 4):
-        found = pb.simulate(lambda e: pb.policies.UCBE(n, 40 * n, 9.0), environment, 12, rng=4,
+        found = pb.simulate(lambda e: pb.policies.UCBE(n, budget=40 * n, complexity=9.0),
+                            environment, 12, rng=4,
                             n_threads=n_threads, progress=False, metrics=[total])
         totals.append(found.metrics["total"])
     assert np.isfinite(totals[0]).all() and len(set(totals[0])) == 12

@@ -11,7 +11,7 @@ from policies.test_threads import Waits
 
 
 def test_the_policy_that_was_given_is_refused_while_the_allocator_works():
-    policy = pb.policies.ThompsonSampling(3, 5)
+    policy = pb.policies.ThompsonSampling(3, rng=5)
     allocator = pb.montecarlo.EstimatorAllocator(3, policy=policy, value_range=1.0, budget=100)
     rewards = Waits(1)
     teller = threading.Thread(target=allocator.tell, args=(allocator.ask(), rewards))
@@ -30,7 +30,7 @@ def test_the_policy_that_was_given_is_refused_while_the_allocator_works():
 
 
 def test_a_policy_in_use_is_not_given():
-    policy, rewards = pb.policies.ThompsonSampling(3, 5), Waits(1)
+    policy, rewards = pb.policies.ThompsonSampling(3, rng=5), Waits(1)
     teller = threading.Thread(target=policy.tell, args=(policy.ask(), rewards))
     teller.start()
     try:
@@ -43,7 +43,7 @@ def test_a_policy_in_use_is_not_given():
 
 
 def test_a_policy_is_free_where_no_allocator_was_made_of_it():
-    policy = pb.policies.ThompsonSampling(3, 5)
+    policy = pb.policies.ThompsonSampling(3, rng=5)
     with pytest.raises(ValueError, match="weights"):
         pb.montecarlo.EstimatorAllocator(3, policy=policy, value_range=1.0, weights="none")
     policy.tell(policy.ask(), [1.0])

@@ -21,19 +21,19 @@ def policy_of(case):
     p, name = case["params"], case["algorithm"]
     problem = p["n"], p["k"]
     if name == "BatchRacing":
-        return pb.policies.BatchRacing(*problem, p["delta"], p["b"], p["r"])
+        return pb.policies.BatchRacing(*problem, delta=p["delta"], batch_size=p["b"],
+                                       max_repeats=p["r"])
+    options = dict(batch_size=p["b"], max_batches=p["B"], max_repeats=p["r"])
     if name == "Halving":
-        policies = (pb.policies.BatchHalving(*problem, p["b"], p["B"], p["r"], rng=i)
-                    for i in range(50))
+        policies = (pb.policies.BatchHalving(*problem, **options, rng=i) for i in range(50))
         return next(one for one in policies if (np.diff(one.stage_batches) <= 0).all())
-    return pb.policies.BatchSAR(*problem, p["b"], p["B"], p["r"], improved=name == "BatchSAR'",
-                                tie="index")
+    return pb.policies.BatchSAR(*problem, **options, improved=name == "BatchSAR'", tie="index")
 
 
 def twin_of(policy):
     problem = policy.n_arms, policy.k, policy.batch_size, policy.max_repeats
     if isinstance(policy, pb.policies.BatchRacing):
-        return twin.BatchRacing(*problem, delta=policy.delta, sigma=policy.sigma)
+        return twin.BatchRacing(*problem, delta=policy.delta, noise_std=policy.noise_std)
     problem += (policy.max_batches,)
     if isinstance(policy, pb.policies.BatchHalving):
         return twin.BatchHalving(*problem, stage_batches=policy.stage_batches.tolist())
@@ -78,10 +78,14 @@ class ReferencePolicy:
         self.reference.tell(arms.tolist(), rewards.tolist())
 
 
+def sar(n, k, b, r, n_batches, **options):
+    return pb.policies.BatchSAR(n, k, batch_size=b, max_batches=n_batches, max_repeats=r, **options)
+
+
 def least_batches(*problem):
     """The smallest B that BatchSAR takes, of its own message."""
     with pytest.raises(pb.errors.InfeasibleBudgetError) as caught:
-        pb.policies.BatchSAR(*problem[:3], 1, problem[3])
+        sar(*problem, 1)
     return int(str(caught.value).split("must be at least ")[1].split()[0])
 
 

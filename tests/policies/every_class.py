@@ -9,13 +9,14 @@ from studies.cases import KERNEL, POLICIES, N, measured
 
 def refitting(make=pb.policies.BayesGap, budget=8, **options):
     x = np.linspace(0.0, 3.0, N)[:, None]
-    return make(budget, kernel=pb.kernels.rbf(1.0), features=x, noise_std=0.3,
+    return make(N, budget=budget, kernel=pb.kernels.rbf(1.0), features=x, noise_std=0.3,
                 refit_every=5, **options)
 
 
 EVERY = POLICIES | {
-    "ocba": lambda: pb.policies.OCBA(N, 60, n_initial=4),
-    "gaussian thompson unknown": lambda: pb.policies.GaussianThompson(30, kernel=KERNEL,
+    "ocba": lambda: pb.policies.OCBA(N, budget=60, n_initial=4),
+    "gaussian thompson unknown": lambda: pb.policies.GaussianThompson(len(KERNEL), budget=30,
+                                                                      kernel=KERNEL,
                                                                       noise_std=None,
                                                                       rng=2),
     "refits": refitting,
@@ -40,8 +41,8 @@ EVERY = POLICIES | {
                                                                 budget=50.0,
                                                                 rng=1),
     "allocator thompson": lambda: pb.montecarlo.EstimatorAllocator(
-        N, policy=pb.policies.ThompsonSampling(N, 5), costs="told", pilot=4, dependent_costs=True,
-                                                                   rng=1),
+        N, policy=pb.policies.ThompsonSampling(N, rng=5), costs="told", pilot=4,
+        dependent_costs=True, rng=1),
 }
 # scikit-learn fits a kernel on the way: some 20 ms each
 FAST = sorted(name for name in EVERY if not name.startswith("refits"))

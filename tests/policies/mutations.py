@@ -78,7 +78,7 @@ def assert_keeps_its_promises(policy):
     And its own state is taken again, unless sums or counts overflow on the way, or forged
     covariances are none.
     """
-    budget = getattr(policy, "budget", None)
+    budget = getattr(policy, "budget", getattr(policy, "max_pulls", None))
     if getattr(policy, "costs", None) == "told":
         budget = None  # the last batch may cost more than is left
     most = getattr(policy, "max_batches", None)

@@ -33,7 +33,7 @@ def test_cases_of_round_robin(case):
 
 def ring(active, cursor, rounds, b, r):
     """A RoundRobin with these arms left, the first `cursor` one pull ahead."""
-    policy = pb.policies.RoundRobin(max(active) + 1, 1, b, 9, r)
+    policy = pb.policies.RoundRobin(max(active) + 1, 1, batch_size=b, max_batches=9, max_repeats=r)
     state = policy.get_state()
     state["progress"]["ring"][:len(active)] = active
     state["progress"].update(ring_n_arms=len(active), ring_cursor=cursor, ring_rounds=rounds)
@@ -61,7 +61,8 @@ def test_the_twin_of_halving():
         rng = np.random.default_rng(seed)
         n, k, b, r = random_problem(rng)
         stages = int(np.ceil(np.log2(n / k)))
-        policy = pb.policies.BatchHalving(n, k, b, stages + int(rng.integers(9)), r, rng=seed)
+        policy = pb.policies.BatchHalving(n, k, batch_size=b, max_batches=stages
+                                          + int(rng.integers(9)), max_repeats=r, rng=seed)
         assert policy.stage_batches.size == stages
         assert policy.stage_batches.sum() == policy.max_batches
         assert np.ptp(policy.stage_batches) <= 1
@@ -73,7 +74,8 @@ def test_the_twin_of_round_robin():
     for seed in range(100):
         rng = np.random.default_rng(seed)
         n, k, b, r = random_problem(rng)
-        policy = pb.policies.RoundRobin(n, k, b, int(rng.integers(1, 9)), r)
+        policy = pb.policies.RoundRobin(n, k, batch_size=b, max_batches=int(rng.integers(1, 9)),
+                                        max_repeats=r)
         assert_equals_the_twin(policy, grid_bandit(rng, n))
         assert np.ptp(policy.pulls) <= 1
 
@@ -82,9 +84,10 @@ def test_the_twin_of_round_robin():
 @given(PROBLEMS, st.integers(1, 30), st.integers(0, 2**32))
 def test_the_others_use_their_batches(problem, B, seed):
     n, k, b, r = problem
-    policies = [pb.policies.RoundRobin(n, k, b, B, r)]
+    policies = [pb.policies.RoundRobin(n, k, batch_size=b, max_batches=B, max_repeats=r)]
     if k and n <= k << B:
-        policies.append(pb.policies.BatchHalving(n, k, b, B, r, rng=seed))
+        policies.append(pb.policies.BatchHalving(n, k, batch_size=b, max_batches=B, max_repeats=r,
+                                                 rng=seed))
     bandit = grid_bandit(np.random.default_rng(seed), n)
     for policy in policies:
         trivial = isinstance(policy, pb.policies.BatchHalving) and k == n
@@ -102,14 +105,16 @@ def test_the_smallest_budget_of_halving():
             if B < stages:
                 with pytest.raises(pb.errors.InfeasibleBudgetError,
                                    match=f"at least {stages},.* got {B}$"):
-                    pb.policies.BatchHalving(n, k, 2, B)
+                    pb.policies.BatchHalving(n, k, batch_size=2, max_batches=B)
             else:
-                assert pb.policies.BatchHalving(n, k, 2, B, rng=0).stage_batches.size == stages
+                assert pb.policies.BatchHalving(n, k, batch_size=2, max_batches=B,
+                                                rng=0).stage_batches.size == stages
 
 
 def test_halving_keeps_its_deal():
     """A copy is dealt anew by `simulate` only where the policy it is of would be."""
-    dealt = {tuple(pb.policies.BatchHalving(64, 1, 8, 9, rng=seed).stage_batches)
+    dealt = {tuple(pb.policies.BatchHalving(64, 1, batch_size=8, max_batches=9,
+                                            rng=seed).stage_batches)
              for seed in range(200)}
     assert len(dealt) == 20  # of 6 stages, 3 have one more
     bandit = pb.environments.BernoulliBandit(np.linspace(0, 1, 64))
@@ -124,12 +129,13 @@ def test_halving_keeps_its_deal():
         pb.simulate(factory, bandit, 20, rng=1, n_threads=1)
         return {tuple(one.stage_batches) for one in made}
 
-    given = pb.policies.BatchHalving(64, 1, 8, 9, rng=5)
+    given = pb.policies.BatchHalving(64, 1, batch_size=8, max_batches=9, rng=5)
     assert deals(given) == {tuple(given.stage_batches)}
-    assert len(deals(pb.policies.BatchHalving(64, 1, 8, 9))) > 5
+    assert len(deals(pb.policies.BatchHalving(64, 1, batch_size=8, max_batches=9))) > 5
 
 
 def test_a_batch_that_no_memory_holds():
-    policy = pb.policies.RoundRobin(10, 1, 2**62, 1)
+    policy = pb.policies.RoundRobin(10, 1, batch_size=2**62, max_batches=1)
     assert policy.batch_size == 2**62
-    assert pb.policies.RoundRobin(10, 1, 2**62, 1, max_repeats=3).ask().size == 30
+    assert pb.policies.RoundRobin(10, 1, batch_size=2**62, max_batches=1,
+                                  max_repeats=3).ask().size == 30

@@ -65,12 +65,14 @@ def test_the_twins_where_pulls_are_lost(kind):
         n, k, b, r = random_problem(rng, 15)
         lost = protocol.losing(rng, rng.choice([0.1, 0.5, 0.9, 1.0]))
         B = least_batches(n, k, b, r) + int(rng.integers(4))
-        policy = {
-            "sar": lambda: pb.policies.BatchSAR(n, k, b, B, r),  # noqa: B023
-            "halving": lambda: pb.policies.BatchHalving(n, k, b, B, r, rng=1),  # noqa: B023
-            "racing": lambda: pb.policies.BatchRacing(n, k, 0.5, b, r, 0.05),  # noqa: B023
-            "round robin": lambda: pb.policies.RoundRobin(n, k, b, B, r),  # noqa: B023
-        }[kind]()
+        options = dict(batch_size=b, max_batches=B, max_repeats=r)
+        if kind == "racing":
+            policy = pb.policies.BatchRacing(n, k, delta=0.5, batch_size=b, max_repeats=r,
+                                             noise_std=0.05)
+        else:
+            made = {"sar": pb.policies.BatchSAR, "halving": pb.policies.BatchHalving,
+                    "round robin": pb.policies.RoundRobin}[kind]
+            policy = made(n, k, **options, **(dict(rng=1) if kind == "halving" else {}))
         policy.silent_after = None  # the twin sets no arm aside
         assert_equals_the_twin(policy, grid_bandit(rng, n), 100, lost)
 
@@ -79,11 +81,15 @@ def test_the_twins_where_pulls_are_lost(kind):
 
 N = 12
 MAKERS = {
-    "round robin": lambda: pb.policies.RoundRobin(N, 3, 7, 15, 2),
-    "halving": lambda: pb.policies.BatchHalving(N, 3, 7, 15, 2, rng=3),
-    "sar": lambda: pb.policies.BatchSAR(N, 3, 7, 15, 2),
-    "sar m": lambda: pb.policies.BatchSAR(N, 3, 7, 25, 2, improved=False, tie="index"),
-    "racing": lambda: pb.policies.BatchRacing(N, 3, 0.5, 7, 2, sigma=0.05),
+    "round robin": lambda: pb.policies.RoundRobin(N, 3, batch_size=7, max_batches=15,
+                                                  max_repeats=2),
+    "halving": lambda: pb.policies.BatchHalving(N, 3, batch_size=7, max_batches=15, max_repeats=2,
+                                                rng=3),
+    "sar": lambda: pb.policies.BatchSAR(N, 3, batch_size=7, max_batches=15, max_repeats=2),
+    "sar m": lambda: pb.policies.BatchSAR(N, 3, batch_size=7, max_batches=25, max_repeats=2,
+                                          improved=False, tie="index"),
+    "racing": lambda: pb.policies.BatchRacing(N, 3, delta=0.5, batch_size=7, max_repeats=2,
+                                              noise_std=0.05),
 }
 makers = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS.keys())
 
@@ -168,9 +174,10 @@ def test_states_that_do_not_fit(make):
 
 @pytest.mark.parametrize("n, k", [(1, 0), (1, 1), (5, 0), (5, 5)])
 def test_trivial_problems(n, k):
-    for policy in (pb.policies.BatchSAR(n, k, 3, 1), pb.policies.BatchRacing(n, k),
-                   pb.policies.BatchHalving(n, k, 3, 1),
-                   pb.policies.RoundRobin(n, k, 3, 1)):
+    for policy in (pb.policies.BatchSAR(n, k, batch_size=3, max_batches=1),
+                   pb.policies.BatchRacing(n, k),
+                   pb.policies.BatchHalving(n, k, batch_size=3, max_batches=1),
+                   pb.policies.RoundRobin(n, k, batch_size=3, max_batches=1)):
         if not isinstance(policy, pb.policies.RoundRobin):
             assert policy.done and policy.ask().size == 0
         assert policy.recommend().tolist() == list(range(k))
@@ -214,15 +221,15 @@ REFUSED = [
     (dict(delta=1), ValueError, ["delta", "1.0"]),
     (dict(delta=np.nan), ValueError, ["delta", "nan"]),
     (dict(delta="0.1"), TypeError, ["delta"]),
-    (dict(sigma=0), ValueError, ["sigma", "above 0", "0.0"]),
-    (dict(sigma=np.inf), ValueError, ["sigma", "inf"]),
-    (dict(sigma=-1), ValueError, ["sigma", "-1.0"]),
+    (dict(noise_std=0), ValueError, ["noise_std", "above 0", "0.0"]),
+    (dict(noise_std=np.inf), ValueError, ["noise_std", "inf"]),
+    (dict(noise_std=-1), ValueError, ["noise_std", "-1.0"]),
 ]
 ONLY = {"max_batches": (pb.policies.RoundRobin, pb.policies.BatchHalving, pb.policies.BatchSAR,
                         pb.policies.BatchScreening),
         "tie": (pb.policies.BatchSAR,), "rng": (pb.policies.BatchHalving,),
         "delta": (pb.policies.BatchRacing,),
-        "sigma": (pb.policies.BatchRacing,)}
+        "noise_std": (pb.policies.BatchRacing,)}
 
 
 def refused():
@@ -242,9 +249,9 @@ def test_arguments(cls, options, error, words):
     cls(**CLASSES[cls])
 
 
-MANY_ARMS = [lambda: pb.policies.RoundRobin(40, 4, 8, 30),
-             lambda: pb.policies.BatchSAR(40, 4, 8, 60),
-             lambda: pb.policies.BatchHalving(40, 4, 8, 60),
+MANY_ARMS = [lambda: pb.policies.RoundRobin(40, 4, batch_size=8, max_batches=30),
+             lambda: pb.policies.BatchSAR(40, 4, batch_size=8, max_batches=60),
+             lambda: pb.policies.BatchHalving(40, 4, batch_size=8, max_batches=60),
              lambda: pb.policies.BatchRacing(40, 4, batch_size=8)]
 
 

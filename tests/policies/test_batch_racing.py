@@ -15,8 +15,9 @@ def test_the_twin_of_racing():
     for seed in range(100):
         rng = np.random.default_rng(seed)
         n, k, b, r = random_problem(rng, 12)
-        sigma = float(rng.choice([0.5, 0.1, 0.02]))
-        policy = pb.policies.BatchRacing(n, k, float(rng.choice([0.9, 0.1])), b, r, sigma)
+        noise_std = float(rng.choice([0.5, 0.1, 0.02]))
+        policy = pb.policies.BatchRacing(n, k, delta=float(rng.choice([0.9, 0.1])), batch_size=b,
+                                         max_repeats=r, noise_std=noise_std)
         assert_equals_the_twin(policy, grid_bandit(rng, n, 4), 300)
         done += policy.done
     assert 30 < done < 100
@@ -26,7 +27,7 @@ def test_the_twin_of_racing():
 @given(PROBLEMS, st.integers(0, 2**32))
 def test_a_batch_of_racing(problem, seed):
     n, k, b, r = problem
-    policy = pb.policies.BatchRacing(n, k, 0.5, b, r, sigma=0.05)
+    policy = pb.policies.BatchRacing(n, k, delta=0.5, batch_size=b, max_repeats=r, noise_std=0.05)
     bandit = grid_bandit(np.random.default_rng(seed), n)
     while not policy.done and policy.n_batches < 60:
         arms = policy.ask()

@@ -16,6 +16,7 @@ from policies.batch_runs import (
     least_batches,
     play,
     random_problem,
+    sar,
     twin_of,
 )
 from policies.reference import batch as twin
@@ -31,7 +32,7 @@ def test_the_twin_of_sar(improved, tie):
         most = least_batches(*problem)
         assert most == twin.BatchSAR(*problem, most).least()
         B = most + int(rng.choice([0, 0, 1, rng.integers(20)]))
-        policy = pb.policies.BatchSAR(*problem[:3], B, problem[3], improved=improved, tie=tie)
+        policy = sar(*problem, B, improved=improved, tie=tie)
         assert_equals_the_twin(policy, grid_bandit(rng, problem[0]))
 
 
@@ -40,7 +41,8 @@ def test_the_twin_of_sar(improved, tie):
 def test_quotients_that_are_integers(n, b, r, B, m):
     """Floats put these m_1 above the integer that they are."""
     for improved in (True, False):
-        policy = pb.policies.BatchSAR(n, 2, b, B, r, improved=improved)
+        policy = pb.policies.BatchSAR(n, 2, batch_size=b, max_batches=B, max_repeats=r,
+                                      improved=improved)
         assert twin_of(policy).stage_pulls() == m
         bandit = grid_bandit(np.random.default_rng(1), n, 16)
         while policy.survivors.size == n:
@@ -48,7 +50,8 @@ def test_quotients_that_are_integers(n, b, r, B, m):
             policy.tell(arms, bandit.pull(arms))
         assert policy.n_batches == -(-n * m // b)
         bandit.reset()
-        policy = pb.policies.BatchSAR(n, 2, b, B, r, improved=improved)
+        policy = pb.policies.BatchSAR(n, 2, batch_size=b, max_batches=B, max_repeats=r,
+                                      improved=improved)
         assert_equals_the_twin(policy, bandit)
 
 
@@ -57,7 +60,8 @@ def test_quotients_that_are_integers(n, b, r, B, m):
 def test_sar_never_exceeds_its_batches(problem, spare, improved, by_index, seed):
     n, k, b, r = problem
     B = (least_batches(*problem) if 0 < k < n else 1) + spare
-    policy = pb.policies.BatchSAR(n, k, b, B, r, improved=improved,
+    policy = pb.policies.BatchSAR(n, k, batch_size=b, max_batches=B, max_repeats=r,
+                                  improved=improved,
                                   tie="index" if by_index else "reject")
     bandit = grid_bandit(np.random.default_rng(seed), n)
     early = k in (0, n)
@@ -86,7 +90,7 @@ def test_budgets_over_20_000_problems(n):
         problem = n, int(rng.integers(1, n)), int(rng.integers(1, 3 * n)), int(rng.integers(1, 10))
         spare, improved = rng.choice([0, 0, 1, 2, 10, 100]), rng.random() < 0.5
         B = least_batches(*problem) + int(spare)
-        return pb.policies.BatchSAR(*problem[:3], B, problem[3], improved=improved)
+        return sar(*problem, B, improved=improved)
 
     def unused(policy, environment):
         return policy.max_batches - policy.n_batches - 2 * (not policy.improved)
@@ -115,11 +119,11 @@ def ends_early(policy, bandit, n_tilde):
 )
 def test_the_smallest_budgets(n, k, b, r, least):
     assert least_batches(n, k, b, r) == least
-    assert not pb.policies.BatchSAR(n, k, b, least, r).done
+    assert not pb.policies.BatchSAR(n, k, batch_size=b, max_batches=least, max_repeats=r).done
     with pytest.raises(pb.errors.InfeasibleBudgetError,
                        match=rf"max_batches must be at least {least} .*got "
                                                   rf"{least - 1}$"):
-        pb.policies.BatchSAR(n, k, b, least - 1, r)
+        pb.policies.BatchSAR(n, k, batch_size=b, max_batches=least - 1, max_repeats=r)
 
 
 def test_the_smallest_budget_suffices_and_one_less_is_refused():
@@ -130,8 +134,10 @@ def test_the_smallest_budget_suffices_and_one_less_is_refused():
         bandit = grid_bandit(rng, n)
         for improved in (True, False):
             with pytest.raises(pb.errors.InfeasibleBudgetError, match=f"at least {least} "):
-                pb.policies.BatchSAR(n, k, b, least - 1 or 1, r, improved=improved)
-            policy, log, _ = play(pb.policies.BatchSAR(n, k, b, least, r, improved=improved),
+                pb.policies.BatchSAR(n, k, batch_size=b, max_batches=least - 1 or 1, max_repeats=r,
+                                     improved=improved)
+            policy, log, _ = play(pb.policies.BatchSAR(n, k, batch_size=b, max_batches=least,
+                                                       max_repeats=r, improved=improved),
                                   bandit)
             assert policy.done and len(log) <= least
 
@@ -140,7 +146,7 @@ def test_ties_of_gaps():
     """All arms equal: "reject" drops the last arm, "index" accepts the first."""
     bandit = pb.environments.TableBandit(np.full((6, 1), 0.5))
     for tie, removed in ("reject", 5), ("index", 0):
-        policy = pb.policies.BatchSAR(6, 2, 3, 30, tie=tie)
+        policy = pb.policies.BatchSAR(6, 2, batch_size=3, max_batches=30, tie=tie)
         while policy.survivors.size == 6:
             arms = policy.ask()
             policy.tell(arms, bandit.pull(arms))

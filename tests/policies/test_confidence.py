@@ -27,9 +27,9 @@ EVERY_LAW = [*LAWS, "gaussian-unknown"]
 
 def rules(law, rng):
     options = dict(delta=float(rng.choice([0.3, 0.05, 1e-6])), law=law,
-                   threshold=str(rng.choice(["proven", "heuristic"])))
+                   guarantee=str(rng.choice(["proven", "heuristic"])))
     if law == "gaussian":
-        options |= dict(sigma=float(rng.uniform(0.3, 3)), epsilon=float(rng.choice([0, 0.2])))
+        options |= dict(noise_std=float(rng.uniform(0.3, 3)), epsilon=float(rng.choice([0, 0.2])))
     return GLR(**options)
 
 
@@ -42,7 +42,7 @@ def test_margins_are_those_of_the_twin(law):
         if seed % 5 == 0 and law != "gaussian":
             means[0] = 0.0
         rule = rules(law, rng)
-        margins, best = rule.margins(pulls, means), int(means.argmax())
+        margins, best = rule.margins(pulls=pulls, means=means), int(means.argmax())
         for arm in range(n_arms):
             if arm == best:
                 assert np.isnan(margins[arm])
@@ -50,7 +50,7 @@ def test_margins_are_those_of_the_twin(law):
                 expected = twin.margin(rule, max(n_arms, 2), (pulls[best], means[best]),
                                        (pulls[arm], means[arm]), pulls.sum(), rule.epsilon)
                 assert margins[arm] == pytest.approx(expected, rel=1e-6, abs=1e-6)
-        assert rule.is_sure(pulls, means) == bool((np.delete(margins, best) > 0).all())
+        assert rule.is_sure(pulls=pulls, means=means) == bool((np.delete(margins, best) > 0).all())
 
 
 def test_margins_of_unknown_variances_are_those_of_the_twin():
@@ -60,61 +60,65 @@ def test_margins_of_unknown_variances_are_those_of_the_twin():
         pulls = rng.integers(2, [6, 300][seed % 2], n_arms)
         means = rng.random(n_arms)
         variances = rng.choice([1e-4, 0.01, 1.0], n_arms) * rng.uniform(0.5, 2, n_arms)
-        rule = GLR(float(rng.choice([0.3, 1e-6])), "gaussian-unknown",
-                   threshold=str(rng.choice(["proven", "heuristic"])),
+        rule = GLR(delta=float(rng.choice([0.3, 1e-6])), law="gaussian-unknown",
+                   guarantee=str(rng.choice(["proven", "heuristic"])),
                    epsilon=float(rng.choice([0.0, 0.2])))
-        margins, best = rule.margins(pulls, means, variances), int(means.argmax())
+        margins, best = rule.margins(pulls=pulls, means=means,
+                                     variances=variances), int(means.argmax())
         arms = list(zip(pulls.tolist(), means.tolist(),
                         (variances * (pulls - 1) / pulls).tolist(), strict=True))
         for arm in set(range(n_arms)) - {best}:
-            expected = twin.unknown_margin(rule.threshold, rule.delta, n_arms, arms[best],
+            expected = twin.unknown_margin(rule.guarantee, rule.delta, n_arms, arms[best],
                                            arms[arm], pulls.sum(), rule.epsilon)
             assert margins[arm] == pytest.approx(expected, rel=1e-6, abs=1e-6)
-        assert rule.is_sure(pulls, means, variances) == bool((np.delete(margins, best) > 0).all())
+        assert rule.is_sure(pulls=pulls, means=means,
+                            variances=variances) == bool((np.delete(margins, best) > 0).all())
 
 
 @pytest.mark.parametrize("scale", [2.0**-490, 2.0**-365, 2.0**345, 2.0**480])
 def test_margins_know_no_unit(scale):
     """Squares and cubes of gaps as small, or as large, are not numbers."""
     arms = [(60, 0.9, 0.25 * 59 / 60), (60, 0.5, 0.5 * 59 / 60)]
-    unknown = GLR(0.1, "gaussian-unknown")
+    unknown = GLR(delta=0.1, law="gaussian-unknown")
     means, variances = np.array([0.9, 0.5]), np.array([0.25, 0.5])
-    expected = unknown.margins([60, 60], means, variances)[1]
-    margin = unknown.margins([60, 60], means * scale, variances * scale**2)[1]
+    expected = unknown.margins(pulls=[60, 60], means=means, variances=variances)[1]
+    margin = unknown.margins(pulls=[60, 60], means=means * scale, variances=variances * scale**2)[1]
     assert margin == expected == pytest.approx(
         twin.unknown_margin("proven", 0.1, 2, *arms, 120), abs=1e-6)
     in_units = [(n, mean * scale, v * scale**2) for n, mean, v in arms]
     assert twin.unknown_margin("proven", 0.1, 2, *in_units, 120) == pytest.approx(margin, abs=1e-6)
-    margin = GLR(0.1, sigma=scale).margins([60, 60], means * scale)[1]
-    assert margin == pytest.approx(GLR(0.1).margins([60, 60], means)[1], rel=1e-12)
+    margin = GLR(delta=0.1, noise_std=scale).margins(pulls=[60, 60], means=means * scale)[1]
+    assert margin == pytest.approx(GLR(delta=0.1).margins(pulls=[60, 60], means=means)[1],
+                                   rel=1e-12)
 
 
 def test_two_equal_arms_are_as_rarely_told_apart_in_any_unit():
     rng = np.random.default_rng(5)
     table = rng.standard_normal((40, 2, 150))
     margins = np.array([[
-        GLR(0.3, "gaussian-unknown").margins([150, 150], (s * x).mean(axis=1),
-                                             (s * x).var(axis=1, ddof=1))
+        GLR(delta=0.3, law="gaussian-unknown").margins(pulls=[150, 150], means=(s * x).mean(axis=1),
+                                                       variances=(s * x).var(axis=1, ddof=1))
         for x in table] for s in (1.0, 2.0**-365, 2.0**345)])
     assert np.array_equal(margins[1], margins[0], equal_nan=True)
     assert np.array_equal(margins[2], margins[0], equal_nan=True)
 
 
 def test_rewards_that_are_all_equal_tell_nothing_of_unknown_variances():
-    rule = GLR(0.3, "gaussian-unknown")
-    assert rule.margins([500, 500], [1.0, 0.0], [0.0, 0.0])[1] == -np.inf
-    assert rule.margins([1, 500], [1.0, 0.0], [np.nan, 1e-9])[1] < 0
+    rule = GLR(delta=0.3, law="gaussian-unknown")
+    assert rule.margins(pulls=[500, 500], means=[1.0, 0.0], variances=[0.0, 0.0])[1] == -np.inf
+    assert rule.margins(pulls=[1, 500], means=[1.0, 0.0], variances=[np.nan, 1e-9])[1] < 0
     for variances in ([0.0, 1.0], [1.0, 0.0], [1e-33, 1.0], [1.0, 1e-300]):
-        assert rule.margins([500, 500], [0.1, -0.3], variances)[1] == -np.inf
+        assert rule.margins(pulls=[500, 500], means=[0.1, -0.3], variances=variances)[1] == -np.inf
     for constant in (0.1, 0.3, 1 / 3, 0.7):  # whose deviations round
-        policy = pb.policies.SuccessiveElimination(2, rule, budget=200)
+        policy = pb.policies.SuccessiveElimination(2, stopping=rule, max_pulls=200)
         rng = np.random.default_rng(1)
         while not policy.done:
             arms = policy.ask()
             policy.tell(arms, np.where(arms == 0, constant, rng.normal(constant + 0.05, 1.0)))
         assert not policy.is_sure
-        policy = pb.policies.GoodArms(1, 0.3, threshold=constant + 0.001, law="gaussian-unknown",
-                                      budget=99)
+        policy = pb.policies.GoodArms(1, delta=0.3, threshold=constant + 0.001,
+                                      law="gaussian-unknown",
+                                      max_pulls=99)
         while not policy.done:
             policy.tell(policy.ask(), np.full(policy.ask().size, constant))
         assert policy.bad.size == 0
@@ -146,20 +150,22 @@ def test_the_largest_of_the_mixture_over_scales_is_rare():
 
 
 def test_arms_that_were_not_seen():
-    rule = GLR(0.1)
-    assert not rule.is_sure([0, 0], [np.inf, 1.0]) and not rule.is_sure([9, 0], [9.0, 1.0])
-    assert rule.margins([1000, 0, 1000], [0.0, np.inf, 5.0]).tolist()[1] == -np.inf
-    assert rule.is_sure([1], [0.0]) and not rule.is_sure([0], [0.0])
+    rule = GLR(delta=0.1)
+    assert not rule.is_sure(pulls=[0, 0], means=[np.inf, 1.0])
+    assert not rule.is_sure(pulls=[9, 0], means=[9.0, 1.0])
+    assert rule.margins(pulls=[1000, 0, 1000], means=[0.0, np.inf, 5.0]).tolist()[1] == -np.inf
+    assert rule.is_sure(pulls=[1], means=[0.0]) and not rule.is_sure(pulls=[0], means=[0.0])
 
 
 def test_rules_are_values():
-    assert repr(GLR(0.1, "gaussian-unknown", epsilon=0.5)) == (
-        "GLR(delta=0.1, law='gaussian-unknown', epsilon=0.5, threshold='proven')")
-    rule = GLR(0.1, sigma=2.0, epsilon=0.5, threshold="heuristic")
+    assert repr(GLR(delta=0.1, law="gaussian-unknown", epsilon=0.5)) == (
+        "GLR(delta=0.1, law='gaussian-unknown', epsilon=0.5, guarantee='proven')")
+    rule = GLR(delta=0.1, noise_std=2.0, epsilon=0.5, guarantee="heuristic")
     for other in pickle.loads(pickle.dumps(rule)), copy.deepcopy(rule), GLR(**rule.options()):
         assert other == rule and hash(other) == hash(rule) and repr(other) == repr(rule)
-    assert rule != GLR(0.1) and rule != 0.1
-    assert repr(GLR(0.1, "poisson")) == "GLR(delta=0.1, law='poisson', threshold='proven')"
+    assert rule != GLR(delta=0.1) and rule != 0.1
+    assert repr(GLR(delta=0.1,
+                    law="poisson")) == "GLR(delta=0.1, law='poisson', guarantee='proven')"
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -170,9 +176,9 @@ def test_proportions_are_those_of_the_twin(law):
         if seed % 4 == 0:
             means = np.round(means, 1)
         expected, least = twin.proportions(law, means)
-        assert optimal_proportions(means, law) == pytest.approx(expected, abs=1e-9)
+        assert optimal_proportions(means, law=law) == pytest.approx(expected, abs=1e-9)
         needed = 0.8 * np.log(9.0) / least if least else np.inf
-        assert lower_bound(means, 0.1, law) == pytest.approx(needed, rel=1e-9)
+        assert lower_bound(means, delta=0.1, law=law) == pytest.approx(needed, rel=1e-9)
 
 
 def test_proportions_at_the_ends():
@@ -180,7 +186,7 @@ def test_proportions_at_the_ends():
     for law in "bernoulli", "poisson":
         cases = [[0.0, 0.4], [0.7, 0.0], [0.0, 0.0, 0.3], [0.5, 0.4999, 0.1]]
         for means in cases + [[1.0, 0.3, 0.0], [1.0, 0.0]] * (law == "bernoulli"):
-            w, best = optimal_proportions(means, law), int(np.argmax(means))
+            w, best = optimal_proportions(means, law=law), int(np.argmax(means))
             others = [b for b in range(len(means)) if b != best]
             costs, ratios = [], []
             for b in others:
@@ -192,8 +198,9 @@ def test_proportions_at_the_ends():
             assert costs == pytest.approx([costs[0]] * len(costs), rel=1e-6)
             assert sum(ratios) == pytest.approx(1.0, rel=1e-4)
     assert optimal_proportions([0.2, 0.5, 0.5]).tolist() == [0.0, 0.5, 0.5]
-    assert optimal_proportions([3.0]).tolist() == [1.0] and lower_bound([3.0], 0.1) == 0.0
-    assert lower_bound([1.0, 1.0], 0.1) == np.inf and lower_bound([1.0, 0.0], 0.5) == 0.0
+    assert optimal_proportions([3.0]).tolist() == [1.0] and lower_bound([3.0], delta=0.1) == 0.0
+    assert lower_bound([1.0, 1.0], delta=0.1) == np.inf and lower_bound([1.0, 0.0],
+                                                                        delta=0.5) == 0.0
 
 
 @pytest.mark.parametrize("scale", [2.0**-900, 2.0**-664, 2.0**345, 2.0**900])
@@ -202,8 +209,9 @@ def test_proportions_know_no_unit(scale):
     expected = optimal_proportions(means)
     assert expected == pytest.approx(twin.proportions("gaussian", means)[0], abs=1e-9)
     assert optimal_proportions(means * scale).tolist() == expected.tolist()
-    sigma = min(max(scale, 2.0**-490), 2.0**490)
-    assert lower_bound(means * sigma, 0.1, sigma=sigma) == pytest.approx(lower_bound(means, 0.1))
+    noise_std = min(max(scale, 2.0**-490), 2.0**490)
+    assert lower_bound(means * noise_std, delta=0.1,
+                       noise_std=noise_std) == pytest.approx(lower_bound(means, delta=0.1))
 
 
 def test_a_mixture_is_no_further_than_the_threshold_says():
@@ -300,10 +308,10 @@ def test_top_two_and_its_twin(leader, challenger, beta, law):
     for seed in range(4 if law in LAWS else 2):
         rng = np.random.default_rng([seed, PAIRS.index((leader, challenger, beta))])
         n_arms = 1 if seed == 3 and beta == 0.5 else int(rng.integers(2, 8))
-        rule = GLR(0.1, law, threshold=["proven", "heuristic"][seed % 2])
+        rule = GLR(delta=0.1, law=law, guarantee=["proven", "heuristic"][seed % 2])
         names = dict(leader=leader, challenger=challenger, beta=beta)
         ours, theirs = orders(
-            pb.policies.TopTwo(n_arms, rule, rng=seed, **names),
+            pb.policies.TopTwo(n_arms, stopping=rule, rng=seed, **names),
             twin.TopTwo(n_arms, private_generator(seed), rule=rule, **names),
             table_of(rng, n_arms, law), 160 if law in LAWS else 40)
         assert ours == theirs
@@ -316,11 +324,11 @@ def test_track_and_stop_and_its_twin(tracking, law):
     for seed in range(3):
         rng = np.random.default_rng([seed, 3])
         n_arms = int(rng.integers(2, 6))
-        rule = GLR(0.2, law, threshold="heuristic")
+        rule = GLR(delta=0.2, law=law, guarantee="heuristic")
         table = table_of(rng, n_arms, law)
         if law != "gaussian":  # the twin's roots fail at 0 and 1
             table = 0.125 + 0.75 * table
-        ours, theirs = orders(pb.policies.TrackAndStop(n_arms, rule, tracking=tracking),
+        ours, theirs = orders(pb.policies.TrackAndStop(n_arms, stopping=rule, tracking=tracking),
                               twin.TrackAndStop(n_arms, tracking, rule=rule), table, 120)
         assert ours == theirs
 
@@ -337,7 +345,7 @@ def test_lucb_and_its_twin(kl):
         if kl:
             policy = pb.policies.KLLUCB(n_arms, **options)
         else:
-            options["sigma"] = 0.5
+            options["noise_std"] = 0.5
             policy = pb.policies.LUCB(n_arms, **options)
         ours, theirs = orders(policy, twin.LUCB(n_arms, kl=kl, **options), table)
         assert ours == theirs
@@ -354,7 +362,7 @@ def test_the_rates_of_kl_lucb_sum_to_delta():
 
 def test_a_state_that_says_it_is_sure_without_a_reason_is_refused():
     bandit = pb.environments.TableBandit([[0.1, 0.4], [0.5, 0.2], [0.3, 0.6]])
-    policy, _ = protocol.play(pb.policies.TopTwo(3, GLR(0.1), rng=1), bandit, 3)
+    policy, _ = protocol.play(pb.policies.TopTwo(3, stopping=GLR(delta=0.1), rng=1), bandit, 3)
     state = policy.get_state()
     state["progress"]["stopped"] = True
     with pytest.raises(ValueError, match="stopped only where there is a rule"):
@@ -362,9 +370,10 @@ def test_a_state_that_says_it_is_sure_without_a_reason_is_refused():
 
 
 def test_equal_arms_go_on():
-    for policy in (pb.policies.TopTwo(3, GLR(0.5), rng=1), pb.policies.TrackAndStop(3, GLR(0.5)),
-                   pb.policies.LUCB(3, 0.5),
-                   pb.policies.KLLUCB(3, 0.5), pb.policies.EBTC(3, stopping=GLR(0.5))):
+    for policy in (pb.policies.TopTwo(3, stopping=GLR(delta=0.5), rng=1),
+                   pb.policies.TrackAndStop(3, stopping=GLR(delta=0.5)),
+                   pb.policies.LUCB(3, delta=0.5),
+                   pb.policies.KLLUCB(3, delta=0.5), pb.policies.EBTC(3, stopping=GLR(delta=0.5))):
         for _ in range(500):
             arms = policy.ask()
             policy.tell(arms, np.full(arms.size, 0.5))
@@ -372,8 +381,9 @@ def test_equal_arms_go_on():
 
 
 def test_equal_arms_end_with_epsilon():
-    for policy in (pb.policies.TopTwo(3, GLR(0.1, sigma=0.1, epsilon=0.5), rng=1),
-                   pb.policies.LUCB(3, 0.1, sigma=0.1, epsilon=0.5)):
+    for policy in (pb.policies.TopTwo(3, stopping=GLR(delta=0.1, noise_std=0.1, epsilon=0.5),
+                                      rng=1),
+                   pb.policies.LUCB(3, delta=0.1, noise_std=0.1, epsilon=0.5)):
         while not policy.done:
             arms = policy.ask()
             policy.tell(arms, np.full(arms.size, 0.5))
@@ -382,74 +392,94 @@ def test_equal_arms_end_with_epsilon():
 
 def test_all_arms_or_none_need_no_pulls():
     for k in 0, 3:
-        policy = pb.policies.LUCB(3, 0.1, k)
+        policy = pb.policies.LUCB(3, delta=0.1, k=k)
         assert policy.done and policy.is_sure and policy.n_pulls == 0
         assert policy.recommend().size == k
         assert pb.policies.LUCB.from_state(policy.get_state()).done
 
 
 def test_rewards_outside_the_law():
-    policy = pb.policies.TopTwo(2, GLR(0.1, "bernoulli"))
+    policy = pb.policies.TopTwo(2, stopping=GLR(delta=0.1, law="bernoulli"))
     with pytest.raises(ValueError, match=r"rewards must be in \[0, 1\]; got 1.5 at index 1, arm 1"):
         policy.tell([0, 1], [0.5, 1.5])
     with pytest.raises(ValueError, match=r"rewards must be in \[0, inf\]; got -1.0"):
-        pb.policies.TrackAndStop(2, GLR(0.1, "poisson")).tell([0, 1], [0.5, -1.0])
+        pb.policies.TrackAndStop(2, stopping=GLR(delta=0.1, law="poisson")).tell([0, 1],
+                                                                                 [0.5, -1.0])
     bandit = pb.environments.GaussianBandit([0.2, 0.8], 1.0)
     with pytest.raises(ValueError, match=r"rewards must be in \[0, 1\]"):
-        pb.simulate(lambda e: pb.policies.KLLUCB(2, 0.1), bandit, 2, rng=1, horizon=50)
+        pb.simulate(lambda e: pb.policies.KLLUCB(2, delta=0.1), bandit, 2, rng=1, max_pulls=50)
 
 
 @pytest.mark.parametrize("make, error, message", [
-    (lambda: GLR(0.0), ValueError, r"delta must be in \(0, 1\); got 0.0"),
-    (lambda: GLR(0.1, "beta"), ValueError, "law must be one of 'gaussian', 'bernoulli', 'poisson'"),
-    (lambda: GLR(0.1, sigma=np.inf), ValueError, "sigma must be finite and above 0; got inf"),
-    (lambda: GLR(0.1, sigma=1e-155), ValueError, r"sigma must be in \[1/1e\+150, 1e\+150\]; got"),
-    (lambda: pb.policies.GoodArms(2, 0.1, threshold=0.0, sigma=1e160), ValueError,
-     r"sigma must be in \[1/1e\+150, 1e\+150\]; got"),
-    (lambda: pb.policies.TopTwo(2, sigma=1e-155), ValueError, r"sigma must be in \[1/1e"),
-    (lambda: pb.policies.TrackAndStop(2, sigma=1e160), ValueError, r"sigma must be in \[1/1e"),
-    (lambda: optimal_proportions([1.0, 0.0], sigma=1e160), ValueError, r"sigma must be in \[1/1e"),
-    (lambda: GLR(0.1, "bernoulli", sigma=2.0), ValueError, "sigma is for law='gaussian' only"),
-    (lambda: GLR(0.1, "poisson", epsilon=0.1), ValueError, "epsilon is for Gaussian laws only"),
-    (lambda: GLR(0.1, "gaussian-unknown", sigma=2.0), ValueError, "sigma is for law='gaussian'"),
-    (lambda: GLR(0.1, "gaussian-unknown").margins([3, 3], [1.0, 0.0]), ValueError,
+    (lambda: GLR(delta=0.0), ValueError, r"delta must be in \(0, 1\); got 0.0"),
+    (lambda: GLR(delta=0.1, law="beta"), ValueError,
+     "law must be one of 'gaussian', 'bernoulli', 'poisson'"),
+    (lambda: GLR(delta=0.1, noise_std=np.inf), ValueError,
+     "noise_std must be finite and above 0; got inf"),
+    (lambda: GLR(delta=0.1, noise_std=1e-155), ValueError,
+     r"noise_std must be in \[1/1e\+150, 1e\+150\]; got"),
+    (lambda: pb.policies.GoodArms(2, delta=0.1, threshold=0.0, noise_std=1e160), ValueError,
+     r"noise_std must be in \[1/1e\+150, 1e\+150\]; got"),
+    (lambda: pb.policies.TopTwo(2, noise_std=1e-155), ValueError, r"noise_std must be in \[1/1e"),
+    (lambda: pb.policies.TrackAndStop(2, noise_std=1e160), ValueError,
+     r"noise_std must be in \[1/1e"),
+    (lambda: optimal_proportions([1.0, 0.0], noise_std=1e160), ValueError,
+     r"noise_std must be in \[1/1e"),
+    (lambda: GLR(delta=0.1, law="bernoulli", noise_std=2.0), ValueError,
+     "noise_std is for law='gaussian' only"),
+    (lambda: GLR(delta=0.1, law="poisson", epsilon=0.1), ValueError,
+     "epsilon is for Gaussian laws only"),
+    (lambda: GLR(delta=0.1, law="gaussian-unknown", noise_std=2.0), ValueError,
+     "noise_std is for law='gaussian'"),
+    (lambda: GLR(delta=0.1, law="gaussian-unknown").margins(pulls=[3, 3], means=[1.0, 0.0]),
+     ValueError,
      "variances must be given for law='gaussian-unknown'; got None"),
-    (lambda: GLR(0.1, "gaussian-unknown").margins([3, 3], [1.0, 0.0], [1.0]), ValueError,
+    (lambda: GLR(delta=0.1, law="gaussian-unknown").margins(pulls=[3, 3], means=[1.0, 0.0],
+                                                            variances=[1.0]), ValueError,
      r"variances must have shape \(2,\)"),
-    (lambda: GLR(0.1, "gaussian-unknown").is_sure([3, 3], [1.0, 0.0], [1.0, -1.0]), ValueError,
+    (lambda: GLR(delta=0.1, law="gaussian-unknown").is_sure(pulls=[3, 3], means=[1.0, 0.0],
+                                                            variances=[1.0, -1.0]), ValueError,
      "variances must be finite and at least 0 where there are two rewards; got -1.0"),
-    (lambda: GLR(0.1).margins([3, 3], [1.0, 0.0], [1.0, 1.0]), ValueError,
+    (lambda: GLR(delta=0.1).margins(pulls=[3, 3], means=[1.0, 0.0], variances=[1.0, 1.0]),
+     ValueError,
      "variances must be None unless law='gaussian-unknown'"),
-    (lambda: pb.policies.TrackAndStop(3, GLR(0.1, "gaussian-unknown")), ValueError,
+    (lambda: pb.policies.TrackAndStop(3, stopping=GLR(delta=0.1, law="gaussian-unknown")),
+     ValueError,
      "stopping must be of a law with one parameter"),
-    (lambda: lower_bound([1.0, 0.0], 0.1, "gaussian-unknown"), ValueError, "law must be one of"),
-    (lambda: GLR(0.1, threshold="mine"), ValueError, "threshold must be one of 'proven', 'heur"),
-    (lambda: GLR(0.1).margins([1, 2], [1.0]), ValueError, r"same shape, \(n_arms,\); got \(2,\)"),
-    (lambda: GLR(0.1).margins([1, 1.5], [1, 1]), ValueError, "pulls must be whole numbers of at"),
-    (lambda: GLR(0.1, "bernoulli").margins([1, 1], [1, 2]), ValueError, r"means must be finite and "
+    (lambda: lower_bound([1.0, 0.0], delta=0.1, law="gaussian-unknown"), ValueError,
+     "law must be one of"),
+    (lambda: GLR(delta=0.1, guarantee="mine"), ValueError,
+     "guarantee must be one of 'proven', 'heur"),
+    (lambda: GLR(delta=0.1).margins(pulls=[1, 2], means=[1.0]), ValueError,
+     r"same shape, \(n_arms,\); got \(2,\)"),
+    (lambda: GLR(delta=0.1).margins(pulls=[1, 1.5], means=[1, 1]), ValueError,
+     "pulls must be whole numbers of at"),
+    (lambda: GLR(delta=0.1, law="bernoulli").margins(pulls=[1, 1], means=[1, 2]), ValueError,
+     r"means must be finite and "
      r"in \[0, 1\] for law='bernoulli'; got 2.0"),
     (lambda: optimal_proportions([]), ValueError, r"means must have shape \(n_arms,\); got \(0,\)"),
-    (lambda: lower_bound([0.1, np.nan], 0.1), ValueError, "means must be finite; got nan"),
-    (lambda: pb.policies.TopTwo(3, 0.1), TypeError,
+    (lambda: lower_bound([0.1, np.nan], delta=0.1), ValueError, "means must be finite; got nan"),
+    (lambda: pb.policies.TopTwo(3, stopping=0.1), TypeError,
      "stopping must be a pybandit.stopping.GLR, a .*Betting or None; got 0.1"),
     (lambda: pb.policies.TopTwo(3, leader="best"), ValueError,
      "leader must be one of 'thompson', 'empir"),
     (lambda: pb.policies.TopTwo(3, beta=1.0), ValueError,
      r"beta must be in \(0, 1\), or 'ids'; got 1.0"),
     (lambda: pb.policies.TopTwo(3, beta="id"), TypeError, "beta must hold real numbers"),
-    (lambda: pb.policies.TopTwo(3, GLR(0.1), sigma=2.0), ValueError,
-     "sigma must be None where stopping"),
-    (lambda: pb.policies.TopTwo(3, GLR(0.1), law="poisson"), ValueError,
+    (lambda: pb.policies.TopTwo(3, stopping=GLR(delta=0.1), noise_std=2.0), ValueError,
+     "noise_std must be None where stopping"),
+    (lambda: pb.policies.TopTwo(3, stopping=GLR(delta=0.1), law="poisson"), ValueError,
      "law must be None where stopping"),
     (lambda: pb.policies.TopTwo(3, law="poisson", leader="ucb"), ValueError,
      "leader must be 'thompson' or"),
-    (lambda: pb.policies.TopTwo(3, budget=2), pb.errors.InfeasibleBudgetError,
-     "budget must be at least 3 for 3 arms"),
+    (lambda: pb.policies.TopTwo(3, max_pulls=2), pb.errors.InfeasibleBudgetError,
+     "max_pulls must be at least 3 for 3 arms"),
     (lambda: pb.policies.TrackAndStop(3, tracking="E"), ValueError,
      "tracking must be one of 'D', 'C'"),
-    (lambda: pb.policies.LUCB(3, 1.5), ValueError, r"delta must be in \(0, 1\); got 1.5"),
-    (lambda: pb.policies.LUCB(3, 0.1, 4), ValueError, "k must be at most n_arms = 3; got 4"),
-    (lambda: pb.policies.KLLUCB(3, 0.1, epsilon=-1), ValueError,
+    (lambda: pb.policies.LUCB(3, delta=1.5), ValueError, r"delta must be in \(0, 1\); got 1.5"),
+    (lambda: pb.policies.LUCB(3, delta=0.1, k=4), ValueError,
+     "k must be at most n_arms = 3; got 4"),
+    (lambda: pb.policies.KLLUCB(3, delta=0.1, epsilon=-1), ValueError,
      "epsilon must be finite and at least 0"),
 ])
 def test_bad_input(make, error, message):
@@ -463,15 +493,17 @@ TWO_EQUAL = pb.environments.GaussianBandit([0.0, 0.0], 1.0)
 
 
 @pytest.mark.parametrize("make", [
-    lambda e: pb.policies.TopTwo(2, GLR(0.1)), lambda e: pb.policies.TrackAndStop(2, GLR(0.1)),
-    lambda e: pb.policies.EBTC(2, epsilon=0.0, stopping=GLR(0.1)),
-                                  lambda e: pb.policies.LUCB(2, 0.1),
-    lambda e: pb.policies.TopTwo(2, GLR(0.1, "gaussian-unknown")),
-                                  lambda e: pb.policies.UGapEc(2, 0.1),
-    lambda e: pb.policies.SuccessiveElimination(2, GLR(0.1)), lambda e: pb.policies.LilUCB(2, 0.1)])
+    lambda e: pb.policies.TopTwo(2, stopping=GLR(delta=0.1)),
+                                  lambda e: pb.policies.TrackAndStop(2, stopping=GLR(delta=0.1)),
+    lambda e: pb.policies.EBTC(2, epsilon=0.0, stopping=GLR(delta=0.1)),
+                                  lambda e: pb.policies.LUCB(2, delta=0.1),
+    lambda e: pb.policies.TopTwo(2, stopping=GLR(delta=0.1, law="gaussian-unknown")),
+                                  lambda e: pb.policies.UGapEc(2, delta=0.1),
+    lambda e: pb.policies.SuccessiveElimination(2, stopping=GLR(delta=0.1)),
+                                  lambda e: pb.policies.LilUCB(2, delta=0.1)])
 def test_equal_arms_are_rarely_told_apart(make):
     """Every stop is an error; at delta = 0.1 more than 50 of 300 come by chance once in 10^4."""
-    result = pb.simulate(make, TWO_EQUAL, 300, rng=3, horizon=400)
+    result = pb.simulate(make, TWO_EQUAL, 300, rng=3, max_pulls=400)
     assert (result.pulls < 400 - 1).sum() <= 50
 
 
@@ -483,20 +515,23 @@ def test_errors_are_at_most_delta(name, delta):
     """Ten thousand runs of two equal arms, where each stop is an error, and of ten arms."""
     bernoulli = name in ("KLLUCB", "T3C bernoulli")
     makers = {
-        "T3C": lambda e: pb.policies.TopTwo(e.n_arms, GLR(delta)),
-        "T3C bernoulli": lambda e: pb.policies.TopTwo(e.n_arms, GLR(delta, "bernoulli")),
-        "T3C unknown": lambda e: pb.policies.TopTwo(e.n_arms, GLR(delta, "gaussian-unknown")),
-        "elimination": lambda e: pb.policies.SuccessiveElimination(e.n_arms, GLR(delta)),
-        "UGapEc": lambda e: pb.policies.UGapEc(e.n_arms, delta),
-        "lil": lambda e: pb.policies.LilUCB(e.n_arms, delta),
-        "track": lambda e: pb.policies.TrackAndStop(e.n_arms, GLR(delta)),
-        "EBTC": lambda e: pb.policies.EBTC(e.n_arms, epsilon=0.0, stopping=GLR(delta)),
-        "LUCB": lambda e: pb.policies.LUCB(e.n_arms, delta),
-        "KLLUCB": lambda e: pb.policies.KLLUCB(e.n_arms, delta),
+        "T3C": lambda e: pb.policies.TopTwo(e.n_arms, stopping=GLR(delta=delta)),
+        "T3C bernoulli": lambda e: pb.policies.TopTwo(e.n_arms,
+                                                      stopping=GLR(delta=delta, law="bernoulli")),
+        "T3C unknown": lambda e: pb.policies.TopTwo(e.n_arms, stopping=GLR(delta=delta,
+                                                                           law="gaussian-unknown")),
+        "elimination": lambda e: pb.policies.SuccessiveElimination(e.n_arms,
+                                                                   stopping=GLR(delta=delta)),
+        "UGapEc": lambda e: pb.policies.UGapEc(e.n_arms, delta=delta),
+        "lil": lambda e: pb.policies.LilUCB(e.n_arms, delta=delta),
+        "track": lambda e: pb.policies.TrackAndStop(e.n_arms, stopping=GLR(delta=delta)),
+        "EBTC": lambda e: pb.policies.EBTC(e.n_arms, epsilon=0.0, stopping=GLR(delta=delta)),
+        "LUCB": lambda e: pb.policies.LUCB(e.n_arms, delta=delta),
+        "KLLUCB": lambda e: pb.policies.KLLUCB(e.n_arms, delta=delta),
     }
     most = 1e4 * delta + 5 * np.sqrt(1e4 * delta)
     equal = pb.environments.BernoulliBandit([0.5, 0.5]) if bernoulli else TWO_EQUAL
-    result = pb.simulate(makers[name], equal, 10_000, rng=4, horizon=1000)
+    result = pb.simulate(makers[name], equal, 10_000, rng=4, max_pulls=1000)
     assert (result.pulls < 999).sum() <= most
     means = np.arange(10, 0, -1) / 10
     ten = (pb.environments.BernoulliBandit(0.05 + 0.9 * means) if bernoulli

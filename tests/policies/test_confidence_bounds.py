@@ -23,7 +23,7 @@ LAWS = ["gaussian", "bernoulli", "gaussian-unknown"]
 def test_elimination_and_its_twin(seed, law):
     rng = np.random.default_rng([seed, 1])
     n_arms = int(rng.integers(1, 8))
-    rule = GLR(0.3, law, threshold=["proven", "heuristic"][seed % 2],
+    rule = GLR(delta=0.3, law=law, guarantee=["proven", "heuristic"][seed % 2],
                epsilon=0.3 * (seed % 3 == 0) * (law in ("gaussian", "gaussian-unknown")))
     k = int(rng.integers(0, n_arms + 1)) if seed % 4 else 1
     table = table_of(rng, n_arms, law)
@@ -31,10 +31,10 @@ def test_elimination_and_its_twin(seed, law):
         n_arms = max(n_arms, 2)
         table = table_of(rng, n_arms, law)
         with np.errstate(invalid="ignore", divide="ignore"):
-            ours, theirs = orders(pb.policies.SuccessiveElimination(n_arms, rule, k),
+            ours, theirs = orders(pb.policies.SuccessiveElimination(n_arms, stopping=rule, k=k),
                                   Patient(n_arms, rule, k), table, 100)
     else:
-        ours, theirs = orders(pb.policies.SuccessiveElimination(n_arms, rule, k),
+        ours, theirs = orders(pb.policies.SuccessiveElimination(n_arms, stopping=rule, k=k),
                               twin.SuccessiveElimination(n_arms, rule, k), table)
     assert ours == theirs
 
@@ -58,12 +58,12 @@ class Patient(twin.SuccessiveElimination):
         return stops
 
 
-@pytest.mark.parametrize("constants", ["proven", "heuristic"])
-def test_lil_ucb_and_its_twin(constants):
+@pytest.mark.parametrize("guarantee", ["proven", "heuristic"])
+def test_lil_ucb_and_its_twin(guarantee):
     for seed in range(25):
         rng = np.random.default_rng([seed, 2])
         n_arms = int(rng.integers(1, 9))
-        options = dict(delta=float(rng.choice([0.1, 1e-4])), sigma=0.5, constants=constants)
+        options = dict(delta=float(rng.choice([0.1, 1e-4])), noise_std=0.5, guarantee=guarantee)
         ours, theirs = orders(pb.policies.LilUCB(n_arms, **options), twin.LilUCB(n_arms, **options),
                               table_of(rng, n_arms, "gaussian"))
         assert ours == theirs
@@ -75,7 +75,7 @@ def test_ugap_and_its_twin():
         rng = np.random.default_rng([seed, 3])
         n_arms = int(rng.integers(2, 9))
         options = dict(delta=float(rng.choice([0.1, 1e-4])), k=int(rng.integers(1, n_arms)),
-                       epsilon=float(rng.choice([0.0, 0.4])), sigma=0.25)
+                       epsilon=float(rng.choice([0.0, 0.4])), noise_std=0.25)
         ours, theirs = orders(pb.policies.UGapEc(n_arms, **options), twin.UGapEc(n_arms, **options),
                               table_of(rng, n_arms, "gaussian"))
         assert ours == theirs
@@ -116,7 +116,7 @@ def test_ocba_and_its_twin():
 def test_ocba_pulls_by_its_shares():
     """Known variances and means: shares of .5, .5 s1 / s0 and so on, found by hand."""
     rng = np.random.default_rng(1)
-    policy, means = pb.policies.OCBA(3, 20_000), np.array([1.0, 0.0, -1.0])
+    policy, means = pb.policies.OCBA(3, budget=20_000), np.array([1.0, 0.0, -1.0])
     noise = np.array([1.0, 1.0, 2.0])
     while not policy.done:
         arms = policy.ask()
@@ -133,7 +133,7 @@ def test_good_arms_and_their_twin(sampling, law):
         n_arms = int(rng.integers(1, 7))
         options = dict(delta=0.3, threshold=0.5 if law == "bernoulli" else 1.5,
                        sampling=sampling, law=law, epsilon=float(rng.choice([0.0, 0.1])),
-                       sigma=0.5 if law == "gaussian" else 1.0)
+                       noise_std=0.5 if law == "gaussian" else 1.0)
         policy, reference = pb.policies.GoodArms(n_arms, **options), twin.GoodArms(n_arms,
                                                                                    **options)
         ours, theirs = orders(policy, reference, table_of(rng, n_arms, law))
@@ -155,7 +155,7 @@ def played(policy, means, spread, seed, most=10**6):
 
 
 def test_elimination_asks_all_that_are_left_at_once():
-    policy = pb.policies.SuccessiveElimination(5, GLR(0.1, sigma=0.1))
+    policy = pb.policies.SuccessiveElimination(5, stopping=GLR(delta=0.1, noise_std=0.1))
     assert policy.ask().tolist() == policy.alive.tolist() == [0, 1, 2, 3, 4]
     played(policy, [0.0, 1.0, 0.9, 0.1, 0.2], 0.1, 1)
     assert policy.is_sure and policy.alive.tolist() == policy.recommend().tolist() == [1]
@@ -163,13 +163,14 @@ def test_elimination_asks_all_that_are_left_at_once():
 
 
 def test_epsilon_ends_elimination_with_several_left():
-    policy = played(pb.policies.SuccessiveElimination(3, GLR(0.1, sigma=0.1, epsilon=0.3)),
+    policy = played(pb.policies.SuccessiveElimination(3, stopping=GLR(delta=0.1, noise_std=0.1,
+                                                                      epsilon=0.3)),
                     [0.5, 0.5, 0.0], 0.1, 1)
     assert policy.is_sure and policy.alive.tolist() == [0, 1]
 
 
 def test_arms_are_accepted_and_put_out_one_by_one():
-    policy = pb.policies.SuccessiveElimination(5, GLR(0.1, sigma=0.1), 2)
+    policy = pb.policies.SuccessiveElimination(5, stopping=GLR(delta=0.1, noise_std=0.1), k=2)
     rng, means, asked = np.random.default_rng(1), np.array([0.0, 1.0, 0.5, 0.45, 0.2]), []
     while not policy.done:
         arms = policy.ask()
@@ -184,8 +185,8 @@ def test_arms_are_accepted_and_put_out_one_by_one():
 
 def test_the_best_three_take_fewer_pulls_than_their_rivals_with_own_bounds():
     pulls = []
-    for make in (lambda: pb.policies.SuccessiveElimination(6, GLR(0.1), 3),
-                 lambda: pb.policies.LUCB(6, 0.1, 3)):
+    for make in (lambda: pb.policies.SuccessiveElimination(6, stopping=GLR(delta=0.1), k=3),
+                 lambda: pb.policies.LUCB(6, delta=0.1, k=3)):
         policy = played(make(), [0.0, 0.1, 0.2, 1.2, 1.1, 1.0], 1.0, 1)
         assert sorted(policy.recommend().tolist()) == [3, 4, 5]
         pulls.append(policy.n_pulls)
@@ -198,23 +199,24 @@ def test_the_best_three_take_fewer_pulls_than_their_rivals_with_own_bounds():
 def test_the_best_two_of_five_in_ten_thousand_runs(law, delta):
     """Errors of sure answers; failing by chance: less than once in 10^6."""
     means = np.array([0.7, 0.5, 0.5 - 1e-9, 0.5 - 1e-9, 0.4])
-    rule = pb.stopping.Betting(delta) if law == "bounded" else GLR(delta, law)
+    rule = pb.stopping.Betting(delta=delta) if law == "bounded" else GLR(delta=delta, law=law)
     arms = (pb.environments.GaussianBandit(means) if law == "gaussian"
             else pb.environments.BernoulliBandit(means))
-    policy = pb.policies.SuccessiveElimination(5, rule, 2)
-    result = pb.simulate(policy, arms, 10_000, rng=5, horizon=4000)
+    policy = pb.policies.SuccessiveElimination(5, stopping=rule, k=2)
+    result = pb.simulate(policy, arms, 10_000, rng=5, max_pulls=4000)
     wrong = int((result.errors & result.stopped).sum())
     assert wrong <= 10_000 * delta + 4.9 * (10_000 * delta) ** 0.5
 
 
 def test_a_round_that_the_budget_does_not_pay_is_not_begun():
-    policy = played(pb.policies.SuccessiveElimination(3, GLR(0.1), budget=11), [0.5, 0.5, 0.5], 0.1,
+    policy = played(pb.policies.SuccessiveElimination(3, stopping=GLR(delta=0.1), max_pulls=11),
+                    [0.5, 0.5, 0.5], 0.1,
                     1)
     assert policy.n_pulls == 9 and policy.done and not policy.is_sure
 
 
 def test_arms_get_their_names_one_by_one():
-    policy = pb.policies.GoodArms(3, 0.1, threshold=0.0, sigma=1.0)
+    policy = pb.policies.GoodArms(3, delta=0.1, threshold=0.0, noise_std=1.0)
     found = []
     rng = np.random.default_rng(3)
     while not policy.done:
@@ -228,7 +230,7 @@ def test_arms_get_their_names_one_by_one():
 
 def test_arms_at_the_threshold_take_either_name_with_epsilon_and_none_without():
     for epsilon, names in (0.2, 2), (0.0, 1):
-        policy = pb.policies.GoodArms(2, 0.1, threshold=0.5, sigma=0.1, epsilon=epsilon)
+        policy = pb.policies.GoodArms(2, delta=0.1, threshold=0.5, noise_std=0.1, epsilon=epsilon)
         for _ in range(2000):
             if not policy.done:
                 arms = policy.ask()
@@ -242,7 +244,7 @@ def test_arms_at_the_threshold_are_rarely_named_bad(law):
     level without what grows is crossed in most runs."""
     rng, wrong = np.random.default_rng(6), 0
     for _ in range(200):
-        policy = pb.policies.GoodArms(2, 0.2, threshold=0.5, law=law)
+        policy = pb.policies.GoodArms(2, delta=0.2, threshold=0.5, law=law)
         while not policy.done and policy.n_pulls < 120:
             arms = policy.ask()
             policy.tell(arms, rng.random(arms.size) < 0.5 if law == "bernoulli"
@@ -252,8 +254,9 @@ def test_arms_at_the_threshold_are_rarely_named_bad(law):
 
 
 def test_equal_arms_go_on():
-    for policy in (pb.policies.SuccessiveElimination(3, GLR(0.5)), pb.policies.UGapEc(3, 0.5),
-                   pb.policies.LilUCB(3, 0.5)):
+    for policy in (pb.policies.SuccessiveElimination(3, stopping=GLR(delta=0.5)),
+                   pb.policies.UGapEc(3, delta=0.5),
+                   pb.policies.LilUCB(3, delta=0.5)):
         for _ in range(300):
             arms = policy.ask()
             policy.tell(arms, np.full(arms.size, 0.5))
@@ -263,31 +266,38 @@ def test_equal_arms_go_on():
 
 def test_all_arms_or_none_need_no_pulls():
     for k in 0, 3:
-        policy = pb.policies.UGapEc(3, 0.1, k)
+        policy = pb.policies.UGapEc(3, delta=0.1, k=k)
         assert policy.done and policy.is_sure and policy.recommend().size == k
         assert pb.policies.UGapEc.from_state(policy.get_state()).done
 
 
 @pytest.mark.parametrize("make, error, message", [
-    (lambda: pb.policies.SuccessiveElimination(3, None), TypeError,
+    (lambda: pb.policies.SuccessiveElimination(3, stopping=None), TypeError,
      "stopping must be a .*GLR or a .*Betting; got None"),
-    (lambda: pb.policies.SuccessiveElimination(3, 0.1), TypeError, "stopping must be a .*GLR"),
-    (lambda: pb.policies.SuccessiveElimination(3, GLR(0.1), budget=2),
-     pb.errors.InfeasibleBudgetError, "budget must"),
-    (lambda: pb.policies.LilUCB(3, 0.1, constants="mine"), ValueError, "constants must be one of"),
-    (lambda: pb.policies.LilUCB(3, 0.1, sigma=0.0), ValueError, "sigma must be finite and above 0"),
-    (lambda: pb.policies.UGapEc(3, 0.1, 4), ValueError, "k must be at most n_arms = 3; got 4"),
-    (lambda: pb.policies.APT(3, 2, threshold=0.5), pb.errors.InfeasibleBudgetError, "budget must"),
+    (lambda: pb.policies.SuccessiveElimination(3, stopping=0.1), TypeError,
+     "stopping must be a .*GLR"),
+    (lambda: pb.policies.SuccessiveElimination(3, stopping=GLR(delta=0.1), max_pulls=2),
+     pb.errors.InfeasibleBudgetError, "max_pulls must"),
+    (lambda: pb.policies.LilUCB(3, delta=0.1, guarantee="mine"), ValueError,
+     "guarantee must be one of"),
+    (lambda: pb.policies.LilUCB(3, delta=0.1, noise_std=0.0), ValueError,
+     "noise_std must be finite and above 0"),
+    (lambda: pb.policies.UGapEc(3, delta=0.1, k=4), ValueError,
+     "k must be at most n_arms = 3; got 4"),
+    (lambda: pb.policies.APT(3, max_pulls=2, threshold=0.5), pb.errors.InfeasibleBudgetError,
+     "max_pulls must"),
     (lambda: pb.policies.APT(3, threshold=np.nan), ValueError, "threshold must be finite; got nan"),
-    (lambda: pb.policies.GoodArms(3, 0.1, threshold=1.0, law="bernoulli"), ValueError,
+    (lambda: pb.policies.GoodArms(3, delta=0.1, threshold=1.0, law="bernoulli"), ValueError,
      r"threshold must be in \(0, 1\), and epsilon away"),
-    (lambda: pb.policies.GoodArms(3, 0.1, threshold=0.5, law="bernoulli", epsilon=0.5), ValueError,
+    (lambda: pb.policies.GoodArms(3, delta=0.1, threshold=0.5, law="bernoulli", epsilon=0.5),
+     ValueError,
      "epsilon away from both ends"),
-    (lambda: pb.policies.GoodArms(3, 0.1, threshold=0.5, law="poisson"), ValueError,
+    (lambda: pb.policies.GoodArms(3, delta=0.1, threshold=0.5, law="poisson"), ValueError,
      "law must be one of"),
-    (lambda: pb.policies.GoodArms(3, 0.1, threshold=0.5, law="bernoulli", sigma=0.5), ValueError,
-     "sigma is for law='gaussian' only"),
-    (lambda: pb.policies.GoodArms(3, 0.1, threshold=0.5, sampling="ucb"), ValueError,
+    (lambda: pb.policies.GoodArms(3, delta=0.1, threshold=0.5, law="bernoulli", noise_std=0.5),
+     ValueError,
+     "noise_std is for law='gaussian' only"),
+    (lambda: pb.policies.GoodArms(3, delta=0.1, threshold=0.5, sampling="ucb"), ValueError,
      "sampling must be"),
 ])
 def test_bad_arguments(make, error, message):

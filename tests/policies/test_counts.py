@@ -11,7 +11,7 @@ from policies.protocol import frozen
 
 def test_counts_are_the_rewards_they_count():
     """Posteriors, means and variances of rewards 0 and 1, in whatever pieces."""
-    rng, counted = np.random.default_rng(1), pb.policies.ThompsonSampling(3, 1)
+    rng, counted = np.random.default_rng(1), pb.policies.ThompsonSampling(3, rng=1)
     rewards = [np.empty(0)] * 3
     for _ in range(5):
         trials = rng.integers(0, 9, 3)
@@ -27,7 +27,7 @@ def test_counts_are_the_rewards_they_count():
 
 
 def test_gaussian_counts():
-    policy = pb.policies.ThompsonSampling(3, 1, law="gaussian", noise_std=2.0, batch_size=10)
+    policy = pb.policies.ThompsonSampling(3, rng=1, law="gaussian", noise_std=2.0, batch_size=10)
     assert policy.shares.tolist() == [1, 1, 1]
     policy.tell_counts([4, 0, 9], [-8.0, 0.0, 27.0])
     assert policy.posteriors[[0, 2]].tolist() == [[-2.0, 1.0], [3.0, 2 / 3]]
@@ -45,7 +45,7 @@ def test_batches_are_independent_choices(size):
     chance = np.trapezoid(first.pdf(theta) * beta(*(counts[1] + 1)).cdf(theta), theta)
     found = []
     for seed in range(4000 // size):
-        policy = pb.policies.ThompsonSampling(2, seed, batch_size=size)
+        policy = pb.policies.ThompsonSampling(2, rng=seed, batch_size=size)
         policy.tell_counts(counts.sum(axis=1), counts[:, 0])
         assert policy.ask().size == size and policy.shares.sum() == size
         assert np.array_equal(np.bincount(policy.ask(), minlength=2), policy.shares)
@@ -57,7 +57,7 @@ def test_batches_are_independent_choices(size):
 
 
 def test_a_batch_is_told_and_saved():
-    policy, rng = pb.policies.ThompsonSampling(4, 3, batch_size=50), np.random.default_rng(1)
+    policy, rng = pb.policies.ThompsonSampling(4, rng=3, batch_size=50), np.random.default_rng(1)
     for _ in range(6):
         arms = policy.ask()
         again = pb.policies.ThompsonSampling.from_state(policy.get_state())
@@ -73,7 +73,7 @@ def test_a_batch_is_told_and_saved():
 def test_simulated_batches_learn():
     bandit = pb.environments.BernoulliBandit([0.2, 0.5])
     one, many = (pb.simulate(pb.policies.ThompsonSampling(2, batch_size=size), bandit, 200,
-                             horizon=1000,
+                             max_pulls=1000,
                              rng=1) for size in (1, 100))
     assert one.error_probability < 0.05 and many.error_probability < 0.05
     assert one.cumulative_regrets.mean() < many.cumulative_regrets.mean() < 60
@@ -82,7 +82,7 @@ def test_simulated_batches_learn():
 @pytest.mark.parametrize("options", [{}, {"batch_size": 5}, {"law": "gaussian"}])
 def test_batches_without_trials_are_batches(options):
     """Their states were refused, and with them the files of studies."""
-    policy = pb.policies.ThompsonSampling(2, 1, **options)
+    policy = pb.policies.ThompsonSampling(2, rng=1, **options)
     for trials in ([0, 0], [1, 0], [0, 0]):
         policy.tell_counts(trials, [0.0, 0.0])
         assert frozen(type(policy).from_state(policy.get_state()).get_state()) == frozen(
@@ -95,7 +95,7 @@ def test_batches_without_trials_are_batches(options):
 
 
 def test_what_is_refused():
-    policy = pb.policies.ThompsonSampling(2, 1, batch_size=5)
+    policy = pb.policies.ThompsonSampling(2, rng=1, batch_size=5)
     policy.tell_counts([3, 3], [1, 2])
     policy.ask()
     before = frozen(policy.get_state())
@@ -108,7 +108,7 @@ def test_what_is_refused():
             policy.tell_counts(trials, sums)
         assert frozen(policy.get_state()) == before
     with pytest.raises(ValueError, match="1.0 for 0 trials of arm 1"):
-        pb.policies.ThompsonSampling(2, 1, law="gaussian").tell_counts([3, 0], [1, 1])
+        pb.policies.ThompsonSampling(2, rng=1, law="gaussian").tell_counts([3, 0], [1, 1])
     with pytest.raises(ValueError, match="batch_size"):
         pb.policies.ThompsonSampling(2, batch_size=0)
     with pytest.raises(ValueError, match="one estimator at a time; got batch_size=5"):

@@ -6,14 +6,14 @@ import pytest
 import pybandit as pb
 from pybandit.stopping import GLR
 
-UNKNOWN = GLR(0.05, "gaussian-unknown")
+UNKNOWN = GLR(delta=0.05, law="gaussian-unknown")
 POLICIES = {
-    "top two": lambda: pb.policies.TopTwo(3, UNKNOWN, rng=1),
-    "top two ucb": lambda: pb.policies.TopTwo(3, UNKNOWN, leader="ucb", beta="ids", rng=1),
-    "elimination": lambda: pb.policies.SuccessiveElimination(3, UNKNOWN),
+    "top two": lambda: pb.policies.TopTwo(3, stopping=UNKNOWN, rng=1),
+    "top two ucb": lambda: pb.policies.TopTwo(3, stopping=UNKNOWN, leader="ucb", beta="ids", rng=1),
+    "elimination": lambda: pb.policies.SuccessiveElimination(3, stopping=UNKNOWN),
     "ebtc": lambda: pb.policies.EBTC(3, stopping=UNKNOWN),
-    "ebtc aware": lambda: pb.policies.EBTC(3, variance_aware=True, stopping=UNKNOWN),
-    "good": lambda: pb.policies.GoodArms(3, 0.05, threshold=4.0, law="gaussian-unknown"),
+    "ebtc aware": lambda: pb.policies.EBTC(3, noise_std="estimated", stopping=UNKNOWN),
+    "good": lambda: pb.policies.GoodArms(3, delta=0.05, threshold=4.0, law="gaussian-unknown"),
 }
 DRAWS = {
     "one": lambda arms, rng: np.where(arms == 1, 7.0, rng.normal(size=arms.size)),
@@ -48,7 +48,7 @@ def test_errors_stay_below_delta_if_rewards_are_rounded():
     means, errors, n_runs = np.array([0.35, 0.5, 1.45]), 0, 200
     for run in range(n_runs):
         rng, policy = np.random.default_rng(run), pb.policies.GoodArms(
-            3, 0.1, threshold=0.75, law="gaussian-unknown")
+            3, delta=0.1, threshold=0.75, law="gaussian-unknown")
         while not policy.done and policy.n_pulls < 400:
             arms = policy.ask()
             policy.tell(arms, np.round(rng.normal(means[arms], 1 / 6)))

@@ -16,24 +16,27 @@ NAMES = ["GapE", "A-GapE", "GapEV", "A-GapEV", "UCBE", "UGapEb", "A-UGapEb"]
 def case_policy(case):
     p = case["params"]
     if case["algorithm"] == "UCB-E":
-        return pb.policies.UCBE(p["K"], p["T"], p["H"])
+        return pb.policies.UCBE(p["K"], budget=p["T"], complexity=p["H"])
     if case["algorithm"].startswith("UGapEb"):
-        return pb.policies.UGapEb(p["K"], p["T"], p["H"], epsilon=p["eps"], sigma=p["sigma"])
+        return pb.policies.UGapEb(p["K"], budget=p["T"], complexity=p["H"], epsilon=p["eps"],
+                                  noise_std=p["sigma"])
     cls = pb.policies.GapE if case["algorithm"] == "GapE" else pb.policies.GapEV
     if p["H"] is None:
-        return cls(p["K"], p["n"], p["b"], complexity_scale=p["H_scale"])
-    return cls(p["K"], p["n"], (-0.25, p["b"] - 0.25), p["H"] * p["H_scale"])
+        return cls(p["K"], budget=p["n"], value_range=p["b"], complexity_scale=p["H_scale"])
+    return cls(p["K"], budget=p["n"], value_range=(-0.25, p["b"] - 0.25),
+               complexity=p["H"] * p["H_scale"])
 
 
-def policy_of(name, n_arms, budget, complexity=5.0, b=1.0, scale=1.0, epsilon=0.0, sigma=0.25):
+def policy_of(name, n_arms, budget, complexity=5.0, b=1.0, scale=1.0, epsilon=0.0, noise_std=0.25):
     if name.startswith("A-"):
         complexity = None
     if name == "UCBE":
-        return pb.policies.UCBE(n_arms, budget, complexity)
+        return pb.policies.UCBE(n_arms, budget=budget, complexity=complexity)
     if name.endswith("UGapEb"):
-        return pb.policies.UGapEb(n_arms, budget, complexity, epsilon=epsilon, sigma=sigma)
+        return pb.policies.UGapEb(n_arms, budget=budget, complexity=complexity, epsilon=epsilon,
+                                  noise_std=noise_std)
     cls = pb.policies.GapEV if name.endswith("GapEV") else pb.policies.GapE
-    return cls(n_arms, budget, b, complexity, complexity_scale=scale)
+    return cls(n_arms, budget=budget, value_range=b, complexity=complexity, complexity_scale=scale)
 
 
 def twin_of(policy):
@@ -42,7 +45,7 @@ def twin_of(policy):
     if cls is twin.UCBE:
         return cls(*problem, policy.complexity)
     if cls is twin.UGapEb:
-        return cls(*problem, policy.complexity, policy.epsilon, policy.sigma)
+        return cls(*problem, policy.complexity, policy.epsilon, policy.noise_std)
     return cls(*problem, policy.value_range, policy.complexity, policy.complexity_scale)
 
 
@@ -108,7 +111,8 @@ def test_pulls_know_no_unit(name, exponent):
     runs = []
     for scale in 1.0, 2.0**exponent:
         complexity = 5.0 / scale**2 if name in ("UCBE", "UGapEb") else 5.0
-        policy = policy_of(name, 5, 120, complexity, b=scale, epsilon=scale / 8, sigma=scale / 4)
+        policy = policy_of(name, 5, 120, complexity, b=scale, epsilon=scale / 8,
+                           noise_std=scale / 4)
         runs.append(play(policy, pb.environments.TableBandit(table * scale))[1])
     assert runs[1] == runs[0] and len(set(runs[0])) == 5
 
@@ -219,8 +223,8 @@ def test_simulated_as_by_hand(name):
 
 
 def test_a_range_is_a_length():
-    assert pb.policies.GapE(3, 9, (-1, 2.5)).value_range == 3.5
-    assert pb.policies.GapEV(3, 9, 3.5).value_range == 3.5
+    assert pb.policies.GapE(3, budget=9, value_range=(-1, 2.5)).value_range == 3.5
+    assert pb.policies.GapEV(3, budget=9, value_range=3.5).value_range == 3.5
 
 
 def test_indices_far_from_zero():
@@ -240,37 +244,47 @@ def test_errors_are_rarer_than_in_turn():
         bandit = pb.environments.BernoulliBandit(means)
         return pb.simulate(lambda environment: policy(), bandit, 500, rng=1).error_probability
 
-    uniform = error(lambda: pb.policies.Uniform(16, 1600))
-    assert error(lambda: pb.policies.GapE(16, 1600, 1.0, H,
+    uniform = error(lambda: pb.policies.Uniform(16, budget=1600))
+    assert error(lambda: pb.policies.GapE(16, budget=1600, value_range=1.0, complexity=H,
                                           complexity_scale=1 / 9)) < uniform - 0.05
-    assert error(lambda: pb.policies.UCBE(16, 1600, H / 9)) < uniform - 0.05
-    assert error(lambda: pb.policies.UGapEb(16, 1600, 4 * H / 9)) < uniform - 0.05
+    assert error(lambda: pb.policies.UCBE(16, budget=1600, complexity=H / 9)) < uniform - 0.05
+    assert error(lambda: pb.policies.UGapEb(16, budget=1600, complexity=4 * H / 9)) < uniform - 0.05
 
 
 # -- bad input --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("make, message", [
-    (lambda: pb.policies.GapE(0, 9, 1.0), "n_arms must be at least 1; got 0"),
-    (lambda: pb.policies.GapE(3, -1, 1.0), "budget must be at least 0; got -1"),
-    (lambda: pb.policies.GapE(3, 9.5, 1.0), "budget must be an integer; got 9.5"),
-    (lambda: pb.policies.GapE(3, 9, 0.0), "value_range must be finite and above 0; got 0.0"),
-    (lambda: pb.policies.GapE(3, 9, np.inf), "value_range must be finite and above 0; got inf"),
-    (lambda: pb.policies.GapEV(3, 9, (1.0, 1.0)), r"value_range must be a length or \(low, high\)"),
-    (lambda: pb.policies.GapEV(3, 9, (1.0, 2.0, 3.0)), "value_range must be a length"),
-    (lambda: pb.policies.GapEV(3, 9, (1.0, np.nan)),
+    (lambda: pb.policies.GapE(0, budget=9, value_range=1.0), "n_arms must be at least 1; got 0"),
+    (lambda: pb.policies.GapE(3, budget=-1, value_range=1.0), "budget must be at least 0; got -1"),
+    (lambda: pb.policies.GapE(3, budget=9.5, value_range=1.0),
+     "budget must be an integer; got 9.5"),
+    (lambda: pb.policies.GapE(3, budget=9, value_range=0.0),
+     "value_range must be finite and above 0; got 0.0"),
+    (lambda: pb.policies.GapE(3, budget=9, value_range=np.inf),
+     "value_range must be finite and above 0; got inf"),
+    (lambda: pb.policies.GapEV(3, budget=9, value_range=(1.0, 1.0)),
+     r"value_range must be a length or \(low, high\)"),
+    (lambda: pb.policies.GapEV(3, budget=9, value_range=(1.0, 2.0, 3.0)),
+     "value_range must be a length"),
+    (lambda: pb.policies.GapEV(3, budget=9, value_range=(1.0, np.nan)),
      "value_range must be finite; got nan at index 1"),
-    (lambda: pb.policies.GapE(3, 9, "1"), "value_range must hold real numbers"),
-    (lambda: pb.policies.GapE(3, 9, 1.0, 0.0), "complexity must be finite and above 0; got 0.0"),
-    (lambda: pb.policies.GapE(3, 9, 1.0, [1.0, 2.0]),
+    (lambda: pb.policies.GapE(3, budget=9, value_range="1"), "value_range must hold real numbers"),
+    (lambda: pb.policies.GapE(3, budget=9, value_range=1.0, complexity=0.0),
+     "complexity must be finite and above 0; got 0.0"),
+    (lambda: pb.policies.GapE(3, budget=9, value_range=1.0, complexity=[1.0, 2.0]),
      r"complexity must be a number; got shape \(2,\)"),
-    (lambda: pb.policies.GapEV(3, 9, 1.0, complexity_scale=-1),
+    (lambda: pb.policies.GapEV(3, budget=9, value_range=1.0, complexity_scale=-1),
      "complexity_scale must be finite and above"),
-    (lambda: pb.policies.UCBE(3, 9, None), "complexity must hold real numbers; got NoneType"),
-    (lambda: pb.policies.UCBE(3, 9, np.nan), "complexity must be finite and above 0; got nan"),
-    (lambda: pb.policies.UGapEb(3, 9), "sigma must be given where complexity is None; got None"),
-    (lambda: pb.policies.UGapEb(3, 9, sigma=0.0), "sigma must be finite and above 0; got 0.0"),
-    (lambda: pb.policies.UGapEb(3, 9, 1.0, epsilon=-0.5),
+    (lambda: pb.policies.UCBE(3, budget=9, complexity=None),
+     "complexity must hold real numbers; got NoneType"),
+    (lambda: pb.policies.UCBE(3, budget=9, complexity=np.nan),
+     "complexity must be finite and above 0; got nan"),
+    (lambda: pb.policies.UGapEb(3, budget=9),
+     "noise_std must be given where complexity is None; got None"),
+    (lambda: pb.policies.UGapEb(3, budget=9, noise_std=0.0),
+     "noise_std must be finite and above 0; got 0.0"),
+    (lambda: pb.policies.UGapEb(3, budget=9, complexity=1.0, epsilon=-0.5),
      "epsilon must be finite and at least 0; got -0.5"),
 ])
 def test_bad_input(make, message):

@@ -25,7 +25,8 @@ def case_policy(case, as_kernel=False):
         options = dict(epsilon=p["eps"], n_beta={"T": "T", "clip": "T-K"}[p["T_minus_K"]])
     X = np.array(p["X"])
     arms = dict(kernel=X @ X.T) if as_kernel else dict(features=X)
-    return getattr(pb, name)(p["T"], **arms, noise_std=p["sigma"], prior_std=p["eta"], **options)
+    return getattr(pb.policies, name)(len(X), budget=p["T"], **arms, noise_std=p["sigma"],
+                                      prior_std=p["eta"], **options)
 
 
 @pytest.mark.parametrize("as_kernel", [False, True])
@@ -81,7 +82,7 @@ def random_pair(name, rng):
     elif name != "BayesUCB":
         options |= dict(xi=float(rng.choice([0.0, 0.01, 0.5])))
     arms = dict(kernel=X @ X.T) if rng.random() < 0.5 else dict(features=X)
-    return (getattr(pb, name)(budget, **arms, **options),
+    return (getattr(pb.policies, name)(len(X), budget=budget, **arms, **options),
             getattr(twin, name)(budget, X @ X.T, **options))
 
 
@@ -139,7 +140,7 @@ def policy_of(name, budget=40, form="kernel", noise_std=0.3):
     X = np.random.default_rng(3).normal(size=(6, 4))
     arms = dict(kernel=X @ X.T + 0.1 * np.eye(6)) if form == "kernel" else dict(features=X)
     options = dict(rng=4) if name == "GaussianThompson" else {}
-    return getattr(pb, name)(budget, **arms, noise_std=noise_std, **options)
+    return getattr(pb.policies, name)(len(X), budget=budget, **arms, noise_std=noise_std, **options)
 
 
 FORMS = [("kernel", 0.3), ("features", 0.3), ("kernel", None), ("features", None)]
@@ -196,7 +197,7 @@ def test_bad_states_are_refused(name):
 def test_fewer_pulls_than_arms_and_one_arm(name):
     policy, log = protocol.play(policy_of(name, 2), pb.environments.TableBandit(table_of()))
     assert len(log) == 2 and policy.recommend()[0] in range(6)
-    one = getattr(pb, name)(3, kernel=[[2.0]], noise_std=1.0)
+    one = getattr(pb.policies, name)(1, budget=3, kernel=[[2.0]], noise_std=1.0)
     _, log = protocol.play(one, pb.environments.TableBandit([[0.5]]))
     assert log == [[0]] * 3 and one.recommend().tolist() == [0]
 
@@ -205,7 +206,7 @@ def test_fewer_pulls_than_arms_and_one_arm(name):
 def test_arms_that_are_known_from_the_start(name):
     """A prior of zeros leaves nothing to learn, and nothing breaks."""
     for arms in dict(kernel=np.zeros((4, 4))), dict(features=np.zeros((4, 2))):
-        policy = getattr(pb, name)(5, **arms, noise_std=0.1)
+        policy = getattr(pb.policies, name)(4, budget=5, **arms, noise_std=0.1)
         protocol.play(policy, pb.environments.TableBandit(table_of(4)))
         assert not policy.posterior_means.any() and not policy.posterior_std.any()
         assert policy.recommend().tolist() == [0]
@@ -213,9 +214,10 @@ def test_arms_that_are_known_from_the_start(name):
 
 def test_simulate_seeds_thompson_and_is_the_same_on_any_number_of_threads():
     def environment(rng):
-        return pb.environments.GaussianBandit(rng.normal(size=20), 0.1)
+        return pb.environments.GaussianBandit(rng.normal(size=20), 0.1**0.5)
 
-    results = [pb.simulate(lambda e: pb.policies.GaussianThompson(15, kernel=smooth_kernel(20),
+    results = [pb.simulate(lambda e: pb.policies.GaussianThompson(len(smooth_kernel(20)), budget=15,
+                                                                  kernel=smooth_kernel(20),
                                                                   noise_std=0.3),
                            environment, 20, rng=1, n_threads=n) for n in (1, 2)]
     assert results[0].to_dict() == results[1].to_dict()
@@ -227,12 +229,13 @@ def test_simulate_seeds_thompson_and_is_the_same_on_any_number_of_threads():
 def test_kernels_are_scikit_learn_s():
     x = np.random.default_rng(1).normal(size=(6, 2))
     square = ((x[:, None] - x) ** 2).sum(axis=2)
-    np.testing.assert_allclose(pb.kernels.squared_exponential(0.5)(x), np.exp(-square / 0.25))
+    np.testing.assert_allclose(pb.kernels.rbf(0.5**1.5)(x), np.exp(-square / 0.25))
     np.testing.assert_allclose(pb.kernels.rbf(0.5)(x), np.exp(-square / 0.5))
     assert pb.kernels.matern(2.0, 1.5).nu == 1.5
-    by_points = pb.policies.GPUCB(9, kernel=pb.kernels.squared_exponential(0.5), features=x,
+    by_points = pb.policies.GPUCB(len(x), budget=9, kernel=pb.kernels.rbf(0.5**1.5), features=x,
                                   noise_std=0.1)
-    by_matrix = pb.policies.GPUCB(9, kernel=pb.kernels.squared_exponential(0.5)(x), noise_std=0.1)
+    by_matrix = pb.policies.GPUCB(len(pb.kernels.rbf(0.5**1.5)(x)), budget=9,
+                                  kernel=pb.kernels.rbf(0.5**1.5)(x), noise_std=0.1)
     assert protocol.frozen(by_points.get_state()) == protocol.frozen(by_matrix.get_state())
 
 
@@ -240,7 +243,9 @@ GOOD = dict(kernel=np.eye(3), noise_std=1.0)
 
 
 @pytest.mark.parametrize("options, message", [
-    (dict(kernel=None), "kernel or features must be given"),
+    (dict(n_arms=4), "n_arms must be the number of rows of kernel, 3; got 4"),
+    (dict(kernel=None, features=np.eye(5)),
+     "n_arms must be the number of rows of features, 5; got 3"),
     (dict(features=np.eye(3)), "kernel must be a function, or None, where features are given"),
     (dict(kernel=lambda x: x), "features must hold the arms' points"),
     (dict(kernel=np.ones((2, 3))), r"kernel must be square, a row an arm; got shape \(2, 3\)"),
@@ -267,7 +272,7 @@ GOOD = dict(kernel=np.eye(3), noise_std=1.0)
     (dict(recommendation="mean"), "recommendation must be one of 'gap', 'posterior-mean'"),
 ])
 def test_bad_input(options, message):
-    options = dict(budget=5, **GOOD) | options
+    options = dict(n_arms=3, budget=5, **GOOD) | options
     with pytest.raises((ValueError, TypeError), match=message):
         pb.policies.BayesGap(**options)
 
@@ -275,9 +280,19 @@ def test_bad_input(options, message):
 def test_bad_input_of_the_rivals():
     for delta in 0.0, 1.0, np.nan:
         with pytest.raises(ValueError, match=re.escape("delta must be in (0, 1)")):
-            pb.policies.GPUCB(5, **GOOD, delta=delta)
+            pb.policies.GPUCB(3, budget=5, **GOOD, delta=delta)
     for cls in pb.policies.ExpectedImprovement, pb.policies.ProbabilityOfImprovement:
         with pytest.raises(ValueError, match="xi must be finite and at least 0; got -1"):
-            cls(5, **GOOD, xi=-1.0)
+            cls(3, budget=5, **GOOD, xi=-1.0)
     with pytest.raises(TypeError):
-        pb.policies.GPUCB(5, kernel=np.eye(2))
+        pb.policies.GPUCB(2, budget=5, kernel=np.eye(2))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_arms_are_independent_without_kernel_and_features(name):
+    stream = dict(rng=4) if name == "GaussianThompson" else {}
+    plain, given = (getattr(pb.policies, name)(4, budget=20, noise_std=0.3, **stream, **arms)
+                    for arms in ({}, dict(kernel=np.eye(4))))
+    for policy in plain, given:
+        protocol.play(policy, pb.environments.TableBandit(table_of(4)))
+    assert protocol.frozen(plain.get_state()) == protocol.frozen(given.get_state())

@@ -26,7 +26,8 @@ def test_who_looks_at_the_posterior_changes_no_pull(name, noise_std):
     for seed in range(4):
         rng = np.random.default_rng(seed)
         X, means = many(rng)
-        alone, watched, resumed = (getattr(pb, name)(150, features=X, noise_std=noise_std)
+        alone, watched, resumed = (getattr(pb.policies, name)(len(X), budget=150, features=X,
+                                                              noise_std=noise_std)
                                    for _ in range(3))
         while not alone.done:
             arms = alone.ask()
@@ -61,7 +62,7 @@ def test_the_arm_is_that_of_a_whole_update_in_numpy(name):
     for seed in range(4):
         rng = np.random.default_rng([seed, 1])
         X, means = many(rng)
-        policy = getattr(pb, name)(120, features=X, noise_std=0.3)
+        policy = getattr(pb.policies, name)(len(X), budget=120, features=X, noise_std=0.3)
         precision, told = np.eye(6), np.zeros(6)
         while not policy.done:
             arm = policy.ask()[0]
@@ -81,7 +82,8 @@ def test_the_arm_is_that_of_a_whole_update_in_numpy(name):
 def test_rewards_of_arms_that_were_not_asked(name):
     rng = np.random.default_rng(5)
     X, means = many(rng)
-    policy, watched = (getattr(pb, name)(200, features=X, noise_std=None) for _ in range(2))
+    policy, watched = (getattr(pb.policies, name)(len(X), budget=200, features=X, noise_std=None)
+                       for _ in range(2))
     for _ in range(40):
         arms = rng.integers(1500, size=3)
         rewards = rng.normal(means[arms], 0.3)
@@ -99,7 +101,7 @@ def test_rounds_of_bayes_gap_over_many_blocks(budget, n_beta):
     """J, j, beta and B as printed, from the posterior of the round."""
     rng = np.random.default_rng(budget)
     X, means = many(rng)
-    policy = pb.policies.BayesGap(budget, features=X, noise_std=0.3, n_beta=n_beta)
+    policy = pb.policies.BayesGap(len(X), budget=budget, features=X, noise_std=0.3, n_beta=n_beta)
     norms = (X**2).sum(axis=1)
     n = budget if n_beta == "T" else max(budget - 1500, 0)
     numerator = n / 0.09 + (1 / norms[norms > 0]).sum()

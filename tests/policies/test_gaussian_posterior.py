@@ -27,7 +27,7 @@ def test_the_posterior_is_that_of_the_formula_after_1000_pulls(name, K, d, noise
     rng = np.random.default_rng([K, d or 0])
     X = None if d is None else rng.normal(size=(K, d)) / np.sqrt(d)
     G = smooth_kernel(K, 0.4) if d is None else X @ X.T
-    policy = getattr(pb, name)(1000, kernel=G if d is None else None, features=X,
+    policy = getattr(pb.policies, name)(K, budget=1000, kernel=G if d is None else None, features=X,
                                noise_std=noise_std, prior_std=1.5,
                                **dict(rng=1) if name == "GaussianThompson" else {})
     seen, rewards = after(policy, 1000, rng)
@@ -63,7 +63,7 @@ def test_one_arm_pulled_on_and_on_stays_positive(as_kernel):
     """Its variance is the known one, 1 / (n / noise^2 + 1), not rounding's."""
     X = np.array([[1.0, 0.0], [1.0, 1e-9], [0.0, 0.5]])
     arms = dict(kernel=X @ X.T) if as_kernel else dict(features=X)
-    policy = pb.policies.ProbabilityOfImprovement(3000, **arms, noise_std=1e-3)
+    policy = pb.policies.ProbabilityOfImprovement(3, budget=3000, **arms, noise_std=1e-3)
     seen = np.zeros(3)
     while not policy.done:
         arm = policy.ask()
@@ -84,7 +84,8 @@ def test_equal_arms_stay_equal():
             if "kernel" in arms:  # BLAS may round equal products apart
                 first = np.array([0, 1, 2, 1, 4, 5, 2, 0, 8])
                 arms["kernel"] = arms["kernel"][np.ix_(first, first)]
-            policy = pb.policies.GPUCB(60, **arms, noise_std=0.2)
+            policy = pb.policies.GPUCB(len(next(iter(arms.values()))), budget=60, **arms,
+                                       noise_std=0.2)
             seen, _ = after(policy, 60, rng)
             for values in policy.posterior_means, policy.posterior_std:
                 assert values[1] == values[3] and values[2] == values[6] and values[0] == values[7]
@@ -94,7 +95,7 @@ def test_equal_arms_stay_equal():
 def test_a_draw_of_all_means_has_the_posterior_s_law():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(5, 3))
-    policy = pb.policies.GaussianThompson(10**6, features=X, noise_std=0.5, rng=1)
+    policy = pb.policies.GaussianThompson(len(X), budget=10**6, features=X, noise_std=0.5, rng=1)
     seen, rewards = after(policy, 6, rng)
     mean, covariance = twin.posterior(X @ X.T, seen, rewards, 0.5, 1.0)
     draws = np.array([policy._draw(rng.normal(size=3)) for _ in range(40_000)])
@@ -102,8 +103,9 @@ def test_a_draw_of_all_means_has_the_posterior_s_law():
     assert np.abs(np.cov(draws.T) - covariance).max() < 6 * 1.5 * covariance.max() / 200
     # the policy's own normals: how often each arm is the best
     shares = np.bincount(draws.argmax(axis=1), minlength=5) / 40_000
-    policy = pb.policies.GaussianThompson(4000, features=X, noise_std=0.5, rng=2)
-    state = pb.policies.GaussianThompson(6, features=X, noise_std=0.5).get_state()["options"]
+    policy = pb.policies.GaussianThompson(len(X), budget=4000, features=X, noise_std=0.5, rng=2)
+    state = pb.policies.GaussianThompson(len(X), budget=6, features=X,
+                                         noise_std=0.5).get_state()["options"]
     assert state["noise_std"] == 0.5
     for arm, reward in zip(seen, rewards, strict=True):
         one = policy.get_state()

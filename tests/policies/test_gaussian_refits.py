@@ -21,7 +21,8 @@ def wiggly(rng, length_scale, n=40):
 
 def refitting(name, budget=61, **options):
     points, means = wiggly(np.random.default_rng(3), 2.0)
-    policy = getattr(pb, name)(budget, kernel=pb.kernels.rbf(0.3), features=points, noise_std=0.5,
+    policy = getattr(pb.policies, name)(len(points), budget=budget, kernel=pb.kernels.rbf(0.3),
+                                        features=points, noise_std=0.5,
                                refit_every=20, **options)
     return policy, means
 
@@ -75,7 +76,7 @@ def test_a_refitted_policy_resumes_bit_for_bit(name):
 def test_refits_are_the_same_in_simulate():
     pytest.importorskip("sklearn")
     _, means = refitting("GPUCB")
-    bandit = pb.environments.GaussianBandit(means, 0.05**2)
+    bandit = pb.environments.GaussianBandit(means, 0.05)
     first, second = (pb.simulate(lambda e: refitting("GPUCB")[0], bandit, 2, rng=1, n_threads=n)
                      for n in (1, 2))
     assert first.to_dict() == second.to_dict() and (first.pulls == 61).all()
@@ -83,21 +84,22 @@ def test_refits_are_the_same_in_simulate():
 
 def test_refits_need_a_kernel_that_can_be_fitted():
     with pytest.raises(ValueError, match="kernel must be a kernel of scikit-learn.*ndarray"):
-        pb.policies.GPUCB(9, kernel=np.eye(3), noise_std=1.0, refit_every=2)
+        pb.policies.GPUCB(len(np.eye(3)), budget=9, kernel=np.eye(3), noise_std=1.0, refit_every=2)
     pytest.importorskip("sklearn")
     for options, error, message in [
             (dict(noise_std=None), ValueError, "noise_std must be a number to begin with"),
             (dict(refit_every=0), ValueError, "refit_every must be at least 1; got 0"),
             (dict(refit_every=1.5), TypeError, "refit_every must be an integer")]:
         with pytest.raises(error, match=message):
-            pb.policies.GPUCB(9, kernel=pb.kernels.rbf(), features=np.eye(3),
+            pb.policies.GPUCB(len(np.eye(3)), budget=9, kernel=pb.kernels.rbf(), features=np.eye(3),
                               **{"noise_std": 1.0, "refit_every": 2, **options})
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])
 def test_a_refit_that_raises_is_reported_and_changes_nothing(error, monkeypatch):
     x = np.linspace(0.0, 3.0, 6)[:, None]
-    policy = pb.policies.BayesGap(12, kernel=pb.kernels.rbf(1.0), features=x, noise_std=0.3,
+    policy = pb.policies.BayesGap(len(x), budget=12, kernel=pb.kernels.rbf(1.0), features=x,
+                                  noise_std=0.3,
                                   refit_every=4)
     for _ in range(3):
         policy.tell(policy.ask(), [0.5])
@@ -125,7 +127,8 @@ def test_a_refit_that_raises_in_simulate_is_reported_and_spoils(monkeypatch):
     made, x = [], np.linspace(0.0, 3.0, 6)[:, None]
 
     def factory(environment):
-        made.append(pb.policies.GPUCB(12, kernel=pb.kernels.rbf(1.0), features=x, noise_std=0.3,
+        made.append(pb.policies.GPUCB(len(x), budget=12, kernel=pb.kernels.rbf(1.0), features=x,
+                                      noise_std=0.3,
                                       refit_every=4))
         return made[-1]
 

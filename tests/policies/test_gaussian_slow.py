@@ -36,9 +36,9 @@ def independent(cell, environment):
     gaps = means.max() - means
     gaps[gaps == 0.0] = gaps[gaps > 0.0].min()
     if name == "UCBE":
-        return pb.policies.UCBE(100, cell["budget"], (1.0 / gaps**2).sum())
+        return pb.policies.UCBE(100, budget=cell["budget"], complexity=(1.0 / gaps**2).sum())
     complexity = (4.0 / gaps**2).sum() if knows == "oracle" else None
-    return pb.policies.UGapEb(100, cell["budget"], complexity, sigma=NOISE)
+    return pb.policies.UGapEb(100, budget=cell["budget"], complexity=complexity, noise_std=NOISE)
 
 
 def policy_of(cell, environment):
@@ -52,14 +52,15 @@ def policy_of(cell, environment):
         options = dict(xi=0.0) if options else {}
     # factoring a kernel anew in every run would take longer than the run
     arms = dict(features=X) if name == "GaussianThompson" else dict(kernel=G)
-    return getattr(pb, name)(cell["budget"], **arms, noise_std=NOISE, **options)
+    return getattr(pb.policies, name)(100, budget=cell["budget"], **arms, noise_std=NOISE,
+                                      **options)
 
 
 def simulated(cell, n_runs=N_RUNS):
     _, X = PROBLEMS[cell["length"]]
 
     def environment(rng):
-        return pb.environments.GaussianBandit(X @ rng.normal(size=X.shape[1]), NOISE**2)
+        return pb.environments.GaussianBandit(X @ rng.normal(size=X.shape[1]), NOISE)
 
     return pb.simulate(lambda e: policy_of(cell, e), environment, n_runs,
                        rng=2014 + CELLS.index(cell), n_threads=2)

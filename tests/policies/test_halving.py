@@ -14,14 +14,17 @@ from policies.protocol import frozen, play
 
 N = 12
 MAKERS = {
-    "uniform": lambda: pb.policies.Uniform(N, 100),
-    "rejects": lambda: pb.policies.SuccessiveRejects(N, 150),
-    "halving": lambda: pb.policies.SequentialHalving(N, 203, spend_all=True),
-    "halving reuse": lambda: pb.policies.SequentialHalving(N, 203, reuse=True),
-    "shvar": lambda: pb.policies.SHVar(N, 203, np.arange(1, N + 1)),
-    "shvar reuse": lambda: pb.policies.SHVar(N, 203, np.arange(1, N + 1) ** 3, reuse=True),
-    "shadavar": lambda: pb.policies.SHAdaVar(N, 303, 0.7),
-    "shadavar reuse": lambda: pb.policies.SHAdaVar(N, 250, 0.3, reuse=True, spend_all=True),
+    "uniform": lambda: pb.policies.Uniform(N, budget=100),
+    "rejects": lambda: pb.policies.SuccessiveRejects(N, budget=150),
+    "halving": lambda: pb.policies.SequentialHalving(N, budget=203, spend_all=True),
+    "halving reuse": lambda: pb.policies.SequentialHalving(N, budget=203, reuse=True),
+    "shvar": lambda: pb.policies.SHVar(N, budget=203, noise_std=np.sqrt(np.arange(1, N + 1))),
+    "shvar reuse": lambda: pb.policies.SHVar(N, budget=203,
+                                             noise_std=np.sqrt(np.arange(1, N + 1) ** 3),
+                                             reuse=True),
+    "shadavar": lambda: pb.policies.SHAdaVar(N, budget=303, delta=0.7),
+    "shadavar reuse": lambda: pb.policies.SHAdaVar(N, budget=250, delta=0.3, reuse=True,
+                                                   spend_all=True),
 }
 makers = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS.keys())
 
@@ -120,7 +123,7 @@ CLASSES = {
     pb.policies.Uniform: dict(n_arms=5, budget=50),
     pb.policies.SuccessiveRejects: dict(n_arms=5, budget=50),
     pb.policies.SequentialHalving: dict(n_arms=5, budget=50),
-    pb.policies.SHVar: dict(n_arms=5, budget=50, variances=[1, 2, 3, 4, 5]),
+    pb.policies.SHVar: dict(n_arms=5, budget=50, noise_std=[1, 2, 3, 4, 5]),
     pb.policies.SHAdaVar: dict(n_arms=5, budget=50),
 }
 REFUSED = [
@@ -135,14 +138,14 @@ REFUSED = [
     (None, dict(budget=2**53 + 1), ValueError, f"budget must be at most {2**53}; got {2**53 + 1}"),
     (None, dict(budget=2**70), ValueError, f"budget must be at most {2**53}"),
     (None, dict(budget=1), pb.errors.InfeasibleBudgetError, "at least"),
-    (pb.policies.SHVar, dict(variances=[1, 2, 3, 4]), ValueError, r"variances.*\(5,\).*\(4,\)"),
-    (pb.policies.SHVar, dict(variances=1.0), ValueError, r"variances.*\(5,\).*\(\)"),
-    (pb.policies.SHVar, dict(variances=np.ones((5, 1))), ValueError, r"variances.*\(5, 1\)"),
-    (pb.policies.SHVar, dict(variances=[1, 2, 0, 4, 5]), ValueError, "variances.*above 0.*0.0"),
-    (pb.policies.SHVar, dict(variances=[1, 2, -1, 4, 5]), ValueError, "variances.*-1.0 at index 2"),
-    (pb.policies.SHVar, dict(variances=[1, np.nan, 1, 4, 5]), ValueError, "variances.*nan"),
-    (pb.policies.SHVar, dict(variances=[1, np.inf, 1, 4, 5]), ValueError, "variances.*inf"),
-    (pb.policies.SHVar, dict(variances=["1"] * 5), TypeError, "variances"),
+    (pb.policies.SHVar, dict(noise_std=[1, 2, 3, 4]), ValueError, r"noise_std.*\(5,\).*\(4,\)"),
+    (pb.policies.SHVar, dict(noise_std=1.0), ValueError, r"noise_std.*\(5,\).*\(\)"),
+    (pb.policies.SHVar, dict(noise_std=np.ones((5, 1))), ValueError, r"noise_std.*\(5, 1\)"),
+    (pb.policies.SHVar, dict(noise_std=[1, 2, 0, 4, 5]), ValueError, "noise_std.*in .*1e-150.*0.0"),
+    (pb.policies.SHVar, dict(noise_std=[1, 2, -1, 4, 5]), ValueError, "noise_std.*-1.0 at index 2"),
+    (pb.policies.SHVar, dict(noise_std=[1, np.nan, 1, 4, 5]), ValueError, "noise_std.*nan"),
+    (pb.policies.SHVar, dict(noise_std=[1, np.inf, 1, 4, 5]), ValueError, "noise_std.*inf"),
+    (pb.policies.SHVar, dict(noise_std=["1"] * 5), TypeError, "noise_std"),
     (pb.policies.SHAdaVar, dict(delta=0), ValueError, "delta.*0.0"),
     (pb.policies.SHAdaVar, dict(delta=1), ValueError, "delta.*1.0"),
     (pb.policies.SHAdaVar, dict(delta=np.nan), ValueError, "delta.*nan"),
@@ -161,7 +164,7 @@ def test_arguments(only, options, error, words):
 
 
 def test_attributes():
-    policy = pb.policies.SHAdaVar(5, 50, 0.1, reuse=True, spend_all=True)
+    policy = pb.policies.SHAdaVar(5, budget=50, delta=0.1, reuse=True, spend_all=True)
     assert (policy.n_arms, policy.k, policy.budget) == (5, 1, 50)
     assert (policy.delta, policy.reuse, policy.spend_all) == (0.1, True, True)
     for name in "budget", "delta", "reuse", "spend_all":

@@ -38,30 +38,32 @@ def scale_of(bandit, constant):
 def gap_e(bandit, n):
     b = width_of(bandit, n)
     complexity = (b**2 / gaps_of(bandit) ** 2).sum() * scale_of(bandit, 144)
-    return pb.policies.GapE(bandit.n_arms, n, b, complexity)
+    return pb.policies.GapE(bandit.n_arms, budget=n, value_range=b, complexity=complexity)
 
 
 def gap_ev(bandit, n):
     b, gaps, deviations = width_of(bandit, n), gaps_of(bandit), np.sqrt(bandit.variances)
     terms = (deviations + np.sqrt(bandit.variances + 16 / 3 * b * gaps)) ** 2 / gaps**2
-    return pb.policies.GapEV(bandit.n_arms, n, b, terms.sum() * scale_of(bandit, 512))
+    return pb.policies.GapEV(bandit.n_arms, budget=n, value_range=b,
+                             complexity=terms.sum() * scale_of(bandit, 512))
 
 
 def adaptive_gap_ev(bandit, n):
-    return pb.policies.GapEV(bandit.n_arms, n, width_of(bandit, n),
+    return pb.policies.GapEV(bandit.n_arms, budget=n, value_range=width_of(bandit, n),
                              complexity_scale=scale_of(bandit, 512))
 
 
 POLICIES = {
-    "Uniform": lambda bandit, n: pb.policies.Uniform(bandit.n_arms, n),
-    "SequentialHalving": lambda bandit, n: pb.policies.SequentialHalving(bandit.n_arms, n),
-    "SHVar": lambda bandit, n: pb.policies.SHVar(bandit.n_arms, n, bandit.variances),
-    "SHAdaVar": lambda bandit, n: pb.policies.SHAdaVar(bandit.n_arms, n),
-    "SHAdaVar reuse": lambda bandit, n: pb.policies.SHAdaVar(bandit.n_arms, n, reuse=True),
+    "Uniform": lambda bandit, n: pb.policies.Uniform(bandit.n_arms, budget=n),
+    "SequentialHalving": lambda bandit, n: pb.policies.SequentialHalving(bandit.n_arms, budget=n),
+    "SHVar": lambda bandit,
+            n: pb.policies.SHVar(bandit.n_arms, budget=n, noise_std=bandit.noise_std),
+    "SHAdaVar": lambda bandit, n: pb.policies.SHAdaVar(bandit.n_arms, budget=n),
+    "SHAdaVar reuse": lambda bandit, n: pb.policies.SHAdaVar(bandit.n_arms, budget=n, reuse=True),
     "GapE": gap_e,
     "GapE-V": gap_ev,
     "A-GapE-V": adaptive_gap_ev,
-    "VBR": lambda bandit, n: pb.policies.VBR(bandit.n_arms, n),
+    "VBR": lambda bandit, n: pb.policies.VBR(bandit.n_arms, budget=n),
 }
 
 
@@ -74,7 +76,7 @@ def bandit_of(setting, n_arms):
     def draw(rng):
         means = mean + rng.normal(0, 0.05, n_arms)
         variances = np.where(noisy, 0.9 * mean**2 + 0.1, 0.1) * rng.uniform(0.5, 1.5, n_arms)
-        return pb.environments.GaussianBandit(means, variances)
+        return pb.environments.GaussianBandit(means, np.sqrt(variances))
 
     return draw
 

@@ -7,6 +7,7 @@ import pytest
 
 import pybandit as pb
 from dear import part
+from pybandit.policies._kernel_matrix import variances_of
 
 from policies.halving_runs import grid_table, random_variances, stages_of
 from policies.reference import halving as twin
@@ -22,7 +23,7 @@ def twin_of(policy):
         return getattr(twin, type(policy).__name__)(*problem)
     options = dict(reuse=policy.reuse, spend_all=policy.spend_all)
     if isinstance(policy, pb.policies.SHVar):
-        known = policy.get_state()["options"]["variances"].tolist()
+        known = variances_of(policy.noise_std).tolist()
         return twin.SHVar(*problem, known, **options)
     if isinstance(policy, pb.policies.SHAdaVar):
         return twin.SHAdaVar(*problem, policy.delta, **options)
@@ -63,10 +64,11 @@ def follow(policy, table):
 def policy_of(case):
     p, name = case["params"], case["algorithm"]
     if name == "SHVar":
-        return pb.policies.SHVar(p["K"], p["n"], p["sigma2"])
+        return pb.policies.SHVar(p["K"], budget=p["n"], noise_std=np.sqrt(p["sigma2"]))
     if name == "SHAdaVar":
-        return pb.policies.SHAdaVar(p["K"], p["n"], p["delta"])
-    return {"SH": pb.policies.SequentialHalving, "Unif": pb.policies.Uniform}[name](p["K"], p["n"])
+        return pb.policies.SHAdaVar(p["K"], budget=p["n"], delta=p["delta"])
+    return {"SH": pb.policies.SequentialHalving, "Unif": pb.policies.Uniform}[name](
+        p["K"], budget=p["n"])
 
 
 def case_id(case):
@@ -108,7 +110,7 @@ def test_the_twin_of_uniform():
     for seed in range(part(60, of=200)):
         rng = np.random.default_rng(seed)
         K = int(rng.integers(1, 41))
-        policy = pb.policies.Uniform(K, random_budget(rng, K))
+        policy = pb.policies.Uniform(K, budget=random_budget(rng, K))
         follow(policy, grid_table(rng, K))
         assert policy.n_pulls == policy.budget and np.ptp(policy.pulls) <= 1
         assert policy.n_batches == 1
@@ -119,7 +121,7 @@ def test_the_twin_of_successive_rejects():
     for seed in range(part(80, of=300)):
         rng = np.random.default_rng(seed)
         K = int(rng.integers(1, 41))
-        policy = pb.policies.SuccessiveRejects(K, random_budget(rng, K + 1))
+        policy = pb.policies.SuccessiveRejects(K, budget=random_budget(rng, K + 1))
         follow(policy, grid_table(rng, K))
         assert policy.n_pulls <= policy.budget and policy.survivors.size == 1
 
@@ -130,7 +132,8 @@ def test_the_twin_of_sequential_halving(options):
     for seed in range(part(40, of=120)):
         rng = np.random.default_rng(seed)
         K = int(rng.integers(1, 41))
-        policy = pb.policies.SequentialHalving(K, random_budget(rng, K * stages_of(K)), **options)
+        policy = pb.policies.SequentialHalving(K, budget=random_budget(rng, K * stages_of(K)),
+                                               **options)
         follow(policy, grid_table(rng, K))
         assert policy.n_batches == stages_of(K)
 
@@ -142,7 +145,9 @@ def test_the_twin_of_shvar(options):
         rng = np.random.default_rng(seed)
         K = int(rng.integers(1, 41))
         known = random_variances(rng, K)
-        policy = pb.policies.SHVar(K, random_budget(rng, K * stages_of(K)), known, **options)
+        policy = pb.policies.SHVar(K, budget=random_budget(rng, K * stages_of(K)),
+                                   noise_std=np.sqrt(known),
+                                   **options)
         follow(policy, grid_table(rng, K))
         assert policy.n_batches == stages_of(K)
 
@@ -156,9 +161,10 @@ def test_arms_that_had_more_than_their_part():
         known = 10 ** rng.uniform(-1, 1, K)
         known[rng.integers(K, size=2)] = 10 ** rng.uniform(2, 6, 2)
         for spare in 0, 7, 300:
-            problem, table = (K, K * stages_of(K) + spare, known), grid_table(rng, K, 1)
-            follow(pb.policies.SHVar(*problem, reuse=True), table)
-            alone += leaves_most_alone(pb.policies.SHVar(*problem, reuse=True), table)
+            budget, table = K * stages_of(K) + spare, grid_table(rng, K, 1)
+            options = dict(budget=budget, noise_std=np.sqrt(known), reuse=True)
+            follow(pb.policies.SHVar(K, **options), table)
+            alone += leaves_most_alone(pb.policies.SHVar(K, **options), table)
     assert alone > 100
 
 
@@ -181,7 +187,7 @@ def test_the_twin_of_shadavar(options):
         K = int(rng.integers(1, 41 if seed % 4 == 0 else 9))
         delta = float(rng.choice([0.05, 0.3, 0.5, 0.9, 0.999]))
         budget = random_budget(rng, K * stages_of(K))
-        policy = pb.policies.SHAdaVar(K, budget, delta, **options)
+        policy = pb.policies.SHAdaVar(K, budget=budget, delta=delta, **options)
         chosen += follow(policy, grid_table(rng, K))[1]
     assert chosen > 2500
 
@@ -192,7 +198,7 @@ def test_the_twin_of_shadavar_on_rewards_without_ties():
         rng = np.random.default_rng(seed)
         K = int(rng.integers(2, 12))
         table = np.round(rng.normal(0, 10 ** rng.uniform(-2, 2, K)[:, None], (K, 40)), 3)
-        policy = pb.policies.SHAdaVar(K, 40 * K + 200, 0.5, reuse=seed % 2 == 0)
+        policy = pb.policies.SHAdaVar(K, budget=40 * K + 200, delta=0.5, reuse=seed % 2 == 0)
         reference, singles = follow(policy, table)
         chosen += singles
     assert chosen > 10_000
@@ -205,7 +211,7 @@ def test_deltas_at_which_the_bound_is_nearly_infinite():
     for quarter in range(1, 60):
         for delta in (math.exp(-quarter / 4), np.nextafter(math.exp(-quarter / 4), 0),
                       np.nextafter(math.exp(-quarter / 4), 1)):
-            policy = pb.policies.SHAdaVar(4, 2 * 4 * (quarter + 12), delta)
+            policy = pb.policies.SHAdaVar(4, budget=2 * 4 * (quarter + 12), delta=delta)
             bandit, first = pb.environments.TableBandit(table), True
             while policy.survivors.size == 4:
                 arms = policy.ask()

@@ -29,30 +29,30 @@ def index_of(policy, arm):
     n, t = policy.pulls[arm], policy.n_pulls + 1
     mean = policy.means[arm]
     if isinstance(policy, pb.policies.UCB1):
-        return pb.bounds.ucb1(mean, n, t, exploration=policy.constant)
+        return pb.bounds.ucb1(mean, n, t, exploration=policy.exploration)
     if isinstance(policy, pb.policies.KLUCB):
         return pb.bounds.kl_ucb(mean, n, t)
     variance = policy.variances[arm] * (n - 1) / n if n > 1 else 0.0
-    return pb.bounds.ucb_v(mean, variance, n, t, value_range=(0, policy.value_range),
-                           c=policy.c, zeta=policy.zeta)
+    return pb.bounds.ucb_v(mean, variance, n, t, c=policy.c, zeta=policy.zeta,
+                           value_range=policy.value_range)
 
 
 def twin_of(policy, scales=None):
     n_arms = policy.n_arms
     if isinstance(policy, pb.policies.UCB1):
-        return twin.UCB1(n_arms, policy.constant, scales)
+        return twin.UCB1(n_arms, policy.exploration, scales)
     if isinstance(policy, pb.policies.UCBV):
-        return twin.UCBV(n_arms, policy.c, policy.zeta, policy.value_range, scales)
+        return twin.UCBV(n_arms, policy.c, policy.zeta, policy.value_range[1], scales)
     return twin.KLUCB(n_arms, scales)
 
 
 def random_policy(name, rng, n_arms=None):
     n_arms = n_arms or int(rng.integers(1, 10))
     if name == "UCB1":
-        return pb.policies.UCB1(n_arms, float(rng.choice([0.1, 2.0])))
+        return pb.policies.UCB1(n_arms, exploration=float(rng.choice([0.1, 2.0])))
     if name == "UCBV":
-        return pb.policies.UCBV(n_arms, float(rng.choice([0.0, 0.25, 1.0])),
-                                float(rng.choice([0.3, 1.2])))
+        return pb.policies.UCBV(n_arms, c=float(rng.choice([0.0, 0.25, 1.0])),
+                                zeta=float(rng.choice([0.3, 1.2])))
     return pb.policies.KLUCB(n_arms)
 
 
@@ -294,7 +294,7 @@ def test_simulate_is_ask_and_tell(name):
     fresh = policy.get_state()
     while policy.n_pulls < 300:
         policy.tell(policy.ask(), bandit.pull(policy.ask()))
-    result = pb.simulate(lambda e: type(policy).from_state(fresh), bandit, 2, rng=1, horizon=300)
+    result = pb.simulate(lambda e: type(policy).from_state(fresh), bandit, 2, rng=1, max_pulls=300)
     assert result.arm_pulls.tolist() == policy.pulls.tolist()
     assert result.batches.tolist() == [292, 292]
 
@@ -304,14 +304,14 @@ def test_simulate_refuses_rewards_outside(name):
     for bandit in (pb.environments.GaussianBandit([0.5, 0.2]),
                    pb.environments.TableBandit([[0.5, 1.5], [0.2]])):
         with pytest.raises(ValueError, match=r"rewards must be in \[0, 1\]; got"):
-            pb.simulate(lambda e: getattr(pb, name)(2), bandit, 1, rng=1, horizon=500)
+            pb.simulate(lambda e: getattr(pb.policies, name)(2), bandit, 1, rng=1, max_pulls=500)
 
 
 def test_the_engine_keeps_what_follows_of_the_state():
     """A lowest regret law: in simulate the best arm takes most pulls of all three."""
     bandit = pb.environments.BernoulliBandit([0.2, 0.8, 0.5])
     for make in (pb.policies.UCB1, pb.policies.UCBV, pb.policies.KLUCB):
-        result = pb.simulate(lambda e, make=make: make(3), bandit, 20, rng=1, horizon=3000)
+        result = pb.simulate(lambda e, make=make: make(3), bandit, 20, rng=1, max_pulls=3000)
         assert result.arm_pulls[1] > 2000
         assert result.mean_cumulative_regret == pytest.approx(
             result.arm_pulls @ [0.6, 0.0, 0.3], rel=1e-12)
@@ -395,12 +395,14 @@ def test_bounds_broadcast():
 
 @pytest.mark.parametrize("make, message", [
     (lambda: pb.policies.UCB1(0), "n_arms must be at least 1; got 0"),
-    (lambda: pb.policies.UCB1(3, 0.0), "constant must be finite and above 0; got 0.0"),
-    (lambda: pb.policies.UCB1(3, [1.0]), r"constant must be a number; got shape \(1,\)"),
+    (lambda: pb.policies.UCB1(3, exploration=0.0),
+     "exploration must be finite and above 0; got 0.0"),
+    (lambda: pb.policies.UCB1(3, exploration=[1.0]),
+     r"exploration must be a number; got shape \(1,\)"),
     (lambda: pb.policies.UCBV(3, c=-0.5), "c must be finite and at least 0; got -0.5"),
     (lambda: pb.policies.UCBV(3, zeta=0), "zeta must be finite and above 0; got 0.0"),
     (lambda: pb.policies.UCBV(3, value_range=np.nan),
-     "value_range must be finite and above 0; got nan"),
+     r"value_range must be \(low, high\), both finite; got nan"),
     (lambda: pb.policies.KLUCB(2.5), "n_arms must be an integer; got 2.5"),
     (lambda: pb.policies.KLUCB(2)._set_scales([1.0]), r"scales must have shape \(2,\); got \(1,\)"),
     (lambda: pb.policies.KLUCB(2)._set_scales([1.0, 0.0]),

@@ -118,7 +118,7 @@ def interrupt_simulations(times, longest, rng):
         made = []
 
         def factory(environment, made=made):
-            made.append(pb.policies.SequentialHalving(50, 3000))
+            made.append(pb.policies.SequentialHalving(50, budget=3000))
             return made[-1]
 
         start = time.monotonic()
@@ -154,7 +154,7 @@ def test_within_a_batch(n_threads):
     made, start = [], time.monotonic()
 
     def factory(environment):
-        made.append(pb.policies.Uniform(2, 2 * 10**10))
+        made.append(pb.policies.Uniform(2, budget=2 * 10**10))
         return made[-1]
 
     bandit = pb.environments.UniformBandit([0.0, 1.0], 1.0)
@@ -168,9 +168,10 @@ def test_within_a_batch(n_threads):
 
 SLOW = {
     # 5 ms a draw; a microsecond a draw, all in one batch; 30 us a pull, no batch of any length
-    "evidence": (lambda: pb.policies.Uniform(2, 20000), lambda: pb.environments.LogisticEvidence(
+    "evidence": (lambda: pb.policies.Uniform(2, budget=20000),
+                 lambda: pb.environments.LogisticEvidence(
         np.ones((200, 5)), labels=np.ones(200), n_anneals=[500, 500], log_evidence=0.0)),
-    "caplet": (lambda: pb.policies.Uniform(2, 10**8),
+    "caplet": (lambda: pb.policies.Uniform(2, budget=10**8),
                lambda: pb.environments.CIRCaplet(0.07, thetas=[0.0, 1.0])),
     "many arms": (lambda: pb.policies.UCB1(50000),
                   lambda: pb.environments.GaussianBandit(np.zeros(50000)))}
@@ -185,13 +186,14 @@ def test_one_thread_hears_it_as_soon_as_two(name, n_threads):
         start = time.monotonic()
         with pytest.raises(KeyboardInterrupt), interrupted_within(0.3):
             pb.simulate(lambda e: make(), environment, n_runs, rng=1, n_threads=n_threads,
-                        horizon=10**9, progress=False)
+                        max_pulls=10**9, progress=False)
         assert time.monotonic() - start < 3.0
 
 
 def test_runs_of_one_thread_have_the_context_of_their_caller():
     seen, here = [], contextvars.ContextVar("here", default=0)
     here.set(3)
-    pb.simulate(pb.policies.Uniform(2, 20), pb.environments.GaussianBandit([0.0, 1.0]), 2, rng=1,
+    pb.simulate(pb.policies.Uniform(2, budget=20), pb.environments.GaussianBandit([0.0, 1.0]), 2,
+                rng=1,
                 n_threads=1, metrics={"seen": lambda p, e: seen.append(here.get()) or 0.0})
     assert seen == [3, 3]

@@ -44,7 +44,7 @@ def test_late_rewards_join_the_statistics_and_nothing_else(name):
         policy, read, n_lost = run(POLICIES[name], COPIES["itself"], seed)
         assert_statistics(policy, read)
         assert policy.n_pulls == policy.pulls.sum() + n_lost
-        budget = getattr(policy, "budget", None)
+        budget = getattr(policy, "budget", getattr(policy, "max_pulls", None))
         assert budget is None or policy.n_pulls <= budget
         assert set(policy.recommend()) <= set(range(policy.n_arms))
         for copied in (COPIES["state"], COPIES["pickle"]):
@@ -77,12 +77,15 @@ def test_late_rewards_when_all_were_lost(name):
 
 
 @pytest.mark.parametrize("make", [
-    lambda: pb.policies.RoundRobin(4, 1, 8, 12),
-                                  lambda: pb.policies.BatchRacing(4, 1, 0.1, 8, sigma=0.05),
-    lambda: pb.policies.ContinuousRejects(4, 60), lambda: pb.policies.UCBE(4, 60, 9.0),
-    lambda: pb.policies.EBTC(4, budget=60),
-                                  lambda: pb.policies.BayesGap(30, kernel=np.eye(4), noise_std=0.1),
-    lambda: pb.policies.ThompsonSampling(4, 1, law="gaussian", noise_std=0.1)])
+    lambda: pb.policies.RoundRobin(4, 1, batch_size=8, max_batches=12),
+                                  lambda: pb.policies.BatchRacing(4, 1, delta=0.1, batch_size=8,
+                                                                  noise_std=0.05),
+    lambda: pb.policies.ContinuousRejects(4, budget=60),
+                                  lambda: pb.policies.UCBE(4, budget=60, complexity=9.0),
+    lambda: pb.policies.EBTC(4, max_pulls=60),
+                                  lambda: pb.policies.BayesGap(4, budget=30,
+                                                               kernel=np.eye(4), noise_std=0.1),
+    lambda: pb.policies.ThompsonSampling(4, rng=1, law="gaussian", noise_std=0.1)])
 def test_what_follows_knows_late_rewards(make):
     """The best arm never answers in time, and wins all the same."""
     policy, means = make(), np.array([0.2, 0.3, 0.4, 0.9])
@@ -118,7 +121,7 @@ def test_a_policy_with_its_own_tell_says_what_it_does_with_late_rewards():
         def tell(self, arms, rewards, missing="raise"):
             super().tell(arms, rewards, missing)
 
-    policy = Mine(N, 10)
+    policy = Mine(N, budget=10)
     policy.tell(policy.ask(), np.full(10, np.nan), missing="drop")
     with pytest.raises(NotImplementedError, match="Mine must define add_late"):
         policy.add_late([0], [0.5])

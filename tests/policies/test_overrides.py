@@ -48,9 +48,9 @@ def test_what_a_call_runs_cannot_change_the_policy():
 
 MAKERS = {"one": lambda: pb.policies.UCB1(3),
           "own": lambda: asks(pb.Policy, np.arange(3), done=False)(3),
-          "many": lambda: pb.policies.Uniform(3, 99),
+          "many": lambda: pb.policies.Uniform(3, budget=99),
           "gaussian": lambda: pb.policies.ThompsonSampling(
-              3, 1, law="gaussian")}
+              3, rng=1, law="gaussian")}
 
 
 @pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS.keys())
@@ -93,21 +93,27 @@ def test_unaligned_arrays_are_copied(make):
 
 
 @pytest.mark.parametrize("make", [
-    lambda: pb.policies.GapE(4, 2**63 - 1, 1.0), lambda: pb.policies.UCBE(4, 2**63, 1.0),
-    lambda: pb.policies.UGapEb(4, 2**54, 1.0), lambda: pb.policies.GPUCB(2**63, features=np.eye(3),
-                                                                         noise_std=1.0),
-    lambda: pb.policies.SequentialHalving(4, 2**64), lambda: pb.policies.EBTC(4, budget=2**63)])
+    lambda: pb.policies.GapE(4, budget=2**63 - 1, value_range=1.0),
+                                  lambda: pb.policies.UCBE(4, budget=2**63, complexity=1.0),
+    lambda: pb.policies.UGapEb(4, budget=2**54, complexity=1.0),
+                                  lambda: pb.policies.GPUCB(3, budget=2**63,
+                                                            features=np.eye(3),
+                                                            noise_std=1.0),
+    lambda: pb.policies.SequentialHalving(4, budget=2**64),
+                                  lambda: pb.policies.EBTC(4, max_pulls=2**63)])
 def test_budgets_that_cannot_be_counted_are_named(make):
-    with pytest.raises(ValueError, match=f"budget must be at most {2**53}"):
+    with pytest.raises(ValueError, match=f"(budget|max_pulls) must be at most {2**53}"):
         make()
 
 
 @pytest.mark.parametrize("make, name", [
-    (lambda: pb.policies.UCB1(2**63), "n_arms"), (lambda: pb.policies.RoundRobin(3, 1, 2**63, 1),
-                                                  "batch_size"),
-    (lambda: pb.policies.RoundRobin(3, 1, 4, 2**62), "batch_size times max_batches"),
-    (lambda: pb.policies.BatchHalving(3, 1, 4, 2**63), "max_batches"),
-    (lambda: pb.environments.BinomialBandit(2**63, [0.5]), "trials")])
+    (lambda: pb.policies.UCB1(2**63),
+     "n_arms"), (lambda: pb.policies.RoundRobin(3, 1, batch_size=2**63, max_batches=1),
+                 "batch_size"),
+    (lambda: pb.policies.RoundRobin(3, 1, batch_size=4, max_batches=2**62),
+     "batch_size times max_batches"),
+    (lambda: pb.policies.BatchHalving(3, 1, batch_size=4, max_batches=2**63), "max_batches"),
+    (lambda: pb.environments.BinomialBandit([0.5], trials=2**63), "trials")])
 def test_integers_beyond_64_bits_are_named(make, name):
     with pytest.raises(ValueError, match=f"{name}.* must be at most"):
         make()
@@ -115,7 +121,7 @@ def test_integers_beyond_64_bits_are_named(make, name):
 
 # -- the ends of policies, and their streams ------------------------------------------------
 
-BANDIT = pb.environments.GaussianBandit([0.0, 1.0, 0.5], 0.01)
+BANDIT = pb.environments.GaussianBandit([0.0, 1.0, 0.5], 0.1)
 
 
 class UntilSure(pb.policies.EBTC):
@@ -132,7 +138,8 @@ def test_a_subclass_with_its_own_end_needs_no_horizon():
 
 @pytest.mark.parametrize("make, endless", [
     (lambda: pb.policies.UCB1(3), True), (lambda: pb.policies.ThompsonSampling(3), True),
-    (lambda: pb.policies.EBTC(3, budget=9), False), (lambda: pb.policies.UCBE(3, 9, 1.0), False),
+    (lambda: pb.policies.EBTC(3, max_pulls=9),
+     False), (lambda: pb.policies.UCBE(3, budget=9, complexity=1.0), False),
     (lambda: pb.montecarlo.EstimatorAllocator(3),
      True), (lambda: pb.montecarlo.EstimatorAllocator(3, budget=99), False)])
 def test_what_has_no_end_says_so(make, endless):
@@ -159,9 +166,9 @@ class Random(pb.Policy):
 
 
 def test_a_python_policy_draws_from_the_stream_of_its_run():
-    with pytest.raises(ValueError, match="horizon must be given"):
+    with pytest.raises(ValueError, match="max_pulls must be given"):
         pb.simulate(lambda e: Random(3), BANDIT, 2)
-    runs = [pb.simulate(lambda e: Random(3), BANDIT, 20, rng=1, horizon=20, n_threads=n)
+    runs = [pb.simulate(lambda e: Random(3), BANDIT, 20, rng=1, max_pulls=20, n_threads=n)
             for n in (1, 1, 3)]
     assert runs[0].arm_pulls.tolist() == runs[1].arm_pulls.tolist() == runs[2].arm_pulls.tolist()
     assert len(set(runs[0].cumulative_regrets.round(6).tolist())) > 5

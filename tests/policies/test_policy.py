@@ -21,7 +21,7 @@ class Uniform(pb.Policy):
 
 
 def test_a_policy_of_ones_own():
-    bandit = pb.environments.GaussianBandit([0.0, 2.0, 1.0], 1e-6)
+    bandit = pb.environments.GaussianBandit([0.0, 2.0, 1.0], 0.001)
     policy = Uniform(3, 2)
     assert not policy.done and (policy.n_arms, policy.k) == (3, 2)
     policy.tell(policy.ask(), bandit.pull(policy.ask(), 1))
@@ -53,8 +53,10 @@ def test_a_subclass_of_a_policy():
             return super().ask()
 
     table = np.linspace(0, 1, 12)[:, None] + np.random.default_rng(5).random((12, 11)) / 8
-    policy, log = play(Counted(12, 3, 7, 15, 2), pb.environments.TableBandit(table))
-    straight, same = play(pb.policies.BatchSAR(12, 3, 7, 15, 2), pb.environments.TableBandit(table))
+    policy, log = play(Counted(12, 3, batch_size=7, max_batches=15, max_repeats=2),
+                       pb.environments.TableBandit(table))
+    straight, same = play(pb.policies.BatchSAR(12, 3, batch_size=7, max_batches=15, max_repeats=2),
+                          pb.environments.TableBandit(table))
     assert log == same and policy.asked >= len(log)
     assert np.array_equal(policy.recommend(), straight.recommend())
 

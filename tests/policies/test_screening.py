@@ -28,7 +28,8 @@ def twin_counts(policy):
 def random_policy(rng, spare=6, **options):
     n, k, b, r = random_problem(rng)
     least = -(-n // min(b, n * r))
-    return pb.policies.BatchScreening(n, k, b, least + int(rng.integers(spare)), r, **options)
+    return pb.policies.BatchScreening(n, k, batch_size=b, max_batches=least
+                                      + int(rng.integers(spare)), max_repeats=r, **options)
 
 
 def played(policy, rewards):
@@ -74,7 +75,8 @@ def test_the_twin(lost):
 def test_batches_are_full_and_the_budget_is_kept(problem, spare, seed):
     n, k, b, r = problem
     least = -(-n // min(b, n * r))
-    policy = pb.policies.BatchScreening(n, k, b, least + spare, r)
+    policy = pb.policies.BatchScreening(n, k, batch_size=b, max_batches=least + spare,
+                                        max_repeats=r)
     rng = np.random.default_rng(seed)
     seen = np.zeros(n, dtype=bool)
     while not policy.done:
@@ -90,7 +92,7 @@ def test_batches_are_full_and_the_budget_is_kept(problem, spare, seed):
 
 
 def test_lost_wells_come_again():
-    policy = pb.policies.BatchScreening(20, 3, 10, 5)
+    policy = pb.policies.BatchScreening(20, 3, batch_size=10, max_batches=5)
     first = policy.ask()
     policy.tell(first, np.full(10, np.nan), missing="drop")
     assert np.array_equal(policy.ask(), first)
@@ -107,8 +109,9 @@ def test_too_few_batches_are_refused_or_said():
     with pytest.raises(pb.errors.InfeasibleBudgetError,
                        match=r"max_batches must be at least 6 to measure "
                                                   r"each of 2000 .*allow_unmeasured; got 5"):
-        pb.policies.BatchScreening(2000, 20, 384, 5)
-    policy = played(pb.policies.BatchScreening(20, 3, 5, 3, allow_unmeasured=True),
+        pb.policies.BatchScreening(2000, 20, batch_size=384, max_batches=5)
+    policy = played(pb.policies.BatchScreening(20, 3, batch_size=5, max_batches=3,
+                                               allow_unmeasured=True),
                     lambda arms: -1.0 * arms)
     assert policy.unmeasured.tolist() == list(range(15, 20))
     assert policy.recommend().tolist() == [0, 1, 2]
@@ -118,7 +121,7 @@ def test_the_prior_gives_the_order_and_is_believed_as_far_as_it_holds():
     rng = np.random.default_rng(3)
     prior = rng.normal(size=60)
     order = np.argsort(-prior)
-    policy = pb.policies.BatchScreening(60, 5, 20, 3, prior_means=prior)
+    policy = pb.policies.BatchScreening(60, 5, batch_size=20, max_batches=3, prior_means=prior)
     assert sorted(policy.ask().tolist()) == sorted(order[:20].tolist())
     assert np.array_equal(policy.prior_means, prior)
     found = {True: 0, False: 0}
@@ -127,7 +130,8 @@ def test_the_prior_gives_the_order_and_is_believed_as_far_as_it_holds():
         means = rng.normal(size=200)
         for known in found:
             hint = means + rng.normal(size=200) if known else rng.normal(size=200)
-            policy = played(pb.policies.BatchScreening(200, 10, 50, 5, prior_means=hint),
+            policy = played(pb.policies.BatchScreening(200, 10, batch_size=50, max_batches=5,
+                                                       prior_means=hint),
                             lambda arms, rng=rng, means=means: rng.normal(means[arms], 1.0))
             found[known] += np.isin(policy.recommend(), np.argsort(-means)[:10]).sum()
     assert found[True] > 1.1 * found[False]
@@ -141,7 +145,7 @@ def test_the_prior_gives_the_order_and_is_believed_as_far_as_it_holds():
 ])
 def test_options_are_checked(options, words):
     with pytest.raises(ValueError) as caught:
-        pb.policies.BatchScreening(5, 2, 3, 9, **options)
+        pb.policies.BatchScreening(5, 2, batch_size=3, max_batches=9, **options)
     assert words in str(caught.value)
 
 
@@ -184,14 +188,14 @@ def test_it_finds_what_people_find_by_hand(name):
         means = rng.normal(size=1000)
         best = np.argsort(-means)[:10]
         known += np.isin(by_hand(means, noise, rng, 10, 192, 12), best).sum()
-        policy = played(pb.policies.BatchScreening(1000, 10, 192, 12),
+        policy = played(pb.policies.BatchScreening(1000, 10, batch_size=192, max_batches=12),
                         lambda arms: means[arms] + noise(rng, arms.size))  # noqa: B023
         found += np.isin(policy.recommend(), best).sum()
     assert found >= known
 
 
 def test_late_rewards_change_what_comes_after():
-    policy = pb.policies.BatchScreening(6, 2, 3, 4)
+    policy = pb.policies.BatchScreening(6, 2, batch_size=3, max_batches=4)
     first = policy.ask()
     policy.tell(first, [0.1, np.nan, 0.3], missing="drop")
     asked = policy.ask()

@@ -102,7 +102,7 @@ def test_every_policy_names_an_arm_that_never_answers(name):
 
 
 def test_all_silent_arms_are_asked_in_turn():
-    policy = pb.policies.LUCB(3, 0.1, sigma=0.1)
+    policy = pb.policies.LUCB(3, delta=0.1, noise_std=0.1)
     for _ in range(10):
         policy.tell(policy.ask(), np.full(3, np.nan), missing="drop")
     assert policy.silent.tolist() == [0, 1, 2]
@@ -117,7 +117,7 @@ def test_all_silent_arms_are_asked_in_turn():
 
 
 def test_recommend_names_silent_arms_last():
-    policy = pb.policies.UGapEc(4, 0.1, 3, sigma=0.01)
+    policy = pb.policies.UGapEc(4, delta=0.1, k=3, noise_std=0.01)
     while not policy.done:
         arms = policy.ask()
         policy.tell(arms, np.where(arms < 2, np.nan, 0.1 * arms), missing="drop")
@@ -125,8 +125,8 @@ def test_recommend_names_silent_arms_last():
 
 
 @pytest.mark.parametrize("make", [
-    lambda: pb.policies.GoodArms(4, 0.1, threshold=0.5, sigma=0.1),
-                                  lambda: pb.policies.APT(4, 400, threshold=0.5)])
+    lambda: pb.policies.GoodArms(4, delta=0.1, threshold=0.5, noise_std=0.1),
+                                  lambda: pb.policies.APT(4, max_pulls=400, threshold=0.5)])
 def test_silent_arm_is_neither_good_nor_bad(make):
     policy, n_seen = make(), 0
     while not policy.done:
@@ -189,7 +189,7 @@ def test_late_reward_asks_a_silent_arm_again():
 
 
 def test_counts_bring_a_silent_arm_back():
-    policy = pb.policies.ThompsonSampling(3, 1)
+    policy = pb.policies.ThompsonSampling(3, rng=1)
     while not policy.silent.size:
         arms = policy.ask()
         policy.tell(arms, np.where(arms == 1, np.nan, 0.5), missing="drop")
@@ -228,9 +228,11 @@ def test_states_with_forged_losses_are_refused_or_end(name):
 # -- the guarantee --------------------------------------------------------------------------
 
 RULES = {
-    "elimination": lambda: pb.policies.SuccessiveElimination(4, GLR(0.1, sigma=0.5)),
-    "top two": lambda: pb.policies.TopTwo(4, GLR(0.1, sigma=0.5), leader="empirical", rng=1),
-    "good": lambda: pb.policies.GoodArms(4, 0.1, threshold=0.2, sigma=0.5),
+    "elimination": lambda: pb.policies.SuccessiveElimination(4, stopping=GLR(delta=0.1,
+                                                                             noise_std=0.5)),
+    "top two": lambda: pb.policies.TopTwo(4, stopping=GLR(delta=0.1, noise_std=0.5),
+                                          leader="empirical", rng=1),
+    "good": lambda: pb.policies.GoodArms(4, delta=0.1, threshold=0.2, noise_std=0.5),
 }
 
 

@@ -156,15 +156,17 @@ def test_thresholds_that_do_not_follow_are_refused(entry, change, words):
 @pytest.mark.parametrize("k", [0, 3])
 def test_all_arms_or_none_are_known(cls, k):
     """UGapEc read behind its arms."""
-    state = cls(3, 0.1, k).get_state()
+    state = cls(3, k, delta=0.1).get_state()
     assert cls.from_state(state).done
     state["progress"]["stopped"] = False
     with pytest.raises(ValueError, match="stopped where all arms are looked for, or none"):
         cls.from_state(state)
 
 
-@pytest.mark.parametrize("make, name", [(lambda: pb.policies.BatchSAR(7, 2, 5, 12, 2), "sar_done"),
-                                        (lambda: pb.policies.BatchRacing(7, 2), "race_done")])
+@pytest.mark.parametrize("make, name",
+                         [(lambda: pb.policies.BatchSAR(7, 2, batch_size=5, max_batches=12,
+                                                        max_repeats=2), "sar_done"),
+                          (lambda: pb.policies.BatchRacing(7, 2), "race_done")])
 def test_a_policy_that_is_done_has_its_answer(make, name):
     """One that was said to be done, and was not, recommended no arm."""
     state = played(make(), 3).get_state()

@@ -388,7 +388,7 @@ def with_entry(at, value):
     return change
 
 
-@pytest.mark.parametrize("law", ["beta", "gaussian"])
+@pytest.mark.parametrize("law", ["bernoulli", "gaussian"])
 @pytest.mark.parametrize("damage", [
     broken("chosen", lambda x: 3),
     broken("chosen", lambda x: -2),

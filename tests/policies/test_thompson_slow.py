@@ -24,7 +24,7 @@ def test_regret(variance, gap, expected, half_width):
     low, high = 1.0 - (0.5 - scales / 2) ** 2, 1.0 - (0.5 + scales / 2) ** 2
     bandit = pb.environments.ScaledBernoulliBandit((low + high) / 2, low - high, 0.5)
     result = pb.simulate(lambda e: pb.policies.ThompsonSampling(2), bandit, N_RUNS, rng=1,
-                         horizon=100_000, metrics=[second_pulls])
+                         max_pulls=100_000, metrics=[second_pulls])
     regrets = gap * result.metrics["second_pulls"]
     error = np.hypot(regrets.std() / np.sqrt(N_RUNS), half_width / 1.96)
     # 5.5 deviations: runs with an unlucky beginning make the tail heavy

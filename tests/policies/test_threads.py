@@ -69,7 +69,7 @@ def assert_whole(policy, seconds):
     wrong, told = hammer(policy, seconds)
     assert not wrong and policy.n_batches == told > 0
     assert all_counted(policy, policy.pulls, policy.n_pulls)
-    budget = getattr(policy, "budget", None)
+    budget = getattr(policy, "budget", getattr(policy, "max_pulls", None))
     assert budget is None or costs_are_observed(policy) or policy.n_pulls <= budget
     assert policy.n_batches <= getattr(policy, "max_batches", np.inf)
     if hasattr(policy, "get_state"):
@@ -125,11 +125,11 @@ def test_what_a_tell_changes_is_not_read_in_the_middle_of_it(name):
     assert {"n_pulls", "n_batches", "done", "pulls"} <= refused
 
 
-LARGE = [lambda: pb.policies.BatchRacing(20_000, 3, batch_size=20_000, sigma=0.1),
-         lambda: pb.policies.BatchHalving(20_000, 3, 20_000, 40),
-         lambda: pb.policies.SequentialHalving(2**14, 2**22),
-         lambda: pb.policies.BatchSAR(5000, 3, 5000, 60),
-         lambda: pb.policies.GPUCB(400, kernel=np.eye(300),
+LARGE = [lambda: pb.policies.BatchRacing(20_000, 3, batch_size=20_000, noise_std=0.1),
+         lambda: pb.policies.BatchHalving(20_000, 3, batch_size=20_000, max_batches=40),
+         lambda: pb.policies.SequentialHalving(2**14, budget=2**22),
+         lambda: pb.policies.BatchSAR(5000, 3, batch_size=5000, max_batches=60),
+         lambda: pb.policies.GPUCB(len(np.eye(300)), budget=400, kernel=np.eye(300),
                                    noise_std=1.0)]
 
 

@@ -33,7 +33,7 @@ def play(policy, bandit):
 @pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["params"]))
 def test_cases_of_vbr(case):
     K, n, expect = case["params"]["K"], case["params"]["n"], case["expect"]
-    policy, order, rejected = play(pb.policies.VBR(K, n),
+    policy, order, rejected = play(pb.policies.VBR(K, budget=n),
                                    pb.environments.TableBandit(case["rewards"]))
     assert order == expect["pulls"] and rejected == expect["rejected"]
     assert policy.pulls.tolist() == expect["counts"]
@@ -73,14 +73,17 @@ def make_pair(kind, rng):
     K = int(rng.integers(1, 15))
     spare = int(rng.integers(1, 40)) * int(rng.integers(1, 8))
     if kind == "vbr":
-        return pb.policies.VBR(K, K + spare), twin.VBR(K, K + spare)
+        return pb.policies.VBR(K, budget=K + spare), twin.VBR(K, K + spare)
     if kind in ("C", "A"):
         T = K + spare - 1
-        return pb.policies.ContinuousRejects(K, T, kind), twin.ContinuousRejects(K, T, kind)
+        return pb.policies.ContinuousRejects(K, budget=T,
+                                             criterion=kind), twin.ContinuousRejects(K, T, kind)
     T = 2 * K + spare
-    options = dict(epsilon=float(rng.choice([0, 0.01, 0.1, 1])), variance_aware=kind == "aware",
-                   variances=variances_of(rng, K, kind))
-    return pb.policies.EBTC(K, budget=T, **options), twin.EBTC(K, T, **options)
+    epsilon, aware = float(rng.choice([0, 0.01, 0.1, 1])), kind == "aware"
+    variances = variances_of(rng, K, kind)
+    noise = "estimated" if aware else None if variances is None else np.sqrt(variances)
+    return (pb.policies.EBTC(K, max_pulls=T, epsilon=epsilon, noise_std=noise),
+            twin.EBTC(K, T, epsilon, variances, aware))
 
 
 KINDS = ["vbr", "plain", "known", "aware", "C", "A"]
@@ -131,10 +134,10 @@ def test_the_twins_where_pulls_are_lost(kind):
 
 def test_lost_pulls_of_vbr():
     """All pulls of an arm lost: it goes first; an arm heard once is pulled for its variance."""
-    policy = pb.policies.VBR(3, 24)
+    policy = pb.policies.VBR(3, budget=24)
     policy.tell(policy.ask(), np.where(policy.ask() == 2, np.nan, 0.5), missing="drop")
     assert policy.survivors.tolist() == [0, 1]
-    policy = pb.policies.VBR(3, 24)
+    policy = pb.policies.VBR(3, budget=24)
     arms = policy.ask()
     rewards = np.where(arms == 0, 0.0, np.arange(arms.size) % 2)
     rewards[np.flatnonzero(arms == 2)[1:]] = np.nan
@@ -146,9 +149,9 @@ def test_lost_pulls_of_vbr():
 def test_equal_rewards():
     """Ties: EB-TC by the lowest index; the others reject the highest."""
     ones = pb.environments.TableBandit([[0.5]] * 4)
-    for policy in (pb.policies.VBR(4, 40), pb.policies.EBTC(4, budget=40),
-                   pb.policies.ContinuousRejects(4, 40),
-                   pb.policies.EBTC(4, budget=40, variance_aware=True, epsilon=0)):
+    for policy in (pb.policies.VBR(4, budget=40), pb.policies.EBTC(4, max_pulls=40),
+                   pb.policies.ContinuousRejects(4, budget=40),
+                   pb.policies.EBTC(4, max_pulls=40, noise_std="estimated", epsilon=0)):
         assert play(policy, ones)[0].recommend().tolist() == [0]
         ones.reset()
 
@@ -182,27 +185,30 @@ def test_budgets():
         K, spare = int(rng.integers(2, 30)), int(rng.integers(1, 60))
         table = pb.environments.TableBandit(random_table(rng, K))
         for aware in (False, True):
-            policy = play(pb.policies.EBTC(K, variance_aware=aware, budget=2 * K + spare), table)[0]
+            policy = play(pb.policies.EBTC(K, noise_std="estimated" if aware else None,
+                                           max_pulls=2 * K + spare), table)[0]
             assert policy.n_pulls == 2 * K + spare == policy.pulls.sum()
-        for policy in (pb.policies.VBR(K, K + spare), pb.policies.ContinuousRejects(K, K + spare)):
+        for policy in (pb.policies.VBR(K, budget=K + spare),
+                       pb.policies.ContinuousRejects(K, budget=K + spare)):
             policy = play(policy, table)[0]
             assert policy.n_pulls == policy.pulls.sum() <= K + spare
             if isinstance(policy, pb.policies.VBR):
                 assert policy.survivors.size == 1
             else:
                 assert policy.survivors.size == 1 or policy.n_pulls == K + spare
-        same = pb.policies.SuccessiveRejects(K, K + spare)
+        same = pb.policies.SuccessiveRejects(K, budget=K + spare)
         table.reset()
-        assert play(same, table)[0].n_pulls == play(pb.policies.VBR(K, K + spare), table)[0].n_pulls
+        assert play(same, table)[0].n_pulls == play(pb.policies.VBR(K, budget=K + spare),
+                                                    table)[0].n_pulls
 
 
 def test_anytime():
     """Without a budget it never ends, and pulls as one with a budget does."""
-    short, bandit = pb.policies.EBTC(N, budget=300), pb.environments.TableBandit(TABLE)
+    short, bandit = pb.policies.EBTC(N, max_pulls=300), pb.environments.TableBandit(TABLE)
     order = play(short, bandit)[1]
     policy, seen = pb.policies.EBTC(N), []
     bandit.reset()
-    assert policy.budget is None and policy.recommend().tolist() == [0]
+    assert policy.max_pulls is None and policy.recommend().tolist() == [0]
     while policy.n_pulls < 300:
         arms = policy.ask()
         policy.tell(arms, bandit.pull(arms))
@@ -213,45 +219,47 @@ def test_anytime():
 
 def test_half_of_the_pulls_are_the_leaders():
     best = pb.environments.TableBandit([[0.2], [0.9], [0.3], [0.1]])
-    pulls = play(pb.policies.EBTC(4, budget=404), best)[0].pulls
+    pulls = play(pb.policies.EBTC(4, max_pulls=404), best)[0].pulls
     assert pulls[1] == 1 + 201  # its first, and 400 / 2 + 1 by the first turn's rounding
 
 
 def test_one_arm():
-    assert pb.policies.VBR(1, 0).done and pb.policies.ContinuousRejects(1, 0).done
-    policy = pb.policies.EBTC(1, budget=7)
+    assert pb.policies.VBR(1, budget=0).done and pb.policies.ContinuousRejects(1, budget=0).done
+    policy = pb.policies.EBTC(1, max_pulls=7)
     assert play(policy, pb.environments.TableBandit([[0.5]]))[0].n_pulls == 7
 
 
 @pytest.mark.parametrize("make, error, message", [
-    (lambda: pb.policies.VBR(4, 4), pb.errors.InfeasibleBudgetError,
+    (lambda: pb.policies.VBR(4, budget=4), pb.errors.InfeasibleBudgetError,
      "budget must be at least 5 for 4 arms.*got 4"),
-    (lambda: pb.policies.VBR(0, 4), ValueError, "n_arms must be at least 1; got 0"),
-    (lambda: pb.policies.VBR(4, 9.5), TypeError, "budget must be an integer; got 9.5"),
-    (lambda: pb.policies.EBTC(4, budget=3), pb.errors.InfeasibleBudgetError,
+    (lambda: pb.policies.VBR(0, budget=4), ValueError, "n_arms must be at least 1; got 0"),
+    (lambda: pb.policies.VBR(4, budget=9.5), TypeError, "budget must be an integer; got 9.5"),
+    (lambda: pb.policies.EBTC(4, max_pulls=3), pb.errors.InfeasibleBudgetError,
      "at least 4 for 4 arms.*got 3"),
-    (lambda: pb.policies.EBTC(4, budget=7, variance_aware=True), pb.errors.InfeasibleBudgetError,
+    (lambda: pb.policies.EBTC(4, max_pulls=7, noise_std="estimated"),
+     pb.errors.InfeasibleBudgetError,
      "at least 8 for 4 arms.*got 7"),
     (lambda: pb.policies.EBTC(4, epsilon=-0.1), ValueError,
      "epsilon must be finite and at least 0; got"),
     (lambda: pb.policies.EBTC(4, epsilon=np.nan), ValueError, "epsilon must be finite"),
     (lambda: pb.policies.EBTC(4, epsilon="x"), TypeError, "epsilon must hold real numbers"),
-    (lambda: pb.policies.EBTC(4, variances=[1, 2]), ValueError, r"shape \(4,\); got \(2,\)"),
-    (lambda: pb.policies.EBTC(2, variances=[1, 0]), ValueError,
-     "variances must be finite and above 0"),
-    (lambda: pb.policies.EBTC(2, variances=[1, 1], variance_aware=True), ValueError,
-     "variance_aware must be False where variances are given; got True"),
-    (lambda: pb.policies.ContinuousRejects(4, 3), pb.errors.InfeasibleBudgetError,
+    (lambda: pb.policies.EBTC(4, noise_std=[1.0, 2.0]), ValueError,
+     r"shape \(4,\), one value per arm; got shape \(2,\)"),
+    (lambda: pb.policies.EBTC(2, noise_std=[1.0, 0.0]), ValueError,
+     r"noise_std must be in \[1e-150, 1e\+150\]; got 0.0"),
+    (lambda: pb.policies.EBTC(2, noise_std="known"), ValueError,
+     "noise_std must be an array, 'estimated' or None; got 'known'"),
+    (lambda: pb.policies.ContinuousRejects(4, budget=3), pb.errors.InfeasibleBudgetError,
      "at least 4 for 4 arms.*got 3"),
-    (lambda: pb.policies.EBTC(4, budget=2**70), ValueError,
-     f"budget must be at most {2**53}; got {2**70}"),
-    (lambda: pb.policies.EBTC(4, budget=2**53 + 1), ValueError,
+    (lambda: pb.policies.EBTC(4, max_pulls=2**70), ValueError,
+     f"max_pulls must be at most {2**53}; got {2**70}"),
+    (lambda: pb.policies.EBTC(4, max_pulls=2**53 + 1), ValueError,
+     f"max_pulls must be at most {2**53}; got"),
+    (lambda: pb.policies.ContinuousRejects(4, budget=2**70), ValueError,
      f"budget must be at most {2**53}; got"),
-    (lambda: pb.policies.ContinuousRejects(4, 2**70), ValueError,
-     f"budget must be at most {2**53}; got"),
-    (lambda: pb.policies.ContinuousRejects(2**70, 9), ValueError,
+    (lambda: pb.policies.ContinuousRejects(2**70, budget=9), ValueError,
      f"n_arms must be at most {2**40}"),
-    (lambda: pb.policies.ContinuousRejects(4, 9, "B"), ValueError,
+    (lambda: pb.policies.ContinuousRejects(4, budget=9, criterion="B"), ValueError,
      "criterion must be one of 'C', 'A'"),
 ])
 def test_bad_input(make, error, message):

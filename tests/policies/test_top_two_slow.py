@@ -11,7 +11,7 @@ pytestmark = pytest.mark.slow
 def test_one_group():
     """Twenty Bernoulli arms, .5 and nineteen of .45, 10,000 pulls: .105 within .02."""
     bandit = pb.environments.BernoulliBandit(np.r_[0.5, np.full(19, 0.45)])
-    result = pb.simulate(lambda e: pb.policies.EBTC(e.n_arms, budget=10_000), bandit, 6000,
+    result = pb.simulate(lambda e: pb.policies.EBTC(e.n_arms, max_pulls=10_000), bandit, 6000,
                          rng=2023)
     low, high = result.error_interval
     assert 0.085 < low and high < 0.125, result

@@ -8,40 +8,48 @@ import pytest
 import pybandit as pb
 from pybandit.stopping import GLR
 
-from studies.cases import KERNEL, VARIANCES, N, measured
+from studies.cases import KERNEL, NOISE_STD, VARIANCES, N, measured
 
 MOST = 400  # pulls of a policy without an end
 POLICIES = {
-    "batch halving": lambda s: pb.policies.BatchHalving(N, 2, 5, 9, rng=3),
-    "batch racing": lambda s: pb.policies.BatchRacing(N, 2, 0.1, 5, sigma=0.05 * s),
-    "batch sar": lambda s: pb.policies.BatchSAR(N, 2, 5, 12, 2),
-    "batch screening": lambda s: pb.policies.BatchScreening(N, 2, 5, 12, 2,
+    "batch halving": lambda s: pb.policies.BatchHalving(N, 2, batch_size=5, max_batches=9, rng=3),
+    "batch racing": lambda s: pb.policies.BatchRacing(N, 2, delta=0.1, batch_size=5,
+                                                      noise_std=0.05 * s),
+    "batch sar": lambda s: pb.policies.BatchSAR(N, 2, batch_size=5, max_batches=12, max_repeats=2),
+    "batch screening": lambda s: pb.policies.BatchScreening(N, 2, batch_size=5, max_batches=12,
+                                                            max_repeats=2,
                                                             prior_means=VARIANCES * s,
                                                             noise_std=0.1 * s),
-    "halving": lambda s: pb.policies.SequentialHalving(N, 80),
-    "shvar": lambda s: pb.policies.SHVar(N, 80, VARIANCES * s * s),
-    "shadavar": lambda s: pb.policies.SHAdaVar(N, 150, 0.5),
-    "successive rejects": lambda s: pb.policies.SuccessiveRejects(N, 60),
-    "vbr": lambda s: pb.policies.VBR(N, 60),
-    "thompson": lambda s: pb.policies.ThompsonSampling(N, 5, law="gaussian", noise_std=0.3 * s),
-    "ebtc": lambda s: pb.policies.EBTC(N, budget=40, epsilon=0.1 * s, variances=VARIANCES * s * s),
-    "ebtc aware": lambda s: pb.policies.EBTC(N, variance_aware=True, epsilon=0.1 * s, budget=60),
-    "top two": lambda s: pb.policies.TopTwo(N, GLR(0.1, sigma=0.05 * s), beta="ids", rng=1),
+    "halving": lambda s: pb.policies.SequentialHalving(N, budget=80),
+    "shvar": lambda s: pb.policies.SHVar(N, budget=80, noise_std=NOISE_STD * s),
+    "shadavar": lambda s: pb.policies.SHAdaVar(N, budget=150, delta=0.5),
+    "successive rejects": lambda s: pb.policies.SuccessiveRejects(N, budget=60),
+    "vbr": lambda s: pb.policies.VBR(N, budget=60),
+    "thompson": lambda s: pb.policies.ThompsonSampling(N, rng=5, law="gaussian", noise_std=0.3 * s),
+    "ebtc": lambda s: pb.policies.EBTC(N, max_pulls=40, epsilon=0.1 * s, noise_std=NOISE_STD * s),
+    "ebtc aware": lambda s: pb.policies.EBTC(N, noise_std="estimated", epsilon=0.1 * s,
+                                             max_pulls=60),
+    "top two": lambda s: pb.policies.TopTwo(N, stopping=GLR(delta=0.1, noise_std=0.05 * s),
+                                            beta="ids", rng=1),
     "top two unknown": lambda s: pb.policies.TopTwo(N,
-                                                    GLR(0.1, "gaussian-unknown", epsilon=0.01 * s),
-                                                    beta="ids", budget=200, rng=1),
-    "track": lambda s: pb.policies.TrackAndStop(N, GLR(0.1, sigma=0.05 * s)),
-    "lucb": lambda s: pb.policies.LUCB(N, 0.1, 2, sigma=0.05 * s, epsilon=0.01 * s),
-    "ugap sure": lambda s: pb.policies.UGapEc(N, 0.1, 2, sigma=0.05 * s),
-    "lil ucb": lambda s: pb.policies.LilUCB(N, 0.1, sigma=0.05 * s, constants="heuristic",
-                                            budget=400),
-    "elimination": lambda s: pb.policies.SuccessiveElimination(N, GLR(0.1, "gaussian-unknown"),
-                                                               budget=400),
-    "ocba": lambda s: pb.policies.OCBA(N, 60, n_initial=4),
-    "apt": lambda s: pb.policies.APT(N, 60, threshold=0.45 * s, epsilon=0.1 * s),
-    "good arms": lambda s: pb.policies.GoodArms(N, 0.1, threshold=0.45 * s, sigma=0.05 * s,
-                                                budget=400),
-    "good arms unknown": lambda s: pb.policies.GoodArms(N, 0.1, threshold=0.45 * s, budget=400,
+                                                    stopping=GLR(delta=0.1, law="gaussian-unknown",
+                                                                 epsilon=0.01 * s),
+                                                    beta="ids", max_pulls=200, rng=1),
+    "track": lambda s: pb.policies.TrackAndStop(N, stopping=GLR(delta=0.1, noise_std=0.05 * s)),
+    "lucb": lambda s: pb.policies.LUCB(N, delta=0.1, k=2, noise_std=0.05 * s, epsilon=0.01 * s),
+    "ugap sure": lambda s: pb.policies.UGapEc(N, delta=0.1, k=2, noise_std=0.05 * s),
+    "lil ucb": lambda s: pb.policies.LilUCB(N, delta=0.1, noise_std=0.05 * s, guarantee="heuristic",
+                                            max_pulls=400),
+    "elimination": lambda s: pb.policies.SuccessiveElimination(
+        N, stopping=GLR(delta=0.1, law="gaussian-unknown"),
+        max_pulls=400),
+    "ocba": lambda s: pb.policies.OCBA(N, budget=60, n_initial=4),
+    "apt": lambda s: pb.policies.APT(N, max_pulls=60, threshold=0.45 * s, epsilon=0.1 * s),
+    "good arms": lambda s: pb.policies.GoodArms(N, delta=0.1, threshold=0.45 * s,
+                                                noise_std=0.05 * s,
+                                                max_pulls=400),
+    "good arms unknown": lambda s: pb.policies.GoodArms(N, delta=0.1, threshold=0.45 * s,
+                                                        max_pulls=400,
                                                         law="gaussian-unknown", sampling="apt"),
 }
 for name, make in {"bayes gap": pb.policies.BayesGap, "gp ucb": pb.policies.GPUCB,
@@ -51,12 +59,13 @@ for name, make in {"bayes gap": pb.policies.BayesGap, "gp ucb": pb.policies.GPUC
     stream = dict(rng=2) if make is pb.policies.GaussianThompson else {}
     POLICIES |= {
         f"{name} of a kernel": lambda s, make=make, stream=stream: make(
-            30, kernel=KERNEL, noise_std=0.3 * s, prior_std=s, **stream),
+            N, budget=30, kernel=KERNEL, noise_std=0.3 * s, prior_std=s, **stream),
         f"{name} of features": lambda s, make=make, stream=stream: make(
-            30, features=KERNEL[:, :3], noise_std=0.3 * s, prior_std=s, **stream),
+            N, budget=30, features=KERNEL[:, :3], noise_std=0.3 * s, prior_std=s, **stream),
         # the prior is in units of the noise there
         f"{name} of unknown noise": lambda s, make=make, stream=stream: make(
-            30, features=KERNEL[:, :3], noise_std=None, noise_prior=(1.0, s * s), **stream),
+            N, budget=30, features=KERNEL[:, :3], noise_std=None, noise_prior=(1.0, s * s),
+                                                                             **stream),
     }
 
 

@@ -106,16 +106,16 @@ def test_a_second_init_is_refused_and_changes_nothing():
         with pytest.raises(RuntimeError, match="made already: __init__ cannot be called again"):
             again()
     assert policy.n_pulls == 5 and policy.ask().size == 5
-    bandit = pb.environments.BinomialBandit(3, [0.5, 0.25])
+    bandit = pb.environments.BinomialBandit([0.5, 0.25], trials=3)
     with pytest.raises(RuntimeError, match="made already"):
-        bandit.__init__(4, [0.5])
+        bandit.__init__([0.5], trials=4)
     assert bandit.trials == 3 and bandit.means.tolist() == [0.5, 0.25]
 
 
 def test_an_init_that_failed_leaves_nothing_to_use():
     policy = pb.policies.UCB1.__new__(pb.policies.UCB1)
-    with pytest.raises(ValueError, match="constant"):
-        policy.__init__(3, constant=-1.0)
+    with pytest.raises(ValueError, match="exploration"):
+        policy.__init__(3, exploration=-1.0)
     for call in (policy.ask, lambda: policy.pulls, lambda: policy.__init__(3)):
         with pytest.raises(RuntimeError, match="did not finish|made already"):
             call()

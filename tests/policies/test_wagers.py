@@ -29,18 +29,18 @@ def test_margins_and_their_twin():
     for _ in range(150):
         rewards = some_rewards(rng, int(rng.integers(2, 5)))
         epsilon, delta = float(rng.choice([0.0, 0.1, 0.5])), float(rng.choice([0.1, 1e-6]))
-        ours = Betting(delta, epsilon=epsilon).margins(rewards)
+        ours = Betting(delta=delta, epsilon=epsilon).margins(rewards)
         np.testing.assert_allclose(ours, twin.margins(rewards, delta, epsilon), rtol=1e-8,
                                    atol=1e-8)
 
 
 ROUNDED = 1e-9
 MAKERS = {
-    "T3C": lambda rule: pb.policies.TopTwo(3, rule, rng=1),
-    "EB-TC": lambda rule: pb.policies.TopTwo(3, rule, leader="empirical", rng=2),
-    "TTUCB": lambda rule: pb.policies.TopTwo(3, rule, leader="ucb", beta="ids", rng=3),
+    "T3C": lambda rule: pb.policies.TopTwo(3, stopping=rule, rng=1),
+    "EB-TC": lambda rule: pb.policies.TopTwo(3, stopping=rule, leader="empirical", rng=2),
+    "TTUCB": lambda rule: pb.policies.TopTwo(3, stopping=rule, leader="ucb", beta="ids", rng=3),
     "EBTC": lambda rule: pb.policies.EBTC(3, stopping=rule),
-    "track": lambda rule: pb.policies.TrackAndStop(3, rule),
+    "track": lambda rule: pb.policies.TrackAndStop(3, stopping=rule),
 }
 
 
@@ -48,7 +48,7 @@ MAKERS = {
 @pytest.mark.parametrize("name", MAKERS)
 @pytest.mark.parametrize("seed", range(4))
 def test_policies_stop_where_the_twin_does(seed, name):
-    rng, rule = np.random.default_rng(seed), Betting(0.2, epsilon=0.1 * (seed == 3))
+    rng, rule = np.random.default_rng(seed), Betting(delta=0.2, epsilon=0.1 * (seed == 3))
     policy, seen = MAKERS[name](rule), [[], [], []]
     means = np.array([0.3, 0.6, 0.5])
     while not policy.done and policy.n_pulls < 400:
@@ -66,7 +66,8 @@ def test_policies_stop_where_the_twin_does(seed, name):
 
 
 def test_elimination_lets_arms_go_where_the_twin_tells_them():
-    rng, policy = np.random.default_rng(1), pb.policies.SuccessiveElimination(4, Betting(0.1))
+    rng, policy = np.random.default_rng(1), pb.policies.SuccessiveElimination(
+        4, stopping=Betting(delta=0.1))
     seen, means = [[] for _ in range(4)], np.array([0.2, 0.5, 0.7, 0.6])
     while not policy.done:
         before, arms = policy.alive, policy.ask()
@@ -103,7 +104,7 @@ def test_expected_wealth_is_one_at_the_mean_and_less_above_it(chances):
 
 def chance_of_naming(means, wrong, delta, horizon):
     """Of ever stopping with `wrong`, two coins in turns: all runs of as many rounds."""
-    rule, alive = Betting(delta), {(0, 0): 1.0}
+    rule, alive = Betting(delta=delta), {(0, 0): 1.0}
     named = 0.0
     for n in range(1, horizon + 1):
         after = {}
@@ -134,14 +135,15 @@ NASTY = {  # the second arm is the worse one, hardly
     "coins": pb.environments.BernoulliBandit([0.5, 0.5 - 1e-9]),
     "rare": pb.environments.BernoulliBandit([0.02, 0.02 - 1e-9]),
     "ten": pb.environments.BernoulliBandit([0.5] + [0.5 - 1e-9] * 9),
-    "narrow": pb.environments.UniformBandit([0.5, 0.5 - 1e-9], [1e-4, 1e-4]),
-    "wide and narrow": pb.environments.UniformBandit([0.5, 0.5 - 1e-9], [0.08, 1e-4]),
+    "narrow": pb.environments.UniformBandit([0.5, 0.5 - 1e-9], [0.01, 0.01]),
+    "wide and narrow": pb.environments.UniformBandit([0.5, 0.5 - 1e-9], np.sqrt([0.08, 1e-4])),
 }
 
 
 def wrong_answers(name, delta, n_runs, n_pulls):
-    policy = pb.policies.TopTwo(NASTY[name].n_arms, Betting(delta), leader="empirical")
-    result = pb.simulate(policy, NASTY[name], n_runs, rng=3, horizon=n_pulls)
+    policy = pb.policies.TopTwo(NASTY[name].n_arms, stopping=Betting(delta=delta),
+                                leader="empirical")
+    result = pb.simulate(policy, NASTY[name], n_runs, rng=3, max_pulls=n_pulls)
     return int((result.errors & result.stopped).sum())
 
 
@@ -165,8 +167,8 @@ def test_ten_thousand_runs(name, delta):
 def test_rewards_that_vary_little_need_few_pulls():
     rng, means = np.random.default_rng(1), np.array([0.5, 0.55])
     pulls = []
-    for rule in Betting(0.05), GLR(0.05, "bernoulli"):
-        policy = pb.policies.SuccessiveElimination(2, rule)
+    for rule in Betting(delta=0.05), GLR(delta=0.05, law="bernoulli"):
+        policy = pb.policies.SuccessiveElimination(2, stopping=rule)
         while not policy.done:
             arms = policy.ask()
             policy.tell(arms, np.clip(means[arms] + 0.05 * rng.standard_normal(arms.size), 0, 1))
@@ -177,7 +179,7 @@ def test_rewards_that_vary_little_need_few_pulls():
 
 def test_epsilon_ends_equal_arms():
     rng = np.random.default_rng(2)
-    policy = pb.policies.EBTC(2, stopping=Betting(0.1, epsilon=0.2))
+    policy = pb.policies.EBTC(2, stopping=Betting(delta=0.1, epsilon=0.2))
     while not policy.done:
         arms = policy.ask()
         policy.tell(arms, rng.random(arms.size) < 0.5)
@@ -185,12 +187,12 @@ def test_epsilon_ends_equal_arms():
 
 
 def test_equal_rewards_go_on_and_one_arm_stops():
-    policy = pb.policies.TopTwo(2, Betting(0.1), rng=1)
+    policy = pb.policies.TopTwo(2, stopping=Betting(delta=0.1), rng=1)
     for _ in range(200):
         arms = policy.ask()
         policy.tell(arms, np.full(arms.size, 0.4))
     assert not policy.done and not policy.is_endless
-    one = pb.policies.TopTwo(1, Betting(0.1), rng=1)
+    one = pb.policies.TopTwo(1, stopping=Betting(delta=0.1), rng=1)
     one.tell(one.ask(), [0.5])
     assert one.done and one.is_sure
 
@@ -200,7 +202,7 @@ def gains_of(policy):
 
 
 def test_rewards_outside_are_refused_and_nothing_is_told():
-    policy = pb.policies.TopTwo(2, Betting(0.1), rng=1)
+    policy = pb.policies.TopTwo(2, stopping=Betting(delta=0.1), rng=1)
     before = gains_of(policy)
     arms = policy.ask()
     for rewards in [0.5, 1.5], [-0.1, 0.5]:
@@ -211,12 +213,12 @@ def test_rewards_outside_are_refused_and_nothing_is_told():
 
 def test_a_state_continues_bit_for_bit():
     rng = np.random.default_rng(3)
-    policy = pb.policies.TopTwo(3, Betting(0.01), rng=1)
+    policy = pb.policies.TopTwo(3, stopping=Betting(delta=0.01), rng=1)
     for _ in range(50):
         arms = policy.ask()
         policy.tell(arms, rng.random(arms.size))
     again = pb.policies.TopTwo.from_state(policy.get_state())
-    assert again.stopping == policy.stopping and hash(again.stopping) == hash(Betting(0.01))
+    assert again.stopping == policy.stopping and hash(again.stopping) == hash(Betting(delta=0.01))
     for _ in range(100):
         arms = policy.ask()
         rewards = rng.random(arms.size)
@@ -227,7 +229,7 @@ def test_a_state_continues_bit_for_bit():
 
 
 def test_gains_that_no_rewards_have_are_refused():
-    policy = pb.policies.EBTC(2, stopping=Betting(0.1))
+    policy = pb.policies.EBTC(2, stopping=Betting(delta=0.1))
     policy.tell(policy.ask(), [0.5, 0.25])
     state = policy.get_state()
     for change in (lambda gains: gains * 2, lambda gains: gains * 0.5, lambda gains: gains[:40]):
@@ -237,10 +239,10 @@ def test_gains_that_no_rewards_have_are_refused():
 
 
 def test_rules_are_values():
-    rule = Betting(0.1, epsilon=0.25)
-    assert pickle.loads(pickle.dumps(rule)) == rule != Betting(0.1)
+    rule = Betting(delta=0.1, epsilon=0.25)
+    assert pickle.loads(pickle.dumps(rule)) == rule != Betting(delta=0.1)
     assert repr(rule) == "Betting(delta=0.1, epsilon=0.25)" and rule.law == "bounded"
-    assert Betting(0.1) != GLR(0.1)
+    assert Betting(delta=0.1) != GLR(delta=0.1)
 
 
 @pytest.mark.parametrize("rewards, error, message", [
@@ -252,7 +254,7 @@ def test_rules_are_values():
 ])
 def test_bad_rewards(rewards, error, message):
     with pytest.raises(error, match=message):
-        Betting(0.1).margins(rewards)
+        Betting(delta=0.1).margins(rewards)
 
 
 @pytest.mark.parametrize("arguments", [dict(delta=0.0), dict(delta=1.0),
@@ -264,6 +266,6 @@ def test_bad_arguments(arguments):
 
 
 def test_unseen_arms_are_in_doubt():
-    margins = Betting(0.1).margins([[0.5, 0.6], []])
+    margins = Betting(delta=0.1).margins([[0.5, 0.6], []])
     assert math.isnan(margins[0]) and margins[1] == -math.inf
-    assert not Betting(0.1).is_sure([[], []])
+    assert not Betting(delta=0.1).is_sure([[], []])

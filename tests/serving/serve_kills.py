@@ -25,8 +25,10 @@ GONE = ConnectionError, asyncio.IncompleteReadError
 
 def policy(amends):
     """What is corrected late may change what is asked; not of a round robin."""
-    return pb.policies.RoundRobin(40, 3, 30, 25) if amends else pb.policies.BatchSAR(40, 3, 30, 60,
-                                                                                     4)
+    return pb.policies.RoundRobin(40, 3, batch_size=30,
+                                  max_batches=25) if amends else pb.policies.BatchSAR(
+                                      40, 3, batch_size=30, max_batches=60,
+                                      max_repeats=4)
 
 
 def is_mistaken(batch_id, position):

@@ -46,7 +46,8 @@ def measure(seconds, n_clients):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "study.db")
         # one batch takes the most of it, so that clients do not wait for each other's last
-        pb.Study.create(path, pb.policies.BatchSAR(2000, 20, 2000, 100, 4)).close()
+        pb.Study.create(path, pb.policies.BatchSAR(2000, 20, batch_size=2000, max_batches=100,
+                                                   max_repeats=4)).close()
         with serving(path) as server:
             began = time.perf_counter()
             times = asyncio.run(tells(server.port, seconds, n_clients))

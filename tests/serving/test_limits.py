@@ -168,7 +168,8 @@ def while_reading(server, work):
 
 @pytest.fixture
 def large(tmp_path):
-    pb.Study.create(tmp_path / "study.db", pb.policies.RoundRobin(N, 1, N, 10**9)).close()
+    pb.Study.create(tmp_path / "study.db",
+                    pb.policies.RoundRobin(N, 1, batch_size=N, max_batches=10**9)).close()
     with serving(tmp_path / "study.db") as server:
         assert call(server.port, "POST", "/ask", {})[0] == 200
         yield server
@@ -233,7 +234,8 @@ def test_the_event_loop_goes_on_while_bodies_are_parsed(tmp_path, monkeypatch):
     """The loop itself, apart from clients: how much later than asked it wakes."""
     for name, token in ENVIRONMENT.items():
         monkeypatch.setenv(name, token)
-    pb.Study.create(tmp_path / "study.db", pb.policies.RoundRobin(N, 1, N, 10**9)).close()
+    pb.Study.create(tmp_path / "study.db",
+                    pb.policies.RoundRobin(N, 1, batch_size=N, max_batches=10**9)).close()
     server, late = Server(tmp_path / "study.db", tokens_of(None)[0]), []
 
     async def tick():

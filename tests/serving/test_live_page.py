@@ -23,7 +23,8 @@ WIDTHS = "[document.documentElement.scrollWidth, document.documentElement.client
 @pytest.fixture
 def path(tmp_path):
     settings = Plates(Layout(4, 6), (0, 6), normalise=True, log=True, flip=True).settings()
-    pb.Study.create(tmp_path / "study.db", pb.policies.BatchSAR(60, 30, 22, 30, 4),
+    pb.Study.create(tmp_path / "study.db",
+                    pb.policies.BatchSAR(60, 30, batch_size=22, max_batches=30, max_repeats=4),
                     [f"gene <{i}> & co, which has a name that is long" for i in range(60)],
                     settings=settings).close()
     return tmp_path / "study.db"

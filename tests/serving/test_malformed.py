@@ -13,7 +13,8 @@ from serving.served import call, exchange, serving
 def check_malformed(tmp_path, n, seed):
     """How often each status came."""
     path = tmp_path / "study.db"
-    with pb.Study.create(path, pb.policies.BatchSAR(30, 3, 20, 8, 4)) as study:
+    with pb.Study.create(path, pb.policies.BatchSAR(30, 3, batch_size=20, max_batches=8,
+                                                    max_repeats=4)) as study:
         # all is known of a batch but its last well
         study.tell(study.ask().id, np.full(19, 0.25), positions=np.arange(19))
         head = study.status().head

@@ -24,7 +24,7 @@ from studies.cases import measured
 
 
 def policy():
-    return pb.policies.BatchSAR(12, 3, 10, 12, 4)
+    return pb.policies.BatchSAR(12, 3, batch_size=10, max_batches=12, max_repeats=4)
 
 
 @pytest.fixture

@@ -55,10 +55,10 @@ def make_in_turn(environment):
     return InTurn(environment.n_arms, 5)
 
 
-FOUR = {"halving": pb.policies.SequentialHalving(8, 120),
+FOUR = {"halving": pb.policies.SequentialHalving(8, budget=120),
         "ucb1": lambda e: pb.policies.UCB1(e.n_arms),
         "top two": pb.policies.TopTwo(8), "in turn": make_in_turn}
-OPTIONS = dict(horizon=120, checkpoints=[45, 90, 120], arm_pulls_by_run=True)
+OPTIONS = dict(max_pulls=120, checkpoints=[45, 90, 120], arm_pulls_by_run=True)
 
 
 def assert_equal(one, other):
@@ -74,7 +74,7 @@ class Coins(pb.environments.Environment):
 
     def __init__(self, means):
         means = np.asarray(means)
-        super().__init__(means, means * (1 - means))
+        super().__init__(means, np.sqrt(means * (1 - means)))
 
     def pull(self, arms, rng=None):
         return (rng.random(np.size(arms)) < self.means[arms]) * 1.0

@@ -66,14 +66,14 @@ def mixture(arm, rng, means, apart):
 
 def mixture_of(means, apart=0.5):
     apart = np.full(len(means), apart)
-    return mixture(means, apart**2, apart=apart)
+    return mixture(means, apart, apart=apart)
 
 
 class Mixture(pb.environments.Environment):
     """`mixture` in Python."""
 
     def __init__(self, means, apart=0.5):
-        super().__init__(means, apart**2)
+        super().__init__(means, apart)
         self.apart = apart
 
     def pull(self, arms, rng=None):

@@ -8,18 +8,18 @@ import pytest
 import pybandit as pb
 
 BUDGETS = [24, 40, 160]
-ARMS = pb.environments.GaussianBandit(np.linspace(1.0, 0.0, 8), 0.25)
+ARMS = pb.environments.GaussianBandit(np.linspace(1.0, 0.0, 8), 0.5)
 COLUMNS = ("errors", "regrets", "cumulative_regrets", "pulls", "batches", "stopped", "arm_pulls")
 MARKS = ("checkpoint_errors", "checkpoint_regrets", "checkpoint_cumulative_regrets",
          "checkpoint_leaders")
 
 
 def halving(environment, budget):
-    return pb.policies.SequentialHalving(environment.n_arms, budget)
+    return pb.policies.SequentialHalving(environment.n_arms, budget=budget)
 
 
 def rejects(environment, budget):
-    return pb.policies.SuccessiveRejects(environment.n_arms, budget)
+    return pb.policies.SuccessiveRejects(environment.n_arms, budget=budget)
 
 
 POLICIES = {"halving": halving, "EBTC": pb.policies.EBTC(8), "rejects": rejects}
@@ -40,7 +40,7 @@ def test_budgets_are_simulations_of_each(common):
                                   one.cumulative_regrets)
     for name in COLUMNS:
         assert np.array_equal(getattr(whole["halving"], name), getattr(alone["halving"], name))
-    once = pb.compare({"EBTC": pb.policies.EBTC(8)}, ARMS, 50, rng=1, horizon=160,
+    once = pb.compare({"EBTC": pb.policies.EBTC(8)}, ARMS, 50, rng=1, max_pulls=160,
                       checkpoints=BUDGETS,
                       common_rewards=common)["EBTC"]
     for name in COLUMNS + MARKS:
@@ -66,7 +66,7 @@ def test_tables_files_and_sums_are_those_of_any_comparison(tmp_path):
         whole + other
     # the last budget alone is another comparison
     alone = pb.compare({name: make if name == "EBTC" else lambda e, make=make: make(e, 160)
-                        for name, make in POLICIES.items()}, ARMS, 50, rng=6, horizon=160,
+                        for name, make in POLICIES.items()}, ARMS, 50, rng=6, max_pulls=160,
                        checkpoints=BUDGETS)
     with pytest.raises(ValueError, match="policies must be equal"):
         whole + alone
@@ -82,7 +82,7 @@ def test_a_policy_spends_no_more_than_the_budget():
     (dict(budgets=[16, 16]), "budgets must increase; got 16 after 16"),
     (dict(budgets=[0, 16]), "budgets must be .*got 0"),
     (dict(budgets=[]), "budgets must be"),
-    (dict(budgets=BUDGETS, horizon=20), "horizon must be None where budgets are given; got 20"),
+    (dict(budgets=BUDGETS, max_pulls=20), "max_pulls must be None where budgets are given; got 20"),
     (dict(budgets=BUDGETS, checkpoints=[3]), "checkpoints must be None where budgets are given"),
 ])
 def test_bad_budgets(options, words):

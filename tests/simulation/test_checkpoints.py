@@ -18,8 +18,8 @@ PROCESSES = {"bayes gap", "bayes gap weights", "gp ucb", "bayes ucb", "ei", "pi"
 CURVES = ("errors", "regrets", "cumulative_regrets")
 MAKERS = {
     "one by one": lambda e: pb.policies.UCB1(e.n_arms),
-    "stages": lambda e: pb.policies.SequentialHalving(e.n_arms, 200),
-    "batches of two": lambda e: pb.policies.LUCB(e.n_arms, 0.1),
+    "stages": lambda e: pb.policies.SequentialHalving(e.n_arms, budget=200),
+    "batches of two": lambda e: pb.policies.LUCB(e.n_arms, delta=0.1),
     "its own stream": lambda e: pb.policies.TopTwo(e.n_arms),
     "python": make_in_turn,
 }
@@ -29,19 +29,20 @@ MAKERS = {
 def test_a_checkpoint_is_a_run_that_ended_there(name):
     """Bit for bit, wherever a horizon holds the first batch."""
     make = MAKERS[name]
-    whole = pb.simulate(make, GAUSSIAN, 12, rng=2, horizon=240, checkpoints=MARKS)
+    whole = pb.simulate(make, GAUSSIAN, 12, rng=2, max_pulls=240, checkpoints=MARKS)
     assert whole.checkpoints.tolist() == MARKS
     for column, mark in enumerate(MARKS):
         if mark < (25 if name != "stages" else 66):
             continue
-        ended = pb.simulate(make, GAUSSIAN, 12, rng=2, horizon=mark)
+        ended = pb.simulate(make, GAUSSIAN, 12, rng=2, max_pulls=mark)
         for curve in CURVES:
             there = getattr(whole, f"checkpoint_{curve}")[:, column]
             assert there.tolist() == getattr(ended, curve).tolist(), (mark, curve)
 
 
 def test_nothing_is_known_before_the_first_batch():
-    result = pb.simulate(MAKERS["one by one"], GAUSSIAN, 3, rng=1, horizon=9, checkpoints=[0, 7, 9])
+    result = pb.simulate(MAKERS["one by one"], GAUSSIAN, 3, rng=1, max_pulls=9,
+                         checkpoints=[0, 7, 9])
     assert result.checkpoint_leaders[:, :2].tolist() == [[0, 0]] * 3  # the lowest index
     assert not result.checkpoint_cumulative_regrets[:, :2].any()
     assert result.checkpoint_cumulative_regrets[:, 2].tolist() == (
@@ -49,8 +50,8 @@ def test_nothing_is_known_before_the_first_batch():
 
 
 def test_checkpoints_change_nothing_else():
-    plain = pb.simulate(MAKERS["one by one"], GAUSSIAN, 20, rng=1, horizon=100).to_dict()
-    marked = pb.simulate(MAKERS["one by one"], GAUSSIAN, 20, rng=1, horizon=100,
+    plain = pb.simulate(MAKERS["one by one"], GAUSSIAN, 20, rng=1, max_pulls=100).to_dict()
+    marked = pb.simulate(MAKERS["one by one"], GAUSSIAN, 20, rng=1, max_pulls=100,
                          checkpoints=[20, 60]).to_dict()
     assert {name: marked[name] for name in plain} == plain
 
@@ -59,7 +60,8 @@ def test_checkpoints_change_nothing_else():
 def test_leaders_and_errors_on_a_table(python):
     """Rewards are written down: arm 1 leads after a round, then arm 2, which is the best."""
     table = pb.environments.TableBandit([[0.0, 0.0, 0.0], [5.0, 0.0, 0.0], [1.0, 6.0, 6.0]])
-    make = (lambda e: InRounds(3)) if python else (lambda e: pb.policies.RoundRobin(3, 1, 3, 3))
+    make = (lambda e: InRounds(3)) if python else (lambda e: pb.policies.RoundRobin(
+        3, 1, batch_size=3, max_batches=3))
     result = pb.simulate(make, table, 2, rng=1, checkpoints=[2, 3, 5, 6, 9])
     assert result.checkpoint_leaders.tolist() == [[0, 1, 1, 2, 2]] * 2
     assert result.checkpoint_errors.tolist() == [[True, True, True, False, False]] * 2
@@ -87,14 +89,14 @@ def test_an_answer_in_python_is_asked_at_checkpoints_alone():
             asked.append(self.n_pulls)
             return super().recommend()
 
-    result = pb.simulate(lambda e: Own(8), GAUSSIAN, 1, rng=4, horizon=300, checkpoints=[10, 200])
+    result = pb.simulate(lambda e: Own(8), GAUSSIAN, 1, rng=4, max_pulls=300, checkpoints=[10, 200])
     assert asked == [10, 200, 300]
-    assert_same(result, pb.simulate(pb.policies.UCB1(8), GAUSSIAN, 1, rng=4, horizon=300,
+    assert_same(result, pb.simulate(pb.policies.UCB1(8), GAUSSIAN, 1, rng=4, max_pulls=300,
                                     checkpoints=[10, 200]))
 
 
 def test_curves_have_the_intervals_of_their_end():
-    result = pb.simulate(MAKERS["one by one"], GAUSSIAN, 50, rng=1, horizon=90,
+    result = pb.simulate(MAKERS["one by one"], GAUSSIAN, 50, rng=1, max_pulls=90,
                          checkpoints=[30, 90])
     mean, low, high = result.curve()
     assert (mean[1], low[1], high[1]) == (result.error_probability, *result.error_interval)
@@ -109,13 +111,13 @@ def test_curves_have_the_intervals_of_their_end():
     ([-1], ValueError, "checkpoints must be at least 0; got -1"),
     ([2.5], TypeError, "checkpoints must be an integer; got 2.5"),
     ([], ValueError, "checkpoints must be increasing numbers of pulls, 1 or more; got 0"),
-    ([5, 101], ValueError, "checkpoints must be at most the horizon, 100; got 101"),
+    ([5, 101], ValueError, "checkpoints must be at most max_pulls, 100; got 101"),
     (7, TypeError, "checkpoints must be increasing numbers of pulls; got 7"),
     (np.ma.array([1, 2], mask=[0, 1]), ValueError, "checkpoints must not be masked"),
 ])
 def test_bad_checkpoints(checkpoints, error, words):
     with pytest.raises(error, match=words):
-        pb.simulate(MAKERS["one by one"], GAUSSIAN, 1, horizon=100, checkpoints=checkpoints)
+        pb.simulate(MAKERS["one by one"], GAUSSIAN, 1, max_pulls=100, checkpoints=checkpoints)
     with pytest.raises(ValueError, match="checkpoints must be given to simulate for a curve"):
         pb.simulate(MAKERS["stages"], GAUSSIAN, 1).curve()
 
@@ -139,7 +141,7 @@ class Lasts(InTurn):
 def test_quantiles_are_of_those_that_stopped(q):
     """Seven runs need 1 to 7 pulls; where 5 end them two are known to need more."""
     Lasts.lengths = iter([4, 1, 7, 3, 6, 2, 5] * 2)
-    free, cut = (pb.simulate(lambda e: Lasts(8), GAUSSIAN, 7, horizon=most) for most in (None, 5))
+    free, cut = (pb.simulate(lambda e: Lasts(8), GAUSSIAN, 7, max_pulls=most) for most in (None, 5))
     expected = np.quantile(np.arange(1.0, 8), q, method="inverted_cdf")
     assert np.array_equal(free.quantiles(q), expected)
     assert np.array_equal(free.quantiles(q, "batches"), expected)
@@ -148,8 +150,9 @@ def test_quantiles_are_of_those_that_stopped(q):
 
 
 def test_quantiles_of_a_stopping_rule():
-    result = pb.simulate(lambda e: pb.policies.TopTwo(8, pb.stopping.GLR(0.1, sigma=0.1)),
-                         pb.environments.GaussianBandit(np.linspace(0, 1, 8), 0.01), 40, rng=1)
+    result = pb.simulate(lambda e: pb.policies.TopTwo(8, stopping=pb.stopping.GLR(delta=0.1,
+                                                                                  noise_std=0.1)),
+                         pb.environments.GaussianBandit(np.linspace(0, 1, 8), 0.1), 40, rng=1)
     assert result.stopped.all()
     assert result.quantiles(0.5) == np.quantile(result.pulls, 0.5, method="inverted_cdf")
     for q, error, words in ((1.5, ValueError, r"q must be in \[0, 1\]; got 1.5"),
@@ -162,13 +165,13 @@ def test_quantiles_of_a_stopping_rule():
 
 @pytest.mark.parametrize("name", MAKERS)
 def test_pulls_of_arms_by_run(name):
-    result = pb.simulate(MAKERS[name], GAUSSIAN, 9, rng=1, horizon=99, arm_pulls_by_run=True)
+    result = pb.simulate(MAKERS[name], GAUSSIAN, 9, rng=1, max_pulls=99, arm_pulls_by_run=True)
     assert result.arm_pulls_by_run.shape == (9, 8) and result.arm_pulls_by_run.dtype == np.int64
     assert result.arm_pulls_by_run.sum(axis=1).tolist() == result.pulls.tolist()
     assert (result.arm_pulls_by_run.mean(axis=0) == result.arm_pulls).all()
     gaps = 1.0 - GAUSSIAN.means
     assert result.cumulative_regrets == pytest.approx(result.arm_pulls_by_run @ gaps)
-    assert pb.simulate(MAKERS[name], GAUSSIAN, 2, horizon=99).arm_pulls_by_run is None
+    assert pb.simulate(MAKERS[name], GAUSSIAN, 2, max_pulls=99).arm_pulls_by_run is None
 
 
 # -- a policy instead of a factory --------------------------------------------------------
@@ -176,7 +179,7 @@ def test_pulls_of_arms_by_run(name):
 
 def arms_for(policy):
     means = np.linspace(0.3, 0.7, policy.n_arms)
-    return pb.environments.UniformBandit(means, 0.02)
+    return pb.environments.UniformBandit(means, 0.02**0.5)
 
 
 @pytest.mark.parametrize("name", POLICIES)
@@ -184,7 +187,7 @@ def test_a_policy_made_new_is_a_fresh_one(name):
     """Bit for bit, after runs of every length; the object that is given is not touched."""
     make, given = POLICIES[name], POLICIES[name]()
     before = str(given.get_state())
-    options = dict(rng=5, n_threads=1, horizon=700, checkpoints=[10, 60, 100],
+    options = dict(rng=5, n_threads=1, max_pulls=700, checkpoints=[10, 60, 100],
                    arm_pulls_by_run=True, answer=[given.n_arms - 1])
     alike, fresh = (pb.simulate(maker, arms_for(given), 8, **options)
                     for maker in (given, lambda e: make()))
@@ -234,12 +237,13 @@ def test_an_answer_without_python_is_that_of_recommend(name):
 def test_policies_that_are_no_patterns():
     used = pb.policies.UCB1(8)
     used.tell(used.ask(), np.zeros(8))
-    for make, error, words in ((used, ValueError, "must be a fresh policy; got one of 8 pulls"),
-                               (InTurn(8, 3), TypeError, "or a policy with a state; got")):
-        with pytest.raises(error, match=f"policy_factory .*{words}"):
+    told = InTurn(8, 3)
+    told.tell(told.ask(), np.zeros(9))
+    for make, words in ((used, "got one of 8 pulls"), (told, "got one of 9 pulls")):
+        with pytest.raises(ValueError, match=f"policy must be a fresh policy; {words}"):
             pb.simulate(make, GAUSSIAN, 2)
     with pytest.raises(ValueError, match="a policy of the 8 arms of the environment; got one of 3"):
-        pb.simulate(pb.policies.UCB1(3), GAUSSIAN, 2, horizon=9)
+        pb.simulate(pb.policies.UCB1(3), GAUSSIAN, 2, max_pulls=9)
 
 
 class Remembers(pb.policies.UCB1):
@@ -262,19 +266,19 @@ def test_what_a_class_of_ones_own_has_is_made_anew():
         return policy.told
 
     for make in (Remembers(8), lambda e: Remembers(8)):
-        result = pb.simulate(make, GAUSSIAN, 4, rng=1, horizon=20, metrics=[told])
+        result = pb.simulate(make, GAUSSIAN, 4, rng=1, max_pulls=20, metrics=[told])
         assert result.metrics["told"].tolist() == [13.0] * 4
-    with pytest.raises(TypeError, match="policy_factory must be a function of an environment wh"):
-        pb.simulate(Needs(8, 1), GAUSSIAN, 2, horizon=20)
+    with pytest.raises(TypeError, match="policy must be a function of an environment wh"):
+        pb.simulate(Needs(8, 1), GAUSSIAN, 2, max_pulls=20)
 
 
 def test_a_pattern_meets_environments_that_are_drawn():
     def draw(rng):
         return pb.environments.GaussianBandit(rng.random(8))
 
-    options = dict(rng=1, horizon=60)
+    options = dict(rng=1, max_pulls=60)
     for policy in (pb.policies.UCB1(8), pb.policies.TopTwo(8),
-                   pb.policies.SequentialHalving(8, 50)):
+                   pb.policies.SequentialHalving(8, budget=50)):
         assert_same(pb.simulate(policy, draw, 9, **options),
                     pb.simulate(lambda e: type(policy)(**policy._options()), draw, 9,  # noqa: B023
                                 **options))
@@ -336,7 +340,7 @@ def test_means_that_vary_need_rewards_that_vary():
             return np.array([0.0, 1.0, self.looks])
 
     with pytest.raises(ValueError, match="environment must have means that stay as they are"):
-        pb.simulate(pb.policies.Uniform(3, 9), Creeps([0.0, 1.0, 2.0]), 1)
+        pb.simulate(pb.policies.Uniform(3, budget=9), Creeps([0.0, 1.0, 2.0]), 1)
 
     class Moves(Drifting):
         stationary = False

@@ -61,7 +61,7 @@ def test_the_jth_reward_of_an_arm_is_the_same_for_all():
         return make
 
     pb.compare({"adaptive": keeping(Keeps, adaptive), "regular": keeping(Backwards, regular)},
-               GAUSSIAN, 3, rng=6, horizon=160)
+               GAUSSIAN, 3, rng=6, max_pulls=160)
     for i in range(3):
         table = streams.common_rewards(6, i, MEANS, 160)
         for kept in (adaptive[i], regular[i]):
@@ -101,14 +101,15 @@ def test_python_and_compiled_code_do_the_same_on_common_rewards():
         def ask(self):
             return super().ask()
 
-    pair = pb.compare({"c": pb.policies.LUCB(8, 0.1, 2), "python": lambda e: Slow(8, 0.1, 2)},
+    pair = pb.compare({"c": pb.policies.LUCB(8, delta=0.1, k=2),
+                       "python": lambda e: Slow(8, delta=0.1, k=2)},
                       GAUSSIAN, 5,
-                      rng=8, horizon=300, checkpoints=[50, 300])
+                      rng=8, max_pulls=300, checkpoints=[50, 300])
     assert_same(pair["c"], pair["python"])
 
 
 def test_policies_of_costs_see_common_costs():
-    bandit = pb.environments.CostlyBandit(GAUSSIAN, np.arange(1.0, 9.0), 3.0)
+    bandit = pb.environments.CostlyBandit(GAUSSIAN, np.arange(1.0, 9.0), cost_shape=3.0)
     told = []
 
     class Keeping(pb.montecarlo.EstimatorAllocator):
@@ -130,7 +131,8 @@ def test_policies_of_costs_see_common_costs():
 
 def test_common_rewards_make_differences_smaller():
     """Uniform against twice as many pulls: the regrets of a run rise and fall together."""
-    policies = {"few": pb.policies.Uniform(8, 80), "more": pb.policies.Uniform(8, 160)}
+    policies = {"few": pb.policies.Uniform(8, budget=80),
+                "more": pb.policies.Uniform(8, budget=160)}
     spread = {}
     for common in (True, False):
         pair = pb.compare(policies, lambda rng: pb.environments.GaussianBandit(MEANS), 600, rng=1,
@@ -171,14 +173,14 @@ def test_merged_is_one_longer_run():
 
 
 def test_other_seeds_are_merged_in_their_order():
-    one, two = (pb.compare(FOUR, GAUSSIAN, 4, rng=seed, horizon=99) for seed in (1, 2))
+    one, two = (pb.compare(FOUR, GAUSSIAN, 4, rng=seed, max_pulls=99) for seed in (1, 2))
     merged = one + two
     assert [stream["words"][0] for stream in merged.streams] == [1, 2]
     for name in FOUR:
         assert merged[name].regrets.tolist() == [*one[name].regrets, *two[name].regrets]
         assert merged[name].arm_pulls == pytest.approx(
             (one[name].arm_pulls + two[name].arm_pulls) / 2)
-    three = merged + pb.compare(FOUR, GAUSSIAN, 4, rng=3, horizon=99)
+    three = merged + pb.compare(FOUR, GAUSSIAN, 4, rng=3, max_pulls=99)
     with pytest.raises(ValueError, match="streams must differ .* run 0 of the same seed"):
         three + two
 
@@ -186,32 +188,33 @@ def test_other_seeds_are_merged_in_their_order():
 def test_the_same_runs_are_refused():
     pair = {"a": pb.policies.UCB1(8), "b": pb.policies.EBTC(8)}
     seeds = np.random.SeedSequence(9)
-    first = pb.compare(pair, GAUSSIAN, 5, rng=seeds, horizon=20)
-    pb.compare(pair, GAUSSIAN, 5, rng=seeds, horizon=20) + first
+    first = pb.compare(pair, GAUSSIAN, 5, rng=seeds, max_pulls=20)
+    pb.compare(pair, GAUSSIAN, 5, rng=seeds, max_pulls=20) + first
     for rng in (9, np.random.SeedSequence([9, 0])):
         with pytest.raises(ValueError, match="both have run 0 of the same seed; take another rng"):
-            first + pb.compare(pair, GAUSSIAN, 2, rng=rng, horizon=20)
+            first + pb.compare(pair, GAUSSIAN, 2, rng=rng, max_pulls=20)
     again = np.random.SeedSequence(9, n_children_spawned=4)
     with pytest.raises(ValueError, match="both have run 4 of the same seed"):
-        first + pb.compare(pair, GAUSSIAN, 2, rng=again, horizon=20)
+        first + pb.compare(pair, GAUSSIAN, 2, rng=again, max_pulls=20)
 
 
-BASE = dict(policies={"a": pb.policies.UCB1(8)}, environment=GAUSSIAN, n_runs=2, horizon=30)
+BASE = dict(policies={"a": pb.policies.UCB1(8)}, environment=GAUSSIAN, n_runs=2, max_pulls=30)
 
 
 @pytest.mark.parametrize("name, other", [
     ("policies", dict(policies={"b": pb.policies.UCB1(8)})),
-    ("policies", dict(policies={"a": pb.policies.UCB1(8, constant=3.0)})),
+    ("policies", dict(policies={"a": pb.policies.UCB1(8, exploration=3.0)})),
     ("policies", dict(policies={"a": pb.policies.EBTC(8)})),
     ("policies", dict(policies={"a": pb.policies.UCB1(8), "b": pb.policies.EBTC(8)})),
     ("policies", dict(policies={"a": lambda e: Says(8, [0])})),
     ("environment", dict(environment=pb.environments.GaussianBandit(MEANS + 0.1))),
-    ("environment", dict(environment=pb.environments.GaussianBandit(MEANS, 2.0))),
+    ("environment", dict(environment=pb.environments.GaussianBandit(MEANS, 2.0**0.5))),
     ("environment", dict(environment=Coins(MEANS), policies={"a": pb.policies.UCB1(8)})),
     ("environment", dict(environment=lambda rng: GAUSSIAN,
                          policies={"a": pb.policies.UCB1(8)})),
-    ("horizon", dict(horizon=31)), ("checkpoints", dict(checkpoints=[9, 30])),
-    ("answer", dict(answer="above", threshold=0.5)), ("answer", dict(epsilon=0.1)),
+    ("max_pulls", dict(max_pulls=31)), ("checkpoints", dict(checkpoints=[9, 30])),
+    ("answer", dict(answer=pb.simulation.Above(0.5))),
+                                         ("answer", dict(answer=pb.simulation.Best(epsilon=0.1))),
     ("arm_pulls_by_run", dict(arm_pulls_by_run=True)),
     ("common_rewards", dict(common_rewards=False)),
 ])
@@ -230,16 +233,17 @@ def test_other_options_are_refused_by_name(name, other):
     ([pb.policies.UCB1(8)], TypeError, "policies must be a mapping of names"),
     ({"": pb.policies.UCB1(8)}, TypeError, "policies must have names that are text; got ''"),
     ({1: pb.policies.UCB1(8)}, TypeError, "policies must have names that are text; got 1"),
-    ({"a": 3}, TypeError, r"policies\['a'\] must be a function of an environment, or a policy"),
+    ({"a": 3}, TypeError, r"policies\['a'\] must be a policy or a function of an environment"),
 ])
 def test_bad_policies(policies, error, words):
     with pytest.raises(error, match=words):
-        pb.compare(policies, GAUSSIAN, 2, horizon=9)
+        pb.compare(policies, GAUSSIAN, 2, max_pulls=9)
 
 
 def test_an_exception_says_whose_it_is():
-    with pytest.raises(ValueError, match="horizon must be given") as raised:
-        pb.compare({"good": pb.policies.SequentialHalving(8, 80), "bad": pb.policies.UCB1(8)},
+    with pytest.raises(ValueError, match="max_pulls must be given") as raised:
+        pb.compare({"good": pb.policies.SequentialHalving(8, budget=80),
+                    "bad": pb.policies.UCB1(8)},
                    GAUSSIAN, 2)
     assert raised.value.__notes__ == ["in policies['bad']"]
     with pytest.raises(ValueError, match="name must be one of 'a'; got 'b'"):
@@ -255,9 +259,11 @@ def test_options_whose_words_are_alike_are_told_apart():
         kernel = pb.kernels.rbf([1.0, scale])
         for _ in range(length):
             kernel = pb.kernels.rbf(1.0) + kernel
-        policy = pb.policies.GPUCB(4, kernel=kernel, features=features, refit_every=6,
+        policy = pb.policies.GPUCB(len(features), budget=4, kernel=kernel,
+                                   features=features,
+                                   refit_every=6,
                                    noise_std=0.5)
-        return pb.compare({"a": policy}, GAUSSIAN, 1, rng=np.random.SeedSequence(1), horizon=4)
+        return pb.compare({"a": policy}, GAUSSIAN, 1, rng=np.random.SeedSequence(1), max_pulls=4)
 
     for length in (0, 20):
         same, other = one(1.0, length), one(1.0 + 1e-9, length)

@@ -18,8 +18,8 @@ def pair():
 
 @pytest.fixture(scope="module")
 def plain():
-    return pb.compare({"halving": pb.policies.SequentialHalving(8, 80),
-                       "uniform": pb.policies.Uniform(8, 80)},
+    return pb.compare({"halving": pb.policies.SequentialHalving(8, budget=80),
+                       "uniform": pb.policies.Uniform(8, budget=80)},
                       GAUSSIAN, 20, rng=1)
 
 
@@ -88,8 +88,8 @@ def test_files(pair, plain, tmp_path):
     assert_equal(pb.simulation.Comparison.load(str(tmp_path / "0.anything")), plain)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0.anything", "1.anything"]
     loaded = pb.simulation.Comparison.load(tmp_path / "1.anything")
-    more = pb.compare({"halving": pb.policies.SequentialHalving(8, 80),
-                       "uniform": pb.policies.Uniform(8, 80)},
+    more = pb.compare({"halving": pb.policies.SequentialHalving(8, budget=80),
+                       "uniform": pb.policies.Uniform(8, budget=80)},
                       GAUSSIAN, 20, rng=2)
     assert_equal(loaded + more, plain + more)
 
@@ -157,12 +157,12 @@ def test_a_file_stays_where_the_new_one_fails(plain, tmp_path, monkeypatch):
 
 def test_files_of_more_pulls_than_a_float64_counts(tmp_path):
     """Totals were rounded out of means, and `load` found that they are not the pulls."""
-    many = pb.compare({"uniform": pb.policies.Uniform(3, 10**13 + 1)},
+    many = pb.compare({"uniform": pb.policies.Uniform(3, budget=10**13 + 1)},
                       pb.environments.GaussianBandit([0.0, 5.0, 1.0]), 2999, rng=1,
                       common_rewards=False)
     many.save(tmp_path / "many.npz")
     assert_equal(pb.simulation.Comparison.load(tmp_path / "many.npz"), many)
-    more = pb.compare({"uniform": pb.policies.Uniform(3, 10**13 + 1)},
+    more = pb.compare({"uniform": pb.policies.Uniform(3, budget=10**13 + 1)},
                       pb.environments.GaussianBandit([0.0, 5.0, 1.0]), 3, rng=2,
                       common_rewards=False)
     (many + more).save(tmp_path / "more.npz")
@@ -171,7 +171,7 @@ def test_files_of_more_pulls_than_a_float64_counts(tmp_path):
 
 def test_pulls_of_each_arm_that_were_replaced_count(tmp_path):
     """Files and merged results had those of before."""
-    pair = pb.compare({"one": pb.policies.Uniform(2, 30)},
+    pair = pb.compare({"one": pb.policies.Uniform(2, budget=30)},
                       pb.environments.GaussianBandit([0.0, 1.0]), 7,
                       rng=1)
     one = pair["one"]
@@ -180,7 +180,7 @@ def test_pulls_of_each_arm_that_were_replaced_count(tmp_path):
     changed.save(tmp_path / "a.npz")
     for found in (changed, pb.simulation.Comparison.load(tmp_path / "a.npz")):
         assert (found["one"].arm_pulls == 2 * one.arm_pulls).all()
-    more = pb.compare({"one": pb.policies.Uniform(2, 30)},
+    more = pb.compare({"one": pb.policies.Uniform(2, budget=30)},
                       pb.environments.GaussianBandit([0.0, 1.0]), 7,
                       rng=2)
     assert (changed + more)["one"].arm_pulls.tolist() == [22.5, 22.5]

@@ -28,15 +28,16 @@ VALUES, COUNTS = [0.0, 1.0, 10.0], [[5, 0, 1], [0, 3, 0], [1, 2, 3.5]]
 TRUNCATED = ([0.5, 0.3, 0.5, 0.5, 0.2, 0.02, 0.9, 0.0101],
              [1e-6, 0.01, 0.07, 0.08333, 0.03, 3e-4, 0.0095, 1e-4])
 RANDOM = {
-    "gaussian": lambda: GaussianBandit([-1.0, 0.0, 3.0, 1e6], [1.0, 0.0, 4.0, 0.25]),
+    "gaussian": lambda: GaussianBandit([-1.0, 0.0, 3.0, 1e6], [1.0, 0.0, 2.0, 0.5]),
     "bernoulli": lambda: BernoulliBandit(CHANCES),
-    "binomial, 24": lambda: BinomialBandit(24, CHANCES),
-    "binomial, 2000": lambda: BinomialBandit(2000, CHANCES),
+    "binomial, 24": lambda: BinomialBandit(CHANCES, trials=24),
+    "binomial, 2000": lambda: BinomialBandit(CHANCES, trials=2000),
     "scaled": lambda: ScaledBernoulliBandit([0.0, 5.0, -1.0, 2.0], [1.0, 0.0, 3.0, 2.0],
                                             [0.5, 0.5, 0.01, 1.0]),
-    "uniform": lambda: UniformBandit([0.5, -3.0, 7.0], [1 / 12, 0.0, 100.0]),
-    "truncated": lambda: TruncatedNormalBandit(TRUNCATED[0], TRUNCATED[1]),
-    "costly": lambda: CostlyBandit(GaussianBandit([1.0, 2.0], [4.0, 0.25]), [1.0, 3.0], 0.5),
+    "uniform": lambda: UniformBandit([0.5, -3.0, 7.0], np.sqrt([1 / 12, 0.0, 100.0])),
+    "truncated": lambda: TruncatedNormalBandit(TRUNCATED[0], np.sqrt(TRUNCATED[1])),
+    "costly": lambda: CostlyBandit(GaussianBandit([1.0, 2.0], [2.0, 0.5]), [1.0, 3.0],
+                                   cost_shape=0.5),
     "samples": lambda: EmpiricalBandit(SAMPLES),
     "histograms": lambda: EmpiricalBandit(values=VALUES, counts=COUNTS),
 }
@@ -81,20 +82,20 @@ def test_rewards_have_the_declared_mean_and_variance(name):
 @pytest.mark.parametrize("p", [*CHANCES, 0.004, 0.0049, 0.0051, 0.45, 0.9951])
 def test_binomial_law(trials, p):
     """Counted up below ten expected successes, by rejection above; p over 1/2 mirrored."""
-    environment = BernoulliBandit([p]) if trials == 1 else BinomialBandit(trials, [p])
+    environment = BernoulliBandit([p]) if trials == 1 else BinomialBandit([p], trials=trials)
     count = np.arange(trials + 1)
     assert_frequencies(draws(environment, 0), count / trials, stats.binom.pmf(count, trials, p))
 
 
 def test_gaussian_law():
-    environment = GaussianBandit([2.0, -1.0], [0.25, 9.0])
+    environment = GaussianBandit([2.0, -1.0], [0.5, 3.0])
     for arm, deviation in enumerate([0.5, 3.0]):
         z = (draws(environment, arm) - environment.means[arm]) / deviation
         assert stats.kstest(z, "norm").pvalue > 1e-5
 
 
-def test_gaussian_variance_is_one_by_default():
-    assert GaussianBandit([0.0, 1.0]).variances.tolist() == [1.0, 1.0]
+def test_gaussian_noise_std_is_one_by_default():
+    assert GaussianBandit([0.0, 1.0]).noise_std.tolist() == [1.0, 1.0]
 
 
 def test_scaled_bernoulli_has_two_rewards():
@@ -111,7 +112,7 @@ def test_scaled_bernoulli_spreads_scalars():
 
 
 def test_uniform_law():
-    environment = UniformBandit([0.5, -3.0], [1 / 12, 3.0])
+    environment = UniformBandit([0.5, -3.0], np.sqrt([1 / 12, 3.0]))
     for arm, (low, width) in enumerate([(0.0, 1.0), (-6.0, 6.0)]):
         assert stats.kstest((draws(environment, arm) - low) / width, "uniform").pvalue > 1e-5
 
@@ -137,7 +138,7 @@ def parent_of(mean, variance):
 @pytest.mark.some(2)
 @pytest.mark.parametrize("arm", [1, 2, 4, 5, 6])
 def test_truncated_normal_law(arm):
-    environment = TruncatedNormalBandit(*TRUNCATED)
+    environment = TruncatedNormalBandit(TRUNCATED[0], np.sqrt(TRUNCATED[1]))
     x, shares, wrong = parent_of(TRUNCATED[0][arm], TRUNCATED[1][arm])
     assert np.abs(wrong).max() < 1e-9
     rewards = draws(environment, arm)
@@ -170,14 +171,15 @@ def test_any_possible_pair_has_a_truncated_normal(where, share, low, width):
 
 def test_truncated_normals_have_ends_of_their_own():
     """The same law on another interval, draw for draw."""
-    unit, wide = TruncatedNormalBandit([0.4], 0.06), TruncatedNormalBandit([-1.0], 6.0, -5.0, 5.0)
+    unit = TruncatedNormalBandit([0.4], 0.06**0.5)
+    wide = TruncatedNormalBandit([-1.0], 6.0**0.5, low=-5.0, high=5.0)
     assert (unit.low, unit.high, wide.low, wide.high) == (0.0, 1.0, -5.0, 5.0)
     np.testing.assert_allclose(draws(wide, 0, 100), 10 * draws(unit, 0, 100) - 5, atol=1e-7)
 
 
 def test_costs_come_after_rewards_and_leave_them_alone():
     inner = GaussianBandit([0.0, 5.0])
-    fixed, random = CostlyBandit(inner, [2.0, 0.5]), CostlyBandit(inner, [2.0, 0.5], 4.0)
+    fixed, random = CostlyBandit(inner, [2.0, 0.5]), CostlyBandit(inner, [2.0, 0.5], cost_shape=4.0)
     assert random.costs.tolist() == [2.0, 0.5] and random.variances.tolist() == [1.0, 1.0]
     assert random.environment is inner and random.cost_shape == 4.0 and fixed.cost_shape is None
     rewards, costs = fixed.pull_with_costs([0, 1, 1], 3)
@@ -193,7 +195,7 @@ def test_costs_come_after_rewards_and_leave_them_alone():
 
 @pytest.mark.parametrize("shape", [0.5, 1.0, 20.0])
 def test_costs_have_their_mean_and_nothing_to_do_with_rewards(shape):
-    random = CostlyBandit(GaussianBandit([1.0]), [3.0], shape)
+    random = CostlyBandit(GaussianBandit([1.0]), [3.0], cost_shape=shape)
     rewards, costs = random.pull_with_costs(np.zeros(DRAWS, dtype=int), 1)
     assert_moments(costs, 3.0, 9.0 / shape)
     assert abs(np.corrcoef(rewards, costs)[0, 1]) < 5 / np.sqrt(DRAWS)
@@ -207,8 +209,9 @@ def test_a_simulation_of_costs_goes_through_a_table():
         means.append(policy.means.tolist())
         return 0.0
 
-    table = CostlyBandit(TableBandit([[1.0, 2.0, 4.0], [0.0, 8.0]]), 1.0, 2.0)
-    pb.simulate(lambda e: pb.policies.RoundRobin(2, 1, 4, 1), table, 2, n_threads=1, metrics=[keep])
+    table = CostlyBandit(TableBandit([[1.0, 2.0, 4.0], [0.0, 8.0]]), 1.0, cost_shape=2.0)
+    pb.simulate(lambda e: pb.policies.RoundRobin(2, 1, batch_size=4, max_batches=1), table, 2,
+                n_threads=1, metrics=[keep])
     assert means == [[1.5, 4.0]] * 2
     for _ in range(2):  # over again in every call, and on within it
         assert table.pull([0, 0, 1]).tolist() == [1.0, 2.0, 0.0]
@@ -236,7 +239,7 @@ def test_sums_in_a_simulation_agree_in_law(name):
     n = environment.n_arms
 
     def make(environment):  # a metric would have the rewards one by one
-        made.append(pb.policies.RoundRobin(n, 1, 7 * n, 1))
+        made.append(pb.policies.RoundRobin(n, 1, batch_size=7 * n, max_batches=1))
         return made[-1]
 
     pb.simulate(make, environment, 3000, rng=3, n_threads=1)
@@ -266,7 +269,8 @@ def test_table_starts_over_in_every_run():
         return 0.0
 
     table.pull([0, 0, 1])
-    pb.simulate(lambda e: pb.policies.RoundRobin(2, 1, 4, 1), table, 3, n_threads=1, metrics=[keep])
+    pb.simulate(lambda e: pb.policies.RoundRobin(2, 1, batch_size=4, max_batches=1), table, 3,
+                n_threads=1, metrics=[keep])
     assert means == [[1.5, 4.0]] * 3
 
 
@@ -292,7 +296,7 @@ def test_equal_rewards_have_themselves_as_their_mean():
     """Four times 0.1 had another mean than three times, and a tie was an error."""
     table = TableBandit([[0.1] * 4, [0.1] * 3])
     assert table.means.tolist() == [0.1, 0.1] and table.variances.tolist() == [0.0, 0.0]
-    assert pb.simulate(pb.policies.Uniform(2, 20), table, 2, rng=1).error_probability == 0.0
+    assert pb.simulate(pb.policies.Uniform(2, budget=20), table, 2, rng=1).error_probability == 0.0
     rng = np.random.default_rng(1)
     values = rng.standard_normal(300) * 10.0 ** rng.integers(-300, 300, 300)
     sizes = rng.integers(1, 40, 300)
@@ -314,10 +318,10 @@ def test_binomials_of_more_trials_than_an_int64():
     made = []
 
     def make(environment):
-        made.append(pb.policies.Uniform(2, 2**33))
+        made.append(pb.policies.Uniform(2, budget=2**33))
         return made[-1]
 
-    pb.simulate(make, BinomialBandit(2**31, [0.4, 0.6]), 3, rng=1)
+    pb.simulate(make, BinomialBandit([0.4, 0.6], trials=2**31), 3, rng=1)
     assert np.array([policy.means for policy in made]) == pytest.approx(
         np.array([[0.4, 0.6]] * 3), abs=1e-8)
 
@@ -347,7 +351,7 @@ def test_what_a_subclass_says_of_its_costs_counts(environment):
     assert costs.tolist() == [1.0, 9.0, 9.0] and rewards.shape == (3,)
     paid = pb.simulate(lambda e: pb.montecarlo.EstimatorAllocator(2, costs="told"), environment,
                        3, rng=1,
-                       horizon=50, answer=[0], metrics=[lambda p, e: p.total_cost])
+                       max_pulls=50, answer=[0], metrics=[lambda p, e: p.total_cost])
     (total,) = paid.metrics.values()
     assert (total > 60).all()
 
@@ -359,7 +363,7 @@ def test_a_subclass_may_go_through_its_costs():
             rewards, costs = super().pull_with_costs(arms, rng)
             return rewards, 2.0 * costs
 
-    one, other = (kind(GaussianBandit([0.0, 1.0]), [1.0, 2.0], 3.0) for kind in (
+    one, other = (kind(GaussianBandit([0.0, 1.0]), [1.0, 2.0], cost_shape=3.0) for kind in (
         CostlyBandit, Doubled))
     assert (other.pull_with_costs([0, 1], 5)[1] == 2.0 * one.pull_with_costs([0, 1], 5)[1]).all()
 
@@ -383,7 +387,7 @@ def test_the_same_seed_gives_the_same_rewards(name):
 
 def test_what_is_returned_is_a_copy():
     environment = BernoulliBandit([0.5, 0.25])
-    environment.means[0] = environment.variances[0] = 9.0
+    environment.means[0] = environment.variances[0] = environment.noise_std[0] = 9.0
     assert environment.means.tolist() == [0.5, 0.25]
     assert environment.variances.tolist() == [0.25, 0.1875]
     assert repr(environment) == "<BernoulliBandit of 2 arms>"
@@ -402,26 +406,28 @@ def test_what_is_given_is_copied():
     (lambda: BernoulliBandit([np.nan]), ValueError, "means.*nan"),
     (lambda: BernoulliBandit([]), ValueError, "means must be flat and not empty"),
     (lambda: BernoulliBandit(["a"]), TypeError, "means must hold real numbers"),
-    (lambda: BinomialBandit(0, [0.5]), ValueError, "trials must be at least 1; got 0"),
-    (lambda: BinomialBandit(1.5, [0.5]), TypeError, "trials must be an integer; got 1.5"),
+    (lambda: BinomialBandit([0.5], trials=0), ValueError, "trials must be at least 1; got 0"),
+    (lambda: BinomialBandit([0.5], trials=1.5), TypeError, "trials must be an integer; got 1.5"),
     (lambda: GaussianBandit([np.inf]), ValueError, "means must be finite; got inf"),
-    (lambda: GaussianBandit([0.0], -1.0), ValueError, "variances .* got -1.0"),
-    (lambda: GaussianBandit([0.0, 1.0], [1.0] * 3), ValueError, r"variances .* got shape \(3,\)"),
+    (lambda: GaussianBandit([0.0], -1.0), ValueError, "noise_std .* got -1.0"),
+    (lambda: GaussianBandit([0.0, 1.0], [1.0] * 3), ValueError, r"noise_std .* got shape \(3,\)"),
     (lambda: ScaledBernoulliBandit(0.0, -1.0, 0.5), ValueError, "scales .* got -1.0"),
     (lambda: ScaledBernoulliBandit(0.0, 1.0, 2.0), ValueError, "probabilities .* got 2.0"),
     (lambda: ScaledBernoulliBandit([0.0] * 2, [1.0] * 3, 0.5), ValueError,
      r"scales .* shapes \(2,\), \(3,\)"),
-    (lambda: UniformBandit([0.0], -1.0), ValueError, "variances .* got -1.0"),
-    (lambda: TruncatedNormalBandit([0.5], 1 / 12), ValueError,
-     r"variances must be below 0.0833333 for a mean of 0.5 in \[0.0, 1.0\]; got 0.0833.* index 0"),
-    (lambda: TruncatedNormalBandit([0.5, 0.1], 0.01), ValueError, "below 0.0099.* at index 1"),
-    (lambda: TruncatedNormalBandit([0.5], 0.0), ValueError, "variances .* got 0.0"),
+    (lambda: UniformBandit([0.0], -1.0), ValueError, "noise_std .* got -1.0"),
+    (lambda: TruncatedNormalBandit([0.5], (1 / 12) ** 0.5), ValueError,
+     r"noise_std must be below 0.288675 for a mean of 0.5 in \[0.0, 1.0\]; got 0.288.* index 0"),
+    (lambda: TruncatedNormalBandit([0.5, 0.1], 0.1), ValueError, "below 0.09.* at index 1"),
+    (lambda: TruncatedNormalBandit([0.5], 0.0), ValueError, "noise_std .* got 0.0"),
     (lambda: TruncatedNormalBandit([0.0], 0.1), ValueError, "means must be between 0.0 and 1.0"),
-    (lambda: TruncatedNormalBandit([0.5], 0.1, 2.0, 1.0), ValueError, "high .* above low, 2.0"),
+    (lambda: TruncatedNormalBandit([0.5], 0.1, low=2.0, high=1.0), ValueError,
+     "high .* above low, 2.0"),
     (lambda: CostlyBandit([0.5], 1.0), TypeError, r"environment must be .*; got \[0.5\]"),
     (lambda: CostlyBandit(BernoulliBandit([0.5]), 0.0), ValueError, "costs .* got 0.0"),
     (lambda: CostlyBandit(BernoulliBandit([0.5]), [1.0] * 2), ValueError, r"shape \(2,\)"),
-    (lambda: CostlyBandit(BernoulliBandit([0.5]), 1.0, 0.0), ValueError, "cost_shape .* got 0.0"),
+    (lambda: CostlyBandit(BernoulliBandit([0.5]), 1.0, cost_shape=0.0), ValueError,
+     "cost_shape .* got 0.0"),
     (lambda: EmpiricalBandit(), ValueError, "samples, or values and counts"),
     (lambda: EmpiricalBandit(SAMPLES, values=VALUES, counts=COUNTS), ValueError, "not both"),
     (lambda: EmpiricalBandit([[1.0], []]), ValueError, r"samples\[1\] must be flat and not empty"),

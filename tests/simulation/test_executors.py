@@ -24,7 +24,7 @@ def test_an_executor_of_any_size_changes_nothing():
 
     for make, environment in ((make_in_turn, Coins(MEANS)), (pb.policies.TopTwo(8), draw_coins),
                               (make_in_turn, pb.environments.TableBandit(np.eye(8)))):
-        options = dict(rng=3, horizon=45, checkpoints=[9, 45], arm_pulls_by_run=True)
+        options = dict(rng=3, max_pulls=45, checkpoints=[9, 45], arm_pulls_by_run=True)
         alone = pb.simulate(make, environment, 150, **options)
         for workers in (1, 4):
             with ThreadPoolExecutor(workers) as executor:
@@ -48,7 +48,7 @@ def test_processes_change_nothing():
         found = pb.simulate(make_in_turn, draw_coins, 70, rng=3, executor=executor,
                             metrics=[length])
         assert_same(found, pb.simulate(make_in_turn, draw_coins, 70, rng=3, metrics=[length]))
-        with pytest.raises(TypeError, match="policy_factory, environment and metrics must be pick"):
+        with pytest.raises(TypeError, match="policy, environment and metrics must be pick"):
             pb.simulate(lambda e: InTurn(8, 2), GAUSSIAN, 3, executor=executor)
 
 

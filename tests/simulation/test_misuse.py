@@ -24,18 +24,19 @@ TABLE = TableBandit([[0.1, 0.2]] * 5)
 
 
 @pytest.mark.parametrize("make",
-                         [lambda e: pb.policies.Uniform(50, 100), lambda e: pb.policies.UCB1(3),
+                         [lambda e: pb.policies.Uniform(50, budget=100),
+                          lambda e: pb.policies.UCB1(3),
                           lambda e: pb.Policy(50)])
 def test_a_policy_of_other_arms_is_refused(make):
     with pytest.raises(ValueError, match="a policy of the 5 arms of the environment; got one of"):
-        pb.simulate(make, TABLE, 3, horizon=100)
+        pb.simulate(make, TABLE, 3, max_pulls=100)
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 8])
 @pytest.mark.parametrize("batches", [0, 1])
 def test_one_policy_for_all_runs_is_refused(n_threads, batches):
     """Used before, or returned again; with threads it was a crash."""
-    policy = pb.policies.BatchHalving(2000, 3, 2000, 40)
+    policy = pb.policies.BatchHalving(2000, 3, batch_size=2000, max_batches=40)
     for _ in range(batches):
         policy.tell(policy.ask(), np.zeros(2000))
     with pytest.raises(ValueError, match="must return (a fresh|another) policy in every run"):
@@ -44,12 +45,25 @@ def test_one_policy_for_all_runs_is_refused(n_threads, batches):
 
 def test_what_is_no_policy_and_no_environment():
     for factory, environment, words in [
-            (lambda e: 3, TABLE, "policy_factory must return a policy"),
-            (3, TABLE, "policy_factory must be a function"),
+            (lambda e: 3, TABLE, "policy must return a policy"),
+            (3, TABLE, "policy must be a policy or a function of an environment; got 3"),
             (lambda e: pb.policies.UCB1(3), 3, "environment must be an Environment"),
             (lambda e: pb.policies.UCB1(3), lambda rng: 3, "environment must have pull")]:
         with pytest.raises(TypeError, match=words):
-            pb.simulate(factory, environment, 2, horizon=9)
+            pb.simulate(factory, environment, 2, max_pulls=9)
+
+
+def test_classes_are_refused_with_the_call_that_makes_an_object():
+    for cls, call in ((pb.policies.SequentialHalving, r"SequentialHalving\(3, budget=...\)"),
+                      (pb.policies.UCB1, r"UCB1\(3\)"),
+                      (pb.policies.BatchSAR, r"BatchSAR\(3, batch_size=..., max_batches=...\)")):
+        bandit = pb.environments.TableBandit([[0.0], [1.0], [2.0]])
+        words = (f"must be an object or a function of an environment; got the class "
+                 f"{cls.__name__}: call it, {call}$")
+        with pytest.raises(TypeError, match="policy " + words):
+            pb.simulate(cls, bandit, 10)
+        with pytest.raises(TypeError, match=r"policies\['it'\] " + words):
+            pb.compare({"it": cls}, bandit, 10)
 
 
 class Mine(Environment):
@@ -74,7 +88,7 @@ class Mine(Environment):
     (lambda arms: None, "must hold real numbers")])
 def test_rewards_of_an_environment_are_checked(rewards, words):
     with pytest.raises((ValueError, TypeError), match=f"pull of Mine returns {words}"):
-        pb.simulate(lambda e: pb.policies.UCB1(2), Mine(rewards), 2, horizon=9)
+        pb.simulate(lambda e: pb.policies.UCB1(2), Mine(rewards), 2, max_pulls=9)
 
 
 @pytest.mark.parametrize("costs, words", [
@@ -93,7 +107,7 @@ def test_costs_of_an_environment_are_checked(base, costs, words):
             lambda: environment.pull_with_costs(np.array([0, 0])),
             lambda: pb.simulate(lambda e: pb.montecarlo.EstimatorAllocator(2, costs="told"),
                                 environment,
-                                2, horizon=50)):
+                                2, max_pulls=50)):
         with pytest.raises((ValueError, TypeError), match=f"costs of Dear {words}"):
             pull()
 
@@ -124,30 +138,31 @@ class Drifts(Mine):
 
 def test_means_that_change_are_refused():
     with pytest.raises(ValueError, match="means that stay as they are in a run"):
-        pb.simulate(lambda e: pb.policies.UCB1(2), lambda rng: Drifts(None), 2, horizon=9)
+        pb.simulate(lambda e: pb.policies.UCB1(2), lambda rng: Drifts(None), 2, max_pulls=9)
     said = Mine(lambda arms: np.zeros(arms.size))
     said.stationary = False
     with pytest.raises(ValueError, match="environment must be stationary"):
-        pb.simulate(lambda e: pb.policies.UCB1(2), said, 2, horizon=9)
+        pb.simulate(lambda e: pb.policies.UCB1(2), said, 2, max_pulls=9)
 
 
 def test_an_error_of_zero_has_an_interval_from_zero():
-    result = pb.simulate(lambda e: pb.policies.Uniform(2, 40), GaussianBandit([0.0, 9.0]), 200,
+    result = pb.simulate(lambda e: pb.policies.Uniform(2, budget=40), GaussianBandit([0.0, 9.0]),
+                         200,
                          rng=1)
     assert result.error_interval[0] == 0.0 and "error 0 (0 to 0.01885)" in repr(result)
 
 
 KINDS = {
-    "gaussian": lambda: GaussianBandit([0.0, 1.0], [1.0, 2.0]),
-    "uniform": lambda: UniformBandit([0.0, 1.0], 2.0),
-    "binomial": lambda: BinomialBandit(7, [0.2, 0.9]),
+    "gaussian": lambda: GaussianBandit([0.0, 1.0], np.sqrt([1.0, 2.0])),
+    "uniform": lambda: UniformBandit([0.0, 1.0], 2.0**0.5),
+    "binomial": lambda: BinomialBandit([0.2, 0.9], trials=7),
     "bernoulli": lambda: BernoulliBandit([0.2, 0.9]),
     "scaled": lambda: ScaledBernoulliBandit([0.0, 1.0], 2.0, [0.3, 0.4]),
     "samples": lambda: EmpiricalBandit([[1.0, 2.0, 2.0], [3.0]]),
     "counts": lambda: EmpiricalBandit(values=[1.0, 2.0], counts=[[1, 3], [0, 2]]),
     "table": lambda: TableBandit([[1.0, 2.0, 3.0], [4.0]]),
-    "truncated": lambda: TruncatedNormalBandit([0.5, 0.2], 0.01, 0.0, 2.0),
-    "costly": lambda: CostlyBandit(GaussianBandit([0.0, 1.0]), [1.0, 2.0], 3.0),
+    "truncated": lambda: TruncatedNormalBandit([0.5, 0.2], 0.1, low=0.0, high=2.0),
+    "costly": lambda: CostlyBandit(GaussianBandit([0.0, 1.0]), [1.0, 2.0], cost_shape=3.0),
     "caplet": lambda: pb.environments.CIRCaplet(0.07, n_steps=5),
     "evidence": lambda: pb.environments.LogisticEvidence(
         [[0.5, 1.0], [1.0, -1.0]], labels=[0, 1], n_anneals=[2, 3]),
@@ -161,7 +176,7 @@ def test_environments_are_copied(kind, copied):
     environment.pull([0, 1, 0], 1)  # a table goes on where it was
     other = copied(environment)
     assert type(other) is type(environment)
-    for name in "means", "variances", "costs":
+    for name in "means", "noise_std", "variances", "costs":
         assert np.array_equal(getattr(other, name), getattr(environment, name), equal_nan=True)
     arms = np.arange(20) % 2
     for first, second in zip(environment.pull_with_costs(arms, 3), other.pull_with_costs(arms, 3),

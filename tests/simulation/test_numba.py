@@ -34,8 +34,8 @@ from simulation.numba_rules import (  # noqa: E402
 )
 
 MEANS = [0.9, 0.5, 0.4, 0.1]
-ARMS = pb.environments.GaussianBandit(MEANS, 0.25)
-OPTIONS = dict(rng=3, horizon=150, arm_pulls_by_run=True, checkpoints=[0, 20, 150])
+ARMS = pb.environments.GaussianBandit(MEANS, 0.5)
+OPTIONS = dict(rng=3, max_pulls=150, arm_pulls_by_run=True, checkpoints=[0, 20, 150])
 NEW = {"upper": lambda: upper(4), "greedy": lambda: greedy(4, epsilon=0.2),
        "exp3": lambda: exp3_of(4)}
 PYTHON = {"upper": upper_in_python, "greedy": greedy_in_python, "exp3": exp3_in_python}
@@ -71,7 +71,7 @@ def test_an_environment_in_python_gives_the_same_rewards(make):
 def test_a_twin_of_ucb1_makes_its_pulls():
     for constant in (2.0, 0.3):
         assert_same(pb.simulate(upper(4, constant=constant), ARMS, 200, **OPTIONS),
-                    pb.simulate(pb.policies.UCB1(4, constant), ARMS, 200, **OPTIONS))
+                    pb.simulate(pb.policies.UCB1(4, exploration=constant), ARMS, 200, **OPTIONS))
 
 
 @pytest.mark.some(2)
@@ -91,9 +91,9 @@ def test_the_result_depends_on_the_seed_alone(name):
 @pytest.mark.parametrize("common", [False, True])
 def test_compare_takes_them(common):
     both = pb.compare({"native": pb.policies.UCB1(4), "numba": upper(4), "exp3": exp3_of(4)},
-                      mixture_of(MEANS), 40, rng=1, horizon=150, common_rewards=common)
+                      mixture_of(MEANS), 40, rng=1, max_pulls=150, common_rewards=common)
     assert_same(both["native"], both["numba"], ("errors", "regrets", "pulls"))
-    alone = pb.simulate(exp3_of(4), mixture_of(MEANS), 40, rng=1, horizon=150)
+    alone = pb.simulate(exp3_of(4), mixture_of(MEANS), 40, rng=1, max_pulls=150)
     assert common or np.array_equal(both["exp3"].regrets, alone.regrets)
     assert "exp3(n_arms=4, weights=float64[4]:" in both.options["policies"]
 
@@ -106,7 +106,7 @@ def test_processes_give_what_threads_give():
             assert_same(apart, pb.simulate(policy, mixture_of(MEANS), 20, **OPTIONS))
         with pytest.raises(TypeError, match="must be picklable"):
             pb.simulate(pybandit.numba.policy(lambda t: 0)(4), ARMS, 4, executor=executor, rng=1,
-                        horizon=5)
+                        max_pulls=5)
 
 
 def test_ask_and_tell_are_those_of_any_policy():
@@ -156,7 +156,7 @@ def test_every_run_begins_with_what_was_given():
     def total(policy, environment):
         return policy.get_state()["progress"]["arrays"]["weights"].sum()
 
-    result = pb.simulate(policy, pb.environments.GaussianBandit([0.0, 1.0]), 5, rng=1, horizon=10,
+    result = pb.simulate(policy, pb.environments.GaussianBandit([0.0, 1.0]), 5, rng=1, max_pulls=10,
                          metrics=[total])
     assert result.metrics["total"].tolist() == [13.0] * 5
 
@@ -212,7 +212,7 @@ def raises(t, w):
 def test_what_a_function_returns_is_checked(policy, words):
     bandit = pb.environments.GaussianBandit([0.0, 1.0, 2.0])
     with pytest.raises((ValueError, RuntimeError), match=words):
-        pb.simulate(policy(), bandit, 20, rng=1, horizon=9, n_threads=2)
+        pb.simulate(policy(), bandit, 20, rng=1, max_pulls=9, n_threads=2)
     alone = policy()
     with pytest.raises((ValueError, RuntimeError), match=words) as found:
         for _ in range(9):
@@ -308,7 +308,8 @@ def fails(arm, means):
 
 
 @pytest.mark.parametrize("policy", [
-    lambda: pb.policies.SequentialHalving(2, 40), lambda: pb.policies.UCBV(2, value_range=9.0),
+    lambda: pb.policies.SequentialHalving(2, budget=40),
+                                    lambda: pb.policies.UCBV(2, value_range=(0.0, 9.0)),
                                     lambda: pb.policies.UCB1(2),
     lambda: upper(2), lambda: exp3_of(2)], ids=["halving", "ucb-v", "ucb1", "upper", "exp3"])
 @pytest.mark.parametrize("make, words", [
@@ -320,7 +321,7 @@ def fails(arm, means):
 @pytest.mark.parametrize("common", [True, False])
 def test_rewards_that_are_none_are_refused(policy, make, words, common):
     with pytest.raises(ValueError, match=words):
-        pb.compare({"one": policy()}, make(), 8, rng=1, horizon=40, common_rewards=common)
+        pb.compare({"one": policy()}, make(), 8, rng=1, max_pulls=40, common_rewards=common)
 
 
 def test_pull_refuses_rewards_that_are_none():
@@ -328,7 +329,7 @@ def test_pull_refuses_rewards_that_are_none():
     with pytest.raises(ValueError, match="rewards of fails must be finite; got nan of arm 1"):
         fails([0.0, 1.0], 1.0).pull([0, 1])
     with pytest.raises(ValueError, match="rewards of fails .*got nan of arm 1"):
-        pb.simulate(upper_in_python, fails([0.0, 1.0], 1.0), 2, rng=1, horizon=9)
+        pb.simulate(upper_in_python, fails([0.0, 1.0], 1.0), 2, rng=1, max_pulls=9)
 
 
 def test_an_environment_is_pickled_whole():
@@ -350,7 +351,7 @@ def test_functions_run_without_the_gil_and_a_second_thread_is_refused():
     policy = slow(2)
     runs = threading.Thread(target=pb.simulate, args=(
         lambda e: policy, pb.environments.GaussianBandit([0.0, 1.0]), 1),
-        kwargs=dict(rng=1, horizon=10, n_threads=1))
+        kwargs=dict(rng=1, max_pulls=10, n_threads=1))
     runs.start()
     refused = 0
     while runs.is_alive() and not refused:

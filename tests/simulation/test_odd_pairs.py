@@ -31,12 +31,12 @@ class Odder(pb.environments.GaussianBandit):
 def test_means_that_are_none(means):
     """The books of 1,000 arms were written to those of 3."""
     with pytest.raises(ValueError, match="means of Odd must"):
-        pb.simulate(lambda e: pb.policies.SequentialHalving(3, 30), Odd(means), 4, rng=1)
+        pb.simulate(lambda e: pb.policies.SequentialHalving(3, budget=30), Odd(means), 4, rng=1)
 
 
 def test_means_of_a_compiled_class():
     with pytest.raises(ValueError, match=r"means of Odder must have shape \(3,\)"):
-        pb.simulate(pb.policies.SequentialHalving(3, 30), Odder([0.0, 0.5, 1.0]), 4, rng=1)
+        pb.simulate(pb.policies.SequentialHalving(3, budget=30), Odder([0.0, 0.5, 1.0]), 4, rng=1)
 
 
 class Unknown(Odd):
@@ -44,10 +44,10 @@ class Unknown(Odd):
 
 
 @pytest.mark.parametrize("means", [[np.nan] * 3, [0.0, np.nan, 1.0], [0.0, 1.0, np.nan]])
-@pytest.mark.parametrize("options", [dict(), dict(answer="above", threshold=0.5)])
+@pytest.mark.parametrize("options", [dict(), dict(answer=pb.simulation.Above(0.5))])
 def test_errors_against_unknown_means_are_unknown(means, options):
     """They were 0, with an interval of 0 to .43."""
-    for make in (lambda e: pb.policies.Uniform(3, 30), lambda e: OneRound(1)):
+    for make in (lambda e: pb.policies.Uniform(3, budget=30), lambda e: OneRound(1)):
         result = pb.simulate(make, Unknown(means), 5, rng=1, checkpoints=[3, 30], **options)
         assert np.isnan([result.error_probability, *result.error_interval]).all()
         assert np.isnan(result.curve()).all() and np.isnan(result.mean_regret)
@@ -61,7 +61,8 @@ def test_answers_of_another_size_are_wrong_whatever_the_means():
     for k, error in ((2, 1.0), (0, 1.0)):
         result = pb.simulate(lambda e, k=k: OneRound(k), Unknown([np.nan] * 3), 5, rng=1)
         assert result.error_probability == error and result.error_interval[1] == 1.0
-    nothing = pb.simulate(lambda e: pb.policies.RoundRobin(3, 0, 3, 1), Unknown([np.nan] * 3), 5,
+    nothing = pb.simulate(lambda e: pb.policies.RoundRobin(3, 0, batch_size=3, max_batches=1),
+                          Unknown([np.nan] * 3), 5,
                           rng=1)
     assert nothing.error_probability == 0.0 and nothing.mean_regret == 0.0
 
@@ -91,16 +92,17 @@ def test_a_k_that_is_none(k):
 
 
 @pytest.mark.parametrize("make", [
-    lambda e: pb.policies.KLLUCB(3, 0.1),
-    lambda e: pb.policies.TopTwo(3, pb.stopping.GLR(0.1, "bernoulli")),
-    lambda e: pb.policies.TopTwo(3, pb.stopping.GLR(0.1, "poisson")),
-    lambda e: pb.policies.SuccessiveElimination(3, pb.stopping.GLR(0.1, "bernoulli")),
-    lambda e: pb.policies.GoodArms(3, 0.1, threshold=0.5, law="bernoulli")])
+    lambda e: pb.policies.KLLUCB(3, delta=0.1),
+    lambda e: pb.policies.TopTwo(3, stopping=pb.stopping.GLR(delta=0.1, law="bernoulli")),
+    lambda e: pb.policies.TopTwo(3, stopping=pb.stopping.GLR(delta=0.1, law="poisson")),
+    lambda e: pb.policies.SuccessiveElimination(3, stopping=pb.stopping.GLR(delta=0.1,
+                                                                            law="bernoulli")),
+    lambda e: pb.policies.GoodArms(3, delta=0.1, threshold=0.5, law="bernoulli")])
 @pytest.mark.parametrize("means", [[3.0, 2.0, 1.0], [-1.0, -2.0, -3.0]])
 def test_rewards_outside_the_law_end_a_run(make, means):
     """Their divergence is no number, and no rule ever stopped."""
     with pytest.raises(ValueError, match="rewards must be in"):
-        pb.simulate(make, pb.environments.GaussianBandit(means, 9.0), 2, rng=1, answer=[0])
+        pb.simulate(make, pb.environments.GaussianBandit(means, 3.0), 2, rng=1, answer=[0])
 
 
 class Costed(pb.Policy):
@@ -139,7 +141,7 @@ class Counting(OneRound):
 def test_attributes_of_natural_names(make):
     """The truth value of an array was asked for."""
     arms = pb.environments.GaussianBandit([0.0, 0.5, 1.0])
-    assert pb.simulate(make, arms, 3, rng=1, horizon=9).error_probability == 0.0
+    assert pb.simulate(make, arms, 3, rng=1, max_pulls=9).error_probability == 0.0
 
 
 @pytest.mark.parametrize("returned", [None, "1.5", np.zeros(2)])
@@ -148,7 +150,7 @@ def test_what_a_metric_returns(returned):
         return returned
 
     with pytest.raises((TypeError, ValueError), match="what spread returns must "):
-        pb.simulate(pb.policies.SequentialHalving(3, 30),
+        pb.simulate(pb.policies.SequentialHalving(3, budget=30),
                     pb.environments.GaussianBandit([0.0, 0.5, 1.0]),
                     2, rng=1, metrics=[spread])
 
@@ -158,7 +160,7 @@ def test_options_of_policies_that_are_given_count():
         return pb.environments.GaussianBandit(rng.normal(size=8))
 
     seeds = np.random.SeedSequence(1)
-    one = pb.compare({"a": pb.policies.SequentialHalving(8, 240)}, draw, 3, rng=seeds)
-    other = pb.compare({"a": pb.policies.SequentialHalving(8, 2400)}, draw, 3, rng=seeds)
+    one = pb.compare({"a": pb.policies.SequentialHalving(8, budget=240)}, draw, 3, rng=seeds)
+    other = pb.compare({"a": pb.policies.SequentialHalving(8, budget=2400)}, draw, 3, rng=seeds)
     with pytest.raises(ValueError, match="policies"):
         one + other

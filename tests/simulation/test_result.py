@@ -14,7 +14,7 @@ BANDIT = BernoulliBandit(np.linspace(0.1, 0.9, 12))
 
 
 def sar(environment):
-    return pb.policies.BatchSAR(environment.n_arms, 3, 5, 20)
+    return pb.policies.BatchSAR(environment.n_arms, 3, batch_size=5, max_batches=20)
 
 
 @pytest.mark.parametrize("hits, n", [(0, 1), (1, 1), (0, 50), (3, 50), (50, 50), (517, 1000)])
@@ -38,7 +38,9 @@ def test_a_notebook_shows_a_table():
     assert "<p>3 runs</p>" in shown and shown.count("<tr>") == 2
     low, high = result.error_interval
     assert f"<td>{result.error_probability:.4g} ({low:.4g} to {high:.4g})</td>" in shown
-    both = pb.compare({"<sar>": sar, "all": lambda e: pb.policies.RoundRobin(12, 3, 5, 20)}, BANDIT,
+    both = pb.compare({"<sar>": sar,
+                       "all": lambda e: pb.policies.RoundRobin(12, 3, batch_size=5,
+                                                               max_batches=20)}, BANDIT,
                       3,
                       rng=1)._repr_html_()
     assert "<td>&lt;sar&gt;</td>" in both and both.count("<tr>") == 3
@@ -46,7 +48,8 @@ def test_a_notebook_shows_a_table():
 
 
 def test_repr_says_what_happened():
-    text = repr(pb.simulate(lambda e: pb.policies.RoundRobin(12, 3, 7, 20), BANDIT, 3, rng=1))
+    text = repr(pb.simulate(lambda e: pb.policies.RoundRobin(12, 3, batch_size=7, max_batches=20),
+                            BANDIT, 3, rng=1))
     assert text.startswith("SimulationResult: 3 runs, error ")
     assert text.endswith(" 140 pulls in 20 batches")
 
@@ -67,7 +70,7 @@ def test_plot_takes_axes_and_many_arms():
     pytest.importorskip("matplotlib")
     from pybandit._shared.drawing import new_figure
 
-    result = pb.simulate(lambda e: pb.policies.RoundRobin(300, 1, 300, 1),
+    result = pb.simulate(lambda e: pb.policies.RoundRobin(300, 1, batch_size=300, max_batches=1),
                          GaussianBandit(np.zeros(300)), 2)
     _, ((ax,),) = new_figure(6, 3)
     assert result.plot(ax, of="pulls") is ax
@@ -86,7 +89,8 @@ def test_regrets_of_means_whose_sum_is_no_number(answer, error, regret):
             return np.array(answer)
 
     bandit = GaussianBandit([1e308, 1e308, 0.0])
-    found = pb.simulate(lambda e: Says(3, 2, 30, 1), bandit, 4, rng=1, checkpoints=[3])
+    found = pb.simulate(lambda e: Says(3, 2, batch_size=30, max_batches=1), bandit, 4, rng=1,
+                        checkpoints=[3])
     assert found.error_probability == error and found.error_interval[0] <= error
     assert found.regrets == pytest.approx([regret] * 4)
     assert found.curve()[0] == error

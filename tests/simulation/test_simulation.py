@@ -19,11 +19,11 @@ BANDIT = BernoulliBandit(np.linspace(0.1, 0.9, 12))
 
 
 def halving(environment):
-    return pb.policies.BatchHalving(environment.n_arms, 3, 7, 11)
+    return pb.policies.BatchHalving(environment.n_arms, 3, batch_size=7, max_batches=11)
 
 
 def sar(environment):
-    return pb.policies.BatchSAR(environment.n_arms, 3, 5, 20)
+    return pb.policies.BatchSAR(environment.n_arms, 3, batch_size=5, max_batches=20)
 
 
 class InTurn(pb.Policy):
@@ -55,7 +55,7 @@ class Coins(Environment):
 
     def __init__(self, means):
         means = np.asarray(means)
-        super().__init__(means, means * (1 - means))
+        super().__init__(means, np.sqrt(means * (1 - means)))
 
     def pull(self, arms, rng=None):
         return (rng.random(np.size(arms)) < self.means[arms]) * 1.0
@@ -66,7 +66,8 @@ def assert_same(one, other):
 
 
 @pytest.mark.parametrize("factory", [halving, sar])
-@pytest.mark.parametrize("environment", [BANDIT, lambda rng: GaussianBandit(rng.random(12), 0.1)],
+@pytest.mark.parametrize("environment",
+                         [BANDIT, lambda rng: GaussianBandit(rng.random(12), 0.1**0.5)],
                          ids=["fixed", "drawn"])
 def test_threads_change_nothing(factory, environment):
     one = pb.simulate(factory, environment, 40, rng=4, n_threads=1)
@@ -80,8 +81,12 @@ def test_threads_change_nothing(factory, environment):
 def test_threads_share_a_table_in_turn(python):
     """A table counts its pulls itself where Python pulls it."""
     table = TableBandit(np.random.default_rng(1).random((5, 97)))
-    make = InTurn if python else pb.policies.RoundRobin
-    results = [pb.simulate(lambda e: make(5, 2, 3, 60), table, 60, rng=1, n_threads=n)
+    def make(environment):
+        if python:
+            return InTurn(5, 2, 3, 60)
+        return pb.policies.RoundRobin(5, 2, batch_size=3, max_batches=60)
+
+    results = [pb.simulate(make, table, 60, rng=1, n_threads=n)
                for n in (1, 4)]
     assert_same(*results)
     assert len(set(results[1].regrets.tolist())) == 1
@@ -115,7 +120,7 @@ def test_other_threads_run_while_a_policy_in_python_waits_for_its_rewards():
     ticking = threading.Thread(target=tick)
     ticking.start()
     try:
-        pb.simulate(lambda e: Counts(2, 2000), evidence, 1, rng=1)
+        pb.simulate(lambda e: Counts(2, budget=2000), evidence, 1, rng=1)
     finally:
         ended.set()
         ticking.join()
@@ -144,7 +149,8 @@ def test_what_a_policy_draws_comes_from_its_run():
             seen.append(tuple(policy.stage_batches.tolist()))
             return 0.0
 
-        pb.simulate(lambda e: pb.policies.BatchHalving(12, 1, 6, 10, rng=rng), BANDIT, 20, rng=2,
+        pb.simulate(lambda e: pb.policies.BatchHalving(12, 1, batch_size=6, max_batches=10,
+                                                       rng=rng), BANDIT, 20, rng=2,
                     n_threads=1, metrics=[first_stage])
         return seen
 
@@ -162,7 +168,7 @@ def test_an_environment_is_drawn_for_every_run():
 
     def make(environment):
         made.append(environment)
-        return pb.policies.RoundRobin(4, 1, 4, 2)
+        return pb.policies.RoundRobin(4, 1, batch_size=4, max_batches=2)
 
     pb.simulate(make, draw, 5, rng=1, n_threads=1)
     assert len(drawn) == 5 and made == drawn
@@ -182,7 +188,8 @@ def test_the_factory_is_called_once_a_run():
 
 def test_a_python_policy_on_a_table_does_exactly_the_same():
     table = TableBandit(np.random.default_rng(3).random((6, 11)))
-    native = pb.simulate(lambda e: pb.policies.RoundRobin(6, 2, 4, 9), table, 2, rng=1)
+    native = pb.simulate(lambda e: pb.policies.RoundRobin(6, 2, batch_size=4, max_batches=9), table,
+                         2, rng=1)
     assert_same(pb.simulate(lambda e: InTurn(6, 2, 4, 9), table, 2, rng=1), native)
     assert native.pulls.tolist() == [36, 36] and native.batches.tolist() == [9, 9]
     assert native.arm_pulls.tolist() == [6.0] * 6
@@ -197,19 +204,20 @@ def test_a_subclass_of_a_native_policy_runs_its_own_tell():
             super().tell(arms, rewards, missing)
 
     table = TableBandit(np.random.default_rng(3).random((12, 40)))
-    ours = pb.simulate(lambda e: Loud(e.n_arms, 3, 5, 20), table, 1)
+    ours = pb.simulate(lambda e: Loud(e.n_arms, 3, batch_size=5, max_batches=20), table, 1)
     assert Loud.told == 20
     assert_same(ours, pb.simulate(sar, table, 1))
 
 
 @pytest.mark.parametrize("make, environment", [
     (lambda e: InTurn(12, 3, 12, 4), BANDIT),
-    (lambda e: pb.policies.RoundRobin(12, 3, 12, 4), Coins(BANDIT.means)),
+    (lambda e: pb.policies.RoundRobin(12, 3, batch_size=12, max_batches=4), Coins(BANDIT.means)),
     (lambda e: InTurn(12, 3, 12, 4), Coins(BANDIT.means)),
 ], ids=["policy", "environment", "both"])
 def test_python_in_the_loop_keeps_the_law(make, environment):
     n = 1500
-    native = pb.simulate(lambda e: pb.policies.RoundRobin(12, 3, 12, 4), BANDIT, n, rng=1)
+    native = pb.simulate(lambda e: pb.policies.RoundRobin(12, 3, batch_size=12, max_batches=4),
+                         BANDIT, n, rng=1)
     python = pb.simulate(make, environment, n, rng=2)
     spread = np.sqrt((native.regrets.var() + python.regrets.var()) / n)
     assert abs(native.mean_regret - python.mean_regret) < 5 * spread
@@ -220,7 +228,8 @@ def test_python_in_the_loop_keeps_the_law(make, environment):
 def on_table(rewards, k, **options):
     """One run that sees every reward once."""
     n_arms, n = np.shape(rewards)
-    return pb.simulate(lambda e: pb.policies.RoundRobin(n_arms, k, n_arms, n), TableBandit(rewards),
+    return pb.simulate(lambda e: pb.policies.RoundRobin(n_arms, k, batch_size=n_arms,
+                                                        max_batches=n), TableBandit(rewards),
                        1,
                        **options)
 
@@ -364,7 +373,8 @@ def test_environments_of_different_sizes():
         return pb.environments.BernoulliBandit(rng.random(rng.integers(2, 9)))
 
     with pytest.raises(ValueError, match="environment must have as many arms in every run"):
-        pb.simulate(lambda e: pb.policies.RoundRobin(e.n_arms, 1, 2, 3), draw, 50, rng=1)
+        pb.simulate(lambda e: pb.policies.RoundRobin(e.n_arms, 1, batch_size=2, max_batches=3),
+                    draw, 50, rng=1)
 
 
 # -- horizons and cumulative regret -----------------------------------------------------
@@ -381,59 +391,62 @@ class InTurnForEver(InTurn):
 
 
 @pytest.mark.parametrize("make, batch", [
-    (lambda e: pb.policies.RoundRobin(12, 1, 5, 100), 5), (lambda e: InTurnForEver(12), 5),
+    (lambda e: pb.policies.RoundRobin(12, 1, batch_size=5, max_batches=100), 5),
+                                         (lambda e: InTurnForEver(12), 5),
     (lambda e: pb.policies.EBTC(12), 12), (lambda e: pb.policies.UCB1(12), 12),
 ], ids=["native", "python", "EBTC", "UCB1"])
 def test_a_run_ends_before_the_batch_beyond_the_horizon(make, batch):
     for horizon in (batch, 2 * batch - 1, 23, 99):
-        result = pb.simulate(make, BANDIT, 3, rng=1, horizon=horizon)
+        result = pb.simulate(make, BANDIT, 3, rng=1, max_pulls=horizon)
         pulls = horizon - horizon % 5 if batch == 5 else horizon
         assert result.pulls.tolist() == [pulls] * 3
     with pytest.raises(pb.errors.InfeasibleBudgetError,
-                       match=f"horizon must be at least {batch}, the first"):
-        pb.simulate(make, BANDIT, 1, horizon=batch - 1)
+                       match=f"max_pulls must be at least {batch}, the first"):
+        pb.simulate(make, BANDIT, 1, max_pulls=batch - 1)
 
 
 def test_a_horizon_beyond_the_end_changes_nothing():
-    assert_same(pb.simulate(sar, BANDIT, 5, rng=1, horizon=10**9),
+    assert_same(pb.simulate(sar, BANDIT, 5, rng=1, max_pulls=10**9),
                 pb.simulate(sar, BANDIT, 5, rng=1))
 
 
 def test_a_horizon_needs_no_array_of_the_first_batch():
     """It was made in every run: no memory of 10^13 pulls."""
     for make in (pb.policies.SequentialHalving, pb.policies.Uniform):
-        result = pb.simulate(lambda e, make=make: make(2, 10**13), GaussianBandit([0.0, 1.0]), 3,
-                             rng=1, horizon=10**13)
+        result = pb.simulate(lambda e, make=make: make(2, budget=10**13),
+                             GaussianBandit([0.0, 1.0]), 3,
+                             rng=1, max_pulls=10**13)
         assert result.pulls.tolist() == [10**13] * 3
         with pytest.raises(pb.errors.InfeasibleBudgetError,
-                           match="horizon must be at least 10000000000000"):
-            pb.simulate(lambda e, make=make: make(2, 10**13), GaussianBandit([0.0, 1.0]), 3,
-                        horizon=10**12)
+                           match="max_pulls must be at least 10000000000000"):
+            pb.simulate(lambda e, make=make: make(2, budget=10**13), GaussianBandit([0.0, 1.0]), 3,
+                        max_pulls=10**12)
 
 
 def test_a_policy_without_end_needs_a_horizon():
     for make in (lambda e: pb.policies.EBTC(12), lambda e: pb.policies.KLUCB(12),
                  lambda e: InTurnForEver(12)):
-        with pytest.raises(ValueError, match="horizon must be given where the policy never ends"):
+        with pytest.raises(ValueError, match="max_pulls must be given where the policy never ends"):
             pb.simulate(make, BANDIT, 1)
     for horizon, error in ((0, ValueError), (2.5, TypeError)):
-        with pytest.raises(error, match="horizon must be"):
-            pb.simulate(sar, BANDIT, 1, horizon=horizon)
+        with pytest.raises(error, match="max_pulls must be"):
+            pb.simulate(sar, BANDIT, 1, max_pulls=horizon)
 
 
 @pytest.mark.parametrize("executor", [None, ThreadPoolExecutor(1)])
 def test_pulls_that_no_integer_holds_are_refused(executor):
     """They were negative."""
     bandit = GaussianBandit([0.0, 1.0])
-    most = pb.simulate(pb.policies.Uniform(2, 2**53), bandit, 2047, rng=1, executor=executor)
+    most = pb.simulate(pb.policies.Uniform(2, budget=2**53), bandit, 2047, rng=1, executor=executor)
     assert most.arm_pulls.tolist() == [2.0**52] * 2
     words = f"pulls of arm 0 in all runs together must be at most {2**63 - 1}; got more"
     with pytest.raises(OverflowError, match=words):
-        pb.simulate(pb.policies.Uniform(2, 2**53), bandit, 2048, rng=1, executor=executor)
+        pb.simulate(pb.policies.Uniform(2, budget=2**53), bandit, 2048, rng=1, executor=executor)
 
 
 def test_merged_pulls_that_no_integer_holds_are_refused():
-    one, other = (pb.compare({"all": pb.policies.Uniform(2, 2**53)}, GaussianBandit([0.0, 1.0]),
+    one, other = (pb.compare({"all": pb.policies.Uniform(2, budget=2**53)},
+                             GaussianBandit([0.0, 1.0]),
                              1100,
                              rng=seed, common_rewards=False) for seed in (1, 2))
     with pytest.raises(OverflowError, match="pulls of arm 0 in all runs together"):
@@ -442,9 +455,50 @@ def test_merged_pulls_that_no_integer_holds_are_refused():
 
 def test_cumulative_regret_is_of_all_pulls():
     table = TableBandit([[0.5], [2.0], [1.75]])
-    for make in (lambda e: pb.policies.RoundRobin(3, 2, 3, 4), lambda e: InTurn(3, 2, 3, 4)):
+    for make in (lambda e: pb.policies.RoundRobin(3, 2, batch_size=3, max_batches=4),
+                 lambda e: InTurn(3, 2, 3, 4)):
         result = pb.simulate(make, table, 2, rng=1)
         assert result.cumulative_regrets.tolist() == [4 * 1.75] * 2
         assert result.mean_cumulative_regret == 7.0
         back = result.to_dict()
         assert back["cumulative_regrets"] == [7.0, 7.0] and back["mean_cumulative_regret"] == 7.0
+
+
+class Plain:
+    """A policy in Python without a base class: its attributes are its state."""
+
+    def __init__(self, n_arms):
+        self.n_arms, self.k, self.n_pulls, self.told = n_arms, 1, 0, []
+
+    @property
+    def done(self):
+        return self.n_pulls >= 6
+
+    def ask(self):
+        return np.arange(self.n_arms)
+
+    def tell(self, arms, rewards):
+        self.n_pulls += len(arms)
+        self.told.append(rewards)
+
+    def recommend(self):
+        return [int(np.argmax(np.sum(self.told, axis=0)))]
+
+
+def test_a_policy_in_python_is_copied_for_every_run():
+    given, bandit = Plain(3), GaussianBandit([0.0, 0.5, 1.0])
+    made = []
+
+    def told(policy, environment):
+        made.append(policy)
+        return len(policy.told)
+
+    result = pb.simulate(given, bandit, 50, rng=1, metrics=[told])
+    assert result.metrics["told"].tolist() == [2.0] * 50 and not given.told
+    assert len(set(map(id, made))) == 50
+    assert_same(result, pb.simulate(lambda e: Plain(3), bandit, 50, rng=1, metrics=[told]))
+    assert_same(pb.compare({"it": given}, bandit, 20, rng=1, budgets=[3, 6])["it"],
+                pb.compare({"it": lambda e, b: Plain(3)}, bandit, 20, rng=1, budgets=[3, 6])["it"])
+    given.tell(given.ask(), np.zeros(3))
+    with pytest.raises(ValueError, match="policy must be a fresh policy; got one of 3 pulls"):
+        pb.simulate(given, bandit, 2)

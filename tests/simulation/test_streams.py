@@ -1,5 +1,7 @@
 """Streams of runs are those of NumPy, whatever the seed; answers are judged as they are defined."""
 
+import dataclasses
+import functools
 import itertools
 import pickle
 
@@ -44,10 +46,11 @@ def test_runs_draw_what_the_children_of_the_seed_draw():
 
     for law in (pb.environments.GaussianBandit([0.1, 0.2, 0.3]),
                 pb.environments.BernoulliBandit([0.1, 0.5, 0.3]),
-                pb.environments.BinomialBandit(50, [0.1, 0.5, 0.3]),
-                pb.environments.TruncatedNormalBandit([0.2, 0.5, 0.3], 0.01)):
+                pb.environments.BinomialBandit([0.1, 0.5, 0.3], trials=50),
+                pb.environments.TruncatedNormalBandit([0.2, 0.5, 0.3], 0.1)):
         sums.clear()
-        pb.simulate(pb.policies.RoundRobin(3, 1, 3, 4), law, 6, rng=9, n_threads=1, metrics=[keep])
+        pb.simulate(pb.policies.RoundRobin(3, 1, batch_size=3, max_batches=4), law, 6, rng=9,
+                    n_threads=1, metrics=[keep])
         for i, found in enumerate(sums):
             rng = streams.run_generator(9, i)
             expected = np.sum([law.pull([0, 1, 2], rng) for _ in range(4)], axis=0)
@@ -56,22 +59,23 @@ def test_runs_draw_what_the_children_of_the_seed_draw():
 
 def test_a_seed_sequence_goes_on_where_it_was():
     seeds = np.random.SeedSequence(4)
-    one, two = (pb.simulate(pb.policies.UCB1(8), GAUSSIAN, n, rng=seeds, horizon=40) for n in (7,
-                                                                                               5))
+    one, two = (pb.simulate(pb.policies.UCB1(8), GAUSSIAN, n, rng=seeds, max_pulls=40) for n in (7,
+                                                                                                 5))
     assert seeds.n_children_spawned == 12
-    whole = pb.simulate(pb.policies.UCB1(8), GAUSSIAN, 12, rng=4, horizon=40)
+    whole = pb.simulate(pb.policies.UCB1(8), GAUSSIAN, 12, rng=4, max_pulls=40)
     assert [*one.cumulative_regrets, *two.cumulative_regrets] == whole.cumulative_regrets.tolist()
 
 
 @pytest.mark.parametrize("make", [
-    lambda e: pb.policies.SequentialHalving(8, 80), pb.policies.SequentialHalving(8, 80),
+    lambda e: pb.policies.SequentialHalving(8, budget=80),
+                                  pb.policies.SequentialHalving(8, budget=80),
     lambda e: pb.policies.ThompsonSampling(8, law="gaussian")])
 def test_generators_give_the_same_where_numpy_is_another(make, monkeypatch):
     """Of a NumPy whose streams the kernel did not know, every run would have a Generator."""
-    ours = pb.simulate(make, GAUSSIAN, 20, rng=3, horizon=90)
+    ours = pb.simulate(make, GAUSSIAN, 20, rng=3, max_pulls=90)
     monkeypatch.setattr("pybandit.simulation._streams.words_of", lambda entropy: [1] * 7)
     assert not streams_of(3, 1).is_known
-    assert_same(pb.simulate(make, GAUSSIAN, 20, rng=3, horizon=90), ours)
+    assert_same(pb.simulate(make, GAUSSIAN, 20, rng=3, max_pulls=90), ours)
 
 
 def test_streams_are_pickled_and_cut():
@@ -99,13 +103,14 @@ def test_batches_that_are_cut_are_the_same_bits():
     made, n = [], 2**22 + 1000
 
     def make(environment):
-        made.append(pb.policies.Uniform(2, 2 * n))
+        made.append(pb.policies.Uniform(2, budget=2 * n))
         return made[-1]
 
-    law = pb.environments.UniformBandit([0.5, -3.0], [1 / 12, 3.0])
+    law = pb.environments.UniformBandit([0.5, -3.0], np.sqrt([1 / 12, 3.0]))
     pb.simulate(make, law, 1, rng=9, n_threads=1)
     rng = streams.run_generator(9, 0)
-    for arm, (low, width) in enumerate([(0.0, 1.0), (-6.0, 6.0)]):
+    widths = np.sqrt(12.0 * law.variances)
+    for arm, (low, width) in enumerate(zip(law.means - widths / 2.0, widths, strict=True)):
         total = np.add.accumulate(low + width * rng.random(n))[-1]
         assert made[0].means[arm] == total / n and made[0].pulls[arm] == n
 
@@ -127,7 +132,7 @@ def judged(arms, k=1, **options):
                                         (5, 0.0)])
 def test_best_arms(k, epsilon):
     for arms in SETS:
-        error, regret = judged(arms, k, epsilon=epsilon)
+        error, regret = judged(arms, k, answer=pb.simulation.Best(epsilon=epsilon))
         assert error == scores.best_error(LEVELS, arms, k, epsilon), arms
         if arms:
             assert regret == pytest.approx(scores.best_regret(LEVELS, arms, k), abs=1e-15)
@@ -138,7 +143,7 @@ def test_best_arms(k, epsilon):
                                                 (0.0, 0.0), (2.0, 0.0)])
 def test_arms_above_a_threshold(threshold, epsilon):
     for arms in SETS:
-        found = judged(arms, answer="above", threshold=threshold, epsilon=epsilon)
+        found = judged(arms, answer=pb.simulation.Above(threshold, epsilon=epsilon))
         assert found == scores.above(LEVELS, arms, threshold, epsilon), arms
 
 
@@ -162,37 +167,46 @@ def test_an_answer_may_depend_on_the_environment():
     def draw(rng):
         return pb.environments.GaussianBandit(rng.random(4))
 
-    assert not pb.simulate(Knows, draw, 20, rng=1, answer=right).errors.any()
+    assert not pb.simulate(lambda e: Knows(e), draw, 20, rng=1, answer=right).errors.any()
     assert pb.simulate(lambda e: Says(4, [0, 1]), draw, 20, rng=1, answer=right).errors.mean() > .5
 
 
 def test_a_compiled_policy_is_judged_by_every_answer():
-    bandit = pb.environments.GaussianBandit([0.0, 3.0, 9.0], 1e-6)
-    for answer, error in ((dict(), 0), (dict(answer="above", threshold=5.0), 0),
-                          (dict(answer="above", threshold=2.0), 1), (dict(answer=[2]), 0),
+    bandit = pb.environments.GaussianBandit([0.0, 3.0, 9.0], 0.001)
+    for answer, error in ((dict(), 0), (dict(answer=pb.simulation.Above(5.0)), 0),
+                          (dict(answer=pb.simulation.Above(2.0)), 1), (dict(answer=[2]), 0),
                           (dict(answer=[1, 2]), 1)):
-        result = pb.simulate(pb.policies.Uniform(3, 9), bandit, 3, rng=1, **answer)
+        result = pb.simulate(pb.policies.Uniform(3, budget=9), bandit, 3, rng=1, **answer)
         assert result.errors.tolist() == [error] * 3
     assert result.regrets.tolist() == [1.0] * 3
 
 
 @pytest.mark.parametrize("options, error, words", [
-    (dict(answer="worst"), ValueError, r"answer must be one of \('best', 'above'\).*got 'worst'"),
+    (dict(answer="worst"), ValueError, r'answer must be "best", Best\(...\), .*; got .worst'),
+    (dict(answer=pb.simulation.Best), TypeError, "answer must be an object; got the class Best"),
     (dict(answer=[0, 0]), ValueError, r"answer must be arms at least 0, each once; got \[0, 0\]"),
     (dict(answer=[-1]), ValueError, "answer must be arms at least 0"),
     (dict(answer=[9]), ValueError, r"answer must be arms in \[0, 5\)"),
     (dict(answer=[0.5]), TypeError, "answer must be arms, integers"),
     (dict(answer=3), TypeError, "answer must be arms; got 3"),
     (dict(answer=lambda e: [7]), ValueError, r"answer must be arms in \[0, 5\)"),
-    (dict(answer="above"), TypeError, "threshold must hold real numbers; got NoneType"),
-    (dict(answer="above", threshold=np.nan), ValueError, "threshold must be a finite number"),
-    (dict(threshold=0.5), ValueError, "threshold must be None unless answer"),
-    (dict(epsilon=-1.0), ValueError, "epsilon must be finite and at least 0; got -1.0"),
-    (dict(answer=[0], epsilon=0.1), ValueError, "epsilon must be 0 where answer is a set"),
 ])
 def test_bad_answers(options, error, words):
     with pytest.raises(error, match=words):
         pb.simulate(lambda e: Says(5, [0]), TABLE, 1, **options)
+
+
+def test_answers_are_checked_when_they_are_made():
+    with pytest.raises(ValueError, match="threshold must be finite; got nan"):
+        pb.simulation.Above(np.nan)
+    for make in pb.simulation.Best, functools.partial(pb.simulation.Above, 0.5):
+        with pytest.raises(ValueError, match="epsilon must be finite and at least 0; got -1.0"):
+            make(epsilon=-1.0)
+        assert make(epsilon=0.5) == make(epsilon=0.5) != make()
+        assert pickle.loads(pickle.dumps(make())) == make()
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        pb.simulation.Best().epsilon = 1.0
+    assert repr(pb.simulation.Above(0.5)) == "Above(threshold=0.5, epsilon=0.0)"
 
 
 @pytest.mark.parametrize("arms, words", [
@@ -205,20 +219,21 @@ def test_what_a_policy_recommends_is_checked(arms, words):
 
 
 def test_answers_in_words_tell_them_apart():
-    answers = [("best", None, 0.0), ("best", None, 0.1), ("above", 0.5, 0.0), ("above", 0.25, 0.0),
-               ([1, 2], None, 0.0), ([1, 3], None, 0.0), (judged, None, 0.0)]
-    assert len({check_answer(*one).describe() for one in answers}) == len(answers)
-    assert check_answer([2, 1], None, 0.0).describe() == check_answer((1, 2), None, 0).describe()
+    answers = ["best", pb.simulation.Best(epsilon=0.1), pb.simulation.Above(0.5),
+               pb.simulation.Above(0.25), [1, 2], [1, 3], judged]
+    assert len({check_answer(one).describe() for one in answers}) == len(answers)
+    assert check_answer([2, 1]).describe() == check_answer((1, 2)).describe()
+    assert check_answer("best").describe() == check_answer(pb.simulation.Best()).describe()
 
 
 @pytest.mark.parametrize("make, most", [
-    (lambda e: pb.policies.APT(6, 600, threshold=0.5, epsilon=0.1), 0.1),
-    (lambda e: pb.policies.GoodArms(6, 0.1, threshold=0.5, sigma=0.2), 0.1),
-    (lambda e: pb.policies.Uniform(6, 600), 1.0)])
+    (lambda e: pb.policies.APT(6, max_pulls=600, threshold=0.5, epsilon=0.1), 0.1),
+    (lambda e: pb.policies.GoodArms(6, delta=0.1, threshold=0.5, noise_std=0.2), 0.1),
+    (lambda e: pb.policies.Uniform(6, budget=600), 1.0)])
 def test_policies_whose_answer_is_a_set(make, most):
     """Judged as one of the k best they would err in every run."""
-    arms = pb.environments.GaussianBandit([0.1, 0.9, 0.3, 0.7, 0.8, 0.2], 0.04)
-    result = pb.simulate(make, arms, 100, rng=1, answer="above", threshold=0.5)
+    arms = pb.environments.GaussianBandit([0.1, 0.9, 0.3, 0.7, 0.8, 0.2], 0.2)
+    result = pb.simulate(make, arms, 100, rng=1, answer=pb.simulation.Above(0.5))
     exact = pb.simulate(make, arms, 100, rng=1, answer=[1, 3, 4])
     assert result.errors.tolist() == exact.errors.tolist()
     assert result.error_probability <= most
@@ -226,7 +241,7 @@ def test_policies_whose_answer_is_a_set(make, most):
     if most < 1:
         for call in (lambda: pb.simulate(make, arms, 100, rng=1),
                      lambda: pb.compare({"one": make(arms)}, arms, 100, rng=1)):
-            with pytest.raises(ValueError, match='answer must be "above", with threshold=0.5, or'):
+            with pytest.raises(ValueError, match=r'answer must be Above\(0.5\) or a set of arms'):
                 call()
 
 
@@ -238,8 +253,10 @@ def asked(policy):
 
 @pytest.mark.parametrize("seed", [0, 7, 2**70])
 @pytest.mark.parametrize("make, horizon", [
-    (lambda e=None: pb.policies.TopTwo(8, pb.stopping.GLR(0.1, law="bernoulli")), 60),
-    (lambda e=None: pb.policies.TopTwo(8, pb.stopping.GLR(0.1, law="bernoulli"), rng=3), 60),
+    (lambda e=None: pb.policies.TopTwo(8, stopping=pb.stopping.GLR(delta=0.1, law="bernoulli")),
+     60),
+    (lambda e=None: pb.policies.TopTwo(8, stopping=pb.stopping.GLR(delta=0.1, law="bernoulli"),
+                                       rng=3), 60),
     (lambda e=None: pb.policies.ThompsonSampling(8), 60),
     (lambda e=None: asked(pb.policies.ThompsonSampling(8)), 60),
     (lambda e=None: pb.policies.ThompsonSampling(8, rng=3), 60),
@@ -251,7 +268,7 @@ def asked(policy):
 def test_policies_that_are_renewed_draw_what_new_ones_draw(make, horizon, seed):
     """Seeded by the kernel, and by their `seed`, in NumPy: the same runs."""
     arms = pb.environments.BernoulliBandit(np.linspace(0.8, 0.2, 8))
-    renewed, new = (pb.simulate(one, arms, 90, rng=seed, n_threads=1, horizon=horizon,
+    renewed, new = (pb.simulate(one, arms, 90, rng=seed, n_threads=1, max_pulls=horizon,
                                 arm_pulls_by_run=True, checkpoints=[20], progress=False)
                     for one in (make(), make))
     assert renewed.to_dict() == new.to_dict()

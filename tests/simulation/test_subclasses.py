@@ -27,14 +27,14 @@ class CarefulInPython(Careful):
 
 def test_a_recommend_of_its_own_knows_the_variances():
     for make in (Careful, CarefulInPython):
-        for given in (make(3, 60), lambda e, make=make: make(3, 60)):
+        for given in (make(3, budget=60), lambda e, make=make: make(3, budget=60)):
             result = pb.simulate(given, BANDIT, 200, rng=1, checkpoints=[60])
             assert result.error_probability == 0.0 and not result.checkpoint_errors.any()
 
 
 @pytest.mark.parametrize("environment", [
     BANDIT, pb.environments.BernoulliBandit([0.2, 0.5, 0.4]),
-    pb.environments.CostlyBandit(pb.environments.BinomialBandit(9, [0.2, 0.5, 0.4]), 2.0)])
+    pb.environments.CostlyBandit(pb.environments.BinomialBandit([0.2, 0.5, 0.4], trials=9), 2.0)])
 def test_a_metric_sees_the_variances_of_the_rewards(environment):
     """With rewards one by one in either case: the same bits."""
     def spread(policy, environment):
@@ -43,7 +43,7 @@ def test_a_metric_sees_the_variances_of_the_rewards(environment):
     def total(policy, environment):
         return policy.variances[1]
 
-    compiled, python = (pb.simulate(lambda e, make=make: make(3, 60), environment, 50, rng=1,
+    compiled, python = (pb.simulate(lambda e, make=make: make(3, budget=60), environment, 50, rng=1,
                                     metrics=[spread, total]) for make in (pb.policies.Uniform,
                                                                           Careful))
     assert compiled.metrics["spread"].tolist() == python.metrics["spread"].tolist()
@@ -55,7 +55,7 @@ class Shy(pb.policies.Uniform):
     """Recommends the arm of some rank, and keeps what it was told."""
 
     def __init__(self, n_arms, budget, rank=0):
-        super().__init__(n_arms, budget)
+        super().__init__(n_arms, budget=budget)
         self.rank, self.asked = rank, []
 
     def recommend(self):
@@ -67,24 +67,24 @@ class Shy(pb.policies.Uniform):
                                     lambda p: pickle.loads(pickle.dumps(p))])
 def test_attributes_are_copied(copied):
     """They were lost, and the defaults of __init__ in their place."""
-    shy = copied(Shy(3, 300, rank=1))
+    shy = copied(Shy(3, budget=300, rank=1))
     assert shy.rank == 1 and vars(shy) == {"rank": 1, "asked": []}
 
 
 def test_a_policy_that_is_given_keeps_its_attributes():
-    given = Shy(3, 300, rank=1)
+    given = Shy(3, budget=300, rank=1)
     for options in (dict(), dict(n_threads=2), dict(executor=ThreadPoolExecutor(2))):
         result = pb.simulate(given, BANDIT, 20, rng=1, **options)
         assert result.error_probability == 1.0 and result.mean_regret == pytest.approx(4.0)
         assert given.asked == []  # every run has copies
-    pair = pb.compare({"shy": given, "first": Shy(3, 300)}, BANDIT, 20, rng=1)
+    pair = pb.compare({"shy": given, "first": Shy(3, budget=300)}, BANDIT, 20, rng=1)
     assert [one.error_probability for one in pair.results.values()] == [1.0, 0.0]
 
 
 def test_attributes_that_cannot_be_copied_are_refused():
-    given = Shy(3, 300)
+    given = Shy(3, budget=300)
     given.lock = threading.Lock()
-    with pytest.raises(TypeError, match="policy_factory must be a function of an environment"):
+    with pytest.raises(TypeError, match="policy must be a function of an environment"):
         pb.simulate(given, BANDIT, 2)
 
 
@@ -120,7 +120,7 @@ def test_python_has_the_same_rewards_of_a_table_as_compiled_code(common):
         made = []
 
         def make(environment, made=made):
-            made.append(InTurn(2, 8))
+            made.append(InTurn(2, budget=8))
             return made[-1]
 
         pb.compare({"one": make}, environment, 3, common_rewards=common)
@@ -133,8 +133,9 @@ def test_python_draws_what_compiled_code_draws_one_by_one():
     def first(policy, environment):
         return policy.means[0]
 
-    costly = pb.environments.CostlyBandit(BANDIT, 1.0, 2.0)
-    one, other = (pb.simulate(lambda e, make=make: make(3, 3), costly, 9, rng=1, metrics=[first])
+    costly = pb.environments.CostlyBandit(BANDIT, 1.0, cost_shape=2.0)
+    one, other = (pb.simulate(lambda e, make=make: make(3, budget=3), costly, 9, rng=1,
+                              metrics=[first])
                   for make in (pb.policies.Uniform, CarefulInPython))
     assert one.metrics["first"].tolist() == other.metrics["first"].tolist()
 
@@ -187,13 +188,13 @@ def test_rewards_are_counted_over_the_run_whatever_is_said_of_costs(environment)
         made = []
 
         def make(environment, kind=kind, made=made):
-            made.append(kind(2, 10))
+            made.append(kind(2, budget=10))
             return made[-1]
 
         pb.simulate(make, environment, 2)
         assert [policy.told for policy in made] == [[1.0, 0.0, 0.0, 0.0, 1.0]] * 2
-    plain = pb.simulate(pb.policies.UCB1(2), TABLE, 3, horizon=200)
-    ours = pb.simulate(pb.policies.UCB1(2), environment, 3, horizon=200)
+    plain = pb.simulate(pb.policies.UCB1(2), TABLE, 3, max_pulls=200)
+    ours = pb.simulate(pb.policies.UCB1(2), environment, 3, max_pulls=200)
     assert ours.error_probability == 0.0
     assert ours.arm_pulls.tolist() == plain.arm_pulls.tolist()
 
@@ -201,13 +202,14 @@ def test_rewards_are_counted_over_the_run_whatever_is_said_of_costs(environment)
 def test_costs_of_a_subclass_leave_its_rewards_alone():
     """Those who want no costs have the same rewards, common ones too, in compiled code."""
     for kind in (pb.policies.Uniform, InTurn):
-        one, other = (pb.compare({"it": lambda e, kind=kind: kind(2, 40)}, make([0.0, 0.1]), 9,
+        one, other = (pb.compare({"it": lambda e, kind=kind: kind(2, budget=40)}, make([0.0, 0.1]),
+                                 9,
                                  rng=1) for make in (pb.environments.GaussianBandit, Dear))
         assert one["it"].errors.tolist() == other["it"].errors.tolist()
     made = []
 
     def keep(kind):
-        made.append(kind(2, 8))
+        made.append(kind(2, budget=8))
         return made[-1]
 
     pb.compare({"ab": lambda e: keep(InTurn), "ba": lambda e: keep(InTurnBackwards)},
@@ -222,7 +224,7 @@ def test_a_subclass_with_costs_cannot_say_that_its_means_vary():
             return np.array([1.0, 0.0])
 
     with pytest.raises(ValueError, match="environment must have a pull of its own where it has m"):
-        pb.simulate(pb.policies.UCB1(2), Varying([0.0, 1.0]), 2, horizon=20)
+        pb.simulate(pb.policies.UCB1(2), Varying([0.0, 1.0]), 2, max_pulls=20)
 
 
 def test_one_class_of_policies_wants_costs_or_not_by_its_options():
@@ -236,6 +238,6 @@ def test_one_class_of_policies_wants_costs_or_not_by_its_options():
         paid.append(policy)
         return policy
 
-    pb.simulate(make, Dear([0.0, 0.0]), 8, rng=1, horizon=50, answer=[0], n_threads=1)
+    pb.simulate(make, Dear([0.0, 0.0]), 8, rng=1, max_pulls=50, answer=[0], n_threads=1)
     totals = [policy.total_cost for policy in paid]
     assert totals[::2] == [50.0] * 4 and min(totals[1::2]) > 60.0

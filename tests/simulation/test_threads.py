@@ -16,6 +16,6 @@ BANDITS = [COINS, pb.environments.CostlyBandit(COINS, 0.5 + 0.1 * np.arange(N), 
 @pytest.mark.parametrize("name", FAST)
 def test_eight_threads_run_what_one_runs(name):
     bandit = BANDITS[getattr(EVERY[name](), "costs", None) == "told"]
-    one, eight = (pb.simulate(lambda e: EVERY[name](), bandit, 24, rng=5, horizon=90, n_threads=n,
+    one, eight = (pb.simulate(lambda e: EVERY[name](), bandit, 24, rng=5, max_pulls=90, n_threads=n,
                               arm_pulls_by_run=True, answer=[0]) for n in (1, 8))
     assert_same(one, eight)

@@ -19,7 +19,8 @@ class Reading:
 
     def __init__(self, folder):
         path = folder / "read.db"
-        with pb.Study.create(path, pb.policies.BatchSAR(30, 3, 20, 30, 4)) as study:
+        with pb.Study.create(path, pb.policies.BatchSAR(30, 3, batch_size=20, max_batches=30,
+                                                        max_repeats=4)) as study:
             for _ in range(10):
                 study.tell((batch := study.ask()).id, 0.01 * batch.arms)
         self.server = Served(path)
@@ -51,7 +52,8 @@ class Recording:
 
     def __init__(self, folder):
         self.path = folder / "record.db"
-        pb.Study.create(self.path, pb.policies.RoundRobin(WELLS, 1, WELLS, 10**6)).close()
+        pb.Study.create(self.path, pb.policies.RoundRobin(WELLS, 1, batch_size=WELLS,
+                                                          max_batches=10**6)).close()
         self.server, self.told = Served(self.path), 0
 
     def round(self):

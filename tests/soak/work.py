@@ -25,11 +25,11 @@ SEQUENCE = pb.betting.ConfidenceSequence(10**9, method="empirical-bernstein")
 
 
 def simulated():
-    found = pb.simulate(lambda e: pb.policies.SequentialHalving(e.n_arms, 200),
+    found = pb.simulate(lambda e: pb.policies.SequentialHalving(e.n_arms, budget=200),
                         BANDITS["GaussianBandit"],
                         1000, rng=1, n_threads=2)
     costly = pb.simulate(lambda e: pb.policies.UCB1(e.n_arms), BANDITS["BernoulliBandit"], 200,
-                         horizon=300, rng=1)
+                         max_pulls=300, rng=1)
     return found.cumulative_regrets.sum() + costly.cumulative_regrets.sum()
 
 
@@ -106,7 +106,8 @@ def studied():
     """A file from its first batch to its report, and gone."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "study.db")
-        with Study.create(path, pb.policies.BatchSAR(7, 2, 5, 12, 2)) as study:
+        with Study.create(path, pb.policies.BatchSAR(7, 2, batch_size=5, max_batches=12,
+                                                     max_repeats=2)) as study:
             while batch := study.ask():
                 study.tell(batch.id, measured(batch.id, batch.arms))
         with Study.open(path) as study:

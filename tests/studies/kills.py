@@ -28,10 +28,11 @@ from studies.cases import measured
 def make(seed):
     """A policy that draws for itself in every third study."""
     if seed % 3 == 0:
-        return pb.policies.BatchSAR(20, 3, 8, 25, 2)
+        return pb.policies.BatchSAR(20, 3, batch_size=8, max_batches=25, max_repeats=2)
     if seed % 3 == 1:
-        return pb.policies.SHAdaVar(8, 150, 0.5)
-    return pb.policies.GaussianThompson(18, kernel=np.eye(5) + 0.3, noise_std=0.1, rng=seed)
+        return pb.policies.SHAdaVar(8, budget=150, delta=0.5)
+    return pb.policies.GaussianThompson(len(np.eye(5) + 0.3), budget=18, kernel=np.eye(5) + 0.3,
+                                        noise_std=0.1, rng=seed)
 
 
 def carry_out(study, seed, say=lambda *what: None):
@@ -223,7 +224,8 @@ def share(n_operations, seed):
     """Two processes ask and tell, some wells both; figures once all is checked."""
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "study.db")
-        Study.create(path, pb.policies.RoundRobin(30, 2, 12, n_operations)).close()
+        Study.create(path,
+                     pb.policies.RoundRobin(30, 2, batch_size=12, max_batches=n_operations)).close()
         processes = [fork_sharer(path, seed, part, n_operations // 2) for part in (0, 1)]
         n_new = sum(finish(*one) for one in processes)
         with Study.open(path) as study:
@@ -276,7 +278,7 @@ def finish(process, reading):
 
 def make_again(study, seed):
     """The policy after the same batches, one after the other."""
-    policy = pb.policies.RoundRobin(30, 2, 12, study.policy.max_batches)
+    policy = pb.policies.RoundRobin(30, 2, batch_size=12, max_batches=study.policy.max_batches)
     while policy.n_batches < study.policy.n_batches:
         policy.tell(policy.ask(), measured(policy.n_batches, policy.ask(), seed))
     return policy

@@ -70,7 +70,7 @@ def page_of(study, tmp_path, **options):
 def screened(n=40, batches=12, path=":memory:", names=None, settings=None):
     """A study on small plates: plate 1 has a lost well and a late one, 2 was abandoned, 3 has
     an outlying well, and of the last the half is known."""
-    policy = pb.policies.BatchSAR(n, 3, SCREEN.n_free, 20, 4)
+    policy = pb.policies.BatchSAR(n, 3, batch_size=SCREEN.n_free, max_batches=20, max_repeats=4)
     study = pb.Study.create(path, policy, names, who="Ada <ada@lab>",
                             settings=SCREEN.settings() if settings is None else settings)
     rng, quality = np.random.default_rng(5), np.linspace(-1.0, 1.0, n)

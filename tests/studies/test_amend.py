@@ -98,7 +98,8 @@ def test_every_policy_goes_on_after_it_would_have_asked_for_others(name, path):
 
 def test_what_was_asked_stays_asked():
     """Halving drops the best arm for a typo; amended, it is back in the next batch."""
-    study = Study.create(":memory:", pb.policies.BatchHalving(8, 1, 8, 3, 2, rng=0))
+    study = Study.create(":memory:", pb.policies.BatchHalving(8, 1, batch_size=8, max_batches=3,
+                                                              max_repeats=2, rng=0))
     means = np.arange(8.0)
     first = study.ask()
     study.tell(0, np.where(first.arms == 7, 0.0, means[first.arms]))
@@ -121,7 +122,7 @@ def test_what_was_asked_stays_asked():
 
 
 def test_an_open_batch_and_a_late_result():
-    study = Study.create(":memory:", pb.policies.Uniform(3, 6), ["a", "b", "c"])
+    study = Study.create(":memory:", pb.policies.Uniform(3, budget=6), ["a", "b", "c"])
     study.ask()
     study.tell(0, [0.5, nan, nan, nan, nan, nan])
     assert astuple(study.amend(0, [0.75], positions=[0], reason="typo", who="she")) == (1, 0)
@@ -166,7 +167,7 @@ def test_an_amended_late_result_that_waits_for_the_policy(path):
 
 def test_what_was_withdrawn_stays_so_when_it_is_sent_again(path):
     """The same file, or a request that was delayed; another result is another matter."""
-    study = Study.create(path, pb.policies.Uniform(2, 4), ["a", "b"])
+    study = Study.create(path, pb.policies.Uniform(2, budget=4), ["a", "b"])
     study.ask()
     told = [0.1, 0.9, 0.2, 0.8]
     study.tell(0, told)
@@ -196,7 +197,8 @@ def test_what_was_withdrawn_stays_so_when_it_is_sent_again(path):
     (dict(batch_id=7), ValueError, "must be that of one of the 3 batches"),
 ])
 def test_what_is_refused(change, error, message):
-    study = Study.create(":memory:", pb.policies.RoundRobin(4, 1, 4, 9), list("abcd"))
+    study = Study.create(":memory:", pb.policies.RoundRobin(4, 1, batch_size=4, max_batches=9),
+                         list("abcd"))
     study.ask()
     study.tell(0, [0.5, nan, 0.1, 0.2])
     study.close_batch(0)
@@ -272,7 +274,7 @@ def test_a_policy_of_ones_own_without_late_results(path):
 
 def test_the_chain_says_what_was_amended(path):
     """Whoever changes an amendment, or leaves it out, is found."""
-    with Study.create(path, pb.policies.RoundRobin(4, 1, 4, 9)) as study:
+    with Study.create(path, pb.policies.RoundRobin(4, 1, batch_size=4, max_batches=9)) as study:
         steps(study, 3)
         noted = study.status().head
         study.amend(1, [0.9], positions=[2], reason="typo")
@@ -293,7 +295,7 @@ def test_the_chain_says_what_was_amended(path):
     {"plates": 3}, {"plates": {"0": np.zeros(4)}}, {"file": 3, "plates": {"0": np.zeros(4)}},
     {"file": "a", "plates": {"0": "x"}}, {"file": "a", "plates": {"0": np.zeros((2, 2))}}, {}])
 def test_sources_of_ones_own_are_no_readings(source):
-    study = Study.create(":memory:", pb.policies.Uniform(2, 4), ["a", "b"],
+    study = Study.create(":memory:", pb.policies.Uniform(2, budget=4), ["a", "b"],
                          settings=BOTH.settings())
     study.ask()
     study.tell(0, [0.1], positions=[0], source=source)
@@ -304,7 +306,7 @@ def test_sources_of_ones_own_are_no_readings(source):
 
 def test_readings_of_plates_of_other_sizes():
     """The last ones count; controls that they have not are none; the largest numbers are some."""
-    study = Study.create(":memory:", pb.policies.Uniform(2, 4), ["a", "b"],
+    study = Study.create(":memory:", pb.policies.Uniform(2, budget=4), ["a", "b"],
                          settings=BOTH.settings())
     study.ask()
     for size in (4, 2):
@@ -321,7 +323,7 @@ BOTH = Plates(Layout(8, 12), controls=(0, 1), positives=(94, 95))
 
 def test_what_results_were_made_of():
     """Kept in the log, also where no result is new; a policy is not told again for it."""
-    study = Study.create(":memory:", pb.policies.Uniform(2, 4), ["a", "b"], settings={})
+    study = Study.create(":memory:", pb.policies.Uniform(2, budget=4), ["a", "b"], settings={})
     study.ask()
     source = {"file": "a.csv", "plates": {"0": np.array([1.0, 2.0, nan, nan])}}
     study.tell(0, [0.1, 0.2], positions=[0, 1], source=source)
@@ -343,7 +345,7 @@ def test_what_results_were_made_of():
     with pytest.raises(TypeError, match="source.x must be made of"):
         study.tell(0, [0.1], positions=[0], source={"x": object()})
     study.verify()
-    other = Study.create(":memory:", pb.policies.Uniform(2, 4))
+    other = Study.create(":memory:", pb.policies.Uniform(2, budget=4))
     other.abandon(other.ask().id)
     with pytest.raises(ValueError, match="batch 0 was abandoned"):
         other.tell(0, [nan] * 4, source=source)

@@ -50,7 +50,8 @@ def late(study):
 
 
 def test_a_late_result_reads_no_more_of_a_long_study_than_of_a_short_one(tmp_path):
-    with Study.create(tmp_path / "study.db", pb.policies.RoundRobin(3, 1, 3, 10**6),
+    with Study.create(tmp_path / "study.db",
+                      pb.policies.RoundRobin(3, 1, batch_size=3, max_batches=10**6),
                       arms=ARMS) as study:
         short = late(study)
         amended(study, 200)
@@ -58,9 +59,10 @@ def test_a_late_result_reads_no_more_of_a_long_study_than_of_a_short_one(tmp_pat
 
 
 @pytest.mark.parametrize("make, grow, calls", [
-    (lambda: pb.policies.RoundRobin(3, 1, 3, 10**6), told,
+    (lambda: pb.policies.RoundRobin(3, 1, batch_size=3, max_batches=10**6), told,
      [Study.status, Study.ask, lambda study: told(study, 1), Study.recommend]),
-    (lambda: pb.policies.RoundRobin(3, 1, 3, 10**6), amended, [Study.status, Study.ask]),
+    (lambda: pb.policies.RoundRobin(3, 1, batch_size=3, max_batches=10**6), amended,
+     [Study.status, Study.ask]),
     (lambda: pb.CountRace(3), counts, [Study.status, lambda study: counts(study, 1)]),
 ], ids=["told", "amended", "counts"])
 def test_calls_read_no_more_of_a_long_study_than_of_a_short_one(tmp_path, make, grow, calls,

@@ -25,14 +25,16 @@ PROGRAM = Path(__file__).with_name("count_kills.py")
 ONE_BY_ONE = {
     "allocator": lambda: pb.montecarlo.EstimatorAllocator(3, policy="ucb1", value_range=(0, 1),
                                                           rng=1),
-    "gaps": lambda: pb.policies.LUCB(3, 0.1),
+    "gaps": lambda: pb.policies.LUCB(3, delta=0.1),
     "endless race": lambda: pb.BettingRace(3, None, value_range=(0, 1)),
     "race": lambda: pb.BettingRace(3, 20_000, value_range=(0, 1), rng=1),
     "threshold": lambda: pb.BettingThreshold(3, None, threshold=0.15, value_range=(0, 1)),
     "ucb1": lambda: pb.policies.UCB1(3),
-    "top two": lambda: pb.policies.TopTwo(3, pb.stopping.GLR(0.1, "bernoulli"), rng=1),
-    "halving": lambda: pb.policies.SequentialHalving(3, 900),
-    "elimination": lambda: pb.policies.SuccessiveElimination(3, pb.stopping.GLR(0.1, "bernoulli")),
+    "top two": lambda: pb.policies.TopTwo(3, stopping=pb.stopping.GLR(delta=0.1, law="bernoulli"),
+                                          rng=1),
+    "halving": lambda: pb.policies.SequentialHalving(3, budget=900),
+    "elimination": lambda: pb.policies.SuccessiveElimination(
+        3, stopping=pb.stopping.GLR(delta=0.1, law="bernoulli")),
 }
 
 
@@ -99,11 +101,12 @@ def test_others_are_told_one_by_one(name, path, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("k, expected", [(0, [4, 3, 3]), (3, [10, 0, 0])])
 def test_trials_of_a_policy_that_is_done_before_it_began(k, expected):
-    with Study.create(":memory:", pb.policies.BatchSAR(3, k, 1, 60)) as study:
+    with Study.create(":memory:",
+                      pb.policies.BatchSAR(3, k, batch_size=1, max_batches=60)) as study:
         assert study.policy.done and study.split(10).tolist() == expected
 
 
-@pytest.mark.parametrize("law", ["beta", "gaussian"])
+@pytest.mark.parametrize("law", ["bernoulli", "gaussian"])
 def test_thompson_sampling(law, tmp_path):
     """It takes counts as they are; who looks at the split changes nothing."""
     path = tmp_path / "study.db"

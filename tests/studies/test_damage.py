@@ -106,7 +106,7 @@ def test_files_that_are_no_study(tmp_path, content):
     assert_refused(str(path), "not a study|damaged")
     assert path.read_bytes() == content
     with pytest.raises(FileExistsError):
-        Study.create(path, pb.policies.Uniform(2, 4))
+        Study.create(path, pb.policies.Uniform(2, budget=4))
 
 
 def test_another_database_is_no_study(tmp_path):
@@ -151,8 +151,8 @@ def test_a_study_left_its_wal_where_another_would_begin(tmp_path):
     os.unlink(path)
     shutil.copy(tmp_path / "kept", path + "-wal")
     with pytest.raises(FileExistsError, match="study.db-wal exists"):
-        Study.create(path, pb.policies.Uniform(2, 4))
-    with Study.create(path, pb.policies.Uniform(2, 4), overwrite=True) as study:
+        Study.create(path, pb.policies.Uniform(2, budget=4))
+    with Study.create(path, pb.policies.Uniform(2, budget=4), overwrite=True) as study:
         assert study.verify().n_events == 1
 
 
@@ -161,7 +161,7 @@ def is_restored(path):
 
 
 def is_begun_anew(path):
-    Study.create(path, pb.policies.Uniform(2, 4), overwrite=True).close()
+    Study.create(path, pb.policies.Uniform(2, budget=4), overwrite=True).close()
 
 
 @pytest.mark.parametrize("happens", [os.unlink, is_restored, is_begun_anew,

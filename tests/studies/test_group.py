@@ -41,7 +41,8 @@ def test_together_is_one_after_the_other(name, path, tmp_path):
 
 
 def test_what_is_refused_leaves_the_others(tmp_path):
-    with pb.Study.create(tmp_path / "study.db", pb.policies.RoundRobin(4, 1, 4, 3)) as study:
+    with pb.Study.create(tmp_path / "study.db",
+                         pb.policies.RoundRobin(4, 1, batch_size=4, max_batches=3)) as study:
         batch = study.ask()
         before = study.status().n_events
         done = together(study, [
@@ -67,7 +68,8 @@ def test_what_is_refused_leaves_the_others(tmp_path):
 
 
 def test_one_transaction(tmp_path, monkeypatch):
-    with pb.Study.create(tmp_path / "study.db", pb.policies.RoundRobin(40, 1, 40, 3)) as study:
+    with pb.Study.create(tmp_path / "study.db",
+                         pb.policies.RoundRobin(40, 1, batch_size=40, max_batches=3)) as study:
         batch = study.ask()
         statements = []
         study._store.db.set_trace_callback(statements.append)
@@ -82,7 +84,8 @@ def test_one_transaction(tmp_path, monkeypatch):
 
 def test_a_failure_after_a_change_is_that_of_one(tmp_path, monkeypatch):
     """A full disk, in the midst of it: all is taken back, and each call is made once more."""
-    with pb.Study.create(tmp_path / "study.db", pb.policies.RoundRobin(4, 1, 4, 3)) as study:
+    with pb.Study.create(tmp_path / "study.db",
+                         pb.policies.RoundRobin(4, 1, batch_size=4, max_batches=3)) as study:
         batch = study.ask()
         append, n = study._store.append, []
 
@@ -105,7 +108,8 @@ def test_a_failure_after_a_change_is_that_of_one(tmp_path, monkeypatch):
 
 def test_a_commit_that_fails(tmp_path):
     """Nothing of it is in the ledger, also where the last call was refused."""
-    with pb.Study.create(tmp_path / "study.db", pb.policies.RoundRobin(4, 1, 4, 3)) as study:
+    with pb.Study.create(tmp_path / "study.db",
+                         pb.policies.RoundRobin(4, 1, batch_size=4, max_batches=3)) as study:
         study.ask()
         head, run = study.status().head, study._store.run
 
@@ -126,7 +130,8 @@ def test_a_commit_that_fails(tmp_path):
 
 
 def test_other_threads_wait(tmp_path):
-    with pb.Study.create(tmp_path / "study.db", pb.policies.RoundRobin(40, 1, 40, 50)) as study:
+    with pb.Study.create(tmp_path / "study.db",
+                         pb.policies.RoundRobin(40, 1, batch_size=40, max_batches=50)) as study:
         def work(part):
             for _ in range(10):
                 batch = study.ask()

@@ -42,7 +42,8 @@ def test_a_plate_and_an_export(suffix, tmp_path, monkeypatch):
     if suffix == "xlsx":
         pytest.importorskip("openpyxl")
     monkeypatch.chdir(tmp_path)
-    with pb.Study.create("study.db", pb.policies.RoundRobin(len(NAMES), 1, len(NAMES), 2), NAMES,
+    with pb.Study.create("study.db", pb.policies.RoundRobin(len(NAMES), 1, batch_size=len(NAMES),
+                                                            max_batches=2), NAMES,
                          who="=me"):
         pass
     ok("next", "-o", f"plate.{suffix}")

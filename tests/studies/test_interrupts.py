@@ -61,7 +61,8 @@ def is_free(study):
 
 
 def made(path):
-    return Study.create(path, pb.policies.BatchSAR(40, 3, 8, 10**4, 2), overwrite=True)
+    return Study.create(path, pb.policies.BatchSAR(40, 3, batch_size=8, max_batches=10**4,
+                                                   max_repeats=2), overwrite=True)
 
 
 @pytest.mark.parametrize("moments", MOMENTS)
@@ -138,7 +139,7 @@ def test_create(moments, tmp_path):
     rng, path, n_came = np.random.default_rng(moments), tmp_path / "study.db", 0
 
     def create():
-        Study.create(path, pb.policies.Uniform(3, 30)).close()
+        Study.create(path, pb.policies.Uniform(3, budget=30)).close()
 
     start = time.perf_counter()
     create()

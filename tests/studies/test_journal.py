@@ -23,7 +23,8 @@ def policy_of(first):
 
 @pytest.fixture
 def rows():
-    study = Study.create(":memory:", pb.policies.RoundRobin(4, 1, 3, 4), who="me")
+    study = Study.create(":memory:", pb.policies.RoundRobin(4, 1, batch_size=3, max_batches=4),
+                         who="me")
     for _ in range(2):
         batch = study.ask()
         study.tell(batch.id, measured(batch.id, batch.arms)[:2], positions=[0, 1])
@@ -48,7 +49,7 @@ def test_what_a_log_says(rows):
     assert [row[0] for row in rows] == list(range(10)) and rows[7][3] == "she"
     found = replay(rows, policy_of)
     assert (found.n_events, found.digest) == (10, rows[-1][5])
-    policy = pb.policies.RoundRobin(4, 1, 3, 4)
+    policy = pb.policies.RoundRobin(4, 1, batch_size=3, max_batches=4)
     for number in 0, 1:
         arms = policy.ask()
         policy.tell(arms, [*measured(number, arms)[:2], np.nan], missing="drop")

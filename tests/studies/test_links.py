@@ -66,11 +66,11 @@ def test_file_of_two_names_is_refused(tmp_path):
 def test_new_study_is_made_where_a_link_points(tmp_path):
     path, link = str(tmp_path / "study.db"), str(tmp_path / "link.db")
     os.symlink(path, link)
-    Study.create(link, pb.policies.Uniform(2, 4)).close()
+    Study.create(link, pb.policies.Uniform(2, budget=4)).close()
     assert os.path.islink(link) and not os.path.islink(path)
     with pytest.raises(FileExistsError, match="study.db exists"):
-        Study.create(link, pb.policies.Uniform(2, 4))
-    Study.create(link, pb.policies.Uniform(3, 6), overwrite=True).close()
+        Study.create(link, pb.policies.Uniform(2, budget=4))
+    Study.create(link, pb.policies.Uniform(3, budget=6), overwrite=True).close()
     assert os.path.islink(link)
     with Study.open(path) as study:
         assert study.policy.n_arms == 3
@@ -95,7 +95,8 @@ def test_clock_out_of_range_records_nothing(now, tmp_path, monkeypatch):
             patch.setattr(time, "time", lambda: now)
             for change in (lambda: study.close_batch(4),
                            lambda: study.amend(0, [0.5], positions=[0], reason="a typo"),
-                           lambda: Study.create(tmp_path / "new.db", pb.policies.Uniform(2, 4))):
+                           lambda: Study.create(tmp_path / "new.db",
+                                                pb.policies.Uniform(2, budget=4))):
                 with pytest.raises(StudyError, match="the clock of this machine must be between"):
                     change()
         assert study.status().head == head

@@ -184,7 +184,8 @@ def test_mark_that_readers_hold_up_is_made_with_the_next_transaction(tmp_path, m
 def test_log_of_a_long_run_is_bounded(tmp_path, monkeypatch):
     monkeypatch.setattr(_database, "LOG_BYTES", 200_000)
     path = str(tmp_path / "study.db")
-    with Study.create(path, pb.policies.BatchSAR(200, 3, 40, 60, 2)) as study:
+    with Study.create(path, pb.policies.BatchSAR(200, 3, batch_size=40, max_batches=60,
+                                                 max_repeats=2)) as study:
         largest = 0
         for _ in range(40):
             batch = study.ask()

@@ -33,7 +33,9 @@ COLUMNS = ["plate", "well", "arm", "value"]
 def folder(tmp_path_factory):
     """A study of which plate 0 is recorded and plate 1 is out."""
     folder = tmp_path_factory.mktemp("studies")
-    with pb.Study.create(folder / "first.db", pb.policies.BatchSAR(20, 2, 20, 8, 4), GENES,
+    with pb.Study.create(folder / "first.db",
+                         pb.policies.BatchSAR(20, 2, batch_size=20, max_batches=8, max_repeats=4),
+                         GENES,
                          settings=PLATES.settings()) as study:
         study.tell(study.ask().id, np.linspace(0, 1, 20))
         batch = study.ask()

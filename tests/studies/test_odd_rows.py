@@ -347,7 +347,7 @@ def test_rows_of_scores_that_nobody_wrote(tmp_path, statement, words):
 @pytest.mark.parametrize("size", [1.7976931348623157e308, -1e160])
 def test_results_whose_sums_are_no_numbers_are_refused(size, tmp_path):
     """A reader's word for "too bright", perhaps: two of an arm, and the study could not be read."""
-    with pb.Study.create(tmp_path / "study.db", pb.policies.Uniform(2, 8)) as study:
+    with pb.Study.create(tmp_path / "study.db", pb.policies.Uniform(2, budget=8)) as study:
         batch = study.ask()
         with pytest.raises(ValueError, match=r"results must be at most 1e\+150 in size.* well 0"):
             study.tell(batch.id, np.full(8, size))

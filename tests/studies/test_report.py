@@ -52,7 +52,7 @@ def test_a_screen_under_way(tmp_path):
 
 
 def test_intervals_are_students(tmp_path):
-    study = pb.Study.create(":memory:", pb.policies.Uniform(2, 8), ["tea", "coffee"])
+    study = pb.Study.create(":memory:", pb.policies.Uniform(2, budget=8), ["tea", "coffee"])
     study.tell(study.ask().id, [1.0, 0.0, 2.0, 0.0, 3.0, 0.0, 4.0, 0.0])
     page = page_of(study, tmp_path)
     # of 1, 2, 3, 4: 2.5 and 3.182446 (three degrees of freedom) times 1.290994 / 2
@@ -100,7 +100,7 @@ def test_an_empty_study(tmp_path):
 
 def test_arms_without_a_result_are_not_the_answer(tmp_path):
     """Four are wanted, and two have results."""
-    study = pb.Study.create(":memory:", pb.policies.BatchSAR(6, 4, 2, 9))
+    study = pb.Study.create(":memory:", pb.policies.BatchSAR(6, 4, batch_size=2, max_batches=9))
     study.tell(study.ask().id, [0.5, 0.5])
     page = page_of(study, tmp_path)
     assert [row[1] for row in page.rows if len(row) == 6][1:] == ["0", "1"]
@@ -181,7 +181,7 @@ def test_large_studies_are_summarised(tmp_path, monkeypatch):
 
 
 def test_a_stage_on_many_plates(tmp_path):
-    study = pb.Study.create(":memory:", pb.policies.SequentialHalving(50, 400),
+    study = pb.Study.create(":memory:", pb.policies.SequentialHalving(50, budget=400),
                             settings=Plates(Layout(2, 12), (0,)).settings())
     batch = study.ask()
     study.tell(batch.id, np.random.default_rng(0).normal(size=batch.arms.size))

@@ -18,7 +18,8 @@ PLATES = Plates(Layout(2, 3), (0,), "virus", True, True, True)
 
 def few_plates(n=30, k=4, settings=None):
     """Two batches of five pulls: most of the arms are never measured."""
-    study = pb.Study.create(":memory:", pb.policies.RoundRobin(n, k, 5, 2), settings=settings,
+    study = pb.Study.create(":memory:", pb.policies.RoundRobin(n, k, batch_size=5, max_batches=2),
+                            settings=settings,
                             arms=[f"gene <{i}>" for i in range(n)])
     while (batch := study.ask()) is not None:
         study.tell(batch.id, -np.log(0.1 * (1 + batch.arms)))
@@ -28,7 +29,8 @@ def few_plates(n=30, k=4, settings=None):
 @pytest.mark.parametrize(("n", "k"), [(60, 40), (700, 500), (3000, 2000)])
 def test_every_arm_of_the_answer_is_in_the_plot(n, k, tmp_path):
     """And in the table, of which a thousand are shown."""
-    study = pb.Study.create(":memory:", pb.policies.RoundRobin(n, k, 2 * n, 1))
+    study = pb.Study.create(":memory:",
+                            pb.policies.RoundRobin(n, k, batch_size=2 * n, max_batches=1))
     batch = study.ask()
     study.tell(batch.id, batch.arms + 0.25 * (np.arange(2 * n) % 2))
     page, best = page_of(study, tmp_path), study.recommend().best_names
@@ -55,7 +57,7 @@ def test_what_was_never_measured(tmp_path):
 
 
 def test_what_is_not_measured_yet(tmp_path):
-    study = pb.Study.create(":memory:", pb.policies.RoundRobin(4, 1, 2, 4))
+    study = pb.Study.create(":memory:", pb.policies.RoundRobin(4, 1, batch_size=2, max_batches=4))
     assert study.status().n_unmeasured == 4
     study.tell(study.ask().id, [0.1, 0.2])
     assert study.recommend().unmeasured.tolist() == [2, 3]
@@ -99,7 +101,7 @@ def test_readings_by_the_controls(how, words, tmp_path):
 
 
 def test_intervals_of_readings(tmp_path):
-    study = pb.Study.create(":memory:", pb.policies.RoundRobin(1, 1, 4, 1),
+    study = pb.Study.create(":memory:", pb.policies.RoundRobin(1, 1, batch_size=4, max_batches=1),
                             settings=Plates(Layout(2, 3), log=True, flip=True).settings())
     study.ask()
     values = np.log([2.0, 4.0, 8.0, 16.0])
@@ -149,7 +151,7 @@ def test_notebooks():
     fresh.ask()
     shown = fresh._repr_html_()
     assert "No result yet" in shown and "batch 0 is out, 50 not" in shown
-    many = pb.Study.create(":memory:", pb.policies.RoundRobin(50, 30, 50, 1))
+    many = pb.Study.create(":memory:", pb.policies.RoundRobin(50, 30, batch_size=50, max_batches=1))
     many.tell(many.ask().id, np.arange(50.0))
     assert "and 10 more" in many._repr_html_() and "without a result" not in many._repr_html_()
 

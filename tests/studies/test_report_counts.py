@@ -143,7 +143,8 @@ def test_sums_of_other_rewards_have_no_interval(value_range, tmp_path):
     (lambda: pb.CountRace(2, value_range=(0, 2)), False),
     (lambda: pb.policies.ThompsonSampling(2, rng=1, law="gaussian"), False),
     (lambda: pb.policies.ThompsonSampling(2, rng=1), True), (lambda: pb.policies.UCB1(2), True),
-    (lambda: pb.policies.TopTwo(2, pb.stopping.GLR(0.1, "gaussian"), rng=1), True)])
+    (lambda: pb.policies.TopTwo(2, stopping=pb.stopping.GLR(delta=0.1, law="gaussian"), rng=1),
+     True)])
 def test_whole_sums_are_successes_only_where_no_reward_is_beyond_1(policy, has_interval, tmp_path):
     study = Study.create(":memory:", policy(), arms=["a", "b"])
     study.tell_counts({"a": (100, 12), "b": (90, 54)})
@@ -205,9 +206,10 @@ def test_a_used_policy_has_means_of_its_own(tmp_path):
 
 
 @pytest.mark.parametrize("make, dropped", [
-    (lambda: pb.policies.SequentialHalving(5, 200), 4),
-                                           (lambda: pb.policies.BatchSAR(5, 2, 2, 30), 3),
-    (lambda: pb.policies.Uniform(5, 40), 0)])
+    (lambda: pb.policies.SequentialHalving(5, budget=200), 4),
+                                           (lambda: pb.policies.BatchSAR(5, 2, batch_size=2,
+                                                                         max_batches=30), 3),
+    (lambda: pb.policies.Uniform(5, budget=40), 0)])
 def test_the_answer_of_a_policy_that_is_done_is_first(make, dropped, tmp_path):
     study, rng = Study.create(":memory:", make()), np.random.default_rng(3)
     for seed in range(12):

@@ -60,7 +60,7 @@ def test_every_policy_as_without_a_study(name, path):
 
 
 def test_a_batch_from_ask_to_the_answer():
-    study = Study.create(":memory:", pb.policies.Uniform(3, 6), ["a", "b", "c"], who="me",
+    study = Study.create(":memory:", pb.policies.Uniform(3, budget=6), ["a", "b", "c"], who="me",
                          settings={"plate": [8, 12]})
     assert (study.names, study.settings, study.path) == (("a", "b", "c"), {"plate": [8, 12]},
                                                         ":memory:")
@@ -105,7 +105,7 @@ def test_a_batch_from_ask_to_the_answer():
 def test_history_without_pandas(monkeypatch):
     import importlib.util
 
-    study = Study.create(":memory:", pb.policies.Uniform(2, 2))
+    study = Study.create(":memory:", pb.policies.Uniform(2, budget=2))
     assert len(study.history()) == 0
     study.ask()
     frame = study.history()
@@ -117,7 +117,7 @@ def test_history_without_pandas(monkeypatch):
 
 
 def test_abandoned_batches_are_asked_again():
-    study = Study.create(":memory:", pb.policies.ThompsonSampling(3, 1, law="gaussian"))
+    study = Study.create(":memory:", pb.policies.ThompsonSampling(3, rng=1, law="gaussian"))
     first = study.ask()
     study.tell(0, measured(0, first.arms))
     asked = []
@@ -202,7 +202,7 @@ def test_what_create_refuses(path):
             (TypeError, "settings must be a dict; got list", dict(settings=[1])),
             (TypeError, "settings.a.b.*Kernel", dict(settings={"a": {"b": Kernel()}}))]:
         with pytest.raises(error, match=words):
-            Study.create(path, **{"policy": pb.policies.Uniform(2, 4), **given})
+            Study.create(path, **{"policy": pb.policies.Uniform(2, budget=4), **given})
     with pytest.raises(FileNotFoundError, match="does not exist"):
         Study.open(path)
 
@@ -212,7 +212,7 @@ def test_a_policy_of_ones_own(path):
         def tell(self, arms, rewards, missing="raise"):
             super().tell(arms, np.sqrt(rewards), missing)
 
-    study = Study.create(path, Mine(2, 5))
+    study = Study.create(path, Mine(2, budget=5))
     batch = study.ask()
     study.tell(0, measured(0, batch.arms)[1:], positions=[1, 2, 3, 4])
     study.close_batch(0)
@@ -243,16 +243,17 @@ def test_a_study_of_a_used_policy_has_its_own_copy():
 
 
 def test_files_are_not_replaced_unless_asked(path):
-    with Study.create(path, pb.policies.Uniform(2, 4)) as study:
+    with Study.create(path, pb.policies.Uniform(2, budget=4)) as study:
         study.ask()
         with pytest.raises(FileExistsError, match="study.db exists"):
-            Study.create(path, pb.policies.Uniform(2, 4))
-    with Study.create(path, pb.policies.Uniform(2, 6), overwrite=True) as study:
+            Study.create(path, pb.policies.Uniform(2, budget=4))
+    with Study.create(path, pb.policies.Uniform(2, budget=6), overwrite=True) as study:
         assert study.ask().arms.size == 6 and study.verify().n_events == 2
 
 
 def test_threads_share_a_study(path):
-    study, told = Study.create(path, pb.policies.RoundRobin(6, 1, 6, 100)), []
+    study, told = Study.create(path,
+                               pb.policies.RoundRobin(6, 1, batch_size=6, max_batches=100)), []
 
     def work(part):
         for _ in range(20):
@@ -302,7 +303,8 @@ left = in_a_circle("/two.db")
 def test_a_series_is_in_the_order_of_its_labels():
     """Groups are sorted by name: they were taken by their places."""
     pandas = pytest.importorskip("pandas")
-    study = Study.create(":memory:", pb.policies.RoundRobin(3, 1, 3, 4), ["tea", "milk", "coffee"])
+    study = Study.create(":memory:", pb.policies.RoundRobin(3, 1, batch_size=3, max_batches=4),
+                         ["tea", "milk", "coffee"])
     read = pandas.DataFrame({"arm": study.ask().names, "value": [1.0, 5.0, 2.0]})
     for wrong in (read.groupby("arm")["value"].mean(), read["value"].sort_values()):
         with pytest.raises(ValueError, match="order of the batch; got a series of"):

@@ -38,7 +38,8 @@ def work(study, part, errors):
 @pytest.mark.parametrize("path", ["study.db", ":memory:"])
 def test_threads_do_everything_at_once(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    errors, study = [], Study.create(path, pb.policies.RoundRobin(WELLS, 1, WELLS, 1000))
+    errors, study = [], Study.create(path, pb.policies.RoundRobin(WELLS, 1, batch_size=WELLS,
+                                                                  max_batches=1000))
     threads = [threading.Thread(target=work, args=(study, part, errors))
                for part in range(THREADS)]
     for thread in threads:

@@ -177,18 +177,19 @@ def simulations() -> None:
     bandit = pb.environments.BernoulliBandit([0.1, 0.9])
     result = pb.simulate(lambda environment: pb.policies.UCB1(environment.n_arms), bandit, 100,
                          rng=1,
-                         horizon=50, metrics={"told": lambda policy, _: float(policy.n_pulls)})
+                         max_pulls=50, metrics={"told": lambda policy, _: float(policy.n_pulls)})
     assert_type(result.error_probability, float)
     assert_type(result.error_interval, tuple[float, float])
     assert_type(result.quantiles([0.1, 0.5]), NDArray[np.float64])
     pair = pb.compare({"policy": pb.policies.UCB1(2),
-                       "factory": lambda e: pb.policies.Uniform(e.n_arms, 50)},
-                      bandit, 10, horizon=50, checkpoints=[10, 50], answer="above", threshold=0.5)
+                       "factory": lambda e: pb.policies.Uniform(e.n_arms, budget=50)},
+                      bandit, 10, max_pulls=50, checkpoints=[10, 50],
+                      answer=pb.simulation.Above(0.5))
     assert_type(pair, pb.simulation.Comparison)
     assert_type(pair + pair, pb.simulation.Comparison)
     assert_type(pair["policy"], pb.simulation.SimulationResult)
     budgets = pb.compare({"policy": pb.policies.UCB1(2), "planned": lambda e,
-                          n: pb.policies.Uniform(2, n)}, bandit,
+                          n: pb.policies.Uniform(2, budget=n)}, bandit,
                          10, budgets=[10, 50])
     assert_type(budgets, pb.simulation.Comparison)
     mean, low, high = pair["factory"].curve("regret")

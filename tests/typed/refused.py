@@ -19,7 +19,7 @@ pb.tables.Blocks("table", [3], 2)  # error: arg-type
 pb.tables.shuffle(scores, "out.parquet", sead=3)  # error: call-arg
 pb.race(scores, rng="seed")  # error: arg-type
 pb.simulate(3, None, 10)  # error: arg-type
-pb.simulate(pb.policies.UCB1(3), None, 10, horizon="long")  # error: arg-type
+pb.simulate(pb.policies.UCB1(3), None, 10, max_pulls="long")  # error: arg-type
 pb.compare([pb.policies.UCB1(3)], None, 10)  # error: arg-type
 pb.racing.slice_sample(3, [0.5], n_factors=10)  # error: arg-type
 pb.combine_estimators([1], 100)  # error: list-item

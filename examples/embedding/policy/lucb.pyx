@@ -63,7 +63,7 @@ cdef class Ratings(Environment):
 
     def __init__(self, chances):
         stars, chances = np.arange(5) / 4.0, np.asarray(chances)
-        super().__init__(chances @ stars, chances @ stars**2 - (chances @ stars) ** 2)
+        super().__init__(chances @ stars, np.sqrt(chances @ stars**2 - (chances @ stars) ** 2))
         self.below = np.cumsum(chances, axis=1)
         self._draws_each = True  # Ctrl-C is heard within a batch
 

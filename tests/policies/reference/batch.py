@@ -156,8 +156,8 @@ class BatchSAR(RoundRobin):
 class BatchRacing(RoundRobin):
     """Algorithm 2."""
 
-    def __init__(self, *problem, delta, sigma=0.5):
-        self.omega, self.scale, self.events = math.sqrt(delta / (6 * problem[0])), 2 * sigma, []
+    def __init__(self, *problem, delta, noise_std=0.5):
+        self.omega, self.scale, self.events = math.sqrt(delta / (6 * problem[0])), 2 * noise_std, []
         super().__init__(*problem)
 
     def begin(self):

@@ -33,7 +33,7 @@ class SuccessiveElimination(_Twin):
     def margin(self, a, b, epsilon):
         t = len(self.order)
         if self.is_unknown:
-            return unknown_margin(self.rule.threshold, self.rule.delta, self.pairs + 1, self.arm(a),
+            return unknown_margin(self.rule.guarantee, self.rule.delta, self.pairs + 1, self.arm(a),
                                   self.arm(b), t, epsilon)
         return margin(self.rule, self.pairs + 1, self.arm(a)[:2], self.arm(b)[:2], t, epsilon)
 
@@ -63,10 +63,10 @@ class SuccessiveElimination(_Twin):
 
 
 class LilUCB(_Twin):
-    def __init__(self, n_arms, delta, sigma, constants):
+    def __init__(self, n_arms, delta, noise_std, guarantee):
         super().__init__(n_arms)
-        self.sigma = sigma
-        if constants == "proven":
+        self.noise_std = noise_std
+        if guarantee == "proven":
             self.e, self.beta = 0.01, 1.0
             c = (2 + self.e) / self.e * (1 / math.log(1 + self.e)) ** (1 + self.e)
             self.d = ((math.sqrt(1 + delta) - 1) / 2) ** 2 / c
@@ -87,7 +87,7 @@ class LilUCB(_Twin):
         if self.e == 0:
             w = max(w, math.e)
         return self.mean(arm) + (1 + self.beta) * (1 + math.sqrt(self.e)) * math.sqrt(
-            2 * self.sigma**2 * (1 + self.e) * math.log(math.log(w) / self.d) / n)
+            2 * self.noise_std**2 * (1 + self.e) * math.log(math.log(w) / self.d) / n)
 
     def choose(self):
         return [max(range(self.K), key=lambda arm: (self.upper(arm), -arm))]
@@ -100,13 +100,13 @@ class LilUCB(_Twin):
 
 
 class UGapEc(LUCB):
-    def __init__(self, n_arms, delta, k, sigma, epsilon):
-        super().__init__(n_arms, delta, k, sigma, epsilon)
+    def __init__(self, n_arms, delta, k, noise_std, epsilon):
+        super().__init__(n_arms, delta, k, noise_std, epsilon)
         self.per_round = 1
 
     def width(self, arm):
         t, n = len(self.order), self.n(arm)
-        return self.sigma * math.sqrt(2 * math.log(4 * self.K * t**3 / self.delta) / n)
+        return self.noise_std * math.sqrt(2 * math.log(4 * self.K * t**3 / self.delta) / n)
 
     def stops(self):
         arms = range(self.K)
@@ -172,8 +172,8 @@ class APT(_Twin):
 
 
 class GoodArms(APT, TopTwo):
-    def __init__(self, n_arms, delta, threshold, sampling, law, sigma, epsilon):
-        _Twin.__init__(self, n_arms, law=law, sigma=sigma)
+    def __init__(self, n_arms, delta, threshold, sampling, law, noise_std, epsilon):
+        _Twin.__init__(self, n_arms, law=law, noise_std=noise_std)
         self.c, self.eps, self.sampling = threshold, epsilon, sampling
         self.x, self.names = math.log(n_arms / delta), [0] * n_arms
 
@@ -190,7 +190,7 @@ class GoodArms(APT, TopTwo):
         if self.is_unknown:
             z = unknown_cost(*self.arm(arm), q)
             return side * (unknown_logarithm(n, z) > self.x)
-        return side * (n * divergence(self.law, p, q, self.sigma) > self.level(n))
+        return side * (n * divergence(self.law, p, q, self.noise_std) > self.level(n))
 
     def stops(self):
         self.names = [self.names[arm] or self.name(arm) for arm in range(self.K)]

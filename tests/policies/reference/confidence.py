@@ -9,9 +9,9 @@ from scipy.special import lambertw, log_ndtr, logsumexp, zeta
 TWIN_OF = ("glr", "glr_gaussian", "glr_unknown", "proportions")  # kernels of csrc
 
 
-def divergence(law, p, q, sigma=1.0):
+def divergence(law, p, q, noise_std=1.0):
     if law == "gaussian":
-        return (p - q) ** 2 / (2 * sigma**2)
+        return (p - q) ** 2 / (2 * noise_std**2)
     if law == "poisson":
         if p == 0 or q == 0:
             return math.inf if p else q
@@ -23,14 +23,14 @@ def divergence(law, p, q, sigma=1.0):
     return total
 
 
-def statistic(law, n_a, a, n_b, b, sigma=1.0, epsilon=0.0):
+def statistic(law, n_a, a, n_b, b, noise_std=1.0, epsilon=0.0):
     """By minimising over the mean of b where the two meet."""
     if a + epsilon <= b:
         return 0.0
 
     def total(v):
-        return (n_a * divergence(law, a, v - epsilon, sigma)
-                + n_b * divergence(law, b, v, sigma))
+        return (n_a * divergence(law, a, v - epsilon, noise_std)
+                + n_b * divergence(law, b, v, noise_std))
 
     found = minimize_scalar(total, bounds=(b, a + epsilon), method="bounded",
                             options={"xatol": 1e-12 * (1 + abs(a))})
@@ -100,11 +100,11 @@ def gaussian_margin(delta, n_arms, n_a, n_b, gap):
 
 def margin(rule, n_arms, a, b, t, epsilon):
     """Of laws of one parameter; arms (n, mean)."""
-    if rule.law == "gaussian" and rule.threshold == "proven":
+    if rule.law == "gaussian" and rule.guarantee == "proven":
         return gaussian_margin(rule.delta, n_arms, a[0], b[0],
-                               (a[1] - b[1] + epsilon) / rule.sigma)
-    return (statistic(rule.law, *a, *b, rule.sigma, epsilon)
-            - threshold(rule.law, rule.threshold, rule.delta, n_arms, a[0], b[0], t))
+                               (a[1] - b[1] + epsilon) / rule.noise_std)
+    return (statistic(rule.law, *a, *b, rule.noise_std, epsilon)
+            - threshold(rule.law, rule.guarantee, rule.delta, n_arms, a[0], b[0], t))
 
 
 def h_inverse(x):
@@ -130,7 +130,7 @@ def threshold(law, kind, delta, n_arms, n_a, n_b, t):
             + 2 * family_level(x / 2))
 
 
-def proportions(law, means, sigma=1.0):
+def proportions(law, means, noise_std=1.0):
     """Shares and the largest least Z, by roots of roots."""
     means = np.asarray(means, dtype=float)
     best = int(means.argmax())
@@ -140,7 +140,7 @@ def proportions(law, means, sigma=1.0):
 
     def cost(b, x):
         m = (means[best] + x * means[b]) / (1 + x)
-        return divergence(law, means[best], m, sigma), divergence(law, means[b], m, sigma)
+        return divergence(law, means[best], m, noise_std), divergence(law, means[b], m, noise_std)
 
     def x_of(b, y):
         def over(log_x):
@@ -152,7 +152,7 @@ def proportions(law, means, sigma=1.0):
     def excess(y):
         return sum(np.divide(*cost(b, x_of(b, y))) for b in others) - 1
 
-    nearest = min(divergence(law, means[best], means[b], sigma) for b in others)
+    nearest = min(divergence(law, means[best], means[b], noise_std) for b in others)
     y = brentq(excess, 1e-4 * nearest, nearest * (1 - 1e-4), xtol=1e-15 * nearest, rtol=1e-13)
     shares = np.ones(means.size)
     shares[others] = [x_of(b, y) for b in others]
@@ -162,9 +162,9 @@ def proportions(law, means, sigma=1.0):
 class _Twin:
     """After one pull each, what `choose` names, until `stops`; rewards a list an arm."""
 
-    def __init__(self, n_arms, rule=None, law="gaussian", sigma=1.0, budget=math.inf):
+    def __init__(self, n_arms, rule=None, law="gaussian", noise_std=1.0, budget=math.inf):
         self.K, self.rule, self.budget = n_arms, rule, budget
-        self.law, self.sigma = (rule.law, rule.sigma) if rule else (law, sigma)
+        self.law, self.noise_std = (rule.law, rule.noise_std) if rule else (law, noise_std)
         self.epsilon = rule.epsilon if rule else 0.0
         self.is_unknown = self.law == "gaussian-unknown"
         self.rewards = [[] for _ in range(n_arms)]
@@ -195,7 +195,7 @@ class _Twin:
         n, m = self.n(a), self.n(b)
         if self.law == "gaussian":  # what minimising gives
             gap = self.mean(a) - self.mean(b) + epsilon
-            return gap**2 / (2 * self.sigma**2 * (1 / n + 1 / m))
+            return gap**2 / (2 * self.noise_std**2 * (1 / n + 1 / m))
         both = (n * self.mean(a) + m * self.mean(b)) / (n + m)
         return (n * divergence(self.law, self.mean(a), both)
                 + m * divergence(self.law, self.mean(b), both))
@@ -203,7 +203,7 @@ class _Twin:
     def stops(self):
         best, t = self.best(), len(self.order)
         if self.rule and self.is_unknown:
-            return all(unknown_margin(self.rule.threshold, self.rule.delta, self.K, self.arm(best),
+            return all(unknown_margin(self.rule.guarantee, self.rule.delta, self.K, self.arm(best),
                                       self.arm(b), t, self.rule.epsilon) > 0
                        for b in range(self.K) if b != best)
         return self.rule is not None and all(
@@ -233,7 +233,7 @@ class TopTwo(_Twin):
     def draw(self, arm):
         n, total = self.n(arm), sum(self.rewards[arm])
         if self.law == "gaussian":
-            return self.mean(arm) + self.rng.standard_normal() * self.sigma / math.sqrt(n)
+            return self.mean(arm) + self.rng.standard_normal() * self.noise_std / math.sqrt(n)
         if self.is_unknown:
             return self.mean(arm) + self.rng.standard_t(n - 1) * math.sqrt(
                 self.arm(arm)[2] / (n - 1))
@@ -251,7 +251,7 @@ class TopTwo(_Twin):
         """The largest q with d(mean, q) <= level."""
         p = self.mean(arm)
         if self.law == "gaussian":
-            return p + self.sigma * math.sqrt(2 * level)
+            return p + self.noise_std * math.sqrt(2 * level)
         if self.is_unknown:
             return p + math.sqrt(self.arm(arm)[2] * math.expm1(2 * level))
         if p >= 1:
@@ -297,7 +297,7 @@ class TrackAndStop(_Twin):
         self.tracking, self.owed = tracking, np.zeros(n_arms)
 
     def choose(self):
-        w, t = proportions(self.law, self.means, self.sigma)[0], len(self.order)
+        w, t = proportions(self.law, self.means, self.noise_std)[0], len(self.order)
         counts = np.array([self.n(arm) for arm in range(self.K)])
         if self.tracking == "C":
             e = 0.5 / math.sqrt(self.K**2 + t)
@@ -309,14 +309,14 @@ class TrackAndStop(_Twin):
 
 
 class LUCB(_Twin):
-    def __init__(self, n_arms, delta, k, sigma=1.0, epsilon=0.0, kl=False, budget=math.inf):
+    def __init__(self, n_arms, delta, k, noise_std=1.0, epsilon=0.0, kl=False, budget=math.inf):
         super().__init__(n_arms, budget=budget)
-        self.delta, self.k, self.sigma, self.epsilon, self.kl = delta, k, sigma, epsilon, kl
+        self.delta, self.k, self.noise_std, self.epsilon, self.kl = delta, k, noise_std, epsilon, kl
         self.per_round = 2
 
     def width(self, arm):
         t, n = len(self.order), self.n(arm)
-        return self.sigma * math.sqrt(2 * math.log(5 * self.K * t**4 / (4 * self.delta)) / n)
+        return self.noise_std * math.sqrt(2 * math.log(5 * self.K * t**4 / (4 * self.delta)) / n)
 
     def bounds(self, arm):
         t, n, p = len(self.order), self.n(arm), self.mean(arm)

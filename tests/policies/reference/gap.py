@@ -100,8 +100,8 @@ class GapEV(GapE):
     def term(self, arm):
         u = self.upper_gap(arm)
         width = self.b * math.sqrt(2 / (self.count(arm) - 1))
-        sigma = max(0.0, math.sqrt(self.variance(arm)) - width)
-        return (sigma + math.sqrt(sigma**2 + 16 / 3 * self.b * u)) ** 2 / u**2
+        noise = max(0.0, math.sqrt(self.variance(arm)) - width)
+        return (noise + math.sqrt(noise**2 + 16 / 3 * self.b * u)) ** 2 / u**2
 
     def index(self, arm):
         # the roots apart, as the policy has them: variances tie but for their last bits
@@ -120,16 +120,16 @@ class UCBE(Gap):
 
 
 class UGapEb(Gap):
-    """Gabillon et al. 2012; adaptive, with sigma, without a complexity."""
+    """Gabillon et al. 2012; adaptive, with noise_std, without a complexity."""
 
-    def __init__(self, n_arms, budget, complexity=None, epsilon=0.0, sigma=None):
+    def __init__(self, n_arms, budget, complexity=None, epsilon=0.0, noise_std=None):
         super().__init__(n_arms, budget, complexity)
-        self.epsilon, self.sigma = epsilon, sigma
+        self.epsilon, self.noise_std = epsilon, noise_std
         self.rounds = []
 
     def adaptive(self):
-        upper = {i: self.mean(i) + 3 * self.sigma / math.sqrt(self.count(i)) for i in self.arms}
-        lower = {i: self.mean(i) - 3 * self.sigma / math.sqrt(self.count(i)) for i in self.arms}
+        upper = {i: self.mean(i) + 3 * self.noise_std / math.sqrt(self.count(i)) for i in self.arms}
+        lower = {i: self.mean(i) - 3 * self.noise_std / math.sqrt(self.count(i)) for i in self.arms}
         terms = []
         for k in self.arms:
             others = [i for i in self.arms if i != k]

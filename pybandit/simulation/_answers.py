@@ -1,0 +1,90 @@
+"""Records that say which answer of a policy is right."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pybandit._shared.checks import check_scalar, nonnegative
+
+__all__ = ["Above", "Best"]
+
+
+@dataclass(frozen=True)
+class Best:
+    """Right are the k best arms, k the policy's, or arms worse by at most `epsilon`.
+
+    Parameters
+    ----------
+    epsilon : float, default 0
+        An arm is wrong only if an arm left out is better by more than this; finite, at least 0,
+        in the units of the rewards. Above 0, differences count up to rounding, 4 ulp.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `epsilon` is outside its range.
+
+    See Also
+    --------
+    Above : all arms above a threshold.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> bandit = pb.environments.GaussianBandit([1.0, 0.95, 0.0])
+    >>> policy = pb.policies.Uniform(3, budget=60)
+    >>> pb.simulate(policy, bandit, 200, rng=1).error_probability
+    0.435
+    >>> pb.simulate(policy, bandit, 200, rng=1,
+    ...             answer=pb.simulation.Best(epsilon=0.1)).error_probability
+    0.0
+    """
+
+    epsilon: float = 0.0
+
+    def __init__(self, *, epsilon: float = 0.0):
+        object.__setattr__(self, "epsilon", check_scalar(
+            "epsilon", epsilon, "finite and at least 0", nonnegative))
+
+
+@dataclass(frozen=True)
+class Above:
+    """Right are all arms whose mean is above `threshold`, and no arm whose mean is below it.
+
+    An arm whose mean equals the threshold may be in the answer or not.
+
+    Parameters
+    ----------
+    threshold : float
+        Finite, in the units of the rewards.
+    epsilon : float, default 0
+        An arm is wrong only if its mean is on the wrong side of the threshold by more than this;
+        finite, at least 0. Above 0, differences count up to rounding, 4 ulp.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is outside its range.
+
+    See Also
+    --------
+    Best : the k best arms.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> bandit = pb.environments.GaussianBandit([1.0, 0.6, 0.0])
+    >>> policy = pb.policies.APT(3, threshold=0.5, max_pulls=300)
+    >>> pb.simulate(policy, bandit, 200, rng=1,
+    ...             answer=pb.simulation.Above(0.5)).error_probability
+    0.14
+    """
+
+    threshold: float
+    epsilon: float = 0.0
+
+    def __init__(self, threshold: float, *, epsilon: float = 0.0):
+        object.__setattr__(self, "threshold", check_scalar(
+            "threshold", threshold, "finite", np.isfinite))
+        object.__setattr__(self, "epsilon", check_scalar(
+            "epsilon", epsilon, "finite and at least 0", nonnegative))
