@@ -251,7 +251,7 @@ EVALUATION = {logged: dict(metric=["exact_match", "acc"], filter=["strict", "non
               pb.best_of_pairs: dict(pairwise=lambda a, b, items: np.full(len(items), a > b),
                                      models=3, items=9, baseline=0),
               pb.evaluation.group_weights: dict(groups=["a", "b", "a"]),
-              RaceStopping: dict(n_tasks=3, value_range=(0, 1), value=float)}
+              RaceStopping: dict(n_arms=3, value_range=(0, 1), value=float)}
 
 
 def searched(**options):
@@ -270,7 +270,7 @@ TABLES = {pb.tables.Blocks: dict(read=len, sizes=[3, 4], n_columns=2, names="ab"
           block_values: dict(rows=[1, 2], columns=[0]),
           open_blocks: dict(table=MATRIX, columns=[1, 0]),
           pb.tables.shuffle: dict(table=MATRIX, path=os.path.join(tempfile.mkdtemp(), "t.parquet"),
-                        replace=True, seed=1)}
+                        overwrite=True, rng=1)}
 GAUSSIAN = dict(budget=9, kernel=KERNEL, noise_std=1.0)
 POLICIES = {
     pb.policies.BatchHalving: dict(n_arms=4, k=1, batch_size=4, max_batches=5),

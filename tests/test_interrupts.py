@@ -19,7 +19,7 @@ ELSEWHERE = {
     "policies/test_interrupts.py": {"Policy.ask", "Policy.tell", "simulate", "compare"},
     "betting/test_counts.py": {"CountRace.tell_counts", "CountRace.add_arm", "CountRace.retire"},
     "betting/test_interrupts.py": {"BettingRace.tell", "BettingThreshold.tell", "BudgetRace.tell",
-                                   "ConfidenceSequence.update", "best_of", "best_of_pairs"},
+                                   "ConfidenceSequence.tell", "best_of", "best_of_pairs"},
     "evaluation/test_calls.py": {"best_of_async"},
     "racing/test_signals.py": {
         "RacingSampler.draw", "AcceptanceTest.test", "race", "accept", "lil_ucb",

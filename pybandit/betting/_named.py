@@ -1,6 +1,6 @@
 """The names of a race: their types, and what is said of one that is not there."""
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from pybandit._shared.types import Floats
 
@@ -25,11 +25,11 @@ class Named(Made):
     n_items: int | None
     delta: float
     value_range: tuple[float, float] | float
-    tolerance: float
-    max_evaluations: int | None
+    epsilon: float
+    max_pulls: int | None
     bets: int | None
     mixture: str
     block_size: int | None
-    population: Literal["items", "sample"] | int
+    population_size: float
     costs: Any
     weights: Floats | None

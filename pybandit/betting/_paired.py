@@ -1,5 +1,6 @@
 """The protocol of races that read all alive arms on the same items."""
 
+import math
 from bisect import bisect_left
 from collections.abc import Mapping
 from itertools import groupby
@@ -28,7 +29,7 @@ from pybandit.betting._money import (
     check_told,
 )
 from pybandit.betting._need import Spread
-from pybandit.betting._order import check_population, check_weights, draw_order
+from pybandit.betting._order import check_weights, draw_order, population_of
 from pybandit.betting._state import PARTS, check_state
 from pybandit.betting._told import Told, first_early, guarded
 from pybandit.betting.limits import MOST_BETS, check_limits
@@ -50,35 +51,35 @@ class PairedRace(Told):
     public methods share begins with an underscore and takes no guard.
     """
 
-    def __init__(self, n_arms, n_items, delta, value_range, tolerance, max_evaluations, rng,
+    def __init__(self, n_arms, n_items, delta, value_range, epsilon, max_pulls, rng,
                  bets, mixture, block_size, *, costs=None, most=("max_cost", None),
-                 population="items", weights=None):
+                 population_size=None, weights=None):
         self.n_arms = check_integer("n_arms", n_arms, 1, MOST_ARMS)
         self.n_items = None if n_items is None else check_integer("n_items", n_items, 1, MOST_HELD)
-        # how many items the question is about; None: any number
-        self._world = check_population(population, self.n_items)
-        self.population = "items" if self._world == self.n_items else self._world or "sample"
+        self.population_size = population_of(population_size, self.n_items)
+        # the same, None if it is infinite
+        self._world = None if self.population_size == math.inf else self.population_size
         self.delta = check_scalar("delta", delta, "in (0, 1)", lambda x: (x > 0) & (x < 1))
         self.value_range = check_limits(value_range)
-        self.tolerance = check_scalar("tolerance", tolerance, "finite and at least 0",
+        self.epsilon = check_scalar("epsilon", epsilon, "finite and at least 0",
                                       nonnegative)
         self.bets, self.mixture = self._check_bets(bets, mixture)
         self.block_size = (None if block_size is None
                            else check_integer("block_size", block_size, 1, LARGEST))
-        self.max_evaluations = max_evaluations
-        if max_evaluations is not None:
-            self.max_evaluations = check_integer("max_evaluations", max_evaluations, 0,
+        self.max_pulls = max_pulls
+        if max_pulls is not None:
+            self.max_pulls = check_integer("max_pulls", max_pulls, 0,
                                                  LARGEST)
-            if self.max_evaluations < self.n_arms:
+            if self.max_pulls < self.n_arms:
                 raise InfeasibleBudgetError(
-                    f"max_evaluations must be at least {self.n_arms}, one item for each of the "
-                    f"{self.n_arms} arms; got {self.max_evaluations}")
+                    f"max_pulls must be at least {self.n_arms}, one item for each of the "
+                    f"{self.n_arms} arms; got {self.max_pulls}")
         self.costs = check_costs(costs, self.n_arms, self.n_items)
         self._money = None
         if self.costs is not None or most[1] is not None:
             self._money = Money(self.costs, check_most(*most, self.costs), self.n_arms)
             check_feasible(most[0], self._money, self.n_arms)
-        self.weights = check_weights(weights, self.n_items, self.population)
+        self.weights = check_weights(weights, self.n_items, self.population_size)
         # an endless stream counts its items
         self._order = (None if self.n_items is None
                        else draw_order(rng, self.n_items, self.weights))
@@ -93,8 +94,8 @@ class PairedRace(Told):
         self._race = race  # the last: what has it is whole
 
     # the options that make another race like this one
-    _OPTIONS: tuple[str, ...] = ("n_arms", "n_items", "delta", "value_range", "tolerance",
-                                 "max_evaluations", "bets", "mixture", "block_size", "population")
+    _OPTIONS: tuple[str, ...] = ("n_arms", "n_items", "delta", "value_range", "epsilon",
+                                 "max_pulls", "bets", "mixture", "block_size", "population_size")
     _PARTS: tuple[str, ...] = PARTS  # of a state
     _MIXTURES: tuple[str, ...] = ("plug-in", "product", "ebmix")
     _USUAL = "plug-in"  # where no number of bets is given
@@ -165,7 +166,7 @@ class PairedRace(Told):
 
     @property
     @guarded
-    def spent(self) -> Floats | None:
+    def cost_by_arm(self) -> Floats | None:
         """The same of each arm; float64, shape (n_arms,), a copy."""
         return None if self._money is None else self._spent().copy()
 

@@ -1,7 +1,5 @@
 """Which arms are above a threshold: a race by betting under ask and tell."""
 
-from typing import Literal
-
 import numpy as np
 
 from pybandit._shared.checks import check_scalar
@@ -34,10 +32,10 @@ class BettingThreshold(PairedRace):
         The chance that any arm is on the wrong side is at most delta, in (0, 1).
     value_range : (float, float)
         Every reward lies there.
-    tolerance : float, default 0.0
+    epsilon : float, default 0.0
         Arms whose mean is less than this from the threshold may go to either side,
         so that they end.
-    max_evaluations, rng, block_size, population
+    max_pulls, rng, block_size, population_size
         As in `BettingRace`.
     bets : int, default 16
         The number of constant bets, in [1, 64].
@@ -50,7 +48,7 @@ class BettingThreshold(PairedRace):
         Arms decided, increasing.
     survivors : ndarray of int64
         Arms not decided.
-    done, decided, exact, n_pulls, n_batches, pulls, means, variances, pending, waste
+    done, decided, exact, n_pulls, n_batches, pulls, means, variances, pending, n_wasted_by_arm
         As in `BettingRace`.
 
     Raises
@@ -81,10 +79,10 @@ class BettingThreshold(PairedRace):
     _USUAL = "product"
 
     def __init__(self, n_arms: int, n_items: int | None, *, threshold: float, delta: float = 0.05,
-                 value_range: ArrayLike, tolerance: float = 0.0, max_evaluations: int | None = None,
+                 value_range: ArrayLike, epsilon: float = 0.0, max_pulls: int | None = None,
                  rng: Rng = None, bets: int | None = None, mixture: str | None = None,
                  block_size: int | None = None,
-                 population: Literal["items", "sample"] | int = "items") -> None:
+                 population_size: float | None = None) -> None:
         self._refuse_again()
         limits = check_limits(value_range)
         if not isinstance(limits, tuple):
@@ -93,12 +91,12 @@ class BettingThreshold(PairedRace):
         low, high = limits
         self.threshold = check_scalar("threshold", threshold, f"inside value_range = {limits}",
                                       lambda x: (x > low) & (x < high))
-        super().__init__(n_arms, n_items, delta, value_range, tolerance, max_evaluations, rng,
-                         bets, mixture, block_size, population=population)
+        super().__init__(n_arms, n_items, delta, value_range, epsilon, max_pulls, rng,
+                         bets, mixture, block_size, population_size=population_size)
 
     def _make_race(self):
         return ThresholdRace(self.n_arms, self._world or 0, self.threshold, self._make_bets(),
-                             self._limits(), self.delta, self.tolerance)
+                             self._limits(), self.delta, self.epsilon)
 
     def _differences(self, alive, waiting):
         told, scale = self._books.n_items, self._limits()[2]

@@ -1,7 +1,5 @@
 """The best arms within a budget of evaluations: rejects on shared items, bets beside them."""
 
-from typing import Literal
-
 import numpy as np
 
 from pybandit._shared.checks import LARGEST, MOST_PULLS, check_integer, owned, shown
@@ -59,7 +57,7 @@ class BudgetRace(PairedRace):
         than was expected of it. If prices differ by item and the money does not pay for a block,
         the block is cut by the prices of its items. The guarantee then assumes that prices do
         not depend on the scores of later items.
-    population : {"items", "sample"} or int, default "items"
+    population_size : int or math.inf, optional
         As in `BettingRace`.
 
     Attributes
@@ -83,9 +81,9 @@ class BudgetRace(PairedRace):
     pulls : ndarray of int64, shape (n_arms,)
     means, variances : ndarray of float64, shape (n_arms,)
     cost : float or None
-    spent : ndarray of float64, shape (n_arms,), or None
+    cost_by_arm : ndarray of float64, shape (n_arms,), or None
     pending : tuple of ndarray of int64
-    waste : ndarray of int64, shape (n_arms,)
+    n_wasted_by_arm : ndarray of int64, shape (n_arms,)
         As in `BettingRace`; nothing is asked for ahead of a block, so nothing is wasted.
 
     Raises
@@ -136,7 +134,7 @@ class BudgetRace(PairedRace):
     budget_cost: float | None
 
     _OPTIONS = ("n_arms", "n_items", "budget", "k", "delta", "value_range", "bets", "mixture",
-                "costs", "budget_cost", "population")
+                "costs", "budget_cost", "population_size")
     _PARTS = (*PairedRace._PARTS, "keys")
     _USUAL = "product"
 
@@ -144,7 +142,7 @@ class BudgetRace(PairedRace):
                  delta: float = 0.05, value_range: ArrayLike, rng: Rng = None,
                  bets: int | None = None, mixture: str | None = None, costs: Costs = None,
                  budget_cost: float | None = None,
-                 population: Literal["items", "sample"] | int = "items") -> None:
+                 population_size: float | None = None) -> None:
         self._refuse_again()
         n_arms = check_integer("n_arms", n_arms, 2, MOST_ARMS)
         n_items = check_integer("n_items", n_items, 1, LARGEST)
@@ -154,7 +152,8 @@ class BudgetRace(PairedRace):
         self.budget = self._check_budget(budget, budget_cost, n_arms)
         rng = as_generator(rng)
         super().__init__(n_arms, n_items, delta, value_range, 0.0, None, rng, bets, mixture, None,
-                         costs=costs, most=("budget_cost", budget_cost), population=population)
+                         costs=costs, most=("budget_cost", budget_cost),
+                         population_size=population_size)
         self.budget_cost = None if self._money is None else self._money.most
         self._keys = rng.permutation(n_arms)
 

@@ -1,5 +1,6 @@
 """What `pybandit best-of` reads, and the race over it."""
 
+import math
 import warnings
 
 import numpy as np
@@ -127,10 +128,10 @@ def race(scores, arguments):
                         scores.rows, is_long=scores.is_long)
         low, high = -high, -low
     return best_of(scores, k=arguments.k, delta=arguments.delta, value_range=(low, high),
-                   tolerance=arguments.tolerance, max_evaluations=arguments.max_evaluations,
+                   epsilon=arguments.epsilon, max_pulls=arguments.max_pulls,
                    budget=arguments.budget, costs=_costs(arguments, scores),
                    max_cost=arguments.max_cost, budget_cost=arguments.budget_cost,
-                   population="sample" if arguments.sample else "items",
+                   population_size=math.inf if arguments.sample else None,
                    weights=_weights(arguments, scores), rng=arguments.seed, progress=False)
 
 

@@ -20,12 +20,12 @@ __all__ = ["best_of"]
 
 def best_of(scores: Any, models: int | Sequence[str] | None = None,
             items: int | Sequence[str | int] | None = None, *, k: int = 1, delta: float = 0.05,
-            value_range: ArrayLike, tolerance: float = 0.0,
-            max_evaluations: int | None = None, budget: int | None = None, rng: Rng = None,
+            value_range: ArrayLike, epsilon: float = 0.0,
+            max_pulls: int | None = None, budget: int | None = None, rng: Rng = None,
             progress: bool | None = None, bets: int | None = None, hybrid: bool = False,
             mixture: str | None = None, block_size: int | None = None, costs: Any = None,
             max_cost: float | None = None, budget_cost: float | None = None,
-            population: Literal["items", "sample"] | int = "items",
+            population_size: float | None = None,
             weights: ArrayLike | None = None,
             prior_scores: Any = None,
             paid: MutableMapping[Any, Any] | None = None, concurrency: int | None = None,
@@ -52,7 +52,7 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
         for each model still in the race and block of items. Or ``async def score(model,
         item)``, of one item and one number, called many times at once; also a plain
         function of these with `concurrency` or `executor`. Or an array, a data
-        frame, an array of xarray or an Arrow table, of shape (n_items, n_models); the
+        frame, an array of xarray or an Arrow table, of shape (n_items, n_arms); the
         frame's columns become `names`. Or a table larger than
         memory: `Blocks`, a file that ``pybandit shuffle`` has written, a memmap; see
         `Blocks` for what is random of it. Other arrays of Dask, Zarr or HDF5 and the names
@@ -79,10 +79,10 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
         must be known before the scores are, not taken from them. A number: the
         largest difference of two models' scores on one item; confidence
         sequences then cannot be had.
-    tolerance : float, default 0.0
+    epsilon : float, default 0.0
         Any model may be the answer whose mean is at most this much below the
         k-th best, so that near ties end.
-    max_evaluations : int, optional
+    max_pulls : int, optional
         Scores read at most; at least K. A cap of the race with a guarantee:
         it narrows only where it is sure. When they are spent the result is not
         `decided`, and `survivors` are left.
@@ -90,8 +90,8 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
         Scores read at most; at least K. They are spent to be right as
         often as possible, as `BudgetRace` does: models leave by a schedule, and
         by bets. The result is `decided` where only bets took models out;
-        otherwise it has an `error_estimate`. Not together with `max_evaluations`,
-        `tolerance`, `hybrid` or `block_size`.
+        otherwise it has an `error_estimate`. Not together with `max_pulls`,
+        `epsilon`, `hybrid` or `block_size`.
     rng : None, int, SeedSequence or Generator
         Draws the order of the items.
     progress : bool, optional
@@ -100,13 +100,13 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
     bets, hybrid, mixture, block_size
         As in `BettingRace`.
     costs : array_like or "told", optional
-        What a score costs, finite and at least 0, in whatever money: (n_items, n_models),
-        (n_models,) or (n_items,); of a frame or a series columns and index are those
+        What a score costs, finite and at least 0, in whatever money: (n_items, n_arms),
+        (n_arms,) or (n_items,); of a frame or a series columns and index are those
         of the scores; beside shuffled `Blocks` a row is one of the shuffled file.
         "told": ``score(model, items)`` returns a tuple, scores and costs.
         Costs decide when the race stops and how many items are read at a time, never which.
     max_cost : float, optional
-        As `max_evaluations`, in money.
+        As `max_pulls`, in money.
     budget_cost : float, optional
         As `budget`, in money: where prices differ it buys as many scores as it can of the
         models that are left.
@@ -157,8 +157,8 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
     failed : float or (float, float), optional
         The score of a call that failed for good, by `retry` or `timeout`, or that returned None
         or NaN (as score or as cost); with ``costs="told"`` score and cost. It counts as any
-        other, and `BestOfResult.failures` counts them; of more than 5 % of all scores, or of a
-        model's, there is a RuntimeWarning. In a `store` it is known to calls of the same
+        other, and `BestOfResult.n_failed_by_arm` counts them; of more than 5 % of all scores, or of
+        a model's, there is a RuntimeWarning. In a `store` it is known to calls of the same
         `failed`; others make the call again. Without it the race stops there. With log files,
         a number: the score of items that failed, by the log. "skip" leaves items that lack a
         score out, for all models. Without it such files are refused.
@@ -197,7 +197,7 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
         masked, infinite or outside `value_range`: the message names item and model;
         where a table holds something else than numbers, read or not.
     InfeasibleBudgetError
-        For `max_evaluations` or `budget` below K, `max_cost` or `budget_cost` below
+        For `max_pulls` or `budget` below K, `max_cost` or `budget_cost` below
         what the dearest item costs of all models.
     MissingPackageError
         For ``progress=True`` without tqdm, and for calls of one item without the extra
@@ -223,7 +223,7 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
     >>> import numpy as np, pybandit as pb
     >>> scores = np.random.default_rng(1).random((1000, 5)) * [0.5, 0.6, 0.7, 0.8, 1.0]
     >>> result = pb.best_of(scores, value_range=(0, 1), rng=1)
-    >>> result.best, result.n_evaluations, result.fraction_read
+    >>> result.best, result.n_pulls, result.fraction_read
     (4, 280, 0.056)
 
     A judge that fails loses nothing that was paid for:
@@ -239,14 +239,14 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
     ...     paid = error.paid
     >>> len(paid)
     196
-    >>> pb.best_of(judge, 5, 1000, value_range=(0, 1), rng=1, paid=paid).n_evaluations
+    >>> pb.best_of(judge, 5, 1000, value_range=(0, 1), rng=1, paid=paid).n_pulls
     280
     """
     race, source, calls, progress = prepared(
         scores, models, items, k=k, delta=delta, value_range=value_range,
-        tolerance=tolerance, max_evaluations=max_evaluations, budget=budget, rng=rng,
+        epsilon=epsilon, max_pulls=max_pulls, budget=budget, rng=rng,
         progress=progress, bets=bets, hybrid=hybrid, mixture=mixture, block_size=block_size,
-        costs=costs, max_cost=max_cost, budget_cost=budget_cost, population=population,
+        costs=costs, max_cost=max_cost, budget_cost=budget_cost, population_size=population_size,
         weights=weights, prior_scores=prior_scores, paid=paid, concurrency=concurrency,
         executor=executor, retry=retry, timeout=timeout, calls_per_minute=calls_per_minute,
         failed=failed, store=store, version=version, columns=columns, metric=metric,
@@ -258,10 +258,10 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
     return result_of(race, source, None, *found)
 
 
-def prepared(scores, models=None, items=None, *, k=1, delta=0.05, value_range, tolerance=0.0,
-             max_evaluations=None, budget=None, rng=None, progress=None, bets=None, hybrid=False,
+def prepared(scores, models=None, items=None, *, k=1, delta=0.05, value_range, epsilon=0.0,
+             max_pulls=None, budget=None, rng=None, progress=None, bets=None, hybrid=False,
              mixture=None, block_size=None, costs=None, max_cost=None, budget_cost=None,
-             population="items", weights=None, prior_scores=None, paid=None, concurrency=None,
+             population_size=None, weights=None, prior_scores=None, paid=None, concurrency=None,
              executor=None, retry=(), timeout=None, calls_per_minute=None, failed=None,
              store=None, version=None, columns=None, metric=None, filter=None):
     """The race, its source, options of calls or None, and progress, of what `best_of` takes."""
@@ -277,8 +277,8 @@ def prepared(scores, models=None, items=None, *, k=1, delta=0.05, value_range, t
     race = make_race(
         source, k,
         dict(delta=delta, value_range=value_range, rng=rng, bets=bets, mixture=mixture,
-             costs=labelled("costs", costs, source), population=population),
-        dict(tolerance=tolerance, max_evaluations=max_evaluations, max_cost=max_cost,
+             costs=labelled("costs", costs, source), population_size=population_size),
+        dict(epsilon=epsilon, max_pulls=max_pulls, max_cost=max_cost,
              hybrid=hybrid, block_size=block_size, weights=labelled("weights", weights, source),
              prior_scores=known_scores(prior_scores, source)),
         dict(budget=budget, budget_cost=budget_cost))
@@ -313,6 +313,6 @@ def _stored(store, source, paid, told, failed, about):
     if name in ("", ":memory:") or "\0" in name:  # SQLite's names of what is nowhere, or cut
         raise ValueError("store must be the path of a file, which is on the disk; without one "
                          f"paid= keeps scores in memory; got {shown(store)}")
-    names = Names(source.names, source.labels, source.n_models)
+    names = Names(source.names, source.labels, source.n_arms)
     cells = Cells(store, source.n_items, told, failed, names=names, about=about)
     return Paid(cells, source.paid.parts, source.keys)

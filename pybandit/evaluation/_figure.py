@@ -27,7 +27,7 @@ def elimination_figure(result, axis=None, sign=1):
     if figure is None:
         figure, ((axis,),) = new_figure(8.0, 4.5)
     left = result.survivors[np.argsort(-result.means[result.survivors], kind="stable")]
-    for model in np.setdiff1d(np.arange(result.n_models), left).tolist():
+    for model in np.setdiff1d(np.arange(result.n_arms), left).tolist():
         reads, means = _running_means(result, model, sign)
         axis.plot(reads, means, lw=0.6, color=DATA, zorder=1)
         axis.plot(reads[-1], means[-1], "o", ms=2.5, color=EXACT, zorder=2)
@@ -36,7 +36,7 @@ def elimination_figure(result, axis=None, sign=1):
                        place < BANDS)
     _name_lines(axis, [(result.name(model), result.pulls[model], sign * result.means[model],
                         SEQUENCE[place % len(SEQUENCE)])
-                       for place, model in enumerate(left.tolist()) if model in result.top])
+                       for place, model in enumerate(left.tolist()) if model in result.best_arms])
     axis.set_xscale("log")
     axis.set_xlim(0.9, 1.1 * max(2, result.pulls.max()))
     axis.set_xlabel("items read (dots: dropped)", fontsize=9)
@@ -73,11 +73,11 @@ def _running_means(result, model, sign):
 
 
 def _share_title(result):
-    total = result.n_models * result.n_items
+    total = result.n_arms * result.n_items
     share = f"{percent(result.fraction_read)} of {total:,} scores read"
     if not result.decided and result._budgeted:
         return f"budget used, not certified: {share}"
     if not result.decided:
-        return f"not decided, {result.survivors.size} of {result.n_models} models left: {share}"
-    best = "best" if result.top.size == 1 else f"{result.top.size} best"
-    return f"{best} of {result.n_models} models: {share}"
+        return f"not decided, {result.survivors.size} of {result.n_arms} models left: {share}"
+    best = "best" if result.best_arms.size == 1 else f"{result.best_arms.size} best"
+    return f"{best} of {result.n_arms} models: {share}"

@@ -13,14 +13,14 @@ def make_race(source, k, shared, guaranteed, budgets):
     it the second: one of them, or none, is not None.
     """
     k = check_integer("k", k, 1)
-    if k >= source.n_models:
-        raise ValueError(f"k must be below n_models = {source.n_models}; got {k}")
-    size = source.n_models, source.n_items
+    if k >= source.n_arms:
+        raise ValueError(f"k must be below n_arms = {source.n_arms}; got {k}")
+    size = source.n_arms, source.n_items
     shared["rng"] = source.generator(shared["rng"])
     if all(budget is None for budget in budgets.values()):
         return BettingRace(*size, k=k, **shared, **guaranteed)
     for name, value in guaranteed.items():
-        is_default = value is None or (name in ("tolerance", "hybrid")
+        is_default = value is None or (name in ("epsilon", "hybrid")
                                        and isinstance(value, (int, float)) and value == 0)
         if not is_default:
             raise ValueError(f"{name} must be left out beside a budget; got {shown(value)}")
@@ -29,8 +29,8 @@ def make_race(source, k, shared, guaranteed, budgets):
 
 def labelled(name, values, source):
     """Costs or weights, whose labels, if they have any, must be those of the scores."""
-    of_models = name == "costs" and getattr(values, "shape", None) == (source.n_models,)
-    if of_models and source.n_models == source.n_items:
+    of_models = name == "costs" and getattr(values, "shape", None) == (source.n_arms,)
+    if of_models and source.n_arms == source.n_items:
         return _costs_by_labels(values, source)
     if of_models:
         in_order(name, values, source.names, what="the columns of the scores")

@@ -2,11 +2,11 @@
 
 import functools
 from collections.abc import Callable, MutableMapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from pybandit._shared.checks import check_integer, check_numeric, refuse_masks
+from pybandit._shared.checks import check_integer, check_numeric, refuse_masks, shown
 from pybandit._shared.errors import InfeasibleBudgetError
 from pybandit._shared.labels import aligned, in_order
 from pybandit._shared.types import ArrayLike, Ints, Rng
@@ -26,11 +26,11 @@ FEW = 16
 
 def best_of_pairs(pairwise: Callable[[Any, Any, Ints], Any], models: int | Sequence[str],
                   items: int | Sequence[str | int], *, baseline: int | str | None = None,
-                  k: int = 1, delta: float = 0.05, tolerance: float = 0.0,
-                  max_comparisons: int | None = None, budget: int | None = None,
+                  k: int = 1, delta: float = 0.05, epsilon: float = 0.0,
+                  max_pulls: int | None = None, budget: int | None = None,
                   rng: Rng = None, progress: bool | None = None,
                   block_size: int | None = None, weights: ArrayLike | None = None,
-                  population: Literal["items", "sample"] | int = "items",
+                  population_size: float | None = None,
                   paid: MutableMapping[Any, Any] | None = None) -> BestOfResult:
     """The model, or the k models, that win most often when two are compared at a time.
 
@@ -51,9 +51,9 @@ def best_of_pairs(pairwise: Callable[[Any, Any, Ints], Any], models: int | Seque
     baseline : int or str, optional
         A model, by its number in [0, K - 1] or by name; against itself it has a half, and
         is asked nothing.
-    k, delta, tolerance, rng, progress, block_size
-        As in `best_of`; `delta` and `tolerance` are about win rates.
-    max_comparisons : int, optional
+    k, delta, epsilon, rng, progress, block_size
+        As in `best_of`; `delta` and `epsilon` are about win rates.
+    max_pulls : int, optional
         Judgements asked for at most, about: a cap of the race with a guarantee.
     budget : int, optional
         The same, spent to be right as often as possible; see `best_of`.
@@ -68,7 +68,7 @@ def best_of_pairs(pairwise: Callable[[Any, Any, Ints], Any], models: int | Seque
     -------
     BestOfResult
         `means` are win rates, `cost` is the number of judgements that were asked for,
-        `spent` those by the model they were asked for. Without a baseline `items` and
+        `cost_by_arm` those by the model they were asked for. Without a baseline `items` and
         `n_items` count pairs of item and opponent: ``item * K + opponent``.
 
     Raises
@@ -77,7 +77,7 @@ def best_of_pairs(pairwise: Callable[[Any, Any, Ints], Any], models: int | Seque
         Where an argument is outside its range, or a judgement is not in [0, 1]: the
         message names models and item.
     InfeasibleBudgetError
-        For `max_comparisons` or `budget` below K.
+        For `max_pulls` or `budget` below K.
 
     What `pairwise` raises is passed on; its attribute `paid` has the judgements until then.
 
@@ -102,26 +102,26 @@ def best_of_pairs(pairwise: Callable[[Any, Any, Ints], Any], models: int | Seque
     """
     source = PairSource(pairwise, models, items, baseline, paid)
     if baseline is None:
-        if population != "items":
-            raise ValueError("population must be 'items' without a baseline: pairs of one item are "
-                             f"no independent draws; got {population!r}")
+        if population_size is not None:
+            raise ValueError("population_size must be left out without a baseline: pairs of one "
+                             f"item are not independent draws; got {shown(population_size)}")
         if weights is not None:
-            weights = np.repeat(_item_weights(weights, source.n_real), source.n_models)
-    most = {"max_comparisons": max_comparisons, "budget": budget}
+            weights = np.repeat(_item_weights(weights, source.n_real), source.n_arms)
+    most = {"max_pulls": max_pulls, "budget": budget}
     for name, value in most.items():
         if value is not None:
             most[name] = check_integer(name, value, 0)
-            if most[name] < source.n_models:
-                raise InfeasibleBudgetError(f"{name} must be at least {source.n_models}, one "
+            if most[name] < source.n_arms:
+                raise InfeasibleBudgetError(f"{name} must be at least {source.n_arms}, one "
                                             "judgement "
                                        f"for each of the models; got {most[name]}")
     race = make_race(
         source, k, dict(delta=delta, value_range=(0, 1), rng=rng, costs="told",
-                        population=population),
-        dict(tolerance=tolerance, max_cost=most["max_comparisons"], block_size=block_size,
+                        population_size=population_size),
+        dict(epsilon=epsilon, max_cost=most["max_pulls"], block_size=block_size,
              weights=weights), dict(budget_cost=most["budget"]))
-    versus = "all" if baseline is None else source.model_name(source.baseline)
-    return run(race, source, progress, versus)
+    against = "all" if baseline is None else source.model_name(source.baseline)
+    return run(race, source, progress, against)
 
 
 class PairSource(Source):
@@ -135,7 +135,7 @@ class PairSource(Source):
             raise TypeError("pairwise must be a function of two models and items; got "
                             f"{type(pairwise).__name__}")
         self.function = pairwise
-        self.names, self.n_models = models_of(models)
+        self.names, self.n_arms = models_of(models)
         labels, self.n_real = items_of(items)
         self.keys = Keys(self.names, labels)
         self.baseline = baseline
@@ -144,8 +144,8 @@ class PairSource(Source):
                 raise ValueError(f"baseline must be one of models; got {baseline!r}")
             self.baseline = self.names.index(baseline)
         elif baseline is not None:
-            self.baseline = check_integer("baseline", baseline, 0, self.n_models - 1)
-        self.n_items = self.n_real * (self.n_models if baseline is None else 1)
+            self.baseline = check_integer("baseline", baseline, 0, self.n_arms - 1)
+        self.n_items = self.n_real * (self.n_arms if baseline is None else 1)
         if baseline is not None:
             self.labels = labels
         self.paid = Paid(paid, ("judgement",), self.keys)
@@ -158,7 +158,7 @@ class PairSource(Source):
         """Win rates (len(units), len(models)), and how many judgements each took, 0 or 1."""
         items, opponents = units, np.full(units.size, self.baseline or 0)
         if self.baseline is None:
-            items, opponents = np.divmod(units, self.n_models)
+            items, opponents = np.divmod(units, self.n_arms)
         values, costs = np.full((units.size, models.size), 0.5), np.zeros((units.size, models.size))
         for column, model in enumerate(models.tolist()):
             for opponent in np.unique(opponents[opponents != model]).tolist():

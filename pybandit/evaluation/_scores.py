@@ -35,15 +35,15 @@ LOST = ("an item whose score is lost must be taken out for all models beforehand
 
 
 def as_source(scores, models, items, tells_costs=False, paid=None, options=Options()):  # noqa: B008
-    """The source that `scores` is, with n_models, n_items, names and a method `read`."""
+    """The source that `scores` is, with n_arms, n_items, names and a method `read`."""
     if callable(scores):
         if options.columns is not None:
             raise ValueError("columns must be left out beside a function; got "
                              f"{shown(options.columns)}")
         refuse_log_options(options, "beside a function")
-        names, n_models = models_of(models)
+        names, n_arms = models_of(models)
         labels, n_items = items_of(items)
-        return FunctionSource(scores, n_models, n_items, tells_costs, paid, Keys(names, labels))
+        return FunctionSource(scores, n_arms, n_items, tells_costs, paid, Keys(names, labels))
     if paid is not None:
         raise ValueError("paid must be left out beside a table of scores: nothing is paid for; got "
                          f"{type(paid).__name__}")
@@ -54,7 +54,7 @@ def as_source(scores, models, items, tells_costs=False, paid=None, options=Optio
         check_choice("models", options.models, ("rows", "columns"))
     source = _source_of_table(scores, options)
     if not isinstance(models, str):
-        source.names = _named_so("models", models, source.names, source.n_models, models_of)
+        source.names = _named_so("models", models, source.names, source.n_arms, models_of)
     if not isinstance(items, str):
         source.labels = _named_so("items", items, source.labels, source.n_items, items_of)
     return source
@@ -169,8 +169,8 @@ class Source:
 class FunctionSource(Source):
     """Scores by a function, called once a model and block of items; costs where it tells them."""
 
-    def __init__(self, function, n_models, n_items, tells_costs=False, paid=None, keys=None):
-        self.function, self.n_models, self.n_items = function, n_models, n_items
+    def __init__(self, function, n_arms, n_items, tells_costs=False, paid=None, keys=None):
+        self.function, self.n_arms, self.n_items = function, n_arms, n_items
         self.tells_costs = tells_costs
         self.keys = Keys() if keys is None else keys
         self.names, self.labels = self.keys.names, self.keys.labels
@@ -234,7 +234,7 @@ class TableSource(Source):
             raise ValueError(f"scores must be a function or a table (items, models) of at least "
                              f"1 item and 2 models; got {type(table).__name__} of shape "
                              f"{self.values.shape}")
-        self.n_items, self.n_models = self.values.shape
+        self.n_items, self.n_arms = self.values.shape
         self.table = self.values if isinstance(self.values, np.ndarray) else None
 
     def read(self, items, models, advance):
@@ -287,7 +287,7 @@ class BlockSource(Source):
         if blocks.names is not None and not hasattr(blocks.read, "columns"):
             _check_names(blocks.names)
         self.blocks, self.names = blocks, blocks.names
-        self.n_items, self.n_models = blocks.n_rows, blocks.n_columns
+        self.n_items, self.n_arms = blocks.n_rows, blocks.n_columns
 
     def generator(self, rng):
         return BlockGenerator(as_generator(rng), self.blocks.sizes)

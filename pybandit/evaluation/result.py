@@ -1,5 +1,6 @@
 """What `best_of` found: the answer, what it took, bounds and a picture."""
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,20 +23,20 @@ class BestOfResult:
     Attributes
     ----------
     best : int
-        The best model: the first of `top`.
+        The best model: the first of `best_arms`.
     best_name
         Its name, None without names.
-    top : ndarray of int64, shape (k,)
+    best_arms : ndarray of int64, shape (k,)
         The k best, best mean first. Where not `decided`, the present leaders.
     names : tuple or None
         The columns of the data frame.
-    n_models, n_items : int
-    n_evaluations : int
+    n_arms, n_items : int
+    n_pulls : int
         Scores read.
     fraction_read : float
-        Of all n_models * n_items.
+        Of all n_arms * n_items.
     decided : bool
-        False where `max_evaluations` or `max_cost` ended the race: the guarantee is then
+        False where `max_pulls` or `max_cost` ended the race: the guarantee is then
         that the k best are among the `survivors`. With a budget True where only bets
         took models out.
     exact : bool
@@ -43,35 +44,35 @@ class BestOfResult:
         between these. Models dropped before may have been better, with probability
         at most `delta`.
     survivors : ndarray of int64
-        Models that can still be among the k best; where decided, `top`. With a
+        Models that can still be among the k best; where decided, `best_arms`. With a
         `budget` also those `dropped`; of k > 1 the guarantee is then no more.
-    pulls : ndarray of int64, shape (n_models,)
+    pulls : ndarray of int64, shape (n_arms,)
         Items read of each model: the first ones of `items`.
-    means : ndarray of float64, shape (n_models,)
+    means : ndarray of float64, shape (n_arms,)
         Of the scores read. Of models that left early they are rough.
     items : ndarray of int64
         In the order they were read.
-    delta, tolerance : float
+    delta, epsilon : float
     value_range : (float, float) or float
         As given.
     budget : int or None
         As given.
     cost : float or None
         What the scores read have cost; None without `costs`.
-    spent : ndarray of float64, shape (n_models,), or None
+    cost_by_arm : ndarray of float64, shape (n_arms,), or None
         The same of each model.
-    population : {"items", "sample"} or int
-        As given: what the answer, `intervals` and `error_estimate` are about.
+    population_size : int or math.inf
+        Number of items that the answer, `intervals` and `error_estimate` are about.
     weights : ndarray of float64, shape (n_items,), or None
         As given; `means` are then of weighted means, and there are no bounds on them.
-    versus : str or None
+    baseline : str or None
         Of `best_of_pairs`: whom the models were compared with, "all" or the baseline.
     dropped : ndarray of int64
         With a budget, models that the schedule took out, which no bet was won against.
-    waste : int
+    n_wasted : int
         Scores of many calls at once that came to nothing: their model had left, or the call had
-        begun and was out when the race ended. Not among `n_evaluations`, and not in `cost`.
-    failures : ndarray of int64, shape (n_models,)
+        begun and was out when the race ended. Not among `n_pulls`, and not in `cost`.
+    n_failed_by_arm : ndarray of int64, shape (n_arms,)
         Calls of each model that failed for good and count as `failed`. What `paid` or
         `store` had from before is not known to be a failure, and not among them.
     n_failed : int
@@ -93,7 +94,7 @@ class BestOfResult:
     >>> import numpy as np, pybandit as pb
     >>> scores = np.random.default_rng(0).random((5000, 3)) * [0.7, 0.8, 1.0]
     >>> result = pb.best_of(scores, value_range=(0, 1), rng=1)
-    >>> result.best, result.n_evaluations, round(result.fraction_read, 2), result.decided
+    >>> result.best, result.n_pulls, round(result.fraction_read, 2), result.decided
     (2, 476, 0.03, True)
     >>> result.pulls, result.means.round(2)
     (array([100, 188, 188]), array([0.33, 0.39, 0.47]))
@@ -103,11 +104,11 @@ class BestOfResult:
            [0.4 , 0.52]])
     """
 
-    top: np.ndarray
+    best_arms: np.ndarray
     names: tuple | None
-    n_models: int
+    n_arms: int
     n_items: int
-    n_evaluations: int
+    n_pulls: int
     exact: bool
     decided: bool
     survivors: np.ndarray
@@ -116,22 +117,22 @@ class BestOfResult:
     items: np.ndarray
     delta: float
     value_range: tuple | float
-    tolerance: float
+    epsilon: float
     budget: int | None
     dropped: np.ndarray
     cost: float | None
-    spent: np.ndarray | None
-    population: str | int
+    cost_by_arm: np.ndarray | None
+    population_size: float
     weights: np.ndarray | None
-    versus: str | None
-    waste: int
-    failures: np.ndarray
+    baseline: str | None
+    n_wasted: int
+    n_failed_by_arm: np.ndarray
     _race: BettingRace | BudgetRace
     _sequences: dict = field(default_factory=dict)
 
     @property
     def best(self) -> int:
-        return int(self.top[0])
+        return int(self.best_arms[0])
 
     @property
     def best_name(self) -> Any:
@@ -139,11 +140,11 @@ class BestOfResult:
 
     @property
     def fraction_read(self) -> float:
-        return self.n_evaluations / (self.n_models * self.n_items)
+        return self.n_pulls / (self.n_arms * self.n_items)
 
     @property
     def n_failed(self) -> int:
-        return int(self.failures.sum())
+        return int(self.n_failed_by_arm.sum())
 
     @property
     def error_estimate(self) -> float | None:
@@ -168,7 +169,7 @@ class BestOfResult:
         return self._race.rewards(self._checked(model))
 
     def confidence_sequence(self, model: int) -> ConfidenceBounds:
-        """Running bounds on the mean of one model over the `population`.
+        """Running bounds on the mean of one model over the population.
 
         Returns
         -------
@@ -197,18 +198,18 @@ class BestOfResult:
                              f"range of differences {self.value_range}")
         if model not in self._sequences:
             self._sequences[model] = confidence_sequence(
-                self.rewards(model), population=self._race._world, alpha=self.delta,
+                self.rewards(model), population_size=self.population_size, delta=self.delta,
                 value_range=self.value_range)
         return self._sequences[model]
 
     @property
     def confidence_sequences(self) -> list[ConfidenceBounds]:
         """List of `confidence_sequence` of every model."""
-        return [self.confidence_sequence(model) for model in range(self.n_models)]
+        return [self.confidence_sequence(model) for model in range(self.n_arms)]
 
     @property
     def intervals(self) -> Floats:
-        """Last bounds on the mean of every model; float64, shape (n_models, 2)."""
+        """Last bounds on the mean of every model; float64, shape (n_arms, 2)."""
         return np.array([(bounds.lower[-1], bounds.upper[-1])
                          for bounds in self.confidence_sequences])
 
@@ -241,7 +242,7 @@ class BestOfResult:
         return {
             "best": self.best,
             "best_name": None if self.names is None else self.name(self.best),
-            "top": self.top.tolist(),
+            "best_arms": self.best_arms.tolist(),
             "names": None if self.names is None else [str(name) for name in self.names],
             "decided": self.decided,
             "exact": self.exact,
@@ -249,24 +250,25 @@ class BestOfResult:
             "guarantee": self.guarantee(),
             "tied": self.tied.tolist(),
             "survivors": self.survivors.tolist(),
-            "n_models": self.n_models,
+            "n_arms": self.n_arms,
             "n_items": self.n_items,
-            "n_evaluations": self.n_evaluations,
+            "n_pulls": self.n_pulls,
             "fraction_read": self.fraction_read,
             "pulls": self.pulls.tolist(),
             "means": self.means.tolist(),
             "intervals": self.intervals.tolist() if self._has_bounds else None,
             "items": self.items.tolist(),
             "delta": self.delta,
-            "tolerance": self.tolerance,
+            "epsilon": self.epsilon,
             "budget": self.budget,
             "cost": self.cost,
-            "spent": None if self.spent is None else self.spent.tolist(),
-            "population": self.population,
+            "cost_by_arm": None if self.cost_by_arm is None else self.cost_by_arm.tolist(),
+            "population_size": (None if self.population_size == math.inf
+                                else self.population_size),
             "weights": None if self.weights is None else self.weights.tolist(),
-            "versus": self.versus,
-            "waste": self.waste,
-            "failures": self.failures.tolist(),
+            "baseline": self.baseline,
+            "n_wasted": self.n_wasted,
+            "n_failed_by_arm": self.n_failed_by_arm.tolist(),
             "dropped": self.dropped.tolist(),
             "error_estimate": self.error_estimate,
             "value_range": (list(self.value_range) if isinstance(self.value_range, tuple)
@@ -275,7 +277,7 @@ class BestOfResult:
 
     @property
     def tied(self) -> Ints:
-        """Models outside of `top` of exactly the mean of its last; int64, increasing.
+        """Models outside of `best_arms` of exactly the mean of its last; int64, increasing.
 
         Known of models that were read on all items, where the answer is `exact`; empty
         otherwise.
@@ -284,8 +286,8 @@ class BestOfResult:
             return np.empty(0, dtype=np.int64)
         # not by means: of large scores they are rounded
         level = self._race._centred()
-        equal = (self.pulls == self.n_items) & (level == level[self.top[-1]])
-        equal[self.top] = False
+        equal = (self.pulls == self.n_items) & (level == level[self.best_arms[-1]])
+        equal[self.best_arms] = False
         return np.flatnonzero(equal)
 
     def summary(self) -> str:
@@ -305,7 +307,7 @@ class BestOfResult:
             Indexed by name: ``status`` ("best" or, where not decided, "leads"; "tied";
             "left"; "dropped" by a budget's schedule; "excluded" by bets), ``mean`` of
             the scores read, ``items_read``, ``behind`` (mean difference to the first
-            of `top` on the items that both were read on) and, where `value_range` is
+            of `best_arms` on the items that both were read on) and, where `value_range` is
             (low, high), the `intervals` as ``lower`` and ``upper``.
 
         Raises
@@ -326,12 +328,13 @@ class BestOfResult:
         return f"{self.summary()} {self.guarantee()}{_words.failures(self)}"
 
     def __repr__(self) -> str:
-        return (f"BestOfResult(top={self.top.tolist()}, population={self.population!r}, "
-                f"decided={self.decided}, exact={self.exact}, n_evaluations={self.n_evaluations}, "
+        return (f"BestOfResult(best_arms={self.best_arms.tolist()}, "
+                f"population_size={self.population_size}, "
+                f"decided={self.decided}, exact={self.exact}, n_pulls={self.n_pulls}, "
                 f"fraction_read={self.fraction_read:.4g})")
 
     def _checked(self, model):
         model = check_integer("model", model, 0)
-        if model >= self.n_models:
-            raise ValueError(f"model must be below n_models = {self.n_models}; got {model}")
+        if model >= self.n_arms:
+            raise ValueError(f"model must be below n_arms = {self.n_arms}; got {model}")
         return model

@@ -65,7 +65,7 @@ class RacePolicy:
     @property
     def budget(self):
         """Evaluations at most, or None."""
-        return getattr(self.race, "budget", self.race.max_evaluations)
+        return getattr(self.race, "budget", self.race.max_pulls)
 
     @property
     def k(self):

@@ -1,5 +1,7 @@
 """Races by betting that the tests share, answered from a table of rewards."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -46,12 +48,12 @@ REWARDS = np.random.default_rng(3).random((300, 4)) * [0.8, 0.85, 0.9, 1.0]
 MAKERS = {
     "best": lambda **o: pb.BettingRace(4, 300, **{**RACE, **o}),
     "hybrid": lambda **o: pb.BettingRace(4, 300, hybrid=True, **{**RACE, **o}),
-    "near": lambda **o: pb.BettingRace(4, 300, tolerance=0.03, **{**RACE, **o}),
-    "top": lambda **o: pb.BettingRace(4, 300, k=2, tolerance=0.03, **{**RACE, **o}),
+    "near": lambda **o: pb.BettingRace(4, 300, epsilon=0.03, **{**RACE, **o}),
+    "top": lambda **o: pb.BettingRace(4, 300, k=2, epsilon=0.03, **{**RACE, **o}),
     "ebmix": lambda **o: pb.BettingRace(4, 300, k=2, mixture="ebmix", **{**RACE, **o}),
     "stream": lambda **o: pb.BettingRace(4, None, bets=7, **{**RACE, **o}),
-    "sample": lambda **o: pb.BettingRace(4, 300, **{**RACE, "population": "sample", **o}),
-    "of more": lambda **o: pb.BettingRace(4, 300, k=2, **{**RACE, "population": 1000, **o}),
+    "sample": lambda **o: pb.BettingRace(4, 300, **{**RACE, "population_size": math.inf, **o}),
+    "of more": lambda **o: pb.BettingRace(4, 300, k=2, **{**RACE, "population_size": 1000, **o}),
     "weighted": lambda **o: pb.BettingRace(4, 300, **{
         **RACE, "weights": np.arange(300) % 9 + 1.0, **o}),
     "priced": lambda **o: pb.BettingRace(4, 300, **{
@@ -60,7 +62,7 @@ MAKERS = {
     "told": lambda **o: pb.BettingRace(4, 300, k=2, **{
         **RACE, "costs": "told", "max_cost": 900.0, **o}),
     "sides": lambda **o: pb.BettingThreshold(4, 300, threshold=0.43, **{**RACE, **o}),
-    "sides near": lambda **o: pb.BettingThreshold(4, None, threshold=0.43, tolerance=0.03,
+    "sides near": lambda **o: pb.BettingThreshold(4, None, threshold=0.43, epsilon=0.03,
                                                   mixture="ebmix", **{**RACE, **o}),
 }
 # "told" takes costs in `tell`

@@ -12,9 +12,9 @@ SHARED = [
     ({"delta": 1}, ["delta", "1.0"]),
     ({"delta": np.nan}, ["delta", "nan"]),
     ({"delta": -0.5}, ["delta", "-0.5"]),
-    ({"tolerance": -0.1}, ["tolerance", "-0.1"]),
-    ({"tolerance": np.inf}, ["tolerance", "inf"]),
-    ({"tolerance": np.nan}, ["tolerance", "nan"]),
+    ({"epsilon": -0.1}, ["epsilon", "-0.1"]),
+    ({"epsilon": np.inf}, ["epsilon", "inf"]),
+    ({"epsilon": np.nan}, ["epsilon", "nan"]),
     ({"value_range": (1, 0)}, ["value_range", "(1, 0)"]),
     ({"value_range": (1, 1)}, ["value_range", "(1, 1)"]),
     ({"value_range": None}, ["value_range", "None"]),
@@ -34,11 +34,11 @@ SHARED = [
     ({"block_size": 0}, ["block_size", "0"]),
     ({"block_size": -3}, ["block_size", "-3"]),
     ({"n_items": 0}, ["n_items", "0"]),
-    ({"max_evaluations": 2}, ["max_evaluations", "3", "2"]),
+    ({"max_pulls": 2}, ["max_pulls", "3", "2"]),
     ({"n_arms": 2**40}, ["n_arms must be at most", 2**40]),
     ({"n_items": 2**64}, ["n_items must be at most", 2**64]),
     ({"block_size": 2**64}, ["block_size must be at most", 2**64]),
-    ({"max_evaluations": 2**64}, ["max_evaluations must be at most", 2**64]),
+    ({"max_pulls": 2**64}, ["max_pulls must be at most", 2**64]),
     ({"delta": [0.1, 0.2]}, ["delta must be a number", "(2,)"]),
 ]
 RACE_ONLY = [
@@ -88,9 +88,9 @@ def test_options(make, options, words):
     "options, word",
     [({"n_arms": 2.5}, "n_arms"), ({"n_arms": None}, "n_arms"), ({"n_items": 1.5}, "n_items"),
      ({"n_items": "x"}, "n_items"), ({"bets": 1.5}, "bets"), ({"bets": True}, "bets"),
-     ({"delta": "0.1"}, "delta"), ({"tolerance": None}, "tolerance"),
+     ({"delta": "0.1"}, "delta"), ({"epsilon": None}, "epsilon"),
      ({"value_range": "ab"}, "value_range"), ({"value_range": ("a", "b")}, "value_range"),
-     ({"block_size": 2.5}, "block_size"), ({"max_evaluations": 9.5}, "max_evaluations"),
+     ({"block_size": 2.5}, "block_size"), ({"max_pulls": 9.5}, "max_pulls"),
      ({"rng": "seed"}, "rng")],
 )
 def test_types(make, options, word):

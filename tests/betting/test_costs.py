@@ -31,17 +31,17 @@ def test_what_is_spent_is_known(shape, budgeted):
     table = np.broadcast_to(SHAPES[shape][:, None] if shape == "items" else SHAPES[shape], (N, K))
     make = pb.BudgetRace if budgeted else pb.BettingRace
     race = make(K, N, costs=SHAPES[shape], **RACE, **({"budget": 300} if budgeted else {}))
-    assert race.cost == 0.0 and race.spent.tolist() == [0.0] * K
+    assert race.cost == 0.0 and race.cost_by_arm.tolist() == [0.0] * K
     play(race, REWARDS)
-    np.testing.assert_allclose(race.spent, paid(race, table))
-    assert race.cost == pytest.approx(race.spent.sum())
-    race.spent[:] = -1.0
-    assert race.spent.min() >= 0.0
+    np.testing.assert_allclose(race.cost_by_arm, paid(race, table))
+    assert race.cost == pytest.approx(race.cost_by_arm.sum())
+    race.cost_by_arm[:] = -1.0
+    assert race.cost_by_arm.min() >= 0.0
 
 
 def test_without_costs_there_is_no_cost():
     race = play(pb.BettingRace(K, N, **RACE), REWARDS)
-    assert race.cost is None and race.spent is None
+    assert race.cost is None and race.cost_by_arm is None
 
 
 @pytest.mark.parametrize("shape", ["table", "arms", "items"])
@@ -71,7 +71,7 @@ def test_known_costs_are_never_exceeded(seed, spare, budgeted, k):
     race = play(make(K, N, k=k, value_range=(0, 1), rng=seed, costs=costs, **{name: most}),
                 rewards)
     assert race.cost <= most and race.n_batches > 0
-    np.testing.assert_allclose(race.spent, paid(race, costs))
+    np.testing.assert_allclose(race.cost_by_arm, paid(race, costs))
     if not race.decided and not budgeted:
         item = race.get_state()["order"][race.pulls.max()]
         assert race.cost + costs[item, race.survivors].sum() > most * (1 - 1e-12)
@@ -90,7 +90,7 @@ def test_costs_that_are_told(name):
         dearest = max(dearest, costs.sum())
         mixed = np.random.default_rng(1).permutation(arms.size)
         race.tell(arms[mixed], items[mixed], REWARDS[items, arms][mixed], costs[mixed])
-    np.testing.assert_allclose(race.spent, paid(race, TABLE))
+    np.testing.assert_allclose(race.cost_by_arm, paid(race, TABLE))
     assert 50.0 < race.cost < 100.0 + dearest
     state = race.get_state()
     assert state["costs"].size == race.n_pulls

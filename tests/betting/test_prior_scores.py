@@ -1,6 +1,7 @@
 """Predictions from prior scores: fair whatever they are, of what was read, refused by name."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -99,7 +100,7 @@ def by_topic(seed, n_items=600, n_models=40):
 
 
 def reads(scores, n_orders=8, **options):
-    return sum(pb.best_of(scores, value_range=(0, 1), rng=seed, **options).n_evaluations
+    return sum(pb.best_of(scores, value_range=(0, 1), rng=seed, **options).n_pulls
                for seed in range(n_orders))
 
 
@@ -184,7 +185,8 @@ def test_priors_that_are_refused(options, words):
 
 
 def test_priors_of_other_kinds_are_refused():
-    for n_items, options in ((None, {}), (10, {"population": "sample"}), (10, {"population": 20}),
+    for n_items, options in ((None, {}), (10, {"population_size": math.inf}),
+                             (10, {"population_size": 20}),
                              (10, {"weights": np.ones(10) + np.arange(10)})):
         with pytest.raises(ValueError, match="prior_scores must be left out for an endless"):
             pb.BettingRace(3, n_items, value_range=(0, 1), prior_scores=np.ones(10), **options)
@@ -225,6 +227,6 @@ def test_errors_in_ten_thousand_races(kind):
                  "leader": scores[:, :1], "turned": turned(scores),
                  "far out": rng.standard_cauchy((100, 2)) ** 3}[kind]
         top = pb.best_of(scores, value_range=(0, 1), delta=delta, rng=rng,
-                         prior_scores=prior).top[0]
+                         prior_scores=prior).best_arms[0]
         wrong += top != 3
     assert wrong <= 1000 + 4.9 * np.sqrt(10_000 * delta * (1 - delta)), wrong

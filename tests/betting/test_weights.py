@@ -1,5 +1,7 @@
 """Items that weigh unequally: the twin, every order by its probability, what is refused."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -53,8 +55,8 @@ def test_the_twin_of_the_pairs(seed):
     assert race.pulls.min() == min(gone, race.pulls.max())
 
 
-@pytest.mark.parametrize("options", [{}, {"k": 2}, {"hybrid": True}, {"tolerance": 0.03},
-                                     {"k": 2, "tolerance": 0.03}, {"mixture": "ebmix"}])
+@pytest.mark.parametrize("options", [{}, {"k": 2}, {"hybrid": True}, {"epsilon": 0.03},
+                                     {"k": 2, "epsilon": 0.03}, {"mixture": "ebmix"}])
 @pytest.mark.parametrize("weight", [1.0, 0.25, 7.0])
 def test_equal_weights_are_no_weights(options, weight):
     """Bit for bit, whatever they add up to."""
@@ -117,7 +119,7 @@ def test_means_on_the_way_are_near():
     rewards = np.repeat([0.2, 0.8], 200)[:, None] + 0.1 * rng.random((400, 2))
     found = []
     for seed in range(60):
-        race = pb.BettingRace(2, 400, weights=weights, delta=1e-9, max_evaluations=200,
+        race = pb.BettingRace(2, 400, weights=weights, delta=1e-9, max_pulls=200,
                               **{**RACE, "rng": seed})
         found.append(play(race, rewards).means[0])
     assert np.mean(found) == pytest.approx(weights @ rewards[:, 0] / weights.sum(), abs=0.01)
@@ -154,8 +156,9 @@ def test_what_is_refused(weights, words):
     assert_says(caught.value, *words)
 
 
-@pytest.mark.parametrize("options", [dict(n_items=None), dict(n_items=300, population="sample"),
-                                     dict(n_items=300, population=400)])
+@pytest.mark.parametrize("options",
+                         [dict(n_items=None), dict(n_items=300, population_size=math.inf),
+                          dict(n_items=300, population_size=400)])
 def test_weights_are_of_these_items(options):
     with pytest.raises(ValueError, match="weights must be left out unless"):
         pb.BettingRace(4, weights=np.ones(300), **options, **RACE)

@@ -78,7 +78,7 @@ def evaluate(port, store, who, ended=None):
 
 
 def summary(result):
-    return result.top.tolist(), result.pulls.tolist(), result.means.tolist(), result.items.tolist()
+    return [part.tolist() for part in (result.best_arms, result.pulls, result.means, result.items)]
 
 
 def kept(store):

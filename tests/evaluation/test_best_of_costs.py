@@ -22,7 +22,7 @@ def told(model, items):
 def test_every_way_to_give_costs(options):
     known = pb.best_of(SCORES, costs=COSTS, **options, **UNIT)
     paid = [COSTS[known.items[:n], model].sum() for model, n in enumerate(known.pulls)]
-    np.testing.assert_allclose(known.spent, paid)
+    np.testing.assert_allclose(known.cost_by_arm, paid)
     assert known.cost == pytest.approx(sum(paid))
     assert known.cost <= options.get("max_cost", options.get("budget_cost", np.inf))
     assert f"that cost {known.cost:,.6g}" in known.summary()
@@ -36,14 +36,14 @@ def test_every_way_to_give_costs(options):
     by_function = pb.best_of(told, K, N, costs="told", **options, **UNIT)
     paid = [COSTS[by_function.items[:n], model].sum()
             for model, n in enumerate(by_function.pulls)]
-    np.testing.assert_allclose(by_function.spent, paid)
+    np.testing.assert_allclose(by_function.cost_by_arm, paid)
     if not {"max_cost", "budget_cost"} & set(options):
         assert by_function.cost == pytest.approx(known.cost)
 
 
 def test_without_costs():
     result = pb.best_of(SCORES, **UNIT)
-    assert result.cost is None and result.spent is None and "cost" not in result.summary()
+    assert result.cost is None and result.cost_by_arm is None and "cost" not in result.summary()
     assert result.to_dict()["cost"] is None
 
 
@@ -116,7 +116,7 @@ def test_series_of_what_models_cost():
     scores = pandas.DataFrame(SCORES, columns=list("abcd"))
     costs = pandas.Series([1.0, 2.0, 3.0, 4.0], index=list("abcd"))
     result = pb.best_of(scores, costs=costs, **UNIT)
-    assert (result.spent / result.pulls).tolist() == [1.0, 2.0, 3.0, 4.0]
+    assert (result.cost_by_arm / result.pulls).tolist() == [1.0, 2.0, 3.0, 4.0]
     with pytest.raises(ValueError, match="costs must have the columns of the scores"):
         pb.best_of(scores, costs=costs[::-1], **UNIT)
     pb.best_of(scores, costs=COSTS.tolist(), **UNIT)
@@ -132,7 +132,7 @@ def test_series_where_there_are_as_many_items_as_models():
             series = pandas.Series(costs, index=index, dtype=kind)
             found = pb.best_of(scores, costs=series, **UNIT)
             expected = pb.best_of(scores, costs=np.reshape(costs, shape), **UNIT)
-            assert found.spent.tolist() == expected.spent.tolist()
+            assert found.cost_by_arm.tolist() == expected.cost_by_arm.tolist()
     with pytest.raises(ValueError, match="index of the scores, one an item, or their columns"):
         pb.best_of(scores, costs=pandas.Series(costs, index=names[::-1]), **UNIT)
     both = pandas.DataFrame(SCORES[:4])

@@ -1,5 +1,7 @@
 """A budget on a table in memory: looks without Python between them, bit for bit those of ask."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -24,7 +26,7 @@ def by_ask(scores, **options):
 
 
 @pytest.mark.parametrize("options", [
-    {}, {"value_range": 1.0}, {"population": "sample"}, {"population": 400}, {"bets": 5},
+    {}, {"value_range": 1.0}, {"population_size": math.inf}, {"population_size": 400}, {"bets": 5},
     {"mixture": "ebmix"}, {"delta": 0.4}, {"k": 2}, {"costs": np.ones(14)}], ids=repr)
 def test_as_by_ask(options):
     ends = set()
@@ -34,8 +36,8 @@ def test_as_by_ask(options):
         found, asked = pb.best_of(scores, **given), by_ask(scores, **given)
         assert frozen(found._race.get_state()) == frozen(asked._race.get_state())
         assert found.items.tolist() == asked.items.tolist()
-        assert (found.top.tolist(), found.error_estimate) == (
-            asked.top.tolist(), asked.error_estimate)
+        assert (found.best_arms.tolist(), found.error_estimate) == (
+            asked.best_arms.tolist(), asked.error_estimate)
         ends.add((found.decided, found.dropped.size > 0))
     assert len(ends) > 1
 

@@ -17,9 +17,9 @@ from betting.races import assert_says, frozen
 from evaluation.judges import GIVEN, SCORES, Judge, K, N, cost, in_blocks
 
 OPTIONS = [{}, {"k": 2}, {"budget": 150}, {"costs": "told"}, {"costs": "told", "max_cost": 200.0},
-           {"tolerance": 0.05, "max_evaluations": 300}, {"prior_scores": SCORES[:, :2]},
+           {"epsilon": 0.05, "max_pulls": 300}, {"prior_scores": SCORES[:, :2]},
            {"weights": np.arange(N) % 5 + 1.0}, {"block_size": 1}]
-CAPPED = "budget", "max_cost", "max_evaluations"
+CAPPED = "budget", "max_cost", "max_pulls"
 
 
 @pytest.fixture(autouse=True)
@@ -46,12 +46,13 @@ def test_the_answer_is_that_of_the_serial_race(kind, options):
         judge = Judge(told=told, seconds=0.0005, seed=concurrency)
         found = best(getattr(judge, kind), concurrency=concurrency, **options)
         assert state(found) == state(expected) and found.items.tolist() == expected.items.tolist()
-        assert (found.top.tolist(), found.cost) == (expected.top.tolist(), expected.cost)
+        assert (found.best_arms.tolist(), found.cost) == (expected.best_arms.tolist(),
+                                                          expected.cost)
         assert judge.most_out <= concurrency and len(set(judge.asked)) == len(judge.asked)
-        n_begun = found.n_evaluations + found.waste  # threads may not have come to the last
+        n_begun = found.n_pulls + found.n_wasted  # threads may not have come to the last
         assert n_begun - concurrency * (kind == "call") <= len(judge.asked) <= n_begun
         if any(name in options for name in CAPPED):
-            assert found.waste == 0
+            assert found.n_wasted == 0
 
 
 def test_a_coroutine_in_a_loop_that_runs():
@@ -164,7 +165,7 @@ def test_calls_a_minute():
             raise ConnectionError
         return float(SCORES[item, model])
 
-    best(judge, calls_per_minute=60_000, retry=ConnectionError, max_evaluations=100)
+    best(judge, calls_per_minute=60_000, retry=ConnectionError, max_pulls=100)
     assert len(times) > 105 and times[-1] - times[0] >= (len(times) - 1) * 0.001 - 0.0011
 
 

@@ -162,5 +162,5 @@ pb.best_of(score, K, N, store={str(tmp_path / "evals.db")!r}, block_size=40, **G
             time.sleep(0.01)
     assert [child.wait(60) for child in children] == [0, 0]
     calls = collections.Counter((tmp_path / "log").read_text().splitlines())
-    assert len(calls) >= pb.best_of(SCORES, block_size=40, **GIVEN).n_evaluations
+    assert len(calls) >= pb.best_of(SCORES, block_size=40, **GIVEN).n_pulls
     assert max(calls.values()) == 1

@@ -106,15 +106,15 @@ def test_turns_that_were_waited_for_are_not_kept(timeout):
 
     with ThreadPoolExecutor(4) as pool:
         pb.best_of(score, K, N, executor=pool, concurrency=64, calls_per_minute=1200,
-                   timeout=timeout, max_evaluations=30, **GIVEN)
+                   timeout=timeout, max_pulls=30, **GIVEN)
     times = np.array(times)
     assert max(np.sum((times >= begin) & (times < begin + 0.45)) for begin in times) <= 12
 
 
 def test_turns_of_workers_that_are_not_counted():
     found = pb.best_of(slow, K, N, executor=Uncounted(), concurrency=64, calls_per_minute=60_000,
-                       max_evaluations=30, **GIVEN)
-    assert found.n_evaluations == 30
+                       max_pulls=30, **GIVEN)
+    assert found.n_pulls == 30
 
 
 # -- files ------------------------------------------------------------------------------

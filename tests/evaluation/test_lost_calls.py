@@ -52,8 +52,8 @@ def test_waiting_for_a_worker_is_no_part_of_the_time(make, ours):
     """64 calls of 10 ms and one worker: the last one waits longer than `timeout`."""
     with make() as pool:
         found = best(slow, executor=(lambda: pool) if ours else pool, concurrency=64,
-                     timeout=0.5, failed=0.0, max_evaluations=150)
-    assert state(found) == state(best(in_blocks(), max_evaluations=150))
+                     timeout=0.5, failed=0.0, max_pulls=150)
+    assert state(found) == state(best(in_blocks(), max_pulls=150))
 
 
 def test_an_executor_that_others_use_too():
@@ -61,8 +61,8 @@ def test_an_executor_that_others_use_too():
     with ThreadPoolExecutor(1) as pool:
         pool.submit(time.sleep, 0.8)
         found = best(slow, executor=pool, concurrency=4, timeout=0.5, failed=0.0,
-                     max_evaluations=50)
-    assert state(found) == state(best(in_blocks(), max_evaluations=50))
+                     max_pulls=50)
+    assert state(found) == state(best(in_blocks(), max_pulls=50))
 
 
 class Uncounted:
@@ -80,7 +80,7 @@ def test_workers_that_cannot_be_counted():
     for executor in (Uncounted(), Uncounted):
         with pytest.raises(ValueError, match="timeout must be left out beside an executor that"):
             best(slow, executor=executor, timeout=5.0, retry=Exception, failed=0.0)
-        assert best(slow, executor=executor, max_evaluations=20).n_evaluations == 20
+        assert best(slow, executor=executor, max_pulls=20).n_pulls == 20
 
 
 # -- calls that never end -----------------------------------------------------------
@@ -103,7 +103,7 @@ def test_calls_that_hang_keep_no_other_from_being_begun(end):
     table = SCORES.copy()
     table[spoilt] = 0.0
     assert state(found) == state(pb.best_of(table, **GIVEN))
-    assert len(begun) >= found.n_evaluations
+    assert len(begun) >= found.n_pulls
 
 
 @pytest.mark.filterwarnings("ignore:.*calls that failed")
@@ -286,13 +286,13 @@ def test_a_worker_that_died_is_no_score():
 
 def test_waste_is_of_calls_that_were_begun():
     judge = Judge(seconds=0.0)
-    found = best(judge.awaited, calls_per_minute=60_000, max_evaluations=None)
-    assert found.n_evaluations + found.waste == len(judge.asked)
+    found = best(judge.awaited, calls_per_minute=60_000, max_pulls=None)
+    assert found.n_pulls + found.n_wasted == len(judge.asked)
     for timeout in (None, 10.0):
         judge = Judge()
         with ThreadPoolExecutor(2) as pool:
             found = best(judge.call, executor=pool, concurrency=64, timeout=timeout)
-        assert found.n_evaluations + found.waste == len(judge.asked)
+        assert found.n_pulls + found.n_wasted == len(judge.asked)
 
 
 # -- functions around async ones ------------------------------------------------------
@@ -369,14 +369,14 @@ def fails_at(items, models=range(K)):
 
 def test_failures_are_counted():
     order, paid = best(in_blocks()).items.tolist(), {}
-    options = dict(concurrency=1, failed=0.5, retry=ConnectionError, max_evaluations=100)
+    options = dict(concurrency=1, failed=0.5, retry=ConnectionError, max_pulls=100)
     found = best(fails_at(order[:1], (1, 3)), **options, paid=paid)  # 2 %: no warning
-    assert found.failures.tolist() == [0, 1, 0, 1, 0] == found.to_dict()["failures"]
+    assert found.n_failed_by_arm.tolist() == [0, 1, 0, 1, 0] == found.to_dict()["n_failed_by_arm"]
     assert found.n_failed == 2
     assert str(found).endswith(" 2 scores are of calls that failed, 1 of them of model 1.")
     again = best(fails_at(()), **options, paid=paid)  # it is a score as any other
     assert again.n_failed == 0 and "failed" not in str(again)
-    assert best(in_blocks()).failures.tolist() == [0] * K
+    assert best(in_blocks()).n_failed_by_arm.tolist() == [0] * K
 
 
 @pytest.mark.parametrize("items, models", [(2, range(K)), (4, (2,))], ids=["all", "one model"])
@@ -384,6 +384,6 @@ def test_many_failures_are_warned_of(items, models):
     order = best(in_blocks()).items.tolist()
     with pytest.warns(RuntimeWarning, match="calls that failed") as warned:
         found = best(fails_at(order[:items], models), concurrency=1, failed=0.5,
-                     retry=ConnectionError, max_evaluations=90)
+                     retry=ConnectionError, max_pulls=90)
     assert found.n_failed == items * len(models)
     assert warned[0].filename.endswith("test_calls.py")  # of who called best_of

@@ -126,7 +126,7 @@ def test_what_was_paid_is_kept_by_name():
     judge = Judge()
     result = pb.best_of(judge, NAMES[::-1], LABELS, paid=paid, **GIVEN)
     assert result.name(result.best) == "expert"
-    assert result.n_evaluations == len(judge.asked) + len(known)
+    assert result.n_pulls == len(judge.asked) + len(known)
     with pytest.raises(TypeError, match=r"paid must have keys \(model, item\).*integers"):
         pb.best_of(lambda model, items: items * 0.0, 4, N, paid=paid, **GIVEN)
     with pytest.raises(TypeError, match=r"paid must have keys \(model, item\).*names"):
@@ -152,7 +152,7 @@ def test_calls_of_one_item_by_name(kind, tmp_path):
         assert dict(db.execute("SELECT number, name FROM models")).keys() == {1, 2, 3, 4}
         kept = db.execute("SELECT m.name, i.name, score FROM cells c JOIN models m ON m.number = "
                           "c.model JOIN items i ON i.number = c.item").fetchall()
-    assert len(kept) >= result.n_evaluations
+    assert len(kept) >= result.n_pulls
     for name, label, value in kept:
         assert value == score_of(name, LABELS.index(label))
     if kind == "processes":
@@ -178,7 +178,7 @@ def test_pairs_by_name():
     asked = []
     again = pb.best_of_pairs(lambda a, b, items: asked.append((a, b)) or judge(a, b, items),
                              NAMES[::-1], N, paid=paid, rng=1, baseline="plain")
-    assert again.versus == "plain" and again.name(again.best) == "expert"
+    assert again.baseline == "plain" and again.name(again.best) == "expert"
     assert all(value == (score_of(a, i) > score_of(b, i)) for (a, b, i), value in paid.items())
     with pytest.raises(ValueError, match="baseline must be one of models; got 'nobody'"):
         pb.best_of_pairs(judge, NAMES, N, baseline="nobody")

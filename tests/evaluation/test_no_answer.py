@@ -78,8 +78,8 @@ KINDS = pytest.mark.parametrize("call", [plain, executed, awaited, nested])
 def test_no_answer_is_tried_again(call, empty):
     found = call(judge(once(7), empty), retry=ConnectionError)
     expected = pb.best_of(in_blocks(), K, N, **GIVEN)
-    assert found.top.tolist() == expected.top.tolist() and found.n_failed == 0
-    assert found.n_evaluations == expected.n_evaluations
+    assert found.best_arms.tolist() == expected.best_arms.tolist() and found.n_failed == 0
+    assert found.n_pulls == expected.n_pulls
 
 
 @KINDS
@@ -93,8 +93,8 @@ def test_no_answer_counts_as_failed(call, retry):
     table[::3, 4] = 0.0
     found = call(judge(fails, None), failed=0.0, retry=retry)
     expected = pb.best_of(table, **GIVEN)
-    assert found.n_evaluations == expected.n_evaluations
-    assert found.failures[:4].sum() == 0 and found.failures[4] > 0
+    assert found.n_pulls == expected.n_pulls
+    assert found.n_failed_by_arm[:4].sum() == 0 and found.n_failed_by_arm[4] > 0
 
 
 @KINDS
@@ -108,10 +108,10 @@ def test_scores_with_costs(call, empty):
                                          r"got .*retry=.*failed="):
         call(judge(always, empty, told=True), costs="told")
     found = call(judge(always, empty, told=True), costs="told", failed=(0.0, 2.0), retry=OSError)
-    assert found.failures[4] >= found.pulls[4] > 0 and found.failures[:4].sum() == 0
+    assert found.n_failed_by_arm[4] >= found.pulls[4] > 0 and found.n_failed_by_arm[:4].sum() == 0
     again = call(judge(once(5), empty, told=True), costs="told", retry=OSError)
     expected = plain(judge(lambda *_: False, None, told=True), costs="told")
-    assert again.top.tolist() == expected.top.tolist() and again.cost == expected.cost
+    assert again.best_arms.tolist() == expected.best_arms.tolist() and again.cost == expected.cost
 
 
 @KINDS

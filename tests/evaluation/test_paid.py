@@ -32,7 +32,7 @@ class Judge:
 
 
 OPTIONS = [{}, {"k": 2}, {"budget": 150}, {"costs": "told", "max_cost": 200.0},
-           {"tolerance": 0.05, "max_evaluations": 300}, {"prior_scores": SCORES[:, :2]}]
+           {"epsilon": 0.05, "max_pulls": 300}, {"prior_scores": SCORES[:, :2]}]
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=repr)
@@ -56,7 +56,7 @@ def test_nothing_is_paid_for_twice(options, error):
                 asked += judge.asked
         assert sorted(asked) == sorted(whole.asked) and len(paid) == len(asked)
         assert frozen(found._race.get_state()) == frozen(expected._race.get_state())
-        assert (found.cost, found.n_evaluations) == (expected.cost, expected.n_evaluations)
+        assert (found.cost, found.n_pulls) == (expected.cost, expected.n_pulls)
 
 
 @pytest.mark.parametrize("told", [False, True])

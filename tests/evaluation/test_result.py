@@ -20,16 +20,16 @@ def test_an_answer_is_a_sentence():
     result = pb.best_of(frame_of(), **UNIT)
     assert result.summary() == (
         f"<m0> is best of 8 models on these 400 items (error at most 5 %), after "
-        f"{result.n_evaluations:,} of 3,200 scores ({100 * result.fraction_read:.2g} %).")
+        f"{result.n_pulls:,} of 3,200 scores ({100 * result.fraction_read:.2g} %).")
     assert str(result) == f"{result.summary()} {result.guarantee()}"
     assert result.to_dict()["summary"] == result.summary()
 
 
 @pytest.mark.parametrize("options, words", [
     ({"k": 3}, ["<m0>, <m1> and <m2> are the 3 best of 8", "at most 5 %"]),
-    ({"tolerance": 0.2}, ["best to within 0.2 of 8 models"]),
-    ({"max_evaluations": 40}, ["Undecided which is best of 8", "leads, 8 are left"]),
-    ({"max_evaluations": 40, "k": 2}, ["Undecided which are the 2 best", " lead, "]),
+    ({"epsilon": 0.2}, ["best to within 0.2 of 8 models"]),
+    ({"max_pulls": 40}, ["Undecided which is best of 8", "leads, 8 are left"]),
+    ({"max_pulls": 40, "k": 2}, ["Undecided which are the 2 best", " lead, "]),
     ({"budget": 40}, ["is guessed to be best of 8", "error about", "an estimate"])])
 def test_other_ends(options, words):
     said = pb.best_of(frame_of(), **UNIT, **options).summary()
@@ -58,13 +58,14 @@ def test_nothing_is_tied_that_was_not_read():
     assert not result.exact and result.tied.size == 0 and result.tied.dtype == np.int64
 
 
-@pytest.mark.parametrize("options", [{}, {"k": 2}, {"budget": 300}, {"max_evaluations": 200}])
+@pytest.mark.parametrize("options", [{}, {"k": 2}, {"budget": 300}, {"max_pulls": 200}])
 def test_the_frame(options):
     result = pb.best_of(frame_of(), **UNIT, **options)
     frame = result.to_frame()
     assert sorted(frame.index) == NAMED and frame.index.name == "model"
-    assert frame.index[:len(result.top)].tolist() == [NAMED[model] for model in result.top]
-    assert set(frame["status"][:len(result.top)]) == {"best" if result.decided else "leads"}
+    assert frame.index[:len(result.best_arms)].tolist() == [NAMED[model]
+                                                            for model in result.best_arms]
+    assert set(frame["status"][:len(result.best_arms)]) == {"best" if result.decided else "leads"}
     counts = frame["status"].value_counts()
     assert counts.get("dropped", 0) == result.dropped.size
     for model in range(K):

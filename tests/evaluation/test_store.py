@@ -50,8 +50,8 @@ def test_only_what_is_missing_is_paid_for(kind, tmp_path):
     found = pb.best_of(lambda model, items: np.array(
         [more.call(min(model, K - 1), item) for item in items.tolist()]), K + 1, N, store=store,
         **GIVEN)
-    assert found.n_models == K + 1 and len(more.asked) >= found.pulls[K]
-    assert len(more.asked) < found.n_evaluations
+    assert found.n_arms == K + 1 and len(more.asked) >= found.pulls[K]
+    assert len(more.asked) < found.n_pulls
 
 
 def test_costs_are_kept(tmp_path):

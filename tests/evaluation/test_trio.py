@@ -30,21 +30,21 @@ async def awaited(model, item):
 @pytest.mark.parametrize("score", [awaited, Judge().call], ids=["async", "plain"])
 def test_async_and_plain_functions_give_the_same_answer(score):
     found = choose(score, concurrency=8)
-    assert found.top.tolist() == EXPECTED.top.tolist()
-    assert found.n_evaluations == EXPECTED.n_evaluations
+    assert found.best_arms.tolist() == EXPECTED.best_arms.tolist()
+    assert found.n_pulls == EXPECTED.n_pulls
 
 
 @pytest.mark.parametrize("options", [{}, {"timeout": 30.0}], ids=repr)
 def test_executors(options):
     with ThreadPoolExecutor(3) as pool:
         found = choose(Judge().call, executor=pool, **options)
-    assert found.n_evaluations == EXPECTED.n_evaluations
+    assert found.n_pulls == EXPECTED.n_pulls
 
 
 def test_failures_are_tried_again(monkeypatch):
     monkeypatch.setattr(_calls, "FIRST_WAIT", 0.001)
     judge = Judge(fails=lambda i, model, item: OSError("no") if i % 5 == 4 else None)
-    assert choose(judge.call, retry=OSError).n_evaluations == EXPECTED.n_evaluations
+    assert choose(judge.call, retry=OSError).n_pulls == EXPECTED.n_pulls
 
 
 def test_a_call_that_never_answers_fails_in_time():

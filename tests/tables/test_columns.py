@@ -51,7 +51,7 @@ def test_best_of_does_not_drop_a_model_whose_scores_are_words(tmp_path, capsys):
         "gpt,claude,llama\nTrue,1,0\nFalse,0,1\nTrue,0,0\nTrue,0,1\n")
     assert cli.main(["best-of", str(tmp_path / "s.csv"), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["best_name"] == "gpt" and found["n_models"] == 3 and found["means"][0] == 0.75
+    assert found["best_name"] == "gpt" and found["n_arms"] == 3 and found["means"][0] == 0.75
 
 
 @pytest.mark.parametrize("cells, words", [
@@ -113,7 +113,7 @@ def test_identifier_columns_are_labels_at_every_door(tmp_path, name, place):
     options = dict(value_range=(0, 100), rng=1)
     assert pb.best_of(frame, **options).names == ("a", "b")
     assert pb.best_of(tmp_path / "s.parquet", **options).names == ("a", "b")
-    pb.tables.shuffle(tmp_path / "s.parquet", tmp_path / "t.parquet", seed=1)
+    pb.tables.shuffle(tmp_path / "s.parquet", tmp_path / "t.parquet", rng=1)
     assert pb.best_of(tmp_path / "t.parquet", **options).names == ("a", "b")
 
 
@@ -143,7 +143,7 @@ def test_columns_that_number_the_items_are_refused_at_every_door(tmp_path, numbe
         pb.best_of(tmp_path / "s.parquet", value_range=(0, 600))
     if min(numbers) < 2:
         with pytest.warns(UserWarning, match="columns 'k' are written, and left out"):
-            blocks = pb.tables.shuffle(tmp_path / "s.parquet", tmp_path / "t.pq", seed=1)
+            blocks = pb.tables.shuffle(tmp_path / "s.parquet", tmp_path / "t.pq", rng=1)
         assert blocks.names == ("a", "b")
         with pytest.raises(ValueError, match="column 'k' numbers the rows"):
             pb.best_of(tmp_path / "t.pq", value_range=(0, 600))
@@ -290,7 +290,7 @@ def test_options_that_do_not_fit_are_refused(tmp_path):
         pb.best_of(frame, items="qid", **options)
     with pytest.raises(ValueError, match="columns must be left out beside a function"):
         pb.best_of(lambda model, items: items, 2, 5, columns=["a"], **options)
-    assert pb.best_of(np.eye(4), columns=[3, 1], **options).n_models == 2
+    assert pb.best_of(np.eye(4), columns=[3, 1], **options).n_arms == 2
     assert pb.best_of(np.ones((2, 5)), models="rows", **options).n_items == 5
     with pytest.raises(ValueError, match="items must be left out for a table without names"):
         pb.best_of(np.eye(4), items="a", **options)

@@ -120,8 +120,8 @@ def test_zarr_by_whole_chunks(tmp_path, small):
         assert np.array_equal(blocks.values([401, 7], [1, 3]), SCORES[[401, 7]][:, [1, 3]])
     assert np.array_equal(all_of(pb.tables.Blocks.open(array, columns=[3, 1])), SCORES[:, [3, 1]])
     # what is not shuffled and small enough is read into memory
-    assert pb.best_of(array, value_range=(0, 1), rng=2).n_evaluations == pb.best_of(
-        SCORES, value_range=(0, 1), rng=2).n_evaluations
+    assert pb.best_of(array, value_range=(0, 1), rng=2).n_pulls == pb.best_of(
+        SCORES, value_range=(0, 1), rng=2).n_pulls
     assert pb.best_of(blocks, value_range=(0, 1), rng=2).best == 3
     assert pb.race(blocks, rng=2).winner == 3
 

@@ -1,6 +1,7 @@
 """Races on blocks: of shuffled rows they are races on rows in uniformly random order."""
 
 import itertools
+import math
 from collections import Counter
 
 import numpy as np
@@ -22,9 +23,9 @@ def blocks_of(table, sizes, **options):
                             **dict(dict(shuffled=True), **options))
 
 
-@pytest.mark.parametrize("options", [{}, {"k": 2}, {"budget": 900}, {"max_evaluations": 400},
-                                     {"tolerance": 0.05}, {"delta": 1e-200},
-                                     {"population": "sample"}, {"costs": np.ones(5)}])
+@pytest.mark.parametrize("options", [{}, {"k": 2}, {"budget": 900}, {"max_pulls": 400},
+                                     {"epsilon": 0.05}, {"delta": 1e-200},
+                                     {"population_size": math.inf}, {"costs": np.ones(5)}])
 def test_best_of_is_the_race_on_the_rows_of_blocks(options):
     """As it is on a table whose rows lie in the order that the blocks came in."""
     options = dict(options, value_range=(0, 1))
@@ -67,7 +68,7 @@ def test_the_guarantee_by_enumeration():
     for shuffle in rows:
         result = pb.best_of(blocks_of(scores[shuffle], [2, 2, 2]), value_range=(0, 1),
                             delta=delta, block_size=1, rng=0)
-        ends["blocks", result.best, result.n_evaluations] += 1
+        ends["blocks", result.best, result.n_pulls] += 1
         one = pb.BettingRace(2, 6, value_range=(0, 1), delta=delta, block_size=1)
         one._order = shuffle
         while not one.done:
