@@ -54,7 +54,7 @@ def best_of_budget(rng):
 def best_of_sample(rng):
     """Items of a world in which the second is better by .01: among 300 it often is not."""
     scores = rng.random((300, 2)) < [0.5, 0.51]
-    result = pb.best_of(scores, value_range=(0, 1), delta=0.1, population_size=math.inf, rng=rng)
+    result = pb.best_of(scores, delta=0.1, items=pb.Items(population_size=math.inf), rng=rng)
     return 1 not in result.survivors
 
 

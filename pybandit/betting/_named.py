@@ -1,8 +1,9 @@
 """The names of a race: their types, and what is said of one that is not there."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pybandit._shared.types import Floats
+from pybandit.betting.options import Bets, Costs
 
 
 class Made:
@@ -27,9 +28,8 @@ class Named(Made):
     value_range: tuple[float, float] | float
     epsilon: float
     max_pulls: int | None
-    bets: int | None
-    mixture: str
+    bets: Bets
     block_size: int | None
     population_size: float
-    costs: Any
+    costs: Costs | None
     weights: Floats | None

@@ -106,7 +106,7 @@ class Told(Ordered):
         told = as_told(arms, items, rewards)
         if (costs is not None) != self._is_told_costs():
             raise ValueError("costs must be given for a race made with costs='told', and for no "
-                             f"other; got {type(costs).__name__} for costs={shown(self.costs)}")
+                             f"other; got {type(costs).__name__} for costs={shown(self._prices)}")
         if costs is not None:
             told_in_order("costs", costs, arms, items)
             costs = check_told(costs, told[0], told[1])
@@ -115,7 +115,7 @@ class Told(Ordered):
             self._tell(*told, costs)
 
     def _is_told_costs(self):
-        return isinstance(self.costs, str) and self.costs == TOLD
+        return isinstance(self._prices, str)
 
     def _tell(self, arms, items, rewards, costs=None):
         if self._early.keys.size or not arms.size or arms.size != self._n_asked():

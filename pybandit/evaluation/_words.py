@@ -1,11 +1,12 @@
 """What `best_of` found, in words: the answer in a sentence, and what holds of it."""
 
 import math
-import warnings
 
 import numpy as np
 
 from pybandit._shared.drawing import percent
+from pybandit._shared.errors import FailedCallsWarning
+from pybandit._shared.warn import warn
 
 MANY = 0.05  # failures in all scores, or in those of a model, that are worth a warning
 FEW = 3      # of one model, which are not
@@ -25,8 +26,7 @@ def summary(result):
     if not result.decided:
         return (f"Undecided which {verb} {best} {of}, {after}: {who} "
                 f"{'leads' if len(names) == 1 else 'lead'}, {result.survivors.size:,} are left.")
-    error = ("all was read" if result.fraction_read == 1.0
-             and result.population_size == result.n_items
+    error = ("all was read" if _all_is_read(result)
              else f"error at most {percent(result.delta)}")
     if result.tied.size:
         others = ", ".join(result.name(model) for model in result.tied[:3].tolist())
@@ -140,8 +140,35 @@ def failures(result):
 
 
 def warn_of_failures(result):
-    """Say so where failures may have made the answer."""
+    """Warn if failures may have made the answer."""
     most = np.maximum(FEW, MANY * result.pulls)
     if result.n_failed > MANY * result.n_pulls or (result.n_failed_by_arm > most).any():
-        warnings.warn(f"best_of:{failures(result)} The answer is about scores where these are "
-                      "`failed`; see `n_failed_by_arm` of the result", RuntimeWarning, stacklevel=4)
+        warn(f"best_of:{failures(result)} The answer is about scores in which these are `failed`; "
+             "see `n_failed_by_arm` of the result", FailedCallsWarning)
+
+
+def short(result):
+    """Return the answer in a few words, for a representation."""
+    arms = result.best_arms.tolist()
+    names = ", ".join(repr(result.names[arm]) if result._named else str(arm) for arm in arms)
+    who = f"model{'s' if len(arms) > 1 else ''} {names} of {result.n_arms:,}"
+    if result.decided:
+        error = ("all was read" if _all_is_read(result)
+                 else f"error at most {percent(result.delta)}")
+    elif result._budgeted:
+        error = f"a guess, error about {percent(result.error_estimate)}"
+    else:
+        who = f"undecided, {result.survivors.size:,} of {result.n_arms:,} models left"
+        error = f"error at most {percent(result.delta)}"
+    return f"{who}, {error}, {count(result)}"
+
+
+def count(result):
+    """Return how many scores or comparisons were read, of how many."""
+    if result.baseline is not None:
+        return f"{result.cost:,.0f} of {_n_pairs(result):,} comparisons"
+    return f"{result.n_pulls:,} of {result.n_arms * result.n_items:,} scores"
+
+
+def _all_is_read(result):
+    return result.fraction_read == 1.0 and result.population_size == result.n_items

@@ -11,7 +11,7 @@ import pybandit as pb
 from dear import part
 from pybandit.betting import _paired
 
-from betting.races import RACE, REWARDS, frozen, makers, play
+from betting.races import RACE, REWARDS, frozen, grouped, makers, play
 from betting.reference import betting as twin
 from racing.reference.problems import random_rewards
 
@@ -26,11 +26,11 @@ def problem(seed, plugged=False):
         delta=float(rng.choice([0.4, 0.1, 0.01])),
         epsilon=float(rng.choice([0.0, 0.0, 0.05, 0.5])),
         mixture=str(rng.choice(["product", "product", "ebmix"])),
-        bets=int(rng.choice([1, 2, 5, 16, 64])),
+        n_bets=int(rng.choice([1, 2, 5, 16, 64])),
         block_size=int(rng.choice([0, 1, 1])) or None,
     )
     if plugged and rng.random() < 0.6:
-        options.update(mixture="plug-in", bets=None)
+        options.update(mixture="plug-in", n_bets=None)
     return rng, rewards, limits, options
 
 
@@ -64,11 +64,12 @@ def test_the_twins_of_the_best_arms(k, n_problems):
         hybrid = k == 1 and options["mixture"] == "product" and bool(rng.random() < 0.4)
         most_items = 400 if stream else n_items
         scalar = seed % 3 == 0
-        race = pb.BettingRace(n_arms, None if stream else n_items, k=k, hybrid=hybrid, rng=seed,
-                              value_range=limits[1] - limits[0] if scalar else limits, **options)
+        race = pb.BettingRace(n_arms, None if stream else n_items, k=k, rng=seed,
+                              value_range=limits[1] - limits[0] if scalar else limits,
+                              **grouped(options | {"hybrid": hybrid}))
         order = order_of(race, most_items) % n_items
         play(race, rewards, most_items)
-        shared = dict(mixture=options["mixture"], n_bets=options["bets"], iid=stream,
+        shared = dict(mixture=options["mixture"], n_bets=options["n_bets"], iid=stream,
                       epsilon=options["epsilon"])
         if k == 1:
             expected = twin.race(
@@ -106,12 +107,12 @@ def test_the_twin_of_the_threshold():
         tau = min(max(tau, limits[0] + 0.01), limits[1] - 0.01)
         most_items = 400 if stream else n_items
         race = pb.BettingThreshold(n_arms, None if stream else n_items, threshold=tau,
-                                   value_range=limits, rng=seed, **options)
+                                   value_range=limits, rng=seed, **grouped(options))
         order = order_of(race, most_items) % n_items
         play(race, rewards, most_items)
         expected = twin.threshold(
             rewards, order, tau, options["delta"], limits, options["epsilon"],
-            options["mixture"], options["bets"], iid=stream)
+            options["mixture"], options["n_bets"], iid=stream)
         if race.done:
             assert tuple(np.isin(np.arange(n_arms), race.above)) == expected.above, seed
             assert_items(race, max(expected.n_items))

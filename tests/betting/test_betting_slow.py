@@ -85,8 +85,8 @@ def test_errors_of_the_best_two(mixture, epsilon):
     wins = [250, 250, 249, 249, 249, 248] if not epsilon else [250, 250, 239, 239, 239, 239]
     for _ in range(n_races):
         rewards = coins(rng, 500, wins)
-        race = pb.BettingRace(6, 500, k=2, delta=DELTA, value_range=(0, 1), mixture=mixture,
-                              epsilon=epsilon, rng=rng)
+        race = pb.BettingRace(6, 500, k=2, delta=DELTA, value_range=(0, 1),
+                              bets=pb.betting.Bets(mixture), epsilon=epsilon, rng=rng)
         wrong += set(play(race, rewards).recommend()) != {0, 1}
     assert_at_most_delta(wrong, n_races)
 
@@ -98,7 +98,7 @@ def test_errors_at_a_threshold(mixture):
     rewards = coins(rng, 500, [300, 300, 301, 301])
     for _ in range(n_races):
         race = pb.BettingThreshold(4, 500, threshold=300.5 / 500, delta=DELTA, rng=rng,
-                                   value_range=(0, 1), mixture=mixture)
+                                   value_range=(0, 1), bets=pb.betting.Bets(mixture))
         wrong += play(race, rewards).above.tolist() != [2, 3]
     assert_at_most_delta(wrong, n_races, 0.02, mixture=mixture)
 

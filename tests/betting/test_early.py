@@ -32,7 +32,7 @@ RACES = {**MAKERS,
          "prior": lambda **o: MAKERS["best"](prior_scores=REWARDS[:, :2], **o),
          "differences": lambda **o: MAKERS["best"](value_range=1.0, **o),
          "budget": lambda **o: pb.BudgetRace(4, 300, budget=700, **{**RACE, **o}),
-         "budget of 2": lambda **o: pb.BudgetRace(4, 300, budget_cost=300.0, costs="told", k=2,
+         "budget of 2": lambda **o: pb.BudgetRace(4, 300, costs=pb.betting.Costs(budget=300.0), k=2,
                                                   **{**RACE, **o})}
 NOTHING = np.empty(0, dtype=np.int64)
 
@@ -109,7 +109,7 @@ def told_of(race):
 
 
 def cost_of(race, cells, known):
-    if isinstance(race.costs, str):
+    if race._is_told_costs():
         return sum(known[cell][1] for cell in cells)
     return sum(float(price(arm, item)) for arm, item in cells)
 
@@ -298,8 +298,8 @@ def test_cells_ahead_take_memory_by_their_number():
 def test_what_bets_have_to_win(mixture):
     """Of plug-in bets the twin's; of all the logarithm of 1 / delta at first, above 0 if alive."""
     hybrid = mixture == "hybrid"
-    race = pb.BettingRace(4, 300, delta=0.01, block_size=1, hybrid=hybrid,
-                          mixture="product" if hybrid else mixture, **RACE)
+    bets = pb.betting.Bets("product" if hybrid else mixture, hybrid=hybrid)
+    race = pb.BettingRace(4, 300, delta=0.01, block_size=1, bets=bets, **RACE)
     twin, scores, t, alive = Plugged(4, 1.0), np.zeros(4), 0, np.arange(4)
     while not race.done:
         missing = race._race.missing

@@ -37,7 +37,7 @@ for name in AHEAD:
     RACES[name + " ahead"] = [ahead(name), ahead(name)]
 RACES["budget"] = [play(pb.BudgetRace(4, 300, rng=1, value_range=(0, 1), **budget), REWARDS,
                         40).get_state()
-                   for budget in (dict(budget=700), dict(budget_cost=300.0, costs="told"))]
+                   for budget in (dict(budget=700), dict(costs=pb.betting.Costs(budget=300.0)))]
 
 
 def class_of(name):
@@ -83,8 +83,8 @@ def assert_race_works(race, rounds=100):
         race.tell(arms, items, np.full(len(arms), low), told_costs(race, arms, items))
         assert race.max_pulls is None or race.n_pulls <= race.max_pulls
         assert getattr(race, "budget", None) is None or race.n_pulls <= race.budget
-        if race.cost is not None and not isinstance(race.costs, str):
-            most = getattr(race, "max_cost", None)
+        if race.cost is not None and not race._is_told_costs():
+            most = race.costs.max_cost
             assert most is None or race.cost <= most * (1 + 2e-12)  # as promised, to 12 digits
     state = race.get_state()
     assert frozen(type(race).from_state(state).get_state()) == frozen(state)

@@ -64,7 +64,7 @@ def test_thresholds_are_those_of_fractions(offset):
 
 
 @pytest.mark.parametrize("k", [1, 2])
-@pytest.mark.parametrize("options", [{}, {"mixture": "ebmix"}, {"epsilon": 0.05}])
+@pytest.mark.parametrize("options", [{}, {"bets": pb.betting.Bets("ebmix")}, {"epsilon": 0.05}])
 def test_a_race_is_the_same_wherever_rewards_lie(k, options):
     """The same grid of rewards, moved: the same items are read, and the same arms leave."""
     rng = np.random.default_rng(6)

@@ -9,6 +9,7 @@ import pybandit as pb
 
 from betting.races import play
 from betting.reference.plug_in import Plugged
+from evaluation.grouped import grouped
 from racing.reference.problems import random_rewards
 
 
@@ -80,14 +81,9 @@ def test_two_of_four_err_with_probability_delta_by_enumeration():
 
 def test_when_bets_are_plugged_in():
     race = pb.BettingRace(3, 10, value_range=(0, 1))
-    assert (race.mixture, race.bets) == ("plug-in", None)
-    for options, expected in (({"bets": 5}, ("product", 5)), ({"hybrid": True}, ("product", 16)),
-                              ({"mixture": "product"}, ("product", 16)),
-                              ({"mixture": "ebmix", "bets": 4}, ("ebmix", 4))):
-        race = pb.BettingRace(3, 10, value_range=(0, 1), **options)
-        assert (race.mixture, race.bets) == expected
+    assert race.bets == pb.betting.Bets("plug-in") and race.bets.n_bets is None
     race = pb.BettingThreshold(3, 10, threshold=0.5, value_range=(0, 1))
-    assert (race.mixture, race.bets) == ("product", 16)
+    assert race.bets == pb.betting.Bets("product", n_bets=16)
 
 
 def test_it_reads_less_than_sixteen_bets():
@@ -96,11 +92,12 @@ def test_it_reads_less_than_sixteen_bets():
     chance = np.clip(0.75 - 0.35 * np.linspace(0, 1, 40)**0.5 + rng.normal(0, 0.2, (800, 1)), 0, 1)
     scores = (rng.random((800, 40)) < chance) * 1.0
 
-    def read(**options):
-        return sum(pb.best_of(scores, value_range=(0, 1), rng=seed, **options).n_pulls
+    def read(mixture):
+        return sum(play(pb.BettingRace(40, 800, value_range=(0, 1), rng=seed,
+                                       bets=pb.betting.Bets(mixture)), scores).n_pulls
                    for seed in range(10))
 
-    assert read() <= 0.95 * read(mixture="product")
+    assert read("plug-in") <= 0.95 * read("product")
 
 
 def nasty(name, rng):
@@ -131,7 +128,7 @@ def test_errors_in_ten_thousand_races(name, options):
         rewards = nasty(name, rng)
         rewards = rewards[:, rng.permutation(rewards.shape[1])]
         means = rewards.mean(axis=0)
-        result = pb.best_of(rewards, value_range=(0, 1), delta=delta, rng=rng, **options)
+        result = pb.best_of(rewards, **grouped(value_range=(0, 1), delta=delta, rng=rng, **options))
         at = np.sort(means)[-options.get("k", 1)] - options.get("epsilon", 0.0) - 1e-12
         wrong += means[result.best_arms].min() < at
     assert wrong <= delta * n + 4.9 * np.sqrt(n * delta * (1 - delta)), wrong / n

@@ -16,6 +16,9 @@ from betting.races import RACE, REWARDS, assert_says, frozen, play
 WORLD = [(1.0, 0.0, 0.45), (0.0, 1.0, 0.35), (1.0, 1.0, 0.2)]
 
 
+BETS = pb.betting.Bets("product", n_bets=4)
+
+
 def raced(rewards, **options):
     """A race that reads the rows in their order."""
     race = pb.BettingRace(rewards.shape[1], len(rewards), value_range=(0, 1), rng=1, block_size=1,
@@ -76,7 +79,7 @@ def test_every_sample_of_a_small_world(delta):
     lost = 0.0
     for drawn in itertools.product(WORLD, repeat=6):
         rewards = np.array([item[:2] for item in drawn])
-        race = raced(rewards, delta=delta, population_size=math.inf, bets=4)
+        race = raced(rewards, delta=delta, population_size=math.inf, bets=BETS)
         lost += np.prod([item[2] for item in drawn]) * (0 not in race.survivors)
     assert lost <= delta
     assert delta < 0.5 or lost > 0.01
@@ -85,7 +88,8 @@ def test_every_sample_of_a_small_world(delta):
 def test_every_sample_of_a_finite_population():
     """All orders of 4 of 7 items."""
     population = np.array([(1, 0), (0, 1), (1, 0), (1, 1), (0, 1), (1, 0), (0, 0)], dtype=float)
-    lost = [0 not in raced(population[list(order)], delta=0.6, population_size=7, bets=4).survivors
+    lost = [0 not in raced(population[list(order)], delta=0.6, population_size=7,
+                           bets=BETS).survivors
             for order in itertools.permutations(range(7), 4)]
     assert len(lost) == 840 and np.mean(lost) <= 0.6
 

@@ -7,7 +7,7 @@ import pytest
 
 import pybandit as pb
 
-from betting.races import RACE, REWARDS, assert_says, frozen, play
+from betting.races import RACE, REWARDS, assert_says, frozen, grouped, play
 from betting.reference import weighted as twin
 from racing.reference.problems import random_rewards
 
@@ -17,7 +17,7 @@ UNIT = dict(value_range=(0, 1), mixture="product")
 def raced(rewards, weights, order=None, **options):
     """A race, read in this order of the items, or in its own."""
     race = pb.BettingRace(rewards.shape[1], len(rewards), weights=weights, block_size=1,
-                          **{**UNIT, "rng": 1, **options})
+                          **grouped({**UNIT, "rng": 1, **options}))
     if order is not None:
         race._order = np.array(order)
         race._weigh(race._race)
@@ -32,7 +32,7 @@ def test_the_twin_of_the_best_arm():
         rewards = random_rewards(rng, n_items, n_arms)
         weights = rng.exponential(size=n_items) ** 2 + 0.01
         n_bets, delta = int(rng.choice([1, 5, 16])), float(rng.choice([0.3, 0.05]))
-        race = raced(rewards, weights, rng=seed, delta=delta, bets=n_bets)
+        race = raced(rewards, weights, rng=seed, delta=delta, n_bets=n_bets)
         order = race.get_state()["order"]
         alive, n_read = twin.race(rewards[order], weights[order], delta, n_bets)
         assert race.survivors.tolist() == alive and race.pulls.max() == n_read, seed
@@ -60,8 +60,8 @@ def test_the_twin_of_the_pairs(seed):
 @pytest.mark.parametrize("weight", [1.0, 0.25, 7.0])
 def test_equal_weights_are_no_weights(options, weight):
     """Bit for bit, whatever they add up to."""
-    even = pb.BettingRace(4, 300, **{**RACE, **options})
-    same = pb.BettingRace(4, 300, weights=np.full(300, weight), **{**RACE, **options})
+    even = pb.BettingRace(4, 300, **grouped({**RACE, **options}))
+    same = pb.BettingRace(4, 300, weights=np.full(300, weight), **grouped({**RACE, **options}))
     same._order = even._order.copy()
     same._weigh(same._race)
     play(even, REWARDS), play(same, REWARDS)
@@ -86,7 +86,7 @@ def test_order_is_drawn_by_weight():
 
 @pytest.mark.some(2)
 @pytest.mark.parametrize("delta", [0.25, 0.6])
-@pytest.mark.parametrize("options", [dict(k=1, bets=3), dict(k=2, bets=3),
+@pytest.mark.parametrize("options", [dict(k=1, n_bets=3), dict(k=2, n_bets=3),
                                      dict(k=1, mixture="plug-in"), dict(k=2, mixture="plug-in")])
 def test_every_order_by_its_probability(options, delta):
     """Light items are for the better arm, heavy ones are drawn first: it is lost below delta."""

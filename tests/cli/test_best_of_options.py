@@ -8,6 +8,8 @@ import pytest
 import pybandit as pb
 from pybandit import cli
 
+from evaluation.grouped import grouped
+
 SCORES = np.random.default_rng(0).random((200, 3)).round(3) * [0.6, 1.0, 0.9]
 COSTS = np.random.default_rng(1).exponential(size=(200, 3)).round(3)
 GROUPS = ["law"] * 20 + ["code"] * 180
@@ -41,7 +43,7 @@ def text(capsys, *arguments):
     (["--budget-cost", "40"], dict(budget_cost=40.0)), ([], {})])
 def test_costs_are_those_of_best_of(files, capsys, given, options):
     known = answer(capsys, files[0], "--costs", files[1], *given)
-    expected = pb.best_of(SCORES, costs=COSTS, value_range=(0, 1), rng=1, **options)
+    expected = pb.best_of(SCORES, **grouped(costs=COSTS, value_range=(0, 1), rng=1, **options))
     assert known["cost"] == expected.cost and known["pulls"] == expected.pulls.tolist()
     said = text(capsys, files[0], "--costs", files[1], *given)
     assert f"They cost {expected.cost:,.6g}." in said
@@ -74,7 +76,8 @@ def test_a_sample(files, capsys):
 def test_groups(tmp_path, capsys):
     files = [write(tmp_path / "grouped.csv", SCORES, GROUPS)]
     known = answer(capsys, files[0], "--groups")
-    expected = pb.best_of(SCORES, weights=pb.evaluation.group_weights(GROUPS), value_range=(0, 1),
+    expected = pb.best_of(SCORES, items=pb.Items(weights=pb.evaluation.group_weights(GROUPS)),
+                          value_range=(0, 1),
                           rng=1)
     assert known["pulls"] == expected.pulls.tolist() and known["intervals"] is None
     said = text(capsys, files[0], "--groups")

@@ -10,6 +10,7 @@ import pytest
 import pybandit as pb
 from pybandit.evaluation import _calls
 
+from evaluation.grouped import grouped
 from evaluation.judges import GIVEN, SCORES, K, N, cost, in_blocks
 
 EMPTY = [None, np.nan, np.float32("nan"), np.array(np.nan)]
@@ -47,7 +48,7 @@ def once(every):
 
 
 def plain(score, **options):
-    return pb.best_of(score, K, N, **{**GIVEN, "concurrency": 8, **options})
+    return pb.best_of(score, K, **grouped(N, **{**GIVEN, "concurrency": 8, **options}))
 
 
 def executed(score, **options):
@@ -65,7 +66,7 @@ def awaited(score, **options):
 
 def nested(score, **options):
     async def choose():
-        return await pb.best_of_async(score, K, N, **{**GIVEN, **options})
+        return await pb.best_of_async(score, K, **grouped(N, **{**GIVEN, **options}))
 
     return asyncio.run(choose())
 
@@ -120,7 +121,7 @@ def test_without_options_the_error_names_the_call_and_the_remedy(call, empty):
     with pytest.raises(ValueError, match=r"score\(\d, \d+\) must return a number; got .*retry="
                        ) as caught:
         call(judge(lambda n, model, item: n == 40, empty))
-    assert len(caught.value.paid) > 20
+    assert len(caught.value.store) > 20
 
 
 def test_after_five_tries_the_race_stops_and_keeps_what_was_paid():
@@ -145,5 +146,5 @@ def test_what_is_not_a_number_is_no_failure_that_passes(bad, error):
 
 @pytest.mark.parametrize("empty", [None, np.nan])
 def test_pairs_name_the_judgement(empty):
-    with pytest.raises((ValueError, TypeError), match=r"pairwise\(\d, \d, items\)"):
+    with pytest.raises((ValueError, TypeError), match=r"judge\(\d, \d, items\)"):
         pb.best_of_pairs(lambda model, opponent, items: np.full(items.shape, empty), 3, 50, rng=1)

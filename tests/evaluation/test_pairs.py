@@ -10,6 +10,8 @@ import pytest
 import pybandit as pb
 from pybandit.evaluation._pairs import Judgements
 
+from evaluation.grouped import grouped
+
 N, K = 60, 4
 STRENGTH = np.random.default_rng(1).normal([0.0, 0.3, 0.5, 1.5], 1.0, (N, K)).round(1)
 
@@ -94,7 +96,7 @@ def test_opponents_that_left_still_count():
                                      {"baseline": 0, "population_size": 900}])
 def test_options(options):
     asked = Judge()
-    result = pb.best_of_pairs(asked, K, N, rng=3, **options)
+    result = pb.best_of_pairs(asked, K, **grouped(N, rng=3, **options))
     assert result.cost == asked.n
     most = options.get("max_pulls", options.get("budget"))
     if most:
@@ -139,7 +141,7 @@ def test_ten_thousand_races_of_pairs(baseline):
 
 
 @pytest.mark.parametrize("given, error, message", [
-    (lambda a, b, items: 0.5, ValueError, r"pairwise\(\d, \d, items\) must return one judgement"),
+    (lambda a, b, items: 0.5, ValueError, r"judge\(\d, \d, items\) must return one judgement"),
     (lambda a, b, items: np.ones((len(items), 2)), ValueError, "shape"),
     (lambda a, b, items: np.full(len(items), 2.0), ValueError, r"in \[0, 1\]; got 2.0 for item"),
     (lambda a, b, items: np.full(len(items), np.nan), ValueError, "got nan for item"),
@@ -155,7 +157,7 @@ def test_judges_that_judge_badly(given, error, message):
     (dict(baseline=4), ValueError, ["baseline", "at most 3"]),
     (dict(baseline=1.5), TypeError, ["baseline"]),
     (dict(baseline="d"), TypeError, ["baseline"]),
-    (dict(k=4), ValueError, ["k", "n_arms = 4"]),
+    (dict(k=4), ValueError, ["k", "models, 4"]),
     (dict(budget=3), pb.errors.InfeasibleBudgetError, ["budget", "at least 4", "3"]),
     (dict(max_pulls=3), pb.errors.InfeasibleBudgetError, ["max_pulls", "at least 4"]),
     (dict(population_size=math.inf), ValueError, ["population", "baseline"]),
@@ -164,13 +166,13 @@ def test_judges_that_judge_badly(given, error, message):
     (dict(budget=99, weights=np.ones(N)), ValueError, ["weights", "budget"])])
 def test_what_is_refused(options, error, words):
     with pytest.raises(error) as caught:
-        pb.best_of_pairs(judge, K, N, **options)
+        pb.best_of_pairs(judge, K, **grouped(N, **options))
     for word in words:
         assert word in str(caught.value)
 
 
 def test_a_judge_is_a_function():
-    with pytest.raises(TypeError, match="pairwise must be a function"):
+    with pytest.raises(TypeError, match="judge must be a function"):
         pb.best_of_pairs(STRENGTH, K, N)
 
 

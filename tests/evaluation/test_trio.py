@@ -9,6 +9,7 @@ import pytest
 import pybandit as pb
 from pybandit.evaluation import _calls
 
+from evaluation.grouped import grouped
 from evaluation.judges import GIVEN, SCORES, Judge, K, N, in_blocks
 
 trio = pytest.importorskip("trio")
@@ -17,7 +18,7 @@ EXPECTED = pb.best_of(in_blocks(), K, N, **GIVEN)
 
 def choose(score, **options):
     async def run():
-        return await pb.best_of_async(score, K, N, **{**GIVEN, **options})
+        return await pb.best_of_async(score, K, **grouped(N, **{**GIVEN, **options}))
 
     return trio.run(run)
 
@@ -64,8 +65,8 @@ def test_a_call_that_never_answers_fails_in_time():
 def test_a_task_that_is_cancelled_ends():
     async def run():
         with trio.move_on_after(0.2) as scope:
-            await pb.best_of_async(lambda model, item: time.sleep(0.05) or 0.5, K, N,
-                                   **{**GIVEN, "concurrency": 2})
+            await pb.best_of_async(lambda model, item: time.sleep(0.05) or 0.5, K, **grouped(N,
+                                   **{**GIVEN, "concurrency": 2}))
         return scope.cancelled_caught
 
     assert trio.run(run)
