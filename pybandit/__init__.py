@@ -7,7 +7,7 @@ The best of three models, from as few scores as it takes:
 >>> import numpy as np, pybandit as pb
 >>> scores = np.random.default_rng(0).random((5000, 3)) * [0.7, 0.8, 1.0]
 >>> result = pb.best_of(scores, value_range=(0, 1), rng=1)
->>> result.best, result.n_evaluations
+>>> result.best, result.n_pulls
 (2, 476)
 
 A policy that says what to measure next, and is told what came of it:

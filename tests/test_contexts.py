@@ -91,7 +91,8 @@ CALLS = {
     "simulate": lambda seen: simulate(seen, n_threads=3),
     "simulate: executor": with_pool(simulate),
     "best_of": lambda seen: best_of(seen, calls=pb.Calls(concurrency=8)),
-    "best_of: executor": with_pool(best_of),
+    "best_of: executor": with_pool(
+        lambda seen, executor: best_of(seen, calls=pb.Calls(executor=executor))),
     "best_of: executor that is made": lambda seen: best_of(
         seen, calls=pb.Calls(executor=lambda: ThreadPoolExecutor(3))),
     "best_of: timeout": lambda seen: best_of(seen, calls=pb.Calls(concurrency=8, timeout=60.0)),

@@ -19,7 +19,8 @@ ELSEWHERE = {
     "policies/test_interrupts.py": {"Policy.ask", "Policy.tell", "simulate", "compare"},
     "betting/test_counts.py": {"CountRace.tell_counts", "CountRace.add_arm", "CountRace.retire"},
     "betting/test_interrupts.py": {"BettingRace.tell", "BettingThreshold.tell", "BudgetRace.tell",
-                                   "ConfidenceSequence.tell", "best_of", "best_of_pairs"},
+                                   "ConfidenceSequence.tell", "best_of", "best_of_pairs",
+                                   "run_race"},
     "evaluation/test_calls.py": {"best_of_async"},
     "racing/test_signals.py": {
         "RacingSampler.draw", "AcceptanceTest.test", "race", "accept", "lil_ucb",
@@ -45,7 +46,7 @@ READS = set("""
     predict_proba score score_samples set_callbacks set_params transform
     set_fit_request set_score_request
 """.split())
-READING = {"get_include", "group_weights", *pb.bounds.__all__, *pb.kernels.__all__,
+READING = {"get_include", "group_weights", "read_scores", *pb.bounds.__all__, *pb.kernels.__all__,
            *pb.stopping.__all__, *pb.numba.__all__, *pb.cli.__all__}
 
 

@@ -126,7 +126,7 @@ def test_mentions_in_a_page_exist(page):
 
 
 @pytest.mark.parametrize("span", [
-    "pb.best_off", "pb.best_of(scores)", "pb.best_of(scores, value_rang=(0, 1))",
+    "pb.best_off", "pb.best_of(scores, tolerance=1)", "pb.best_of(scores, value_rang=(0, 1))",
     "pb.best_of(..., value_rang=(0, 1))", "pb.stopping.GLR2", "pybandit best-off scores.csv",
     "pybandit study planned", "pybandit study plan --plates 3"])
 def test_wrong_mentions_are_seen(span):

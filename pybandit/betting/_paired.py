@@ -12,6 +12,7 @@ import numpy as np
 from pybandit._shared.checks import (
     LARGEST,
     MOST_HELD,
+    check_delta,
     check_integer,
     check_scalar,
     nonnegative,
@@ -58,7 +59,7 @@ class PairedRace(Told):
         self.population_size = population_of(population_size, self.n_items)
         # the same, None if it is infinite
         self._world = None if self.population_size == math.inf else self.population_size
-        self.delta = check_scalar("delta", delta, "in (0, 1)", lambda x: (x > 0) & (x < 1))
+        self.delta = check_delta(delta)
         self.value_range = check_limits(value_range)
         self.epsilon = check_scalar("epsilon", epsilon, "finite and at least 0",
                                       nonnegative)

@@ -129,6 +129,9 @@ def run(arguments):
         with warned("best-of"):
             scores, n_dropped = load(arguments)
         result = race(scores, arguments)
+    except FileNotFoundError as error:
+        print(f"pybandit best-of: {error.filename}: {reason_of(error)}", file=sys.stderr)
+        return 2
     except ValueError as error:
         print(f"pybandit best-of: {error}", file=sys.stderr)
         return 2

@@ -136,13 +136,11 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
     scores of all calls that had returned, to be given to the next call as `store`. If a `store`
     was given it is that one, to which late answers of threads are still written.
 
-    Warns
-    -----
-    FailedCallsWarning
-        If more than 5 % of the scores, or of those of one model, are of failed calls.
-
     Notes
     -----
+    A `FailedCallsWarning` says that more than 5 % of the scores, or of those of one model, are of
+    failed calls.
+
     The answer is about the mean over these items, and no others, unless `Items` has a
     ``population_size``. If all of them were read of the models that were
     left, the totals decide between these (`exact`); models that were dropped before may

@@ -189,8 +189,8 @@ def refuse_running_loop():
     """Raise a RuntimeError in a task of an event loop, which could not go on meanwhile."""
     anyio = require("anyio", "async")
     try:
-        running = anyio.get_current_task()
+        anyio.get_current_task()
     except RuntimeError:
         return
-    raise RuntimeError("best_of cannot wait inside a running event loop, as that of a notebook or "
-                       f"of {type(running).__name__}: write await pb.best_of_async(...) instead")
+    raise RuntimeError("best_of cannot wait inside a running event loop, such as that of a "
+                       "notebook: write await pb.best_of_async(...) instead")

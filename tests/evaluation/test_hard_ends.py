@@ -253,3 +253,28 @@ def test_options_of_best_of_async():
             asyncio.run(pb.best_of_async(score, K, **grouped(N, **options)))
     with pytest.raises(ValueError, match="concurrency must be at most"):
         asyncio.run(pb.best_of_async(score, K, N, calls=pb.Calls(concurrency=2**40), **GIVEN))
+
+
+# -- mistakes -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["none.csv", "none.npy", "none.parquet", "none.eval", "none.jsonl"])
+def test_a_file_that_does_not_exist(name, tmp_path):
+    path = tmp_path / name
+    with pytest.raises(FileNotFoundError) as caught:
+        pb.best_of(path, value_range=(0, 1))
+    assert caught.value.filename == str(path) and str(path) in str(caught.value)
+    with pytest.raises(FileNotFoundError):
+        pb.best_of([path, tmp_path / "other.json"], value_range=(0, 1))
+
+
+def test_what_is_no_function_nor_table():
+    with pytest.raises(TypeError, match="got the class Uncounted: call it, Uncounted"):
+        pb.best_of(Uncounted, 3, 9, value_range=(0, 1))
+    with pytest.raises(TypeError, match="judge must be a function of two models and items"):
+        pb.best_of_pairs("judge", 3, 9)
+    with pytest.raises(TypeError, match="scores must be a function of .model, item.; .*got 'judge"):
+        asyncio.run(pb.best_of_async("judge", 3, 9, value_range=(0, 1)))
+    polars = pytest.importorskip("polars")
+    with pytest.raises(TypeError, match=r"got a LazyFrame: collect it, scores.collect\(\)"):
+        pb.best_of(polars.DataFrame({"a": [0.5], "b": [0.1]}).lazy(), value_range=(0, 1))
