@@ -258,7 +258,8 @@ def test_options_of_best_of_async():
 # -- mistakes -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["none.csv", "none.npy", "none.parquet", "none.eval", "none.jsonl"])
+@pytest.mark.parametrize("name", ["none.csv", "none.npy", "none.parquet", "none.eval",
+                                  "none.jsonl"])
 def test_a_file_that_does_not_exist(name, tmp_path):
     path = tmp_path / name
     with pytest.raises(FileNotFoundError) as caught:
