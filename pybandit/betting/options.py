@@ -75,14 +75,7 @@ class Costs:
     max_cost: float | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.values, str):
-            if self.values != TOLD:
-                raise ValueError(f"costs must be numbers or 'told'; got "
-                                 f"{shown(self.values)}")
-        elif self.values is None:
-            raise TypeError("costs must be numbers or 'told'; got None")
-        else:
-            check_prices("costs", self.values)
+        _check_values("values", self.values)
         for name in ("budget", "max_cost"):
             limit = getattr(self, name)
             if limit is not None:
@@ -150,7 +143,21 @@ class Bets:
 
 def as_costs(costs: Any) -> Costs | None:
     """Return `costs` as a group, or None if there are none."""
-    return costs if costs is None or isinstance(costs, Costs) else Costs(costs)
+    if costs is None or isinstance(costs, Costs):
+        return costs
+    _check_values("costs", costs)
+    return Costs(costs)
+
+
+def _check_values(name: str, values: Any) -> None:
+    """Refuse costs that are neither "told" nor numbers."""
+    if isinstance(values, str):
+        if values != TOLD:
+            raise ValueError(f"{name} must be numbers or 'told'; got {shown(values)}")
+    elif values is None:
+        raise TypeError(f"{name} must be numbers or 'told'; got None")
+    else:
+        check_prices(name, values)
 
 
 def as_bets(bets: Any, usual: str, owner: str) -> Bets:

@@ -86,6 +86,7 @@ class Items:
             items_of(self.items)
         if self.population_size is not None:
             check_population(self.population_size, 1, LARGEST)
+        refuse_masks("prior_scores", self.prior_scores)
         if self.weights is not None:
             check_in("weights", refuse_masks("weights", self.weights), "finite and above 0",
                      lambda x: np.isfinite(x) & (x > 0))
