@@ -7,7 +7,7 @@ The best of three models, from as few scores as it takes:
 >>> import numpy as np, pybandit as pb
 >>> scores = np.random.default_rng(0).random((5000, 3)) * [0.7, 0.8, 1.0]
 >>> result = pb.best_of(scores, value_range=(0, 1), rng=1)
->>> result.best, result.n_evaluations
+>>> result.best, result.n_pulls
 (2, 476)
 
 A policy that says what to measure next, and is told what came of it:
@@ -28,9 +28,9 @@ from pybandit._shared.version import __version__ as __version__
 
 # Names at the top, by the module that defines them. The other public names are in the modules.
 _NAMES = {
-    "betting": ("BettingRace", "BettingThreshold", "BudgetRace", "CountRace",
+    "betting": ("BettingRace", "BettingThreshold", "BudgetRace", "Costs", "CountRace",
                 "confidence_sequence"),
-    "evaluation": ("best_of", "best_of_async", "best_of_pairs"),
+    "evaluation": ("Calls", "Items", "best_of", "best_of_async", "best_of_pairs"),
     "montecarlo": ("combine_estimators",),
     "policies": ("Policy",),
     "racing": ("Factors", "RacingSampler", "race"),
@@ -45,8 +45,11 @@ __all__ = [
     "BettingRace",
     "BettingThreshold",
     "BudgetRace",
+    "Calls",
+    "Costs",
     "CountRace",
     "Factors",
+    "Items",
     "Policy",
     "RacingSampler",
     "Study",
@@ -96,10 +99,11 @@ if _typing.TYPE_CHECKING:
         BettingRace,
         BettingThreshold,
         BudgetRace,
+        Costs,
         CountRace,
         confidence_sequence,
     )
-    from pybandit.evaluation import best_of, best_of_async, best_of_pairs
+    from pybandit.evaluation import Calls, Items, best_of, best_of_async, best_of_pairs
     from pybandit.montecarlo import combine_estimators
     from pybandit.policies import Policy
     from pybandit.racing import Factors, RacingSampler, race

@@ -218,8 +218,8 @@ BETTING = {
     pb.betting.Bets: {},
     pb.BettingRace: dict(n_arms=3, n_items=9, value_range=(0, 1), costs=[0.1, 0.2, 0.3]),
     pb.BettingThreshold: dict(n_arms=3, n_items=9, threshold=0.5, value_range=(0, 1)),
-    pb.BudgetRace: dict(n_arms=3, n_items=9, budget_cost=6.0, value_range=(0, 1),
-                        costs=[0.1, 0.2, 0.3]),
+    pb.BudgetRace: dict(n_arms=3, n_items=9, value_range=(0, 1),
+                        costs=pb.Costs([0.1, 0.2, 0.3], budget=6.0)),
     pb.betting.ConfidenceSequence: {},
     pb.CountRace: dict(n_arms=3),
     counted: dict(trials=[9, 9, 9], sums=[2, 3, 4.5], squares=[2, 3, 4]),
@@ -240,20 +240,28 @@ def awaited(**options):
     return asyncio.run(pb.best_of_async(coins, **options))
 
 
-def logged(**options):
-    return pb.best_of(LOGS, value_range=(0, 1), **options)
+def raced(**options):
+    race = pb.BettingRace(3, 20, value_range=(0, 1), rng=1)
+    return pb.evaluation.run_race(race, np.full((20, 3), 0.5), **options)
 
 
-EVALUATION = {logged: dict(metric=["exact_match", "acc"], filter=["strict", "none"], failed=0.0),
-              called: dict(concurrency=2, retry=OSError, timeout=60.0, calls_per_minute=9e6,
-                           failed=0.0, executor=None),
-              awaited: dict(models=3, items=9, value_range=(0, 1), concurrency=2),
+EVALUATION = {pb.evaluation.read_scores: dict(
+                  source=LOGS, metric=["exact_match", "acc"], filter=["strict", "none"],
+                  failed=0.0),
+              pb.Calls: dict(block_size=4, concurrency=2, retry=OSError, timeout=60.0,
+                             per_minute=9e6, failed=0.0, executor=None, version="1"),
+              pb.Items: dict(items=[1, 2, 3], population_size=9, weights=[0.1, 0.2, 0.3]),
+              pb.Costs: dict(values=[0.1, 0.2], max_cost=2.0),
+              pb.betting.Bets: dict(mixture="product", n_bets=4, hybrid=False),
+              called: dict(calls=pb.Calls(concurrency=2), delta=0.1),
+              awaited: dict(models=3, items=9, value_range=(0, 1)),
+              raced: dict(models=["a", "b", "c"], items=20),
               pb.best_of: dict(scores=RNG.random((20, 3)), value_range=(0, 1),
                                costs=RNG.random((20, 3))),
-              pb.best_of_pairs: dict(pairwise=lambda a, b, items: np.full(len(items), a > b),
+              pb.best_of_pairs: dict(judge=lambda a, b, items: np.full(len(items), a > b),
                                      models=3, items=9, baseline=0),
               pb.evaluation.group_weights: dict(groups=["a", "b", "a"]),
-              RaceStopping: dict(n_tasks=3, value_range=(0, 1), value=float)}
+              RaceStopping: dict(n_arms=3, value_range=(0, 1), value=float)}
 
 
 def searched(**options):
@@ -272,7 +280,7 @@ TABLES = {pb.tables.Blocks: dict(read=len, sizes=[3, 4], n_columns=2, names="ab"
           block_values: dict(rows=[1, 2], columns=[0]),
           open_blocks: dict(table=MATRIX, columns=[1, 0]),
           pb.tables.shuffle: dict(table=MATRIX, path=os.path.join(tempfile.mkdtemp(), "t.parquet"),
-                        replace=True, seed=1)}
+                        overwrite=True, rng=1)}
 GAUSSIAN = dict(budget=9, kernel=KERNEL, noise_std=1.0)
 POLICIES = {
     pb.policies.BatchHalving: dict(n_arms=4, k=1, batch_size=4, max_batches=5),

@@ -96,7 +96,7 @@ def numbers(result):
 def shuffled():
     with tempfile.TemporaryDirectory() as folder:
         np.save(f"{folder}/in.npy", np.arange(500.0)[:, None] + np.zeros(2))
-        pb.tables.shuffle(f"{folder}/in.npy", f"{folder}/out.parquet", seed=3)
+        pb.tables.shuffle(f"{folder}/in.npy", f"{folder}/out.parquet", rng=3)
         blocks = pb.tables.Blocks.open(f"{folder}/out.parquet")
         return blocks.values(np.arange(500), [0]).ravel().astype(int)
 

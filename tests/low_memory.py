@@ -61,7 +61,7 @@ def best_of(**options):
 
 def best_of_async():
     return asyncio.run(pb.best_of_async(judge, 3, 40, value_range=(0, 1), rng=1,
-                                        concurrency=4)).best
+                                        calls=pb.Calls(concurrency=4))).best
 
 
 def chains():
@@ -72,8 +72,8 @@ def chains():
 CALLS = {
     "simulate": lambda: simulate(n_threads=3),
     "simulate: Python": in_python,
-    "best_of": lambda: best_of(concurrency=4),
-    "best_of: timeout": lambda: best_of(concurrency=4, timeout=10.0),
+    "best_of": lambda: best_of(calls=pb.Calls(concurrency=4)),
+    "best_of: timeout": lambda: best_of(calls=pb.Calls(concurrency=4, timeout=10.0)),
     "best_of_async": best_of_async,
     "chains": chains,
 }

@@ -90,11 +90,12 @@ def with_pool(call):
 CALLS = {
     "simulate": lambda seen: simulate(seen, n_threads=3),
     "simulate: executor": with_pool(simulate),
-    "best_of": lambda seen: best_of(seen, concurrency=8),
-    "best_of: executor": with_pool(best_of),
+    "best_of": lambda seen: best_of(seen, calls=pb.Calls(concurrency=8)),
+    "best_of: executor": with_pool(
+        lambda seen, executor: best_of(seen, calls=pb.Calls(executor=executor))),
     "best_of: executor that is made": lambda seen: best_of(
-        seen, executor=lambda: ThreadPoolExecutor(3)),
-    "best_of: timeout": lambda seen: best_of(seen, concurrency=8, timeout=60.0),
+        seen, calls=pb.Calls(executor=lambda: ThreadPoolExecutor(3))),
+    "best_of: timeout": lambda seen: best_of(seen, calls=pb.Calls(concurrency=8, timeout=60.0)),
     "best_of_async": lambda seen: asyncio.run(
         pb.best_of_async(judge_of(seen), 3, 50, value_range=(0, 1), rng=1)),
     "combine_estimators": with_pool(estimators),
@@ -124,7 +125,7 @@ def test_threads_do_not_share_what_they_set():
         SETTING.set(f"{model}, {item}")
         return 0.5 + 0.1 * model
 
-    pb.best_of(judge, 3, 50, value_range=(0, 1), rng=1, concurrency=8)
+    pb.best_of(judge, 3, 50, value_range=(0, 1), rng=1, calls=pb.Calls(concurrency=8))
     assert set(found) == {"lost"} and SETTING.get() == "lost"
 
 

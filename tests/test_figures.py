@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(not SCRIPT.exists(), reason="no pages beside the
 
 # page and header of each table without a command, and the reason
 WITHOUT_COMMAND = {
-    "choosing_models.md: | table | cells without | tolerance .002 | .005 | .01 | .02 |":
+    "choosing_models.md: | table | cells without | epsilon .002 | .005 | .01 | .02 |":
         "a trial on tables that are not in the package, whose script was not kept",
     "choosing_models.md: | priors | bbh | commonsense | gsm | math | mmlu | musr | natural_qa "
     "| all cells |":

@@ -21,7 +21,8 @@ ELSEWHERE = {
     "policies/test_interrupts.py": {"Policy.ask", "Policy.tell", "simulate", "compare"},
     "betting/test_counts.py": {"CountRace.tell_counts", "CountRace.add_arm", "CountRace.retire"},
     "betting/test_interrupts.py": {"BettingRace.tell", "BettingThreshold.tell", "BudgetRace.tell",
-                                   "ConfidenceSequence.update", "best_of", "best_of_pairs"},
+                                   "ConfidenceSequence.tell", "best_of", "best_of_pairs",
+                                   "run_race"},
     "evaluation/test_calls.py": {"best_of_async"},
     "racing/test_signals.py": {
         "RacingSampler.draw", "AcceptanceTest.test", "race", "accept", "lil_ucb",
@@ -47,8 +48,8 @@ READS = set("""
     predict_proba score score_samples set_callbacks set_params transform
     set_fit_request set_score_request
 """.split())
-READING = {"get_include", "group_weights", "to_arviz", *pb.bounds.__all__, *pb.kernels.__all__,
-           *pb.stopping.__all__, *pb.numba.__all__, *cli.__all__}
+READING = {"get_include", "group_weights", "read_scores", "to_arviz", *pb.bounds.__all__,
+           *pb.kernels.__all__, *pb.stopping.__all__, *pb.numba.__all__, *cli.__all__}
 
 
 def owner_of(cls, method):

@@ -46,7 +46,7 @@ def wrong_call(call):
     signature = inspect.signature(named(ast.unparse(call.func)))
     keywords = {word.arg: None for word in call.keywords if word.arg}
     given = [*call.args]
-    # keywords alone, as in pb.BettingRace(tolerance=.01), only name an option
+    # keywords alone, as in pb.BettingRace(epsilon=.01), only name an option
     if given and not any(isinstance(value, ast.Constant) and value.value is ...
                          for value in given):
         bind = signature.bind
@@ -128,7 +128,7 @@ def test_mentions_in_a_page_exist(page):
 
 
 @pytest.mark.parametrize("span", [
-    "pb.best_off", "pb.best_of(scores)", "pb.best_of(scores, value_rang=(0, 1))",
+    "pb.best_off", "pb.best_of(scores, tolerance=1)", "pb.best_of(scores, value_rang=(0, 1))",
     "pb.best_of(..., value_rang=(0, 1))", "pb.stopping.GLR2", "pybandit best-off scores.csv",
     "pybandit study planned", "pybandit study plan --plates 3"])
 def test_wrong_mentions_are_seen(span):
@@ -137,7 +137,7 @@ def test_wrong_mentions_are_seen(span):
 
 @pytest.mark.parametrize("span", [
     "pb.best_of(scores, value_range=(0, 1))", "pb.best_of(..., delta=0.1)",
-    "pb.BettingRace(tolerance=0.01)", "pybandit study plan --n 2000 --k 20",
+    "pb.BettingRace(epsilon=0.01)", "pybandit study plan --n 2000 --k 20",
     "pybandit study status screen.db", "pybandit --version", "best_of(scores)"])
 def test_right_mentions_pass(span):
     assert wrong(span) is None

@@ -163,6 +163,8 @@ def results():
     scores = np.random.default_rng(1).random((200, 4))
     runs = [pb.best_of(scores, value_range=(0, 1), rng=1),
             pb.best_of(scores, value_range=(0, 1), budget=99, rng=1),
+            pb.evaluation.run_race(pb.BettingThreshold(
+                scores.shape[1], len(scores), threshold=0.5, value_range=(0, 1), rng=1), scores),
             pb.simulate(lambda e: pb.policies.UCB1(3), bandit, 20, max_pulls=30, rng=1),
             pb.compare({"a": lambda e: pb.policies.UCB1(3),
                         "b": lambda e: pb.policies.Uniform(3, budget=30)}, bandit, 20,
@@ -197,7 +199,7 @@ OTHERS = {"AcceptResult", "AmendResult", "Amendment", "BanditSearchCV", "Batch",
           "FunctionPolicy",
           "Laplace", "MetropolisStep", "Policy", "RaceResult",
           "Recommendation", "SimulationResult", "SliceResult", "SplitCheck", "Status", "Study",
-          "TellResult", "VerifyResult"}
+          "TellResult", "ThresholdResult", "VerifyResult"}
 
 
 def test_no_class_is_forgotten():

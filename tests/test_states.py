@@ -12,8 +12,8 @@ from policies.every_class import EVERY
 MUTATED = {type(make()) for make in [*EVERY.values(), *MAKERS.values()]} | {
     pb.BudgetRace, pb.betting.ConfidenceSequence, pb.CountRace, pb.environments.TableBandit,
     pb.numba.FunctionPolicy, pb.Study}
-# scikit-learn's own, of what the object is as a whole
-OTHERS = {"BanditSearchCV"}
+# scikit-learn's own and that of frozen records, of what the object is as a whole
+OTHERS = {"BanditSearchCV", "BestOfResult", "ThresholdResult"}
 
 
 def has_state(cls):

@@ -89,11 +89,11 @@ def race(make):
 
 def sequence(method):
     """Whatever the order of the pieces: all their values, each once."""
-    one = pb.betting.ConfidenceSequence(10**9, method=method)
+    one = pb.betting.ConfidenceSequence(population_size=10**9, method=method)
     values, told = np.full(100, 0.25), []
 
     def work(i):
-        one.update(values)
+        one.tell(values)
         told.append(i)
         assert one.lower <= 0.25 <= one.upper and one.mean == 0.25
         if len(told) % 50 == 0:
@@ -167,7 +167,7 @@ def blocks(seconds):
     """Blocks that are not kept are read and read again, by turns."""
     with tempfile.TemporaryDirectory() as folder:
         np.save(f"{folder}/scores.npy", np.random.default_rng(1).random((2000, 3)))
-        pb.tables.shuffle(f"{folder}/scores.npy", f"{folder}/scores.parquet", seed=1)
+        pb.tables.shuffle(f"{folder}/scores.npy", f"{folder}/scores.parquet", rng=1)
         one = pb.tables.Blocks.open(f"{folder}/scores.parquet")
         right(lambda: one.values(np.arange(0, 2000, 7), [0, 2]))(seconds)
 

@@ -31,7 +31,7 @@ def test_sequence(timed, limits, values, n, role):
     group = f"bounds after each of {n} of {SIZE} values"
     read = values[:n]
     if role in METHODS:
-        timed(group, role, lambda: pb.confidence_sequence(read, SIZE, method=role),
+        timed(group, role, lambda: pb.confidence_sequence(read, population_size=SIZE, method=role),
               rounds=5 if n == SIZE else 30)
         return
     capital = np.empty(16)
@@ -43,12 +43,12 @@ def test_sequence(timed, limits, values, n, role):
 def test_one_more_value(timed, values, role):
     """Bounds after value 10,001 to 10,100, each added alone."""
     def fresh():
-        sequence = pb.betting.ConfidenceSequence(SIZE, method=role)
-        sequence.update(values[:10_000])
+        sequence = pb.betting.ConfidenceSequence(population_size=SIZE, method=role)
+        sequence.tell(values[:10_000])
         return (sequence,), {}
 
     def add(sequence):
         for value in values[10_000:10_100]:
-            sequence.update(value)
+            sequence.tell(value)
 
     timed("one more value after 10,000, alone", role, add, per=100, setup=fresh, rounds=10)

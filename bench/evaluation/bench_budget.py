@@ -42,4 +42,4 @@ def test_a_tenth_of_the_cells(timed, size, role):
     def run():
         return pb.best_of(scores, value_range=(0, 1), rng=1, progress=False, **options)
 
-    timed(group, role, run, per=run().n_evaluations, rounds=5)
+    timed(group, role, run, per=run().n_pulls, rounds=5)

@@ -44,9 +44,9 @@ def ways(costs):
     return {
         "costs not given": {},
         "costs": dict(costs=costs),
-        **{f"max_cost {share:.0%}": dict(costs=costs, max_cost=share * total)
+        **{f"max_cost {share:.0%}": dict(costs=pb.Costs(costs, max_cost=share * total))
            for share in (0.1, 0.2)},
-        **{f"budget_cost {share:.0%}": dict(costs=costs, budget_cost=share * total)
+        **{f"budget {share:.0%}": dict(costs=pb.Costs(costs, budget=share * total))
            for share in (0.05, 0.1, 0.2, 0.3)},
     }
 

@@ -8,7 +8,7 @@ rules, and models in random columns, they spend the same budget, a share of the 
 - rejects: successive rejects on shared items. All models left are read on the same next
   items; at the end of a phase the last one leaves. It promises nothing.
 - budget: ``best_of(scores, budget=B)``.
-- cap, with --cap: ``best_of(scores, max_evaluations=B)``, the race with a guarantee, stopped.
+- cap, with --cap: ``best_of(scores, max_pulls=B)``, the race with a guarantee, stopped.
 
 An answer is wrong where its mean is more than 1e-12 below the best. `estimate` is the mean
 error that ``result.error_estimate`` gave, `certified` the share of certified answers and how
@@ -63,7 +63,7 @@ def measure(scores, share, n_orders, seed, cap):
         result = pb.best_of(table, budget=budget, **given)
         errors[0] += wrong[rejects(table, budget, np.random.default_rng(drawn))]
         errors[1] += wrong[result.best]
-        errors[2] += cap and wrong[pb.best_of(table, max_evaluations=budget, **given).best]
+        errors[2] += cap and wrong[pb.best_of(table, max_pulls=budget, **given).best]
         said += (result.error_estimate, result.decided, result.decided and wrong[result.best])
     return errors / n_orders, said / n_orders
 

@@ -10,6 +10,7 @@ The picture has the shares over the errors that are promised.
 """
 
 import argparse
+import math
 import time
 
 import numpy as np
@@ -40,7 +41,7 @@ def best_of(rng):
 
 def best_of_stopped(rng):
     result = pb.best_of(coins(rng, 200, [100, 100, 101]), value_range=(0, 1), delta=0.1,
-                        max_evaluations=300, rng=rng)
+                        max_pulls=300, rng=rng)
     return 2 not in result.survivors
 
 
@@ -53,7 +54,7 @@ def best_of_budget(rng):
 def best_of_sample(rng):
     """Items of a world in which the second is better by .01: among 300 it often is not."""
     scores = rng.random((300, 2)) < [0.5, 0.51]
-    result = pb.best_of(scores, value_range=(0, 1), delta=0.1, population="sample", rng=rng)
+    result = pb.best_of(scores, delta=0.1, items=pb.Items(population_size=math.inf), rng=rng)
     return 1 not in result.survivors
 
 
@@ -78,7 +79,7 @@ def count_race(rng):
 
 def confidence_sequence(rng):
     values = rng.random(2000) < 0.02
-    lower, upper = pb.confidence_sequence(values * 1.0, alpha=0.05, value_range=(0, 1))
+    lower, upper = pb.confidence_sequence(values * 1.0, delta=0.05, value_range=(0, 1))
     return bool((lower > 0.02).any() or (upper < 0.02).any())
 
 
@@ -146,7 +147,7 @@ PROMISES = {
     "best_of, one item of 200": (0.1, each(best_of), 0.5),
     "best_of, stopped early: not among those left": (0.1, each(best_of_stopped), 0.5),
     "best_of(budget=), where decided": (0.1, each(best_of_budget), 0.5),
-    "best_of(population='sample')": (0.1, each(best_of_sample), 0.5),
+    "best_of(population_size=math.inf)": (0.1, each(best_of_sample), 0.5),
     "BettingThreshold, half an item off": (0.1, each(threshold), 0.5),
     "CountRace, two equal pages": (0.1, each(count_race), 0.25),
     "confidence_sequence, 2,000 looks": (0.05, each(confidence_sequence), 0.5),

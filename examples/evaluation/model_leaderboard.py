@@ -169,15 +169,15 @@ def measure(scores, bound, n_orders, seed):
     best, shares, errors = scores.mean(axis=0).argmax(), [], 0
     for order in range(n_orders):
         result = pb.race(scores, bound=bound, rng=np.random.default_rng((seed, order)))
-        shares.append(result.n_evaluations / scores.size)
+        shares.append(result.n_pulls / scores.size)
         errors += result.best != best
     return np.array(shares), errors
 
 
-def tell_all(scores, tolerance, seed):
+def tell_all(scores, epsilon, seed):
     """One race by bets, asked and told; the race when it is done."""
     race = pb.BettingRace(scores.shape[1], scores.shape[0], value_range=(0, 1), delta=DELTA,
-                          tolerance=tolerance, rng=np.random.default_rng(seed))
+                          epsilon=epsilon, rng=np.random.default_rng(seed))
     while not race.done:
         arms, items = race.ask()
         race.tell(arms, items, scores[items, arms])

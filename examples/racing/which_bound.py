@@ -162,7 +162,8 @@ def half_widths(values, method, n_orders, seed):
     at = np.array([max(2, round(f * values.size)) for f in FRACTIONS]) - 1
     rng, widths = np.random.default_rng(seed), []
     for _ in range(n_orders):
-        bounds = pb.confidence_sequence(rng.permutation(values)[:at[-1] + 1], values.size,
+        bounds = pb.confidence_sequence(rng.permutation(values)[:at[-1] + 1],
+                                        population_size=values.size,
                                         method=method)
         widths.append((bounds.upper[at] - bounds.lower[at]) / 2)
     return np.median(widths, axis=0)  # one order in twenty may miss

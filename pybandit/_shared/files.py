@@ -220,3 +220,9 @@ class Lines:
 
     def _refuse(self, words):
         raise UnreadableFileError(self._place.format(max(1, self.number)) + words + self._remedy)
+
+
+def check_exists(path):
+    """Raise FileNotFoundError, with the path, unless there is a file or a folder."""
+    if not os.path.exists(path):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fsdecode(path))

@@ -3,8 +3,10 @@
 import sys
 import warnings
 
+from pybandit._shared.errors import PybanditWarning
 
-def warn(message, category=UserWarning):
+
+def warn(message, category=PybanditWarning):
     """Warn, at the first frame outside of pybandit."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and (

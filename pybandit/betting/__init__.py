@@ -12,12 +12,12 @@ Examples
 (array([2]), True)
 """
 
-from pybandit.betting._bets import Bets
 from pybandit.betting.above import BettingThreshold
 from pybandit.betting.budget import BudgetRace
 from pybandit.betting.confidence import ConfidenceBounds, ConfidenceSequence, confidence_sequence
 from pybandit.betting.counts import CountRace
+from pybandit.betting.options import Bets, Costs
 from pybandit.betting.race import BettingRace
 
-__all__ = ["Bets", "BettingRace", "BettingThreshold", "BudgetRace", "ConfidenceBounds",
-           "ConfidenceSequence", "CountRace", "confidence_sequence"]
+__all__ = ["BettingRace", "BettingThreshold", "Bets", "BudgetRace", "ConfidenceBounds",
+           "ConfidenceSequence", "Costs", "CountRace", "confidence_sequence"]

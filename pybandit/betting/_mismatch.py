@@ -1,8 +1,8 @@
 """Sample-ratio mismatch: a sequential test that visits draw their arms by given shares.
 
 Lindon and Malek (2022), "Anytime-valid inference for multinomial count data". Under the shares
-the mixture of likelihood ratios is a martingale that started at 1, so it ever reaches 1 / alpha
-with probability at most alpha.
+the mixture of likelihood ratios is a martingale that started at 1, so it ever reaches 1 / delta
+with probability at most delta.
 """
 
 import math

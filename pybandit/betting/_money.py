@@ -1,18 +1,12 @@
 """What evaluations cost: prices known before or told with the rewards, and what was spent."""
 
-from typing import Literal
-
 import numpy as np
 
-from pybandit._shared.checks import check_in, check_numeric, check_positive, refuse_masks, shown
+from pybandit._shared.checks import check_numeric, refuse_masks
 from pybandit._shared.errors import InfeasibleBudgetError
 from pybandit._shared.labels import in_order
-from pybandit._shared.types import ArrayLike
+from pybandit.betting.options import LARGEST_COST, TOLD, check_prices
 
-TOLD = "told"
-Costs = ArrayLike | Literal["told"] | None
-# of one evaluation: sums of as many as there can be are finite
-LARGEST_COST = 1e150
 # ten times a tenth is not 1, by the last digit: so small a part of a limit is not missed
 ROUNDING = 1e-12
 
@@ -21,9 +15,7 @@ def check_costs(costs, n_arms, n_items):
     """None, "told", or prices as a matrix of one row or a row an item, one column or K."""
     if costs is None or isinstance(costs, str) and costs == TOLD:
         return costs
-    if isinstance(costs, str):
-        raise ValueError(f"costs must be numbers, 'told' or None; got {shown(costs)}")
-    prices = _check_prices("costs", costs)
+    prices = check_prices("costs", costs)
     shape = prices.shape
     if prices.ndim == 1:
         if prices.size == n_arms == n_items:
@@ -52,21 +44,6 @@ def check_told(costs, arms, items):
         raise ValueError(f"costs must be finite and at least 0; got {told[at]} for item "
                          f"{items[at]} of arm {arms[at]}")
     return told
-
-
-def check_most(name, most, costs):
-    """A largest sum of money, or None; there is none without costs."""
-    if most is None:
-        return None
-    if costs is None:
-        raise ValueError(f"{name} must be left out without costs: nothing says what an evaluation "
-                         f"costs; got {shown(most)}")
-    return check_positive(name, most)
-
-
-def _check_prices(name, costs):
-    return check_in(name, refuse_masks(name, costs), "finite and at least 0",
-                    lambda x: (x >= 0) & (x <= LARGEST_COST))
 
 
 class Money:
@@ -140,6 +117,5 @@ def check_feasible(name, money, n_arms):
     columns = money.prices.shape[1]
     least = float(money.prices.sum(axis=1).max()) * (n_arms if columns == 1 else 1)
     if money.left(0) < least:
-        raise InfeasibleBudgetError(f"{name} must be at least {least!r}, what the dearest item "
-                                    "costs of "
-                               f"all {n_arms} arms; got {money.most!r}")
+        raise InfeasibleBudgetError(f"{name} of costs must be at least {least!r}, what the dearest "
+                                    f"item costs of all {n_arms} arms; got {money.most!r}")

@@ -1,8 +1,9 @@
 """The names of a race: their types, and what is said of one that is not there."""
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
 from pybandit._shared.types import Floats
+from pybandit.betting.options import Bets, Costs
 
 
 class Made:
@@ -25,11 +26,10 @@ class Named(Made):
     n_items: int | None
     delta: float
     value_range: tuple[float, float] | float
-    tolerance: float
-    max_evaluations: int | None
-    bets: int | None
-    mixture: str
+    epsilon: float
+    max_pulls: int | None
+    bets: Bets
     block_size: int | None
-    population: Literal["items", "sample"] | int
-    costs: Any
+    population_size: float
+    costs: Costs | None
     weights: Floats | None

@@ -1,37 +1,39 @@
 """What a race asks for next: the order of its items, and how many of them come at a time."""
 
+import math
+
 import numpy as np
 
-from pybandit._shared.checks import check_choice, check_in, check_integer, refuse_masks, shown
+from pybandit._shared.checks import LARGEST, check_in, refuse_masks, shown
 from pybandit._shared.generators import as_generator
 from pybandit._shared.labels import in_order
 from pybandit.betting._named import Named
+from pybandit.betting._sequence_checks import check_population
 
 SMALLEST_BLOCK = 4
 # Where evaluations cost money a block is at most this share of what was read: 1 % less is spent.
 COSTLY_SHARE = 32
 MOST_PAIRS = 2**24  # of a block: a quarter of a gibibyte of arms and items
-POPULATIONS = ("items", "sample")
 # of weights: what is left of them is a difference of sums, of 16 digits
 SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-9, 1e150
 
 
-def check_population(population, n_items):
-    """Items that the question is about: as many as there are, more, or None for any number."""
-    if isinstance(population, str) or population is None:
-        check_choice("population", population, POPULATIONS)
-        return n_items if population == "items" else None
-    if n_items is None:
-        raise ValueError("population must be left out for an endless stream; got "
-                         f"{check_integer('population', population, 1)}")
-    return check_integer("population", population, n_items)
+def population_of(population_size, n_items):
+    """Return the number of items that the question is about, an int or math.inf."""
+    if population_size is None:
+        return math.inf if n_items is None else n_items
+    size = check_population(population_size, n_items or 1, LARGEST)
+    if n_items is None and size != math.inf:
+        raise ValueError("population_size must be left out for an endless stream; got "
+                         f"{population_size}")
+    return size
 
 
-def check_weights(weights, n_items, population):
+def check_weights(weights, n_items, population_size):
     """What each item weighs, a copy; or None."""
     if weights is None:
         return None
-    if n_items is None or population != "items":
+    if n_items is None or population_size != n_items:
         raise ValueError("weights must be left out unless the question is about these items: of a "
                          f"sample or a stream nothing says what others weigh; got {shown(weights)}")
     in_order("weights", weights, range(n_items), what="the index of the items")
@@ -88,8 +90,8 @@ class Ordered(Named):
                      max(1, MOST_PAIRS // max(1, self._race.alive.size)))
         if self.n_items is not None:
             length = min(length, self.n_items - told)
-        if self.max_evaluations is not None:
-            left = self.max_evaluations - int(self._books.pulls.sum())
+        if self.max_pulls is not None:
+            left = self.max_pulls - int(self._books.pulls.sum())
             length = min(length, left // max(1, self._race.alive.size))
         return self._affordable(length)
 

@@ -1,7 +1,9 @@
 """The protocol of races that read all alive arms on the same items."""
 
+import math
 from bisect import bisect_left
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import groupby
 from typing import Any, Self
 
@@ -10,11 +12,10 @@ import numpy as np
 from pybandit._shared.checks import (
     LARGEST,
     MOST_HELD,
-    check_choice,
+    check_delta,
     check_integer,
     check_scalar,
     nonnegative,
-    shown,
 )
 from pybandit._shared.errors import InfeasibleBudgetError
 from pybandit._shared.guard import Guard
@@ -24,14 +25,14 @@ from pybandit.betting._money import (
     Money,
     check_costs,
     check_feasible,
-    check_most,
     check_told,
 )
 from pybandit.betting._need import Spread
-from pybandit.betting._order import check_population, check_weights, draw_order
-from pybandit.betting._state import PARTS, check_state
+from pybandit.betting._order import check_weights, draw_order, population_of
+from pybandit.betting._state import PARTS, check_state, flat_names, flat_options, grouped
 from pybandit.betting._told import Told, first_early, guarded
-from pybandit.betting.limits import MOST_BETS, check_limits
+from pybandit.betting.limits import check_limits
+from pybandit.betting.options import MIXTURES, as_bets, as_costs
 
 # The bets of all ordered pairs of these are counted by an int64.
 MOST_ARMS = 2**27
@@ -50,40 +51,43 @@ class PairedRace(Told):
     public methods share begins with an underscore and takes no guard.
     """
 
-    def __init__(self, n_arms, n_items, delta, value_range, tolerance, max_evaluations, rng,
-                 bets, mixture, block_size, *, costs=None, most=("max_cost", None),
-                 population="items", weights=None):
+    def __init__(self, n_arms, n_items, *, value_range, delta, epsilon=0.0, max_pulls=None,
+                 population_size=None, weights=None, costs=None, bets=None, block_size=None,
+                 rng=None):
         self.n_arms = check_integer("n_arms", n_arms, 1, MOST_ARMS)
         self.n_items = None if n_items is None else check_integer("n_items", n_items, 1, MOST_HELD)
-        # how many items the question is about; None: any number
-        self._world = check_population(population, self.n_items)
-        self.population = "items" if self._world == self.n_items else self._world or "sample"
-        self.delta = check_scalar("delta", delta, "in (0, 1)", lambda x: (x > 0) & (x < 1))
+        self.population_size = population_of(population_size, self.n_items)
+        # the same, None if it is infinite
+        self._world = None if self.population_size == math.inf else self.population_size
+        self.delta = check_delta(delta)
         self.value_range = check_limits(value_range)
-        self.tolerance = check_scalar("tolerance", tolerance, "finite and at least 0",
+        self.epsilon = check_scalar("epsilon", epsilon, "finite and at least 0",
                                       nonnegative)
-        self.bets, self.mixture = self._check_bets(bets, mixture)
+        self.bets = self._checked_bets(bets)
         self.block_size = (None if block_size is None
                            else check_integer("block_size", block_size, 1, LARGEST))
-        self.max_evaluations = max_evaluations
-        if max_evaluations is not None:
-            self.max_evaluations = check_integer("max_evaluations", max_evaluations, 0,
+        self.max_pulls = max_pulls
+        if max_pulls is not None:
+            self.max_pulls = check_integer("max_pulls", max_pulls, 0,
                                                  LARGEST)
-            if self.max_evaluations < self.n_arms:
+            if self.max_pulls < self.n_arms:
                 raise InfeasibleBudgetError(
-                    f"max_evaluations must be at least {self.n_arms}, one item for each of the "
-                    f"{self.n_arms} arms; got {self.max_evaluations}")
-        self.costs = check_costs(costs, self.n_arms, self.n_items)
+                    f"max_pulls must be at least {self.n_arms}, one item for each of the "
+                    f"{self.n_arms} arms; got {self.max_pulls}")
+        costs = self._checked_costs(costs)
+        self._prices = check_costs(None if costs is None else costs.values, self.n_arms,
+                                   self.n_items)
+        self.costs = None if costs is None else replace(costs, values=_copied(self._prices))
         self._money = None
-        if self.costs is not None or most[1] is not None:
-            self._money = Money(self.costs, check_most(*most, self.costs), self.n_arms)
-            check_feasible(most[0], self._money, self.n_arms)
-        self.weights = check_weights(weights, self.n_items, self.population)
+        if costs is not None:
+            self._money = Money(self._prices, getattr(costs, self._LIMIT), self.n_arms)
+            check_feasible(self._LIMIT, self._money, self.n_arms)
+        self.weights = check_weights(weights, self.n_items, self.population_size)
         # an endless stream counts its items
         self._order = (None if self.n_items is None
                        else draw_order(rng, self.n_items, self.weights))
         self._inverse, self._spread = None, Spread(0, np.zeros(self.n_arms))
-        (self._early, self._handed), self._due = first_early(self.n_arms, self.costs), False
+        (self._early, self._handed), self._due = first_early(self.n_arms, self._prices), False
         self._guard = Guard(type(self))
         self._books = Books(self.n_arms, self._limits()[0] if isinstance(self.value_range, tuple)
                             else np.nan)
@@ -93,23 +97,40 @@ class PairedRace(Told):
         self._race = race  # the last: what has it is whole
 
     # the options that make another race like this one
-    _OPTIONS: tuple[str, ...] = ("n_arms", "n_items", "delta", "value_range", "tolerance",
-                                 "max_evaluations", "bets", "mixture", "block_size", "population")
+    _OPTIONS: tuple[str, ...] = ("n_arms", "n_items", "delta", "value_range", "epsilon",
+                                 "max_pulls", "bets", "block_size", "population_size")
     _PARTS: tuple[str, ...] = PARTS  # of a state
-    _MIXTURES: tuple[str, ...] = ("plug-in", "product", "ebmix")
-    _USUAL = "plug-in"  # where no number of bets is given
+    _MIXTURES: tuple[str, ...] = MIXTURES
+    _USUAL = "plug-in"  # mixture of bets if none are given
+    _LIMIT, _OTHER_LIMIT = "max_cost", "budget"  # of costs: the one that applies, the other
 
-    def _check_bets(self, bets, mixture):
-        """The number of bets, None for plug-in ones, and their mixture."""
-        if mixture is None:
-            mixture = self._USUAL if bets is None else "product"
-        mixture = check_choice("mixture", mixture, self._MIXTURES)
-        if mixture != "plug-in":
-            return check_integer("bets", 16 if bets is None else bets, 1, MOST_BETS), mixture
-        if bets is not None:
-            raise ValueError(f"bets must be left out for mixture='plug-in', which plays one; got "
-                             f"{shown(bets)}")
-        return None, mixture
+    def _checked_bets(self, bets):
+        """Return the bets of this race; refuse those that it cannot place."""
+        bets = as_bets(bets, self._USUAL, type(self).__name__)
+        if bets.mixture not in self._MIXTURES:
+            expected = " or ".join(map(repr, self._MIXTURES))
+            raise ValueError(f"bets of {type(self).__name__} must have mixture {expected}; got "
+                             f"{bets}")
+        if bets.hybrid and not self._may_be_hybrid():
+            raise ValueError("bets must have hybrid=False unless they are of a BettingRace with "
+                             f"k = 1; got {bets} for {type(self).__name__}")
+        return bets
+
+    def _may_be_hybrid(self):
+        return False
+
+    def _checked_costs(self, costs):
+        """Return the costs of this race; refuse the limit of the other kind of race."""
+        costs = as_costs(costs)
+        if costs is not None and getattr(costs, self._OTHER_LIMIT) is not None:
+            raise ValueError(f"costs of {type(self).__name__} must have {self._LIMIT} instead of "
+                             f"{self._OTHER_LIMIT}; got {getattr(costs, self._OTHER_LIMIT)}")
+        return costs
+
+    def _options(self):
+        """Return the options that make another race like this one, flat."""
+        return {name: _copied(value) for name, value in flat_options(
+            {name: getattr(self, name) for name in self._OPTIONS}, self._LIMIT).items()}
 
     def _refuse_again(self):
         """What `__init__` of a subclass calls first."""
@@ -123,7 +144,7 @@ class PairedRace(Told):
         return -np.inf, np.inf, self.value_range
 
     def _make_bets(self):
-        return Bets(self.mixture, self.bets or 1)
+        return Bets(self.bets.mixture, self.bets.n_bets or 1)
 
     # -- what is known ------------------------------------------------------
 
@@ -165,7 +186,7 @@ class PairedRace(Told):
 
     @property
     @guarded
-    def spent(self) -> Floats | None:
+    def cost_by_arm(self) -> Floats | None:
         """The same of each arm; float64, shape (n_arms,), a copy."""
         return None if self._money is None else self._spent().copy()
 
@@ -254,7 +275,7 @@ class PairedRace(Told):
         blocks = self._books.blocks
         return {
             "type": type(self).__name__,
-            "options": {name: _copied(getattr(self, name)) for name in self._OPTIONS},
+            "options": self._options(),
             "order": None if self._order is None else self._order.copy(),
             "lengths": np.array([len(values) for _, values in blocks], dtype=np.int64),
             "rewards": np.concatenate([np.empty(0), *(v.ravel() for _, v in blocks)]),
@@ -263,7 +284,7 @@ class PairedRace(Told):
 
     def _told_costs(self, n_blocks):
         """Costs that were told, as the rewards; None where they were not."""
-        if not isinstance(self.costs, str):
+        if not self._is_told_costs():
             return None
         return np.concatenate([np.empty(0), *(c.ravel() for c in self._money.told[:n_blocks])])
 
@@ -279,9 +300,9 @@ class PairedRace(Told):
         """
         more = cls._more_parts(state)
         ahead = ("ahead",) if isinstance(state, Mapping) and "ahead" in state else ()
-        order, lengths, rewards, costs = check_state(state, cls, cls._OPTIONS,
+        order, lengths, rewards, costs = check_state(state, cls, flat_names(cls._OPTIONS),
                                                      (*cls._PARTS, *more, *ahead))
-        race = cls(rng=0, **state["options"], **more)
+        race = cls(rng=0, **grouped(state["options"], cls._LIMIT), **more)
         race._restore(state)
         race._replay(order, lengths, rewards, costs)
         if ahead:

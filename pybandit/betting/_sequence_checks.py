@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pybandit._shared.checks import check_in, check_integer, check_scalar, refuse_masks
+from pybandit._shared.checks import check_in, check_integer, refuse_masks, shown
 
 # Squares of larger values overflow.
 LARGEST_VALUE = 1e150
@@ -20,19 +20,17 @@ ARRAYS = {
     "capital": ((2, "g"), 0.0, sys.float_info.max),
     "exponents": ((3, "g"), 0.0, sys.float_info.max),
 }
-OPTIONS = ("population", "alpha", "value_range", "method", "bets")
+OPTIONS = ("population_size", "delta", "value_range", "method", "n_bets")
 
 
-def check_population(population):
-    """None for independent values, or an int."""
-    if population is None or (isinstance(population, float) and population == math.inf):
-        return None
-    return check_integer("population", population, 1, LARGEST_POPULATION)
-
-
-def check_alpha(alpha):
-    """A float in (0, 1)."""
-    return check_scalar("alpha", alpha, "in (0, 1)", lambda x: (x > 0) & (x < 1))
+def check_population(population_size, least=1, most=LARGEST_POPULATION):
+    """Return the size of a population, an int, or math.inf if it is infinite."""
+    if isinstance(population_size, float) and population_size == math.inf:
+        return math.inf
+    if population_size is None or isinstance(population_size, str):
+        raise TypeError("population_size must be an integer, or math.inf for an infinite "
+                        f"population; got {shown(population_size)}")
+    return check_integer("population_size", population_size, least, most)
 
 
 def check_ends(value_range, method):
@@ -64,10 +62,11 @@ def check_values(values, value_range):
     return np.atleast_1d(values)
 
 
-def check_room(n, population):
-    """Refuse more values than there are."""
-    if population is not None and n > population:
-        raise ValueError(f"values must be at most the population of {population} in all; got {n}")
+def check_room(n, population_size):
+    """Refuse more values than the population has."""
+    if n > population_size:
+        raise ValueError(f"values must be at most population_size = {population_size} in all; got "
+                         f"{n}")
     return n
 
 

@@ -4,10 +4,44 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pybandit._shared.checks import LARGEST, check_integer
-from pybandit.betting._money import TOLD
+from pybandit._shared.checks import LARGEST, check_integer, shown
+from pybandit.betting.options import TOLD, Bets, Costs
 
+# options that are groups, and the names under which a state has what is in them
+GROUPS = {"bets": ("mixture", "n_bets", "hybrid"), "costs": ("costs", "cost_limit")}
 PARTS = ("type", "options", "order", "lengths", "rewards", "costs")
+
+
+def flat_names(names):
+    """Return the names of options in a state, where groups are flat."""
+    return tuple(part for name in names for part in GROUPS.get(name, (name,)))
+
+
+def flat_options(options, limit):
+    """Return options of a race with the groups flat; `limit` is the limit of costs it has."""
+    options = dict(options)
+    if "bets" in options:
+        bets = options.pop("bets")
+        options |= {name: getattr(bets, name) for name in GROUPS["bets"]}
+    if "costs" in options:
+        costs = options["costs"]
+        options |= {"costs": None if costs is None else costs.values,
+                    "cost_limit": None if costs is None else getattr(costs, limit)}
+    return options
+
+
+def grouped(options, limit):
+    """Return the options of a state as arguments of a race; undo `flat_options`."""
+    options = dict(options)
+    if "mixture" in options:
+        mixture, n_bets, hybrid = (options.pop(name) for name in GROUPS["bets"])
+        options["bets"] = Bets(mixture, n_bets=n_bets, hybrid=hybrid)
+    if "cost_limit" in options:
+        most, values = options.pop("cost_limit"), options["costs"]
+        if values is None and most is not None:
+            raise ValueError(f"state must hold no cost_limit without costs; got {shown(most)}")
+        options["costs"] = None if values is None else Costs(values, **{limit: most})
+    return options
 
 
 def check_state(state, cls, names, parts):

@@ -60,7 +60,7 @@ class Told(Ordered):
             At most so many, of those that are not yet told: the block, and then what is
             ahead of it, of arms first that will probably be in the race for long. Whoever
             keeps many workers busy asks for what they are at and as much again. What is
-            evaluated of arms that leave in between is for nothing: see `waste`. A race with
+            evaluated of arms that leave in between is wasted: see `n_wasted_by_arm`. A race with
             a cap on evaluations or money goes no further than its block, all of which counts.
             Never more than 2²⁴.
 
@@ -106,7 +106,7 @@ class Told(Ordered):
         told = as_told(arms, items, rewards)
         if (costs is not None) != self._is_told_costs():
             raise ValueError("costs must be given for a race made with costs='told', and for no "
-                             f"other; got {type(costs).__name__} for costs={shown(self.costs)}")
+                             f"other; got {type(costs).__name__} for costs={shown(self._prices)}")
         if costs is not None:
             told_in_order("costs", costs, arms, items)
             costs = check_told(costs, told[0], told[1])
@@ -115,7 +115,7 @@ class Told(Ordered):
             self._tell(*told, costs)
 
     def _is_told_costs(self):
-        return isinstance(self.costs, str) and self.costs == TOLD
+        return isinstance(self._prices, str)
 
     def _tell(self, arms, items, rewards, costs=None):
         if self._early.keys.size or not arms.size or arms.size != self._n_asked():
@@ -187,7 +187,7 @@ class Told(Ordered):
 
     def _is_capped(self):
         """Whether evaluations or money are limited: all that is asked must count."""
-        return self.max_evaluations is not None or (
+        return self.max_pulls is not None or (
             self._money is not None and self._money.most is not None)
 
     def _missing(self, arms, items):
@@ -301,11 +301,11 @@ class Told(Ordered):
 
     @property
     @guarded
-    def waste(self) -> Ints:
+    def n_wasted_by_arm(self) -> Ints:
         """Evaluations told of each arm after it had left, or the race was over; int64.
 
         They were asked for ahead (`ask`), have no part in anything else, and are not among
-        `n_pulls`, `pulls`, `cost` and `spent`.
+        `n_pulls`, `pulls`, `cost` and `cost_by_arm`.
         """
         arms = self._early.keys[self._is_waste()] % self.n_arms
         return np.bincount(arms, minlength=self.n_arms)

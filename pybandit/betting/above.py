@@ -1,7 +1,5 @@
 """Which arms are above a threshold: a race by betting under ask and tell."""
 
-from typing import Literal
-
 import numpy as np
 
 from pybandit._shared.checks import check_scalar
@@ -10,6 +8,7 @@ from pybandit.betting._kernels import ThresholdRace
 from pybandit.betting._paired import PairedRace
 from pybandit.betting._told import guarded
 from pybandit.betting.limits import check_limits
+from pybandit.betting.options import Bets
 
 __all__ = ["BettingThreshold"]
 
@@ -34,15 +33,13 @@ class BettingThreshold(PairedRace):
         The chance that any arm is on the wrong side is at most delta, in (0, 1).
     value_range : (float, float)
         Every reward lies there.
-    tolerance : float, default 0.0
+    epsilon : float, default 0.0
         Arms whose mean is less than this from the threshold may go to either side,
         so that they end.
-    max_evaluations, rng, block_size, population
+    max_pulls, population_size, block_size, rng
         As in `BettingRace`.
-    bets : int, default 16
-        The number of constant bets, in [1, 64].
-    mixture : {"product", "ebmix"}, default "product"
-        As in `BettingBound`.
+    bets : Bets, optional
+        Kind of the bets: "product", the default, or "ebmix".
 
     Attributes
     ----------
@@ -50,7 +47,7 @@ class BettingThreshold(PairedRace):
         Arms decided, increasing.
     survivors : ndarray of int64
         Arms not decided.
-    done, decided, exact, n_pulls, n_batches, pulls, means, variances, pending, waste
+    done, decided, exact, n_pulls, n_batches, pulls, means, variances, pending, n_wasted_by_arm
         As in `BettingRace`.
 
     Raises
@@ -80,11 +77,11 @@ class BettingThreshold(PairedRace):
     _MIXTURES = ("product", "ebmix")
     _USUAL = "product"
 
-    def __init__(self, n_arms: int, n_items: int | None, *, threshold: float, delta: float = 0.05,
-                 value_range: ArrayLike, tolerance: float = 0.0, max_evaluations: int | None = None,
-                 rng: Rng = None, bets: int | None = None, mixture: str | None = None,
-                 block_size: int | None = None,
-                 population: Literal["items", "sample"] | int = "items") -> None:
+    def __init__(self, n_arms: int, n_items: int | None, *, threshold: float,
+                 value_range: ArrayLike, delta: float = 0.05, epsilon: float = 0.0,
+                 max_pulls: int | None = None, population_size: float | None = None,
+                 bets: Bets | None = None, block_size: int | None = None,
+                 rng: Rng = None) -> None:
         self._refuse_again()
         limits = check_limits(value_range)
         if not isinstance(limits, tuple):
@@ -93,12 +90,13 @@ class BettingThreshold(PairedRace):
         low, high = limits
         self.threshold = check_scalar("threshold", threshold, f"inside value_range = {limits}",
                                       lambda x: (x > low) & (x < high))
-        super().__init__(n_arms, n_items, delta, value_range, tolerance, max_evaluations, rng,
-                         bets, mixture, block_size, population=population)
+        super().__init__(n_arms, n_items, value_range=value_range, delta=delta, epsilon=epsilon,
+                         max_pulls=max_pulls, population_size=population_size, bets=bets,
+                         block_size=block_size, rng=rng)
 
     def _make_race(self):
         return ThresholdRace(self.n_arms, self._world or 0, self.threshold, self._make_bets(),
-                             self._limits(), self.delta, self.tolerance)
+                             self._limits(), self.delta, self.epsilon)
 
     def _differences(self, alive, waiting):
         told, scale = self._books.n_items, self._limits()[2]

@@ -10,10 +10,10 @@ from pybandit._shared.generators import as_generator
 from pybandit._shared.types import ArrayLike, Ints, Rng
 from pybandit.betting._estimate import error_probability, strength_of
 from pybandit.betting._kernels import LeaderRace, TopKRace
-from pybandit.betting._money import Costs
 from pybandit.betting._paired import MOST_ARMS, PairedRace
 from pybandit.betting._rejects import Rejects
 from pybandit.betting._told import guarded
+from pybandit.betting.options import Bets, Costs, as_costs
 
 __all__ = ["BudgetRace"]
 
@@ -37,30 +37,29 @@ class BudgetRace(PairedRace):
         At least 2.
     n_items : int
         N, the size of the set; the question is about means over all of it.
-    budget : int, optional
-        Evaluations asked for at most; at least `n_arms`. This or `budget_cost`.
     k : int, default 1
-        How many arms, in [1, n_arms - 1].
-    delta : float, default 0.05
-        Of the bets: an arm of the k best is `excluded` with probability at most delta.
+        Number of best arms to find, in [1, n_arms - 1].
+    budget : int, optional
+        Maximum number of rewards asked for; at least `n_arms`. This or a budget in money, as
+        ``costs=Costs(values, budget=...)``.
     value_range : (float, float) or float
         As in `BettingRace`.
+    delta : float, default 0.05
+        Of the bets: an arm of the k best is `excluded` with probability at most delta.
+    population_size : int or math.inf, optional
+        As in `BettingRace`.
+    costs : float, array_like, "told" or Costs, optional
+        As in `BettingRace`. With ``Costs(values, budget=...)`` the budget is in money. If costs
+        are known it is never exceeded, to 12 digits, and must be at least what the dearest item
+        costs of all arms. The schedule takes what is left of it for as many rewards as it buys
+        of the arms that are left, at their mean price. If costs are told the last block may cost
+        more than was expected of it. If prices differ by item and the money does not pay for a
+        block, the block is cut by the prices of its items. The guarantee then assumes that
+        prices do not depend on the scores of later items.
+    bets : Bets, optional
+        Kind of the bets, without `hybrid`; by default ``Bets("product")``.
     rng : None, int, SeedSequence or Generator
-        Draws the order of the items, and who is preferred among equals.
-    bets, mixture
-        As in `BettingRace`; by default 16 constant bets.
-    costs : array_like or "told", optional
-        As in `BettingRace`.
-    budget_cost : float, optional
-        Money spent at most, instead of `budget`; needs `costs`. Where they are known it is
-        never exceeded, to 12 digits, and is at least what the dearest item costs of all arms.
-        The schedule takes what is left of it for as many evaluations as it buys of the arms
-        that are left, at their mean price. Where costs are told the last block may cost more
-        than was expected of it. If prices differ by item and the money does not pay for a block,
-        the block is cut by the prices of its items. The guarantee then assumes that prices do
-        not depend on the scores of later items.
-    population : {"items", "sample"} or int, default "items"
-        As in `BettingRace`.
+        Draws the order of the items, and which of equal arms is preferred.
 
     Attributes
     ----------
@@ -83,9 +82,9 @@ class BudgetRace(PairedRace):
     pulls : ndarray of int64, shape (n_arms,)
     means, variances : ndarray of float64, shape (n_arms,)
     cost : float or None
-    spent : ndarray of float64, shape (n_arms,), or None
+    cost_by_arm : ndarray of float64, shape (n_arms,), or None
     pending : tuple of ndarray of int64
-    waste : ndarray of int64, shape (n_arms,)
+    n_wasted_by_arm : ndarray of int64, shape (n_arms,)
         As in `BettingRace`; nothing is asked for ahead of a block, so nothing is wasted.
 
     Raises
@@ -133,43 +132,43 @@ class BudgetRace(PairedRace):
 
     k: int
     budget: int | None
-    budget_cost: float | None
 
-    _OPTIONS = ("n_arms", "n_items", "budget", "k", "delta", "value_range", "bets", "mixture",
-                "costs", "budget_cost", "population")
+    _OPTIONS = ("n_arms", "n_items", "budget", "k", "delta", "value_range", "bets", "costs",
+                "population_size")
     _PARTS = (*PairedRace._PARTS, "keys")
     _USUAL = "product"
+    _LIMIT, _OTHER_LIMIT = "budget", "max_cost"
 
-    def __init__(self, n_arms: int, n_items: int, *, budget: int | None = None, k: int = 1,
-                 delta: float = 0.05, value_range: ArrayLike, rng: Rng = None,
-                 bets: int | None = None, mixture: str | None = None, costs: Costs = None,
-                 budget_cost: float | None = None,
-                 population: Literal["items", "sample"] | int = "items") -> None:
+    def __init__(self, n_arms: int, n_items: int, k: int = 1, *, budget: int | None = None,
+                 value_range: ArrayLike, delta: float = 0.05,
+                 population_size: float | None = None,
+                 costs: ArrayLike | Literal["told"] | Costs | None = None,
+                 bets: Bets | None = None, rng: Rng = None) -> None:
         self._refuse_again()
         n_arms = check_integer("n_arms", n_arms, 2, MOST_ARMS)
         n_items = check_integer("n_items", n_items, 1, LARGEST)
         self.k = check_integer("k", k, 1)
         if self.k >= n_arms:
             raise ValueError(f"k must be below n_arms = {n_arms}; got {k}")
-        self.budget = self._check_budget(budget, budget_cost, n_arms)
+        costs = as_costs(costs)
+        self.budget = self._check_budget(budget, None if costs is None else costs.budget, n_arms)
         rng = as_generator(rng)
-        super().__init__(n_arms, n_items, delta, value_range, 0.0, None, rng, bets, mixture, None,
-                         costs=costs, most=("budget_cost", budget_cost), population=population)
-        self.budget_cost = None if self._money is None else self._money.most
+        super().__init__(n_arms, n_items, value_range=value_range, delta=delta, costs=costs,
+                         population_size=population_size, bets=bets, rng=rng)
         self._keys = rng.permutation(n_arms)
 
     @staticmethod
     def _check_budget(budget, budget_cost, n_arms):
         if (budget is None) == (budget_cost is None):
-            raise ValueError("one of budget, in evaluations, and budget_cost, in money, must be "
-                             f"given; got {shown(budget)} and {shown(budget_cost)}")
+            raise ValueError("budget must be given, in pulls, or in money as costs=Costs(..., "
+                             f"budget=...), not both; got {shown(budget)} and "
+                             f"{shown(budget_cost)}")
         if budget is None:
             return None
         budget = check_integer("budget", budget, 0, LARGEST)
         if budget < n_arms:
             raise InfeasibleBudgetError(f"budget must be at least {n_arms}, one item for each of "
-                                        "the "
-                                   f"{n_arms} arms; got {budget}")
+                                        f"the {n_arms} arms; got {budget}")
         return budget
 
     def _make_race(self):
@@ -339,4 +338,4 @@ class BudgetRace(PairedRace):
         n_told = f"{int(self._books.pulls.sum()):,}"
         if self.budget is not None:
             return f"{n_told} of {self.budget:,} evaluations"
-        return f"{n_told} evaluations for {self._spent().sum():,.6g} of {self.budget_cost:,.6g}"
+        return f"{n_told} evaluations for {self._spent().sum():,.6g} of {self.costs.budget:,.6g}"

@@ -9,10 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._shared.checks import MOST_PULLS, check_choice, check_integer
+from pybandit._shared.checks import MOST_PULLS, check_choice, check_delta, check_integer
 from pybandit.betting._sequence_checks import (
-    OPTIONS, check_alpha, check_arrays, check_ends, check_parts, check_population, check_room,
-    check_values,
+    OPTIONS, check_arrays, check_ends, check_parts, check_population, check_room, check_values,
 )
 
 cimport cython
@@ -47,7 +46,7 @@ class ConfidenceBounds(NamedTuple):
     Attributes
     ----------
     lower, upper : ndarray of float64, shape (n,)
-        In the units of the values. With probability at least 1 - alpha the mean
+        In the units of the values. With probability at least 1 - delta the mean
         is between the two after every value.
 
     Notes
@@ -66,11 +65,11 @@ class ConfidenceBounds(NamedTuple):
     upper: object
 
 
-def confidence_sequence(values, population=None, alpha=0.05, value_range=(0, 1),
-                        method="betting", bets=16):
+def confidence_sequence(values, *, population_size=math.inf, delta=0.05, value_range=(0, 1),
+                        method="betting", n_bets=16):
     """Bounds on a mean that hold after every value at once.
 
-    With probability at least ``1 - alpha`` the mean of the population is inside
+    With probability at least ``1 - delta`` the mean of the population is inside
     the bounds at all times, so one may stop at any moment and for any reason.
 
     Parameters
@@ -78,16 +77,16 @@ def confidence_sequence(values, population=None, alpha=0.05, value_range=(0, 1),
     values : array_like of float, shape (n,)
         In the order they were read: uniformly at random without replacement, or
         independently with one mean.
-    population : int, optional
-        Population size N, at least n; None or ``math.inf`` for independent values.
-    alpha : float
+    population_size : int or float, default math.inf
+        Number of values in the population, N, at least n; ``math.inf`` for independent values.
+    delta : float, default 0.05
         Probability that the bounds ever miss, in (0, 1).
     value_range : (float, float), optional
         Smallest and largest value possible; finite. None for
         ``method="asymptotic"`` only.
     method : {"betting", "empirical-bernstein", "hoeffding", "asymptotic"}
         See Notes.
-    bets : int
+    n_bets : int, default 16
         Size G of the grid of bets, in [1, 64].
 
     Returns
@@ -111,7 +110,7 @@ def confidence_sequence(values, population=None, alpha=0.05, value_range=(0, 1),
     ``1 + min(lambda N / (N - t + 1), 0.9 / m_t) (x_t - m_t)``. A factor is at
     least 0.1, and of conditional mean 1 where mu is the mean; so the mean
     capital K of the bets is a nonnegative martingale, and by Ville's inequality
-    it ever reaches 2 / alpha with probability at most alpha / 2. The lower bound
+    it ever reaches 2 / delta with probability at most delta / 2. The lower bound
     is the largest mu for which it has, the upper one the same for ``1 - x``.
     K falls as mu grows: bounds are found by walking up, in steps of 1/256 of the
     width, and are wider than exact ones by at most two steps a side. The tilt
@@ -128,16 +127,16 @@ def confidence_sequence(values, population=None, alpha=0.05, value_range=(0, 1),
 
     ``"asymptotic"`` guarantees nothing: it is the normal mixture boundary with an
     estimated deviation (Waudby-Smith et al. 2021), ``mean +- std
-    sqrt(2 (n' r + 1) / (n'^2 r) log(sqrt(n' r + 1) / alpha))`` with
+    sqrt(2 (n' r + 1) / (n'^2 r) log(sqrt(n' r + 1) / delta))`` with
     ``n' = n / (1 - n/N)`` and r chosen to be tightest at n' = 1000. Its error
-    approaches alpha where n is large before one looks; it misses rare large
+    approaches delta where n is large before one looks; it misses rare large
     values until one is seen. It is infinite (without `value_range`) at n = 1.
 
     The first three never widen and always hold what the values so far leave
     possible: ``[S_n / N, (S_n + N - n) / N]`` of the range. All are the mean
     itself at n = N. Should values prove a bound wrong, what is still possible
     replaces it; a lower bound above the upper one also says so, and both have
-    probability at most alpha together.
+    probability at most delta together.
 
     Betting plays all values so far again whenever the width has shrunk by 1/256,
     at 4 ns a value for 16 bets. While the width falls as ``n**-0.5`` that is O(n)
@@ -149,11 +148,12 @@ def confidence_sequence(values, population=None, alpha=0.05, value_range=(0, 1),
     --------
     >>> import numpy as np, pybandit as pb
     >>> scores = np.random.default_rng(0).random(1000)
-    >>> lower, upper = pb.confidence_sequence(scores, population=100_000)
+    >>> lower, upper = pb.confidence_sequence(scores, population_size=100_000)
     >>> print(lower[-1].round(3), upper[-1].round(3))
     0.49 0.547
     """
-    return ConfidenceSequence(population, alpha, value_range, method, bets).update(values)
+    return ConfidenceSequence(population_size=population_size, delta=delta,
+                              value_range=value_range, method=method, n_bets=n_bets).tell(values)
 
 
 @cython.final
@@ -164,7 +164,7 @@ cdef class ConfidenceSequence:
 
     Parameters
     ----------
-    population, alpha, value_range, method, bets
+    population_size, delta, value_range, method, n_bets
         As in `confidence_sequence`.
 
     Attributes
@@ -192,8 +192,8 @@ cdef class ConfidenceSequence:
     Examples
     --------
     >>> import pybandit as pb
-    >>> sequence = pb.betting.ConfidenceSequence(population=4)
-    >>> bounds = sequence.update([1.0, 0.0, 1.0])
+    >>> sequence = pb.betting.ConfidenceSequence(population_size=4)
+    >>> bounds = sequence.tell([1.0, 0.0, 1.0])
     >>> sequence.n, sequence.lower, sequence.upper
     (3, 0.5, 0.75)
     """
@@ -201,7 +201,7 @@ cdef class ConfidenceSequence:
     cdef pb_confidence sequence
     cdef double[::1] history
     cdef double low, high, scale  # a bound b of the kernel is low + scale b, at most high
-    cdef readonly object population, alpha, value_range, method, bets
+    cdef readonly object population_size, delta, value_range, method, n_bets
     cdef Guard guard
     cdef bint made
 
@@ -209,26 +209,25 @@ cdef class ConfidenceSequence:
         self.guard = Guard(type(self))
         self.history = np.empty(0)
 
-    def __init__(self, population=None, alpha=0.05, value_range=(0, 1), method="betting",
-                 bets=16):
+    def __init__(self, *, population_size=math.inf, delta=0.05, value_range=(0, 1),
+                 method="betting", n_bets=16):
         check_choice("method", method, tuple(_METHODS))
-        population = check_population(population)
-        alpha = check_alpha(alpha)
+        population_size = check_population(population_size)
+        delta = check_delta(delta)
         value_range = check_ends(value_range, method)
-        bets = check_integer("bets", bets, 1, PB_CONFIDENCE_BETS)
+        n_bets = check_integer("n_bets", n_bets, 1, PB_CONFIDENCE_BETS)
         largest = LARGEST_BERNSTEIN_BET if method == "empirical-bernstein" else LARGEST_BET
-        cdef double[::1] grid = np.geomspace(SMALLEST_BET, largest, bets)
+        cdef double[::1] grid = np.geomspace(SMALLEST_BET, largest, n_bets)
         if self.made:
             raise RuntimeError("this ConfidenceSequence has been initialised; make another")
-        self.population, self.alpha, self.value_range = population, alpha, value_range
-        self.method, self.bets = method, bets
+        self.population_size, self.delta, self.value_range = population_size, delta, value_range
+        self.method, self.n_bets = method, n_bets
         self.low, self.high = (0.0, 1.0) if value_range is None else value_range
         self.scale = self.high - self.low
         if value_range is None:
             self.high = math.inf
-        pb_confidence_init(&self.sequence, _METHODS[method],
-                           math.inf if population is None else population, alpha, &grid[0],
-                           bets, value_range is not None)
+        pb_confidence_init(&self.sequence, _METHODS[method], population_size, delta, &grid[0],
+                           n_bets, value_range is not None)
         self.made = True
 
     @property
@@ -247,7 +246,7 @@ cdef class ConfidenceSequence:
     def upper(self):
         return self._look()[3]
 
-    def update(self, values):
+    def tell(self, values):
         """Add values and return the bounds after each of them.
 
         Ctrl-C is heard between pieces; the sequence is then as it was before.
@@ -273,7 +272,7 @@ cdef class ConfidenceSequence:
         values = (check_values(values, self.value_range) - self.low) / self.scale
         self._enter()
         try:
-            return self._update(values)
+            return self._tell(values)
         finally:
             self.guard.leave()
 
@@ -289,11 +288,11 @@ cdef class ConfidenceSequence:
         cdef pb_confidence *c = &self.sequence
         cdef int64_t n_bets = c.n_bets
         return {
-            "population": self.population,
-            "alpha": self.alpha,
+            "population_size": self.population_size,
+            "delta": self.delta,
             "value_range": self.value_range,
             "method": self.method,
-            "bets": self.bets,
+            "n_bets": self.n_bets,
             "n": c.count,
             "history": np.array(self.history[:c.count if self.method == "betting" else 0]),
             "current": np.array([c.lower, c.upper]),
@@ -314,11 +313,11 @@ cdef class ConfidenceSequence:
             Where a part is missing, out of its range, or not what the others make it.
         """
         check_parts(state)
-        cdef ConfidenceSequence self = ConfidenceSequence(*[state[name] for name in OPTIONS])
+        cdef ConfidenceSequence self = ConfidenceSequence(**{name: state[name] for name in OPTIONS})
         cdef pb_confidence *c = &self.sequence
         cdef int64_t n_bets = c.n_bets
         count = check_integer("n", state["n"], 0, MOST_PULLS)
-        check_room(count, self.population)
+        check_room(count, self.population_size)
         arrays = check_arrays(state, self.get_state())
         self.history = arrays["history"]
         c.lower, c.upper = arrays["current"]
@@ -342,7 +341,7 @@ cdef class ConfidenceSequence:
     def __repr__(self):
         n, _, lower, upper = self._look()
         return (f"ConfidenceSequence(n={n}, lower={lower!r}, upper={upper!r}, "
-                f"method={self.method!r}, population={self.population!r})")
+                f"method={self.method!r}, population_size={self.population_size!r})")
 
     cdef int _enter(self) except -1:
         if not self.made:
@@ -359,10 +358,10 @@ cdef class ConfidenceSequence:
         finally:
             self.guard.leave()
 
-    cdef object _update(self, double[::1] values):
+    cdef object _tell(self, double[::1] values):
         cdef int64_t n = values.shape[0], done = 0, piece
         cdef int64_t count = self.sequence.count
-        check_room(count + n, self.population)
+        check_room(count + n, self.population_size)
         lower, upper = np.empty(n), np.empty(n)
         bounds = ConfidenceBounds(lower, upper)  # after the kernel no Python runs
         cdef double[::1] lower_view = lower, upper_view = upper, source = values

@@ -5,18 +5,18 @@ from typing import Literal
 
 import numpy as np
 
-from pybandit._shared.checks import check_flag, check_integer
+from pybandit._shared.checks import check_integer
 from pybandit._shared.types import ArrayLike, Ints, Rng
 from pybandit.betting._kernels import LeaderRace, TopKRace
-from pybandit.betting._money import Costs
 from pybandit.betting._need import between
 from pybandit.betting._paired import MOST_ARMS, PairedRace
 from pybandit.betting._predictions import Predictor, check_known
 from pybandit.betting._told import guarded
+from pybandit.betting.options import Bets, Costs
 
 __all__ = ["BettingRace"]
 
-# Of delta, for claims of being within a tolerance. At a half drops wait for ln 2 more, 3 to 10 %
+# Of delta, for claims of being within an epsilon. At a half drops wait for ln 2 more, 3 to 10 %
 # of what is read; at a tenth for 1 %, and claims, which end few races, for no less than that.
 NEAR_SHARE = 0.05
 
@@ -41,42 +41,23 @@ class BettingRace(PairedRace):
         an endless stream of independent items, counted from 0; the question is
         about expected rewards.
     k : int, default 1
-        How many arms, in [1, n_arms - 1].
-    delta : float, default 0.05
-        The answer is wrong with probability at most delta, in (0, 1).
+        Number of best arms to find, in [1, n_arms - 1].
     value_range : (float, float) or float
         As in `BettingBound`; rewards outside raise.
-    tolerance : float, default 0.0
+    delta : float, default 0.05
+        The answer is wrong with probability at most delta, in (0, 1).
+    epsilon : float, default 0.0
         The race may also end on arms whose means are at most this much below the
         k-th best, so that near ties end. A twentieth of delta pays for it: see Notes.
-    max_evaluations : int, optional
-        Rewards asked for at most; at least `n_arms`. When they are spent the race
+    max_pulls : int, optional
+        Maximum number of rewards asked for; at least `n_arms`. When they are spent the race
         is done with several survivors, and `recommend` gives the present leaders.
-    rng : None, int, SeedSequence or Generator
-        Draws the order of the items.
-    bets : int, optional
-        The number of constant bets, in [1, 64]; not for plug-in bets.
-    hybrid : bool, default False
-        As in `BettingBound`; for k = 1 and ``mixture="product"``.
-    mixture : {"plug-in", "product", "ebmix"}, optional
-        How bets are placed: one a process, set anew before every item, or constant
-        ones as in `BettingBound`, which read about a quarter more. By default
-        ``"plug-in"``, and ``"product"`` where `bets` or `hybrid` is given.
-    block_size : int, optional
-        Items asked for at a time; by default 4, later a sixteenth of those read. With
-        `costs` 1, later a thirty-second. Never more than 2²⁴ pairs of an arm and an item.
-    costs : array_like or "told", optional
-        What an evaluation costs, finite and at least 0: (n_items, n_arms), (n_arms,) or
-        (n_items,); "told" where it is known afterwards only and `tell` is given it.
-    max_cost : float, optional
-        Money spent at most; needs `costs`. Where they are known it is never exceeded, to 12
-        digits, and is at least what the dearest item costs of all arms. Where they are told
-        the next items are expected to cost what earlier ones have.
-    population : {"items", "sample"} or int, default "items"
-        What the question is about: the mean over these items; "sample": the expected
-        reward of the population from which these items were drawn, independently; a
-        number, at least n_items: the mean over so many items, of which these are a
-        sample that was drawn without replacement. Then reading all of them decides nothing.
+    population_size : int or math.inf, optional
+        Number of items that the question is about, at least `n_items`. By default `n_items`:
+        the mean over these items. A larger number: the mean over that many items, from which
+        these were drawn without replacement. ``math.inf``: the expected reward in the
+        population from which these items were drawn, independently of each other. If it is
+        larger than `n_items`, reading all items decides nothing by itself.
     weights : array_like of float, shape (n_items,), optional
         What each item counts, above 0; the question is then about weighted means. They
         need not add up to anything. `group_weights` has those of a mean of group means.
@@ -85,31 +66,46 @@ class BettingRace(PairedRace):
         them, or features, in any units. For k = 1, plug-in bets and the mean over these items. The
         guarantee holds whatever they are; where they tell which arm does well on
         which items, less is read.
+    costs : float, array_like, "told" or Costs, optional
+        Cost of one reward, finite and at least 0: a number, or an array of shape
+        (n_items, n_arms), (n_arms,) or (n_items,); "told" if it is known only afterwards and
+        `tell` is given it. ``Costs(values, max_cost=...)`` limits the sum: if costs are known
+        the limit is never exceeded, to 12 digits, and must be at least what the dearest item
+        costs of all arms; if they are told the next items are expected to cost what earlier
+        ones have.
+    bets : Bets, optional
+        Kind of the bets. By default ``Bets("plug-in")``; constant bets read about a quarter
+        more.
+    block_size : int, optional
+        Items asked for at a time; by default 4, later a sixteenth of those read. With
+        `costs` 1, later a thirty-second. Never more than 2²⁴ pairs of an arm and an item.
+    rng : None, int, SeedSequence or Generator
+        Draws the order of the items.
 
     Attributes
     ----------
     done, decided, exact : bool
-        `decided` is False where `max_evaluations` or `max_cost` ended the race.
+        `decided` is False if `max_pulls` or ``max_cost`` of the costs ended the race.
     survivors : ndarray of int64
         Arms still read. One, for k > 1 none, when bets decided the race; several when
-        a tolerance did.
+        an epsilon did.
     n_pulls, n_batches : int
     pulls : ndarray of int64, shape (n_arms,)
     means, variances : ndarray of float64, shape (n_arms,)
     cost : float or None
         What all evaluations have cost; None without `costs`.
-    spent : ndarray of float64, shape (n_arms,), or None
+    cost_by_arm : ndarray of float64, shape (n_arms,), or None
         The same of each arm.
     pending : tuple of ndarray of int64
         Arms and items of rewards that were told and wait for their turn.
-    waste : ndarray of int64, shape (n_arms,)
+    n_wasted_by_arm : ndarray of int64, shape (n_arms,)
         Evaluations asked for ahead that came to nothing; `waste_cost` is their price.
 
     Raises
     ------
     ValueError, TypeError
         Where an argument is outside its range; `InfeasibleBudgetError` for
-        `max_evaluations` and `max_cost`.
+        `max_pulls` and ``max_cost``.
 
     Notes
     -----
@@ -154,15 +150,15 @@ class BettingRace(PairedRace):
 
     *Tolerance.* Arms are dropped at an error of .95 delta, and beside the drops each
     ordered pair (a, b) of the last 32 arms, for k > 1 of all, bets against "the mean of b
-    is at least that of a plus tolerance" and claims it false at 1 / .05 delta times the
+    is at least that of a plus epsilon" and claims it false at 1 / .05 delta times the
     number of rivals (k = 1) or of pairs (k > 1). The race ends once the leaders have such
-    claims on all others that are left. For k = 1 a winner that is more than the tolerance
+    claims on all others that are left. For k = 1 a winner that is more than the epsilon
     below the best means that the best was dropped, one process and .95 delta; or that it
     was left and the winner's claim on it was false, and whoever the winner is, of at most
     n - 1 such claims on the best one is ever made with probability .05 delta, n the arms
     when claims begin. That number is known from the past, as are the arms. For k > 1 it is
     the union over pairs of both kinds. On seven public tables this reads at most 1 % more
-    than without a tolerance, and up to 8 % less at .02.
+    than without an epsilon, and up to 8 % less at .02.
 
     *Weights.* Items are drawn without replacement, the next with a probability in
     proportion to its weight w among those that are left, which weigh W. So a difference
@@ -192,7 +188,7 @@ class BettingRace(PairedRace):
     item would be wrong: what is left would no longer be drawn evenly from all items.
 
     O(bets) an arm and item for k = 1, O(bets n_arms) beyond that or, below 33
-    arms, with a tolerance. Keeps 8 bytes a reward told and an item, some 120 an arm, and
+    arms, with an epsilon. Keeps 8 bytes a reward told and an item, some 120 an arm, and
     64 an ordered pair where there are pairs; with 16 constant bets 160.
 
     **Threads.** One at a time; a second gets a RuntimeError.
@@ -210,46 +206,39 @@ class BettingRace(PairedRace):
     """
 
     k: int
-    hybrid: bool
-    max_cost: float | None
 
-    _OPTIONS = (*PairedRace._OPTIONS, "k", "hybrid", "costs", "max_cost", "weights")
+    _OPTIONS = (*PairedRace._OPTIONS, "k", "costs", "weights")
 
-    def __init__(self, n_arms: int, n_items: int | None, *, k: int = 1, delta: float = 0.05,
-                 value_range: ArrayLike, tolerance: float = 0.0, max_evaluations: int | None = None,
-                 rng: Rng = None, bets: int | None = None, hybrid: bool = False,
-                 mixture: str | None = None, block_size: int | None = None, costs: Costs = None,
-                 max_cost: float | None = None,
-                 population: Literal["items", "sample"] | int = "items",
-                 weights: ArrayLike | None = None,
-                 prior_scores: ArrayLike | None = None) -> None:
+    def __init__(self, n_arms: int, n_items: int | None, k: int = 1, *, value_range: ArrayLike,
+                 delta: float = 0.05, epsilon: float = 0.0, max_pulls: int | None = None,
+                 population_size: float | None = None, weights: ArrayLike | None = None,
+                 prior_scores: ArrayLike | None = None,
+                 costs: ArrayLike | Literal["told"] | Costs | None = None,
+                 bets: Bets | None = None, block_size: int | None = None,
+                 rng: Rng = None) -> None:
         self._refuse_again()
         n_arms = check_integer("n_arms", n_arms, 2, MOST_ARMS)
         self.k = check_integer("k", k, 1)
         if self.k >= n_arms:
             raise ValueError(f"k must be below n_arms = {n_arms}; got {self.k}")
-        self.hybrid = check_flag("hybrid", hybrid)
-        if self.hybrid and mixture is None:
-            mixture = "product"
-        if self.hybrid and (mixture != "product" or self.k > 1):
-            raise ValueError(f"hybrid must be False for k > 1 and where mixture is not 'product'; "
-                             f"got {hybrid!r} with k = {self.k}, mixture={mixture!r}")
         self._prior = prior_scores
-        super().__init__(n_arms, n_items, delta, value_range, tolerance, max_evaluations, rng,
-                         bets, mixture, block_size, costs=costs, most=("max_cost", max_cost),
-                         population=population, weights=weights)
-        self.max_cost = None if self._money is None else self._money.most
+        super().__init__(n_arms, n_items, value_range=value_range, delta=delta, epsilon=epsilon,
+                         max_pulls=max_pulls, population_size=population_size, weights=weights,
+                         costs=costs, bets=bets, block_size=block_size, rng=rng)
+
+    def _may_be_hybrid(self):
+        return self.k == 1
 
     def _make_predictor(self):
         if self._prior is None:
             return None
-        if self.k > 1 or self.mixture != "plug-in":
+        if self.k > 1 or self.bets.mixture != "plug-in":
             raise ValueError(f"prior_scores must be left out for k > 1 and where mixture is not "
-                             f"'plug-in'; got k = {self.k}, mixture = {self.mixture!r}")
+                             f"'plug-in'; got k = {self.k}, {self.bets}")
         if self.n_items is None or self._world != self.n_items or self.weights is not None:
             raise ValueError("prior_scores must be left out for an endless stream, a sample and "
                              "weights: the mean of what they predict must be known; got n_items = "
-                             f"{self.n_items}, population = {self.population!r}")
+                             f"{self.n_items}, population_size = {self.population_size}")
         self._prior = check_known("prior_scores", self._prior, self.n_items)
         return Predictor(self._prior, self.n_arms, self._limits()[2])
 
@@ -285,13 +274,13 @@ class BettingRace(PairedRace):
 
     def _make_race(self):
         self._predictor = self._make_predictor()
-        near = NEAR_SHARE * self.delta if self.tolerance > 0 else 0.0
+        near = NEAR_SHARE * self.delta if self.epsilon > 0 else 0.0
         n_items, strict = self._world or 0, self.delta - near
         if self.k == 1:
             return LeaderRace(self.n_arms, n_items, self._make_bets(), self._limits(), strict,
-                              self.hybrid, self.tolerance, near, self._predictor is not None)
+                              self.bets.hybrid, self.epsilon, near, self._predictor is not None)
         return TopKRace(self.n_arms, n_items, self.k, self._make_bets(), self._limits(), strict,
-                        self.tolerance, near)
+                        self.epsilon, near)
 
     @guarded
     def recommend(self) -> Ints:

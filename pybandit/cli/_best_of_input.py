@@ -1,14 +1,17 @@
 """What `pybandit best-of` reads, and the race over it."""
 
+import math
 import warnings
 
 import numpy as np
 
 from pybandit._shared.errors import UnreadableFileError
+from pybandit.betting.options import Costs
 from pybandit.evaluation._best_of import best_of
 from pybandit.evaluation._groups import group_weights
 from pybandit.evaluation._opened import opened, refuse_log_options, scores_of_logs
 from pybandit.evaluation._scores import plain_table
+from pybandit.evaluation.options import Items
 from pybandit.tables._logs.files import named
 from pybandit.tables._logs.read import choice_of, log_paths, refusal_of
 from pybandit.tables._npy import NpyFile
@@ -126,12 +129,24 @@ def race(scores, arguments):
         scores = Scores(scores.columns, scores.index, -scores.values, scores.lines,
                         scores.rows, is_long=scores.is_long)
         low, high = -high, -low
-    return best_of(scores, k=arguments.k, delta=arguments.delta, value_range=(low, high),
-                   tolerance=arguments.tolerance, max_evaluations=arguments.max_evaluations,
-                   budget=arguments.budget, costs=_costs(arguments, scores),
-                   max_cost=arguments.max_cost, budget_cost=arguments.budget_cost,
-                   population="sample" if arguments.sample else "items",
-                   weights=_weights(arguments, scores), rng=arguments.seed, progress=False)
+    items = Items(population_size=math.inf if arguments.sample else None,
+                  weights=_weights(arguments, scores))
+    return best_of(scores, items=items, k=arguments.k, delta=arguments.delta,
+                   epsilon=arguments.epsilon, value_range=(low, high), budget=arguments.budget,
+                   max_pulls=arguments.max_pulls, costs=_limited(_costs(arguments, scores),
+                                                                 arguments),
+                   rng=arguments.seed, progress=False)
+
+
+def _limited(costs, arguments):
+    """Return costs with a limit in money, or None."""
+    for option, given in (("--max-cost", arguments.max_cost),
+                          ("--budget-cost", arguments.budget_cost)):
+        if given is not None and costs is None:
+            raise ValueError(f"{option} must be left out without --costs; got {given:g}")
+    if costs is None:
+        return None
+    return Costs(costs, budget=arguments.budget_cost, max_cost=arguments.max_cost)
 
 
 def _weights(arguments, scores):

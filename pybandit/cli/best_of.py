@@ -63,9 +63,9 @@ def add(commands):
     command.add_argument("--value-range", type=float, nargs=2, default=(0.0, 1.0),
                          metavar=("LOW", "HIGH"),
                          help="all values a score can take (default 0 1)")
-    command.add_argument("--tolerance", type=float, default=0.0, metavar="E",
+    command.add_argument("--epsilon", type=float, default=0.0, metavar="E",
                          help="models this close to the best will do (default %(default)s)")
-    command.add_argument("--max-evaluations", type=at_least(1), metavar="N",
+    command.add_argument("--max-pulls", type=at_least(1), metavar="N",
                          help="scores read at most (default: no limit)")
     command.add_argument("--budget", type=at_least(1), metavar="N",
                          help="scores read at most, to be right as often as possible; no "
@@ -74,7 +74,7 @@ def add(commands):
                          help="what each score costs: a file of the same form and models; of one "
                               "line, what each model's cost")
     command.add_argument("--max-cost", type=float, metavar="C",
-                         help="as --max-evaluations, in money")
+                         help="as --max-pulls, in money")
     command.add_argument("--budget-cost", type=float, metavar="C", help="as --budget, in money")
     command.add_argument("--sample", action="store_true",
                          help="the items are a sample: answer for the population they were drawn "
@@ -129,6 +129,9 @@ def run(arguments):
         with warned("best-of"):
             scores, n_dropped = load(arguments)
         result = race(scores, arguments)
+    except FileNotFoundError as error:
+        print(f"pybandit best-of: {error.filename}: {reason_of(error)}", file=sys.stderr)
+        return 2
     except ValueError as error:
         print(f"pybandit best-of: {error}", file=sys.stderr)
         return 2
@@ -167,7 +170,7 @@ def _interval(result, model, sign):
 
 
 def _read_in_full(result, model):
-    return result.pulls[model] == result.n_items and result.population == "items"
+    return result.pulls[model] == result.n_items and result.population_size == result.n_items
 
 
 def as_json(result, scores, sign, n_dropped):
@@ -176,7 +179,7 @@ def as_json(result, scores, sign, n_dropped):
     labels = getattr(scores, "index", range(result.n_items))
     return known | {
         "means": [sign * mean for mean in known["means"]],
-        "intervals": ([_interval(result, model, sign) for model in range(result.n_models)]
+        "intervals": ([_interval(result, model, sign) for model in range(result.n_arms)]
                       if result._has_bounds else None),
         "value_range": sorted(sign * limit for limit in known["value_range"]),
         "lower_is_better": sign < 0,
@@ -191,16 +194,16 @@ def report(result, scores, sign, n_dropped):
     """The answer, line by line."""
     from pybandit.tables._logs.read import words_of_lost
 
-    total, digits = result.n_models * result.n_items, _digits(result)
+    total, digits = result.n_arms * result.n_items, _digits(result)
     title = ("best" if result.decided else "guess" if result._budgeted
              else "best so far")
-    for model in result.top.tolist():
+    for model in result.best_arms.tolist():
         yield (f"{title}: {_short(result.name(model))}, mean "
                f"{sign * result.means[model]:.{digits}f}{_known(result, model, sign)}")
     yield from textwrap.wrap(result.guarantee(), 99)
     yield ""
-    yield (f"Read {result.n_evaluations:,} of {total:,} scores "
-           f"({percent(result.fraction_read)}): {result.n_models:,} models on "
+    yield (f"Read {result.n_pulls:,} of {total:,} scores "
+           f"({percent(result.fraction_read)}): {result.n_arms:,} models on "
            f"{result.n_items:,} items.")
     if result.cost is not None:
         yield f"They cost {result.cost:,.6g}."
@@ -238,7 +241,7 @@ def _table(result, sign):
     shown, digits = _shown(result), _digits(result)
     rows = [(_short(result.name(model)), f"{result.pulls[model]:,}",
              f"{sign * result.means[model]:.{digits}f}", _bounds(result, model, sign),
-             "best" if result.decided and model in result.top else "")
+             "best" if result.decided and model in result.best_arms else "")
             for model in shown[:MOST_ROWS]]
     head = ("model", "items read", "mean", f"{100 * (1 - result.delta):g} % interval", "")
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]

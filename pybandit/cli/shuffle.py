@@ -37,7 +37,8 @@ def add(commands):
                          help="that rows may take at a time, about (default %(default)s)")
     command.add_argument("--block-rows", type=at_least(1), metavar="N",
                          help="rows of a block (default: of a million cells, or 64 blocks)")
-    command.add_argument("--force", action="store_true", help="write over OUT where it is there")
+    command.add_argument("--overwrite", action="store_true",
+                         help="write over OUT where it is there")
     command.set_defaults(run=run)
 
 
@@ -48,9 +49,9 @@ def run(arguments):
     began = time.perf_counter()
     try:
         with warned("shuffle"):
-            made = shuffle(arguments.table, arguments.out, seed=arguments.seed,
+            made = shuffle(arguments.table, arguments.out, rng=arguments.seed,
                            memory=arguments.memory << 20, block_rows=arguments.block_rows,
-                           replace=arguments.force)
+                           overwrite=arguments.overwrite)
     except (ValueError, TypeError, OSError) as error:
         print(f"pybandit shuffle: {error}", file=sys.stderr)
         return 2

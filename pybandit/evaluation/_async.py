@@ -1,34 +1,44 @@
-"""best_of where an event loop runs already."""
+"""best_of in a running event loop."""
 
-import inspect
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+import os
+from collections.abc import Awaitable, Callable, Hashable, MutableMapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
 
-from pybandit.evaluation._best_of import best_of, prepared
-from pybandit.evaluation._calls import CONCURRENCY
+from pybandit._shared.checks import shown
+from pybandit._shared.types import ArrayLike, Rng
+from pybandit.betting.options import Costs
+from pybandit.evaluation._best_of import prepared
 from pybandit.evaluation._drive import drive
 from pybandit.evaluation._run import handing_over, result_of
+from pybandit.evaluation.options import CONCURRENCY, Calls, Items, as_calls
 from pybandit.evaluation.result import BestOfResult
 
 __all__ = ["best_of_async"]
 
 
-async def best_of_async(score: Callable[[Any, int], Awaitable[Any] | Any],
-                        models: int | Sequence[str], items: int | Sequence[str | int], *,
-                        concurrency: int = 64, **options: Any) -> BestOfResult:
+async def best_of_async(
+        scores: Callable[[Any, int], Awaitable[Any] | Any], models: int | Sequence[str],
+        items: int | Sequence[Hashable] | Items, *, k: int = 1, delta: float = 0.05,
+        epsilon: float = 0.0, value_range: ArrayLike | None = None, budget: int | None = None,
+        max_pulls: int | None = None,
+        costs: ArrayLike | Literal["told"] | Costs | None = None, calls: Calls | None = None,
+        store: str | os.PathLike[str] | MutableMapping[Any, Any] | None = None,
+        rng: Rng = None, progress: bool | None = None) -> BestOfResult:
     """`best_of` with many calls at once, to be awaited: in notebooks, servers, other tasks.
 
     Parameters
     ----------
-    score : callable
-        ``async def score(model, item)``, or a plain function of the same, called in an
-        executor.
-    models, items : int or sequence
-        Their numbers, or names and labels, as in `best_of`.
-    concurrency : int, default 64
-        Calls that are out at most.
-    **options
-        All others of `best_of`.
+    scores : callable
+        ``async def score(model, item)``, or a plain function of the same, called in threads or
+        an executor.
+    models : int or sequence of str
+        The number of models, or their names, as in `best_of`.
+    items : int, sequence or Items
+        The number of items, or their labels, as in `best_of`.
+    k, delta, epsilon, value_range, budget, max_pulls, costs, calls, store, rng, progress
+        As in `best_of`; ``value_range`` must be given, and the concurrency of the calls is 64 by
+        default.
 
     Returns
     -------
@@ -36,8 +46,8 @@ async def best_of_async(score: Callable[[Any, int], Awaitable[Any] | Any],
 
     Raises
     ------
-    ValueError, TypeError, InfeasibleBudgetError, MissingPackageError
-        As `best_of`. Where the task is cancelled, its exception has the attribute `paid`.
+    ValueError, TypeError, InfeasibleBudgetError, StoreMismatchError, MissingPackageError
+        As `best_of`. If the task is cancelled, its exception has the attribute ``store``.
 
     Examples
     --------
@@ -50,14 +60,15 @@ async def best_of_async(score: Callable[[Any, int], Awaitable[Any] | Any],
     >>> asyncio.run(choose()).best
     2
     """
-    if not callable(score):
-        raise TypeError("score must be a function of (model, item); a table is read by best_of; "
-                        f"got {type(score).__name__}")
-    inspect.signature(best_of).bind(score, models, items, **options)  # names what is unknown
-    if concurrency is None:  # as best_of has it
-        concurrency = CONCURRENCY
-    race, source, calls, progress = prepared(score, models, items, concurrency=concurrency,
-                                             **options)
+    if not callable(scores):
+        raise TypeError("scores must be a function of (model, item); a table is read by best_of; "
+                        f"got {shown(scores)}")
+    calls = as_calls(calls)
+    if calls.concurrency is None:  # also for a plain function
+        calls = replace(calls, concurrency=CONCURRENCY)
+    race, source, options = prepared(
+        scores, models, items, k=k, delta=delta, epsilon=epsilon, value_range=value_range,
+        budget=budget, max_pulls=max_pulls, costs=costs, calls=calls, store=store, rng=rng)
     with handing_over(race, source):
-        found = await drive(race, source, calls, progress)
+        found = await drive(race, source, options, progress)
     return result_of(race, source, None, *found)

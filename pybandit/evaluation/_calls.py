@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pybandit._shared.checks import MOST_HELD, check_integer, check_numeric, check_positive, shown
+from pybandit._shared.checks import check_numeric, shown
 from pybandit._shared.optional import require
 from pybandit.evaluation._keys import Keys
 from pybandit.evaluation._workers import LostCall, NotBegun, Workers, answer_of, give_up, workers_of
+from pybandit.evaluation.options import CONCURRENCY
 
-CONCURRENCY = 64
 # Times that a call is made for exceptions in `retry`, and for workers that died: with one
 # worker all calls of its pool are lost.
 ATTEMPTS, LOST = 5, 10
@@ -28,7 +28,7 @@ class CallOptions(NamedTuple):
     executor: Any
     retry: tuple
     timeout: float | None
-    calls_per_minute: float | None
+    per_minute: float | None
     failed: tuple | None
 
 
@@ -46,39 +46,27 @@ def is_async(score):
         getattr(score, "__call__", None))  # noqa: B004
 
 
-def call_options(score, concurrency, executor, retry, timeout, calls_per_minute, failed, parts):
-    """The options of calls one at a time; None where scores are read in blocks."""
-    others = dict(retry=retry, timeout=timeout, calls_per_minute=calls_per_minute, failed=failed)
-    if not callable(score) or not (is_async(score) or concurrency is not None
-                                   or executor is not None):
-        for name, value in dict(concurrency=concurrency, executor=executor, **others).items():
+def call_options(score, calls, parts):
+    """Return options of calls one at a time; None if scores are read in blocks."""
+    if not callable(score) or not (is_async(score) or calls.concurrency is not None
+                                   or calls.executor is not None):
+        for name in ("concurrency", "executor", "retry", "timeout", "per_minute", "failed"):
+            value = getattr(calls, name)
             if not (value is None or isinstance(value, tuple) and not value):
-                raise ValueError(f"{name} must be left out unless scores is an async function, or "
-                                 f"one with concurrency or an executor; got {shown(value)}")
+                if not callable(score):
+                    raise ValueError(f"{name} of Calls must be left out unless scores are a "
+                                     f"function; got {shown(value)}")
+                raise ValueError(f"Calls must have concurrency or executor for {name}, unless "
+                                 f"scores are an async function; got {name}={shown(value)}")
         return None
-    if is_async(score) and executor is not None:
+    if is_async(score) and calls.executor is not None:
         raise ValueError("executor must be left out beside an async function, which is awaited; "
-                         f"got {shown(executor)}")
-    if executor is not None and not callable(executor) and not hasattr(executor, "submit"):
-        raise TypeError("executor must have submit, as those of concurrent.futures, or be a "
-                        f"function that makes one; got {shown(executor)}")
-    if timeout is not None and executor is not None and not callable(executor):
-        workers_of(executor)
-    concurrency = check_integer("concurrency", CONCURRENCY if concurrency is None else concurrency,
-                                1, MOST_HELD // 64)
-    positive = [value if value is None else check_positive(name, value) for name, value in
-                (("timeout", timeout), ("calls_per_minute", calls_per_minute))]
-    return CallOptions(concurrency, executor, _exceptions(retry), *positive,
-                       _failed(failed, parts))
-
-
-def _exceptions(retry):
-    types = retry if isinstance(retry, tuple) else (retry,)
-    for one in types:
-        if not (isinstance(one, type) and issubclass(one, Exception)):
-            raise TypeError("retry must be an exception type, or a tuple of them; got "
-                            f"{shown(one)}")
-    return types
+                         f"got {shown(calls.executor)}")
+    if calls.timeout is not None and calls.executor is not None and not callable(calls.executor):
+        workers_of(calls.executor)
+    concurrency = CONCURRENCY if calls.concurrency is None else calls.concurrency
+    return CallOptions(concurrency, calls.executor, calls.retry, calls.timeout, calls.per_minute,
+                       _failed(calls.failed, parts))
 
 
 def _failed(failed, parts):
@@ -209,11 +197,11 @@ class Calls:
 
     async def _turn(self):
         """Wait until so many calls a minute allow one more."""
-        if self.options.calls_per_minute is None:
+        if self.options.per_minute is None:
             return
         now = self.anyio.current_time()
         turn = max(now, self._next_turn)
-        self._next_turn = turn + 60.0 / self.options.calls_per_minute
+        self._next_turn = turn + 60.0 / self.options.per_minute
         await self.anyio.sleep(turn - now)
 
     async def _elsewhere(self, *cell):

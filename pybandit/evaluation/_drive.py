@@ -181,12 +181,16 @@ async def drive(race, source, options, progress):
 
 def drive_to_the_end(race, source, options, progress):
     """The same, with an event loop of its own."""
+    refuse_running_loop()
+    return require("anyio", "async").run(drive, race, source, options, progress)
+
+
+def refuse_running_loop():
+    """Raise a RuntimeError in a task of an event loop, which could not go on meanwhile."""
     anyio = require("anyio", "async")
     try:
-        running = anyio.get_current_task()
+        anyio.get_current_task()
     except RuntimeError:
-        running = None
-    if running is not None:
-        raise RuntimeError("best_of cannot wait inside an event loop, as that of a notebook: "
-                           "await best_of_async instead")
-    return anyio.run(drive, race, source, options, progress)
+        return
+    raise RuntimeError("best_of cannot wait inside a running event loop, such as that of a "
+                       "notebook: write await pb.best_of_async(...) instead")

@@ -23,7 +23,7 @@ NAME_POINTS = 9.0  # height of a name, and of the gap to the next
 
 def plot_height(result):
     """Return the height in inches of axes with a name for each model."""
-    return max(4.5, 0.8 + min(result.n_models, MOST_NAMES) * NAME_POINTS * 1.25 / 72)
+    return max(4.5, 0.8 + min(result.n_arms, MOST_NAMES) * NAME_POINTS * 1.25 / 72)
 
 
 def elimination_axes(result, ax=None, logx=True, sign=1):
@@ -71,7 +71,7 @@ def _draw_model(axis, result, model, place, style, start, sign):
 
 def _by_rank(result):
     left = result.survivors[np.argsort(-result.means[result.survivors], kind="stable")]
-    gone = np.setdiff1d(np.arange(result.n_models), left)
+    gone = np.setdiff1d(np.arange(result.n_arms), left)
     gone = gone[np.lexsort((-result.means[gone], -result.pulls[gone]))]
     return np.concatenate([left, gone]).tolist()
 
@@ -124,11 +124,11 @@ def _running_means(result, model, start, sign):
 
 
 def _share_title(result):
-    total = result.n_models * result.n_items
+    total = result.n_arms * result.n_items
     share = f"{percent(result.fraction_read)} of {total:,} scores read"
     if not result.decided and result._budgeted:
         return f"budget used, not certified: {share}"
     if not result.decided:
-        return f"not decided, {result.survivors.size} of {result.n_models} models left: {share}"
-    best = "best" if result.top.size == 1 else f"{result.top.size} best"
-    return f"{best} of {result.n_models} models: {share}"
+        return f"not decided, {result.survivors.size} of {result.n_arms} models left: {share}"
+    best = "best" if result.best_arms.size == 1 else f"{result.best_arms.size} best"
+    return f"{best} of {result.n_arms} models: {share}"

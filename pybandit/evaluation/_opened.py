@@ -16,6 +16,7 @@ from pybandit.tables._open import (
     MOST_CELLS,
     NUMPY,
     PARQUET,
+    check_there,
     is_lazy,
     open_array,
     suffix_of,
@@ -32,7 +33,11 @@ MOST_AT_ONCE = 1 << 22
 
 def opened(scores, options=Options(), form=Form()):  # noqa: B008
     """Return the table that a path or a lazy array stands for; others as they are."""
+    refuse_lazy_frame(scores)
     paths = log_paths(scores)
+    for path in paths or ([scores] if isinstance(scores, (str, os.PathLike)) else []):
+        if paths or suffix_of(path) in FILES or kind_of(path) in READ:
+            check_there(path)
     if paths is not None:
         return _of_logs(paths, options)
     refuse_log_options(options, "unless scores are log files of an evaluation tool")
@@ -61,6 +66,12 @@ def opened(scores, options=Options(), form=Form()):  # noqa: B008
     if scores.n_rows * scores.n_columns > MOST_CELLS:
         refuse_unshuffled("scores", scores)
     return in_memory(scores)
+
+
+def refuse_lazy_frame(scores):
+    """Refuse a query of polars, which has not been computed."""
+    if type(scores).__name__ == "LazyFrame" and hasattr(scores, "collect"):
+        raise TypeError("scores must be a table; got a LazyFrame: collect it, scores.collect()")
 
 
 def refuse_log_options(options, where):

@@ -6,31 +6,31 @@ from pybandit.betting.budget import BudgetRace
 from pybandit.betting.race import BettingRace
 
 
-def make_race(source, k, shared, guaranteed, budgets):
-    """The race of a source: one with a guarantee, or one with a budget.
+def make_race(source, k, shared, guaranteed, budget):
+    """Return the race of a source: one with a guarantee, or one with a budget.
 
-    `shared` are options of both, `guaranteed` those of the first only, `budgets` what makes
-    it the second: one of them, or none, is not None.
+    `shared` are options of both, `guaranteed` those of the first only; a budget, in pulls or in
+    money, makes it the second.
     """
     k = check_integer("k", k, 1)
-    if k >= source.n_models:
-        raise ValueError(f"k must be below n_models = {source.n_models}; got {k}")
-    size = source.n_models, source.n_items
+    if k >= source.n_arms:
+        raise ValueError(f"k must be below the number of models, {source.n_arms}; got {k}")
+    size = source.n_arms, source.n_items
     shared["rng"] = source.generator(shared["rng"])
-    if all(budget is None for budget in budgets.values()):
-        return BettingRace(*size, k=k, **shared, **guaranteed)
+    costs = shared["costs"]
+    if budget is None and (costs is None or costs.budget is None):
+        return BettingRace(*size, k, **shared, **guaranteed)
     for name, value in guaranteed.items():
-        is_default = value is None or (name in ("tolerance", "hybrid")
-                                       and isinstance(value, (int, float)) and value == 0)
-        if not is_default:
+        if not (value is None or name == "epsilon" and isinstance(value, (int, float))
+                and value == 0):
             raise ValueError(f"{name} must be left out beside a budget; got {shown(value)}")
-    return BudgetRace(*size, k=k, **shared, **budgets)
+    return BudgetRace(*size, k, budget=budget, **shared)
 
 
 def labelled(name, values, source):
     """Costs or weights, whose labels, if they have any, must be those of the scores."""
-    of_models = name == "costs" and getattr(values, "shape", None) == (source.n_models,)
-    if of_models and source.n_models == source.n_items:
+    of_models = name == "costs" and getattr(values, "shape", None) == (source.n_arms,)
+    if of_models and source.n_arms == source.n_items:
         return _costs_by_labels(values, source)
     if of_models:
         in_order(name, values, source.names, what="the columns of the scores")

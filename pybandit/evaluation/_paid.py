@@ -6,7 +6,6 @@ nothing. Without one the calls are listed, and made a mapping of where an except
 
 import threading
 import time
-from collections.abc import MutableMapping
 from itertools import islice
 
 import numpy as np
@@ -21,9 +20,6 @@ class Paid:
     """Calls for what is not known, and keeps it; a cell is a number, or one for each part."""
 
     def __init__(self, cells, parts, keys=None):
-        if cells is not None and not isinstance(cells, MutableMapping):
-            raise TypeError("paid must be a dict, or a mapping that can be written to, of scores "
-                            f"by (model, item); got {type(cells).__name__}")
         self.cells, self.parts, self.limits = cells, parts, (-np.inf, np.inf)
         self.keys = Keys() if keys is None else keys
         self.shared = hasattr(cells, "claim")  # with other processes
@@ -33,7 +29,7 @@ class Paid:
         self._unwritten, self._failures, self._lock = {}, set(), threading.Lock()
         self._dropped = set()             # items whose scores did not go together
         for place in cells if isinstance(cells, dict) else list(islice(cells or (), 1)):
-            self.keys.check(place, "paid")
+            self.keys.check(place, "store")
 
     def fill(self, values, key, items, call):
         """Values (parts, items): those that are known, and what call(items) gives of the rest."""
@@ -128,17 +124,25 @@ class Paid:
         if not cells:
             return
         if cells is self.cells and self.shared:
+            self._attach(error, cells.path)
             error.add_note(f"what had been paid for is in {cells.path}: call again with store=")
             return
-        try:
-            error.paid = cells
-        except (AttributeError, TypeError):  # it has no room for it
+        if not self._attach(error, cells):
             return
         error.add_note(f"{len(cells):,} {self.parts[0]}s had been paid for: they are in the "
-                       "attribute `paid` of this exception; call again with paid= them, and "
+                       "attribute `store` of this exception; call again with store= them, and "
                        "they are not asked for again")
         if self.shared:
             error.add_note(f"those could not be written to {self.cells.path}, which has the others")
+
+    @staticmethod
+    def _attach(error, store):
+        """Set the attribute `store` of an exception; return False if it has no room for it."""
+        try:
+            error.store = store
+        except (AttributeError, TypeError):
+            return False
+        return True
 
     def _handed(self):
         """The mapping that was given; a copy where it is ours, or could not be written to."""
@@ -186,5 +190,5 @@ class Paid:
             first, second = cell
             return float(first), float(second)
         except (TypeError, ValueError):
-            raise TypeError(f"paid must hold {wanted} for each (model, item); got {shown(cell)} "
+            raise TypeError(f"store must hold {wanted} for each (model, item); got {shown(cell)} "
                             f"for {place}") from None

@@ -1,20 +1,24 @@
 """The best of K models by judgements of two at a time."""
 
 import functools
-from collections.abc import Callable, MutableMapping, Sequence
-from typing import Any, Literal
+import os
+from collections.abc import Callable, Hashable, MutableMapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from pybandit._shared.checks import check_integer, check_numeric, refuse_masks
+from pybandit._shared.checks import check_integer, check_numeric, refuse_masks, shown
 from pybandit._shared.errors import InfeasibleBudgetError
 from pybandit._shared.labels import aligned, in_order
-from pybandit._shared.types import ArrayLike, Ints, Rng
+from pybandit._shared.types import Ints, Rng
+from pybandit.betting.options import Costs
 from pybandit.evaluation._keys import Keys, items_of, models_of
 from pybandit.evaluation._options import make_race
 from pybandit.evaluation._paid import Paid
 from pybandit.evaluation._run import run
 from pybandit.evaluation._scores import Source
+from pybandit.evaluation._store import store_of
+from pybandit.evaluation.options import Calls, Items, as_calls, as_items
 from pybandit.evaluation.result import BestOfResult
 
 __all__ = ["best_of_pairs"]
@@ -24,15 +28,14 @@ __all__ = ["best_of_pairs"]
 FEW = 16
 
 
-def best_of_pairs(pairwise: Callable[[Any, Any, Ints], Any], models: int | Sequence[str],
-                  items: int | Sequence[str | int], *, baseline: int | str | None = None,
-                  k: int = 1, delta: float = 0.05, tolerance: float = 0.0,
-                  max_comparisons: int | None = None, budget: int | None = None,
-                  rng: Rng = None, progress: bool | None = None,
-                  block_size: int | None = None, weights: ArrayLike | None = None,
-                  population: Literal["items", "sample"] | int = "items",
-                  paid: MutableMapping[Any, Any] | None = None) -> BestOfResult:
-    """The model, or the k models, that win most often when two are compared at a time.
+def best_of_pairs(judge: Callable[[Any, Any, Ints], Any], models: int | Sequence[str],
+                  items: int | Sequence[Hashable] | Items, *, baseline: int | str | None = None,
+                  k: int = 1, delta: float = 0.05, epsilon: float = 0.0,
+                  budget: int | None = None, max_pulls: int | None = None,
+                  calls: Calls | None = None,
+                  store: str | os.PathLike[str] | MutableMapping[Any, Any] | None = None,
+                  rng: Rng = None, progress: bool | None = None) -> BestOfResult:
+    """Find the model, or the k models, that win most often when two are compared at a time.
 
     With a `baseline`: of the highest mean win rate against that model. Without: against
     all K, each model itself among them as a half, which gives the order of the mean win
@@ -40,46 +43,50 @@ def best_of_pairs(pairwise: Callable[[Any, Any, Ints], Any], models: int | Seque
 
     Parameters
     ----------
-    pairwise : callable
-        ``pairwise(model_a, model_b, items)`` says how a fares against b on some items: 1 if
+    judge : callable
+        ``judge(model_a, model_b, items)`` says how a fares against b on some items: 1 if
         a wins, 0 if b wins, .5 for a tie, or anything between. Models are names, or numbers
         if `models` is a number; ``items`` is int64 (n,), the result (n,). The judgement of b
         against a is 1 minus that, and nothing is asked twice: if the judge's answer depends on
         the order of the two, let the function ask in both orders and average.
-    models, items : int or sequence
-        Their numbers, K >= 2 and N >= 1, or names and labels, as in `best_of`.
+    models : int or sequence of str
+        The number of models, K >= 2, or their names, as in `best_of`.
+    items : int, sequence or Items
+        The number of items, N >= 1, or their labels, as in `best_of`. `Items` without
+        ``prior_scores``; a ``population_size`` only with a baseline.
     baseline : int or str, optional
         A model, by its number in [0, K - 1] or by name; against itself it has a half, and
         is asked nothing.
-    k, delta, tolerance, rng, progress, block_size
-        As in `best_of`; `delta` and `tolerance` are about win rates.
-    max_comparisons : int, optional
-        Judgements asked for at most, about: a cap of the race with a guarantee.
+    k, delta, epsilon, rng, progress
+        As in `best_of`; `delta` and `epsilon` are about win rates.
     budget : int, optional
-        The same, spent to be right as often as possible; see `best_of`.
-    weights : array_like of float, shape (n_items,), optional
-        As in `best_of`.
-    population : {"items", "sample"} or int, default "items"
-        As in `best_of`; with a baseline only.
-    paid : dict, optional
+        Maximum number of judgements, about, spent to be right as often as possible; see
+        `best_of`.
+    max_pulls : int, optional
+        Maximum number of judgements, about: a cap of the race with a guarantee.
+    calls : Calls, optional
+        Its `block_size` and, with a store in a file, its `version`; the judge is called with
+        blocks of items.
+    store : path or mutable mapping, optional
         As in `best_of`: judgements of a against b by ``(a, b, item)``, a < b.
 
     Returns
     -------
     BestOfResult
         `means` are win rates, `cost` is the number of judgements that were asked for,
-        `spent` those by the model they were asked for. Without a baseline `items` and
+        `cost_by_arm` those by the model they were asked for. Without a baseline `items` and
         `n_items` count pairs of item and opponent: ``item * K + opponent``.
 
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range, or a judgement is not in [0, 1]: the
+        If an argument is outside its range, or a judgement is not in [0, 1]: the
         message names models and item.
     InfeasibleBudgetError
-        For `max_comparisons` or `budget` below K.
+        For `max_pulls` or `budget` below K.
 
-    What `pairwise` raises is passed on; its attribute `paid` has the judgements until then.
+    An exception that `judge` raises is passed on; its attribute ``store`` has the judgements
+    until then.
 
     Notes
     -----
@@ -100,28 +107,49 @@ def best_of_pairs(pairwise: Callable[[Any, Any, Ints], Any], models: int | Seque
     >>> result.best, result.decided
     (3, True)
     """
-    source = PairSource(pairwise, models, items, baseline, paid)
+    items, calls = as_items(items), as_calls(calls)
+    _refuse_calls(calls)
+    if items.prior_scores is not None:
+        raise ValueError("prior_scores must be left out for pairs; got "
+                         f"{shown(items.prior_scores)}")
+    source = PairSource(judge, models, items.items, baseline)
+    weights, limits = items.weights, {"max_cost": max_pulls, "budget": budget}
     if baseline is None:
-        if population != "items":
-            raise ValueError("population must be 'items' without a baseline: pairs of one item are "
-                             f"no independent draws; got {population!r}")
+        if items.population_size is not None:
+            raise ValueError("population_size must be left out without a baseline: pairs of one "
+                             f"item are not independent draws; got {shown(items.population_size)}")
         if weights is not None:
-            weights = np.repeat(_item_weights(weights, source.n_real), source.n_models)
-    most = {"max_comparisons": max_comparisons, "budget": budget}
-    for name, value in most.items():
-        if value is not None:
-            most[name] = check_integer(name, value, 0)
-            if most[name] < source.n_models:
-                raise InfeasibleBudgetError(f"{name} must be at least {source.n_models}, one "
-                                            "judgement "
-                                       f"for each of the models; got {most[name]}")
+            weights = np.repeat(_item_weights(weights, source.n_real), source.n_arms)
+    for limit, name in (("max_cost", "max_pulls"), ("budget", "budget")):
+        limits[limit] = _limit(name, limits[limit], source.n_arms)
+    if None not in limits.values():
+        raise ValueError(f"max_pulls must be left out beside a budget; got {max_pulls}")
     race = make_race(
-        source, k, dict(delta=delta, value_range=(0, 1), rng=rng, costs="told",
-                        population=population),
-        dict(tolerance=tolerance, max_cost=most["max_comparisons"], block_size=block_size,
-             weights=weights), dict(budget_cost=most["budget"]))
-    versus = "all" if baseline is None else source.model_name(source.baseline)
-    return run(race, source, progress, versus)
+        source, k, dict(delta=delta, value_range=(0, 1), rng=rng, costs=Costs(**limits),
+                        population_size=items.population_size),
+        dict(epsilon=epsilon, block_size=calls.block_size, weights=weights), None)
+    source.paid = store_of(store, source, race, calls, None)
+    against = "all" if baseline is None else source.model_name(source.baseline)
+    return run(race, source, progress, against)
+
+
+def _refuse_calls(calls):
+    """Refuse options of calls of one item."""
+    for name in ("concurrency", "executor", "retry", "timeout", "per_minute", "failed"):
+        if getattr(calls, name) not in (None, ()):
+            raise ValueError(f"{name} of Calls must be left out for pairs, which are judged in "
+                             f"blocks of items; got {shown(getattr(calls, name))}")
+
+
+def _limit(name, value, n_arms):
+    """Return a number of judgements, one for each model or more, or None."""
+    if value is None:
+        return None
+    value = check_integer(name, value, 0)
+    if value < n_arms:
+        raise InfeasibleBudgetError(f"{name} must be at least {n_arms}, one judgement for each of "
+                                    f"the models; got {value}")
+    return value
 
 
 class PairSource(Source):
@@ -130,12 +158,12 @@ class PairSource(Source):
     A unit is an item, or an item and an opponent.
     """
 
-    def __init__(self, pairwise, models, items, baseline, paid=None):
-        if not callable(pairwise):
-            raise TypeError("pairwise must be a function of two models and items; got "
-                            f"{type(pairwise).__name__}")
-        self.function = pairwise
-        self.names, self.n_models = models_of(models)
+    def __init__(self, judge, models, items, baseline):
+        if not callable(judge) or isinstance(judge, type):
+            raise TypeError("judge must be a function of two models and items; got "
+                            f"{shown(judge)}")
+        self.function = judge
+        self.names, self.n_arms = models_of(models)
         labels, self.n_real = items_of(items)
         self.keys = Keys(self.names, labels)
         self.baseline = baseline
@@ -144,12 +172,17 @@ class PairSource(Source):
                 raise ValueError(f"baseline must be one of models; got {baseline!r}")
             self.baseline = self.names.index(baseline)
         elif baseline is not None:
-            self.baseline = check_integer("baseline", baseline, 0, self.n_models - 1)
-        self.n_items = self.n_real * (self.n_models if baseline is None else 1)
+            self.baseline = check_integer("baseline", baseline, 0, self.n_arms - 1)
+        self.n_items = self.n_real * (self.n_arms if baseline is None else 1)
         if baseline is not None:
             self.labels = labels
-        self.paid = Paid(paid, ("judgement",), self.keys)
+        self.paid = Paid(None, ("judgement",), self.keys)
         self.known = {}  # of (a, b), a < b: Judgements
+
+    @property
+    def n_real_items(self):
+        """Number of items; a unit may be an item and an opponent."""
+        return self.n_real
 
     def model_name(self, model):
         return f"model {model}" if self.names is None else str(self.names[model])
@@ -158,7 +191,7 @@ class PairSource(Source):
         """Win rates (len(units), len(models)), and how many judgements each took, 0 or 1."""
         items, opponents = units, np.full(units.size, self.baseline or 0)
         if self.baseline is None:
-            items, opponents = np.divmod(units, self.n_models)
+            items, opponents = np.divmod(units, self.n_arms)
         values, costs = np.full((units.size, models.size), 0.5), np.zeros((units.size, models.size))
         for column, model in enumerate(models.tolist()):
             for opponent in np.unique(opponents[opponents != model]).tolist():
@@ -191,7 +224,7 @@ class PairSource(Source):
 
     def _judged(self, model, opponent, items):
         model, opponent = self.keys.model(model), self.keys.model(opponent)
-        name = f"pairwise({model!r}, {opponent!r}, items)"
+        name = f"judge({model!r}, {opponent!r}, items)"
         given = self.function(model, opponent, items.copy())
         given = aligned(name, given, items.tolist(), "its items")
         given = check_numeric(name, refuse_masks(name, given))

@@ -6,19 +6,22 @@ import numpy as np
 
 from pybandit._shared.progress import make_bar
 from pybandit.betting._table import read_ahead
+from pybandit.betting.above import BettingThreshold
 from pybandit.betting.budget import BudgetRace
+from pybandit.evaluation._answer import names_of
 from pybandit.evaluation._words import warn_of_failures
 from pybandit.evaluation.result import BestOfResult
+from pybandit.evaluation.threshold import ThresholdResult
 
 
-def run(race, source, progress, versus=None):
-    """The result of a race that is told what the source has; `versus` is of pairs."""
+def run(race, source, progress, baseline=None):
+    """The result of a race that is told what the source has; `baseline` is of pairs."""
     if source.paid is None:
         _read(race, source, progress)
     else:
         with handing_over(race, source):
             _read(race, source, progress)
-    return result_of(race, source, versus)
+    return result_of(race, source, baseline)
 
 
 @contextlib.contextmanager
@@ -47,9 +50,9 @@ def _read(race, source, progress):
 
 
 def _limit_of(race):
-    """The most evaluations of a race."""
+    """Return the maximum number of scores that a race reads."""
     total = race.n_arms * race.n_items
-    most = race.budget if isinstance(race, BudgetRace) else race.max_evaluations
+    most = race.budget if isinstance(race, BudgetRace) else race.max_pulls
     return total if most is None else min(total, most)
 
 
@@ -67,22 +70,31 @@ def _read_block(race, source, advance):
     race.tell(arms, pairs, values.ravel(), None if costs is None else costs.ravel())
 
 
-def result_of(race, source, versus=None, n_out=0, failures=None):
-    """What a race found; `n_out` calls were out at its end, `failures` a model counted."""
+def result_of(race, source, baseline=None, n_out=0, failures=None):
+    """Return the result of a race; `n_out` calls ran at its end, `failures` counts by model."""
+    failures = np.zeros(race.n_arms, dtype=np.int64) if failures is None else failures
+    shared = names_of(source) | dict(
+        n_arms=race.n_arms, n_items=race.n_items, n_pulls=race.n_pulls, exact=race.exact,
+        decided=race.decided, pulls=race.pulls, means=race.means, items=race.items,
+        delta=race.delta, value_range=race.value_range, epsilon=race.epsilon,
+        population_size=race.population_size, n_failed_by_arm=failures, _race=race,
+        n_wasted=int(race.n_wasted_by_arm.sum()) + n_out)
+    if isinstance(race, BettingThreshold):
+        return ThresholdResult(best_arms=race.recommend(), above=race.above, below=race.below,
+                               survivors=race.survivors, threshold=race.threshold, **shared)
+    result = _best_of_result(race, baseline, shared)
+    warn_of_failures(result)
+    return result
+
+
+def _best_of_result(race, baseline, shared):
     top = race.recommend()
     budgeted = isinstance(race, BudgetRace)
     dropped = race.dropped if budgeted else race.survivors[:0]
-    # of k > 1 those that are surely in are no longer read: they are in `top`
+    # of k > 1 those that are surely in are no longer read: they are in `best_arms`
     survivors = (top.copy() if race.decided
                  else np.union1d(np.union1d(race.survivors, dropped), top))
-    result = BestOfResult(
-        top=top, names=source.names, n_models=race.n_arms, n_items=race.n_items,
-        n_evaluations=race.n_pulls, exact=race.exact, decided=race.decided,
-        survivors=survivors, pulls=race.pulls, means=race.means, items=race.items,
-        delta=race.delta, value_range=race.value_range, tolerance=race.tolerance,
-        budget=race.budget if budgeted else None, dropped=dropped, cost=race.cost,
-        spent=race.spent, population=race.population, weights=race.weights, versus=versus,
-        waste=int(race.waste.sum()) + n_out, _race=race,
-        failures=np.zeros(race.n_arms, dtype=np.int64) if failures is None else failures)
-    warn_of_failures(result)
-    return result
+    return BestOfResult(
+        best_arms=top, survivors=survivors, dropped=dropped, cost=race.cost,
+        cost_by_arm=race.cost_by_arm, weights=race.weights, baseline=baseline,
+        budget=race.budget if budgeted else None, **shared)

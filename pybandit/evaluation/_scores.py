@@ -18,7 +18,7 @@ from pybandit._shared.checks import (
 from pybandit._shared.generators import as_generator
 from pybandit._shared.labels import aligned, unlabelled
 from pybandit.evaluation._keys import Keys, items_of, models_of
-from pybandit.evaluation._opened import opened, refuse_log_options
+from pybandit.evaluation._opened import opened
 from pybandit.evaluation._options import check_rows
 from pybandit.evaluation._paid import Paid
 from pybandit.tables._columns import is_aggregate, is_label, is_model
@@ -34,19 +34,13 @@ LOST = ("an item whose score is lost must be taken out for all models beforehand
         "would have added to the mean is unknown")
 
 
-def as_source(scores, models, items, tells_costs=False, paid=None, options=Options()):  # noqa: B008
-    """The source that `scores` is, with n_models, n_items, names and a method `read`."""
+def as_source(scores, models, items, tells_costs=False, options=Options()):  # noqa: B008
+    """The source that `scores` is, with n_arms, n_items, names and a method `read`."""
     if callable(scores):
-        if options.columns is not None:
-            raise ValueError("columns must be left out beside a function; got "
-                             f"{shown(options.columns)}")
-        refuse_log_options(options, "beside a function")
-        names, n_models = models_of(models)
+        refuse_class(scores)
+        names, n_arms = models_of(models)
         labels, n_items = items_of(items)
-        return FunctionSource(scores, n_models, n_items, tells_costs, paid, Keys(names, labels))
-    if paid is not None:
-        raise ValueError("paid must be left out beside a table of scores: nothing is paid for; got "
-                         f"{type(paid).__name__}")
+        return FunctionSource(scores, n_arms, n_items, tells_costs, Keys(names, labels))
     if tells_costs:
         raise ValueError("costs must be numbers beside a table of scores: 'told' is for a "
                          "function, which returns scores and costs; got 'told'")
@@ -54,16 +48,23 @@ def as_source(scores, models, items, tells_costs=False, paid=None, options=Optio
         check_choice("models", options.models, ("rows", "columns"))
     source = _source_of_table(scores, options)
     if not isinstance(models, str):
-        source.names = _named_so("models", models, source.names, source.n_models, models_of)
+        source.names = _named_so("models", models, source.names, source.n_arms, models_of)
     if not isinstance(items, str):
         source.labels = _named_so("items", items, source.labels, source.n_items, items_of)
     return source
 
 
-def options_of(models, items, columns, grouped, logs):
+def refuse_class(scores):
+    """Refuse a class in place of a function, unless it makes something else when called."""
+    if isinstance(scores, type):
+        raise TypeError("scores must be a function of (model, items), or a table; got the class "
+                        f"{scores.__name__}: call it, {scores.__name__}(...)")
+
+
+def options_of(models, items, grouped):
     """Options for a table, in which text given as `models` or `items` names their place."""
-    return Options(columns, (), models if isinstance(models, str) else None,
-                   items if isinstance(items, str) else None, grouped, logs)
+    return Options(None, (), models if isinstance(models, str) else None,
+                   items if isinstance(items, str) else None, grouped)
 
 
 def _source_of_table(scores, options):
@@ -71,7 +72,9 @@ def _source_of_table(scores, options):
     if isinstance(scores, Blocks):
         return BlockSource(scores)
     if isinstance(scores, Scores):
-        return TableSource(scores)
+        source = TableSource(scores)
+        source.is_read = True
+        return source
     if is_table(scores):
         return TableSource(scores_of_table(scores, options))
     return TableSource(plain_table(scores, options))
@@ -135,6 +138,12 @@ class Source:
     """
 
     names = labels = own_labels = table = paid = None
+    is_read = False  # True if the table was read from a file
+
+    @property
+    def n_real_items(self):
+        """Number of items; a source of pairs has more."""
+        return self.n_items
 
     def generator(self, rng):
         """What draws the order of the items."""
@@ -169,12 +178,12 @@ class Source:
 class FunctionSource(Source):
     """Scores by a function, called once a model and block of items; costs where it tells them."""
 
-    def __init__(self, function, n_models, n_items, tells_costs=False, paid=None, keys=None):
-        self.function, self.n_models, self.n_items = function, n_models, n_items
+    def __init__(self, function, n_arms, n_items, tells_costs=False, keys=None):
+        self.function, self.n_arms, self.n_items = function, n_arms, n_items
         self.tells_costs = tells_costs
         self.keys = Keys() if keys is None else keys
         self.names, self.labels = self.keys.names, self.keys.labels
-        self.paid = Paid(paid, ("score", "cost") if tells_costs else ("score",), self.keys)
+        self.paid = Paid(None, ("score", "cost") if tells_costs else ("score",), self.keys)
 
     def read(self, items, models, advance):
         """Scores (len(items), len(models)), and costs or None; `advance` hears of each call."""
@@ -193,7 +202,7 @@ class FunctionSource(Source):
         if inspect.iscoroutine(given):
             given.close()
             raise TypeError(f"{name} returned a coroutine: pass the async function itself, or "
-                            "concurrency=, to have it called of one item and awaited")
+                            "Calls(concurrency=...), to have it called of one item and awaited")
         parts = {"score": given}
         if self.tells_costs:
             parts = dict(zip(("score", "cost"), _pair(name, given), strict=True))
@@ -234,7 +243,7 @@ class TableSource(Source):
             raise ValueError(f"scores must be a function or a table (items, models) of at least "
                              f"1 item and 2 models; got {type(table).__name__} of shape "
                              f"{self.values.shape}")
-        self.n_items, self.n_models = self.values.shape
+        self.n_items, self.n_arms = self.values.shape
         self.table = self.values if isinstance(self.values, np.ndarray) else None
 
     def read(self, items, models, advance):
@@ -287,7 +296,7 @@ class BlockSource(Source):
         if blocks.names is not None and not hasattr(blocks.read, "columns"):
             _check_names(blocks.names)
         self.blocks, self.names = blocks, blocks.names
-        self.n_items, self.n_models = blocks.n_rows, blocks.n_columns
+        self.n_items, self.n_arms = blocks.n_rows, blocks.n_columns
 
     def generator(self, rng):
         return BlockGenerator(as_generator(rng), self.blocks.sizes)

@@ -23,7 +23,7 @@ class RaceStopping:
 
     Parameters
     ----------
-    n_tasks : int
+    n_arms : int
         K, at least 2: models, prompts, agents, on one dataset. Nobody leaves before all of them
         run, so let all run at once: ``eval(..., max_tasks=K)``.
     value_range : (float, float), default (0, 1)
@@ -32,7 +32,7 @@ class RaceStopping:
     finish : bool, default False
         Whether the best goes on through all samples.
     **options
-        ``k``, ``delta``, ``tolerance``, ... of `BettingRace`.
+        ``k``, ``delta``, ``epsilon``, ... of `BettingRace`.
 
     Attributes
     ----------
@@ -72,16 +72,16 @@ class RaceStopping:
     ([], True)
     """
 
-    def __init__(self, n_tasks: int, *, value_range: tuple[float, float] = (0, 1),
+    def __init__(self, n_arms: int, *, value_range: tuple[float, float] = (0, 1),
                  value: Any = None, finish: bool = False, **options: Any) -> None:
         self._range = check_limits(value_range)
         if not isinstance(self._range, tuple):
             raise ValueError(f"value_range must be (low, high); got {shown(value_range)}")
         if not (value is None or callable(value)):
             raise TypeError(f"value must be callable or None; got {shown(value)}")
-        self.n_tasks = check_integer("n_tasks", n_tasks, 2, MOST_ARMS)
+        self.n_arms = check_integer("n_arms", n_arms, 2, MOST_ARMS)
         self.finish, self._value = check_flag("finish", finish), value
-        self._make = partial(BettingRace, self.n_tasks, value_range=self._range,
+        self._make = partial(BettingRace, self.n_arms, value_range=self._range,
                              **{"block_size": 1, **options})
         self._make(1)  # or refused now
         self.race, self.names = None, []  # type: BettingRace | None, list[str]
@@ -98,8 +98,8 @@ class RaceStopping:
         if (places, epochs) != (self._places, self._epochs):
             raise ValueError("tasks must have the same samples, in one order, and epochs")
         if task.task_id not in self._arms:
-            if len(self.names) == self.n_tasks:
-                raise ValueError(f"n_tasks must be the number of tasks; got {self.n_tasks}")
+            if len(self.names) == self.n_arms:
+                raise ValueError(f"n_arms must be the number of tasks; got {self.n_arms}")
             self._arms[task.task_id] = len(self.names)
             self.names.append(f"{task.task}, {task.model}")
         _ARM.set(self._arms[task.task_id])

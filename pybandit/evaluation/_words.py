@@ -1,10 +1,12 @@
 """What `best_of` found, in words: the answer in a sentence, and what holds of it."""
 
-import warnings
+import math
 
 import numpy as np
 
 from pybandit._shared.drawing import percent
+from pybandit._shared.errors import FailedCallsWarning
+from pybandit._shared.warn import warn
 
 MANY = 0.05  # failures in all scores, or in those of a model, that are worth a warning
 FEW = 3      # of one model, which are not
@@ -12,10 +14,10 @@ FEW = 3      # of one model, which are not
 
 def summary(result):
     """The answer in one sentence: who, among how many, how sure, after how much."""
-    names = [result.name(model) for model in result.top.tolist()]
+    names = [result.name(model) for model in result.best_arms.tolist()]
     who = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
     best = "best" if len(names) == 1 else f"the {len(names)} best"
-    of = f"of {result.n_models:,} models {_where(result)}"
+    of = f"of {result.n_arms:,} models {_where(result)}"
     after = _after(result)
     verb = "is" if len(names) == 1 else "are"
     if result._budgeted and not result.decided:
@@ -24,52 +26,52 @@ def summary(result):
     if not result.decided:
         return (f"Undecided which {verb} {best} {of}, {after}: {who} "
                 f"{'leads' if len(names) == 1 else 'lead'}, {result.survivors.size:,} are left.")
-    error = ("all was read" if result.fraction_read == 1.0 and result.population == "items"
+    error = ("all was read" if _all_is_read(result)
              else f"error at most {percent(result.delta)}")
     if result.tied.size:
         others = ", ".join(result.name(model) for model in result.tied[:3].tolist())
         others += f" and {result.tied.size - 3:,} more" if result.tied.size > 3 else ""
         verb += f" tied with {others} for"
         best = best.removeprefix("the ")
-    if result.tolerance and not result.exact:
-        best += f" to within {result.tolerance:g}"
+    if result.epsilon and not result.exact:
+        best += f" to within {result.epsilon:g}"
     return f"{who} {verb} {best} {of} ({error}), {after}."
 
 
 def _after(result):
     """What it took."""
-    if result.versus is not None:
+    if result.baseline is not None:
         return f"after {result.cost:,.0f} of {_n_pairs(result):,} comparisons"
-    after = (f"after {result.n_evaluations:,} of {result.n_models * result.n_items:,} scores "
+    after = (f"after {result.n_pulls:,} of {result.n_arms * result.n_items:,} scores "
              f"({percent(result.fraction_read)})")
     return after if result.cost is None else f"{after} that cost {result.cost:,.6g}"
 
 
 def _n_pairs(result):
     """Comparisons that there are."""
-    others = result.n_models - 1
-    return result.n_items * others // 2 if result.versus == "all" else result.n_items * others
+    others = result.n_arms - 1
+    return result.n_items * others // 2 if result.baseline == "all" else result.n_items * others
 
 
 def _where(result):
     """What the answer is about."""
-    n_items = result.n_items // (result.n_models if result.versus == "all" else 1)
+    n_items = result.n_items // (result.n_arms if result.baseline == "all" else 1)
     where = f"these {n_items:,} {'' if result.weights is None else 'weighted '}items"
-    if result.population != "items":
-        of = ("the population" if result.population == "sample"
-              else f"the {result.population:,} items")
+    if result.population_size != result.n_items:
+        of = ("the population" if result.population_size == math.inf
+              else f"the {result.population_size:,} items")
         where = f"{of} that {where} are a sample of"
-    if result.versus is None:
+    if result.baseline is None:
         return f"on {where}"
     return f"on {where} by win rate against {_opponents(result)}"
 
 
 def _opponents(result):
-    return "one another" if result.versus == "all" else result.versus
+    return "one another" if result.baseline == "all" else result.baseline
 
 
 def _units(result):
-    return "pairs of item and opponent" if result.versus == "all" else "items"
+    return "pairs of item and opponent" if result.baseline == "all" else "items"
 
 
 def guarantee(result):
@@ -77,19 +79,19 @@ def guarantee(result):
     if not result.decided and result._budgeted:
         return _budget_guarantee(result)
     if not result.decided:
-        best = "best is" if result.top.size == 1 else f"{result.top.size} best are"
-        return (f"Not decided{_after_all(result)}: {result.survivors.size} of {result.n_models} "
+        best = "best is" if result.best_arms.size == 1 else f"{result.best_arms.size} best are"
+        return (f"Not decided{_after_all(result)}: {result.survivors.size} of {result.n_arms} "
                 f"models left. The {best} among them, except with probability at most "
                 f"{result.delta:g}.")
     if result.exact:
         return _exact_guarantee(result)
-    near = f" by more than {result.tolerance:g}" if result.tolerance else ""
+    near = f" by more than {result.epsilon:g}" if result.epsilon else ""
     return f"Wrong{near} with probability at most {result.delta:g}."
 
 
 def _after_all(result):
     """That nothing is left to read, of a sample."""
-    if result.items.size < result.n_items or result.population == "items":
+    if result.items.size < result.n_items or result.population_size == result.n_items:
         return ""
     return f" after all {result.n_items:,} items of the sample"
 
@@ -97,10 +99,10 @@ def _after_all(result):
 def _budget_guarantee(result):
     """What is known where models left by a schedule."""
     said = (f"Not certified{_after_all(result)}: the budget took out {result.dropped.size:,} of "
-            f"{result.n_models:,} models by a schedule. Wrong with probability of about "
+            f"{result.n_arms:,} models by a schedule. Wrong with probability of about "
             f"{percent(result.error_estimate)}, an estimate.")
-    if result.top.size == 1:
-        said += (f" Bets excluded {result.n_models - result.survivors.size:,}, the best with "
+    if result.best_arms.size == 1:
+        said += (f" Bets excluded {result.n_arms - result.survivors.size:,}, the best with "
                  f"probability at most {result.delta:g}.")
     return said
 
@@ -132,14 +134,41 @@ def failures(result):
     """How many calls failed, and of which model most; empty where none did."""
     if not result.n_failed:
         return ""
-    worst = int(result.failures.argmax())
-    return (f" {result.n_failed:,} scores are of calls that failed, {result.failures[worst]:,} of "
-            f"them of {result.name(worst)}.")
+    worst = int(result.n_failed_by_arm.argmax())
+    return (f" {result.n_failed:,} scores are of calls that failed, "
+            f"{result.n_failed_by_arm[worst]:,} of them of {result.name(worst)}.")
 
 
 def warn_of_failures(result):
-    """Say so where failures may have made the answer."""
+    """Warn if failures may have made the answer."""
     most = np.maximum(FEW, MANY * result.pulls)
-    if result.n_failed > MANY * result.n_evaluations or (result.failures > most).any():
-        warnings.warn(f"best_of:{failures(result)} The answer is about scores where these are "
-                      "`failed`; see `failures` of the result", RuntimeWarning, stacklevel=4)
+    if result.n_failed > MANY * result.n_pulls or (result.n_failed_by_arm > most).any():
+        warn(f"best_of:{failures(result)} The answer is about scores in which these are `failed`; "
+             "see `n_failed_by_arm` of the result", FailedCallsWarning)
+
+
+def short(result):
+    """Return the answer in a few words, for a representation."""
+    arms = result.best_arms.tolist()
+    names = ", ".join(repr(result.names[arm]) if result._named else str(arm) for arm in arms)
+    who = f"model{'s' if len(arms) > 1 else ''} {names} of {result.n_arms:,}"
+    if result.decided:
+        error = ("all was read" if _all_is_read(result)
+                 else f"error at most {percent(result.delta)}")
+    elif result._budgeted:
+        error = f"a guess, error about {percent(result.error_estimate)}"
+    else:
+        who = f"undecided, {result.survivors.size:,} of {result.n_arms:,} models left"
+        error = f"error at most {percent(result.delta)}"
+    return f"{who}, {error}, {count(result)}"
+
+
+def count(result):
+    """Return how many scores or comparisons were read, of how many."""
+    if result.baseline is not None:
+        return f"{result.cost:,.0f} of {_n_pairs(result):,} comparisons"
+    return f"{result.n_pulls:,} of {result.n_arms * result.n_items:,} scores"
+
+
+def _all_is_read(result):
+    return result.fraction_read == 1.0 and result.population_size == result.n_items

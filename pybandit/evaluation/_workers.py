@@ -246,7 +246,7 @@ class Workers:
         if isinstance(self._pool, Threads):
             return False
         return self.options.timeout is not None or (
-            self.options.calls_per_minute is not None and has_workers(self._pool))
+            self.options.per_minute is not None and has_workers(self._pool))
 
     def _made(self):
         given = self.options.executor

@@ -1,84 +1,87 @@
-"""What `best_of` found: the answer, what it took, bounds and a picture."""
+"""The result of `best_of`: the answer, what was read, bounds and a picture."""
 
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from pybandit._shared.checks import check_integer
 from pybandit._shared.types import Floats, Ints
 from pybandit.betting.budget import BudgetRace
 from pybandit.betting.confidence import ConfidenceBounds, confidence_sequence
 from pybandit.betting.race import BettingRace
-from pybandit.evaluation import _words
+from pybandit.evaluation import _table, _words
+from pybandit.evaluation._answer import Answer
 
 __all__ = ["BestOfResult"]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class BestOfResult:
-    """What `best_of` found.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class BestOfResult(Answer):
+    """Result of `best_of`.
 
     Attributes
     ----------
     best : int
-        The best model: the first of `top`.
-    best_name
-        Its name, None without names.
-    top : ndarray of int64, shape (k,)
-        The k best, best mean first. Where not `decided`, the present leaders.
-    names : tuple or None
-        The columns of the data frame.
-    n_models, n_items : int
-    n_evaluations : int
-        Scores read.
+        The best model: the first of `best_arms`.
+    best_name : str
+        Its name.
+    best_arms : ndarray of int64, shape (k,)
+        The k best models, best mean first. If not `decided`, the present leaders.
+    best_names : tuple of str
+        Their names.
+    names : tuple of str
+        Names of all models; "0", "1" and so on if none were given.
+    n_arms, n_items : int
+        Number of models and of items.
+    n_pulls : int
+        Number of scores read.
     fraction_read : float
-        Of all n_models * n_items.
+        Of all n_arms * n_items.
     decided : bool
-        False where `max_evaluations` or `max_cost` ended the race: the guarantee is then
-        that the k best are among the `survivors`. With a budget True where only bets
-        took models out.
+        False if `max_pulls` or ``max_cost`` ended the race: the guarantee is then that the k
+        best are among the `survivors`. With a budget True if only bets took models out.
     exact : bool
-        All items were read of the models that were left, so that totals decided
+        True if all items were read of the models that were left, so that totals decided
         between these. Models dropped before may have been better, with probability
         at most `delta`.
     survivors : ndarray of int64
-        Models that can still be among the k best; where decided, `top`. With a
-        `budget` also those `dropped`; of k > 1 the guarantee is then no more.
-    pulls : ndarray of int64, shape (n_models,)
+        Models that can still be among the k best; if decided, `best_arms`. With a
+        `budget` also those `dropped`; for k > 1 nothing else is then guaranteed.
+    pulls : ndarray of int64, shape (n_arms,)
         Items read of each model: the first ones of `items`.
-    means : ndarray of float64, shape (n_models,)
-        Of the scores read. Of models that left early they are rough.
+    means : ndarray of float64, shape (n_arms,)
+        Means of the scores read; rough for models that left early.
     items : ndarray of int64
-        In the order they were read.
-    delta, tolerance : float
-    value_range : (float, float) or float
+        Items in the order they were read.
+    delta, epsilon : float
         As given.
+    value_range : (float, float) or float
+        As given, or as known of the table.
     budget : int or None
         As given.
     cost : float or None
-        What the scores read have cost; None without `costs`.
-    spent : ndarray of float64, shape (n_models,), or None
+        Cost of the scores read; None without `costs`.
+    cost_by_arm : ndarray of float64, shape (n_arms,), or None
         The same of each model.
-    population : {"items", "sample"} or int
-        As given: what the answer, `intervals` and `error_estimate` are about.
+    population_size : int or math.inf
+        Number of items that the answer, `intervals` and `error_estimate` are about.
     weights : ndarray of float64, shape (n_items,), or None
-        As given; `means` are then of weighted means, and there are no bounds on them.
-    versus : str or None
-        Of `best_of_pairs`: whom the models were compared with, "all" or the baseline.
+        As given; `means` are then weighted means, and there are no bounds on them.
+    baseline : str or None
+        Of `best_of_pairs`: the model that all were compared with, or "all".
     dropped : ndarray of int64
-        With a budget, models that the schedule took out, which no bet was won against.
-    waste : int
-        Scores of many calls at once that came to nothing: their model had left, or the call had
-        begun and was out when the race ended. Not among `n_evaluations`, and not in `cost`.
-    failures : ndarray of int64, shape (n_models,)
-        Calls of each model that failed for good and count as `failed`. What `paid` or
-        `store` had from before is not known to be a failure, and not among them.
+        With a budget, models that the schedule took out: no bet was won against them.
+    n_wasted : int
+        Scores of calls at the same time that were not used: their model had left, or the call
+        was running when the race ended. Not among `n_pulls`, and not in `cost`.
+    n_failed_by_arm : ndarray of int64, shape (n_arms,)
+        Calls of each model that failed for good and count as `failed`. Failures that a store
+        had from before are not among them.
     n_failed : int
-        All of them.
+        Their sum.
     error_estimate : float or None
         With a budget, about how probable it is that the answer is wrong; see
-        `BudgetRace.error_estimate`. An estimate, no bound.
+        `BudgetRace.error_estimate`. An estimate, not a bound.
 
     See Also
     --------
@@ -92,8 +95,10 @@ class BestOfResult:
     --------
     >>> import numpy as np, pybandit as pb
     >>> scores = np.random.default_rng(0).random((5000, 3)) * [0.7, 0.8, 1.0]
-    >>> result = pb.best_of(scores, value_range=(0, 1), rng=1)
-    >>> result.best, result.n_evaluations, round(result.fraction_read, 2), result.decided
+    >>> result = pb.best_of(scores, rng=1)
+    >>> result
+    <BestOfResult: model 2 of 3, error at most 5 %, 476 of 15,000 scores>
+    >>> result.best, result.n_pulls, round(result.fraction_read, 2), result.decided
     (2, 476, 0.03, True)
     >>> result.pulls, result.means.round(2)
     (array([100, 188, 188]), array([0.33, 0.39, 0.47]))
@@ -103,72 +108,61 @@ class BestOfResult:
            [0.4 , 0.52]])
     """
 
-    top: np.ndarray
-    names: tuple | None
-    n_models: int
+    best_arms: Ints
+    names: tuple[str, ...]
+    n_arms: int
     n_items: int
-    n_evaluations: int
+    n_pulls: int
     exact: bool
     decided: bool
-    survivors: np.ndarray
-    pulls: np.ndarray
-    means: np.ndarray
-    items: np.ndarray
+    survivors: Ints
+    pulls: Ints
+    means: Floats
+    items: Ints
     delta: float
-    value_range: tuple | float
-    tolerance: float
+    value_range: tuple[float, float] | float
+    epsilon: float
     budget: int | None
-    dropped: np.ndarray
+    dropped: Ints
     cost: float | None
-    spent: np.ndarray | None
-    population: str | int
-    weights: np.ndarray | None
-    versus: str | None
-    waste: int
-    failures: np.ndarray
+    cost_by_arm: Floats | None
+    population_size: float
+    weights: Floats | None
+    baseline: str | None
+    n_wasted: int
+    n_failed_by_arm: Ints
+    _named: bool
     _race: BettingRace | BudgetRace
-    _sequences: dict = field(default_factory=dict)
+    _sequences: dict[int, ConfidenceBounds] = field(default_factory=dict)
 
     @property
     def best(self) -> int:
-        return int(self.top[0])
+        return int(self.best_arms[0])
 
     @property
-    def best_name(self) -> Any:
-        return None if self.names is None else self.names[self.best]
-
-    @property
-    def fraction_read(self) -> float:
-        return self.n_evaluations / (self.n_models * self.n_items)
-
-    @property
-    def n_failed(self) -> int:
-        return int(self.failures.sum())
+    def best_name(self) -> str:
+        return self.names[self.best]
 
     @property
     def error_estimate(self) -> float | None:
-        return self._race.error_estimate if self._budgeted else None
+        return self._race.error_estimate if isinstance(self._race, BudgetRace) else None
 
     @property
     def _has_bounds(self):
-        """Whether single means have confidence sequences."""
+        """True if single means have confidence sequences."""
         return isinstance(self.value_range, tuple) and self.weights is None
 
     @property
     def _budgeted(self):
         return isinstance(self._race, BudgetRace)
 
-    def name(self, model: int) -> str:
-        """The name of a model as text; 'model 3' without names."""
-        model = self._checked(model)
-        return f"model {model}" if self.names is None else str(self.names[model])
-
-    def rewards(self, model: int) -> Floats:
-        """The scores of a model in the order read; float64, shape (pulls[model],)."""
-        return self._race.rewards(self._checked(model))
-
     def confidence_sequence(self, model: int) -> ConfidenceBounds:
-        """Running bounds on the mean of one model over the `population`.
+        """Return running bounds on the mean of one model over the population.
+
+        Parameters
+        ----------
+        model : int
+            The model, in [0, n_arms - 1].
 
         Returns
         -------
@@ -180,7 +174,7 @@ class BestOfResult:
         Raises
         ------
         ValueError
-            Where `value_range` is one number, or items have weights.
+            If `value_range` is one number, or items have weights.
 
         Notes
         -----
@@ -197,20 +191,15 @@ class BestOfResult:
                              f"range of differences {self.value_range}")
         if model not in self._sequences:
             self._sequences[model] = confidence_sequence(
-                self.rewards(model), population=self._race._world, alpha=self.delta,
+                self.rewards(model), population_size=self.population_size, delta=self.delta,
                 value_range=self.value_range)
         return self._sequences[model]
 
     @property
-    def confidence_sequences(self) -> list[ConfidenceBounds]:
-        """List of `confidence_sequence` of every model."""
-        return [self.confidence_sequence(model) for model in range(self.n_models)]
-
-    @property
     def intervals(self) -> Floats:
-        """Last bounds on the mean of every model; float64, shape (n_models, 2)."""
-        return np.array([(bounds.lower[-1], bounds.upper[-1])
-                         for bounds in self.confidence_sequences])
+        """Last bounds on the mean of every model; float64, shape (n_arms, 2)."""
+        every = [self.confidence_sequence(arm) for arm in range(self.n_arms)]
+        return np.array([(bounds.lower[-1], bounds.upper[-1]) for bounds in every])
 
     def plot(self, ax: Any = None, *, logx: bool = True) -> Any:
         """Plot running means over the items read; dots mark eliminated models.
@@ -239,78 +228,53 @@ class BestOfResult:
         return elimination_axes(self, ax, logx)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the scores, as lists and plain numbers for JSON.
+        """Return everything but the scores, as lists and plain numbers for JSON.
 
-        `intervals` is None where `value_range` is one number, or items have weights.
+        `intervals` is None if `value_range` is one number or items have weights, and
+        `population_size` if it is infinite.
         """
-        return {
-            "best": self.best,
-            "best_name": None if self.names is None else self.name(self.best),
-            "top": self.top.tolist(),
-            "names": None if self.names is None else [str(name) for name in self.names],
-            "decided": self.decided,
-            "exact": self.exact,
-            "summary": self.summary(),
-            "guarantee": self.guarantee(),
-            "tied": self.tied.tolist(),
-            "survivors": self.survivors.tolist(),
-            "n_models": self.n_models,
-            "n_items": self.n_items,
-            "n_evaluations": self.n_evaluations,
-            "fraction_read": self.fraction_read,
-            "pulls": self.pulls.tolist(),
-            "means": self.means.tolist(),
-            "intervals": self.intervals.tolist() if self._has_bounds else None,
-            "items": self.items.tolist(),
-            "delta": self.delta,
-            "tolerance": self.tolerance,
-            "budget": self.budget,
-            "cost": self.cost,
-            "spent": None if self.spent is None else self.spent.tolist(),
-            "population": self.population,
-            "weights": None if self.weights is None else self.weights.tolist(),
-            "versus": self.versus,
-            "waste": self.waste,
-            "failures": self.failures.tolist(),
-            "dropped": self.dropped.tolist(),
-            "error_estimate": self.error_estimate,
-            "value_range": (list(self.value_range) if isinstance(self.value_range, tuple)
-                            else self.value_range),
-        }
+        return self._jsonable(
+            "best", "best_name", "best_arms", "best_names", "names", "decided", "exact", "tied",
+            "survivors", "n_arms", "n_items", "n_pulls", "fraction_read", "pulls", "means", "items",
+            "delta", "epsilon", "budget", "cost", "cost_by_arm", "population_size", "weights",
+            "baseline", "n_wasted", "n_failed_by_arm", "dropped", "error_estimate",
+            "value_range") | {
+            "summary": self.summary(), "guarantee": self.guarantee(),
+            "intervals": self.intervals.tolist() if self._has_bounds else None}
 
     @property
     def tied(self) -> Ints:
-        """Models outside of `top` of exactly the mean of its last; int64, increasing.
+        """Models outside of `best_arms` of exactly the mean of its last; int64, increasing.
 
-        Known of models that were read on all items, where the answer is `exact`; empty
+        Known of models that were read on all items, if the answer is `exact`; empty
         otherwise.
         """
         if not self.exact:
             return np.empty(0, dtype=np.int64)
         # not by means: of large scores they are rounded
         level = self._race._centred()
-        equal = (self.pulls == self.n_items) & (level == level[self.top[-1]])
-        equal[self.top] = False
+        equal = (self.pulls == self.n_items) & (level == level[self.best_arms[-1]])
+        equal[self.best_arms] = False
         return np.flatnonzero(equal)
 
     def summary(self) -> str:
-        """The answer in one sentence: who, among how many, how sure, after how much."""
+        """Return the answer in one sentence: the model, the error, and what was read."""
         return _words.summary(self)
 
     def guarantee(self) -> str:
-        """What holds, in a sentence."""
+        """Return what is guaranteed, in one sentence."""
         return _words.guarantee(self)
 
     def to_frame(self) -> Any:
-        """All models in a pandas.DataFrame, the answer first.
+        """Return all models in a pandas.DataFrame, the answer first.
 
         Returns
         -------
         pandas.DataFrame
-            Indexed by name: ``status`` ("best" or, where not decided, "leads"; "tied";
+            Indexed by name: ``status`` ("best" or, if not decided, "leads"; "tied";
             "left"; "dropped" by a budget's schedule; "excluded" by bets), ``mean`` of
             the scores read, ``items_read``, ``behind`` (mean difference to the first
-            of `top` on the items that both were read on) and, where `value_range` is
+            of `best_arms` on the items that both were read on) and, if `value_range` is
             (low, high), the `intervals` as ``lower`` and ``upper``.
 
         Raises
@@ -318,25 +282,19 @@ class BestOfResult:
         MissingPackageError
             Without pandas.
         """
-        from pybandit.evaluation._table import to_frame
+        return Answer.to_frame(self)
 
-        return to_frame(self)
+    def _columns(self, bounds=True):
+        return _table.columns(self, bounds)
+
+    def _order(self):
+        return _table.ranked(self)
 
     def _repr_html_(self) -> str:
-        from pybandit.evaluation._table import to_html
-
-        return to_html(self)
+        return self._html(self.summary(), _words.failures(self))
 
     def __str__(self) -> str:
-        return f"{self.summary()} {self.guarantee()}{_words.failures(self)}"
+        return "\n".join([self.summary() + _words.failures(self), "", *self._table()])
 
     def __repr__(self) -> str:
-        return (f"BestOfResult(top={self.top.tolist()}, population={self.population!r}, "
-                f"decided={self.decided}, exact={self.exact}, n_evaluations={self.n_evaluations}, "
-                f"fraction_read={self.fraction_read:.4g})")
-
-    def _checked(self, model):
-        model = check_integer("model", model, 0)
-        if model >= self.n_models:
-            raise ValueError(f"model must be below n_models = {self.n_models}; got {model}")
-        return model
+        return f"<BestOfResult: {_words.short(self)}>"

@@ -22,8 +22,8 @@ from pybandit._shared.checks import (
     shown,
 )
 from pybandit._shared.types import Floats, Ints
-from pybandit.betting._bets import Bets
 from pybandit.betting.limits import check_limits
+from pybandit.betting.options import Bets
 from pybandit.racing import b_normal, half_widths
 
 N_BETS = 16

@@ -1,64 +1,67 @@
-"""Models and items of a store: numbers that stay, whatever the order in which names are given."""
+"""Keys of a store as text: names of models and labels of items, whatever their order."""
 
-SCHEMA = """
-CREATE TABLE models (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
-CREATE TABLE items (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
-"""
+import hashlib
+import json
+
+PAIR = "["  # begins the text of two models, a JSON list
 
 
 class Names:
-    """The names of one evaluation, and the numbers that the file has for them.
+    """The names of one evaluation, and the text by which a file knows them.
 
     Parameters
     ----------
-    models, items : sequence or None
-        Names of the models and labels of the items; None if they are numbers.
-    n_models : int
-        The number of models, if they are numbers.
+    arms : sequence of str
+        Names of the models.
+    labels : sequence or None
+        Labels of the items; None if they are numbers.
+    n_items : int
+        The number of items.
     """
 
-    def __init__(self, models=None, items=None, n_models=0):
-        self.are_models, self.n_models = models is not None, n_models
-        self._given = {"models": models, "items": items}
-        self._numbers, self._names = {}, {}
+    def __init__(self, arms, labels, n_items):
+        self._arms, self._n_items = set(arms), n_items
+        # 7 and "7" are one label on the disk; the border refuses both in one evaluation
+        self._labels = None if labels is None else {str(label): label for label in labels}
 
-    def about(self, n_items):
-        """Facts about the keys, which the file keeps."""
-        models, items = self._given["models"], self._given["items"]
-        about = {"models": "numbers" if models is None else "names",
-                 "items": "numbers" if items is None else "labels"}
-        return about if items is not None else {"n_items": str(n_items), **about}
-
-    def join(self, db):
-        """Number the names that the file does not know, and read the numbers of the others."""
-        for table, given in self._given.items():
-            if given is None:
-                continue
-            # 7 and "7" are one label on the disk; the border refuses both in one evaluation
-            known = {name: number for number, name in db.execute(f"SELECT * FROM {table}")}
-            new = [(str(name),) for name in given if str(name) not in known]
-            if new:
-                db.executemany(f"INSERT INTO {table} (name) VALUES (?)", new)
-                known = {name: number for number, name in db.execute(f"SELECT * FROM {table}")}
-            self._numbers[table] = {name: known[str(name)] for name in given}
-            self._names[table] = {number: name for name, number in self._numbers[table].items()}
+    def about(self):
+        """Return facts about the items, which the file keeps."""
+        items = "numbers"
+        if self._labels is not None:
+            text = "\0".join(sorted(self._labels))
+            items = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+        return {"n_items": str(self._n_items), "items": items}
 
     def of(self, key):
-        """The numbers of a key, ``(model, item)``; KeyError for a name that was not given."""
-        model, item = key
-        numbers = self._numbers
-        return (numbers["models"][model] if "models" in numbers else model,
-                numbers["items"][item] if "items" in numbers else item)
-
-    def item(self, item):
-        """The number of an item."""
-        return self._numbers["items"][item] if "items" in self._numbers else item
+        """Return the text of a key, ``(model, item)`` or ``(model, model, item)``."""
+        *arms, item = key
+        return _text(arms), str(item)
 
     def key(self, place):
-        """The key of numbers, or None if this evaluation does not have the name."""
-        model, item = place
-        if "models" in self._names:
-            model = self._names["models"].get(model)
-        if "items" in self._names:
-            item = self._names["items"].get(item)
-        return None if model is None or item is None else (model, item)
+        """Return the key of a text, or None if this evaluation has no such model."""
+        arms, item = _arms(place[0]), self._item(place[1])
+        return (*arms, item) if item is not None and self._arms.issuperset(arms) else None
+
+    def _item(self, text):
+        if self._labels is not None:
+            return self._labels.get(text)
+        number = int(text) if text.isdecimal() and len(text) < 20 else self._n_items
+        return number if number < self._n_items else None
+
+
+def _text(arms):
+    """Return the text of a model, or of two; a name that looks like two is quoted as one."""
+    if len(arms) == 1 and not arms[0].startswith(PAIR):
+        return arms[0]
+    return json.dumps(list(arms), ensure_ascii=False)
+
+
+def _arms(text):
+    """Return the models of a text."""
+    if not text.startswith(PAIR):
+        return [text]
+    try:
+        arms = json.loads(text)
+    except ValueError:
+        return [text]
+    return arms if isinstance(arms, list) and all(isinstance(one, str) for one in arms) else [text]

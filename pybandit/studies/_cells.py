@@ -1,7 +1,6 @@
 """Scores that were paid for, in a file: SQLite, shared by processes, on the disk when kept.
 
-``cells``    scores by model and item, and costs where they are told; whether the call failed
-``models``   names of models by number, where the caller gives names; ``items`` likewise
+``cells``    scores by model and item, as text, and costs if told; whether the call failed
 ``claims``   cells that a process is at, so that no other one pays for them too
 ``owners``   processes that have claims, and when they last said so
 ``about``    what the evaluation is, which every later one must be too
@@ -14,27 +13,30 @@ import secrets
 import sqlite3
 import threading
 import time
-import warnings
 import weakref
 from collections.abc import MutableMapping
 
 from pybandit._shared import alive
-from pybandit._shared.errors import StudyDamagedError, StudyError
-from pybandit.studies._cell_names import SCHEMA as NAMES
-from pybandit.studies._cell_names import Names
+from pybandit._shared.checks import shown
+from pybandit._shared.errors import (
+    PybanditWarning,
+    StoreMismatchError,
+    StudyDamagedError,
+    StudyError,
+)
+from pybandit._shared.warn import warn
 from pybandit.studies._database import PATIENCE, WRITES, Database, begin_writes
 from pybandit.studies._errors import BUSY, code_of, named
 from pybandit.studies._files import checked, published, size_of
 from pybandit.studies._tables import check_tables
 
-APPLICATION, FORMAT, KIND = 0x70624365, 4, "file of scores"
+APPLICATION, FORMAT, KIND = 0x70624365, 1, "file of scores"
 SCHEMA = f"""
 {WRITES};
-{NAMES}
-CREATE TABLE cells (model INTEGER, item INTEGER, score REAL NOT NULL, cost REAL, time REAL,
-                    failed INTEGER NOT NULL, PRIMARY KEY (model, item)) WITHOUT ROWID;
-CREATE TABLE claims (model INTEGER, item INTEGER, owner TEXT NOT NULL,
-                     PRIMARY KEY (model, item)) WITHOUT ROWID;
+CREATE TABLE cells (arm TEXT, item TEXT, score REAL NOT NULL, cost REAL, time REAL,
+                    failed INTEGER NOT NULL, PRIMARY KEY (arm, item)) WITHOUT ROWID;
+CREATE TABLE claims (arm TEXT, item TEXT, owner TEXT NOT NULL,
+                     PRIMARY KEY (arm, item)) WITHOUT ROWID;
 CREATE TABLE owners (owner TEXT PRIMARY KEY, host TEXT NOT NULL, pid INTEGER NOT NULL,
                      began TEXT NOT NULL, beat REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -49,41 +51,33 @@ _OPEN = weakref.WeakValueDictionary()
 
 
 class Cells(MutableMapping):
-    """Scores, or tuples (score, cost), by (model, item); what `best_of` takes as paid.
+    """Scores, or tuples (score, cost), by (model, item); what `best_of` takes as `store`.
 
-    Models and items are numbers, or the `names` of the evaluation. `about` is what else the
-    file must agree with, as text by name. Models that are numbers may only become more.
-    What is written is on the disk when the call returns. Threads may share it, and
+    `names` are the `Names` of the evaluation. `about` is what else the file must agree with, as
+    text by name. What is written is on the disk when the call returns. Threads may share it, and
     processes of one machine the file.
     """
 
-    def __init__(self, path, n_items, told, failed=None, *, names=None, about=()):
+    def __init__(self, path, names, told, failed=None, about=()):
         self._failed = (*(failed or ()), None, None)[:2]
         self.path, self._told = os.fsdecode(path), told
         self._owner, self._beat = secrets.token_hex(16), 0.0
         self._lock, self._database = threading.RLock(), None
         self._closed, self._running = False, set()
-        self._names = names or Names()
-        self._about = {"costs": "told" if told else "not told", **self._names.about(n_items),
-                       **dict(about)}
+        self._names = names
+        self._about = {"costs": "told" if told else "not told", **names.about(), **dict(about)}
         _OPEN[self._owner] = self
         with self._lock, named(self.path, KIND):
             self._make()
             self._database = Database.open(self.path, self._check, APPLICATION, KIND,
                                            without_log=True)
-            if names is not None:
-                try:
-                    self._database.run(self._join)
-                except BaseException:
-                    self._database.close()
-                    raise
         if self._database.lost_log:
             self._warn_of_loss()
 
     def _warn_of_loss(self):
         try:
-            warnings.warn(f"store {self.path} lacks the scores of {self.path}-wal, which is not "
-                          "next to it: they will be paid for again", RuntimeWarning, stacklevel=3)
+            warn(f"store {self.path} lacks the scores of {self.path}-wal, which is not next to it: "
+                 "they will be paid for again", PybanditWarning)
         except BaseException:  # the caller's filters make it an error
             self.close()
             raise
@@ -156,25 +150,8 @@ class Cells(MutableMapping):
         kept = dict(db.execute("SELECT name, value FROM about LIMIT 10"))
         for name, value in self._about.items():
             if kept.get(name) != value:
-                raise ValueError(f"store must be of the same evaluation: {self.path} has {name} "
-                                 f"{kept.get(name)}; got {value}")
-
-    def _join(self):
-        """Number the names of this evaluation; refuse fewer models than are known by number."""
-        self._names.join(self._db)
-        if self._names.are_models:
-            return
-        row = self._db.execute("SELECT value FROM about WHERE name = 'n_models'").fetchone()
-        known = 0 if row is None else int(row[0]) if row[0].isdecimal() else -1
-        if not 0 <= known < 1 << 53:
-            self._refuse("about", f"n_models {row[0]!r:.40}")
-        n_models = self._names.n_models
-        if n_models < known:
-            raise ValueError(f"models must be at least the {known} of the store, or names, since "
-                             f"{self.path} knows them by number only; got {n_models}")
-        if n_models > known:
-            self._db.execute("INSERT OR REPLACE INTO about VALUES ('n_models', ?)",
-                             (str(n_models),))
+                raise StoreMismatchError(f"store must be of the same evaluation: {self.path} has "
+                                         f"{name} {shown(kept.get(name))}; got {shown(value)}")
 
     def _within(self, work):
         """Return `work()`, done in a transaction that is on the disk afterwards."""
@@ -193,7 +170,7 @@ class Cells(MutableMapping):
 
     def __getitem__(self, key):
         place = self._names.of(key)
-        row = self._row(f"SELECT score, cost FROM cells WHERE model = ? AND item = ? AND {KNOWN}",
+        row = self._row(f"SELECT score, cost FROM cells WHERE arm = ? AND item = ? AND {KNOWN}",
                         (*place, *self._failed))
         if row is None:
             raise KeyError(key)
@@ -216,11 +193,11 @@ class Cells(MutableMapping):
 
     def __iter__(self):
         with self._lock, named(self.path, KIND):
-            places, last = [], (-1, -1)
-            for place in self._db.execute(f"SELECT model, item FROM cells WHERE {KNOWN} ORDER BY "
-                                          "model, item", self._failed):
+            places, last = [], ("", "")
+            for place in self._db.execute(f"SELECT arm, item FROM cells WHERE {KNOWN} ORDER BY "
+                                          "arm, item", self._failed):
                 # in order: pages that contain each other have places without end
-                if not all(isinstance(one, int) and one >= 0 for one in place) or place <= last:
+                if not all(isinstance(one, str) for one in place) or place <= last:
                     self._refuse("cells", f"the place {place}")
                 key = self._names.key(place)
                 if key is not None:
@@ -239,18 +216,17 @@ class Cells(MutableMapping):
                 for key, cell in dict(cells).items()]
 
         def work():
-            self._db.executemany("DELETE FROM cells WHERE model = ? AND item = ? AND NOT " + KNOWN,
+            self._db.executemany("DELETE FROM cells WHERE arm = ? AND item = ? AND NOT " + KNOWN,
                                  [(*row[:2], *self._failed) for row in rows])
             self._db.executemany("INSERT OR IGNORE INTO cells VALUES (?, ?, ?, ?, ?, ?)", rows)
-            self._db.executemany("DELETE FROM claims WHERE model = ? AND item = ?",
+            self._db.executemany("DELETE FROM claims WHERE arm = ? AND item = ?",
                                  [row[:2] for row in rows])
 
         self._within(work)
 
     def drop(self, item):
         """Forget the scores of an item, which do not go together."""
-        number = self._names.item(item)
-        self._within(lambda: self._db.execute("DELETE FROM cells WHERE item = ?", (number,)))
+        self._within(lambda: self._db.execute("DELETE FROM cells WHERE item = ?", (str(item),)))
 
     # -- claims -------------------------------------------------------------------
 
@@ -263,7 +239,7 @@ class Cells(MutableMapping):
 
     def _claimed(self, places, most):
         # all at once: who waits for the others asks again and again
-        taken = {(model, item): owner for model, item, owner in self._db.execute(
+        taken = {(arm, item): owner for arm, item, owner in self._db.execute(
             "SELECT * FROM claims WHERE owner != ?", (self._owner,))}
         mine, alive = [], {}
         for place in places:
@@ -310,7 +286,7 @@ class Cells(MutableMapping):
     def release(self, places):
         """Give up claims: somebody else may pay for these."""
         self._within(lambda: self._db.executemany(
-            "DELETE FROM claims WHERE model = ? AND item = ? AND owner = ?",
+            "DELETE FROM claims WHERE arm = ? AND item = ? AND owner = ?",
             [(*self._names.of(place), self._owner) for place in places]))
 
     def keep_running(self, places):
@@ -345,9 +321,9 @@ class Cells(MutableMapping):
                     self._database.close()
 
     def _leave(self):
-        claimed = self._db.execute("SELECT model, item FROM claims WHERE owner = ?",
+        claimed = self._db.execute("SELECT arm, item FROM claims WHERE owner = ?",
                                    (self._owner,)).fetchall()
-        self._db.executemany("DELETE FROM claims WHERE model = ? AND item = ?",
+        self._db.executemany("DELETE FROM claims WHERE arm = ? AND item = ?",
                              [place for place in claimed if place not in self._running])
         if not self._running:
             self._db.execute("DELETE FROM owners WHERE owner = ?", (self._owner,))

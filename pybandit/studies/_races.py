@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from pybandit import betting
-from pybandit._shared.checks import shown
 from pybandit.betting._blocks import check_range
 from pybandit.betting._paired import PairedRace
 
@@ -65,7 +64,7 @@ class RacePolicy:
     @property
     def budget(self):
         """Evaluations at most, or None."""
-        return getattr(self.race, "budget", self.race.max_evaluations)
+        return getattr(self.race, "budget", self.race.max_pulls)
 
     @property
     def k(self):
@@ -115,9 +114,9 @@ def as_policy(policy):
     name = type(policy).__name__
     if type(policy) is not RACES.get(name):
         raise TypeError(f"policy must be a race of pybandit's, or a Policy; got {name}")
-    if isinstance(policy.costs, str):
+    if policy._is_told_costs():
         raise ValueError("policy must be a race whose costs are known before: a study records no "
-                         f"others; got costs={shown(policy.costs)}")
+                         "others; got costs that are told")
     if "ahead" in policy.get_state():
         raise ValueError("policy must be a race that was told whole blocks; got one with answers "
                          "ahead of its block: a study keeps these itself")

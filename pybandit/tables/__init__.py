@@ -4,7 +4,7 @@ Examples
 --------
 >>> import numpy as np, pybandit as pb
 >>> scores = np.random.default_rng(1).random((6000, 3)) * [0.7, 0.8, 1.0]
->>> blocks = pb.tables.shuffle(scores, "scores.parquet", seed=1)
+>>> blocks = pb.tables.shuffle(scores, "scores.parquet", rng=1)
 >>> pb.best_of(blocks, value_range=(0, 1), rng=1).best
 2
 """

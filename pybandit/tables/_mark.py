@@ -1,8 +1,8 @@
 """What a shuffled file says of itself, and whether that is still so.
 
-The mark is in the file's metadata: the seed, the number of rows, and checksums of the first
-column in the first and the last block. Programs that sort or cut a table may keep metadata; the
-checksums are then of other rows.
+The mark is in the file's metadata: the entropy of the order, the number of rows, and checksums
+of the first column in the first and the last block. Programs that sort or cut a table may keep
+metadata; the checksums are then of other rows.
 """
 
 import json
@@ -22,9 +22,9 @@ def checksum(column):
     return zlib.crc32(np.ascontiguousarray(values.astype(values.dtype.newbyteorder("<"))))
 
 
-def make_mark(seed, n_rows, first, last):
+def make_mark(entropy, n_rows, first, last):
     """The bytes that a file keeps."""
-    return json.dumps({"version": 1, "seed": seed, "rows": n_rows, "first": first,
+    return json.dumps({"version": 1, "entropy": entropy, "rows": n_rows, "first": first,
                        "last": last}).encode()
 
 

@@ -7,6 +7,8 @@ import numpy as np
 
 from pybandit._shared.checks import as_list, check_indices, refuse_masks, shown
 from pybandit._shared.errors import UnreadableFileError
+from pybandit._shared.files import check_exists
+from pybandit._shared.optional import require
 from pybandit.tables._cells import MOST_CELLS
 from pybandit.tables._mapped import give_back
 from pybandit.tables._npy import NpyFile
@@ -29,9 +31,18 @@ def suffix_of(path):
     return Path(os.fspath(path)).suffix.lower()
 
 
+def check_there(path):
+    """Raise an error unless the file exists and the package that reads it is installed."""
+    if suffix_of(path) in PARQUET:
+        require("pyarrow.parquet", "tables")
+    check_exists(path)
+
+
 def open_table(table, columns, shuffled):
     """The arguments of `Blocks`, by name."""
     if isinstance(table, (str, os.PathLike)):
+        if suffix_of(table) in FILES:
+            check_there(table)
         if suffix_of(table) in PARQUET:
             from pybandit.tables._parquet import ParquetTable
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from pybandit._shared.checks import LARGEST, check_integer, shown
 from pybandit._shared.optional import require
+from pybandit._shared.types import Rng
 from pybandit._shared.warn import warn
 from pybandit.tables import _mark
 from pybandit.tables._columns import REMEDY
@@ -34,9 +35,8 @@ MOST_PILES = 4096
 BLOCKS, LEAST_ROWS = 64, 256
 
 
-def shuffle(table: Any, path: str | os.PathLike[str], *, seed: int | None = None,
-            memory: int = 1 << 28, block_rows: int | None = None,
-            replace: bool = False) -> Blocks:
+def shuffle(table: Any, path: str | os.PathLike[str], *, memory: int = 1 << 28,
+            block_rows: int | None = None, overwrite: bool = False, rng: Rng = None) -> Blocks:
     """Write the rows of a table in one uniformly random order, to be read by blocks.
 
     Parameters
@@ -47,17 +47,19 @@ def shuffle(table: Any, path: str | os.PathLike[str], *, seed: int | None = None
         written in the dtype of block 0, which must hold the numbers of all blocks.
     path : path
         The file of Parquet to write.
-    seed : int, optional
-        At least 0. By default the operating system's randomness. It is kept in the
-        metadata of the file, under ``pybandit_shuffle``.
     memory : int, default 2**28
         Bytes that the rows may take at a time, about; at least 2**24. A table of more than
         2,000 times as many takes more.
     block_rows : int, optional
         Rows of a block, a row group of the file. By default as many as make a million
         cells, or 64 blocks.
-    replace : bool, default False
-        Whether a file that is there may be written over.
+    overwrite : bool, default False
+        If True, write over an existing file.
+    rng : None, int, SeedSequence or Generator, optional
+        Source of the order; an int must be in [0, 2**128). Its entropy is written to the
+        metadata of the file, under ``pybandit_shuffle``, so that the order can be made again
+        with ``rng=`` that number. A Generator leaves no entropy, and nor does a SeedSequence
+        with a spawn key.
 
     Returns
     -------
@@ -79,7 +81,7 @@ def shuffle(table: Any, path: str | os.PathLike[str], *, seed: int | None = None
 
     Notes
     -----
-    The order depends on the seed and the number of rows, and on nothing else: not on what
+    The order depends on `rng` and the number of rows, and on nothing else: not on what
     is in the table, on the memory or on the blocks. It is uniform up to ties of keys, whose
     probability is below ``n_rows**2 / 2**129``. A seed that was chosen because of what came
     out of it makes an order that scores have chosen, which nothing can find out.
@@ -95,19 +97,18 @@ def shuffle(table: Any, path: str | os.PathLike[str], *, seed: int | None = None
     --------
     >>> import numpy as np, pybandit as pb
     >>> scores = np.random.default_rng(1).random((6000, 3)) * [0.7, 0.8, 1.0]
-    >>> blocks = pb.tables.shuffle(scores, "scores.parquet", seed=7)
+    >>> blocks = pb.tables.shuffle(scores, "scores.parquet", rng=7)
     >>> blocks
     <Blocks: 6,000 rows of 3 columns in 24 blocks, shuffled>
     >>> result = pb.best_of("scores.parquet", value_range=(0, 1), rng=1)
-    >>> result.best, result.n_evaluations
+    >>> result.best, result.n_pulls
     (2, 204)
     """
     require("pyarrow", "tables")
-    if not isinstance(replace, (bool, np.bool_)):  # a text has a truth too, and "no" is true
-        raise TypeError(f"replace must be True or False; got {shown(replace)}")
-    target = _check_target(table, path, replace)
-    seed = (int(np.random.SeedSequence().entropy) if seed is None
-            else check_integer("seed", seed, 0, (1 << 128) - 1))
+    if not isinstance(overwrite, (bool, np.bool_)):  # a text has a truth too, and "no" is true
+        raise TypeError(f"overwrite must be True or False; got {shown(overwrite)}")
+    target = _check_target(table, path, overwrite)
+    bits, entropy = _stream(rng)
     memory = check_integer("memory", memory, LEAST_MEMORY)
     rows = open_rows(table)
     if block_rows is None:
@@ -120,9 +121,9 @@ def shuffle(table: Any, path: str | os.PathLike[str], *, seed: int | None = None
 
     def write(folder):
         piles = _Piles(rows, folder, memory)
-        piles.fill(np.random.PCG64(seed), memory // BATCH_SHARE)
+        piles.fill(bits, memory // BATCH_SHARE)
         made = os.path.join(folder, "made.parquet")
-        _write(piles, made, block_rows, seed)
+        _write(piles, made, block_rows, entropy)
         blocks = Blocks.open(made, columns=rows.models)  # nothing is there that cannot be read
         numbered = [] if rows.is_chosen else blocks.read.numberings()
         os.replace(made, target)
@@ -135,7 +136,22 @@ def shuffle(table: Any, path: str | os.PathLike[str], *, seed: int | None = None
     return Blocks.open(target, columns=[name for name in rows.models if name not in numbered])
 
 
-def _check_target(table, path, replace):
+def _stream(rng):
+    """Return the bit generator of the order and the entropy that makes it again, or None."""
+    if isinstance(rng, np.random.Generator):
+        return np.random.PCG64(rng.integers(1 << 63, size=4)), None
+    if rng is None or isinstance(rng, np.random.SeedSequence):
+        seeds = np.random.SeedSequence() if rng is None else rng
+        is_number = isinstance(seeds.entropy, int) and not seeds.spawn_key
+        return np.random.PCG64(seeds), seeds.entropy if is_number else None
+    if isinstance(rng, (int, np.integer)):
+        seed = check_integer("rng", rng, 0, (1 << 128) - 1)
+        return np.random.PCG64(seed), seed
+    raise TypeError("rng must be None, an int, a SeedSequence or a numpy.random.Generator; got "
+                    f"{shown(rng)}")
+
+
+def _check_target(table, path, overwrite):
     if not isinstance(path, (str, os.PathLike)) or suffix_of(path) not in PARQUET:
         raise ValueError(f"path must be a file named {' or '.join(PARQUET)}; got "
                          f"{shown(path)}")
@@ -145,10 +161,10 @@ def _check_target(table, path, replace):
     if target.exists():
         same = isinstance(table, (str, os.PathLike)) and Path(table).exists() and (
             target.samefile(table))
-        if same or not replace:
+        if same or not overwrite:
             raise ValueError(f"path must be another file than the table; got {str(target)!r}"
-                             if same else f"path must be a file that is not there, unless it is "
-                             f"to be replaced; got {str(target)!r}")
+                             if same else f"path must be a file that does not exist, unless "
+                             f"overwrite is True; got {str(target)!r}")
     return target
 
 
@@ -247,7 +263,7 @@ def _unused(name, names):
     return name
 
 
-def _write(piles, path, block_rows, seed):
+def _write(piles, path, block_rows, entropy):
     """One row group a block, and the mark."""
     arrow, parquet = require("pyarrow", "tables"), require("pyarrow.parquet", "tables")
     schema = piles.rows.schema
@@ -271,4 +287,4 @@ def _write(piles, path, block_rows, seed):
         if left.num_rows:
             write(left)
         writer.add_key_value_metadata(
-            {_mark.KEY: _mark.make_mark(seed, piles.rows.n_rows, checksums[0], checksums[-1])})
+            {_mark.KEY: _mark.make_mark(entropy, piles.rows.n_rows, checksums[0], checksums[-1])})

@@ -80,7 +80,7 @@ class Blocks:
     >>> blocks
     <Blocks: 6,000 rows of 3 columns in 6 blocks, shuffled>
     >>> result = pb.best_of(blocks, value_range=(0, 1), rng=1)
-    >>> result.best, result.n_evaluations
+    >>> result.best, result.n_pulls
     (2, 380)
     """
 

@@ -1,5 +1,7 @@
 """Races by betting that the tests share, answered from a table of rewards."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -25,7 +27,21 @@ def price(arms, items):
 def told_costs(race, arms, items):
     """What is told to a race made with costs="told"; None for another."""
     costs = getattr(race, "costs", None)
-    return price(arms, items) if isinstance(costs, str) else None
+    told = costs is not None and isinstance(costs.values, str)
+    return price(arms, items) if told else None
+
+
+def grouped(options):
+    """Return options with mixture, n_bets and hybrid as Bets, and limits of money as Costs."""
+    options = dict(options)
+    bets = {name: options.pop(name) for name in ("n_bets", "hybrid") if name in options}
+    if bets or "mixture" in options:
+        options["bets"] = pb.betting.Bets(options.pop("mixture", "product"), **bets)
+    limits = {limit: options.pop(name) for name, limit in
+              (("max_cost", "max_cost"), ("cost_budget", "budget")) if name in options}
+    if limits:
+        options["costs"] = pb.betting.Costs(options.get("costs", "told"), **limits)
+    return options
 
 
 def frozen(value):
@@ -44,24 +60,26 @@ def assert_says(error, *words):
 
 REWARDS = np.random.default_rng(3).random((300, 4)) * [0.8, 0.85, 0.9, 1.0]
 MAKERS = {
-    "best": lambda **o: pb.BettingRace(4, 300, **{**RACE, **o}),
-    "hybrid": lambda **o: pb.BettingRace(4, 300, hybrid=True, **{**RACE, **o}),
-    "near": lambda **o: pb.BettingRace(4, 300, tolerance=0.03, **{**RACE, **o}),
-    "top": lambda **o: pb.BettingRace(4, 300, k=2, tolerance=0.03, **{**RACE, **o}),
-    "ebmix": lambda **o: pb.BettingRace(4, 300, k=2, mixture="ebmix", **{**RACE, **o}),
-    "stream": lambda **o: pb.BettingRace(4, None, bets=7, **{**RACE, **o}),
-    "sample": lambda **o: pb.BettingRace(4, 300, **{**RACE, "population": "sample", **o}),
-    "of more": lambda **o: pb.BettingRace(4, 300, k=2, **{**RACE, "population": 1000, **o}),
-    "weighted": lambda **o: pb.BettingRace(4, 300, **{
-        **RACE, "weights": np.arange(300) % 9 + 1.0, **o}),
-    "priced": lambda **o: pb.BettingRace(4, 300, **{
+    "best": lambda **o: pb.BettingRace(4, 300, **grouped({**RACE, **o})),
+    "hybrid": lambda **o: pb.BettingRace(4, 300, **grouped({**RACE, "hybrid": True, **o})),
+    "near": lambda **o: pb.BettingRace(4, 300, epsilon=0.03, **grouped({**RACE, **o})),
+    "top": lambda **o: pb.BettingRace(4, 300, k=2, epsilon=0.03, **grouped({**RACE, **o})),
+    "ebmix": lambda **o: pb.BettingRace(4, 300, k=2, **grouped({**RACE, "mixture": "ebmix", **o})),
+    "stream": lambda **o: pb.BettingRace(4, None, **grouped({**RACE, "n_bets": 7, **o})),
+    "sample": lambda **o: pb.BettingRace(
+        4, 300, **grouped({**RACE, "population_size": math.inf, **o})),
+    "of more": lambda **o: pb.BettingRace(
+        4, 300, k=2, **grouped({**RACE, "population_size": 1000, **o})),
+    "weighted": lambda **o: pb.BettingRace(4, 300, **grouped({
+        **RACE, "weights": np.arange(300) % 9 + 1.0, **o})),
+    "priced": lambda **o: pb.BettingRace(4, 300, **grouped({
         **RACE, "costs": price(np.arange(4), np.arange(300)[:, None]), "max_cost": 900.0,
-        "block_size": 4, **o}),
-    "told": lambda **o: pb.BettingRace(4, 300, k=2, **{
-        **RACE, "costs": "told", "max_cost": 900.0, **o}),
-    "sides": lambda **o: pb.BettingThreshold(4, 300, threshold=0.43, **{**RACE, **o}),
-    "sides near": lambda **o: pb.BettingThreshold(4, None, threshold=0.43, tolerance=0.03,
-                                                  mixture="ebmix", **{**RACE, **o}),
+        "block_size": 4, **o})),
+    "told": lambda **o: pb.BettingRace(4, 300, k=2, **grouped({
+        **RACE, "costs": "told", "max_cost": 900.0, **o})),
+    "sides": lambda **o: pb.BettingThreshold(4, 300, threshold=0.43, **grouped({**RACE, **o})),
+    "sides near": lambda **o: pb.BettingThreshold(4, None, threshold=0.43, epsilon=0.03,
+                                                  **grouped({**RACE, "mixture": "ebmix", **o})),
 }
 # "told" takes costs in `tell`
 SILENT = {name: make for name, make in MAKERS.items() if name != "told"}

@@ -11,7 +11,7 @@ import pybandit as pb
 from dear import part
 from pybandit.betting import _paired
 
-from betting.races import RACE, REWARDS, frozen, makers, play
+from betting.races import RACE, REWARDS, frozen, grouped, makers, play
 from betting.reference import betting as twin
 from racing.reference.problems import random_rewards
 
@@ -24,13 +24,13 @@ def problem(seed, plugged=False):
     rewards = limits[0] + (limits[1] - limits[0]) * rewards
     options = dict(
         delta=float(rng.choice([0.4, 0.1, 0.01])),
-        tolerance=float(rng.choice([0.0, 0.0, 0.05, 0.5])),
+        epsilon=float(rng.choice([0.0, 0.0, 0.05, 0.5])),
         mixture=str(rng.choice(["product", "product", "ebmix"])),
-        bets=int(rng.choice([1, 2, 5, 16, 64])),
+        n_bets=int(rng.choice([1, 2, 5, 16, 64])),
         block_size=int(rng.choice([0, 1, 1])) or None,
     )
     if plugged and rng.random() < 0.6:
-        options.update(mixture="plug-in", bets=None)
+        options.update(mixture="plug-in", n_bets=None)
     return rng, rewards, limits, options
 
 
@@ -64,12 +64,13 @@ def test_the_twins_of_the_best_arms(k, n_problems):
         hybrid = k == 1 and options["mixture"] == "product" and bool(rng.random() < 0.4)
         most_items = 400 if stream else n_items
         scalar = seed % 3 == 0
-        race = pb.BettingRace(n_arms, None if stream else n_items, k=k, hybrid=hybrid, rng=seed,
-                              value_range=limits[1] - limits[0] if scalar else limits, **options)
+        race = pb.BettingRace(n_arms, None if stream else n_items, k=k, rng=seed,
+                              value_range=limits[1] - limits[0] if scalar else limits,
+                              **grouped(options | {"hybrid": hybrid}))
         order = order_of(race, most_items) % n_items
         play(race, rewards, most_items)
-        shared = dict(mixture=options["mixture"], n_bets=options["bets"], iid=stream,
-                      tolerance=options["tolerance"])
+        shared = dict(mixture=options["mixture"], n_bets=options["n_bets"], iid=stream,
+                      epsilon=options["epsilon"])
         if k == 1:
             expected = twin.race(
                 rewards, np.zeros(n_arms), order,
@@ -85,9 +86,9 @@ def test_the_twins_of_the_best_arms(k, n_problems):
         if race.done:
             assert_items(race, expected.n_items)
             if race.block_size == 1:
-                assert race.n_pulls == expected.n_evaluations, (seed, options)
+                assert race.n_pulls == expected.n_pulls, (seed, options)
         assert race.exact <= expected.exact
-        ends.add((race.done, race.exact, stream, options["mixture"], options["tolerance"] > 0))
+        ends.add((race.done, race.exact, stream, options["mixture"], options["epsilon"] > 0))
     assert len(ends) >= 12
 
 
@@ -101,17 +102,17 @@ def test_the_twin_of_the_threshold():
         rewards = rewards[:, :n_arms]
         stream = seed % 5 == 0
         options["block_size"] = 1 if stream else options["block_size"]
-        options["tolerance"] *= float(rng.choice([0.02, 0.2]))
+        options["epsilon"] *= float(rng.choice([0.02, 0.2]))
         tau = float(np.quantile(rewards.mean(axis=0), rng.random())) + 0.01
         tau = min(max(tau, limits[0] + 0.01), limits[1] - 0.01)
         most_items = 400 if stream else n_items
         race = pb.BettingThreshold(n_arms, None if stream else n_items, threshold=tau,
-                                   value_range=limits, rng=seed, **options)
+                                   value_range=limits, rng=seed, **grouped(options))
         order = order_of(race, most_items) % n_items
         play(race, rewards, most_items)
         expected = twin.threshold(
-            rewards, order, tau, options["delta"], limits, options["tolerance"],
-            options["mixture"], options["bets"], iid=stream)
+            rewards, order, tau, options["delta"], limits, options["epsilon"],
+            options["mixture"], options["n_bets"], iid=stream)
         if race.done:
             assert tuple(np.isin(np.arange(n_arms), race.above)) == expected.above, seed
             assert_items(race, max(expected.n_items))
@@ -123,7 +124,7 @@ def test_the_twin_of_the_threshold():
                                   np.array(expected.above)[decided])
         assert race.exact == (race.done and max(expected.exact) and race.n_items is not None
                               and bool(race._race.alive.size))
-        ends.add((race.done, race.exact, stream, options["mixture"], options["tolerance"] > 0))
+        ends.add((race.done, race.exact, stream, options["mixture"], options["epsilon"] > 0))
     assert len(ends) >= 10
 
 
@@ -213,7 +214,7 @@ def test_exact_ends():
 def test_a_budget_is_never_exceeded(n_arms, n_items, spare, k, block_size, seed):
     rng, budget = np.random.default_rng(seed), n_arms + spare
     rewards = random_rewards(rng, n_items, n_arms)
-    options = dict(max_evaluations=budget, block_size=block_size, rng=seed, value_range=(0, 1))
+    options = dict(max_pulls=budget, block_size=block_size, rng=seed, value_range=(0, 1))
     for race in (pb.BettingRace(n_arms, n_items, k=min(k, n_arms - 1), **options),
                  pb.BettingThreshold(n_arms, n_items, threshold=0.5, **options)):
         while not race.done:
@@ -235,27 +236,27 @@ def test_budgets_too_small():
     for make in (pb.BettingRace, lambda *a, **o: pb.BettingThreshold(*a, threshold=0.5, **o)):
         for budget in (0, 6):
             with pytest.raises(pb.errors.InfeasibleBudgetError,
-                               match=rf"max_evaluations.* 7.* {budget}$"):
-                make(7, 100, max_evaluations=budget, **RACE)
-        race = play(make(7, 100, max_evaluations=7, **RACE), np.eye(100)[:, :7])
+                               match=rf"max_pulls.* 7.* {budget}$"):
+                make(7, 100, max_pulls=budget, **RACE)
+        race = play(make(7, 100, max_pulls=7, **RACE), np.eye(100)[:, :7])
         assert race.done and race.n_pulls == 7 and not race.exact
 
 
-# -- tolerance ----------------------------------------------------------------------
+# -- epsilon ----------------------------------------------------------------------
 
 
 @pytest.mark.some(1)
-@pytest.mark.parametrize("wins, tolerance", [([5, 3, 3], 0.2), ([4, 4, 2], 0.3), ([6, 4], 0.3)])
-def test_a_tolerance_errs_with_probability_delta_by_enumeration(wins, tolerance):
-    """All orders of populations where an error is an arm beyond the tolerance, by an item."""
+@pytest.mark.parametrize("wins, epsilon", [([5, 3, 3], 0.2), ([4, 4, 2], 0.3), ([6, 4], 0.3)])
+def test_a_tolerance_errs_with_probability_delta_by_enumeration(wins, epsilon):
+    """All orders of populations where an error is an arm beyond the epsilon, by an item."""
     rewards = np.array([[float(item % 6 < win) for win in wins] for item in range(6)])
     rewards = np.column_stack([np.roll(column, 2 * arm) for arm, column in enumerate(rewards.T)])
     means = rewards.mean(axis=0)
-    bad = np.flatnonzero(means < means.max() - tolerance)
+    bad = np.flatnonzero(means < means.max() - epsilon)
     assert bad.size
     for delta in (0.2, 0.6):
         law = twin.enumerate_errors(rewards, np.zeros(len(wins)),
-                                    twin.Options(delta, tolerance=tolerance))
+                                    twin.Options(delta, epsilon=epsilon))
         assert sum(law.get(int(arm), 0) for arm in bad) <= delta
 
 
@@ -268,8 +269,8 @@ def test_a_tolerance_costs_little_and_saves_near_ties():
     near[:, 1] = near[:, 0]
     near[:3, 1] = 1.0 - near[:3, 1]
 
-    def read(rewards, tolerance):
-        return sum(play(pb.BettingRace(12, 1500, tolerance=tolerance, value_range=(0, 1), rng=seed),
+    def read(rewards, epsilon):
+        return sum(play(pb.BettingRace(12, 1500, epsilon=epsilon, value_range=(0, 1), rng=seed),
                         rewards).n_pulls for seed in range(15))
 
     assert read(far, 0.005) <= 1.02 * read(far, 0.0)

@@ -5,16 +5,16 @@ import pytest
 
 import pybandit as pb
 
-from betting.races import assert_says
+from betting.races import assert_says, grouped
 
 SHARED = [
     ({"delta": 0}, ["delta", "0.0"]),
     ({"delta": 1}, ["delta", "1.0"]),
     ({"delta": np.nan}, ["delta", "nan"]),
     ({"delta": -0.5}, ["delta", "-0.5"]),
-    ({"tolerance": -0.1}, ["tolerance", "-0.1"]),
-    ({"tolerance": np.inf}, ["tolerance", "inf"]),
-    ({"tolerance": np.nan}, ["tolerance", "nan"]),
+    ({"epsilon": -0.1}, ["epsilon", "-0.1"]),
+    ({"epsilon": np.inf}, ["epsilon", "inf"]),
+    ({"epsilon": np.nan}, ["epsilon", "nan"]),
     ({"value_range": (1, 0)}, ["value_range", "(1, 0)"]),
     ({"value_range": (1, 1)}, ["value_range", "(1, 1)"]),
     ({"value_range": None}, ["value_range", "None"]),
@@ -28,17 +28,17 @@ SHARED = [
     ({"value_range": (0, 1e-310)}, ["value_range", "1e-150 to", "1e-310"]),
     ({"value_range": 1e-310}, ["value_range", "1e-150 to", "1e-310"]),
     ({"value_range": 1e151}, ["value_range", "1e+150 wide", "1e+151"]),
-    ({"bets": 0}, ["bets", "0"]),
-    ({"bets": 65}, ["bets", "64", "65"]),
+    ({"n_bets": 0}, ["n_bets", "0"]),
+    ({"n_bets": 65}, ["n_bets", "64", "65"]),
     ({"mixture": "sum"}, ["mixture", "sum", "ebmix", "product"]),
     ({"block_size": 0}, ["block_size", "0"]),
     ({"block_size": -3}, ["block_size", "-3"]),
     ({"n_items": 0}, ["n_items", "0"]),
-    ({"max_evaluations": 2}, ["max_evaluations", "3", "2"]),
+    ({"max_pulls": 2}, ["max_pulls", "3", "2"]),
     ({"n_arms": 2**40}, ["n_arms must be at most", 2**40]),
     ({"n_items": 2**64}, ["n_items must be at most", 2**64]),
     ({"block_size": 2**64}, ["block_size must be at most", 2**64]),
-    ({"max_evaluations": 2**64}, ["max_evaluations must be at most", 2**64]),
+    ({"max_pulls": 2**64}, ["max_pulls must be at most", 2**64]),
     ({"delta": [0.1, 0.2]}, ["delta must be a number", "(2,)"]),
 ]
 RACE_ONLY = [
@@ -46,9 +46,9 @@ RACE_ONLY = [
     ({"k": 3}, ["k", "n_arms = 3", "3"]),
     ({"k": -1}, ["k", "-1"]),
     ({"hybrid": True, "mixture": "ebmix"}, ["hybrid", "ebmix"]),
-    ({"hybrid": True, "k": 2}, ["hybrid", "k = 2"]),
+    ({"hybrid": True, "k": 2}, ["hybrid", "k = 1"]),
     ({"hybrid": True, "mixture": "plug-in"}, ["hybrid", "plug-in"]),
-    ({"bets": 5, "mixture": "plug-in"}, ["bets", "plug-in", "5"]),
+    ({"n_bets": 5, "mixture": "plug-in"}, ["n_bets", "plug-in", "5"]),
     ({"n_arms": 1}, ["n_arms", "2", "1"]),
 ]
 THRESHOLD_ONLY = [
@@ -59,16 +59,17 @@ THRESHOLD_ONLY = [
     ({"value_range": 1.0}, ["value_range", "1.0"]),
     ({"n_arms": 0}, ["n_arms", "0"]),
     ({"mixture": "plug-in"}, ["mixture", "product", "plug-in"]),
+    ({"hybrid": True}, ["BettingThreshold", "hybrid=False"]),
 ]
 
 
 def make_race(n_arms=3, n_items=10, **options):
-    return pb.BettingRace(n_arms, n_items, **{"value_range": (0, 1), **options})
+    return pb.BettingRace(n_arms, n_items, **grouped({"value_range": (0, 1), **options}))
 
 
 def make_threshold(n_arms=3, n_items=10, **options):
-    return pb.BettingThreshold(n_arms, n_items, **{"value_range": (0, 1), "threshold": 0.5,
-                                                   **options})
+    return pb.BettingThreshold(n_arms, n_items, **grouped({
+        "value_range": (0, 1), "threshold": 0.5, **options}))
 
 
 @pytest.mark.parametrize(
@@ -87,12 +88,29 @@ def test_options(make, options, words):
 @pytest.mark.parametrize(
     "options, word",
     [({"n_arms": 2.5}, "n_arms"), ({"n_arms": None}, "n_arms"), ({"n_items": 1.5}, "n_items"),
-     ({"n_items": "x"}, "n_items"), ({"bets": 1.5}, "bets"), ({"bets": True}, "bets"),
-     ({"delta": "0.1"}, "delta"), ({"tolerance": None}, "tolerance"),
+     ({"n_items": "x"}, "n_items"), ({"n_bets": 1.5}, "n_bets"), ({"n_bets": True}, "n_bets"),
+     ({"delta": "0.1"}, "delta"), ({"epsilon": None}, "epsilon"),
      ({"value_range": "ab"}, "value_range"), ({"value_range": ("a", "b")}, "value_range"),
-     ({"block_size": 2.5}, "block_size"), ({"max_evaluations": 9.5}, "max_evaluations"),
+     ({"block_size": 2.5}, "block_size"), ({"max_pulls": 9.5}, "max_pulls"),
      ({"rng": "seed"}, "rng")],
 )
 def test_types(make, options, word):
     with pytest.raises(TypeError, match=word):
         make(**options)
+
+
+@pytest.mark.parametrize("make", [make_race, make_threshold])
+def test_bets_are_a_group(make):
+    with pytest.raises(TypeError, match=r"bets of \w+ must be a Bets.*; got 16"):
+        make(bets=16)
+    assert make(bets=pb.betting.Bets("ebmix", n_bets=4)).bets.n_bets == 4
+
+
+def test_a_race_has_the_limit_of_its_kind():
+    with pytest.raises(ValueError, match="BettingRace must have max_cost instead of budget"):
+        make_race(costs=pb.betting.Costs(1.0, budget=9.0))
+    with pytest.raises(ValueError, match="BudgetRace must have budget instead of max_cost"):
+        pb.BudgetRace(3, 10, budget=9, costs=pb.betting.Costs(1.0, max_cost=9.0), value_range=1.0)
+    with pytest.raises(ValueError, match="hybrid=False"):
+        pb.BudgetRace(3, 10, budget=9, value_range=1.0,
+                      bets=pb.betting.Bets("product", hybrid=True))

@@ -78,15 +78,15 @@ def play(race, rewards):
 
 
 @pytest.mark.parametrize("mixture", ["product", "ebmix"])
-@pytest.mark.parametrize("tolerance", [0.0, 0.02])
-def test_errors_of_the_best_two(mixture, tolerance):
-    """Six arms, all within two items of 500: an error is an arm beyond the tolerance."""
+@pytest.mark.parametrize("epsilon", [0.0, 0.02])
+def test_errors_of_the_best_two(mixture, epsilon):
+    """Six arms, all within two items of 500: an error is an arm beyond the epsilon."""
     rng, n_races, wrong = np.random.default_rng(3), 2_000, 0
-    wins = [250, 250, 249, 249, 249, 248] if not tolerance else [250, 250, 239, 239, 239, 239]
+    wins = [250, 250, 249, 249, 249, 248] if not epsilon else [250, 250, 239, 239, 239, 239]
     for _ in range(n_races):
         rewards = coins(rng, 500, wins)
-        race = pb.BettingRace(6, 500, k=2, delta=DELTA, value_range=(0, 1), mixture=mixture,
-                              tolerance=tolerance, rng=rng)
+        race = pb.BettingRace(6, 500, k=2, delta=DELTA, value_range=(0, 1),
+                              bets=pb.betting.Bets(mixture), epsilon=epsilon, rng=rng)
         wrong += set(play(race, rewards).recommend()) != {0, 1}
     assert_at_most_delta(wrong, n_races)
 
@@ -98,17 +98,17 @@ def test_errors_at_a_threshold(mixture):
     rewards = coins(rng, 500, [300, 300, 301, 301])
     for _ in range(n_races):
         race = pb.BettingThreshold(4, 500, threshold=300.5 / 500, delta=DELTA, rng=rng,
-                                   value_range=(0, 1), mixture=mixture)
+                                   value_range=(0, 1), bets=pb.betting.Bets(mixture))
         wrong += play(race, rewards).above.tolist() != [2, 3]
     assert_at_most_delta(wrong, n_races, 0.02, mixture=mixture)
 
 
 def test_errors_within_a_tolerance():
-    """Ending on an arm worse by more than the tolerance, by an item, is an error."""
+    """Ending on an arm worse by more than the epsilon, by an item, is an error."""
     rng, n_races, wrong = np.random.default_rng(5), 5_000, 0
     rewards = coins(rng, 500, [250, 239])
     for _ in range(n_races):
-        race = pb.BettingRace(2, 500, delta=DELTA, value_range=(0, 1), tolerance=0.02, rng=rng)
+        race = pb.BettingRace(2, 500, delta=DELTA, value_range=(0, 1), epsilon=0.02, rng=rng)
         wrong += play(race, rewards).recommend()[0] != 0
     assert_at_most_delta(wrong, n_races)
 
@@ -143,7 +143,7 @@ def mean_evaluations(make_rewards, n_orders, seed):
         rewards = make_rewards(rng)
         for _ in range(n_orders // 4):
             result = pb.race(rewards, bound=bound, rng=rng)
-            read.append(result.n_evaluations)
+            read.append(result.n_pulls)
             wrong += result.best != 0
     assert wrong <= stats.binom.isf(1e-6, n_orders, 0.05)
     assert np.std(read) / np.sqrt(n_orders) < 0.015 * np.mean(read)

@@ -44,7 +44,7 @@ def test_a_race_continues_bit_for_bit(name, seed, block_size, budget):
     rewards = random_rewards(rng, 300, 4)
 
     def make():
-        return MAKERS[name](rng=seed, block_size=block_size, max_evaluations=budget)
+        return MAKERS[name](rng=seed, block_size=block_size, max_pulls=budget)
 
     straight = play(make(), rewards, 120)
     copied = play(make(), rewards, 120, lambda race: COPIES[rng.integers(len(COPIES))](race))

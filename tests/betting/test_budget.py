@@ -13,7 +13,7 @@ import pybandit as pb
 from dear import part
 from pybandit.betting._rejects import Rejects
 
-from betting.races import assert_says, frozen, play
+from betting.races import assert_says, frozen, grouped, play
 from betting.reference import budget as twin
 from racing.reference.problems import random_rewards
 
@@ -64,12 +64,12 @@ def test_the_twin_of_the_race():
         if seed % 2:
             rewards = np.round(rewards)  # ties, and sums without rounding
         budget = int(rng.integers(n_arms, n_items * n_arms + 1))
-        options = dict(delta=float(rng.choice([0.5, 0.05])), bets=int(rng.choice([4, 16])),
+        options = dict(delta=float(rng.choice([0.5, 0.05])), n_bets=int(rng.choice([4, 16])),
                        mixture=str(rng.choice(["product", "ebmix"])))
-        race = pb.BudgetRace(n_arms, n_items, budget=budget, rng=seed, **UNIT, **options)
+        race = pb.BudgetRace(n_arms, n_items, budget=budget, rng=seed, **UNIT, **grouped(options))
         state = race.get_state()
         expected = twin.race(rewards, state["order"], budget, state["keys"], options["delta"], 1.0,
-                             options["mixture"], options["bets"])
+                             options["mixture"], options["n_bets"])
         play(race, rewards)
         assert race.recommend().tolist() == [expected.winner], seed
         assert tuple(race.pulls) == expected.pulls, seed
@@ -227,7 +227,8 @@ def test_states_that_are_none(change, words):
     (dict(budget=1.5), TypeError, ["budget", 1.5]),
     (dict(k=12), ValueError, ["k", 12]), (dict(k=0), ValueError, ["k", 0]),
     (dict(value_range=(1, 0)), ValueError, ["value_range"]),
-    (dict(delta=0), ValueError, ["delta"]), (dict(mixture="no"), ValueError, ["mixture", "no"])])
+    (dict(delta=0), ValueError, ["delta"]),
+    (dict(bets="ebmix"), TypeError, ["bets", "Bets", "ebmix"])])
 def test_arguments(options, error, words):
     with pytest.raises(error) as caught:
         pb.BudgetRace(12, 200, **{"budget": 100, **UNIT, **options})

@@ -47,7 +47,7 @@ def reference(x, size, alpha, method, bets=16):
 @pytest.mark.parametrize("method", METHODS)
 def test_equals_the_twin(method, size, kind):
     x = draws(kind, 70, 3)
-    bounds = pb.confidence_sequence(x, size, method=method)
+    bounds = pb.confidence_sequence(x, population_size=size or math.inf, method=method)
     expected = reference(x, size, 0.05, method)
     if method == "asymptotic":  # the range is known here, and what it leaves possible
         read = np.cumsum(x), np.cumsum(1 - x)
@@ -61,7 +61,8 @@ def test_equals_the_twin(method, size, kind):
 @pytest.mark.parametrize("method", GUARANTEED)
 def test_equals_the_twin_with_any_number_of_bets(method, bets):
     x = draws("uniform", 130, 4)
-    bounds = pb.confidence_sequence(x[:60], 130, 0.2, method=method, bets=bets)
+    bounds = pb.confidence_sequence(x[:60], population_size=130, delta=0.2, method=method,
+                                    n_bets=bets)
     expected = reference(x[:60], 130, 0.2, method, bets)
     np.testing.assert_allclose(bounds, expected, rtol=0, atol=1e-9)
 
@@ -70,7 +71,7 @@ def test_equals_the_twin_with_any_number_of_bets(method, bets):
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "sorted"])
 def test_the_walk_is_two_steps_from_exact(kind, size):
     x = draws(kind, 700, 5)
-    lower, upper = pb.confidence_sequence(x, size)
+    lower, upper = pb.confidence_sequence(x, population_size=size or math.inf)
     step = (upper[-1] - lower[-1]) / 256
     grid = twin.bets(16)
     for found, side in [(lower[-1], x), (1 - upper[-1], 1 - x)]:
@@ -89,8 +90,8 @@ def test_capital_by_hand():
     np.testing.assert_allclose(capital, np.cumprod(factors), rtol=1e-14)
     np.testing.assert_allclose(twin.null_means(x, mean, size), m, rtol=1e-14)
     # and the kernel's own, bet by bet, against its candidate
-    sequence = pb.betting.ConfidenceSequence(size)
-    sequence.update(x)
+    sequence = pb.betting.ConfidenceSequence(population_size=size or math.inf)
+    sequence.tell(x)
     state = sequence.get_state()
     for side, values in [(0, x), (1, 1 - x)]:
         candidate = state["sides"][2, side]
@@ -104,8 +105,8 @@ def test_capital_by_hand():
 def test_the_capital_kept_is_the_twins(kind, size):
     """Whatever was replayed and cut into blocks: 400 values, over all of which means move."""
     x = draws(kind, 390, 6)
-    sequence = pb.betting.ConfidenceSequence(size)
-    sequence.update(x)
+    sequence = pb.betting.ConfidenceSequence(population_size=size or math.inf)
+    sequence.tell(x)
     state = sequence.get_state()
     for side, values in [(0, x), (1, 1 - x)]:
         candidate = state["sides"][2, side]
@@ -118,7 +119,7 @@ def test_large_bets_fade_without_denormals():
     """Many values ruin the largest bets: what falls below 2^-800 is dropped."""
     sequence = pb.betting.ConfidenceSequence()
     for piece in np.split(draws("uniform", 64 * 300, 14), 300):
-        sequence.update(piece)
+        sequence.tell(piece)
         capital = sequence.get_state()["capital"]
         assert ((capital == 0) | (capital >= 2.0**-800)).all()
     assert (capital[:, -1] == 0).all() and (capital[:, :8] > 1e-9).all()
@@ -129,8 +130,9 @@ def test_large_bets_fade_without_denormals():
 def test_exact_once_everything_is_read(method, size):
     for kind in KINDS:
         x = draws(kind, size, 7)
-        sequence = pb.betting.ConfidenceSequence(size, value_range=(-3, 5), method=method)
-        lower, upper = sequence.update(8 * x - 3)
+        sequence = pb.betting.ConfidenceSequence(population_size=size or math.inf,
+                                                 value_range=(-3, 5), method=method)
+        lower, upper = sequence.tell(8 * x - 3)
         assert lower[-1] == upper[-1] == sequence.mean == sequence.lower == sequence.upper
         assert math.isclose(sequence.mean, (8 * x - 3).mean(), rel_tol=1e-12, abs_tol=1e-12)
 
@@ -140,7 +142,7 @@ def test_exact_once_everything_is_read(method, size):
 def test_bounds_narrow_and_keep_what_is_possible(method, size):
     for kind in ["uniform", "rare", "zeros", "halves", "skewed"]:
         x = draws(kind, 300, 8)
-        lower, upper = pb.confidence_sequence(x, size, method=method)
+        lower, upper = pb.confidence_sequence(x, population_size=size or math.inf, method=method)
         assert (np.diff(lower) >= 0).all() and (np.diff(upper) <= 0).all()
         assert (lower <= upper).all() and lower.min() >= 0 and upper.max() <= 1
         if size:
@@ -152,7 +154,7 @@ def test_a_bound_that_was_proved_wrong_gives_way():
     """Sorted values: the first hundred zeros are no random sample of the population."""
     x = np.repeat([0.0, 1.0], 100)
     for method in GUARANTEED:
-        lower, upper = pb.confidence_sequence(x, 200, method=method)
+        lower, upper = pb.confidence_sequence(x, population_size=200, method=method)
         assert upper[99] < 0.5
         assert (upper >= np.cumsum(x) / 200).all()
         assert lower[-1] == upper[-1] == 0.5
@@ -170,11 +172,12 @@ def cuts(draw):
 @given(cuts(), st.sampled_from(METHODS), st.sampled_from([0.01, 0.05, 0.5]))
 def test_pieces_and_pickles_change_nothing(cut, method, alpha):
     x, at, size = cut
-    whole = pb.confidence_sequence(x, size, alpha, method=method)
-    sequence = pb.betting.ConfidenceSequence(size, alpha, method=method)
+    whole = pb.confidence_sequence(x, population_size=size or math.inf, delta=alpha, method=method)
+    sequence = pb.betting.ConfidenceSequence(population_size=size or math.inf, delta=alpha,
+                                             method=method)
     pieces = []
     for piece in np.split(x, at):
-        pieces.append(sequence.update(piece))
+        pieces.append(sequence.tell(piece))
         sequence = pickle.loads(pickle.dumps(sequence))
     for name in ("lower", "upper"):
         joined = np.concatenate([getattr(bounds, name) for bounds in pieces])
@@ -188,8 +191,8 @@ def test_pieces_and_pickles_change_nothing(cut, method, alpha):
 def test_reflected_values_give_reflected_bounds(cut, method):
     # on a grid: 1 - x is exact, and so is its reflection
     x, _, size = np.round(cut[0] * 1024) / 1024, *cut[1:]
-    lower, upper = pb.confidence_sequence(x, size, method=method)
-    reflected = pb.confidence_sequence(1 - x, size, method=method)
+    lower, upper = pb.confidence_sequence(x, population_size=size or math.inf, method=method)
+    reflected = pb.confidence_sequence(1 - x, population_size=size or math.inf, method=method)
     np.testing.assert_allclose(reflected.lower, 1 - upper, rtol=0, atol=1e-9)
     np.testing.assert_allclose(reflected.upper, 1 - lower, rtol=0, atol=1e-9)
 
@@ -198,30 +201,33 @@ def test_reflected_values_give_reflected_bounds(cut, method):
 @given(cuts(), st.sampled_from(METHODS), st.floats(-1e3, 1e3), st.floats(1e-3, 1e3))
 def test_bounds_move_with_the_units(cut, method, low, width):
     x, _, size = np.round(cut[0] * 1024) / 1024, *cut[1:]
-    plain = np.array(pb.confidence_sequence(x, size, method=method))
+    plain = np.array(pb.confidence_sequence(x, population_size=size or math.inf, method=method))
     high = low + width
-    moved = pb.confidence_sequence(np.clip(low + width * x, low, high), size, method=method,
+    moved = pb.confidence_sequence(np.clip(low + width * x, low, high),
+                                   population_size=size or math.inf, method=method,
                                    value_range=(low, high))
-    tolerance = 1e-9 * (abs(low) + width)
+    epsilon = 1e-9 * (abs(low) + width)
     if method != "asymptotic":
         # a candidate within rounding of its threshold may fall in one unit and stand in the other
-        tolerance += width * 2 / 128 * (plain[1] - plain[0]).max()
-    np.testing.assert_allclose(moved, low + width * plain, rtol=0, atol=tolerance)
+        epsilon += width * 2 / 128 * (plain[1] - plain[0]).max()
+    np.testing.assert_allclose(moved, low + width * plain, rtol=0, atol=epsilon)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_independent_values_are_the_limit_of_large_populations(method):
     x = draws("skewed", 500, 9)
-    independent = pb.confidence_sequence(x, None, method=method)
+    independent = pb.confidence_sequence(x, population_size=math.inf, method=method)
     for size in (10**12, 10**15):
-        finite = pb.confidence_sequence(x, size, method=method)
+        finite = pb.confidence_sequence(x, population_size=size or math.inf, method=method)
         np.testing.assert_allclose(finite, independent, rtol=0, atol=1e-6)
-    np.testing.assert_array_equal(pb.confidence_sequence(x, math.inf, method=method), independent)
+    np.testing.assert_array_equal(pb.confidence_sequence(x, population_size=math.inf,
+                                                         method=method), independent)
 
 
 def test_asymptotic_needs_no_range():
     x = np.random.default_rng(10).normal(1e3, 5.0, 500)
-    lower, upper = pb.confidence_sequence(x, 500, value_range=None, method="asymptotic")
+    lower, upper = pb.confidence_sequence(x, population_size=500, value_range=None,
+                                          method="asymptotic")
     expected = twin.asymptotic(x, 500, 0.05, n_best=1000)
     assert (lower[0], upper[0]) == (-math.inf, math.inf)
     np.testing.assert_allclose([lower, upper], expected, rtol=1e-9)
@@ -254,7 +260,7 @@ def test_known_widths(kind):
     size, rng, widths = 100_000, np.random.default_rng(11), []
     for _ in range(60):
         x = rng.permutation(population(kind, size, rng))
-        lower, upper = pb.confidence_sequence(x[:10_000], size)
+        lower, upper = pb.confidence_sequence(x[:10_000], population_size=size or math.inf)
         widths.append((upper - lower)[[99, 999, 9_999]] / 2)
     mean, error = np.mean(widths, axis=0), np.std(widths, axis=0) / np.sqrt(len(widths))
     for found, spread, known in zip(mean, error, KNOWN_WIDTHS[kind], strict=True):
@@ -264,7 +270,7 @@ def test_known_widths(kind):
 def test_without_the_tilt_the_width_would_not_follow_the_population():
     """At nine tenths of the population: a third of what independent values would give."""
     x = np.random.default_rng(12).random(2_000)
-    finite = np.diff(pb.confidence_sequence(x[:1_800], 2_000), axis=0)[0, -1]
+    finite = np.diff(pb.confidence_sequence(x[:1_800], population_size=2_000), axis=0)[0, -1]
     independent = np.diff(pb.confidence_sequence(x[:1_800]), axis=0)[0, -1]
     assert finite < 0.5 * independent
 
@@ -277,36 +283,37 @@ def test_without_the_tilt_the_width_would_not_follow_the_population():
         ([-1e-300], ["values", "-1e-300", "index 0"]),
         ([math.inf], ["values", "inf"]),
         (np.zeros((2, 2)), ["values", "(2, 2)"]),
-        (np.zeros(9), ["values", "population of 10", "12"]),
+        (np.zeros(9), ["values", "population_size = 10", "12"]),
     ],
 )
 @pytest.mark.parametrize("method", METHODS)
 def test_bad_values_change_nothing(method, values, words):
-    sequence = pb.betting.ConfidenceSequence(10, method=method)
-    sequence.update([0.1, 0.9, 0.4])
+    sequence = pb.betting.ConfidenceSequence(population_size=10, method=method)
+    sequence.tell([0.1, 0.9, 0.4])
     before = pickle.dumps(sequence)
     with pytest.raises(ValueError) as caught:
-        sequence.update(values)
+        sequence.tell(values)
     for word in words:
         assert word in str(caught.value)
     assert pickle.dumps(sequence) == before
     for bad in (["a"], [1j], None):
         with pytest.raises(TypeError, match="values"):
-            sequence.update(bad)
+            sequence.tell(bad)
     assert pickle.dumps(sequence) == before
 
 
 @pytest.mark.parametrize(
     "options, error, words",
     [
-        ({"alpha": 0.0}, ValueError, ["alpha", "0"]),
-        ({"alpha": 1.0}, ValueError, ["alpha", "1"]),
-        ({"alpha": math.nan}, ValueError, ["alpha", "nan"]),
-        ({"alpha": [0.1, 0.2]}, ValueError, ["alpha", "(2,)"]),
-        ({"alpha": "0.1"}, TypeError, ["alpha"]),
-        ({"population": 0}, ValueError, ["population", "0"]),
-        ({"population": 2.5}, TypeError, ["population", "2.5"]),
-        ({"population": math.nan}, TypeError, ["population", "nan"]),
+        ({"delta": 0.0}, ValueError, ["delta", "0"]),
+        ({"delta": 1.0}, ValueError, ["delta", "1"]),
+        ({"delta": math.nan}, ValueError, ["delta", "nan"]),
+        ({"delta": [0.1, 0.2]}, ValueError, ["delta", "(2,)"]),
+        ({"delta": "0.1"}, TypeError, ["delta"]),
+        ({"population_size": 0}, ValueError, ["population_size", "0"]),
+        ({"population_size": 2.5}, TypeError, ["population_size", "2.5"]),
+        ({"population_size": math.nan}, TypeError, ["population_size", "nan"]),
+        ({"population_size": None}, TypeError, ["population_size", "math.inf", "None"]),
         ({"value_range": None}, ValueError, ["value_range", "betting", "None"]),
         ({"value_range": (1, 1)}, ValueError, ["value_range", "(1, 1)"]),
         ({"value_range": (1, 0)}, ValueError, ["value_range", "(1, 0)"]),
@@ -314,9 +321,9 @@ def test_bad_values_change_nothing(method, values, words):
         ({"value_range": (-1e308, 1e308)}, ValueError, ["value_range", "difference"]),
         ({"value_range": 1.0}, ValueError, ["value_range", "1.0"]),
         ({"method": "normal"}, ValueError, ["method", "normal", "betting"]),
-        ({"bets": 0}, ValueError, ["bets", "0"]),
-        ({"bets": 65}, ValueError, ["bets", "64", "65"]),
-        ({"bets": 1.5}, TypeError, ["bets", "1.5"]),
+        ({"n_bets": 0}, ValueError, ["n_bets", "0"]),
+        ({"n_bets": 65}, ValueError, ["n_bets", "64", "65"]),
+        ({"n_bets": 1.5}, TypeError, ["n_bets", "1.5"]),
     ],
 )
 def test_bad_options(options, error, words):
@@ -331,26 +338,26 @@ def test_asymptotic_refuses_what_cannot_be_squared():
     sequence = pb.betting.ConfidenceSequence(value_range=None, method="asymptotic")
     for bad in (math.nan, math.inf, 1e200):
         with pytest.raises(ValueError, match="values"):
-            sequence.update([0.0, bad])
+            sequence.tell([0.0, bad])
     assert sequence.n == 0
 
 
 def test_nothing_and_one_value_are_values():
-    sequence = pb.betting.ConfidenceSequence(5)
-    assert sequence.update([]).lower.shape == (0,)
-    assert sequence.update(0.5).lower.shape == (1,)
-    assert sequence.update(np.array([1, 0], dtype=np.int8)).upper.shape == (2,)
+    sequence = pb.betting.ConfidenceSequence(population_size=5)
+    assert sequence.tell([]).lower.shape == (0,)
+    assert sequence.tell(0.5).lower.shape == (1,)
+    assert sequence.tell(np.array([1, 0], dtype=np.int8)).upper.shape == (2,)
     assert sequence.n == 3 and "n=3" in repr(sequence)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_states_are_plain_and_checked(method):
-    sequence = pb.betting.ConfidenceSequence(50, method=method)
-    sequence.update(draws("uniform", 20, 13))
+    sequence = pb.betting.ConfidenceSequence(population_size=50, method=method)
+    sequence.tell(draws("uniform", 20, 13))
     state = sequence.get_state()
     assert all(isinstance(v, (int, float, str, tuple, np.ndarray)) for v in state.values())
     again = pb.betting.ConfidenceSequence.from_state(state)
-    assert again.update([0.5]).lower[0] == sequence.update([0.5]).lower[0]
+    assert again.tell([0.5]).lower[0] == sequence.tell([0.5]).lower[0]
     for name, wrong in [("capital", np.zeros(3)), ("sides", np.full((3, 2), np.nan)), ("n", 51),
                         ("history", np.zeros(7)), ("method", "none")]:
         with pytest.raises(ValueError):
@@ -361,18 +368,18 @@ def test_states_are_plain_and_checked(method):
 def test_populations_of_any_size(method):
     """1e308 is as good as endless."""
     values = np.random.default_rng(3).random(300)
-    whole = pb.confidence_sequence(values, population=1e308, method=method)
+    whole = pb.confidence_sequence(values, population_size=1e308, method=method)
     endless = pb.confidence_sequence(values, method=method)
     assert np.isfinite(whole).all()
     np.testing.assert_allclose(whole, endless, atol=1e-9)
-    with pytest.raises(ValueError, match="population must be at most"):
-        pb.confidence_sequence(values, population=10**400, method=method)
+    with pytest.raises(ValueError, match="population_size must be at most"):
+        pb.confidence_sequence(values, population_size=10**400, method=method)
 
 
 @pytest.mark.parametrize("options, word", [
     ({"method": ["betting"]}, "method"), ({"method": {}}, "method"),
-    ({"alpha": [0.1, 0.2]}, "alpha"), ({"population": [1, 2]}, "population"),
-    ({"bets": 65}, "bets must be at most 64"), ({"bets": np.array([1, 2])}, "bets"),
+    ({"delta": [0.1, 0.2]}, "delta"), ({"population_size": [1, 2]}, "population_size"),
+    ({"n_bets": 65}, "n_bets must be at most 64"), ({"n_bets": np.array([1, 2])}, "n_bets"),
     ({"value_range": np.ma.array([0.0, 1.0], mask=[1, 0])}, "value_range must not be masked"),
 ])
 def test_errors_name_the_argument(options, word):
@@ -383,6 +390,6 @@ def test_errors_name_the_argument(options, word):
 def test_masked_values_are_refused():
     sequence = pb.betting.ConfidenceSequence()
     with pytest.raises(ValueError, match="values must not be masked; got a mask at index 1"):
-        sequence.update(np.ma.array([0.1, 99.0, 0.3], mask=[0, 1, 0]))
-    sequence.update(np.ma.array([0.1, 0.2]))
+        sequence.tell(np.ma.array([0.1, 99.0, 0.3], mask=[0, 1, 0]))
+    sequence.tell(np.ma.array([0.1, 0.2]))
     assert sequence.n == 2

@@ -1,6 +1,7 @@
 """How often confidence sequences miss, over whole populations, and how wide they are."""
 
 import functools
+import math
 
 import numpy as np
 import pytest
@@ -35,7 +36,7 @@ def misses(orders, mean, **options):
     """In how many orders the bounds ever leave the mean out."""
     count = 0
     for x in orders:
-        lower, upper = pb.confidence_sequence(x, alpha=ALPHA, **options)
+        lower, upper = pb.confidence_sequence(x, delta=ALPHA, **options)
         count += bool((lower > mean + 1e-9).any() or (upper < mean - 1e-9).any())
     return count
 
@@ -47,7 +48,7 @@ def test_the_bounds_miss_at_most_alpha(method, kind, size, n_runs):
     """At any time, up to the last value."""
     values, rng = population(kind, size), np.random.default_rng(61)
     orders = (rng.permutation(values) for _ in range(n_runs))
-    missed = misses(orders, values.mean(), population=size, method=method)
+    missed = misses(orders, values.mean(), population_size=size, method=method)
     assert missed <= stats.binom.ppf(0.999, n_runs, ALPHA), missed / n_runs
     if method == "betting" and kind == "uniform" and n_runs >= 1_000:
         # little is given away: .0385 here
@@ -77,7 +78,7 @@ def test_known_widths_late(kind):
     size, rng, widths = 100_000, np.random.default_rng(63), []
     for _ in range(60):
         lower, upper = pb.confidence_sequence(rng.permutation(population(kind, size))[:90_000],
-                                              size)
+                                              population_size=size or math.inf)
         widths.append((upper - lower)[[49_999, 89_999]] / 2)
     mean, error = np.mean(widths, axis=0), np.std(widths, axis=0) / np.sqrt(len(widths))
     for found, spread, known in zip(mean, error, KNOWN_WIDTHS[kind], strict=True):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import pybandit as pb
 
-from betting.races import RACE, assert_says, frozen, play, price, told_costs
+from betting.races import RACE, assert_says, frozen, grouped, play, price, told_costs
 from racing.reference.problems import random_rewards
 
 N, K = 120, 5
@@ -31,17 +31,17 @@ def test_what_is_spent_is_known(shape, budgeted):
     table = np.broadcast_to(SHAPES[shape][:, None] if shape == "items" else SHAPES[shape], (N, K))
     make = pb.BudgetRace if budgeted else pb.BettingRace
     race = make(K, N, costs=SHAPES[shape], **RACE, **({"budget": 300} if budgeted else {}))
-    assert race.cost == 0.0 and race.spent.tolist() == [0.0] * K
+    assert race.cost == 0.0 and race.cost_by_arm.tolist() == [0.0] * K
     play(race, REWARDS)
-    np.testing.assert_allclose(race.spent, paid(race, table))
-    assert race.cost == pytest.approx(race.spent.sum())
-    race.spent[:] = -1.0
-    assert race.spent.min() >= 0.0
+    np.testing.assert_allclose(race.cost_by_arm, paid(race, table))
+    assert race.cost == pytest.approx(race.cost_by_arm.sum())
+    race.cost_by_arm[:] = -1.0
+    assert race.cost_by_arm.min() >= 0.0
 
 
 def test_without_costs_there_is_no_cost():
     race = play(pb.BettingRace(K, N, **RACE), REWARDS)
-    assert race.cost is None and race.spent is None
+    assert race.cost is None and race.cost_by_arm is None
 
 
 @pytest.mark.parametrize("shape", ["table", "arms", "items"])
@@ -51,7 +51,8 @@ def test_costs_change_nothing_but_the_end(shape):
     costly = play(pb.BettingRace(K, N, block_size=3, costs=SHAPES[shape], **RACE), REWARDS)
     assert frozen(free._race.arrays) == frozen(costly._race.arrays)
     assert free.recommend().tolist() == costly.recommend().tolist()
-    stopped = play(pb.BettingRace(K, N, block_size=3, costs=SHAPES[shape], max_cost=30.0, **RACE),
+    costs = pb.betting.Costs(SHAPES[shape], max_cost=30.0)
+    stopped = play(pb.BettingRace(K, N, block_size=3, costs=costs, **RACE),
                    REWARDS)
     n = stopped.pulls.max()
     assert not stopped.decided and 0 < n < free.pulls.max()
@@ -67,21 +68,21 @@ def test_known_costs_are_never_exceeded(seed, spare, budgeted, k):
     rewards, costs = random_rewards(rng, N, K), rng.exponential(size=(N, K)) ** 3
     most = float(costs.sum(axis=1).max()) + spare
     make = pb.BudgetRace if budgeted else pb.BettingRace
-    name = "budget_cost" if budgeted else "max_cost"
-    race = play(make(K, N, k=k, value_range=(0, 1), rng=seed, costs=costs, **{name: most}),
-                rewards)
+    limit = "budget" if budgeted else "max_cost"
+    costed = pb.betting.Costs(costs, **{limit: most})
+    race = play(make(K, N, k=k, value_range=(0, 1), rng=seed, costs=costed), rewards)
     assert race.cost <= most and race.n_batches > 0
-    np.testing.assert_allclose(race.spent, paid(race, costs))
+    np.testing.assert_allclose(race.cost_by_arm, paid(race, costs))
     if not race.decided and not budgeted:
         item = race.get_state()["order"][race.pulls.max()]
         assert race.cost + costs[item, race.survivors].sum() > most * (1 - 1e-12)
 
 
-@pytest.mark.parametrize("name", ["max_cost", "budget_cost"])
+@pytest.mark.parametrize("name", ["max_cost", "budget"])
 def test_costs_that_are_told(name):
     """One item first, for its price; then what earlier items cost is expected of the next."""
-    make = pb.BudgetRace if name == "budget_cost" else pb.BettingRace
-    race = make(K, N, costs="told", delta=1e-9, **{name: 100.0}, **RACE)
+    make = pb.BudgetRace if name == "budget" else pb.BettingRace
+    race = make(K, N, costs=pb.betting.Costs(**{name: 100.0}), delta=1e-9, **RACE)
     assert race.ask()[0].size == K
     dearest = 0.0
     while not race.done:
@@ -90,16 +91,17 @@ def test_costs_that_are_told(name):
         dearest = max(dearest, costs.sum())
         mixed = np.random.default_rng(1).permutation(arms.size)
         race.tell(arms[mixed], items[mixed], REWARDS[items, arms][mixed], costs[mixed])
-    np.testing.assert_allclose(race.spent, paid(race, TABLE))
+    np.testing.assert_allclose(race.cost_by_arm, paid(race, TABLE))
     assert 50.0 < race.cost < 100.0 + dearest
     state = race.get_state()
     assert state["costs"].size == race.n_pulls
 
 
 def test_costs_that_cost_nothing():
-    free = play(pb.BettingRace(K, N, costs=0.0, max_cost=1.0, block_size=4, **RACE), REWARDS)
+    free = play(pb.BettingRace(K, N, costs=pb.betting.Costs(0.0, max_cost=1.0), block_size=4,
+                               **RACE), REWARDS)
     assert free.decided and free.cost == 0.0
-    spent = play(pb.BudgetRace(K, N, costs=0.0, budget_cost=1.0, **RACE), REWARDS)
+    spent = play(pb.BudgetRace(K, N, costs=pb.betting.Costs(0.0, budget=1.0), **RACE), REWARDS)
     assert spent.pulls.max() == N or spent.decided
 
 
@@ -112,8 +114,8 @@ def test_the_best_is_left_in_every_order():
     costs = np.abs(rewards - [[0.0, 1.0]]) * 3 + 0.1
     lost = n_orders = 0
     for order in itertools.permutations(range(6)):
-        race = pb.BettingRace(2, 6, delta=0.6, value_range=(0, 1), rng=1, costs=costs,
-                              max_cost=15.0)
+        race = pb.BettingRace(2, 6, delta=0.6, value_range=(0, 1), rng=1,
+                              costs=pb.betting.Costs(costs, max_cost=15.0))
         race._order = np.array(order)
         play(race, rewards)
         lost += 0 not in race.survivors
@@ -131,7 +133,8 @@ def test_ten_thousand_costly_races(told):
         best = np.flatnonzero(rewards.mean(axis=0) == rewards.mean(axis=0).max())
         costs = 0.1 + 5.0 * np.abs(rewards - rng.integers(0, 2))
         race = pb.BettingRace(3, 40, delta=delta, value_range=(0, 1), rng=seed, block_size=1,
-                              costs="told" if told else costs, max_cost=rng.uniform(20, 900))
+                              costs=pb.betting.Costs("told" if told else costs,
+                                                     max_cost=rng.uniform(20, 900)))
         while not race.done:
             arms, items = race.ask()
             race.tell(arms, items, rewards[items, arms], costs[items, arms] if told else None)
@@ -143,17 +146,19 @@ def test_ten_thousand_costly_races(told):
 @pytest.mark.parametrize("cost", [0.1, 0.01, 0.3, 0.7])
 @pytest.mark.parametrize("shape", ["one", "arms", "items", "table"])
 @pytest.mark.parametrize("make, name", [(pb.BettingRace, "max_cost"),
-                                        (pb.BudgetRace, "budget_cost")])
+                                        (pb.BudgetRace, "budget")])
 def test_money_for_one_item_pays_for_it(make, name, shape, cost):
     """Whatever the sum of so many tenths is in floats."""
     rewards = np.random.default_rng(1).random((60, 40))
     for n_arms in range(2, 41):
         sizes = {"one": (), "arms": n_arms, "items": 60, "table": (60, n_arms)}
-        options = {"costs": np.full(sizes[shape], cost), name: n_arms * cost}
-        race = play(make(n_arms, 60, **RACE, **options), rewards[:, :n_arms])
+        costs = np.full(sizes[shape], cost)
+        most = pb.betting.Costs(costs, **{name: n_arms * cost})
+        race = play(make(n_arms, 60, **RACE, costs=most), rewards[:, :n_arms])
         assert race.pulls.max() >= 1 and race.cost <= n_arms * cost * (1 + 1e-12), n_arms
         with pytest.raises(pb.errors.InfeasibleBudgetError):
-            make(n_arms, 60, **RACE, **{**options, name: n_arms * cost * (1 - 1e-9)})
+            less = pb.betting.Costs(costs, **{name: n_arms * cost * (1 - 1e-9)})
+            make(n_arms, 60, **RACE, costs=less)
 
 
 @pytest.mark.parametrize("ahead", [False, True])
@@ -182,14 +187,13 @@ def test_told_costs_are_copied(ahead):
     (dict(costs=TABLE[None]), ["costs", "(1, 120, 5)"]),
     (dict(costs="dear"), ["costs", "'told'", "'dear'"]),
     (dict(costs=np.ma.masked_array(np.ones(5), mask=[0, 1, 0, 0, 0])), ["costs", "masked"]),
-    (dict(max_cost=3.0), ["max_cost", "costs", "3.0"]),
     (dict(costs=TABLE, max_cost=0.0), ["max_cost", "above 0", "0.0"]),
     (dict(costs=TABLE, max_cost=np.nan), ["max_cost", "nan"]),
     (dict(costs=np.ones(5), max_cost=4.5), ["max_cost", "at least 5", "all 5 arms", "4.5"]),
 ])
 def test_what_is_refused(options, words):
     with pytest.raises(ValueError) as caught:
-        pb.BettingRace(K, N, **RACE, **options)
+        pb.BettingRace(K, N, **RACE, **grouped(options))
     assert_says(caught.value, *words)
     assert isinstance(caught.value, pb.errors.InfeasibleBudgetError) == ("at least 5" in words)
 
@@ -202,14 +206,13 @@ def test_a_flat_array_that_may_be_either():
 
 
 @pytest.mark.parametrize("options, words", [
-    ({}, ["budget", "budget_cost", "None"]),
-    (dict(budget=99, budget_cost=9.0, costs=TABLE), ["budget", "budget_cost", "99", "9.0"]),
-    (dict(budget_cost=9.0), ["budget_cost", "without costs"]),
-    (dict(budget_cost=9.0, costs=TABLE), ["budget_cost", "at least", "dearest"]),
+    ({}, ["budget", "Costs", "None"]),
+    (dict(budget=99, cost_budget=9.0, costs=TABLE), ["budget", "Costs", "99", "9.0"]),
+    (dict(cost_budget=9.0, costs=TABLE), ["budget", "at least", "dearest"]),
 ])
 def test_one_budget(options, words):
     with pytest.raises(ValueError) as caught:
-        pb.BudgetRace(K, N, **RACE, **options)
+        pb.BudgetRace(K, N, **RACE, **grouped(options))
     assert_says(caught.value, *words)
 
 

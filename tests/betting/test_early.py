@@ -28,11 +28,11 @@ from betting.reference.need import chance, order
 from betting.reference.plug_in import Plugged
 
 RACES = {**MAKERS,
-         "capped": lambda **o: MAKERS["best"](max_evaluations=700, **o),
+         "capped": lambda **o: MAKERS["best"](max_pulls=700, **o),
          "prior": lambda **o: MAKERS["best"](prior_scores=REWARDS[:, :2], **o),
          "differences": lambda **o: MAKERS["best"](value_range=1.0, **o),
          "budget": lambda **o: pb.BudgetRace(4, 300, budget=700, **{**RACE, **o}),
-         "budget of 2": lambda **o: pb.BudgetRace(4, 300, budget_cost=300.0, costs="told", k=2,
+         "budget of 2": lambda **o: pb.BudgetRace(4, 300, costs=pb.betting.Costs(budget=300.0), k=2,
                                                   **{**RACE, **o})}
 NOTHING = np.empty(0, dtype=np.int64)
 
@@ -88,8 +88,8 @@ def test_any_cells_in_any_order(name, seed):
         wasted = useless(plain, known)
         waiting = {cell for cell in known if cell not in wasted} - told_of(plain)
         assert set(pairs(*race.pending)) == waiting
-        assert race.waste.tolist() == [sum(arm == cell[0] for cell in wasted)
-                                       for arm in range(4)]
+        assert race.n_wasted_by_arm.tolist() == [sum(arm == cell[0] for cell in wasted)
+                                                 for arm in range(4)]
         if race.cost is not None:
             assert np.isclose(race.waste_cost, cost_of(race, wasted, known))
         out += [cell for cell in asked if cell not in out]
@@ -109,7 +109,7 @@ def told_of(race):
 
 
 def cost_of(race, cells, known):
-    if isinstance(race.costs, str):
+    if race._is_told_costs():
         return sum(known[cell][1] for cell in cells)
     return sum(float(price(arm, item)) for arm, item in cells)
 
@@ -130,9 +130,9 @@ def test_the_end_is_that_of_the_serial_race(seed, name):
         assert without_ahead(race) == without_ahead(plain)
         assert race.recommend().tolist() == plain.recommend().tolist()
     if out and race.done:
-        before = race.waste.sum() if not race._is_capped() else 0
+        before = race.n_wasted_by_arm.sum() if not race._is_capped() else 0
         answer(race, sorted(out))
-        assert race.waste.sum() == before + len(out)
+        assert race.n_wasted_by_arm.sum() == before + len(out)
         assert without_ahead(race) == without_ahead(plain) and race.pending[0].size == 0
 
 
@@ -145,7 +145,8 @@ def test_some_of_a_block(make):
     again = race.ask()
     assert pairs(*again) == pairs(np.delete(arms, slice(3, 9)), np.delete(items, slice(3, 9)))
     assert race.n_pulls == 0 and race.n_batches == 0
-    assert race.pending[0].size == 6 and not race.waste.any() and race.waste_cost in (None, 0.0)
+    assert race.pending[0].size == 6 and not race.n_wasted_by_arm.any()
+    assert race.waste_cost in (None, 0.0)
     answer(race, pairs(*again))
     assert race.n_batches == 1 and race.n_pulls == arms.size and race.pending[0].size == 0
     assert "ahead" not in race.get_state()
@@ -210,11 +211,11 @@ def test_cells_far_ahead_are_waste_once_their_arm_has_left():
     race.tell(arms[now], items[now], table[items, arms][now])
     assert 0 not in race.survivors and race.pulls[0] < 140
     wasted = 147 - race.pulls[0]
-    assert race.waste.tolist()[0] == wasted and race.n_pulls == race.pulls.sum()
+    assert race.n_wasted_by_arm.tolist()[0] == wasted and race.n_pulls == race.pulls.sum()
     race.tell(arms[late], items[late], np.zeros(3))
-    assert race.waste.tolist()[0] == wasted + 3
+    assert race.n_wasted_by_arm.tolist()[0] == wasted + 3
     again = type(race).from_state(race.get_state())
-    assert again.waste.tolist() == race.waste.tolist()
+    assert again.n_wasted_by_arm.tolist() == race.n_wasted_by_arm.tolist()
     for one in (race, again):
         with pytest.raises(ValueError, match="told before"):
             one.tell(arms[late[:1]], items[late[:1]], [0.0])
@@ -297,8 +298,8 @@ def test_cells_ahead_take_memory_by_their_number():
 def test_what_bets_have_to_win(mixture):
     """Of plug-in bets the twin's; of all the logarithm of 1 / delta at first, above 0 if alive."""
     hybrid = mixture == "hybrid"
-    race = pb.BettingRace(4, 300, delta=0.01, block_size=1, hybrid=hybrid,
-                          mixture="product" if hybrid else mixture, **RACE)
+    bets = pb.betting.Bets("product" if hybrid else mixture, hybrid=hybrid)
+    race = pb.BettingRace(4, 300, delta=0.01, block_size=1, bets=bets, **RACE)
     twin, scores, t, alive = Plugged(4, 1.0), np.zeros(4), 0, np.arange(4)
     while not race.done:
         missing = race._race.missing
@@ -358,4 +359,4 @@ def test_a_race_that_is_done_takes_only_what_is_late():
         with pytest.raises(ValueError, match="done and asks for nothing"):
             race.tell(*told)
     answer(race, out)
-    assert race.waste.tolist() == [3, 0, 0, 0]
+    assert race.n_wasted_by_arm.tolist() == [3, 0, 0, 0]

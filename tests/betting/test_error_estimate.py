@@ -1,5 +1,7 @@
 """What a budget's answer says of its own error: the twin, and how often such answers are wrong."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -118,7 +120,7 @@ def test_estimates_at_the_ends():
     one = play(pb.BudgetRace(4, 30, budget=4, rng=1, **UNIT), np.eye(30)[:, :4])
     assert one.error_estimate == 0.75  # one item tells nothing of the noise
     equal = np.tile(np.eye(6), (5, 1))  # of an endless world, means that are the same
-    same = play(pb.BudgetRace(6, 30, budget=180, rng=1, population="sample", **UNIT), equal)
+    same = play(pb.BudgetRace(6, 30, budget=180, rng=1, population_size=math.inf, **UNIT), equal)
     assert 0.75 < same.error_estimate < 0.85
     shifted = np.random.default_rng(1).random((30, 1)) * 0.5 + [0.0, 0.1, 0.2, 0.4]
     sure = play(pb.BudgetRace(4, 30, budget=80, rng=1, **UNIT), shifted)

@@ -74,19 +74,19 @@ def test_races_in_threads(name):
 def test_sequences_in_threads(method):
     """What get_state finds beside update is the sequence between two updates."""
     pieces = np.random.default_rng(1).random((12, 700))
-    alone, known = pb.betting.ConfidenceSequence(10**6, method=method), {}
+    alone, known = pb.betting.ConfidenceSequence(population_size=10**6, method=method), {}
     known[0] = frozen(alone.get_state())
     for piece in pieces:
-        alone.update(piece)
+        alone.tell(piece)
         known[alone.n] = frozen(alone.get_state())
-    shared, refused, ended = pb.betting.ConfidenceSequence(10**6,
+    shared, refused, ended = pb.betting.ConfidenceSequence(population_size=10**6,
                                                            method=method), [], threading.Event()
 
     def write():
         for piece in pieces:
             while True:
                 try:
-                    shared.update(piece)
+                    shared.tell(piece)
                     break
                 except RuntimeError as error:
                     refused.append(str(error))
@@ -118,7 +118,7 @@ def test_one_thread_at_a_time():
     def write():
         while True:
             with contextlib.suppress(RuntimeError):
-                return sequence.update(values)
+                return sequence.tell(values)
 
     writer = threading.Thread(target=write)
     writer.start()
@@ -145,11 +145,11 @@ def test_a_second_init_is_refused(make):
 
 
 def test_a_second_init_of_a_sequence_is_refused():
-    sequence = pb.betting.ConfidenceSequence(100)
-    sequence.update([0.2, 0.4])
+    sequence = pb.betting.ConfidenceSequence(population_size=100)
+    sequence.tell([0.2, 0.4])
     before = frozen(sequence.get_state())
     with pytest.raises(RuntimeError, match="has been initialised"):
-        sequence.__init__(50)
+        sequence.__init__(population_size=50)
     assert frozen(sequence.get_state()) == before
 
 
@@ -162,11 +162,13 @@ def test_what_was_never_initialised(cls):
     for name in dir(cls):
         if name.startswith("_") and name not in ("__repr__", "__reduce__"):
             continue
-        calls = {"tell": ([0], [0], [0.5]), "update": ([0.5],), "rewards": (0,),
+        calls = {"tell": ([0], [0], [0.5]), "rewards": (0,),
                  "from_state": ({},)}
         try:
             value = getattr(empty, name)
-            value(*calls.get(name, ())) if callable(value) else None
+            given = ([0.5],) if (cls, name) == (pb.betting.ConfidenceSequence, "tell") else (
+                calls.get(name, ()))
+            value(*given) if callable(value) else None
         except (RuntimeError, AttributeError) as error:
             assert cls.__name__ in str(error) and "__init__" in str(error), name
             n_errors += 1

@@ -20,7 +20,7 @@ RACES = {**MAKERS, TOP: lambda: pb.BettingRace(30, 300, k=3, value_range=(0, 1),
 def everything(race):
     """What was told and spent, and the memory of the kernel."""
     return (frozen(race.get_state()), frozen(race._race.arrays), race._race.decided,
-            frozen(race.spent))
+            frozen(race.cost_by_arm))
 
 
 def seconds_of(call, *args):
@@ -91,17 +91,18 @@ def test_update(method, times):
     rng = np.random.default_rng(times)
     n_interrupted = n_not_taken = 0
     while n_interrupted < times:
-        race, twin = (pb.betting.ConfidenceSequence(10**6, method=method) for _ in range(2))
+        race, twin = (pb.betting.ConfidenceSequence(population_size=10**6, method=method)
+                      for _ in range(2))
         for _ in range(6):
             values = rng.random(int(rng.integers(1, 4000)))
             before = frozen(twin.get_state())
-            typical = seconds_of(twin.update, values)
-            if interrupted(1e-6 + 1.2 * typical * rng.random(), race.update, values):
+            typical = seconds_of(twin.tell, values)
+            if interrupted(1e-6 + 1.2 * typical * rng.random(), race.tell, values):
                 n_interrupted += 1
                 if race.n != twin.n:
                     n_not_taken += 1
                     assert frozen(race.get_state()) == before
-                    race.update(values)
+                    race.tell(values)
             assert frozen(race.get_state()) == frozen(twin.get_state())
     assert n_not_taken > n_interrupted / 2
 

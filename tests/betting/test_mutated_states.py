@@ -15,7 +15,7 @@ from betting.mutations import mutate
 from betting.races import MAKERS, REWARDS, frozen, play, told_costs
 from betting.test_counts import grown
 
-RACES = {name: [play(MAKERS[name](block_size=size, max_evaluations=budget), REWARDS, 40).get_state()
+RACES = {name: [play(MAKERS[name](block_size=size, max_pulls=budget), REWARDS, 40).get_state()
                 for size, budget in [(None, None), (7, 350)]]
          for name in MAKERS}
 def ahead(name):
@@ -37,7 +37,7 @@ for name in AHEAD:
     RACES[name + " ahead"] = [ahead(name), ahead(name)]
 RACES["budget"] = [play(pb.BudgetRace(4, 300, rng=1, value_range=(0, 1), **budget), REWARDS,
                         40).get_state()
-                   for budget in (dict(budget=700), dict(budget_cost=300.0, costs="told"))]
+                   for budget in (dict(budget=700), dict(costs=pb.betting.Costs(budget=300.0)))]
 
 
 def class_of(name):
@@ -52,12 +52,13 @@ METHODS = ["betting", "empirical-bernstein", "hoeffding", "asymptotic"]
 def sequences():
     rng, states = np.random.default_rng(1), []
     for method in METHODS:
-        for population in (None, 150, 10**6):
+        for population in (math.inf, 150, 10**6):
             for values in (rng.random(150), rng.random(80) < 0.1, np.zeros(20), np.empty(0)):
                 for value_range in [(0, 1), None] if method == "asymptotic" else [(0, 1)]:
-                    sequence = pb.betting.ConfidenceSequence(population, 0.05, value_range, method)
+                    sequence = pb.betting.ConfidenceSequence(
+                        population_size=population, value_range=value_range, method=method)
                     for piece in np.array_split(values, 3):
-                        sequence.update(piece)
+                        sequence.tell(piece)
                     states.append(sequence.get_state())
     return states
 
@@ -80,10 +81,10 @@ def assert_race_works(race, rounds=100):
         assert race.n_items is None or np.isin(items, np.arange(race.n_items)).all()
         low = race.value_range[0] if isinstance(race.value_range, tuple) else 0.0
         race.tell(arms, items, np.full(len(arms), low), told_costs(race, arms, items))
-        assert race.max_evaluations is None or race.n_pulls <= race.max_evaluations
+        assert race.max_pulls is None or race.n_pulls <= race.max_pulls
         assert getattr(race, "budget", None) is None or race.n_pulls <= race.budget
-        if race.cost is not None and not isinstance(race.costs, str):
-            most = getattr(race, "max_cost", None)
+        if race.cost is not None and not race._is_told_costs():
+            most = race.costs.max_cost
             assert most is None or race.cost <= most * (1 + 2e-12)  # as promised, to 12 digits
     state = race.get_state()
     assert frozen(type(race).from_state(state).get_state()) == frozen(state)
@@ -140,14 +141,14 @@ def assert_sequence_works(sequence):
     state = sequence.get_state()
     again = pb.betting.ConfidenceSequence.from_state(state)
     low = 0.0 if sequence.value_range is None else sequence.value_range[0]
-    room = math.inf if sequence.population is None else sequence.population - sequence.n
+    room = sequence.population_size - sequence.n
     values = np.full(int(min(room, 70)), low)
-    bounds = sequence.update(values)
+    bounds = sequence.tell(values)
     for end in bounds:
         assert not np.isnan(end).any()
     if sequence.method != "asymptotic" and values.size:
         assert (np.diff(bounds.upper) <= 1e-9).all()
-    again.update(values)
+    again.tell(values)
     assert frozen(again.get_state()) == frozen(sequence.get_state())
 
 
@@ -223,8 +224,8 @@ def test_what_is_no_state(cls, state):
                                       ("current", 0), ("current", 1), ("n", None)])
 def test_bounds_that_do_not_follow(method, part, at):
     """Bounds better than their proof are refused, by whatever entry they come."""
-    sequence = pb.betting.ConfidenceSequence(10**6, method=method)
-    sequence.update(np.random.default_rng(2).random(500))
+    sequence = pb.betting.ConfidenceSequence(population_size=10**6, method=method)
+    sequence.tell(np.random.default_rng(2).random(500))
     for shift in (1e-3, -1e-3, 0.05):
         state = sequence.get_state()
         if at is None:

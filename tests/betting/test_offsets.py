@@ -41,7 +41,7 @@ def test_exact_ends_are_those_of_fractions(offset, k):
         order = sorted(range(5), key=lambda arm: (-totals[arm], arm))
         for value_range in ranges(offset):
             result = pb.best_of(rewards, value_range=value_range, k=k, delta=1e-9, rng=seed)
-            assert result.top.tolist() == order[:k], (seed, value_range)
+            assert result.best_arms.tolist() == order[:k], (seed, value_range)
             n_exact += result.exact
     assert n_exact > 40
 
@@ -64,7 +64,7 @@ def test_thresholds_are_those_of_fractions(offset):
 
 
 @pytest.mark.parametrize("k", [1, 2])
-@pytest.mark.parametrize("options", [{}, {"mixture": "ebmix"}, {"tolerance": 0.05}])
+@pytest.mark.parametrize("options", [{}, {"bets": pb.betting.Bets("ebmix")}, {"epsilon": 0.05}])
 def test_a_race_is_the_same_wherever_rewards_lie(k, options):
     """The same grid of rewards, moved: the same items are read, and the same arms leave."""
     rng = np.random.default_rng(6)

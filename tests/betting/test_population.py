@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -15,6 +16,9 @@ from betting.races import RACE, REWARDS, assert_says, frozen, play
 WORLD = [(1.0, 0.0, 0.45), (0.0, 1.0, 0.35), (1.0, 1.0, 0.2)]
 
 
+BETS = pb.betting.Bets("product", n_bets=4)
+
+
 def raced(rewards, **options):
     """A race that reads the rows in their order."""
     race = pb.BettingRace(rewards.shape[1], len(rewards), value_range=(0, 1), rng=1, block_size=1,
@@ -23,10 +27,10 @@ def raced(rewards, **options):
     return play(race, rewards)
 
 
-@pytest.mark.parametrize("options", [{}, {"k": 2}, {"tolerance": 0.01},
-                                     {"k": 2, "tolerance": 0.01}])
+@pytest.mark.parametrize("options", [{}, {"k": 2}, {"epsilon": 0.01},
+                                     {"k": 2, "epsilon": 0.01}])
 def test_a_sample_is_raced_as_a_stream_is(options):
-    sample = pb.BettingRace(4, 300, population="sample", **RACE, **options)
+    sample = pb.BettingRace(4, 300, population_size=math.inf, **RACE, **options)
     sample._order = np.arange(300)
     stream = pb.BettingRace(4, None, **RACE, **options)
     play(sample, REWARDS), play(stream, REWARDS, sample.pulls.max())
@@ -38,7 +42,7 @@ def test_a_sample_is_raced_as_a_stream_is(options):
 def test_a_part_is_raced_as_the_whole_is():
     """The first 120 of 300 items, of a population of 300: the race of all 300, up to there."""
     whole = raced(REWARDS, delta=1e-6)
-    part = raced(REWARDS[:120], delta=1e-6, population=300)
+    part = raced(REWARDS[:120], delta=1e-6, population_size=300)
     same = pb.BettingRace(4, 300, value_range=(0, 1), rng=1, block_size=1, delta=1e-6)
     same._order = np.arange(300)
     play(same, REWARDS, 120)
@@ -47,12 +51,12 @@ def test_a_part_is_raced_as_the_whole_is():
     assert part.survivors.tolist() == same.survivors.tolist()
 
 
-@pytest.mark.parametrize("population", ["sample", 301, 10**6])
+@pytest.mark.parametrize("population", [math.inf, 301, 10**6])
 @pytest.mark.parametrize("make", [pb.BettingRace, pb.BudgetRace, pb.BettingThreshold])
 def test_reading_all_decides_nothing(make, population):
     tied = np.repeat(np.random.default_rng(1).random((300, 1)), 3, axis=1)
     options = {pb.BudgetRace: dict(budget=900), pb.BettingThreshold: dict(threshold=tied.mean())}
-    race = play(make(3, 300, population=population, **RACE, **options.get(make, {})), tied)
+    race = play(make(3, 300, population_size=population, **RACE, **options.get(make, {})), tied)
     assert race.done and not race.decided and not race.exact and race.pulls.tolist() == [300] * 3
     assert "sample" in repr(race) or f"of {population:,}" in repr(race)
     of_these = play(make(3, 300, **RACE, **options.get(make, {})), tied)
@@ -62,8 +66,8 @@ def test_reading_all_decides_nothing(make, population):
 
 
 def test_all_of_the_population_is_the_items():
-    race = pb.BettingRace(4, 300, population=300, **RACE)
-    assert race.population == "items" and play(race, REWARDS).decided
+    race = pb.BettingRace(4, 300, population_size=300, **RACE)
+    assert race.population_size == 300 and play(race, REWARDS).decided
 
 
 # -- guarantees -----------------------------------------------------------------
@@ -75,7 +79,7 @@ def test_every_sample_of_a_small_world(delta):
     lost = 0.0
     for drawn in itertools.product(WORLD, repeat=6):
         rewards = np.array([item[:2] for item in drawn])
-        race = raced(rewards, delta=delta, population="sample", bets=4)
+        race = raced(rewards, delta=delta, population_size=math.inf, bets=BETS)
         lost += np.prod([item[2] for item in drawn]) * (0 not in race.survivors)
     assert lost <= delta
     assert delta < 0.5 or lost > 0.01
@@ -84,7 +88,8 @@ def test_every_sample_of_a_small_world(delta):
 def test_every_sample_of_a_finite_population():
     """All orders of 4 of 7 items."""
     population = np.array([(1, 0), (0, 1), (1, 0), (1, 1), (0, 1), (1, 0), (0, 0)], dtype=float)
-    lost = [0 not in raced(population[list(order)], delta=0.6, population=7, bets=4).survivors
+    lost = [0 not in raced(population[list(order)], delta=0.6, population_size=7,
+                           bets=BETS).survivors
             for order in itertools.permutations(range(7), 4)]
     assert len(lost) == 840 and np.mean(lost) <= 0.6
 
@@ -100,7 +105,7 @@ def test_ten_thousand_samples(kind):
     right = {0}
     for seed in range(10_000):
         rewards = (rng.random((60, 1)) * 0.5 + rng.random((60, 3)) * 0.5 < chance) * 1.0
-        race = play(make(3, 60, population="sample", delta=delta, value_range=(0, 1), rng=seed,
+        race = play(make(3, 60, population_size=math.inf, delta=delta, value_range=(0, 1), rng=seed,
                          **options), rewards)
         answer = race.recommend() if race.decided else (
             np.arange(3) if kind != "race" else race.survivors)
@@ -120,7 +125,8 @@ def test_ten_thousand_samples_of_a_hundred(budget):
     for seed in range(10_000):
         world = np.column_stack([rng.permutation(np.arange(100) < wins) for wins in (51, 50, 50)])
         sample = world[rng.permutation(100)[:60]] * 1.0
-        race = play(make(3, 60, population=100, delta=delta, value_range=(0, 1), rng=seed), sample)
+        race = play(make(3, 60, population_size=100, delta=delta, value_range=(0, 1), rng=seed),
+                    sample)
         answer = race.recommend() if race.decided else np.arange(3) if budget else race.survivors
         n_wrong += 0 not in answer
         n_other += int(sample.mean(axis=0).argmax()) != 0
@@ -129,16 +135,16 @@ def test_ten_thousand_samples_of_a_hundred(budget):
 
 
 @pytest.mark.parametrize("population, error, words", [
-    ("world", ValueError, ["population", "'items', 'sample'", "'world'"]),
-    (299, ValueError, ["population", "at least 300", "299"]),
-    (2.5, TypeError, ["population", "integer", "2.5"]), (None, ValueError, ["population", "None"])])
+    ("sample", TypeError, ["population_size", "math.inf", "'sample'"]),
+    (299, ValueError, ["population_size", "at least 300", "299"]),
+    (2.5, TypeError, ["population_size", "integer", "2.5"])])
 def test_what_is_refused(population, error, words):
     with pytest.raises(error) as caught:
-        pb.BettingRace(4, 300, population=population, **RACE)
+        pb.BettingRace(4, 300, population_size=population, **RACE)
     assert_says(caught.value, *words)
 
 
 def test_a_stream_has_no_number():
-    with pytest.raises(ValueError, match="population must be left out for an endless stream"):
-        pb.BettingRace(4, None, population=300, **RACE)
-    assert pb.BettingRace(4, None, population="sample", **RACE).n_items is None
+    with pytest.raises(ValueError, match="population_size must be left out for an endless stream"):
+        pb.BettingRace(4, None, population_size=300, **RACE)
+    assert pb.BettingRace(4, None, population_size=math.inf, **RACE).n_items is None

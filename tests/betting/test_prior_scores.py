@@ -1,6 +1,7 @@
 """Predictions from prior scores: fair whatever they are, of what was read, refused by name."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from pybandit.betting._predictions import Predictor, components
 from betting.races import assert_says, frozen, play
 from betting.reference.plug_in import Plugged
 from betting.test_plug_in import populations
+from evaluation.grouped import grouped
 
 ADVERSARIES = {
     "noise": lambda rng, rewards, left, read: rng.normal(size=(len(left), rewards.shape[1])),
@@ -99,7 +101,7 @@ def by_topic(seed, n_items=600, n_models=40):
 
 
 def reads(scores, n_orders=8, **options):
-    return sum(pb.best_of(scores, value_range=(0, 1), rng=seed, **options).n_evaluations
+    return sum(pb.best_of(scores, **grouped(value_range=(0, 1), rng=seed, **options)).n_pulls
                for seed in range(n_orders))
 
 
@@ -171,8 +173,7 @@ BAD = [
     (dict(prior_scores=[[np.inf]] * 10), ["prior_scores must be finite", "inf"]),
     (dict(prior_scores=np.ma.masked_equal([1.0, 2.0] * 5, 2.0)), ["prior_scores"]),
     (dict(prior_scores=np.ones(10), k=2), ["prior_scores must be left out", "k = 2"]),
-    (dict(prior_scores=np.ones(10), mixture="product"), ["prior_scores", "product"]),
-    (dict(prior_scores=np.ones(10), hybrid=True), ["prior_scores", "product"]),
+    (dict(prior_scores=np.ones(10), bets=pb.betting.Bets("product")), ["prior_scores", "product"]),
 ]
 
 
@@ -184,14 +185,16 @@ def test_priors_that_are_refused(options, words):
 
 
 def test_priors_of_other_kinds_are_refused():
-    for n_items, options in ((None, {}), (10, {"population": "sample"}), (10, {"population": 20}),
+    for n_items, options in ((None, {}), (10, {"population_size": math.inf}),
+                             (10, {"population_size": 20}),
                              (10, {"weights": np.ones(10) + np.arange(10)})):
         with pytest.raises(ValueError, match="prior_scores must be left out for an endless"):
             pb.BettingRace(3, n_items, value_range=(0, 1), prior_scores=np.ones(10), **options)
     with pytest.raises(TypeError, match="prior_scores"):
         pb.BettingRace(3, 10, value_range=(0, 1), prior_scores=[["a"]] * 10)
     with pytest.raises(ValueError, match="prior_scores must be left out beside a budget"):
-        pb.best_of(np.eye(10)[:, :3], value_range=(0, 1), budget=20, prior_scores=np.ones(10))
+        pb.best_of(np.eye(10)[:, :3], value_range=(0, 1), budget=20,
+                   items=pb.Items(prior_scores=np.ones(10)))
     state = pb.BettingRace(3, 10, value_range=(0, 1), prior_scores=np.ones(10)).get_state()
     with pytest.raises(ValueError, match="prior_scores must have a row"):
         pb.BettingRace.from_state(state | {"prior_scores": np.ones((11, 1))})
@@ -201,10 +204,10 @@ def test_a_frame_of_other_items_is_refused():
     pandas = pytest.importorskip("pandas")
     scores = pandas.DataFrame(np.eye(10)[:, :3], index=[f"q{i}" for i in range(10)])
     known = pandas.DataFrame(np.ones((10, 2)), index=[f"q{i}" for i in range(10)])
-    pb.best_of(scores, value_range=(0, 1), prior_scores=known)
+    pb.best_of(scores, value_range=(0, 1), items=pb.Items(prior_scores=known))
     with pytest.raises(ValueError, match="prior_scores must have the index of the scores.*'q3'"):
         pb.best_of(scores, value_range=(0, 1),
-                   prior_scores=known.rename(index={"q3": "q33"}))
+                   items=pb.Items(prior_scores=known.rename(index={"q3": "q33"})))
 
 
 def turned(scores):
@@ -225,6 +228,6 @@ def test_errors_in_ten_thousand_races(kind):
                  "leader": scores[:, :1], "turned": turned(scores),
                  "far out": rng.standard_cauchy((100, 2)) ** 3}[kind]
         top = pb.best_of(scores, value_range=(0, 1), delta=delta, rng=rng,
-                         prior_scores=prior).top[0]
+                         items=pb.Items(prior_scores=prior)).best_arms[0]
         wrong += top != 3
     assert wrong <= 1000 + 4.9 * np.sqrt(10_000 * delta * (1 - delta)), wrong

@@ -1,11 +1,13 @@
 """Items that weigh unequally: the twin, every order by its probability, what is refused."""
 
+import math
+
 import numpy as np
 import pytest
 
 import pybandit as pb
 
-from betting.races import RACE, REWARDS, assert_says, frozen, play
+from betting.races import RACE, REWARDS, assert_says, frozen, grouped, play
 from betting.reference import weighted as twin
 from racing.reference.problems import random_rewards
 
@@ -15,7 +17,7 @@ UNIT = dict(value_range=(0, 1), mixture="product")
 def raced(rewards, weights, order=None, **options):
     """A race, read in this order of the items, or in its own."""
     race = pb.BettingRace(rewards.shape[1], len(rewards), weights=weights, block_size=1,
-                          **{**UNIT, "rng": 1, **options})
+                          **grouped({**UNIT, "rng": 1, **options}))
     if order is not None:
         race._order = np.array(order)
         race._weigh(race._race)
@@ -30,7 +32,7 @@ def test_the_twin_of_the_best_arm():
         rewards = random_rewards(rng, n_items, n_arms)
         weights = rng.exponential(size=n_items) ** 2 + 0.01
         n_bets, delta = int(rng.choice([1, 5, 16])), float(rng.choice([0.3, 0.05]))
-        race = raced(rewards, weights, rng=seed, delta=delta, bets=n_bets)
+        race = raced(rewards, weights, rng=seed, delta=delta, n_bets=n_bets)
         order = race.get_state()["order"]
         alive, n_read = twin.race(rewards[order], weights[order], delta, n_bets)
         assert race.survivors.tolist() == alive and race.pulls.max() == n_read, seed
@@ -53,13 +55,13 @@ def test_the_twin_of_the_pairs(seed):
     assert race.pulls.min() == min(gone, race.pulls.max())
 
 
-@pytest.mark.parametrize("options", [{}, {"k": 2}, {"hybrid": True}, {"tolerance": 0.03},
-                                     {"k": 2, "tolerance": 0.03}, {"mixture": "ebmix"}])
+@pytest.mark.parametrize("options", [{}, {"k": 2}, {"hybrid": True}, {"epsilon": 0.03},
+                                     {"k": 2, "epsilon": 0.03}, {"mixture": "ebmix"}])
 @pytest.mark.parametrize("weight", [1.0, 0.25, 7.0])
 def test_equal_weights_are_no_weights(options, weight):
     """Bit for bit, whatever they add up to."""
-    even = pb.BettingRace(4, 300, **{**RACE, **options})
-    same = pb.BettingRace(4, 300, weights=np.full(300, weight), **{**RACE, **options})
+    even = pb.BettingRace(4, 300, **grouped({**RACE, **options}))
+    same = pb.BettingRace(4, 300, weights=np.full(300, weight), **grouped({**RACE, **options}))
     same._order = even._order.copy()
     same._weigh(same._race)
     play(even, REWARDS), play(same, REWARDS)
@@ -84,7 +86,7 @@ def test_order_is_drawn_by_weight():
 
 @pytest.mark.some(2)
 @pytest.mark.parametrize("delta", [0.25, 0.6])
-@pytest.mark.parametrize("options", [dict(k=1, bets=3), dict(k=2, bets=3),
+@pytest.mark.parametrize("options", [dict(k=1, n_bets=3), dict(k=2, n_bets=3),
                                      dict(k=1, mixture="plug-in"), dict(k=2, mixture="plug-in")])
 def test_every_order_by_its_probability(options, delta):
     """Light items are for the better arm, heavy ones are drawn first: it is lost below delta."""
@@ -117,7 +119,7 @@ def test_means_on_the_way_are_near():
     rewards = np.repeat([0.2, 0.8], 200)[:, None] + 0.1 * rng.random((400, 2))
     found = []
     for seed in range(60):
-        race = pb.BettingRace(2, 400, weights=weights, delta=1e-9, max_evaluations=200,
+        race = pb.BettingRace(2, 400, weights=weights, delta=1e-9, max_pulls=200,
                               **{**RACE, "rng": seed})
         found.append(play(race, rewards).means[0])
     assert np.mean(found) == pytest.approx(weights @ rewards[:, 0] / weights.sum(), abs=0.01)
@@ -154,8 +156,9 @@ def test_what_is_refused(weights, words):
     assert_says(caught.value, *words)
 
 
-@pytest.mark.parametrize("options", [dict(n_items=None), dict(n_items=300, population="sample"),
-                                     dict(n_items=300, population=400)])
+@pytest.mark.parametrize("options",
+                         [dict(n_items=None), dict(n_items=300, population_size=math.inf),
+                          dict(n_items=300, population_size=400)])
 def test_weights_are_of_these_items(options):
     with pytest.raises(ValueError, match="weights must be left out unless"):
         pb.BettingRace(4, weights=np.ones(300), **options, **RACE)

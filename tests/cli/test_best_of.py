@@ -49,7 +49,7 @@ def test_the_answer_is_that_of_best_of(table, capsys):
     expected = pb.best_of(SCORES, value_range=(0, 1), rng=1)
     known = run_json(capsys, table)
     for name, value in expected.to_dict().items():
-        if name not in ("names", "best_name", "summary"):
+        if name not in ("names", "best_name", "best_names", "summary"):
             assert known[name] == value, name
     assert known["names"] == NAMES and known["best_name"] == "chain of thought"
     assert known["item_labels"] == [f"q{i}" for i in expected.items]
@@ -63,7 +63,7 @@ def test_the_report(table, capsys):
     low, high = expected.intervals[1]
     assert out.startswith(f"best: chain of thought, mean {expected.means[1]:.3f}, between "
                           f"{low:.3f} and {high:.3f}\nWrong with probability at most 0.05.\n")
-    assert (f"Read {expected.n_evaluations:,} of 1,500 scores "
+    assert (f"Read {expected.n_pulls:,} of 1,500 scores "
             f"({100 * expected.fraction_read:.2g} %): 5 models on 300 items.") in out
     lines = out.splitlines()
     assert lines[-6].split() == ["model", "items", "read", "mean", "95", "%", "interval"]
@@ -72,18 +72,19 @@ def test_the_report(table, capsys):
 
 
 def test_a_budget(table, capsys):
-    assert cli.main(["best-of", table, "--max-evaluations", "60", "--k", "2"]) == 0
+    assert cli.main(["best-of", table, "--max-pulls", "60", "--k", "2"]) == 0
     out = capsys.readouterr().out
     assert out.count("best so far: ") == 2 and "Not decided: " in out
     assert "2 best are among them" in out
-    assert len(run_json(capsys, table, "--max-evaluations", "60")["survivors"]) > 1
+    assert len(run_json(capsys, table, "--max-pulls", "60")["survivors"]) > 1
 
 
 def test_more_options(table, capsys):
-    known = run_json(capsys, table, "--k", "2", "--delta", "0.2", "--tolerance", "0.05",
+    known = run_json(capsys, table, "--k", "2", "--delta", "0.2", "--epsilon", "0.05",
                      "--seed", "7", "--value-range", "-1", "2")
-    expected = pb.best_of(SCORES, value_range=(-1, 2), rng=7, k=2, delta=0.2, tolerance=0.05)
-    assert known["top"] == expected.top.tolist() and known["items"] == expected.items.tolist()
+    expected = pb.best_of(SCORES, value_range=(-1, 2), rng=7, k=2, delta=0.2, epsilon=0.05)
+    assert known["best_arms"] == expected.best_arms.tolist()
+    assert known["items"] == expected.items.tolist()
     assert known["delta"] == 0.2 and known["value_range"] == [-1.0, 2.0]
 
 
@@ -194,8 +195,8 @@ def test_files_that_are_not_text(tmp_path, capsys):
     (["--k", "5"], ["k must be below", "5"]), (["--delta", "0"], ["delta", "0.0"]),
     (["--value-range", "1", "0"], ["--value-range", "LOW < HIGH", "1 0"]),
     (["--value-range", "0", "nan"], ["--value-range", "0 nan"]),
-    (["--tolerance", "-1"], ["tolerance", "-1"]),
-    (["--max-evaluations", "4"], ["max_evaluations", "5", "4"])])
+    (["--epsilon", "-1"], ["epsilon", "-1"]),
+    (["--max-pulls", "4"], ["max_pulls", "5", "4"])])
 def test_bad_options(options, words, table, capsys):
     error = refused(capsys, table, *options)
     for word in words:
@@ -249,7 +250,7 @@ def test_many_models_and_long_names(tmp_path, capsys):
     names = [f"{i}: " + "a long name " * 9 for i in range(60)]
     rows = np.random.default_rng(0).random((50, 60)).round(3).astype(str).tolist()
     path = write(tmp_path / "many.csv", [names, *rows])
-    assert cli.main(["best-of", path, "--max-evaluations", "300"]) == 0
+    assert cli.main(["best-of", path, "--max-pulls", "300"]) == 0
     out = capsys.readouterr().out
     assert "and 20 more that are left" in out
     assert all(len(line) < 100 for line in out.splitlines())

@@ -8,6 +8,8 @@ import pytest
 import pybandit as pb
 from pybandit import cli
 
+from evaluation.grouped import grouped
+
 SCORES = np.random.default_rng(0).random((200, 3)).round(3) * [0.6, 1.0, 0.9]
 COSTS = np.random.default_rng(1).exponential(size=(200, 3)).round(3)
 GROUPS = ["law"] * 20 + ["code"] * 180
@@ -41,7 +43,7 @@ def text(capsys, *arguments):
     (["--budget-cost", "40"], dict(budget_cost=40.0)), ([], {})])
 def test_costs_are_those_of_best_of(files, capsys, given, options):
     known = answer(capsys, files[0], "--costs", files[1], *given)
-    expected = pb.best_of(SCORES, costs=COSTS, value_range=(0, 1), rng=1, **options)
+    expected = pb.best_of(SCORES, **grouped(costs=COSTS, value_range=(0, 1), rng=1, **options))
     assert known["cost"] == expected.cost and known["pulls"] == expected.pulls.tolist()
     said = text(capsys, files[0], "--costs", files[1], *given)
     assert f"They cost {expected.cost:,.6g}." in said
@@ -66,7 +68,7 @@ def test_items_left_out_leave_their_costs_out(files, tmp_path, capsys):
 
 def test_a_sample(files, capsys):
     known = answer(capsys, files[0], "--sample")
-    assert known["population"] == "sample"
+    assert known["population_size"] is None
     tied = text(capsys, files[0], "--sample", "--delta", "1e-60")
     assert "Not decided after all 200 items of the sample" in tied and "all read" not in tied
 
@@ -74,7 +76,8 @@ def test_a_sample(files, capsys):
 def test_groups(tmp_path, capsys):
     files = [write(tmp_path / "grouped.csv", SCORES, GROUPS)]
     known = answer(capsys, files[0], "--groups")
-    expected = pb.best_of(SCORES, weights=pb.evaluation.group_weights(GROUPS), value_range=(0, 1),
+    expected = pb.best_of(SCORES, items=pb.Items(weights=pb.evaluation.group_weights(GROUPS)),
+                          value_range=(0, 1),
                           rng=1)
     assert known["pulls"] == expected.pulls.tolist() and known["intervals"] is None
     said = text(capsys, files[0], "--groups")
@@ -97,7 +100,7 @@ def test_what_is_refused(tmp_path, files, capsys):
     plain = tmp_path / "plain.csv"
     plain.write_text("\n".join(",".join(map(str, row)) for row in SCORES.tolist()))
     for arguments, message in [
-            ([files[0], "--max-cost", "9"], "max_cost must be left out without costs"),
+            ([files[0], "--max-cost", "9"], "--max-cost must be left out without --costs"),
             ([files[0], "--budget", "9", "--groups"], "weights must be left out beside a budget"),
             ([str(plain), "--groups"], "--groups needs labels")]:
         assert cli.main(["best-of", *arguments]) == 2
@@ -115,7 +118,8 @@ def test_tables_of_other_kinds(tmp_path, files, capsys):
         for options in [], ["--lower-is-better"]:
             found = answer(capsys, str(tmp_path / name), *options)
             expected = answer(capsys, files[0], *options)
-            assert found["pulls"] == expected["pulls"] and found["top"] == expected["top"]
+            assert found["pulls"] == expected["pulls"]
+            assert found["best_arms"] == expected["best_arms"]
             assert found["means"] == expected["means"] and found["names"] == labels
     lost = SCORES.copy()
     lost[7, 1] = np.nan
@@ -132,7 +136,7 @@ def test_a_shuffled_table_is_read_as_it_lies_there(tmp_path, files, capsys):
     assert cli.main(["shuffle", str(tmp_path / "s.npy"), out]) == 0
     capsys.readouterr()
     found = answer(capsys, out)
-    assert found["top"] == [int(SCORES.mean(axis=0).argmax())] and len(found["item_labels"])
+    assert found["best_arms"] == [int(SCORES.mean(axis=0).argmax())] and len(found["item_labels"])
     assert "best: " in text(capsys, out)
     for options in (["--lower-is-better"], ["--groups"], ["--costs", files[1]],
                     ["--missing", "drop"]):

@@ -108,7 +108,7 @@ def test_a_frame_with_labels_that_occur_twice():
     with pytest.raises(ValueError, match="item 't3' twice, in rows 3 and 10.*weights="):
         pb.best_of(frame, value_range=(0, 1))
     found = pb.best_of(frame, value_range=(0, 1), delta=1e-9, rng=1,
-                       weights=pb.evaluation.group_weights(frame.index.to_series()))
+                       items=pb.Items(weights=pb.evaluation.group_weights(frame.index.to_series())))
     assert found.best_name == "B" and np.allclose(
         found.means, frame.groupby(level=0).mean().mean())
 

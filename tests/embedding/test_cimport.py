@@ -261,7 +261,7 @@ def test_it_bets_as_python_does(foreign):
     values = np.random.default_rng(3).random(400)
     bets = np.geomspace(confidence.SMALLEST_BET, confidence.LARGEST_BET, 16)
     lower, upper = foreign.confidence(values, 1000.0, 0.05, bets)
-    expected = pb.confidence_sequence(values, population=1000)
+    expected = pb.confidence_sequence(values, population_size=1000)
     assert np.array_equal(lower, expected.lower) and np.array_equal(upper, expected.upper)
 
 

@@ -1,18 +1,20 @@
 """Judges that are called for one item at a time: they wait, fail, and count their calls."""
 
 import asyncio
+import os
 import threading
 import time
 
 import numpy as np
 
 N, K = 120, 5
+MODELS = [str(model) for model in range(K)]
 SCORES = np.random.default_rng(3).random((N, K)) * [0.5, 0.6, 0.7, 0.8, 0.9]
 GIVEN = dict(value_range=(0, 1), rng=4, progress=False)
 
 
 def cost(model, item):
-    return 0.1 + (model + 2 * item) % 7
+    return 0.1 + (np.asarray(model).astype(int) + 2 * item) % 7
 
 
 class Judge:
@@ -29,7 +31,7 @@ class Judge:
     def _begin(self, model, item):
         with self.lock:
             n = len(self.asked)
-            self.asked.append((model, item))
+            self.asked.append((int(model), item))
             self.out += 1
             self.most_out = max(self.most_out, self.out)
         return n
@@ -40,7 +42,7 @@ class Judge:
         error = self.fails(n, model, item)
         if error is not None:
             raise error
-        score = float(SCORES[item, model])
+        score = float(SCORES[item, int(model)])
         return (score, cost(model, item)) if self.told else score
 
     def call(self, model, item):
@@ -57,5 +59,10 @@ class Judge:
 def in_blocks(told=False):
     """The same scores, a block of items at a time."""
     if told:
-        return lambda model, items: (SCORES[items, model], cost(model, items))
-    return lambda model, items: SCORES[items, model]
+        return lambda model, items: (SCORES[items, int(model)], cost(model, items))
+    return lambda model, items: SCORES[items, int(model)]
+
+
+def models_for(options):
+    """Names of the models if scores are kept in a file, which needs them; else their number."""
+    return MODELS if isinstance(options.get("store"), (str, bytes, os.PathLike)) else K

@@ -62,7 +62,8 @@ def evaluate(port, store, who, ended=None):
     """best_of by calls of the server; what it found is sent to `ended`."""
     idle = []
 
-    async def score(model, item):
+    async def score(name, item):
+        model = int(name)
         # one question at a time on a connection
         reader, writer = idle.pop() if idle else await asyncio.open_connection("127.0.0.1", port)
         writer.write(b"%d %d %d\n" % (who, model, item))
@@ -70,15 +71,15 @@ def evaluate(port, store, who, ended=None):
         idle.append((reader, writer))
         return value
 
-    result = pb.best_of(score, K, N, value_range=(0, 1), rng=5, store=store, concurrency=64,
-                        progress=False)
+    result = pb.best_of(score, list(map(str, range(K))), N, value_range=(0, 1), rng=5,
+                        store=store, calls=pb.Calls(concurrency=64), progress=False)
     if ended is not None:
         ended.send(summary(result))
     return result
 
 
 def summary(result):
-    return result.top.tolist(), result.pulls.tolist(), result.means.tolist(), result.items.tolist()
+    return [part.tolist() for part in (result.best_arms, result.pulls, result.means, result.items)]
 
 
 def kept(store):
@@ -86,7 +87,8 @@ def kept(store):
         return set()
     with contextlib.closing(sqlite3.connect(store)) as db:
         try:
-            return set(db.execute("SELECT model, item FROM cells"))
+            return {(int(model), int(item))
+                    for model, item in db.execute("SELECT arm, item FROM cells")}
         except sqlite3.OperationalError:  # not yet made
             return set()
 

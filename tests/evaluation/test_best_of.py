@@ -2,6 +2,7 @@
 
 import copy
 import json
+import math
 import pickle
 
 import numpy as np
@@ -9,13 +10,15 @@ import pytest
 
 import pybandit as pb
 
+from evaluation.grouped import grouped
+
 N, K = 400, 8
 
 
-def make_scores(seed=0, n_items=N, n_models=K):
+def make_scores(seed=0, n_items=N, n_arms=K):
     rng = np.random.default_rng(seed)
-    means = np.linspace(0.7, 0.3, n_models)
-    return np.clip(means + rng.normal(scale=0.2, size=(n_items, n_models)), 0.0, 1.0)
+    means = np.linspace(0.7, 0.3, n_arms)
+    return np.clip(means + rng.normal(scale=0.2, size=(n_items, n_arms)), 0.0, 1.0)
 
 
 SCORES = make_scores()
@@ -33,21 +36,21 @@ def race_by_hand(scores, **options):
 
 def assert_same(one, other):
     first, second = one.to_dict(), other.to_dict()
-    for name in ("names", "best_name", "summary"):
+    for name in ("names", "best_name", "best_names", "summary"):
         first.pop(name), second.pop(name)
     assert first == second
 
 
 @pytest.mark.parametrize("options", [
-    {}, {"k": 2}, {"k": 7}, {"tolerance": 0.1}, {"k": 3, "tolerance": 0.1},
-    {"max_evaluations": 100}, {"k": 2, "max_evaluations": 333}, {"hybrid": True},
-    {"mixture": "ebmix", "bets": 4, "delta": 0.2}, {"block_size": 50}, {"delta": 1e-200}])
+    {}, {"k": 2}, {"k": 7}, {"epsilon": 0.1}, {"k": 3, "epsilon": 0.1},
+    {"max_pulls": 100}, {"k": 2, "max_pulls": 333},
+    {"block_size": 50}, {"delta": 1e-200}])
 def test_it_is_the_race_by_hand(options):
     race, order = race_by_hand(SCORES, rng=5, **options)
-    result = pb.best_of(SCORES, value_range=(0, 1), rng=5, **options)
-    assert result.top.tolist() == race.recommend().tolist()
-    assert result.best == result.top[0]
-    assert result.n_evaluations == race.n_pulls == result.pulls.sum()
+    result = pb.best_of(SCORES, **grouped(value_range=(0, 1), rng=5, **options))
+    assert result.best_arms.tolist() == race.recommend().tolist()
+    assert result.best == result.best_arms[0]
+    assert result.n_pulls == race.n_pulls == result.pulls.sum()
     assert result.fraction_read == race.n_pulls / (N * K)
     assert (result.decided, result.exact) == (race.decided, race.exact)
     np.testing.assert_array_equal(result.pulls, race.pulls)
@@ -58,7 +61,7 @@ def test_it_is_the_race_by_hand(options):
                                       SCORES[result.items[:result.pulls[model]], model])
 
 
-@pytest.mark.parametrize("options", [{}, {"k": 2}, {"max_evaluations": 100}])
+@pytest.mark.parametrize("options", [{}, {"k": 2}, {"max_pulls": 100}])
 def test_every_source_gives_the_same(options):
     options = dict(options, value_range=(0, 1), rng=3)
     calls = []
@@ -70,31 +73,31 @@ def test_every_source_gives_the_same(options):
         items[:] = -1  # it is ours
         return values.tolist()
 
-    result = pb.best_of(score, K, N, **options)
-    assert sum(len(items) for _, items in calls) == result.n_evaluations
-    assert_same(result, pb.best_of(SCORES, **options))
-    assert_same(result, pb.best_of(SCORES.tolist(), models=K, items=N, **options))
-    assert_same(result, pb.best_of(np.asfortranarray(SCORES), **options))
+    result = pb.best_of(score, K, **grouped(N, **options))
+    assert sum(len(items) for _, items in calls) == result.n_pulls
+    assert_same(result, pb.best_of(SCORES, **grouped(**options)))
+    assert_same(result, pb.best_of(SCORES.tolist(), **grouped(models=K, items=N, **options)))
+    assert_same(result, pb.best_of(np.asfortranarray(SCORES), **grouped(**options)))
     pandas = pytest.importorskip("pandas")
     names = [f"m{i}" for i in range(K)]
-    frame = pb.best_of(pandas.DataFrame(SCORES, columns=names), **options)
+    frame = pb.best_of(pandas.DataFrame(SCORES, columns=names), **grouped(**options))
     assert_same(result, frame)
     assert frame.names == tuple(names) and frame.best_name == names[result.best]
-    assert result.names is result.best_name is None
+    assert result.names == tuple(map(str, range(K))) and result.best_name == str(result.best)
 
 
 def test_truth_and_integers():
     wins = np.random.default_rng(0).random((3000, 3)) < [0.2, 0.5, 0.8]
     for table in (wins, wins.astype(np.int8), wins.astype(np.float32), wins.astype(object)):
         result = pb.best_of(table, value_range=(0, 1), rng=0)
-        assert result.best == 2 and result.decided and result.n_evaluations < 1000
+        assert result.best == 2 and result.decided and result.n_pulls < 1000
 
 
 def test_a_tolerance_ends_ties():
     tie = np.repeat(make_scores()[:, :1], 3, axis=1)
     tie[:, 1] = np.clip(tie[:, 1] + 0.001 * np.where(np.arange(N) % 2, 1, -1), 0, 1)
     plain = pb.best_of(tie, value_range=(0, 1), rng=0)
-    near = pb.best_of(tie, value_range=(0, 1), rng=0, tolerance=0.2)
+    near = pb.best_of(tie, value_range=(0, 1), rng=0, epsilon=0.2)
     assert plain.exact and plain.fraction_read == 1.0
     assert "says nothing of others. Of the same mean: model 2;" in plain.guarantee()
     assert near.decided and not near.exact and near.fraction_read < 0.9
@@ -102,14 +105,15 @@ def test_a_tolerance_ends_ties():
 
 
 def test_a_budget_leaves_survivors_that_hold_the_best():
-    result = pb.best_of(SCORES, value_range=(0, 1), rng=0, max_evaluations=130, k=2)
+    result = pb.best_of(SCORES, value_range=(0, 1), rng=0, max_pulls=130, k=2)
     assert not result.decided and not result.exact
-    assert result.n_evaluations <= 130
-    assert set(result.top) <= set(result.survivors.tolist())
+    assert result.n_pulls <= 130
+    assert set(result.best_arms) <= set(result.survivors.tolist())
     assert {0, 1} <= set(result.survivors.tolist())
-    assert "Not decided" in str(result) and "2 best are among them" in str(result)
+    assert "Undecided which are the 2 best" in str(result)
+    assert "2 best are among them" in result.guarantee()
     full = pb.best_of(SCORES, value_range=(0, 1), rng=0, k=2)
-    assert full.survivors.tolist() == full.top.tolist() == [0, 1]
+    assert full.survivors.tolist() == full.best_arms.tolist() == [0, 1]
 
 
 def budget_by_hand(scores, **options):
@@ -121,17 +125,17 @@ def budget_by_hand(scores, **options):
 
 
 @pytest.mark.parametrize("options", [{"budget": 8}, {"budget": 200}, {"budget": 900, "k": 3},
-                                     {"budget": N * K}, {"budget": 500, "mixture": "ebmix"}])
+                                     {"budget": N * K}, {"budget": 500, "delta": 0.2}])
 def test_a_budget_is_the_budget_race_by_hand(options):
     race = budget_by_hand(SCORES, rng=5, **options)
-    result = pb.best_of(SCORES, value_range=(0, 1), rng=5, **options)
-    assert result.top.tolist() == race.recommend().tolist() and result.budget == race.budget
-    assert result.n_evaluations == race.n_pulls <= options["budget"]
+    result = pb.best_of(SCORES, **grouped(value_range=(0, 1), rng=5, **options))
+    assert result.best_arms.tolist() == race.recommend().tolist() and result.budget == race.budget
+    assert result.n_pulls == race.n_pulls <= options["budget"]
     assert (result.decided, result.exact) == (race.decided, race.exact)
     assert result.error_estimate == race.error_estimate
     np.testing.assert_array_equal(result.pulls, race.pulls)
     np.testing.assert_array_equal(result.dropped, race.dropped)
-    assert set(result.top.tolist()) <= set(result.survivors.tolist())
+    assert set(result.best_arms.tolist()) <= set(result.survivors.tolist())
     for model in range(K):
         np.testing.assert_array_equal(result.rewards(model),
                                       SCORES[result.items[:result.pulls[model]], model])
@@ -154,20 +158,20 @@ def test_a_budget_goes_to_the_near_ties():
     close = np.random.default_rng(1).random((300, 30)) < np.linspace(0.8, 0.6, 30)
     close = close * 1.0
     best = np.flatnonzero(close.mean(axis=0) == close.mean(axis=0).max())
-    right = [sum(pb.best_of(close, value_range=(0, 1), rng=seed, **{name: 2000}).best in best
-                 for seed in range(60)) for name in ("budget", "max_evaluations")]
+    right = [sum(pb.best_of(close,
+                            **grouped(value_range=(0, 1), rng=seed, **{name: 2000})).best in best
+                 for seed in range(60)) for name in ("budget", "max_pulls")]
     assert right[0] >= right[1] + 6, right
 
 
 @pytest.mark.parametrize("options, words", [
-    ({"budget": 7}, ["budget", "8", "7"]), ({"budget": 100, "max_evaluations": 100},
-                                            ["max_evaluations", "left out", "100"]),
-    ({"budget": 100, "tolerance": 0.1}, ["tolerance", "left out"]),
-    ({"budget": 100, "hybrid": True}, ["hybrid", "left out"]),
+    ({"budget": 7}, ["budget", "8", "7"]), ({"budget": 100, "max_pulls": 100},
+                                            ["max_pulls", "left out", "100"]),
+    ({"budget": 100, "epsilon": 0.1}, ["epsilon", "left out"]),
     ({"budget": 100, "block_size": 4}, ["block_size", "left out"])])
 def test_budgets_that_are_refused(options, words):
     with pytest.raises(ValueError) as caught:
-        pb.best_of(SCORES, value_range=(0, 1), **options)
+        pb.best_of(SCORES, **grouped(value_range=(0, 1), **options))
     for word in words:
         assert word in str(caught.value)
 
@@ -178,17 +182,17 @@ def test_accepted_models_stay_among_the_survivors():
     scores[:, 0] = 1.0
     late = [result for budget in range(100, 2000, 50)
             if not (result := pb.best_of(scores, value_range=(0, 1), rng=0, k=3,
-                                         max_evaluations=budget)).decided
+                                         max_pulls=budget)).decided
             and result.pulls[0] < result.pulls.max()]
     assert late and all(0 in result.survivors for result in late)
 
 
 def test_bounds_are_confidence_sequences():
     result = pb.best_of(SCORES, value_range=(0, 1), rng=1, delta=0.1)
-    lower, upper = pb.confidence_sequence(result.rewards(1), population=N, alpha=0.1,
+    lower, upper = pb.confidence_sequence(result.rewards(1), population_size=N, delta=0.1,
                                           value_range=(0, 1))
-    np.testing.assert_array_equal(result.confidence_sequences[1].lower, lower)
-    np.testing.assert_array_equal(result.confidence_sequences[1].upper, upper)
+    np.testing.assert_array_equal(result.confidence_sequence(1).lower, lower)
+    np.testing.assert_array_equal(result.confidence_sequence(1).upper, upper)
     assert result.confidence_sequence(1) is result.confidence_sequence(1)
     assert result.intervals.shape == (K, 2)
     assert result.intervals[1].tolist() == [lower[-1], upper[-1]]
@@ -238,13 +242,12 @@ def test_the_result_is_json_and_can_be_saved():
     ((SCORES[:0],), {}, ["scores", "1 item", "(0, 8)"]),
     ((SCORES[0],), {}, ["scores", "(8,)"]),
     (([[1.0, 0.0], [1.0]],), {}, ["scores", "one length"]),
-    ((SCORES,), {"k": 8}, ["k", "n_models = 8"]),
+    ((SCORES,), {"k": 8}, ["k", "models, 8"]),
     ((SCORES,), {"k": 0}, ["k", "1"]),
     ((SCORES,), {"delta": 1.0}, ["delta", "1.0"]),
     ((SCORES,), {"value_range": (1, 0)}, ["value_range", "(1, 0)"]),
-    ((SCORES,), {"value_range": None}, ["value_range", "None"]),
-    ((SCORES,), {"tolerance": -1}, ["tolerance", "-1"]),
-    ((SCORES,), {"max_evaluations": 7}, ["max_evaluations", "8", "7"]),
+    ((SCORES,), {"epsilon": -1}, ["epsilon", "-1"]),
+    ((SCORES,), {"max_pulls": 7}, ["max_pulls", "8", "7"]),
     ((SCORES,), {"progress": "yes"}, ["progress", "yes"]),
 ])
 def test_arguments(arguments, options, words):
@@ -254,9 +257,30 @@ def test_arguments(arguments, options, words):
         assert word in str(caught.value)
 
 
-def test_the_range_must_be_given():
-    with pytest.raises(TypeError, match="value_range"):
-        pb.best_of(SCORES)
+def test_the_range_is_known_of_tables_in_memory(tmp_path):
+    """Of bools, and of cells in [0, 1]; anything else is refused by name."""
+    given = pb.best_of(SCORES, value_range=(0, 1), rng=1)
+    assert pb.best_of(SCORES, rng=1).to_dict() == given.to_dict()
+    bools = SCORES > 0.5
+    assert pb.best_of(bools, rng=1).value_range == (0.0, 1.0)
+    world = pb.Items(population_size=math.inf)
+    assert pb.best_of(bools, items=world, rng=1).population_size == math.inf
+    such = r"\(low, high\), of all values a score can take, such as \(0, 1\)"
+    with pytest.raises(ValueError, match=f"value_range must be given for a function: {such}"):
+        pb.best_of(lambda model, items: SCORES[items, model], K, N)
+    np.save(tmp_path / "scores.npy", SCORES)
+    with pytest.raises(ValueError, match="value_range must be given for a file: "):
+        pb.best_of(tmp_path / "scores.npy")
+    with pytest.raises(ValueError, match="value_range must be given beside a population_size"):
+        pb.best_of(SCORES, items=world)
+    with pytest.raises(ValueError, match="value_range must be given for scores that are not"):
+        pb.best_of(np.load(tmp_path / "scores.npy", mmap_mode="r"))
+    for cell in (4000.0, -0.5, np.nan):
+        scores = SCORES.copy()
+        scores[3, 5] = cell
+        with pytest.raises(ValueError, match=f"value_range must be .*; got {cell} for model 5, "
+                                             "item 3"):
+            pb.best_of(scores)
 
 
 @pytest.mark.parametrize("bad, words", [
@@ -303,10 +327,10 @@ def test_an_integer_that_is_too_large_names_the_cell():
         pb.best_of([[0.5, 0.5], [10**400, 0.1]], value_range=(0, 1))
 
 
-@pytest.mark.parametrize("name", ["max_evaluations", "max_cost", "block_size"])
+@pytest.mark.parametrize("name", ["max_pulls"])
 def test_a_zero_beside_a_budget_is_refused(name):
     with pytest.raises(ValueError, match=f"{name} must be left out beside a budget; got 0"):
-        pb.best_of(SCORES, value_range=(0, 1), budget=60, **{name: 0})
+        pb.best_of(SCORES, **grouped(value_range=(0, 1), budget=60, **{name: 0}))
 
 
 def test_a_frame_with_text_names_the_cell():
@@ -358,8 +382,8 @@ def test_progress_counts_scores(capsys):
     pytest.importorskip("tqdm")
     result = pb.best_of(SCORES, value_range=(0, 1), rng=0, progress=True)
     shown = capsys.readouterr().err
-    assert f"{result.n_evaluations}/{N * K}" in shown and "1 left" in shown
-    pb.best_of(SCORES, value_range=(0, 1), rng=0, progress=True, max_evaluations=100, k=2)
+    assert f"{result.n_pulls}/{N * K}" in shown and "1 left" in shown
+    pb.best_of(SCORES, value_range=(0, 1), rng=0, progress=True, max_pulls=100, k=2)
     assert "/100" in capsys.readouterr().err
     for progress in (None, False):
         pb.best_of(SCORES, value_range=(0, 1), rng=0, progress=progress)
@@ -372,11 +396,11 @@ def test_progress_without_tqdm(monkeypatch):
         pb.best_of(SCORES, value_range=(0, 1), progress=True)
 
 
-@pytest.mark.parametrize("options", [{}, {"k": 3}, {"max_evaluations": 100},
-                                     {"max_evaluations": 8}, {"budget": 100}])
+@pytest.mark.parametrize("options", [{}, {"k": 3}, {"max_pulls": 100},
+                                     {"max_pulls": 8}, {"budget": 100}])
 def test_the_picture(options, tmp_path):
     figures = pytest.importorskip("matplotlib.figure")
-    result = pb.best_of(SCORES, value_range=(0, 1), rng=0, **options)
+    result = pb.best_of(SCORES, **grouped(value_range=(0, 1), rng=0, **options))
     axis = result.plot()
     axis.figure.savefig(tmp_path / "race.png")
     assert (tmp_path / "race.png").read_bytes().startswith(b"\x89PNG")
@@ -468,11 +492,10 @@ def test_what_is_masked_is_lost():
 @pytest.mark.parametrize("options, error, word", [
     ({"models": np.array([K, K])}, TypeError, "models"),
     ({"models": K + 1}, ValueError, "models"),
-    ({"mixture": ["product"]}, ValueError, "mixture"),
-    ({"tolerance": [0.1, 0.2]}, ValueError, "tolerance"),
+    ({"epsilon": [0.1, 0.2]}, ValueError, "epsilon"),
     ({"delta": [0.1, 0.2]}, (ValueError, TypeError), "delta"),
     ({"value_range": np.ma.array([0.0, 1.0], mask=[0, 1])}, ValueError, "value_range"),
 ])
 def test_errors_name_the_argument(options, error, word):
     with pytest.raises(error, match=word):
-        pb.best_of(SCORES, **{"value_range": (0, 1), **options})
+        pb.best_of(SCORES, **grouped(**{"value_range": (0, 1), **options}))

@@ -7,6 +7,8 @@ import pytest
 
 import pybandit as pb
 
+from evaluation.grouped import grouped
+
 N, K = 200, 4
 SCORES = np.random.default_rng(1).random((N, K)) * [0.6, 0.8, 0.9, 1.0]
 COSTS = np.random.default_rng(2).exponential(size=(N, K)) * [1.0, 2.0, 0.5, 3.0]
@@ -20,9 +22,9 @@ def told(model, items):
 @pytest.mark.parametrize("options", [{}, {"max_cost": 60.0}, {"budget_cost": 60.0}, {"budget": 90},
                                      {"k": 2, "max_cost": 90.0}])
 def test_every_way_to_give_costs(options):
-    known = pb.best_of(SCORES, costs=COSTS, **options, **UNIT)
+    known = pb.best_of(SCORES, **grouped(costs=COSTS, **options, **UNIT))
     paid = [COSTS[known.items[:n], model].sum() for model, n in enumerate(known.pulls)]
-    np.testing.assert_allclose(known.spent, paid)
+    np.testing.assert_allclose(known.cost_by_arm, paid)
     assert known.cost == pytest.approx(sum(paid))
     assert known.cost <= options.get("max_cost", options.get("budget_cost", np.inf))
     assert f"that cost {known.cost:,.6g}" in known.summary()
@@ -30,28 +32,28 @@ def test_every_way_to_give_costs(options):
     pandas = pytest.importorskip("pandas")
     names = list("abcd")
     frame = pb.best_of(pandas.DataFrame(SCORES, columns=names),
-                       costs=pandas.DataFrame(COSTS, columns=names), **options, **UNIT)
+                       **grouped(costs=pandas.DataFrame(COSTS, columns=names), **options, **UNIT))
     assert frame.cost == known.cost and frame.pulls.tolist() == known.pulls.tolist()
     assert frame.to_frame()["cost"].sum() == pytest.approx(known.cost)
-    by_function = pb.best_of(told, K, N, costs="told", **options, **UNIT)
+    by_function = pb.best_of(told, K, **grouped(N, costs="told", **options, **UNIT))
     paid = [COSTS[by_function.items[:n], model].sum()
             for model, n in enumerate(by_function.pulls)]
-    np.testing.assert_allclose(by_function.spent, paid)
+    np.testing.assert_allclose(by_function.cost_by_arm, paid)
     if not {"max_cost", "budget_cost"} & set(options):
         assert by_function.cost == pytest.approx(known.cost)
 
 
 def test_without_costs():
     result = pb.best_of(SCORES, **UNIT)
-    assert result.cost is None and result.spent is None and "cost" not in result.summary()
+    assert result.cost is None and result.cost_by_arm is None and "cost" not in result.summary()
     assert result.to_dict()["cost"] is None
 
 
 def test_money_that_ends_says_so():
-    result = pb.best_of(SCORES, costs=COSTS, max_cost=30.0, **UNIT)
+    result = pb.best_of(SCORES, costs=pb.Costs(COSTS, max_cost=30.0), **UNIT)
     assert not result.decided and result.survivors.size > 1
     assert "Not decided" in result.guarantee()
-    budgeted = pb.best_of(SCORES, costs=COSTS, budget_cost=30.0, **UNIT)
+    budgeted = pb.best_of(SCORES, costs=pb.Costs(COSTS, budget=30.0), **UNIT)
     assert budgeted.budget is None and "an estimate" in str(budgeted)
     assert 0.0 < budgeted.error_estimate < 1.0
 
@@ -60,17 +62,16 @@ def test_money_that_ends_says_so():
     (dict(costs="told"), ValueError, ["costs", "table", "'told'"]),
     (dict(costs=-COSTS), ValueError, ["costs", "at least 0"]),
     (dict(costs=COSTS[:5]), ValueError, ["costs", "(200, 4)", "(5, 4)"]),
-    (dict(max_cost=9.0), ValueError, ["max_cost", "without costs"]),
     (dict(costs=COSTS, max_cost=1.0), pb.errors.InfeasibleBudgetError,
      ["max_cost", "dearest", "4 arms"]),
     (dict(costs=COSTS, budget_cost=1.0), pb.errors.InfeasibleBudgetError,
-     ["budget_cost", "dearest"]),
+     ["budget", "dearest"]),
     (dict(costs=COSTS, budget_cost=90.0, max_cost=90.0), ValueError, ["max_cost", "budget"]),
-    (dict(costs=COSTS, budget_cost=90.0, budget=90), ValueError, ["budget", "budget_cost"]),
+    (dict(costs=COSTS, budget_cost=90.0, budget=90), ValueError, ["budget", "Costs", "not both"]),
 ])
 def test_what_is_refused(options, error, words):
     with pytest.raises(error) as caught:
-        pb.best_of(SCORES, **UNIT, **options)
+        pb.best_of(SCORES, **grouped(**UNIT, **options))
     for word in words:
         assert word in str(caught.value)
 
@@ -89,9 +90,10 @@ def test_what_has_no_labels_needs_none(name):
     """Lists, and arrays of Arrow, have a method `index`."""
     pandas, arrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
     scores = pandas.DataFrame(SCORES, index=[f"q{i}" for i in range(len(SCORES))])
-    plain = pb.best_of(SCORES, **UNIT, **{name: COSTS[:, 0]})
+    plain = pb.best_of(SCORES, **grouped(**UNIT, **{name: COSTS[:, 0]}))
     for values in (arrow.array(COSTS[:, 0]), tuple(COSTS[:, 0])):
-        assert pb.best_of(scores, **UNIT, **{name: values}).pulls.tolist() == plain.pulls.tolist()
+        found = pb.best_of(scores, **grouped(**UNIT, **{name: values}))
+        assert found.pulls.tolist() == plain.pulls.tolist()
 
 
 @pytest.mark.parametrize("name", ["costs", "weights", "prior_scores"])
@@ -100,15 +102,15 @@ def test_series_have_the_labels_of_the_scores(name):
     labels = [f"q{i}" for i in range(len(SCORES))]
     scores = pandas.DataFrame(SCORES, columns=list("abcd"), index=labels)
     series = pandas.Series(COSTS[:, 0], index=labels)
-    plain = pb.best_of(SCORES, **UNIT, **{name: series.to_numpy()})
+    plain = pb.best_of(SCORES, **grouped(**UNIT, **{name: series.to_numpy()}))
     for table, values in ((scores, series), (SCORES, series[::-1].to_numpy()[::-1]),
                           (scores, COSTS[:, 0]), (scores, COSTS[:, 0].tolist())):
-        found = pb.best_of(table, **UNIT, **{name: values})
+        found = pb.best_of(table, **grouped(**UNIT, **{name: values}))
         assert found.pulls.tolist() == plain.pulls.tolist() and found.best in (
             plain.best, "abcd"[plain.best])
     for other in (series[::-1], series.sort_values(), series.reset_index(drop=True)):
         with pytest.raises(ValueError, match=f"{name} must .* of (the )?scores, in their order"):
-            pb.best_of(scores, **UNIT, **{name: other})
+            pb.best_of(scores, **grouped(**UNIT, **{name: other}))
 
 
 def test_series_of_what_models_cost():
@@ -116,7 +118,7 @@ def test_series_of_what_models_cost():
     scores = pandas.DataFrame(SCORES, columns=list("abcd"))
     costs = pandas.Series([1.0, 2.0, 3.0, 4.0], index=list("abcd"))
     result = pb.best_of(scores, costs=costs, **UNIT)
-    assert (result.spent / result.pulls).tolist() == [1.0, 2.0, 3.0, 4.0]
+    assert (result.cost_by_arm / result.pulls).tolist() == [1.0, 2.0, 3.0, 4.0]
     with pytest.raises(ValueError, match="costs must have the columns of the scores"):
         pb.best_of(scores, costs=costs[::-1], **UNIT)
     pb.best_of(scores, costs=COSTS.tolist(), **UNIT)
@@ -132,7 +134,7 @@ def test_series_where_there_are_as_many_items_as_models():
             series = pandas.Series(costs, index=index, dtype=kind)
             found = pb.best_of(scores, costs=series, **UNIT)
             expected = pb.best_of(scores, costs=np.reshape(costs, shape), **UNIT)
-            assert found.spent.tolist() == expected.spent.tolist()
+            assert found.cost_by_arm.tolist() == expected.cost_by_arm.tolist()
     with pytest.raises(ValueError, match="index of the scores, one an item, or their columns"):
         pb.best_of(scores, costs=pandas.Series(costs, index=names[::-1]), **UNIT)
     both = pandas.DataFrame(SCORES[:4])

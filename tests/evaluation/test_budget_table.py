@@ -1,5 +1,7 @@
 """A budget on a table in memory: looks without Python between them, bit for bit those of ask."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ import pybandit as pb
 from pybandit.betting._table import read_ahead
 
 from betting.races import assert_says, frozen
+from evaluation.grouped import grouped
 
 GIVEN = dict(value_range=(0, 1), progress=False)
 
@@ -20,22 +23,23 @@ def table(seed, n_items=150, n_models=14, gap=0.03):
 def by_ask(scores, **options):
     """The same call, with the scores behind a function."""
     n_items, n_models = scores.shape
-    return pb.best_of(lambda model, items: scores[items, model], n_models, n_items, **options)
+    return pb.best_of(lambda model, items: scores[items, model], n_models,
+                      **grouped(n_items, **options))
 
 
 @pytest.mark.parametrize("options", [
-    {}, {"value_range": 1.0}, {"population": "sample"}, {"population": 400}, {"bets": 5},
-    {"mixture": "ebmix"}, {"delta": 0.4}, {"k": 2}, {"costs": np.ones(14)}], ids=repr)
+    {}, {"value_range": 1.0}, {"population_size": math.inf}, {"population_size": 400},
+    {"delta": 0.4}, {"k": 2}, {"costs": np.ones(14)}], ids=repr)
 def test_as_by_ask(options):
     ends = set()
     for seed in range(12):
         scores = table(seed, gap=0.1 if seed % 3 == 0 else 0.03)
         given = {**GIVEN, **options, "budget": [14, 90, 400, 1200, 2100][seed % 5], "rng": seed}
-        found, asked = pb.best_of(scores, **given), by_ask(scores, **given)
+        found, asked = pb.best_of(scores, **grouped(**given)), by_ask(scores, **given)
         assert frozen(found._race.get_state()) == frozen(asked._race.get_state())
         assert found.items.tolist() == asked.items.tolist()
-        assert (found.top.tolist(), found.error_estimate) == (
-            asked.top.tolist(), asked.error_estimate)
+        assert (found.best_arms.tolist(), found.error_estimate) == (
+            asked.best_arms.tolist(), asked.error_estimate)
         ends.add((found.decided, found.dropped.size > 0))
     assert len(ends) > 1
 
@@ -46,7 +50,7 @@ def test_as_by_ask(options):
 def test_tables_of_other_kinds(make):
     scores = make(table(3))
     given = dict(budget=600, rng=2, **GIVEN)
-    found, asked = pb.best_of(scores, **given), by_ask(np.asarray(scores), **given)
+    found, asked = pb.best_of(scores, **grouped(**given)), by_ask(np.asarray(scores), **given)
     assert frozen(found._race.get_state()) == frozen(asked._race.get_state())
 
 
@@ -108,3 +112,16 @@ def test_ctrl_c_where_the_schedule_changes():
     whole = pb.best_of(scores, budget=300, rng=5, **GIVEN)
     assert frozen(race.get_state()) == frozen(whole._race.get_state())
     assert race._measured[1] == whole._race._measured[1]
+
+
+@pytest.mark.parametrize("bets", [pb.betting.Bets("product", n_bets=5), pb.betting.Bets("ebmix")],
+                         ids=repr)
+def test_other_bets_as_by_ask(bets):
+    scores = table(3)
+
+    def race():
+        return pb.BudgetRace(14, 150, budget=900, value_range=(0, 1), bets=bets, rng=4)
+
+    found = pb.evaluation.run_race(race(), scores)
+    asked = pb.evaluation.run_race(race(), lambda model, items: scores[items, model])
+    assert frozen(found._race.get_state()) == frozen(asked._race.get_state())

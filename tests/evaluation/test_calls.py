@@ -14,12 +14,13 @@ import pybandit as pb
 from pybandit.evaluation import _calls
 
 from betting.races import assert_says, frozen
-from evaluation.judges import GIVEN, SCORES, Judge, K, N, cost, in_blocks
+from evaluation.grouped import grouped
+from evaluation.judges import GIVEN, SCORES, Judge, K, N, cost, in_blocks, models_for
 
 OPTIONS = [{}, {"k": 2}, {"budget": 150}, {"costs": "told"}, {"costs": "told", "max_cost": 200.0},
-           {"tolerance": 0.05, "max_evaluations": 300}, {"prior_scores": SCORES[:, :2]},
+           {"epsilon": 0.05, "max_pulls": 300}, {"prior_scores": SCORES[:, :2]},
            {"weights": np.arange(N) % 5 + 1.0}, {"block_size": 1}]
-CAPPED = "budget", "max_cost", "max_evaluations"
+CAPPED = "budget", "max_cost", "max_pulls"
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +34,7 @@ def state(result):
 
 
 def best(score, **options):
-    return pb.best_of(score, K, N, **{**GIVEN, **options})
+    return pb.best_of(score, models_for(options), **grouped(N, **{**GIVEN, **options}))
 
 
 @pytest.mark.some(3)
@@ -46,19 +47,20 @@ def test_the_answer_is_that_of_the_serial_race(kind, options):
         judge = Judge(told=told, seconds=0.0005, seed=concurrency)
         found = best(getattr(judge, kind), concurrency=concurrency, **options)
         assert state(found) == state(expected) and found.items.tolist() == expected.items.tolist()
-        assert (found.top.tolist(), found.cost) == (expected.top.tolist(), expected.cost)
+        assert (found.best_arms.tolist(), found.cost) == (expected.best_arms.tolist(),
+                                                          expected.cost)
         assert judge.most_out <= concurrency and len(set(judge.asked)) == len(judge.asked)
-        n_begun = found.n_evaluations + found.waste  # threads may not have come to the last
+        n_begun = found.n_pulls + found.n_wasted  # threads may not have come to the last
         assert n_begun - concurrency * (kind == "call") <= len(judge.asked) <= n_begun
         if any(name in options for name in CAPPED):
-            assert found.waste == 0
+            assert found.n_wasted == 0
 
 
 def test_a_coroutine_in_a_loop_that_runs():
     judge = Judge()
 
     async def choose():
-        with pytest.raises(RuntimeError, match="await best_of_async instead"):
+        with pytest.raises(RuntimeError, match=r"await pb.best_of_async\(...\)"):
             best(judge.awaited)
         return await pb.best_of_async(judge.awaited, K, N, **GIVEN)
 
@@ -97,11 +99,11 @@ def test_five_tries_then_the_race_stops_or_the_value_counts():
     spoilt = int(best(in_blocks()).items[9])
     judge, paid = Judge(fails), {}
     with pytest.raises(ConnectionError, match="never") as caught:
-        best(judge.awaited, concurrency=4, retry=ConnectionError, paid=paid)
+        best(judge.awaited, concurrency=4, retry=ConnectionError, store=paid)
     assert max(judge.asked.count((model, spoilt)) for model in range(K)) == 5
-    assert caught.value.paid is paid and len(paid) > 20
+    assert caught.value.store is paid and len(paid) > 20
     again = Judge(fails)
-    found = best(again.awaited, concurrency=4, retry=ConnectionError, failed=0.0, paid=paid)
+    found = best(again.awaited, concurrency=4, retry=ConnectionError, failed=0.0, store=paid)
     table = SCORES.copy()
     table[spoilt] = 0.0
     assert state(found) == state(pb.best_of(table, **GIVEN))
@@ -113,7 +115,7 @@ def test_what_is_not_named_stops_the_race_at_once():
     judge = Judge(lambda n, model, item: KeyError("bug") if n == 30 else None)
     with pytest.raises(KeyError, match="bug") as caught:
         best(judge.awaited, concurrency=8, retry=ConnectionError, failed=0.0)
-    known = caught.value.paid
+    known = caught.value.store
     assert all(known[cell] == SCORES[cell[::-1]] for cell in known)
     assert 30 - 8 <= len(known) <= len(judge.asked)
 
@@ -150,8 +152,8 @@ def test_a_bad_answer_is_refused_and_the_others_kept(bad):
 
     with pytest.raises((ValueError, TypeError), match="score") as caught:
         best(judge, concurrency=8)
-    assert len(caught.value.paid) > 20
-    assert all(item != spoilt for _, item in caught.value.paid)
+    assert len(caught.value.store) > 20
+    assert all(item != spoilt for _, item in caught.value.store)
 
 
 def test_calls_a_minute():
@@ -164,7 +166,7 @@ def test_calls_a_minute():
             raise ConnectionError
         return float(SCORES[item, model])
 
-    best(judge, calls_per_minute=60_000, retry=ConnectionError, max_evaluations=100)
+    best(judge, per_minute=60_000, retry=ConnectionError, max_pulls=100)
     assert len(times) > 105 and times[-1] - times[0] >= (len(times) - 1) * 0.001 - 0.0011
 
 
@@ -175,7 +177,7 @@ def test_a_task_that_is_cancelled_loses_nothing():
     judge, paid = Judge(seconds=0.004), {}
 
     async def choose():
-        task = asyncio.create_task(pb.best_of_async(judge.awaited, K, N, paid=paid, **GIVEN))
+        task = asyncio.create_task(pb.best_of_async(judge.awaited, K, N, store=paid, **GIVEN))
         while len(judge.asked) < 100:  # of some 150 that the race needs
             await asyncio.sleep(0.001)
         task.cancel()
@@ -185,7 +187,7 @@ def test_a_task_that_is_cancelled_loses_nothing():
         asyncio.run(choose())
     assert paid and len(paid) >= len(judge.asked) - 64
     again, known = Judge(), set(paid)
-    assert state(best(again.awaited, paid=paid)) == state(best(in_blocks()))
+    assert state(best(again.awaited, store=paid)) == state(best(in_blocks()))
     assert not set(again.asked) & known
 
 
@@ -202,15 +204,15 @@ def fails(n, model, item):
 kind, judge, paid = sys.argv[1], Judge(fails, seconds=0.004), {}
 with ThreadPoolExecutor(16) as pool:
     try:
-        pb.best_of(getattr(judge, kind), K, N, paid=paid, concurrency=16,
-                   executor=pool if kind == "call" else None, **GIVEN)
+        pb.best_of(getattr(judge, kind), K, N, store=paid, **GIVEN,
+                   calls=pb.Calls(concurrency=16, executor=pool if kind == "call" else None))
         raise SystemExit("it ended before")
     except KeyboardInterrupt as error:
-        assert error.paid is paid
+        assert error.store is paid
     again = Judge(seconds=0.0)
 print(len(paid), len(judge.asked), len(set(paid) & set(judge.asked)))
 known = set(paid)
-pb.best_of(again.awaited, K, N, paid=paid, **GIVEN)
+pb.best_of(again.awaited, K, N, store=paid, **GIVEN)
 assert not set(again.asked) & known
 """
 
@@ -238,11 +240,11 @@ def test_ctrl_c_loses_nothing(kind, n):
     (dict(concurrency=2, retry=[OSError]), TypeError, ["retry"]),
     (dict(concurrency=2, retry=KeyboardInterrupt), TypeError, ["retry"]),
     (dict(concurrency=2, timeout=0), ValueError, ["timeout"]),
-    (dict(concurrency=2, calls_per_minute=-1), ValueError, ["calls_per_minute"]),
+    (dict(concurrency=2, per_minute=-1), ValueError, ["per_minute"]),
     (dict(concurrency=2, failed=1.5), ValueError, ["failed", "1.5"]),
     (dict(concurrency=2, failed=(0.5, 0.5)), ValueError, ["failed"]),
-    (dict(timeout=3.0), ValueError, ["timeout must be left out unless"]),
-    (dict(failed=0.0), ValueError, ["failed must be left out unless"])])
+    (dict(timeout=3.0), ValueError, ["must have concurrency or executor for timeout"]),
+    (dict(failed=0.0), ValueError, ["must have concurrency or executor for failed"])])
 def test_options_that_are_refused(options, error, words):
     with pytest.raises(error) as caught:
         best(in_blocks(), **options)
@@ -252,5 +254,5 @@ def test_options_that_are_refused(options, error, words):
 def test_an_executor_beside_a_coroutine():
     with pytest.raises(ValueError, match="executor must be left out beside an async function"):
         best(Judge().awaited, executor=ThreadPoolExecutor(1))
-    with pytest.raises(ValueError, match="concurrency must be left out unless"):
-        pb.best_of(SCORES, concurrency=3, **GIVEN)
+    with pytest.raises(ValueError, match="concurrency of Calls must be left out unless"):
+        pb.best_of(SCORES, calls=pb.Calls(concurrency=3), **GIVEN)

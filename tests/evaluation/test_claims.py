@@ -15,32 +15,36 @@ import pytest
 import pybandit as pb
 from pybandit._shared import alive
 from pybandit.studies import _cells
+from pybandit.studies._cell_names import Names
 from pybandit.studies._cells import Cells
 
-from evaluation.judges import GIVEN, SCORES, Judge, K, N, in_blocks
+from evaluation.judges import GIVEN, MODELS, SCORES, Judge, N, in_blocks
 from evaluation.test_calls import best, state
+from evaluation.test_store import opened
 
 
 def test_claims(tmp_path, monkeypatch):
     """A cell is one process's to pay for, until it has paid, gives up or is dead."""
-    one, two = (Cells(tmp_path / "x.db", 9, False) for _ in range(2))
-    assert one.claim([(0, 1), (0, 2)]) == [(0, 1), (0, 2)] == one.claim([(0, 1), (0, 2)])
-    assert two.claim([(0, 1), (0, 3)]) == [(0, 3)]
-    assert two.claim([(0, 2), (0, 4), (0, 5), (0, 6)], 2) == [(0, 4), (0, 5)]  # past the other's
-    two.release([(0, 4), (0, 5)])
-    one[0, 1] = 0.5
-    assert two.claim([(0, 1), (0, 2)]) == []
-    one.release([(0, 2), (0, 3)])
-    assert two.claim([(0, 2)]) == [(0, 2)] and one.claim([(0, 3)]) == []
+    one, two = (opened(tmp_path / "x.db") for _ in range(2))
+    cells = [("a", 1), ("a", 2)]
+    assert one.claim(cells) == cells == one.claim(cells)
+    assert two.claim([("a", 1), ("a", 3)]) == [("a", 3)]
+    more = [("a", 4), ("a", 5)]  # past the other's
+    assert two.claim([("a", 2), *more, ("a", 6)], 2) == more
+    two.release([("a", 4), ("a", 5)])
+    one["a", 1] = 0.5
+    assert two.claim([("a", 1), ("a", 2)]) == []
+    one.release([("a", 2), ("a", 3)])
+    assert two.claim([("a", 2)]) == [("a", 2)] and one.claim([("a", 3)]) == []
     two.close()
-    assert one.claim([(0, 2), (0, 3)]) == [(0, 2), (0, 3)]
-    two = Cells(tmp_path / "x.db", 9, False)
+    assert one.claim([("a", 2), ("a", 3)]) == [("a", 2), ("a", 3)]
+    two = opened(tmp_path / "x.db")
     monkeypatch.setattr(_cells, "SILENT", -1.0)  # nobody heard of it
-    assert two.claim([(0, 2)]) == []
+    assert two.claim([("a", 2)]) == []
     monkeypatch.setattr(alive, "here", lambda: "elsewhere")
-    assert two.claim([(0, 2)]) == [(0, 2)]  # where it has no number that is silence
+    assert two.claim([("a", 2)]) == [("a", 2)]  # where it has no number that is silence
     monkeypatch.undo()
-    assert one.claim([(0, 2)]) == []  # two was heard of, elsewhere
+    assert one.claim([("a", 2)]) == []  # two was heard of, elsewhere
     before = one._row("SELECT max(beat) FROM owners", ())
     monkeypatch.setattr(_cells, "BEAT", -1.0)
     one.beat()
@@ -61,16 +65,17 @@ def test_numbers_of_processes_come_again():
 
 
 # what best_of writes of the evaluation
-ABOUT = {"value_range": "(0.0, 1.0)", "version": ""}
+ABOUT = {"kind": "score", "value_range": "(0.0, 1.0)", "version": ""}
 
 
 def claimed_elsewhere(store):
     """A process that has claimed all cells, and says no more."""
     child = subprocess.Popen([sys.executable, "-c", f"""
 import time
+from pybandit.studies._cell_names import Names
 from pybandit.studies._cells import Cells
-cells = Cells({str(store)!r}, {N}, False, about={ABOUT!r})
-cells.claim([(model, item) for model in range({K}) for item in range({N})])
+cells = Cells({str(store)!r}, Names({MODELS!r}, None, {N}), False, about={ABOUT!r})
+cells.claim([(model, item) for model in {MODELS!r} for item in range({N})])
 print("claimed", flush=True)
 time.sleep(1000)
 """], stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": ":".join(sys.path)})
@@ -84,8 +89,8 @@ def test_who_is_silent_is_not_dead(tmp_path, monkeypatch):
     child = claimed_elsewhere(store)
     monkeypatch.setattr(_cells, "SILENT", -1.0)
     try:
-        with closing(Cells(store, N, False, about=ABOUT)) as other:
-            assert other.claim([(0, 1)]) == []
+        with closing(Cells(store, Names(MODELS, None, N), False, about=ABOUT)) as other:
+            assert other.claim([("0", 1)]) == []
     finally:
         os.kill(child.pid, signal.SIGKILL)
         child.wait()
@@ -116,7 +121,7 @@ def test_calls_that_go_on_after_ctrl_c_are_not_made_again(tmp_path, late):
             time.sleep(0.1)
             if late == "raises":
                 raise ConnectionError
-        return float(SCORES[item, model])
+        return float(SCORES[item, int(model)])
 
     with pytest.raises(KeyboardInterrupt):
         best(score, store=store, concurrency=8)
@@ -143,15 +148,16 @@ def test_two_processes_in_blocks_pay_once(tmp_path):
     program = f"""
 import sys, time
 import pybandit as pb
-from evaluation.judges import GIVEN, SCORES, K, N
+from evaluation.judges import GIVEN, MODELS, SCORES, N
 from pybandit.studies import _cells
 _cells.SILENT = 0.5
 def score(model, items):
     with open({str(tmp_path / "log")!r}, "a") as file:
         file.writelines(f"{{model}} {{item}}\\n" for item in items)
     time.sleep(float(sys.argv[1]))
-    return SCORES[items, model]
-pb.best_of(score, K, N, store={str(tmp_path / "evals.db")!r}, block_size=40, **GIVEN)
+    return SCORES[items, int(model)]
+pb.best_of(score, MODELS, N, store={str(tmp_path / "evals.db")!r},
+           calls=pb.Calls(block_size=40), **GIVEN)
 """
     children = []
     for seconds in ("0.8", "0.01"):
@@ -162,5 +168,5 @@ pb.best_of(score, K, N, store={str(tmp_path / "evals.db")!r}, block_size=40, **G
             time.sleep(0.01)
     assert [child.wait(60) for child in children] == [0, 0]
     calls = collections.Counter((tmp_path / "log").read_text().splitlines())
-    assert len(calls) >= pb.best_of(SCORES, block_size=40, **GIVEN).n_evaluations
+    assert len(calls) >= pb.best_of(SCORES, calls=pb.Calls(block_size=40), **GIVEN).n_pulls
     assert max(calls.values()) == 1

@@ -99,7 +99,7 @@ def test_a_killed_process_is_a_lost_call(context, tmp_path):
 def test_a_pool_of_the_users_is_not_made_again(tmp_path):
     paid = {}
     with ProcessPoolExecutor(2, SPAWN) as pool, pytest.raises(BrokenExecutor) as caught:
-        best(functools.partial(dies_once, str(tmp_path)), executor=pool, concurrency=4, paid=paid,
+        best(functools.partial(dies_once, str(tmp_path)), executor=pool, concurrency=4, store=paid,
              failed=0.0)  # no call failed: they cannot be made
     assert "a function that makes one" in "".join(caught.value.__notes__)
     assert all(value == SCORES[item, model] for (model, item), value in paid.items())

@@ -15,10 +15,11 @@ import pybandit as pb
 from pybandit.errors import StudyError
 from pybandit.evaluation import _calls
 from pybandit.studies import _cells, _database
-from pybandit.studies._cells import Cells
 
-from evaluation.judges import GIVEN, SCORES, K, N, in_blocks
+from evaluation.grouped import grouped
+from evaluation.judges import GIVEN, MODELS, SCORES, K, N, in_blocks
 from evaluation.test_lost_calls import Uncounted, ran, slow
+from evaluation.test_store import opened
 
 
 @pytest.fixture(autouse=True)
@@ -49,12 +50,13 @@ def test_the_end_of_an_iterator_is_no_answer(error, kind):
         with ThreadPoolExecutor(4) as pool:
             options = {"threads": {}, "executor": dict(executor=pool), "awaited": {}}[kind]
             await asyncio.wait_for(pb.best_of_async(
-                awaited if kind == "awaited" else score, K, N, concurrency=8, **options, **GIVEN),
+                awaited if kind == "awaited" else score, K, **grouped(N, concurrency=8, **options,
+                                                                      **GIVEN)),
                 20)
 
     with pytest.raises(RuntimeError, match=f"raised {error.__name__}") as caught:
         asyncio.run(in_time())
-    assert isinstance(caught.value.__cause__, error) and len(caught.value.paid) > 5
+    assert isinstance(caught.value.__cause__, error) and len(caught.value.store) > 5
 
 
 @pytest.mark.parametrize("kind", ["awaited", "threads", "failed for good", "no executor"])
@@ -76,7 +78,7 @@ def test_what_an_exception_was_raised_from_stays(kind):
     options = {"awaited": {}, "threads": dict(concurrency=2), "no executor": dict(executor=fails),
                "failed for good": dict(concurrency=2, retry=OSError)}[kind]
     with pytest.raises(ConnectionError, match="the call") as caught:
-        pb.best_of(awaited if kind == "awaited" else fails, K, N, **options, **GIVEN)
+        pb.best_of(awaited if kind == "awaited" else fails, K, **grouped(N, **options, **GIVEN))
     assert repr(caught.value.__context__) == "OSError('the line')"
     assert not caught.value.__suppress_context__
     assert repr(caught.value.__context__.__cause__) == "KeyError('the key')"
@@ -87,8 +89,9 @@ def test_a_function_that_no_process_can_be_sent(timeout):
     """Nobody has called it: whatever `retry` says, it is not worth `failed`."""
     with pytest.raises((AttributeError, TypeError, pickle.PicklingError),
                        match="pickle|local object"):
-        pb.best_of(lambda model, item: 0.5, K, N, executor=lambda: ProcessPoolExecutor(2),
-                   retry=Exception, failed=0.0, timeout=timeout, **GIVEN)
+        pb.best_of(lambda model, item: 0.5, K, N,
+                   calls=pb.Calls(executor=lambda: ProcessPoolExecutor(2), failed=0.0,
+                                  retry=Exception, timeout=timeout), **GIVEN)
 
 
 # -- calls a minute ------------------------------------------------------------------------
@@ -105,16 +108,17 @@ def test_turns_that_were_waited_for_are_not_kept(timeout):
         return float(SCORES[item, model])
 
     with ThreadPoolExecutor(4) as pool:
-        pb.best_of(score, K, N, executor=pool, concurrency=64, calls_per_minute=1200,
-                   timeout=timeout, max_evaluations=30, **GIVEN)
+        pb.best_of(score, K, N, calls=pb.Calls(per_minute=1200, concurrency=64, executor=pool,
+                                               timeout=timeout), max_pulls=30, **GIVEN)
     times = np.array(times)
     assert max(np.sum((times >= begin) & (times < begin + 0.45)) for begin in times) <= 12
 
 
 def test_turns_of_workers_that_are_not_counted():
-    found = pb.best_of(slow, K, N, executor=Uncounted(), concurrency=64, calls_per_minute=60_000,
-                       max_evaluations=30, **GIVEN)
-    assert found.n_evaluations == 30
+    found = pb.best_of(slow, K, N,
+                       calls=pb.Calls(per_minute=60_000, concurrency=64, executor=Uncounted()),
+                       max_pulls=30, **GIVEN)
+    assert found.n_pulls == 30
 
 
 # -- files ------------------------------------------------------------------------------
@@ -123,7 +127,7 @@ def test_turns_of_workers_that_are_not_counted():
 FULL = """
 import asyncio, os, resource, signal, sys
 import pybandit as pb
-from evaluation.judges import GIVEN, SCORES, K, N
+from evaluation.judges import GIVEN, MODELS, SCORES, N
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 limits, store = resource.getrlimit(resource.RLIMIT_FSIZE), sys.argv[1]
@@ -136,16 +140,16 @@ async def score(model, item):
     if n == 60 and not first:
         size = os.path.getsize(store + "-wal")
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
-    return float(SCORES[item, model])
+    return float(SCORES[item, int(model)])
 
 try:
-    pb.best_of(score, K, N, store=store, concurrency=8, **GIVEN)
+    pb.best_of(score, MODELS, N, store=store, calls=pb.Calls(concurrency=8), **GIVEN)
 except OSError as error:
-    left, caught = error.paid, error  # its traceback keeps all of that call
+    left, caught = error.store, error  # its traceback keeps all of that call
 resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 first.update(asked)
 asked.clear()
-pb.best_of(score, K, N, store=store, concurrency=8, **GIVEN)
+pb.best_of(score, MODELS, N, store=store, calls=pb.Calls(concurrency=8), **GIVEN)
 print(len(left), len(first & set(asked)), left.keys() == first & set(asked))
 """
 
@@ -163,7 +167,7 @@ def test_a_file_that_is_new_to_many(tmp_path):
     def opens(path, barrier):
         barrier.wait()
         try:
-            Cells(path, N, False).close()
+            opened(path, N).close()
         except Exception as error:
             errors.append(error)
 
@@ -206,13 +210,13 @@ def test_the_log_of_a_file_that_others_begin(tmp_path, monkeypatch):
 
     monkeypatch.setattr(_database, "_connect", refused)
     (tmp_path / "x.db").touch()
-    cells = Cells(tmp_path / "x.db", N, False)
+    cells = opened(tmp_path / "x.db", N)
     assert made[0].n == 3 and cells._row("PRAGMA journal_mode", ()) == ("wal",)
     cells.close()
     monkeypatch.setattr(_cells, "PATIENCE", -1.0)
     (tmp_path / "y.db").touch()
     with pytest.raises(StudyError, match="is busy"):
-        Cells(tmp_path / "y.db", N, False)
+        opened(tmp_path / "y.db", N)
 
 
 @pytest.mark.parametrize("name", ["a b%20#?é&mode=ro.db", "x'y\"z;.db", "bad\udcff.db",
@@ -224,13 +228,13 @@ def test_names_of_files(name, tmp_path):
                 os.fsencode(tmp_path) + b"/" + name)
 
     for store in (Path(), *([str(tmp_path / name)] if isinstance(name, str) else [])):
-        pb.best_of(in_blocks(), K, N, store=store, **GIVEN)
+        pb.best_of(in_blocks(), MODELS, N, store=store, **GIVEN)
     assert os.listdir(tmp_path) == [os.fsdecode(name)]
 
 
 def test_a_name_that_sqlite_would_cut(tmp_path):
     with pytest.raises(ValueError, match="store must be the path of a file"):
-        pb.best_of(in_blocks(), K, N, store=str(tmp_path / "x\0y.db"), **GIVEN)
+        pb.best_of(in_blocks(), MODELS, N, store=str(tmp_path / "x\0y.db"), **GIVEN)
     assert not os.listdir(tmp_path)
 
 
@@ -241,11 +245,37 @@ def test_options_of_best_of_async():
     def score(model, item):
         return float(SCORES[item, model])
 
-    found = asyncio.run(pb.best_of_async(score, K, N, concurrency=None, **GIVEN))
+    found = asyncio.run(pb.best_of_async(score, K, N, calls=pb.Calls(concurrency=None), **GIVEN))
     assert found.best == pb.best_of(SCORES, **GIVEN).best
     for options, words in ((dict(GIVEN, chunks=3), "unexpected keyword argument 'chunks'"),
-                           (dict(rng=1), "missing a required argument: 'value_range'")):
-        with pytest.raises(TypeError, match=words):
-            asyncio.run(pb.best_of_async(score, K, N, **options))
+                           (dict(rng=1), "value_range must be given for a function")):
+        with pytest.raises((TypeError, ValueError), match=words):
+            asyncio.run(pb.best_of_async(score, K, **grouped(N, **options)))
     with pytest.raises(ValueError, match="concurrency must be at most"):
-        asyncio.run(pb.best_of_async(score, K, N, concurrency=2**40, **GIVEN))
+        asyncio.run(pb.best_of_async(score, K, N, calls=pb.Calls(concurrency=2**40), **GIVEN))
+
+
+# -- mistakes -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["none.csv", "none.npy", "none.parquet", "none.eval",
+                                  "none.jsonl"])
+def test_a_file_that_does_not_exist(name, tmp_path):
+    path = tmp_path / name
+    with pytest.raises(FileNotFoundError) as caught:
+        pb.best_of(path, value_range=(0, 1))
+    assert caught.value.filename == str(path) and str(path) in str(caught.value)
+    with pytest.raises(FileNotFoundError):
+        pb.best_of([path, tmp_path / "other.json"], value_range=(0, 1))
+
+
+def test_what_is_no_function_nor_table():
+    with pytest.raises(TypeError, match="got the class Uncounted: call it, Uncounted"):
+        pb.best_of(Uncounted, 3, 9, value_range=(0, 1))
+    with pytest.raises(TypeError, match="judge must be a function of two models and items"):
+        pb.best_of_pairs("judge", 3, 9)
+    with pytest.raises(TypeError, match="scores must be a function of .model, item.; .*got 'judge"):
+        asyncio.run(pb.best_of_async("judge", 3, 9, value_range=(0, 1)))
+    polars = pytest.importorskip("polars")
+    with pytest.raises(TypeError, match=r"got a LazyFrame: collect it, scores.collect\(\)"):
+        pb.best_of(polars.DataFrame({"a": [0.5], "b": [0.1]}).lazy(), value_range=(0, 1))

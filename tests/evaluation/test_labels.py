@@ -5,6 +5,8 @@ import pytest
 
 import pybandit as pb
 
+from evaluation.grouped import grouped
+
 pandas = pytest.importorskip("pandas")
 
 RNG = np.random.default_rng(1)
@@ -64,7 +66,7 @@ def test_series_of_a_judge_of_pairs_are_aligned():
         return pandas.Series(judge(a, b, items), index=items)
 
     assert same(pb.best_of_pairs(series, 3, 64, rng=1), pb.best_of_pairs(judge, 3, 64, rng=1))
-    with pytest.raises(ValueError, match=r"pairwise\(.*must have the index of its items"):
+    with pytest.raises(ValueError, match=r"judge\(.*must have the index of its items"):
         pb.best_of_pairs(lambda a, b, items: pandas.Series(judge(a, b, items)), 3, 64, rng=1)
 
 
@@ -75,12 +77,13 @@ def test_group_weights_keep_the_index_of_a_series():
     groups = pandas.Series(["x", "y"] * 32, index=LABELS)
     weights = pb.evaluation.group_weights(groups)
     assert list(weights.index) == LABELS and weights.sum() == pytest.approx(1)
-    expected = pb.best_of(SCORES, weights=pb.evaluation.group_weights(list(groups)), **UNIT)
-    found = pb.best_of(FRAME, weights=weights, **UNIT)
+    expected = pb.best_of(SCORES, items=pb.Items(weights=pb.evaluation.group_weights(list(groups))),
+                          **UNIT)
+    found = pb.best_of(FRAME, items=pb.Items(weights=weights), **UNIT)
     assert found.pulls.tolist() == expected.pulls.tolist()
     with pytest.raises(ValueError, match="weights must have the index of the scores.*'q63' where "
                                          "'q0' was expected"):
-        pb.best_of(FRAME, weights=weights[::-1], **UNIT)
+        pb.best_of(FRAME, items=pb.Items(weights=weights[::-1]), **UNIT)
     categories = pandas.Series(pandas.Categorical(groups), index=LABELS)
     assert pb.evaluation.group_weights(categories).equals(weights)
     assert isinstance(pb.evaluation.group_weights(["x", "y"]), np.ndarray)
@@ -100,22 +103,23 @@ def test_series_of_another_order_are_refused_at_every_door(name, tmp_path):
     sources = {"frame": FRAME, "path": tmp_path / "s.csv", "array": SCORES}
     for source in sources.values():
         with pytest.raises(ValueError, match=rf"{name} must have the index of the scores"):
-            pb.best_of(source, **{name: wrong}, **UNIT)
+            pb.best_of(source, **grouped(**{name: wrong}, **UNIT))
     with pytest.raises(ValueError, match=rf"{name} must have the index of the scores"):
-        pb.best_of(lambda model, items: SCORES[items, model], 3, 64, **{name: wrong}, **UNIT)
+        pb.best_of(lambda model, items: SCORES[items, model], 3,
+                   **grouped(64, **{name: wrong}, **UNIT))
     with pytest.raises(ValueError, match=rf"{name} must have the index of the items"):
         pb.BettingRace(3, 64, **{name: wrong}, **UNIT)
     right = wrong[::-1]
-    assert pb.best_of(FRAME, **{name: right}, **UNIT).best == 2
-    assert pb.best_of(tmp_path / "s.csv", **{name: right}, **UNIT).best == 2
-    assert pb.best_of(SCORES, **{name: right.to_numpy()}, **UNIT).best == 2
+    assert pb.best_of(FRAME, **grouped(**{name: right}, **UNIT)).best == 2
+    assert pb.best_of(tmp_path / "s.csv", **grouped(**{name: right}, **UNIT)).best == 2
+    assert pb.best_of(SCORES, **grouped(**{name: right.to_numpy()}, **UNIT)).best == 2
 
 
 def test_weights_may_have_the_index_of_a_frame_with_labels_in_a_column():
     frame = FRAME.reset_index(names="item")
     weights = pb.evaluation.group_weights(pandas.Series(["x", "y"] * 32))
-    assert pb.best_of(frame, weights=weights, **UNIT).best == 2
-    assert pb.best_of(frame, weights=weights.set_axis(LABELS), **UNIT).best == 2
+    assert pb.best_of(frame, items=pb.Items(weights=weights), **UNIT).best == 2
+    assert pb.best_of(frame, items=pb.Items(weights=weights.set_axis(LABELS)), **UNIT).best == 2
 
 
 # -- tell -------------------------------------------------------------------------------------

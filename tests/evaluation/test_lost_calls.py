@@ -52,8 +52,8 @@ def test_waiting_for_a_worker_is_no_part_of_the_time(make, ours):
     """64 calls of 10 ms and one worker: the last one waits longer than `timeout`."""
     with make() as pool:
         found = best(slow, executor=(lambda: pool) if ours else pool, concurrency=64,
-                     timeout=0.5, failed=0.0, max_evaluations=150)
-    assert state(found) == state(best(in_blocks(), max_evaluations=150))
+                     timeout=0.5, failed=0.0, max_pulls=150)
+    assert state(found) == state(best(in_blocks(), max_pulls=150))
 
 
 def test_an_executor_that_others_use_too():
@@ -61,8 +61,8 @@ def test_an_executor_that_others_use_too():
     with ThreadPoolExecutor(1) as pool:
         pool.submit(time.sleep, 0.8)
         found = best(slow, executor=pool, concurrency=4, timeout=0.5, failed=0.0,
-                     max_evaluations=50)
-    assert state(found) == state(best(in_blocks(), max_evaluations=50))
+                     max_pulls=50)
+    assert state(found) == state(best(in_blocks(), max_pulls=50))
 
 
 class Uncounted:
@@ -80,7 +80,7 @@ def test_workers_that_cannot_be_counted():
     for executor in (Uncounted(), Uncounted):
         with pytest.raises(ValueError, match="timeout must be left out beside an executor that"):
             best(slow, executor=executor, timeout=5.0, retry=Exception, failed=0.0)
-        assert best(slow, executor=executor, max_evaluations=20).n_evaluations == 20
+        assert best(slow, executor=executor, max_pulls=20).n_pulls == 20
 
 
 # -- calls that never end -----------------------------------------------------------
@@ -103,7 +103,7 @@ def test_calls_that_hang_keep_no_other_from_being_begun(end):
     table = SCORES.copy()
     table[spoilt] = 0.0
     assert state(found) == state(pb.best_of(table, **GIVEN))
-    assert len(begun) >= found.n_evaluations
+    assert len(begun) >= found.n_pulls
 
 
 @pytest.mark.filterwarnings("ignore:.*calls that failed")
@@ -113,9 +113,9 @@ def test_no_worker_is_left(end):
     with ThreadPoolExecutor(2) as pool:
         with pytest.raises(RuntimeError, match="no worker is left: all 2") as caught:
             best(hangs(end, order[3:].tolist(), begun), executor=pool, concurrency=8,
-                 timeout=0.5, retry=RuntimeError, failed=0.0, paid=paid)
+                 timeout=0.5, retry=RuntimeError, failed=0.0, store=paid)
         end.set()
-    assert set(paid) == set(begun) and caught.value.paid is paid
+    assert set(paid) == set(begun) and caught.value.store is paid
     assert sum(value == 0.0 for value in paid.values()) == 2
 
 
@@ -152,7 +152,8 @@ def score(model, item):
     return float(SCORES[item, model])
 
 warnings.simplefilter("ignore")
-print(pb.best_of(score, K, N, concurrency=8, timeout=0.1, failed=0.0, **GIVEN).decided)
+print(pb.best_of(score, K, N, calls=pb.Calls(concurrency=8, timeout=0.1, failed=0.0),
+                 **GIVEN).decided)
 """
 
 LATE = """
@@ -170,7 +171,7 @@ def score(model, item):
     return float(SCORES[item, model])
 
 try:
-    pb.best_of(score, K, N, concurrency=8, paid=paid, timeout=30, **GIVEN)
+    pb.best_of(score, K, N, store=paid, calls=pb.Calls(concurrency=8, timeout=30), **GIVEN)
 except KeyError:
     pass
 """
@@ -215,7 +216,7 @@ def test_a_judge_that_is_always_cancelled():
     spoilt = int(best(in_blocks()).items[9])
     with pytest.raises(_calls.LostCall, match="cancelled, not by best_of") as caught:
         best(judge, concurrency=1, failed=0.0, retry=Exception, timeout=30)
-    assert len(asked) == 10 and all(item != spoilt for _, item in caught.value.paid)
+    assert len(asked) == 10 and all(item != spoilt for _, item in caught.value.store)
 
 
 class Cancels(ThreadPoolExecutor):
@@ -247,7 +248,7 @@ def test_an_executor_that_is_shut_down():
     begun, pool = [], ThreadPoolExecutor(2)
     with pytest.raises(RuntimeError, match="shutdown") as caught:
         best(score, executor=pool, concurrency=8, retry=Exception, failed=0.0)
-    assert all(value == SCORES[cell[::-1]] for cell, value in caught.value.paid.items())
+    assert all(value == SCORES[cell[::-1]] for cell, value in caught.value.store.items())
 
 
 def test_a_race_that_is_left_raises(monkeypatch):
@@ -277,7 +278,7 @@ def test_a_worker_that_died_is_no_score():
         with pytest.raises(BrokenExecutor) as caught:
             best(score, executor=functools.partial(_same, pool) if ours else pool,
                  concurrency=4, failed=0.0, retry=Exception, timeout=30)
-        assert all(value == SCORES[cell[::-1]] for cell, value in caught.value.paid.items())
+        assert all(value == SCORES[cell[::-1]] for cell, value in caught.value.store.items())
         pool.shutdown()
 
 
@@ -286,13 +287,13 @@ def test_a_worker_that_died_is_no_score():
 
 def test_waste_is_of_calls_that_were_begun():
     judge = Judge(seconds=0.0)
-    found = best(judge.awaited, calls_per_minute=60_000, max_evaluations=None)
-    assert found.n_evaluations + found.waste == len(judge.asked)
+    found = best(judge.awaited, per_minute=60_000, max_pulls=None)
+    assert found.n_pulls + found.n_wasted == len(judge.asked)
     for timeout in (None, 10.0):
         judge = Judge()
         with ThreadPoolExecutor(2) as pool:
             found = best(judge.call, executor=pool, concurrency=64, timeout=timeout)
-        assert found.n_evaluations + found.waste == len(judge.asked)
+        assert found.n_pulls + found.n_wasted == len(judge.asked)
 
 
 # -- functions around async ones ------------------------------------------------------
@@ -339,10 +340,10 @@ def test_answers_that_could_not_be_written(last):
         return float(SCORES[item, model])
 
     with pytest.raises(OSError, match="disk full") as caught:
-        best(judge, concurrency=8, paid=paid)
-    assert len(answered) > 20 and caught.value.paid.keys() == set(answered)
+        best(judge, concurrency=8, store=paid)
+    assert len(answered) > 20 and caught.value.store.keys() == set(answered)
     assert (paid.keys() == set(answered)) == (last == 5)
-    assert state(best(judge, paid=dict(caught.value.paid))) == state(best(in_blocks()))
+    assert state(best(judge, store=dict(caught.value.store))) == state(best(in_blocks()))
     assert len(set(answered)) == len(answered)
 
 
@@ -353,10 +354,10 @@ def test_what_is_handed_over_does_not_grow():
         judge.times[20] = 0.02
         with ThreadPoolExecutor(16) as pool:
             with pytest.raises(KeyError) as caught:
-                best(judge.call, executor=pool, concurrency=16, paid=paid)
-            n = len(caught.value.paid)
-        assert (len(caught.value.paid) == len(judge.asked) - 1 > n) == (paid is not None)
-        assert (caught.value.paid is paid) == (paid is not None) and n > 0
+                best(judge.call, executor=pool, concurrency=16, store=paid)
+            n = len(caught.value.store)
+        assert (len(caught.value.store) == len(judge.asked) - 1 > n) == (paid is not None)
+        assert (caught.value.store is paid) == (paid is not None) and n > 0
 
 
 # -- failures are told -----------------------------------------------------------------
@@ -369,21 +370,21 @@ def fails_at(items, models=range(K)):
 
 def test_failures_are_counted():
     order, paid = best(in_blocks()).items.tolist(), {}
-    options = dict(concurrency=1, failed=0.5, retry=ConnectionError, max_evaluations=100)
-    found = best(fails_at(order[:1], (1, 3)), **options, paid=paid)  # 2 %: no warning
-    assert found.failures.tolist() == [0, 1, 0, 1, 0] == found.to_dict()["failures"]
+    options = dict(concurrency=1, failed=0.5, retry=ConnectionError, max_pulls=100)
+    found = best(fails_at(order[:1], (1, 3)), **options, store=paid)  # 2 %: no warning
+    assert found.n_failed_by_arm.tolist() == [0, 1, 0, 1, 0] == found.to_dict()["n_failed_by_arm"]
     assert found.n_failed == 2
-    assert str(found).endswith(" 2 scores are of calls that failed, 1 of them of model 1.")
-    again = best(fails_at(()), **options, paid=paid)  # it is a score as any other
+    assert " 2 scores are of calls that failed, 1 of them of model 1." in str(found)
+    again = best(fails_at(()), **options, store=paid)  # it is a score as any other
     assert again.n_failed == 0 and "failed" not in str(again)
-    assert best(in_blocks()).failures.tolist() == [0] * K
+    assert best(in_blocks()).n_failed_by_arm.tolist() == [0] * K
 
 
 @pytest.mark.parametrize("items, models", [(2, range(K)), (4, (2,))], ids=["all", "one model"])
 def test_many_failures_are_warned_of(items, models):
     order = best(in_blocks()).items.tolist()
-    with pytest.warns(RuntimeWarning, match="calls that failed") as warned:
+    with pytest.warns(pb.errors.FailedCallsWarning, match="calls that failed") as warned:
         found = best(fails_at(order[:items], models), concurrency=1, failed=0.5,
-                     retry=ConnectionError, max_evaluations=90)
+                     retry=ConnectionError, max_pulls=90)
     assert found.n_failed == items * len(models)
     assert warned[0].filename.endswith("test_calls.py")  # of who called best_of

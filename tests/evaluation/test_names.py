@@ -1,4 +1,4 @@
-"""Models by name and items by label: neither a store nor `paid` can mix them up."""
+"""Models by name and items by label: a store cannot mix them up."""
 
 import asyncio
 import sqlite3
@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import pybandit as pb
+
+from evaluation.grouped import grouped
 
 N = 120
 QUALITY = {"terse": 0.2, "plain": 0.5, "chatty": 0.6, "expert": 0.9}
@@ -73,64 +75,79 @@ def test_items_by_label_may_come_in_another_order(tmp_path):
         return np.array([score_of(name, int(order[item])) for item in items.tolist()])
 
     pb.best_of(Judge(), NAMES, LABELS, store=tmp_path / "s.db", **GIVEN)
-    result = pb.best_of(shuffled, NAMES, [LABELS[i] for i in order], store=tmp_path / "s.db",
-                        **GIVEN | {"rng": 8})
-    alone = pb.best_of(shuffled, NAMES, N, **GIVEN | {"rng": 8})
+    result = pb.best_of(shuffled, NAMES,
+                        **grouped([LABELS[i] for i in order], store=tmp_path / "s.db",
+                        **GIVEN | {"rng": 8}))
+    alone = pb.best_of(shuffled, NAMES, **grouped(N, **GIVEN | {"rng": 8}))
     assert result.means.tolist() == alone.means.tolist()
 
 
 @pytest.mark.parametrize("second, words", [
-    (dict(models=3), ["models", "at least the 4", "3"]),
-    (dict(models=NAMES), ["models numbers", "names"]),
-    (dict(items=N - 1), ["n_items 120", "119"]),
-    (dict(items=LABELS), ["items numbers", "labels"]),
-    (dict(value_range=(-1, 1)), ["value_range (0.0, 1.0)", "(-1.0, 1.0)"]),
-    (dict(value_range=1.0), ["value_range (0.0, 1.0)", "1.0"]),
-    (dict(version="judge 2"), ["version judge 1", "judge 2"]),
-    (dict(version=None), ["version judge 1"]),
-    (dict(costs="told"), ["costs not told", "told"])], ids=lambda value: str(value)[:40])
+    (dict(items=N - 1), ["n_items '120'", "'119'"]),
+    (dict(items=LABELS), ["items 'numbers'", "got '"]),
+    (dict(value_range=(-1, 1)), ["value_range '(0.0, 1.0)'", "'(-1.0, 1.0)'"]),
+    (dict(value_range=1.0), ["value_range '(0.0, 1.0)'", "'1.0'"]),
+    (dict(version="judge 2"), ["version 'judge 1'", "'judge 2'"]),
+    (dict(version=None), ["version 'judge 1'", "got ''"]),
+    (dict(costs="told"), ["costs 'not told'", "'told'"])], ids=lambda value: str(value)[:40])
 def test_a_store_refuses_another_evaluation(tmp_path, second, words):
-    def score(model, items):
-        return np.array([score_of(NAMES[model], item) for item in items.tolist()])
+    def score(name, items):
+        return np.array([score_of(name, item) for item in items.tolist()])
 
-    given = GIVEN | dict(models=4, items=N, version="judge 1", store=tmp_path / "s.db")
-    first = pb.best_of(score, **given)
-    with pytest.raises(ValueError) as caught:
-        pb.best_of(score, **given | second)
+    given = GIVEN | dict(models=NAMES, items=N, version="judge 1", store=tmp_path / "s.db")
+    first = pb.best_of(score, **grouped(**given))
+    with pytest.raises(pb.errors.StoreMismatchError) as caught:
+        pb.best_of(score, **grouped(**given | second))
     assert all(word in str(caught.value) for word in ("store", *words))
     assert str(tmp_path / "s.db") in str(caught.value)
     # the file stays as it was
-    assert pb.best_of(score, **given).to_dict() == first.to_dict()
+    assert pb.best_of(score, **grouped(**given)).to_dict() == first.to_dict()
 
 
-def test_more_models_by_number_extend_a_store(tmp_path):
+def test_a_store_refuses_other_labels(tmp_path):
+    pb.best_of(Judge(), NAMES, LABELS, store=tmp_path / "s.db", **GIVEN)
+    with pytest.raises(pb.errors.StoreMismatchError, match="has items '.*'; got '"):
+        pb.best_of(Judge(), NAMES, [*LABELS[1:], "another"], store=tmp_path / "s.db", **GIVEN)
+
+
+def test_a_file_needs_names(tmp_path):
+    with pytest.raises(ValueError, match=r'models must be names .* \["a", "b", ...\].*; got 4'):
+        pb.best_of(Judge(), 4, N, store=tmp_path / "s.db", **GIVEN)
+    assert not (tmp_path / "s.db").exists()
+
+
+def test_pairs_are_kept_in_a_file(tmp_path):
+    """Whatever the order of the names; a judge of single scores gets another file."""
     asked = []
 
-    def score(model, items):
-        asked.append(model)
-        return np.array([score_of(NAMES[model], item) for item in items.tolist()])
+    def judge(first, second, items):
+        asked.extend((first, second, item) for item in items.tolist())
+        return np.array([score_of(first, item) > score_of(second, item)
+                         for item in items.tolist()]) * 1.0
 
-    pb.best_of(score, 3, N, store=tmp_path / "s.db", **GIVEN)
-    asked.clear()
-    assert pb.best_of(score, 4, N, store=tmp_path / "s.db", **GIVEN).best == 3
-    assert set(asked) == {3}
-    with pytest.raises(ValueError, match="at least the 4 of the store, or names"):
-        pb.best_of(score, 3, N, store=tmp_path / "s.db", **GIVEN)
+    first = pb.best_of_pairs(judge, NAMES, N, rng=1, store=tmp_path / "s.db")
+    n_asked = len(asked)
+    again = pb.best_of_pairs(judge, NAMES[::-1], N, rng=1, baseline="plain",
+                             store=tmp_path / "s.db")
+    assert first.best_name == again.best_name == "expert"
+    assert len({(*sorted(call[:2]), call[2]) for call in asked}) == len(asked) >= n_asked
+    with pytest.raises(pb.errors.StoreMismatchError, match="kind 'judgement'; got 'score'"):
+        pb.best_of(Judge(), NAMES, N, store=tmp_path / "s.db", **GIVEN)
 
 
 def test_what_was_paid_is_kept_by_name():
     with pytest.raises(TimeoutError) as caught:
         pb.best_of(Judge(most=20), NAMES, LABELS, **GIVEN)
-    paid, known = caught.value.paid, set(caught.value.paid)
+    paid, known = caught.value.store, set(caught.value.store)
     assert paid and set(paid) <= {(name, label) for name in NAMES for label in LABELS}
     judge = Judge()
-    result = pb.best_of(judge, NAMES[::-1], LABELS, paid=paid, **GIVEN)
+    result = pb.best_of(judge, NAMES[::-1], LABELS, store=paid, **GIVEN)
     assert result.name(result.best) == "expert"
-    assert result.n_evaluations == len(judge.asked) + len(known)
-    with pytest.raises(TypeError, match=r"paid must have keys \(model, item\).*integers"):
-        pb.best_of(lambda model, items: items * 0.0, 4, N, paid=paid, **GIVEN)
-    with pytest.raises(TypeError, match=r"paid must have keys \(model, item\).*names"):
-        pb.best_of(Judge(), NAMES, N, paid={(0, 1): 0.5}, **GIVEN)
+    assert result.n_pulls == len(judge.asked) + len(known)
+    with pytest.raises(TypeError, match=r"store must have keys \(model, item\).*integers"):
+        pb.best_of(lambda model, items: items * 0.0, 4, N, store=paid, **GIVEN)
+    with pytest.raises(TypeError, match=r"store must have keys \(model, item\).*names"):
+        pb.best_of(Judge(), NAMES, N, store={(0, 1): 0.5}, **GIVEN)
 
 
 @pytest.mark.parametrize("kind", ["async", "threads", "processes"])
@@ -146,13 +163,11 @@ def test_calls_of_one_item_by_name(kind, tmp_path):
     if kind == "processes":
         options["processes"]["executor"].submit(int).result()
     given = GIVEN | options[kind] | dict(models=NAMES, items=LABELS, store=tmp_path / "s.db")
-    result = pb.best_of(**given)
+    result = pb.best_of(**grouped(**given))
     assert result.to_dict()["names"] == NAMES and result.name(result.best) == "expert"
     with closing(sqlite3.connect(tmp_path / "s.db")) as db:
-        assert dict(db.execute("SELECT number, name FROM models")).keys() == {1, 2, 3, 4}
-        kept = db.execute("SELECT m.name, i.name, score FROM cells c JOIN models m ON m.number = "
-                          "c.model JOIN items i ON i.number = c.item").fetchall()
-    assert len(kept) >= result.n_evaluations
+        kept = db.execute("SELECT arm, item, score FROM cells").fetchall()
+    assert len(kept) >= result.n_pulls
     for name, label, value in kept:
         assert value == score_of(name, LABELS.index(label))
     if kind == "processes":
@@ -164,7 +179,7 @@ def test_threads_name_a_call_that_fails():
         return None if name == "chatty" else score_of(name, item)
 
     with pytest.raises(ValueError, match=r"score\('chatty', \d+\) must return a number"):
-        pb.best_of(failing, NAMES, N, executor=ThreadPoolExecutor(2), **GIVEN)
+        pb.best_of(failing, NAMES, N, calls=pb.Calls(executor=ThreadPoolExecutor(2)), **GIVEN)
 
 
 def test_pairs_by_name():
@@ -172,13 +187,13 @@ def test_pairs_by_name():
         return np.array([score_of(a, item) > score_of(b, item) for item in items.tolist()], float)
 
     paid = {}
-    result = pb.best_of_pairs(judge, NAMES, N, paid=paid, rng=1)
+    result = pb.best_of_pairs(judge, NAMES, N, store=paid, rng=1)
     assert result.name(result.best) == "expert"
     assert all(a < b for a, b, _ in paid)
     asked = []
     again = pb.best_of_pairs(lambda a, b, items: asked.append((a, b)) or judge(a, b, items),
-                             NAMES[::-1], N, paid=paid, rng=1, baseline="plain")
-    assert again.versus == "plain" and again.name(again.best) == "expert"
+                             NAMES[::-1], N, store=paid, rng=1, baseline="plain")
+    assert again.baseline == "plain" and again.name(again.best) == "expert"
     assert all(value == (score_of(a, i) > score_of(b, i)) for (a, b, i), value in paid.items())
     with pytest.raises(ValueError, match="baseline must be one of models; got 'nobody'"):
         pb.best_of_pairs(judge, NAMES, N, baseline="nobody")
@@ -197,7 +212,7 @@ def test_pairs_by_name():
     (dict(version="2"), ValueError, ["version", "store"])])
 def test_names_that_are_refused(given, error, words):
     with pytest.raises(error) as caught:
-        pb.best_of(Judge(), **GIVEN | dict(models=NAMES, items=N) | given)
+        pb.best_of(Judge(), **grouped(**GIVEN | dict(models=NAMES, items=N) | given))
     assert all(word in str(caught.value) for word in words)
 
 

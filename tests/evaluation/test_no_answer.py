@@ -10,6 +10,7 @@ import pytest
 import pybandit as pb
 from pybandit.evaluation import _calls
 
+from evaluation.grouped import grouped
 from evaluation.judges import GIVEN, SCORES, K, N, cost, in_blocks
 
 EMPTY = [None, np.nan, np.float32("nan"), np.array(np.nan)]
@@ -47,7 +48,7 @@ def once(every):
 
 
 def plain(score, **options):
-    return pb.best_of(score, K, N, **{**GIVEN, "concurrency": 8, **options})
+    return pb.best_of(score, K, **grouped(N, **{**GIVEN, "concurrency": 8, **options}))
 
 
 def executed(score, **options):
@@ -65,7 +66,7 @@ def awaited(score, **options):
 
 def nested(score, **options):
     async def choose():
-        return await pb.best_of_async(score, K, N, **{**GIVEN, **options})
+        return await pb.best_of_async(score, K, **grouped(N, **{**GIVEN, **options}))
 
     return asyncio.run(choose())
 
@@ -78,8 +79,8 @@ KINDS = pytest.mark.parametrize("call", [plain, executed, awaited, nested])
 def test_no_answer_is_tried_again(call, empty):
     found = call(judge(once(7), empty), retry=ConnectionError)
     expected = pb.best_of(in_blocks(), K, N, **GIVEN)
-    assert found.top.tolist() == expected.top.tolist() and found.n_failed == 0
-    assert found.n_evaluations == expected.n_evaluations
+    assert found.best_arms.tolist() == expected.best_arms.tolist() and found.n_failed == 0
+    assert found.n_pulls == expected.n_pulls
 
 
 @KINDS
@@ -93,8 +94,8 @@ def test_no_answer_counts_as_failed(call, retry):
     table[::3, 4] = 0.0
     found = call(judge(fails, None), failed=0.0, retry=retry)
     expected = pb.best_of(table, **GIVEN)
-    assert found.n_evaluations == expected.n_evaluations
-    assert found.failures[:4].sum() == 0 and found.failures[4] > 0
+    assert found.n_pulls == expected.n_pulls
+    assert found.n_failed_by_arm[:4].sum() == 0 and found.n_failed_by_arm[4] > 0
 
 
 @KINDS
@@ -108,10 +109,10 @@ def test_scores_with_costs(call, empty):
                                          r"got .*retry=.*failed="):
         call(judge(always, empty, told=True), costs="told")
     found = call(judge(always, empty, told=True), costs="told", failed=(0.0, 2.0), retry=OSError)
-    assert found.failures[4] >= found.pulls[4] > 0 and found.failures[:4].sum() == 0
+    assert found.n_failed_by_arm[4] >= found.pulls[4] > 0 and found.n_failed_by_arm[:4].sum() == 0
     again = call(judge(once(5), empty, told=True), costs="told", retry=OSError)
     expected = plain(judge(lambda *_: False, None, told=True), costs="told")
-    assert again.top.tolist() == expected.top.tolist() and again.cost == expected.cost
+    assert again.best_arms.tolist() == expected.best_arms.tolist() and again.cost == expected.cost
 
 
 @KINDS
@@ -120,7 +121,7 @@ def test_without_options_the_error_names_the_call_and_the_remedy(call, empty):
     with pytest.raises(ValueError, match=r"score\(\d, \d+\) must return a number; got .*retry="
                        ) as caught:
         call(judge(lambda n, model, item: n == 40, empty))
-    assert len(caught.value.paid) > 20
+    assert len(caught.value.store) > 20
 
 
 def test_after_five_tries_the_race_stops_and_keeps_what_was_paid():
@@ -145,5 +146,5 @@ def test_what_is_not_a_number_is_no_failure_that_passes(bad, error):
 
 @pytest.mark.parametrize("empty", [None, np.nan])
 def test_pairs_name_the_judgement(empty):
-    with pytest.raises((ValueError, TypeError), match=r"pairwise\(\d, \d, items\)"):
+    with pytest.raises((ValueError, TypeError), match=r"judge\(\d, \d, items\)"):
         pb.best_of_pairs(lambda model, opponent, items: np.full(items.shape, empty), 3, 50, rng=1)

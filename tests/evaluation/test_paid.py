@@ -9,6 +9,8 @@ import pytest
 import pybandit as pb
 
 from betting.races import assert_says, frozen
+from evaluation.grouped import grouped
+from evaluation.judges import models_for
 
 N, K = 120, 5
 SCORES = np.random.default_rng(3).random((N, K)) * [0.5, 0.6, 0.7, 0.8, 0.9]
@@ -32,7 +34,7 @@ class Judge:
 
 
 OPTIONS = [{}, {"k": 2}, {"budget": 150}, {"costs": "told", "max_cost": 200.0},
-           {"tolerance": 0.05, "max_evaluations": 300}, {"prior_scores": SCORES[:, :2]}]
+           {"epsilon": 0.05, "max_pulls": 300}, {"prior_scores": SCORES[:, :2]}]
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=repr)
@@ -41,13 +43,13 @@ def test_nothing_is_paid_for_twice(options, error):
     """Failing at any call, and again and again: the end is that of the race without failures."""
     told = options.get("costs") == "told"
     whole = Judge(told=told)
-    expected = pb.best_of(whole, K, N, **GIVEN, **options)
+    expected = pb.best_of(whole, K, **grouped(N, **GIVEN, **options))
     for fails_at in (1, 2, 7, whole.calls // 2, whole.calls):
         paid, asked = {}, []
         for _ in itertools.count():
             judge = Judge(fails_at, error, told)
             try:
-                found = pb.best_of(judge, K, N, paid=paid, **GIVEN, **options)
+                found = pb.best_of(judge, K, **grouped(N, store=paid, **GIVEN, **options))
                 break
             except error as raised:
                 assert raised.args == ("no answer",) and getattr(raised, "paid", {}) in (paid, {})
@@ -56,7 +58,7 @@ def test_nothing_is_paid_for_twice(options, error):
                 asked += judge.asked
         assert sorted(asked) == sorted(whole.asked) and len(paid) == len(asked)
         assert frozen(found._race.get_state()) == frozen(expected._race.get_state())
-        assert (found.cost, found.n_evaluations) == (expected.cost, expected.n_evaluations)
+        assert (found.cost, found.n_pulls) == (expected.cost, expected.n_pulls)
 
 
 @pytest.mark.parametrize("told", [False, True])
@@ -65,16 +67,16 @@ def test_the_exception_has_what_was_paid_for(told):
     options = dict(GIVEN, costs="told") if told else GIVEN
     judge = Judge(20, KeyboardInterrupt, told)
     with pytest.raises(KeyboardInterrupt) as caught:
-        pb.best_of(judge, K, N, **options)
-    paid = caught.value.paid
+        pb.best_of(judge, K, **grouped(N, **options))
+    paid = caught.value.store
     assert sorted(paid) == sorted(judge.asked) and len(paid) > 10
     for (model, item), cell in paid.items():
         score = SCORES[item, model]
         assert cell == ((score, 0.1 + score) if told else score)
         assert type(model) is type(item) is int
-    assert_says(caught.value.__notes__[0], f"{len(paid)} scores", "paid=")
+    assert_says(caught.value.__notes__[0], f"{len(paid)} scores", "store=")
     again = Judge(told=told)
-    pb.best_of(again, K, N, paid=paid, **options)
+    pb.best_of(again, K, **grouped(N, store=paid, **options))
     assert not set(again.asked) & set(judge.asked)
 
 
@@ -95,25 +97,25 @@ def test_a_refused_score_is_asked_for_again(bad):
     spoilt = pb.best_of(Judge(), K, N, **GIVEN).items[10]
     with pytest.raises(ValueError, match="scores must") as caught:
         pb.best_of(judge, K, N, **GIVEN)
-    assert len(caught.value.paid) > 40
-    assert all(item != spoilt for _, item in caught.value.paid)
+    assert len(caught.value.store) > 40
+    assert all(item != spoilt for _, item in caught.value.store)
     again = Judge()
-    pb.best_of(again, K, N, paid=caught.value.paid, **GIVEN)
+    pb.best_of(again, K, N, store=caught.value.store, **GIVEN)
     assert {item for _, item in again.asked} >= {spoilt}
 
 
-@pytest.mark.parametrize("where", [None, "paid", "store"])
+@pytest.mark.parametrize("where", [None, "mapping", "file"])
 @pytest.mark.parametrize("first", [True, False])
 @pytest.mark.parametrize("single", [True, False])
 def test_scores_that_do_not_go_together_are_asked_for_again(single, first, where, tmp_path):
     """The wrong one may have come first: all of the item are dropped, and nothing else."""
     given = dict(GIVEN, value_range=0.9)
-    spoilt, asked = pb.best_of(Judge(), K, N, **given).items[10], []
+    spoilt, asked = pb.best_of(Judge(), K, **grouped(N, **given)).items[10], []
     wrong = (0 if first else K - 1, spoilt)
 
     def one(model, item):
-        asked.append((model, item))
-        return float(SCORES[item, model]) + 5.0 * (wrong == (model, item))
+        asked.append((int(model), item))
+        return float(SCORES[item, int(model)]) + 5.0 * (wrong == (int(model), item))
 
     async def awaited(model, item):
         return one(model, item)
@@ -121,16 +123,18 @@ def test_scores_that_do_not_go_together_are_asked_for_again(single, first, where
     def judge(model, items):
         return np.array([one(model, item) for item in items.tolist()])
 
-    options = {None: {}, "paid": {"paid": {}}, "store": {"store": tmp_path / "x.db"}}[where]
+    options = {None: {}, "mapping": {"store": {}}, "file": {"store": tmp_path / "x.db"}}[where]
     with pytest.raises(ValueError, match="differ by at most") as caught:
-        pb.best_of(awaited if single else judge, K, N, **options, **given)
+        pb.best_of(awaited if single else judge, models_for(options),
+                   **grouped(N, **options, **given))
     assert f"item {spoilt} are dropped" in caught.value.__notes__[0]
     before, wrong = set(asked), None
     asked.clear()
     if where is None:
-        options = {"paid": caught.value.paid}
-    found = pb.best_of(awaited if single else judge, K, N, **options, **given)
-    expected = pb.best_of(Judge(), K, N, **given)
+        options = {"store": caught.value.store}
+    found = pb.best_of(awaited if single else judge, models_for(options),
+                   **grouped(N, **options, **given))
+    expected = pb.best_of(Judge(), K, **grouped(N, **given))
     assert found.means.tolist() == expected.means.tolist()
     assert {item for _, item in before & set(asked)} == {spoilt}
 
@@ -138,11 +142,11 @@ def test_scores_that_do_not_go_together_are_asked_for_again(single, first, where
 def test_scores_of_one_run_serve_another():
     """Another seed, a budget, one more model; a mapping on the disk."""
     paid = {}
-    pb.best_of(Judge(), K, N, paid=paid, **GIVEN)
+    pb.best_of(Judge(), K, N, store=paid, **GIVEN)
     known = dict(paid)
     for options in (dict(GIVEN, rng=9), dict(GIVEN, budget=200), dict(GIVEN, k=3)):
         judge = Judge()
-        pb.best_of(judge, K, N, paid=paid, **options)
+        pb.best_of(judge, K, **grouped(N, store=paid, **options))
         assert not set(judge.asked) & set(known)
         known = dict(paid)
 
@@ -157,8 +161,8 @@ def test_a_mapping_of_ones_own(tmp_path):
 
     judge = Judge(9)
     with pytest.raises(TimeoutError) as caught:
-        pb.best_of(judge, K, N, paid=Shelf(), **GIVEN)
-    assert isinstance(caught.value.paid, Shelf)
+        pb.best_of(judge, K, N, store=Shelf(), **GIVEN)
+    assert isinstance(caught.value.store, Shelf)
     with shelve.open(str(tmp_path / "paid")) as shelf:
         assert sorted(shelf) == sorted(map(repr, judge.asked))
 
@@ -175,31 +179,33 @@ def test_judgements_of_pairs(baseline):
 
     options = dict(baseline=baseline, rng=3, progress=False)
     with pytest.raises(TimeoutError) as caught:
-        pb.best_of_pairs(pairwise, K, N, **options)
-    paid = caught.value.paid
+        pb.best_of_pairs(pairwise, K, **grouped(N, **options))
+    paid = caught.value.store
     assert sorted(paid) == sorted(asked) and "judgements" in caught.value.__notes__[0]
     assert all(won == (SCORES[item, a] > SCORES[item, b]) for (a, b, item), won in paid.items())
-    found = pb.best_of_pairs(lambda a, b, items: pairwise(a, b, items, again), K, N, paid=paid,
-                             **options)
-    whole = pb.best_of_pairs(lambda a, b, items: pairwise(a, b, items, []), K, N, **options)
+    found = pb.best_of_pairs(lambda a, b, items: pairwise(a, b, items, again), K,
+                             **grouped(N, store=paid,
+                             **options))
+    whole = pb.best_of_pairs(lambda a, b, items: pairwise(a, b, items, []), K,
+                             **grouped(N, **options))
     assert not set(asked) & set(again) and len(again) > 0
     assert frozen(found._race.get_state()) == frozen(whole._race.get_state())
 
 
 @pytest.mark.parametrize("paid, error, words", [
-    ([], TypeError, ["paid", "dict", "list"]), (3, TypeError, ["paid", "int"]),
-    ({(m, i): "x" for m in range(K) for i in range(N)}, TypeError, ["paid", "a number", "'x'"]),
-    ({(m, i): (1, 2) for m in range(K) for i in range(N)}, TypeError, ["paid", "(1, 2)"]),
+    ([], TypeError, ["store", "mapping", "[]"]), (3, TypeError, ["store", "path", "3"]),
+    ({(m, i): "x" for m in range(K) for i in range(N)}, TypeError, ["store", "a number", "'x'"]),
+    ({(m, i): (1, 2) for m in range(K) for i in range(N)}, TypeError, ["store", "(1, 2)"]),
     ({(m, i): 7.0 for m in range(K) for i in range(N)}, ValueError, ["value_range", "7.0"])])
 def test_what_is_refused(paid, error, words):
     with pytest.raises(error) as caught:
-        pb.best_of(Judge(), K, N, paid=paid, **GIVEN)
+        pb.best_of(Judge(), K, N, store=paid, **GIVEN)
     assert_says(caught.value, *words)
 
 
 def test_a_table_costs_nothing():
-    with pytest.raises(ValueError, match="paid must be left out beside a table"):
-        pb.best_of(SCORES, paid={}, **GIVEN)
+    with pytest.raises(ValueError, match="store must be left out beside a table"):
+        pb.best_of(SCORES, store={}, **GIVEN)
     paid = {(m, i): 0.5 for m in range(K) for i in range(N)}
-    with pytest.raises(TypeError, match=r"paid must hold a tuple \(score, cost\)"):
-        pb.best_of(Judge(told=True), K, N, paid=paid, costs="told", **GIVEN)
+    with pytest.raises(TypeError, match=r"store must hold a tuple \(score, cost\)"):
+        pb.best_of(Judge(told=True), K, N, store=paid, costs="told", **GIVEN)

@@ -1,6 +1,7 @@
 """best_of_pairs: whom two-at-a-time judgements make the best, and what is asked for."""
 
 import itertools
+import math
 import tracemalloc
 
 import numpy as np
@@ -8,6 +9,8 @@ import pytest
 
 import pybandit as pb
 from pybandit.evaluation._pairs import Judgements
+
+from evaluation.grouped import grouped
 
 N, K = 60, 4
 STRENGTH = np.random.default_rng(1).normal([0.0, 0.3, 0.5, 1.5], 1.0, (N, K)).round(1)
@@ -41,10 +44,10 @@ class Judge:
 
 
 def win_rates(strength, against=None):
-    n_items, n_models = strength.shape
+    n_items, n_arms = strength.shape
     every = np.arange(n_items)
-    rates = np.array([[beats(strength, a, b, every).mean() for b in range(n_models)]
-                      for a in range(n_models)])
+    rates = np.array([[beats(strength, a, b, every).mean() for b in range(n_arms)]
+                      for a in range(n_arms)])
     return rates.mean(axis=1) if against is None else rates[:, against]
 
 
@@ -54,14 +57,14 @@ def test_the_best_by_win_rate(baseline):
     result = pb.best_of_pairs(lambda a, b, items: asked("abcd".index(a), "abcd".index(b), items),
                               list("abcd"), N, baseline=name, rng=1)
     assert result.best == win_rates(STRENGTH, baseline).argmax() == 3 and result.decided
-    assert result.cost == asked.n == result.spent.sum()
+    assert result.cost == asked.n == result.cost_by_arm.sum()
     assert asked.n < N * K * (K - 1) / 2 if baseline is None else asked.n < N * (K - 1)
     whom = "one another" if baseline is None else "abcd"[baseline]
     assert f"on these 60 items by win rate against {whom}" in result.summary()
     assert f"after {asked.n} of {360 if baseline is None else 180} comparisons" in str(result)
-    assert result.versus == ("all" if baseline is None else whom) == result.to_dict()["versus"]
+    assert result.baseline == ("all" if baseline is None else whom) == result.to_dict()["baseline"]
     if baseline is not None:
-        assert result.means[baseline] == 0.5 and result.spent[baseline] == 0.0
+        assert result.means[baseline] == 0.5 and result.cost_by_arm[baseline] == 0.0
 
 
 @pytest.mark.parametrize("baseline", [None, 1])
@@ -87,18 +90,18 @@ def test_opponents_that_left_still_count():
     assert result.best == 0 and result.decided
 
 
-@pytest.mark.parametrize("options", [{"max_comparisons": 20}, {"budget": 40}, {"k": 2},
-                                     {"tolerance": 0.2}, {"weights": np.arange(1.0, N + 1)},
-                                     {"baseline": 0, "population": "sample"},
-                                     {"baseline": 0, "population": 900}])
+@pytest.mark.parametrize("options", [{"max_pulls": 20}, {"budget": 40}, {"k": 2},
+                                     {"epsilon": 0.2}, {"weights": np.arange(1.0, N + 1)},
+                                     {"baseline": 0, "population_size": math.inf},
+                                     {"baseline": 0, "population_size": 900}])
 def test_options(options):
     asked = Judge()
-    result = pb.best_of_pairs(asked, K, N, rng=3, **options)
+    result = pb.best_of_pairs(asked, K, **grouped(N, rng=3, **options))
     assert result.cost == asked.n
-    most = options.get("max_comparisons", options.get("budget"))
+    most = options.get("max_pulls", options.get("budget"))
     if most:
         assert asked.n <= most + K and not result.decided
-    assert 3 in result.top or 3 in result.survivors
+    assert 3 in result.best_arms or 3 in result.survivors
     if "weights" in options:
         assert result.weights.shape == (N * K,)
 
@@ -138,7 +141,7 @@ def test_ten_thousand_races_of_pairs(baseline):
 
 
 @pytest.mark.parametrize("given, error, message", [
-    (lambda a, b, items: 0.5, ValueError, r"pairwise\(\d, \d, items\) must return one judgement"),
+    (lambda a, b, items: 0.5, ValueError, r"judge\(\d, \d, items\) must return one judgement"),
     (lambda a, b, items: np.ones((len(items), 2)), ValueError, "shape"),
     (lambda a, b, items: np.full(len(items), 2.0), ValueError, r"in \[0, 1\]; got 2.0 for item"),
     (lambda a, b, items: np.full(len(items), np.nan), ValueError, "got nan for item"),
@@ -154,22 +157,22 @@ def test_judges_that_judge_badly(given, error, message):
     (dict(baseline=4), ValueError, ["baseline", "at most 3"]),
     (dict(baseline=1.5), TypeError, ["baseline"]),
     (dict(baseline="d"), TypeError, ["baseline"]),
-    (dict(k=4), ValueError, ["k", "n_models = 4"]),
+    (dict(k=4), ValueError, ["k", "models, 4"]),
     (dict(budget=3), pb.errors.InfeasibleBudgetError, ["budget", "at least 4", "3"]),
-    (dict(max_comparisons=3), pb.errors.InfeasibleBudgetError, ["max_comparisons", "at least 4"]),
-    (dict(population="sample"), ValueError, ["population", "baseline"]),
+    (dict(max_pulls=3), pb.errors.InfeasibleBudgetError, ["max_pulls", "at least 4"]),
+    (dict(population_size=math.inf), ValueError, ["population", "baseline"]),
     (dict(weights=np.ones(3)), ValueError, ["weights", "(60,)", "(3,)"]),
     (dict(weights=-np.ones(N)), ValueError, ["weights", "above 0"]),
     (dict(budget=99, weights=np.ones(N)), ValueError, ["weights", "budget"])])
 def test_what_is_refused(options, error, words):
     with pytest.raises(error) as caught:
-        pb.best_of_pairs(judge, K, N, **options)
+        pb.best_of_pairs(judge, K, **grouped(N, **options))
     for word in words:
         assert word in str(caught.value)
 
 
 def test_a_judge_is_a_function():
-    with pytest.raises(TypeError, match="pairwise must be a function"):
+    with pytest.raises(TypeError, match="judge must be a function"):
         pb.best_of_pairs(STRENGTH, K, N)
 
 
@@ -182,7 +185,7 @@ def test_judgements_of_few_items_take_little_memory():
 
     tracemalloc.start()
     try:
-        result = pb.best_of_pairs(judge, 20, n_items, rng=1, progress=False, max_comparisons=4000)
+        result = pb.best_of_pairs(judge, 20, n_items, rng=1, progress=False, max_pulls=4000)
         most = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -1,9 +1,13 @@
 """best_of on items that are a sample: what the result says, and its bounds."""
 
+import math
+
 import numpy as np
 import pytest
 
 import pybandit as pb
+
+from evaluation.grouped import grouped
 
 RNG = np.random.default_rng(1)
 NEAR = np.repeat((RNG.random((200, 1)) < 0.5) * 1.0, 3, axis=1)
@@ -12,22 +16,22 @@ UNIT = dict(value_range=(0, 1), rng=1)
 
 
 @pytest.mark.parametrize("population, words", [
-    ("items", "on these 200 items"),
-    ("sample", "on the population that these 200 items are a sample of"),
+    (None, "on these 200 items"),
+    (math.inf, "on the population that these 200 items are a sample of"),
     (5000, "on the 5,000 items that these 200 items are a sample of")])
-@pytest.mark.parametrize("options", [{}, {"budget": 400}, {"max_evaluations": 90}, {"k": 2}])
+@pytest.mark.parametrize("options", [{}, {"budget": 400}, {"max_pulls": 90}, {"k": 2}])
 def test_the_result_says_what_it_is_about(population, words, options):
-    result = pb.best_of(CLEAR, population=population, **UNIT, **options)
+    result = pb.best_of(CLEAR, **grouped(population_size=population, **UNIT, **options))
     assert words in result.summary() and words in str(result) and words in result._repr_html_()
-    assert f"population={population!r}" in repr(result)
-    assert result.population == population == result.to_dict()["population"]
+    assert result.population_size == (population or 200)
+    assert result.to_dict()["population_size"] == {None: 200, math.inf: None}.get(population, 5000)
 
 
 def test_reading_all_of_a_sample_decides_nothing():
     of_these = pb.best_of(NEAR, **UNIT)
     assert of_these.decided and of_these.exact and of_these.tied.size == 2
-    for population in ("sample", 1000):
-        result = pb.best_of(NEAR, population=population, **UNIT)
+    for population in (math.inf, 1000):
+        result = pb.best_of(NEAR, items=pb.Items(population_size=population), **UNIT)
         assert result.fraction_read == 1.0 and not result.decided and not result.exact
         assert result.survivors.size == 3 and result.tied.size == 0
         assert "after all 200 items of the sample: 3 of 3 models left" in result.guarantee()
@@ -38,15 +42,15 @@ def test_reading_all_of_a_sample_decides_nothing():
 
 
 def test_bounds_are_those_of_the_population():
-    result = pb.best_of(NEAR, population="sample", **UNIT)
-    expected = pb.confidence_sequence(result.rewards(1), population=None, alpha=0.05)
+    result = pb.best_of(NEAR, items=pb.Items(population_size=math.inf), **UNIT)
+    expected = pb.confidence_sequence(result.rewards(1), delta=0.05)
     np.testing.assert_array_equal(result.confidence_sequence(1).lower, expected.lower)
-    result = pb.best_of(NEAR, population=1000, **UNIT)
-    expected = pb.confidence_sequence(result.rewards(1), population=1000, alpha=0.05)
+    result = pb.best_of(NEAR, items=pb.Items(population_size=1000), **UNIT)
+    expected = pb.confidence_sequence(result.rewards(1), population_size=1000, delta=0.05)
     np.testing.assert_array_equal(result.confidence_sequence(1).upper, expected.upper)
 
 
 def test_a_budget_on_a_sample_is_an_estimate():
-    result = pb.best_of(NEAR, population="sample", budget=600, **UNIT)
+    result = pb.best_of(NEAR, items=pb.Items(population_size=math.inf), budget=600, **UNIT)
     assert not result.decided and result.error_estimate > 0.1
     assert pb.best_of(NEAR, budget=600, **UNIT).decided

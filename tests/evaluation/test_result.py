@@ -5,6 +5,7 @@ import pytest
 
 import pybandit as pb
 
+from evaluation.grouped import grouped
 from evaluation.test_best_of import SCORES, K, N
 
 UNIT = dict(value_range=(0, 1), rng=1)
@@ -20,19 +21,28 @@ def test_an_answer_is_a_sentence():
     result = pb.best_of(frame_of(), **UNIT)
     assert result.summary() == (
         f"<m0> is best of 8 models on these 400 items (error at most 5 %), after "
-        f"{result.n_evaluations:,} of 3,200 scores ({100 * result.fraction_read:.2g} %).")
-    assert str(result) == f"{result.summary()} {result.guarantee()}"
+        f"{result.n_pulls:,} of 3,200 scores ({100 * result.fraction_read:.2g} %).")
+    lines = str(result).splitlines()
+    assert lines[0] == result.summary() and lines[1] == "" and len(lines) == 11
+    assert lines[2].split() == ["model", "status", "mean", "items_read", "behind"]
+    assert lines[3].startswith("<m0>") and str(result).count("5 %") == 1
+    assert repr(result) == (f"<BestOfResult: model '<m0>' of 8, error at most 5 %, "
+                            f"{result.n_pulls:,} of 3,200 scores>")
+    many = pb.best_of(np.repeat(SCORES, 3, axis=1), **UNIT)
+    lines = str(many).splitlines()
+    assert len(lines) == 12 and lines[-1] == "and 16 more: to_frame() has all"
+    assert (many.names[3], many.best_name, many.name(3)) == ("3", str(many.best), "model 3")
     assert result.to_dict()["summary"] == result.summary()
 
 
 @pytest.mark.parametrize("options, words", [
     ({"k": 3}, ["<m0>, <m1> and <m2> are the 3 best of 8", "at most 5 %"]),
-    ({"tolerance": 0.2}, ["best to within 0.2 of 8 models"]),
-    ({"max_evaluations": 40}, ["Undecided which is best of 8", "leads, 8 are left"]),
-    ({"max_evaluations": 40, "k": 2}, ["Undecided which are the 2 best", " lead, "]),
+    ({"epsilon": 0.2}, ["best to within 0.2 of 8 models"]),
+    ({"max_pulls": 40}, ["Undecided which is best of 8", "leads, 8 are left"]),
+    ({"max_pulls": 40, "k": 2}, ["Undecided which are the 2 best", " lead, "]),
     ({"budget": 40}, ["is guessed to be best of 8", "error about", "an estimate"])])
 def test_other_ends(options, words):
-    said = pb.best_of(frame_of(), **UNIT, **options).summary()
+    said = pb.best_of(frame_of(), **grouped(**UNIT, **options)).summary()
     for word in words:
         assert word in said
 
@@ -40,7 +50,7 @@ def test_other_ends(options, words):
 @pytest.mark.parametrize("options", [{}, {"budget": 3 * N}])
 def test_identical_models_are_tied(options):
     same = np.repeat(SCORES[:, :1], 3, axis=1)
-    result = pb.best_of(frame_of(same), **UNIT, **options)
+    result = pb.best_of(frame_of(same), **grouped(**UNIT, **options))
     others = [model for model in range(3) if model != result.best]
     assert result.exact and result.tied.tolist() == others
     assert (f"{NAMED[result.best]} is tied with {NAMED[others[0]]}, {NAMED[others[1]]} for best "
@@ -58,13 +68,14 @@ def test_nothing_is_tied_that_was_not_read():
     assert not result.exact and result.tied.size == 0 and result.tied.dtype == np.int64
 
 
-@pytest.mark.parametrize("options", [{}, {"k": 2}, {"budget": 300}, {"max_evaluations": 200}])
+@pytest.mark.parametrize("options", [{}, {"k": 2}, {"budget": 300}, {"max_pulls": 200}])
 def test_the_frame(options):
-    result = pb.best_of(frame_of(), **UNIT, **options)
+    result = pb.best_of(frame_of(), **grouped(**UNIT, **options))
     frame = result.to_frame()
     assert sorted(frame.index) == NAMED and frame.index.name == "model"
-    assert frame.index[:len(result.top)].tolist() == [NAMED[model] for model in result.top]
-    assert set(frame["status"][:len(result.top)]) == {"best" if result.decided else "leads"}
+    assert frame.index[:len(result.best_arms)].tolist() == [NAMED[model]
+                                                            for model in result.best_arms]
+    assert set(frame["status"][:len(result.best_arms)]) == {"best" if result.decided else "leads"}
     counts = frame["status"].value_counts()
     assert counts.get("dropped", 0) == result.dropped.size
     for model in range(K):
@@ -76,7 +87,7 @@ def test_the_frame(options):
         assert row["lower"] == result.intervals[model, 0]
     assert frame["behind"].iloc[0] == 0.0
     differences = pb.best_of(SCORES, value_range=1.0, rng=1).to_frame()
-    assert "lower" not in differences and differences.index.tolist()[0] == 0
+    assert "lower" not in differences and differences.index.tolist()[0] == "0"
 
 
 def test_the_frame_without_pandas(monkeypatch):

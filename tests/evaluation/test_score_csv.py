@@ -33,7 +33,7 @@ def test_what_pandas_writes(tmp_path, index, columns):
     assert list(read.columns) == [str(name) for name in frame.columns]
     assert list(read.index) == [str(label) for label in frame.index]
     found = pb.best_of(str(path), value_range=(0, 100), rng=1)
-    assert found.n_models == 3 and found.name(found.best) == str(frame.columns[2])
+    assert found.n_arms == 3 and found.name(found.best) == str(frame.columns[2])
 
 
 @pytest.mark.parametrize("head", ["id", "Item", "index", "question_id", "task id", "Unnamed: 0"])

@@ -69,7 +69,7 @@ def run(hook, value, *, epochs=1, at_once=8, seed=0, one_by_one=False):
     """Cells evaluated, and what the tasks said at their ends."""
     async def everything():
         tasks = [run_task(hook, arm, value, epochs, at_once, seed, done)
-                 for arm in range(hook.n_tasks)]
+                 for arm in range(hook.n_arms)]
         if one_by_one:
             return [await task for task in tasks]
         return await asyncio.gather(*tasks)
@@ -89,8 +89,8 @@ def by_hand(table, **options):
 
 
 @pytest.mark.some(6)
-@pytest.mark.parametrize("options", [{}, {"delta": 1e-3}, {"k": 2}, {"tolerance": 0.05},
-                                     {"delta": 1e-300}, {"max_evaluations": 100}])
+@pytest.mark.parametrize("options", [{}, {"delta": 1e-3}, {"k": 2}, {"epsilon": 0.05},
+                                     {"delta": 1e-300}, {"max_pulls": 100}])
 @pytest.mark.parametrize("seed", range(3))
 def test_it_is_the_race_on_the_dataset_whatever_comes_first(options, seed):
     hook = RaceStopping(4, **options)
@@ -168,7 +168,7 @@ def test_a_task_that_is_run_again_is_the_same_arm():
     (lambda hook: hook.start_task(spec(0), samples(9), 1), "must have the same samples"),
     (lambda hook: hook.start_task(spec(0), samples()[::-1], 1), "must have the same samples"),
     (lambda hook: hook.start_task(spec(0), samples(), 2), "and epochs"),
-    (lambda hook: hook.start_task(spec(2), samples(), 1), "n_tasks must be"),
+    (lambda hook: hook.start_task(spec(2), samples(), 1), "n_arms must be"),
     (lambda hook: hook.complete_sample("q3", 1, said(2.0)), "score of sample 'q3' must be in"),
     (lambda hook: hook.complete_sample("q3", 1, said(np.nan)), "score of sample 'q3' must be in"),
     (lambda hook: hook.complete_sample("q3", 1, said({"a": 1})), "score of sample 'q3'"),
@@ -187,7 +187,7 @@ def test_refused(call, error):
 
 
 @pytest.mark.parametrize("arguments, options, error", [
-    ((1,), {}, "n_tasks"), ((2,), {"value_range": (1, 0)}, "value_range"),
+    ((1,), {}, "n_arms"), ((2,), {"value_range": (1, 0)}, "value_range"),
     ((2,), {"value_range": 1.0}, "value_range must be .low, high."),
     ((2,), {"k": 2}, "k must"), ((2,), {"detla": 0.1}, "detla"), ((2,), {"delta": 2}, "delta")])
 def test_bad_options_are_refused_at_once(arguments, options, error):

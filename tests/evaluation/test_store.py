@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 import pybandit as pb
-from pybandit.errors import StudyDamagedError, StudyError
+from pybandit.errors import StoreMismatchError, StudyDamagedError, StudyError
+from pybandit.studies._cell_names import Names
 from pybandit.studies._cells import Cells
 
 from betting.races import assert_says
-from evaluation.judges import GIVEN, SCORES, Judge, K, N, cost, in_blocks
+from evaluation.judges import GIVEN, MODELS, SCORES, Judge, K, N, cost, in_blocks
 from evaluation.stores import kept as kept_by
 from evaluation.test_calls import best, state
 from programs import figures
@@ -23,6 +24,11 @@ KINDS = {"in blocks": lambda judge: dict(score=lambda model, items: np.array(
              [judge.call(model, item) for item in items.tolist()])),
          "awaited": lambda judge: dict(score=judge.awaited),
          "threads": lambda judge: dict(score=judge.call, concurrency=8)}
+
+
+def opened(path, n_items=9, n_models=5):
+    """The scores of a file, of models by name and items by number."""
+    return Cells(path, Names(list("abcde")[:n_models], None, n_items), False)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -48,10 +54,10 @@ def test_only_what_is_missing_is_paid_for(kind, tmp_path):
     assert state(best(again.awaited, store=store)) == state(expected) and not again.asked
     more = Judge()
     found = pb.best_of(lambda model, items: np.array(
-        [more.call(min(model, K - 1), item) for item in items.tolist()]), K + 1, N, store=store,
-        **GIVEN)
-    assert found.n_models == K + 1 and len(more.asked) >= found.pulls[K]
-    assert len(more.asked) < found.n_evaluations
+        [more.call(min(int(model), K - 1), item) for item in items.tolist()]),
+        [*MODELS, str(K)], N, store=store, **GIVEN)
+    assert found.n_arms == K + 1 and len(more.asked) >= found.pulls[K]
+    assert len(more.asked) < found.n_pulls
 
 
 def test_costs_are_kept(tmp_path):
@@ -61,34 +67,35 @@ def test_costs_are_kept(tmp_path):
     again = Judge(told=True)
     assert best(again.awaited, costs="told", store=store).cost == first.cost and not again.asked
     with closing(sqlite3.connect(store)) as db:
-        rows = db.execute("SELECT model, item, score, cost FROM cells").fetchall()
-    assert rows and all(score == SCORES[item, model] and price == cost(model, item)
-                        for model, item, score, price in rows)
-    with pytest.raises(ValueError, match="costs told; got not told"):
+        rows = db.execute("SELECT arm, item, score, cost FROM cells").fetchall()
+    assert rows and all(score == SCORES[int(item), int(model)]
+                        and price == cost(model, int(item)) for model, item, score, price in rows)
+    with pytest.raises(StoreMismatchError, match="costs 'told'; got 'not told'"):
         best(judge.awaited, store=store)
 
 
 def test_a_mapping(tmp_path):
     with pytest.raises(StudyError):
-        Cells(tmp_path / "no folder" / "x.db", 9, False)
-    cells = Cells(tmp_path / "x.db", 9, False)
-    cells[0, 1] = 0.5
-    cells.update({(1, 2): 0.25, (0, 1): 0.75})  # what is kept stays
-    assert dict(cells) == {(0, 1): 0.5, (1, 2): 0.25} and len(cells) == 2 and (2, 2) not in cells
+        opened(tmp_path / "no folder" / "x.db")
+    cells = opened(tmp_path / "x.db")
+    cells["a", 1] = 0.5
+    cells.update({("b", 2): 0.25, ("a", 1): 0.75})  # what is kept stays
+    assert dict(cells) == {("a", 1): 0.5, ("b", 2): 0.25}
+    assert len(cells) == 2 and ("c", 2) not in cells
     with pytest.raises(TypeError, match="nothing is deleted"):
-        del cells[0, 1]
+        del cells["a", 1]
     cells.close()
     cells.close()
-    cells.update({(3, 3): 1.0})  # an answer that came after the race
-    with closing(Cells(tmp_path / "x.db", 9, False)) as again:
-        assert again[3, 3] == 1.0
+    cells.update({("d", 3): 1.0})  # an answer that came after the race
+    with closing(opened(tmp_path / "x.db")) as again:
+        assert again["d", 3] == 1.0
 
 
 @pytest.mark.parametrize("options, error, words", [
     (dict(store=3), TypeError, ["store", "3"]),
-    (dict(store=":memory:"), ValueError, ["store", "paid=", ":memory:"]),
+    (dict(store=":memory:"), ValueError, ["store", "mapping", ":memory:"]),
     (dict(store=""), ValueError, ["store", "on the disk"]),
-    (dict(store="x.db", paid={}), ValueError, ["store must be left out", "paid"])])
+    (dict(version="2", store={}), ValueError, ["version must be left out without a store"])])
 def test_what_is_refused(options, error, words):
     with pytest.raises(error) as caught:
         best(in_blocks(), **options)
@@ -101,8 +108,8 @@ def test_what_is_refused(options, error, words):
 def test_files_that_are_not_stores(tmp_path):
     store = tmp_path / "evals.db"
     best(in_blocks(), store=store)
-    with pytest.raises(ValueError, match=f"n_items {N}; got 9"):
-        pb.best_of(in_blocks(), K, 9, store=store, **GIVEN)
+    with pytest.raises(ValueError, match=f"n_items '{N}'; got '9'"):
+        pb.best_of(in_blocks(), MODELS, 9, store=store, **GIVEN)
     with pb.Study.create(tmp_path / "study.db", pb.policies.Uniform(2, budget=8)):
         pass
     for path in ("study.db", "text"):
@@ -136,11 +143,11 @@ def test_two_processes_on_one_store():
 
 
 def test_a_table_is_not_awaited():
-    with pytest.raises(TypeError, match="score must be a function.*best_of; got ndarray"):
+    with pytest.raises(TypeError, match="scores must be a function.*best_of; got array"):
         asyncio.run(pb.best_of_async(SCORES, K, N, **GIVEN))
 
 
-@pytest.mark.filterwarnings("ignore:best_of. .* are of calls that failed:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:best_of. .* are of calls that failed")
 @pytest.mark.parametrize("told", [False, True])
 def test_failures_are_asked_for_again_by_another_failed(told, tmp_path):
     store, costs = tmp_path / "evals.db", dict(costs="told") if told else {}
@@ -158,7 +165,8 @@ def test_failures_are_asked_for_again_by_another_failed(told, tmp_path):
         patch.setattr("pybandit.evaluation._calls.ATTEMPTS", 1)
         first = judged(0.0)[0]
         with closing(sqlite3.connect(store)) as db:
-            kept = set(db.execute("SELECT model, item FROM cells"))
+            kept = {(int(model), int(item))
+                    for model, item in db.execute("SELECT arm, item FROM cells")}
         failures = {place for place in kept if place[1] % 20 == 3}
         again, asked = judged(0.0)
         assert failures and state(again) == state(first) and not kept & set(asked)
@@ -171,14 +179,14 @@ def test_failures_are_asked_for_again_by_another_failed(told, tmp_path):
 
 def test_a_store_that_is_taken_away(tmp_path):
     """Scores that were paid for went to a file without a name."""
-    with closing(Cells(tmp_path / "x.db", 9, False)) as cells:
-        cells[0, 1] = 0.5
+    with closing(opened(tmp_path / "x.db")) as cells:
+        cells["a", 1] = 0.5
         os.rename(tmp_path / "x.db", tmp_path / "y.db")
         with pytest.raises(StudyError, match="x.db was moved, removed or replaced while the file"):
-            cells[0, 2] = 0.5
+            cells["a", 2] = 0.5
         os.rename(tmp_path / "y.db", tmp_path / "x.db")
-        cells[0, 3] = 0.5
-        assert dict(cells) == {(0, 1): 0.5, (0, 3): 0.5}
+        cells["a", 3] = 0.5
+        assert dict(cells) == {("a", 1): 0.5, ("a", 3): 0.5}
 
 
 def test_an_answer_after_the_end_goes_where_the_store_was(tmp_path, monkeypatch):
@@ -186,10 +194,10 @@ def test_an_answer_after_the_end_goes_where_the_store_was(tmp_path, monkeypatch)
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
     monkeypatch.chdir(tmp_path / "a")
-    cells = Cells("x.db", 9, False)
+    cells = opened("x.db")
     cells.close()
     monkeypatch.chdir(tmp_path / "b")
-    Cells("x.db", 9, False).close()
-    cells[0, 1] = 0.5
-    with closing(Cells("x.db", 9, False)) as others, closing(Cells("../a/x.db", 9, False)) as ours:
-        assert not dict(others) and dict(ours) == {(0, 1): 0.5}
+    opened("x.db").close()
+    cells["a", 1] = 0.5
+    with closing(opened("x.db")) as others, closing(opened("../a/x.db")) as ours:
+        assert not dict(others) and dict(ours) == {("a", 1): 0.5}

@@ -9,6 +9,7 @@ import pytest
 import pybandit as pb
 from pybandit.evaluation import _calls
 
+from evaluation.grouped import grouped
 from evaluation.judges import GIVEN, SCORES, Judge, K, N, in_blocks
 
 trio = pytest.importorskip("trio")
@@ -17,7 +18,7 @@ EXPECTED = pb.best_of(in_blocks(), K, N, **GIVEN)
 
 def choose(score, **options):
     async def run():
-        return await pb.best_of_async(score, K, N, **{**GIVEN, **options})
+        return await pb.best_of_async(score, K, **grouped(N, **{**GIVEN, **options}))
 
     return trio.run(run)
 
@@ -30,21 +31,21 @@ async def awaited(model, item):
 @pytest.mark.parametrize("score", [awaited, Judge().call], ids=["async", "plain"])
 def test_async_and_plain_functions_give_the_same_answer(score):
     found = choose(score, concurrency=8)
-    assert found.top.tolist() == EXPECTED.top.tolist()
-    assert found.n_evaluations == EXPECTED.n_evaluations
+    assert found.best_arms.tolist() == EXPECTED.best_arms.tolist()
+    assert found.n_pulls == EXPECTED.n_pulls
 
 
 @pytest.mark.parametrize("options", [{}, {"timeout": 30.0}], ids=repr)
 def test_executors(options):
     with ThreadPoolExecutor(3) as pool:
         found = choose(Judge().call, executor=pool, **options)
-    assert found.n_evaluations == EXPECTED.n_evaluations
+    assert found.n_pulls == EXPECTED.n_pulls
 
 
 def test_failures_are_tried_again(monkeypatch):
     monkeypatch.setattr(_calls, "FIRST_WAIT", 0.001)
     judge = Judge(fails=lambda i, model, item: OSError("no") if i % 5 == 4 else None)
-    assert choose(judge.call, retry=OSError).n_evaluations == EXPECTED.n_evaluations
+    assert choose(judge.call, retry=OSError).n_pulls == EXPECTED.n_pulls
 
 
 def test_a_call_that_never_answers_fails_in_time():
@@ -64,8 +65,8 @@ def test_a_call_that_never_answers_fails_in_time():
 def test_a_task_that_is_cancelled_ends():
     async def run():
         with trio.move_on_after(0.2) as scope:
-            await pb.best_of_async(lambda model, item: time.sleep(0.05) or 0.5, K, N,
-                                   **{**GIVEN, "concurrency": 2})
+            await pb.best_of_async(lambda model, item: time.sleep(0.05) or 0.5, K, **grouped(N,
+                                   **{**GIVEN, "concurrency": 2}))
         return scope.cancelled_caught
 
     assert trio.run(run)

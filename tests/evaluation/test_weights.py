@@ -7,6 +7,8 @@ import pytest
 
 import pybandit as pb
 
+from evaluation.grouped import grouped
+
 RNG = np.random.default_rng(1)
 GROUPS = np.repeat(["code", "maths", "law"], [240, 50, 10])
 # the second is better in the mean of all, the first in the mean of the groups
@@ -21,7 +23,7 @@ def test_the_mean_of_group_means():
     means = np.mean([SCORES[GROUPS == group].mean(axis=0) for group in np.unique(GROUPS)], axis=0)
     np.testing.assert_allclose(weights @ SCORES, means)
     assert pb.best_of(SCORES, **UNIT).best == 1
-    result = pb.best_of(SCORES, weights=weights, **UNIT)
+    result = pb.best_of(SCORES, items=pb.Items(weights=weights), **UNIT)
     assert result.best == 0 == means.argmax() and "300 weighted items" in result.summary()
     assert json.loads(json.dumps(result.to_dict()))["intervals"] is None
     assert result.to_dict()["weights"] == weights.tolist()
@@ -33,21 +35,23 @@ def test_the_mean_of_group_means():
 def test_a_frame_of_a_weighted_result():
     pandas = pytest.importorskip("pandas")
     frame = pb.best_of(pandas.DataFrame(SCORES, columns=["a", "b"]),
-                       weights=pandas.Series(pb.evaluation.group_weights(GROUPS)),
+                       items=pb.Items(weights=pandas.Series(pb.evaluation.group_weights(GROUPS))),
                        **UNIT).to_frame()
     assert "lower" not in frame and frame.index[0] == "a"
-    pb.best_of(SCORES, weights=pb.evaluation.group_weights(pandas.Series(GROUPS)), **UNIT)
+    pb.best_of(SCORES, items=pb.Items(weights=pb.evaluation.group_weights(pandas.Series(GROUPS))),
+               **UNIT)
 
 
 def test_ties_under_weights():
-    result = pb.best_of(SCORES[:, [0, 0, 1]], weights=pb.evaluation.group_weights(GROUPS), **UNIT)
+    result = pb.best_of(SCORES[:, [0, 0, 1]],
+                        items=pb.Items(weights=pb.evaluation.group_weights(GROUPS)), **UNIT)
     assert result.exact and result.tied.tolist() == [1]
 
 
 @pytest.mark.parametrize("options", [dict(budget=100), dict(budget_cost=90.0, costs=0.5)])
 def test_not_with_a_budget(options):
     with pytest.raises(ValueError, match="weights must be left out beside a budget"):
-        pb.best_of(SCORES, weights=np.ones(300), **UNIT, **options)
+        pb.best_of(SCORES, **grouped(weights=np.ones(300), **UNIT, **options))
 
 
 @pytest.mark.parametrize("groups, expected", [

@@ -167,7 +167,7 @@ def table_file(kind):
         pyarrow.parquet.write_table(table, path, row_group_size=15)
         if kind == "shuffled.parquet":
             made = folder() / "made.parquet"
-            pb.tables.shuffle(path, made, seed=1, block_rows=10)
+            pb.tables.shuffle(path, made, rng=1, block_rows=10)
             path = made
     return Path(path).read_bytes()
 

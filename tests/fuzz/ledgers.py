@@ -18,8 +18,9 @@ import pybandit as pb
 from fuzz.files import damaged, folder
 from fuzz.source import Choices
 from fuzz.states import change
-from pybandit.errors import StudyError
+from pybandit.errors import PybanditWarning, StudyError
 from pybandit.studies import Study
+from pybandit.studies._cell_names import Names
 from pybandit.studies._cells import Cells
 from pybandit.studies._codec import decode, encode
 from pybandit.studies._export import export
@@ -97,16 +98,16 @@ def study_file(kind):
 def scores_file(told):
     """A store of some scores, claims and failures; its bytes."""
     path = str(folder() / f"whole-{told}.cells")
-    store = Cells(path, 5, told, (0.0, 1.0 if told else None))
-    cells = {(model, item): (0.25 * item, 1.0 + model) if told else 0.25 * item
+    store = Cells(path, Names("012345", None, 5), told, (0.0, 1.0 if told else None))
+    cells = {(str(model), item): (0.25 * item, 1.0 + model) if told else 0.25 * item
              for model in range(3) for item in range(4)}
-    store.update(cells, {(2, 3)})
-    store.claim([(1, 4), (2, 4)])
-    store.keep_running([(1, 4)])
+    store.update(cells, {("2", 3)})
+    store.claim([("1", 4), ("2", 4)])
+    store.keep_running([("1", 4)])
     store.close()
-    store.ended((0, 0))
+    store.ended(("0", 0))
     content = Path(path).read_bytes()
-    store.ended((1, 4))
+    store.ended(("1", 4))
     return content
 
 
@@ -337,16 +338,17 @@ def stores(content):
         Path(path).write_bytes(whole)
         with_rows_changed(bits, path, ["cells", "cells", "claims", "owners", "about"])
     try:
-        store = Cells(path, 5, told, (0.0, 1.0 if told else None))
-    except (StudyError, RuntimeWarning) as error:  # the warning is of a log that is lost
+        store = Cells(path, Names("012345", None, 5), told, (0.0, 1.0 if told else None))
+    except (StudyError, PybanditWarning) as error:  # the warning is of a log that is lost
         assert path in str(error)
         return
     except ValueError as error:
         assert "store must be of the same evaluation" in str(error), error
         return
-    new = {(0, 4): (0.5, 1.0) if told else 0.5}
+    new = {("0", 4): (0.5, 1.0) if told else 0.5}
     for ask in (lambda: len(store), lambda: check_cells(store, told), lambda: store.update(new),
-                lambda: store.claim([(1, 4), (2, 4), (5, 5)]), lambda: store.release([(1, 4)]),
+                lambda: store.claim([("1", 4), ("2", 4), ("5", 4)]),
+                lambda: store.release([("1", 4)]),
                 lambda: store.drop(3), store.beat, store.close):
         try:
             ask()
@@ -357,7 +359,7 @@ def stores(content):
 def check_cells(store, told):
     """What is known are numbers, by model and item."""
     for place in store:
-        assert all(type(one) is int for one in place), place
+        assert all(type(one) is str for one in place[:-1]) and type(place[-1]) is int, place
         cell = store.get(place)
         for number in cell if told else (cell,):
             assert cell is None or isinstance(number, float), (place, cell)

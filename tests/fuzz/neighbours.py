@@ -12,8 +12,9 @@ import pybandit as pb
 from fuzz.files import damaged, folder
 from fuzz.ledgers import plain, scores_file, signed_again, study_file
 from fuzz.source import Choices
-from pybandit.errors import StudyError
+from pybandit.errors import PybanditWarning, StudyError
 from pybandit.studies import Study
+from pybandit.studies._cell_names import Names
 from pybandit.studies._cells import Cells
 from pybandit.studies._codec import decode, encode
 from pybandit.studies._recorder import type_of
@@ -54,7 +55,8 @@ def neighbours(content):
     before = set(os.listdir(where))
     try:
         call(bits, path)
-    except (StudyError, FileExistsError, FileNotFoundError, ValueError, RuntimeWarning) as error:
+    except (StudyError, FileExistsError, FileNotFoundError, ValueError, PybanditWarning,
+            RuntimeWarning) as error:
         # through a link the file that exists has another name
         assert "file.db" in str(error) or "path must be that of a new study" in str(error), error
     assert victim.read_bytes() == VICTIM, "a file next to it was written to"
@@ -87,8 +89,8 @@ def call(bits, path):
             study.status()
             study.ask()
     elif kind < 4:
-        with closing(Cells(path, 5, False)) as cells:
-            cells[4, 4] = 0.5
+        with closing(Cells(path, Names("01234", None, 5), False)) as cells:
+            cells["4", 4] = 0.5
     else:  # what a link points to is the file to overwrite
         is_replaced = bits.below(2) and not path.is_symlink()
         Study.create(path, pb.policies.Uniform(2, budget=4), overwrite=bool(is_replaced)).close()

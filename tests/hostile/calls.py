@@ -32,7 +32,7 @@ def blocks(path):
 
 
 def shuffle(path):
-    return pb.tables.shuffle(path, path + ".out.parquet", seed=1).n_rows
+    return pb.tables.shuffle(path, path + ".out.parquet", rng=1).n_rows
 
 
 def plates(path):

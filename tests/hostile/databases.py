@@ -3,6 +3,7 @@
 import pandas  # noqa: F401  imported by a study's history, once for all files
 
 from pybandit.studies import Study
+from pybandit.studies._cell_names import Names
 from pybandit.studies._cells import Cells
 from pybandit.studies._export import export
 from pybandit.studies._report_facts import facts_of
@@ -23,11 +24,11 @@ def study(path):
 
 def store(path):
     """Everything that reads and writes a store of scores."""
-    cells = Cells(path, 9, False)
+    cells = Cells(path, Names("01234567", None, 9), False)
     try:
         known = dict(cells)
-        cells.claim([(7, 7)])
-        cells[7, 7] = 0.5
+        cells.claim([("7", 7)])
+        cells["7", 7] = 0.5
         return len(known), len(cells)
     finally:
         cells.close()

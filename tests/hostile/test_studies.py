@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from fuzz.ledgers import signed_again
+from pybandit.studies._cell_names import Names
 from pybandit.studies._cells import Cells
 from pybandit.studies._codec import decode, encode
 
@@ -25,8 +26,8 @@ def whole(tmp_path_factory):
     """A study and a store, closed."""
     folder = tmp_path_factory.mktemp("whole")
     make(str(folder / "study.db")).close()
-    with closing(Cells(folder / "store.db", 9, False)) as cells:
-        cells.update({(model, item): 0.5 for model in range(3) for item in range(9)})
+    with closing(Cells(folder / "store.db", Names("012", None, 9), False)) as cells:
+        cells.update({(model, item): 0.5 for model in "012" for item in range(9)})
     return folder
 
 

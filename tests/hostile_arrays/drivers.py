@@ -136,7 +136,7 @@ DRIVERS = {
     pb.CountRace: {"tell_counts": lambda one, h: one.tell_counts(
         h([9, 9, 9]), h([2.0, 3, 4.5]), h([2.0, 3, 4])),
                    "from_state": state_of},
-    pb.betting.ConfidenceSequence: {"update": lambda one, h: one.update(h(np.full(50, 0.25))),
+    pb.betting.ConfidenceSequence: {"tell": lambda one, h: one.tell(h(np.full(50, 0.25))),
                                     "from_state": state_of},
     pb.stopping.GLR: {"margins": lambda one,
                       h: one.margins(pulls=h([9, 8, 7]), means=h([0.1, 0.2, 0.3]),

@@ -232,7 +232,7 @@ def test_an_estimator_without_weight_may_be_unknown():
 @pytest.mark.parametrize("alpha", [0.05, 0.3])
 def test_the_width_for_all_times_is_that_of_the_confidence_sequence(alpha):
     values = np.random.default_rng(1).gamma(2.0, size=900)
-    bounds = pb.confidence_sequence(values, alpha=alpha, value_range=None, method="asymptotic")
+    bounds = pb.confidence_sequence(values, delta=alpha, value_range=None, method="asymptotic")
     for n in (2, 10, 100, 900):
         error = values[:n].std(ddof=1) / math.sqrt(n)
         assert bounds.upper[n - 1] - bounds.lower[n - 1] == pytest.approx(

@@ -18,7 +18,7 @@ QUESTIONS = {
     "my judge costs money: which of 12 models?":
         (["tutorials/choose_a_model.md"], ["$480", "best_of(judge", "store="]),
     "and if its calls fail, and are limited to so many a minute?":
-        (["tutorials/choose_a_model.md", "costly_evaluations.md"], ["retry=", "calls_per_minute="]),
+        (["tutorials/choose_a_model.md", "costly_evaluations.md"], ["retry=", "per_minute="]),
     "may I peek at my A/B test?":
         (["tutorials/ab_test.md"], ["Why not just look?", "CountRace", "however often you look"]),
     "I have 12 plates of 384 wells and 2,000 genes":

@@ -21,7 +21,7 @@ from studies.cases import measured
 SAMPLER = pb.RacingSampler(golden_draws.FACTORS, rng=1)
 TEST = pb.racing.AcceptanceTest(golden_draws.FACTORS[:, 0], rng=1)
 # the exponential forms keep no values
-SEQUENCE = pb.betting.ConfidenceSequence(10**9, method="empirical-bernstein")
+SEQUENCE = pb.betting.ConfidenceSequence(population_size=10**9, method="empirical-bernstein")
 
 
 def simulated():
@@ -36,7 +36,7 @@ def simulated():
 def kept():
     """Draws of objects that live as long as the run; how many there were is all that is sure."""
     states, _ = SAMPLER.draw(1000)
-    SEQUENCE.update(np.full(20_000, 0.25))
+    SEQUENCE.tell(np.full(20_000, 0.25))
     return [states.size, TEST.test().accepted in (True, False), SEQUENCE.mean]
 
 

@@ -14,5 +14,5 @@ def folder(tmp_path_factory):
 
     path = tmp_path_factory.mktemp("tables")
     np.save(path / "table.npy", SCORES)
-    shuffle(path / "table.npy", path / "shuffled.parquet", seed=7, block_rows=256)
+    shuffle(path / "table.npy", path / "shuffled.parquet", rng=7, block_rows=256)
     return path

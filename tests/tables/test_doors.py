@@ -108,7 +108,7 @@ def test_a_shuffled_file_has_the_columns_of_its_table(tmp_path):
     with pytest.warns(UserWarning, match="columns 'mean' left out"):
         plain = opened(tmp_path / "s.parquet")
     with pytest.warns(UserWarning, match="columns 'mean' left out"):
-        shuffle(tmp_path / "s.parquet", tmp_path / "t.parquet", seed=1)
+        shuffle(tmp_path / "s.parquet", tmp_path / "t.parquet", rng=1)
     with pytest.warns(UserWarning, match="columns 'mean' left out"):
         blocks = opened(tmp_path / "t.parquet")
     assert list(blocks.names) == plain.columns == ["a", "b"]

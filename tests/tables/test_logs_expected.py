@@ -112,5 +112,5 @@ def test_best_of_takes_a_folder_a_file_and_several_files():
         assert result.best_name == "invented/alpha" and result.n_items == 20
     path = DATA / "promptfoo" / "results.json"
     with pytest.warns(UserWarning, match=r"left out, by model: invented:beta 2 \(1 fail"):
-        one = pb.best_of(path, value_range=(0, 1), failed="skip", rng=1)
+        one = pb.best_of(pb.evaluation.read_scores(path, failed="skip"), value_range=(0, 1), rng=1)
     assert one.names == ("invented:alpha", "invented:beta") and one.n_items == 18

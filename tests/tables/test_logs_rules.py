@@ -31,7 +31,7 @@ from tables.logs import (
 def test_failures_are_refused_with_counts_by_model():
     paths = sorted((DATA / "inspect").glob("sums_*.json"))
     with pytest.raises(UnreadableFileError) as caught:
-        pb.best_of(paths, metric="exact", value_range=(0, 1))
+        pb.evaluation.read_scores(paths, metric="exact")
     for word in ("mockllm/beta 2 (2 failed, 0 missing)", "failed=0", "--missing drop"):
         assert word in str(caught.value)
     with pytest.raises(UnreadableFileError, match=r"1 failed, 1 missing"):
@@ -44,7 +44,7 @@ def test_missing_items_are_not_failures():
     assert "(0 failed, 1 missing)" in str(caught.value)
     assert "failed=0" not in str(caught.value)
     with pytest.raises(UnreadableFileError, match="0 failed, 1 missing"):
-        pb.best_of(DATA / "mteb", value_range=(0, 1), failed=0.0)
+        pb.evaluation.read_scores(DATA / "mteb", failed=0.0)
 
 
 def test_failed_is_the_score_of_failures_before_epochs_are_averaged():
@@ -57,7 +57,8 @@ def test_failed_is_the_score_of_failures_before_epochs_are_averaged():
     assert found["mockllm/beta", "q11"] == 0.25  # one epoch is 0, the other failed
     assert not np.isnan(filled.values).any()
     with pytest.warns(UserWarning):
-        result = pb.best_of(paths, metric="exact", failed=0, value_range=(0, 1), rng=1)
+        result = pb.best_of(pb.evaluation.read_scores(paths, metric="exact", failed=0),
+                            value_range=(0, 1), rng=1)
     assert result.n_items == 20 and result.best_name == "mockllm/alpha"
 
 
@@ -86,7 +87,7 @@ def test_zeros_of_failures_are_not_scores(tmp_path):
 @pytest.mark.parametrize("failed", ["drop", math.nan, math.inf, [1, 2], "0"])
 def test_failed_must_be_a_number_or_skip(failed):
     with pytest.raises((ValueError, TypeError), match="failed must"):
-        pb.best_of(DATA / "openai-evals", value_range=(0, 1), failed=failed)
+        pb.evaluation.read_scores(DATA / "openai-evals", failed=failed)
 
 
 # -- choices ------------------------------------------------------------------------
@@ -138,19 +139,19 @@ def test_options_of_logs_are_refused_elsewhere(option, tmp_path):
     (tmp_path / "s.csv").write_text("item,a,b\nq1,1,0\n")
     for scores in (tmp_path / "s.csv", np.eye(2), [[1, 0], [0, 1]]):
         with pytest.raises(ValueError, match=f"{option} must be left out unless scores are log"):
-            pb.best_of(scores, value_range=(0, 1), **{option: "acc"})
-    with pytest.raises(ValueError, match=f"{option} must be left out beside a function"):
-        pb.best_of(lambda model, items: items * 0.0, 2, 9, value_range=(0, 1), **{option: "acc"})
+            pb.evaluation.read_scores(scores, **{option: "acc"})
+    with pytest.raises(TypeError, match="source must be a path, a list of paths or a table"):
+        pb.evaluation.read_scores(lambda model, items: items * 0.0, **{option: "acc"})
     with pytest.raises(TypeError, match=f"{option} must be a name"):
-        pb.best_of(DATA / "openai-evals", value_range=(0, 1), **{option: 3})
-    with pytest.raises(ValueError, match="failed must be left out unless scores are log files"):
-        pb.best_of(tmp_path / "s.csv", value_range=(0, 1), failed=0.0)
+        pb.evaluation.read_scores(DATA / "openai-evals", **{option: 3})
+    with pytest.raises(ValueError, match="failed must be left out unless source is log files"):
+        pb.evaluation.read_scores(tmp_path / "s.csv", failed=0.0)
 
 
 @pytest.mark.parametrize("option, value", [("columns", ["a"]), ("models", "rows"), ("items", "x")])
 def test_options_of_tables_are_refused_for_logs(option, value):
     with pytest.raises(ValueError, match=f"{option} must be left out for log files"):
-        pb.best_of(DATA / "openai-evals", value_range=(0, 1), **{option: value})
+        pb.evaluation.read_scores(DATA / "openai-evals", **{option: value})
 
 
 # -- items ----------------------------------------------------------------------------

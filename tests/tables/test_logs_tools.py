@@ -110,7 +110,7 @@ def test_inspect_logs_that_stopped_early_are_refused():
     paths = sorted((DATA / "inspect").glob("early_*.json"))
     refused(*paths, words=["stopped early", "biased"], failed=0)
     with pytest.raises(UnreadableFileError, match="stopped early"):
-        pb.best_of(paths, value_range=(0, 1), failed="skip", metric="exact")
+        pb.evaluation.read_scores(paths, failed="skip", metric="exact")
 
 
 def test_inspect_archives_that_stopped_early_are_refused(tmp_path):

@@ -1,6 +1,7 @@
 """Races on blocks: of shuffled rows they are races on rows in uniformly random order."""
 
 import itertools
+import math
 from collections import Counter
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 import pybandit as pb
 
+from evaluation.grouped import grouped
 from tables.conftest import SCORES
 from tables.reference.shuffle import block_rows, shuffled_rows
 
@@ -22,13 +24,13 @@ def blocks_of(table, sizes, **options):
                             **dict(dict(shuffled=True), **options))
 
 
-@pytest.mark.parametrize("options", [{}, {"k": 2}, {"budget": 900}, {"max_evaluations": 400},
-                                     {"tolerance": 0.05}, {"delta": 1e-200},
-                                     {"population": "sample"}, {"costs": np.ones(5)}])
+@pytest.mark.parametrize("options", [{}, {"k": 2}, {"budget": 900}, {"max_pulls": 400},
+                                     {"epsilon": 0.05}, {"delta": 1e-200},
+                                     {"population_size": math.inf}, {"costs": np.ones(5)}])
 def test_best_of_is_the_race_on_the_rows_of_blocks(options):
     """As it is on a table whose rows lie in the order that the blocks came in."""
     options = dict(options, value_range=(0, 1))
-    found = pb.best_of(blocks_of(TABLE, SIZES, names="abcde"), rng=3, **options)
+    found = pb.best_of(blocks_of(TABLE, SIZES, names="abcde"), **grouped(rng=3, **options))
     rng = np.random.default_rng(3)
     order = block_rows(np.array(SIZES), rng.permutation(len(SIZES)))
     assert np.array_equal(found.items, order[:found.items.size])
@@ -39,10 +41,10 @@ def test_best_of_is_the_race_on_the_rows_of_blocks(options):
         def order_of_items(self):
             return order
 
-    alone = pb.best_of(TABLE, rng=Given(rng.bit_generator), **options)
+    alone = pb.best_of(TABLE, **grouped(rng=Given(rng.bit_generator), **options))
     first, second = found.to_dict(), alone.to_dict()
     assert first.pop("names") == list("abcde") and first.pop("best_name") == "abcde"[found.best]
-    for name in ("summary", "guarantee"):
+    for name in ("summary", "guarantee", "best_names"):
         assert first.pop(name) and second.pop(name)
     assert first == {name: second[name] for name in first}
 
@@ -66,8 +68,8 @@ def test_the_guarantee_by_enumeration():
     rows = np.array(list(itertools.permutations(range(6))))
     for shuffle in rows:
         result = pb.best_of(blocks_of(scores[shuffle], [2, 2, 2]), value_range=(0, 1),
-                            delta=delta, block_size=1, rng=0)
-        ends["blocks", result.best, result.n_evaluations] += 1
+                            delta=delta, calls=pb.Calls(block_size=1), rng=0)
+        ends["blocks", result.best, result.n_pulls] += 1
         one = pb.BettingRace(2, 6, value_range=(0, 1), delta=delta, block_size=1)
         one._order = shuffle
         while not one.done:
@@ -96,7 +98,8 @@ def test_rows_as_they_came_are_refused_where_they_are_too_many(monkeypatch):
 
 def test_weights_and_one_model_are_refused():
     with pytest.raises(ValueError, match="weights must be left out for blocks"):
-        pb.best_of(blocks_of(TABLE, SIZES), value_range=(0, 1), weights=np.arange(1, 601))
+        pb.best_of(blocks_of(TABLE, SIZES), value_range=(0, 1),
+                   items=pb.Items(weights=np.arange(1, 601)))
     with pytest.raises(ValueError, match="at least 2 models"):
         pb.best_of(blocks_of(TABLE[:, :1], SIZES), value_range=(0, 1))
 

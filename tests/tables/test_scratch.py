@@ -16,7 +16,7 @@ from pybandit.tables import _scratch, shuffle
 pytest.importorskip("pyarrow")
 NAME = ".pybandit-" + "0" * 32
 SHUFFLES = ("import sys; from pybandit.tables import shuffle\n"
-            "def run(): shuffle(sys.argv[1], sys.argv[2], replace=True, seed=1)\n"
+            "def run(): shuffle(sys.argv[1], sys.argv[2], overwrite=True, rng=1)\n"
             "{}run(); print('on', flush=True)\nwhile True: run()")
 
 
@@ -73,7 +73,7 @@ def test_the_next_shuffle_removes_what_sigkill_left(folder, tmp_path):
     for name in left:  # killed before it wrote the owner, which takes a minute to be sure of
         if set(os.listdir(tmp_path / name)) <= {"owner.json"}:
             os.utime(tmp_path / name, (0, 0))
-    shuffle(folder / "table.npy", tmp_path / "out.parquet", seed=1, replace=True)
+    shuffle(folder / "table.npy", tmp_path / "out.parquet", rng=1, overwrite=True)
     assert os.listdir(tmp_path) == ["out.parquet"]
 
 

@@ -40,7 +40,7 @@ def test_it_is_the_twin_whatever_the_memory(source, piles, folder, tmp_path, mon
     if source == "blocks":
         table = pb.tables.Blocks(lambda block, columns: SCORES[1500 * block:][:1500][:, columns],
                                  [1500] * 4, 4)
-    made = shuffle(table, tmp_path / "out.parquet", seed=11, memory=_shuffle.LEAST_MEMORY)
+    made = shuffle(table, tmp_path / "out.parquet", rng=11, memory=_shuffle.LEAST_MEMORY)
     assert made.shuffled and made.sizes.tolist() == [256] * 23 + [112]
     found = made.values(np.arange(6000), np.arange(4))
     assert np.array_equal(found, SCORES[shuffled_rows(11, 6000)])
@@ -58,7 +58,7 @@ def test_whole_rows_of_any_type_and_the_metadata(tmp_path):
     table = arrow.table(columns).replace_schema_metadata({"who": "us"})
     parquet.write_table(table, tmp_path / "in.parquet")
     with pytest.warns(UserWarning, match="columns 'key' are written, and left out of the Blocks"):
-        made = shuffle(tmp_path / "in.parquet", tmp_path / "out.parquet", seed=5)
+        made = shuffle(tmp_path / "in.parquet", tmp_path / "out.parquet", rng=5)
     assert made.names == ("a", "b", "low")
     with pytest.raises(TypeError, match="column 'tags' holds list.*Blocks.open"):
         pb.best_of(tmp_path / "out.parquet", value_range=(0, 1))
@@ -91,7 +91,7 @@ def test_text_and_times_beside_the_numbers(tmp_path, capsys):
 
 def test_numbers_of_another_byte_order(tmp_path):
     np.save(tmp_path / "big.npy", SCORES.astype(">f4"))
-    made = shuffle(tmp_path / "big.npy", tmp_path / "out.parquet", seed=3)
+    made = shuffle(tmp_path / "big.npy", tmp_path / "out.parquet", rng=3)
     assert np.array_equal(made.values(np.arange(6000), np.arange(4)),
                           SCORES[shuffled_rows(3, 6000)])
 
@@ -105,15 +105,15 @@ def test_all_orders_of_four_rows_are_equally_likely():
 
 def test_the_seed_is_in_the_metadata(folder, tmp_path):
     mark = _mark.read_mark(parquet.ParquetFile(folder / "shuffled.parquet").metadata.metadata)
-    assert (mark["version"], mark["seed"], mark["rows"]) == (1, 7, 6000)
+    assert (mark["version"], mark["entropy"], mark["rows"]) == (1, 7, 6000)
     seeds = set()
     for name in ("a.parquet", "b.parquet"):
         shuffle(folder / "table.npy", tmp_path / name)
         mark = _mark.read_mark(parquet.ParquetFile(tmp_path / name).metadata.metadata)
-        assert mark["seed"] > 2**64  # of the operating system, and enough to make it again
-        seeds.add(mark["seed"])
+        assert mark["entropy"] > 2**64  # of the operating system, and enough to make it again
+        seeds.add(mark["entropy"])
     assert len(seeds) == 2
-    made = shuffle(folder / "table.npy", tmp_path / "again.parquet", seed=mark["seed"])
+    made = shuffle(folder / "table.npy", tmp_path / "again.parquet", rng=mark["entropy"])
     again = made.values(range(6000), range(4))
     assert np.array_equal(again, pb.tables.Blocks.open(tmp_path / "b.parquet").values(range(6000),
                                                                               range(4)))
@@ -141,7 +141,7 @@ def test_an_order_that_scores_may_have_chosen_is_refused(change, folder, tmp_pat
             call(path)
     assert pb.tables.Blocks.open(path, shuffled=True).shuffled
     # a shuffle makes it good
-    made = shuffle(path, tmp_path / "good.parquet", seed=1)
+    made = shuffle(path, tmp_path / "good.parquet", rng=1)
     assert made.shuffled and made.n_rows == len(change(table))
 
 
@@ -154,9 +154,10 @@ def test_a_mark_that_is_none(mark, folder, tmp_path):
 
 
 @pytest.mark.parametrize("options, name", [
-    ({"seed": -1}, "seed"), ({"seed": 0.5}, "seed"), ({"seed": 2**128}, "seed"),
-    ({"memory": 5}, "memory"), ({"block_rows": 0}, "block_rows"), ({"replace": "no"}, "replace"),
-    ({"replace": 1}, "replace"), ({"table": np.ones((3, 2), np.longdouble)}, "table"),
+    ({"rng": -1}, "rng"), ({"rng": 0.5}, "rng"), ({"rng": 2**128}, "rng"),
+    ({"memory": 5}, "memory"), ({"block_rows": 0}, "block_rows"),
+                                           ({"overwrite": "no"}, "overwrite"),
+    ({"overwrite": 1}, "overwrite"), ({"table": np.ones((3, 2), np.longdouble)}, "table"),
     ({"path": "out.csv"}, "path"), ({"path": 3}, "path"), ({"path": "none/out.parquet"}, "path"),
     ({"table": 3}, "table"), ({"table": "none.parquet"}, "none.parquet"),
     ({"table": np.ones((3, 2)) * 1j}, "table"),
@@ -172,12 +173,12 @@ def test_refused(options, name, folder, tmp_path, monkeypatch):
 
 def test_it_writes_over_nothing_unless_told(folder, tmp_path):
     path = tmp_path / "out.parquet"
-    first = shuffle(folder / "table.npy", path, seed=1)
-    with pytest.raises(ValueError, match="path must be a file that is not there"):
+    first = shuffle(folder / "table.npy", path, rng=1)
+    with pytest.raises(ValueError, match="path must be a file that does not exist"):
         shuffle(folder / "table.npy", path)
     with pytest.raises(ValueError, match="path must be another file than the table"):
-        shuffle(path, path, replace=True)
-    second = shuffle(folder / "table.npy", path, seed=2, replace=True)
+        shuffle(path, path, overwrite=True)
+    second = shuffle(folder / "table.npy", path, rng=2, overwrite=True)
     assert not np.array_equal(*(one.values([0, 1], [0]) for one in (first, second)))
 
 
@@ -187,7 +188,7 @@ def test_more_piles_than_files_that_may_be_open(folder, tmp_path):
     code = ("import resource, sys; from pybandit.tables import _shuffle\n"
             "_shuffle.PILE_SHARE = 300 * 2**24 / (6000 * 32)\n"
             "resource.setrlimit(resource.RLIMIT_NOFILE, (60, 60))\n"
-            "_shuffle.shuffle(sys.argv[1], sys.argv[2], seed=7, memory=2**24, block_rows=256)")
+            "_shuffle.shuffle(sys.argv[1], sys.argv[2], rng=7, memory=2**24, block_rows=256)")
     path = tmp_path / "out.parquet"
     subprocess.run([sys.executable, "-c", code, folder / "table.npy", path], check=True)
     assert os.listdir(tmp_path) == ["out.parquet"]
@@ -203,7 +204,7 @@ def test_categories_that_row_groups_number_otherwise(piles, tmp_path, monkeypatc
     parts = [arrow.array(kinds[i:i + size]).dictionary_encode() for i in range(0, n, size)]
     parquet.write_table(arrow.table({"kind": arrow.chunked_array(parts), "x": range(n)}),
                         tmp_path / "in.parquet", row_group_size=size)
-    made = shuffle(tmp_path / "in.parquet", tmp_path / "out.parquet", seed=5, memory=1 << 24)
+    made = shuffle(tmp_path / "in.parquet", tmp_path / "out.parquet", rng=5, memory=1 << 24)
     order, found = shuffled_rows(5, n), parquet.read_table(tmp_path / "out.parquet")
     assert made.names == ("x",) and np.array_equal(found["x"].to_numpy(), order)
     assert found["kind"].to_pylist() == [kinds[row] for row in order]
@@ -223,7 +224,7 @@ def test_what_wide_rows_take_on_the_disk(tmp_path):
 def test_ctrl_c_leaves_nothing(folder, tmp_path):
     """Whenever it comes, once all is imported: importlib drops what is raised in a callback."""
     code = ("import sys; from pybandit.tables import shuffle\n"
-            "def run(): shuffle(sys.argv[1], sys.argv[2], replace=True, seed=1)\n"
+            "def run(): shuffle(sys.argv[1], sys.argv[2], overwrite=True, rng=1)\n"
             "run(); print('on', flush=True)\n"
             "try:\n    while True: run()\nexcept KeyboardInterrupt:\n    pass")
     for wait in (0.05, 0.2, 0.4):
@@ -257,7 +258,7 @@ def test_ctrl_c_while_it_tidies_leaves_nothing(name, is_done, folder, tmp_path, 
     if name == "unlink":  # a call that succeeds leaves no file to it
         monkeypatch.setattr(_shuffle, "_write", failing_with_a_file)
     with pytest.raises(KeyboardInterrupt):
-        shuffle(folder / "table.npy", tmp_path / "out.parquet", seed=1)
+        shuffle(folder / "table.npy", tmp_path / "out.parquet", rng=1)
     assert not left and set(os.listdir(tmp_path)) <= {"out.parquet"}
 
 
@@ -276,8 +277,8 @@ def test_the_command(folder, tmp_path, capsys, monkeypatch):
         assert (folder / name).exists()
     assert rows_of("out.parquet") == rows_of(folder / "shuffled.parquet")
     assert cli.main(["shuffle", table, "out.parquet"]) == 2
-    assert "path must be a file that is not there" in capsys.readouterr().err
-    assert cli.main(["shuffle", table, "out.parquet", "--force", "--memory", "16"]) == 0
+    assert "path must be a file that does not exist" in capsys.readouterr().err
+    assert cli.main(["shuffle", table, "out.parquet", "--overwrite", "--memory", "16"]) == 0
     assert cli.main(["shuffle", "none.npy", "new.parquet"]) == 2
     assert "none.npy cannot be read" in capsys.readouterr().err
     assert not os.path.exists("new.parquet")
@@ -293,7 +294,7 @@ def shuffled_blocks(tmp_path, parts, **options):
     sizes = [len(part) for part in parts]
     blocks = pb.tables.Blocks(lambda block, columns: parts[block][:, columns], sizes,
                               parts[0].shape[1], **options)
-    made = shuffle(blocks, tmp_path / "out.parquet", seed=4)
+    made = shuffle(blocks, tmp_path / "out.parquet", rng=4)
     return (made.values(range(sum(sizes)), range(made.n_columns)),
             shuffled_rows(4, sum(sizes)))
 
@@ -310,7 +311,7 @@ def test_each_opened_column_is_of_its_own_type(tmp_path):
     names = ["right", "late", "won", "a"]
     blocks = pb.tables.Blocks.open(tmp_path / "in.parquet", columns=names)
     expected = blocks.values(range(n), range(4))[shuffled_rows(4, n)]
-    made = shuffle(blocks, tmp_path / "out.parquet", seed=4)
+    made = shuffle(blocks, tmp_path / "out.parquet", rng=4)
     assert made.shuffled and made.names == tuple(names)
     assert np.array_equal(made.values(range(n), range(4)), expected, equal_nan=True)
     assert np.isnan(expected).sum() == 200
@@ -319,7 +320,7 @@ def test_each_opened_column_is_of_its_own_type(tmp_path):
     # of a part of them, under other names
     renamed = pb.tables.Blocks(blocks.read, blocks.sizes, 2, names=["x", "y"])
     with pytest.raises(TypeError, match=r"read\(2, columns\) of Blocks must return.*float64"):
-        shuffle(renamed, tmp_path / "other.parquet", seed=4)
+        shuffle(renamed, tmp_path / "other.parquet", rng=4)
     assert sorted(os.listdir(tmp_path)) == ["in.parquet", "out.parquet"]
 
 
@@ -350,5 +351,5 @@ def test_what_read_returns_is_checked_block_by_block(part, error, block, tmp_pat
     parts[block] = part
     blocks = pb.tables.Blocks(lambda block, columns: parts[block], [4, 4], 2)
     with pytest.raises((TypeError, ValueError), match=error):
-        shuffle(blocks, tmp_path / "out.parquet", seed=4)
+        shuffle(blocks, tmp_path / "out.parquet", rng=4)
     assert not os.listdir(tmp_path)

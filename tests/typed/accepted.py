@@ -1,5 +1,6 @@
 """What a user writes and `mypy --strict` has to accept, with the types it has to find."""
 
+import math
 from collections.abc import Iterator
 from typing import Any, assert_type
 
@@ -81,23 +82,25 @@ def races(scores: Floats, rng: Generator) -> None:
     assert_type(budgeted.recommend(), Ints)
     assert_type(budgeted.error_estimate, float)
     assert_type(pb.best_of(scores, value_range=1.0, budget=99).error_estimate, float | None)
-    priced = pb.best_of(scores, value_range=1.0, costs=[0.1, 0.2], max_cost=9.0)
+    priced = pb.best_of(scores, value_range=1.0, costs=pb.Costs([0.1, 0.2], max_cost=9.0))
     assert_type(priced.cost, float | None)
-    pb.best_of(scores, value_range=1.0, population="sample")
-    pb.best_of(lambda model, items: items * 1.0, 2, 9, value_range=9.0, paid={(0, 1): 0.5})
-    pb.best_of(scores, value_range=1.0, weights=pb.evaluation.group_weights(["a", "b"]))
+    pb.best_of(scores, value_range=1.0, items=pb.Items(population_size=math.inf))
+    pb.best_of(lambda model, items: items * 1.0, 2, 9, value_range=9.0, store={(0, 1): 0.5})
+    weights = pb.evaluation.group_weights(["a", "b"])
+    pb.best_of(scores, value_range=1.0, items=pb.Items(weights=weights))
     pairs = pb.best_of_pairs(lambda a, b, items: items > a + b, ["a", "b", "c"], 9,
                              baseline="b")
-    assert_type(pairs.versus, str | None)
-    assert_type(pb.best_of(score_one, 2, 9, value_range=1.0, concurrency=8, retry=TimeoutError,
-                           timeout=5.0, calls_per_minute=600, failed=0.0).waste, int)
+    assert_type(pairs.baseline, str | None)
+    calls = pb.Calls(concurrency=8, retry=TimeoutError, timeout=5.0, per_minute=600, failed=0.0)
+    assert_type(pb.best_of(score_one, 2, 9, value_range=1.0, calls=calls).n_wasted, int)
     race.tell(*race.ask(n=40), [0.5] * 40)
     assert_type(race.pending, tuple[Ints, Ints])
-    assert_type(race.waste, Ints)
+    assert_type(race.n_wasted_by_arm, Ints)
     assert_type(race.waste_cost, float | None)
-    told = pb.BettingRace(2, 9, population=90, value_range=1.0, costs="told", max_cost=9.0)
+    told = pb.BettingRace(2, 9, population_size=90, value_range=1.0,
+                          costs=pb.betting.Costs(max_cost=9.0))
     told.tell([0, 1], [3, 3], [0.5, 0.25], [1.0, 2.0])
-    pb.BudgetRace(2, 9, budget_cost=3.5, costs=[[0.1, 0.2]], value_range=1.0)
+    pb.BudgetRace(2, 9, costs=pb.betting.Costs([[0.1, 0.2]], budget=3.5), value_range=1.0)
     assert_type(pb.confidence_sequence(scores[:, 0], value_range=(0, 1)),
                 pb.betting.ConfidenceBounds)
     assert_type(pb.race(scores, rng=2).best, int)
@@ -118,7 +121,7 @@ def large_tables(scores: Floats) -> pb.tables.Blocks:
     assert_type(pb.race(blocks, rng=1), pb.racing.RaceResult)
     pb.RacingSampler(blocks).draw(5)
     pb.best_of("scores.parquet", value_range=1.0)
-    return pb.tables.shuffle(scores, "shuffled.parquet", seed=1, memory=1 << 28)
+    return pb.tables.shuffle(scores, "shuffled.parquet", rng=1, memory=1 << 28)
 
 
 def draws(y: Floats, means: Floats) -> Ints:

@@ -8,9 +8,9 @@ from pybandit.studies import Batch
 
 scores = np.ones((3, 3))
 pb.best_off(scores, value_range=1.0)  # error: attr-defined
-pb.best_of(scores)  # error: call-arg
+pb.best_of(scores, bets=4)  # error: call-arg
 pb.best_of(scores, value_range=1.0, k="two")  # error: arg-type
-pb.best_of(scores, value_range=1.0, population="world")  # error: arg-type
+pb.Items(9, population_size="world")  # error: arg-type
 pb.best_of(scores, value_range=1.0).best.upper()  # error: attr-defined
 pb.BettingRace(3, 10, value_range=1.0).recomend()  # error: attr-defined
 pb.BettingRace(3, 10, value_range=1.0, bet=3)  # error: call-arg

@@ -73,11 +73,11 @@ def test_everything_public_has_types(name):
 
 
 # what may be anything, since it is the user's
-ANYTHING = {"BestOfResult.best_name", "Factors.user_data", "Study.policy"}
+ANYTHING = {"Factors.user_data", "Study.policy"}
 # of races, whose attributes are set where they are made
-MADE = {"BettingRace": "n_arms n_items k delta value_range tolerance max_evaluations bets hybrid "
-                       "mixture block_size max_cost population weights",
-        "BudgetRace": "n_arms k budget budget_cost delta", "BettingThreshold": "threshold delta"}
+MADE = {"BettingRace": "n_arms n_items k delta value_range epsilon max_pulls bets costs "
+                       "block_size population_size weights",
+        "BudgetRace": "n_arms k budget costs delta", "BettingThreshold": "threshold delta"}
 
 
 def names_of(value):

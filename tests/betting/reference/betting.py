@@ -9,7 +9,7 @@ best", on the leader; `top_k` for each pair; `threshold` for each arm and side.
 Scores and sums grow by what an item gives an arm more than it gives another, who is
 the same for all arms: rewards of 1e12 and a little leave the little as it is.
 
-Pairs are indexed [a, b]: the bet is that a beats b, against "b >= a + tolerance".
+Pairs are indexed [a, b]: the bet is that a beats b, against "b >= a + epsilon".
 """
 
 import itertools
@@ -38,7 +38,7 @@ class Options:
     mixture: str = "product"
     n_bets: int = 16
     hybrid: bool = False
-    tolerance: float = 0.0
+    epsilon: float = 0.0
     iid: bool = False
 
 
@@ -47,7 +47,7 @@ class Outcome(NamedTuple):
 
     best: int
     n_items: int
-    n_evaluations: int
+    n_pulls: int
     exact: bool
     alive: tuple
 
@@ -55,7 +55,7 @@ class Outcome(NamedTuple):
 class TopK(NamedTuple):
     chosen: tuple
     n_items: int
-    n_evaluations: int
+    n_pulls: int
     exact: bool
 
 
@@ -208,20 +208,20 @@ class Hybrid:
 
 
 class Claims:
-    """For each pair a process against "b >= a + tolerance"; a claim made is kept."""
+    """For each pair a process against "b >= a + epsilon"; a claim made is kept."""
 
-    def __init__(self, n_arms, options, tolerance, threshold):
-        self.options, self.tolerance, self.threshold = options, tolerance, threshold
+    def __init__(self, n_arms, options, epsilon, threshold):
+        self.options, self.epsilon, self.threshold = options, epsilon, threshold
         self.plugged = options.mixture == "plug-in"
         self.processes = (PluggedPairs((n_arms, n_arms)) if self.plugged else
                           MIXTURES[options.mixture]((n_arms, n_arms), options.n_bets))
         self.made = np.zeros((n_arms, n_arms), dtype=bool)
 
     def update(self, arms, d, gaps, t, population):
-        m, tilt = null_mean(-self.tolerance, gaps, t, population), tilt_at(t, population)
+        m, tilt = null_mean(-self.epsilon, gaps, t, population), tilt_at(t, population)
         units = self.options.difference_range
         if self.plugged:
-            ahead = (gaps + (t - 1) * self.tolerance) / units
+            ahead = (gaps + (t - 1) * self.epsilon) / units
             self.processes.update(pairs_of(arms), d / units, m / units, ahead, tilt)
         else:
             self.processes.update(pairs_of(arms), to_unit(d, units), to_unit(m, units), tilt)
@@ -235,7 +235,7 @@ class Claims:
 def race(rewards, offsets, order, options):
     """Race the arms, columns of rewards, on its rows in this order.
 
-    With a tolerance, NEAR_SHARE of delta is for the claims that end the race on an
+    With an epsilon, NEAR_SHARE of delta is for the claims that end the race on an
     arm at most this much below the best, the rest for the drops.
     """
     possible = np.flatnonzero(np.isfinite(offsets))
@@ -244,18 +244,18 @@ def race(rewards, offsets, order, options):
     if n_arms == 1:
         return Outcome(int(possible[0]), 0, 0, True, (int(possible[0]),))
     scores = np.zeros(n_arms) if options.iid else offsets.astype(float)
-    alive, t, n_evaluations = np.ones(n_arms, dtype=bool), 0, 0
+    alive, t, n_pulls = np.ones(n_arms, dtype=bool), 0, 0
     plugged = options.mixture == "plug-in"
     capital = (Plugged(n_arms, options.difference_range) if plugged else
                (Hybrid if options.hybrid else Leader)(n_arms, options))
-    near = NEAR_SHARE * options.delta if options.tolerance else 0.0
+    near = NEAR_SHARE * options.delta if options.epsilon else 0.0
     share = options.delta - near
     tolerant = None
     for t, item in enumerate(order, start=1):
-        n_evaluations += int(alive.sum())
-        if options.tolerance and tolerant is None and alive.sum() <= MOST_TOLERANT:
+        n_pulls += int(alive.sum())
+        if options.epsilon and tolerant is None and alive.sum() <= MOST_TOLERANT:
             threshold = (alive.sum() - 1) / near
-            tolerant = Claims(n_arms, options, options.tolerance, threshold)
+            tolerant = Claims(n_arms, options, options.epsilon, threshold)
 
         leader, rivals = rivals_of(scores, alive)
         d, gaps = differences(rewards[item]), differences(scores)
@@ -279,7 +279,7 @@ def race(rewards, offsets, order, options):
             break
     winner = int(possible[first_of(scores, alive)])
     left = tuple(possible[alive].tolist())
-    return Outcome(winner, t, n_evaluations, t == population, left)
+    return Outcome(winner, t, n_pulls, t == population, left)
 
 
 UNDECIDED, ACCEPTED, REJECTED = 0, 1, -1
@@ -313,46 +313,46 @@ def top_k(
     k,
     delta,
     difference_range,
-    tolerance=0.0,
+    epsilon=0.0,
     mixture="product",
     n_bets=16,
     iid=False,
 ):
-    """The k arms of largest mean, by pairs; k = 1 with a tolerance is a race."""
-    options = Options(delta, difference_range, mixture, n_bets, tolerance=tolerance, iid=iid)
+    """The k arms of largest mean, by pairs; k = 1 with an epsilon is a race."""
+    options = Options(delta, difference_range, mixture, n_bets, epsilon=epsilon, iid=iid)
     rewards = np.asarray(rewards)
     population, n_arms = None if iid else len(rewards), rewards.shape[1]
-    if k == 1 and tolerance:
+    if k == 1 and epsilon:
         result = race(rewards, np.zeros(n_arms), order, options)
         return TopK((result.best,), *result[1:4])
-    n_pairs, near = k * (n_arms - k), NEAR_SHARE * delta if tolerance else 0.0
+    n_pairs, near = k * (n_arms - k), NEAR_SHARE * delta if epsilon else 0.0
     strict = Claims(n_arms, options, 0.0, n_pairs / (delta - near))
-    tolerant = Claims(n_arms, options, tolerance, n_pairs / near if tolerance else np.inf)
-    status, sums, t, n_evaluations = np.zeros(n_arms, dtype=int), np.zeros(n_arms), 0, 0
+    tolerant = Claims(n_arms, options, epsilon, n_pairs / near if epsilon else np.inf)
+    status, sums, t, n_pulls = np.zeros(n_arms, dtype=int), np.zeros(n_arms), 0, 0
     if k < n_arms:
         for t, item in enumerate(order, start=1):
             undecided = status == UNDECIDED
-            n_evaluations += int(undecided.sum())
+            n_pulls += int(undecided.sum())
             d, gaps = differences(rewards[item]), differences(sums)
-            for claims in [strict, tolerant] if tolerance else [strict]:
+            for claims in [strict, tolerant] if epsilon else [strict]:
                 claims.update(undecided, d, gaps, t, population)
             sums[undecided] += rewards[item, undecided] - rewards[item, undecided][0]
             settle(status, strict.made, k)
             if (status == ACCEPTED).sum() >= k or (status == REJECTED).sum() >= n_arms - k:
                 break
-            if tolerance:
+            if epsilon:
                 undecided = status == UNDECIDED
                 inside = undecided & np.isin(np.arange(n_arms), first_k(status, sums, k))
                 if tolerant.separate(inside, undecided):
                     break
     chosen = tuple(sorted(first_k(status, sums, k)))
-    return TopK(chosen, t, n_evaluations, t == population or k == n_arms)
+    return TopK(chosen, t, n_pulls, t == population or k == n_arms)
 
 
 def threshold(
-    rewards, order, tau, delta, value_range, tolerance=0.0, mixture="product", n_bets=16, iid=False
+    rewards, order, tau, delta, value_range, epsilon=0.0, mixture="product", n_bets=16, iid=False
 ):
-    """Which arms have a mean of at least tau, up to the tolerance.
+    """Which arms have a mean of at least tau, up to the epsilon.
 
     Sums are of what rewards are above tau.
     """
@@ -365,9 +365,9 @@ def threshold(
     sums, n_items = np.zeros(n_arms), np.zeros(n_arms, dtype=int)
     for t, item in enumerate(order, start=1):
         y = (rewards[item] - low) / (high - low)
-        # against "mean <= tau - tolerance", and "mean >= tau + tolerance" seen in a mirror
+        # against "mean <= tau - epsilon", and "mean >= tau + epsilon" seen in a mirror
         least, most = ((tau - low + null_mean(slack, sums, t, population)) / (high - low)
-                       for slack in (-tolerance, tolerance))
+                       for slack in (-epsilon, epsilon))
         over.update(undecided, y, least, tilt_at(t, population))
         under.update(undecided, 1 - y, 1 - most, tilt_at(t, population))
         sums[undecided] += rewards[item, undecided] - tau

@@ -36,7 +36,7 @@ def wanted(race, known):
 def may_be_asked_ahead(race, known):
     """Cells beyond the block of a plain race that it may want later; of a stream the next 999."""
     arms, items = race.ask()
-    capped = hasattr(race, "budget") or race.max_evaluations is not None or (
+    capped = hasattr(race, "budget") or race.max_pulls is not None or (
         getattr(race, "max_cost", None) is not None)
     if not arms.size or capped:
         return set()

@@ -1,0 +1,48 @@
+"""The range of scores: given, or known of a table in memory."""
+
+import os
+
+import numpy as np
+
+from pybandit.evaluation._scores import TableSource
+
+SUCH_AS = "(low, high), of all values a score can take, such as (0, 1)"
+
+
+def range_of(value_range, scores, source, items):
+    """Return `value_range`, or (0, 1) if it is known that all scores lie there.
+
+    A table in memory is looked at once, as a whole: the guarantee is about the order in which
+    items are read, so this costs none of it.
+    """
+    if value_range is not None:
+        return value_range
+    kind = _kind_without_range(scores, source)
+    if kind is not None:
+        raise ValueError(f"value_range must be given for {kind}: {SUCH_AS}")
+    values = source.values
+    if values.dtype == bool:
+        return 0.0, 1.0
+    if items.population_size not in (None, source.n_items):
+        raise ValueError("value_range must be given beside a population_size, for other items may "
+                         f"have other scores: {SUCH_AS}")
+    bad = ~((values >= 0) & (values <= 1))
+    if bad.any():
+        row, column = np.argwhere(bad)[0].tolist()
+        raise ValueError(f"value_range must be given for a table with cells outside [0, 1]: "
+                         f"{SUCH_AS}; got {float(values[row, column])} for "
+                         f"{source.model(column)}, {source.item(row)}")
+    return 0.0, 1.0
+
+
+def _kind_without_range(scores, source):
+    """Return what these scores are, in words, unless they are a table in memory."""
+    if callable(scores):
+        return "a function"
+    if isinstance(scores, (str, os.PathLike)) or isinstance(scores, (list, tuple)) and all(
+            isinstance(one, (str, os.PathLike)) for one in scores):
+        return "a file"
+    if not isinstance(source, TableSource) or source.table is None or source.is_read or (
+            isinstance(scores, np.memmap)):
+        return "scores that are not a table in memory"
+    return None

@@ -1,0 +1,216 @@
+"""Options of `best_of` that belong together: the items, and the calls of a function."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+
+from pybandit._shared.checks import (
+    LARGEST,
+    MOST_HELD,
+    check_in,
+    check_integer,
+    check_numeric,
+    check_positive,
+    refuse_masks,
+    shown,
+)
+from pybandit._shared.types import ArrayLike
+from pybandit.betting._sequence_checks import check_population
+from pybandit.evaluation._keys import items_of
+
+__all__ = ["Calls", "Items"]
+
+CONCURRENCY = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """Items that models are scored on, and the population that the question is about.
+
+    Parameters
+    ----------
+    items : int, sequence or str, optional
+        The number of items, N >= 1, or their labels, text or integers, each once. Needed with a
+        function of scores. With a table also the name of the column that holds the labels.
+    population_size : int or math.inf, optional
+        Number of items that the answer is about, at least N. By default N: the mean over these
+        items, and no others. A larger number: the mean over that many items, from which these
+        were drawn without replacement. ``math.inf``: the expected score in the world from which
+        these items were drawn, independently of each other and of the models. If it is larger
+        than N, reading all items decides nothing by itself.
+    weights : array_like of float, shape (n_items,), optional
+        Weight of each item, above 0: the question is about weighted means, and heavy items are
+        read first. `group_weights` computes them from groups. Not with a budget; there are then
+        no bounds on single means. The index of a series must be that of the scores.
+    prior_scores : array_like or data frame, optional
+        Known facts about the items, one row per item: scores of other models or of earlier
+        versions on the same items, or features; see `BettingRace`. The rows of a frame must have
+        the labels of those of the scores, if both are frames. Beside shuffled `Blocks` they are
+        rows of the shuffled file, in its order.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is outside its range. Shapes are checked by the function that takes this
+        object.
+
+    See Also
+    --------
+    best_of, best_of_async, best_of_pairs : take it as ``items``.
+
+    Notes
+    -----
+    **Threads.** It is immutable: threads may share it.
+
+    Examples
+    --------
+    >>> import math
+    >>> from pybandit.evaluation import Items, best_of
+    >>> def score(model, items):
+    ...     return [(item * (model + 2)) % 7 / 6 + 0.3 * model for item in items]
+    >>> result = best_of(score, 3, Items(1000, population_size=math.inf), value_range=(0, 2), rng=1)
+    >>> result.best, result.population_size
+    (2, inf)
+    """
+
+    items: int | Sequence[Hashable] | None = None
+    _: KW_ONLY
+    population_size: float | None = None
+    weights: ArrayLike | None = None
+    prior_scores: Any = None
+
+    def __post_init__(self) -> None:
+        if self.items is not None and not isinstance(self.items, str):
+            items_of(self.items)
+        if self.population_size is not None:
+            check_population(self.population_size, 1, LARGEST)
+        refuse_masks("prior_scores", self.prior_scores)
+        if self.weights is not None:
+            check_in("weights", refuse_masks("weights", self.weights), "finite and above 0",
+                     lambda x: np.isfinite(x) & (x > 0))
+
+
+@dataclass(frozen=True, eq=False)
+class Calls:
+    """Calls of a function of scores: how many at once, what happens if they fail.
+
+    Parameters
+    ----------
+    block_size : int, optional
+        Items that are read at a time; by default 4, later a sixteenth of those read. Not with a
+        budget.
+    concurrency : int, optional
+        Maximum number of calls of one item that run at the same time; 64 for an async function.
+        A plain function is then called with one item at a time, in threads or in `executor`. The
+        answer is the same for any number, and that of the race in blocks.
+    executor : Executor or callable, optional
+        Runs the calls of a plain function: an object with the ``submit`` of
+        `concurrent.futures`, or a function that makes one, which is called again if a worker
+        died and its pool with it. By default each call has its own thread. A function that
+        returns an awaitable is awaited.
+    retry : exception type or tuple of them, optional
+        Failures that may pass: such a call is made five times in all, again after a time drawn
+        from [0, 0.5] seconds, then [0, 1] and so on. If `retry` names any exception, a call that
+        returns None or NaN is repeated too. A call whose worker died, or that other code
+        cancelled, is made ten times; then the race stops, whatever `failed` says. It stops at
+        once if an executor that was given is broken.
+    timeout : float, optional
+        Maximum duration of a call in seconds, above 0; then it has failed with TimeoutError. A
+        thread or a process runs on, but neither other calls nor the end of the process wait for
+        it. An executor gets no more calls than it has workers, and must say how many
+        (``_max_workers``); if no worker returns for `timeout` seconds more, the race stops.
+    per_minute : float, optional
+        Maximum number of calls started per minute, above 0, retries included, evenly spaced.
+    failed : float or (float, float), optional
+        Score of a call that failed for good, by `retry` or `timeout`, or that returned None or
+        NaN; if costs are told, score and cost. It counts as any other score, and
+        `BestOfResult.n_failed_by_arm` counts them; if they are more than 5 % of all scores, or of
+        those of a model, a `FailedCallsWarning` is given. In a store they are known only to calls
+        with the same `failed`. Without it the race stops at such a call.
+    version : str, optional
+        Version of the judge and of everything else that a score depends on, with a store in a
+        file: scores of one version are not used for another.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is outside its range. Options that do not apply to a function or a table
+        are refused by the function that takes this object.
+
+    See Also
+    --------
+    best_of, best_of_async, best_of_pairs, run_race : take it as ``calls``.
+
+    Notes
+    -----
+    **Threads.** It is immutable: threads may share it.
+
+    Examples
+    --------
+    >>> from pybandit.evaluation import Calls, best_of
+    >>> async def score(model, item):
+    ...     return (item * 7919 % 101 + 30 * model) / 200
+    >>> best_of(score, 3, 400, value_range=(0, 1), calls=Calls(concurrency=8), rng=1).best
+    2
+    """
+
+    _: KW_ONLY
+    block_size: int | None = None
+    concurrency: int | None = None
+    executor: Any = None
+    retry: type[Exception] | tuple[type[Exception], ...] = ()
+    timeout: float | None = None
+    per_minute: float | None = None
+    failed: float | tuple[float, float] | None = None
+    version: str | None = None
+
+    def __post_init__(self) -> None:
+        for name, most in (("block_size", LARGEST), ("concurrency", MOST_HELD // 64)):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, check_integer(name, value, 1, most))
+        for name in ("timeout", "per_minute"):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, check_positive(name, value))
+        if self.executor is not None and not (callable(self.executor)
+                                              or hasattr(self.executor, "submit")):
+            raise TypeError("executor must have submit, as those of concurrent.futures, or be a "
+                            f"function that makes one; got {shown(self.executor)}")
+        object.__setattr__(self, "retry", _exceptions(self.retry))
+        for part in self.failed if isinstance(self.failed, tuple) else (self.failed,):
+            if part is not None and check_numeric("failed", part).ndim:
+                raise ValueError("failed must be one number, or a tuple (score, cost); got "
+                                 f"{shown(self.failed)}")
+        if self.version is not None and not isinstance(self.version, str):
+            raise TypeError(f"version must be text; got {shown(self.version)}")
+
+
+def _exceptions(retry: Any) -> tuple[type[Exception], ...]:
+    types = retry if isinstance(retry, tuple) else (retry,)
+    for one in types:
+        if not (isinstance(one, type) and issubclass(one, Exception)):
+            raise TypeError("retry must be an exception type, or a tuple of them; got "
+                            f"{shown(one)}")
+    return types
+
+
+def as_items(items: Any) -> Items:
+    """Return `items` as a group, unchecked: what they must be depends on the scores."""
+    if isinstance(items, Items):
+        return items
+    group = Items()
+    object.__setattr__(group, "items", items)
+    return group
+
+
+def as_calls(calls: Any) -> Calls:
+    """Return `calls`, or the usual ones."""
+    if calls is None:
+        return Calls()
+    if not isinstance(calls, Calls):
+        raise TypeError("calls must be a Calls, such as Calls(concurrency=64); got "
+                        f"{shown(calls)}")
+    return calls
