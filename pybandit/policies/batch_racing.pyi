@@ -12,7 +12,7 @@ class BatchRacing(_AcceptingPolicy):
         k: int = 1,
         *,
         batch_size: int = 1,
-        delta: float = 0.1,
+        delta: float = 0.05,
         noise_std: float = 0.5,
         max_repeats: int | None = None,
     ) -> None: ...
