@@ -114,6 +114,15 @@ cdef class BatchRacing(_AcceptingPolicy):
             on_ring = super().survivors
             return on_ring if self._is_done() else np.union1d(on_ring, self.silent)
 
+    @property
+    def decided(self):
+        """True once the k best are known with confidence, of all arms; False before.
+
+        False too if the race ended because silent arms were given up.
+        """
+        with self.guard.reading():
+            return bool(self._is_done()) and not self.silence.n_aside
+
     def _options(self):
         return dict(n_arms=self.n_arms, k=self.k, delta=self.delta, batch_size=self.batch_size,
                     max_repeats=self.max_repeats, noise_std=self.noise_std)
