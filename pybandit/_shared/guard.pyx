@@ -1,12 +1,14 @@
 """The lock of an object that calls mutate: taken at once or refused, never waited for.
 
 NumPy's generators pair every release of the GIL with a lock of what is mutated. Ours does not
-wait: two threads in one policy are a mistake, and a RuntimeError says so before anything is
+wait: two threads in one policy are a mistake, and a ProtocolError says so before anything is
 changed. What a call does under the guard may read the object again, as `tell` asks what was
 asked; it may not change it from inside, as a factor function might that calls its sampler.
 """
 
 import os
+
+from pybandit._shared.errors import ProtocolError
 
 cimport cython
 from cpython.pythread cimport PyThread_get_thread_ident
@@ -53,13 +55,13 @@ os.register_at_fork(after_in_child=_forked)
 
 def not_made(owner):
     """The error of whatever is asked of an object whose `__init__` has not run."""
-    return RuntimeError(f"this {owner.__name__} is not made: its __init__ has not run; a subclass "
+    return ProtocolError(f"this {owner.__name__} is not made: its __init__ has not run; a subclass "
                         "calls super().__init__(...) first")
 
 
 def made_already(owner):
     """The error of a second `__init__`."""
-    return RuntimeError(f"this {owner.__name__} is made already: __init__ runs once; make another "
+    return ProtocolError(f"this {owner.__name__} is made already: __init__ runs once; make another "
                         "one instead")
 
 
@@ -107,7 +109,7 @@ cdef class Guard:
 
     cdef int begin(self) except -1:
         if self.thread != SHUT or self.begun:
-            raise RuntimeError(f"this {self.owner.__name__} is made already: __init__ cannot be "
+            raise ProtocolError(f"this {self.owner.__name__} is made already: __init__ cannot be "
                                "called again")
         self.begun, self.reason = True, "its __init__ did not finish"
         return 0
@@ -128,7 +130,7 @@ cdef class Guard:
         return Reading(self)
 
     def _refuse(self):
-        raise RuntimeError(
+        raise ProtocolError(
             f"this {self.owner.__name__} cannot be used: {self.reason}") from self.error
 
     cdef bint _is_held(self):
@@ -146,9 +148,9 @@ cdef class Guard:
             self.thread = mine
             return 0
         if self.thread == mine:
-            raise RuntimeError(f"this {self.owner.__name__} is in use{self.doing}: it cannot be "
+            raise ProtocolError(f"this {self.owner.__name__} is in use{self.doing}: it cannot be "
                                "changed by what one of its own calls runs")
-        raise RuntimeError(f"this {self.owner.__name__} is in use by another thread{self.doing}: "
+        raise ProtocolError(f"this {self.owner.__name__} is in use by another thread{self.doing}: "
                            "each thread needs one of its own")
 
     def __enter__(self):

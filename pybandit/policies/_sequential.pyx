@@ -38,7 +38,7 @@ cdef class SequentialPolicy(NativePolicy):
         self.bets = isinstance(self.stopping, Betting)
         self.gains = np.zeros(PB_GAINS * self.n_arms * self.bets)
         self.step, self.last = INFINITY, NAN
-        self._take(GLR(delta=0.5) if self.stopping is None else self.stopping)
+        self._take(GLR() if self.stopping is None else self.stopping)
         self._adapts = True
         self.doubt, self.most = -1, -1
         if max_pulls is not None:
@@ -54,7 +54,7 @@ cdef class SequentialPolicy(NativePolicy):
     cdef int _take_law(self, law, noise_std) except -1:
         """The law of the rewards, where no rule says it."""
         if self.stopping is None:
-            return self._take(GLR(delta=0.5, law="gaussian" if law is None else law,
+            return self._take(GLR(law="gaussian" if law is None else law,
                                   noise_std=1.0 if noise_std is None else noise_std))
         for name, given in (("law", law), ("noise_std", noise_std)):
             if given is not None:
@@ -128,8 +128,8 @@ cdef class SequentialPolicy(NativePolicy):
         return None if self.most < 0 else self.most
 
     @property
-    def is_sure(self):
-        """Whether the stopping rule has stopped it; False without one."""
+    def decided(self):
+        """True once the stopping rule has stopped the policy; False without a rule."""
         with self.guard.reading():
             return bool(self.stopped)
 
@@ -373,7 +373,7 @@ cdef class SequentialPolicy(NativePolicy):
 
 
 # what a state says of a rule
-STATED = set(GLR(delta=0.5).options())
+STATED = set(GLR().options())
 
 
 def as_rule(stopping):

@@ -145,9 +145,13 @@ cdef class NativePolicy(Policy):
         """
         self.guard.enter_to_read()
         try:
+            self.may_tell = True
             return self._asked()
         finally:
             self.guard.leave()
+
+    cdef bint _notes_asks(self):
+        return type(self).ask is NativePolicy.ask
 
     cdef _asked(self):
         cdef pb_batch batch
@@ -248,6 +252,7 @@ cdef class NativePolicy(Policy):
         """
         policy = made_from(cls, state)
         (<NativePolicy?>policy)._restore(state)
+        (<NativePolicy>policy).may_tell = True  # it may have been asked before it was saved
         return policy
 
     def _checked_state(self, state):

@@ -12,7 +12,7 @@ class BatchRacing(_AcceptingPolicy):
         k: int = 1,
         *,
         batch_size: int = 1,
-        delta: float = 0.1,
+        delta: float = 0.05,
         noise_std: float = 0.5,
         max_repeats: int | None = None,
     ) -> None: ...
@@ -20,5 +20,7 @@ class BatchRacing(_AcceptingPolicy):
     def delta(self) -> float: ...
     @property
     def noise_std(self) -> float: ...
+    @property
+    def decided(self) -> bool: ...
     @property
     def survivors(self) -> NDArray[int64]: ...

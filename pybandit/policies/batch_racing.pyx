@@ -39,7 +39,7 @@ cdef class BatchRacing(_AcceptingPolicy):
         How many arms are looked for, in [0, n].
     batch_size : int, default 1
         b, pulls a batch.
-    delta : float, default 0.1
+    delta : float, default 0.05
         The answer is wrong with probability at most delta, in (0, 1).
     noise_std : float, default 0.5
         Scale of sub-Gaussian rewards about their means: 1/2 of the range of
@@ -90,7 +90,7 @@ cdef class BatchRacing(_AcceptingPolicy):
     def __cinit__(self):
         self.ring = &self.race.ring
 
-    def __init__(self, n_arms, k=1, *, batch_size=1, delta=0.1, noise_std=0.5,
+    def __init__(self, n_arms, k=1, *, batch_size=1, delta=0.05, noise_std=0.5,
                  max_repeats=None):
         super().__init__(n_arms, k, batch_size, max_repeats)
         self.delta, self.noise_std = check_delta(delta), check_positive("noise_std", noise_std)
@@ -113,6 +113,15 @@ cdef class BatchRacing(_AcceptingPolicy):
         with self.guard.reading():
             on_ring = super().survivors
             return on_ring if self._is_done() else np.union1d(on_ring, self.silent)
+
+    @property
+    def decided(self):
+        """True once the k best are known with confidence, of all arms; False before.
+
+        False too if the race ended because silent arms were given up.
+        """
+        with self.guard.reading():
+            return bool(self._is_done()) and not self.silence.n_aside
 
     def _options(self):
         return dict(n_arms=self.n_arms, k=self.k, delta=self.delta, batch_size=self.batch_size,

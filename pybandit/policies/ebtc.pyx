@@ -34,7 +34,7 @@ cdef class EBTC(SequentialPolicy):
     n_arms : int
         K, at least 1.
     stopping : GLR or Betting, optional
-        Of `pybandit.stopping`: it is `done`, and `is_sure`, when the rule stops it. Its law and
+        Of `pybandit.stopping`: it is `done`, and `decided`, when the rule stops it. Its law and
         its noise_std are the rule's only.
     noise_std : array_like of float, shape (n_arms,), "estimated" or None, default None
         Standard deviation of each arm's rewards, if known; in [1e-150, 1e150]. The root is then
@@ -51,7 +51,7 @@ cdef class EBTC(SequentialPolicy):
     Attributes
     ----------
     done : bool
-    is_sure : bool
+    decided : bool
         Whether the stopping rule has stopped it.
     n_pulls, n_batches : int
     pulls, means, variances : ndarray

@@ -44,7 +44,7 @@ cdef class SuccessiveElimination(SequentialPolicy):
     Attributes
     ----------
     done : bool
-    is_sure : bool
+    decided : bool
         Whether all arms are decided, or epsilon ended it: the answer is right with the rule's
         confidence.
     alive : ndarray of int64

@@ -23,7 +23,7 @@ class GPUCB(_UpperPolicy):
         kernel: _Kernel = None,
         features: ArrayLike | None = None,
         prior_std: float = 1.0,
-        delta: float = 0.1,
+        delta: float = 0.05,
         noise_prior: tuple[float, float] = (1.0, 1.0),
         refit_every: int | None = None,
     ) -> None: ...

@@ -81,7 +81,7 @@ cdef class GPUCB(_UpperPolicy):
     ----------
     n_arms, budget, noise_std, kernel, features, prior_std, noise_prior, refit_every
         As in `BayesGap`.
-    delta : float, default 0.1
+    delta : float, default 0.05
         In (0, 1).
 
     Raises
@@ -119,7 +119,7 @@ cdef class GPUCB(_UpperPolicy):
     cdef readonly double delta
 
     def __init__(self, n_arms, *, budget, noise_std, kernel=None, features=None, prior_std=1.0,
-                 delta=0.1, noise_prior=(1.0, 1.0), refit_every=None):
+                 delta=0.05, noise_prior=(1.0, 1.0), refit_every=None):
         super().__init__(n_arms, budget, kernel, features, noise_std, prior_std, noise_prior,
                          refit_every)
         self.delta = check_delta(delta)

@@ -383,7 +383,7 @@ def solved(means, law, noise_std):
     cdef pb_glr kernel
     cdef double[::1] shares
     cdef const double[::1] values
-    rule = GLR(delta=0.5, law=check_choice("law", law, KNOWN), noise_std=noise_std)
+    rule = GLR(law=check_choice("law", law, KNOWN), noise_std=noise_std)
     means = check_in("means", means, "finite", np.isfinite)
     if means.ndim != 1 or not means.size:
         raise ValueError(f"means must have shape (n_arms,); got {means.shape}")

@@ -163,7 +163,7 @@ cdef class GoodArms(_ThresholdPolicy):
     Attributes
     ----------
     done : bool
-    is_sure : bool
+    decided : bool
         Whether all arms have a name.
     good, bad : ndarray of int64
         The arms that were named so.

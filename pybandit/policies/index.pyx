@@ -115,7 +115,7 @@ cdef class UCB1(_UpperBound):
     """Pulls the arm of the largest mean and width, a width of the pulls alone.
 
     Auer et al. 2002: after one pull each, in round t the arm of largest
-    ``mean_i + sqrt(constant log(t) / T_i)``, where T_i are its rewards before the round.
+    ``mean_i + sqrt(exploration log(t) / T_i)``, where T_i are its rewards before the round.
     Ties go to the lowest index; the best mean is recommended. It never ends: `done` stays
     False, and `simulate` needs `max_pulls`.
 
@@ -123,7 +123,7 @@ cdef class UCB1(_UpperBound):
     ----------
     n_arms : int
         K, at least 1.
-    constant : float, default 2
+    exploration : float, default 2
         Above 0. The theory takes 2, and rewards in [0, 1]; any finite reward is taken.
 
     Attributes

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from pybandit._shared.checks import check_choice, check_positive, check_scalar
+from pybandit._shared.checks import check_choice, check_delta, check_positive, check_scalar
 from pybandit.policies._arm_states import SEQUENTIAL
 
 from libc.math cimport INFINITY, M_E, log, sqrt
@@ -46,7 +46,7 @@ cdef class LilUCB(SequentialPolicy):
     Attributes
     ----------
     done : bool
-    is_sure : bool
+    decided : bool
         Whether an arm has its share.
     share : float
     n_pulls, n_batches : int
@@ -90,7 +90,7 @@ cdef class LilUCB(SequentialPolicy):
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, means[arms] + 0.5 * rng.standard_normal(arms.size))
-    >>> policy.recommend(), policy.is_sure
+    >>> policy.recommend(), policy.decided
     (array([1]), True)
     """
 
@@ -102,8 +102,8 @@ cdef class LilUCB(SequentialPolicy):
     def __init__(self, n_arms, *, delta=0.05, noise_std=1.0, guarantee="proven",
                  max_pulls=None):
         super().__init__(n_arms, 1, None, max_pulls, 1, 1)
-        self.delta = check_scalar("delta", delta, "in [1e-100, 1)",
-                                  lambda x: (x >= 1e-100) & (x < 1))
+        self.delta = check_scalar("delta", check_delta(delta), "in [1e-100, 1)",
+                                  lambda x: x >= 1e-100)
         self.noise_std = check_positive("noise_std", noise_std)
         self.guarantee = check_choice("guarantee", guarantee, ("proven", "heuristic"))
         beta, self.e, self.d, self.share = 0.5, 0.0, 0.2 * self.delta, 1.0 + 10.0 / self.n_arms

@@ -137,7 +137,7 @@ cdef class LUCB(_BoundsPolicy):
     Attributes
     ----------
     done : bool
-    is_sure : bool
+    decided : bool
         Whether the bounds have parted: the answer is right with probability 1 - delta.
     n_pulls, n_batches : int
     pulls, means, variances : ndarray
@@ -227,7 +227,7 @@ cdef class KLLUCB(_BoundsPolicy):
     Attributes
     ----------
     done : bool
-    is_sure : bool
+    decided : bool
         Whether the bounds have parted: the answer is right with probability 1 - delta.
     n_pulls, n_batches : int
     pulls, means, variances : ndarray
@@ -311,7 +311,7 @@ cdef class UGapEc(_BoundsPolicy):
     Attributes
     ----------
     done : bool
-    is_sure : bool
+    decided : bool
         Whether the bounds have parted: the answer is right with probability 1 - delta.
     n_pulls, n_batches : int
     pulls, means, variances : ndarray

@@ -16,6 +16,7 @@ cdef class Policy:
 
     cdef Silence silence
     cdef bint answered                 # any arm, in this tell
+    cdef bint may_tell                 # ask was called since the last tell, or may have been
 
     # An error where there was no way to report it; raised by the call that the user made.
     cdef bint broken
@@ -44,6 +45,7 @@ cdef class Policy:
     cdef int _take_statistics(self, n_pulls, n_batches, pulls, sums, deviations,
                               silence) except -1
     cdef void _break(self, error) noexcept
+    cdef bint _notes_asks(self)
     cdef _checked(self, arms, rewards, missing)
 
 

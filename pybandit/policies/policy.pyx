@@ -4,6 +4,7 @@
 import numpy as np
 
 from pybandit._shared.checks import MOST_HELD, check_choice, check_integer, listed, shown
+from pybandit._shared.errors import ProtocolError
 from pybandit._shared.labels import told_in_order
 from pybandit.policies._told import arms_asked, arms_told, late_arms, rewards_told
 
@@ -148,6 +149,16 @@ cdef class Policy:
         return 0
 
     @property
+    def decided(self):
+        """True once a rule with an error probability has stopped the policy; else False.
+
+        Policies without such a rule never decide: theirs is False. ``done and not decided``
+        means that the policy ended at its budget or `max_pulls`.
+        """
+        self.guard.check()
+        return False
+
+    @property
     def is_endless(self):
         """Whether `done` stays False whatever happens: `simulate` then needs `max_pulls`."""
         self.guard.check()
@@ -270,8 +281,11 @@ cdef class Policy:
         Raises
         ------
         ValueError, TypeError
-            Where `arms` is not what was asked, a shape differs, or a reward is
+            If `arms` is not what was asked, a shape differs, or a reward is
             infinite, or NaN without ``missing="drop"``. The policy is then as before.
+        ProtocolError
+            If `arms` is not what will be asked next and `ask` was not called since the last
+            `tell`, or if another thread uses the policy.
 
         Examples
         --------
@@ -288,6 +302,7 @@ cdef class Policy:
         self.guard.enter()
         try:
             self._tell(arms, rewards, missing)
+            self.may_tell = False
         finally:
             self.guard.leave()
 
@@ -442,11 +457,22 @@ cdef class Policy:
         """Whether these need no more checks: what `ask` gave, in its order, and good rewards."""
         return False
 
+    cdef bint _notes_asks(self):
+        """Return True if `ask` sets `may_tell`."""
+        return False
+
     cdef _checked(self, arms, rewards, missing):
         """Arms and rewards of a tell as int64 and float64 arrays, copies."""
+        may_tell = self.may_tell
         asked = arms_asked(self.ask(), self.n_arms, type(self).__name__)
+        self.may_tell = may_tell
         told_in_order("rewards", rewards, arms)
-        arms = arms_told(arms, asked)
+        try:
+            arms = arms_told(arms, asked)
+        except ValueError:
+            if may_tell or not asked.size or not self._notes_asks():
+                raise
+            raise ProtocolError("nothing is asked: call ask() before tell()") from None
         return arms, self._check_rewards(arms, rewards, missing)
 
     def _check_rewards(self, arms, rewards, missing):

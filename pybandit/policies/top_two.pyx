@@ -93,7 +93,7 @@ cdef class TopTwo(SequentialPolicy):
     Attributes
     ----------
     done : bool
-    is_sure : bool
+    decided : bool
         Whether the stopping rule has stopped it.
     n_pulls, n_batches : int
     pulls, means, variances : ndarray
@@ -127,7 +127,7 @@ cdef class TopTwo(SequentialPolicy):
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, means[arms] + 0.5 * rng.standard_normal(arms.size))
-    >>> policy.recommend(), policy.is_sure
+    >>> policy.recommend(), policy.decided
     (array([1]), True)
     """
 

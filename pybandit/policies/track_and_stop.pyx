@@ -48,7 +48,7 @@ cdef class TrackAndStop(SequentialPolicy):
     Attributes
     ----------
     done : bool
-    is_sure : bool
+    decided : bool
         Whether the stopping rule has stopped it.
     n_pulls, n_batches : int
     pulls, means, variances : ndarray
@@ -85,7 +85,7 @@ cdef class TrackAndStop(SequentialPolicy):
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, means[arms] + 0.5 * rng.standard_normal(arms.size))
-    >>> policy.recommend(), policy.is_sure
+    >>> policy.recommend(), policy.decided
     (array([1]), True)
     """
 

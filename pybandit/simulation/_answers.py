@@ -77,7 +77,7 @@ class Above:
     >>> policy = pb.policies.APT(3, threshold=0.5, max_pulls=300)
     >>> pb.simulate(policy, bandit, 200, rng=1,
     ...             answer=pb.simulation.Above(0.5)).error_probability
-    0.14
+    0.12
     """
 
     threshold: float

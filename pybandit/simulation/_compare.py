@@ -121,7 +121,8 @@ rng, progress
                     raise explained(error, name, plan, budgets) from error.__cause__
                 ends.append(end)
             results[name] = over_budgets(budgets, ends)
-    return Comparison(results, options_of(plans, words, budgets), (streams.identity(),))
+    return Comparison(results=results, options=options_of(plans, words, budgets),
+                      streams=(streams.identity(),))
 
 
 def explained(error, name, plan, budgets):

@@ -37,6 +37,14 @@ def checkpoints_frame(results):
     return pandas.concat(parts, ignore_index=True)
 
 
+def run_frame(result):
+    """A row per run of one result."""
+    pandas = require("pandas", "pandas")
+    columns = {column: getattr(result, array) for column, array in RUNS.items()}
+    return pandas.DataFrame({**columns, **result.metrics},
+                            index=pandas.RangeIndex(result.n_runs, name="run"))
+
+
 def runs_frame(results):
     """A row a policy and run."""
     pandas = require("pandas", "pandas")

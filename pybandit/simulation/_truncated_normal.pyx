@@ -33,11 +33,13 @@ cdef class TruncatedNormalBandit(Environment):
 
     Parameters
     ----------
-    means, variances : array_like of float, shape (n_arms,), or float
-        Of the truncated law. Means inside the interval; variances above 0 and below
-        that of the exponential law on the interval with the same mean, which is
-        (high - low)^2 / 12, the uniform law's, where the mean is the midpoint.
-    low, high : float
+    means : array_like of float, shape (n_arms,)
+        Mean reward of each arm, inside the interval.
+    noise_std : array_like of float, shape (n_arms,), or float
+        Standard deviation of each arm's rewards, one for all or one per arm: at least 1e-150, and
+        below that of the exponential law on the interval with the same mean. If the mean is the
+        midpoint, that law is uniform: (high - low) / sqrt(12).
+    low, high : float, default 0 and 1
         Both ends of all rewards, low below high.
 
     Raises

@@ -4,13 +4,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
+import numpy as np
+
 from pybandit._shared.checks import check_choice, shown
 from pybandit.simulation import _saving
 from pybandit.simulation._parallel import joined
 from pybandit.simulation.result import CURVES, SimulationResult
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Comparison:
     """What runs of several policies on the same arms gave; `compare` makes it.
 
@@ -100,7 +102,35 @@ class Comparison:
             parts = [one._parts() for one in (result, other.results[name])]
             marks = [] if result.checkpoints is None else result.checkpoints
             results[name] = SimulationResult._of(marks, *joined(parts))
-        return Comparison(results, self.options, streams)
+        return Comparison(results=results, options=self.options, streams=streams)
+
+    def summary(self) -> str:
+        """Return one sentence: the policy of least error, and its error beside the others'.
+
+        Policies without a known error count last.
+
+        Examples
+        --------
+        >>> import pybandit as pb
+        >>> bandit = pb.environments.GaussianBandit([0.0] * 15 + [1.0])
+        >>> policies = {"halving": pb.policies.SequentialHalving(16, budget=160),
+        ...             "uniform": pb.policies.Uniform(16, budget=160)}
+        >>> pb.compare(policies, bandit, 500, rng=1).summary()
+        'Of 2 policies in 500 runs each, halving was wrong least often: 10 % (95 % interval \
+7.67 % to 12.9 %).'
+        """
+        best = min(self.results, key=lambda name: (
+            np.isnan(self[name].error_probability), self[name].error_probability))
+        low, high = self[best].error_interval
+        return (f"Of {len(self)} policies in {self.n_runs:,} runs each, {best} was wrong least "
+                f"often: {100 * self[best].error_probability:.3g} % (95 % interval "
+                f"{100 * low:.3g} % to {100 * high:.3g} %).")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain numbers, text and lists, for JSON."""
+        return {"n_runs": self.n_runs, "options": dict(self.options),
+                "streams": [dict(stream) for stream in self.streams],
+                "results": {name: one.to_dict() for name, one in self.results.items()}}
 
     def to_frame(self, of: str = "policies") -> Any:
         """A pandas.DataFrame.
@@ -194,7 +224,8 @@ class Comparison:
         ValueError
             Where the file is none that `save` wrote, or was changed.
         """
-        return Comparison(*_saving.load(path))
+        results, options, streams = _saving.load(path)
+        return Comparison(results=results, options=options, streams=streams)
 
     def _repr_html_(self) -> str:
         from pybandit.simulation._notebook import to_html

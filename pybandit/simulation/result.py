@@ -29,7 +29,7 @@ def error_shares(errors, regrets):
     return found.reshape(3, *np.shape(errors)[1:])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class SimulationResult:
     """What the runs of a policy gave; every array has one entry a run.
 
@@ -213,8 +213,45 @@ class SimulationResult:
             return share, low, high
         return mean_interval(values)
 
+    def summary(self) -> str:
+        """Return one sentence: the error probability with its interval, regret and pulls.
+
+        Examples
+        --------
+        >>> import pybandit as pb
+        >>> bandit = pb.environments.GaussianBandit([0.0, 0.5, 1.0])
+        >>> pb.simulate(pb.policies.Uniform(3, budget=60), bandit, 500, rng=1).summary()
+        'The answer was wrong in 5.8 % of 500 runs (95 % interval 4.07 % to 8.21 %), with a mean \
+regret of 0.029 after 60 pulls.'
+        """
+        if np.isnan(self.error_probability):
+            return (f"It is not known which answers of {self.n_runs:,} runs were wrong: means are "
+                    f"NaN; {self.mean_pulls:,.0f} pulls per run.")
+        low, high = self.error_interval
+        return (f"The answer was wrong in {100 * self.error_probability:.3g} % of {self.n_runs:,} "
+                f"runs (95 % interval {100 * low:.3g} % to {100 * high:.3g} %), with a mean regret "
+                f"of {self.mean_regret:.3g} after {self.mean_pulls:,.0f} pulls.")
+
+    def to_frame(self) -> Any:
+        """Return a pandas.DataFrame with one row per run.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns error, regret, cumulative_regret, pulls, batches and stopped, and one per
+            metric.
+
+        Raises
+        ------
+        MissingPackageError
+            Without pandas.
+        """
+        from pybandit.simulation import _tables
+
+        return _tables.run_frame(self)
+
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain numbers and lists, as JSON takes them."""
+        """Return everything as plain numbers and lists, for JSON."""
         return {
             "n_runs": self.n_runs,
             "error_probability": self.error_probability,

@@ -27,7 +27,7 @@ def orders(policy, reference, table, most=300):
         arms = policy.ask()
         policy.tell(arms, [draw(arm) for arm in arms])
         order += arms.tolist()
-    assert policy.is_sure == reference.stopped
+    assert policy.decided == reference.stopped
     answer = policy.recommend().tolist()
     assert answer == out if isinstance(out, list) else answer[0] == out
     return order, reference.order

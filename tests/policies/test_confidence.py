@@ -115,7 +115,7 @@ def test_rewards_that_are_all_equal_tell_nothing_of_unknown_variances():
         while not policy.done:
             arms = policy.ask()
             policy.tell(arms, np.where(arms == 0, constant, rng.normal(constant + 0.05, 1.0)))
-        assert not policy.is_sure
+        assert not policy.decided
         policy = pb.policies.GoodArms(1, delta=0.3, threshold=constant + 0.001,
                                       law="gaussian-unknown",
                                       max_pulls=99)
@@ -377,7 +377,7 @@ def test_equal_arms_go_on():
         for _ in range(500):
             arms = policy.ask()
             policy.tell(arms, np.full(arms.size, 0.5))
-        assert not policy.done and not policy.is_sure and not policy.is_endless
+        assert not policy.done and not policy.decided and not policy.is_endless
 
 
 def test_equal_arms_end_with_epsilon():
@@ -387,13 +387,13 @@ def test_equal_arms_end_with_epsilon():
         while not policy.done:
             arms = policy.ask()
             policy.tell(arms, np.full(arms.size, 0.5))
-        assert policy.is_sure and policy.n_pulls < 200
+        assert policy.decided and policy.n_pulls < 200
 
 
 def test_all_arms_or_none_need_no_pulls():
     for k in 0, 3:
         policy = pb.policies.LUCB(3, delta=0.1, k=k)
-        assert policy.done and policy.is_sure and policy.n_pulls == 0
+        assert policy.done and policy.decided and policy.n_pulls == 0
         assert policy.recommend().size == k
         assert pb.policies.LUCB.from_state(policy.get_state()).done
 

@@ -158,7 +158,7 @@ def test_elimination_asks_all_that_are_left_at_once():
     policy = pb.policies.SuccessiveElimination(5, stopping=GLR(delta=0.1, noise_std=0.1))
     assert policy.ask().tolist() == policy.alive.tolist() == [0, 1, 2, 3, 4]
     played(policy, [0.0, 1.0, 0.9, 0.1, 0.2], 0.1, 1)
-    assert policy.is_sure and policy.alive.tolist() == policy.recommend().tolist() == [1]
+    assert policy.decided and policy.alive.tolist() == policy.recommend().tolist() == [1]
     assert policy.pulls[2] == policy.pulls[1] == policy.n_batches > policy.pulls[0]
 
 
@@ -166,7 +166,7 @@ def test_epsilon_ends_elimination_with_several_left():
     policy = played(pb.policies.SuccessiveElimination(3, stopping=GLR(delta=0.1, noise_std=0.1,
                                                                       epsilon=0.3)),
                     [0.5, 0.5, 0.0], 0.1, 1)
-    assert policy.is_sure and policy.alive.tolist() == [0, 1]
+    assert policy.decided and policy.alive.tolist() == [0, 1]
 
 
 def test_arms_are_accepted_and_put_out_one_by_one():
@@ -176,7 +176,7 @@ def test_arms_are_accepted_and_put_out_one_by_one():
         arms = policy.ask()
         asked.append(set(arms.tolist()))
         policy.tell(arms, means[arms] + 0.1 * rng.standard_normal(arms.size))
-    assert policy.is_sure and policy.alive.tolist() == policy.recommend().tolist() == [1, 2]
+    assert policy.decided and policy.alive.tolist() == policy.recommend().tolist() == [1, 2]
     assert asked[0] == {0, 1, 2, 3, 4} and asked[-1] == {2, 3}
     assert all(later <= before for before, later in itertools.pairwise(asked))
     # of the other pairs each is told for good by its own confidence
@@ -212,7 +212,7 @@ def test_a_round_that_the_budget_does_not_pay_is_not_begun():
     policy = played(pb.policies.SuccessiveElimination(3, stopping=GLR(delta=0.1), max_pulls=11),
                     [0.5, 0.5, 0.5], 0.1,
                     1)
-    assert policy.n_pulls == 9 and policy.done and not policy.is_sure
+    assert policy.n_pulls == 9 and policy.done and not policy.decided
 
 
 def test_arms_get_their_names_one_by_one():
@@ -225,7 +225,7 @@ def test_arms_get_their_names_one_by_one():
         policy.tell(arms, np.array([3.0, 1.0, -1.0])[arms] + rng.standard_normal(arms.size))
         named = [*policy.good.tolist(), *policy.bad.tolist()]
         found += [arm for arm in named if arm not in found]
-    assert found == [0, 1, 2] and policy.recommend().tolist() == [0, 1] and policy.is_sure
+    assert found == [0, 1, 2] and policy.recommend().tolist() == [0, 1] and policy.decided
 
 
 def test_arms_at_the_threshold_take_either_name_with_epsilon_and_none_without():
@@ -260,14 +260,14 @@ def test_equal_arms_go_on():
         for _ in range(300):
             arms = policy.ask()
             policy.tell(arms, np.full(arms.size, 0.5))
-        assert not policy.done and not policy.is_sure and not policy.is_endless
+        assert not policy.done and not policy.decided and not policy.is_endless
     assert pb.policies.APT(3, threshold=0.5).is_endless
 
 
 def test_all_arms_or_none_need_no_pulls():
     for k in 0, 3:
         policy = pb.policies.UGapEc(3, delta=0.1, k=k)
-        assert policy.done and policy.is_sure and policy.recommend().size == k
+        assert policy.done and policy.decided and policy.recommend().size == k
         assert pb.policies.UGapEc.from_state(policy.get_state()).done
 
 

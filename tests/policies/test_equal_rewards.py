@@ -31,7 +31,7 @@ def test_arm_of_equal_rewards_is_decided(name, draw):
         policy.tell(arms, DRAWS[draw](arms, rng))
         if policy.n_pulls % 7 == 0:
             policy = type(policy).from_state(policy.get_state())
-    assert policy.is_sure and policy.recommend().tolist() == [1]
+    assert policy.decided and policy.recommend().tolist() == [1]
 
 
 @pytest.mark.parametrize("name", POLICIES)
@@ -40,7 +40,7 @@ def test_rules_end_if_no_reward_differs(name):
     policy = POLICIES[name]()
     while not policy.done and policy.n_pulls < 1500:
         policy.tell(policy.ask(), np.full(policy.ask().size, 7.0))
-    assert policy.done and not policy.is_sure and 1000 <= policy.n_pulls <= 1003
+    assert policy.done and not policy.decided and 1000 <= policy.n_pulls <= 1003
 
 
 def test_errors_stay_below_delta_if_rewards_are_rounded():

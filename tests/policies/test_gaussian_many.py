@@ -49,7 +49,7 @@ def test_who_looks_at_the_posterior_changes_no_pull(name, noise_std):
 def factor_of(policy, name):
     t = policy.n_pulls + 1
     if name == "GPUCB":
-        return math.sqrt(2 * math.log(policy.n_arms * t**2 * math.pi**2 / 0.6))
+        return math.sqrt(2 * math.log(policy.n_arms * t**2 * math.pi**2 / (6 * policy.delta)))
     from scipy.special import ndtri
 
     return ndtri(1 - 1 / (t + 1))

@@ -1,5 +1,7 @@
 """Policies of one's own, in Python."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -106,6 +108,7 @@ def test_rewards_of_every_form_are_told_alike(form, n):
     ([0, 0], [0.5, 0.5], ValueError), (["0", "1"], [0.5, 0.5], TypeError), (0, 0.5, ValueError)])
 def test_a_short_list_is_refused_as_an_array_is(arms, rewards, error):
     policy = pb.policies.RoundRobin(2, 1, batch_size=2, max_batches=3)
+    policy.ask()
     with pytest.raises(error):
         policy.tell(arms, rewards)
     assert policy.n_pulls == 0 and policy.ask().tolist() == [0, 1]
@@ -130,3 +133,47 @@ def test_any_byte_but_zero_is_true(n):
     policy = pb.policies.RoundRobin(1, 1, batch_size=n, max_batches=3)
     policy.tell(policy.ask(), np.full(n, 255, dtype=np.uint8).view(bool))
     assert policy.means.tolist() == [1.0]
+
+
+def test_telling_what_was_not_asked_is_a_protocol_error():
+    policy = pb.policies.BatchSAR(6, 2, batch_size=4, max_batches=9)
+    with pytest.raises(pb.errors.ProtocolError, match=r"nothing is asked: call ask\(\)"):
+        policy.tell([5, 5, 5, 5], np.zeros(4))
+    arms = policy.ask()
+    with pytest.raises(ValueError, match=r"arms must be those of ask\(\)"):
+        policy.tell([5, 5, 5, 5], np.zeros(4))
+    policy.tell(arms, np.zeros(4))
+    with pytest.raises(pb.errors.ProtocolError, match="nothing is asked"):
+        policy.tell(arms, np.zeros(4))
+    assert policy.n_pulls == 4
+    policy = type(policy).from_state(policy.get_state())  # it may have been asked before
+    with pytest.raises(ValueError, match=r"arms must be those of ask\(\)"):
+        policy.tell(arms, np.zeros(4))
+
+
+def test_a_large_delta_warns():
+    for make in (lambda: pb.policies.LUCB(3, delta=0.95), lambda: pb.stopping.GLR(delta=0.5),
+                 lambda: pb.stopping.Betting(delta=0.9), lambda: pb.policies.LilUCB(3, delta=0.95)):
+        with pytest.warns(pb.errors.PybanditWarning, match="delta is the probability of an error"):
+            make()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pb.policies.TopTwo(3), pb.stopping.lower_bound([1.0, 0.0], delta=0.49)
+
+
+def test_decided_is_true_of_a_rule_that_stopped_only():
+    def play_out(policy):
+        while not policy.done:
+            arms = policy.ask()
+            assert policy.decided is False
+            policy.tell(arms, np.array([1.0, 0.5, 0.0])[arms])
+        return policy
+
+    rule = pb.stopping.GLR(noise_std=0.1)
+    assert play_out(pb.policies.TopTwo(3, stopping=rule, rng=1)).decided
+    assert play_out(pb.policies.BatchRacing(3, noise_std=0.05)).decided
+    for policy in (pb.policies.TopTwo(3, stopping=pb.stopping.GLR(noise_std=9.0), max_pulls=9,
+                                      rng=1),
+                   pb.policies.TopTwo(3, max_pulls=20, rng=1),
+                   pb.policies.Uniform(3, budget=9), pb.policies.SHAdaVar(3, budget=30)):
+        assert not play_out(policy).decided

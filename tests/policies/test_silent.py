@@ -35,7 +35,7 @@ def test_others_are_decided_beside_silent_arms(name, situation):
     policy, asked = play(ADAPTIVE[name](), situation, 6 * HORIZON if name in SURE else HORIZON)
     silent = Losses(situation).silent
     if name in SURE:
-        assert policy.done and policy.is_sure if hasattr(policy, "is_sure") else policy.done
+        assert policy.done and policy.decided if hasattr(policy, "stopping") else policy.done
     if name not in ERRING:
         assert set(policy.recommend().tolist()) == right(policy, silent)
     assert set(policy.silent.tolist()) <= set(silent)
@@ -139,7 +139,7 @@ def test_silent_arm_is_neither_good_nor_bad(make):
         policy.tell(arms, rewards, missing="drop")
     assert policy.recommend().tolist() == [2] and policy.silent.tolist() == [3]
     if isinstance(policy, pb.policies.GoodArms):
-        assert policy.good.tolist() == [2] and policy.bad.tolist() == [0, 1] and policy.is_sure
+        assert policy.good.tolist() == [2] and policy.bad.tolist() == [0, 1] and policy.decided
 
 
 @pytest.mark.parametrize("after", [1, 3, 25])
@@ -251,7 +251,7 @@ def test_errors_stay_below_delta_if_the_best_arm_comes_and_goes(name):
                 if arm == 2 or arm == 1 and n_asked % 20 >= 8:
                     rewards[j] = np.nan
             policy.tell(arms, rewards, missing="drop")
-        assert policy.silent.tolist() == [2] and policy.is_sure
+        assert policy.silent.tolist() == [2] and policy.decided
         errors += set(policy.recommend().tolist()) != truth
     assert errors <= 0.1 * n_runs
 

@@ -61,8 +61,8 @@ def test_policies_stop_where_the_twin_does(seed, name):
             seen[arm].append(reward)
         margins = twin.margins(seen, 0.2, rule.epsilon)
         if np.nanmin(np.abs(margins)) > ROUNDED:
-            assert policy.is_sure == (np.nanmin(margins) > 0)
-    assert policy.is_sure or policy.n_pulls == 400
+            assert policy.decided == (np.nanmin(margins) > 0)
+    assert policy.decided or policy.n_pulls == 400
 
 
 def test_elimination_lets_arms_go_where_the_twin_tells_them():
@@ -183,7 +183,7 @@ def test_epsilon_ends_equal_arms():
     while not policy.done:
         arms = policy.ask()
         policy.tell(arms, rng.random(arms.size) < 0.5)
-    assert policy.is_sure and policy.n_pulls < 2000
+    assert policy.decided and policy.n_pulls < 2000
 
 
 def test_equal_rewards_go_on_and_one_arm_stops():
@@ -194,7 +194,7 @@ def test_equal_rewards_go_on_and_one_arm_stops():
     assert not policy.done and not policy.is_endless
     one = pb.policies.TopTwo(1, stopping=Betting(delta=0.1), rng=1)
     one.tell(one.ask(), [0.5])
-    assert one.done and one.is_sure
+    assert one.done and one.decided
 
 
 def gains_of(policy):

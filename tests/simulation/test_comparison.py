@@ -1,6 +1,7 @@
 """A comparison as tables, pictures and files."""
 
 import dataclasses
+import json
 import re
 
 import numpy as np
@@ -184,3 +185,22 @@ def test_pulls_of_each_arm_that_were_replaced_count(tmp_path):
                       pb.environments.GaussianBandit([0.0, 1.0]), 7,
                       rng=2)
     assert (changed + more)["one"].arm_pulls.tolist() == [22.5, 22.5]
+
+
+def test_summaries_dicts_and_frames():
+    pytest.importorskip("pandas")
+    policies = {"halving": pb.policies.SequentialHalving(3, budget=60),
+                "uniform": pb.policies.Uniform(3, budget=60)}
+    bandit = pb.environments.GaussianBandit([0.0, 0.2, 1.0])
+    both = pb.compare(policies, bandit, 50, rng=1)
+    best = min(both, key=lambda name: both[name].error_probability)
+    assert f" {best} was wrong least often" in both.summary() and "\n" not in both.summary()
+    assert json.loads(json.dumps(both.to_dict()))["results"]["uniform"] == both["uniform"].to_dict()
+    result = pb.simulate(policies["uniform"], bandit, 50, rng=1,
+                         metrics={"best": lambda policy, environment: policy.means.max()})
+    assert f"{100 * result.error_probability:.3g} % of 50 runs" in result.summary()
+    frame = result.to_frame()
+    assert frame["error"].tolist() == result.errors.tolist() and frame.index.name == "run"
+    assert frame["best"].tolist() == result.metrics["best"].tolist()
+    with pytest.raises(TypeError):
+        pb.simulation.Comparison(both.results, both.options, both.streams)

@@ -104,7 +104,7 @@ class BayesGap(Gaussian):
 
 
 class GPUCB(Gaussian):
-    def __init__(self, *args, delta=0.1, **options):
+    def __init__(self, *args, delta=0.05, **options):
         super().__init__(*args, **options)
         self.delta = delta
 
