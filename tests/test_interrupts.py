@@ -39,7 +39,8 @@ ELSEWHERE = {
 }
 # What takes no data: it reads, draws a picture, begins anew, or is scikit-learn's own.
 READS = set("""
-    recommend get_state from_state seed interval plot summary to_dict to_frame rewards best raise_status ask
+    recommend get_state from_state seed interval plot summary to_dict to_frame rewards best
+    raise_status ask
     amendments batch close count_amendments counts history log split status options
     decision_function get_metadata_routing get_params inverse_transform predict predict_log_proba
     predict_proba score score_samples set_callbacks set_params transform
