@@ -29,11 +29,12 @@ ARMS = pb.environments.GaussianBandit([0.1, 0.2])
 # What the package makes, not users; what is called below in other words; and a command.
 UNCALLED = {
     "AcceptResult", "AmendResult", "Amendment", "Batch", "BatchRecord", "BestOfResult",
-    "Comparison", "ConfidenceBounds", "CountAmendment", "CountPlan", "DrawInfo", "Event",
+    "Comparison", "ConfidenceBounds", "CountAmendment", "CountPlan", "DrawInfo", "Estimate",
+    "Event",
     "ExactStep", "Factor", "FunctionEnvironment", "FunctionPolicy", "Laplace", "MetropolisStep",
     "RaceResult", "Recommendation", "SimulationResult", "SliceResult",
     "SplitCheck", "Status", "Study", "TellResult", "VerifyResult", "BanditSearchCV",
-    "best_of_async", "get_include", "main"}
+    "best_of_async", "get_include", "main", "to_arviz"}
 
 
 def log_likelihood(n, points):

@@ -140,7 +140,8 @@ def cost_table(n, seed):
     rewards = bernoulli(*np.linspace(0.505, 0.495, 10))(n, np.random.default_rng(seed))
     row = ["ns an arm and item"]
     for bound, variance in BOUNDS.values():
-        run = functools.partial(pb.race, rewards, bound=bound(DELTA, 1.0), variance=variance)
+        run = functools.partial(pb.race, rewards, bound=bound(DELTA, 1.0),
+                                looks=pb.racing.Looks(variance=variance))
         run(rng=seed)
         start, evaluations = time.process_time(), 0
         for i in range(10):

@@ -34,7 +34,7 @@ def to_arviz(tree: Any) -> Any:
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> y = np.random.default_rng(1).normal(0.3, 1.0, 1000)
+    >>> y = np.random.default_rng(1).normal(0.3, 1.0, 500)
     >>> tree = pb.mcmc.RacingMetropolis(
     ...     lambda n, points: -0.5 * (y[n, None] - points[:, 0]) ** 2, y.size, 1,
     ...     proposal=pb.mcmc.RandomWalk(0.05)).sample(100, n_chains=2, rng=1)

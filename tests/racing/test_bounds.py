@@ -172,3 +172,14 @@ def test_arguments_outside_their_range(call, names):
         call(pb.bounds)
     for name in names:
         assert name in str(caught.value)
+
+
+def test_the_range_of_ucb_v_is_its_two_ends():
+    plain, wide = (pb.bounds.ucb_v(0.5, 0.0, 4, 100, value_range=ends) - 0.5
+                   for ends in ((0, 1), (-1, 2)))
+    assert wide == pytest.approx(3 * plain, rel=1e-12)
+    assert pb.bounds.ucb_v(0.5, 0.1, 4, 100) == pb.bounds.ucb_v(0.5, 0.1, 4, 100,
+                                                                value_range=(0, 1))
+    for bad in (1.0, (1, 0), (0, 0), (0, 1, 2), (0, np.inf), (-1e308, 1e308)):
+        with pytest.raises(ValueError, match="value_range must be"):
+            pb.bounds.ucb_v(0.5, 0.1, 4, 100, value_range=bad)
