@@ -282,7 +282,7 @@ TABLES = {pb.tables.Blocks: dict(read=len, sizes=[3, 4], n_columns=2, names="ab"
           open_blocks: dict(table=MATRIX, columns=[1, 0]),
           pb.tables.shuffle: dict(table=MATRIX, path=os.path.join(tempfile.mkdtemp(), "t.parquet"),
                         overwrite=True, rng=1)}
-GAUSSIAN = dict(budget=9, kernel=KERNEL, noise_std=1.0)
+GAUSSIAN = dict(n_arms=len(KERNEL), budget=9, kernel=KERNEL, noise_std=1.0)
 POLICIES = {
     pb.policies.BatchHalving: dict(n_arms=4, k=1, batch_size=4, max_batches=5),
     pb.policies.BatchRacing: dict(n_arms=4, k=1),
