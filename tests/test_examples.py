@@ -373,11 +373,11 @@ def test_agents_cost_prints_its_table(tmp_path, capsys):
         (tmp_path / f"{name}.csv").write_text("\n".join(lines))
     example["main"]([*files, "--orders", "2"])
     printed = capsys.readouterr().out
-    assert "4 models, 40 items" in printed and "budget_cost 30%" in printed
+    assert "4 models, 40 items" in printed and "budget 30%" in printed
     scores, costs = example["invented"](200, 6)
     found = example["measure"](scores, costs, 4, 1, 0.05)
-    most = found["budget_cost 20%"][:, 0].max()
-    assert 0.0 < most <= 0.2 * costs.sum() and not found["budget_cost 5%"][:, 2].all()
+    most = found["budget 20%"][:, 0].max()
+    assert 0.0 < most <= 0.2 * costs.sum() and not found["budget 5%"][:, 2].all()
     assert found["costs"][:, 2].all() and not found["costs"][:, 1].any()
 
 
@@ -388,7 +388,7 @@ def test_oracle_bettor_prints_its_table(capsys):
     assert len(re.findall(r" \d\.\d{4} +\d\.\d{3} +\d$", out, re.MULTILINE)) == 19
 
 
-@pytest.mark.parametrize("bettor, options", [("16 bets", {"mixture": "product"}),
+@pytest.mark.parametrize("bettor, options", [("16 bets", {"bets": pb.betting.Bets("product")}),
                                              ("learned, groups of 1, 2, 4", {})])
 def test_the_oracle_example_races_as_the_race_does(bettor, options):
     """Sixteen bets on the leader, and plug-in bets, are those of BettingRace, item by item."""

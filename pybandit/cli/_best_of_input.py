@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 
 from pybandit._shared.errors import UnreadableFileError
-from pybandit.betting.options import Costs
+from pybandit.betting.options import Costs, as_costs
 from pybandit.evaluation._best_of import best_of
 from pybandit.evaluation._groups import group_weights
 from pybandit.evaluation._opened import opened, refuse_log_options, scores_of_logs
@@ -146,6 +146,7 @@ def _limited(costs, arguments):
             raise ValueError(f"{option} must be left out without --costs; got {given:g}")
     if costs is None:
         return None
+    as_costs(costs)  # errors name costs, not the values of the group
     return Costs(costs, budget=arguments.budget_cost, max_cost=arguments.max_cost)
 
 
