@@ -169,13 +169,8 @@ def measure(scores, bound, n_orders, seed):
     best, shares, errors = scores.mean(axis=0).argmax(), [], 0
     for order in range(n_orders):
         result = pb.race(scores, bound=bound, rng=np.random.default_rng((seed, order)))
-<<<<<<< ours
         shares.append(result.n_pulls / scores.size)
         errors += result.best != best
-=======
-        shares.append(result.n_evaluations / scores.size)
-        errors += result.winner != best
->>>>>>> theirs
     return np.array(shares), errors
 
 
