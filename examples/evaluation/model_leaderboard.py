@@ -169,7 +169,7 @@ def measure(scores, bound, n_orders, seed):
     best, shares, errors = scores.mean(axis=0).argmax(), [], 0
     for order in range(n_orders):
         result = pb.race(scores, bound=bound, rng=np.random.default_rng((seed, order)))
-        shares.append(result.n_pulls / scores.size)
+        shares.append(result.n_evaluations / scores.size)
         errors += result.best != best
     return np.array(shares), errors
 

@@ -1,7 +1,6 @@
 """What all answers about models share: names, counts, and how they are printed."""
 
 import html
-import math
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ import numpy as np
 from pybandit._shared.checks import check_integer
 from pybandit._shared.html import table
 from pybandit._shared.optional import require
+from pybandit._shared.records import plain
 from pybandit._shared.types import Floats, Ints
 
 PRINTED, ROWS = 9, 20  # models of a printed table and of one in a notebook
@@ -74,7 +74,7 @@ class Answer:
 
     def _jsonable(self, *names):
         """Return these attributes as lists and plain numbers."""
-        return {name: _plain(getattr(self, name)) for name in names}
+        return {name: plain(getattr(self, name)) for name in names}
 
     def _printed(self, most):
         """Return the head and the first rows of `to_frame`, as text, and how many are left out."""
@@ -104,14 +104,6 @@ def names_of(source: Any) -> dict[str, Any]:
     named = source.names is not None
     names = source.names if named else range(source.n_arms)
     return {"names": tuple(map(str, names)), "_named": named}
-
-
-def _plain(value):
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, tuple):
-        return list(value)
-    return None if isinstance(value, float) and value == math.inf else value
 
 
 def _shown(value):

@@ -3,18 +3,23 @@
 import numpy as np
 
 from pybandit._shared.drawing import (
+    COLOURS,
     DATA,
     EXACT,
     FEW,
+    RACING,
     axes_or_new,
     draw_band,
     draw_bars,
+    draw_points,
+    height_for,
     label_axes,
     line_styles,
     percent,
     scale_axes,
     tidy,
 )
+from pybandit.betting import confidence_sequence
 
 # Points of a line at most, since more cannot be seen; models with a name at most.
 LINE_POINTS, MOST_NAMES = 400, 100
@@ -46,6 +51,27 @@ def elimination_axes(result, ax=None, logx=True, sign=1):
     label_axes(ax, "items read (dots: eliminated)", f"mean score so far{sure}")
     tidy(ax, _share_title(result))
     _name_lines(ax, ends[:MOST_NAMES], len(order) - len(named))
+    return ax
+
+
+def threshold_axes(result, ax=None):
+    """Draw the mean of every model with its confidence bounds, and the threshold as a line."""
+    order = result._order()[:MOST_NAMES]
+    ax = axes_or_new(ax, (6.4, height_for(len(order))))
+    bounds = [confidence_sequence(
+        result.rewards(arm), population_size=result.population_size, delta=result.delta,
+        value_range=result.value_range) for arm in order if result.pulls[arm]]
+    shown = [arm for arm in order if result.pulls[arm]]
+    colours = [RACING if arm in result.above else EXACT if arm in result.below else COLOURS[1]
+               for arm in shown]
+    draw_points(ax, result.means[shown], [one.lower[-1] for one in bounds],
+                [one.upper[-1] for one in bounds], [result.name(arm) for arm in shown], colours)
+    ax.axvline(result.threshold, color=EXACT, ls="--", lw=1.2)
+    more = f", {result.n_arms - len(order):,} more" if result.n_arms > len(order) else ""
+    ax.set_xlabel(f"mean score, {100 - 100 * result.delta:g} % per model; line: threshold",
+                  fontsize=9)
+    tidy(ax, f"{result.above.size:,} above, {result.below.size:,} below, "
+             f"{result.survivors.size:,} not decided{more}")
     return ax
 
 

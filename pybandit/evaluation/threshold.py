@@ -154,6 +154,29 @@ class ThresholdResult(Answer):
         """
         return Answer.to_frame(self)
 
+    def plot(self, ax: Any = None) -> Any:
+        """Plot the mean of every model with its confidence bounds, and the threshold.
+
+        Each model's bounds hold for it alone, with error `delta`. Up to 100 models are drawn.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Axes to draw on; a new pyplot figure by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        MissingPackageError
+            If Matplotlib is not installed.
+        """
+        from pybandit.evaluation._figure import threshold_axes
+
+        return threshold_axes(self, ax)
+
     def _columns(self, bounds=True):
         words = np.full(self.n_arms, "open", dtype=object)
         words[self.above], words[self.below] = "above", "below"

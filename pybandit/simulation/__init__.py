@@ -5,7 +5,7 @@ Examples
 >>> import pybandit as pb
 >>> bandit = pb.environments.GaussianBandit([0.0, 0.5, 1.0])
 >>> pb.simulate(pb.policies.SequentialHalving(3, budget=120), bandit, 500, rng=1)
-SimulationResult: 500 runs, error 0.02 (0.0109 to 0.03642), regret 0.01, 120 pulls in 2 batches
+<SimulationResult: 500 runs, error 0.02 (0.0109 to 0.03642), 120 pulls in 2 batches>
 """
 
 from pybandit.simulation import environments

@@ -78,7 +78,7 @@ rng, progress
     ...                    "uniform": lambda e: pb.policies.Uniform(e.n_arms, budget=240)}, bandit,
     ...                   500,
     ...                   rng=1)
-    >>> both
+    >>> print(both)
     Comparison of 2 policies, 500 runs
     halving: error 0.322 (0.2825 to 0.3642), regret 0.05686, 240 pulls
     uniform: error 0.344 (0.3037 to 0.3867), regret 0.06371, 240 pulls

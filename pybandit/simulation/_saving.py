@@ -11,7 +11,8 @@ from pybandit._shared.checks import shown
 from pybandit._shared.files import checked_archive, opened_regular, parsed_json
 from pybandit.simulation.result import WANTED, SimulationResult
 
-FORMAT = "pybandit comparison 1"
+FORMAT, FORMAT_OF_ONE = "pybandit comparison 1", "pybandit simulation 1"
+ONE = "policy"  # name of the only result of a file
 # Bytes that a file may expand to: of any 256 MiB, of a large one as a multiple of its size.
 LEAST_EXPANDED, MOST_EXPANDED = 1 << 28, 1 << 40
 # of the arrays of a result: dtype, and whether they have a column for each checkpoint or arm
@@ -53,17 +54,34 @@ def _end(stream):
 
 
 def save(comparison, path):
-    """Write it beside the path first: what is there is replaced as a whole, or stays."""
+    """Write a `Comparison`; a file there is replaced as a whole, or stays."""
+    _write(comparison.results, {"format": FORMAT, "names": comparison.names,
+                                "options": comparison.options, "streams": comparison.streams},
+           path)
+
+
+def save_one(result, path):
+    """Write a `SimulationResult`. Its streams are unknown, so that it cannot be merged."""
+    streams = [{"words": [], "pool_size": 0, "first": 0, "n_runs": result.n_runs}]
+    _write({ONE: result}, {"format": FORMAT_OF_ONE, "names": [ONE], "options": {},
+                           "streams": streams}, path)
+
+
+def load_one(path):
+    """Return the result of a file that `save_one` wrote."""
+    return load(path, FORMAT_OF_ONE, "SimulationResult")[0][ONE]
+
+
+def _write(results, header, path):
+    """Write next to the path first, then replace."""
     path = checked_path(path)
     arrays = {}
-    for j, result in enumerate(comparison.results.values()):
+    for j, result in enumerate(results.values()):
         columns, _, totals = result._parts()
         arrays |= {f"{j}.{name}": array for name, array in columns.items()}
         arrays[f"{j}.arm_totals"] = totals
-    marks = next(iter(comparison.results.values())).checkpoints
-    header = {"format": FORMAT, "names": comparison.names, "options": comparison.options,
-              "streams": comparison.streams,
-              "checkpoints": [] if marks is None else marks.tolist()}
+    marks = next(iter(results.values())).checkpoints
+    header = header | {"checkpoints": [] if marks is None else marks.tolist()}
     folder = os.path.dirname(os.path.abspath(path))
     handle, beside = tempfile.mkstemp(dir=folder, suffix=".npz")
     try:
@@ -86,8 +104,8 @@ def checked_path(path):
         raise TypeError(f"path must be a path; got {shown(path)}") from None
 
 
-def load(path):
-    """Results, options and streams of a file that `save` wrote."""
+def load(path, form=FORMAT, kind="Comparison"):
+    """Return results, options and streams of a file that `save` wrote."""
     path = checked_path(path)
     with opened_regular(path) as raw:
         try:
@@ -95,14 +113,14 @@ def load(path):
             raw.seek(0)
             with np.load(raw, allow_pickle=False) as file:
                 arrays = {name: file[name] for name in file.files}
-            return _parsed(parsed_json(str(arrays.pop("header"))), arrays)
+            return _parsed(parsed_json(str(arrays.pop("header"))), arrays, form)
         except Exception as error:  # of damaged archives and headers: any
-            raise ValueError(f"path must be a file that Comparison.save wrote; got {shown(path)}: "
+            raise ValueError(f"path must be a file that {kind}.save wrote; got {shown(path)}: "
                              f"{str(error)[:500]}") from error
 
 
-def _parsed(header, arrays):
-    if header["format"] != FORMAT:
+def _parsed(header, arrays, form):
+    if header["format"] != form:
         raise ValueError(f"its format is {header['format']!r}")
     names, marks, streams = header["names"], header["checkpoints"], tuple(header["streams"])
     options = {str(name): str(words) for name, words in header["options"].items()}

@@ -47,7 +47,7 @@ class Comparison:
     >>> policies = {"halving": pb.policies.SequentialHalving(16, budget=160),
     ...             "uniform": pb.policies.Uniform(16, budget=160)}
     >>> both = pb.compare(policies, bandit, 500, rng=1)
-    >>> both
+    >>> print(both)
     Comparison of 2 policies, 500 runs
     halving: error 0.1 (0.07668 to 0.1294), regret 0.1, 160 pulls
     uniform: error 0.114 (0.08904 to 0.1448), regret 0.114, 160 pulls
@@ -233,6 +233,9 @@ class Comparison:
         return to_html(self.results)
 
     def __repr__(self):
+        return f"<Comparison: {len(self)} policies, {self.n_runs:,} runs>"
+
+    def __str__(self):
         lines = [f"Comparison of {len(self)} policies, {self.n_runs:,} runs"]
         for name, one in self.results.items():
             low, high = one.error_interval

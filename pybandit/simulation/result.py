@@ -77,7 +77,7 @@ class SimulationResult:
     >>> bandit = pb.environments.GaussianBandit([0.0, 0.5, 1.0])
     >>> result = pb.simulate(pb.policies.SequentialHalving(3, budget=60), bandit, 500, rng=1)
     >>> result
-    SimulationResult: 500 runs, error 0.076 (0.05587 to 0.1026), regret 0.038, 60 pulls in 2 batches
+    <SimulationResult: 500 runs, error 0.076 (0.05587 to 0.1026), 60 pulls in 2 batches>
     >>> result.errors.shape, result.arm_pulls
     ((500,), array([12.1 , 23.14, 24.76]))
     >>> result.error_interval
@@ -305,8 +305,43 @@ regret of 0.029 after 60 pulls.'
 
         return to_html({"": self})
 
+    def save(self, path: Any) -> None:
+        """Write everything to a file, as NumPy's npz without pickles.
+
+        Parameters
+        ----------
+        path : str or path-like
+            A file there is replaced as a whole.
+
+        Raises
+        ------
+        TypeError, OSError
+            If `path` is not a path, or cannot be written.
+        """
+        from pybandit.simulation import _saving
+
+        _saving.save_one(self, path)
+
+    @staticmethod
+    def load(path: Any) -> "SimulationResult":
+        """Return the result that `save` wrote.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no such file.
+        ValueError
+            If `save` did not write the file, or it was changed.
+        """
+        from pybandit.simulation import _saving
+
+        return _saving.load_one(path)
+
+    def __str__(self) -> str:
+        return self.summary()
+
     def __repr__(self):
         low, high = self.error_interval
-        return (f"SimulationResult: {self.n_runs} runs, error {self.error_probability:.4g} "
-                f"({low:.4g} to {high:.4g}), regret {self.mean_regret:.4g}, "
-                f"{self.mean_pulls:,.0f} pulls in {self.mean_batches:,.0f} batches")
+        return (f"<SimulationResult: {self.n_runs} runs, error {self.error_probability:.4g} "
+                f"({low:.4g} to {high:.4g}), "
+                f"{self.mean_pulls:,.0f} pulls in {self.mean_batches:,.0f} batches>")

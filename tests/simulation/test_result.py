@@ -50,8 +50,8 @@ def test_a_notebook_shows_a_table():
 def test_repr_says_what_happened():
     text = repr(pb.simulate(lambda e: pb.policies.RoundRobin(12, 3, batch_size=7, max_batches=20),
                             BANDIT, 3, rng=1))
-    assert text.startswith("SimulationResult: 3 runs, error ")
-    assert text.endswith(" 140 pulls in 20 batches")
+    assert text.startswith("<SimulationResult: 3 runs, error ")
+    assert text.endswith(" 140 pulls in 20 batches>")
 
 
 def test_plot_draws_pulls_and_error(tmp_path):
@@ -94,3 +94,14 @@ def test_regrets_of_means_whose_sum_is_no_number(answer, error, regret):
     assert found.error_probability == error and found.error_interval[0] <= error
     assert found.regrets == pytest.approx([regret] * 4)
     assert found.curve()[0] == error
+
+
+def test_a_result_is_saved_and_loaded(tmp_path):
+    result = pb.simulate(sar, BANDIT, 30, rng=1)
+    result.save(tmp_path / "one.npz")
+    again = pb.simulation.SimulationResult.load(tmp_path / "one.npz")
+    assert again.to_dict() == result.to_dict() and repr(again) == repr(result)
+    with pytest.raises(ValueError, match="path must be a file that Comparison.save wrote"):
+        pb.simulation.Comparison.load(tmp_path / "one.npz")
+    with pytest.raises(FileNotFoundError):
+        pb.simulation.SimulationResult.load(tmp_path / "none.npz")
