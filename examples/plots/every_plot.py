@@ -34,7 +34,11 @@ def compared(n, **options):
 def tossed(n):
     """Return n estimators of 1/2 with standard deviations from .1 to 1."""
     def estimator(std):
-        return lambda rng: rng.normal(0.5, std)
+        def draw(rng):
+            return rng.normal(0.5, std)
+
+        draw.__name__ = f"std {std:.2f}"  # the name in the plot
+        return draw
 
     return [estimator(std) for std in np.linspace(0.1, 1.0, n)]
 

@@ -11,7 +11,7 @@ COLOURS = ("#3f90da", "#ffa90e", "#bd1f01", "#94a4a2", "#832db6", "#a96b59", "#e
 STYLES = "-", "--", ":", "-."
 # Legends of more entries stand to the right of the axes; more lines have bars instead of bands,
 # which would mix to one grey.
-FEW, MOST_BARS = 4, 6
+FEW = 4
 
 
 def percent(fraction):
@@ -95,9 +95,9 @@ def draw_band(axis, x, low, high, colour):
     axis.fill_between(x, low, high, facecolor=colour, alpha=0.2, lw=0)
 
 
-def draw_bars(axis, x, y, low, high, colour, place):
-    """Draw up to six error bars along a line; lines of other places have them elsewhere."""
-    step = -(-len(x) // MOST_BARS)
+def draw_bars(axis, x, y, low, high, colour, place, most=6):
+    """Draw up to `most` error bars along a line; lines of other places have them elsewhere."""
+    step = -(-len(x) // most)
     at = slice(place % step, None, step)
     axis.errorbar(x[at], y[at], [(y - low)[at], (high - y)[at]], fmt="none", ecolor=colour,
                   elinewidth=1.0, capsize=2, capthick=1.0, alpha=0.8)

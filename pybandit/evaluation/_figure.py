@@ -86,7 +86,7 @@ def _draw_model(axis, result, model, place, style, start, sign):
         if n_left <= FEW:
             draw_band(axis, reads, lower, upper, colour)
         else:
-            draw_bars(axis, reads, means, lower, upper, colour, place)
+            draw_bars(axis, reads, means, lower, upper, colour, place, most=2)
     name, front = result.name(model), colour != DATA
     axis.plot(reads, means, lw=1.6 if is_left and front else 0.8, zorder=2 + is_left + front,
               label=name, **style)

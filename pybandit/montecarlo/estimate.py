@@ -27,7 +27,7 @@ class Estimate(Record):
         Estimated standard deviation of `estimate`; NaN if variances are not known.
     pulls : ndarray of int64, shape (n_arms,)
         Values of each estimator.
-    means, variances : ndarray of float64, shape (n_arms,)
+    means, sample_variances : ndarray of float64, shape (n_arms,)
         Mean and sample variance of each estimator's values; NaN where there are too few.
     mean_costs : ndarray of float64, shape (n_arms,)
         Mean cost of a run of each estimator.
@@ -59,7 +59,7 @@ class Estimate(Record):
     standard_error: float
     pulls: Ints
     means: Floats
-    variances: Floats
+    sample_variances: Floats
     mean_costs: Floats
     n_pulls: int
     n_batches: int
@@ -119,7 +119,7 @@ class Estimate(Record):
         """
         pandas = require("pandas", "pandas")
         return pandas.DataFrame(
-            {"pulls": self.pulls, "mean": self.means, "variance": self.variances,
+            {"pulls": self.pulls, "mean": self.means, "variance": self.sample_variances,
              "mean_cost": self.mean_costs},
             index=pandas.Index(self.names, name="estimator"))
 
@@ -153,7 +153,7 @@ class Estimate(Record):
         return self.summary()
 
     def _repr_html_(self) -> str:
-        columns = (self.pulls, self.means, self.variances, self.mean_costs)
+        columns = (self.pulls, self.means, self.sample_variances, self.mean_costs)
         rows = [[name, *(f"{value:,.6g}" for value in row)]
                 for name, row in zip(self.names[:ROWS], zip(*columns, strict=True), strict=False)]
         more = self.pulls.size - ROWS
@@ -173,7 +173,8 @@ def estimate_of(allocator, functions):
     if len({*names}) < len(names) or "" in names or "<lambda>" in names:
         names = tuple(map(str, range(allocator.n_arms)))
     arrays = {name: np.array(getattr(allocator, name))
-              for name in ("pulls", "means", "variances", "mean_costs")}
+              for name in ("pulls", "means", "mean_costs")}
+    arrays["sample_variances"] = np.array(allocator.variances)
     for array in arrays.values():
         array.flags.writeable = False
     return Estimate(estimate=allocator.estimate, standard_error=allocator.standard_error,

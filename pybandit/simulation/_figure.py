@@ -36,6 +36,7 @@ def _draw_pulls(axis, result, logy):
     arms = np.arange(result.arm_pulls.size)
     if arms.size <= FEW_ARMS:
         axis.bar(arms, result.arm_pulls, 0.8, color=EXACT)
+        axis.locator_params(axis="x", integer=True)
     else:
         axis.plot(arms, result.arm_pulls, lw=0.6, color=EXACT)
     label_axes(axis, "arm", "mean pulls")

@@ -28,6 +28,7 @@ def plan_axes(plan, ax):
         ax.axvline(plan.z_test, color=EXACT, ls="--", lw=1.2, label="z-test of fixed size")
         ax.legend(fontsize=8, frameon=False, loc="lower right")
     ax.set_ylim(0.0, 1.02)
+    ax.locator_params(axis="x", integer=True)
     label_axes(ax, f"batches of {plan.batch_size:,} trials", "share of runs, 95 %")
     tidy(ax, f"{runs:,} runs, {plan.n_wrong:,} with a wrong winner")
     return ax
