@@ -118,9 +118,22 @@ else:
         elif name in __all__ or name in _OPTIONAL:
             found = _importlib.import_module(f"pybandit.{name}")
         else:
-            raise AttributeError(f"module 'pybandit' has no attribute {name!r}")
+            raise AttributeError(f"module 'pybandit' has no attribute {name!r}{_remedy(name)}")
         globals()[name] = found
         return found
+
+
+def _remedy(name: str) -> str:
+    """Return where a name is, or the name most like it, or ""."""
+    from difflib import get_close_matches
+
+    if name.startswith("_"):  # asked for by tools
+        return ""
+    for door in {*__all__} - {*_HOMES, "get_include"}:
+        if name in _importlib.import_module(f"pybandit.{door}").__all__:
+            return f": it is pybandit.{door}.{name}"
+    close = get_close_matches(name, __all__, 1)
+    return f": did you mean {close[0]!r}?" if close else ""
 
 
 def __dir__() -> list[str]:

@@ -16,8 +16,10 @@ def as_generator(rng):
         raise ValueError(f"rng must be at least 0 where it is an int, a seed; got {shown(rng)}")
     if rng is None or isinstance(rng, (int, np.integer, np.random.SeedSequence)):
         return np.random.default_rng(rng)
+    remedy = (": use numpy.random.default_rng(seed)" if isinstance(rng, np.random.RandomState)
+              else "")
     raise TypeError(f"rng must be None, an int, a SeedSequence or a numpy.random.Generator; "
-                    f"got {shown(rng)}")
+                    f"got {shown(rng)}{remedy}")
 
 
 def unlocked(rng):

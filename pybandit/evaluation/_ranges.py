@@ -26,7 +26,7 @@ def range_of(value_range, scores, source, items):
     if items.population_size not in (None, source.n_items):
         raise ValueError("value_range must be given beside a population_size, for other items may "
                          f"have other scores: {SUCH_AS}")
-    bad = ~((values >= 0) & (values <= 1))
+    bad = (values < 0) | (values > 1)  # lost scores, NaN, are refused elsewhere
     if bad.any():
         row, column = np.argwhere(bad)[0].tolist()
         raise ValueError(f"value_range must be given for a table with cells outside [0, 1]: "

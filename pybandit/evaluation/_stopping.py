@@ -88,6 +88,9 @@ class RaceStopping:
         self._arms: dict[str, int] = {}
         self._scores: dict[tuple[int, int], dict[int, float]] = {}
 
+    def __repr__(self) -> str:
+        return f"<RaceStopping: {len(self.names)} of {self.n_arms} tasks started>"
+
     async def start_task(self, task: Any, samples: list[Any], epochs: int) -> str:
         if not (task.dataset.shuffled or task.config.sample_shuffle):
             raise ValueError("dataset must be shuffled, with a seed: items come in its order")

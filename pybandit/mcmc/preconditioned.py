@@ -63,6 +63,10 @@ class Preconditioned:
     step: float = 1.0
     target: float = 0.65
 
+    def __repr__(self):
+        return (f"<Preconditioned: {len(self.mode)} coordinates, step {self.step:g}, target "
+                f"{self.target:g}>")
+
     def __post_init__(self):
         mode = check_in("mode", self.mode, "finite", np.isfinite)
         if mode.ndim != 1 or not mode.size:

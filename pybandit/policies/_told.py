@@ -3,6 +3,7 @@
 import numpy as np
 
 from pybandit._shared.checks import LARGEST_REWARD, check_numeric, owned, refuse_masks
+from pybandit._shared.errors import ProtocolError
 
 
 def arms_asked(asked, n_arms, name):
@@ -22,7 +23,7 @@ def arms_asked(asked, n_arms, name):
 def arms_told(arms, asked):
     """The arms of a tell as int64, a copy: those asked, each as often, in any order."""
     if not asked.size:
-        raise ValueError(f"the policy is done and asks for nothing; got {np.size(arms)} arms")
+        raise ProtocolError(f"the policy is done and asks for nothing; got {np.size(arms)} arms")
     refuse_masks("arms", arms)
     told = owned("arms", arms)
     if told.dtype.kind not in "iu":

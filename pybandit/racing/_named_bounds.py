@@ -1,6 +1,6 @@
 """Bounds by name."""
 
-from pybandit._shared.checks import check_choice, shown
+from pybandit._shared.checks import check_choice, refuse_class, shown
 from pybandit.racing.bounds import NormalBound, StudentBound
 
 SHORTCUTS = {"student": StudentBound, "normal": NormalBound}
@@ -14,7 +14,8 @@ PROTOCOL = ("terms", "default_first_look", "smallest_first_look")
 def as_bound(bound, delta):
     """The bound object that the `bound` and `delta` of a race mean."""
     if not isinstance(bound, str):
-        if isinstance(bound, type) or not all(hasattr(bound, name) for name in PROTOCOL):
+        refuse_class("bound", bound, "a bound object")
+        if not all(hasattr(bound, name) for name in PROTOCOL):
             raise TypeError(f"bound must be a bound object or one of {sorted(SHORTCUTS)}; got "
                             f"{shown(bound)}")
         if bound.__hash__ is None:

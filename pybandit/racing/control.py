@@ -66,6 +66,10 @@ class ControlVariate:
     values: np.ndarray | Callable
     totals: np.ndarray
 
+    def __repr__(self):
+        values = "a function" if callable(self.values) else f"an array of shape {self.values.shape}"
+        return f"<ControlVariate: {values}, {len(self.totals):,} states>"
+
     def __post_init__(self):
         totals = check_in("totals", self.totals, "finite", np.isfinite)
         if totals.ndim != 1 or not totals.size:

@@ -237,6 +237,9 @@ def as_factors(factors):
     if (isinstance(factors, np.memmap) and factors.ndim == 2 and factors.size
             and factors.dtype.kind in "biuf" and factors.dtype != np.float64):
         return Factors(functools.partial(cells_of, factors), *factors.shape)
+    if callable(factors):
+        raise TypeError(f"factors must be a real array of shape (N, D) or pybandit.Factors; got "
+                        f"{shown(factors)}: wrap it, Factors(function, n_factors, n_states)")
     try:
         matrix = check_numeric("factors", factors, copy=False)
     except TypeError as error:

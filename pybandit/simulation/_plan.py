@@ -15,6 +15,7 @@ from pybandit._shared.checks import (
     as_list,
     check_flag,
     check_integer,
+    refuse_class,
     refuse_masks,
     shown,
 )
@@ -227,9 +228,11 @@ def make_plan(make, environment, *, functions=None, max_pulls=None, checkpoints=
     """The `Plan` of these arguments, each checked."""
     if max_pulls is not None:
         max_pulls = check_integer("max_pulls", max_pulls, 1, MOST_PULLS)
+    refuse_class("environment", environment, "an Environment")
     if not callable(environment) and not hasattr(environment, "pull"):
-        raise TypeError(f"environment must be an Environment, or a function of a generator that "
-                        f"returns one; got {shown(environment)}")
+        raise TypeError(f"environment must be an Environment, such as pybandit.environments."
+                        f"GaussianBandit([0, 1]), or a function of a generator that returns one; "
+                        f"got {shown(environment)}")
     return Plan(make, environment, functions or {}, max_pulls,
                 check_checkpoints(checkpoints, max_pulls),
                 check_answer(answer),
