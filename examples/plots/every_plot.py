@@ -73,7 +73,7 @@ PLOTS = {
 
 def main():
     """Draw all kinds on one figure."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="Draw every kind of plot on one figure.")
     parser.add_argument("--out", default="plots.png", help="file of the figure")
     options = parser.parse_args()
     figure, axes = plt.subplots(-(-len(PLOTS) // 2), 2, figsize=(15, 26), layout="constrained")

@@ -61,7 +61,8 @@ def measure(make, repeats, means, sizes, n_batches, n_runs, seed):
         rng = np.random.default_rng((seed, i))
         environment = pb.environments.BinomialBandit(rng.permutation(means), trials=LOOKS)
         start = time.perf_counter()
-        result = pb.simulate(lambda e: make(e.n_arms, k, batch_size, n_batches, repeats),
+        result = pb.simulate(lambda e: make(e.n_arms, k, batch_size=batch_size,
+                                            max_batches=n_batches, max_repeats=repeats),
                              environment, 1, rng=rng, n_threads=1, progress=False)
         seconds.append(time.perf_counter() - start)
         gains.append(best - k * result.mean_regret)
