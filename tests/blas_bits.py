@@ -53,7 +53,7 @@ def gibbs():
 
 
 def arms(**options):
-    policy = pb.policies.BayesGap(budget=200, noise_std=0.5, **options)
+    policy = pb.policies.BayesGap(40, budget=200, noise_std=0.5, **options)
     rng, asked = np.random.default_rng(1), []
     while not policy.done:
         chosen = policy.ask()
@@ -69,7 +69,7 @@ ALONE = {
     "best_of": lambda: pb.best_of(MATRIX, value_range=20.0, rng=1).pulls,
     "simulate": lambda: played(lambda _: pb.policies.SequentialHalving(8, budget=400)),
     "RacingSampler": gibbs,
-    "AcceptanceTest": lambda: np.array([pb.racing.accept(MATRIX[:, 0], 1.0, rng=i)[2]
+    "AcceptanceTest": lambda: np.array([pb.racing.accept(MATRIX[:, 0], 1.0, rng=i).n_evaluations
                                         for i in range(20)]),
     "RacingMetropolis": walk,
     "slice_sample": lambda: pb.racing.slice_sample(log_likelihood, MODE, n_factors=N, rng=1).x,

@@ -3,7 +3,6 @@
 import asyncio
 import inspect
 import os
-import re
 import tempfile
 
 import numpy as np
@@ -34,7 +33,7 @@ UNCALLED = {
     "ExactStep", "Factor", "FunctionEnvironment", "FunctionPolicy", "Laplace", "MetropolisStep",
     "RaceResult", "Recommendation", "SimulationResult", "SliceResult",
     "SplitCheck", "Status", "Study", "TellResult", "VerifyResult", "BanditSearchCV",
-    "best_of_async", "get_include", "main", "to_arviz"}
+    "ThresholdResult", "best_of_async", "get_include", "main", "run_race", "to_arviz"}
 
 
 def log_likelihood(n, points):
@@ -342,6 +341,8 @@ def stopping_times(q, of):
 
 
 SIMULATION = {
+    pb.simulation.Above: dict(threshold=0.5, epsilon=0.1),
+    pb.simulation.Best: dict(epsilon=0.1),
     pb.environments.BernoulliBandit: dict(means=[0.1, 0.2]),
     pb.environments.BinomialBandit: dict(trials=5, means=[0.1, 0.2]),
     pb.environments.CostlyBandit: dict(environment=ARMS, costs=[1.0, 2.0]),
@@ -376,12 +377,7 @@ ROOMS = {"racing": RACING, "factors": KINDS, "bounds": BOUNDS, "mcmc": MCMC, "be
 
 
 def parameters_of(function, given):
-    """The names of all its parameters; of a compiled class, by the first line of its text."""
-    try:
-        names = [name for name, one in inspect.signature(function).parameters.items()
-                 if one.kind is not one.VAR_KEYWORD]
-    except ValueError:
-        line = function.__doc__.splitlines()[0]
-        inside = re.sub(r"=\([^()]*\)", "", line[line.index("(") + 1:line.rindex(")")])
-        names = [part.split("=")[0].strip() for part in inside.split(",") if "*" not in part]
+    """Return the names of all its parameters."""
+    names = [name for name, one in inspect.signature(function).parameters.items()
+             if one.kind is not one.VAR_KEYWORD]
     return sorted({*names, *given})

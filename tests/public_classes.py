@@ -30,9 +30,13 @@ def is_class(one):
     return isinstance(one, type) and not issubclass(one, BaseException)
 
 
+# compiled records, whose attributes are read-only
+RECORDS = {"AcceptResult", "DrawInfo", "RaceResult"}
+
+
 def never_changes(cls):
-    """Whether its objects are tuples or frozen."""
-    return issubclass(cls, tuple) or (
+    """Return True if its objects are tuples, frozen, or compiled records."""
+    return issubclass(cls, tuple) or cls.__name__ in RECORDS or (
         dataclasses.is_dataclass(cls) and cls.__dataclass_params__.frozen)
 
 

@@ -193,8 +193,9 @@ def test_what_cannot_be_copied_says_the_way_out(tmp_path):
 
 
 # results, which `results` makes, and what takes a file or a model
-OTHERS = {"AcceptResult", "AmendResult", "Amendment", "BanditSearchCV", "Batch", "BatchRecord",
-          "BestOfResult", "Comparison", "ConfidenceBounds", "CountAmendment", "CountPlan",
+OTHERS = {"Above", "AcceptResult", "AmendResult", "Amendment", "BanditSearchCV", "Batch",
+          "BatchRecord", "Best", "BestOfResult", "Comparison", "ConfidenceBounds", "CountAmendment",
+          "CountPlan",
           "DrawInfo", "Estimate", "Event", "ExactStep", "Factor", "FunctionEnvironment",
           "FunctionPolicy",
           "Laplace", "MetropolisStep", "Policy", "RaceResult",

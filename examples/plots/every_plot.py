@@ -1,6 +1,6 @@
 """Every kind of plot, once.
 
-    python examples/plots/every_plot.py [--out plots.png]
+    python examples/plots/every_plot.py [--quick] [--out plots.png]
 
 Each `plot` draws on one Axes and returns it: on `ax` if given, else on a new figure of pyplot.
 """
@@ -11,6 +11,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import pybandit as pb
+
+RUNS = 200
 
 
 def models(n, seed=0):
@@ -28,7 +30,7 @@ def many_policies(n):
 def compared(n, **options):
     """Return a comparison of n policies."""
     bandit = pb.environments.GaussianBandit(np.linspace(1, 0, 16), noise_std=0.5)
-    return pb.compare(many_policies(n), bandit, 200, max_pulls=400, rng=1, **options)
+    return pb.compare(many_policies(n), bandit, RUNS, max_pulls=400, rng=1, **options)
 
 
 def tossed(n):
@@ -71,11 +73,14 @@ PLOTS = {
 }
 
 
-def main():
+def main(argv=None):
     """Draw all kinds on one figure."""
     parser = argparse.ArgumentParser(description="Draw every kind of plot on one figure.")
+    parser.add_argument("--quick", action="store_true", help="take a tenth of the runs")
     parser.add_argument("--out", default="plots.png", help="file of the figure")
-    options = parser.parse_args()
+    options = parser.parse_args(argv)
+    global RUNS
+    RUNS = RUNS // 10 if options.quick else RUNS
     figure, axes = plt.subplots(-(-len(PLOTS) // 2), 2, figsize=(15, 26), layout="constrained")
     for ax, (title, plot) in zip(axes.ravel(), PLOTS.items(), strict=False):
         plot(ax)

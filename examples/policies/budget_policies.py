@@ -87,7 +87,7 @@ MAKERS = {
     "ContinuousRejects": ("ContinuousRejects", lambda e,
                           n: pb.policies.ContinuousRejects(e.n_arms, budget=n)),
 }
-POLICIES = {name: make for name, (needs, make) in MAKERS.items() if hasattr(pb, needs)}
+POLICIES = {name: make for name, (needs, make) in MAKERS.items() if hasattr(pb.policies, needs)}
 
 
 def measure(make, environment, n, n_runs, seed):

@@ -83,11 +83,14 @@ def scale_axes(axis, logx, logy):
             one.set_minor_formatter(NullFormatter())
 
 
-def add_legend(axis):
-    """Add a legend, to the right of the axes if it has more than four entries."""
-    n = len(axis.get_legend_handles_labels()[1])
-    place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if n > FEW else {}
-    axis.legend(fontsize=8, frameon=False, handlelength=2.6, **place)
+def add_legend(axis, labelled=None):
+    """Add a legend, to the right of the axes if it has more than four entries.
+
+    The entries are those of `labelled`, other axes of the figure, if given.
+    """
+    entries = (labelled or axis).get_legend_handles_labels()
+    place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if len(entries[1]) > FEW else {}
+    axis.legend(*entries, fontsize=8, frameon=False, handlelength=2.6, **place)
 
 
 def draw_band(axis, x, low, high, colour):
@@ -147,5 +150,5 @@ def measured_figure(panels, x_label, y_label, log=False):
         axis.set_xlabel(x_label, fontsize=9)
         tidy(axis, title)
     axes[0, 0].set_ylabel(y_label, fontsize=9)
-    add_legend(axes[0, -1])
+    add_legend(axes[0, -1], axes[0, 0])
     return figure

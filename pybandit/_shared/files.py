@@ -224,5 +224,10 @@ class Lines:
 
 def check_exists(path):
     """Raise FileNotFoundError, with the path, unless there is a file or a folder."""
-    if not os.path.exists(path):
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fsdecode(path))
+    try:
+        os.stat(path)
+    except FileNotFoundError as error:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT),
+                                os.fsdecode(path)) from error
+    except OSError:  # such as a loop of links, which opening it names
+        pass

@@ -60,18 +60,16 @@ def add_examples(parser, words=()):
         add_examples(below, command)
 
 
-def add_completion(commands):
+def add_completion(commands, make_parser):
     """Add the command that prints a script of completions for a shell."""
     command = commands.add_parser(
         "completion", help="shell completion: a script for bash, zsh or tcsh",
         description="Print a script that completes commands, options and file names. It needs "
                     "shtab: pip install 'pybandit-core[completion]'.")
     command.add_argument("shell", choices=("bash", "zsh", "tcsh"))
-    command.set_defaults(run=_print_completion)
+    command.set_defaults(run=lambda arguments: _print_completion(make_parser(), arguments.shell))
 
 
-def _print_completion(arguments):
-    from pybandit.cli._main import make_parser
-
-    print(require("shtab", "completion").complete(make_parser(), shell=arguments.shell))
+def _print_completion(parser, shell):
+    print(require("shtab", "completion").complete(parser, shell=shell))
     return 0

@@ -78,6 +78,7 @@ def make_parser():
     commands = parser.add_subparsers(dest="command", metavar="command")
     for add_command in COMMANDS:
         add_command(commands)
+    add_completion(commands, make_parser)
     add_examples(parser)
     return parser
 
@@ -105,4 +106,4 @@ def _run_demo(arguments):
     return 0
 
 
-COMMANDS = (_add_demo, best_of.add, shuffle.add, study.add, config.add, add_completion)
+COMMANDS = (_add_demo, best_of.add, shuffle.add, study.add, config.add)

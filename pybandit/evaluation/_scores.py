@@ -89,7 +89,8 @@ def _named_so(name, given, held, n_held, read):
     else:
         labels, n = read(given)
     if n != n_held:
-        raise ValueError(f"{name} must be as many as the table has, {n_held}, or left out; got {n}")
+        raise ValueError(f"{name} must be as many as the table has, {n_held}, or left out; got "
+                         f"{shown(n)}")
     if labels is None or held is None:
         return labels or held
     for ours, theirs in zip(held, labels, strict=True):

@@ -28,6 +28,10 @@ class Best:
     --------
     Above : all arms above a threshold.
 
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
+
     Examples
     --------
     >>> import pybandit as pb
@@ -69,6 +73,10 @@ class Above:
     See Also
     --------
     Best : the k best arms.
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
 
     Examples
     --------

@@ -9,7 +9,7 @@ import numpy as np
 
 from pybandit._shared.checks import shown
 from pybandit._shared.files import checked_archive, opened_regular, parsed_json
-from pybandit.simulation.result import WANTED, SimulationResult
+from pybandit.simulation._fields import WANTED
 
 FORMAT, FORMAT_OF_ONE = "pybandit comparison 1", "pybandit simulation 1"
 ONE = "policy"  # name of the only result of a file
@@ -67,9 +67,9 @@ def save_one(result, path):
                            "streams": streams}, path)
 
 
-def load_one(path):
-    """Return the result of a file that `save_one` wrote."""
-    return load(path, FORMAT_OF_ONE, "SimulationResult")[0][ONE]
+def load_one(path, make):
+    """Return the result of a file that `save_one` wrote; see `load`."""
+    return load(path, make, FORMAT_OF_ONE, "SimulationResult")[0][ONE]
 
 
 def _write(results, header, path):
@@ -104,8 +104,11 @@ def checked_path(path):
         raise TypeError(f"path must be a path; got {shown(path)}") from None
 
 
-def load(path, form=FORMAT, kind="Comparison"):
-    """Return results, options and streams of a file that `save` wrote."""
+def load(path, make, form=FORMAT, kind="Comparison"):
+    """Return results, options and streams of a file that `save` wrote.
+
+    `make` is `SimulationResult._of`.
+    """
     path = checked_path(path)
     with opened_regular(path) as raw:
         try:
@@ -113,13 +116,13 @@ def load(path, form=FORMAT, kind="Comparison"):
             raw.seek(0)
             with np.load(raw, allow_pickle=False) as file:
                 arrays = {name: file[name] for name in file.files}
-            return _parsed(parsed_json(str(arrays.pop("header"))), arrays, form)
+            return _parsed(parsed_json(str(arrays.pop("header"))), arrays, form, make)
         except Exception as error:  # of damaged archives and headers: any
             raise ValueError(f"path must be a file that {kind}.save wrote; got {shown(path)}: "
                              f"{str(error)[:500]}") from error
 
 
-def _parsed(header, arrays, form):
+def _parsed(header, arrays, form, make):
     if header["format"] != form:
         raise ValueError(f"its format is {header['format']!r}")
     names, marks, streams = header["names"], header["checkpoints"], tuple(header["streams"])
@@ -136,11 +139,11 @@ def _parsed(header, arrays, form):
                 stream["first"] >= 0 and stream["n_runs"] >= 1):
             raise ValueError(f"a stream is {stream!r}")
     n_runs = sum(stream["n_runs"] for stream in streams)
-    results = {name: _result(j, arrays, marks, n_runs) for j, name in enumerate(names)}
+    results = {name: _result(j, arrays, marks, n_runs, make) for j, name in enumerate(names)}
     return results, options, streams
 
 
-def _result(j, arrays, marks, n_runs):
+def _result(j, arrays, marks, n_runs, make):
     totals = arrays[f"{j}.arm_totals"]
     columns = {}
     for name, (kind, across) in ARRAYS.items():
@@ -159,4 +162,4 @@ def _result(j, arrays, marks, n_runs):
     if totals.dtype != np.int64 or totals.ndim != 1 or totals.min(initial=0) < 0 or (
             totals.sum() != columns["pulls"].sum()):
         raise ValueError(f"arm_totals of policy {j} are not its pulls")
-    return SimulationResult._of(marks, columns, {}, totals)
+    return make(marks, columns, {}, totals)

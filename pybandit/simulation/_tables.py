@@ -3,7 +3,7 @@
 import numpy as np
 
 from pybandit._shared.optional import require
-from pybandit.simulation.result import CURVES, QUANTILES
+from pybandit.simulation._fields import CURVES, QUANTILES
 
 RUNS = {"error": "errors", "regret": "regrets", "cumulative_regret": "cumulative_regrets",
         "pulls": "pulls", "batches": "batches", "stopped": "stopped"}

@@ -8,8 +8,9 @@ import numpy as np
 
 from pybandit._shared.checks import check_choice, shown
 from pybandit.simulation import _saving
+from pybandit.simulation._fields import CURVES
 from pybandit.simulation._parallel import joined
-from pybandit.simulation.result import CURVES, SimulationResult
+from pybandit.simulation.result import SimulationResult
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -224,7 +225,7 @@ class Comparison:
         ValueError
             Where the file is none that `save` wrote, or was changed.
         """
-        results, options, streams = _saving.load(path)
+        results, options, streams = _saving.load(path, SimulationResult._of)
         return Comparison(results=results, options=options, streams=streams)
 
     def _repr_html_(self) -> str:

@@ -8,13 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from pybandit._shared.checks import check_choice, check_in
 from pybandit._shared.intervals import mean_interval, wilson_interval
+from pybandit.simulation import _saving
+from pybandit.simulation._fields import CURVES, QUANTILES, WANTED
 
 Floats = NDArray[np.float64]
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-CURVES = ("error", "regret", "cumulative_regret")
-# fields that a simulation has only where it was asked for them
-WANTED = ("checkpoints", "checkpoint_errors", "checkpoint_regrets",
-          "checkpoint_cumulative_regrets", "checkpoint_leaders", "arm_pulls_by_run")
 
 
 def error_shares(errors, regrets):
@@ -318,8 +315,6 @@ regret of 0.029 after 60 pulls.'
         TypeError, OSError
             If `path` is not a path, or cannot be written.
         """
-        from pybandit.simulation import _saving
-
         _saving.save_one(self, path)
 
     @staticmethod
@@ -333,9 +328,7 @@ regret of 0.029 after 60 pulls.'
         ValueError
             If `save` did not write the file, or it was changed.
         """
-        from pybandit.simulation import _saving
-
-        return _saving.load_one(path)
+        return _saving.load_one(path, SimulationResult._of)
 
     def __str__(self) -> str:
         return self.summary()

@@ -124,6 +124,13 @@ def test_public_sizes_cannot_be_written_to(make):
         make().flags.writeable = True
 
 
+def asked():
+    """Return a policy that was asked for its next arms."""
+    policy = pb.policies.Uniform(3, budget=9)
+    policy.ask()
+    return policy
+
+
 @pytest.mark.parametrize("form", [lambda values: values.view(Lying), Another],
                          ids=["subclass", "object"])
 @pytest.mark.parametrize("call", [
@@ -135,7 +142,7 @@ def test_public_sizes_cannot_be_written_to(make):
     lambda form: pb.race(pb.Factors(lambda n, i: form(np.ones((n.size - 1, i.size))), 900, 2)),
     lambda form: pb.mcmc.GLMControl(np.ones((9, 2)), np.ones(9), np.ones(9), [0.0, 0.0]).changes(
         form(np.ones((1, 2)))),
-    lambda form: pb.policies.Uniform(3, budget=9).tell(form(np.array([0])), form(np.array([0.5])))],
+    lambda form: asked().tell(form(np.array([0])), form(np.array([0.5])))],
     ids=["pairwise", "categorical", "PairwiseTable", "evaluate", "race", "changes", "tell"])
 def test_shapes_are_those_of_the_memory(call, form):
     """Objects say that they are larger than they are: by 1000 along each axis."""

@@ -1,5 +1,6 @@
 """Eight threads on one policy: each call is whole, or refused by a RuntimeError."""
 
+import re
 import sys
 import threading
 import time
@@ -44,7 +45,8 @@ def hammer(policy, seconds):
                     assert all_counted(policy, state["pulls"], state["n_pulls"])
                     type(policy).from_state(state)
             except RuntimeError as error:
-                assert "is in use by another thread" in str(error)
+                # or another thread has reported its arms since this one asked
+                assert re.search("is in use by another thread|asked|asks for nothing", str(error))
             except ValueError as error:
                 # another thread was told meanwhile
                 if not str(error).startswith(("arms must", "the policy is done", "costs must")):

@@ -119,7 +119,7 @@ def test_policies_of_costs_see_common_costs():
 
     def make(environment):
         told.append([])
-        return Keeping(8, "uniform", costs="told", pilot=2, budget=100.0 * len(told))
+        return Keeping(8, policy="uniform", costs="told", pilot=2, budget=100.0 * len(told))
 
     pb.compare({"few": make, "more": make}, bandit, 1, rng=1)
     few, more = told

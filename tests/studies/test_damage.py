@@ -306,7 +306,7 @@ def test_no_room_for_a_new_study(tmp_path):
     code = ("import sys, pybandit as pb\n"
             "from studies import test_damage\n"
             "test_damage.fill_disk(3000)\n"
-            "try: pb.Study.create(sys.argv[1], pb.policies.Uniform(50, 100))\n"
+            "try: pb.Study.create(sys.argv[1], pb.policies.Uniform(50, budget=100))\n"
             "except pb.errors.StudyError as error: print(error)\n")
     done = run_beside(code, path)
     assert "could not be written, as on a full disk" in done.stdout

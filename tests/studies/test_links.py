@@ -10,6 +10,7 @@ import pytest
 import pybandit as pb
 from pybandit.errors import StudyError
 from pybandit.studies import Study, _database
+from pybandit.studies._cell_names import Names
 from pybandit.studies._cells import Cells
 
 from studies.cases import make, measured
@@ -79,10 +80,11 @@ def test_new_study_is_made_where_a_link_points(tmp_path):
 def test_store_through_a_link_is_the_store(tmp_path):
     path, link = tmp_path / "evals.db", tmp_path / "link.db"
     os.symlink(path, link)
-    with closing(Cells(link, 9, False)) as linked, closing(Cells(path, 9, False)) as cells:
-        linked[0, 1] = 0.5
-        cells[0, 2] = 0.25
-        assert dict(linked) == dict(cells) == {(0, 1): 0.5, (0, 2): 0.25}
+    names = Names("a", None, 9)
+    with closing(Cells(link, names, False)) as linked, closing(Cells(path, names, False)) as cells:
+        linked["a", 1] = 0.5
+        cells["a", 2] = 0.25
+        assert dict(linked) == dict(cells) == {("a", 1): 0.5, ("a", 2): 0.25}
     assert sorted(os.listdir(tmp_path)) == ["evals.db", "link.db"]
 
 

@@ -15,6 +15,7 @@ import pytest
 import pybandit as pb
 from pybandit.errors import StudyDamagedError
 from pybandit.studies import Study, _database
+from pybandit.studies._cell_names import Names
 from pybandit.studies._cells import Cells
 
 from studies.cases import make, measured
@@ -27,7 +28,8 @@ import pybandit as pb
 from studies.cases import measured
 path, n_batches, log_bytes = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 pb.studies._database.LOG_BYTES = log_bytes
-study = pb.Study.create(path, pb.policies.BatchSAR(30, 3, 8, 60, 2))
+study = pb.Study.create(path, pb.policies.BatchSAR(30, 3, batch_size=8, max_batches=60,
+                                                     max_repeats=2))
 for _ in range(n_batches):
     batch = study.ask()
     study.tell(batch.id, measured(batch.id, batch.arms))
@@ -135,7 +137,7 @@ def test_study_of_a_process_that_ended_is_complete(end, tmp_path):
 import os, sys
 import pybandit as pb
 path = {path!r}
-study = pb.Study.create(path, pb.policies.Uniform(3, 30))
+study = pb.Study.create(path, pb.policies.Uniform(3, budget=30))
 batch = study.ask()
 {ENDS[end]}
 """
@@ -196,19 +198,20 @@ def test_log_of_a_long_run_is_bounded(tmp_path, monkeypatch):
 
 def test_store_moved_without_its_log_warns(tmp_path):
     path = str(tmp_path / "evals.db")
-    cells = Cells(path, 9, False)
-    cells[0, 1] = 0.5
+    cells = Cells(path, Names("a", None, 9), False)
+    cells["a", 1] = 0.5
     os.mkdir(tmp_path / "copy")
     shutil.copy(path, tmp_path / "copy" / "evals.db")
-    with pytest.warns(RuntimeWarning, match="lacks the scores of .*evals.db-wal"), closing(
-            Cells(tmp_path / "copy" / "evals.db", 9, False)) as copied:
+    lacks = pytest.warns(pb.errors.PybanditWarning, match="lacks the scores of .*evals.db-wal")
+    with lacks, closing(
+            Cells(tmp_path / "copy" / "evals.db", Names("a", None, 9), False)) as copied:
         assert not dict(copied)
-    with closing(Cells(tmp_path / "copy" / "evals.db", 9, False)):
+    with closing(Cells(tmp_path / "copy" / "evals.db", Names("a", None, 9), False)):
         pass  # said once
     cells.close()
     shutil.copy(path, tmp_path / "copy" / "evals.db")
-    with closing(Cells(tmp_path / "copy" / "evals.db", 9, False)) as copied:
-        assert dict(copied) == {(0, 1): 0.5}
+    with closing(Cells(tmp_path / "copy" / "evals.db", Names("a", None, 9), False)) as copied:
+        assert dict(copied) == {("a", 1): 0.5}
 
 
 @pytest.mark.parametrize("stops_at", ["UPDATE writes SET is_next = 1",

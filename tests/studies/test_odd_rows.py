@@ -13,6 +13,7 @@ import pytest
 import pybandit as pb
 from pybandit.errors import StudyDamagedError
 from pybandit.studies import Study
+from pybandit.studies._cell_names import Names
 from pybandit.studies._cells import Cells
 from pybandit.studies._codec import decode, encode
 from pybandit.studies._export import export
@@ -272,16 +273,19 @@ def test_names_in_the_schema_that_are_no_text(path):
     refused(path, "malformed database schema")
 
 
+NAMES = Names("ab", None, 5)
+
+
 @pytest.mark.parametrize("statement, words", [
     ("CREATE VIEW more AS SELECT * FROM cells", "a file of scores: it has the view more"),
     ("ALTER TABLE cells ADD COLUMN more", "it has no table cells as it was made")])
 def test_tables_of_scores_that_nobody_made(tmp_path, statement, words):
     path = str(tmp_path / "scores.cells")
-    Cells(path, 5, False).close()
+    Cells(path, NAMES, False).close()
     with closing(sqlite3.connect(path)) as db:
         db.execute(statement)
     with pytest.raises(StudyDamagedError, match=words) as raised:
-        Cells(path, 5, False)
+        Cells(path, NAMES, False)
     assert path in str(raised.value)
 
 
@@ -320,25 +324,25 @@ def test_tables_of_the_user_s_own_may_stay(path):
 
 
 @pytest.mark.parametrize("statement, words", [
-    ("UPDATE cells SET score = 'x'", "cells: .* of .0, 1. is not what"),
+    ("UPDATE cells SET score = 'x'", "cells: .* of .*a.*1.* is not what"),
     ("UPDATE cells SET score = 9e999", "cells: "),
-    ("UPDATE cells SET model = 'x' WHERE model = 0", "cells: the place "),
-    ("UPDATE cells SET item = -1 WHERE item = 1", "cells: the place "),
+    ("UPDATE cells SET arm = x'00'", "cells: the place "),
+    ("UPDATE cells SET item = x'00'", "cells: the place "),
     ("UPDATE owners SET pid = 'x'", "owners: process 'x'"),
     ("UPDATE owners SET pid = 4611686018427387904", "owners: process 4611"),
     ("UPDATE owners SET beat = 'x'", "owners: process")])
 def test_rows_of_scores_that_nobody_wrote(tmp_path, statement, words):
     path = str(tmp_path / "scores")
-    store = Cells(path, 5, False)
-    store.update({(0, 1): 0.5})
-    store.claim([(1, 1)])
+    store = Cells(path, NAMES, False)
+    store.update({("a", 1): 0.5})
+    store.claim([("b", 1)])
     with closing(sqlite3.connect(path)) as db, db:
         assert db.execute(statement).rowcount
-    other = Cells(path, 5, False)
+    other = Cells(path, NAMES, False)
     with pytest.raises(StudyDamagedError, match=words) as raised:
         list(other)
-        other.get((0, 1))
-        other.claim([(1, 1)])
+        other.get(("a", 1))
+        other.claim([("b", 1)])
     assert path in str(raised.value)
     other.close()
     store.close()
