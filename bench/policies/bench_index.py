@@ -16,7 +16,8 @@ numba = pytest.importorskip("numba")
 
 SIZES = [10, 1000]
 HORIZON = 100_000
-OURS = [name for name in ("UCB1", "UCBV", "KLUCB", "ThompsonSampling") if hasattr(pb.policies, name)]
+OURS = [name for name in ("UCB1", "UCBV", "KLUCB", "ThompsonSampling")
+        if hasattr(pb.policies, name)]
 
 
 @numba.njit
