@@ -63,7 +63,7 @@ def test_nothing_is_loaded_from_elsewhere():
         path.read_text("utf-8"))]
 
 
-@pytest.mark.parametrize("name", ["BatchSAR", "best_of", "RacingSampler", "Study",
+@pytest.mark.parametrize("name", ["policies.BatchSAR", "best_of", "RacingSampler", "Study",
                                   "mcmc.ExactMinibatch", "stopping.GLR"])
 def test_a_page_of_the_reference_has_a_signature_and_an_example(name):
     text = PAGES[f"reference/api/pybandit.{name}.html"]
