@@ -71,7 +71,7 @@ def next(arguments):
     if arguments.out is not None:
         files = _files_of(arguments.out, len(texts))
         for path, text in zip(files, texts.values(), strict=True):
-            put(path, content_of(path, text), arguments.force)
+            put(path, content_of(path, text), arguments.overwrite)
     if arguments.json:
         say(arguments, batch_as_json(batch, plates) | {"files": files})
     elif not files:

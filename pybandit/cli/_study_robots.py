@@ -31,7 +31,7 @@ def robot_list(arguments, batch, plates):
         raise ValueError(f"--stock must have names that --format {form} can carry")
     files = [] if arguments.out is None else [arguments.out]
     if files:
-        put(arguments.out, content_of(arguments.out, text), arguments.force)
+        put(arguments.out, content_of(arguments.out, text), arguments.overwrite)
     slots = [f"slot {slot}: {kind} {name}" for (kind, name), slot in deck.items()]
     hand = [f"{label}, {n:,} wells, is not in the stock" for label, n in by_hand.items()]
     if arguments.json:

@@ -146,7 +146,7 @@ def _add_next(parts):
                       help="where the arms are kept: columns plate, well and arm")
     part.add_argument("--volume", type=float, metavar="V",
                       help="of each transfer: nl for an Echo, else ul")
-    part.add_argument("--force", action="store_true",
+    part.add_argument("--overwrite", action="store_true",
                       help="replace a file that holds something else")
 
 

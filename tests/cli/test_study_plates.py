@@ -39,7 +39,7 @@ def test_next_is_the_same_until_it_is_recorded(study, capsys):
     filled = Path("p0.csv").read_text()
     assert "p0.csv holds something else" in refused(capsys, "next", "-o", "p0.csv")
     assert Path("p0.csv").read_text() == filled
-    ok(capsys, "next", "-o", "p0.csv", "--force")
+    ok(capsys, "next", "-o", "p0.csv", "--overwrite")
     assert Path("p0.csv").read_text() == text and sorted(os.listdir()) == ["genes.csv", "p0.csv",
                                                                       "study.db"]
 
