@@ -65,6 +65,7 @@ PLOTS = {
     "compare, many policies": lambda ax: compared(12, checkpoints=CHECKPOINTS).plot(
         ax, of="regret", logy=True),
     "compare, without checkpoints": lambda ax: compared(12).plot(ax),
+    "compare, pulls": lambda ax: compared(3).plot(ax, of="pulls"),
     "simulate, error": lambda ax: compared(1)["top two, beta 0.1"].plot(ax),
     "simulate, pulls": lambda ax: compared(1)["top two, beta 0.1"].plot(ax, of="pulls"),
     "combine_estimators, means": lambda ax: estimated(12).plot(ax),

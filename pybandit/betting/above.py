@@ -3,6 +3,7 @@
 import numpy as np
 
 from pybandit._shared.checks import check_scalar
+from pybandit._shared.keywords import hinted_class
 from pybandit._shared.types import ArrayLike, Ints, Rng
 from pybandit.betting._kernels import ThresholdRace
 from pybandit.betting._paired import PairedRace
@@ -13,6 +14,7 @@ from pybandit.betting.options import Bets
 __all__ = ["BettingThreshold"]
 
 
+@hinted_class
 class BettingThreshold(PairedRace):
     """Which arms have a mean above a threshold, read as little as it takes.
 
@@ -54,6 +56,10 @@ class BettingThreshold(PairedRace):
     ------
     ValueError, TypeError
         Where an argument is outside its range.
+
+    See Also
+    --------
+    pybandit.evaluation.run_race : runs it on a table or a function, in one call.
 
     Notes
     -----

@@ -13,6 +13,7 @@ from pybandit._shared.checks import (
 )
 from pybandit._shared.count_rates import warn_of_rates
 from pybandit._shared.guard import Guard, made_already
+from pybandit._shared.keywords import hinted_class
 from pybandit._shared.types import ArrayLike, Floats, Ints
 from pybandit.betting._count_bets import Batch, Bets, after, log_wealth, no_bets, with_arm
 from pybandit.betting._count_checks import (
@@ -38,6 +39,7 @@ class _Told(NamedTuple):
     retired: frozenset[int]
 
 
+@hinted_class
 class CountRace(Made):
     """Find the best of several arms by counts: trials per batch, and the sum of their rewards.
 
@@ -364,8 +366,10 @@ class CountRace(Made):
     @guarded
     def __repr__(self) -> str:
         told, bets = self._race
-        return (f"<CountRace: the best of {bets.alive.size} arms, {int(bets.trials.sum()):,} "
-                f"trials in {len(told.batches):,} batches, {int(bets.alive.sum())} left>")
+        left = np.flatnonzero(bets.alive)
+        answer = f"best: arm {left[0]}" if left.size == 1 else f"{left.size} left"
+        return (f"<CountRace: {bets.alive.size} arms, {int(bets.trials.sum()):,} trials in "
+                f"{len(told.batches):,} batches, {answer}>")
 
     # -- state --------------------------------------------------------------------
 

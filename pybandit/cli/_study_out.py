@@ -52,7 +52,8 @@ def put(path, content, force):
     if file.exists() and not force:
         if file.read_bytes() == content:
             return
-        raise FileExistsError(f"{path} holds something else, results perhaps; --overwrite replaces it")
+        raise FileExistsError(f"{path} holds something else, results perhaps; "
+                              "--overwrite replaces it")
     with _drafted(file) as draft:
         draft.write_bytes(content)
 

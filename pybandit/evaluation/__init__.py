@@ -16,9 +16,9 @@ from pybandit.evaluation._pairs import best_of_pairs
 from pybandit.evaluation._reading import read_scores
 from pybandit.evaluation._run_race import run_race
 from pybandit.evaluation._stopping import RaceStopping
+from pybandit.evaluation._threshold import ThresholdResult
 from pybandit.evaluation.options import Calls, Items
 from pybandit.evaluation.result import BestOfResult
-from pybandit.evaluation.threshold import ThresholdResult
 
 __all__ = ["BestOfResult", "Calls", "Items", "RaceStopping", "ThresholdResult", "best_of",
            "best_of_async", "best_of_pairs", "group_weights", "read_scores", "run_race"]

@@ -4,6 +4,7 @@ import os
 from collections.abc import Hashable, MutableMapping, Sequence
 from typing import Any, Literal
 
+from pybandit._shared.keywords import hinted
 from pybandit._shared.types import ArrayLike, Rng
 from pybandit.betting.options import Costs, as_costs
 from pybandit.evaluation._calls import call_options, check_failed
@@ -19,6 +20,7 @@ from pybandit.evaluation.result import BestOfResult
 __all__ = ["best_of"]
 
 
+@hinted
 def best_of(scores: Any, models: int | Sequence[str] | None = None,
             items: int | Sequence[Hashable] | Items | None = None, *, k: int = 1,
             delta: float = 0.05, epsilon: float = 0.0, value_range: ArrayLike | None = None,

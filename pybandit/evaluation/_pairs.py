@@ -9,6 +9,7 @@ import numpy as np
 
 from pybandit._shared.checks import check_integer, check_numeric, refuse_masks, shown
 from pybandit._shared.errors import InfeasibleBudgetError
+from pybandit._shared.keywords import hinted
 from pybandit._shared.labels import aligned, in_order
 from pybandit._shared.types import Ints, Rng
 from pybandit.betting.options import Costs
@@ -28,6 +29,7 @@ __all__ = ["best_of_pairs"]
 FEW = 16
 
 
+@hinted
 def best_of_pairs(judge: Callable[[Any, Any, Ints], Any], models: int | Sequence[str],
                   items: int | Sequence[Hashable] | Items, *, baseline: int | str | None = None,
                   k: int = 1, delta: float = 0.05, epsilon: float = 0.0,

@@ -5,6 +5,7 @@ from collections.abc import Hashable, MutableMapping, Sequence
 from typing import Any
 
 from pybandit._shared.checks import shown
+from pybandit._shared.keywords import hinted
 from pybandit.betting._paired import PairedRace
 from pybandit.betting.above import BettingThreshold
 from pybandit.betting.budget import BudgetRace
@@ -12,13 +13,14 @@ from pybandit.betting.race import BettingRace
 from pybandit.evaluation._best_of import finish, played
 from pybandit.evaluation._calls import call_options
 from pybandit.evaluation._scores import as_source, options_of
+from pybandit.evaluation._threshold import ThresholdResult
 from pybandit.evaluation.options import Calls, Items, as_calls
 from pybandit.evaluation.result import BestOfResult
-from pybandit.evaluation.threshold import ThresholdResult
 
 __all__ = ["run_race"]
 
 
+@hinted
 def run_race(race: BettingRace | BudgetRace | BettingThreshold, scores: Any,
              models: int | Sequence[str] | None = None,
              items: int | Sequence[Hashable] | None = None, *, calls: Calls | None = None,

@@ -44,6 +44,8 @@ def _after(result):
         return f"after {result.cost:,.0f} of {_n_pairs(result):,} comparisons"
     after = (f"after {result.n_pulls:,} of {result.n_arms * result.n_items:,} scores "
              f"({percent(result.fraction_read)})")
+    if result.n_wasted:
+        after += f", and {result.n_wasted:,} more that were not needed"
     return after if result.cost is None else f"{after} that cost {result.cost:,.6g}"
 
 

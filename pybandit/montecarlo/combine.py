@@ -8,6 +8,7 @@ import numpy as np
 
 from pybandit._shared.checks import as_array, check_choice, check_flag, check_integer, shown
 from pybandit._shared.generators import seed_sequence_of
+from pybandit._shared.keywords import hinted
 from pybandit._shared.progress import make_bar
 from pybandit._shared.threads import with_context
 from pybandit._shared.types import ArrayLike, Rng
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["combine_estimators"]
 
 
+@hinted
 def combine_estimators(estimators: Sequence[Callable[..., Any]], budget: float | None = None, *,
                        policy: Any = "thompson-variance",
                        costs: Literal["equal", "measured"] = "equal",

@@ -175,10 +175,9 @@ cdef class BatchHalving(_BatchPolicy):
         while 0 < self.k << self.n_stages < self.n_arms:
             self.n_stages += 1
         if self.max_batches < self.n_stages:
-            raise InfeasibleBudgetError(f"max_batches must be at least {self.n_stages}, one for "
-                                        "each "
-                                   f"halving of {self.n_arms} arms to {self.k}; got "
-                                   f"{self.max_batches}")
+            raise InfeasibleBudgetError(
+                f"max_batches must be at least {self.n_stages}, one for each halving of "
+                f"{self.n_arms} arms to {self.k}; got {self.max_batches}")
         self.means = <double *>self._scratch(self.n_arms * sizeof(double))
         self.ranked = <pb_ranked *>self._scratch(2 * self.n_arms * sizeof(pb_ranked))
         self.kept = <unsigned char *>self._scratch(self.n_arms)

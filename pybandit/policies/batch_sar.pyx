@@ -103,7 +103,7 @@ cdef class BatchSAR(_AcceptingPolicy):
             raise InfeasibleBudgetError(
                 f"max_batches must be at least {least} for {self.n_arms} arms in batches of "
                 f"{self.batch_size} with at most {self.max_repeats} pulls of one; got "
-                f"{self.max_batches}")
+                f"{self.max_batches}: BatchScreening takes fewer")
         self.sar.n, self.sar.k = self.n_arms, self.k
         self.sar.size, self.sar.repeats = self.batch_size, self.max_repeats
         self.sar.max_batches = self.max_batches

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from pybandit._shared.checks import check_integer, shown
 from pybandit._shared.errors import InfeasibleBudgetError
+from pybandit._shared.keywords import hinted
 from pybandit._shared.progress import make_bar
 from pybandit._shared.types import Rng
 from pybandit.policies.base import NativePolicy
@@ -28,6 +29,7 @@ from pybandit.simulation.result import SimulationResult
 LONG = 200
 
 
+@hinted
 def compare(policies: Mapping[str, Callable[..., Any] | Policy], environment: Any,
             n_runs: int = 1000, *, answer: Answers = "best", max_pulls: int | None = None,
             checkpoints: ArrayLike | None = None, budgets: ArrayLike | None = None,

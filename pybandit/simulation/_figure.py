@@ -21,7 +21,7 @@ from pybandit._shared.intervals import mean_interval, wilson_interval
 
 LINE_POINTS, FEW_ARMS = 400, 100
 WORDS = {"error": "share of runs with an error, 95 %", "regret": "mean simple regret, 95 %",
-         "cumulative_regret": "mean regret of all pulls, 95 %"}
+         "cumulative_regret": "mean regret of all pulls, 95 %", "pulls": "mean pulls, 95 %"}
 
 
 def simulation_axes(result, of, ax, logx, logy):
@@ -62,13 +62,14 @@ def comparison_axes(results, of, ax, logx, logy):
     `results` maps names to `SimulationResult`.
     """
     first = next(iter(results.values()))
-    if first.checkpoints is None:
+    at_ends = first.checkpoints is None or of == "pulls"
+    if at_ends:
         ax = axes_or_new(ax, (6.4, height_for(len(results))))
         _draw_ends(ax, results, of)
     else:
         ax = axes_or_new(ax)
         _draw_curves(ax, results, of)
-    scale_axes(ax, logx, logy and first.checkpoints is not None)
+    scale_axes(ax, logx, logy and not at_ends)
     tidy(ax, f"{first.n_runs:,} runs of each policy")
     return ax
 
@@ -97,5 +98,5 @@ def _end(one, of):
     """Return mean and 95 % interval; regrets are never below 0, nor are their intervals."""
     if of == "error":
         return one.error_probability, *one.error_interval
-    mean, low, high = mean_interval(getattr(one, f"{of}s"))
+    mean, low, high = mean_interval(one.pulls if of == "pulls" else getattr(one, f"{of}s"))
     return mean, max(0.0, low), high

@@ -7,6 +7,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from pybandit._shared.checks import check_integer
+from pybandit._shared.keywords import hinted
 from pybandit._shared.progress import make_bar
 from pybandit._shared.types import Rng
 from pybandit.policies.policy import Policy
@@ -21,6 +22,7 @@ MOST_RUNS = 2**40
 Answers = str | Best | Above | ArrayLike | Callable[[Any], ArrayLike]
 
 
+@hinted
 def simulate(policy: Policy | Callable[[Any], Any], environment: Any, n_runs: int = 1000, *,
              metrics: Sequence[str | Callable[[Any, Any], float]]
              | Mapping[str, Callable[[Any, Any], float]] = (),

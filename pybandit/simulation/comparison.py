@@ -186,7 +186,8 @@ class Comparison:
         ----------
         ax : matplotlib.axes.Axes, optional
             Axes to draw on; a new pyplot figure by default.
-        of : {"error", "regret", "cumulative_regret"}
+        of : {"error", "regret", "cumulative_regret", "pulls"}
+            ``"pulls"`` are those until a policy stops, at its end.
         logx, logy : bool
             Use a logarithmic axis.
 
@@ -203,7 +204,7 @@ class Comparison:
         """
         from pybandit.simulation._figure import comparison_axes
 
-        check_choice("of", of, CURVES)
+        check_choice("of", of, (*CURVES, "pulls"))
         return comparison_axes(self.results, of, ax, logx, logy)
 
     def save(self, path: Any) -> None:

@@ -58,14 +58,14 @@ class Changes(Recorder):
         return self._batch(ledger.open)
 
     @writing
-    def tell(self, batch_id: int, results: ArrayLike, *, missing: str = "wait",
+    def tell(self, batch_id: int | Batch, results: ArrayLike, *, missing: str = "wait",
              positions: ArrayLike | None = None, who: str | None = None,
              source: dict[str, Any] | None = None) -> TellResult:
         """Record results of a batch: all, some, again, or late.
 
         Parameters
         ----------
-        batch_id : int
+        batch_id : int or Batch
         results : array_like of float, shape (n,)
             In the order of the batch's arms, by whose names a pandas.Series may be labelled; NaN
             as `missing` says.
@@ -118,13 +118,13 @@ class Changes(Recorder):
                           complete=wells.status != "open")
 
     @writing
-    def amend(self, batch_id: int, results: ArrayLike, *, positions: ArrayLike, reason: str,
+    def amend(self, batch_id: int | Batch, results: ArrayLike, *, positions: ArrayLike, reason: str,
               who: str | None = None, source: dict[str, Any] | None = None) -> AmendResult:
         """Correct results that are recorded, of a batch that is open or over; again is fine.
 
         Parameters
         ----------
-        batch_id : int
+        batch_id : int or Batch
         results : array_like of float, shape (n,)
             What they should have been; NaN withdraws one: its well counts as lost, and another
             result of it may be told.
@@ -181,7 +181,7 @@ class Changes(Recorder):
         return result
 
     @writing
-    def close_batch(self, batch_id: int) -> None:
+    def close_batch(self, batch_id: int | Batch) -> None:
         """Count what is not known of a batch as lost, and go on; again is fine.
 
         Raises
@@ -206,14 +206,14 @@ class Changes(Recorder):
             self._record("close", {"batch": wells.number}, wells)
 
     @writing
-    def abandon(self, batch_id: int, *, discard: bool = False) -> None:
+    def abandon(self, batch_id: int | Batch, *, discard: bool = False) -> None:
         """A batch was never carried out: nothing is spent; again is fine.
 
         The next `ask` gives the same arms under another id.
 
         Parameters
         ----------
-        batch_id : int
+        batch_id : int or Batch
         discard : bool, default False
             Whether results that were recorded are given up.
 

@@ -10,6 +10,7 @@ from pybandit._shared.checks import MOST_PULLS, check_in, check_integer, check_s
 from pybandit._shared.generators import seed_sequence_of
 from pybandit._shared.html import table
 from pybandit._shared.intervals import wilson_interval
+from pybandit._shared.keywords import hinted
 from pybandit._shared.optional import require
 from pybandit._shared.records import Record
 from pybandit._shared.types import ArrayLike, Floats, Ints, Rng
@@ -158,6 +159,7 @@ class CountPlan(Record):
         return float(ends[max(0, math.ceil(q * ends.size) - 1)])
 
 
+@hinted
 def plan_counts(rates: ArrayLike, batch_size: int, *, delta: float = 0.05,
                 ties: Literal["none", "any"] = "none", n_runs: int = 200, max_batches: int = 200,
                 power: float = 0.8, rng: Rng = None) -> CountPlan:

@@ -180,7 +180,9 @@ class Recorder:
         return wells
 
     def _wells(self, batch_id):
-        """The batch of an id."""
+        """Return the recorded batch of an id, or of a `Batch`."""
+        if isinstance(batch_id, Batch):
+            batch_id = batch_id.id
         number = check_integer("batch_id", batch_id, 0, LARGEST)
         opened = self._ledger.open
         if opened is not None and opened.number == number:

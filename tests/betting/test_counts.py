@@ -260,7 +260,7 @@ def test_states():
             one.tell_counts(one.split(500), one.split(500) // 3 * 1.0)
         assert again.capital.tolist() == race.capital.tolist()
         assert again.survivors.tolist() == race.survivors.tolist()
-    assert repr(race).startswith("<CountRace: the best of 5 arms, ")
+    assert repr(race).startswith("<CountRace: 5 arms, ")
 
 
 def test_what_is_refused():

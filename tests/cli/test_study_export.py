@@ -101,7 +101,8 @@ def test_a_million_wells_in_a_hundred_megabytes(tmp_path):
         assert sum(1 for _ in file) == 1_000_321
 
 
-@pytest.mark.parametrize("action", [["export", "other.db"], ["next", "-o", "other.db", "--overwrite"],
+@pytest.mark.parametrize("action", [["export", "other.db"],
+                                    ["next", "-o", "other.db", "--overwrite"],
                                     ["report", "-o", "other.db"]])
 def test_a_study_is_never_written_over(action, capsys, tmp_path, monkeypatch):
     """`export other.db` means that study, and names no file: other.db was lost."""

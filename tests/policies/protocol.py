@@ -98,7 +98,7 @@ def assert_known_on_the_way(make, bandit, check=lambda policy: None):
     for values in policy.pulls, policy.means, policy.variances, getattr(policy, "survivors", []):
         values[:] = [-1] * len(values)
     for arms, rewards in ([0], [0.5]), (policy.ask(), []):
-        with pytest.raises(ValueError, match="the policy is done"):
+        with pytest.raises(pb.errors.ProtocolError, match="the policy is done"):
             policy.tell(arms, rewards)
     assert frozen(policy.get_state()) == before and policy.recommend().tolist() == best
     return policy

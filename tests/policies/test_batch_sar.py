@@ -122,7 +122,7 @@ def test_the_smallest_budgets(n, k, b, r, least):
     assert not pb.policies.BatchSAR(n, k, batch_size=b, max_batches=least, max_repeats=r).done
     with pytest.raises(pb.errors.InfeasibleBudgetError,
                        match=rf"max_batches must be at least {least} .*got "
-                                                  rf"{least - 1}$"):
+                                                  rf"{least - 1}: BatchScreening takes fewer$"):
         pb.policies.BatchSAR(n, k, batch_size=b, max_batches=least - 1, max_repeats=r)
 
 

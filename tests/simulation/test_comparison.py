@@ -76,8 +76,9 @@ def test_pictures(pair, plain, of):
     assert [line.get_xdata()[0] for line in ends.lines if len(line.get_xdata()) == 1
             and line.get_marker() == "o"] == pytest.approx(value.tolist())
     assert pair.plot(ends, of=of) is ends
+    assert pair.plot(of="pulls").get_xlabel() == "mean pulls, 95 %"
     with pytest.raises(ValueError, match="of must be one of 'error', 'regret'"):
-        pair.plot(of="pulls")
+        pair.plot(of="batches")
 
 
 def test_files(pair, plain, tmp_path):

@@ -321,3 +321,10 @@ def test_a_series_is_in_the_order_of_its_labels():
     trials, sums = pandas.Series([9, 9], ["a", "b"]), pandas.Series([2, 1], ["b", "a"])
     with pytest.raises(ValueError, match="sums must have the index of trials"):
         pb.CountRace(2).tell_counts(trials, sums)
+
+
+def test_a_batch_is_reported_by_itself_or_by_its_id():
+    with Study.create(":memory:", pb.policies.Uniform(2, budget=4)) as study:
+        batch = study.ask()
+        assert study.tell(batch, [0.1, 0.2], positions=[0, 1]).n_new == 2
+        assert study.tell(batch.id, [0.3, 0.4], positions=[2, 3]).complete
