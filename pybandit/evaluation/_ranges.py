@@ -26,7 +26,11 @@ def range_of(value_range, scores, source, items):
     if items.population_size not in (None, source.n_items):
         raise ValueError("value_range must be given beside a population_size, for other items may "
                          f"have other scores: {SUCH_AS}")
-    bad = (values < 0) | (values > 1)  # lost scores, NaN, are refused elsewhere
+    if np.isnan(values).any():
+        row, column = np.argwhere(np.isnan(values))[0].tolist()
+        raise ValueError(f"scores must be finite; got nan for {source.model(column)}, "
+                         f"{source.item(row)}: take items whose score is lost out for all models")
+    bad = (values < 0) | (values > 1)
     if bad.any():
         row, column = np.argwhere(bad)[0].tolist()
         raise ValueError(f"value_range must be given for a table with cells outside [0, 1]: "

@@ -275,12 +275,15 @@ def test_the_range_is_known_of_tables_in_memory(tmp_path):
         pb.best_of(SCORES, items=world)
     with pytest.raises(ValueError, match="value_range must be given for scores that are not"):
         pb.best_of(np.load(tmp_path / "scores.npy", mmap_mode="r"))
-    for cell in (4000.0, -0.5, np.nan):
+    for cell in (4000.0, -0.5):
         scores = SCORES.copy()
         scores[3, 5] = cell
         with pytest.raises(ValueError, match=f"value_range must be .*; got {cell} for model 5, "
                                              "item 3"):
             pb.best_of(scores)
+    scores[3, 5] = np.nan
+    with pytest.raises(ValueError, match="scores must be finite; got nan for model 5, item 3"):
+        pb.best_of(scores)
 
 
 @pytest.mark.parametrize("bad, words", [

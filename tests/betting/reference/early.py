@@ -16,8 +16,7 @@ def played(make, known):
         if not all(cell in known for cell in cells):
             break
         rewards, costs = zip(*(known[cell] for cell in cells), strict=True)
-        race.tell(arms, items, rewards, costs if isinstance(getattr(race, "costs", None), str)
-                  else None)
+        race.tell(arms, items, rewards, None if None in costs else costs)
     return race
 
 
