@@ -56,13 +56,13 @@ os.register_at_fork(after_in_child=_forked)
 def not_made(owner):
     """The error of whatever is asked of an object whose `__init__` has not run."""
     return ProtocolError(f"this {owner.__name__} is not made: its __init__ has not run; a subclass "
-                        "calls super().__init__(...) first")
+                         "calls super().__init__(...) first")
 
 
 def made_already(owner):
     """The error of a second `__init__`."""
     return ProtocolError(f"this {owner.__name__} is made already: __init__ runs once; make another "
-                        "one instead")
+                         "one instead")
 
 
 cdef class Guard:
@@ -110,7 +110,7 @@ cdef class Guard:
     cdef int begin(self) except -1:
         if self.thread != SHUT or self.begun:
             raise ProtocolError(f"this {self.owner.__name__} is made already: __init__ cannot be "
-                               "called again")
+                                "called again")
         self.begun, self.reason = True, "its __init__ did not finish"
         return 0
 
@@ -149,9 +149,9 @@ cdef class Guard:
             return 0
         if self.thread == mine:
             raise ProtocolError(f"this {self.owner.__name__} is in use{self.doing}: it cannot be "
-                               "changed by what one of its own calls runs")
+                                "changed by what one of its own calls runs")
         raise ProtocolError(f"this {self.owner.__name__} is in use by another thread{self.doing}: "
-                           "each thread needs one of its own")
+                            "each thread needs one of its own")
 
     def __enter__(self):
         self.enter()

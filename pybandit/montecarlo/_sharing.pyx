@@ -100,8 +100,9 @@ cdef class SharedBudget(NativePolicy):
         if self._wants_costs:
             self.budget = check_positive("budget", budget)
             if self.budget < self.cost_floor:
-                raise InfeasibleBudgetError(f"budget must be at least cost_floor, {self.cost_floor!r}, "
-                                            f"which every run costs; got {self.budget!r}")
+                raise InfeasibleBudgetError(f"budget must be at least cost_floor, "
+                                            f"{self.cost_floor!r}, which every run costs; got "
+                                            f"{self.budget!r}")
         else:
             self.budget = check_integer("budget", budget, 1, MOST_PULLS)
             if self.budget < self.pilot * self.n_arms:

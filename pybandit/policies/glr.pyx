@@ -52,7 +52,8 @@ cdef class GLR:
         Law ``"gaussian"``: in [1e-150, 1e150].
     guarantee : {"proven", "heuristic"}, default "proven"
         Threshold of the rule. ``"proven"``: see Notes. ``"heuristic"``:
-        ``log((1 + log t) / delta)``, which papers use: lower, no proof; the errors that were measured are far below delta.
+        ``log((1 + log t) / delta)``, which papers use: lower, no proof; the errors that were
+        measured are far below delta.
     epsilon : float, default 0
         Gaussian laws: an answer may be worse than the best by as much. At 0 the rule
         goes on for ever where two arms are equal, and should.
@@ -146,7 +147,7 @@ cdef class GLR:
         delta = check_delta(delta)
         law = check_choice("law", law, tuple(LAWS))
         noise_std = check_deviation("noise_std", noise_std)
-        threshold = check_choice("guarantee", guarantee, ("proven", "heuristic"))
+        guarantee = check_choice("guarantee", guarantee, ("proven", "heuristic"))
         epsilon = check_scalar("epsilon", epsilon, "finite and at least 0", nonnegative)
         if law != "gaussian" and noise_std != 1.0:
             raise ValueError(f"noise_std is for law='gaussian' only; got {noise_std!r} with "

@@ -53,8 +53,8 @@ cdef class OCBA(SequentialPolicy):
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range; `InfeasibleBudgetError` if the budget does not reach the
-        first pulls.
+        If an argument is outside its range; `InfeasibleBudgetError` if the budget does not reach
+        the first pulls.
 
     See Also
     --------

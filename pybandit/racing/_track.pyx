@@ -201,8 +201,8 @@ def index_kind(factors, indices, default):
     """The kind of index stream that `indices` names; `default` where it is "auto"."""
     if isinstance(factors, BlockFactors):
         if indices != "auto":
-            raise ValueError(f"looks must have indices='auto' for Blocks, which are read as a whole; got "
-                             f"{indices!r}")
+            raise ValueError(f"looks must have indices='auto' for Blocks, which are read as "
+                             f"a whole; got {indices!r}")
         return "groups"
     n_factors = factors.n_factors if isinstance(factors, Factors) else factors.shape[0]
     if indices == "auto":
