@@ -143,7 +143,7 @@ def each(run):
 
 PROMISES = {
     # what, the error that is promised, how to count it, runs for each of --runs
-    "race(bound='betting'), one item of 1,000": (0.1, each(race_betting), 1),
+    "race(BettingBound), one item of 1,000": (0.1, each(race_betting), 1),
     "best_of, one item of 200": (0.1, each(best_of), 0.5),
     "best_of, stopped early: not among those left": (0.1, each(best_of_stopped), 0.5),
     "best_of(budget=), where decided": (0.1, each(best_of_budget), 0.5),
