@@ -71,7 +71,7 @@ MISTAKES = {
         lambda: pb.best_of(np.where(np.arange(150).reshape(50, 3) == 7, 4000.0, SCORES)),
         ValueError, "value_range must be given .* got 4000.0 for model 1, item 2"),
     "a lost score": (lambda: pb.best_of(np.where(SCORES > 0.99, np.nan, SCORES)), ValueError,
-                     "scores must be finite; got nan for item"),
+                     "scores must be finite; got nan for model"),
     "no items": (lambda: pb.best_of(judge, 3, value_range=(0, 1)), ValueError, "items must be"),
     "a flat table": (lambda: pb.best_of(np.zeros(5)), ValueError,
                      r"table \(items, models\) .* got ndarray of shape \(5,\)"),

@@ -4,9 +4,10 @@ import functools
 import inspect
 from collections.abc import Callable
 from difflib import get_close_matches
-from typing import ParamSpec, TypeVar
+from typing import Any, TypeVar, cast
 
-P, T, C = ParamSpec("P"), TypeVar("T"), TypeVar("C", bound=type)
+F = TypeVar("F", bound=Callable[..., Any])
+C = TypeVar("C", bound=type)
 
 # Words of other libraries, and earlier ones of this, by the word used here.
 OTHERS = {
@@ -21,21 +22,21 @@ GROUPS |= {name: f"items=Items(..., {name}=...)" for name in (
     "population_size", "weights", "prior_scores")}
 
 
-def hinted(function: Callable[P, T]) -> Callable[P, T]:
+def hinted(function: F) -> F:
     """Let a function name the nearest keyword when it gets one that it does not have."""
     known = dict(inspect.signature(function).parameters)
     takes_any = any(one.kind is one.VAR_KEYWORD for one in known.values())
     title = function.__qualname__.removesuffix(".__init__")
 
     @functools.wraps(function)
-    def checked(*arguments: P.args, **keywords: P.kwargs) -> T:
+    def checked(*arguments: Any, **keywords: Any) -> Any:
         if not (takes_any or keywords.keys() <= known.keys()):
             wrong = next(name for name in keywords if name not in known)
             raise TypeError(f"{title}() got an unexpected keyword argument {wrong!r}"
                             f"{_remedy(wrong, known)}")
         return function(*arguments, **keywords)
 
-    return checked
+    return cast(F, checked)
 
 
 def hinted_class(cls: C) -> C:
