@@ -119,7 +119,7 @@ class Workbook:
     def rows(self, name, most=MOST_ROWS):
         """Yield (row, values) of the first `most` rows of a sheet, as they are parsed.
 
-        Rows that are empty may be missing. A value is None if a cell is empty.
+        Rows without cells are left out. A value is None if a cell is empty.
         """
         last = 0
         try:
@@ -127,6 +127,10 @@ class Workbook:
                 for number, cells in self._parser(source).parse():
                     if most < MOST_ROWS and number > most:
                         break
+                    if not cells and number <= MOST_ROWS:
+                        if number > last:
+                            last = number
+                        continue
                     width = max((cell["column"] for cell in cells), default=0)
                     self._n_cells += width
                     if number > MOST_ROWS or self._n_cells > MOST_CELLS:
@@ -146,6 +150,12 @@ class Workbook:
         from openpyxl.worksheet._reader import FORMULA_TAG, INLINE_STRING, WorkSheetParser
 
         class Parser(WorkSheetParser):
+            def parse_row(self, element):
+                if len(element) or element.attrib:
+                    return super().parse_row(element)
+                self.row_counter += 1  # an empty row, of which a file may have many
+                return self.row_counter, ()
+
             def parse_cell(self, element):
                 # openpyxl would make an object of each run of an inline string
                 string = element.find(INLINE_STRING) if element.get("t") == "inlineStr" else None
