@@ -129,7 +129,8 @@ def _remedy(name: str) -> str:
 
     if name.startswith("_"):  # asked for by tools
         return ""
-    for door in {*__all__} - {*_HOMES, "get_include"}:
+    doors = [one for one in __all__ if one not in _HOMES and one != "get_include"]
+    for door in doors:
         if name in _importlib.import_module(f"pybandit.{door}").__all__:
             return f": it is pybandit.{door}.{name}"
     close = get_close_matches(name, __all__, 1)

@@ -5,8 +5,6 @@ import re
 
 DELIMITERS = (",", ";", "\t")
 LOST = ("", "na", "n/a", "#n/a", "nan", "null", "none")
-
-
 # A spreadsheet runs a cell that begins so, whatever the file's author meant by it.
 FORMULA = re.compile(r"'*[=+\-@\t\r]")
 

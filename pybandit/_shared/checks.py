@@ -1,11 +1,11 @@
 """Checks at the border: each names the argument, what came and what was expected."""
 
 import sys
-import warnings
 
 import numpy as np
 
-from pybandit._shared.errors import InfeasibleBudgetError, PybanditWarning
+from pybandit._shared.errors import InfeasibleBudgetError
+from pybandit._shared.warn import warn
 
 # what an int64 holds; what is exact in float64, in which pulls are counted too
 LARGEST = 2**63 - 1
@@ -126,8 +126,8 @@ def check_delta(delta):
     """Return `delta`, a probability of error, as a float in (0, 1); warn from 0.5 on."""
     delta = check_scalar("delta", delta, "in (0, 1)", lambda x: (x > 0) & (x < 1))
     if delta >= 0.5:
-        warnings.warn(f"delta is the probability of an error; got {delta:g}: for a confidence of "
-                      "95 % pass delta=0.05", PybanditWarning, stacklevel=3)
+        warn(f"delta is the probability of an error; got {delta:g}: for a confidence of 95 % pass "
+             "delta=0.05")
     return delta
 
 

@@ -2,8 +2,6 @@
 
 import math
 from dataclasses import fields
-from datetime import date
-from os import PathLike, fspath
 from typing import Any
 
 import numpy as np
@@ -21,11 +19,7 @@ def plain(value):
         return {key: plain(one) for key, one in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
         return [plain(one) for one in value]
-    if isinstance(value, bytes):
-        return value.hex()
-    if isinstance(value, PathLike):
-        return fspath(value)
-    return value.isoformat() if isinstance(value, date) else value
+    return value.hex() if isinstance(value, bytes) else value
 
 
 class Record:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from pybandit._shared.checks import check_scalar
-from pybandit._shared.keywords import hinted_class
+from pybandit._shared.keywords import hinted
 from pybandit._shared.types import ArrayLike, Ints, Rng
 from pybandit.betting._kernels import ThresholdRace
 from pybandit.betting._paired import PairedRace
@@ -14,7 +14,7 @@ from pybandit.betting.options import Bets
 __all__ = ["BettingThreshold"]
 
 
-@hinted_class
+@hinted(bets=Bets)
 class BettingThreshold(PairedRace):
     """Which arms have a mean above a threshold, read as little as it takes.
 

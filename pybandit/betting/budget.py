@@ -7,7 +7,7 @@ import numpy as np
 from pybandit._shared.checks import LARGEST, MOST_PULLS, check_integer, owned, shown
 from pybandit._shared.errors import InfeasibleBudgetError
 from pybandit._shared.generators import as_generator
-from pybandit._shared.keywords import hinted_class
+from pybandit._shared.keywords import hinted
 from pybandit._shared.types import ArrayLike, Ints, Rng
 from pybandit.betting._estimate import error_probability, strength_of
 from pybandit.betting._kernels import LeaderRace, TopKRace
@@ -22,7 +22,7 @@ __all__ = ["BudgetRace"]
 AT_FIRST = 0.5
 
 
-@hinted_class
+@hinted(bets=Bets, costs=Costs)
 class BudgetRace(PairedRace):
     """The best arm, or the k best, of a fixed set of items, for a budget of evaluations.
 

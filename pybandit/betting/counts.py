@@ -13,7 +13,7 @@ from pybandit._shared.checks import (
 )
 from pybandit._shared.count_rates import warn_of_rates
 from pybandit._shared.guard import Guard, made_already
-from pybandit._shared.keywords import hinted_class
+from pybandit._shared.keywords import hinted
 from pybandit._shared.types import ArrayLike, Floats, Ints
 from pybandit.betting._count_bets import Batch, Bets, after, log_wealth, no_bets, with_arm
 from pybandit.betting._count_checks import (
@@ -39,7 +39,7 @@ class _Told(NamedTuple):
     retired: frozenset[int]
 
 
-@hinted_class
+@hinted()
 class CountRace(Made):
     """Find the best of several arms by counts: trials per batch, and the sum of their rewards.
 

@@ -14,7 +14,7 @@ from pybandit._shared.checks import (
     refuse_masks,
     shown,
 )
-from pybandit._shared.keywords import hinted_class
+from pybandit._shared.keywords import hinted
 from pybandit._shared.types import ArrayLike
 from pybandit.betting.limits import MOST_BETS
 
@@ -27,7 +27,7 @@ MIXTURES = ("plug-in", "product", "ebmix")
 USUAL_BETS = 16
 
 
-@hinted_class
+@hinted()
 @dataclass(frozen=True, eq=False)
 class Costs:
     """Costs of scores, and the most that may be spent.
@@ -87,7 +87,7 @@ class Costs:
                              f"{self.budget} and {self.max_cost}")
 
 
-@hinted_class
+@hinted()
 @dataclass(frozen=True)
 class Bets:
     """Kind of the bets of a race.

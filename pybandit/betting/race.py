@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from pybandit._shared.checks import check_integer
-from pybandit._shared.keywords import hinted_class
+from pybandit._shared.keywords import hinted
 from pybandit._shared.types import ArrayLike, Ints, Rng
 from pybandit.betting._kernels import LeaderRace, TopKRace
 from pybandit.betting._need import between
@@ -22,7 +22,7 @@ __all__ = ["BettingRace"]
 NEAR_SHARE = 0.05
 
 
-@hinted_class
+@hinted(bets=Bets, costs=Costs)
 class BettingRace(PairedRace):
     """The best arm, or the k best, of a fixed set of items, read as little as it takes.
 

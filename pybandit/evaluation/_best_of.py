@@ -20,7 +20,7 @@ from pybandit.evaluation.result import BestOfResult
 __all__ = ["best_of"]
 
 
-@hinted
+@hinted(calls=Calls, items=Items, costs=Costs)
 def best_of(scores: Any, models: int | Sequence[str] | None = None,
             items: int | Sequence[Hashable] | Items | None = None, *, k: int = 1,
             delta: float = 0.05, epsilon: float = 0.0, value_range: ArrayLike | None = None,

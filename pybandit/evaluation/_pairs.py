@@ -29,7 +29,7 @@ __all__ = ["best_of_pairs"]
 FEW = 16
 
 
-@hinted
+@hinted(calls=Calls)
 def best_of_pairs(judge: Callable[[Any, Any, Ints], Any], models: int | Sequence[str],
                   items: int | Sequence[Hashable] | Items, *, baseline: int | str | None = None,
                   k: int = 1, delta: float = 0.05, epsilon: float = 0.0,

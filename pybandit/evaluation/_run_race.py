@@ -20,7 +20,7 @@ from pybandit.evaluation.result import BestOfResult
 __all__ = ["run_race"]
 
 
-@hinted
+@hinted(calls=Calls, items=Items)
 def run_race(race: BettingRace | BudgetRace | BettingThreshold, scores: Any,
              models: int | Sequence[str] | None = None,
              items: int | Sequence[Hashable] | None = None, *, calls: Calls | None = None,

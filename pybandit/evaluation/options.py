@@ -16,7 +16,7 @@ from pybandit._shared.checks import (
     refuse_masks,
     shown,
 )
-from pybandit._shared.keywords import hinted_class
+from pybandit._shared.keywords import hinted
 from pybandit._shared.types import ArrayLike
 from pybandit.betting._sequence_checks import check_population
 from pybandit.evaluation._keys import items_of
@@ -26,7 +26,7 @@ __all__ = ["Calls", "Items"]
 CONCURRENCY = 64
 
 
-@hinted_class
+@hinted()
 @dataclass(frozen=True, eq=False)
 class Items:
     """Items that models are scored on, and the population that the question is about.
@@ -94,7 +94,7 @@ class Items:
                      lambda x: np.isfinite(x) & (x > 0))
 
 
-@hinted_class
+@hinted()
 @dataclass(frozen=True, eq=False)
 class Calls:
     """Calls of a function of scores: how many at once, what happens if they fail.

@@ -16,7 +16,7 @@ from pybandit._shared.checks import (
     nonnegative,
 )
 from pybandit._shared.generators import as_generator
-from pybandit._shared.keywords import hinted_class
+from pybandit._shared.keywords import hinted
 from pybandit._shared.types import ArrayLike, Floats, Ints, Rng
 from pybandit._shared.version import __version__
 from pybandit.mcmc._bounded import MOST_ROWS, Bounded
@@ -73,7 +73,7 @@ class ExactStep(Record):
     n_evaluations: int
 
 
-@hinted_class
+@hinted()
 class ExactMinibatch:
     """Metropolis-Hastings that reads few rows a step and has the posterior as its law.
 

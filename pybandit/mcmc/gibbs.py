@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pybandit._shared.checks import check_choice, check_integer, check_numeric, shown
-from pybandit._shared.keywords import hinted_class
+from pybandit._shared.keywords import hinted
 from pybandit._shared.types import ArrayLike, Ints, Rng
 from pybandit.mcmc._chains import Layout, attributes_of, check_labels, check_name, sample_chains
 from pybandit.mcmc._gibbs import GraphChain
@@ -30,7 +30,7 @@ METHODS = ("race", "exact", "poisson")
 RATE = 1.0
 
 
-@hinted_class
+@hinted(looks=Looks)
 class RacingGibbs:
     """Gibbs sampling of discrete variables whose conditionals are products of many factors.
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from pybandit._shared.checks import check_flag, check_in, check_integer, shown
 from pybandit._shared.generators import as_generator
-from pybandit._shared.keywords import hinted_class
+from pybandit._shared.keywords import hinted
 from pybandit._shared.types import ArrayLike, Floats, Ints, Rng
 from pybandit.mcmc._bounded import check_control, factors_of
 from pybandit.mcmc._chains import Layout, attributes_of, check_labels, check_name, sample_chains
@@ -69,7 +69,7 @@ class MetropolisStep(Record):
     n_evaluations: int
 
 
-@hinted_class
+@hinted(looks=Looks)
 class RacingMetropolis:
     """Metropolis-Hastings whose test reads no more data than it takes to be sure.
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["combine_estimators"]
 
 
-@hinted
+@hinted()
 def combine_estimators(estimators: Sequence[Callable[..., Any]], budget: float | None = None, *,
                        policy: Any = "thompson-variance",
                        costs: Literal["equal", "measured"] = "equal",

@@ -29,7 +29,7 @@ from pybandit.simulation.result import SimulationResult
 LONG = 200
 
 
-@hinted
+@hinted()
 def compare(policies: Mapping[str, Callable[..., Any] | Policy], environment: Any,
             n_runs: int = 1000, *, answer: Answers = "best", max_pulls: int | None = None,
             checkpoints: ArrayLike | None = None, budgets: ArrayLike | None = None,

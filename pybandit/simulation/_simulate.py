@@ -22,7 +22,7 @@ MOST_RUNS = 2**40
 Answers = str | Best | Above | ArrayLike | Callable[[Any], ArrayLike]
 
 
-@hinted
+@hinted()
 def simulate(policy: Policy | Callable[[Any], Any], environment: Any, n_runs: int = 1000, *,
              metrics: Sequence[str | Callable[[Any, Any], float]]
              | Mapping[str, Callable[[Any, Any], float]] = (),

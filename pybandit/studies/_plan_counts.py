@@ -159,7 +159,7 @@ class CountPlan(Record):
         return float(ends[max(0, math.ceil(q * ends.size) - 1)])
 
 
-@hinted
+@hinted()
 def plan_counts(rates: ArrayLike, batch_size: int, *, delta: float = 0.05,
                 ties: Literal["none", "any"] = "none", n_runs: int = 200, max_batches: int = 200,
                 power: float = 0.8, rng: Rng = None) -> CountPlan:
