@@ -1,4 +1,4 @@
-"""Notebooks, made of code and run as users run them: each in a kernel of its own."""
+"""Notebooks made of code, each run in a new kernel."""
 
 import os
 import re

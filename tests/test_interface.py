@@ -19,7 +19,7 @@ OLD_WORDS = {
 # scikit-learn's words, and letters of a model
 OTHER_WORDS = {"BanditSearchCV", "CIRCaplet"}
 BY_NAME = {"rng", "delta", "budget", "max_pulls", "progress", "n_threads", "noise_std"}
-# functions of numbers, and environments, which are nothing but means and noise
+# functions of numbers, and environments, whose only parameters are means and noise
 BY_POSITION = {
     "combine_estimators", "b_normal", "boundary", "kl_variance", "empirical_bernstein_serfling",
     "GaussianBandit", "UniformBandit", "TruncatedNormalBandit", "Environment",

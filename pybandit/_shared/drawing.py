@@ -117,7 +117,7 @@ def draw_points(axis, means, lows, highs, names, colours):
 
 
 def height_for(rows):
-    """Return the height in inches of axes with so many named rows."""
+    """Return the height in inches of axes with this number of named rows."""
     return max(2.4, 0.9 + 0.2 * rows)
 
 

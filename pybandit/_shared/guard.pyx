@@ -151,7 +151,7 @@ cdef class Guard:
             raise ProtocolError(f"this {self.owner.__name__} is in use{self.doing}: it cannot be "
                                 "changed by what one of its own calls runs")
         raise ProtocolError(f"this {self.owner.__name__} is in use by another thread{self.doing}: "
-                            "each thread needs one of its own")
+                            "each thread needs its own")
 
     def __enter__(self):
         self.enter()

@@ -1,4 +1,4 @@
-"""All wells of a study as text, some thousands at a time.
+"""All wells of a study as text, a few thousand at a time.
 
 Only the time of each result, and who told it, are in memory for all wells at once.
 """

@@ -60,9 +60,9 @@ class Looks(Recorder):
         arms = np.asarray(policy.recommend())
         return Recommendation(
             best_arms=arms, best_names=self._names[arms].tolist(),
-            names=tuple(self._names.tolist()),
-            means=policy.means[arms], pulls=policy.pulls[arms], n_pulls=policy.n_pulls,
-            decided=bool(policy.done), unmeasured=np.flatnonzero(policy.pulls == 0))
+            names=tuple(self._names.tolist()), means=policy.means[arms],
+            pulls=policy.pulls[arms], n_pulls=policy.n_pulls, decided=bool(policy.decided),
+            done=bool(policy.done), unmeasured=np.flatnonzero(policy.pulls == 0))
 
     @reading
     def status(self) -> Status:

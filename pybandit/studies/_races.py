@@ -70,6 +70,11 @@ class RacePolicy:
     def k(self):
         return getattr(self.race, "k", 1)
 
+    @property
+    def decided(self):
+        """True if the answer is proven; a race on counts is then done."""
+        return getattr(self.race, "decided", self.race.done)
+
     def __getattr__(self, name):
         if name in ("n_arms", "done", "n_pulls", "n_batches", "pulls", "means", "survivors",
                     "recommend"):
@@ -115,8 +120,8 @@ def as_policy(policy):
     if type(policy) is not RACES.get(name):
         raise TypeError(f"policy must be a race of pybandit's, or a Policy; got {name}")
     if policy._is_told_costs():
-        raise ValueError("policy must be a race whose costs are known before: a study records no "
-                         "others; got costs that are told")
+        raise ValueError("policy must be a race whose costs are known beforehand, since a study "
+                         "records no costs; got costs='told'")
     if "ahead" in policy.get_state():
         raise ValueError("policy must be a race that was told whole blocks; got one with answers "
                          "ahead of its block: a study keeps these itself")

@@ -43,7 +43,7 @@ def typed(path, table, cursor, *kinds, ordered=False):
 
 
 def decoded(path, place, *contents):
-    """The values of these bytes; a StudyDamagedError that names the place where they are none."""
+    """Return the values of these bytes; StudyDamagedError, with the place, if invalid."""
     try:
         return list(map(decode, contents))
     except ValueError as error:

@@ -12,7 +12,7 @@ HEAD = re.compile("[0-9a-fA-F]{64}")
 
 
 def verified(store, policy_type, head=None):
-    """Check a store in a transaction; what was found whole. Raises `StudyDamagedError`."""
+    """Check a store in a transaction; return a `VerifyResult` or raise `StudyDamagedError`."""
 
     def demand(holds, what):
         if not holds:

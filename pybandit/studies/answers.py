@@ -30,7 +30,10 @@ class Recommendation(Record):
     n_pulls : int
         Pulls of all arms, lost ones included.
     decided : bool
-        True if the policy is done.
+        True if the policy or race is sure of the answer with its delta. Policies without a delta,
+        and those that `max_pulls` stopped, never are.
+    done : bool
+        True if the policy asks for nothing more.
     unmeasured : ndarray of int64
         Arms without a reward, ascending: nothing is known of them. Some may be among
         `best_arms` if a policy returns k arms in any case.
@@ -60,6 +63,7 @@ class Recommendation(Record):
     pulls: np.ndarray
     n_pulls: int
     decided: bool
+    done: bool
     unmeasured: np.ndarray
 
     @property
@@ -77,12 +81,15 @@ class Recommendation(Record):
         found = self.best_names[:SHOWN]
         if len(self.best_names) > SHOWN:
             found = [*found, f"{len(self.best_names) - SHOWN} others"]
-        words = ", ".join(found[:-1]) + " and " + found[-1] if len(found) > 1 else "".join(found)
-        verb = "lead" if not self.decided else "are the best of"
-        if len(found) < 2:
-            verb = {"lead": "leads", "are the best of": "is the best of"}[verb]
-        return (f"{words or 'no arm'} {verb} {len(self.names):,} arms after {self.n_pulls:,} "
-                "pulls.")
+        words = " and ".join(filter(None, [", ".join(found[:-1]), *found[-1:]])) or "no arm"
+        is_one = len(found) < 2
+        if self.decided:
+            verb = "is the best of" if is_one else "are the best of"
+        elif self.done:
+            verb = "is chosen among" if is_one else "are chosen among"
+        else:
+            verb = "leads" if is_one else "lead"
+        return f"{words} {verb} {len(self.names):,} arms after {self.n_pulls:,} pulls."
 
     def to_frame(self) -> Any:
         """Return a pandas.DataFrame with a row per arm of `best_arms`: mean and pulls.
@@ -107,19 +114,19 @@ class Recommendation(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SplitCheck(Record):
-    """The test that visits draw their arms by the shares: a sample-ratio mismatch.
+    """Test that visits are split by the shares (sample-ratio mismatch).
 
     Attributes
     ----------
     names : list of str
-        Of the arms among which visits are split now.
+        Names of the arms among which visits are split now.
     trials : ndarray of int64
-        Visits since this is so; an arm that is dropped or comes begins a new part.
+        Visits per arm since an arm was last added or dropped.
     shares : ndarray of float64
-        Expected; they add up to 1.
+        Expected shares, with sum 1.
     p_value : float
-        Of all parts together, at any number of looks: if the split is by the shares it is ever
-        at most x with probability at most x.
+        Valid at any number of looks: if visits are split by the shares, it is ever at most x
+        with probability at most x.
     mismatch : bool
         True if `p_value` is at most .01.
 
@@ -149,7 +156,7 @@ class SplitCheck(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Status(Record):
-    """Where a study is.
+    """State of a study: pulls, batches, and results that are missing.
 
     Attributes
     ----------
@@ -157,29 +164,29 @@ class Status(Record):
         The file, and the name of the policy's class.
     n_arms, k : int
     done : bool
-        Whether the policy asks for nothing more.
+        True if the policy asks for nothing more.
     n_pulls, n_batches : int
-        What the policy was told, lost pulls included.
+        Pulls and batches reported to the policy, lost pulls included.
     n_lost : int
-        Pulls whose result the policy does not have; `n_late` of them came, and wait.
+        Pulls without a result; results of `n_late` of them have arrived since.
     n_asked : int
-        Batches asked for: those told, the open one and the abandoned.
+        Batches asked for: reported, open and abandoned.
     open_batch : int or None
-        Id of the batch that is open.
+        Id of the open batch.
     n_open : int
-        Wells of the open batch that are not yet known.
+        Wells of the open batch without a result.
     n_late : int
-        Late results that wait until the open batch is told.
+        Late results, which the policy receives with the open batch.
     n_unmeasured : int
-        Arms without a reward; where `done`, never measured.
+        Arms without a reward.
     silent : list of str
         Arms that lost `silent_after` pulls in a row and have not answered since, see `Policy`.
     survivors : ndarray of int64, or None
-        Arms still pulled, where the policy has such.
+        Arms that are not eliminated; None if the policy eliminates none.
     budget, max_batches : int or None
-        What the policy may spend, where it says so.
+        Limits of the policy; None if it has none.
     pulls_left, batches_left : int or None
-        Of these.
+        Pulls and batches up to these limits.
     n_amendments : int
         Amendments recorded.
     split : SplitCheck or None

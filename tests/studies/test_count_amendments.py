@@ -79,6 +79,7 @@ def test_a_winner_may_have_won_no_longer():
     for day in range(3):
         study.tell_counts({"old": (2500, 100 + day), "new": (2500, 150 + day)}, key=f"day {day}")
     assert study.status().done and study.recommend().best_names == ["new"]
+    assert study.recommend().decided and "new is the best of" in study.recommend().summary()
     for day in range(3):
         study.amend_counts(f"day {day}", {"new": (2450, 101 + day)}, reason="orders returned")
     assert not study.status().done and study.policy.survivors.tolist() == [0, 1]

@@ -84,8 +84,9 @@ def test_a_batch_from_ask_to_the_answer():
     assert (found.best_arms.tolist(), found.best_names, found.means.tolist(),
             found.pulls.tolist()) == ([1], ["b"], [0.5], [1])
     assert (found.best, found.best_name, found.names) == (1, "b", ("a", "b", "c"))
-    assert found.summary() == "b is the best of 3 arms after 6 pulls." and found.decided
-    assert repr(found) == "<Recommendation: b is the best of 3 arms after 6 pulls>"
+    assert found.summary() == "b is chosen among 3 arms after 6 pulls."
+    assert found.done and not found.decided  # a fixed budget proves nothing
+    assert repr(found) == "<Recommendation: b is chosen among 3 arms after 6 pulls>"
     assert found.to_dict()["best_arms"] == [1]
     rows = study.history()
     assert list(rows["state"]) == ["known", "lost", "known", "known", "known", "known"]
