@@ -82,13 +82,15 @@ def test_texts_do_not_overlap_and_are_inside(name):
     assert not outside
 
 
-@each
-def test_curves_differ_in_colour_or_style(name):
+@pytest.mark.parametrize("name, n_curves", [
+    ("best_of", 12), ("best_of, not decided", 12), ("compare, few policies", 3),
+    ("compare, many policies", 12)])
+def test_curves_differ_in_colour_or_style(name, n_curves):
     ax = PLOTS[name](None)
     curves = [line for line in ax.lines
               if not line.get_label().startswith("_") and len(line.get_xdata()) > 1]
     looks = {(str(line.get_color()), line.get_linestyle()) for line in curves}
-    assert len(looks) == len(curves)
+    assert len(looks) == len(curves) == n_curves
 
 
 def test_forty_lines_differ_and_more_are_grey_but_for_ten():
