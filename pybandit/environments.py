@@ -23,7 +23,5 @@ from pybandit.simulation.environments import (
 )
 
 __all__ = ["BernoulliBandit", "BinomialBandit", "CIRCaplet", "CostlyBandit", "EmpiricalBandit",
-           "Environment",
-           "GaussianBandit", "LogisticEvidence", "ScaledBernoulliBandit", "TableBandit",
-           "TruncatedNormalBandit",
-           "UniformBandit"]
+           "Environment", "GaussianBandit", "LogisticEvidence", "ScaledBernoulliBandit",
+           "TableBandit", "TruncatedNormalBandit", "UniformBandit"]

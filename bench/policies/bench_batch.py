@@ -84,8 +84,7 @@ def test_batch_sar(timed, bare, users, n_batches, repeats, role):
     else:
         timed(group, role, lambda: run_once(
             lambda e: pb.policies.BatchSAR(e.n_arms, K, batch_size=FOLLOWED, max_batches=n_batches,
-                                           max_repeats=repeats), users),
-              rounds=3)
+                                           max_repeats=repeats), users), rounds=3)
 
 
 @pytest.mark.parametrize("role", ["bare loop", "BatchRacing"])

@@ -60,8 +60,7 @@ def numpy_round(covariance, means, t):
 def scikit_round(points, seen, rewards):
     from sklearn.gaussian_process import GaussianProcessRegressor
 
-    regressor = GaussianProcessRegressor(pb.kernels.rbf(0.5**0.5), alpha=NOISE**2,
-                                         optimizer=None)
+    regressor = GaussianProcessRegressor(pb.kernels.rbf(0.5**0.5), alpha=NOISE**2, optimizer=None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         regressor.fit(points[seen], rewards)

@@ -57,37 +57,45 @@ def ucbe(environment, n):
                             complexity=(1.0 / gaps(environment.means) ** 2).sum())
 
 
-# name: what it takes from pybandit, and how it is made for n pulls. SHVar knows the
-# variances, UGapEb the largest, and GapE, GapEV and UCBE how hard the problem is.
-MAKERS = {
-    "Uniform": ("Uniform", lambda e, n: pb.policies.Uniform(e.n_arms, budget=n)),
-    "SuccessiveRejects": ("SuccessiveRejects", lambda e,
-                          n: pb.policies.SuccessiveRejects(e.n_arms, budget=n)),
-    "SequentialHalving": ("SequentialHalving", lambda e,
-                          n: pb.policies.SequentialHalving(e.n_arms, budget=n)),
-    "SequentialHalving, reuse": (
-        "SequentialHalving", lambda e,
-                                 n: pb.policies.SequentialHalving(e.n_arms, budget=n, reuse=True)),
-    "SHVar": ("SHVar", lambda e, n: pb.policies.SHVar(e.n_arms, budget=n, noise_std=e.noise_std)),
-    "SHVar, reuse": ("SHVar", lambda e,
-                     n: pb.policies.SHVar(e.n_arms, budget=n, noise_std=e.noise_std, reuse=True)),
-    "SHAdaVar": ("SHAdaVar", lambda e, n: pb.policies.SHAdaVar(e.n_arms, budget=n)),
-    "SHAdaVar, reuse": ("SHAdaVar", lambda e,
-                        n: pb.policies.SHAdaVar(e.n_arms, budget=n, reuse=True)),
-    "GapE": ("GapE", gape),
-    "GapEV": ("GapEV", gapev),
-    "UCBE": ("UCBE", ucbe),
-    "UGapEb": ("UGapEb", lambda e,
-               n: pb.policies.UGapEb(e.n_arms, budget=n, noise_std=e.noise_std.max())),
-    "VBR": ("VBR", lambda e, n: pb.policies.VBR(e.n_arms, budget=n)),
-    "EBTC": ("EBTC", lambda e, n: pb.policies.EBTC(e.n_arms, max_pulls=n)),
-    "OCBA": ("OCBA", lambda e, n: pb.policies.OCBA(e.n_arms, budget=n)),
-    "EBTC, estimated": (
-        "EBTC", lambda e, n: pb.policies.EBTC(e.n_arms, max_pulls=n, noise_std="estimated")),
-    "ContinuousRejects": ("ContinuousRejects", lambda e,
-                          n: pb.policies.ContinuousRejects(e.n_arms, budget=n)),
+def of_budget(cls, **options):
+    """Return a function that makes this policy for n pulls."""
+    return lambda environment, n: cls(environment.n_arms, budget=n, **options)
+
+
+def shvar(environment, n, **options):
+    return pb.policies.SHVar(environment.n_arms, budget=n, noise_std=environment.noise_std,
+                             **options)
+
+
+def ugapeb(environment, n):
+    return pb.policies.UGapEb(environment.n_arms, budget=n, noise_std=environment.noise_std.max())
+
+
+def ebtc(environment, n, **options):
+    return pb.policies.EBTC(environment.n_arms, max_pulls=n, **options)
+
+
+# Functions that make a policy for n pulls. SHVar knows the standard deviations, UGapEb the largest
+# of them, and GapE, GapEV and UCBE how hard the problem is.
+POLICIES = {
+    "Uniform": of_budget(pb.policies.Uniform),
+    "SuccessiveRejects": of_budget(pb.policies.SuccessiveRejects),
+    "SequentialHalving": of_budget(pb.policies.SequentialHalving),
+    "SequentialHalving, reuse": of_budget(pb.policies.SequentialHalving, reuse=True),
+    "SHVar": shvar,
+    "SHVar, reuse": functools.partial(shvar, reuse=True),
+    "SHAdaVar": of_budget(pb.policies.SHAdaVar),
+    "SHAdaVar, reuse": of_budget(pb.policies.SHAdaVar, reuse=True),
+    "GapE": gape,
+    "GapEV": gapev,
+    "UCBE": ucbe,
+    "UGapEb": ugapeb,
+    "VBR": of_budget(pb.policies.VBR),
+    "EBTC": ebtc,
+    "OCBA": of_budget(pb.policies.OCBA),
+    "EBTC, estimated": functools.partial(ebtc, noise_std="estimated"),
+    "ContinuousRejects": of_budget(pb.policies.ContinuousRejects),
 }
-POLICIES = {name: make for name, (needs, make) in MAKERS.items() if hasattr(pb.policies, needs)}
 
 
 def measure(make, environment, n, n_runs, seed):

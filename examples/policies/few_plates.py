@@ -86,8 +86,8 @@ class ByHand(pb.Policy):
 
 
 POLICIES = {"by hand": ByHand, "BatchScreening": pb.policies.BatchScreening,
-            "BatchSAR": pb.policies.BatchSAR,
-            "BatchHalving": pb.policies.BatchHalving, "RoundRobin": pb.policies.RoundRobin}
+            "BatchSAR": pb.policies.BatchSAR, "BatchHalving": pb.policies.BatchHalving,
+            "RoundRobin": pb.policies.RoundRobin}
 
 
 def hits(policy, environment):
@@ -101,10 +101,10 @@ def measure(make, n, noise, n_batches, n_runs, seed, k=K, wells=WELLS):
         make(n, k, batch_size=wells, max_batches=n_batches)
     except pb.errors.InfeasibleBudgetError:
         return None
-    result = pb.simulate(lambda environment: make(
-        environment.n_arms, k, batch_size=wells, max_batches=n_batches),
-                         lambda rng: NOISES[noise](rng.normal(size=n)), n_runs, rng=seed,
-                         metrics=[hits], progress=False)
+    result = pb.simulate(
+        lambda environment: make(environment.n_arms, k, batch_size=wells, max_batches=n_batches),
+        lambda rng: NOISES[noise](rng.normal(size=n)), n_runs, rng=seed, metrics=[hits],
+        progress=False)
     return result.metrics["hits"]
 
 

@@ -26,9 +26,8 @@ RULES = {
     "T3C": lambda k, rule: pb.policies.TopTwo(k, stopping=rule),
     "T3C, ids": lambda k, rule: pb.policies.TopTwo(k, stopping=rule, beta="ids"),
     "EB-TC": lambda k, rule: pb.policies.TopTwo(k, stopping=rule, leader="empirical"),
-    "EB-TCI, ids": lambda k,
-         rule: pb.policies.TopTwo(k, stopping=rule, leader="empirical", beta="ids",
-                                  challenger="cost-improved"),
+    "EB-TCI, ids": lambda k, rule: pb.policies.TopTwo(
+        k, stopping=rule, leader="empirical", challenger="cost-improved", beta="ids"),
     "TTUCB": lambda k, rule: pb.policies.TopTwo(k, stopping=rule, leader="ucb"),
     "EBTC": lambda k, rule: pb.policies.EBTC(k, epsilon=0.0, stopping=rule),
     "SuccessiveElimination": lambda k, rule: pb.policies.SuccessiveElimination(k, stopping=rule),
@@ -59,11 +58,11 @@ def gaussian(rules, own_bounds, n_runs, seed):
     least = lower_bound(MEANS, delta=0.1) / (0.8 * np.log(9.0))  # T
     print(f"{'pulls over ' + format(least, ',.0f') + ' log(1/delta)':<32}"
           + "".join(f"{delta:>18}" for delta in DELTAS))
-    for threshold in "heuristic", "proven":
+    for guarantee in "heuristic", "proven":
         for name, make in rules.items():
-            cells = [cell(lambda e, d=delta, m=make, g=threshold: m(10, GLR(delta=d, guarantee=g)),
+            cells = [cell(lambda e, d=delta, m=make, g=guarantee: m(10, GLR(delta=d, guarantee=g)),
                           arms, n_runs, seed, least * np.log(1 / delta)) for delta in DELTAS]
-            print(f"{name + ', ' + threshold:<32}" + "".join(f"{text:>18}" for text in cells))
+            print(f"{name + ', ' + guarantee:<32}" + "".join(f"{text:>18}" for text in cells))
     n_runs = max(2, n_runs // 10)
     for name, make in own_bounds.items():
         cells = [cell(lambda e, d=delta: make(10, d), arms, n_runs, seed,  # noqa: B023

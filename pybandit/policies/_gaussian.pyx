@@ -37,8 +37,8 @@ cdef class _GaussianPolicy(NativePolicy):
         matrix, points = prior_of_arms(kernel, features, n_arms)
         n_rows = len(points if matrix is None else matrix)
         if n_rows != n_arms:
-            of_what = "kernel" if features is None else "features"
-            raise ValueError(f"n_arms must be the number of rows of {of_what}, {n_rows}; got "
+            holder = "kernel" if features is None else "features"
+            raise ValueError(f"n_arms must be the number of rows of {holder}, {n_rows}; got "
                              f"{n_arms}")
         super().__init__(n_arms, 1)
         self.budget = check_integer("budget", budget, 1, MOST_PULLS)
@@ -132,8 +132,7 @@ cdef class _GaussianPolicy(NativePolicy):
         if self.pulls_between:
             kernel, features, noise_std, prior_std = self.given
         return dict(n_arms=self.n_arms, budget=self.budget, kernel=kernel, features=features,
-                    noise_std=noise_std,
-                    prior_std=prior_std, noise_prior=self.noise_prior,
+                    noise_std=noise_std, prior_std=prior_std, noise_prior=self.noise_prior,
                     refit_every=self.refit_every)
 
     @property

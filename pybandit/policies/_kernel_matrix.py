@@ -151,9 +151,10 @@ def check_deviations(noise_std, n_arms):
 
 
 def variances_of(noise_std):
-    """Return the squares; the square of a root of a short decimal, as sqrt(2), is that decimal.
+    """Return the squares of standard deviations, without the rounding of a square root.
 
-    So arms whose variances are equal multiples of their pulls tie, whoever took the root.
+    If one is the root of a number of at most 15 digits, such as sqrt(2), its variance is exactly
+    that number. Arms with equal ratios of variance to pulls then tie exactly.
     """
     squares = np.square(noise_std)
     short = np.array([float(f"{square:.15g}") for square in squares.tolist()])

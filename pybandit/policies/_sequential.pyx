@@ -30,8 +30,7 @@ cdef enum:
 cdef class SequentialPolicy(NativePolicy):
     """First pulls of each arm in one batch, lost ones asked again; then what `_choose` says."""
 
-    def __init__(self, n_arms, k, stopping, max_pulls, needed, n_chosen,
-                 name="max_pulls"):
+    def __init__(self, n_arms, k, stopping, max_pulls, needed, n_chosen, name="max_pulls"):
         super().__init__(n_arms, k)
         self.stopping, self.needed, self.n_chosen = as_rule(stopping), needed, n_chosen
         self.has_rule = self.stopping is not None
@@ -58,7 +57,7 @@ cdef class SequentialPolicy(NativePolicy):
                                   noise_std=1.0 if noise_std is None else noise_std))
         for name, given in (("law", law), ("noise_std", noise_std)):
             if given is not None:
-                raise ValueError(f"{name} must be None where stopping is given, which has it; got "
+                raise ValueError(f"{name} must be None if stopping is given, which has its own; got "
                                  f"{shown(given)}")
         return 0
 
@@ -302,7 +301,7 @@ cdef class SequentialPolicy(NativePolicy):
             if self.most >= 0:
                 self.counts[arm] = min(self.counts[arm], left - self.pending)
             self.pending += self.counts[arm]
-        # at `max_pulls` it asks for nothing, and arms may lack pulls for ever
+        # at `max_pulls` it asks for nothing, even if arms still lack pulls
         self.begun = self.pending == 0 and not self._is_done() and not self.silence.has_all()
 
     cdef int64_t _answer(self, int64_t *arms) noexcept nogil:

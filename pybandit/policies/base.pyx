@@ -123,7 +123,7 @@ cdef class NativePolicy(Policy):
 
     @property
     def is_endless(self):
-        """Whether `done` stays False whatever happens: `simulate` then needs `max_pulls`.
+        """True if `done` never becomes True: `simulate` then needs `max_pulls`.
 
         Not where a subclass has its own `done`, unless it has its own `is_endless` too.
         """

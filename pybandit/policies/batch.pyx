@@ -32,8 +32,8 @@ cdef class RoundRobin(_BatchPolicy):
     ----------
     n_arms : int
         n, at least 1.
-    k : int
-        How many arms are looked for, in [0, n].
+    k : int, default 1
+        Number of arms to find, in [0, n].
     batch_size : int
         b, pulls a batch, at least 1; n r where that is less.
     max_batches : int
@@ -51,7 +51,7 @@ cdef class RoundRobin(_BatchPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     See Also
     --------
@@ -133,7 +133,7 @@ cdef class BatchHalving(_BatchPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudgetError` below L batches.
+        If an argument is outside its range; `InfeasibleBudgetError` below L batches.
 
     See Also
     --------

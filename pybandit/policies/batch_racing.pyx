@@ -35,8 +35,8 @@ cdef class BatchRacing(_AcceptingPolicy):
     ----------
     n_arms : int
         n, at least 1.
-    k : int
-        How many arms are looked for, in [0, n].
+    k : int, default 1
+        Number of arms to find, in [0, n].
     batch_size : int, default 1
         b, pulls a batch.
     delta : float, default 0.05
@@ -58,7 +58,7 @@ cdef class BatchRacing(_AcceptingPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     See Also
     --------

@@ -55,7 +55,7 @@ cdef class BatchSAR(_AcceptingPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudgetError` where B is below
+        If an argument is outside its range; `InfeasibleBudgetError` if B is below
         ``(sum_{i > n_tilde} ceil(b / i) + b + n_tilde min(r, ceil(b / 2)) + n) // b + 1``.
 
     See Also

@@ -34,25 +34,24 @@ cdef class EBTC(SequentialPolicy):
     n_arms : int
         K, at least 1.
     stopping : GLR or Betting, optional
-        Of `pybandit.stopping`: it is `done`, and `decided`, when the rule stops it. Its law and
-        its noise_std are the rule's only.
+        Rule of `pybandit.stopping`: the policy is `done` and `decided` when the rule stops it. The
+        law and noise_std of the rule do not change which arms are pulled.
     noise_std : array_like of float, shape (n_arms,), "estimated" or None, default None
-        Standard deviation of each arm's rewards, if known; in [1e-150, 1e150]. The root is then
+        Standard deviation s of each arm's rewards, if known; in [1e-150, 1e150]. The root is then
         of ``s_B^2 / N_B + s_k^2 / N_k``. ``"estimated"``: the same with the unbiased variances
-        of the rewards seen, after two pulls of each arm. None: all arms alike, as above.
+        of the rewards seen, after two pulls of each arm. None: equal for all arms, as above.
     epsilon : float, default 0.1
         Slack of the challenger's index, in the units of the rewards; finite, at
         least 0. At 0 two arms that look alike can take all pulls for long.
     max_pulls : int, optional
-        Pulls after which it is `done`; at least K, or 2 K if `noise_std` is
-        ``"estimated"``. Without it
-        and `stopping`, `done` is never true: `simulate` then needs `max_pulls`.
+        Pulls after which it is `done`; at least K, or 2 K if `noise_std` is ``"estimated"``.
+        Without it and `stopping`, `done` is never true: `simulate` then needs `max_pulls`.
 
     Attributes
     ----------
     done : bool
     decided : bool
-        Whether the stopping rule has stopped it.
+        True once the stopping rule has stopped it.
     n_pulls, n_batches : int
     pulls, means, variances : ndarray
         See the protocol, `Policy`.
@@ -60,7 +59,7 @@ cdef class EBTC(SequentialPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudgetError` if `max_pulls`
+        If an argument is outside its range; `InfeasibleBudgetError` if `max_pulls`
         does not reach the first pulls.
 
     See Also
@@ -113,12 +112,11 @@ cdef class EBTC(SequentialPolicy):
         self._made(EBTC)
 
     def _options(self):
-        return super()._options() | dict(
-            epsilon=self.epsilon, noise_std=self.noise_std)
+        return super()._options() | dict(epsilon=self.epsilon, noise_std=self.noise_std)
 
     @property
     def noise_std(self):
-        """Standard deviations of the arms' rewards, a copy; "estimated", or None."""
+        """Standard deviation of each arm's rewards, a copy; or "estimated" or None."""
         if self.variance_aware:
             return "estimated"
         return np.array(self._noise_std) if self.has_known else None

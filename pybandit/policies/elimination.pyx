@@ -38,14 +38,14 @@ cdef class SuccessiveElimination(SequentialPolicy):
         Of `pybandit.stopping`; its law is that of the rewards. With its epsilon arms are decided
         as without, and it ends once all on top are told with it from all below.
     max_pulls : int, optional
-        Pulls after which it is `done` in any case, perhaps not sure; at least K. A round that
+        Pulls after which it is `done` in any case, perhaps not `decided`; at least K. A round that
         it does not pay whole is not begun.
 
     Attributes
     ----------
     done : bool
     decided : bool
-        Whether all arms are decided, or epsilon ended it: the answer is right with the rule's
+        True once all arms are decided, or epsilon ended it: the answer is right with the rule's
         confidence.
     alive : ndarray of int64
         The arms that are not out.
@@ -56,8 +56,8 @@ cdef class SuccessiveElimination(SequentialPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
-        reach the first pulls. `tell` raises where a reward is outside its law's range.
+        If an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
+        reach the first pulls. `tell` raises if a reward is outside its law's range.
 
     See Also
     --------
@@ -92,8 +92,8 @@ cdef class SuccessiveElimination(SequentialPolicy):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.policies.SuccessiveElimination(4, stopping=pb.stopping.GLR(delta=0.05,
-    ...                                                                        noise_std=0.5), k=2)
+    >>> rule = pb.stopping.GLR(delta=0.05, noise_std=0.5)
+    >>> policy = pb.policies.SuccessiveElimination(4, k=2, stopping=rule)
     >>> rng, means = np.random.default_rng(2), np.array([0.1, 0.9, 0.6, 0.2])
     >>> while not policy.done:
     ...     arms = policy.ask()

@@ -53,7 +53,7 @@ cdef class FunctionPolicy(NativePolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range, or an option unknown or missing.
+        If an argument is outside its range, or an option unknown or missing.
     numba.core.errors.NumbaError
         Where numba cannot compile the functions for these types.
 

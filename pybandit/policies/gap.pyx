@@ -107,7 +107,7 @@ cdef class GapE(_GapPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudgetError` below K pulls.
+        If an argument is outside its range; `InfeasibleBudgetError` below K pulls.
 
     See Also
     --------
@@ -173,7 +173,7 @@ cdef class GapEV(_GapPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudgetError` below 2 K pulls.
+        If an argument is outside its range; `InfeasibleBudgetError` below 2 K pulls.
 
     See Also
     --------
@@ -252,7 +252,7 @@ cdef class UCBE(_BudgetPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudgetError` below K pulls.
+        If an argument is outside its range; `InfeasibleBudgetError` below K pulls.
 
     See Also
     --------
@@ -319,7 +319,7 @@ cdef class UGapEb(_BudgetPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range, or neither `complexity` nor `noise_std` is
+        If an argument is outside its range, or neither `complexity` nor `noise_std` is
         given; `InfeasibleBudgetError` below K pulls.
 
     See Also
@@ -360,7 +360,7 @@ cdef class UGapEb(_BudgetPolicy):
             noise_std = check_positive("noise_std", noise_std)
             self.reach = 3.0 * noise_std
         elif complexity is None:
-            raise ValueError("noise_std must be given where complexity is None; got None")
+            raise ValueError("noise_std must be given if complexity is None; got None")
         self.noise_std = noise_std
         self.upper, self.lower = np.zeros(self.n_arms), np.zeros(self.n_arms)
         self.least_bound, self.found = INFINITY, -1
@@ -390,7 +390,7 @@ cdef class UGapEb(_BudgetPolicy):
             lower[arm] = centres[arm] - width * roots[arm]
 
     cdef double _estimate(self) noexcept nogil:
-        """H of the largest gaps that the intervals of 3 noise_std leave."""
+        """Return H of the largest gaps within the intervals of 3 noise_std."""
         cdef const double *upper = &self.upper[0]
         cdef const double *lower = &self.lower[0]
         cdef double *terms = &self.scratch[0]

@@ -55,8 +55,8 @@ cdef class BayesGap(_GaussianPolicy):
         largest, none of size above 1e300. Or a function of points, such as scikit-learn's
         kernels (`pybandit.kernels`), with the points as `features`.
     features : array_like of float, shape (K, d)
-        The arms' rows x_k, where their means are ``x_k . w`` with ``w ~ N(0, prior_std^2 I)``:
-        ``G = X X'``, of size 1e150 at most. Equal rows are fine. Without `kernel` and
+        Rows x_k of the arms: their means are ``x_k . w`` with ``w ~ N(0, prior_std^2 I)``, so
+        that ``G = X X'``. Each at most 1e150 in size. Equal rows are fine. Without `kernel` and
         `features` the arms are independent: G is the identity matrix.
     prior_std : float, default 1
         eta, above 0; where `noise_std` is None in units of the noise.
@@ -86,7 +86,7 @@ cdef class BayesGap(_GaussianPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; for a kernel that is not positive
+        If an argument is outside its range; for a kernel that is not positive
         semi-definite with its least eigenvalue.
 
     See Also
@@ -250,9 +250,8 @@ cdef class ExpectedImprovement(_Improvement):
     >>> import numpy as np, pybandit as pb
     >>> x = np.linspace(0.0, 10.0, 100)
     >>> means, rng = np.sin(x), np.random.default_rng(1)
-    >>> policy = pb.policies.ExpectedImprovement(len(np.exp(-((x[:, None] - x) ** 2))), budget=30,
-    ...                                          kernel=np.exp(-((x[:, None] - x) ** 2)),
-    ...                                          noise_std=0.1)
+    >>> policy = pb.policies.ExpectedImprovement(100, budget=30, noise_std=0.1,
+    ...                                          kernel=np.exp(-((x[:, None] - x) ** 2)))
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, rng.normal(means[arms], 0.1))
@@ -261,8 +260,7 @@ cdef class ExpectedImprovement(_Improvement):
     """
 
     def __init__(self, n_arms, *, budget, noise_std, kernel=None, features=None, prior_std=1.0,
-                 xi=0.0,
-                 noise_prior=(1.0, 1.0), refit_every=None):
+                 xi=0.0, noise_prior=(1.0, 1.0), refit_every=None):
         super().__init__(n_arms, budget, kernel, features, noise_std, prior_std, noise_prior,
                          refit_every, xi)
         self._made(ExpectedImprovement)
@@ -305,10 +303,8 @@ cdef class ProbabilityOfImprovement(_Improvement):
     >>> import numpy as np, pybandit as pb
     >>> x = np.linspace(0.0, 10.0, 100)
     >>> means, rng = np.sin(x), np.random.default_rng(1)
-    >>> policy = pb.policies.ProbabilityOfImprovement(len(np.exp(-((x[:, None] - x) ** 2))),
-    ...                                               budget=30,
-    ...                                               kernel=np.exp(-((x[:, None] - x) ** 2)),
-    ...                                               noise_std=0.1, xi=0.1)
+    >>> policy = pb.policies.ProbabilityOfImprovement(100, budget=30, noise_std=0.1, xi=0.1,
+    ...                                               kernel=np.exp(-((x[:, None] - x) ** 2)))
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, rng.normal(means[arms], 0.1))
@@ -317,8 +313,7 @@ cdef class ProbabilityOfImprovement(_Improvement):
     """
 
     def __init__(self, n_arms, *, budget, noise_std, kernel=None, features=None, prior_std=1.0,
-                 xi=0.01,
-                 noise_prior=(1.0, 1.0), refit_every=None):
+                 xi=0.01, noise_prior=(1.0, 1.0), refit_every=None):
         super().__init__(n_arms, budget, kernel, features, noise_std, prior_std, noise_prior,
                          refit_every, xi)
         self._made(ProbabilityOfImprovement)
@@ -365,8 +360,8 @@ cdef class GaussianThompson(_GaussianPolicy):
     >>> rng = np.random.default_rng(1)
     >>> features = rng.normal(size=(40, 2))
     >>> means = features @ [1.0, -0.5]
-    >>> policy = pb.policies.GaussianThompson(len(features), budget=20, features=features,
-    ...                                       noise_std=0.5, rng=1)
+    >>> policy = pb.policies.GaussianThompson(40, budget=20, features=features, noise_std=0.5,
+    ...                                       rng=1)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, rng.normal(means[arms], 0.5))

@@ -107,8 +107,7 @@ cdef class GPUCB(_UpperPolicy):
     Examples
     --------
     >>> import numpy as np, pybandit as pb
-    >>> policy = pb.policies.GPUCB(len(np.eye(6)[:, :5] + 0.1), budget=20,
-    ...                            features=np.eye(6)[:, :5] + 0.1, noise_std=0.1)
+    >>> policy = pb.policies.GPUCB(6, budget=20, features=np.eye(6)[:, :5] + 0.1, noise_std=0.1)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, np.array([0.1, 0.9, 0.8, 0.2, 0.1, 0.1])[arms])
@@ -167,8 +166,8 @@ cdef class BayesUCB(_UpperPolicy):
     >>> import numpy as np, pybandit as pb
     >>> x = np.linspace(0.0, 10.0, 100)
     >>> means, rng = np.sin(x), np.random.default_rng(1)
-    >>> policy = pb.policies.BayesUCB(len(np.exp(-((x[:, None] - x) ** 2))), budget=40,
-    ...                               kernel=np.exp(-((x[:, None] - x) ** 2)), noise_std=0.1)
+    >>> policy = pb.policies.BayesUCB(100, budget=40, kernel=np.exp(-((x[:, None] - x) ** 2)),
+    ...                               noise_std=0.1)
     >>> while not policy.done:
     ...     arms = policy.ask()
     ...     policy.tell(arms, rng.normal(means[arms], 0.1))

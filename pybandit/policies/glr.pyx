@@ -9,8 +9,7 @@ confidence intervals, JMLR 2021.
 import numpy as np
 
 from pybandit._shared.checks import (
-    MOST_PULLS, as_list, check_choice, check_delta, check_in, check_scalar, nonnegative,
-    shown,
+    MOST_PULLS, as_list, check_choice, check_delta, check_in, check_scalar, nonnegative, shown,
 )
 from pybandit.policies._kernel_matrix import check_deviation
 from pybandit.policies._thresholds import family_level, independent_level
@@ -42,7 +41,7 @@ cdef class GLR:
 
     Parameters
     ----------
-    delta : float
+    delta : float, default 0.05
         Error probability, in (0, 1).
     law : {"gaussian", "bernoulli", "poisson", "gaussian-unknown"}
         Of the rewards of an arm, given its mean. ``"gaussian"``: of standard deviation
@@ -61,7 +60,7 @@ cdef class GLR:
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     See Also
     --------
@@ -137,9 +136,10 @@ cdef class GLR:
     --------
     >>> import pybandit as pb
     >>> rule = pb.stopping.GLR(delta=0.05, law="bernoulli")
-    >>> rule.is_sure(pulls=[200, 200], means=[0.9, 0.5]), rule.is_sure(pulls=[200, 200],
-    ...                                                                means=[0.6, 0.5])
-    (True, False)
+    >>> rule.is_sure(pulls=[200, 200], means=[0.9, 0.5])
+    True
+    >>> rule.is_sure(pulls=[200, 200], means=[0.6, 0.5])
+    False
     """
 
     def __init__(self, *, delta=0.05, law="gaussian", noise_std=1.0, guarantee="proven",
@@ -162,8 +162,7 @@ cdef class GLR:
     def options(self):
         """The arguments that make it again, as a dict of plain numbers and strings."""
         return dict(delta=self.delta, law=self.law, noise_std=self.noise_std,
-                    guarantee=self.guarantee,
-                    epsilon=self.epsilon)
+                    guarantee=self.guarantee, epsilon=self.epsilon)
 
     cdef pb_glr _kernel(self, n_pairs):
         cdef pb_glr kernel
@@ -188,8 +187,8 @@ cdef class GLR:
         Parameters
         ----------
         rewards : sequence of array_like of float, optional
-            For each arm all rewards seen; may be empty. Instead of `pulls`, `means` and
-            `variances`.
+            All rewards seen of each arm, finite; may be empty. Pass them instead of `pulls`,
+            `means` and `variances`.
         pulls : array_like of int, shape (n_arms,)
             Number of rewards seen of each arm.
         means : array_like of float, shape (n_arms,)
@@ -209,7 +208,7 @@ cdef class GLR:
         cdef int64_t best, arm
         cdef double t
         if rewards is not None:
-            for name, value in (("pulls", pulls), ("means", means), ("variances", variances)):
+            for name, value in dict(pulls=pulls, means=means, variances=variances).items():
                 if value is not None:
                     raise ValueError(f"{name} must be None if rewards are given; got "
                                      f"{shown(value)}")
@@ -278,7 +277,7 @@ def again(options):
 
 
 def moments_of(rewards):
-    """Return numbers, means and sample variances of the rewards of each arm."""
+    """Return the number, the mean and the sample variance of each arm's rewards."""
     arms = [check_in(f"rewards[{arm}]", part, "finite", np.isfinite)
             for arm, part in enumerate(as_list("rewards", rewards, "the rewards of each arm"))]
     for arm, part in enumerate(arms):
@@ -327,7 +326,7 @@ def optimal_proportions(means, *, law="gaussian", noise_std=1.0):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     Notes
     -----
@@ -351,7 +350,7 @@ def lower_bound(means, *, delta=0.05, law="gaussian", noise_std=1.0):
     Parameters
     ----------
     means : array_like of float, shape (n_arms,)
-    delta : float
+    delta : float, default 0.05
         In (0, 1); 0 pulls at 1/2 and above.
     law : {"gaussian", "bernoulli", "poisson"}
     noise_std : float, default 1
@@ -364,7 +363,7 @@ def lower_bound(means, *, delta=0.05, law="gaussian", noise_std=1.0):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     Examples
     --------

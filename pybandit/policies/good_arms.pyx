@@ -60,7 +60,8 @@ cdef class APT(_ThresholdPolicy):
         Arms within it of the threshold may be in the answer or not. At 0 an arm at the threshold
         takes nearly all pulls.
     max_pulls : int, optional
-        Pulls in all, at least K; without one it goes on for ever, and may be asked at any time.
+        Pulls in all, at least K. Without it the policy never ends; `recommend` may be called at
+        any time.
 
     Attributes
     ----------
@@ -72,7 +73,7 @@ cdef class APT(_ThresholdPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudgetError` below K pulls.
+        If an argument is outside its range; `InfeasibleBudgetError` below K pulls.
 
     See Also
     --------
@@ -143,7 +144,7 @@ cdef class GoodArms(_ThresholdPolicy):
         K, at least 1.
     threshold : float
         Finite; in (0, 1) for law ``"bernoulli"``, epsilon away from both ends.
-    delta : float
+    delta : float, default 0.05
         Probability that any name is wrong, in (0, 1).
     law : {"gaussian", "bernoulli", "gaussian-unknown"}
         Of the rewards, as in `pybandit.stopping.GLR`: ``"bernoulli"`` holds for any in [0, 1].
@@ -156,15 +157,15 @@ cdef class GoodArms(_ThresholdPolicy):
         ``sqrt(N_k) (|mean_k - threshold| + epsilon)``.
     epsilon : float, default 0
         Arms within it of the threshold may get either name. At 0 an arm at the threshold is
-        pulled for ever.
+        pulled indefinitely.
     max_pulls : int, optional
-        Pulls after which it is `done` in any case, perhaps not sure; at least K.
+        Pulls after which it is `done` in any case, perhaps not `decided`; at least K.
 
     Attributes
     ----------
     done : bool
     decided : bool
-        Whether all arms have a name.
+        True once all arms have a name.
     good, bad : ndarray of int64
         The arms that were named so.
     n_pulls, n_batches : int
@@ -174,8 +175,8 @@ cdef class GoodArms(_ThresholdPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
-        reach the first pulls. `tell` raises where a reward is outside its law's range.
+        If an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
+        reach the first pulls. `tell` raises if a reward is outside its law's range.
 
     See Also
     --------

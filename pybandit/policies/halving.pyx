@@ -93,7 +93,7 @@ cdef class SequentialHalving(_Halving):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudgetError` below K m pulls.
+        If an argument is outside its range; `InfeasibleBudgetError` below K m pulls.
 
     See Also
     --------

@@ -136,7 +136,7 @@ cdef class UCB1(_UpperBound):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     See Also
     --------
@@ -207,7 +207,7 @@ cdef class UCBV(_UpperBound):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     See Also
     --------
@@ -277,7 +277,7 @@ cdef class KLUCB(_UpperBound):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range, or a reward outside [0, 1].
+        If an argument is outside its range, or a reward outside [0, 1].
 
     See Also
     --------

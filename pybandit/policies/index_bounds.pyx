@@ -55,7 +55,7 @@ def ucb1(mean, n, t, *, exploration=2.0):
     Raises
     ------
     ValueError
-        Where an argument is outside its range or NaN.
+        If an argument is outside its range or NaN.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def ucb_v(mean, variance, n, t, *, value_range=(0, 1), c=1.0, zeta=1.2):
     Raises
     ------
     ValueError
-        Where an argument is outside its range or NaN.
+        If an argument is outside its range or NaN.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def kl_ucb(mean, n, t):
     Raises
     ------
     ValueError
-        Where an argument is outside its range or NaN.
+        If an argument is outside its range or NaN.
 
     Examples
     --------
@@ -172,7 +172,7 @@ def kl_variance(pair_statistic, n_pairs, delta):
     Raises
     ------
     ValueError
-        Where an argument is outside its range or NaN.
+        If an argument is outside its range or NaN.
 
     Examples
     --------

@@ -35,7 +35,7 @@ def rbf(length_scale: ArrayLike = 1.0) -> Callable[..., Any]:
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range.
+        If an argument is outside its range.
     MissingPackageError
         Without scikit-learn.
 
@@ -75,7 +75,7 @@ def matern(length_scale: ArrayLike = 1.0, nu: float = 2.5) -> Callable[..., Any]
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range.
+        If an argument is outside its range.
     MissingPackageError
         Without scikit-learn.
 

@@ -31,7 +31,7 @@ cdef class LilUCB(SequentialPolicy):
     ----------
     n_arms : int
         K, at least 1.
-    delta : float
+    delta : float, default 0.05
         Error probability, in [1e-100, 1).
     noise_std : float, default 1
         Rewards are sub-Gaussian with it: Gaussian with at most that standard deviation, or in
@@ -41,13 +41,13 @@ cdef class LilUCB(SequentialPolicy):
         ``"heuristic"``: those of their experiments, which promise nothing: e = 0, beta = 1/2,
         d = delta / 5, ``share = 1 + 10 / K``, and w at least Euler's number.
     max_pulls : int, optional
-        Pulls after which it is `done` in any case, perhaps not sure; at least K.
+        Pulls after which it is `done` in any case, perhaps not `decided`; at least K.
 
     Attributes
     ----------
     done : bool
     decided : bool
-        Whether an arm has its share.
+        True once an arm has its share.
     share : float
     n_pulls, n_batches : int
     pulls, means, variances : ndarray
@@ -56,7 +56,7 @@ cdef class LilUCB(SequentialPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
+        If an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
         reach the first pulls.
 
     See Also

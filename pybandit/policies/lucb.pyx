@@ -123,8 +123,8 @@ cdef class LUCB(_BoundsPolicy):
     n_arms : int
         K, at least 1.
     k : int, default 1
-        How many arms are looked for, in [0, n_arms].
-    delta : float
+        Number of arms to find, in [0, n_arms].
+    delta : float, default 0.05
         Error probability, in (0, 1).
     noise_std : float, default 1
         Rewards are sub-Gaussian with it: Gaussian with at most that standard deviation, or in
@@ -132,13 +132,13 @@ cdef class LUCB(_BoundsPolicy):
     epsilon : float, default 0
         An answer may hold arms that are worse by less than it than one left out.
     max_pulls : int, optional
-        Pulls after which it is `done` in any case, perhaps not sure; at least K.
+        Pulls after which it is `done` in any case, perhaps not `decided`; at least K.
 
     Attributes
     ----------
     done : bool
     decided : bool
-        Whether the bounds have parted: the answer is right with probability 1 - delta.
+        True once the bounds have parted: the answer is right with probability 1 - delta.
     n_pulls, n_batches : int
     pulls, means, variances : ndarray
         See the protocol, `Policy`.
@@ -146,7 +146,7 @@ cdef class LUCB(_BoundsPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
+        If an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
         reach the first pulls.
 
     See Also
@@ -216,19 +216,19 @@ cdef class KLLUCB(_BoundsPolicy):
     n_arms : int
         K, at least 1.
     k : int, default 1
-        How many arms are looked for, in [0, n_arms].
-    delta : float
+        Number of arms to find, in [0, n_arms].
+    delta : float, default 0.05
         Error probability, in (0, 1).
     epsilon : float, default 0
         An answer may hold arms that are worse by less than it than one left out.
     max_pulls : int, optional
-        Pulls after which it is `done` in any case, perhaps not sure; at least K.
+        Pulls after which it is `done` in any case, perhaps not `decided`; at least K.
 
     Attributes
     ----------
     done : bool
     decided : bool
-        Whether the bounds have parted: the answer is right with probability 1 - delta.
+        True once the bounds have parted: the answer is right with probability 1 - delta.
     n_pulls, n_batches : int
     pulls, means, variances : ndarray
         See the protocol, `Policy`.
@@ -236,8 +236,8 @@ cdef class KLLUCB(_BoundsPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
-        reach the first pulls. `tell` raises where a reward is outside [0, 1].
+        If an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
+        reach the first pulls. `tell` raises if a reward is outside [0, 1].
 
     See Also
     --------
@@ -297,8 +297,8 @@ cdef class UGapEc(_BoundsPolicy):
     n_arms : int
         K, at least 1.
     k : int, default 1
-        How many arms are looked for, in [0, n_arms].
-    delta : float
+        Number of arms to find, in [0, n_arms].
+    delta : float, default 0.05
         Error probability, in (0, 1).
     noise_std : float, default 1
         Rewards are sub-Gaussian with it: Gaussian with at most that standard deviation, or in
@@ -306,13 +306,13 @@ cdef class UGapEc(_BoundsPolicy):
     epsilon : float, default 0
         An answer may hold arms that are worse by less than it than one left out.
     max_pulls : int, optional
-        Pulls after which it is `done` in any case, perhaps not sure; at least K.
+        Pulls after which it is `done` in any case, perhaps not `decided`; at least K.
 
     Attributes
     ----------
     done : bool
     decided : bool
-        Whether the bounds have parted: the answer is right with probability 1 - delta.
+        True once the bounds have parted: the answer is right with probability 1 - delta.
     n_pulls, n_batches : int
     pulls, means, variances : ndarray
         See the protocol, `Policy`.
@@ -320,7 +320,7 @@ cdef class UGapEc(_BoundsPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
+        If an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
         reach the first pulls.
 
     See Also

@@ -38,8 +38,8 @@ cdef class OCBA(SequentialPolicy):
     n_arms : int
         K, at least 1.
     budget : int, optional
-        Pulls in all, at least ``n_initial K``. Without a budget it never ends, and may be asked at
-        any time.
+        Pulls in all, at least ``n_initial K``. Without a budget the policy never ends;
+        `recommend` may be called at any time.
     n_initial : int, default 10
         First pulls of each arm, at least 2. Chen and Lee advise 5 to 20.
 

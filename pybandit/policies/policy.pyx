@@ -38,7 +38,7 @@ cdef class Policy:
     n_arms : int
         At least 1. Arms count from 0.
     k : int, default 1
-        How many arms are looked for, in [0, n_arms].
+        Number of arms to find, in [0, n_arms].
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ cdef class Policy:
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     See Also
     --------
@@ -160,7 +160,7 @@ cdef class Policy:
 
     @property
     def is_endless(self):
-        """Whether `done` stays False whatever happens: `simulate` then needs `max_pulls`."""
+        """True if `done` never becomes True: `simulate` then needs `max_pulls`."""
         self.guard.check()
         return False
 
@@ -281,11 +281,11 @@ cdef class Policy:
         Raises
         ------
         ValueError, TypeError
-            If `arms` is not what was asked, a shape differs, or a reward is
-            infinite, or NaN without ``missing="drop"``. The policy is then as before.
+            If `arms` are not those of `ask`, a shape differs, or a reward is infinite, or NaN
+            without ``missing="drop"``. The policy is then unchanged.
         ProtocolError
-            If `arms` is not what will be asked next and `ask` was not called since the last
-            `tell`, or if another thread uses the policy.
+            If `arms` are not those of `ask` and `ask` was not called since the last `tell`, if
+            the policy is done, or if another thread uses it.
 
         Examples
         --------

@@ -45,7 +45,7 @@ cdef class SuccessiveRejects(_StagedPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudgetError` up to K pulls.
+        If an argument is outside its range; `InfeasibleBudgetError` up to K pulls.
 
     See Also
     --------
@@ -142,7 +142,7 @@ cdef class VBR(SuccessiveRejects):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudgetError` up to K pulls.
+        If an argument is outside its range; `InfeasibleBudgetError` up to K pulls.
 
     See Also
     --------
@@ -247,7 +247,7 @@ cdef class ContinuousRejects(_RingPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudgetError` below K pulls.
+        If an argument is outside its range; `InfeasibleBudgetError` below K pulls.
 
     See Also
     --------

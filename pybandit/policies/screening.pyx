@@ -60,7 +60,7 @@ cdef class BatchScreening(_BatchPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudgetError` below
+        If an argument is outside its range; `InfeasibleBudgetError` below
         ``ceil(n_arms / batch_size)`` batches, unless `allow_unmeasured`.
 
     See Also

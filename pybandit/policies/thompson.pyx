@@ -75,7 +75,7 @@ cdef class ThompsonSampling(CountedPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range. `tell` raises `ValueError` where a
+        If an argument is outside its range. `tell` raises `ValueError` if a
         reward of law ``"bernoulli"`` is outside [0, 1]; `simulate` takes such a reward for
         the nearer end.
 

@@ -68,9 +68,9 @@ cdef class TopTwo(SequentialPolicy):
         Of `pybandit.stopping`; its law is that of the rewards. With `Betting` pulls are chosen
         as if rewards were 0 or 1; where they vary less, ``leader="ucb"`` needs fewer.
     law : {"gaussian", "bernoulli", "poisson", "gaussian-unknown"}, optional
-        Of the rewards, where there is no `stopping`; ``"gaussian"`` by default.
+        Law of the rewards, without `stopping` only; ``"gaussian"`` by default.
     noise_std : float, optional
-        Standard deviation of Gaussian rewards, where there is no `stopping`; 1 by default.
+        Standard deviation of Gaussian rewards, without `stopping` only; 1 by default.
     leader : {"thompson", "empirical", "ucb"}
         The arm of the largest mean drawn from its posterior (flat prior of a Gaussian mean, and
         of the logarithm of an unknown variance: Student's t; ``Beta(1, 1)``,
@@ -85,8 +85,8 @@ cdef class TopTwo(SequentialPolicy):
         which is ``N_C / (N_B + N_C)`` for law ``"gaussian"`` (You et al. 2023). No share is
         given beforehand then: it finds the optimal one.
     max_pulls : int, optional
-        Pulls after which it is `done`; at least K. With neither `max_pulls` nor `stopping` it goes
-        on for ever.
+        Pulls after which it is `done`; at least K. With neither `max_pulls` nor `stopping` it
+        never ends.
     rng : None, int, SeedSequence or Generator
         Seeds the policy's own stream.
 
@@ -94,7 +94,7 @@ cdef class TopTwo(SequentialPolicy):
     ----------
     done : bool
     decided : bool
-        Whether the stopping rule has stopped it.
+        True once the stopping rule has stopped it.
     n_pulls, n_batches : int
     pulls, means, variances : ndarray
         See the protocol, `Policy`.
@@ -102,8 +102,8 @@ cdef class TopTwo(SequentialPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
-        reach the first pulls. `tell` raises where a reward is outside its law's range.
+        If an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
+        reach the first pulls. `tell` raises if a reward is outside its law's range.
 
     See Also
     --------

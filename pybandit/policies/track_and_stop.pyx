@@ -34,22 +34,22 @@ cdef class TrackAndStop(SequentialPolicy):
         Of `pybandit.stopping`; its law is that of the rewards. With `Betting` proportions are
         those of rewards that are 0 or 1.
     law : {"gaussian", "bernoulli", "poisson"}, optional
-        Of the rewards, where there is no `stopping`; ``"gaussian"`` by default.
+        Law of the rewards, without `stopping` only; ``"gaussian"`` by default.
     noise_std : float, optional
-        Standard deviation of Gaussian rewards, where there is no `stopping`; 1 by default.
+        Standard deviation of Gaussian rewards, without `stopping` only; 1 by default.
     tracking : {"D", "C"}
         ``"D"``: as above. ``"C"``: no forced pulls; the arm of the largest sum over all rounds of
         ``(1 - K e) w_k + e`` less N_k, ``e = 1 / (2 sqrt(K^2 + t))``. Surer where proportions
         jump, slower else.
     max_pulls : int, optional
-        Pulls after which it is `done`; at least K. With neither `max_pulls` nor `stopping` it goes
-        on for ever.
+        Pulls after which it is `done`; at least K. With neither `max_pulls` nor `stopping` it
+        never ends.
 
     Attributes
     ----------
     done : bool
     decided : bool
-        Whether the stopping rule has stopped it.
+        True once the stopping rule has stopped it.
     n_pulls, n_batches : int
     pulls, means, variances : ndarray
         See the protocol, `Policy`.
@@ -57,8 +57,8 @@ cdef class TrackAndStop(SequentialPolicy):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
-        reach the first pulls. `tell` raises where a reward is outside its law's range.
+        If an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
+        reach the first pulls. `tell` raises if a reward is outside its law's range.
 
     See Also
     --------

@@ -36,7 +36,7 @@ cdef class Betting:
 
     Parameters
     ----------
-    delta : float
+    delta : float, default 0.05
         Error probability, in (0, 1).
     epsilon : float, default 0
         In [0, 1): an answer may be worse than the best by as much. At 0 the rule goes on for
@@ -45,7 +45,7 @@ cdef class Betting:
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     See Also
     --------
@@ -110,9 +110,10 @@ cdef class Betting:
         Parameters
         ----------
         rewards : sequence of array_like of float
-            For each arm all rewards seen, in [0, 1] and in their order; may be empty.
+            All rewards seen of each arm, in [0, 1] and in the order seen; may be empty.
         pulls, means, variances : None
-            Parameters of `GLR.margins`. This rule refuses them: it needs the order of the rewards.
+            Refused: they are parameters of `GLR.margins`, and this rule needs the order of the
+            rewards.
 
         Returns
         -------
@@ -124,8 +125,7 @@ cdef class Betting:
         cdef int64_t arm, j
         cdef double[:, ::1] gains
         cdef const double[:] seen
-        given = dict(pulls=pulls, means=means, variances=variances)
-        for name, value in given.items():
+        for name, value in dict(pulls=pulls, means=means, variances=variances).items():
             if value is not None:
                 raise TypeError(f"{name} must be None for Betting, which needs all rewards in "
                                 f"their order: pass rewards=; got {shown(value)}")

@@ -91,7 +91,7 @@ def simulate(policy: Policy | Callable[[Any], Any], environment: Any, n_runs: in
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range, a policy that never ends has no `max_pulls`, was
+        If an argument is outside its range, a policy that never ends has no `max_pulls`, was
         used before or has another number of arms than its environment; where an environment
         gives rewards that are not finite, not one a pull, or whose means change and are not
         said. `InfeasibleBudgetError` where `max_pulls` is below the first batch. An exception of

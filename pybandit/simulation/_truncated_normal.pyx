@@ -45,7 +45,7 @@ cdef class TruncatedNormalBandit(Environment):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     Notes
     -----

@@ -34,7 +34,7 @@ cdef class Environment:
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     See Also
     --------

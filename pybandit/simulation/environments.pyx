@@ -57,7 +57,7 @@ cdef class GaussianBandit(Environment):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     See Also
     --------
@@ -106,7 +106,7 @@ cdef class UniformBandit(Environment):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     Notes
     -----
@@ -149,7 +149,7 @@ cdef class BinomialBandit(Environment):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     See Also
     --------
@@ -237,7 +237,7 @@ cdef class BernoulliBandit(BinomialBandit):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     See Also
     --------
@@ -279,7 +279,7 @@ cdef class ScaledBernoulliBandit(Environment):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     Notes
     -----
@@ -358,7 +358,7 @@ cdef class EmpiricalBandit(Environment):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     See Also
     --------
@@ -441,7 +441,7 @@ cdef class TableBandit(Environment):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     See Also
     --------
@@ -549,7 +549,7 @@ cdef class CostlyBandit(Environment):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     Notes
     -----

@@ -32,7 +32,7 @@ cdef class FunctionEnvironment(Environment):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range, or an option unknown or missing.
+        If an argument is outside its range, or an option unknown or missing.
     numba.core.errors.NumbaError
         Where numba cannot compile the function for these types.
 

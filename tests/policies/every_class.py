@@ -15,10 +15,8 @@ def refitting(make=pb.policies.BayesGap, budget=8, **options):
 
 EVERY = POLICIES | {
     "ocba": lambda: pb.policies.OCBA(N, budget=60, n_initial=4),
-    "gaussian thompson unknown": lambda: pb.policies.GaussianThompson(len(KERNEL), budget=30,
-                                                                      kernel=KERNEL,
-                                                                      noise_std=None,
-                                                                      rng=2),
+    "gaussian thompson unknown": lambda: pb.policies.GaussianThompson(
+        len(KERNEL), budget=30, kernel=KERNEL, noise_std=None, rng=2),
     "refits": refitting,
     "refits thompson": lambda: refitting(pb.policies.GaussianThompson, rng=1),
     "allocator": lambda: pb.montecarlo.EstimatorAllocator(N, budget=200, rng=1),
@@ -29,17 +27,14 @@ EVERY = POLICIES | {
                                                               weights="predictable", budget=90,
                                                               rng=1),
     "allocator ucb": lambda: pb.montecarlo.EstimatorAllocator(N, policy="ucb1", value_range=1.0,
-                                                              budget=60,
-                                                              rng=1),
+                                                              budget=60, rng=1),
     "allocator ucb-v": lambda: pb.montecarlo.EstimatorAllocator(N, policy="ucb-v", pilot=3,
-                                                                weights="predictable",
-                                                                rng=1),
+                                                                weights="predictable", rng=1),
     "allocator kl-ucb": lambda: pb.montecarlo.EstimatorAllocator(
         N, policy="kl-ucb", value_range=[[0.0, 1.0 + k] for k in range(N)], batch_size=2, budget=80,
         rng=1),
     "allocator costs": lambda: pb.montecarlo.EstimatorAllocator(N, costs="told", pilot=2,
-                                                                budget=50.0,
-                                                                rng=1),
+                                                                budget=50.0, rng=1),
     "allocator thompson": lambda: pb.montecarlo.EstimatorAllocator(
         N, policy=pb.policies.ThompsonSampling(N, rng=5), costs="told", pilot=4,
         dependent_costs=True, rng=1),

@@ -37,16 +37,13 @@ MAKERS = BY_THEMSELVES | {
     "elimination": lambda: pb.policies.SuccessiveElimination(
         N, stopping=GLR(delta=0.3, noise_std=0.3), max_pulls=90),
     "elimination unknown": lambda: pb.policies.SuccessiveElimination(
-        N,
-        stopping=GLR(delta=0.3, law="gaussian-unknown"),
-        max_pulls=90),
+        N, stopping=GLR(delta=0.3, law="gaussian-unknown"), max_pulls=90),
     "bets": lambda: pb.policies.TopTwo(N, stopping=Betting(delta=0.1), leader="empirical",
                                        max_pulls=90, rng=1),
     "elimination bets": lambda: pb.policies.SuccessiveElimination(N, stopping=Betting(delta=0.3),
                                                                   k=2, max_pulls=90),
     "elimination of three": lambda: pb.policies.SuccessiveElimination(
-        N, stopping=GLR(delta=0.5, noise_std=0.2), k=3,
-        max_pulls=90),
+        N, stopping=GLR(delta=0.5, noise_std=0.2), k=3, max_pulls=90),
     "lil": lambda: pb.policies.LilUCB(N, delta=0.1, noise_std=0.3, max_pulls=90),
     "lil heuristic": lambda: pb.policies.LilUCB(N, delta=0.1, noise_std=0.3, guarantee="heuristic",
                                                 max_pulls=90),
@@ -57,8 +54,7 @@ MAKERS = BY_THEMSELVES | {
     "HDoC": lambda: pb.policies.GoodArms(N, delta=0.1, threshold=0.5, law="bernoulli",
                                          max_pulls=90),
     "LUCB-G": lambda: pb.policies.GoodArms(N, delta=0.1, threshold=0.5, noise_std=0.3,
-                                           sampling="lucb-g",
-                                           epsilon=0.05, max_pulls=90),
+                                           sampling="lucb-g", epsilon=0.05, max_pulls=90),
     "good unknown": lambda: pb.policies.GoodArms(N, delta=0.1, threshold=0.5,
                                                  law="gaussian-unknown",
                                                  sampling="apt", max_pulls=90),

@@ -14,11 +14,9 @@ KERNEL = np.eye(K) + 0.1
 SURE = {
     "top two": lambda: pb.policies.TopTwo(K, stopping=GLR(delta=0.05, noise_std=NOISE), rng=1),
     "top two ids": lambda: pb.policies.TopTwo(K, stopping=GLR(delta=0.05, law="bernoulli"),
-                                              leader="ucb", beta="ids",
-                                              rng=1),
+                                              leader="ucb", beta="ids", rng=1),
     "top two draws": lambda: pb.policies.TopTwo(K, stopping=GLR(delta=0.05, law="poisson"),
-                                                challenger="thompson",
-                                                rng=1),
+                                                challenger="thompson", rng=1),
     "top two unknown": lambda: pb.policies.TopTwo(K, stopping=GLR(delta=0.05,
                                                                   law="gaussian-unknown"), rng=1),
     "top two bets": lambda: pb.policies.TopTwo(K, stopping=Betting(delta=0.05), leader="empirical",
@@ -42,11 +40,9 @@ SURE = {
     "lil": lambda: pb.policies.LilUCB(K, delta=0.05, noise_std=NOISE, guarantee="heuristic"),
     "good": lambda: pb.policies.GoodArms(K, delta=0.05, threshold=THRESHOLD, noise_std=NOISE),
     "good bernoulli": lambda: pb.policies.GoodArms(K, delta=0.05, threshold=THRESHOLD,
-                                                   law="bernoulli",
-                                                   sampling="lucb-g"),
+                                                   law="bernoulli", sampling="lucb-g"),
     "good unknown": lambda: pb.policies.GoodArms(K, delta=0.05, threshold=THRESHOLD,
-                                                 law="gaussian-unknown",
-                                                 sampling="apt"),
+                                                 law="gaussian-unknown", sampling="apt"),
     "racing": lambda: pb.policies.BatchRacing(K, 1, delta=0.05, noise_std=NOISE),
     "racing two": lambda: pb.policies.BatchRacing(K, 2, delta=0.05, batch_size=7, max_repeats=2,
                                                   noise_std=NOISE),
@@ -84,8 +80,7 @@ ENDLESS = {
     "expected": lambda: pb.policies.ExpectedImprovement(len(KERNEL), budget=300, kernel=KERNEL,
                                                         noise_std=NOISE),
     "probable": lambda: pb.policies.ProbabilityOfImprovement(len(KERNEL), budget=300, kernel=KERNEL,
-                                                             noise_std=NOISE,
-                                                             xi=0.1),
+                                                             noise_std=NOISE, xi=0.1),
 }
 ADAPTIVE = SURE | ENDLESS
 

@@ -61,8 +61,7 @@ def test_sar_never_exceeds_its_batches(problem, spare, improved, by_index, seed)
     n, k, b, r = problem
     B = (least_batches(*problem) if 0 < k < n else 1) + spare
     policy = pb.policies.BatchSAR(n, k, batch_size=b, max_batches=B, max_repeats=r,
-                                  improved=improved,
-                                  tie="index" if by_index else "reject")
+                                  improved=improved, tie="index" if by_index else "reject")
     bandit = grid_bandit(np.random.default_rng(seed), n)
     early = k in (0, n)
     while not policy.done:
@@ -120,9 +119,8 @@ def ends_early(policy, bandit, n_tilde):
 def test_the_smallest_budgets(n, k, b, r, least):
     assert least_batches(n, k, b, r) == least
     assert not pb.policies.BatchSAR(n, k, batch_size=b, max_batches=least, max_repeats=r).done
-    with pytest.raises(pb.errors.InfeasibleBudgetError,
-                       match=rf"max_batches must be at least {least} .*got "
-                                                  rf"{least - 1}: BatchScreening takes fewer$"):
+    words = rf"max_batches must be at least {least} .*got {least - 1}: BatchScreening takes fewer$"
+    with pytest.raises(pb.errors.InfeasibleBudgetError, match=words):
         pb.policies.BatchSAR(n, k, batch_size=b, max_batches=least - 1, max_repeats=r)
 
 
@@ -137,8 +135,7 @@ def test_the_smallest_budget_suffices_and_one_less_is_refused():
                 pb.policies.BatchSAR(n, k, batch_size=b, max_batches=least - 1 or 1, max_repeats=r,
                                      improved=improved)
             policy, log, _ = play(pb.policies.BatchSAR(n, k, batch_size=b, max_batches=least,
-                                                       max_repeats=r, improved=improved),
-                                  bandit)
+                                                       max_repeats=r, improved=improved), bandit)
             assert policy.done and len(log) <= least
 
 

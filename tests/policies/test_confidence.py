@@ -117,8 +117,7 @@ def test_rewards_that_are_all_equal_tell_nothing_of_unknown_variances():
             policy.tell(arms, np.where(arms == 0, constant, rng.normal(constant + 0.05, 1.0)))
         assert not policy.decided
         policy = pb.policies.GoodArms(1, delta=0.3, threshold=constant + 0.001,
-                                      law="gaussian-unknown",
-                                      max_pulls=99)
+                                      law="gaussian-unknown", max_pulls=99)
         while not policy.done:
             policy.tell(policy.ask(), np.full(policy.ask().size, constant))
         assert policy.bad.size == 0
@@ -494,13 +493,13 @@ TWO_EQUAL = pb.environments.GaussianBandit([0.0, 0.0], 1.0)
 
 @pytest.mark.parametrize("make", [
     lambda e: pb.policies.TopTwo(2, stopping=GLR(delta=0.1)),
-                                  lambda e: pb.policies.TrackAndStop(2, stopping=GLR(delta=0.1)),
+    lambda e: pb.policies.TrackAndStop(2, stopping=GLR(delta=0.1)),
     lambda e: pb.policies.EBTC(2, epsilon=0.0, stopping=GLR(delta=0.1)),
-                                  lambda e: pb.policies.LUCB(2, delta=0.1),
+    lambda e: pb.policies.LUCB(2, delta=0.1),
     lambda e: pb.policies.TopTwo(2, stopping=GLR(delta=0.1, law="gaussian-unknown")),
-                                  lambda e: pb.policies.UGapEc(2, delta=0.1),
+    lambda e: pb.policies.UGapEc(2, delta=0.1),
     lambda e: pb.policies.SuccessiveElimination(2, stopping=GLR(delta=0.1)),
-                                  lambda e: pb.policies.LilUCB(2, delta=0.1)])
+    lambda e: pb.policies.LilUCB(2, delta=0.1)])
 def test_equal_arms_are_rarely_told_apart(make):
     """Every stop is an error; at delta = 0.1 more than 50 of 300 come by chance once in 10^4."""
     result = pb.simulate(make, TWO_EQUAL, 300, rng=3, max_pulls=400)

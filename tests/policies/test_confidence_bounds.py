@@ -210,8 +210,7 @@ def test_the_best_two_of_five_in_ten_thousand_runs(law, delta):
 
 def test_a_round_that_the_budget_does_not_pay_is_not_begun():
     policy = played(pb.policies.SuccessiveElimination(3, stopping=GLR(delta=0.1), max_pulls=11),
-                    [0.5, 0.5, 0.5], 0.1,
-                    1)
+                    [0.5, 0.5, 0.5], 0.1, 1)
     assert policy.n_pulls == 9 and policy.done and not policy.decided
 
 

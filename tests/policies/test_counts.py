@@ -73,8 +73,7 @@ def test_a_batch_is_told_and_saved():
 def test_simulated_batches_learn():
     bandit = pb.environments.BernoulliBandit([0.2, 0.5])
     one, many = (pb.simulate(pb.policies.ThompsonSampling(2, batch_size=size), bandit, 200,
-                             max_pulls=1000,
-                             rng=1) for size in (1, 100))
+                             max_pulls=1000, rng=1) for size in (1, 100))
     assert one.error_probability < 0.05 and many.error_probability < 0.05
     assert one.cumulative_regrets.mean() < many.cumulative_regrets.mean() < 60
 

@@ -27,9 +27,9 @@ def test_the_posterior_is_that_of_the_formula_after_1000_pulls(name, K, d, noise
     rng = np.random.default_rng([K, d or 0])
     X = None if d is None else rng.normal(size=(K, d)) / np.sqrt(d)
     G = smooth_kernel(K, 0.4) if d is None else X @ X.T
+    stream = dict(rng=1) if name == "GaussianThompson" else {}
     policy = getattr(pb.policies, name)(K, budget=1000, kernel=G if d is None else None, features=X,
-                               noise_std=noise_std, prior_std=1.5,
-                               **dict(rng=1) if name == "GaussianThompson" else {})
+                                        noise_std=noise_std, prior_std=1.5, **stream)
     seen, rewards = after(policy, 1000, rng)
     # the formula in more digits: with little noise, solving loses some
     mean, covariance = long_posterior(G, seen, rewards, noise_std, 1.5)

@@ -22,8 +22,7 @@ def wiggly(rng, length_scale, n=40):
 def refitting(name, budget=61, **options):
     points, means = wiggly(np.random.default_rng(3), 2.0)
     policy = getattr(pb.policies, name)(len(points), budget=budget, kernel=pb.kernels.rbf(0.3),
-                                        features=points, noise_std=0.5,
-                               refit_every=20, **options)
+                                        features=points, noise_std=0.5, refit_every=20, **options)
     return policy, means
 
 
@@ -99,8 +98,7 @@ def test_refits_need_a_kernel_that_can_be_fitted():
 def test_a_refit_that_raises_is_reported_and_changes_nothing(error, monkeypatch):
     x = np.linspace(0.0, 3.0, 6)[:, None]
     policy = pb.policies.BayesGap(len(x), budget=12, kernel=pb.kernels.rbf(1.0), features=x,
-                                  noise_std=0.3,
-                                  refit_every=4)
+                                  noise_std=0.3, refit_every=4)
     for _ in range(3):
         policy.tell(policy.ask(), [0.5])
     before = protocol.frozen(policy.get_state())
@@ -128,8 +126,7 @@ def test_a_refit_that_raises_in_simulate_is_reported_and_spoils(monkeypatch):
 
     def factory(environment):
         made.append(pb.policies.GPUCB(len(x), budget=12, kernel=pb.kernels.rbf(1.0), features=x,
-                                      noise_std=0.3,
-                                      refit_every=4))
+                                      noise_std=0.3, refit_every=4))
         return made[-1]
 
     with pytest.raises(ZeroDivisionError, match="in the kernel"):

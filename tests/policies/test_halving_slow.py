@@ -56,8 +56,8 @@ def adaptive_gap_ev(bandit, n):
 POLICIES = {
     "Uniform": lambda bandit, n: pb.policies.Uniform(bandit.n_arms, budget=n),
     "SequentialHalving": lambda bandit, n: pb.policies.SequentialHalving(bandit.n_arms, budget=n),
-    "SHVar": lambda bandit,
-            n: pb.policies.SHVar(bandit.n_arms, budget=n, noise_std=bandit.noise_std),
+    "SHVar": lambda bandit, n: pb.policies.SHVar(bandit.n_arms, budget=n,
+                                                 noise_std=bandit.noise_std),
     "SHAdaVar": lambda bandit, n: pb.policies.SHAdaVar(bandit.n_arms, budget=n),
     "SHAdaVar reuse": lambda bandit, n: pb.policies.SHAdaVar(bandit.n_arms, budget=n, reuse=True),
     "GapE": gap_e,

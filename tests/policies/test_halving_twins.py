@@ -146,8 +146,7 @@ def test_the_twin_of_shvar(options):
         K = int(rng.integers(1, 41))
         known = random_variances(rng, K)
         policy = pb.policies.SHVar(K, budget=random_budget(rng, K * stages_of(K)),
-                                   noise_std=np.sqrt(known),
-                                   **options)
+                                   noise_std=np.sqrt(known), **options)
         follow(policy, grid_table(rng, K))
         assert policy.n_batches == stages_of(K)
 

@@ -194,6 +194,5 @@ def test_runs_of_one_thread_have_the_context_of_their_caller():
     seen, here = [], contextvars.ContextVar("here", default=0)
     here.set(3)
     pb.simulate(pb.policies.Uniform(2, budget=20), pb.environments.GaussianBandit([0.0, 1.0]), 2,
-                rng=1,
-                n_threads=1, metrics={"seen": lambda p, e: seen.append(here.get()) or 0.0})
+                rng=1, n_threads=1, metrics={"seen": lambda p, e: seen.append(here.get()) or 0.0})
     assert seen == [3, 3]

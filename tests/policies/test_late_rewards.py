@@ -70,21 +70,19 @@ def test_late_rewards_when_all_were_lost(name):
     while not policy.done and policy.n_batches < MOST:
         arms = policy.ask()
         policy.tell(arms, measured(policy.n_batches, arms))
-    assert policy.recommend().size >= 1 or isinstance(policy,
-                                                      pb.policies.GoodArms)  # none is good yet
+    none_is_good_yet = isinstance(policy, pb.policies.GoodArms)
+    assert policy.recommend().size >= 1 or none_is_good_yet
     with pytest.raises(ValueError, match="lost, 0 by now; got 1"):
         policy.add_late([0], [0.5])
 
 
 @pytest.mark.parametrize("make", [
     lambda: pb.policies.RoundRobin(4, 1, batch_size=8, max_batches=12),
-                                  lambda: pb.policies.BatchRacing(4, 1, delta=0.1, batch_size=8,
-                                                                  noise_std=0.05),
+    lambda: pb.policies.BatchRacing(4, 1, delta=0.1, batch_size=8, noise_std=0.05),
     lambda: pb.policies.ContinuousRejects(4, budget=60),
-                                  lambda: pb.policies.UCBE(4, budget=60, complexity=9.0),
+    lambda: pb.policies.UCBE(4, budget=60, complexity=9.0),
     lambda: pb.policies.EBTC(4, max_pulls=60),
-                                  lambda: pb.policies.BayesGap(4, budget=30,
-                                                               kernel=np.eye(4), noise_std=0.1),
+    lambda: pb.policies.BayesGap(4, budget=30, kernel=np.eye(4), noise_std=0.1),
     lambda: pb.policies.ThompsonSampling(4, rng=1, law="gaussian", noise_std=0.1)])
 def test_what_follows_knows_late_rewards(make):
     """The best arm never answers in time, and wins all the same."""

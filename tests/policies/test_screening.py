@@ -107,8 +107,8 @@ def test_lost_wells_come_again():
 
 def test_too_few_batches_are_refused_or_said():
     with pytest.raises(pb.errors.InfeasibleBudgetError,
-                       match=r"max_batches must be at least 6 to measure "
-                                                  r"each of 2000 .*allow_unmeasured; got 5"):
+                       match="max_batches must be at least 6 to measure each of 2000 .*"
+                             "allow_unmeasured; got 5"):
         pb.policies.BatchScreening(2000, 20, batch_size=384, max_batches=5)
     policy = played(pb.policies.BatchScreening(20, 3, batch_size=5, max_batches=3,
                                                allow_unmeasured=True),

@@ -126,7 +126,7 @@ def test_recommend_names_silent_arms_last():
 
 @pytest.mark.parametrize("make", [
     lambda: pb.policies.GoodArms(4, delta=0.1, threshold=0.5, noise_std=0.1),
-                                  lambda: pb.policies.APT(4, max_pulls=400, threshold=0.5)])
+    lambda: pb.policies.APT(4, max_pulls=400, threshold=0.5)])
 def test_silent_arm_is_neither_good_nor_bad(make):
     policy, n_seen = make(), 0
     while not policy.done:

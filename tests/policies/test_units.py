@@ -41,13 +41,11 @@ POLICIES = {
     "lil ucb": lambda s: pb.policies.LilUCB(N, delta=0.1, noise_std=0.05 * s, guarantee="heuristic",
                                             max_pulls=400),
     "elimination": lambda s: pb.policies.SuccessiveElimination(
-        N, stopping=GLR(delta=0.1, law="gaussian-unknown"),
-        max_pulls=400),
+        N, stopping=GLR(delta=0.1, law="gaussian-unknown"), max_pulls=400),
     "ocba": lambda s: pb.policies.OCBA(N, budget=60, n_initial=4),
     "apt": lambda s: pb.policies.APT(N, max_pulls=60, threshold=0.45 * s, epsilon=0.1 * s),
     "good arms": lambda s: pb.policies.GoodArms(N, delta=0.1, threshold=0.45 * s,
-                                                noise_std=0.05 * s,
-                                                max_pulls=400),
+                                                noise_std=0.05 * s, max_pulls=400),
     "good arms unknown": lambda s: pb.policies.GoodArms(N, delta=0.1, threshold=0.45 * s,
                                                         max_pulls=400,
                                                         law="gaussian-unknown", sampling="apt"),
@@ -65,7 +63,7 @@ for name, make in {"bayes gap": pb.policies.BayesGap, "gp ucb": pb.policies.GPUC
         # the prior is in units of the noise there
         f"{name} of unknown noise": lambda s, make=make, stream=stream: make(
             N, budget=30, features=KERNEL[:, :3], noise_std=None, noise_prior=(1.0, s * s),
-                                                                             **stream),
+            **stream),
     }
 
 

@@ -41,8 +41,7 @@ def test_budgets_are_simulations_of_each(common):
     for name in COLUMNS:
         assert np.array_equal(getattr(whole["halving"], name), getattr(alone["halving"], name))
     once = pb.compare({"EBTC": pb.policies.EBTC(8)}, ARMS, 50, rng=1, max_pulls=160,
-                      checkpoints=BUDGETS,
-                      common_rewards=common)["EBTC"]
+                      checkpoints=BUDGETS, common_rewards=common)["EBTC"]
     for name in COLUMNS + MARKS:
         assert np.array_equal(getattr(whole["EBTC"], name), getattr(once, name))
     assert whole["halving"].checkpoint_leaders.shape == (50, 3)

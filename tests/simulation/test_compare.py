@@ -103,8 +103,7 @@ def test_python_and_compiled_code_do_the_same_on_common_rewards():
 
     pair = pb.compare({"c": pb.policies.LUCB(8, delta=0.1, k=2),
                        "python": lambda e: Slow(8, delta=0.1, k=2)},
-                      GAUSSIAN, 5,
-                      rng=8, max_pulls=300, checkpoints=[50, 300])
+                      GAUSSIAN, 5, rng=8, max_pulls=300, checkpoints=[50, 300])
     assert_same(pair["c"], pair["python"])
 
 
@@ -210,11 +209,10 @@ BASE = dict(policies={"a": pb.policies.UCB1(8)}, environment=GAUSSIAN, n_runs=2,
     ("environment", dict(environment=pb.environments.GaussianBandit(MEANS + 0.1))),
     ("environment", dict(environment=pb.environments.GaussianBandit(MEANS, 2.0**0.5))),
     ("environment", dict(environment=Coins(MEANS), policies={"a": pb.policies.UCB1(8)})),
-    ("environment", dict(environment=lambda rng: GAUSSIAN,
-                         policies={"a": pb.policies.UCB1(8)})),
+    ("environment", dict(environment=lambda rng: GAUSSIAN, policies={"a": pb.policies.UCB1(8)})),
     ("max_pulls", dict(max_pulls=31)), ("checkpoints", dict(checkpoints=[9, 30])),
     ("answer", dict(answer=pb.simulation.Above(0.5))),
-                                         ("answer", dict(answer=pb.simulation.Best(epsilon=0.1))),
+    ("answer", dict(answer=pb.simulation.Best(epsilon=0.1))),
     ("arm_pulls_by_run", dict(arm_pulls_by_run=True)),
     ("common_rewards", dict(common_rewards=False)),
 ])
@@ -259,10 +257,8 @@ def test_options_whose_words_are_alike_are_told_apart():
         kernel = pb.kernels.rbf([1.0, scale])
         for _ in range(length):
             kernel = pb.kernels.rbf(1.0) + kernel
-        policy = pb.policies.GPUCB(len(features), budget=4, kernel=kernel,
-                                   features=features,
-                                   refit_every=6,
-                                   noise_std=0.5)
+        policy = pb.policies.GPUCB(len(features), budget=4, kernel=kernel, features=features,
+                                   refit_every=6, noise_std=0.5)
         return pb.compare({"a": policy}, GAUSSIAN, 1, rng=np.random.SeedSequence(1), max_pulls=4)
 
     for length in (0, 20):

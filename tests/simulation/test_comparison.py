@@ -174,8 +174,7 @@ def test_files_of_more_pulls_than_a_float64_counts(tmp_path):
 def test_pulls_of_each_arm_that_were_replaced_count(tmp_path):
     """Files and merged results had those of before."""
     pair = pb.compare({"one": pb.policies.Uniform(2, budget=30)},
-                      pb.environments.GaussianBandit([0.0, 1.0]), 7,
-                      rng=1)
+                      pb.environments.GaussianBandit([0.0, 1.0]), 7, rng=1)
     one = pair["one"]
     double = {name: 2 * getattr(one, name) for name in ("pulls", "arm_pulls")}
     changed = dataclasses.replace(pair, results={"one": dataclasses.replace(one, **double)})
@@ -183,8 +182,7 @@ def test_pulls_of_each_arm_that_were_replaced_count(tmp_path):
     for found in (changed, pb.simulation.Comparison.load(tmp_path / "a.npz")):
         assert (found["one"].arm_pulls == 2 * one.arm_pulls).all()
     more = pb.compare({"one": pb.policies.Uniform(2, budget=30)},
-                      pb.environments.GaussianBandit([0.0, 1.0]), 7,
-                      rng=2)
+                      pb.environments.GaussianBandit([0.0, 1.0]), 7, rng=2)
     assert (changed + more)["one"].arm_pulls.tolist() == [22.5, 22.5]
 
 

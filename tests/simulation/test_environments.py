@@ -350,8 +350,7 @@ def test_what_a_subclass_says_of_its_costs_counts(environment):
     rewards, costs = environment.pull_with_costs([0, 1, 1], rng=1)
     assert costs.tolist() == [1.0, 9.0, 9.0] and rewards.shape == (3,)
     paid = pb.simulate(lambda e: pb.montecarlo.EstimatorAllocator(2, costs="told"), environment,
-                       3, rng=1,
-                       max_pulls=50, answer=[0], metrics=[lambda p, e: p.total_cost])
+                       3, rng=1, max_pulls=50, answer=[0], metrics=[lambda p, e: p.total_cost])
     (total,) = paid.metrics.values()
     assert (total > 60).all()
 

@@ -106,8 +106,7 @@ def test_costs_of_an_environment_are_checked(base, costs, words):
     for pull in (
             lambda: environment.pull_with_costs(np.array([0, 0])),
             lambda: pb.simulate(lambda e: pb.montecarlo.EstimatorAllocator(2, costs="told"),
-                                environment,
-                                2, max_pulls=50)):
+                                environment, 2, max_pulls=50)):
         with pytest.raises((ValueError, TypeError), match=f"costs of Dear {words}"):
             pull()
 
@@ -147,8 +146,7 @@ def test_means_that_change_are_refused():
 
 def test_an_error_of_zero_has_an_interval_from_zero():
     result = pb.simulate(lambda e: pb.policies.Uniform(2, budget=40), GaussianBandit([0.0, 9.0]),
-                         200,
-                         rng=1)
+                         200, rng=1)
     assert result.error_interval[0] == 0.0 and "error 0 (0 to 0.01885)" in repr(result)
 
 

@@ -309,8 +309,8 @@ def fails(arm, means):
 
 @pytest.mark.parametrize("policy", [
     lambda: pb.policies.SequentialHalving(2, budget=40),
-                                    lambda: pb.policies.UCBV(2, value_range=(0.0, 9.0)),
-                                    lambda: pb.policies.UCB1(2),
+    lambda: pb.policies.UCBV(2, value_range=(0.0, 9.0)),
+    lambda: pb.policies.UCB1(2),
     lambda: upper(2), lambda: exp3_of(2)], ids=["halving", "ucb-v", "ucb1", "upper", "exp3"])
 @pytest.mark.parametrize("make, words", [
     (lambda: odd([0.0, 1.0], 1.0, value=np.nan), "rewards of odd must be finite; got nan of arm 1"),

@@ -62,8 +62,7 @@ def test_answers_of_another_size_are_wrong_whatever_the_means():
         result = pb.simulate(lambda e, k=k: OneRound(k), Unknown([np.nan] * 3), 5, rng=1)
         assert result.error_probability == error and result.error_interval[1] == 1.0
     nothing = pb.simulate(lambda e: pb.policies.RoundRobin(3, 0, batch_size=3, max_batches=1),
-                          Unknown([np.nan] * 3), 5,
-                          rng=1)
+                          Unknown([np.nan] * 3), 5, rng=1)
     assert nothing.error_probability == 0.0 and nothing.mean_regret == 0.0
 
 
@@ -151,8 +150,7 @@ def test_what_a_metric_returns(returned):
 
     with pytest.raises((TypeError, ValueError), match="what spread returns must "):
         pb.simulate(pb.policies.SequentialHalving(3, budget=30),
-                    pb.environments.GaussianBandit([0.0, 0.5, 1.0]),
-                    2, rng=1, metrics=[spread])
+                    pb.environments.GaussianBandit([0.0, 0.5, 1.0]), 2, rng=1, metrics=[spread])
 
 
 def test_options_of_policies_that_are_given_count():

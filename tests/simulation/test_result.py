@@ -40,9 +40,8 @@ def test_a_notebook_shows_a_table():
     assert f"<td>{result.error_probability:.4g} ({low:.4g} to {high:.4g})</td>" in shown
     both = pb.compare({"<sar>": sar,
                        "all": lambda e: pb.policies.RoundRobin(12, 3, batch_size=5,
-                                                               max_batches=20)}, BANDIT,
-                      3,
-                      rng=1)._repr_html_()
+                                                               max_batches=20)},
+                      BANDIT, 3, rng=1)._repr_html_()
     assert "<td>&lt;sar&gt;</td>" in both and both.count("<tr>") == 3
     assert "<p>3 runs of each</p>" in both and "<th>policy</th>" in both
 

@@ -95,8 +95,7 @@ def test_threads_share_a_table_in_turn(python):
 def test_other_threads_run_while_a_policy_in_python_waits_for_its_rewards():
     """They stood still: the rewards of a batch were drawn with the lock of the interpreter."""
     evidence = pb.environments.LogisticEvidence(np.ones((200, 5)), labels=np.ones(200),
-                                                n_anneals=[20, 20],
-                                                log_evidence=0.0)
+                                                n_anneals=[20, 20], log_evidence=0.0)
     ticks, counts, ended = [], [], threading.Event()
 
     class Counts(pb.policies.Uniform):
@@ -229,9 +228,8 @@ def on_table(rewards, k, **options):
     """One run that sees every reward once."""
     n_arms, n = np.shape(rewards)
     return pb.simulate(lambda e: pb.policies.RoundRobin(n_arms, k, batch_size=n_arms,
-                                                        max_batches=n), TableBandit(rewards),
-                       1,
-                       **options)
+                                                        max_batches=n),
+                       TableBandit(rewards), 1, **options)
 
 
 class Always(InTurn):
@@ -392,7 +390,7 @@ class InTurnForEver(InTurn):
 
 @pytest.mark.parametrize("make, batch", [
     (lambda e: pb.policies.RoundRobin(12, 1, batch_size=5, max_batches=100), 5),
-                                         (lambda e: InTurnForEver(12), 5),
+    (lambda e: InTurnForEver(12), 5),
     (lambda e: pb.policies.EBTC(12), 12), (lambda e: pb.policies.UCB1(12), 12),
 ], ids=["native", "python", "EBTC", "UCB1"])
 def test_a_run_ends_before_the_batch_beyond_the_horizon(make, batch):
@@ -414,8 +412,7 @@ def test_a_horizon_needs_no_array_of_the_first_batch():
     """It was made in every run: no memory of 10^13 pulls."""
     for make in (pb.policies.SequentialHalving, pb.policies.Uniform):
         result = pb.simulate(lambda e, make=make: make(2, budget=10**13),
-                             GaussianBandit([0.0, 1.0]), 3,
-                             rng=1, max_pulls=10**13)
+                             GaussianBandit([0.0, 1.0]), 3, rng=1, max_pulls=10**13)
         assert result.pulls.tolist() == [10**13] * 3
         with pytest.raises(pb.errors.InfeasibleBudgetError,
                            match="max_pulls must be at least 10000000000000"):
@@ -446,9 +443,8 @@ def test_pulls_that_no_integer_holds_are_refused(executor):
 
 def test_merged_pulls_that_no_integer_holds_are_refused():
     one, other = (pb.compare({"all": pb.policies.Uniform(2, budget=2**53)},
-                             GaussianBandit([0.0, 1.0]),
-                             1100,
-                             rng=seed, common_rewards=False) for seed in (1, 2))
+                             GaussianBandit([0.0, 1.0]), 1100, rng=seed, common_rewards=False)
+                  for seed in (1, 2))
     with pytest.raises(OverflowError, match="pulls of arm 0 in all runs together"):
         one + other
 

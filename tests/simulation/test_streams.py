@@ -68,7 +68,7 @@ def test_a_seed_sequence_goes_on_where_it_was():
 
 @pytest.mark.parametrize("make", [
     lambda e: pb.policies.SequentialHalving(8, budget=80),
-                                  pb.policies.SequentialHalving(8, budget=80),
+    pb.policies.SequentialHalving(8, budget=80),
     lambda e: pb.policies.ThompsonSampling(8, law="gaussian")])
 def test_generators_give_the_same_where_numpy_is_another(make, monkeypatch):
     """Of a NumPy whose streams the kernel did not know, every run would have a Generator."""

@@ -203,8 +203,7 @@ def test_costs_of_a_subclass_leave_its_rewards_alone():
     """Those who want no costs have the same rewards, common ones too, in compiled code."""
     for kind in (pb.policies.Uniform, InTurn):
         one, other = (pb.compare({"it": lambda e, kind=kind: kind(2, budget=40)}, make([0.0, 0.1]),
-                                 9,
-                                 rng=1) for make in (pb.environments.GaussianBandit, Dear))
+                                 9, rng=1) for make in (pb.environments.GaussianBandit, Dear))
         assert one["it"].errors.tolist() == other["it"].errors.tolist()
     made = []
 
