@@ -163,8 +163,7 @@ class BudgetRace(PairedRace):
     def _check_budget(budget, budget_cost, n_arms):
         if (budget is None) == (budget_cost is None):
             raise ValueError("budget must be given, in pulls, or in money as costs=Costs(..., "
-                             f"budget=...), not both; got {shown(budget)} and "
-                             f"{shown(budget_cost)}")
+                             f"budget=...), not both; got {shown(budget)} and {shown(budget_cost)}")
         if budget is None:
             return None
         budget = check_integer("budget", budget, 0, LARGEST)

@@ -162,8 +162,7 @@ class PairSource(Source):
 
     def __init__(self, judge, models, items, baseline):
         if not callable(judge) or isinstance(judge, type):
-            raise TypeError("judge must be a function of two models and items; got "
-                            f"{shown(judge)}")
+            raise TypeError(f"judge must be a function of two models and items; got {shown(judge)}")
         self.function = judge
         self.names, self.n_arms = models_of(models)
         labels, self.n_real = items_of(items)

@@ -214,6 +214,5 @@ def as_calls(calls: Any) -> Calls:
     if calls is None:
         return Calls()
     if not isinstance(calls, Calls):
-        raise TypeError("calls must be a Calls, such as Calls(concurrency=64); got "
-                        f"{shown(calls)}")
+        raise TypeError(f"calls must be a Calls, such as Calls(concurrency=64); got {shown(calls)}")
     return calls

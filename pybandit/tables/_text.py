@@ -91,12 +91,11 @@ class _Unpacked(io.RawIOBase):
             part = self._file.read(len(room))
         except Exception as error:  # zlib, EOF, CRC, Arrow: any
             raise UnreadableFileError(f"line 1, column 1: the {self._name} file is damaged: "
-                          f"{error!s:.300}") from None
+                                      f"{error!s:.300}") from None
         self._n_read += len(part)
         if self._n_read > self._most:
             raise UnreadableFileError(f"line 1, column 1: the {self._name} file must expand to at "
-                                      "most "
-                          f"{self._most:,} bytes; it has more")
+                                      f"most {self._most:,} bytes; it has more")
         room[:len(part)] = part
         return len(part)
 
@@ -123,7 +122,7 @@ class _Recoded(io.RawIOBase):
             except UnicodeError as error:
                 raise UnreadableFileError("line 1, column 1: the file is not "
                                           f"{self._encoding.upper()} text: "
-                              f"{error.reason}") from None
+                                          f"{error.reason}") from None
         part, self._left = self._left[:len(room)], self._left[len(room):]
         room[:len(part)] = part
         return len(part)
