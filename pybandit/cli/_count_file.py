@@ -119,8 +119,8 @@ class _Columns:
             if role not in self.at:
                 wanted = dialect.columns.get(role, name)
                 raise UnreadableFileError(f"line {line}, column 1: no column {wanted!r} is in the "
-                                          "header; it "
-                                          f"has {listed(head)}; --{role}-column names another")
+                                          f"header; it has {listed(head)}; --{role}-column names "
+                                          "another")
 
     def _role_of(self, cell):
         """Return the role of a column and its kind; a role that was named has no other column."""
@@ -162,8 +162,8 @@ def _rows(rows, columns, arms, skip):
                       and cell not in arms), None)
         if total is not None and (arms or arm == total or not arm):
             raise UnreadableFileError(f"line {line}, column {cells.index(total) + 1}: "
-                                      f"{short(total)} is a row "
-                                      "of totals, not an arm; delete it, or leave it out by --skip")
+                                      f"{short(total)} is a row of totals, not an arm; delete it, "
+                                      "or leave it out by --skip")
         if len(cells) != len(head):
             raise UnreadableFileError(f"line {line}, column {min(len(cells), len(head)) + 1}: the "
                                       f"row has {len(cells)} cells, the header {len(head)}")

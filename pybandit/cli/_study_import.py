@@ -213,8 +213,8 @@ def _check_known(record, rewards, reading, plates, wells):
         at = int(other.argmax())
         raise UnreadableFileError(f"{reading.where(wells[at], plates)}: {float(rewards[at])!r} for "
                                   f"{_well(at, reading, plates, wells)}, where "
-                                  f"{float(record.values[at])!r} is "
-                                  f"recorded; {int(other.sum())} such in all; amend corrects it")
+                                  f"{float(record.values[at])!r} is recorded; {int(other.sum())} "
+                                  "such in all; amend corrects it")
 
 
 def _refuse_missing(at, n, reading, plates, wells):

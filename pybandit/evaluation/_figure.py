@@ -70,8 +70,8 @@ def threshold_axes(result, ax=None):
     more = f", {result.n_arms - len(order):,} more" if result.n_arms > len(order) else ""
     ax.set_xlabel(f"mean score, {100 - 100 * result.delta:g} % per model; line: threshold",
                   fontsize=9)
-    tidy(ax, f"{result.above.size:,} above, {result.below.size:,} below, "
-             f"{result.survivors.size:,} not decided{more}")
+    tidy(ax, f"{result.above.size:,} above, {result.below.size:,} below, {result.survivors.size:,} "
+             f"not decided{more}")
     return ax
 
 

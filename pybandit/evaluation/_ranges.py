@@ -33,9 +33,9 @@ def range_of(value_range, scores, source, items):
     bad = (values < 0) | (values > 1)
     if bad.any():
         row, column = np.argwhere(bad)[0].tolist()
-        raise ValueError(f"value_range must be given for a table with cells outside [0, 1]: "
-                         f"{SUCH_AS}; got {float(values[row, column])} for "
-                         f"{source.model(column)}, {source.item(row)}")
+        raise ValueError("value_range must be given for a table with cells outside [0, 1]: "
+                         f"{SUCH_AS}; got {float(values[row, column])} for {source.model(column)}, "
+                         f"{source.item(row)}")
     return 0.0, 1.0
 
 

@@ -201,9 +201,9 @@ def _rows_are_models(raw, kept, options, chosen):
     for at in () if chosen else kept:
         if is_model(raw.names[at]) and raw.bad(at) is not None:
             raise UnreadableFileError(f"column {short(raw.names[at])} has names of models, so each "
-                                      "row may be "
-                                      f"a model: {ROWS}, {AS_COLUMNS}; a table of one line for "
-                                      "each score must have columns such as model, item and score")
+                                      f"row may be a model: {ROWS}, {AS_COLUMNS}; a table of one "
+                                      "line for each score must have columns such as model, item "
+                                      "and score")
     if not chosen:
         _refuse_items(raw, kept)
     return False
@@ -343,8 +343,8 @@ def _check_labels(raw, labels, lines, options, by_rows):
         if label is None or isinstance(label, str) and not label.strip():
             unit = "row" if isinstance(raw.lines, range) else "line"
             raise UnreadableFileError(f"labels must not be empty; got {label!r} in {unit} "
-                                      f"{lines[row]}: take "
-                                      "the line out if it is a mean or a sum of the others")
+                                      f"{lines[row]}: take the line out if it is a mean or a sum "
+                                      "of the others")
         if label in seen:
             unit = "rows" if isinstance(raw.lines, range) else "lines"
             where = f"{short(label)} twice, in {unit} {lines[seen[label]]} and {lines[row]}"

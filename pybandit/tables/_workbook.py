@@ -96,8 +96,8 @@ class Workbook:
                 continue
             if sheet.name in found or any(one.part == rel.target for one in found.values()):
                 raise UnreadableFileError("sheets of a workbook must have different names and "
-                                          "parts; got "
-                                          f"{short(sheet.name)} of {short(rel.target)} twice")
+                                          f"parts; got {short(sheet.name)} of {short(rel.target)} "
+                                          "twice")
             found[sheet.name] = Sheet(rel.target, sheet.state == "visible")
         return found
 

@@ -251,8 +251,8 @@ class _Found:
             for name in given if len(given) > 1 else ():
                 if name not in used:
                     raise UnreadableFileError(f"{named(self._paths)}: {option} must name what the "
-                                              "files have; "
-                                              f"got {short(name)}, which is not read of any")
+                                              f"files have; got {short(name)}, which is not read "
+                                              "of any")
 
     def _check_direction(self):
         if len(self._lower) == 2:
