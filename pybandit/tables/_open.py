@@ -136,9 +136,8 @@ class ArrayTable:
         except (ImportError, MemoryError):
             raise
         except Exception as error:  # of whatever the array is read from: any
-            raise UnreadableFileError(f"block {block}, rows {rows.start:,} to {rows.stop - 1:,}, "
-                                      "of "
-                                      f"{type(self.array).__name__} cannot be read: {error!r:.300}"
-                                      ) from error
+            raise UnreadableFileError(
+                f"block {block}, rows {rows.start:,} to {rows.stop - 1:,}, of "
+                f"{type(self.array).__name__} cannot be read: {error!r:.300}") from error
         give_back(self.array)
         return part if np.array_equal(order, np.arange(order.size)) else part[:, np.argsort(order)]

@@ -223,6 +223,7 @@ def _is_legible(head):
 def _refusal(error):
     """Return the UnreadableFileError of an error, with a place."""
     if not isinstance(error, UnreadableFileError):
-        return UnreadableFileError(f"line 1, column 1: it is no workbook: {error!r:.300}")
-    return error if str(error).startswith("line ") else UnreadableFileError("line 1, column 1: "
-                                                                            f"{error}")
+        return UnreadableFileError(f"line 1, column 1: it is not a workbook: {error!r:.300}")
+    if str(error).startswith("line "):
+        return error
+    return UnreadableFileError(f"line 1, column 1: {error}")
