@@ -185,9 +185,10 @@ def test_it_writes_over_nothing_unless_told(folder, tmp_path):
 def test_more_piles_than_files_that_may_be_open(folder, tmp_path):
     """All were open at once, and the folder stayed where that was refused."""
     pytest.importorskip("resource")
-    code = ("import resource, sys; from pybandit.tables import _shuffle\n_shuffle.PILE_SHARE = 300 "
-            "* 2**24 / (6000 * 32)\nresource.setrlimit(resource.RLIMIT_NOFILE, (60, "
-            "60))\n_shuffle.shuffle(sys.argv[1], sys.argv[2], rng=7, memory=2**24, block_rows=256)")
+    code = ("import resource, sys; from pybandit.tables import _shuffle\n"
+            "_shuffle.PILE_SHARE = 300 * 2**24 / (6000 * 32)\n"
+            "resource.setrlimit(resource.RLIMIT_NOFILE, (60, 60))\n"
+            "_shuffle.shuffle(sys.argv[1], sys.argv[2], rng=7, memory=2**24, block_rows=256)")
     path = tmp_path / "out.parquet"
     subprocess.run([sys.executable, "-c", code, folder / "table.npy", path], check=True)
     assert os.listdir(tmp_path) == ["out.parquet"]
@@ -222,9 +223,10 @@ def test_what_wide_rows_take_on_the_disk(tmp_path):
 
 def test_ctrl_c_leaves_nothing(folder, tmp_path):
     """Whenever it comes, once all is imported: importlib drops what is raised in a callback."""
-    code = ("import sys; from pybandit.tables import shuffle\ndef run(): shuffle(sys.argv[1], "
-            "sys.argv[2], overwrite=True, rng=1)\nrun(); print('on', flush=True)\ntry:\n    while "
-            "True: run()\nexcept KeyboardInterrupt:\n    pass")
+    code = ("import sys; from pybandit.tables import shuffle\n"
+            "def run(): shuffle(sys.argv[1], sys.argv[2], overwrite=True, rng=1)\n"
+            "run(); print('on', flush=True)\n"
+            "try:\n    while True: run()\nexcept KeyboardInterrupt:\n    pass")
     for wait in (0.05, 0.2, 0.4):
         child = subprocess.Popen([sys.executable, "-c", code, folder / "table.npy",
                                   tmp_path / "out.parquet"], stdout=subprocess.PIPE)
