@@ -19,7 +19,7 @@ cnp.import_array()
 MIXTURES = {"product": PB_MIX_PRODUCT, "ebmix": PB_MIX_EBMIX, "plug-in": PB_MIX_PLUG_IN}
 SMALLEST_BET = 0.004
 LARGEST_BET = {"product": 2.0, "ebmix": 0.9}
-# Arms between whom claims of being within a tolerance begin: 32 * 31 processes.
+# Arms between whom claims of being within epsilon begin: 32 * 31 processes.
 NEAR_ARMS = 32
 
 
@@ -212,12 +212,12 @@ cdef class Race:
 cdef class LeaderRace(Race):
     """A pb_betting of n_arms over n_items (0: without end).
 
-    `delta` is for a wrong winner; `near_delta`, where there is a tolerance, for a
+    `delta` is for a wrong answer; `near_delta`, if epsilon > 0, for a
     false claim of being within it.
     """
 
     def __cinit__(self, int64_t n_arms, int64_t n_items, Bets bets not None, limits, double delta,
-                  bint hybrid=False, double tolerance=0.0, double near_delta=0.0,
+                  bint hybrid=False, double epsilon=0.0, double near_delta=0.0,
                   bint predicted=False):
         self.bets = bets
         self.race.predicted = predicted
@@ -237,9 +237,9 @@ cdef class LeaderRace(Race):
         self.race.columns = self.race.arms + n_arms
         self.race.slots = self.race.columns + n_arms
         self.race.gone = bytes_of(self.arrays["gone"])
-        if tolerance > 0:
+        if epsilon > 0:
             self.near.bets, self.near.items = self.race.bets, self.race.items
-            self.near.slack = tolerance
+            self.near.slack = epsilon
             self.race.near_slots, self.race.near_error = min(n_arms, NEAR_ARMS), near_delta
             self._claims("near", &self.near, self.race.near_slots)
             self.race.near = &self.near
@@ -304,7 +304,7 @@ cdef class TopKRace(Race):
     """A pb_top_k of n_arms over n_items (0: without end), k < n_arms."""
 
     def __cinit__(self, int64_t n_arms, int64_t n_items, int64_t k, Bets bets not None, limits,
-                  double delta, double tolerance=0.0, double near_delta=0.0):
+                  double delta, double epsilon=0.0, double near_delta=0.0):
         cdef int64_t n_pairs = k * (n_arms - k)
         self.bets = bets
         self.race.n_arms, self.race.k = n_arms, k
@@ -313,9 +313,9 @@ cdef class TopKRace(Race):
         self.arrays = dict(doubles=np.zeros((2, n_arms)),
                            inside=np.zeros(n_arms, dtype=np.uint8))
         self._claims("beats", &self.race.beats, n_arms)
-        if tolerance > 0:
+        if epsilon > 0:
             self.race.near.bets, self.race.near.items = bets.bets, self.race.beats.items
-            self.race.near.slack, self.race.near.threshold = tolerance, n_pairs / near_delta
+            self.race.near.slack, self.race.near.threshold = epsilon, n_pairs / near_delta
             self._claims("near", &self.race.near, n_arms)
         self.race.arms = self._integers(n_arms, &self.race.n_open, &self.race.decided)
         self.race.columns = self.race.arms + n_arms
@@ -349,10 +349,10 @@ cdef class ThresholdRace(Race):
     """A pb_threshold of n_arms over n_items (0: without end)."""
 
     def __cinit__(self, int64_t n_arms, int64_t n_items, double tau, Bets bets not None, limits,
-                  double delta, double tolerance=0.0):
+                  double delta, double epsilon=0.0):
         self.bets = bets
         self.race.bets, self.race.items = bets.bets, make_items(n_items, limits)
-        self.race.tau, self.race.slack = tau, tolerance
+        self.race.tau, self.race.slack = tau, epsilon
         self.race.n_arms, self.race.threshold = n_arms, n_arms / delta
         self.arrays = dict(memory=aligned_doubles(2 * n_arms * pb_bets_memory(&bets.bets)),
                            sums=np.zeros(n_arms))

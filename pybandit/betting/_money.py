@@ -1,4 +1,4 @@
-"""What evaluations cost: prices known before or told with the rewards, and what was spent."""
+"""Costs of rewards: prices known before or told with the rewards, and the sums spent."""
 
 import numpy as np
 
@@ -117,5 +117,6 @@ def check_feasible(name, money, n_arms):
     columns = money.prices.shape[1]
     least = float(money.prices.sum(axis=1).max()) * (n_arms if columns == 1 else 1)
     if money.left(0) < least:
-        raise InfeasibleBudgetError(f"{name} of costs must be at least {least!r}, what the dearest "
-                                    f"item costs of all {n_arms} arms; got {money.most!r}")
+        raise InfeasibleBudgetError(f"{name} of costs must be at least {least!r}, the cost of the "
+                                    f"most expensive item for all {n_arms} arms; got "
+                                    f"{money.most!r}")

@@ -1,4 +1,4 @@
-"""The names of a race: their types, and what is said of one that is not there."""
+"""Types of the attributes of a race, and the error for missing ones."""
 
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ class Made:
 
 
 class Named(Made):
-    """What every race was made with."""
+    """Arguments of every race."""
 
     n_arms: int
     n_items: int | None

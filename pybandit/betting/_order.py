@@ -1,4 +1,4 @@
-"""What a race asks for next: the order of its items, and how many of them come at a time."""
+"""The order of the items of a race, and the number of items per block."""
 
 import math
 
@@ -30,12 +30,13 @@ def population_of(population_size, n_items):
 
 
 def check_weights(weights, n_items, population_size):
-    """What each item weighs, a copy; or None."""
+    """Return a checked copy of the weights, or None."""
     if weights is None:
         return None
     if n_items is None or population_size != n_items:
-        raise ValueError("weights must be left out unless the question is about these items: of a "
-                         f"sample or a stream nothing says what others weigh; got {shown(weights)}")
+        raise ValueError("weights must be left out unless the question is about these items: the "
+                         "weights of other items of a population or a stream are unknown; got "
+                         f"{shown(weights)}")
     in_order("weights", weights, range(n_items), what="the index of the items")
     weights = check_in("weights", refuse_masks("weights", weights), "finite and above 0",
                        lambda x: (x > 0) & (x <= LARGEST_WEIGHT))

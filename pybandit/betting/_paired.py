@@ -21,12 +21,7 @@ from pybandit._shared.errors import InfeasibleBudgetError
 from pybandit._shared.guard import Guard
 from pybandit._shared.types import Floats, Ints
 from pybandit.betting._kernels import Bets, Books
-from pybandit.betting._money import (
-    Money,
-    check_costs,
-    check_feasible,
-    check_told,
-)
+from pybandit.betting._money import Money, check_costs, check_feasible, check_told
 from pybandit.betting._need import Spread
 from pybandit.betting._order import check_weights, draw_order, population_of
 from pybandit.betting._state import PARTS, check_state, flat_names, flat_options, grouped
@@ -61,15 +56,13 @@ class PairedRace(Told):
         self._world = None if self.population_size == math.inf else self.population_size
         self.delta = check_delta(delta)
         self.value_range = check_limits(value_range)
-        self.epsilon = check_scalar("epsilon", epsilon, "finite and at least 0",
-                                      nonnegative)
+        self.epsilon = check_scalar("epsilon", epsilon, "finite and at least 0", nonnegative)
         self.bets = self._checked_bets(bets)
         self.block_size = (None if block_size is None
                            else check_integer("block_size", block_size, 1, LARGEST))
         self.max_pulls = max_pulls
         if max_pulls is not None:
-            self.max_pulls = check_integer("max_pulls", max_pulls, 0,
-                                                 LARGEST)
+            self.max_pulls = check_integer("max_pulls", max_pulls, 0, LARGEST)
             if self.max_pulls < self.n_arms:
                 raise InfeasibleBudgetError(
                     f"max_pulls must be at least {self.n_arms}, one item for each of the "
@@ -96,7 +89,7 @@ class PairedRace(Told):
         self._weigh(race)
         self._race = race  # the last: what has it is whole
 
-    # the options that make another race like this one
+    # options from which an equal race can be made
     _OPTIONS: tuple[str, ...] = ("n_arms", "n_items", "delta", "value_range", "epsilon",
                                  "max_pulls", "bets", "block_size", "population_size")
     _PARTS: tuple[str, ...] = PARTS  # of a state
@@ -128,12 +121,12 @@ class PairedRace(Told):
         return costs
 
     def _options(self):
-        """Return the options that make another race like this one, flat."""
+        """Return the options from which an equal race can be made, flat."""
         return {name: _copied(value) for name, value in flat_options(
             {name: getattr(self, name) for name in self._OPTIONS}, self._LIMIT).items()}
 
     def _refuse_again(self):
-        """What `__init__` of a subclass calls first."""
+        """Refuse a second call of `__init__`; called first by those of subclasses."""
         if "_race" in self.__dict__:
             raise RuntimeError(f"this {type(self).__name__} has been initialised; make another")
 
@@ -181,13 +174,13 @@ class PairedRace(Told):
     @property
     @guarded
     def cost(self) -> float | None:
-        """What all evaluations told have cost; None where no costs are known."""
+        """Cost of all rewards told; None without costs."""
         return None if self._money is None else float(self._spent().sum())
 
     @property
     @guarded
     def cost_by_arm(self) -> Floats | None:
-        """The same of each arm; float64, shape (n_arms,), a copy."""
+        """Cost of the rewards of each arm; float64, shape (n_arms,), a copy."""
         return None if self._money is None else self._spent().copy()
 
     def _spent(self):
@@ -283,7 +276,7 @@ class PairedRace(Told):
         } | self._state_ahead()
 
     def _told_costs(self, n_blocks):
-        """Costs that were told, as the rewards; None where they were not."""
+        """Return the costs told, in the order of the rewards; None if costs are not told."""
         if not self._is_told_costs():
             return None
         return np.concatenate([np.empty(0), *(c.ravel() for c in self._money.told[:n_blocks])])

@@ -1,4 +1,4 @@
-"""What a confidence sequence is made of, checked: its arguments, and its state."""
+"""Checks of the arguments and the state of a confidence sequence."""
 
 import math
 import sys

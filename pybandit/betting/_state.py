@@ -7,7 +7,7 @@ import numpy as np
 from pybandit._shared.checks import LARGEST, check_integer, shown
 from pybandit.betting.options import TOLD, Bets, Costs
 
-# options that are groups, and the names under which a state has what is in them
+# groups of options, and the names of their parts in a state
 GROUPS = {"bets": ("mixture", "n_bets", "hybrid"), "costs": ("costs", "cost_limit")}
 PARTS = ("type", "options", "order", "lengths", "rewards", "costs")
 
@@ -18,7 +18,7 @@ def flat_names(names):
 
 
 def flat_options(options, limit):
-    """Return options of a race with the groups flat; `limit` is the limit of costs it has."""
+    """Return options of a race with the groups flat; `limit` names the limit of its costs."""
     options = dict(options)
     if "bets" in options:
         bets = options.pop("bets")

@@ -57,12 +57,12 @@ class Told(Ordered):
         Parameters
         ----------
         n : int, optional
-            At most so many, of those that are not yet told: the block, and then what is
-            ahead of it, of arms first that will probably be in the race for long. Whoever
-            keeps many workers busy asks for what they are at and as much again. What is
-            evaluated of arms that leave in between is wasted: see `n_wasted_by_arm`. A race with
-            a cap on evaluations or money goes no further than its block, all of which counts.
-            Never more than 2²⁴.
+            Maximum number of pairs, of those that are not told yet: first the block, then pairs
+            ahead of it, beginning with arms that will probably stay in the race for long. To
+            keep many workers busy, ask for twice the number of calls that run. Rewards of arms
+            that are eliminated in between are discarded: see `n_wasted_by_arm`. A race with a
+            cap on pulls or cost does not go beyond its block, all of which counts. Never more
+            than 2²⁴ pairs.
 
         Returns
         -------
@@ -105,8 +105,9 @@ class Told(Ordered):
         """
         told = as_told(arms, items, rewards)
         if (costs is not None) != self._is_told_costs():
-            raise ValueError("costs must be given for a race made with costs='told', and for no "
-                             f"other; got {type(costs).__name__} for costs={shown(self._prices)}")
+            raise ValueError("costs must be given if and only if the race was made with "
+                             f"costs='told'; got {type(costs).__name__} for "
+                             f"costs={shown(self._prices)}")
         if costs is not None:
             told_in_order("costs", costs, arms, items)
             costs = check_told(costs, told[0], told[1])
@@ -186,7 +187,7 @@ class Told(Ordered):
         return made, found[start - told:] < 0
 
     def _is_capped(self):
-        """Whether evaluations or money are limited: all that is asked must count."""
+        """Return True if pulls or cost are limited, so that all pairs asked for must count."""
         return self.max_pulls is not None or (
             self._money is not None and self._money.most is not None)
 
@@ -302,10 +303,10 @@ class Told(Ordered):
     @property
     @guarded
     def n_wasted_by_arm(self) -> Ints:
-        """Evaluations told of each arm after it had left, or the race was over; int64.
+        """Rewards told of each arm after its elimination or the end of the race; int64.
 
-        They were asked for ahead (`ask`), have no part in anything else, and are not among
-        `n_pulls`, `pulls`, `cost` and `cost_by_arm`.
+        They were asked for ahead (`ask`) and are not used: they are not counted by `n_pulls`,
+        `pulls`, `cost` and `cost_by_arm`.
         """
         arms = self._early.keys[self._is_waste()] % self.n_arms
         return np.bincount(arms, minlength=self.n_arms)

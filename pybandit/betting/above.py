@@ -1,4 +1,4 @@
-"""Which arms are above a threshold: a race by betting under ask and tell."""
+"""Find the arms above a threshold: a race by betting with ask and tell."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ __all__ = ["BettingThreshold"]
 
 @hinted(bets=Bets)
 class BettingThreshold(PairedRace):
-    """Which arms have a mean above a threshold, read as little as it takes.
+    """Find the arms whose mean is above a threshold, with few rewards.
 
     For each arm two processes of bets, against "mean <= threshold" and "mean >=
     threshold", with the null mean of what is left, ``(N threshold - S) / (N - t +
@@ -55,7 +55,7 @@ class BettingThreshold(PairedRace):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     See Also
     --------

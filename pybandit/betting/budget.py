@@ -1,4 +1,4 @@
-"""The best arms within a budget of evaluations: rejects on shared items, bets beside them."""
+"""Find the best arms within a budget: successive rejects on shared items, and bets."""
 
 from typing import Literal
 
@@ -24,7 +24,7 @@ AT_FIRST = 0.5
 
 @hinted(bets=Bets, costs=Costs)
 class BudgetRace(PairedRace):
-    """The best arm, or the k best, of a fixed set of items, for a budget of evaluations.
+    """Find the best arm, or the k best, on a fixed set of items, within a budget.
 
     All arms that are left are read on the same items, drawn without replacement. A
     schedule takes out the one that is last, again and again, so that the budget ends
@@ -47,17 +47,18 @@ class BudgetRace(PairedRace):
     value_range : (float, float) or float
         As in `BettingRace`.
     delta : float, default 0.05
-        Of the bets: an arm of the k best is `excluded` with probability at most delta.
+        Error of the bets, in (0, 1): an arm of the k best is `excluded` with probability at
+        most delta.
     population_size : int or math.inf, optional
         As in `BettingRace`.
     costs : float, array_like, "told" or Costs, optional
         As in `BettingRace`. With ``Costs(values, budget=...)`` the budget is in money. If costs
-        are known it is never exceeded, to 12 digits, and must be at least what the dearest item
-        costs of all arms. The schedule takes what is left of it for as many rewards as it buys
-        of the arms that are left, at their mean price. If costs are told the last block may cost
-        more than was expected of it. If prices differ by item and the money does not pay for a
-        block, the block is cut by the prices of its items. The guarantee then assumes that
-        prices do not depend on the scores of later items.
+        are known it is never exceeded, to 12 digits, and must be at least the cost of the most
+        expensive item for all arms. The schedule treats the rest of the budget as the number of
+        rewards that it buys of the remaining arms at their mean price. If costs are told, the
+        last block may cost more than expected. If prices differ by item and the budget does not
+        pay for a block, the block is cut by the prices of its items. The guarantee then assumes
+        that prices do not depend on the scores of later items.
     bets : Bets, optional
         Kind of the bets, without `hybrid`; by default ``Bets("product")``.
     rng : None, int, SeedSequence or Generator
@@ -87,13 +88,13 @@ class BudgetRace(PairedRace):
     cost_by_arm : ndarray of float64, shape (n_arms,), or None
     pending : tuple of ndarray of int64
     n_wasted_by_arm : ndarray of int64, shape (n_arms,)
-        As in `BettingRace`; nothing is asked for ahead of a block, so nothing is wasted.
+        As in `BettingRace`; no reward is asked for ahead of a block, so none is wasted.
 
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudgetError` below one
-        evaluation an arm.
+        If an argument is outside its range; `InfeasibleBudgetError` if the budget is below
+        one reward per arm.
 
     Notes
     -----
@@ -163,8 +164,7 @@ class BudgetRace(PairedRace):
     def _check_budget(budget, budget_cost, n_arms):
         if (budget is None) == (budget_cost is None):
             raise ValueError("budget must be given, in pulls, or in money as costs=Costs(..., "
-                             f"budget=...), not both; got {shown(budget)} and "
-                             f"{shown(budget_cost)}")
+                             f"budget=...), not both; got {shown(budget)} and {shown(budget_cost)}")
         if budget is None:
             return None
         budget = check_integer("budget", budget, 0, LARGEST)

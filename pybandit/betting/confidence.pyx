@@ -97,7 +97,7 @@ def confidence_sequence(values, *, population_size=math.inf, delta=0.05, value_r
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range, more than N values are given, or
+        If an argument is outside its range, more than N values are given, or
         a value is NaN or outside `value_range`; nothing is clipped.
 
     Notes
@@ -265,7 +265,7 @@ cdef class ConfidenceSequence:
         ValueError, TypeError
             As `confidence_sequence`; the sequence is then as it was before.
         RuntimeError
-            Where another thread is in a call of this sequence.
+            If another thread is in a call of this sequence.
         """
         self._enter()
         self.guard.leave()  # to read what the values are may run anything
@@ -310,7 +310,7 @@ cdef class ConfidenceSequence:
         Raises
         ------
         ValueError, TypeError
-            Where a part is missing, out of its range, or not what the others make it.
+            If a part is missing, out of its range, or does not follow from the others.
         """
         check_parts(state)
         cdef ConfidenceSequence self = ConfidenceSequence(**{name: state[name] for name in OPTIONS})

@@ -53,19 +53,19 @@ class CountRace(Made):
     n_arms : int
         At least 2.
     delta : float, default 0.05
-        In (0, 1): how probable a wrong winner is at most.
+        Maximum probability that the answer is wrong, in (0, 1).
     value_range : (float, float), default (0, 1)
-        Where every single reward lies: 0 and 1 where a visit converts or not.
+        Range of every single reward; (0, 1) if a visit converts or not.
     ties : {"none", "any"}
-        Whether a winner that is only as good as another is wrong, ``"none"``, or right. With
-        ``"none"`` an A/A test names a winner with probability at most delta; with ``"any"``,
-        which is what `BettingRace` promises, two equal arms get one with at most twice that,
-        and half as much must be won.
+        Whether an answer is right that is only as good as another arm. ``"none"``: it is wrong,
+        so an A/A test names an arm with probability at most delta. ``"any"``, the guarantee of
+        `BettingRace`: it is right. Two equal arms then get an answer with probability at most
+        2 delta, and bets must win half as much.
 
     Attributes
     ----------
     done : bool
-        Whether one arm is left.
+        True if one arm is left.
     survivors : ndarray of int64
         Arms that are neither dropped nor retired.
     retired : ndarray of int64
@@ -76,12 +76,12 @@ class CountRace(Made):
     n_arms, n_pulls, n_batches : int
         Arms, those that were added included; trials; batches.
     pulls, means : ndarray, shape (n_arms,)
-        Trials, and mean rewards, NaN where there was no trial.
+        Trials, and mean rewards; NaN if there was no trial.
 
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Options of races that belong together: what scores cost, and how bets are placed."""
+"""Groups of options of races: the costs of scores, and the kind of the bets."""
 
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
@@ -21,7 +21,7 @@ from pybandit.betting.limits import MOST_BETS
 __all__ = ["Bets", "Costs"]
 
 TOLD = "told"
-# of one evaluation: sums of as many as there can be are finite
+# of one score: the sum of the maximum number of scores is finite
 LARGEST_COST = 1e150
 MIXTURES = ("plug-in", "product", "ebmix")
 USUAL_BETS = 16
@@ -37,21 +37,21 @@ class Costs:
     values : float, array_like or "told", default "told"
         Cost of one score, finite and at least 0, in any currency: a number; an array of shape
         (n_items, n_arms), (n_arms,) or (n_items,); or "told" if a cost is known only after the
-        call. A function of scores then returns a tuple of scores and costs, and ``tell`` of a
-        race takes ``costs``. Costs decide when a race stops and how many items are read at a
-        time, never which.
+        call. A function of scores then returns a tuple (scores, costs), and ``tell`` of a race
+        takes ``costs``. Costs decide when a race stops and how many items are read at a time,
+        but never which items.
     budget : float, optional
-        Money that the method plans for, above 0: it buys as many scores as possible, to be right
-        as often as possible, as `BudgetRace` does. Not together with `max_cost`.
+        Maximum cost of a race with a budget, above 0. The race plans for it, so as to be right
+        as often as possible; see `BudgetRace`. Not together with `max_cost`.
     max_cost : float, optional
-        Money after which a race with a guarantee stops, sure or not; above 0. If `values` are
-        numbers, neither limit is ever exceeded, to 12 digits.
+        Maximum cost of a race with a guarantee, above 0: the race stops there, decided or not.
+        If `values` are numbers, neither limit is ever exceeded, to 12 digits.
 
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range, or if both limits are given. The shape of `values`
-        is checked by the function that takes this object.
+        If an argument is outside its range, or if both limits are given. The function or class
+        that takes this object checks the shape of `values`.
 
     See Also
     --------

@@ -17,17 +17,17 @@ from pybandit.betting.options import Bets, Costs
 
 __all__ = ["BettingRace"]
 
-# Of delta, for claims of being within an epsilon. At a half drops wait for ln 2 more, 3 to 10 %
-# of what is read; at a tenth for 1 %, and claims, which end few races, for no less than that.
+# Share of delta that is for claims of being within epsilon. With one half, drops wait for ln 2
+# more, which is 3 to 10 % of the rewards read; with a tenth 1 %. Claims end few races.
 NEAR_SHARE = 0.05
 
 
 @hinted(bets=Bets, costs=Costs)
 class BettingRace(PairedRace):
-    """The best arm, or the k best, of a fixed set of items, read as little as it takes.
+    """Find the best arm, or the k best, on a fixed set of items, with few rewards.
 
-    Every alive arm is evaluated on the same items, drawn without replacement;
-    arms leave as soon as bets against them have won `1 / delta`: see Notes for the
+    All survivors are evaluated on the same items, drawn without replacement; an arm is
+    eliminated as soon as bets against it have won `1 / delta`: see Notes for the
     proof. For k > 1 there is such a process for each ordered pair (a, b), against
     "the mean of b is at least that of a". An arm is rejected when k others have
     beaten it, accepted when it has beaten ``n_arms - k``, and pairs need
@@ -50,10 +50,10 @@ class BettingRace(PairedRace):
         The answer is wrong with probability at most delta, in (0, 1).
     epsilon : float, default 0.0
         The race may also end on arms whose means are at most this much below the
-        k-th best, so that near ties end. A twentieth of delta pays for it: see Notes.
+        k-th best, so that near ties end. This uses a twentieth of delta: see Notes.
     max_pulls : int, optional
-        Maximum number of rewards asked for; at least `n_arms`. When they are spent the race
-        is done with several survivors, and `recommend` gives the present leaders.
+        Maximum number of rewards asked for; at least `n_arms`. When they are used up, the race
+        is done with several survivors, and `recommend` returns the present leaders.
     population_size : int or math.inf, optional
         Number of items that the question is about, at least `n_items`. By default `n_items`:
         the mean over these items. A larger number: the mean over that many items, from which
@@ -61,20 +61,20 @@ class BettingRace(PairedRace):
         population from which these items were drawn, independently of each other. If it is
         larger than `n_items`, reading all items decides nothing by itself.
     weights : array_like of float, shape (n_items,), optional
-        What each item counts, above 0; the question is then about weighted means. They
-        need not add up to anything. `group_weights` has those of a mean of group means.
+        Weight of each item, finite and above 0; the question is then about weighted means.
+        Only their ratios matter. `group_weights` computes those of a mean of group means.
     prior_scores : array_like of float, shape (n_items, J) or (n_items,), optional
-        What is known of all items: scores of other models or of earlier versions on
-        them, or features, in any units. For k = 1, plug-in bets and the mean over these items. The
-        guarantee holds whatever they are; where they tell which arm does well on
-        which items, less is read.
+        Known facts about all items: scores of other models or of earlier versions on them,
+        or features, in any units. Only for k = 1, plug-in bets and the mean over these items.
+        The guarantee holds for any values; if they predict which arm does well on which items,
+        fewer rewards are read.
     costs : float, array_like, "told" or Costs, optional
         Cost of one reward, finite and at least 0: a number, or an array of shape
         (n_items, n_arms), (n_arms,) or (n_items,); "told" if it is known only afterwards and
-        `tell` is given it. ``Costs(values, max_cost=...)`` limits the sum: if costs are known
-        the limit is never exceeded, to 12 digits, and must be at least what the dearest item
-        costs of all arms; if they are told the next items are expected to cost what earlier
-        ones have.
+        is passed to `tell`. ``Costs(values, max_cost=...)`` limits the sum. If costs are known,
+        the limit is never exceeded, to 12 digits, and must be at least the cost of the most
+        expensive item for all arms. If they are told, the next items are expected to cost as
+        much as earlier ones.
     bets : Bets, optional
         Kind of the bets. By default ``Bets("plug-in")``; constant bets read about a quarter
         more.
@@ -89,25 +89,26 @@ class BettingRace(PairedRace):
     done, decided, exact : bool
         `decided` is False if `max_pulls` or ``max_cost`` of the costs ended the race.
     survivors : ndarray of int64
-        Arms still read. One, for k > 1 none, when bets decided the race; several when
-        an epsilon did.
+        Arms still read. One (none for k > 1) if bets decided the race; several if epsilon
+        did.
     n_pulls, n_batches : int
     pulls : ndarray of int64, shape (n_arms,)
     means, variances : ndarray of float64, shape (n_arms,)
     cost : float or None
-        What all evaluations have cost; None without `costs`.
+        Cost of all rewards told; None without `costs`.
     cost_by_arm : ndarray of float64, shape (n_arms,), or None
         The same of each arm.
     pending : tuple of ndarray of int64
-        Arms and items of rewards that were told and wait for their turn.
+        Arms and items of rewards that were told and are not used yet.
     n_wasted_by_arm : ndarray of int64, shape (n_arms,)
-        Evaluations asked for ahead that came to nothing; `waste_cost` is their price.
+        Rewards of each arm that were asked for ahead and discarded; `waste_cost` is their
+        cost.
 
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudgetError` for
-        `max_pulls` and ``max_cost``.
+        If an argument is outside its range; `InfeasibleBudgetError` for `max_pulls` and
+        ``max_cost``.
 
     Notes
     -----
@@ -150,17 +151,17 @@ class BettingRace(PairedRace):
     quarter of the range, and shrunk by how well earlier ones agreed with what came: to
     nothing, until that is clear.
 
-    *Tolerance.* Arms are dropped at an error of .95 delta, and beside the drops each
-    ordered pair (a, b) of the last 32 arms, for k > 1 of all, bets against "the mean of b
-    is at least that of a plus epsilon" and claims it false at 1 / .05 delta times the
-    number of rivals (k = 1) or of pairs (k > 1). The race ends once the leaders have such
-    claims on all others that are left. For k = 1 a winner that is more than the epsilon
-    below the best means that the best was dropped, one process and .95 delta; or that it
-    was left and the winner's claim on it was false, and whoever the winner is, of at most
-    n - 1 such claims on the best one is ever made with probability .05 delta, n the arms
-    when claims begin. That number is known from the past, as are the arms. For k > 1 it is
-    the union over pairs of both kinds. On seven public tables this reads at most 1 % more
-    than without an epsilon, and up to 8 % less at .02.
+    *Epsilon.* Arms are eliminated at an error of .95 delta. In addition each ordered pair
+    (a, b), of the last 32 arms if k = 1, bets against "the mean of b is at least that of a
+    plus epsilon" and claims it false at 1 / .05 delta times the number of rivals (k = 1) or
+    of pairs (k > 1). The race ends once the leaders have such claims on all other survivors.
+    Suppose for k = 1 that the answer is more than epsilon below the best arm. Then either
+    the best arm was eliminated, which is one process and has probability at most .95 delta;
+    or it survived and the claim of the answer on it is false. There are at most n - 1 claims
+    on the best arm, n the number of arms when claims begin, and any is ever made with
+    probability at most .05 delta. n and the arms are known before the claims begin. For k > 1
+    the union is over pairs of both kinds. On seven public tables this reads at most 1 % more
+    than epsilon = 0, and up to 8 % less at .02.
 
     *Weights.* Items are drawn without replacement, the next with a probability in
     proportion to its weight w among those that are left, which weigh W. So a difference
@@ -189,9 +190,9 @@ class BettingRace(PairedRace):
     the best arm is among `survivors`, but with probability delta. To play without a slow
     item would be wrong: what is left would no longer be drawn evenly from all items.
 
-    O(bets) an arm and item for k = 1, O(bets n_arms) beyond that or, below 33
-    arms, with an epsilon. Keeps 8 bytes a reward told and an item, some 120 an arm, and
-    64 an ordered pair where there are pairs; with 16 constant bets 160.
+    O(bets) per arm and item for k = 1; O(bets n_arms) for k > 1 and, below 33 arms, with
+    epsilon > 0. Memory: 8 bytes per reward told and per item, about 120 per arm, and 64 per
+    ordered pair if there are pairs, or 160 with 16 constant bets.
 
     **Threads.** One at a time; a second gets a RuntimeError.
 
@@ -235,7 +236,7 @@ class BettingRace(PairedRace):
         if self._prior is None:
             return None
         if self.k > 1 or self.bets.mixture != "plug-in":
-            raise ValueError(f"prior_scores must be left out for k > 1 and where mixture is not "
+            raise ValueError("prior_scores must be left out for k > 1 and if mixture is not "
                              f"'plug-in'; got k = {self.k}, {self.bets}")
         if self.n_items is None or self._world != self.n_items or self.weights is not None:
             raise ValueError("prior_scores must be left out for an endless stream, a sample and "

@@ -34,9 +34,8 @@ def load(arguments):
         lost = np.argwhere(np.isnan(scores.values))
         if lost.size and arguments.missing == "error":
             raise UnreadableFileError(f"{scores.place(*lost[0])}: a score is lost, {len(lost)} in "
-                                      "all; what "
-                                      "it would have added is unknown: --missing drop leaves such "
-                                      "items out")
+                                      "all; what it would have added is unknown: --missing drop "
+                                      "leaves such items out")
         kept = _kept(scores, arguments)
     except UnreadableFileError as error:
         source = "stdin" if first == "-" else first

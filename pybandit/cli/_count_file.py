@@ -112,17 +112,15 @@ class _Columns:
         if (kinds.get("sum") == "revenue" and "sum" not in dialect.columns
                 and tuple(value_range) == (0.0, 1.0)):
             raise UnreadableFileError(f"{self.place(line, 'sum')}: {short(head[self.at['sum']])} "
-                                      "has amounts, "
-                                      "and the study counts successes: add a column of successes, "
-                                      "or start a "
-                                      "study with --values LOW HIGH; --sum-column takes values "
-                                      "from 0 to 1")
+                                      "has amounts, and the study counts successes: add a column "
+                                      "of successes, or start a study with --values LOW HIGH; "
+                                      "--sum-column takes values from 0 to 1")
         for role, name in (("arm", "arm"), ("trials", "trials"), ("sum", "successes")):
             if role not in self.at:
                 wanted = dialect.columns.get(role, name)
                 raise UnreadableFileError(f"line {line}, column 1: no column {wanted!r} is in the "
-                                          "header; it "
-                                          f"has {listed(head)}; --{role}-column names another")
+                                          f"header; it has {listed(head)}; --{role}-column names "
+                                          "another")
 
     def _role_of(self, cell):
         """Return the role of a column and its kind; a role that was named has no other column."""
@@ -164,8 +162,8 @@ def _rows(rows, columns, arms, skip):
                       and cell not in arms), None)
         if total is not None and (arms or arm == total or not arm):
             raise UnreadableFileError(f"line {line}, column {cells.index(total) + 1}: "
-                                      f"{short(total)} is a row "
-                                      "of totals, not an arm; delete it, or leave it out by --skip")
+                                      f"{short(total)} is a row of totals, not an arm; delete it, "
+                                      "or leave it out by --skip")
         if len(cells) != len(head):
             raise UnreadableFileError(f"line {line}, column {min(len(cells), len(head)) + 1}: the "
                                       f"row has {len(cells)} cells, the header {len(head)}")
@@ -173,9 +171,8 @@ def _rows(rows, columns, arms, skip):
             same = folded.get(arm.casefold(), ())
             if len(same) != 1:
                 raise UnreadableFileError(f"{columns.place(line, 'arm')}: {short(arm)} is not an "
-                                          "arm of the "
-                                          f"study, which has {listed(list(arms))}; --skip leaves "
-                                          "out its rows")
+                                          f"arm of the study, which has {listed(list(arms))}; "
+                                          "--skip leaves out its rows")
             arm = same[0]
         yield line, cells, arm, _numbers(line, cells, arm, columns)
 
@@ -188,8 +185,7 @@ def _numbers(line, cells, arm, columns):
                            columns.dialect) for role in roles}
     if not arm or any(value != value for value in values.values()):
         raise UnreadableFileError(f"line {line}, column 1: a row must have an arm, trials and "
-                                  "successes"
-                                  f"{', and a key' if 'key' in columns.at else ''}; got "
+                                  f"successes{', and a key' if 'key' in columns.at else ''}; got "
                                   f"{short(cells)}")
     for role in ("trials", "sum")[:1 + columns.are_whole]:
         _check_whole(line, role, cells[columns.at[role]], values[role], columns)
@@ -200,9 +196,8 @@ def _numbers(line, cells, arm, columns):
     if outside(trials, total, columns.value_range)[0]:
         low, high = columns.value_range
         raise UnreadableFileError(f"{columns.place(line, 'sum')}: a sum must be that of rewards in "
-                                  f"[{low:g}, "
-                                  f"{high:g}]; got {total[0]:g} for {trials[0]:g} trials of arm "
-                                  f"{arm!r}")
+                                  f"[{low:g}, {high:g}]; got {total[0]:g} for {trials[0]:g} trials "
+                                  f"of arm {arm!r}")
     return tuple(values.values())
 
 
@@ -212,9 +207,8 @@ def _check_whole(line, role, cell, value, columns):
     groups = re.fullmatch(r"\d{1,3}(?:([.,' ’])\d{3})(?:\1\d{3})*", cell)
     if groups and "." in plain:
         raise UnreadableFileError(f"{columns.place(line, role)}: {short(head)} must be whole "
-                                  "numbers, and "
-                                  f"{short(cell)} may be one in thousands; --decimal , --thousands "
-                                  ". takes it")
+                                  f"numbers, and {short(cell)} may be one in thousands; --decimal "
+                                  ", --thousands . takes it")
     if value != int(value):
         raise UnreadableFileError(f"{columns.place(line, role)}: {short(head)} must be whole "
                                   f"numbers, not rates; got {short(cell)}: head sums of values "

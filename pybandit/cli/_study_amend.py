@@ -164,9 +164,8 @@ def _check_withdrawn(lacks, wells, reading, plates, names):
         part, position = divmod(well, plates.layout.n_wells)
         name = plates.layout.wells[position]
         raise UnreadableFileError(f"{reading.where(well, plates)}: no reading of well {name} of "
-                                  "plate "
-                      f"{names[part]} was kept, so --lost does not withdraw its result; --plate "
-                      f"{names[part]} --well {name}=failed does")
+                                  f"plate {names[part]} was kept, so --lost does not withdraw its "
+                                  f"result; --plate {names[part]} --well {name}=failed does")
 
 
 def _check_kept(new, gone, wells, reading, plates, names):

@@ -67,8 +67,8 @@ def _column_of(first, line, column, header):
         return like[0]
     if len(first) > 1:
         raise UnreadableFileError(f"line {line}, column 1: none of arm, name, gene and id is in "
-                                  "the header; it "
-                                  f"has {listed(first)}; --column says where the names are")
+                                  f"the header; it has {listed(first)}; --column says where the "
+                                  "names are")
     return 0 if header else None
 
 

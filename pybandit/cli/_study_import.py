@@ -183,17 +183,15 @@ def _news(path, reading, plates, record, wells, kept, recorded, has_marks):
             at = int(other.argmax())
             place = reading.where(cut.start + at, plates)
             raise UnreadableFileError(f"{place}: {values[at]:g} for well {plates.layout.wells[at]} "
-                                      "of plate "
-                                      f"{names[part]}, where {old[at]:g} is recorded; amend "
-                                      "corrects it")
+                                      f"of plate {names[part]}, where {old[at]:g} is recorded; "
+                                      "amend corrects it")
         late = (~np.isnan(values) & np.isnan(old))[list(divisors)]
         if names[part] in kept and late.any() and told[wells // n_wells == part].any():
             well = divisors[int(late.argmax())]
             raise UnreadableFileError(f"{reading.where(cut.start + well, plates)}: control well "
                                       f"{plates.layout.wells[well]} of plate {names[part]} has a "
-                                      "value now, "
-                                      "and results of this plate are by the mean of the others: "
-                                      "leave it empty")
+                                      "value now, and results of this plate are by the mean of the "
+                                      "others: leave it empty")
         is_new |= bool((~np.isnan(values) & np.isnan(old)).any())
         found[names[part]] = values
     if not (is_new or has_marks):
@@ -215,8 +213,8 @@ def _check_known(record, rewards, reading, plates, wells):
         at = int(other.argmax())
         raise UnreadableFileError(f"{reading.where(wells[at], plates)}: {float(rewards[at])!r} for "
                                   f"{_well(at, reading, plates, wells)}, where "
-                                  f"{float(record.values[at])!r} is "
-                                  f"recorded; {int(other.sum())} such in all; amend corrects it")
+                                  f"{float(record.values[at])!r} is recorded; {int(other.sum())} "
+                                  "such in all; amend corrects it")
 
 
 def _refuse_missing(at, n, reading, plates, wells):

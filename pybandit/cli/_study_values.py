@@ -37,9 +37,8 @@ def _values_of(rows):
           for wanted in (ARM_HEADERS, VALUE_HEADERS)]
     if None in at:
         raise UnreadableFileError(f"line {line}, column 1: the header must name a column arm (or "
-                                  "name, gene, "
-                                  f"id) and one value (or prior, score, reading); it has "
-                                  f"{listed(first)}")
+                                  "name, gene, id) and one value (or prior, score, reading); it "
+                                  f"has {listed(first)}")
     arms, values = [], []
     for line, cells in rows:
         if len(cells) <= max(at):

@@ -202,9 +202,8 @@ def report(result, scores, sign, n_dropped):
                f"{sign * result.means[model]:.{digits}f}{_known(result, model, sign)}")
     yield from textwrap.wrap(result.guarantee(), 99)
     yield ""
-    yield (f"Read {result.n_pulls:,} of {total:,} scores "
-           f"({percent(result.fraction_read)}): {result.n_arms:,} models on "
-           f"{result.n_items:,} items.")
+    yield (f"Read {result.n_pulls:,} of {total:,} scores ({percent(result.fraction_read)}): "
+           f"{result.n_arms:,} models on {result.n_items:,} items.")
     if result.cost is not None:
         yield f"They cost {result.cost:,.6g}."
     if n_dropped:

@@ -1,4 +1,4 @@
-"""What all answers about models share: names, counts, and how they are printed."""
+"""Base class of results about models: names, counts, and printing."""
 
 import html
 from typing import Any
@@ -15,7 +15,7 @@ PRINTED, ROWS = 9, 20  # models of a printed table and of one in a notebook
 
 
 class Answer:
-    """Names and counts of an answer; `best_arms`, `names` and more are those of the subclass."""
+    """Names and counts of a result; the annotated attributes are set by subclasses."""
 
     __slots__ = ()
     best_arms: Ints
@@ -35,12 +35,12 @@ class Answer:
 
     @property
     def fraction_read(self) -> float:
-        """Share of all n_arms * n_items scores that was read, in [0, 1]."""
+        """Fraction of all n_arms * n_items scores that was read, in [0, 1]."""
         return self.n_pulls / (self.n_arms * self.n_items)
 
     @property
     def n_failed(self) -> int:
-        """Number of calls that failed for good, of all models."""
+        """Number of calls that failed after all tries, over all models."""
         return int(self.n_failed_by_arm.sum())
 
     def name(self, model: int) -> str:
@@ -59,7 +59,7 @@ class Answer:
         Raises
         ------
         MissingPackageError
-            Without pandas.
+            If pandas is not installed.
         """
         pandas = require("pandas", "pandas")
         index = pandas.Index(list(self.names), name="model")
@@ -77,14 +77,14 @@ class Answer:
         return {name: plain(getattr(self, name)) for name in names}
 
     def _printed(self, most):
-        """Return the head and the first rows of `to_frame`, as text, and how many are left out."""
+        """Return the head and first rows of `to_frame` as text, and the number of other rows."""
         columns = self._columns(bounds=False)
         rows = [(self.names[arm], *(_shown(values[arm]) for values in columns.values()))
                 for arm in self._order()[:most]]
         return ("model", *columns), rows, max(0, self.n_arms - most)
 
     def _table(self):
-        """Return the lines of a table of text: ten at most."""
+        """Return the lines of a table of text, at most ten below the head."""
         head, rows, n_more = self._printed(PRINTED if self.n_arms <= PRINTED else PRINTED - 1)
         widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
         lines = ["  ".join(f"{cell:>{width}}" if at > 1 else f"{cell:{width}}" for at, (cell, width)
@@ -100,7 +100,7 @@ class Answer:
 
 
 def names_of(source: Any) -> dict[str, Any]:
-    """Return the names of models of a source as text, and whether they were given."""
+    """Return the attributes `names`, as text, and `_named`, True if the source has names."""
     named = source.names is not None
     names = source.names if named else range(source.n_arms)
     return {"names": tuple(map(str, names)), "_named": named}

@@ -1,4 +1,4 @@
-"""best_of in a running event loop."""
+"""Run best_of in a running event loop."""
 
 import os
 from collections.abc import Awaitable, Callable, Hashable, MutableMapping, Sequence
@@ -25,7 +25,7 @@ async def best_of_async(
         costs: ArrayLike | Literal["told"] | Costs | None = None, calls: Calls | None = None,
         store: str | os.PathLike[str] | MutableMapping[Any, Any] | None = None,
         rng: Rng = None, progress: bool | None = None) -> BestOfResult:
-    """`best_of` with many calls at once, to be awaited: in notebooks, servers, other tasks.
+    """Run `best_of` with many calls at once, awaited: in notebooks, servers and other tasks.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ async def best_of_async(
     Raises
     ------
     ValueError, TypeError, InfeasibleBudgetError, StoreMismatchError, MissingPackageError
-        As `best_of`. If the task is cancelled, its exception has the attribute ``store``.
+        As in `best_of`. If the task is cancelled, its exception has the attribute ``store``.
 
     Examples
     --------

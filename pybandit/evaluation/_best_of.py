@@ -1,4 +1,4 @@
-"""Which of K models is best on this set of items: one call from scores to answer."""
+"""Find the best of K models on a set of items, in one call."""
 
 import os
 from collections.abc import Hashable, MutableMapping, Sequence
@@ -31,37 +31,42 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
     """Find the model, or the k models, of highest mean score on a fixed set of items.
 
     Models, prompts or configurations are scored on the same items, drawn without
-    replacement; each leaves the race as soon as bets against it have won
-    `1 / delta`. Only as many scores are read as the answer takes.
+    replacement; each is eliminated as soon as bets against it have won `1 / delta`. No more
+    scores are read than the answer needs.
 
     Parameters
     ----------
     scores : callable or table
-        ``score(model, items)`` returns the scores of one model on some items:
-        ``model`` its number or name, ``items`` int64 (n,), the result (n,). It is called once
-        for each model still in the race and block of items. Or ``async def score(model,
-        item)``, of one item and one number, called many times at once; also a plain
-        function of these with ``calls=Calls(concurrency=...)``. Or an array, a data
-        frame, an array of xarray or an Arrow table, of shape (n_items, n_models); the
-        frame's columns become `names`. Or a table larger than
-        memory: `Blocks`, a file that ``pybandit shuffle`` has written, a memmap; see
-        `Blocks` for what is random of it. Other arrays of Dask, Zarr or HDF5 and the names
-        of other files (.csv, .jsonl, .xlsx, .parquet, .npy, .zarr) are read into memory, up to
-        2**25 cells. Or log files of an evaluation tool: the name of a folder, of a file, or
-        a list of names. `read_scores` has options for tables and files. The page "What is
-        read" has the formats and the rules.
+        One of:
+
+        - A function ``score(model, items)`` that returns the scores of one model on some items:
+          ``model`` is its number or name, ``items`` int64 of shape (n,), the result has shape
+          (n,). It is called once per block of items and model still in the race.
+        - A function ``async def score(model, item)`` of one item that returns a number, called
+          many times at once; or a plain function of the same, with
+          ``calls=Calls(concurrency=...)``.
+        - A table of shape (n_items, n_models): an array, a data frame, an array of xarray or an
+          Arrow table. The columns of a frame become `names`.
+        - A table larger than memory: `Blocks`, a file written by ``pybandit shuffle``, a memmap.
+          See `Blocks` for their random order.
+        - Other arrays of Dask, Zarr or HDF5 and the names of other files (.csv, .jsonl, .xlsx,
+          .parquet, .npy, .zarr), which are read into memory, up to 2**25 cells.
+        - Log files of an evaluation tool: the name of a folder or a file, or a list of names.
+
+        `read_scores` has options for tables and files. The page "What is read" has the formats
+        and the rules.
     models : int, sequence of str, "rows" or "columns", optional
-        The number of models, K >= 2, or their names; needed with a function. Given names, a
-        function is called with a name, ``score("gpt-5", items)``, and scores are kept by name:
-        the order of the names may then change from call to call. Given a number, it is called
-        with numbers. For a table whose columns have no names, they become the names; other
-        tables must have the same. With a table also "rows" if each row is a model: a table
-        whose names say so is refused without it.
+        The number of models, K >= 2, or their names; needed with a function. With names, a
+        function is called with a name, ``score("gpt-5", items)``, and scores are kept by name,
+        so the order of the names may change from call to call. With a number, it is called
+        with numbers. A table whose columns have no names gets these; other tables must have the
+        same. With a table also "rows" if each row is a model: a table whose names indicate
+        models in rows is refused without it.
     items : int, sequence, str or Items, optional
         The number of items, N >= 1, or their labels, text or integers; needed with a function. A
-        function is called with positions, 0 to N - 1, in any case; labels are what scores are
-        kept by. With a table also the name of the column that holds the labels of the items.
-        `Items` adds the size of the population, weights and prior scores.
+        function is always called with positions, 0 to N - 1; a store keeps scores by label. With
+        a table also the name of the column that holds the labels. `Items` adds the size of the
+        population, weights and prior scores.
     k : int, default 1
         Number of best models to find, in [1, K - 1].
     delta : float, default 0.05
@@ -70,43 +75,43 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
         Any model may be the answer whose mean is at most this much below the
         k-th best, so that near ties end.
     value_range : (float, float) or float, optional
-        ``(low, high)``: all values a score can take. The guarantee rests on it: it
-        must be known before the scores are, not taken from them. A number: the
-        largest difference of two models' scores on one item; confidence
-        sequences then cannot be had. By default (0, 1) for a table in memory of bools, or
-        whose cells all lie in [0, 1]; functions, files, `Blocks`, and a `population_size`
-        other than N with other than bools need it.
+        ``(low, high)``: all values a score can take. The guarantee depends on it: it must be
+        known before the scores are, not taken from them. A number: the largest difference of
+        two models' scores on one item; there are then no confidence sequences. By default
+        (0, 1) for a table in memory of bools, or whose cells all lie in [0, 1]. It must be given
+        for functions, files and `Blocks`, and with a ``population_size`` other than N unless the
+        scores are bools.
     budget : int, optional
-        Maximum number of scores read; at least K. They are spent to be right as
-        often as possible, as `BudgetRace` does: models leave by a schedule, and
-        by bets. The result is `decided` if only bets took models out;
-        otherwise it has an `error_estimate`. Not together with `max_pulls`,
-        `epsilon` or ``block_size`` of the calls.
+        Maximum number of scores read, at least K, used so as to be right as often as possible;
+        see `BudgetRace`: models are eliminated by a schedule, and by bets. The result is
+        `decided` if only bets eliminated models; otherwise it has an `error_estimate`. Not
+        together with `max_pulls`, `epsilon` or ``block_size`` of the calls.
     max_pulls : int, optional
-        Maximum number of scores read; at least K. It caps the race with a guarantee, which
-        drops a model only if it is sure. When they are spent the result is not
-        `decided`, and `survivors` are left.
+        Maximum number of scores read, at least K, of a race with a guarantee, which eliminates
+        models only by bets. If it is reached, the result is not `decided`, and has several
+        `survivors`.
     costs : float, array_like, "told" or Costs, optional
         Cost of one score, finite and at least 0, in any currency: a number, or an array of shape
-        (n_items, n_models), (n_models,) or (n_items,); columns and index of a frame or a series
-        must be those of the scores; beside shuffled `Blocks` a row is one of the shuffled file.
-        "told": ``score(model, items)`` returns a tuple, scores and costs. ``Costs(values,
-        max_cost=...)`` is a cap in money, as `max_pulls`; ``Costs(values, budget=...)`` a budget
-        in money, as `budget`. Costs decide when the race stops and how many items are read at a
-        time, never which.
+        (n_items, n_models), (n_models,) or (n_items,). Columns and index of a frame or a series
+        must be those of the scores; with shuffled `Blocks` a row is one of the shuffled file.
+        "told": ``score(model, items)`` returns a tuple (scores, costs). ``Costs(values,
+        max_cost=...)`` limits the cost as `max_pulls` limits the scores; ``Costs(values,
+        budget=...)`` is a budget in money, as `budget` is one of scores. Costs decide when the
+        race stops and how many items are read at a time, but never which items.
     calls : Calls, optional
         Concurrency, retries, timeout and other options of calls of a function.
     store : path or mutable mapping, optional
-        With a function: scores that were paid for, which are not asked for again and count as
-        read as if they were. With the same `rng` the race is the same, bit for bit, whatever had
-        been paid for before. A mapping has the keys ``(model, item)``, written as in `models` and
-        `items`; with told costs the values are tuples (score, cost). Every new score is written
-        to it after the call that gave it. A path is that of a file (SQLite), created if it does
-        not exist; `models` must then be names. A score is on the disk before it counts: called
-        again after any failure, or with more models in any order, only what is missing is paid
-        for. Several processes of one machine may use one file at the same time, and none pays
-        for a score that another has paid for or is waiting for. A file holds one evaluation: it
-        refuses other items, another `value_range` or version, and told costs if it has none.
+        With a function: scores paid for before, which are not asked for again and count as
+        scores read. With the same `rng` the race is the same, bit for bit, whichever scores the
+        store has. A mapping has the keys ``(model, item)``, written as in `models` and `items`;
+        with told costs the values are tuples (score, cost). Every new score is written to it
+        after the call that returned it. A path is that of a file (SQLite), created if it does
+        not exist; `models` must then be names. A score is on the disk before it is used: if
+        best_of is called again after any failure, or with more models in any order, it pays only
+        for missing scores. Several processes of one machine may use one file at the same time,
+        and none pays for a score that another has paid for or is waiting for. A file holds one
+        evaluation: it refuses other items, another `value_range` or version, and told costs if
+        it was made without.
     rng : None, int, SeedSequence or Generator
         Draws the order of the items.
     progress : bool, optional
@@ -121,13 +126,13 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
     ------
     ValueError, TypeError
         If an argument is outside its range; if a score that is read is NaN, masked, infinite or
-        outside `value_range`: the message names item and model; if a table holds something else
-        than numbers, read or not.
+        outside `value_range` (the message names item and model); if any cell of a table is not a
+        number.
     FileNotFoundError
         If `scores` names a file that does not exist.
     InfeasibleBudgetError
-        For `max_pulls` or `budget` below K, or a limit of costs below the cost of the dearest
-        item for all models.
+        For `max_pulls` or `budget` below K, or a limit of costs below the cost of the most
+        expensive item for all models.
     StoreMismatchError
         If the file of `store` is of another evaluation.
     MissingPackageError
@@ -135,21 +140,20 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
         `async`.
 
     An exception that `scores` raises, Ctrl-C too, is passed on, with an attribute ``store``: the
-    scores of all calls that had returned, to be given to the next call as `store`. If a `store`
-    was given it is that one, to which late answers of threads are still written.
+    scores of all calls that had returned, to be passed as `store` to the next call. If a `store`
+    was given, it is that one; late answers of threads are still written to it.
 
     Notes
     -----
-    A `FailedCallsWarning` says that more than 5 % of the scores, or of those of one model, are of
-    failed calls.
+    A `FailedCallsWarning` is given if more than 5 % of the scores, or of those of one model, are
+    of failed calls.
 
     The answer is about the mean over these items, and no others, unless `Items` has a
-    ``population_size``. If all of them were read of the models that were
-    left, the totals decide between these (`exact`); models that were dropped before may
-    still have been better, with probability at most delta.
+    ``population_size``. If all items were read of the remaining models, totals decide between
+    them (`exact`); models eliminated before may still be better, with probability at most delta.
 
-    O(1) per score for k = 1, some 10 ns; see `BettingRace` for more, for the
-    proof, and for a race that can be saved and resumed; `run_race` plays any such race.
+    O(1) per score for k = 1, about 10 ns. See `BettingRace` for details, for the proof, and for
+    a race that can be saved and resumed; `run_race` plays such a race.
 
     Examples
     --------
@@ -159,7 +163,7 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
     >>> result.best, result.n_pulls, result.fraction_read
     (4, 280, 0.056)
 
-    A judge that fails loses nothing that was paid for:
+    If a judge fails, no paid score is lost:
 
     >>> def judge(model, items, calls=[]):
     ...     calls.append(model)
@@ -183,7 +187,7 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
 
 
 def played(race: Any, source: Any, options: Any, progress: bool | None) -> Any:
-    """Return the result of a race of a source; `options` are of calls one at a time, or None."""
+    """Return the result of a race; `options` are those of calls of one item, or None."""
     if options is None:
         return run(race, source, progress)
     with handing_over(race, source):
@@ -193,7 +197,7 @@ def played(race: Any, source: Any, options: Any, progress: bool | None) -> Any:
 
 def prepared(scores, models, items, *, k, delta, epsilon, value_range, budget, max_pulls, costs,
              calls, store, rng):
-    """Return the race, its source, and options of calls one at a time or None."""
+    """Return the race, its source, and the options of calls of one item, or None."""
     items, costs = as_items(items), as_costs(costs)
     prices = None if costs is None else costs.values
     told = isinstance(prices, str)

@@ -13,7 +13,7 @@ from pybandit._shared.checks import check_numeric, shown
 from pybandit._shared.optional import require
 from pybandit.evaluation._keys import Keys
 from pybandit.evaluation._workers import LostCall, NotBegun, Workers, answer_of, give_up, workers_of
-from pybandit.evaluation.options import CONCURRENCY
+from pybandit.evaluation.options import CONCURRENCY, one_by_one
 
 # Times that a call is made for exceptions in `retry`, and for workers that died: with one
 # worker all calls of its pool are lost.
@@ -22,7 +22,7 @@ FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0  # seconds
 
 
 class CallOptions(NamedTuple):
-    """What `best_of` was asked about calls, checked; `failed` has a number for each part."""
+    """Checked options for calls of one item; `failed` has a number for each part."""
 
     concurrency: int
     executor: Any
@@ -47,17 +47,15 @@ def is_async(score):
 
 
 def call_options(score, calls, parts):
-    """Return options of calls one at a time; None if scores are read in blocks."""
+    """Return the checked options for calls of one item; None if scores are read in blocks."""
     if not callable(score) or not (is_async(score) or calls.concurrency is not None
                                    or calls.executor is not None):
-        for name in ("concurrency", "executor", "retry", "timeout", "per_minute", "failed"):
-            value = getattr(calls, name)
-            if not (value is None or isinstance(value, tuple) and not value):
-                if not callable(score):
-                    raise ValueError(f"{name} of Calls must be left out unless scores are a "
-                                     f"function; got {shown(value)}")
-                raise ValueError(f"Calls must have concurrency or executor for {name}, unless "
-                                 f"scores are an async function; got {name}={shown(value)}")
+        for name, value in one_by_one(calls).items():
+            if not callable(score):
+                raise ValueError(f"{name} of Calls must be left out unless scores are a function; "
+                                 f"got {shown(value)}")
+            raise ValueError(f"Calls must have concurrency or executor for {name}, unless scores "
+                             f"are an async function; got {name}={shown(value)}")
         return None
     if is_async(score) and calls.executor is not None:
         raise ValueError("executor must be left out beside an async function, which is awaited; "

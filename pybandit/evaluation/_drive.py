@@ -186,7 +186,7 @@ def drive_to_the_end(race, source, options, progress):
 
 
 def refuse_running_loop():
-    """Raise a RuntimeError in a task of an event loop, which could not go on meanwhile."""
+    """Raise RuntimeError in a task of an event loop, which best_of would block."""
     anyio = require("anyio", "async")
     try:
         anyio.get_current_task()

@@ -21,13 +21,13 @@ from pybandit._shared.drawing import (
 )
 from pybandit.betting import confidence_sequence
 
-# Points of a line at most, since more cannot be seen; models with a name at most.
+# Maximum number of points of a line, since more cannot be seen; of models with a name.
 LINE_POINTS, MOST_NAMES = 400, 100
-NAME_POINTS = 9.0  # height of a name, and of the gap to the next
+NAME_POINTS = 9.0  # height of a name and of the gap to the next one
 
 
 def plot_height(result):
-    """Return the height in inches of axes with a name for each model."""
+    """Return the height in inches of a figure with a name for each model, up to 100."""
     return max(4.5, 0.8 + min(result.n_arms, MOST_NAMES) * NAME_POINTS * 1.25 / 72)
 
 
@@ -36,7 +36,7 @@ def elimination_axes(result, ax=None, logx=True, sign=1):
 
     Models are in the order of their rank: survivors by mean, then the others by the number of
     items read. Each has its name to the right of the axes, and the survivors have a band or bars.
-    `sign` is -1 if the result is about negated scores, to show them as they were.
+    `sign` is -1 if the result is about negated scores, which are then drawn with their own sign.
     """
     order = _by_rank(result)
     named = order[:MOST_NAMES]
@@ -70,8 +70,8 @@ def threshold_axes(result, ax=None):
     more = f", {result.n_arms - len(order):,} more" if result.n_arms > len(order) else ""
     ax.set_xlabel(f"mean score, {100 - 100 * result.delta:g} % per model; line: threshold",
                   fontsize=9)
-    tidy(ax, f"{result.above.size:,} above, {result.below.size:,} below, "
-             f"{result.survivors.size:,} not decided{more}")
+    tidy(ax, f"{result.above.size:,} above, {result.below.size:,} below, {result.survivors.size:,} "
+             f"not decided{more}")
     return ax
 
 

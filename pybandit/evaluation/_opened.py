@@ -118,9 +118,9 @@ def _named(scores):
         lost = np.argwhere(np.isnan(scores.values))
         if len(lost):
             raise UnreadableFileError(f"{scores.place(*lost[0])}: a score is lost or missing, "
-                                      f"{len(lost)} in "
-                                      "all: leave such items out for all models (pybandit best-of "
-                                      "--missing drop), as what they would have added is unknown")
+                                      f"{len(lost)} in all: leave such items out for all models "
+                                      "(pybandit best-of --missing drop), as what they would have "
+                                      "added is unknown")
     return scores
 
 

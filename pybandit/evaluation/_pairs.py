@@ -1,4 +1,4 @@
-"""The best of K models by judgements of two at a time."""
+"""Find the best of K models by judgements of two at a time."""
 
 import functools
 import os
@@ -19,7 +19,7 @@ from pybandit.evaluation._paid import Paid
 from pybandit.evaluation._run import run
 from pybandit.evaluation._scores import Source
 from pybandit.evaluation._store import store_of
-from pybandit.evaluation.options import Calls, Items, as_calls, as_items
+from pybandit.evaluation.options import Calls, Items, as_calls, as_items, one_by_one
 from pybandit.evaluation.result import BestOfResult
 
 __all__ = ["best_of_pairs"]
@@ -39,45 +39,46 @@ def best_of_pairs(judge: Callable[[Any, Any, Ints], Any], models: int | Sequence
                   rng: Rng = None, progress: bool | None = None) -> BestOfResult:
     """Find the model, or the k models, that win most often when two are compared at a time.
 
-    With a `baseline`: of the highest mean win rate against that model. Without: against
-    all K, each model itself among them as a half, which gives the order of the mean win
+    With a `baseline`: those of the highest mean win rate against that model. Without: against
+    all K, each model counting as a half against itself, which gives the order of the mean win
     rates against the K - 1 others.
 
     Parameters
     ----------
     judge : callable
-        ``judge(model_a, model_b, items)`` says how a fares against b on some items: 1 if
-        a wins, 0 if b wins, .5 for a tie, or anything between. Models are names, or numbers
-        if `models` is a number; ``items`` is int64 (n,), the result (n,). The judgement of b
-        against a is 1 minus that, and nothing is asked twice: if the judge's answer depends on
-        the order of the two, let the function ask in both orders and average.
+        ``judge(model_a, model_b, items)`` returns how a fares against b on some items: 1 if
+        a wins, 0 if b wins, .5 for a tie, or any number between. Models are names, or numbers
+        if `models` is a number; ``items`` is int64 of shape (n,), and so is the result's shape.
+        The judgement of b against a is 1 minus that, and no pair is judged twice on an item: if
+        the answer depends on the order of the two, let the function ask in both orders and
+        average.
     models : int or sequence of str
         The number of models, K >= 2, or their names, as in `best_of`.
     items : int, sequence or Items
         The number of items, N >= 1, or their labels, as in `best_of`. `Items` without
         ``prior_scores``; a ``population_size`` only with a baseline.
     baseline : int or str, optional
-        A model, by its number in [0, K - 1] or by name; against itself it has a half, and
-        is asked nothing.
+        A model, by its number in [0, K - 1] or by name; against itself it has a half, without
+        a call.
     k, delta, epsilon, rng, progress
         As in `best_of`; `delta` and `epsilon` are about win rates.
     budget : int, optional
-        Maximum number of judgements, about, spent to be right as often as possible; see
+        Approximate maximum number of judgements, spent to be right as often as possible; see
         `best_of`.
     max_pulls : int, optional
-        Maximum number of judgements, about: a cap of the race with a guarantee.
+        Approximate maximum number of judgements of the race with a guarantee.
     calls : Calls, optional
         Its `block_size` and, with a store in a file, its `version`; the judge is called with
         blocks of items.
     store : path or mutable mapping, optional
-        As in `best_of`: judgements of a against b by ``(a, b, item)``, a < b.
+        As in `best_of`: judgements of a against b have the key ``(a, b, item)``, with a < b.
 
     Returns
     -------
     BestOfResult
-        `means` are win rates, `cost` is the number of judgements that were asked for,
-        `cost_by_arm` those by the model they were asked for. Without a baseline `items` and
-        `n_items` count pairs of item and opponent: ``item * K + opponent``.
+        `means` are win rates, `cost` is the number of judgements asked for, and `cost_by_arm`
+        the same for each model. Without a baseline, `items` and `n_items` are about pairs of
+        item and opponent, numbered ``item * K + opponent``.
 
     Raises
     ------
@@ -86,9 +87,11 @@ def best_of_pairs(judge: Callable[[Any, Any, Ints], Any], models: int | Sequence
         message names models and item.
     InfeasibleBudgetError
         For `max_pulls` or `budget` below K.
+    StoreMismatchError
+        If the file of `store` is of another evaluation.
 
     An exception that `judge` raises is passed on; its attribute ``store`` has the judgements
-    until then.
+    made before.
 
     Notes
     -----
@@ -110,7 +113,9 @@ def best_of_pairs(judge: Callable[[Any, Any, Ints], Any], models: int | Sequence
     (3, True)
     """
     items, calls = as_items(items), as_calls(calls)
-    _refuse_calls(calls)
+    for name, value in one_by_one(calls).items():
+        raise ValueError(f"{name} of Calls must be left out for pairs, which are judged in blocks "
+                         f"of items; got {shown(value)}")
     if items.prior_scores is not None:
         raise ValueError("prior_scores must be left out for pairs; got "
                          f"{shown(items.prior_scores)}")
@@ -135,14 +140,6 @@ def best_of_pairs(judge: Callable[[Any, Any, Ints], Any], models: int | Sequence
     return run(race, source, progress, against)
 
 
-def _refuse_calls(calls):
-    """Refuse options of calls of one item."""
-    for name in ("concurrency", "executor", "retry", "timeout", "per_minute", "failed"):
-        if getattr(calls, name) not in (None, ()):
-            raise ValueError(f"{name} of Calls must be left out for pairs, which are judged in "
-                             f"blocks of items; got {shown(getattr(calls, name))}")
-
-
 def _limit(name, value, n_arms):
     """Return a number of judgements, one for each model or more, or None."""
     if value is None:
@@ -162,8 +159,7 @@ class PairSource(Source):
 
     def __init__(self, judge, models, items, baseline):
         if not callable(judge) or isinstance(judge, type):
-            raise TypeError("judge must be a function of two models and items; got "
-                            f"{shown(judge)}")
+            raise TypeError(f"judge must be a function of two models and items; got {shown(judge)}")
         self.function = judge
         self.names, self.n_arms = models_of(models)
         labels, self.n_real = items_of(items)

@@ -1,4 +1,4 @@
-"""The range of scores: given, or known of a table in memory."""
+"""The range of scores: given, or found from a table in memory."""
 
 import os
 
@@ -10,10 +10,10 @@ SUCH_AS = "(low, high), of all values a score can take, such as (0, 1)"
 
 
 def range_of(value_range, scores, source, items):
-    """Return `value_range`, or (0, 1) if it is known that all scores lie there.
+    """Return `value_range`; if it is None, (0, 1) for a table in memory whose cells lie there.
 
-    A table in memory is looked at once, as a whole: the guarantee is about the order in which
-    items are read, so this costs none of it.
+    The guarantee is about the random order of the items, so a look at the whole table does not
+    weaken it.
     """
     if value_range is not None:
         return value_range
@@ -24,23 +24,23 @@ def range_of(value_range, scores, source, items):
     if values.dtype == bool:
         return 0.0, 1.0
     if items.population_size not in (None, source.n_items):
-        raise ValueError("value_range must be given beside a population_size, for other items may "
-                         f"have other scores: {SUCH_AS}")
+        raise ValueError("value_range must be given beside a population_size, because other items "
+                         f"may have other scores: {SUCH_AS}")
     if np.isnan(values).any():
         row, column = np.argwhere(np.isnan(values))[0].tolist()
         raise ValueError(f"scores must be finite; got nan for {source.model(column)}, "
-                         f"{source.item(row)}: take items whose score is lost out for all models")
+                         f"{source.item(row)}: leave items with a lost score out for all models")
     bad = (values < 0) | (values > 1)
     if bad.any():
         row, column = np.argwhere(bad)[0].tolist()
-        raise ValueError(f"value_range must be given for a table with cells outside [0, 1]: "
-                         f"{SUCH_AS}; got {float(values[row, column])} for "
-                         f"{source.model(column)}, {source.item(row)}")
+        raise ValueError("value_range must be given for a table with cells outside [0, 1]: "
+                         f"{SUCH_AS}; got {float(values[row, column])} for {source.model(column)}, "
+                         f"{source.item(row)}")
     return 0.0, 1.0
 
 
 def _kind_without_range(scores, source):
-    """Return what these scores are, in words, unless they are a table in memory."""
+    """Return the kind of these scores in words; None if they are a table in memory."""
     if callable(scores):
         return "a function"
     if isinstance(scores, (str, os.PathLike)) or isinstance(scores, (list, tuple)) and all(

@@ -1,4 +1,4 @@
-"""Scores from files of many forms, before `best_of` chooses among their models."""
+"""Read scores from tables and files with options, as scores for `best_of`."""
 
 from collections.abc import Iterable
 from typing import Any, Literal
@@ -22,44 +22,53 @@ def read_scores(source: Any, *, columns: Iterable[Any] | None = None,
                 failed: float | Literal["skip"] | None = None) -> Any:
     """Read a table or log files with options, as scores for `best_of`.
 
+    The page "What is read" has the formats and the rules.
+
     Parameters
     ----------
     source : path, list of paths or table
-        As `scores` of `best_of`, but not a function.
+        A table in memory, the name of a file or folder, or a list of names of log files: as
+        `scores` of `best_of`, but not a function.
     columns : iterable, optional
-        Names of the columns that are models, or their numbers if the table has no names; of a
-        table with one line per score, names of the columns of model, item and score. By default
-        all, but for labels of items and aggregates such as ``mean``.
+        Names of the columns that are models, or their numbers if the table has no names. For a
+        table with one line per score: names of the columns of model, item and score. By default
+        all columns except labels of items and aggregates such as ``mean``.
     models : {"columns", "rows"}, optional
-        "rows" if each row is a model.
+        "rows" if each row is a model; "columns" if each column is one, for a table that would be
+        refused because its names indicate models in rows.
     items : str, optional
         Name of the column that holds the labels of the items.
     metric : str or iterable of str, optional
-        For log files: the metric or the scorer to read, if there are several; one name per task
-        if tasks have different ones.
+        For log files: the metric or the scorer to read, if there are several; several names if
+        tasks have different ones.
     filter : str or iterable of str, optional
         For log files: the filter (lm-evaluation-harness), prompt (promptfoo) or perturbation
         (HELM) to read, if there are several.
     failed : float or "skip", optional
-        For log files: the score of items that failed, according to the log. "skip" leaves items
-        that lack a score out, for all models. Without it such files are refused.
+        For log files: the score of items that failed, according to the log. "skip" leaves out,
+        for all models, items that lack a score. Without it, such files are refused.
 
     Returns
     -------
     table
-        Scores with names of models and labels of items, to be given to `best_of`, which then
-        needs ``value_range``; `Blocks` if the file is read block by block.
+        Scores with names of models and labels of items, to be passed to `best_of` with a
+        ``value_range``; `Blocks` if the file is read block by block; an array if the table has
+        no names.
 
     Raises
     ------
     ValueError, TypeError
         If an argument is outside its range, or does not apply to `source`.
+    UnreadableFileError
+        If a file is damaged, exceeds a limit, or does not hold such scores; a ValueError.
+    MissingPackageError
+        If a package that reads the file is not installed.
     FileNotFoundError
         If a file does not exist.
 
     See Also
     --------
-    best_of : takes what is read; reads `source` itself if no option is needed.
+    best_of : takes the result; reads `source` itself if no option is needed.
 
     Examples
     --------

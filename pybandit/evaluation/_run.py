@@ -1,4 +1,4 @@
-"""A race of models on a source of scores, run to its end."""
+"""Play a race of models on a source of scores to its end."""
 
 import contextlib
 
@@ -15,7 +15,7 @@ from pybandit.evaluation.result import BestOfResult
 
 
 def run(race, source, progress, baseline=None):
-    """The result of a race that is told what the source has; `baseline` is of pairs."""
+    """Play a race on the scores of a source and return its result; `baseline` is for pairs."""
     if source.paid is None:
         _read(race, source, progress)
     else:
@@ -26,7 +26,7 @@ def run(race, source, progress, baseline=None):
 
 @contextlib.contextmanager
 def handing_over(race, source):
-    """What is raised inside is given what was paid for; Ctrl-C too."""
+    """Attach the paid scores to an exception raised inside, also to Ctrl-C."""
     source.paid.limits = _limits_of(race)
     try:
         yield
@@ -39,7 +39,7 @@ def handing_over(race, source):
 
 
 def _read(race, source, progress):
-    """Tell the race what it asks for, to its end."""
+    """Answer what the race asks for, until it is done."""
     with make_bar(progress, _limit_of(race), "scores", "best_of") as bar:
         while not race.done:
             if source.table is not None:
@@ -57,12 +57,12 @@ def _limit_of(race):
 
 
 def _limits_of(race):
-    """The least and the largest score."""
+    """Return the smallest and the largest score allowed."""
     return race.value_range if isinstance(race.value_range, tuple) else (-np.inf, np.inf)
 
 
 def _read_block(race, source, advance):
-    """Tell the race what it asks for."""
+    """Answer one block of the race."""
     models, (arms, pairs) = race.survivors, race.ask()
     items = pairs[::models.size].copy()
     values, costs = source.read(items, models, advance)
@@ -71,7 +71,10 @@ def _read_block(race, source, advance):
 
 
 def result_of(race, source, baseline=None, n_out=0, failures=None):
-    """Return the result of a race; `n_out` calls ran at its end, `failures` counts by model."""
+    """Return the result of a race that ended with `n_out` calls running.
+
+    `failures` has the number of failed calls of each model.
+    """
     failures = np.zeros(race.n_arms, dtype=np.int64) if failures is None else failures
     shared = names_of(source) | dict(
         n_arms=race.n_arms, n_items=race.n_items, n_pulls=race.n_pulls, exact=race.exact,
@@ -91,7 +94,7 @@ def _best_of_result(race, baseline, shared):
     top = race.recommend()
     budgeted = isinstance(race, BudgetRace)
     dropped = race.dropped if budgeted else race.survivors[:0]
-    # of k > 1 those that are surely in are no longer read: they are in `best_arms`
+    # for k > 1, models that are accepted are no longer read: they are in `best_arms`
     survivors = (top.copy() if race.decided
                  else np.union1d(np.union1d(race.survivors, dropped), top))
     return BestOfResult(

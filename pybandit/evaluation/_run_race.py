@@ -1,4 +1,4 @@
-"""Any race by betting, played on a function or a table of scores."""
+"""Play any race by betting on a function or a table of scores."""
 
 import os
 from collections.abc import Hashable, MutableMapping, Sequence
@@ -28,14 +28,14 @@ def run_race(race: BettingRace | BudgetRace | BettingThreshold, scores: Any,
              progress: bool | None = None) -> BestOfResult | ThresholdResult:
     """Play a race on a function or a table of scores, to its end.
 
-    `best_of` makes the race itself; this is for options that it does not have, such as the kind
-    of the bets, and for thresholds.
+    `best_of` makes the race itself; use `run_race` for thresholds and for options that `best_of`
+    does not have, such as the kind of the bets.
 
     Parameters
     ----------
     race : BettingRace, BudgetRace or BettingThreshold
-        The race, which is changed. All options of the question are its own; it may have been
-        played in part before.
+        The race, which is changed. It has all options of the question, and may have been played
+        in part before.
     scores : callable or table
         As in `best_of`, for models ``0`` to ``race.n_arms - 1`` and items ``0`` to
         ``race.n_items - 1``.
@@ -51,17 +51,17 @@ def run_race(race: BettingRace | BudgetRace | BettingThreshold, scores: Any,
     Returns
     -------
     BestOfResult or ThresholdResult
-        The second for a `BettingThreshold`.
+        A `ThresholdResult` for a `BettingThreshold`.
 
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range, the race is an endless stream, or it has other
-        numbers of models or items than the scores.
+        If an argument is outside its range, the race is an endless stream, or its numbers of
+        models and items are not those of the scores.
     StoreMismatchError
         If the file of `store` is of another evaluation.
 
-    An exception that `scores` raises is passed on with an attribute ``store``, as by `best_of`.
+    An exception that `scores` raises is passed on with an attribute ``store``, as in `best_of`.
 
     Examples
     --------

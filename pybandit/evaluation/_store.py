@@ -1,4 +1,4 @@
-"""The store of scores that were paid for: a mapping, or a file."""
+"""The store of paid scores: a mapping or a file."""
 
 import os
 from collections.abc import MutableMapping
@@ -8,14 +8,14 @@ from pybandit.evaluation._paid import Paid
 
 
 def store_of(store, source, race, calls, options):
-    """Return what keeps the scores of a source; None for a table, which is not paid for."""
+    """Return the `Paid` scores of a source; None for a table, whose scores cost nothing."""
     if calls.version is not None and not isinstance(store, (str, os.PathLike)):
         raise ValueError("version must be left out without a store in a file; got "
                          f"{shown(calls.version)}")
     if source.paid is None:
         if store is not None:
-            raise ValueError("store must be left out beside a table of scores, for which nothing "
-                             f"is paid; got {shown(store)}")
+            raise ValueError("store must be left out beside a table of scores, which cost nothing; "
+                             f"got {shown(store)}")
         return None
     if store is None or isinstance(store, MutableMapping):
         return Paid(store, source.paid.parts, source.keys)
@@ -26,12 +26,12 @@ def store_of(store, source, race, calls, options):
 
 
 def _opened(store, source, race, calls, options):
-    """Return the scores of a file, which must be of this evaluation."""
+    """Return the `Cells` of a file, which must be of this evaluation."""
     from pybandit.studies._cell_names import Names
     from pybandit.studies._cells import Cells  # SQLite, loaded only if there is a file
 
     name = os.fsdecode(store)
-    if name in ("", ":memory:") or "\0" in name:  # SQLite's names of what is nowhere, or cut
+    if name in ("", ":memory:") or "\0" in name:  # not files for SQLite, or names it cuts
         raise ValueError("store must be the path of a file, which is on the disk; a mapping keeps "
                          f"scores in memory; got {shown(store)}")
     if source.keys.names is None:

@@ -1,10 +1,10 @@
-"""The result of `best_of`, model by model."""
+"""Columns of the result of `best_of`, with one row per model."""
 
 import numpy as np
 
 
 def status(result):
-    """Return a word for every model: what became of it."""
+    """Return the status of every model, one word."""
     words = np.full(result.n_arms, "excluded", dtype=object)
     words[result.survivors] = "left"
     words[result.dropped] = "dropped"
@@ -14,7 +14,7 @@ def status(result):
 
 
 def behind(result):
-    """Return the mean difference to the first model, on the items that both were read on."""
+    """Return the mean difference to the first model, on the items read of both."""
     best = result.rewards(result.best)
     both = (np.minimum(result.pulls, best.size)).tolist()
     return np.array([np.mean(best[:n] - result.rewards(model)[:n])

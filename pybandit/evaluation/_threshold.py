@@ -1,4 +1,4 @@
-"""The result of a race of models against a threshold."""
+"""Result of a race of models against a threshold."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +15,7 @@ __all__ = ["ThresholdResult"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ThresholdResult(Answer):
-    """Result of `run_race` of a `BettingThreshold`: the models above a threshold.
+    """Result of `run_race` for a `BettingThreshold`: the models above a threshold.
 
     Attributes
     ----------
@@ -34,39 +34,38 @@ class ThresholdResult(Answer):
     n_pulls : int
         Number of scores read.
     fraction_read : float
-        Of all n_arms * n_items.
+        Fraction of all n_arms * n_items scores that was read.
     threshold : float
         The number that means are compared with.
     above, below : ndarray of int64
-        Models decided, increasing.
+        Models decided to be above and below the threshold, increasing.
     survivors : ndarray of int64
         Models not decided, increasing.
     decided : bool
         True if every model is decided.
     exact : bool
-        True if all items were read of the models decided last.
+        True if the last models were decided by reading all of their items.
     pulls : ndarray of int64, shape (n_arms,)
-        Items read of each model: the first ones of `items`.
+        Number of items read of each model: the first ones of `items`.
     means : ndarray of float64, shape (n_arms,)
         Means of the scores read.
     items : ndarray of int64
         Items in the order they were read.
     delta, epsilon : float
-        Of the race.
     value_range : (float, float)
-        Of the race.
+        Options of the race.
     population_size : int or math.inf
         Number of items that the answer is about.
     n_wasted : int
-        Scores of calls at the same time that were not used.
+        Number of scores of simultaneous calls that were not used.
     n_failed_by_arm : ndarray of int64, shape (n_arms,)
-        Calls of each model that failed for good and count as `failed`.
+        Number of calls of each model that failed after all tries and count as `failed`.
     n_failed : int
         Their sum.
 
     See Also
     --------
-    run_race : returns it.
+    run_race : returns this object.
 
     Notes
     -----
@@ -126,20 +125,20 @@ class ThresholdResult(Answer):
             "summary": self.summary(), "guarantee": self.guarantee()}
 
     def summary(self) -> str:
-        """Return the answer in one sentence: the models above, the error, and what was read."""
+        """Return one sentence: the numbers of models above and below, the error, scores read."""
         n_open = f", {self.survivors.size:,} not decided" if self.survivors.size else ""
         return (f"{self.above.size:,} of {self.n_arms:,} models are above {self.threshold:g} and "
                 f"{self.below.size:,} below{n_open} (error at most {percent(self.delta)}), after "
                 f"{self.n_pulls:,} of {self.n_arms * self.n_items:,} scores.")
 
     def guarantee(self) -> str:
-        """Return what is guaranteed, in one sentence."""
+        """Return the guarantee in one sentence."""
         near = f" by more than {self.epsilon:g}" if self.epsilon else ""
         return (f"The probability that any model is on the wrong side{near} is at most "
                 f"{self.delta:g}.")
 
     def to_frame(self) -> Any:
-        """Return all models in a pandas.DataFrame, the answer first.
+        """Return all models in a pandas.DataFrame, those of the answer first.
 
         Returns
         -------
@@ -150,14 +149,14 @@ class ThresholdResult(Answer):
         Raises
         ------
         MissingPackageError
-            Without pandas.
+            If pandas is not installed.
         """
         return Answer.to_frame(self)
 
     def plot(self, ax: Any = None) -> Any:
         """Plot the mean of every model with its confidence bounds, and the threshold.
 
-        Each model's bounds hold for it alone, with error `delta`. Up to 100 models are drawn.
+        The bounds of a model hold for it alone, with error `delta`. Up to 100 models are drawn.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Options of `best_of` that belong together: the items, and the calls of a function."""
+"""Groups of options of `best_of`: the items, and the calls of a function."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -24,6 +24,8 @@ from pybandit.evaluation._keys import items_of
 __all__ = ["Calls", "Items"]
 
 CONCURRENCY = 64
+# options of `Calls` for calls of one item
+ONE_BY_ONE = ("concurrency", "executor", "retry", "timeout", "per_minute", "failed")
 
 
 @hinted()
@@ -39,18 +41,19 @@ class Items:
     population_size : int or math.inf, optional
         Number of items that the answer is about, at least N. By default N: the mean over these
         items, and no others. A larger number: the mean over that many items, from which these
-        were drawn without replacement. ``math.inf``: the expected score in the world from which
-        these items were drawn, independently of each other and of the models. If it is larger
-        than N, reading all items decides nothing by itself.
+        were drawn without replacement. ``math.inf``: the expected score in the population from
+        which these items were drawn, independently of each other and of the models. If it is
+        larger than N, reading all items decides nothing by itself.
     weights : array_like of float, shape (n_items,), optional
         Weight of each item, above 0: the question is about weighted means, and heavy items are
-        read first. `group_weights` computes them from groups. Not with a budget; there are then
-        no bounds on single means. The index of a series must be that of the scores.
+        read first. `group_weights` computes them from groups. Not with a budget; the result then
+        has no bounds on the means of single models. The index of a series must be that of the
+        scores.
     prior_scores : array_like or data frame, optional
         Known facts about the items, one row per item: scores of other models or of earlier
-        versions on the same items, or features; see `BettingRace`. The rows of a frame must have
-        the labels of those of the scores, if both are frames. Beside shuffled `Blocks` they are
-        rows of the shuffled file, in its order.
+        versions on the same items, or features; see `BettingRace`. If these and the scores are
+        frames, their rows must have the same labels. With shuffled `Blocks`, a row belongs to a
+        row of the shuffled file, in its order.
 
     Raises
     ------
@@ -97,44 +100,44 @@ class Items:
 @hinted()
 @dataclass(frozen=True, eq=False)
 class Calls:
-    """Calls of a function of scores: how many at once, what happens if they fail.
+    """Options of the calls of a function of scores: concurrency, retries, time limits.
 
     Parameters
     ----------
     block_size : int, optional
-        Items that are read at a time; by default 4, later a sixteenth of those read. Not with a
+        Number of items read at a time; by default 4, later a sixteenth of those read. Not with a
         budget.
     concurrency : int, optional
         Maximum number of calls of one item that run at the same time; 64 for an async function.
         A plain function is then called with one item at a time, in threads or in `executor`. The
-        answer is the same for any number, and that of the race in blocks.
+        answer is the same for any number, and the same as in blocks.
     executor : Executor or callable, optional
         Runs the calls of a plain function: an object with the ``submit`` of
-        `concurrent.futures`, or a function that makes one, which is called again if a worker
-        died and its pool with it. By default each call has its own thread. A function that
+        `concurrent.futures`, or a function that makes one, which is called again if the pool
+        breaks because a worker died. By default each call has its own thread. A function that
         returns an awaitable is awaited.
     retry : exception type or tuple of them, optional
-        Failures that may pass: such a call is made five times in all, again after a time drawn
-        from [0, 0.5] seconds, then [0, 1] and so on. If `retry` names any exception, a call that
-        returns None or NaN is repeated too. A call whose worker died, or that other code
-        cancelled, is made ten times; then the race stops, whatever `failed` says. It stops at
-        once if an executor that was given is broken.
+        Temporary failures: such a call is made up to five times, after waits drawn from [0, 0.5]
+        seconds, then [0, 1] and so on. If `retry` names any exception, a call that returns None
+        or NaN is repeated too. A call whose worker died, or that other code cancelled, is made up
+        to ten times; then the race stops, even with `failed`. If an executor object is broken,
+        the race stops at once.
     timeout : float, optional
-        Maximum duration of a call in seconds, above 0; then it has failed with TimeoutError. A
-        thread or a process runs on, but neither other calls nor the end of the process wait for
-        it. An executor gets no more calls than it has workers, and must say how many
-        (``_max_workers``); if no worker returns for `timeout` seconds more, the race stops.
+        Maximum duration of a call in seconds, above 0; a longer call fails with TimeoutError. Its
+        thread or process goes on, but neither other calls nor the end of the process wait for
+        it. An executor gets no more calls than it has workers, and must have their number in
+        ``_max_workers``; if no worker returns within `timeout` seconds more, the race stops.
     per_minute : float, optional
         Maximum number of calls started per minute, above 0, retries included, evenly spaced.
     failed : float or (float, float), optional
-        Score of a call that failed for good, by `retry` or `timeout`, or that returned None or
-        NaN; if costs are told, score and cost. It counts as any other score, and
-        `BestOfResult.n_failed_by_arm` counts them; if they are more than 5 % of all scores, or of
-        those of a model, a `FailedCallsWarning` is given. In a store they are known only to calls
-        with the same `failed`. Without it the race stops at such a call.
+        Score of a call that failed after all tries, by `retry` or `timeout`, or that returned
+        None or NaN; if costs are told, a tuple of score and cost. It counts as any other score,
+        and `BestOfResult.n_failed_by_arm` has the number of such calls. If they are more than 5 %
+        of all scores, or of those of one model, a `FailedCallsWarning` is given. A store returns
+        them only to races with the same `failed`. Without `failed` the race stops at such a call.
     version : str, optional
-        Version of the judge and of everything else that a score depends on, with a store in a
-        file: scores of one version are not used for another.
+        Version of the judge and of everything else that a score depends on. Only with a store in
+        a file, which refuses another version.
 
     Raises
     ------
@@ -200,8 +203,15 @@ def _exceptions(retry: Any) -> tuple[type[Exception], ...]:
     return types
 
 
+def one_by_one(calls: Calls) -> dict[str, Any]:
+    """Return the options for calls of one item that were given, by name."""
+    given = {name: getattr(calls, name) for name in ONE_BY_ONE}
+    return {name: value for name, value in given.items()
+            if not (value is None or isinstance(value, tuple) and not value)}
+
+
 def as_items(items: Any) -> Items:
-    """Return `items` as a group, unchecked: what they must be depends on the scores."""
+    """Return `items` as a group, unchecked: valid items depend on the scores."""
     if isinstance(items, Items):
         return items
     group = Items()
@@ -210,10 +220,9 @@ def as_items(items: Any) -> Items:
 
 
 def as_calls(calls: Any) -> Calls:
-    """Return `calls`, or the usual ones."""
+    """Return `calls`, checked, or the default options."""
     if calls is None:
         return Calls()
     if not isinstance(calls, Calls):
-        raise TypeError("calls must be a Calls, such as Calls(concurrency=64); got "
-                        f"{shown(calls)}")
+        raise TypeError(f"calls must be a Calls, such as Calls(concurrency=64); got {shown(calls)}")
     return calls

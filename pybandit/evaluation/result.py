@@ -1,4 +1,4 @@
-"""The result of `best_of`: the answer, what was read, bounds and a picture."""
+"""Result of `best_of`: the answer, the scores read, bounds and a plot."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,60 +36,60 @@ class BestOfResult(Answer):
     n_pulls : int
         Number of scores read.
     fraction_read : float
-        Of all n_arms * n_items.
+        Fraction of all n_arms * n_items scores that was read.
     decided : bool
         False if `max_pulls` or ``max_cost`` ended the race: the guarantee is then that the k
-        best are among the `survivors`. With a budget True if only bets took models out.
+        best are among the `survivors`. With a budget, True if only bets eliminated models.
     exact : bool
-        True if all items were read of the models that were left, so that totals decided
-        between these. Models dropped before may have been better, with probability
-        at most `delta`.
+        True if all items were read of the remaining models, so that totals decided between
+        them. Models eliminated before may be better, with probability at most `delta`.
     survivors : ndarray of int64
-        Models that can still be among the k best; if decided, `best_arms`. With a
-        `budget` also those `dropped`; for k > 1 nothing else is then guaranteed.
+        Models that can still be among the k best; if decided, `best_arms`. With a `budget`
+        also those `dropped`; for k > 1 there is then no other guarantee.
     pulls : ndarray of int64, shape (n_arms,)
-        Items read of each model: the first ones of `items`.
+        Number of items read of each model: the first ones of `items`.
     means : ndarray of float64, shape (n_arms,)
-        Means of the scores read; rough for models that left early.
+        Means of the scores read; rough for models that were eliminated early.
     items : ndarray of int64
         Items in the order they were read.
     delta, epsilon : float
         As given.
     value_range : (float, float) or float
-        As given, or as known of the table.
+        As given, or (0, 1) if it was found from the table.
     budget : int or None
         As given.
     cost : float or None
         Cost of the scores read; None without `costs`.
     cost_by_arm : ndarray of float64, shape (n_arms,), or None
-        The same of each model.
+        Cost of the scores read of each model.
     population_size : int or math.inf
         Number of items that the answer, `intervals` and `error_estimate` are about.
     weights : ndarray of float64, shape (n_items,), or None
-        As given; `means` are then weighted means, and there are no bounds on them.
+        As given; `means` are then weighted means, without bounds.
     baseline : str or None
-        Of `best_of_pairs`: the model that all were compared with, or "all".
+        From `best_of_pairs`: the model that all were compared with, or "all". Otherwise None.
     dropped : ndarray of int64
-        With a budget, models that the schedule took out: no bet was won against them.
+        With a budget, models that the schedule eliminated: no bet was won against them.
     n_wasted : int
-        Scores of calls at the same time that were not used: their model had left, or the call
-        was running when the race ended. Not among `n_pulls`, and not in `cost`.
+        Number of scores of simultaneous calls that were not used: their model had been
+        eliminated, or the call was running when the race ended. They are not included in
+        `n_pulls` and `cost`.
     n_failed_by_arm : ndarray of int64, shape (n_arms,)
-        Calls of each model that failed for good and count as `failed`. Failures that a store
-        had from before are not among them.
+        Number of calls of each model that failed after all tries and count as `failed`, without
+        failures that were in the store before.
     n_failed : int
         Their sum.
     error_estimate : float or None
-        With a budget, about how probable it is that the answer is wrong; see
-        `BudgetRace.error_estimate`. An estimate, not a bound.
+        With a budget, an estimate of the probability that the answer is wrong, not a bound;
+        see `BudgetRace.error_estimate`. Otherwise None.
 
     See Also
     --------
-    best_of, best_of_async, best_of_pairs : make it.
+    best_of, best_of_async, best_of_pairs, run_race : return this object.
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** It is immutable: threads may share it.
 
     Examples
     --------
@@ -145,7 +145,7 @@ class BestOfResult(Answer):
 
     @property
     def error_estimate(self) -> float | None:
-        return self._race.error_estimate if isinstance(self._race, BudgetRace) else None
+        return self._race.error_estimate if self._budgeted else None
 
     @property
     def _has_bounds(self):
@@ -168,8 +168,8 @@ class BestOfResult(Answer):
         -------
         ConfidenceBounds
             ``lower``, ``upper``, float64 of shape (pulls[model],): with probability at
-            least ``1 - delta`` the mean is between the two after every item. Each
-            model's holds for itself; for all K at once its error is K delta.
+            least ``1 - delta`` the mean is between the two after every item. This holds for
+            each model alone; for all K models at once the error is at most K delta.
 
         Raises
         ------
@@ -178,13 +178,13 @@ class BestOfResult(Answer):
 
         Notes
         -----
-        Computed once, when first asked for, in microseconds a score; see
+        The bounds are computed at the first call, in microseconds per score, and kept; see
         `pybandit.confidence_sequence`.
         """
         model = self._checked(model)
         if self.weights is not None:
-            raise ValueError("weights must be left out for confidence sequences: they are about "
-                             "means of items that count the same")
+            raise ValueError("weights must be left out for confidence sequences, which bound "
+                             "means of items of equal weight")
         if not isinstance(self.value_range, tuple):
             raise ValueError(f"value_range must be (low, high) for confidence sequences: bounds "
                              f"on one model's mean need the range of its own scores; got the "
@@ -204,15 +204,15 @@ class BestOfResult(Answer):
     def plot(self, ax: Any = None, *, logx: bool = True) -> Any:
         """Plot running means over the items read; dots mark eliminated models.
 
-        Up to 100 models have their name to the right of the axes. Intervals of the models
-        that are left are 95 % for ``delta=0.05``.
+        Up to 100 models have their name to the right of the axes. Survivors have intervals, of
+        95 % for ``delta=0.05``.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
             Axes to draw on; a new pyplot figure by default.
         logx : bool
-            Use a logarithmic axis of items, which starts before the first elimination.
+            If True, use a logarithmic axis of items, which starts before the first elimination.
 
         Returns
         -------
@@ -230,8 +230,8 @@ class BestOfResult(Answer):
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the scores, as lists and plain numbers for JSON.
 
-        `intervals` is None if `value_range` is one number or items have weights, and
-        `population_size` if it is infinite.
+        `intervals` is None if `value_range` is one number or items have weights;
+        `population_size` is None if it is infinite.
         """
         return self._jsonable(
             "best", "best_name", "best_arms", "best_names", "names", "decided", "exact", "tied",
@@ -244,43 +244,42 @@ class BestOfResult(Answer):
 
     @property
     def tied(self) -> Ints:
-        """Models outside of `best_arms` of exactly the mean of its last; int64, increasing.
+        """Models outside `best_arms` with exactly the mean of its last model; int64, increasing.
 
-        Known of models that were read on all items, if the answer is `exact`; empty
-        otherwise.
+        Only models that were read on all items, if the answer is `exact`; otherwise empty.
         """
         if not self.exact:
             return np.empty(0, dtype=np.int64)
-        # not by means: of large scores they are rounded
+        # not by means, which are rounded if scores are large
         level = self._race._centred()
         equal = (self.pulls == self.n_items) & (level == level[self.best_arms[-1]])
         equal[self.best_arms] = False
         return np.flatnonzero(equal)
 
     def summary(self) -> str:
-        """Return the answer in one sentence: the model, the error, and what was read."""
+        """Return the answer in one sentence: the model, the error, and the scores read."""
         return _words.summary(self)
 
     def guarantee(self) -> str:
-        """Return what is guaranteed, in one sentence."""
+        """Return the guarantee in one sentence."""
         return _words.guarantee(self)
 
     def to_frame(self) -> Any:
-        """Return all models in a pandas.DataFrame, the answer first.
+        """Return all models in a pandas.DataFrame, those of the answer first.
 
         Returns
         -------
         pandas.DataFrame
-            Indexed by name: ``status`` ("best" or, if not decided, "leads"; "tied";
-            "left"; "dropped" by a budget's schedule; "excluded" by bets), ``mean`` of
-            the scores read, ``items_read``, ``behind`` (mean difference to the first
-            of `best_arms` on the items that both were read on) and, if `value_range` is
-            (low, high), the `intervals` as ``lower`` and ``upper``.
+            Indexed by name. ``status``: "best" or, if not decided, "leads"; "tied"; "left";
+            "dropped" by a budget's schedule; "excluded" by bets. ``mean`` of the scores read.
+            ``items_read``. ``behind``: the mean difference to the first of `best_arms`, on the
+            items read of both. ``cost`` with costs. ``lower`` and ``upper``: the `intervals`,
+            if `value_range` is (low, high) and items have no weights.
 
         Raises
         ------
         MissingPackageError
-            Without pandas.
+            If pandas is not installed.
         """
         return Answer.to_frame(self)
 

@@ -260,8 +260,7 @@ def _n_fits(budget, n_all):
         budget = check_integer("budget", budget, -np.inf)
         if budget < 2:
             raise InfeasibleBudgetError("budget must be at least 2 fits, that there is something "
-                                        "to "
-                                   f"compare; got {budget}")
+                                        f"to compare; got {budget}")
         return min(budget, n_all)
     if not 0 < budget <= 1:
         raise ValueError("budget must be an integer, or a share of the full grid's fits in "

@@ -94,7 +94,7 @@ class Cells(MutableMapping):
             if not os.path.getsize(resolved):
                 if size_of(resolved + "-wal"):
                     raise StudyDamagedError(f"{self.path} is not a {KIND}: it is empty, and "
-                                       f"{resolved}-wal next to it is not")
+                                            f"{resolved}-wal next to it is not")
                 self._fill_empty()
             return
         try:
@@ -145,7 +145,7 @@ class Cells(MutableMapping):
                              for name in ("application_id", "user_version"))
         if application != APPLICATION or form != FORMAT:
             raise StudyDamagedError(f"store must be a file of scores of format {FORMAT}, or new; "
-                               f"{self.path} is another SQLite database or of format {form}")
+                                    f"{self.path} is another SQLite database or of format {form}")
         check_tables(self.path, db, SCHEMA.split(";"), KIND)
         kept = dict(db.execute("SELECT name, value FROM about LIMIT 10"))
         for name, value in self._about.items():

@@ -124,6 +124,5 @@ def _check_once(cells, kept, models, items, place, has_epochs):
         first, row = kept[order[at]], kept[order[at + 1]]
         more = " and epoch" if has_epochs else ""
         raise UnreadableFileError(f"{place(row)}: model {short(models[row])} has a second score on "
-                                  "item "
-                                  f"{short(items[row])}; the first is at {place(first)}: a model "
-                                  f"must have one score for each item{more}")
+                                  f"item {short(items[row])}; the first is at {place(first)}: a "
+                                  f"model must have one score for each item{more}")

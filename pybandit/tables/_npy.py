@@ -47,8 +47,7 @@ class NpyFile:
             raise UnreadableFileError(f"{self.path} must hold real numbers; got dtype {self.dtype}")
         if size < self._offset + self.size * self.dtype.itemsize:
             raise UnreadableFileError(f"{self.path} must have {self.size * self.dtype.itemsize:,} "
-                                      "bytes of "
-                                      f"numbers, of shape {self.shape}; it has "
+                                      f"bytes of numbers, of shape {self.shape}; it has "
                                       f"{size - self._offset:,}")
 
     def __reduce__(self):

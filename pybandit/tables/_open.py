@@ -60,9 +60,9 @@ def _check_block(path, sizes, n_columns):
     """Refuse blocks of a file that take more memory than a table that is read whole may."""
     if int(sizes.max()) * n_columns > MOST_CELLS:
         raise UnreadableFileError(f"{path} must have blocks (row groups, chunks) of at most "
-                                  f"{MOST_CELLS:,} "
-                                  f"cells; got {int(sizes.max()):,} rows of {n_columns:,} columns: "
-                                  "write it with smaller ones, or name fewer columns")
+                                  f"{MOST_CELLS:,} cells; got {int(sizes.max()):,} rows of "
+                                  f"{n_columns:,} columns: write it with smaller ones, or name "
+                                  "fewer columns")
 
 
 def open_array(path):
@@ -136,9 +136,8 @@ class ArrayTable:
         except (ImportError, MemoryError):
             raise
         except Exception as error:  # of whatever the array is read from: any
-            raise UnreadableFileError(f"block {block}, rows {rows.start:,} to {rows.stop - 1:,}, "
-                                      "of "
-                                      f"{type(self.array).__name__} cannot be read: {error!r:.300}"
-                                      ) from error
+            raise UnreadableFileError(
+                f"block {block}, rows {rows.start:,} to {rows.stop - 1:,}, of "
+                f"{type(self.array).__name__} cannot be read: {error!r:.300}") from error
         give_back(self.array)
         return part if np.array_equal(order, np.arange(order.size)) else part[:, np.argsort(order)]

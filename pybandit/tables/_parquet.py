@@ -140,9 +140,9 @@ class ParquetTable:
                      for block in (0, self.sizes.size - 1)]
         if not _mark.holds(mark, self._file.metadata.num_rows, checksums):
             raise UnreadableFileError(f"{self.path} was shuffled, and sorted, cut or added to "
-                                      "since, perhaps "
-                                      "by scores: shuffle it again, or say shuffled=True where "
-                                      "chance alone chose the order of its rows")
+                                      "since, perhaps by scores: shuffle it again, or say "
+                                      "shuffled=True where chance alone chose the order of its "
+                                      "rows")
         return True
 
 
@@ -190,8 +190,8 @@ def pandas_index(schema, path):
     try:
         told = parsed_json((schema.metadata or {}).get(b"pandas", b"{}"), MOST_PANDAS)
     except ValueError as error:
-        raise UnreadableFileError(f"{path} cannot be read: its metadata of pandas: {error}"
-                                  ) from None
+        raise UnreadableFileError(f"{path} cannot be read: its metadata of pandas: "
+                                  f"{error}") from None
     kept = told.get("index_columns") if isinstance(told, dict) else None
     names = [name for name in kept if isinstance(name, str)] if isinstance(kept, list) else []
     return [name for name in names if name in schema.names]

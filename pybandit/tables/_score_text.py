@@ -62,7 +62,7 @@ def scores_of_rows(rows, options=Options(), decimal=None):  # noqa: B008
                         ("items", options.items)):
         if given is not None:
             raise UnreadableFileError(f"{name} must be left out for a file without a header; got "
-                          f"{short(given)}")
+                                      f"{short(given)}")
     return _unnamed(table, options)
 
 
@@ -76,8 +76,7 @@ def _unnamed(table, options):
         if table.bad(one) is not None:
             row, reason = table.bad(one)
             raise UnreadableFileError(f"{table.place(row, one)}: {reason}; labels of items go into "
-                                      "a first "
-                          "column headed 'item'")
+                                      "a first column headed 'item'")
     values, labels = table.numbers(at), table.texts[0] if labelled else None
     if options.models == "rows":
         names = labels or [f"model {row}" for row in range(len(values))]
@@ -86,13 +85,12 @@ def _unnamed(table, options):
         names = [table.names[one] for one in at]
         made = Scores(names, range(len(values)) if labels is None else labels, values, table.lines)
     if len(made.columns) < 2:
-        raise UnreadableFileError(f"must have a column for each of at least 2 models; got "
-                      f"{len(made.columns)}: {listed(made.columns)}")
+        raise UnreadableFileError("must have a column for each of at least 2 models; got "
+                                  f"{len(made.columns)}: {listed(made.columns)}")
     if labels is not None and not options.repeated and len(set(labels)) < len(labels):
         twice = next(label for label in labels if labels.count(label) > 1)
         raise UnreadableFileError(f"labels must differ; got {short(twice)} twice: an item counts "
-                                  "once, unless "
-                      "labels are groups (weights= or --groups)")
+                                  "once, unless labels are groups (weights= or --groups)")
     return made
 
 
@@ -121,8 +119,8 @@ class TextTable(Raw):
         self._first, self.n_columns = first, len(first)
         if len(first) < 2:
             raise UnreadableFileError("must have a column for each of at least 2 models; line "
-                                      f"{line} is one "
-                          f"cell, {listed(first)}: is the delimiter right?")
+                                      f"{line} is one cell, {listed(first)}: is the delimiter "
+                                      "right?")
         self._plan(options, has_header)
         self.lines, self._numbers = array("q"), array("d")
         if not has_header:
@@ -183,8 +181,8 @@ class TextTable(Raw):
                                       f"{width}")
         if len(self._numbers) + width > MOST_CELLS:
             raise UnreadableFileError(f"line {line}: a file of text must have at most "
-                                      f"{MOST_CELLS:,} scores; "
-                          "write the table as Parquet, and see pybandit shuffle")
+                                      f"{MOST_CELLS:,} scores; write the table as Parquet, and see "
+                                      "pybandit shuffle")
         self.lines.append(line)
         for at, kept in self.texts.items():
             kept.append(cells[at])
@@ -247,8 +245,7 @@ class TextTable(Raw):
             why = (f"line {self.lines[self._point - 1]} has a decimal point" if self._point
                    else "no cell tells decimals from thousands")
             raise UnreadableFileError(f"line {self.lines[row]}: {short(cell)} has a comma, and "
-                                      f"{why}: "
-                          "--decimal , or --decimal . says which is meant")
+                                      f"{why}: --decimal , or --decimal . says which is meant")
 
     # -- the header ----------------------------------------------------------
 
@@ -262,8 +259,7 @@ class TextTable(Raw):
         is_blank_once = first[0] == "" and labels and "" not in labels
         if is_blank_once or len(first) > 2 and _counts(first):
             raise UnreadableFileError("the first line can be a header or an item: "
-                                      f"{listed(first)}; give a "
-                          "header with names of the models")
+                                      f"{listed(first)}; give a header with names of the models")
         return False
 
     def _are_labels(self, labels):
@@ -291,8 +287,7 @@ class TextTable(Raw):
         if 0 in self.texts and not is_named:
             if all(map(_may_be_score, first[1:])) and self.is_text(0):
                 raise UnreadableFileError(f"line {self._line} can be a header or an item: "
-                                          f"{listed(first)}; "
-                              "give a header that begins with 'item'")
+                                          f"{listed(first)}; give a header that begins with 'item'")
         self.names = [name or (f"column {at}" if at > 1 else "") for at, name
                       in enumerate(first, 1)]
 
@@ -350,8 +345,7 @@ def _check_not_numbered(name, cells):
         numbered = sorted(cells, key=lambda cell: (len(cell), cell))
         if _counts(numbered) or _counts(numbered, 1):
             raise UnreadableFileError(f"{name} numbers the items: head it 'item' if it holds their "
-                                      "labels, "
-                          "and put another first if it holds scores")
+                                      "labels, and put another first if it holds scores")
 
 
 def _or_nan(number):

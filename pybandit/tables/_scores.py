@@ -168,9 +168,8 @@ def _refuse_measures(raw, kept):
             if len(found) > 1:
                 raise UnreadableFileError(f"column {short(raw.names[at])} must have one value; got "
                                           f"{listed(found)}: leave one of them in the table, or "
-                                          "name the "
-                                          "columns of model, item and score by columns= or "
-                                          "--columns")
+                                          "name the columns of model, item and score by columns= "
+                                          "or --columns")
 
 
 def _of_long(raw, layout):
@@ -178,10 +177,9 @@ def _of_long(raw, layout):
     for what, found in (("labels of items", items), ("scores", scores)):
         if len(found) > 1:
             raise UnreadableFileError(f"a table with a column {short(raw.names[model])} must have "
-                                      "one column "
-                                      f"of {what}; got "
-                                      f"{listed([str(raw.names[at]) for at in found])}: "
-                                      "columns= or --columns names model, item and score")
+                                      f"one column of {what}; got "
+                                      f"{listed([str(raw.names[at]) for at in found])}: columns= "
+                                      "or --columns names model, item and score")
     score, item = scores[0], items[0]
     _refuse_text(raw, score)
     return long_table(raw.labels(model), raw.labels(item), raw.numbers([score])[:, 0],
@@ -203,9 +201,9 @@ def _rows_are_models(raw, kept, options, chosen):
     for at in () if chosen else kept:
         if is_model(raw.names[at]) and raw.bad(at) is not None:
             raise UnreadableFileError(f"column {short(raw.names[at])} has names of models, so each "
-                                      "row may be "
-                                      f"a model: {ROWS}, {AS_COLUMNS}; a table of one line for "
-                                      "each score must have columns such as model, item and score")
+                                      f"row may be a model: {ROWS}, {AS_COLUMNS}; a table of one "
+                                      "line for each score must have columns such as model, item "
+                                      "and score")
     if not chosen:
         _refuse_items(raw, kept)
     return False
@@ -252,9 +250,8 @@ def _checked_labels(raw, at):
         fractions = fractions[~np.isnan(numbers[fractions])]
         if fractions.size:
             raise UnreadableFileError(f"{raw.place(fractions[0], at)}: {numbers[fractions[0]]:g} "
-                                      "is not a "
-                                      "label, and the column is named as labels of items are: "
-                                      f"{REMEDY}")
+                                      "is not a label, and the column is named as labels of items "
+                                      f"are: {REMEDY}")
     return raw.labels(at)
 
 
@@ -303,9 +300,8 @@ def _check_columns(names, values):
     for at in suspects.tolist():
         if len(values) > 1 and is_numbering(values[:, at].astype(np.float64)):
             raise UnreadableFileError(f"column {short(names[at])} numbers the items: head it "
-                                      "'item' or name "
-                                      "it with items= or --items if it holds their labels; "
-                                      f"{REMEDY}")
+                                      "'item' or name it with items= or --items if it holds their "
+                                      f"labels; {REMEDY}")
     if len(values) > 2:
         warn_of_odd(names, lows, highs)
         warn_of_last_row(values)
@@ -347,8 +343,8 @@ def _check_labels(raw, labels, lines, options, by_rows):
         if label is None or isinstance(label, str) and not label.strip():
             unit = "row" if isinstance(raw.lines, range) else "line"
             raise UnreadableFileError(f"labels must not be empty; got {label!r} in {unit} "
-                                      f"{lines[row]}: take "
-                                      "the line out if it is a mean or a sum of the others")
+                                      f"{lines[row]}: take the line out if it is a mean or a sum "
+                                      "of the others")
         if label in seen:
             unit = "rows" if isinstance(raw.lines, range) else "lines"
             where = f"{short(label)} twice, in {unit} {lines[seen[label]]} and {lines[row]}"

@@ -91,12 +91,11 @@ class _Unpacked(io.RawIOBase):
             part = self._file.read(len(room))
         except Exception as error:  # zlib, EOF, CRC, Arrow: any
             raise UnreadableFileError(f"line 1, column 1: the {self._name} file is damaged: "
-                          f"{error!s:.300}") from None
+                                      f"{error!s:.300}") from None
         self._n_read += len(part)
         if self._n_read > self._most:
             raise UnreadableFileError(f"line 1, column 1: the {self._name} file must expand to at "
-                                      "most "
-                          f"{self._most:,} bytes; it has more")
+                                      f"most {self._most:,} bytes; it has more")
         room[:len(part)] = part
         return len(part)
 
@@ -121,9 +120,9 @@ class _Recoded(io.RawIOBase):
                 text = self._decoder.decode(part, final=self._is_read)
                 self._left = text.encode("utf-8", self._errors)
             except UnicodeError as error:
-                raise UnreadableFileError("line 1, column 1: the file is not "
-                                          f"{self._encoding.upper()} text: "
-                              f"{error.reason}") from None
+                raise UnreadableFileError(
+                    f"line 1, column 1: the file is not {self._encoding.upper()} text: "
+                    f"{error.reason}") from None
         part, self._left = self._left[:len(room)], self._left[len(room):]
         room[:len(part)] = part
         return len(part)
@@ -221,8 +220,8 @@ def csv_rows(lines, taken, delimiter, before=0, marks=False):
                 cells = _checked(cells, before + reader.line_num, marks)
             yield before + reader.line_num, cells
     except csv.Error as error:
-        raise UnreadableFileError(f"line {before + reader.line_num}, column 1: not CSV: {error}"
-                                  ) from None
+        raise UnreadableFileError(f"line {before + reader.line_num}, column 1: not CSV: "
+                                  f"{error}") from None
 
 
 def _checked(cells, line, marks):

@@ -46,9 +46,8 @@ class Archive(zipfile.ZipFile):
         self.n_other += _n_elements(content)
         if self.n_other > MOST_OTHER:
             raise UnreadableFileError("the parts of a workbook other than sheets and strings must "
-                                      "have at "
-                                      f"most {MOST_OTHER:,} elements; {short(name)} has more; save "
-                                      "it as CSV")
+                                      f"have at most {MOST_OTHER:,} elements; {short(name)} has "
+                                      "more; save it as CSV")
         return content
 
 
@@ -97,8 +96,8 @@ class Workbook:
                 continue
             if sheet.name in found or any(one.part == rel.target for one in found.values()):
                 raise UnreadableFileError("sheets of a workbook must have different names and "
-                                          "parts; got "
-                                          f"{short(sheet.name)} of {short(rel.target)} twice")
+                                          f"parts; got {short(sheet.name)} of {short(rel.target)} "
+                                          "twice")
             found[sheet.name] = Sheet(rel.target, sheet.state == "visible")
         return found
 
@@ -135,8 +134,7 @@ class Workbook:
                     self._n_cells += width
                     if number > MOST_ROWS or self._n_cells > MOST_CELLS:
                         raise UnreadableFileError(f"line {min(number, MOST_ROWS + 1)}, column 1: a "
-                                                  "sheet must "
-                                                  f"have at most {MOST_ROWS:,} rows and "
+                                                  f"sheet must have at most {MOST_ROWS:,} rows and "
                                                   f"{MOST_CELLS:,} cells")
                     if number > last:  # as openpyxl does: rows out of order are left out
                         last, values = number, [None] * width
@@ -207,9 +205,8 @@ def _checked(name, content, n_elements):
         n_elements += _n_elements(chunk)
         if n_elements > MOST_ELEMENTS:
             raise UnreadableFileError("the parts of a workbook must have at most "
-                                      f"{MOST_ELEMENTS:,} elements, "
-                                      f"as some 400,000 cells have; part {short(name)} has more; "
-                                      "save it as CSV")
+                                      f"{MOST_ELEMENTS:,} elements, as some 400,000 cells have; "
+                                      f"part {short(name)} has more; save it as CSV")
         if b"<!DOCTYPE" in end + chunk:
             raise UnreadableFileError(f"part {short(name)} of the workbook must not declare a type")
         end = chunk[-16:]
@@ -226,6 +223,7 @@ def _is_legible(head):
 def _refusal(error):
     """Return the UnreadableFileError of an error, with a place."""
     if not isinstance(error, UnreadableFileError):
-        return UnreadableFileError(f"line 1, column 1: it is no workbook: {error!r:.300}")
-    return error if str(error).startswith("line ") else UnreadableFileError("line 1, column 1: "
-                                                                            f"{error}")
+        return UnreadableFileError(f"line 1, column 1: it is not a workbook: {error!r:.300}")
+    if str(error).startswith("line "):
+        return error
+    return UnreadableFileError(f"line 1, column 1: {error}")

@@ -208,7 +208,7 @@ def test_a_flat_array_that_may_be_either():
 @pytest.mark.parametrize("options, words", [
     ({}, ["budget", "Costs", "None"]),
     (dict(budget=99, cost_budget=9.0, costs=TABLE), ["budget", "Costs", "99", "9.0"]),
-    (dict(cost_budget=9.0, costs=TABLE), ["budget", "at least", "dearest"]),
+    (dict(cost_budget=9.0, costs=TABLE), ["budget", "at least", "most expensive"]),
 ])
 def test_one_budget(options, words):
     with pytest.raises(ValueError) as caught:
@@ -241,7 +241,8 @@ def before_pulls(race):
 def test_nobody_tells_costs_that_are_known():
     race = pb.BettingRace(K, N, costs=TABLE, **RACE)
     arms, items = race.ask()
-    with pytest.raises(ValueError, match="costs must be given for a race made with costs='told'"):
+    with pytest.raises(ValueError, match="costs must be given if and only if the race was made "
+                                         "with costs='told'; got ndarray"):
         race.tell(arms, items, REWARDS[items, arms], price(arms, items))
     assert race.n_pulls == 0
 

@@ -63,8 +63,8 @@ def test_the_report(table, capsys):
     low, high = expected.intervals[1]
     assert out.startswith(f"best: chain of thought, mean {expected.means[1]:.3f}, between "
                           f"{low:.3f} and {high:.3f}\nWrong with probability at most 0.05.\n")
-    assert (f"Read {expected.n_pulls:,} of 1,500 scores "
-            f"({100 * expected.fraction_read:.2g} %): 5 models on 300 items.") in out
+    assert (f"Read {expected.n_pulls:,} of 1,500 scores ({100 * expected.fraction_read:.2g} %): 5 "
+            "models on 300 items.") in out
     lines = out.splitlines()
     assert lines[-6].split() == ["model", "items", "read", "mean", "95", "%", "interval"]
     assert lines[-5].startswith("chain of thought") and lines[-5].endswith("best")

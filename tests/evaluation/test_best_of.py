@@ -415,6 +415,20 @@ def test_the_picture(options, tmp_path):
     assert result.plot(own) is own
 
 
+def test_the_picture_of_negated_scores_shows_them_as_they_were():
+    figures = pytest.importorskip("matplotlib.figure")
+    from pybandit.evaluation._figure import elimination_axes
+
+    result = pb.best_of(-SCORES, value_range=(-1, 0), rng=0)
+    axis = elimination_axes(result, figures.Figure().subplots(), sign=-1)
+    lines = {line.get_label(): line for line in axis.lines if len(line.get_xdata()) > 1}
+    for model in range(K):
+        line, scores = lines[result.name(model)], -result.rewards(model)
+        for read, mean in zip(line.get_xdata(), line.get_ydata(), strict=True):
+            assert mean == pytest.approx(scores[:read].mean())
+        assert line.get_xdata()[-1] == result.pulls[model]
+
+
 # -- what is promised -----------------------------------------------------------------
 
 

@@ -63,9 +63,9 @@ def test_money_that_ends_says_so():
     (dict(costs=-COSTS), ValueError, ["costs", "at least 0"]),
     (dict(costs=COSTS[:5]), ValueError, ["costs", "(200, 4)", "(5, 4)"]),
     (dict(costs=COSTS, max_cost=1.0), pb.errors.InfeasibleBudgetError,
-     ["max_cost", "dearest", "4 arms"]),
+     ["max_cost", "most expensive", "4 arms"]),
     (dict(costs=COSTS, budget_cost=1.0), pb.errors.InfeasibleBudgetError,
-     ["budget", "dearest"]),
+     ["budget", "most expensive"]),
     (dict(costs=COSTS, budget_cost=90.0, max_cost=90.0), ValueError, ["max_cost", "budget"]),
     (dict(costs=COSTS, budget_cost=90.0, budget=90), ValueError, ["budget", "Costs", "not both"]),
 ])

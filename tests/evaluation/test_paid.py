@@ -52,7 +52,7 @@ def test_nothing_is_paid_for_twice(options, error):
                 found = pb.best_of(judge, K, **grouped(N, store=paid, **GIVEN, **options))
                 break
             except error as raised:
-                assert raised.args == ("no answer",) and getattr(raised, "paid", {}) in (paid, {})
+                assert raised.args == ("no answer",) and getattr(raised, "store", {}) in (paid, {})
                 fails_at += 1
             finally:
                 asked += judge.asked
@@ -83,7 +83,7 @@ def test_the_exception_has_what_was_paid_for(told):
 def test_a_first_call_that_raises_has_no_note():
     with pytest.raises(TimeoutError) as caught:
         pb.best_of(Judge(1), K, N, **GIVEN)
-    assert not hasattr(caught.value, "paid") and not getattr(caught.value, "__notes__", None)
+    assert not hasattr(caught.value, "store") and not getattr(caught.value, "__notes__", None)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1.5])

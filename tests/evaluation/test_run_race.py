@@ -67,6 +67,20 @@ def test_a_threshold_result():
     assert none.best is None and none.best_name is None and none.best_names == ()
 
 
+def test_the_plot_of_a_threshold_has_means_and_bounds():
+    figures = pytest.importorskip("matplotlib.figure")
+    result = run_race(MAKE["threshold"](), SCORES, NAMES)
+    axis = result.plot(figures.Figure().subplots())
+    assert [label.get_text() for label in axis.get_yticklabels()] == ["d", "c", "b", "a"]
+    for arm, (point, _, (bars,)) in zip((3, 2, 1, 0), axis.containers, strict=True):
+        assert point.get_xdata().tolist() == [result.means[arm]]
+        bounds = pb.confidence_sequence(result.rewards(arm), population_size=N, delta=result.delta)
+        np.testing.assert_allclose(bars.get_segments()[0][:, 0],
+                                   [bounds.lower[-1], bounds.upper[-1]])
+    assert [0.5, 0.5] in [list(line.get_xdata()) for line in axis.lines]
+    assert axis.get_title(loc="left") == "2 above, 2 below, 0 not decided"
+
+
 @pytest.mark.parametrize("arguments, options, error, words", [
     ((pb.CountRace(K), SCORES), {}, TypeError, "race must be a BettingRace, a BudgetRace or"),
     ((pb.BettingRace(K, None, value_range=1.0), SCORES), {}, ValueError, "not an endless stream"),

@@ -32,9 +32,12 @@ def check_refused(found, error="UnreadableFileError", least=10):
     """Assert that every file was refused for its reason."""
     assert len(found) >= least
     for outcome, words in found:
-        # public readers; those of the command line name the file and the reason
-        missing = "FileNotFoundError" in outcome.errors and Path(outcome.path).stem == "none"
-        outcome.refused("FileNotFoundError" if missing else error, *words)
+        outcome.refused("FileNotFoundError" if is_missing(outcome) else error, *words)
+
+
+def is_missing(outcome):
+    """Return True if a public reader found no file; commands name the file and the reason."""
+    return "FileNotFoundError" in outcome.errors and Path(outcome.path).stem == "none"
 
 
 def special(folder, suffix, is_folder=False):

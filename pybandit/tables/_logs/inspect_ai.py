@@ -69,9 +69,8 @@ def _check_whole(head, absent):
     early = results.get("early_stopping") if isinstance(results, dict) else None
     if early and (absent or not isinstance(early, dict) or early.get("early_stops")):
         raise UnreadableFileError("must not have stopped early: scores decided which samples were "
-                                  "read, so "
-                                  "their mean is biased. Only the answer of the race that stopped "
-                                  "it stands")
+                                  "read, so their mean is biased. Only the answer of the race that "
+                                  "stopped it stands")
     if head.get("invalidated"):
         raise UnreadableFileError("must not be invalidated; the log says that it is")
 

@@ -43,8 +43,8 @@ class _Sample:
         for name in names:
             if name in self.scores:
                 raise UnreadableFileError(f"line {line}: a sample must have one score of metric "
-                                          f"{short(name)}; "
-                                          f"another one is in line {self.scores[name][0]}")
+                                          f"{short(name)}; another one is in line "
+                                          f"{self.scores[name][0]}")
             self.scores[name] = line, score_of(data.get(name))
 
 

@@ -81,8 +81,7 @@ def _columns(rows, given):
             kept = chosen("prompts", "filter", prompts, given)
         except UnreadableFileError as error:
             raise UnreadableFileError(f"{error}; filter='*' or --filter '*' makes a model of each "
-                                      "prompt"
-                                      ) from None
+                                      "prompt") from None
         names = {column: column[0] for column in columns if column[1] == kept}
     else:
         names = {column: column[0] for column in columns}

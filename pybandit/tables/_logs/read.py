@@ -201,9 +201,8 @@ class _Found:
         models = {score.model for score in scores}
         if len(models) < 2:
             raise UnreadableFileError(f"{named(self._paths)}: must have scores of at least 2 "
-                                      "models; "
-                                      f"got those of {short(*models)}: pass the files of other "
-                                      "models too")
+                                      f"models; got those of {short(*models)}: pass the files of "
+                                      "other models too")
         self._check_choice()
         self._check_direction()
         self._check_epochs(scores)
@@ -252,8 +251,8 @@ class _Found:
             for name in given if len(given) > 1 else ():
                 if name not in used:
                     raise UnreadableFileError(f"{named(self._paths)}: {option} must name what the "
-                                              "files have; "
-                                              f"got {short(name)}, which is not read of any")
+                                              f"files have; got {short(name)}, which is not read "
+                                              "of any")
 
     def _check_direction(self):
         if len(self._lower) == 2:
@@ -270,11 +269,10 @@ class _Found:
             first = first or (task, model, found)
             if found != first[2]:
                 raise UnreadableFileError(f"model {short(model)} must have the epochs of task "
-                                          f"{short(task)} "
-                                          f"that model {short(first[1])} has of task "
-                                          f"{short(first[0])}, "
-                                          f"{len(first[2])}; got {len(found)}: scores are means "
-                                          "over epochs only if all of them are there")
+                                          f"{short(task)} that model {short(first[1])} has of task "
+                                          f"{short(first[0])}, {len(first[2])}; got {len(found)}: "
+                                          "scores are means over epochs only if all of them are "
+                                          "there")
 
 
 def _lost_by_model(table, failed):

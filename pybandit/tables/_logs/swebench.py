@@ -34,8 +34,8 @@ def read(log, choice):
         for item in _ids(log, name):
             if found.setdefault(item, (score, name))[1] != name:
                 raise UnreadableFileError(f"instance {short(item)} must be in one of "
-                                          f"{', '.join(SCORES)}; it "
-                                          f"is in {found[item][1]} and {name}")
+                                          f"{', '.join(SCORES)}; it is in {found[item][1]} and "
+                                          f"{name}")
     for name in LOST:
         for item in _ids(log, name):
             if found.get(item, (0.0,))[0]:

@@ -36,7 +36,7 @@ def may_be_asked_ahead(race, known):
     """Cells beyond the block of a plain race that it may want later; of a stream the next 999."""
     arms, items = race.ask()
     capped = hasattr(race, "budget") or race.max_pulls is not None or (
-        getattr(race, "max_cost", None) is not None)
+        race.costs is not None and race.costs.max_cost is not None)
     if not arms.size or capped:
         return set()
     alive, order, block = np.unique(arms), order_of(race), set(items.tolist())
