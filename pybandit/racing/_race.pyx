@@ -2,7 +2,7 @@
 
 from pybandit._shared.generators import as_generator
 from pybandit.racing._looks import as_looks
-from pybandit.racing._record import words
+from pybandit.racing._record import as_dict, same, values_of, words
 from pybandit.racing._track import check_log_prior, index_kind
 from pybandit.racing.factors import as_factors
 
@@ -61,22 +61,20 @@ cdef class RaceResult:
         self.exact = exact
 
     def __reduce__(self):
-        return RaceResult, (self.best, self.n_looks, self.n_evaluations, self.exact)
+        return RaceResult, values_of(self)
 
     def __eq__(self, other):
-        if type(other) is not type(self):
-            return NotImplemented
-        return self.__reduce__() == other.__reduce__()
+        return same(self, other)
 
     def __hash__(self):
-        return hash(self.__reduce__())
+        return hash(values_of(self))
 
     def __repr__(self):
         return words(self, self.__match_args__)
 
     def to_dict(self):
         """Return all attributes, for JSON."""
-        return {name: getattr(self, name) for name in self.__match_args__}
+        return as_dict(self)
 
     @property
     def decided(self):

@@ -17,7 +17,7 @@ from pybandit._shared.guard import made_already, not_made
 from pybandit.betting._kernels import Bets
 from pybandit.racing._looks import looks_of_tests
 from pybandit.racing._named_bounds import as_bound, words_of
-from pybandit.racing._record import words
+from pybandit.racing._record import as_dict, same, values_of, words
 from pybandit.racing._track import hashable, index_kind, kept, make_plan
 from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound
 from pybandit.racing.factors import Factors
@@ -84,22 +84,20 @@ cdef class AcceptResult:
         self.exact = exact
 
     def __reduce__(self):
-        return AcceptResult, (self.accepted, self.n_looks, self.n_evaluations, self.exact)
+        return AcceptResult, values_of(self)
 
     def __eq__(self, other):
-        if type(other) is not type(self):
-            return NotImplemented
-        return self.__reduce__() == other.__reduce__()
+        return same(self, other)
 
     def __hash__(self):
-        return hash(self.__reduce__())
+        return hash(values_of(self))
 
     def __repr__(self):
         return words(self, self.__match_args__)
 
     def to_dict(self):
         """Return all attributes, for JSON."""
-        return {name: getattr(self, name) for name in self.__match_args__}
+        return as_dict(self)
 
 
 def accept(log_ratios, log_threshold=0.0, *, n_factors=None, bound="student", delta=None,

@@ -14,7 +14,7 @@ from pybandit._shared.guard import made_already, not_made
 from pybandit.racing._looks import as_looks
 from pybandit.racing._named_bounds import words_of
 from pybandit.racing._native import native_of
-from pybandit.racing._record import plain, words
+from pybandit.racing._record import as_dict, same, values_of, words
 from pybandit.racing._track import check_log_prior, index_kind
 from pybandit.racing.factors import Factors, as_factors
 
@@ -83,20 +83,17 @@ cdef class DrawInfo:
         self.fraction = fraction
 
     def __reduce__(self):
-        return DrawInfo, (self.n_evaluations, self.n_looks, self.exact, self.fraction)
+        return DrawInfo, values_of(self)
 
     def __eq__(self, other):
-        if type(other) is not type(self):
-            return NotImplemented
-        return all(np.array_equal(getattr(self, name), getattr(other, name))
-                   for name in self.__match_args__)
+        return same(self, other)
 
     def __repr__(self):
         return words(self, self.__match_args__)
 
     def to_dict(self):
         """Return all attributes, for JSON: numbers and lists."""
-        return {name: plain(getattr(self, name)) for name in self.__match_args__}
+        return as_dict(self)
 
 
 cdef class RacingSampler:
