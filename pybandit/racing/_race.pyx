@@ -27,12 +27,12 @@ cdef class RaceResult:
     best : int
         Best state, in [0, D).
     n_looks : int
-        Looks taken; 0 where there was nothing to decide.
+        Looks taken; 0 if there was nothing to decide.
     n_evaluations : int
         Distinct (factor, state) pairs read, at most N * D.
     exact : bool
-        Whether all factors of the last states were read, or nothing had to be; states
-        dropped before may have been better.
+        True if all factors of the states left last were read, or none had to be; states
+        eliminated before may have been better.
     decided : bool
         True.
 
@@ -96,9 +96,8 @@ def race(factors, log_prior=None, *, bound="student", delta=None, looks=None, rn
 
     Factors are read without replacement, the same ones for every state still in
     the race, until the bound leaves one state: Chen & Ghahramani 2016,
-    Algorithm 1. No noise is added: with standard Gumbel `log_prior` (plus
-    log f_0) the winner is a draw from the distribution, which `RacingSampler`
-    makes many times over at less cost.
+    Algorithm 1. No noise is added: with standard Gumbel noise plus log f_0 as `log_prior`,
+    ``best`` is a draw from the distribution. For many draws `RacingSampler` costs less.
 
     Parameters
     ----------
@@ -119,8 +118,8 @@ def race(factors, log_prior=None, *, bound="student", delta=None, looks=None, rn
         own. The error is about delta if differences are near normal. There is no bound otherwise,
         and ``delta -> 0`` does not restore it: use `BettingBound` for a guarantee.
     looks : Looks, optional
-        When the race may decide, and in which order it reads.
-        Of `Blocks` whole blocks are read, so `Looks.indices` must be ``"auto"``.
+        When the race may decide, and in which order it reads. `Blocks` are read as whole
+        blocks, so `Looks.indices` must be ``"auto"`` for them.
     rng : None, int, SeedSequence or Generator
 
     Returns
@@ -131,7 +130,7 @@ def race(factors, log_prior=None, *, bound="student", delta=None, looks=None, rn
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range, or a reward that was read is NaN
+        If an argument is outside its range, or a reward that was read is NaN
         or infinite (rewards that were not read are not checked).
 
     See Also

@@ -49,13 +49,13 @@ cdef class AcceptResult:
     Attributes
     ----------
     accepted : bool
-        Whether the log ratios were found to sum to more than the threshold.
+        True if the log ratios were found to sum to more than the threshold.
     n_looks : int
-        Looks taken; 0 where nothing had to be read.
+        Looks taken; 0 if nothing had to be read.
     n_evaluations : int
         Log ratios read, at most N.
     exact : bool
-        Whether all log ratios were read, or none had to be.
+        True if all log ratios were read, or none had to be.
 
     Notes
     -----
@@ -139,7 +139,7 @@ def accept(log_ratios, log_threshold=0.0, *, n_factors=None, bound="student", de
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range, or a log ratio that was read is NaN
+        If an argument is outside its range, or a log ratio that was read is NaN
         or infinite. A proposal of likelihood 0 is not raced: reject it beforehand.
 
     See Also
@@ -191,7 +191,7 @@ cdef class AcceptanceTest:
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     Notes
     -----
@@ -305,7 +305,7 @@ cdef class AcceptanceTest:
         Raises
         ------
         ValueError
-            Where a log ratio that was read is NaN, infinite or out of its range; or where
+            If a log ratio that was read is NaN, infinite or out of its range; or if
             the latest test did not return this status.
         RuntimeError
             While a test is under way.
@@ -346,10 +346,10 @@ cdef class AcceptanceTest:
         Raises
         ------
         ValueError
-            Where a log ratio that was read is NaN or infinite; the message names it.
+            If a log ratio that was read is NaN or infinite; the message names it.
             The object stays usable.
         RuntimeError
-            Where a test is under way, in another thread or from the function itself.
+            If a test is under way, in another thread or from the function itself.
         """
         cdef Workspace work = self.made()
         cdef double threshold = as_threshold(log_threshold)
