@@ -73,7 +73,7 @@ class TaylorControl(Quadratic):
     Raises
     ------
     ValueError, TypeError
-        Where the shapes disagree or a number is not finite.
+        If the shapes disagree or a number is not finite.
 
     Notes
     -----
@@ -132,9 +132,9 @@ class TaylorControl(Quadratic):
         Raises
         ------
         ValueError, TypeError
-            Where an argument is outside its range, or a derivative is not finite.
+            If an argument is outside its range, or a derivative is not finite.
         MissingPackageError
-            Where the backend's package is: ``pip install 'pybandit-core[jax]'`` or
+            If the backend's package is not installed: ``pip install 'pybandit-core[jax]'`` or
             ``[autograd]``.
 
         Notes
@@ -230,7 +230,7 @@ class GLMControl(Quadratic):
     Raises
     ------
     ValueError, TypeError
-        Where the shapes disagree or a number is not finite.
+        If the shapes disagree or a number is not finite.
 
     Notes
     -----

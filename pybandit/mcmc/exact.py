@@ -46,9 +46,9 @@ class ExactStep(Record):
     Attributes
     ----------
     value : ndarray of float64, shape (d,)
-        Where the chain is now.
+        Point of the chain.
     n_accepted : int
-        Proposals taken, of the steps.
+        Proposals accepted.
     n_evaluations : int
         Rows read.
 
@@ -94,8 +94,8 @@ class ExactMinibatch:
     prior_precision : float or array_like of float, shape (d,) or (d, d)
         Of the normal prior; 0 is flat.
     mode : array_like of float, shape (d,), optional
-        Where to expand; found by Newton's method by default. Any point is right, but far
-        from the mode most rows are read.
+        Point of expansion; found by Newton's method by default. Any point gives exact
+        chains, but far from the mode most rows are read.
     proposal : None, "laplace", "walk", Preconditioned, RandomWalk or Mixture
         ``"laplace"`` draws from the normal approximation at the mode, ``"walk"`` goes 2.38 /
         sqrt(d) of its deviations; by default 19 of the first to one of the second, which
@@ -126,7 +126,7 @@ class ExactMinibatch:
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range, no mode is found, or the Hessian at `mode` is
+        If an argument is outside its range, no mode is found, or the Hessian at `mode` is
         not negative definite.
 
     See Also
@@ -255,7 +255,7 @@ class ExactMinibatch:
         Raises
         ------
         ValueError, TypeError
-            Where an argument is outside its range, or the Hessian at the center is not negative
+            If an argument is outside its range, or the Hessian at the center is not negative
             definite.
 
         Notes
@@ -352,10 +352,10 @@ class ExactMinibatch:
         Raises
         ------
         ValueError, TypeError
-            Where an argument is outside its range; or a difference exceeds its bound: an error
+            If an argument is outside its range; or a difference exceeds its bound: an error
             of this library, or of the bounds that were given. The message names row and theta.
         ImportError
-            Where xarray is missing: ``pip install 'pybandit-core[arviz]'``.
+            If xarray is not installed: ``pip install 'pybandit-core[arviz]'``.
         """
         return sample_chains(
             lambda generator, start: self._chain(generator, start, self._adapts),

@@ -25,7 +25,7 @@ class Binomial:
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     Notes
     -----
@@ -65,7 +65,7 @@ class StudentT:
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     Notes
     -----

@@ -72,7 +72,7 @@ class RacingGibbs:
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     Notes
     -----
@@ -179,10 +179,10 @@ class RacingGibbs:
         Raises
         ------
         ValueError, TypeError
-            Where an argument is outside its range, or a race refuses what
+            If an argument is outside its range, or a race refuses what
             `conditional` returned. What `conditional` raises reaches the caller.
         ImportError
-            Where xarray is missing: ``pip install 'pybandit-core[arviz]'``.
+            If xarray is not installed: ``pip install 'pybandit-core[arviz]'``.
         """
         make = self._native_chain if isinstance(self.conditional, PairwiseTable) else partial(
             _Chain, self)

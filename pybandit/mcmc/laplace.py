@@ -78,7 +78,7 @@ def laplace(log_likelihood: Callable[[Ints, Floats], ArrayLike], n_factors: int,
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range, a value is not finite, or no mode is found:
+        If an argument is outside its range, a value is not finite, or no mode is found:
         the Hessian is not negative definite where no step leads up, or `max_steps` do not
         lead there.
 

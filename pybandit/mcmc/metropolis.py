@@ -41,9 +41,9 @@ class MetropolisStep(Record):
     Attributes
     ----------
     value : ndarray of float64, shape (d,)
-        Where the chain is now.
+        Point of the chain.
     n_accepted : int
-        Proposals taken, of the steps.
+        Proposals accepted.
     n_evaluations : int
         Log ratios read.
 
@@ -106,9 +106,9 @@ class RacingMetropolis:
         Whether warm-up adapts the proposal's scale to its target acceptance rate
         (Robbins-Monro on its logarithm); it stays as it is afterwards.
     bound, delta, looks
-        As in `accept`; ranges are of d_n less the control's.
-        ``BettingBound(value_range="control")`` takes the range from a control that has `third`,
-        anew at each decision: each then errs with probability at most delta.
+        As in `accept`; the ranges of a bound are those of d_n minus the values of the control.
+        ``BettingBound(value_range="control")`` takes the range of each decision from a control
+        that has `third`: each decision then errs with probability at most delta.
     name : str, default "x"
         Of the parameters in the result.
     labels : sequence, optional
@@ -117,7 +117,7 @@ class RacingMetropolis:
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     Notes
     -----
@@ -238,10 +238,10 @@ class RacingMetropolis:
         Raises
         ------
         ValueError, TypeError
-            Where an argument is outside its range, or a log likelihood or log prior is
+            If an argument is outside its range, or a log likelihood or log prior is
             not a finite number. What a function raises reaches the caller.
         ImportError
-            Where xarray is missing: ``pip install 'pybandit-core[arviz]'``.
+            If xarray is not installed: ``pip install 'pybandit-core[arviz]'``.
         """
         if initial is None and self.control is not None:
             initial = self.control.center

@@ -47,7 +47,7 @@ class PairwiseTable:
     Raises
     ------
     TypeError, ValueError
-        Where an argument is outside its range, or neighbours or weights are not mutual.
+        If an argument is outside its range, or neighbours or weights are not mutual.
 
     Notes
     -----
@@ -128,7 +128,7 @@ class PairwiseTable:
         Raises
         ------
         TypeError, ValueError
-            Where an argument is outside its range.
+            If an argument is outside its range.
 
         Examples
         --------

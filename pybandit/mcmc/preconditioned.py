@@ -35,7 +35,7 @@ class Preconditioned:
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     Notes
     -----
@@ -96,7 +96,7 @@ class Preconditioned:
         Raises
         ------
         ValueError, TypeError
-            Where the posterior has no peak at the center: the Hessian is not negative
+            If the posterior has no peak at the center: the Hessian is not negative
             definite there.
         """
         if not all(hasattr(control, name) for name in ("center", "gradient", "hessian")):
@@ -151,7 +151,7 @@ class Mixture:
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     Notes
     -----

@@ -36,7 +36,7 @@ class RandomWalk:
     Raises
     ------
     ValueError, TypeError
-        Where a scale is not finite and above 0, or a factor not lower triangular with
+        If a scale is not finite and above 0, or a factor not lower triangular with
         a positive diagonal.
 
     Notes
@@ -120,7 +120,7 @@ class SGLD:
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     Notes
     -----

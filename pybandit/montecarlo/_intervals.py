@@ -28,7 +28,7 @@ METHODS = ("betting", "asymptotic", "normal")
 
 
 class Moments(NamedTuple):
-    """What is known of each estimator's values; arrays of shape (n_arms,).
+    """Moments of each estimator's values; arrays of shape (n_arms,).
 
     `thirds` are third central moments; `different` counts the values, the commonest one
     once.
@@ -62,7 +62,7 @@ def method_of(method, anytime, weights, can_bet):
     return method
 
 
-def one_look(combined, moments, alpha, looks_ahead):
+def one_look(combined, moments, delta, looks_ahead):
     """The normal interval, for one time, with Student's quantile and for skewness.
 
     Where weights look ahead, twice their bias ``-sum p_k (1 - p_k) m3_k / (N_k V_k)``
@@ -74,7 +74,7 @@ def one_look(combined, moments, alpha, looks_ahead):
         return NOTHING
     from scipy.special import stdtrit
 
-    width = -float(stdtrit(_degrees(combined, moments, counted), 0.5 * alpha))
+    width = -float(stdtrit(_degrees(combined, moments, counted), 0.5 * delta))
     bias = 0.0
     if looks_ahead:
         shares = combined.weights[counted] / combined.weights[counted].sum()
@@ -83,12 +83,12 @@ def one_look(combined, moments, alpha, looks_ahead):
     return _about(combined, moments, counted, width, bias)
 
 
-def all_times(combined, moments, alpha, scale):
+def all_times(combined, moments, delta, scale):
     """The asymptotic confidence sequence of Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas.
 
     Time-uniform central limit theory and asymptotic confidence sequences, Theorem 2.2 and
     its extension to martingales: S_t = sum w_s (X_s - mu) stays within
-    ``sqrt((V_t + 1 / r) (2 log(1 / alpha) + log(V_t r + 1)))`` at all times, V_t the sum of
+    ``sqrt((V_t + 1 / r) (2 log(1 / delta) + log(V_t r + 1)))`` at all times, V_t the sum of
     the conditional variances ``w_s^2 V``, for any fixed r > 0. The clock is therefore V_t, not
     the number of values: a value of a bad estimator hardly moves it. Its unit, which is 1 / r
     times a constant, is what one value of the best estimator adds. That is estimated too, and
@@ -103,14 +103,14 @@ def all_times(combined, moments, alpha, scale):
     weight = min(scale / float(least), MOST_WEIGHT) if scale else 1.0
     one_value = weight**2 * least
     clock = float(combined.squares[counted] @ variances) / one_value
-    return _about(combined, moments, counted, sequence_width(clock, alpha), 0.0)
+    return _about(combined, moments, counted, sequence_width(clock, delta), 0.0)
 
 
-def sequence_width(clock, alpha):
+def sequence_width(clock, delta):
     """Half-width of an interval for all times, in standard errors."""
-    log_term = -2.0 * math.log(alpha)
+    log_term = -2.0 * math.log(delta)
     scaled = clock * (log_term + math.log1p(log_term)) / BEST_CLOCK
-    return math.sqrt(2.0 * (scaled + 1.0) / scaled * (0.5 * math.log1p(scaled) - math.log(alpha)))
+    return math.sqrt(2.0 * (scaled + 1.0) / scaled * (0.5 * math.log1p(scaled) - math.log(delta)))
 
 
 def _weighty(combined):

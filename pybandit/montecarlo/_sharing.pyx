@@ -87,8 +87,8 @@ cdef class SharedBudget(NativePolicy):
         if value_range is None or value_range.ndim == 1:
             return
         if self._wants_costs:
-            raise ValueError("value_range must be one range for all if costs are told; got "
-                             f"one for each of {self.n_arms} estimators")
+            raise ValueError("value_range must be one range for all estimators with "
+                             f"costs='told'; got one for each of {self.n_arms} estimators")
         if not hasattr((<BanditRule>self.rule).inner, "_set_scales"):
             raise ValueError(f"value_range must be one range for all unless the policy compares "
                              f"upper bounds; got one for each with {self.policy!r}")
@@ -211,7 +211,7 @@ cdef class SharedBudget(NativePolicy):
         Raises
         ------
         ValueError, TypeError
-            Where an argument is not as above. The allocator is then as before.
+            If an argument is not as above. The allocator is then as before.
         """
         if not self._wants_costs:
             if costs is not None:

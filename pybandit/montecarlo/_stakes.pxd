@@ -19,4 +19,4 @@ cdef class Stakes:
     cdef double weight_of(self, int64_t estimator, int64_t n, double deviation) noexcept nogil
     cdef void add(self, int64_t estimator, double value, double weight,
                   int64_t batch) noexcept nogil
-    cdef double _bound(self, pb_stakes stakes, double alpha, int side)
+    cdef double _bound(self, pb_stakes stakes, double delta, int side)

@@ -73,21 +73,21 @@ cdef class Stakes:
         self.total += weight
         self.weighted += weight * (value - self.lows[0])
 
-    def bounds(self, double alpha):
-        """The means against which no side's capital has reached 2 / alpha: (low, high)."""
+    def bounds(self, double delta):
+        """The means against which no side's capital has reached 2 / delta: (low, high)."""
         cdef pb_stakes stakes
         self._check()
         stakes = pb_stakes(self.memory, self.n, &self.lows[0], &self.highs[0], &self.bets[0],
                            self.bets.shape[0])
         if not self.n:
             return self.possible
-        return self._bound(stakes, alpha, 0), self._bound(stakes, alpha, 1)
+        return self._bound(stakes, delta, 0), self._bound(stakes, delta, 1)
 
-    cdef double _bound(self, pb_stakes stakes, double alpha, int side):
+    cdef double _bound(self, pb_stakes stakes, double delta, int side):
         cdef double[::1] capital = np.empty(self.bets.shape[0])
         cdef double low, high, bound, start, step, centre
-        # the sum of all capitals against 2 / alpha of what they began with; and rounding
-        cdef double limit = 2.0 / alpha * self.bets.shape[0] * (1.0 + 1e-9)
+        # the sum of all capitals against 2 / delta of what they began with; and rounding
+        cdef double limit = 2.0 / delta * self.bets.shape[0] * (1.0 + 1e-9)
         low, high = self.possible
         if not low < high:
             return high if side else low

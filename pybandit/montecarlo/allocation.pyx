@@ -55,15 +55,15 @@ cdef class EstimatorAllocator(SharedBudget):
         The paper's way is a bandit policy, ``"ucb1"``, ``"ucb-v"``, ``"kl-ucb"``,
         ``"thompson"`` or a fresh policy of this package without a budget, on rewards
         in [0, 1]: see Notes.
+    costs : {"equal", "told"}, default "equal"
+        ``"equal"``: a run costs 1. ``"told"``: `tell` receives the cost of each run.
     value_range : (float, float), float or array_like of shape (n_arms, 2), optional
-        Where all values lie, low and high, or 0 and that number; or the range of each
+        Range of all values: low and high, or 0 and that number; or the range of each
         estimator. `interval` has a guarantee with it. The bandit policies scale their
         rewards by it, without it by a pilot of `pilot` values each; ranges of each
         scale upper bounds back to common units (Appendix B; not for ``"thompson"``).
         A value outside counts as lost by a whole reward in their choice, in the
         estimate as it is, and `interval` refuses to bet.
-    costs : {"equal", "told"}, default "equal"
-        ``"equal"``: a run costs 1. ``"told"``: `tell` receives the cost of each run.
     weights : {"mean", "inverse-variance", "predictable"}
         How values combine: see Notes.
     budget : float, optional
@@ -79,11 +79,11 @@ cdef class EstimatorAllocator(SharedBudget):
         the less noise; by default the lower end of `value_range`, as printed, or the
         pilot's estimate.
     max_cost : float, optional
-        For bandit policies with costs that are told: the largest cost. With `value_range`
+        For bandit policies with ``costs="told"``: the largest cost. With `value_range`
         it makes the pilot unnecessary.
     dependent_costs : bool, default False
-        For bandit policies with costs that are told: whether a run's cost may depend on its
-        value; then three runs make a reward, and not two.
+        For bandit policies with ``costs="told"``: whether a run's cost may depend on its
+        value; then three runs make a reward instead of two.
     cost_floor : float, default 1e-9
         Costs below it count as it; above 0.
     least_values : int, optional
@@ -106,8 +106,8 @@ cdef class EstimatorAllocator(SharedBudget):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range; `InfeasibleBudgetError` where the budget
-        does not pay the pilot.
+        If an argument is outside its range; `InfeasibleBudgetError` if the budget
+        is too small for the pilot.
 
     See Also
     --------
@@ -147,8 +147,8 @@ cdef class EstimatorAllocator(SharedBudget):
     Rewards of the bandit policies. With equal costs ``1 - (X - centre)^2 / B^2``,
     at least 0; any centre keeps the order of the variances. B is the distance of
     the farther end of `value_range`, or 4 times the standard deviation of the
-    pilot's least spread estimators. With costs that are told two runs make one reward,
-    ``1 - (D + D') (X - X')^2 / (4 S)``, where S is ``max_cost B^2 / 2``, or follows of
+    pilot's least spread estimators. With ``costs="told"`` two runs make one reward,
+    ``1 - (D + D') (X - X')^2 / (4 S)``, where S is ``max_cost B^2 / 2``, or follows from
     the pilot.
 
     O(K) a decision.
@@ -311,7 +311,7 @@ cdef class EstimatorAllocator(SharedBudget):
         return self._combine().error
 
     def interval(self, *, delta=0.05, method=None, anytime=None):
-        """An interval for the estimators' mean.
+        """Return an interval for the estimators' mean.
 
         Parameters
         ----------
@@ -341,7 +341,7 @@ cdef class EstimatorAllocator(SharedBudget):
         Raises
         ------
         ValueError
-            Where the method does not go with the weights, no range was given for bets, a
+            If the method does not go with the weights, no range was given for bets, a
             value was outside its range, or, for the others, an estimator with over a
             hundredth of the weight has a standard deviation below 1e-100 or above 1e100.
 
@@ -357,9 +357,9 @@ cdef class EstimatorAllocator(SharedBudget):
         batch is told. The capital of a bet, the product over all batches, and that of the 20
         bets together, their mean, is thus a nonnegative martingale that begins at 1, whatever
         the choices were. By Ville's inequality it ever reaches ``2 / delta`` with probability
-        at most ``delta / 2``. It falls as m grows: low is the largest m for which it ever has,
-        after a batch, high the same for ``-x``, and mu is outside at some time with
-        probability at most `delta`. No variance is trusted: N_k and S_k only make good bets,
+        at most ``delta / 2``. It falls as m grows: low is the largest m for which it ever
+        reached that after a batch, and high is the same for ``-x``. So mu is outside at some
+        time with probability at most `delta`. No variance is trusted: N_k and S_k only make good bets,
         larger on an estimator that is more precise. Assumed are the ranges, values that are
         independent given what ran, and that which runs are lost, or too late, does not
         depend on their values.
@@ -413,7 +413,7 @@ cdef class EstimatorAllocator(SharedBudget):
         ----------
         ax : matplotlib.axes.Axes, optional
             Axes to draw on; a new pyplot figure by default.
-        of : {"means", "costs"}
+        of : {"means", "costs"}, default "means"
         names : sequence of str, optional
             Names of the estimators; their numbers by default.
 

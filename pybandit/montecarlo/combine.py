@@ -51,7 +51,7 @@ def combine_estimators(estimators: Sequence[Callable[..., Any]], budget: float |
         True if an estimator returns many values per call; a batch makes one call for
         each estimator in it, whose cost its values share equally.
     on_error : {"raise", "drop"}, default "raise"
-        What follows if a call raises, or returns anything but finite numbers.
+        Action if a call raises, or returns anything but finite numbers.
         ``"raise"``: the batch's other calls are made, and their values are reported to the
         allocator; then the first exception is raised, or a ValueError that names the
         estimator. If no call gave a value, nothing is reported. ``"drop"``: the run
@@ -69,7 +69,7 @@ def combine_estimators(estimators: Sequence[Callable[..., Any]], budget: float |
         With `allocator` an integer gives other streams after other numbers of runs: the
         same one may be given again, unless a batch raised and no call of it gave a value,
         which would then be repeated with the same numbers. A SeedSequence or a Generator
-        continues where it was.
+        is advanced by each call.
     progress : bool, optional
         Show a progress bar; by default if tqdm is installed and stderr is a terminal.
 
@@ -253,7 +253,7 @@ def _call(function, arm, stream, clock, size, drops):
 
 
 def _checked(values, arm, size):
-    """What estimators[arm] returned, finite numbers."""
+    """Return the values of estimators[arm] as an array, or raise unless all are finite."""
     values = as_array(f"what estimators[{arm}] returns", values)
     expected = () if size is None else (size,)
     if values.dtype.kind not in "biuf" or values.shape != expected:

@@ -28,7 +28,7 @@ class Estimate(Record):
     pulls : ndarray of int64, shape (n_arms,)
         Values of each estimator.
     means, sample_variances : ndarray of float64, shape (n_arms,)
-        Mean and sample variance of each estimator's values; NaN where there are too few.
+        Mean and sample variance of each estimator's values; NaN if there are too few.
     mean_costs : ndarray of float64, shape (n_arms,)
         Mean cost of a run of each estimator.
     n_pulls, n_batches : int
@@ -130,7 +130,7 @@ class Estimate(Record):
         ----------
         ax : matplotlib.axes.Axes, optional
             Axes to draw on; a new pyplot figure by default.
-        of : {"means", "costs"}
+        of : {"means", "costs"}, default "means"
 
         Returns
         -------

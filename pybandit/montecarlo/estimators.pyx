@@ -71,8 +71,9 @@ cdef class CIRCaplet(Environment):
     Raises
     ------
     ValueError
-        Also where the rate can come near 0, or a variance is below a millionth of the squared
-        price, as of a very small `sigma`: the variances would not be known.
+        If an argument is outside its range, the rate can come near 0, or a variance is below a
+        millionth of the squared price, as with a very small `sigma`: the variances would not
+        be known.
 
     Notes
     -----
@@ -202,12 +203,12 @@ cdef class LogisticEvidence(Environment):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     Notes
     -----
     `means` are ``exp(log_evidence - log_scale)`` where `log_evidence` was given; else
-    they, and always `noise_std`, `variances` and `costs`, are NaN: unknown. A reward is NaN where
+    they, and always `noise_std`, `variances` and `costs`, are NaN: unknown. A reward is NaN if
     memory runs out. A sweep takes some 6 evaluations a feature, O(n_rows) each.
 
     **Threads.** Nothing of it changes in a pull: threads may share it.

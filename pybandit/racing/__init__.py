@@ -26,6 +26,5 @@ from pybandit.racing.taylor import PopulationMoments, taylor_control
 
 __all__ = ["AcceptResult", "AcceptanceTest", "BettingBound", "ControlVariate", "DrawInfo",
            "EBSBound", "Factors", "Looks", "NormalBound", "PopulationMoments", "Populations",
-           "RaceResult",
-           "RacingSampler", "SliceResult", "StudentBound", "accept", "exact_sample", "lil_ucb",
-           "race", "race_populations", "slice_sample", "taylor_control"]
+           "RaceResult", "RacingSampler", "SliceResult", "StudentBound", "accept", "exact_sample",
+           "lil_ucb", "race", "race_populations", "slice_sample", "taylor_control"]

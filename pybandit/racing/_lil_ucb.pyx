@@ -42,14 +42,14 @@ def lil_ucb(factors, log_prior=None, *, value_range, delta=0.05, guarantee="heur
     Parameters
     ----------
     factors : array_like of float, shape (N, D), or Factors
-        log f_n(i), as in `race`. A function is called once a factor.
+        log f_n(i), as in `race`. A function is called once per factor.
     log_prior : array_like, shape (D,), optional
-        On the scale of the total; -inf makes a state impossible.
-    delta : float, default 0.05
-        In (0, 1); the error is about this or less, without a guarantee: see Notes.
+        log f_0, added to the totals; -inf makes a state impossible. Default 0.
     value_range : float or array_like of shape (D,)
         Largest minus smallest reward of a state; C is the largest of them.
-    guarantee : {"heuristic", "proven"}
+    delta : float, default 0.05
+        In (0, 1); the error is about this or less, without a guarantee: see Notes.
+    guarantee : {"heuristic", "proven"}, default "heuristic"
         ``"heuristic"``: e = 0, beta = 1/2, lambda = 1 + 10 / D, d = delta / 5, as the
         papers run it. ``"proven"``: e = 0.01, beta = 1, lambda = 9, d = delta: the constants
         of the theorem, but not its error probability; see Notes.
@@ -59,12 +59,12 @@ def lil_ucb(factors, log_prior=None, *, value_range, delta=0.05, guarantee="heur
     -------
     RaceResult
         ``n_looks`` and ``n_evaluations`` are both the number of factors read;
-        ``exact`` tells that the winner was read to the end.
+        ``exact``: all factors of the best state were read.
 
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range, or a reward that was read is NaN,
+        If an argument is outside its range, or a reward that was read is NaN,
         infinite, or too far from another of its state.
 
     Notes

@@ -2,7 +2,7 @@
 
 from pybandit._shared.generators import as_generator
 from pybandit.racing._looks import as_looks
-from pybandit.racing._record import words
+from pybandit.racing._record import as_dict, same, values_of, words
 from pybandit.racing._track import check_log_prior, index_kind
 from pybandit.racing.factors import as_factors
 
@@ -27,12 +27,12 @@ cdef class RaceResult:
     best : int
         Best state, in [0, D).
     n_looks : int
-        Looks taken; 0 where there was nothing to decide.
+        Looks taken; 0 if there was nothing to decide.
     n_evaluations : int
         Distinct (factor, state) pairs read, at most N * D.
     exact : bool
-        Whether all factors of the last states were read, or nothing had to be; states
-        dropped before may have been better.
+        True if all factors of the states left last were read, or none had to be; states
+        eliminated before may have been better.
     decided : bool
         True.
 
@@ -61,22 +61,20 @@ cdef class RaceResult:
         self.exact = exact
 
     def __reduce__(self):
-        return RaceResult, (self.best, self.n_looks, self.n_evaluations, self.exact)
+        return RaceResult, values_of(self)
 
     def __eq__(self, other):
-        if type(other) is not type(self):
-            return NotImplemented
-        return self.__reduce__() == other.__reduce__()
+        return same(self, other)
 
     def __hash__(self):
-        return hash(self.__reduce__())
+        return hash(values_of(self))
 
     def __repr__(self):
         return words(self, self.__match_args__)
 
     def to_dict(self):
         """Return all attributes, for JSON."""
-        return {name: getattr(self, name) for name in self.__match_args__}
+        return as_dict(self)
 
     @property
     def decided(self):
@@ -98,9 +96,8 @@ def race(factors, log_prior=None, *, bound="student", delta=None, looks=None, rn
 
     Factors are read without replacement, the same ones for every state still in
     the race, until the bound leaves one state: Chen & Ghahramani 2016,
-    Algorithm 1. No noise is added: with standard Gumbel `log_prior` (plus
-    log f_0) the winner is a draw from the distribution, which `RacingSampler`
-    makes many times over at less cost.
+    Algorithm 1. No noise is added: with standard Gumbel noise plus log f_0 as `log_prior`,
+    ``best`` is a draw from the distribution. For many draws `RacingSampler` costs less.
 
     Parameters
     ----------
@@ -121,8 +118,8 @@ def race(factors, log_prior=None, *, bound="student", delta=None, looks=None, rn
         own. The error is about delta if differences are near normal. There is no bound otherwise,
         and ``delta -> 0`` does not restore it: use `BettingBound` for a guarantee.
     looks : Looks, optional
-        When the race may decide, and in which order it reads.
-        Of `Blocks` whole blocks are read, so `Looks.indices` must be ``"auto"``.
+        When the race may decide, and in which order it reads. `Blocks` are read as whole
+        blocks, so `Looks.indices` must be ``"auto"`` for them.
     rng : None, int, SeedSequence or Generator
 
     Returns
@@ -133,7 +130,7 @@ def race(factors, log_prior=None, *, bound="student", delta=None, looks=None, rn
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range, or a reward that was read is NaN
+        If an argument is outside its range, or a reward that was read is NaN
         or infinite (rewards that were not read are not checked).
 
     See Also

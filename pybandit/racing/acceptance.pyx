@@ -17,7 +17,7 @@ from pybandit._shared.guard import made_already, not_made
 from pybandit.betting._kernels import Bets
 from pybandit.racing._looks import looks_of_tests
 from pybandit.racing._named_bounds import as_bound, words_of
-from pybandit.racing._record import words
+from pybandit.racing._record import as_dict, same, values_of, words
 from pybandit.racing._track import hashable, index_kind, kept, make_plan
 from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound
 from pybandit.racing.factors import Factors
@@ -49,13 +49,13 @@ cdef class AcceptResult:
     Attributes
     ----------
     accepted : bool
-        Whether the log ratios were found to sum to more than the threshold.
+        True if the log ratios were found to sum to more than the threshold.
     n_looks : int
-        Looks taken; 0 where nothing had to be read.
+        Looks taken; 0 if nothing had to be read.
     n_evaluations : int
         Log ratios read, at most N.
     exact : bool
-        Whether all log ratios were read, or none had to be.
+        True if all log ratios were read, or none had to be.
 
     Notes
     -----
@@ -84,22 +84,20 @@ cdef class AcceptResult:
         self.exact = exact
 
     def __reduce__(self):
-        return AcceptResult, (self.accepted, self.n_looks, self.n_evaluations, self.exact)
+        return AcceptResult, values_of(self)
 
     def __eq__(self, other):
-        if type(other) is not type(self):
-            return NotImplemented
-        return self.__reduce__() == other.__reduce__()
+        return same(self, other)
 
     def __hash__(self):
-        return hash(self.__reduce__())
+        return hash(values_of(self))
 
     def __repr__(self):
         return words(self, self.__match_args__)
 
     def to_dict(self):
         """Return all attributes, for JSON."""
-        return {name: getattr(self, name) for name in self.__match_args__}
+        return as_dict(self)
 
 
 def accept(log_ratios, log_threshold=0.0, *, n_factors=None, bound="student", delta=None,
@@ -141,7 +139,7 @@ def accept(log_ratios, log_threshold=0.0, *, n_factors=None, bound="student", de
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range, or a log ratio that was read is NaN
+        If an argument is outside its range, or a log ratio that was read is NaN
         or infinite. A proposal of likelihood 0 is not raced: reject it beforehand.
 
     See Also
@@ -193,7 +191,7 @@ cdef class AcceptanceTest:
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     Notes
     -----
@@ -307,7 +305,7 @@ cdef class AcceptanceTest:
         Raises
         ------
         ValueError
-            Where a log ratio that was read is NaN, infinite or out of its range; or where
+            If a log ratio that was read is NaN, infinite or out of its range; or if
             the latest test did not return this status.
         RuntimeError
             While a test is under way.
@@ -348,10 +346,10 @@ cdef class AcceptanceTest:
         Raises
         ------
         ValueError
-            Where a log ratio that was read is NaN or infinite; the message names it.
+            If a log ratio that was read is NaN or infinite; the message names it.
             The object stays usable.
         RuntimeError
-            Where a test is under way, in another thread or from the function itself.
+            If a test is under way, in another thread or from the function itself.
         """
         cdef Workspace work = self.made()
         cdef double threshold = as_threshold(log_threshold)

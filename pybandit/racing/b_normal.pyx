@@ -49,7 +49,7 @@ def b_normal(delta, first_fraction, *, convention="one-sided"):
     Raises
     ------
     ValueError
-        Where `delta` or `first_fraction` is outside its range.
+        If `delta` or `first_fraction` is outside its range.
 
     Notes
     -----
@@ -92,7 +92,7 @@ def boundary(delta, fractions, *, convention="one-sided"):
     Raises
     ------
     ValueError
-        Where `delta` or `fractions` is outside its range.
+        If `delta` or `fractions` is outside its range.
 
     See Also
     --------
@@ -138,7 +138,7 @@ def crossing_probability(boundary, fractions, *, convention="one-sided"):
     Raises
     ------
     ValueError
-        Where `boundary` or `fractions` is outside its range.
+        If `boundary` or `fractions` is outside its range.
 
     See Also
     --------
@@ -195,7 +195,7 @@ def normal_sample_complexity(gap, population_size, n_states, *, delta=0.05, firs
     Raises
     ------
     ValueError
-        Where an argument is outside its range, or all rewards are more than int64 holds.
+        If an argument is outside its range, or all rewards are more than int64 holds.
 
     Examples
     --------

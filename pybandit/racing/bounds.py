@@ -294,14 +294,13 @@ class BettingBound:
     delta : float, default 0.05
         Error probability of the race, in (0, 1).
     bets : betting.Bets, default Bets("product")
-        G = ``n_bets`` bets, 16 by default.
-        With ``hybrid=True`` half the capital bets on the leader, half is spread over all alive
-        rivals: an early wrong leader costs less, everything else a factor of 2 in
-        capital, and D**2 processes are kept.
-        ``Bets("ebmix")`` mixes ``exp(lambda_g A - psi(lambda_g) V)`` instead, with A the
-        sum of x - m, V that of squared deviations of x from the mean before it and
-        ``psi(l) = -log(1 - l) - l``: as safe, a state costs 6 numbers instead of G,
-        and it reads 1.1 to 2.3 times as much. ``"plug-in"`` bets are for `BettingRace`.
+        G = ``n_bets`` bets, 16 by default. With ``hybrid=True`` half the wealth is bet on the
+        leader, and half is spread over all other states that are left: an early wrong leader
+        costs less, everything else costs a factor of 2 in wealth, and D**2 processes are kept.
+        ``Bets("ebmix")`` mixes ``exp(lambda_g A - psi(lambda_g) V)`` instead, where A is the
+        sum of x - m, V the sum of squared deviations of x from the mean before it, and
+        ``psi(l) = -log(1 - l) - l``. It is as safe, keeps 6 numbers per state instead of G,
+        and reads 1.1 to 2.3 times as much. ``"plug-in"`` bets are for `BettingRace`.
 
     Raises
     ------

@@ -15,9 +15,9 @@ TOLERANCE = 1e-8
 class ControlVariate:
     """Values h_n(i) close to the log factors l_n(i), whose sums over n are known.
 
-    A race with it reads l - h and adds the sums to its log prior: the totals, and so
-    what is sought, stay the same, but the gap of two states is as clear after
-    Var(l - h) / Var(l) as many factors (Chen & Ghahramani 2016, Sec. 3.4).
+    A race with it reads l - h and adds the sums to its log prior. The totals stay the same,
+    but the gap of two states is as clear after Var(l - h) / Var(l) times as many factors
+    (Chen & Ghahramani 2016, Sec. 3.4).
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class ControlVariate:
     Raises
     ------
     ValueError, TypeError
-        Where the shapes disagree, a total is not finite, or the totals are not the
+        If the shapes disagree, a total is not finite, or the totals are not the
         sums of the array.
 
     See Also

@@ -63,7 +63,7 @@ class Factors:
     Raises
     ------
     TypeError, ValueError
-        Where `function` is neither callable nor compiled with that signature, a
+        If `function` is neither callable nor compiled with that signature, a
         size is not a positive integer, the control variate has other sizes, or
         `user_data` is none of the above.
 
@@ -129,10 +129,10 @@ class Factors:
         Raises
         ------
         TypeError, ValueError
-            Where an index is out of range, or a Python function returns something
+            If an index is out of range, or a Python function returns something
             else than numbers of this shape.
         RuntimeError
-            Where a compiled function returns a status other than 0.
+            If a compiled function returns a status other than 0.
 
         Examples
         --------
@@ -179,7 +179,7 @@ class Populations:
     Raises
     ------
     TypeError, ValueError
-        Where `function` is not callable or `sizes` are not counts.
+        If `function` is not callable or `sizes` are not counts.
 
     Notes
     -----

@@ -62,7 +62,7 @@ def normal(n, population_size, std, boundary):
     Raises
     ------
     ValueError
-        Where an argument is outside its range or NaN.
+        If an argument is outside its range or NaN.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def student(n, population_size, std, boundary):
     Raises
     ------
     ValueError
-        Where an argument is outside its range or NaN.
+        If an argument is outside its range or NaN.
 
     See Also
     --------
@@ -167,7 +167,7 @@ def empirical_bernstein_serfling(n, population_size, std, value_range, delta):
     Raises
     ------
     ValueError
-        Where an argument is outside its range or NaN.
+        If an argument is outside its range or NaN.
 
     Examples
     --------

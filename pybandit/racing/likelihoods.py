@@ -47,7 +47,7 @@ def pairwise(table: ArrayLike, labels: Ints, neighbours: ArrayLike | None = None
     Raises
     ------
     TypeError, ValueError
-        Where an argument is outside its range. A label outside [0, L) is found when it is
+        If an argument is outside its range. A label outside [0, L) is found when it is
         read.
 
     See Also
@@ -93,7 +93,7 @@ def categorical(y: Ints, log_probabilities: ArrayLike, *,
     Raises
     ------
     TypeError, ValueError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def gaussian(y: ArrayLike, means: ArrayLike, std: ArrayLike = 1.0, *,
     Raises
     ------
     TypeError, ValueError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def poisson(y: ArrayLike, rates: ArrayLike, *, members: ArrayLike | None = None)
     Raises
     ------
     TypeError, ValueError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     Examples
     --------
@@ -220,7 +220,7 @@ def members(labels: ArrayLike, n_labels: int) -> list[Ints]:
     Raises
     ------
     TypeError, ValueError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     Examples
     --------

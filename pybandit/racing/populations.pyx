@@ -43,9 +43,9 @@ def race_populations(populations, log_prior=None, *, bound="student", delta=None
     Parameters
     ----------
     populations : sequence of array_like of float, or Populations
-        One array of factors an arm, of any length; an empty one has total 0.
+        One array of factors per arm, of any length; an empty one has total 0.
     log_prior : array_like, shape (D,), optional
-        Added to the totals; -inf makes an arm impossible.
+        Added to the totals; -inf makes an arm impossible. Default 0.
     bound : {"student", "normal"}, StudentBound or NormalBound, default "student"
         ``"normal"``, the paper's, has natural variances. ``"student"`` has divisor
         T - 1, makes of B the Student quantile of the same level with Welch's degrees
@@ -53,13 +53,13 @@ def race_populations(populations, log_prior=None, *, bound="student", delta=None
         while fewer than five of its factors differ from the first; see
         `StudentBound`, without whose `skewness` it is the normal one.
     delta : float, default 0.05
-        About the error probability of the race where sums are near normal; no bound
-        otherwise, and ``delta -> 0`` does not restore it. In (0, 1), split over the
-        D - 1 rivals and the looks: ``B = Phi^{-1}(1 - delta / (D - 1) / (t - 1))``,
-        t the largest number of looks of any arm. A bound object has its own, and may have a
-        `boundary`: B itself.
+        In (0, 1); only with a name, as a bound object has its own. The error probability of
+        the race is about delta if sums are near normal. There is no bound otherwise, and
+        ``delta -> 0`` does not restore it. It is split over the other D - 1 arms and the looks:
+        ``B = Phi^{-1}(1 - delta / (D - 1) / (t - 1))``, where t is the largest number of looks
+        of any arm. The `boundary` of a bound object is B itself.
     first_look : int, default 3
-        At least 2.
+        Factors of each arm read before the first look, at least 2.
     rng : None, int, SeedSequence or Generator
 
     Returns
@@ -71,7 +71,7 @@ def race_populations(populations, log_prior=None, *, bound="student", delta=None
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range, or a factor that was read is NaN or
+        If an argument is outside its range, or a factor that was read is NaN or
         infinite.
 
     Notes

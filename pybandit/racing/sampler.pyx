@@ -1,4 +1,4 @@
-"""Draws by racing: Chen & Ghahramani 2016, Algorithm 1 with Gumbel offsets.
+"""Draws by racing: Chen & Ghahramani 2016, Algorithm 1 with Gumbel noise.
 
 argmax_i G_i + log f_0(i) + sum_n log f_n(i), G_i standard Gumbel, is a draw from p(i)
 proportional to f_0(i) prod_n f_n(i); `RacingSampler` finds it at a fraction of the reads.
@@ -14,7 +14,7 @@ from pybandit._shared.guard import made_already, not_made
 from pybandit.racing._looks import as_looks
 from pybandit.racing._named_bounds import words_of
 from pybandit.racing._native import native_of
-from pybandit.racing._record import plain, words
+from pybandit.racing._record import as_dict, same, values_of, words
 from pybandit.racing._track import check_log_prior, index_kind
 from pybandit.racing.factors import Factors, as_factors
 
@@ -53,7 +53,7 @@ cdef class DrawInfo:
     n_looks : int or ndarray of int64
         Looks each draw took.
     exact : bool or ndarray of bool
-        Whether each draw read all factors of the states left last; states dropped
+        True if a draw read all factors of the states left last; states eliminated
         before may have been better.
     fraction : float
         Mean share of the N * D pairs that a draw read.
@@ -83,34 +83,30 @@ cdef class DrawInfo:
         self.fraction = fraction
 
     def __reduce__(self):
-        return DrawInfo, (self.n_evaluations, self.n_looks, self.exact, self.fraction)
+        return DrawInfo, values_of(self)
 
     def __eq__(self, other):
-        if type(other) is not type(self):
-            return NotImplemented
-        return all(np.array_equal(getattr(self, name), getattr(other, name))
-                   for name in self.__match_args__)
+        return same(self, other)
 
     def __repr__(self):
         return words(self, self.__match_args__)
 
     def to_dict(self):
         """Return all attributes, for JSON: numbers and lists."""
-        return {name: plain(getattr(self, name)) for name in self.__match_args__}
+        return as_dict(self)
 
 
 cdef class RacingSampler:
     """Draws from ``p(i) proportional to f_0(i) prod_n f_n(i)`` by racing.
 
     Each draw adds standard Gumbel noise to the log prior and races for the
-    largest total (Chen & Ghahramani 2016, Eq. 2 and Algorithm 1). If the race
-    errs with probability at most delta whatever the noise, the draws' law is
-    within delta of p in total variation (Proposition 1). With the default bound it
-    errs by about delta where differences are near normal; there is no bound
-    otherwise, and ``delta -> 0`` does not restore it. `BettingBound` with a range is for a
-    guarantee.
+    largest total (Chen & Ghahramani 2016, Eq. 2 and Algorithm 1). If the race errs with
+    probability at most delta whatever the noise, the distribution of the draws is within
+    delta of p in total variation (Proposition 1). With the default bound it errs by about
+    delta if differences are near normal. There is no bound otherwise, and ``delta -> 0`` does
+    not restore it: use `BettingBound` with a range for a guarantee.
 
-    The factors are read anew at every draw: a float64 matrix given to a sampler
+    The factors are read again at every draw: a float64 matrix given to a sampler
     with ``layout="gather"`` may be updated in place between draws, as a Gibbs
     sweep does. For many draws of fixed factors from a matrix in memory
     `exact_sample` needs one pass in all.
@@ -148,7 +144,7 @@ cdef class RacingSampler:
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     See Also
     --------
@@ -298,10 +294,10 @@ cdef class RacingSampler:
         Raises
         ------
         ValueError
-            Where a reward that was read is NaN, infinite or out of its range; or where
+            If a reward that was read is NaN, infinite or out of its range; or if
             the latest draw did not return this status.
         MemoryError
-            Where the race could not grow.
+            If the race could not grow.
         RuntimeError
             While the sampler draws.
         Exception
@@ -339,10 +335,10 @@ cdef class RacingSampler:
         Raises
         ------
         ValueError
-            Where a reward that was read is NaN or infinite; the message names
+            If a reward that was read is NaN or infinite; the message names
             its factor and state. The sampler stays usable.
         RuntimeError
-            Where the sampler is already drawing, in another thread or from its
+            If the sampler is already drawing, in another thread or from its
             own function.
         """
         cdef Track track = self.made()
@@ -444,7 +440,7 @@ def exact_sample(factors, log_prior=None, size=None, *, rng=None):
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range, or a factor is NaN or infinite.
+        If an argument is outside its range, or a factor is NaN or infinite.
 
     See Also
     --------

@@ -95,14 +95,13 @@ def slice_sample(log_likelihood: Callable[[Ints, Floats], ArrayLike], x: ArrayLi
     lower, upper : float or array_like of shape (d,), optional
         x' stays in [lower, upper], the support of the prior.
     bound, delta, looks
-        As in `AcceptanceTest`, for each test: its error is about delta where log
-        ratios are near normal; no bound otherwise, and ``delta -> 0`` does not
-        restore it. For a guarantee give
-        ``bound=BettingBound(value_range=(low, high))``.
-        Each update lays out an order of the factors, 4 N bytes: of a million factors
-        2 ms, where the tests near the ends of a slice take a hundred.
-        ``Looks(indices="rejection")`` lays out a bit a factor, and is a third slower where
-        tests read nearly all.
+        As in `AcceptanceTest`, for each test: its error is about delta if log ratios are near
+        normal. There is no bound otherwise, and ``delta -> 0`` does not restore it: use
+        ``bound=BettingBound(value_range=(low, high))`` for a guarantee.
+        Each update lays out an order of the factors, 4 N bytes: 2 ms for a million factors;
+        the tests near the ends of a slice then take 100 ms.
+        ``Looks(indices="rejection")`` needs one bit per factor, and is a third slower if
+        tests read nearly all factors.
     rng : None, int, SeedSequence or Generator
 
     Returns
@@ -113,7 +112,7 @@ def slice_sample(log_likelihood: Callable[[Ints, Floats], ArrayLike], x: ArrayLi
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range, or a log likelihood that was read is
+        If an argument is outside its range, or a log likelihood that was read is
         NaN or infinite.
 
     Notes

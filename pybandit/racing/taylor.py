@@ -42,7 +42,7 @@ class PopulationMoments:
     Raises
     ------
     ValueError, TypeError
-        Where an argument has another shape, or a point is not finite.
+        If an argument has another shape, or a point is not finite.
 
     See Also
     --------
@@ -150,7 +150,7 @@ def taylor_control(points: ArrayLike | PopulationMoments, centers: ArrayLike, va
     Raises
     ------
     ValueError, TypeError
-        Where an argument has another shape or is not finite.
+        If an argument has another shape or is not finite.
 
     Notes
     -----

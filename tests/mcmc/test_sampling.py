@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+import types
 
 import numpy as np
 import pytest
@@ -188,6 +189,12 @@ def test_log_priors_that_are_none(prior, words, method):
     (lambda: mcmc.RacingMetropolis(3, 5, 1), TypeError, "log_likelihood"),
     (lambda: mcmc.RacingMetropolis(log_likelihood, 5, 1, log_prior=3), TypeError, "log_prior"),
     (lambda: mcmc.RacingMetropolis(log_likelihood, 500, 1, delta=0.6), ValueError, "delta"),
+    (lambda: mcmc.RacingGibbs(PAIR, looks=50), TypeError, "looks must be .*Looks or None; got 50"),
+    (lambda: mcmc.RacingGibbs(PAIR, bound=pb.racing.BettingBound(value_range="control")),
+     ValueError, "value_range must be .*; got 'control'"),
+    (lambda: mcmc.RacingMetropolis(log_likelihood, 5, 1, looks=50), TypeError, "looks must be"),
+    (lambda: mcmc.RacingMetropolis(log_likelihood, 5, 1, looks=pb.racing.Looks(
+        variance="marginal")), ValueError, "looks must leave variance at 'pairwise'"),
     (lambda: mcmc.RacingMetropolis(log_likelihood, 5, 1, proposal=0.1), TypeError, "proposal"),
     (lambda: mcmc.RacingMetropolis(log_likelihood, 5, 1, control=0.1), TypeError, "control"),
     (lambda: mcmc.RacingMetropolis(
@@ -250,8 +257,22 @@ def test_a_tree_becomes_what_arviz_takes():
     else:
         assert data is tree
     assert np.array_equal(data["posterior"]["x"], tree["posterior"]["x"])
+
+
+@pytest.mark.parametrize("version", ["0.23.4", "1.0.0"])
+def test_the_version_of_arviz_decides_the_form(version, monkeypatch):
+    made = types.SimpleNamespace(
+        __version__=version, InferenceData=lambda attrs, **groups: (attrs, list(groups)))
+    monkeypatch.setitem(sys.modules, "arviz", made)
+    tree = mcmc.RacingGibbs(PAIR).sample(5, n_warmup=0, n_chains=2, rng=1)
+    groups = (tree.attrs, ["posterior", "sample_stats"])
+    data = mcmc.to_arviz(tree)
+    assert data is tree if version == "1.0.0" else data == groups
     with pytest.raises(TypeError, match="tree must be an xarray.DataTree"):
         mcmc.to_arviz({"posterior": 1})
+    monkeypatch.setitem(sys.modules, "arviz", None)
+    with pytest.raises(pb.errors.MissingPackageError, match=r"pybandit-core\[arviz\]"):
+        mcmc.to_arviz(tree)
 
 
 @pytest.mark.parametrize("make, words", [

@@ -128,9 +128,9 @@ def test_theorem_1(policy):
     def excess(policy, environment):
         return (n * (policy.estimate - 0.5)) ** 2 - policy.pulls @ variances
 
-    result = pb.simulate(lambda e: pb.montecarlo.EstimatorAllocator(3, policy=policy, budget=n,
-                                                                    pilot=2),
-                         environment, 8000, rng=7, metrics=[bias, excess])
+    result = pb.simulate(
+        lambda e: pb.montecarlo.EstimatorAllocator(3, policy=policy, budget=n, pilot=2),
+        environment, 8000, rng=7, metrics=[bias, excess])
     for name, values in result.metrics.items():
         assert abs(values.mean()) < 3 * values.std() / math.sqrt(values.size), name
     assert result.arm_pulls[0] > 60
@@ -159,8 +159,7 @@ def test_intervals_cover():
     fixed, ever = 0, 0
     for seed in range(300):
         allocator = pb.montecarlo.EstimatorAllocator(3, budget=2000, batch_size=50,
-                                                     weights="predictable",
-                                                     rng=seed)
+                                                     weights="predictable", rng=seed)
         missed = False
         while not allocator.done:
             arms = allocator.ask()

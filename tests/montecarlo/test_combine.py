@@ -301,6 +301,9 @@ def test_an_estimate_is_a_record_of_what_its_allocator_knew():
     allocator = result.allocator
     assert result.estimate == allocator.estimate and result.pulls.sum() == result.n_pulls == 500
     assert result.interval(delta=0.1) == allocator.interval(delta=0.1)
+    assert result.interval(method="normal") == allocator.interval(method="normal")
+    assert result.names == ("hit", "height")
+    assert np.array_equal(result.sample_variances, allocator.variances)
     assert repr(result) == (f"<Estimate: {result.estimate:.6g} +- {result.standard_error:.2g}, "
                             "500 runs of 2 estimators>")
     assert f"{result.estimate:.6g}" in result.summary() and "500 runs" in str(result)
@@ -319,6 +322,8 @@ def test_an_estimate_as_a_table():
     result = pb.combine_estimators([lambda rng: 1.0] * 12, 120, policy="uniform", rng=1)
     frame = result.to_frame()
     assert frame.index.name == "estimator" and frame["pulls"].tolist() == [10] * 12
+    assert frame.index.tolist() == [str(k) for k in range(12)]
+    assert frame["mean"].tolist() == [1.0] * 12 and frame["variance"].tolist() == [0.0] * 12
     html = result._repr_html_()
     assert html.count("<tr>") == 11 and "2 more" in html and result.summary() in html
 

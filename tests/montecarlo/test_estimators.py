@@ -15,7 +15,7 @@ from montecarlo.reference import estimators as twins
 
 
 def population_monte_carlo(*given, **options):
-    """Of examples/montecarlo/population.py."""
+    """Call the function of examples/montecarlo/population.py."""
     if not EXAMPLES.is_dir():
         pytest.skip("no examples beside the tests")
     return load("population")["population_monte_carlo"](*given, **options)
@@ -237,12 +237,11 @@ def test_a_simulation_does_not_depend_on_threads(make):
     (lambda: CIRCaplet(0.07, notional=0), ValueError, "notional .* got 0"),
     (lambda: CIRCaplet(0.07, n_steps=0), ValueError, "n_steps must be at least 1; got 0"),
     (lambda: CIRCaplet(0.07).paths([16]), ValueError, r"arms must be in \[0, 16\); got 16"),
-    (lambda: population_monte_carlo(CIRCaplet(0.07), 1), ValueError,
-     "n must be at least 2"),
+    (lambda: population_monte_carlo(CIRCaplet(0.07), 1), ValueError, "n must be at least 2"),
+    (lambda: population_monte_carlo(3, 9), TypeError, "caplet must be a CIRCaplet; got int"),
     (lambda: population_monte_carlo(CIRCaplet(0.07), 9, population=0), ValueError,
      "population must be at least 1; got 0"),
-    (lambda: population_monte_carlo(CIRCaplet(0.07), 9, rule="x"), ValueError,
-     "rule .* 'x'"),
+    (lambda: population_monte_carlo(CIRCaplet(0.07), 9, rule="x"), ValueError, "rule .* 'x'"),
     (lambda: LogisticEvidence([[math.nan]], labels=[1]), ValueError,
      "features must be finite; got nan"),
     (lambda: LogisticEvidence([1.0], labels=[1]), ValueError,

@@ -10,17 +10,10 @@ import numpy as np
 import pytest
 
 from pybandit.environments import CIRCaplet, LogisticEvidence
-from test_examples import EXAMPLES, load
+
+from montecarlo.test_estimators import population_monte_carlo
 
 pytestmark = pytest.mark.slow
-
-
-def population_monte_carlo(*given, **options):
-    """Of examples/montecarlo/population.py."""
-    if not EXAMPLES.is_dir():
-        pytest.skip("no examples beside the tests")
-    return load("population")["population_monte_carlo"](*given, **options)
-
 
 PRICES = {0.06: 18.4502722400, 0.07: 9.2567468094, 0.08: 1.8865208223}
 # of theta = 0, 0.1, ... at 0.07; at the other strikes (arm, variance) of 0 and of the best

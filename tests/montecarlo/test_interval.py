@@ -192,8 +192,7 @@ def test_sorted_batches_leave_no_bias():
     for seed in range(1500):
         rng = np.random.default_rng(seed)
         allocator = pb.montecarlo.EstimatorAllocator(1, weights="predictable", least_values=2,
-                                                     pilot=2,
-                                                     batch_size=8, budget=34)
+                                                     pilot=2, batch_size=8, budget=34)
         while not allocator.done:
             arms = allocator.ask()
             allocator.tell(arms, np.sort(rng.normal(size=arms.size)))

@@ -33,8 +33,7 @@ def bias(budget, costs=None):
     """The bias in standard deviations of the estimate."""
     kind = "equal" if costs is None else "told"
     allocator = pb.montecarlo.EstimatorAllocator(2, policy="lcb-variance", costs=kind,
-                                                 budget=budget,
-                                                 pilot=2, rng=1)
+                                                 budget=budget, pilot=2, rng=1)
     probability, mean, square = moments(allocator, costs)
     assert probability == pytest.approx(1.0, abs=1e-12)
     return (mean - 1.0) / np.sqrt(square - mean**2)

@@ -87,8 +87,8 @@ def test_names_of_bounds_are_two_sided():
     ratios = np.random.default_rng(3).normal(size=3000)
     for name, kind in [("student", pb.racing.StudentBound), ("normal", pb.racing.NormalBound)]:
         by_name = pb.racing.AcceptanceTest(ratios, bound=name, delta=0.2).schedule
-        by_object = pb.racing.AcceptanceTest(ratios,
-                                             bound=kind(delta=0.2, convention="two-sided")).schedule
+        two_sided = kind(delta=0.2, convention="two-sided")
+        by_object = pb.racing.AcceptanceTest(ratios, bound=two_sided).schedule
         one_sided = pb.racing.AcceptanceTest(ratios, bound=kind(delta=0.2)).schedule
         assert (by_name.scale == by_object.scale).all()
         assert (by_name.scale[:-1] != one_sided.scale[:-1]).all()
@@ -247,7 +247,9 @@ def test_log_ratios_that_are_refused(log_ratios, error, word):
         (lambda: {"bound": pb.racing.EBSBound(value_range=(0, 1))}, ["value_range", "0"]),
         ({"bound": "betting"}, ["bound", "pb.racing.BettingBound(value_range=(low, high)"]),
         (lambda: {"looks": pb.racing.Looks(variance="marginal")}, ["variance", "marginal"]),
-        ({"n_factors": 500}, ["n_factors", "500", "ndarray"]),
+        (lambda: {"bound": pb.racing.BettingBound(value_range="control")},
+         ["value_range", "'control'", "RacingMetropolis"]),
+        ({"n_factors": 500}, ["n_factors", "function of indices", "500", "ndarray"]),
         (lambda: {"bound": pb.racing.StudentBound(delta=0.1), "delta": 0.1}, ["delta"]),
     ],
 )

@@ -192,17 +192,13 @@ def bet(value_range=(0, 1), **options):
 
 def test_units_and_ranges_of_differences():
     for seed in range(20):
-        expected = pb.race(SCORES, bound=pb.racing.BettingBound(delta=0.02, value_range=(0, 1)),
-                           rng=seed)
+        expected = pb.race(SCORES, bound=bet(delta=0.02), rng=seed)
         # a number limits differences: here they are the same, wherever the rewards are
         shifted = SCORES + 64.0 * np.arange(500)[:, None]
-        assert pb.race(shifted, bound=pb.racing.BettingBound(value_range=1, delta=0.02),
-                       rng=seed) == expected
+        assert pb.race(shifted, bound=bet(1, delta=0.02), rng=seed) == expected
         # rewards and their range in another unit
-        assert pb.race(4 * SCORES - 1,
-                       bound=pb.racing.BettingBound(value_range=[-1, 3], delta=0.02),
-                       rng=seed) == expected
-    wide = pb.race(SCORES, bound=pb.racing.BettingBound(value_range=(0, 10), delta=0.02), rng=0)
+        assert pb.race(4 * SCORES - 1, bound=bet([-1, 3], delta=0.02), rng=seed) == expected
+    wide = pb.race(SCORES, bound=bet((0, 10), delta=0.02), rng=0)
     assert wide.n_evaluations > pb.race(SCORES, bound=bet(delta=0.02), rng=0).n_evaluations
 
 
@@ -275,8 +271,7 @@ def test_rewards_out_of_range(source, value, words, hybrid):
         rewards = np.full((500, 3), 0.5)
         rewards[factor, state] = value
         call = caller(rewards, source,
-                      pb.racing.BettingBound(delta=0.05, value_range=(0, 1),
-                                      bets=pb.betting.Bets("product", hybrid=hybrid)), seed)
+                      bet(bets=pb.betting.Bets("product", hybrid=hybrid)), seed)
         words_there = rf"factors.*{words} at factor {factor}, state {state}$"
         with pytest.raises(ValueError, match=words_there):
             call()
@@ -365,8 +360,7 @@ def test_one_state_left():
         assert pb.RacingSampler(factors, **BET).draw()[0] == 0
     impossible = [-np.inf, -np.inf, 3.0, -np.inf]
     for hybrid in (False, True):
-        bound = pb.racing.BettingBound(delta=0.05, value_range=(0, 1),
-                                      bets=pb.betting.Bets("product", hybrid=hybrid))
+        bound = bet(bets=pb.betting.Bets("product", hybrid=hybrid))
         assert parts(pb.race(SCORES, impossible, bound=bound)) == (2, 0, 0, True)
         states, info = pb.RacingSampler(SCORES, impossible, bound=bound).draw(20)
         assert np.all(states == 2) and not info.n_evaluations.any()
@@ -396,8 +390,7 @@ def test_functions_that_outgrow_their_memory(hybrid):
     rng = np.random.default_rng(6)
     rewards = rng.random((60_000, 3)) * [1.0, 1.0, 0.98]
     rewards[:, 1] += rewards[:, 0].mean() - rewards[:, 1].mean() - 1e-5
-    bound, asked = pb.racing.BettingBound(delta=0.05, value_range=(-0.1, 1.1),
-                                            bets=pb.betting.Bets("product", hybrid=hybrid)), []
+    bound, asked = bet((-0.1, 1.1), bets=pb.betting.Bets("product", hybrid=hybrid)), []
 
     def function(rows, columns):
         asked.append((rows, columns))
@@ -419,8 +412,6 @@ def test_what_is_only_added_up_must_be_in_range_too(wrong):
     rewards = np.random.default_rng(3).random((500, 3))
     rewards[321, 2] = wrong
     with pytest.raises(ValueError, match="factor 321, state 2"):
-        pb.race(rewards, bound=pb.racing.BettingBound(value_range=(0, 1)),
-                looks=pb.racing.Looks(max_fraction=0.001), rng=1)
+        pb.race(rewards, **BET, looks=pb.racing.Looks(max_fraction=0.001), rng=1)
     rewards[321, 2] = 0.5
-    assert pb.race(rewards, bound=pb.racing.BettingBound(value_range=(0, 1)),
-                   looks=pb.racing.Looks(max_fraction=0.001), rng=1).exact
+    assert pb.race(rewards, **BET, looks=pb.racing.Looks(max_fraction=0.001), rng=1).exact

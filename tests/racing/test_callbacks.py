@@ -40,8 +40,8 @@ def everything(factors):
     for options in OPTIONS:
         results += [pb.race(factors, seed * np.arange(D) / 3, rng=seed, **options)
                     for seed in range(4)]
-        sampler = pb.RacingSampler(factors, rng=5, **{"looks": pb.racing.Looks(max_fraction=1.0),
-                                                    **options})
+        sampler = pb.RacingSampler(
+            factors, rng=5, **({"looks": pb.racing.Looks(max_fraction=1.0)} | options))
         states, info = sampler.draw(40)
         results += [*states, *info.n_evaluations, *info.n_looks]
         results += [sampler.draw() for _ in range(5)]

@@ -74,10 +74,9 @@ def test_the_twin_bit_for_bit(source, bound):
         expected = twin.race(arms, log_prior, lambda i, n, s=streams, b=bits: s[i].next(b, n),
                              twin.union_boundary(delta, sizes, first_look), first_look,
                              to_the_end=source == "function", student=bound == "student")
-        ours = pb.racing.race_populations(arms if source == "arrays" else as_populations(arms),
-                                          log_prior,
-                                          bound=bound, delta=delta, first_look=first_look,
-                                          rng=np.random.default_rng(seed))
+        ours = pb.racing.race_populations(
+            arms if source == "arrays" else as_populations(arms), log_prior, bound=bound,
+            delta=delta, first_look=first_look, rng=np.random.default_rng(seed))
         assert parts(ours) == tuple(expected), seed
         outcomes[ours.n_looks, ours.exact] += 1
     assert len(outcomes) >= 6
@@ -97,16 +96,17 @@ def test_the_bound_is_kept():
 
 
 def test_small_worlds():
-    assert parts(pb.racing.race_populations([[], []])) == (0, 1, 0, True)
-    assert parts(pb.racing.race_populations([[], []], [0.0, 1.0])) == (1, 1, 0, True)
-    assert parts(pb.racing.race_populations([[1.0]])) == (0, 0, 0, True)
-    assert parts(pb.racing.race_populations([[1.0], [5.0, -1.0], []], [0, -np.inf, 3])) == (2, 1, 1,
-                                                                                            True)
-    assert parts(pb.racing.race_populations([[1.0], [0.5, 0.5]])) == (0, 1, 3,
-                                                                      True)  # ties: the lowest
+    def outcome(*given):
+        return parts(pb.racing.race_populations(*given))
+
+    assert outcome([[], []]) == (0, 1, 0, True)
+    assert outcome([[], []], [0.0, 1.0]) == (1, 1, 0, True)
+    assert outcome([[1.0]]) == (0, 0, 0, True)
+    assert outcome([[1.0], [5.0, -1.0], []], [0, -np.inf, 3]) == (2, 1, 1, True)
+    assert outcome([[1.0], [0.5, 0.5]]) == (0, 1, 3, True)  # ties: the lowest
     matrix = np.random.default_rng(1).normal(size=(3, 500)) + [[0], [5], [1]]
     assert pb.racing.race_populations(matrix, rng=1).best == 1
-    assert parts(pb.racing.race_populations(as_populations([[], []]))) == (0, 1, 0, True)
+    assert outcome(as_populations([[], []])) == (0, 1, 0, True)
 
 
 @pytest.mark.parametrize(

@@ -116,11 +116,9 @@ def sampled_races(rewards, log_prior, options, rng, indices="auto", n_races=N_RA
                                    difference_range=scaled[1])
     else:
         bound = as_bound(options)
-    sampler = pb.RacingSampler(rewards * HUGE, log_prior * HUGE, bound=bound,
-                               looks=pb.racing.Looks(variance=options.variance,
-                                                     first=options.first_look,
-                                                     max_fraction=options.max_fraction,
-                                                     indices=indices))
+    looks = pb.racing.Looks(variance=options.variance, first=options.first_look,
+                            max_fraction=options.max_fraction, indices=indices)
+    sampler = pb.RacingSampler(rewards * HUGE, log_prior * HUGE, bound=bound, looks=looks)
     winners, info = sampler.draw(n_races, rng=rng)
     columns = (winners, info.n_looks, info.n_evaluations, info.exact)
     return collections.Counter(zip(*(column.tolist() for column in columns), strict=True))

@@ -56,10 +56,9 @@ def test_the_twin_bit_for_bit(source, indices, kind, bound):
             following = functools.partial(stream.next, bits)
             to_the_end = source == "function"
             expected.append(twin.race(factors, perturbed, following, options, to_the_end))
+        looks = pb.racing.Looks(first=8, max_fraction=0.5, indices=indices)
         sampler = pb.RacingSampler(factors if source == "matrix" else as_function(factors),
-                                   log_prior, bound=bound, delta=0.2,
-                                   looks=pb.racing.Looks(first=8, max_fraction=0.5,
-                                                         indices=indices))
+                                   log_prior, bound=bound, delta=0.2, looks=looks)
         states, info = sampler.draw(30, rng=seed)
         columns = (states, info.n_looks, info.n_evaluations, info.exact)
         assert [tuple(row) for row in zip(*columns, strict=True)] == expected

@@ -70,11 +70,9 @@ OBJECTS = {
 @pytest.mark.parametrize("kind, indices, options", OBJECTS.values(), ids=OBJECTS)
 def test_a_sampler_goes_on(press, moments, kind, indices, options):
     source = MATRIX if kind == "matrix" else as_function(MATRIX)
-    sampler = pb.RacingSampler(source, looks=pb.racing.Looks(indices=indices, max_fraction=1.0),
-                               **options)
-    expected = pb.RacingSampler(source, looks=pb.racing.Looks(indices=indices, max_fraction=1.0),
-                                **options).draw(
-        30, rng=5)
+    options = options | {"looks": pb.racing.Looks(indices=indices, max_fraction=1.0)}
+    sampler = pb.RacingSampler(source, **options)
+    expected = pb.RacingSampler(source, **options).draw(30, rng=5)
     moment, length = np.random.default_rng(2), duration(lambda: sampler.draw(30, rng=1))
     stopped = 0
     for _ in range(moments):
@@ -112,9 +110,9 @@ def test_an_order_that_was_interrupted_is_an_order(press):
 @pytest.mark.parametrize("indices", ["rejection", "keyed"])
 def test_a_test_of_acceptance_goes_on(press, moments, kind, indices):
     source = MATRIX[:, 0].copy() if kind == "array" else as_function(MATRIX[:, :1])
-    test = pb.racing.AcceptanceTest(source, looks=pb.racing.Looks(indices=indices))
-    expected = pb.racing.AcceptanceTest(
-        source, looks=pb.racing.Looks(indices=indices)).test(0.01, rng=5)
+    looks = pb.racing.Looks(indices=indices)
+    test = pb.racing.AcceptanceTest(source, looks=looks)
+    expected = pb.racing.AcceptanceTest(source, looks=looks).test(0.01, rng=5)
     moment = np.random.default_rng(2)
 
     def some():
@@ -133,13 +131,12 @@ CALLS = {
     "race of a function": lambda rng: pb.race(as_function(MATRIX), rng=rng),
     "accept": lambda rng: pb.racing.accept(MATRIX[:, 0], rng=rng),
     "lil_ucb": lambda rng: pb.racing.lil_ucb(MATRIX, value_range=1.0, rng=rng),
-    "lil_ucb of a function": lambda rng: pb.racing.lil_ucb(as_function(MATRIX[:200]),
-                                                           value_range=1.0,
-                                                           rng=rng),
+    "lil_ucb of a function": lambda rng: pb.racing.lil_ucb(
+        as_function(MATRIX[:200]), value_range=1.0, rng=rng),
     "race_populations": lambda rng: pb.racing.race_populations(ARMS, rng=rng),
     "populations of a function": lambda rng: pb.racing.race_populations(
         pb.racing.Populations(lambda n, i: ARMS[i[0]][n, None], [len(arm) for arm in ARMS]),
-                                                                        rng=rng),
+        rng=rng),
     "slice_sample": lambda rng: pb.racing.slice_sample(likelihood_of_slice, 0.3, n_factors=Y.size,
                                                        width=0.1, rng=rng).to_dict(),
     "exact_sample": lambda rng: pb.racing.exact_sample(as_function(MATRIX), rng=rng),

@@ -93,8 +93,8 @@ def test_where_the_prior_is_zero_nothing_is_read():
 
 
 def test_seeds_and_kinds():
-    runs = [pb.racing.slice_sample(normal_data, 0.7, n_factors=Y.size, rng=seed) for seed in (1, 1,
-                                                                                              2)]
+    runs = [pb.racing.slice_sample(normal_data, 0.7, n_factors=Y.size, rng=seed)
+            for seed in (1, 1, 2)]
     records = [run.to_dict() for run in runs]
     assert records[0] == records[1] != records[2]
     x = np.array([0.7])

@@ -59,8 +59,8 @@ def race(arms, log_prior, next_indices, boundary, first_look=3, to_the_end=False
                 if rows < size or to_the_end:
                     order = next_indices(i, rows - len(seen[i]))
                 seen[i] = arms[i] if rows == size else np.append(seen[i], arms[i][order])
-            totals[i], known[i] = total(seen[i], size, log_prior[i]), estimate(seen[i], size,
-                                                                               student)
+            totals[i] = total(seen[i], size, log_prior[i])
+            known[i] = estimate(seen[i], size, student)
         leader = max(alive, key=totals.__getitem__)
         n_evaluations = sum(len(values) for values in seen)
         if all(len(seen[i]) == len(arms[i]) for i in alive):
