@@ -186,6 +186,12 @@ class Told(Ordered):
         made = chances(np.arange(start, end), told, *self._differences(alive, waiting))
         return made, found[start - told:] < 0
 
+    @guarded
+    def _n_ahead(self) -> int:
+        """Return the number of rewards that wait for a later block than the present one."""
+        end = (self._books.n_items + self._block_length()) * self.n_arms
+        return int(((self._early.keys >= end) & ~self._is_waste()).sum())
+
     def _is_capped(self):
         """Return True if pulls or cost are limited, so that all pairs asked for must count."""
         return self.max_pulls is not None or (

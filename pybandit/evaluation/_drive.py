@@ -15,6 +15,10 @@ from pybandit.evaluation._calls import Calls, FailedForGood, close_unawaited, fi
 from pybandit.evaluation._paid import POLL
 from pybandit.evaluation._run import _limit_of, _limits_of
 
+# Times `concurrency`: as many rewards may wait for one slow call. Then no more are read ahead,
+# because the race may end, and every one of them costs money.
+MOST_AHEAD = 4
+
 
 class Drive:
     """The calls of one race, and their answers."""
@@ -88,7 +92,8 @@ class Drive:
         n, before = 2 * self.options.concurrency, self.queue
         self.queue, self.n_since = [], 0
         while not self.race.done:
-            arms, items = self.race.ask(n)
+            reads_ahead = self.race._n_ahead() < MOST_AHEAD * self.options.concurrency
+            arms, items = self.race.ask(n if reads_ahead else None)
             cells = [cell for cell in zip(arms.tolist(), items.tolist(), strict=True)
                      if cell not in self.out]
             known = {cell: numbers for cell in cells
@@ -103,7 +108,8 @@ class Drive:
                 continue
             self.queue = before[::-1]
             # else other processes are at all of these
-            if self.queue or not cells or arms.size < n or n > 20 * self.options.concurrency:
+            if (self.queue or not cells or not reads_ahead or arms.size < n
+                    or n > 20 * self.options.concurrency):
                 return
             n *= 2
 

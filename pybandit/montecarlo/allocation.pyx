@@ -359,8 +359,8 @@ cdef class EstimatorAllocator(SharedBudget):
         the choices were. By Ville's inequality it ever reaches ``2 / delta`` with probability
         at most ``delta / 2``. It falls as m grows: low is the largest m for which it ever
         reached that after a batch, and high is the same for ``-x``. So mu is outside at some
-        time with probability at most `delta`. No variance is trusted: N_k and S_k only make good bets,
-        larger on an estimator that is more precise. Assumed are the ranges, values that are
+        time with probability at most `delta`. No variance is trusted: N_k and S_k only make good
+        bets, larger on an estimator that is more precise. Assumed are the ranges, values that are
         independent given what ran, and that which runs are lost, or too late, does not
         depend on their values.
 

@@ -57,8 +57,8 @@ cdef class SequentialPolicy(NativePolicy):
                                   noise_std=1.0 if noise_std is None else noise_std))
         for name, given in (("law", law), ("noise_std", noise_std)):
             if given is not None:
-                raise ValueError(f"{name} must be None if stopping is given, which has its own; got "
-                                 f"{shown(given)}")
+                raise ValueError(f"{name} must be None if stopping is given, which has its "
+                                 f"own; got {shown(given)}")
         return 0
 
     cdef int _take(self, rule) except -1:

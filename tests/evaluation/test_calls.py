@@ -256,3 +256,20 @@ def test_an_executor_beside_a_coroutine():
         best(Judge().awaited, executor=ThreadPoolExecutor(1))
     with pytest.raises(ValueError, match="concurrency of Calls must be left out unless"):
         pb.best_of(SCORES, calls=pb.Calls(concurrency=3), **GIVEN)
+
+
+def test_one_slow_call_stops_the_reading_ahead():
+    concurrency, begun, most = 4, 0, 0
+
+    async def score(model, item):
+        nonlocal begun, most
+        begun += 1
+        if begun == 1:
+            for _ in range(2_000):  # time for hundreds of the other calls
+                await asyncio.sleep(0)
+            most = begun
+        return SCORES[item, model]
+
+    best(score, concurrency=concurrency)
+    block = 4 * K
+    assert block + 4 * concurrency <= most <= block + 6 * concurrency
