@@ -67,6 +67,7 @@ __all__ = [
     "factors",
     "get_include",
     "kernels",
+    "lab",
     "mcmc",
     "montecarlo",
     "policies",
@@ -77,6 +78,7 @@ __all__ = [
     "stopping",
     "studies",
     "tables",
+    "webtests",
 ]
 
 if _typing.TYPE_CHECKING:
@@ -87,6 +89,7 @@ if _typing.TYPE_CHECKING:
     from pybandit import evaluation as evaluation
     from pybandit import factors as factors
     from pybandit import kernels as kernels
+    from pybandit import lab as lab
     from pybandit import mcmc as mcmc
     from pybandit import montecarlo as montecarlo
     from pybandit import policies as policies
@@ -95,6 +98,7 @@ if _typing.TYPE_CHECKING:
     from pybandit import stopping as stopping
     from pybandit import studies as studies
     from pybandit import tables as tables
+    from pybandit import webtests as webtests
     from pybandit.betting import (
         BettingRace,
         BettingThreshold,

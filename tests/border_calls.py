@@ -12,7 +12,7 @@ import pybandit as pb
 import pybandit.numba
 from pybandit.evaluation import RaceStopping
 from pybandit.model_selection import BanditSearchCV
-from pybandit.studies import plan_counts
+from pybandit.webtests import plan_counts
 
 RNG = np.random.default_rng(0)
 MATRIX = RNG.normal(size=(60, 3))
@@ -32,7 +32,8 @@ UNCALLED = {
     "Event",
     "ExactStep", "Factor", "FunctionEnvironment", "FunctionPolicy", "Laplace", "MetropolisStep",
     "RaceResult", "Recommendation", "SimulationResult", "SliceResult",
-    "SplitCheck", "Status", "Study", "TellResult", "VerifyResult", "BanditSearchCV",
+    "SplitCheck", "Status", "Study", "Screen", "WebTest", "WebTestStatus",
+    "TellResult", "VerifyResult", "BanditSearchCV",
     "ThresholdResult", "best_of_async", "get_include", "main", "run_race", "to_arviz"}
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 import pybandit as pb
 import pybandit.numba
-from pybandit import mcmc, studies
+from pybandit import mcmc, webtests
 
 from policies.every_class import EVERY
 from policies.protocol import frozen
@@ -138,7 +138,7 @@ CALLS = PULLS | {
     **{f"Policy.add_late of {name}": late(name) for name in (
         "ugap", "thompson gaussian", "batch racing", "ebtc", "shadavar")},
     "Policy.tell_counts": counted(),
-    "plan_counts": function(lambda: studies.plan_counts([0.1, 0.2], 500, n_runs=3, rng=1).batches),
+    "plan_counts": function(lambda: webtests.plan_counts([0.1, 0.2], 500, n_runs=3, rng=1).batches),
     "TableBandit.pull": table(lambda bandit: bandit.pull(ARMS)),
     "TableBandit.pull_with_costs": table(lambda bandit: bandit.pull_with_costs(ARMS)),
     "TableBandit.reset": table(lambda bandit: bandit.reset()),

@@ -7,7 +7,7 @@ name counts. What no list names runs soon: nothing is left out unless a line her
 
 LISTS = {
     "never": {
-        "cli/test_study_export.py::test_a_million_wells_in_a_hundred_megabytes":
+        "cli/test_screen_export.py::test_a_million_wells_in_a_hundred_megabytes":
             "of memory, of which sanitizers take six times as much",
         "test_floors.py": "its C tests have sanitizers of their own: `make sanitize` runs it first",
         "test_packaging.py": "builds and installs wheels, which have no sanitizers",

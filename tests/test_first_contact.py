@@ -109,7 +109,7 @@ MISTAKES = {
                       "estimators must be a sequence of callables"),
     "no names of arms": (lambda: pb.Study.create(":memory:", P.Uniform(2, budget=4), arms=2),
                          TypeError, "arms must be a sequence of 2 names; got 2"),
-    "rates in percent": (lambda: pb.studies.plan_counts([4, 5], 1000), ValueError,
+    "rates in percent": (lambda: pb.webtests.plan_counts([4, 5], 1000), ValueError,
                          r"rates must be in \(0, 1\); got 4.0 at index 0: write 4 % as 0.04"),
     "a name of a module": (lambda: pb.TopTwo, AttributeError, "it is pybandit.policies.TopTwo"),
     "a misspelt name": (lambda: pb.bestof, AttributeError, "did you mean 'best_of'"),

@@ -32,8 +32,8 @@ ELSEWHERE = {
     "studies/test_interrupts.py": {"Study.create", "Study.open", "Study.ask", "Study.tell",
                                    "Study.close_batch", "Study.abandon", "Study.amend",
                                    "Study.verify"},
-    "studies/test_counts.py": {"Study.tell_counts", "Study.amend_counts", "Study.add_arm",
-                               "Study.retire"},
+    "webtests/test_counts.py": {"WebTest.tell_counts", "WebTest.amend_counts", "WebTest.add_arm",
+                                "WebTest.retire"},
     "model_selection/test_interrupts.py": {"BanditSearchCV.fit"},
     "tables/test_shuffle.py": {"shuffle"},
     # Ctrl-C ends the event loop in which these are

@@ -106,7 +106,7 @@ def wrong_command(words):
                 return f"{' '.join(words[:1] + list(path))} has no option {word}"
         elif (*path, word) in known:
             path = (*path, word)
-        elif not path or path == ("study",):
+        elif not path or path in (("study",), ("screen",), ("webtest",)):
             return f"{word} is not a command"
     return None
 
@@ -130,14 +130,14 @@ def test_mentions_in_a_page_exist(page):
 @pytest.mark.parametrize("span", [
     "pb.best_off", "pb.best_of(scores, tolerance=1)", "pb.best_of(scores, value_rang=(0, 1))",
     "pb.best_of(..., value_rang=(0, 1))", "pb.stopping.GLR2", "pybandit best-off scores.csv",
-    "pybandit study planned", "pybandit study plan --plates 3"])
+    "pybandit study planned", "pybandit screen plan --plates 3"])
 def test_wrong_mentions_are_seen(span):
     assert wrong(span)
 
 
 @pytest.mark.parametrize("span", [
     "pb.best_of(scores, value_range=(0, 1))", "pb.best_of(..., delta=0.1)",
-    "pb.BettingRace(epsilon=0.01)", "pybandit study plan --n 2000 --k 20",
+    "pb.BettingRace(epsilon=0.01)", "pybandit screen plan --n 2000 --k 20",
     "pybandit study status screen.db", "pybandit --version", "best_of(scores)"])
 def test_right_mentions_pass(span):
     assert wrong(span) is None

@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 import pybandit as pb
-from pybandit.studies import plan_counts
+from pybandit.webtests import plan_counts
 
 DELTA, NEVER = 0.05, math.inf
 # rates, visits per batch, goal for the median in batches

@@ -15,7 +15,7 @@ from collections import Counter
 from pathlib import Path
 
 from pybandit.errors import UnreadableFileError
-from pybandit.studies import _instruments
+from pybandit.lab import _instruments
 
 HEAD = "| format | files read | wells right | remarks |\n| --- | ---: | ---: | --- |"
 SETTINGS = ("device control aggregate document", "sample document", "error aggregate document",

@@ -13,11 +13,9 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.nodes import make_refnode
 
 # in this order: a name that two modules have is the first one's
-MODULES = ("", "policies.", "evaluation.", "betting.", "racing.", "mcmc.", "studies.", "stopping.",
-           "environments.", "simulation.", "montecarlo.", "model_selection.", "factors.",
-           "kernels.", "bounds.", "tables.", "errors.", "numba.", "studies.plates.",
-           "studies.controls.",
-           "studies.report.")
+MODULES = ("", "policies.", "evaluation.", "betting.", "racing.", "mcmc.", "studies.", "lab.",
+           "webtests.", "stopping.", "environments.", "simulation.", "montecarlo.", "model_selection.", "factors.",
+           "kernels.", "bounds.", "tables.", "errors.", "numba.")
 SPAN = re.compile(r"(?:pb\.|pybandit\.)?([A-Za-z_][\w.]*)(?:\(.*\))?$", re.DOTALL)
 
 

@@ -16,7 +16,7 @@ import warnings
 import numpy as np
 
 import pybandit as pb
-from pybandit.studies import plan_counts
+from pybandit.webtests import WebTest, plan_counts
 
 VISITS, DELTA = 5000, 0.05
 SETTINGS = {
@@ -37,7 +37,7 @@ MAKERS = {
 def run(make, rates, weekdays, most, seed):
     """Days, and the winner or -1."""
     rng, rates = np.random.default_rng(seed), np.array(rates)
-    with pb.Study.create(":memory:", make(rates.size)) as study:
+    with WebTest.create(":memory:", make(rates.size)) as study:
         for day in range(1, most + 1):
             trials = rng.multinomial(VISITS, study.split(VISITS) / VISITS)
             today = rates * (1.0 + weekdays * math.sin(2 * math.pi * day / 7))

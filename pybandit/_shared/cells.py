@@ -2,6 +2,8 @@
 
 import math
 import re
+from datetime import UTC, datetime
+from functools import lru_cache
 
 DELIMITERS = (",", ";", "\t")
 LOST = ("", "na", "n/a", "#n/a", "nan", "null", "none")
@@ -27,3 +29,23 @@ def _is_number(text):
         return math.isfinite(float(text)) and "_" not in text
     except ValueError:
         return False
+
+
+def plain(value):
+    """Return a number as text that is read as the same number."""
+    return repr(float(value)).removesuffix(".0")
+
+
+def flush(sink, write):
+    """Pass the text of an `io.StringIO` to `write`, and empty it."""
+    write(sink.getvalue())
+    sink.seek(0)
+    sink.truncate()
+
+
+@lru_cache(4096)
+def moment(seconds):
+    """Return a time as text, UTC; "" for NaN."""
+    if math.isnan(seconds):
+        return ""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%SZ")

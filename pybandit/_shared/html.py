@@ -1,9 +1,10 @@
-"""Tables of HTML for notebooks: plain ones, in the colours of whoever shows them."""
+"""Tables of HTML for notebooks, in the colours of the page that shows them; and numbers."""
 
+import math
 from collections.abc import Iterable, Sequence
 from html import escape
 
-__all__ = ["table"]
+__all__ = ["number", "table"]
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -19,3 +20,11 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
                    for row in rows)
     return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def number(value: float, digits: int = 4) -> str:
+    """Return a number for a table or an axis; a dash for none."""
+    if not math.isfinite(value):
+        return "–"
+    form = ",.0f" if 1000 <= abs(value) < 1e7 else f".{digits}g"
+    return f"{value:{form}}".replace("-", "\N{MINUS SIGN}")

@@ -2,7 +2,7 @@
 
 Examples
 --------
-``pybandit study new drinks.study --policy round-robin ...``, from Python:
+``pybandit screen new drinks.study --policy round-robin ...``, from Python:
 
 >>> from pathlib import Path
 >>> from pybandit.cli import main

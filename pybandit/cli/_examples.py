@@ -11,26 +11,33 @@ EXAMPLES = {
     "config": "cc draw.c $(pybandit config --cflags --libs) -o draw",
     "completion": "pybandit completion bash > ~/.local/share/bash-completion/completions/pybandit",
     "study": "pybandit study status study.db",
-    "study plan": "pybandit study plan --n 500 --k 10 --plate 8x12 --noise 0.3",
-    "study new": "pybandit study new study.db --policy auto --arms genes.csv --k 10 \\\n"
-                 "      --batches 6 --plate 8x12 --noise 0.3",
-    "study next": "pybandit study next study.db -o plate.csv",
-    "study record": "pybandit study record study.db results.csv --batch 1",
-    "study amend": "pybandit study amend study.db --batch 1 --well B03=0.41 --reason 'misread'",
-    "study close": "pybandit study close study.db 1",
-    "study abandon": "pybandit study abandon study.db 2",
-    "study status": "pybandit study status study.db --top 10",
-    "study verify": "pybandit study verify study.db",
-    "study recover": "pybandit study recover study.db",
-    "study report": "pybandit study report study.db -o report.html",
-    "study export": "pybandit study export study.db results.csv",
-    "study serve": "pybandit study serve study.db --port 8000 --tokens tokens.txt",
-    "study new-ab": "pybandit study new-ab test.db --arms old,new --delta 0.05",
-    "study counts": "pybandit study counts test.db monday.csv --key monday",
-    "study split": "pybandit study split test.db 1000",
-    "study add-arm": "pybandit study add-arm test.db green",
-    "study retire": "pybandit study retire test.db green --reason 'broken on phones'",
-    "study plan-ab": "pybandit study plan-ab --rates 0.04,0.05 --visits 2000",
+    "screen": "pybandit screen status study.db",
+    "screen plan": "pybandit screen plan --n 500 --k 10 --plate 8x12 --noise 0.3",
+    "screen new": "pybandit screen new study.db --policy auto --arms genes.csv --k 10 \\\n"
+                  "      --batches 6 --plate 8x12 --noise 0.3",
+    "screen next": "pybandit screen next study.db -o plate.csv",
+    "screen record": "pybandit screen record study.db results.csv --batch 1",
+    "screen amend": "pybandit screen amend study.db --plate 1 --well B03=0.41 --reason 'misread'",
+    "webtest": "pybandit webtest status test.db",
+    "webtest plan": "pybandit webtest plan --rates 0.04,0.05 --visits 2000",
+    "webtest new": "pybandit webtest new test.db --arms old,new --delta 0.05",
+    "webtest counts": "pybandit webtest counts test.db monday.csv --key monday",
+    "webtest amend": "pybandit webtest amend test.db --key monday --counts new=1010,39 \\\n"
+                     "      --reason 'a robot'",
+    "webtest split": "pybandit webtest split test.db 1000",
+    "webtest add-arm": "pybandit webtest add-arm test.db green",
+    "webtest retire": "pybandit webtest retire test.db green --reason 'broken on phones'",
+}
+# Of `study`, `screen` and `webtest`.
+LOG = {
+    "close": "pybandit {} close study.db 1",
+    "abandon": "pybandit {} abandon study.db 2",
+    "status": "pybandit {} status study.db --top 10",
+    "verify": "pybandit {} verify study.db",
+    "recover": "pybandit {} recover study.db",
+    "report": "pybandit {} report study.db -o report.html",
+    "export": "pybandit {} export study.db results.csv",
+    "serve": "pybandit {} serve study.db --port 8000 --tokens tokens.txt",
 }
 
 
@@ -54,7 +61,8 @@ def add_examples(parser, words=()):
     """Add to the help of every command below `parser` its example."""
     for name, below in subcommands(parser).items():
         command = *words, name
-        example = f"example:\n  {EXAMPLES[' '.join(command)]}"
+        found = EXAMPLES.get(" ".join(command)) or LOG[name].format(*words)
+        example = f"example:\n  {found}"
         below.epilog = example if below.epilog is None else f"{example}\n\n{below.epilog}"
         below.formatter_class = Help
         add_examples(below, command)

@@ -27,8 +27,8 @@ def store_of(store, source, race, calls, options):
 
 def _opened(store, source, race, calls, options):
     """Return the `Cells` of a file, which must be of this evaluation."""
-    from pybandit.studies._cell_names import Names
-    from pybandit.studies._cells import Cells  # SQLite, loaded only if there is a file
+    from pybandit.evaluation._cell_names import Names
+    from pybandit.evaluation._cells import Cells  # SQLite, loaded only if there is a file
 
     name = os.fsdecode(store)
     if name in ("", ":memory:") or "\0" in name:  # not files for SQLite, or names it cuts

@@ -8,10 +8,9 @@ import time
 from html import escape
 
 from pybandit._shared.errors import StudyError
+from pybandit.report._style import STYLE
 from pybandit.serving._http import Answer
-from pybandit.studies._report_facts import facts_of
-from pybandit.studies._report_style import STYLE
-from pybandit.studies.report import _content, _title_of
+from pybandit.serving._open import report_of, study_of
 
 PERIOD, BEAT = 1.0, 15.0  # seconds between looks at the study, and between signs of life
 # a page that took long to make is made again this many times that later
@@ -115,13 +114,12 @@ class Live:
             return self._made
 
     def _make(self):
-        facts = facts_of(self._server.pages)
-        title = _title_of(facts)
-        return title, _content(facts, title), facts.status.head
+        pages = self._server.pages
+        return report_of(pages).titled_content(pages)
 
     def _read_head(self):
         # no more than one row: this is what every second costs
-        store = self._server.study._store
+        store = study_of(self._server.study)._store
         return self._server.read(lambda: store.run(lambda: store.head().digest.hex(), write=False))
 
     async def watch(self):

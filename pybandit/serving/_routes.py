@@ -7,10 +7,8 @@ from typing import NamedTuple
 from pybandit._shared.checks import shown
 from pybandit.serving._http import Answer, Refused
 from pybandit.serving._live import SCRIPT, html, page_of, sign_in
-from pybandit.studies._export import export as export_wells
+from pybandit.serving._open import export_of, method_of, report_of, study_of
 from pybandit.studies._plain import as_json, best_of, number
-from pybandit.studies.plates import Plates
-from pybandit.studies.report import page_text
 
 SIGN_IN_BYTES = 2048
 
@@ -34,7 +32,7 @@ class Route(NamedTuple):
 
 
 async def ask(server, fields, token):
-    batch = await server.writer.record(lambda study: study.ask(), token.who)
+    batch = await server.writer.record(lambda study: method_of(study, "ask")(), token.who)
     if batch is None:
         return {"done": True, "batch_id": None, "arms": [], "names": []}
     items = {} if batch.items is None else {"items": batch.items.tolist()}
@@ -43,42 +41,44 @@ async def ask(server, fields, token):
 
 
 async def tell(server, fields, token):
-    done = await server.writer.record(lambda study: study.tell(**fields), token.who)
+    done = await server.writer.record(lambda study: method_of(study, "tell")(**fields), token.who)
     return done.to_dict()
 
 
 async def amend(server, fields, token):
-    done = await server.writer.record(lambda study: study.amend(**fields), token.who)
+    done = await server.writer.record(lambda study: method_of(study, "amend")(**fields), token.who)
     return done.to_dict()
 
 
 async def tell_counts(server, fields, token):
     given = {"key": None, "cumulative": False, "repeated": False} | fields
     done, doubts = await server.writer.record(
-        lambda study: study._tell_counts(**given, who=None, rng=None), token.who)
+        lambda study: method_of(study, "_tell_counts")(**given, who=None, rng=None), token.who)
     return done.to_dict() | {"warnings": doubts}
 
 
 async def amend_counts(server, fields, token):
-    done = await server.writer.record(lambda study: study.amend_counts(**fields), token.who)
+    done = await server.writer.record(
+        lambda study: method_of(study, "amend_counts")(**fields), token.who)
     return done.to_dict()
 
 
 async def close_batch(server, fields, token):
-    await server.writer.record(lambda study: study.close_batch(**fields), token.who)
+    await server.writer.record(lambda study: method_of(study, "close_batch")(**fields), token.who)
     return {"batch_id": fields["batch_id"]}
 
 
 async def abandon(server, fields, token):
     if not isinstance(fields.get("discard", False), bool):
         raise Refused(400, f"discard must be true or false; got {shown(fields['discard'])}")
-    await server.writer.record(lambda study: study.abandon(**fields), token.who)
+    await server.writer.record(lambda study: method_of(study, "abandon")(**fields), token.who)
     return {"batch_id": fields["batch_id"]}
 
 
 async def status(server, fields, token):
     study = server.study
-    return await server.read(lambda: study._read(lambda _: as_json(study.status(), study)))
+    return await server.read(
+        lambda: study_of(study)._read(lambda _: as_json(study.status(), study)))
 
 
 async def recommend(server, fields, token):
@@ -90,7 +90,7 @@ async def batch(server, fields, token):
     text = fields["batch_id"]
     if not (text.isascii() and text.isdecimal() and len(text) < 19):
         raise Refused(400, f"batch_id must be an integer; got {text[:60]!r}")
-    found = await server.read(lambda: server.study.batch(int(text)))
+    found = await server.read(lambda: method_of(server.study, "batch")(int(text)))
     return {"batch_id": found.id, "names": found.names, "status": found.status,
             "values": [number(value) for value in found.values.tolist()],
             "states": found.states.tolist()}
@@ -98,11 +98,11 @@ async def batch(server, fields, token):
 
 async def export(server, fields, token):
     def write():
-        study, file = server.pages, tempfile.TemporaryFile()
+        file = tempfile.TemporaryFile()
         try:
             # not to the connection: who reads slowly would hold up the study's log
-            export_wells(study, Plates.of(study.settings),
-                         lambda text: file.write(text.encode("utf-8", "surrogatepass")))
+            export_of(server.pages)(
+                lambda text: file.write(text.encode("utf-8", "surrogatepass")))
         except BaseException:
             file.close()
             raise
@@ -113,7 +113,8 @@ async def export(server, fields, token):
 
 
 async def report(server, fields, token):
-    return html((await server.make(lambda: page_text(server.pages))).encode("utf-8", "replace"))
+    text = await server.make(lambda: report_of(server.pages).page_text(server.pages))
+    return html(text.encode("utf-8", "replace"))
 
 
 async def live(server, fields, token):

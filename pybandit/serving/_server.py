@@ -22,9 +22,9 @@ from pybandit.serving._http import (
 from pybandit.serving._lane import Lane
 from pybandit.serving._limits import PIECE, Busy, Room, TooLarge, check_bytes, most_bytes
 from pybandit.serving._live import Live
+from pybandit.serving._open import open_any, study_of
 from pybandit.serving._routes import SIGN_IN_BYTES, route_of
 from pybandit.serving._writer import Writer
-from pybandit.studies import Study
 
 MOST_CONNECTIONS = 512
 LINGER = 1.0  # seconds for which what was refused is read to its end
@@ -43,8 +43,8 @@ class Server:
 
     def open(self):
         """Open the file, or raise what `Study.open` raises."""
-        self.study, self.pages = Study.open(self.path), Study.open(self.path)
-        self.writer = Writer(Study.open(self.path, who=self.who))
+        self.study, self.pages = open_any(self.path), open_any(self.path)
+        self.writer = Writer(open_any(self.path, who=self.who))
 
     async def start(self, host, port):
         """Listen; returns the port."""
@@ -141,7 +141,7 @@ class Server:
         n_results = None
         if route.has_results and request.length > most_bytes(self._n_results):
             # a batch that is larger than all before may have been asked for
-            store = self.study._store
+            store = study_of(self.study)._store
             self._n_results = await self.read(
                 lambda: store.run(store.largest_batch, write=False))
         if route.has_results:

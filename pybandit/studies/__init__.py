@@ -1,4 +1,6 @@
-"""Studies: experiments that last, one in a file. `Study` is all one needs.
+"""Studies: the durable log of any policy or race, one in a file. `Study` is all one needs.
+
+`pybandit.lab.Screen` is a study on plates, `pybandit.webtests.WebTest` one on counts.
 
 Examples
 --------
@@ -13,19 +15,17 @@ Examples
 """
 
 from pybandit.studies._journal import Event
-from pybandit.studies._plan_counts import CountPlan, plan_counts
-from pybandit.studies.answers import Recommendation, SplitCheck, Status
+from pybandit.studies._kinds import kind_of
+from pybandit.studies.answers import Recommendation, Status
 from pybandit.studies.results import (
     Amendment,
     AmendResult,
     Batch,
     BatchRecord,
-    CountAmendment,
     TellResult,
     VerifyResult,
 )
 from pybandit.studies.study import Study
 
-__all__ = ["AmendResult", "Amendment", "Batch", "BatchRecord", "CountAmendment",
-           "CountPlan", "Event", "Recommendation", "SplitCheck", "Status", "Study", "TellResult",
-           "VerifyResult", "plan_counts"]
+__all__ = ["AmendResult", "Amendment", "Batch", "BatchRecord", "Event", "Recommendation",
+           "Status", "Study", "TellResult", "VerifyResult", "kind_of"]

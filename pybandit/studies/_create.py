@@ -1,21 +1,19 @@
 """What a study is created from, checked."""
 
+import os
 from collections import Counter
 from collections.abc import Iterable
 
-import numpy as np
-
-from pybandit._shared.checks import check_in, refuse_class, shown
-from pybandit.policies import Policy
+from pybandit._shared.checks import shown
+from pybandit._shared.version import __version__
 from pybandit.studies._codec import decode, encode
-from pybandit.studies._races import RacePolicy
+from pybandit.studies._journal import START, Ledger
+from pybandit.studies._recorder import default_who, event_of
+from pybandit.studies._store import Store
 
 
 def checked_names(policy, arms):
     """Names of a policy's arms, unique and not empty."""
-    refuse_class("policy", policy, "a Policy or a race")
-    if not isinstance(policy, (Policy, RacePolicy)):
-        raise TypeError(f"policy must be a Policy or a race; got {shown(policy)}")
     if arms is None:
         return [str(arm) for arm in range(policy.n_arms)]
     if isinstance(arms, (str, bytes)) or not isinstance(arms, Iterable):
@@ -35,13 +33,25 @@ def checked_names(policy, arms):
     return names
 
 
-def checked_shares(shares, n_arms):
-    """Return weights above 0, one per arm, as a list of floats."""
-    shares = check_in("shares", shares, "finite and above 0", lambda x: (x > 0) & np.isfinite(x))
-    if shares.shape != (n_arms,):
-        raise ValueError(f"shares must have the shape ({n_arms},), one value per arm; got "
-                         f"{shares.shape}")
-    return shares.tolist()
+def created(path, kind, policy, arms, *, who, settings, overwrite, **more):
+    """Make a study's file; return its `Store`.
+
+    `policy` is one that the study keeps; `more` stands in the first event too.
+    """
+    names, state = checked_names(policy, arms), checked_state(policy)
+    settings = decode(encode({} if settings is None else settings, "settings"))
+    if not isinstance(settings, dict):
+        raise TypeError(f"settings must be a dict; got {type(settings).__name__}")
+    first = {"kind": kind.name, "policy": type(policy).__name__, "arms": names,
+             "settings": settings, "state": state, "version": __version__} | more
+    name = default_who() if who is None else str(who)
+    ledger = Ledger(type(policy).from_state(state))
+
+    def fill(store):
+        event, body = event_of(0, "create", name, first, START)
+        store.append(event, body, None, ledger)
+
+    return Store.create(os.fspath(path), overwrite, fill)
 
 
 def checked_state(policy):

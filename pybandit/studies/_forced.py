@@ -36,8 +36,6 @@ def corrected(past, amendment):
         if kind == "amend":
             _correct(events, told_by, body)
             continue
-        if kind == "counts":
-            told_by[body["key"]] = len(events)
         if kind == "ask":
             told_by[body["batch"]] = np.full(body["arms"].size, -1)
         elif kind == "tell":
@@ -50,17 +48,7 @@ def corrected(past, amendment):
 
 
 def _correct(events, told_by, amendment):
-    """Put an amendment's values into the events that told these readings, or counts."""
-    if "key" in amendment:
-        number = told_by[amendment["key"]]
-        kept = {name: value for name, value in events[number][1].items() if name != "squares"}
-        new = {name: amendment[name] for name in ("trials", "sums", "squares")
-               if name in amendment}
-        if new["trials"].size != kept["trials"].size:
-            raise ValueError(f"counts of {amendment['key']!r} must be of {kept['trials'].size} "
-                             f"arms; got {new['trials'].size}")
-        events[number] = "counts", kept | new
-        return
+    """Put an amendment's values into the events that told these readings."""
     at, values = amendment["positions"], amendment["values"]
     by = told_by[amendment["batch"]][at]
     for number in np.unique(by):

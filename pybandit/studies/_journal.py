@@ -13,13 +13,12 @@ import numpy as np
 
 from pybandit._shared.records import Record
 from pybandit.studies._codec import decode, encode
-from pybandit.studies._counts import Counts
 from pybandit.studies._forced import check_forced, check_recorded, corrected, tell_forced
 
 # what is known of a well
 OPEN, KNOWN, LOST, LATE = range(4)
 MARKS = np.array(["open", "known", "lost", "late"])
-KINDS = ("ask", "tell", "close", "abandon", "amend", "counts", "arm", "retire")
+KINDS = ("ask", "tell", "close", "abandon", "amend")
 START = bytes(32)
 HEADER = struct.Struct("<Qd")
 
@@ -32,12 +31,14 @@ class Event(Record):
     ----------
     number : int
         From 0.
-    kind : {"create", "ask", "tell", "close", "abandon", "amend", "counts", "arm", "retire"}
+    kind : str
+        "create", "ask", "tell", "close", "abandon" or "amend"; of a web test "counts", "arm",
+        "retire" or "amend".
     time : float
         Seconds since 1970-01-01 UTC, by the clock of who recorded it.
     who : str
     body : dict
-        Pulls asked, results told or corrected. An amendment has a batch, or the key of counts.
+        What was asked, told or corrected.
     digest : bytes
         SHA-256 of the event and of the digest before it.
 
@@ -110,44 +111,28 @@ class Ledger:
         Late results that wait for the policy's next batch to be told.
     past : callable
         All events before the one that is applied, (kind, body) each; for amendments.
-    counts : Counts
-        What is known beside the policy where counts are told.
     """
 
     def __init__(self, policy, n_batches=0, open=None, asked=False, late=(), past=None,
-                 counts=None, is_forced=False):
-        self.counts = Counts() if counts is None else counts
+                 is_forced=False):
         self.policy, self.n_batches, self.open = policy, n_batches, open
         self.asked, self.late, self.past = asked, list(late), past
         # whether the policy is not asked: what was asked is known; pulls that it has not taken
         self._is_forced, self._left = is_forced, (np.empty(0, np.int64), np.empty(0))
 
-    def state(self):
-        """The state of the policy, and what is known beside it."""
-        return self.policy.get_state() | self.counts.part()
-
     def apply(self, kind, body, wells=None):
-        """Do what an event says to a batch, None for one that is asked; the batch, if any."""
+        """Do what an event says to a batch, None for one that is asked; the batch, if any.
+
+        A policy with `events` of its own applies these itself, and is asked for no batches.
+        """
+        if kind in getattr(self.policy, "events", ()):
+            self.policy.apply(kind, body, self.past)
+            return None
         if kind not in KINDS:
             raise ValueError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}")
         return getattr(self, "_" + kind)(body, wells)
 
-    def _counts(self, body, wells):
-        if self.n_batches:
-            raise ValueError("a study that has asked for batches is told their results; got counts")
-        self.counts.take(self.policy, body)
-
-    def _arm(self, body, wells):
-        self.policy.add_arm()
-        self.counts.names.append(body["name"])
-
-    def _retire(self, body, wells):
-        self.policy.retire(body["arm"])
-
     def _ask(self, body, wells):
-        if self.counts.n:
-            raise ValueError("a study that is told counts asks for no batches: split says how the "
-                             "next trials are shared out")
         arms = body["arms"]
         if not self._is_forced:
             arms = np.ascontiguousarray(self.policy.ask(), dtype=np.int64)
@@ -175,9 +160,6 @@ class Ledger:
         return wells
 
     def _amend(self, body, wells):
-        if "key" in body:
-            self._tell_again(body)
-            return None
         at, values = body["positions"], body["values"]
         if wells.values[at].tobytes() != body["before"].tobytes():
             raise ValueError(f"batch {wells.number} must have the results that are amended; got "
@@ -200,7 +182,7 @@ class Ledger:
             except Exception:
                 raise BrokenLog(f"log: its events cannot be repeated: {error!r}") from error
             raise
-        self.policy, self.late, self.counts = again.policy, again.late, again.counts
+        self.policy, self.late = again.policy, again.late
 
     def _repeated(self, amendment):
         past = iter(self.past())

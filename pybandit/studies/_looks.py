@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from pybandit._shared.checks import check_integer
+from pybandit._shared.database_errors import as_recorded
 from pybandit.studies import _journal
-from pybandit.studies._errors import as_recorded
 from pybandit.studies._history import history_of
 from pybandit.studies._journal import Event
 from pybandit.studies._recorder import Recorder, reading
@@ -41,7 +41,7 @@ class Looks(Recorder):
     def policy(self) -> Any:
         """The policy as it is now; a copy."""
         policy = self._type.from_state(self._ledger.policy.get_state())
-        return getattr(policy, "race", policy)
+        return getattr(policy, "wrapped", policy)
 
     @reading
     def recommend(self) -> Recommendation:
@@ -67,11 +67,15 @@ class Looks(Recorder):
     @reading
     def status(self) -> Status:
         """Where the study is; a `Status`."""
+        return Status(**self._facts())
+
+    def _facts(self):
+        """The fields of a `Status`."""
         policy, wells, head = self._ledger.policy, self._ledger.open, self._head
         budget = getattr(policy, "budget", getattr(policy, "max_pulls", None))
         batches = getattr(policy, "max_batches", None)
         changed = self._store.events(head.n_events - 1).fetchone()[2]
-        return Status(
+        return dict(
             path=self.path, policy=self._type.__name__, n_arms=policy.n_arms, k=policy.k,
             done=bool(policy.done), n_pulls=policy.n_pulls, n_batches=policy.n_batches,
             n_lost=policy.n_pulls - int(policy.pulls.sum()), n_asked=self._ledger.n_batches,
@@ -83,8 +87,7 @@ class Looks(Recorder):
             survivors=getattr(policy, "survivors", None), budget=budget, max_batches=batches,
             pulls_left=None if budget is None else budget - policy.n_pulls,
             batches_left=None if batches is None else batches - policy.n_batches,
-            n_amendments=self._store.n_amendments(),
-            split=self._ledger.counts.split.check(self._names), n_events=head.n_events,
+            n_amendments=self._store.n_amendments(), n_events=head.n_events,
             head=head.digest.hex(), created=self._created, changed=changed)
 
     @reading

@@ -3,8 +3,7 @@
 from html import escape
 from typing import Any
 
-from pybandit._shared.html import table
-from pybandit.studies._report_svg import number
+from pybandit._shared.html import number, table
 
 ROWS = 20  # of a table in a notebook
 

@@ -5,14 +5,10 @@ from typing import Any
 import numpy as np
 
 from pybandit import betting
+from pybandit._shared.checks import refuse_class, shown
 from pybandit.betting._blocks import check_range
 from pybandit.betting._paired import PairedRace
-
-# every kind of race that there is, by its name
-RACES = {name: one for name in betting.__all__
-         if isinstance(one := getattr(betting, name), type) and issubclass(one, PairedRace)}
-COUNTED = {name: one for name in betting.__all__
-           if hasattr(one := getattr(betting, name), "tell_counts")}
+from pybandit.policies import Policy
 
 
 class RacePolicy:
@@ -33,6 +29,11 @@ class RacePolicy:
 
     def get_state(self):
         return self.race.get_state()
+
+    @property
+    def wrapped(self):
+        """What the user passed."""
+        return self.race
 
     def ask(self):
         return self.race.ask()[0]
@@ -72,7 +73,7 @@ class RacePolicy:
 
     @property
     def decided(self):
-        """True if the answer is proven; a race on counts is then done."""
+        """True if the answer is proven."""
         return getattr(self.race, "decided", self.race.done)
 
     def __getattr__(self, name):
@@ -82,42 +83,23 @@ class RacePolicy:
         raise AttributeError(name)
 
 
-class CountPolicy(RacePolicy):
-    """A race on counts: it is told these, and asks for nothing."""
-
-    budget = None
-
-    def ask(self):
-        raise ValueError("a study of a race on counts asks for no batches: split says how the next "
-                         "trials are shared out, tell_counts takes what came of them")
-
-    def items_of(self, wells):
-        return iter(())
-
-    def tell_counts(self, trials, sums, squares=None):
-        self.race._tell_counts(trials, sums, squares)
-
-    def add_arm(self):
-        self.race.add_arm()
-
-    def retire(self, arm):
-        self.race.retire(arm)
-
-
-POLICIES = {name: type(name, (RacePolicy,), {"race_type": one}) for name, one in RACES.items()}
-
-
-POLICIES |= {name: type(name, (CountPolicy,), {"race_type": one}) for name, one in COUNTED.items()}
+# Each kind of race as a policy, by its name.
+RACES = {name: type(name, (RacePolicy,), {"race_type": one}) for name in betting.__all__
+         if isinstance(one := getattr(betting, name), type) and issubclass(one, PairedRace)}
 
 
 def as_policy(policy):
-    """A race as a policy; anything else as it is."""
-    if type(policy) in COUNTED.values():
-        return POLICIES[type(policy).__name__](policy)
-    if not isinstance(policy, PairedRace):
+    """Return a race as a policy, and a policy as it is; TypeError for anything else."""
+    refuse_class("policy", policy, "a Policy or a race")
+    if hasattr(policy, "tell_counts") and not hasattr(policy, "tell"):
+        raise TypeError(f"policy must ask for batches; a {type(policy).__name__} is told counts: "
+                        "pybandit.webtests.WebTest.create takes it")
+    if isinstance(policy, Policy):
         return policy
+    if not isinstance(policy, PairedRace):
+        raise TypeError(f"policy must be a Policy or a race; got {shown(policy)}")
     name = type(policy).__name__
-    if type(policy) is not RACES.get(name):
+    if name not in RACES or type(policy) is not RACES[name].race_type:
         raise TypeError(f"policy must be a race of pybandit's, or a Policy; got {name}")
     if policy._is_told_costs():
         raise ValueError("policy must be a race whose costs are known beforehand, since a study "
@@ -125,4 +107,4 @@ def as_policy(policy):
     if "ahead" in policy.get_state():
         raise ValueError("policy must be a race that was told whole blocks; got one with answers "
                          "ahead of its block: a study keeps these itself")
-    return POLICIES[name](policy)
+    return RACES[name](policy)

@@ -13,14 +13,12 @@ import numpy as np
 
 from pybandit import policies
 from pybandit._shared.checks import LARGEST, check_integer, shown
+from pybandit._shared.database_errors import as_recorded
 from pybandit._shared.errors import StudyDamagedError, StudyError
 from pybandit.studies._codec import encode
-from pybandit.studies._counts import PART, Counts, is_counted
-from pybandit.studies._errors import as_recorded
 from pybandit.studies._journal import BrokenLog, Event, Ledger, chained, replay
-from pybandit.studies._keys import Keys
-from pybandit.studies._races import POLICIES, RacePolicy
-from pybandit.studies._rows import MOMENTS, check_counts, check_first, decoded
+from pybandit.studies._races import RACES, RacePolicy
+from pybandit.studies._rows import MOMENTS, check_first, decoded
 from pybandit.studies.results import Batch
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -53,11 +51,10 @@ class Recorder:
     transaction failed after the ledger moved, it is loaded again.
     """
 
-    def __init__(self, store, policy_type, who):
-        self._store, self._lock = store, threading.RLock()
+    def __init__(self, store, kind, policy_type=None, who=None):
+        self._store, self._kind, self._lock = store, kind, threading.RLock()
         self._who = default_who() if who is None else str(who)
         self._ledger = self._head = None
-        self._keys = Keys()
         self._grouped = False  # whether a transaction of several calls is open; `_group`
         with self._lock:
             store.run(lambda: self._begin(policy_type), write=False)
@@ -70,10 +67,10 @@ class Recorder:
             raise StudyDamagedError(f"{store.path} is damaged: log: event 0 is missing")
         first = check_first(store.path, self._first_of(row))
         self._created = row[2]
-        self._type = type_of(first["policy"], policy_type)
+        self._kind.check(store.path, first["kind"])
+        self._type = self._kind.type_of(first["policy"], policy_type)
         self._first_names = first["arms"]
         self._settings = first["settings"]
-        self._shares = first.get("shares")
         self._sync()
 
     def _first_of(self, row):
@@ -127,8 +124,9 @@ class Recorder:
         return self._ledger
 
     def _name_arms(self):
-        """The arms by the ledger."""
-        self._names = np.array([*self._first_names, *self._ledger.counts.names], dtype=object)
+        """The arms by the ledger; a policy may have more than it began with."""
+        added = getattr(self._ledger.policy, "names_added", ())
+        self._names = np.array([*self._first_names, *added], dtype=object)
         self._store.n_arms = self._names.size
 
     def _policy_of(self, first):
@@ -145,11 +143,8 @@ class Recorder:
                                f"event {head.n_events - 1}")
         state = store.state(head.state)
         try:
-            part = state.pop(PART, None)
             policy = self._type.from_state(state)
-            check_counts(part, policy.n_arms)
-            counts = Counts.of(part)
-            store.n_arms = len(self._first_names) + len(counts.names)
+            store.n_arms = len(self._first_names) + len(getattr(policy, "names_added", ()))
             fits = policy.n_arms == store.n_arms
         except Exception as error:  # of any policy, also one of the user
             raise StudyDamagedError(f"{store.path} is damaged: state: {error}") from error
@@ -160,8 +155,7 @@ class Recorder:
         wells = store.wells(head.n_batches - 1) if head.asked else None
         if wells is not None and wells.status != "open":
             wells = None
-        return Ledger(policy, head.n_batches, wells, bool(head.asked), store.late(), self._past,
-                      counts)
+        return Ledger(policy, head.n_batches, wells, bool(head.asked), store.late(), self._past)
 
     def _past(self):
         """All events that are stored, as a ledger takes them."""
@@ -188,9 +182,6 @@ class Recorder:
         if opened is not None and opened.number == number:
             return opened
         wells = self._store.wells(number)
-        if wells is None and is_counted(self._ledger):
-            raise ValueError("batch_id must be that of a batch asked for; a study that is told "
-                             f"counts has none: amend_counts corrects these; got {number}")
         if wells is None:
             raise ValueError(f"batch_id must be that of one of the {self._ledger.n_batches} "
                              f"batches asked for; got {number}")
@@ -218,7 +209,7 @@ class Recorder:
         """`take(number, when, who, body)` of each amendment, in their order."""
         for number, when, who, content in self._store.amendments():
             body = self._entry(f"event {number}", content)
-            if "key" in body:  # of counts
+            if "key" in body:  # of a web test
                 continue
             with as_recorded(self._store.path, f"log: event {number} is none of an amendment"):
                 take(number, when, who, body)
@@ -234,7 +225,7 @@ class Recorder:
         """Batch, positions, time and who of each tell and each amendment."""
         for _, body, when, who in self._store.tells():
             entry = self._entry("a tell", body)
-            if "key" in entry:  # counts, which are of no well
+            if "key" in entry:  # of a web test
                 continue
             yield entry.get("batch"), entry.get("positions"), when, who
 
@@ -275,8 +266,8 @@ def type_of(name, policy_type):
     The name comes from a file, so it selects one of the policies known here and never a module to
     import. Other classes are passed as `policy_type`.
     """
-    if name in POLICIES and policy_type in (None, POLICIES[name], POLICIES[name].race_type):
-        return POLICIES[name]
+    if name in RACES and policy_type in (None, RACES[name], RACES[name].race_type):
+        return RACES[name]
     if policy_type is None:
         if name in ELSEWHERE:
             return getattr(importlib.import_module(ELSEWHERE[name]), name)

@@ -1,10 +1,8 @@
 """Rows of a study's file, of the types that were recorded: SQLite keeps any in any column."""
 
-import math
-
 import numpy as np
 
-from pybandit._shared.checks import LARGEST_REWARD, MOST_PULLS
+from pybandit._shared.checks import LARGEST_REWARD
 from pybandit._shared.errors import StudyDamagedError
 from pybandit.studies._codec import decode, flat
 from pybandit.studies._journal import LATE
@@ -72,41 +70,11 @@ def are_arms(arms, n_arms):
     return bool(((arms >= 0) & (arms < n_arms)).all())
 
 
-def check_counts(part, n_arms):
-    """Raises where this can be no part of the state of a study that is told counts."""
-    if part is None:
-        return
-    n, names = part["n"], part["names"]
-    arrays = part["lengths"], part["waiting"]
-    if not (type(n) is int and 0 <= n <= MOST_PULLS and type(names) is list
-            and all(type(name) is str for name in names)
-            and flat(arrays[:1], (np.int64,)) and flat(arrays[1:], (np.uint8,))
-            and arrays[0].size in (0, n_arms) and (arrays[0] >= 0).all()
-            and arrays[0].sum() == arrays[1].size and (arrays[1] <= 1).all()
-            and _is_split(part["split"], n_arms)):
-        raise ValueError(f"its counts are not those of a study of {n_arms} arms")
-
-
-def _is_split(split, n_arms):
-    """Return True if this can be the test of the split of a study of `n_arms` arms."""
-    shares, counts = split["shares"], split["counts"]
-    return (flat((shares, counts), (np.float64, np.int64)) and shares.size <= n_arms
-            and bool(((shares >= 0) & (shares <= 1)).all() and (counts >= 0).all()
-                     and (counts <= MOST_PULLS).all())
-            and all(type(split[name]) is float and abs(split[name]) <= LARGEST_REWARD
-                    for name in ("past", "most")) and split["most"] >= 0)
-
-
 def check_first(path, first):
-    """Return what the first event says: class, arms, settings, a state and a version."""
-    kinds = dict(policy=str, arms=list, settings=dict, state=dict, version=str)
+    """Return what the first event says: kind, class, arms, settings, a state and a version."""
+    kinds = dict(kind=str, policy=str, arms=list, settings=dict, state=dict, version=str)
     if not (all(type(first.get(name)) is kind for name, kind in kinds.items())
-            and first["arms"] and all(type(name) is str for name in first["arms"])
-            and _are_shares(first.get("shares"), len(first["arms"]))):
+            and first["arms"] and all(type(name) is str for name in first["arms"])):
         raise StudyDamagedError(f"{path} is damaged: log: event 0 is not that of a study")
     return first
 
-
-def _are_shares(shares, n_arms):
-    return shares is None or (type(shares) is list and len(shares) == n_arms and all(
-        type(one) is float and 0.0 < one < math.inf for one in shares))

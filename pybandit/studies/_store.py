@@ -16,14 +16,14 @@ from typing import NamedTuple
 import numpy as np
 
 from pybandit._shared.checks import MOST_PULLS
+from pybandit._shared.database import WRITES, Database, begin_writes
+from pybandit._shared.database_errors import named
+from pybandit._shared.database_files import published, size_of
+from pybandit._shared.database_tables import check_tables
 from pybandit._shared.errors import StudyDamagedError, StudyVersionError
 from pybandit.studies._codec import encode
-from pybandit.studies._database import WRITES, Database, begin_writes
-from pybandit.studies._errors import named
-from pybandit.studies._files import published, size_of
 from pybandit.studies._journal import Wells
 from pybandit.studies._rows import check_batch, check_late, decoded, typed
-from pybandit.studies._tables import check_tables
 
 APPLICATION, FORMAT = 0x70625374, 1
 SCHEMA = f"""
@@ -198,7 +198,7 @@ class Store:
             state = _digest_of(self.parts) if self.durable else b""
         else:
             self.put_late(ledger.late, event.kind == "amend")
-            state = self.put_state(ledger.state()) if self.durable else b""
+            state = self.put_state(ledger.policy.get_state()) if self.durable else b""
         head = Head(event.number + 1, event.digest, ledger.n_batches, int(ledger.asked), state)
         self.db.execute("INSERT OR REPLACE INTO head VALUES (0, ?, ?, ?, ?, ?)", head)
         return head

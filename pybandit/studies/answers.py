@@ -113,48 +113,6 @@ class Recommendation(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SplitCheck(Record):
-    """Test that visits are split by the shares (sample-ratio mismatch).
-
-    Attributes
-    ----------
-    names : list of str
-        Names of the arms among which visits are split now.
-    trials : ndarray of int64
-        Visits per arm since an arm was last added or dropped.
-    shares : ndarray of float64
-        Expected shares, with sum 1.
-    p_value : float
-        Valid at any number of looks: if visits are split by the shares, it is ever at most x
-        with probability at most x.
-    mismatch : bool
-        True if `p_value` is at most .01.
-
-    Notes
-    -----
-    A Dirichlet mixture of likelihood ratios, the mean of three concentrations (Lindon and Malek
-    2022). Visits of an arm that is dropped or retired do not count.
-
-    **Threads.** Nothing changes it: threads may share it.
-
-    Examples
-    --------
-    >>> import pybandit as pb
-    >>> study = pb.Study.create(":memory:", pb.CountRace(2), arms=["old", "new"])
-    >>> result = study.tell_counts({"old": (5100, 400), "new": (4900, 410)})
-    >>> check = study.status().split
-    >>> check.trials, check.shares, round(check.p_value, 3), check.mismatch
-    (array([5100, 4900]), array([0.5, 0.5]), 0.929, False)
-    """
-
-    names: list[str]
-    trials: np.ndarray
-    shares: np.ndarray
-    p_value: float
-    mismatch: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Status(Record):
     """State of a study: pulls, batches, and results that are missing.
 
@@ -189,8 +147,6 @@ class Status(Record):
         Pulls and batches up to these limits.
     n_amendments : int
         Amendments recorded.
-    split : SplitCheck or None
-        Test that visits are split by the shares; None unless the study takes counts.
     n_events : int
     head : str
         Digest of the last event, in hexadecimal.
@@ -233,7 +189,6 @@ class Status(Record):
     pulls_left: int | None
     batches_left: int | None
     n_amendments: int
-    split: SplitCheck | None
     n_events: int
     head: str
     created: float

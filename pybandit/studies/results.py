@@ -154,55 +154,6 @@ class Amendment(Record):
     time: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CountAmendment(Record):
-    """Counts of one arm that were corrected.
-
-    Attributes
-    ----------
-    event : int
-        Its number in the log.
-    key : str
-        Of the batch.
-    arm : int
-    name : str
-        Of the arm.
-    trials_before : int
-    sum_before : float
-    trials : int
-    sum : float
-    reason, who : str
-    time : float
-        Seconds since 1970-01-01 UTC.
-
-    Notes
-    -----
-    **Threads.** Nothing changes it: threads may share it.
-
-    Examples
-    --------
-    >>> import pybandit as pb
-    >>> study = pb.Study.create(":memory:", pb.CountRace(2), arms=["old", "new"])
-    >>> result = study.tell_counts({"old": (2500, 100), "new": (2500, 150)}, key="Monday")
-    >>> result = study.amend_counts("Monday", {"new": (2380, 149)}, reason="a robot", who="Ann")
-    >>> [one] = study.count_amendments()
-    >>> one.name, one.trials_before, one.trials, one.reason, one.who
-    ('new', 2500, 2380, 'a robot', 'Ann')
-    """
-
-    event: int
-    key: str
-    arm: int
-    name: str
-    trials_before: int
-    sum_before: float
-    trials: int
-    sum: float
-    reason: str
-    who: str
-    time: float
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BatchRecord(Record):
     """What is recorded of a batch.

@@ -17,24 +17,19 @@ asked. What is abandoned takes no results.
 
 import os
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pybandit._shared.checks import check_flag
-from pybandit._shared.types import ArrayLike
-from pybandit._shared.version import __version__
-from pybandit.studies import _journal
 from pybandit.studies._changes import Changes
-from pybandit.studies._codec import decode, encode
-from pybandit.studies._counted import Counted
-from pybandit.studies._create import checked_names, checked_shares, checked_state
+from pybandit.studies._create import created
+from pybandit.studies._kinds import STUDY, Kind
 from pybandit.studies._looks import Looks
 from pybandit.studies._notebook import Shown
 from pybandit.studies._races import as_policy
-from pybandit.studies._recorder import default_who, event_of
 from pybandit.studies._store import Store
 
 
-class Study(Changes, Counted, Looks, Shown):
+class Study(Changes, Looks, Shown):
     """A run of a policy that survives crashes, late answers and lost ones; in one file.
 
     Made by `Study.create` or `Study.open`. When a method that changes the study returns,
@@ -71,7 +66,7 @@ class Study(Changes, Counted, Looks, Shown):
     @classmethod
     def create(cls, path: str | os.PathLike[str], policy: Any, arms: Sequence[str] | None = None, *,
                who: str | None = None, settings: dict[str, Any] | None = None,
-               shares: ArrayLike | None = None, overwrite: bool = False) -> Self:
+               overwrite: bool = False) -> Self:
         """Begin a study.
 
         Parameters
@@ -79,7 +74,7 @@ class Study(Changes, Counted, Looks, Shown):
         path : str or path-like
             The file to make, or ``":memory:"``. A crash leaves none of it or all, and
             perhaps a draft, ``<path>.*.new``, of no use to anybody.
-        policy : Policy, BettingRace, BettingThreshold, BudgetRace or CountRace
+        policy : Policy, BettingRace, BettingThreshold or BudgetRace
             Fresh or used; the study has its own copy. One of your own class needs
             ``get_state`` and ``from_state``, of plain values and arrays. Of a race batches
             have `items` too, and nothing can be lost.
@@ -89,10 +84,6 @@ class Study(Changes, Counted, Looks, Shown):
             Who records; by default user@host.
         settings : dict, optional
             Anything made of dicts with text as names, lists, text and numbers; kept.
-        shares : array_like of float, shape (n_arms,), optional
-            Weights above 0 by which visits are split among the arms, in a study of counts.
-            `split` uses them, and a sequential test compares the visits with them
-            (`Status.split`). By default equal for `CountRace`, and no test for other policies.
         overwrite : bool, default False
             Whether an existing file is replaced; nobody may be using it.
 
@@ -115,24 +106,8 @@ class Study(Changes, Counted, Looks, Shown):
         >>> study.close()
         """
         policy = as_policy(policy)
-        policy_type, names = type(policy), checked_names(policy, arms)
-        state = checked_state(policy)
-        settings = decode(encode({} if settings is None else settings, "settings"))
-        if not isinstance(settings, dict):
-            raise TypeError(f"settings must be a dict; got {type(settings).__name__}")
-        first = {"policy": policy_type.__name__, "arms": names, "settings": settings,
-                 "state": state, "version": __version__}
-        if shares is not None:
-            first["shares"] = checked_shares(shares, policy.n_arms)
-        name = default_who() if who is None else str(who)
-        ledger = _journal.Ledger(policy_type.from_state(state))
-
-        def fill(store):
-            event, body = event_of(0, "create", name, first, _journal.START)
-            store.append(event, body, None, ledger)
-
-        path = os.fspath(path)
-        return cls(Store.create(path, overwrite, fill), policy_type, who)
+        store = created(path, STUDY, policy, arms, who=who, settings=settings, overwrite=overwrite)
+        return cls(store, STUDY, type(policy), who)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, policy_type: type | None = None,
@@ -154,7 +129,8 @@ class Study(Changes, Counted, Looks, Shown):
         FileNotFoundError
             If there is no such file.
         ValueError
-            If `policy_type` is needed or is another class.
+            If `policy_type` is needed or is another class, or the file is that of a web test; the
+            message says what opens it. That of a screen is opened as its log.
         StudyDamagedError
             If the file is not a study, is truncated or differs from its own log. If it lacks its
             newest changes because it was moved or copied without ``<path>-wal``. If there is a
@@ -178,12 +154,7 @@ class Study(Changes, Counted, Looks, Shown):
         ...     print(study.ask().names)
         ['tea', 'coffee', 'tea', 'coffee']
         """
-        store = Store.open(os.fspath(path), check_flag("without_log", without_log))
-        try:
-            return cls(store, policy_type, who)
-        except BaseException:
-            store.close()
-            raise
+        return opened(STUDY, path, policy_type, who, without_log, cls)
 
     def close(self) -> None:
         """End the use of the file; again is fine."""
@@ -197,9 +168,28 @@ class Study(Changes, Counted, Looks, Shown):
     def __exit__(self, *error: object) -> None:
         self.close()
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            if name in ("tell_counts", "amend_counts", "split", "add_arm", "retire", "counts"):
+                raise AttributeError(f"a Study takes results of batches, by tell; {name} is a "
+                                     "method of pybandit.webtests.WebTest")
+            raise AttributeError(f"'Study' object has no attribute {name!r}", name=name, obj=self)
+
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError("a Study is an open file and cannot be pickled or copied; open the file "
                         f"where it is used: Study.open({self.path!r})")
 
     def __repr__(self) -> str:
         return f"<Study {self.path!r}: {self._type.__name__}, {self._names.size} arms>"
+
+
+def opened(kind: Kind, path: str | os.PathLike[str], policy_type: type | None, who: str | None,
+           without_log: bool, cls: Any = Study) -> Any:
+    """Open the study of a file of this kind."""
+    store = Store.open(os.fspath(path), check_flag("without_log", without_log))
+    try:
+        return cls(store, kind, policy_type, who)
+    except BaseException:
+        store.close()
+        raise

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cli.study_commands import GENES, NEW, ok
+from cli.screen_commands import GENES, NEW, ok
 
 
 @pytest.fixture

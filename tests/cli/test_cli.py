@@ -45,7 +45,7 @@ def test_the_help_is_of_what_the_package_does_now(capsys):
         cli.main(["--help"])
     printed = " ".join(capsys.readouterr().out.split())
     assert "Find the best arm, draw the sample or combine the estimators" in printed
-    for command, what in [("demo", "what racing saves"), ("study", "lasts weeks"),
+    for command, what in [("demo", "what racing saves"), ("screen", "lasts weeks"),
                           ("best-of", "which of these models is best"), ("config", "C and C++")]:
         assert what in printed[printed.index(f" {command} "):]
 

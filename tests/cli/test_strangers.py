@@ -10,7 +10,7 @@ import pytest
 import pybandit as pb
 from pybandit import cli
 
-from cli.study_commands import as_json, ok, refused, rows_of
+from cli.screen_commands import as_json, ok, refused, rows_of
 
 pytestmark = pytest.mark.usefixtures("folder")
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

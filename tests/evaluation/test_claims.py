@@ -14,9 +14,9 @@ import pytest
 
 import pybandit as pb
 from pybandit._shared import alive
-from pybandit.studies import _cells
-from pybandit.studies._cell_names import Names
-from pybandit.studies._cells import Cells
+from pybandit.evaluation import _cells
+from pybandit.evaluation._cell_names import Names
+from pybandit.evaluation._cells import Cells
 
 from evaluation.judges import GIVEN, MODELS, SCORES, Judge, N, in_blocks
 from evaluation.test_calls import best, state
@@ -72,8 +72,8 @@ def claimed_elsewhere(store):
     """A process that has claimed all cells, and says no more."""
     child = subprocess.Popen([sys.executable, "-c", f"""
 import time
-from pybandit.studies._cell_names import Names
-from pybandit.studies._cells import Cells
+from pybandit.evaluation._cell_names import Names
+from pybandit.evaluation._cells import Cells
 cells = Cells({str(store)!r}, Names({MODELS!r}, None, {N}), False, about={ABOUT!r})
 cells.claim([(model, item) for model in {MODELS!r} for item in range({N})])
 print("claimed", flush=True)
@@ -149,7 +149,7 @@ def test_two_processes_in_blocks_pay_once(tmp_path):
 import sys, time
 import pybandit as pb
 from evaluation.judges import GIVEN, MODELS, SCORES, N
-from pybandit.studies import _cells
+from pybandit.evaluation import _cells
 _cells.SILENT = 0.5
 def score(model, items):
     with open({str(tmp_path / "log")!r}, "a") as file:

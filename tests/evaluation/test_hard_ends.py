@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import pybandit as pb
+from pybandit._shared import database as _database
 from pybandit.errors import StudyError
-from pybandit.evaluation import _calls
-from pybandit.studies import _cells, _database
+from pybandit.evaluation import _calls, _cells
 
 from evaluation.grouped import grouped
 from evaluation.judges import GIVEN, MODELS, SCORES, K, N, in_blocks

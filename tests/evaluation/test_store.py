@@ -11,8 +11,8 @@ import pytest
 
 import pybandit as pb
 from pybandit.errors import StoreMismatchError, StudyDamagedError, StudyError
-from pybandit.studies._cell_names import Names
-from pybandit.studies._cells import Cells
+from pybandit.evaluation._cell_names import Names
+from pybandit.evaluation._cells import Cells
 
 from betting.races import assert_says
 from evaluation.judges import GIVEN, MODELS, SCORES, Judge, K, N, cost, in_blocks

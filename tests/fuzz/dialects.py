@@ -13,9 +13,9 @@ from fuzz.files import BATCHES, PLATES, arms_of, refused, written
 from fuzz.source import Choices
 from pybandit._shared.cells import DELIMITERS
 from pybandit.errors import UnreadableFileError
-from pybandit.studies._plate_read import COLUMNS, read_plates
-from pybandit.studies._sheet import Dialect
-from pybandit.studies.plates import letters
+from pybandit.lab._read import COLUMNS, read_plates
+from pybandit.lab.plates import letters
+from pybandit.tables._sheet import Dialect
 
 NUMBERS = [0.0, -0.0, 1.0, -1.0, 0.5, 12.0, 999.0, 1000.0, 1234.5, -1234567.25, 1e-5, 1e16, 1e300,
            123456789.0, 0.1, np.nan]

@@ -20,14 +20,14 @@ import numpy as np
 
 import pybandit as pb
 from fuzz.source import Choices
-from pybandit.cli._study_arms import read_arms
 from pybandit.errors import UnreadableFileError
+from pybandit.lab._read import read_plates
+from pybandit.lab.plates import Layout, Plates
 from pybandit.studies._codec import decode, encode
-from pybandit.studies._plate_read import read_plates
-from pybandit.studies._sheet import Dialect
-from pybandit.studies.plates import Layout, Plates
 from pybandit.tables import Blocks
+from pybandit.tables._arms import read_arms
 from pybandit.tables._read import read_scores
+from pybandit.tables._sheet import Dialect
 from pybandit.tables._zarr import METADATA
 from pybandit.tables._zarr_codecs import DECODERS, decoded
 from pybandit.tables._zarr_meta import MOST_CHUNK, parsed_meta

@@ -13,9 +13,9 @@ from fuzz.files import damaged, folder
 from fuzz.ledgers import plain, scores_file, signed_again, study_file
 from fuzz.source import Choices
 from pybandit.errors import PybanditWarning, StudyError
+from pybandit.evaluation._cell_names import Names
+from pybandit.evaluation._cells import Cells
 from pybandit.studies import Study
-from pybandit.studies._cell_names import Names
-from pybandit.studies._cells import Cells
 from pybandit.studies._codec import decode, encode
 from pybandit.studies._recorder import type_of
 

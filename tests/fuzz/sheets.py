@@ -14,11 +14,9 @@ import numpy as np
 from fuzz.files import BATCHES, PLATES, arms_of, damaged, folder, refused, written
 from fuzz.source import Choices
 from pybandit._shared.cells import guarded, unguarded
-from pybandit.cli._count_file import read_counts
-from pybandit.cli._study_values import read_values
 from pybandit.errors import UnreadableFileError
-from pybandit.studies._fill import ORDERS, filled
-from pybandit.studies._picklists import (
+from pybandit.lab._fill import ORDERS, filled
+from pybandit.lab._picklists import (
     HEADERS,
     deck_of,
     picklist,
@@ -26,11 +24,13 @@ from pybandit.studies._picklists import (
     read_stock,
     transfers_of,
 )
-from pybandit.studies._plate_read import read_plates
-from pybandit.studies._plate_write import csv_of, joined, plate_texts
-from pybandit.studies._sheet import Dialect
-from pybandit.studies.plates import Layout, Plates
+from pybandit.lab._read import read_plates
+from pybandit.lab._values import read_values
+from pybandit.lab._write import csv_of, joined, plate_texts
+from pybandit.lab.plates import Layout, Plates
+from pybandit.tables._sheet import Dialect
 from pybandit.tables._xlsx import workbook_of
+from pybandit.webtests._count_file import read_counts
 
 NAMES = ["tea", "=1+1", "-x", "@y", "+z", "\tt", "'", '"', ",", ";", "1", "1.5", "1e3", "ä", " b",
          "a" * 40, "a\rb", "nan", "A1", "\x00"]

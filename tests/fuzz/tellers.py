@@ -13,8 +13,8 @@ from fuzz.files import folder
 from fuzz.ledgers import fresh
 from fuzz.source import Choices
 from pybandit.errors import StudyError
-from pybandit.studies import Study
 from pybandit.studies._group import together, whole
+from pybandit.webtests import WebTest
 
 ARMS = ["home", "price", "video"]
 MAKERS = [lambda: pb.CountRace(3), lambda: pb.policies.UCB1(3),
@@ -27,7 +27,7 @@ KEYS = [None, "0", "1", "2", "Monday", "monday", "Monday ", "ä", "\x00", "event
 def begun(number):
     """A study that was told nothing."""
     path = str(folder() / f"begun{number}.db")
-    Study.create(path, MAKERS[number](), arms=ARMS).close()
+    WebTest.create(path, MAKERS[number](), arms=ARMS).close()
     return path
 
 
@@ -44,10 +44,10 @@ class Desk:
     def __init__(self, bits):
         number, self.told = bits.below(len(MAKERS)), {}
         if bits.below(8) == 0:
-            self.studies = [Study.create(":memory:", MAKERS[number](), arms=ARMS)]
+            self.studies = [WebTest.create(":memory:", MAKERS[number](), arms=ARMS)]
         else:
             self.path = shutil.copy(begun(number), fresh("tellers.db"))
-            self.studies = [Study.open(self.path), Study.open(self.path)]
+            self.studies = [WebTest.open(self.path), WebTest.open(self.path)]
 
     def call(self, bits, study):
         """A call that tells counts, as a function, and its key and counts."""
@@ -88,10 +88,10 @@ class Desk:
         functions = [call for call, *_ in calls]
         told = dict(self.told)
         if bits.below(2):
-            for (_, key, counts), result in zip(calls, together(study, functions), strict=True):
+            for (_, key, counts), result in zip(calls, together(study.study, functions), strict=True):
                 self.heard(told, key, counts, result)
         else:
-            results = caught(lambda: whole(study, functions))
+            results = caught(lambda: whole(study.study, functions))
             if isinstance(results, ValueError):
                 return
             for (_, key, counts), result in zip(calls, results, strict=True):
@@ -100,7 +100,7 @@ class Desk:
 
     def tell_where_full(self, bits, study):
         """The file may not grow: a batch is recorded, or nothing is."""
-        db = study._store.db
+        db = study.study._store.db
         ((before,),) = db.execute("PRAGMA max_page_count")
         db.execute("PRAGMA max_page_count = 1")  # as many as there are
         call, key, counts = self.call(bits, study)
@@ -125,7 +125,7 @@ class Desk:
         """Another handle in place of one."""
         if len(self.studies) > 1:
             study.close()
-            self.studies[self.studies.index(study)] = Study.open(self.path)
+            self.studies[self.studies.index(study)] = WebTest.open(self.path)
 
     def check(self, bits, study):
         """It has what was acknowledged, and nothing else."""

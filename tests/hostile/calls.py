@@ -4,14 +4,14 @@ import numpy as np
 import pyarrow.parquet
 
 import pybandit as pb
-from pybandit.cli._count_file import read_counts
-from pybandit.cli._study_arms import read_arms
-from pybandit.cli._study_values import read_values
-from pybandit.studies._picklists import read_stock
-from pybandit.studies._plate_read import read_plates
-from pybandit.studies._table import opened
-from pybandit.studies.plates import Layout, Plates
+from pybandit.lab._picklists import read_stock
+from pybandit.lab._read import read_plates
+from pybandit.lab._values import read_values
+from pybandit.lab.plates import Layout, Plates
+from pybandit.tables._arms import read_arms
+from pybandit.tables._rows_of_file import opened
 from pybandit.tables._xlsx import workbook_of
+from pybandit.webtests._count_file import read_counts
 
 PLATES = Plates(Layout(2, 3), (0, 5))
 NAMES = ["tea", "milk", "gin", "rum"]

@@ -2,12 +2,12 @@
 
 import pandas  # noqa: F401  imported by a study's history, once for all files
 
+from pybandit.evaluation._cell_names import Names
+from pybandit.evaluation._cells import Cells
+from pybandit.lab._export import export
+from pybandit.lab._report_facts import facts_of
+from pybandit.lab.plates import Plates
 from pybandit.studies import Study
-from pybandit.studies._cell_names import Names
-from pybandit.studies._cells import Cells
-from pybandit.studies._export import export
-from pybandit.studies._report_facts import facts_of
-from pybandit.studies.plates import Plates
 
 
 def study(path):

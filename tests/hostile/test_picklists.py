@@ -2,8 +2,8 @@
 
 import pytest
 
-from pybandit.studies._picklists import read_picklist, transfers_of
-from pybandit.studies.plates import Layout, Plates
+from pybandit.lab._picklists import read_picklist, transfers_of
+from pybandit.lab.plates import Layout, Plates
 
 from hostile.special import attacked, check_refused
 from hostile.test_csv import table

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from fuzz.ledgers import signed_again
-from pybandit.studies._cell_names import Names
-from pybandit.studies._cells import Cells
+from pybandit.evaluation._cell_names import Names
+from pybandit.evaluation._cells import Cells
 from pybandit.studies._codec import decode, encode
 
 from hostile.driver import attack

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import pybandit as pb
+from pybandit.lab.report import write_report
 from pybandit.stopping import GLR
-from pybandit.studies.report import write_report
 
 from policies.every_class import EVERY
 from policies.protocol import COPIES, frozen

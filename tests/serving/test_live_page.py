@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pybandit as pb
-from pybandit.studies.plates import Layout, Plates
+from pybandit.lab.plates import Layout, Plates
 from serving.chrome import Browser
 from serving.served import READ, Served, call, exchange, request, serving
 

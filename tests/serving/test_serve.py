@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 import pybandit as pb
+from pybandit.lab.plates import Layout, Plates
 from pybandit.serving._routes import ROUTES
-from pybandit.studies.plates import Layout, Plates
 from serving.served import READ, RECORD, Served, call, exchange, request, serving
 
-from cli.study_commands import ok
+from cli.screen_commands import ok
 from studies.cases import measured
 
 

@@ -9,9 +9,9 @@ from sklearn.linear_model import Ridge
 import golden_draws
 import pybandit as pb
 from interrupted_calls import BANDITS, POINTS
+from pybandit.lab.report import page_text
 from pybandit.model_selection import BanditSearchCV
 from pybandit.studies import Study
-from pybandit.studies.report import page_text
 
 from betting.races import MAKERS
 from policies.every_class import EVERY

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import pybandit as pb
+from pybandit.lab.controls import readings_of, were_kept
+from pybandit.lab.plates import Layout, Plates
 from pybandit.studies import Study
-from pybandit.studies.controls import readings_of, were_kept
-from pybandit.studies.plates import Layout, Plates
 
 from betting.races import RACE, REWARDS
 from policies.protocol import frozen

@@ -5,7 +5,9 @@ import contextlib
 import pytest
 
 import pybandit as pb
-from pybandit.studies import Study, _database
+from pybandit._shared import database as _database
+from pybandit.studies import Study
+from pybandit.webtests import WebTest
 
 ARMS = ["home", "form", "slow"]
 
@@ -18,11 +20,12 @@ def counted(study):
     def one():
         steps[0] += 1
 
-    study._store.db.set_progress_handler(one, 1)
+    db = getattr(study, "study", study)._store.db
+    db.set_progress_handler(one, 1)
     try:
         yield steps
     finally:
-        study._store.db.set_progress_handler(None, 1)
+        db.set_progress_handler(None, 1)
 
 
 def told(study, n):
@@ -58,18 +61,19 @@ def test_a_late_result_reads_no_more_of_a_long_study_than_of_a_short_one(tmp_pat
         assert late(study) <= short + 60
 
 
-@pytest.mark.parametrize("make, grow, calls", [
-    (lambda: pb.policies.RoundRobin(3, 1, batch_size=3, max_batches=10**6), told,
+@pytest.mark.parametrize("cls, make, grow, calls", [
+    (Study, lambda: pb.policies.RoundRobin(3, 1, batch_size=3, max_batches=10**6), told,
      [Study.status, Study.ask, lambda study: told(study, 1), Study.recommend]),
-    (lambda: pb.policies.RoundRobin(3, 1, batch_size=3, max_batches=10**6), amended,
+    (Study, lambda: pb.policies.RoundRobin(3, 1, batch_size=3, max_batches=10**6), amended,
      [Study.status, Study.ask]),
-    (lambda: pb.CountRace(3), counts, [Study.status, lambda study: counts(study, 1)]),
+    (WebTest, lambda: pb.CountRace(3), counts,
+     [WebTest.status, lambda study: counts(study, 1)]),
 ], ids=["told", "amended", "counts"])
-def test_calls_read_no_more_of_a_long_study_than_of_a_short_one(tmp_path, make, grow, calls,
-                                                                monkeypatch):
+def test_calls_read_no_more_of_a_long_study_than_of_a_short_one(
+        tmp_path, cls, make, grow, calls, monkeypatch):
     # moving a log of 4 MiB into the file takes 42 steps, whatever the length of the study
     monkeypatch.setattr(_database, "LOG_BYTES", 1 << 40)
-    with Study.create(tmp_path / "study.db", make(), arms=ARMS) as study:
+    with cls.create(tmp_path / "study.db", make(), arms=ARMS) as study:
         costs = []
         for n in (20, 200):
             grow(study, n)

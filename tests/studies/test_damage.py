@@ -17,6 +17,7 @@ import pybandit as pb
 from pybandit.errors import StudyDamagedError, StudyError, StudyVersionError
 from pybandit.studies import Study
 from pybandit.studies._codec import decode, encode
+from pybandit.webtests import WebTest
 
 from policies.protocol import frozen
 from studies.cases import make, measured
@@ -169,7 +170,7 @@ def is_begun_anew(path):
 def test_a_file_that_another_takes_the_place_of(happens, tmp_path, monkeypatch):
     """What was recorded went to a file without a name, and was acknowledged."""
     monkeypatch.chdir(tmp_path)
-    study = Study.create("study.db", pb.CountRace(2), ["a", "b"])
+    study = WebTest.create("study.db", pb.CountRace(2), ["a", "b"])
     monkeypatch.chdir("/")  # relative to where it was opened
     path = str(tmp_path / "study.db")
     study.tell_counts({"a": (9, 1), "b": (9, 2)}, key="monday")
@@ -202,6 +203,7 @@ def test_a_read_only_connection(path):
 READ_ONLY = """
 import sys
 from pybandit.studies import Study
+from pybandit.webtests import WebTest
 from pybandit.errors import StudyError
 study = Study.open(sys.argv[1])
 study.verify()
@@ -244,6 +246,7 @@ def test_a_read_only_folder(path, tmp_path):
 FULL = """
 import sys
 from pybandit.studies import Study
+from pybandit.webtests import WebTest
 from pybandit.errors import StudyError
 from studies import cases, test_damage
 study = Study.open(sys.argv[1])

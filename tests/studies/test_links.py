@@ -8,10 +8,11 @@ from contextlib import closing
 import pytest
 
 import pybandit as pb
+from pybandit._shared import database as _database
 from pybandit.errors import StudyError
-from pybandit.studies import Study, _database
-from pybandit.studies._cell_names import Names
-from pybandit.studies._cells import Cells
+from pybandit.evaluation._cell_names import Names
+from pybandit.evaluation._cells import Cells
+from pybandit.studies import Study
 
 from studies.cases import make, measured
 

@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 import pybandit as pb
+from pybandit._shared import database as _database
 from pybandit.errors import StudyDamagedError
-from pybandit.studies import Study, _database
-from pybandit.studies._cell_names import Names
-from pybandit.studies._cells import Cells
+from pybandit.evaluation._cell_names import Names
+from pybandit.evaluation._cells import Cells
+from pybandit.studies import Study
 
 from studies.cases import make, measured
 

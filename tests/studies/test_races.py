@@ -9,8 +9,8 @@ import pytest
 
 import pybandit as pb
 from pybandit.errors import StudyDamagedError
+from pybandit.lab.report import write_report
 from pybandit.studies import Study
-from pybandit.studies.report import write_report
 
 from betting.races import MAKERS, RACE, REWARDS, assert_says, frozen, play
 

@@ -329,3 +329,22 @@ def test_a_batch_is_reported_by_itself_or_by_its_id():
         batch = study.ask()
         assert study.tell(batch, [0.1, 0.2], positions=[0, 1]).n_new == 2
         assert study.tell(batch.id, [0.3, 0.4], positions=[2, 3]).complete
+
+
+def test_allocators_are_policies_of_studies(tmp_path):
+    """Found again without being named; of costs that are told afterwards nothing is recorded."""
+    path, rng = tmp_path / "study.db", np.random.default_rng(1)
+    allocator = pb.montecarlo.EstimatorAllocator(2, budget=60, batch_size=10, rng=1)
+    Study.create(path, allocator, arms=["plain", "antithetic"]).close()
+    while not allocator.done:
+        with Study.open(path) as study:
+            batch = study.ask()
+            values = rng.normal(size=batch.arms.size) * [1.0, 3.0][0 if batch.id % 2 else 1]
+            study.tell(batch.id, values)
+        allocator.tell(allocator.ask(), values)
+    with Study.open(path) as study:
+        assert study.ask() is None and study.verify().n_pulls == 60
+        assert frozen(study.policy.get_state()) == frozen(allocator.get_state())
+    with pytest.raises(ValueError, match="told"):
+        Study.create(":memory:",
+                     pb.montecarlo.EstimatorAllocator(2, costs="told", budget=100.0))

@@ -11,6 +11,7 @@ from sklearn.linear_model import Ridge
 
 import pybandit as pb
 from pybandit.evaluation import RaceStopping
+from pybandit.lab.plates import Layout, Plates
 from pybandit.mcmc import (
     ExactMinibatch,
     GLMControl,
@@ -29,14 +30,12 @@ from pybandit.studies import (
     Amendment,
     AmendResult,
     Batch,
-    CountAmendment,
     Event,
     Recommendation,
-    SplitCheck,
     Status,
     TellResult,
 )
-from pybandit.studies.plates import Layout, Plates
+from pybandit.webtests import CountAmendment, SplitCheck, WebTest
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -238,11 +237,11 @@ def web_tests() -> Ints:
     race.tell_counts([10, 9, 11], [1, 0, 2.5], squares=[1, 0, 2.25])
     assert_type(race.capital, Floats)
     assert_type(race.add_arm(), int)
-    with pb.Study.create(":memory:", race, arms=["a", "b", "c", "d"]) as study:
+    with WebTest.create(":memory:", race, arms=["a", "b", "c", "d"]) as study:
         assert_type(study.tell_counts({"a": (9, 1), "d": (8, 2)}, key="monday"), TellResult)
         done = study.amend_counts("monday", {"a": (8, 1)}, reason="robots")
         assert_type(done, AmendResult)
-        assert_type(study.count_amendments(), list[CountAmendment])
+        assert_type(study.amendments(), list[CountAmendment])
         assert_type(study.status().split, SplitCheck | None)
         study.retire("b", "broken")
         return study.split(5000)

@@ -1,0 +1,93 @@
+"""Policies for plates played on arms that are drawn: hits against plates, and which to take."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from pybandit._shared.checks import MOST_PULLS
+from pybandit._shared.errors import InfeasibleBudgetError
+from pybandit.cli._screen_policies import make_policy
+from pybandit.simulation import simulate
+from pybandit.simulation.environments import GaussianBandit
+
+# the order in which policies are preferred that find as many
+PLATES = "batch-screening", "batch-sar", "batch-halving", "round-robin"
+
+
+class Screen(NamedTuple):
+    """What is planned: n arms, the k best wanted, batches of `size`, `repeats` of one at most.
+
+    Means are drawn from a normal law of deviation 1, readings about them with `noise`.
+    """
+
+    n: int
+    k: int
+    size: int
+    repeats: int | None
+    noise: float
+
+
+class Found(NamedTuple):
+    """Hits of a policy: their mean and half of its 95 % interval, over runs."""
+
+    hits: float
+    half: float
+
+
+def made(name, screen, batches):
+    """The policy for a screen; `InfeasibleBudgetError` where batches are too few."""
+    options = {"k": screen.k, "batches": batches, "batch_size": screen.size,
+               "repeats": screen.repeats}
+    return make_policy(name, screen.n, options)
+
+
+def fewest(name, screen):
+    """The smallest number of batches that a policy takes, and for which it measures all arms."""
+    low = 0 if name != "round-robin" else math.ceil(screen.n / screen.size) - 1
+    high = low + 1
+    while not takes(name, screen, high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if takes(name, screen, middle) else (middle, high)
+    return high
+
+
+def takes(name, screen, batches):
+    """Whether a policy takes so few batches."""
+    if batches * screen.size > MOST_PULLS:
+        return True
+    try:
+        made(name, screen, batches)
+    except InfeasibleBudgetError:
+        return False
+    return True
+
+
+def play(name, screen, batches, n_runs, seed):
+    """What a policy finds; None where it does not take so few batches."""
+    if not takes(name, screen, batches):
+        return None
+
+    def hits(policy, environment):
+        best = np.argsort(-environment.means, kind="stable")[:screen.k]
+        return float(np.isin(policy.recommend(), best).sum())
+
+    result = simulate(
+        lambda _: made(name, screen, batches),
+        lambda rng: GaussianBandit(rng.normal(size=screen.n), screen.noise),
+        n_runs, rng=seed, metrics=[hits], progress=False)
+    found = result.metrics["hits"]
+    half = 1.96 * found.std(ddof=1) / math.sqrt(n_runs) if n_runs > 1 else math.nan
+    return Found(float(found.mean()), float(half))
+
+
+def choose(found):
+    """The policy of most hits, of a dict of `Found`; the first of `PLATES` within its interval."""
+    known = {name: one for name, one in found.items() if one is not None}
+    if not known:
+        return None
+    most = max(known.values(), key=lambda one: one.hits)
+    return next(name for name in PLATES
+                if name in known and known[name].hits >= most.hits - most.half)

@@ -1,0 +1,192 @@
+"""Readings that were recorded wrong: out of a file or of the command line into amendments."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from pybandit._shared.cells import LOST
+from pybandit._shared.errors import UnreadableFileError
+from pybandit.lab._normalise import recorded_readings, rewards_of
+from pybandit.lab._read import Reading, read_plates
+from pybandit.lab.controls import readings_of, withdrawn_of
+from pybandit.lab.plates import Plates, plate_number
+from pybandit.tables._markers import markers_by_plate
+from pybandit.tables._sheet import PLAIN, number
+
+FAILED = (*LOST, "failed", "lost")
+
+
+class Amended(NamedTuple):
+    """What an amendment did to a study.
+
+    Attributes
+    ----------
+    batch : int
+    plates : list of str
+    n_readings : int
+        Wells whose reading is another now, controls included.
+    n_amended : int
+        Results of arms that are others now.
+    n_withdrawn : int
+        Of these, those that count as lost.
+    """
+
+    batch: int
+    plates: list[str]
+    n_readings: int
+    n_amended: int
+    n_withdrawn: int
+
+
+def amend_results(study, reason, *, path=None, plate=None, wells=(), batch=None, lost=False,
+                  dialect=PLAIN):
+    """Correct readings that are recorded.
+
+    Parameters
+    ----------
+    study : Study
+    reason : str
+    path : str or path-like, optional
+        A file as `import_results` takes it, of right readings; wells without a value stay as
+        they are.
+    plate : str, optional
+        The plate that `wells`, or the file, are of.
+    wells : sequence of str
+        "B7=812.5", or "B7=failed" for a reading that is withdrawn.
+    batch : int, optional
+        As in `import_results`.
+    lost : bool, default False
+        Whether wells of the file without a value are withdrawn.
+    dialect : Dialect
+
+    Returns
+    -------
+    Amended
+
+    Raises
+    ------
+    UnreadableFileError, ValueError
+        Where anything does not fit. Nothing is recorded then.
+    """
+    plates = Plates.of(study.settings)
+
+    def arms_of(number):
+        return study.batch(number).names
+
+    if path is not None:
+        reading = read_plates(path, plates, arms_of, batch, dialect, plate)
+        gone = (reading.lines > 0) & np.isnan(reading.values) if lost else reading.lines < 0
+    else:
+        reading, gone = _typed(plate, wells, plates, arms_of, dialect)
+    where = "the command line" if path is None else path
+    try:
+        return _amend(study, reason, reading, gone, plates, where, path)
+    except UnreadableFileError as error:
+        raise UnreadableFileError(f"{where}: {error}") from None
+
+
+def _typed(plate, wells, plates, arms_of, dialect):
+    """What was typed as the reading of a plate, and which wells are withdrawn."""
+    found = plate_number(plate)
+    if found is None:
+        raise ValueError(f"--plate must be the name of a plate, such as 7 or 7p2; got {plate!r}")
+    try:
+        names = arms_of(found[0])
+    except ValueError:
+        raise ValueError("--plate must be that of a batch that was asked for; got "
+                         f"{plate!r}") from None
+    all_plates = plates.names(found[0], len(names))
+    part = found[1] or 0
+    if plate.strip() not in all_plates:
+        raise ValueError(f"--plate must be one of {all_plates[0]} to {all_plates[-1]}; got "
+                         f"{plate!r}")
+    size, labels = plates.layout.n_wells, plates.labels(found[0], names)
+    values, gone = np.full(size * len(all_plates), np.nan), np.zeros(size * len(all_plates), bool)
+    for text in wells:
+        well, sign, value = text.partition("=")
+        position = plates.layout.find_typed(well)
+        if position is None or not sign:
+            raise ValueError(f"--well must be WELL=VALUE, with a well of a {plates.layout} plate; "
+                             f"got {text!r}")
+        index = part * size + position
+        if not labels[index]:
+            raise ValueError(f"--well {well}: nothing is in well {well} of plate {plate.strip()}")
+        if gone[index] or not np.isnan(values[index]):
+            raise ValueError(f"--well must name a well once; got {well} again")
+        gone[index] = value.strip().casefold() in FAILED
+        if not gone[index]:
+            values[index] = number(value.strip(), lambda text=text: f"--well {text}", dialect)
+    return Reading(found[0], names, [part], values, np.ones(values.size, np.int64), 1, False), gone
+
+
+def _amend(study, reason, reading, gone, plates, where, path):
+    """Put readings into those that are kept, and amend what follows from them."""
+    record, size = study.batch(reading.batch), plates.layout.n_wells
+    names = plates.names(reading.batch, len(record.names))
+    kept = recorded_readings(plates, reading.batch, record.names, record.values,
+                             {one.name: one.values for one in readings_of(study, reading.batch)})
+    new = np.where(gone, np.nan, np.where(np.isnan(reading.values), kept, reading.values))
+    labels = np.array(plates.labels(reading.batch, record.names), dtype=object) != ""
+    changed = labels & (gone | ~np.isnan(reading.values)) & ~(
+        (new == kept) | (np.isnan(new) & np.isnan(kept)))
+    wells = plates.places(reading.batch, record.names)
+    touched, is_control = np.zeros(gone.size, bool), labels.copy()
+    is_control[wells] = False
+    touched[wells] = (changed | gone | ~np.isnan(reading.values))[wells]
+    if plates.normalise:
+        for part in reading.parts:
+            cut = slice(part * size, (part + 1) * size)
+            touched[cut] |= (changed & is_control)[cut].any()
+    told = np.isin(record.states, ["known", "late"])
+    if path is not None:
+        _check_withdrawn(gone[wells] & told & np.isnan(kept[wells]), wells, reading, plates, names)
+    back = np.isin(np.arange(wells.size), withdrawn_of(study, reading.batch) or [])
+    told |= back & ~np.isnan(reading.values[wells])  # what was withdrawn is recorded again
+    at = np.flatnonzero(touched[wells] & told)
+    _check_kept(new, gone, wells[at], reading, plates, names)
+    rewards = rewards_of(reading._replace(values=new), plates, True)[at]
+    lacks = touched[wells] & ~told & ~np.isnan(new[wells])
+    _refuse_unrecorded(lacks & (changed[wells]), wells, plates, names, record)
+    parts = [part for part in reading.parts if changed[part * size:(part + 1) * size].any()]
+    source = {"file": Path(where).name, "plates": {
+        names[part]: new[part * size:(part + 1) * size] for part in parts},
+        "markers": markers_by_plate(reading, names, size)} if parts else None
+    done = study.amend(reading.batch, rewards, positions=at, reason=reason, source=source)
+    return Amended(reading.batch, [names[part] for part in reading.parts], int(changed.sum()),
+                   done.n_amended, int(np.isnan(rewards).sum()))
+
+
+def _check_withdrawn(lacks, wells, reading, plates, names):
+    """Raise if an empty cell would withdraw a result that an export writes as an empty cell."""
+    if lacks.any():
+        well = int(wells[int(lacks.argmax())])
+        part, position = divmod(well, plates.layout.n_wells)
+        name = plates.layout.wells[position]
+        raise UnreadableFileError(f"{reading.where(well, plates)}: no reading of well {name} of "
+                                  f"plate {names[part]} was kept, so --lost does not withdraw its "
+                                  f"result; --plate {names[part]} --well {name}=failed does")
+
+
+def _check_kept(new, gone, wells, reading, plates, names):
+    """Raises where a result is to be made anew of readings that nobody has kept."""
+    lacks = wells[np.isnan(new[wells]) & ~gone[wells]]
+    if plates.normalise:
+        controls = [*plates.controls, *plates.positives]
+        for part in np.unique(wells // plates.layout.n_wells).tolist():
+            there = part * plates.layout.n_wells + np.array(controls)
+            if np.isnan(new[there]).all():
+                lacks = there
+    if lacks.size:
+        part, position = divmod(int(lacks[0]), plates.layout.n_wells)
+        raise UnreadableFileError(f"{reading.where(lacks[0], plates)}: no reading of well "
+                      f"{plates.layout.wells[position]} of plate {names[part]} was kept, as of "
+                      "studies told from Python; give a file of the whole plate")
+
+
+def _refuse_unrecorded(lacks, wells, plates, names, record):
+    if lacks.any():
+        at = int(lacks.argmax())
+        part, position = divmod(int(wells[at]), plates.layout.n_wells)
+        raise ValueError(f"well {plates.layout.wells[position]} of plate {names[part]} "
+                         f"({record.names[at]}) has no result to amend; record it")

@@ -1,0 +1,68 @@
+"""The controls of each plate, and what was amended; HTML."""
+
+import math
+from html import escape
+
+from pybandit.report._tables import count, name_of, table
+
+ROWS = 24  # at most
+
+
+def control_table(facts):
+    """The last plates' controls with Z'; "" where no readings are kept."""
+    plates, readings = facts.plates, facts.kept
+    if not readings or not (plates.controls or plates.positives):
+        return ""
+    head, rows = ["plate", "file"], []
+    kinds = [(plates.label, "controls")] * bool(plates.controls)
+    kinds += [(plates.positive_label, "positives")] * bool(plates.positives)
+    for label, _ in kinds:
+        head += [label, "sd", "wells"]
+    for one in reversed(readings[-ROWS:]):
+        cells = [escape(one.name), name_of(one.files[-1])]
+        for _, kind in kinds:
+            found = getattr(one, kind)
+            cells += [_number(found.mean), _number(found.sd), str(found.n)]
+        rows.append(("", [*cells, _number(one.z_prime)] if len(kinds) == 2 else cells))
+    notes = ""
+    if len(kinds) == 2:
+        head.append("Z\N{PRIME}")
+        notes = (f"<p>Z\N{PRIME} = 1 \N{MINUS SIGN} 3 (sd + sd) / |difference of the means| of "
+                 f"{name_of(plates.label)} and {name_of(plates.positive_label)}, of readings as "
+                 "they came: above 0.5 the assay tells them apart well, at 0 and below it does "
+                 "not.</p>")
+    shown = "" if len(readings) <= ROWS else f", the last {ROWS} of {count(len(readings), 'plate')}"
+    return notes + table(f"Controls{shown}", head, rows, {0, 1})
+
+
+def marker_table(facts):
+    """Return the wells with a marker or a limit, by kind; "" if there are none."""
+    found = {}
+    for one in facts.kept or ():
+        for cell, wells in one.markers.items():
+            is_limit = not math.isnan(one.values[wells[0]])
+            n, plates = found.get((cell, is_limit), (0, []))
+            found[cell, is_limit] = n + wells.size, [*plates, one.name]
+    rows = [("", [name_of(cell), "read as the limit" if is_limit else "lost", str(n),
+                  name_of(", ".join(plates[:4]) + ", ..." * (len(plates) > 4))])
+            for (cell, is_limit), (n, plates) in sorted(found.items())[:ROWS]]
+    shown = f", {ROWS} of {len(found):,} kinds" if len(found) > ROWS else ""
+    return rows and table(f"Wells with a marker{shown}", ["marker", "taken as", "wells", "plates"],
+                          rows, {0, 1, 3}) or ""
+
+
+def amendment_table(facts):
+    """What was corrected, the last first; "" where nothing was."""
+    found = facts.amendments
+    if not found:
+        return ""
+    rows = [("", [str(one.event), str(one.batch), name_of(one.name), _number(one.before),
+                  _number(one.value), name_of(one.reason), name_of(one.who)])
+            for one in reversed(found[-ROWS:])]
+    shown = "" if len(found) <= ROWS else f", the last {ROWS} of {len(found):,}"
+    return table(f"Amended results{shown}", ["event", "batch", "arm", "was", "is", "why", "who"],
+                 rows, {2, 5, 6})
+
+
+def _number(value):
+    return "\N{EN DASH}" if math.isnan(value) else f"{value:.4g}"

@@ -1,0 +1,90 @@
+"""Numbers of arms out of a file: what was thought of them, or a pilot's readings."""
+
+import math
+
+import numpy as np
+
+from pybandit._shared.errors import UnreadableFileError
+from pybandit.tables._arms import ARM_HEADERS
+from pybandit.tables._rows_of_file import opened
+from pybandit.tables._sheet import listed, number, short
+
+VALUE_HEADERS = "value", "prior", "score", "reading"
+
+
+def read_values(path):
+    """Arms and a value of each row: two lists. Rows without a value are left out.
+
+    Parameters
+    ----------
+    path : str
+        CSV with a header that names a column arm, name, gene or id, and one value, prior,
+        score or reading.
+
+    Raises
+    ------
+    UnreadableFileError
+        Where a column is missing, or a value is no number; names file, line and column.
+    """
+    with opened(path) as rows:
+        return _values_of(rows)
+
+
+def _values_of(rows):
+    line, first = next(rows)
+    heads = [cell.casefold() for cell in first]
+    at = [next((heads.index(name) for name in wanted if name in heads), None)
+          for wanted in (ARM_HEADERS, VALUE_HEADERS)]
+    if None in at:
+        raise UnreadableFileError(f"line {line}, column 1: the header must name a column arm (or "
+                                  "name, gene, id) and one value (or prior, score, reading); it "
+                                  f"has {listed(first)}")
+    arms, values = [], []
+    for line, cells in rows:
+        if len(cells) <= max(at):
+            raise UnreadableFileError(f"line {line}, column {len(cells) + 1}: the row has "
+                                      f"{len(cells)} cells, the first {len(first)}")
+        value = number(cells[at[1]], lambda line=line: f"line {line}, column {at[1] + 1}")
+        if not math.isnan(value):
+            arms.append(cells[at[0]])
+            values.append(value)
+    return arms, values
+
+
+def read_prior(path, names):
+    """What was thought of these arms; ndarray, one an arm."""
+    arms, values = read_values(path)
+    known = dict(zip(arms, values, strict=True))
+    missing = [name for name in names if name not in known]
+    if missing:
+        raise UnreadableFileError(f"{path}: no value of {len(missing):,} arms; the first is "
+                                  f"{short(missing[0])}")
+    return np.array([known[name] for name in names])
+
+
+def noise_of_pilot(path, controls=("control", "positive"), log=False):
+    """Deviation of a reading, where arms differ by a deviation of 1; of a pilot's readings.
+
+    One-way analysis of variance: replicates say what a reading varies by, the means of
+    arms what is left. Rows of `controls` are left out; `log` takes logarithms first.
+    """
+    arms, values = read_values(path)
+    kept = [at for at, arm in enumerate(arms) if arm not in controls]
+    _, group = np.unique([arms[at] for at in kept], return_inverse=True)
+    values = np.array([values[at] for at in kept])
+    if log:
+        if not (values > 0).all():
+            raise UnreadableFileError(f"{path}: readings must be above 0 for --log; got "
+                                      f"{values.min():g}")
+        values = np.log(values)
+    counts = np.bincount(group) if kept else np.zeros(0, dtype=int)
+    if counts.size < 3 or counts.max() < 2:
+        raise UnreadableFileError(f"{path}: must have readings of three arms, of some more than "
+                                  f"one; it has {len(kept)} of {counts.size}")
+    means = np.bincount(group, values) / counts
+    within = ((values - means[group]) ** 2).sum() / (counts.sum() - counts.size)
+    between = means.var(ddof=1) - within * (1.0 / counts).mean()
+    if not between > 0:
+        raise UnreadableFileError(f"{path}: its arms differ by no more than its replicates do: "
+                                  "nothing can be planned from it")
+    return math.sqrt(within / between)

@@ -1,0 +1,204 @@
+"""What the reader read, well by well, and what its controls say of each plate.
+
+A study that is told through files keeps their readings and names beside the rewards that were
+made of them. A plate is good where its two kinds of controls lie far apart, against their
+noise: Z' is 1 for no noise, above 0.5 for an excellent assay, and at most 0 where the bands of
+three standard deviations touch (Zhang, Chung and Oldenburg, 1999).
+"""
+
+import math
+import operator
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pybandit._shared.database_errors import as_recorded
+from pybandit._shared.types import Floats, Ints
+from pybandit.lab.plates import Plates
+from pybandit.studies._codec import flat
+from pybandit.studies._looks import Looks
+
+
+class Controls(NamedTuple):
+    """Of the control wells of one kind on a plate.
+
+    Attributes
+    ----------
+    n : int
+        Wells with a reading.
+    mean, sd : float
+        NaN without readings, `sd` also for one.
+    """
+
+    n: int
+    mean: float
+    sd: float
+
+
+class PlateReadings(NamedTuple):
+    """What is kept of one plate.
+
+    Attributes
+    ----------
+    name : str
+    batch : int
+    values : ndarray of float64, shape (wells,)
+        Readings along the rows; NaN where there is none.
+    files : list of str
+        Where they came from, in order.
+    controls, positives : Controls
+    z_prime : float
+        ``1 - 3 (sd + sd') / |mean - mean'|``; NaN where a kind of controls has fewer than two
+        readings.
+    markers : dict of str to ndarray of int64
+        Positions of the wells with each marker instead of a reading, such as "OVRFLW", and of
+        those whose reading is a limit, such as ">4.000".
+    """
+
+    name: str
+    batch: int
+    values: Floats
+    files: list[str]
+    controls: Controls
+    positives: Controls
+    z_prime: float
+    markers: dict[str, Ints]
+
+
+Kept = tuple[int, Floats, list[str], dict[int, str]]
+
+
+def readings_of(study: Looks, batch: int | None = None) -> list[PlateReadings]:
+    """The readings that a study keeps: those that came from files.
+
+    Parameters
+    ----------
+    study : Study
+    batch : int, optional
+        Only those of this batch.
+
+    Returns
+    -------
+    list of PlateReadings
+        In the order in which the plates came first; amendments are in them.
+
+    Notes
+    -----
+    O(the log).
+    """
+    plates = Plates.of(study.settings)
+    return [_plate_of(name, *one, plates) for name, one in _kept(study, batch).items()]
+
+
+def kept_by_batch(study: Looks) -> dict[int, dict[str, Floats]]:
+    """Return the readings kept of each batch, by the names of its plates."""
+    found: dict[int, dict[str, Floats]] = {}
+    for name, (number, values, *_) in _kept(study).items():
+        found.setdefault(number, {})[name] = values
+    return found
+
+
+def _kept(study: Looks, batch: int | None = None) -> dict[str, Kept]:
+    """Return batch, readings, files and markers of each plate."""
+    kept: dict[str, Kept] = {}
+    for number, source, is_whole in _sources(study):
+        if batch is not None and number != batch:
+            continue
+        for name, values in _plates_in(source).items():
+            _, old, files, marks = kept.get(name, (number, values, [], {}))
+            is_new = is_whole or old.size != values.size
+            new = values if is_new else np.where(np.isnan(values), old, values)
+            if old.size == new.size:  # a well that has another reading now is not marked
+                same = (old == new) | (np.isnan(old) & np.isnan(new))
+                marks = {well: cell for well, cell in marks.items() if same[well]}
+            marks = marks | _markers_in(source, name, new.size)
+            kept[name] = number, new, [*files, source["file"]], marks
+    return kept
+
+
+def withdrawn_of(study: Looks, batch: int) -> list[int] | None:
+    """Positions in a batch whose results were withdrawn at some time; None without amendments."""
+    def read(_):
+        return list(study._withdrawn(batch)) if study._store.n_amendments() else None
+
+    return study._read(read)
+
+
+def were_kept(study: Looks, batch: int, names: list[str], values: Floats) -> np.ndarray:
+    """Whether each of these readings, plate by plate, was kept of its well at some time."""
+    found, size = np.zeros(values.size, dtype=bool), values.size // len(names)
+    for number, source, _ in _sources(study):
+        if number != batch:
+            continue
+        for name, kept in _plates_in(source).items():
+            if name in names and kept.size == size:
+                cut = slice(names.index(name) * size, (names.index(name) + 1) * size)
+                found[cut] |= values[cut] == kept
+    return found
+
+
+def _sources(study: Looks) -> Iterable[tuple[int, dict[str, Any], bool]]:
+    """Batch and source of each event that has one, and whether it replaces what was."""
+    found = []
+    for number, kind, content in study._read(lambda _: [
+            (row[0], row[1], row[4]) for row in study._store.events()
+            if row[1] in ("tell", "amend") and b"source" in row[4]]):
+        body = study._entry(f"event {number}", content)
+        if "source" in body:
+            with as_recorded(study.path, f"log: event {number} is of no batch"):
+                found.append((operator.index(body["batch"]), body["source"], kind == "amend"))
+    return found
+
+
+def _plates_in(source):
+    """Readings by the plates' names; none where it is no file's source."""
+    if type(source) is not dict or type(source.get("file")) is not str:
+        return {}
+    plates = source.get("plates")
+    is_ours = type(plates) is dict and all(flat([values], [np.float64])
+                                           for values in plates.values())
+    return plates if is_ours else {}
+
+
+def _markers_in(source, plate, size):
+    """Return the marker of each well of a plate; none if they are not those of a file."""
+    plates = source.get("markers")
+    cells = plates.get(plate) if type(plates) is dict else None
+    if type(cells) is not dict or not all(flat([wells], [np.int64]) for wells in cells.values()):
+        return {}
+    return {well: cell for cell, wells in cells.items() for well in wells.tolist()
+            if 0 <= well < size}
+
+
+def _plate_of(name, batch, values, files, marks, plates):
+    controls, positives = (_controls_of(values[[well for well in wells if well < values.size]])
+                           for wells in (plates.controls, plates.positives))
+    cells = {cell: np.array([well for well in marks if marks[well] == cell], dtype=np.int64)
+             for cell in sorted(set(marks.values()))}
+    return PlateReadings(name, batch, values, files, controls, positives,
+                         z_prime(controls, positives), cells)
+
+
+@np.errstate(over="ignore", invalid="ignore")  # of readings near the largest number
+def _controls_of(values):
+    values = values[~np.isnan(values)]
+    mean = float(values.mean()) if values.size else math.nan
+    sd = float(values.std(ddof=1)) if values.size > 1 else math.nan
+    return Controls(values.size, mean, sd)
+
+
+def z_prime(controls: Controls, positives: Controls) -> float:
+    """Z' of two kinds of controls; NaN where one says nothing of its noise.
+
+    Examples
+    --------
+    >>> from pybandit.lab.controls import Controls, z_prime
+    >>> z_prime(Controls(16, 1000.0, 50.0), Controls(16, 100.0, 10.0))
+    0.8
+    """
+    apart = abs(controls.mean - positives.mean)
+    if not apart > 0:
+        return math.nan
+    return 1.0 - 3.0 * (controls.sd + positives.sd) / apart
+

@@ -1,0 +1,328 @@
+"""A screen: a study on plates, whose results come in the files of instruments."""
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+from pybandit._shared.checks import shown
+from pybandit._shared.types import ArrayLike
+from pybandit.lab._amend import Amended, amend_results
+from pybandit.lab._export import export
+from pybandit.lab._record import Imported, import_results
+from pybandit.lab._write import plate_texts
+from pybandit.lab.controls import PlateReadings, readings_of
+from pybandit.lab.plates import Plates
+from pybandit.studies._create import created
+from pybandit.studies._kinds import Kind
+from pybandit.studies._made_of import OnStudy
+from pybandit.studies._races import as_policy
+from pybandit.studies.answers import Status
+from pybandit.studies.results import Amendment, AmendResult, Batch, BatchRecord, TellResult
+from pybandit.studies.study import Study, opened
+from pybandit.tables._sheet import PLAIN, Dialect
+
+SCREEN = Kind("screen")
+
+
+class Screen(OnStudy):
+    """A study on plates; in one file that survives crashes.
+
+    Made by `Screen.create` or `Screen.open`. It is made of a `Study`: when a method that changes
+    the screen returns, the change is on the disk, and several processes and threads may use one
+    screen at once. `ask` gives the arms of the next batch, `plate_texts` the plates that they go
+    on, and `record` takes the file of the instrument that read them.
+
+    Attributes
+    ----------
+    study : Study
+        The log below.
+    plates : Plates
+    path : str
+    names : tuple of str
+    settings : dict
+    policy : Policy or race
+        A copy.
+
+    Notes
+    -----
+    A file in use has part of its log in ``<path>-wal``: copy both, or close the screen first.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> from pybandit.lab import Layout, Plates, Screen
+    >>> plates = Plates(Layout.parse("2x3"), controls=(0,), normalise=True)
+    >>> policy = pb.policies.RoundRobin(4, 1, batch_size=5, max_batches=1)
+    >>> screen = Screen.create(":memory:", policy, ["tea", "coffee", "milk", "water"],
+    ...                        plates=plates)
+    >>> batch = screen.ask()
+    >>> print(screen.plate_texts(batch)["0"])
+    plate,well,arm,value
+    0,A1,control,
+    0,A2,tea,
+    0,A3,coffee,
+    0,B1,milk,
+    0,B2,water,
+    0,B3,tea,
+    <BLANKLINE>
+    >>> with open("plate0.csv", "w") as file:
+    ...     _ = file.write("plate,well,value\n0,A1,200\n0,A2,100\n0,A3,300\n0,B1,50\n"
+    ...                    "0,B2,80\n0,B3,120\n")
+    >>> screen.record("plate0.csv").n_new, screen.recommend().best_names
+    (5, ['coffee'])
+    """
+
+    def __init__(self, study: Study) -> None:
+        self._study = study
+
+    @classmethod
+    def create(cls, path: str | os.PathLike[str], policy: Any, arms: Sequence[str] | None = None, *,
+               plates: Plates, who: str | None = None, settings: dict[str, Any] | None = None,
+               overwrite: bool = False) -> Self:
+        """Begin a screen.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file to make, or ``":memory:"``.
+        policy : Policy or race
+            As in `Study.create`.
+        arms : sequence of str, optional
+            Unique names, one per arm; by default "0", "1", ...
+        plates : Plates
+            Layout, controls, and what is made of a reading.
+        who : str, optional
+            Who records; by default user@host.
+        settings : dict, optional
+            As in `Study.create`, without "plates".
+        overwrite : bool, default False
+            Whether an existing file is replaced; nobody may be using it.
+
+        Raises
+        ------
+        FileExistsError
+            If the file exists.
+        ValueError, TypeError
+            If an argument is not as above, or an arm has the name of a control.
+        StudyError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import pybandit as pb
+        >>> from pybandit.lab import Layout, Plates, Screen
+        >>> policy = pb.policies.BatchScreening(2000, 20, batch_size=384, max_batches=12)
+        >>> screen = Screen.create("genes.db", policy, plates=Plates(Layout.parse("384")))
+        >>> screen
+        <Screen 'genes.db': BatchScreening, 2000 arms>
+        >>> screen.close()
+        """
+        if not isinstance(plates, Plates):
+            raise TypeError(f"plates must be Plates; got {shown(plates)}")
+        settings = {} if settings is None else settings
+        if "plates" in settings:
+            raise ValueError("settings must be without 'plates', which are those of the argument "
+                             f"plates; got {shown(settings['plates'])}")
+        policy = as_policy(policy)
+        for wells, label in ((plates.controls, plates.label),
+                             (plates.positives, plates.positive_label)):
+            if wells and arms is not None and label in arms:
+                raise ValueError(f"arms must differ from the labels of controls; got {label!r}")
+        store = created(path, SCREEN, policy, arms, who=who,
+                        settings=settings | plates.settings(), overwrite=overwrite)
+        return cls(Study(store, SCREEN, type(policy), who))
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], *, policy_type: type | None = None,
+             who: str | None = None, without_log: bool = False) -> Self:
+        """Open a screen that exists.
+
+        Parameters
+        ----------
+        path : str or path-like
+        policy_type : type, optional
+            The policy's class, if it is not one of pybandit's policies.
+        who : str, optional
+            As in `create`.
+        without_log : bool, default False
+            True to continue without the changes in ``<path>-wal`` if that file is lost.
+
+        Raises
+        ------
+        FileNotFoundError, ValueError, StudyDamagedError, StudyVersionError, StudyError
+            As `Study.open`; ValueError if the file is not that of a screen.
+
+        Examples
+        --------
+        >>> import pybandit as pb
+        >>> from pybandit.lab import Layout, Plates, Screen
+        >>> policy = pb.policies.RoundRobin(4, 1, batch_size=6, max_batches=1)
+        >>> Screen.create("teas.db", policy, plates=Plates(Layout.parse("2x3"))).close()
+        >>> with Screen.open("teas.db", who="Ann") as screen:
+        ...     print(screen.plates.layout)
+        2x3
+        """
+        return cls(opened(SCREEN, path, policy_type, who, without_log))
+
+    @property
+    def plates(self) -> Plates:
+        """Layout, controls, and what is made of a reading."""
+        return Plates.of(self._study.settings)
+
+    # -- plates and files ---------------------------------------------------
+
+    def plate_texts(self, batch: Batch, form: str = "long") -> dict[str, str]:
+        """Return the plates of a batch as CSV, to be filled in.
+
+        Parameters
+        ----------
+        batch : Batch
+            Of `ask`.
+        form : {"long", "grid"}, default "long"
+            A row per well, or the shape of the plate.
+
+        Returns
+        -------
+        dict of str to str
+            The text of each plate, by its name.
+        """
+        return plate_texts(self.plates, batch.id, batch.names, form)
+
+    def record(self, path: str | os.PathLike[str], *, batch: int | None = None,
+               partial: bool = False, lost: bool = False, dialect: Dialect = PLAIN,
+               plate: str | None = None) -> Imported:
+        """Record a file of readings, whole or not at all; again is fine.
+
+        Parameters
+        ----------
+        path : str or path-like
+            A long table (columns plate, well, arm and value; others are ignored) or grids; CSV
+            or a workbook.
+        batch : int, optional
+            The batch that the file is of, if it does not name a plate.
+        partial : bool, default False
+            True if wells may be without a value: they stay open.
+        lost : bool, default False
+            True if wells without a value are lost; with `partial` those whose row is in the
+            file.
+        dialect : Dialect, optional
+            How numbers, columns and markers are written.
+        plate : str, optional
+            The plate that the file is of, whatever it says.
+
+        Returns
+        -------
+        Imported
+
+        Raises
+        ------
+        UnreadableFileError
+            If anything does not fit; names file, line and column. Nothing is recorded then.
+        StudyError
+            If it cannot be recorded.
+        """
+        return import_results(self._study, path, batch=batch, partial=partial, lost=lost,
+                              dialect=dialect, plate=plate)
+
+    def amend_readings(self, reason: str, *, path: str | os.PathLike[str] | None = None,
+                       plate: str | None = None, wells: Sequence[str] = (),
+                       batch: int | None = None, lost: bool = False,
+                       dialect: Dialect = PLAIN) -> Amended:
+        """Correct readings that are recorded; the results that follow from them change too.
+
+        Parameters
+        ----------
+        reason : str
+            Kept in the log.
+        path : str or path-like, optional
+            A file as `record` takes it, of right readings; wells without a value stay as they
+            are.
+        plate : str, optional
+            The plate that `wells`, or the file, are of.
+        wells : sequence of str
+            "B7=812.5", or "B7=failed" for a reading that is withdrawn.
+        batch : int, optional
+            As in `record`.
+        lost : bool, default False
+            True if wells of the file without a value are withdrawn.
+        dialect : Dialect, optional
+            As in `record`.
+
+        Returns
+        -------
+        Amended
+
+        Raises
+        ------
+        UnreadableFileError, ValueError
+            If anything does not fit. Nothing is recorded then.
+        """
+        return amend_results(self._study, reason, path=path, plate=plate, wells=wells, batch=batch,
+                             lost=lost, dialect=dialect)
+
+    def readings(self, batch: int | None = None) -> list[PlateReadings]:
+        """Return the readings and controls of each plate that came from files.
+
+        Parameters
+        ----------
+        batch : int, optional
+            Only those of this batch.
+        """
+        return readings_of(self._study, batch)
+
+    def export(self, write: Callable[[str], Any], batch: int | None = None) -> int:
+        """Write all wells as a long table, which `record` reads; return how many.
+
+        Parameters
+        ----------
+        write : callable
+            Receives parts of the text, in order: CSV with the columns plate, well, arm, value,
+            state, told_at, who and reward.
+        batch : int, optional
+            Only the wells of this batch.
+        """
+        return export(self._study, self.plates, write, batch)
+
+    # -- what a study does --------------------------------------------------
+
+    def status(self) -> Status:
+        """Return where the screen is: `Study.status`."""
+        return self._study.status()
+
+    def ask(self) -> Batch | None:
+        """Return the batch to carry out now, the same until it is over: `Study.ask`."""
+        return self._study.ask()
+
+    def tell(self, batch_id: int | Batch, results: ArrayLike, *, missing: str = "wait",
+             positions: ArrayLike | None = None, who: str | None = None,
+             source: dict[str, Any] | None = None) -> TellResult:
+        """Record rewards, not readings, of a batch: `Study.tell`. `record` takes readings."""
+        return self._study.tell(batch_id, results, missing=missing, positions=positions, who=who,
+                                source=source)
+
+    def amend(self, batch_id: int | Batch, results: ArrayLike, *, positions: ArrayLike,
+              reason: str, who: str | None = None,
+              source: dict[str, Any] | None = None) -> AmendResult:
+        """Correct rewards, not readings: `Study.amend`. `amend_readings` takes readings."""
+        return self._study.amend(batch_id, results, positions=positions, reason=reason, who=who,
+                                 source=source)
+
+    def close_batch(self, batch_id: int | Batch) -> None:
+        """Count what is not known of a batch as lost, and go on: `Study.close_batch`."""
+        self._study.close_batch(batch_id)
+
+    def abandon(self, batch_id: int | Batch, *, discard: bool = False) -> None:
+        """A batch was never carried out; nothing is spent: `Study.abandon`."""
+        self._study.abandon(batch_id, discard=discard)
+
+    def batch(self, batch_id: int) -> BatchRecord:
+        """Return what is recorded of a batch: `Study.batch`."""
+        return self._study.batch(batch_id)
+
+    def history(self) -> Any:
+        """Return every well of every batch: `Study.history`."""
+        return self._study.history()
+
+    def amendments(self) -> list[Amendment]:
+        """Return every result that was corrected: `Study.amendments`."""
+        return self._study.amendments()

@@ -1,0 +1,100 @@
+"""One HTML page that needs nothing else: no network, no scripts."""
+
+import os
+import platform
+import sqlite3
+from datetime import UTC, datetime
+from html import escape
+from pathlib import Path
+
+import numpy as np
+
+from pybandit._shared.checks import listed
+from pybandit._shared.database_files import published
+from pybandit._shared.version import __version__
+from pybandit.report._style import STYLE
+from pybandit.report._tables import count, name_of, section, table
+
+
+def write_page(path, text):
+    """Write a page whole or not at all; an older one is replaced, a database is not."""
+    path = os.fspath(path)
+    if os.path.isfile(path):
+        with open(path, "rb") as file:
+            if file.read(13) == b"SQLite format":
+                raise ValueError(f"path must be that of a page; {path} is a database")
+    content = text.encode("utf-8", "replace")
+    with published(path, overwrite=True) as draft:
+        Path(draft).write_bytes(content)
+
+
+def page(title, content):
+    """Return a page around its content."""
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta http-equiv="Content-Security-Policy" '
+        "content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title><style>{STYLE}</style></head>\n<body><main>"
+        f"{content}\n</main></body></html>\n")
+
+
+def title_of(facts):
+    """Return the title of a report that was given none."""
+    return f"{facts.status.policy}: {facts.path}"
+
+
+def content(title, *parts):
+    """Return what a page shows, between its head and its end."""
+    return f"<h1>{escape(title)}</h1>\n" + "\n".join(parts)
+
+
+def summary(status, tiles):
+    """What is looked for, whether it goes on, and tiles of what was spent."""
+    state = "done: nothing more is asked for" if status.done else "going on"
+    if not status.done and status.open_batch is not None:
+        state += f"; batch {status.open_batch} is out"
+    wanted = "the best arm" if status.k == 1 else f"the {status.k:,} best arms"
+    return (f'<p>{escape(status.policy)} looks for {wanted} of {status.n_arms:,}; {state}. '
+            f'<span class="soft">Begun {moment(status.created)}, last change '
+            f"{moment(status.changed)}.</span></p>"
+            f"{_silent(status.silent)}{tiles}")
+
+
+def _silent(names):
+    return f"<p>Silent, no answer to their last pulls: {escape(listed(names))}</p>" if names else ""
+
+
+def record(facts, amended, column, entry_of):
+    """The last events and the digest of the log.
+
+    Parameters
+    ----------
+    facts : object
+        With status, events and version.
+    amended : str
+        A table of what was corrected; HTML.
+    column : str
+        The column of what an event is about, such as batch.
+    entry_of : callable
+        That of the body of an event.
+    """
+    status = facts.status
+    rows = [("", [str(event.number), event.kind, escape(str(entry_of(event.body))),
+                  moment(event.time), name_of(event.who)]) for event in reversed(facts.events)]
+    return section(
+        "record", "The record", amended,
+        f"<p>{count(status.n_events, 'event')}, each with the digest (SHA-256) of all before it. "
+        f"The last digest:<br><code id=\"head\">{status.head}</code><br>Whoever keeps it can show "
+        "later that nothing before was changed: <code>pybandit study verify --head</code>, or "
+        "<code>Study.verify(head)</code>.</p>",
+        table("The last events", ["event", "kind", column, "when (UTC)", "who"], rows, {1, 3, 4}),
+        f'<p class="soft">Begun with pybandit {escape(facts.version)}; this page by pybandit '
+        f"{__version__}, Python {platform.python_version()}, NumPy {np.__version__}, "
+        f"SQLite {sqlite3.sqlite_version}, {moment(datetime.now(UTC).timestamp())}.</p>")
+
+
+def moment(seconds):
+    """Return a time, UTC; HTML."""
+    when = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+    return f"<time>{when}</time>"

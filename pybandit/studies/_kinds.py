@@ -1,0 +1,48 @@
+"""What a study's file is for: a plain study, or what other rooms make of one."""
+
+import os
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from pybandit.studies._recorder import type_of
+from pybandit.studies._rows import check_first, decoded
+from pybandit.studies._store import Store
+
+# Who opens a file of each kind; said in errors.
+OPENED_BY = {"study": "pybandit.Study.open", "screen": "pybandit.lab.Screen.open",
+             "webtest": "pybandit.webtests.WebTest.open"}
+
+
+class Kind(NamedTuple):
+    """A kind of file, and how the name of a policy in it becomes a class."""
+
+    name: str
+    type_of: Callable[[str, type | None], Any] = type_of
+    # A screen's log is that of a study, and its plates are settings.
+    takes: tuple[str, ...] = ()
+
+    def check(self, path: str, found: str) -> None:
+        """Raise ValueError if a file is of another kind."""
+        if found not in (self.name, *self.takes):
+            raise ValueError(f"path must be the file of a {self.name}; {path} is that of a "
+                             f"{found}: {OPENED_BY.get(found, 'a newer pybandit')} opens it")
+
+
+STUDY = Kind("study", takes=("screen",))
+
+
+def kind_of(path: str | os.PathLike[str], without_log: bool = False) -> str:
+    """Return the kind of a file: "study", "screen" or "webtest".
+
+    Raises
+    ------
+    FileNotFoundError, StudyDamagedError, StudyVersionError, StudyError
+        As `Study.open`.
+    """
+    store = Store.open(os.fspath(path), without_log)
+    try:
+        row = store.run(lambda: store.events(most=1).fetchone(), write=False)
+        (first,) = [None] if row is None else decoded(store.path, "log: event 0", row[4])
+        return str(check_first(store.path, first)["kind"])
+    finally:
+        store.close()

@@ -1,0 +1,73 @@
+"""What is made of a study: the methods that mean the same in all rooms."""
+
+from collections.abc import Iterator
+from typing import Any, Self
+
+from pybandit.studies._journal import Event
+from pybandit.studies.answers import Recommendation
+from pybandit.studies.results import VerifyResult
+from pybandit.studies.study import Study
+
+
+class OnStudy:
+    """A study with a purpose; `Screen` and `WebTest` derive from it."""
+
+    _study: Study
+
+    @property
+    def study(self) -> Study:
+        """The log below, a `Study`."""
+        return self._study
+
+    @property
+    def path(self) -> str:
+        """The file."""
+        return self._study.path
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the arms; a tuple of str."""
+        return self._study.names
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What `create` was given; a copy."""
+        return self._study.settings
+
+    @property
+    def policy(self) -> Any:
+        """The policy as it is now; a copy."""
+        return self._study.policy
+
+    def recommend(self) -> Recommendation:
+        """Return the arms found, best first, at any time: `Study.recommend`."""
+        return self._study.recommend()
+
+    def log(self, start: int = 0) -> Iterator[Event]:
+        """Iterate over the events from number `start` on: `Study.log`."""
+        return self._study.log(start)
+
+    def verify(self, head: str | None = None) -> VerifyResult:
+        """Replay the log from the first event, and compare: `Study.verify`."""
+        return self._study.verify(head)
+
+    def close(self) -> None:
+        """End the use of the file; again is fine."""
+        self._study.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        name = type(self).__name__
+        raise TypeError(f"a {name} is an open file and cannot be pickled or copied; open the file "
+                        f"where it is used: {name}.open({self.path!r})")
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}{repr(self._study).removeprefix('<Study')}"
+
+    def _repr_html_(self) -> str:
+        return self._study._repr_html_()

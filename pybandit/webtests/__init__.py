@@ -1,0 +1,19 @@
+"""Web tests: tests of pages by counts, a day at a time. `WebTest` is all one needs.
+
+Examples
+--------
+>>> import pybandit as pb
+>>> with pb.webtests.WebTest.create("buttons.db", pb.CountRace(2), arms=["old", "new"]) as test:
+...     result = test.tell_counts({"old": (2500, 100), "new": (2500, 150)}, key="2025-03-03")
+>>> with pb.webtests.WebTest.open("buttons.db") as test:     # the next day
+...     print(test.recommend().best_names, test.split(1000))
+['new'] [500 500]
+"""
+
+from pybandit.webtests.plan import CountPlan, plan_counts
+from pybandit.webtests.report import write_report
+from pybandit.webtests.results import CountAmendment, SplitCheck, WebTestStatus
+from pybandit.webtests.webtest import WebTest
+
+__all__ = ["CountAmendment", "CountPlan", "SplitCheck", "WebTest", "WebTestStatus",
+           "plan_counts", "write_report"]

@@ -1,0 +1,65 @@
+"""Counts that may be recorded already: the same under two keys, or running totals as days."""
+
+import math
+
+import numpy as np
+
+from pybandit.webtests._log import same, wide
+
+# A day recorded twice counts twice, and its bets win twice: the error is no longer bounded. Equal
+# counts are therefore refused if they are equal by chance with at most this probability. Otherwise
+# there is only a warning: a few visits, or hours without a conversion, are often equal.
+CHANCE = 1e-4
+GROWING = 3  # growing batches before a warning
+GROWN = "no count fell in three batches"  # the warning begins with it
+
+
+def repeated_key(found, key, columns):
+    """Return the key of another batch with the same counts, where there are any; else None.
+
+    Parameters
+    ----------
+    found : dict of Recorded
+    key : str
+        Of the batch itself.
+    columns : tuple
+        Trials, sums and squares or None; as `wide` returns them.
+    """
+    if not columns[0].any():
+        return None
+    return next((other for other, one in reversed(found.items()) if other != key
+                 and same(columns, wide(one.body, columns[0].size)).all()), None)
+
+
+def chance_of_repeat(columns, n_batches):
+    """Return the approximate chance that one of `n_batches` other batches has these counts.
+
+    Two independent counts of variance v are equal with probability ``1 / (2 sqrt(pi v))``. Trials
+    of equal size may be a split that was fixed, and say nothing.
+    """
+    trials, sums = (one[columns[0] > 0] for one in columns[:2])
+    if (sums != np.floor(sums)).any() or (sums < 0).any() or (sums > trials).any():
+        return 0.0  # values, not successes
+    variances = sums * (1.0 - sums / trials)
+    if trials.max() - trials.min() > 1:
+        variances = np.append(variances, trials[1:])
+    logs = -0.5 * np.log(np.maximum(4.0 * math.pi * variances, 1.0))
+    return min(1.0, n_batches * math.exp(logs.sum()))
+
+
+def are_growing(found, columns):
+    """Return True if no count fell in three batches, and those that changed grew each time.
+
+    So do running totals, with an arm that was stopped too. Days do by chance, about one time in
+    a thousand for two arms.
+    """
+    n_arms = columns[0].size
+    rows = [wide(one.body, n_arms) for one in list(found.values())[1 - GROWING:]] + [columns]
+    if len(rows) < GROWING:
+        return False
+    steps = [np.diff([row[at] for row in rows], axis=0) for at in (0, 1)]
+    was_there = rows[0][0] > 0
+    grows = (steps[0] > 0).all(axis=0) & was_there
+    stays = ~(steps[0] != 0).any(axis=0) & ~(steps[1] != 0).any(axis=0)
+    return bool((grows | stays).all() and grows.any() and (steps[1][:, grows] >= 0).all()
+                and (steps[1] > 0).any())

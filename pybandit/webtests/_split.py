@@ -1,0 +1,114 @@
+"""Test of the split of visits, updated with every batch of counts."""
+
+import math
+
+import numpy as np
+
+from pybandit.betting._mismatch import log_mismatch
+from pybandit.webtests.results import SplitCheck
+
+# a false alarm, ever, has at most this probability
+ALPHA = 0.01
+
+
+class Split:
+    """State of the test of the split.
+
+    Each set of shares has a mixture of its own. Given the past each mixture has mean 1, so
+    their product is a martingale too.
+
+    Attributes
+    ----------
+    shares : ndarray of float64
+        Share of each arm in the last batch; 0 if the arm is out of the test.
+    counts : ndarray of int64
+        Visits under these shares.
+    past : float
+        Log of the product of the mixtures under earlier shares.
+    most : float
+        The largest log of the product so far.
+    """
+
+    def __init__(self, shares=(), counts=(), past=0.0, most=0.0):
+        self.shares, self.counts = np.array(shares, np.float64), np.array(counts, np.int64)
+        self.past, self.most = past, most
+
+    def part(self):
+        """Return what `__init__` takes."""
+        return {"shares": self.shares, "counts": self.counts, "past": self.past,
+                "most": self.most}
+
+    def take(self, trials, shares):
+        """Take a batch; arms without a share do not count."""
+        shares, n_new = np.array(shares, np.float64), len(shares) - self.shares.size
+        self.shares = np.append(self.shares, np.zeros(n_new))
+        self.counts = np.append(self.counts, np.zeros(n_new, np.int64))
+        if not np.array_equal(self.shares, shares):
+            self.past += self._log()
+            self.shares, self.counts = shares, np.zeros(shares.size, np.int64)
+        self.counts += np.where(shares > 0, trials, 0)
+        self.most = max(self.most, self.past + self._log())
+
+    def _log(self):
+        here = self.shares > 0
+        return log_mismatch(self.counts[here], self.shares[here]) if here.any() else 0.0
+
+    @property
+    def is_off(self):
+        """True if the product has ever reached 1 / ALPHA."""
+        return self.most >= -math.log(ALPHA)
+
+    def check(self, names):
+        """Return the `SplitCheck`, None before any batch."""
+        if not self.shares.size:
+            return None
+        arms = np.flatnonzero(self.shares)
+        return SplitCheck(names=[names[arm] for arm in arms], trials=self.counts[arms],
+                          shares=self.shares[arms], p_value=math.exp(-self.most),
+                          mismatch=self.is_off)
+
+
+def shares_now(policy, weights):
+    """Return the share of each arm in the next batch; None if there is nothing to test.
+
+    Parameters
+    ----------
+    policy : CountedPolicy
+    weights : list of float or None
+        Shares of the first arms given to `WebTest.create`. None: equal for a race on counts, and
+        no test for a policy that shares out visits by results.
+
+    Notes
+    -----
+    An arm that was added takes part after the first batch in which it had visits: of that one
+    it had perhaps only a part.
+    """
+    late = len(policy.names_added)
+    if policy.race is None:
+        return None if weights is None else _shares(np.array(weights))
+    race, here = policy.race, np.zeros(policy.n_arms, dtype=bool)
+    weights = [1.0] * (policy.n_arms - late) if weights is None else weights
+    here[race.survivors] = True
+    here[policy.n_arms - late:] &= race.pulls[policy.n_arms - late:] > 0
+    return _shares(np.where(here, weights_of(policy, weights), 0.0))
+
+
+def weights_of(policy, weights):
+    """Return the weights of all arms; of those that were added, the mean of the first arms'."""
+    if weights is None:
+        return None
+    return np.append(weights, np.full(len(policy.names_added), np.mean(weights)))
+
+
+def _shares(weights):
+    return weights / weights.sum() if (weights > 0).sum() > 1 else None
+
+
+def mismatch_words(check):
+    """Return a mismatch of the split in words."""
+    total = int(check.trials.sum())
+    found = ", ".join(f"{name} {n:,} ({share:,.0f} expected)" for name, n, share in zip(
+        check.names[:6], check.trials.tolist(), (check.shares * total).tolist(), strict=False))
+    return (f"visits are not split by the shares, p = {check.p_value:.2g}: {found}"
+            f"{', ...' * (len(check.names) > 6)}. A redirect, a filter of robots or lost logs "
+            "of one arm may be the cause; no guarantee holds until it is found")

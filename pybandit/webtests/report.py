@@ -1,0 +1,70 @@
+"""A web test as one HTML page that needs nothing else."""
+
+import os
+
+import numpy as np
+
+from pybandit.report import page
+from pybandit.webtests._report_counts import counted_parts, counted_tiles
+from pybandit.webtests._report_facts import facts_of
+from pybandit.webtests.webtest import WebTest
+
+
+def write_report(test: WebTest, path: str | os.PathLike[str], *, title: str | None = None) -> None:
+    """Write what is known of a web test as one HTML page.
+
+    Parameters
+    ----------
+    test : WebTest
+        At any time.
+    path : str or path-like
+        The page, whole or not at all; an older one is replaced.
+    title : str, optional
+        By default the policy and the test's file.
+
+    Raises
+    ------
+    ValueError, StudyError, OSError
+        As `pybandit.lab.write_report`.
+
+    Notes
+    -----
+    O(arms x batches). The page has the arms, with Wilson's intervals if the counts are of
+    successes, the check of the split, rates over the batches, the last 24 batches, and the log's
+    digest.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import pybandit as pb
+    >>> test = pb.webtests.WebTest.create(":memory:", pb.CountRace(2), arms=["old", "new"])
+    >>> _ = test.tell_counts({"old": (2500, 100), "new": (2500, 150)}, key="Monday")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = pathlib.Path(folder, "report.html")
+    ...     pb.webtests.write_report(test, page)
+    ...     "Monday" in page.read_text("utf-8")
+    True
+    """
+    facts = facts_of(test)
+    title = page.title_of(facts) if title is None else title
+    page.write_page(path, page.page(title, _content(facts, title)))
+
+
+def page_text(test: WebTest) -> str:
+    """What `write_report` writes."""
+    return page.page(*titled_content(test)[:2])
+
+
+def titled_content(test: WebTest) -> tuple[str, str, str]:
+    """Title and content of a report, and the digest that it is of."""
+    facts = facts_of(test)
+    title = page.title_of(facts)
+    return title, _content(facts, title), facts.status.head
+
+
+@np.errstate(all="ignore")
+def _content(facts, title):
+    """What a page shows, between its head and its end."""
+    return page.content(
+        title, page.summary(facts.status, counted_tiles(facts)), *counted_parts(facts),
+        page.record(facts, "", "batch", lambda body: body.get("key", "")))

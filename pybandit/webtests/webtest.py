@@ -1,0 +1,327 @@
+"""A test of pages by counts that lasts days, in one file."""
+
+import importlib.util
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from pybandit._shared.checks import MOST_PULLS, check_integer, shown
+from pybandit._shared.types import ArrayLike, Ints
+from pybandit.betting import CountRace
+from pybandit.studies._create import created
+from pybandit.studies._races import as_policy
+from pybandit.studies._recorder import reading, writing
+from pybandit.studies.study import Study, opened
+from pybandit.webtests import _log as count_log
+from pybandit.webtests._base import WEBTEST, checked_shares
+from pybandit.webtests._counts import split_of
+from pybandit.webtests._policy import counted_type
+from pybandit.webtests._split import weights_of
+from pybandit.webtests._tells import CountTells
+from pybandit.webtests.results import CountAmendment, WebTestStatus
+
+
+class WebTest(CountTells):
+    """A test told by counts, a day at a time; in one file that survives crashes.
+
+    Made by `WebTest.create` or `WebTest.open`. It is made of a `Study`: when a method that
+    changes the test returns, the change is on the disk, and several processes and threads may
+    use one test at once. It asks for no batches: `split` says how the next visits are shared
+    out, and `tell_counts` records what came of them.
+
+    Attributes
+    ----------
+    study : Study
+        The log below.
+    path : str
+    names : tuple of str
+    settings : dict
+    policy : CountRace, Policy or race
+        A copy.
+
+    Notes
+    -----
+    A file in use has part of its log in ``<path>-wal``: copy both, or close the test first.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> test = pb.webtests.WebTest.create(":memory:", pb.CountRace(2), arms=["old", "new"])
+    >>> test.split(5000)
+    array([2500, 2500])
+    >>> test.tell_counts({"old": (2500, 100), "new": (2500, 150)}, key="Monday")
+    TellResult(n_new=2, n_known=0, complete=True)
+    >>> test.recommend().best_names, test.status().done
+    (['new'], False)
+    """
+
+    @classmethod
+    def create(cls, path: str | os.PathLike[str], policy: Any, arms: Sequence[str] | None = None, *,
+               shares: ArrayLike | None = None, who: str | None = None,
+               settings: dict[str, Any] | None = None, overwrite: bool = False) -> Self:
+        """Begin a test.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file to make, or ``":memory:"``. A crash leaves none of it or all, and
+            perhaps a draft, ``<path>.*.new``, of no use to anybody.
+        policy : CountRace, Policy or race
+            Fresh or used; the test has its own copy. `CountRace` finds the best page;
+            ``ThompsonSampling(..., batch_size=b)`` sends more visits to pages that do well. Any
+            other policy or race takes successes and failures: see `tell_counts`.
+        arms : sequence of str, optional
+            Unique names of the pages, one per arm; by default "0", "1", ...
+        shares : array_like of float, shape (n_arms,), optional
+            Weights above 0 by which visits are split among the arms. `split` uses them, and a
+            sequential test compares the visits with them (`WebTestStatus.split`). By default
+            equal for `CountRace`, and no test for other policies.
+        who : str, optional
+            Who records; by default user@host.
+        settings : dict, optional
+            As in `Study.create`.
+        overwrite : bool, default False
+            Whether an existing file is replaced; nobody may be using it.
+
+        Raises
+        ------
+        FileExistsError
+            If the file exists.
+        ValueError, TypeError
+            If an argument is not as above.
+        StudyError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import pybandit as pb
+        >>> test = pb.webtests.WebTest.create("buttons.db", pb.CountRace(3),
+        ...                                   arms=["red", "green", "blue"], shares=[2, 1, 1])
+        >>> test
+        <WebTest 'buttons.db': CountRace, 3 arms>
+        >>> test.close()
+        """
+        if not isinstance(policy, CountRace):
+            policy = as_policy(policy)
+        counted = counted_type(type(policy))(policy)
+        more = {} if shares is None else {"shares": checked_shares(shares, policy.n_arms)}
+        store = created(path, WEBTEST, counted, arms, who=who, settings=settings,
+                        overwrite=overwrite, **more)
+        return cls(Study(store, WEBTEST, type(policy), who))
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], *, policy_type: type | None = None,
+             who: str | None = None, without_log: bool = False) -> Self:
+        """Open a test that exists.
+
+        Parameters
+        ----------
+        path : str or path-like
+        policy_type : type, optional
+            The policy's class, if it is not one of pybandit's policies.
+        who : str, optional
+            As in `create`.
+        without_log : bool, default False
+            True to continue without the changes in ``<path>-wal`` if that file is lost.
+
+        Raises
+        ------
+        FileNotFoundError, ValueError, StudyDamagedError, StudyVersionError, StudyError
+            As `Study.open`; ValueError if the file is not that of a web test.
+
+        Examples
+        --------
+        >>> import pybandit as pb
+        >>> pb.webtests.WebTest.create("buttons.db", pb.CountRace(2), arms=["old", "new"]).close()
+        >>> with pb.webtests.WebTest.open("buttons.db", who="Ann") as test:
+        ...     print(test.split(10))
+        [5 5]
+        """
+        return cls(opened(WEBTEST, path, policy_type, who, without_log))
+
+    @reading
+    def status(self) -> WebTestStatus:
+        """Return what was told and is left, and the test of the split; a `WebTestStatus`."""
+        return WebTestStatus(**self._study._facts(),
+                             split=self._policy.counts.split.check(self._names))
+
+    @reading
+    def split(self, n: int) -> Ints:
+        """How the next n trials are shared out: what the policy asks for, scaled to n.
+
+        Parameters
+        ----------
+        n : int
+
+        Returns
+        -------
+        ndarray of int64, shape (n_arms,)
+            They add up to n. Evenly, or by `shares`, among the arms left of a race; for
+            ``ThompsonSampling(..., batch_size=b)`` the arms of the next b pulls. All to the
+            arm found, where the policy is done; evenly, where it finds none.
+
+        Examples
+        --------
+        >>> import pybandit as pb
+        >>> test = pb.webtests.WebTest.create(":memory:", pb.CountRace(3),
+        ...                                   arms=["old", "new", "odd"])
+        >>> test.split(5000)
+        array([1667, 1667, 1666])
+        >>> test.retire("odd", "it is broken on phones")
+        >>> test.split(5000)
+        array([2500, 2500,    0])
+        """
+        return split_of(self._policy, check_integer("n", n, 0, MOST_PULLS),
+                        weights_of(self._policy, self._shares))
+
+    @writing
+    def add_arm(self, name: str) -> int:
+        """One arm more from the next batch on: its number. What it is promised: `CountRace`.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Where the name is not text or there already, or the policy is no `CountRace`.
+        StudyError
+            As `tell`.
+
+        Examples
+        --------
+        >>> import pybandit as pb
+        >>> test = pb.webtests.WebTest.create(":memory:", pb.CountRace(2), arms=["old", "new"])
+        >>> test.add_arm("newer"), test.names
+        (2, ('old', 'new', 'newer'))
+        """
+        if not isinstance(name, str) or not name:
+            raise TypeError(f"name must be text that is not empty; got {shown(name)}")
+        if name in self._names.tolist():
+            raise ValueError(f"name must be new; got {name!r}, which is arm "
+                             f"{self._names.tolist().index(name)}")
+        self._check_open_to("arms that are added")
+        self._study._record("arm", {"name": name}, None)
+        self._study._name_arms()
+        return int(self._names.size) - 1
+
+    @writing
+    def retire(self, arm: str, reason: str) -> None:
+        """Take an arm out, and record why; again is fine. What is promised then: `CountRace`.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Where there is no such arm, it is the last one, the reason is no text, or the policy
+            is no `CountRace`.
+        StudyError
+            As `tell`.
+
+        Examples
+        --------
+        >>> import pybandit as pb
+        >>> test = pb.webtests.WebTest.create(":memory:", pb.CountRace(3),
+        ...                                   arms=["old", "new", "odd"])
+        >>> test.retire("odd", "it is broken on phones")
+        >>> test.policy.survivors
+        array([0, 1])
+        """
+        names = self._names.tolist()
+        if arm not in names:
+            raise ValueError(f"arm must be an arm of the study; got {shown(arm)}")
+        if not isinstance(reason, str) or not reason:
+            raise TypeError(f"reason must be text that is not empty; got {shown(reason)}")
+        self._check_open_to("arms that are retired")
+        if names.index(arm) not in self._policy.race.retired:
+            self._study._record("retire", {"arm": names.index(arm), "reason": reason}, None)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            if name in ("ask", "tell", "amend", "batch", "close_batch", "abandon", "history"):
+                raise AttributeError(f"a WebTest takes counts, by tell_counts; {name} is a method "
+                                     "of pybandit.Study")
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}",
+                                 name=name, obj=self)
+
+    def _check_open_to(self, what):
+        if not hasattr(self._policy, "add_arm"):
+            raise ValueError(f"policy must be a CountRace for {what}; got "
+                             f"{self._study._type.__name__}, which promises nothing for these")
+
+    def _columns_of_counts(self):
+        n_arms, rows = self._names.size, []
+        for batch, (key, one) in enumerate(count_log.recorded(self._study).items()):
+            trials, sums, squares = count_log.wide(one.body, n_arms)
+            rows += [(batch, key, arm, self._names[arm], trials[arm], sums[arm],
+                      np.nan if squares is None else squares[arm], one.when, one.who)
+                     for arm in np.flatnonzero(trials)]
+        kinds = {"batch": np.int64, "key": object, "arm": np.int64, "name": object,
+                 "trials": np.int64, "sum": np.float64, "squares": np.float64,
+                 "told_at": np.float64, "who": object}
+        if all(np.isnan(row[6]) for row in rows):
+            rows = [row[:6] + row[7:] for row in rows]
+            del kinds["squares"]
+        return {name: np.array([row[at] for row in rows], dtype=kind)
+                for at, (name, kind) in enumerate(kinds.items())}
+
+    @reading
+    def counts(self) -> Any:
+        """Return the present counts of every batch, one row per arm with trials.
+
+        Returns
+        -------
+        pandas.DataFrame, or dict of ndarray where pandas is not installed
+            Columns batch, key, arm, name, trials, sum, squares (if any are recorded), told_at
+            (seconds since 1970-01-01 UTC) and who: time and author of the last change.
+
+        Examples
+        --------
+        >>> import pybandit as pb
+        >>> test = pb.webtests.WebTest.create(":memory:", pb.CountRace(2), arms=["old", "new"],
+        ...                                   who="Ann")
+        >>> result = test.tell_counts({"old": (2500, 100), "new": (2500, 150)}, key="Monday")
+        >>> test.counts()[["key", "name", "trials", "sum"]]
+              key name  trials    sum
+        0  Monday  old    2500  100.0
+        1  Monday  new    2500  150.0
+        """
+        columns = self._columns_of_counts()
+        if importlib.util.find_spec("pandas") is None:
+            return columns
+        import pandas as pd
+
+        return pd.DataFrame(columns)
+
+    @reading
+    def _keys_known(self):
+        """Return the counts of each key: {key: {name: (trials, sum[, squares])}}."""
+        n_arms, names = self._names.size, self._names.tolist()
+        columns = {key: [one for one in count_log.wide(recorded.body, n_arms) if one is not None]
+                   for key, recorded in count_log.recorded(self._study).items()}
+        return {key: dict(zip(names, zip(*(one.tolist() for one in of), strict=True), strict=True))
+                for key, of in columns.items()}
+
+    @reading
+    def amendments(self) -> list[CountAmendment]:
+        """Return every correction of counts, one per arm, in the order of the log.
+
+        Examples
+        --------
+        >>> import pybandit as pb
+        >>> test = pb.webtests.WebTest.create(":memory:", pb.CountRace(2), arms=["old", "new"])
+        >>> result = test.tell_counts({"old": (2500, 100), "new": (2500, 150)}, key="Monday")
+        >>> result = test.amend_counts("Monday", {"new": (2500, 148)}, reason="2 refunds")
+        >>> [one] = test.amendments()
+        >>> one.key, one.name, one.sum_before, one.sum, one.reason
+        ('Monday', 'new', 150.0, 148.0, '2 refunds')
+        """
+        found, n_arms = [], self._names.size
+        for one, before in count_log.amendments(self._study):
+            new, old = count_log.wide(one.body, n_arms), count_log.wide(before, n_arms)
+            for arm in np.flatnonzero(~count_log.same(new, old)).tolist():
+                found.append(CountAmendment(
+                    event=one.event, key=one.body["key"], arm=arm, name=self._names[arm],
+                    trials_before=int(old[0][arm]), sum_before=float(old[1][arm]),
+                    trials=int(new[0][arm]), sum=float(new[1][arm]),
+                    reason=one.body["reason"], who=one.who, time=one.when))
+        return found

@@ -1,0 +1,166 @@
+"""What a report says of the answer: all of it, what is unknown, and readings beside rewards."""
+
+import re
+
+import numpy as np
+import pytest
+
+import pybandit as pb
+from lab.report_page import page_of
+from pybandit.lab import _report_facts as facts
+from pybandit.lab._normalise import readings_of
+from pybandit.lab.plates import Layout, Plates
+
+from studies import browser
+
+PLATES = Plates(Layout(2, 3), (0,), "virus", True, True, True)
+
+
+def few_plates(n=30, k=4, settings=None):
+    """Two batches of five pulls: most of the arms are never measured."""
+    study = pb.Study.create(":memory:", pb.policies.RoundRobin(n, k, batch_size=5, max_batches=2),
+                            settings=settings,
+                            arms=[f"gene <{i}>" for i in range(n)])
+    while (batch := study.ask()) is not None:
+        study.tell(batch.id, -np.log(0.1 * (1 + batch.arms)))
+    return study
+
+
+@pytest.mark.parametrize(("n", "k"), [(60, 40), (700, 500), (3000, 2000)])
+def test_every_arm_of_the_answer_is_in_the_plot(n, k, tmp_path):
+    """And in the table, of which a thousand are shown."""
+    study = pb.Study.create(":memory:",
+                            pb.policies.RoundRobin(n, k, batch_size=2 * n, max_batches=1))
+    batch = study.ask()
+    study.tell(batch.id, batch.arms + 0.25 * (np.arange(2 * n) % 2))
+    page, best = page_of(study, tmp_path), study.recommend().best_names
+    dots = [value for _, name, value in page.attributes if name == "class"]
+    assert dots.count("dot chosen") == k and dots.count("dot other") == 10
+    rows = [row[1] for row in page.rows if len(row) == 6 and row[0].isdigit()]
+    assert rows == best[:1000]
+    assert ("the first 1,000 of 2,000 arms" in page.text) == (k == 2000)
+    height = next(float(value.split()[3]) for _, name, value in page.attributes
+                  if name == "viewbox")
+    assert 500 < height < 1100 if n < 1000 else height < 2100
+
+
+def test_what_was_never_measured(tmp_path):
+    study = few_plates()
+    best, status = study.recommend(), study.status()
+    assert status.done and status.n_unmeasured == 20
+    assert best.unmeasured.tolist() == list(range(10, 30)) and best.unmeasured.dtype == np.int64
+    page = page_of(study, tmp_path)
+    assert "20 of 30 arms never measured: nothing is known of them" in page.text
+    assert page.tags["details"] == 1
+    assert all((f"gene <{i}>" in page.text) for i in range(10, 30))
+    assert "arms never measured20" in page.text
+
+
+def test_what_is_not_measured_yet(tmp_path):
+    study = pb.Study.create(":memory:", pb.policies.RoundRobin(4, 1, batch_size=2, max_batches=4))
+    assert study.status().n_unmeasured == 4
+    study.tell(study.ask().id, [0.1, 0.2])
+    assert study.recommend().unmeasured.tolist() == [2, 3]
+    assert "2 of 4 arms not measured yet" in page_of(study, tmp_path).text
+    # known, though the policy has it not before the batch is over
+    study.tell(study.ask().id, [0.4], positions=[0])
+    assert "1 of 4 arms not measured yet: nothing is known of it" in page_of(study, tmp_path).text
+    study.tell(1, [0.4], positions=[1])
+    assert "measured" not in page_of(study, tmp_path).text
+    assert study.status().n_unmeasured == 0
+
+
+def test_a_list_of_many(tmp_path, monkeypatch):
+    from pybandit.report import _tables as _report_tables
+
+    monkeypatch.setattr(_report_tables, "ARMS", 3)
+    page = page_of(few_plates(), tmp_path)
+    assert "gene <12> and 17 more" in page.text and "gene <13>," not in page.text
+
+
+def test_readings_beside_rewards(tmp_path):
+    """Minus the logarithm of parts of the controls: 0.1, 0.2, ... for the first genes."""
+    page = page_of(few_plates(settings=PLATES.settings()), tmp_path)
+    rows = {row[1]: row for row in page.rows}
+    assert rows["gene <0>"][:3] == ["1", "gene <0>", "2.303"]
+    assert rows["gene <0>"][3] == "0.1" and rows["gene <2>"][3] == "0.3"
+    assert rows["arm"][3] == "reading"
+    assert "sign and logarithm undone, in parts of the controls' mean" in page.text
+    assert "reading, in parts of the controls' mean; geometric mean" in page.text
+    # of the plates: the median of 0.1 to 0.5, and of 0.6 to 1
+    medians = {row[0]: row[8] for row in page.rows if len(row) == 9}
+    assert medians["0"] == "0.3" and medians["1"] == "0.8"
+
+
+@pytest.mark.parametrize(("how", "words"), [
+    ("percent", "in per cent of the controls' mean"), ("inhibition", "in per cent of inhibition")])
+def test_readings_by_the_controls(how, words, tmp_path):
+    plates = Plates(Layout(2, 3), (0,), normalise=how, flip=True, positives=(1,))
+    page = page_of(few_plates(settings=plates.settings()), tmp_path)
+    assert f"sign undone, {words}" in page.text and f"reading, {words}" in page.text
+
+
+def test_intervals_of_readings(tmp_path):
+    study = pb.Study.create(":memory:", pb.policies.RoundRobin(1, 1, batch_size=4, max_batches=1),
+                            settings=Plates(Layout(2, 3), log=True, flip=True).settings())
+    study.ask()
+    values = np.log([2.0, 4.0, 8.0, 16.0])
+    study.tell(0, -values)
+    page = page_of(study, tmp_path)
+    half = 3.182446305284263 * values.std(ddof=1) / 2
+    low, middle, high = np.exp(values.mean() + half * np.array([-1, 0, 1]))
+    (row,) = [row for row in page.rows if row[1:2] == ["0"]]
+    assert row[3] == f"{middle:.4g} ({low:.3g} to {high:.3g})"
+    assert "sign and logarithm undone; of several the geometric mean" in page.text
+
+
+@pytest.mark.parametrize("settings", [None, Plates(Layout(2, 3), (0,)).settings()])
+def test_no_readings_where_they_are_the_rewards(settings, tmp_path):
+    assert "reading" not in re.sub("the readings\\.", "",
+                                   page_of(few_plates(settings=settings), tmp_path).text)
+
+
+@pytest.mark.parametrize("log", [False, True])
+@pytest.mark.parametrize("flip", [False, True])
+def test_readings_are_rewards_turned_back(log, flip):
+    plates = Plates(Layout(2, 3), log=log, flip=flip)
+    readings = np.array([0.5, 2.0, 3.0, np.nan])
+    rewards = np.log(readings) if log else readings
+    assert readings_of(-rewards if flip else rewards, plates) == pytest.approx(
+        readings, nan_ok=True)
+
+
+def test_facts_of_a_study_that_is_used_up(tmp_path):
+    """An arm that only the policy has measured, before the study, is not unknown."""
+    policy = pb.policies.UCB1(2)
+    policy.tell(policy.ask(), np.zeros(2))
+    study = pb.Study.create(":memory:", policy)
+    assert facts.facts_of(study).unmeasured.size == 0 == study.status().n_unmeasured
+
+
+def test_notebooks():
+    study = few_plates()
+    shown = study._repr_html_()
+    assert "gene &lt;9&gt;" not in shown and "<td>gene &lt;0&gt;</td><td>2.303</td>" in shown
+    assert "2 batches and 10 pulls spent; done" in shown
+    assert "20 arms without a result" in shown and shown.count("<tr>") == 5
+    assert study.recommend()._repr_html_() in shown
+    study.close()
+    assert study._repr_html_().startswith("<code>&lt;Study &#x27;:memory:&#x27;: RoundRobin")
+    fresh = pb.Study.create(":memory:", pb.policies.UCB1(50))
+    fresh.ask()
+    shown = fresh._repr_html_()
+    assert "No result yet" in shown and "batch 0 is out, 50 not" in shown
+    many = pb.Study.create(":memory:", pb.policies.RoundRobin(50, 30, batch_size=50, max_batches=1))
+    many.tell(many.ask().id, np.arange(50.0))
+    assert "and 10 more" in many._repr_html_() and "without a result" not in many._repr_html_()
+
+
+@pytest.mark.skipif(browser.program() is None, reason="needs Chromium")
+def test_long_answers_on_a_phone(tmp_path):
+    from lab.test_report import frames_of
+
+    study = few_plates(400, 300, PLATES.settings())
+    page_of(study, tmp_path, title="Screen")
+    text, console = browser.dom(browser.framed(tmp_path / "report.html", 390, 320))
+    assert console == [] and frames_of(text) == [[390, 390, "Screen"], [320, 320, "Screen"]]

@@ -1,0 +1,305 @@
+"""The report of a study that is told counts: its arms, their rates, the batches."""
+
+import re
+import sqlite3
+from contextlib import closing
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+import pybandit as pb
+from lab.report_page import Page, page_of
+from lab.test_report import EVIL, frames_of
+from pybandit._shared.html import number
+from pybandit.errors import StudyDamagedError
+from pybandit.serving._live import Live
+from pybandit.studies._codec import decode, encode
+from pybandit.webtests import WebTest
+from pybandit.webtests import _report_facts as facts
+from pybandit.webtests._report_counts import means_so_far
+from pybandit.webtests.report import page_text
+
+from studies import browser
+from studies.test_odd_rows import put, sign
+
+DASH = "–"
+# what is said of batches that are asked for
+OF_WELLS = r"\b(wells?|plates?|lost|late|out)\b|No results yet|asked for yet\."
+
+
+def shop(rates=(0.04, 0.042, 0.05), names=("old", "blue", "video"), days=9, n=1667, **options):
+    """A test of pages over so many days."""
+    study = WebTest.create(":memory:", pb.CountRace(len(names), **options), arms=names)
+    rng = np.random.default_rng(2)
+    for day in range(days):
+        study.tell_counts({name: (n, int(rng.binomial(n, rate)))
+                           for name, rate in zip(names, rates, strict=True)}, key=f"day {day}")
+    return study
+
+
+def totals(study, name):
+    """Trials and the sum of an arm, by the study's own table."""
+    table = study.counts()
+    ours = np.asarray(table["name"]) == name
+    return int(np.asarray(table["trials"])[ours].sum()), np.asarray(table["sum"])[ours].sum()
+
+
+def arm_rows(page):
+    """The rows of the first table, by the arms' names, in order."""
+    rows = page.rows[1:]
+    return {row[0]: row[1:] for row in rows[:next(i for i, row in enumerate(rows)
+                                                  if row[0] in ("batch", "event"))]}
+
+
+def test_a_winner(tmp_path):
+    study = shop()
+    page, race = page_of(study, tmp_path), study.policy
+    assert study.status().done and not re.search(OF_WELLS, page.text)
+    rows = arm_rows(page)
+    assert list(rows) == ["video", "blue", "old"]
+    for arm, (name, word) in enumerate([("old", "dropped"), ("blue", "dropped"),
+                                        ("video", "winner")]):
+        n, hits = totals(study, name)
+        low, high = binomtest(int(hits), n).proportion_ci(0.95, "wilson")
+        assert rows[name] == [word, f"{n:,}", f"{hits:,.0f}", number(hits / n), number(low),
+                              number(high), number(race.capital[arm])]
+    assert page.rows[0][3:5] == ["successes", "rate"]
+    assert page.rows[0][-1] == "bets against (leaves at 40)"
+    assert "made 40 of 1" in page.text and "probability at most 0.05" in page.text
+    assert "Simpson" in page.text and "only within batches" in page.text
+    assert "not adjusted for looking" in page.text and "Wilson's" in page.text
+    assert "pulls spent45,009" in page.text and "batches told9" in page.text
+    # intervals, rates so far, trials
+    assert page.tags["figure"] == 3 and "Trials of each arm" in page.text
+
+
+def test_batches_the_last_first(tmp_path):
+    study = shop(days=3)
+    page, table = page_of(study, tmp_path), study.counts()
+    at = next(i for i, row in enumerate(page.rows) if row[0] == "batch")
+    assert page.rows[at][:3] == ["batch", "trials", "rate"]
+    assert sorted(page.rows[at][3:]) == ["blue", "old", "video"]
+    for batch, row in zip((2, 1, 0), page.rows[at + 1:], strict=False):
+        ours = np.asarray(table["batch"]) == batch
+        sums = dict(zip(np.asarray(table["name"])[ours], np.asarray(table["sum"])[ours],
+                        strict=True))
+        assert row[:3] == [f"day {batch}", "5,001", number(sum(sums.values()) / 5001)]
+        assert row[3:] == [f"{number(sums[name] / 1667)} of 1,667" for name in page.rows[at][3:]]
+
+
+def test_arms_that_come_and_go(tmp_path):
+    study = shop(days=4, delta=1e-3)
+    assert not study.policy.done
+    study.add_arm("form")
+    study.retire("blue", "it is broken")
+    for day in range(4, 12):
+        study.tell_counts({"old": (900, 20), "video": (900, 90), "form": (900, 95)},
+                          key=f"day {day}", repeated=True)
+    page = page_of(study, tmp_path)
+    rows = arm_rows(page)
+    assert {name: row[0] for name, row in rows.items()} == {
+        "form": "left", "video": "left", "blue": "retired", "old": "dropped"}
+    # who left is after those that are left, whatever the rate; bets against a retired arm: none
+    assert list(rows) == ["form", "video", "blue", "old"]
+    assert rows["blue"][-1] == DASH and float(rows["old"][-1].replace(",", "")) > 2000
+    assert rows["form"][1] == f"{8 * 900:,}" and "2 in play" in page.text
+    day_0 = next(row for row in page.rows if row[0] == "day 0")
+    assert day_0[3] == DASH and day_0[4].endswith("of 1,667")
+
+
+def test_who_is_left_has_won_nothing(tmp_path):
+    study = shop(names=("old", "new"), rates=(0.04, 0.04), days=2)
+    study.retire("old", "it is old")
+    assert study.status().done
+    rows = arm_rows(page_of(study, tmp_path))
+    assert rows["new"][0] == "left" and rows["old"][0] == "retired"
+
+
+def test_an_arm_without_trials(tmp_path):
+    study = shop()
+    study.add_arm("form")
+    page = page_of(study, tmp_path)
+    assert arm_rows(page)["form"] == ["left", "0", "0", DASH, DASH, DASH, "1"]
+    assert "arms not measured yet1" in page.text
+
+
+@pytest.mark.parametrize("value_range", [(0, 10), (-5, 5), (0, 1)])
+def test_sums_of_other_rewards_have_no_interval(value_range, tmp_path):
+    study = WebTest.create(":memory:", pb.CountRace(2, value_range=value_range), arms=["a", "b"])
+    for day in range(3):
+        study.tell_counts({"a": (100, 12.5), "b": (90, 54)}, key=f"{day}", repeated=True)
+    page = page_of(study, tmp_path)
+    rows = arm_rows(page)
+    assert rows["a"][1:6] == ["300", "37.5", "0.125", DASH, DASH]
+    assert rows["b"][1:6] == ["270", "162", "0.6", DASH, DASH]
+    assert page.rows[0][3:5] == ["sum", "mean"] and page.tags["figure"] == 3
+    assert "There are no intervals" in page.text and "Wilson" not in page.text
+
+
+@pytest.mark.parametrize("policy, has_interval", [
+    (lambda: pb.CountRace(2, value_range=(0, 2)), False),
+    (lambda: pb.policies.ThompsonSampling(2, rng=1, law="gaussian"), False),
+    (lambda: pb.policies.ThompsonSampling(2, rng=1), True), (lambda: pb.policies.UCB1(2), True),
+    (lambda: pb.policies.TopTwo(2, stopping=pb.stopping.GLR(delta=0.1, law="gaussian"), rng=1),
+     True)])
+def test_whole_sums_are_successes_only_where_no_reward_is_beyond_1(policy, has_interval, tmp_path):
+    study = WebTest.create(":memory:", policy(), arms=["a", "b"])
+    study.tell_counts({"a": (100, 12), "b": (90, 54)})
+    page = page_of(study, tmp_path)
+    assert ("Wilson" in page.text) == has_interval
+    low, high = binomtest(12, 100).proportion_ci(0.95, "wilson")
+    assert arm_rows(page)["a"][4:6] == ([number(low), number(high)] if has_interval
+                                        else [DASH, DASH])
+
+
+def test_whiskers_are_as_long_as_wilsons(tmp_path):
+    study = WebTest.create(":memory:", pb.CountRace(2), arms=["few", "many"])
+    study.tell_counts({"few": (40, 3), "many": (40, 20)})
+    page, found = page_of(study, tmp_path), facts.facts_of(study)
+    kinds = {("few", "other"): 3, ("many", "chosen"): 20}
+    for (name, kind), hits in kinds.items():
+        low, high = binomtest(hits, 40).proportion_ci(0.95, "wilson")
+        arm = study.names.index(name)
+        assert found.arms.below[arm] == pytest.approx(hits / 40 - low)
+        assert found.arms.above[arm] == pytest.approx(high - hits / 40)
+        drawn = re.search(rf'class="whisker {kind}" d="M([\d.]+) [\d.]+L([\d.]+) [\d.]+"/>'
+                          rf'<circle class="dot {kind}" cx="([\d.]+)"', page_text(study))
+        start, end, middle = map(float, drawn.groups())
+        assert (middle - start) / (end - start) == pytest.approx(
+            (hits / 40 - low) / (high - low), abs=0.01)
+    assert page.tags["figure"] == 2  # of one batch there is no line
+
+
+def test_told_one_by_one(tmp_path):
+    """A policy that asks for what it wants: rates are of all that was told."""
+    study = WebTest.create(":memory:", pb.policies.UCB1(12), arms=[f"page {i}" for i in range(12)])
+    rng = np.random.default_rng(1)
+    for day in range(5):
+        study.tell_counts({name: (100, int(rng.binomial(100, 0.05 * (1 + arm))))
+                           for arm, name in enumerate(study.names)}, key=f"day {day}", rng=day)
+    page, status = page_of(study, tmp_path), study.status()
+    n_waiting = 6000 - status.n_pulls
+    assert n_waiting > 0 and f"trials that wait{n_waiting:,}" in page.text
+    assert f"6,000 trials told the policy has asked for {status.n_pulls:,}" in page.text
+    assert "race" not in page.text and "bets" not in page.text and "policy's mean" not in page.text
+    assert not re.search(OF_WELLS, page.text)
+    rows = arm_rows(page)
+    assert len(rows) == 12 and all(row[0] == "left" and row[1] == "500" for row in rows.values())
+    for name, row in rows.items():
+        assert row[2] == f"{totals(study, name)[1]:,.0f}"
+    head = next(row for row in page.rows if row[0] == "batch")
+    assert len(head) == 3 + 8 and "the rate of the 8 that lead" in page.text
+    assert head[3:] == list(rows)[:8]
+
+
+def test_a_used_policy_has_means_of_its_own(tmp_path):
+    policy = pb.policies.UCB1(2)
+    policy.tell(policy.ask(), np.zeros(2))
+    study = WebTest.create(":memory:", policy, arms=["a", "b"])
+    study.tell_counts({"a": (1, 1), "b": (1, 1)}, rng=1)
+    page = page_of(study, tmp_path)
+    assert "rewards from before the study" in page.text
+    assert page.rows[0][-1] == "policy's mean" and arm_rows(page)["a"][-1] == "0.5"
+
+
+@pytest.mark.parametrize("make, dropped", [
+    (lambda: pb.policies.SequentialHalving(5, budget=200), 4),
+                                           (lambda: pb.policies.BatchSAR(5, 2, batch_size=2,
+                                                                         max_batches=30), 3),
+    (lambda: pb.policies.Uniform(5, budget=40), 0)])
+def test_the_answer_of_a_policy_that_is_done_is_first(make, dropped, tmp_path):
+    study, rng = WebTest.create(":memory:", make()), np.random.default_rng(3)
+    for seed in range(12):
+        study.tell_counts({name: (100, int(rng.binomial(100, 0.5))) for name in study.names},
+                          rng=seed)
+    best, page = study.recommend().best_names, page_of(study, tmp_path)
+    rows = arm_rows(page)
+    assert study.status().done and list(rows)[:len(best)] == best
+    words = [row[0] for row in rows.values()]
+    assert words[:len(best)] == ["answer"] * len(best) and words.count("dropped") == dropped
+    assert "winner" not in words and "left" not in words
+
+
+def test_names_and_keys_are_text(tmp_path):
+    study = WebTest.create(":memory:", pb.CountRace(len(EVIL)), arms=EVIL)
+    for name in EVIL:
+        study.tell_counts(dict.fromkeys(EVIL, (30, 4)), key=f"{name} <b>day</b>", repeated=True)
+    page = page_of(study, tmp_path)
+    assert page.tags["b"] == 0
+    assert list(arm_rows(page)) == EVIL
+    keys = [row[0] for row in page.rows if row[0].endswith("<b>day</b>")]
+    assert keys == [f"{name} <b>day</b>" for name in reversed(EVIL)]
+
+
+def test_nothing_told_yet(tmp_path):
+    study = WebTest.create(":memory:", pb.CountRace(3), arms=["old", "blue", "video"])
+    page = page_of(study, tmp_path)
+    assert "No results yet" in page.text and "Nothing was told yet" in page.text
+    assert "3 of 3 arms not measured yet" in page.text and page.tags["figure"] == 0
+    assert not re.search(r"\b(wells?|plates?|lost|late|out)\b", page.text)
+    study.tell_counts({"old": (0, 0)}, key="closed")
+    page = page_of(study, tmp_path)
+    assert "No results yet" in page.text and "batches told1" in page.text
+    assert ["closed", "0", DASH] in page.rows
+
+
+def test_many_batches_stay_small(tmp_path):
+    names, n = [f"page {i}" for i in range(50)], 3000
+    study = WebTest.create(":memory:", pb.policies.ThompsonSampling(50, rng=1), arms=names)
+    sums = np.random.default_rng(1).binomial(20, 0.1, (n, 50)).tolist()
+    for row in sums:
+        study.tell_counts(dict(zip(names, [(20, came) for came in row], strict=True)))
+    found, text = facts.facts_of(study), page_text(study)
+    page = Page(text)
+    assert len(text) < 100_000 and len(arm_rows(page)) == 50
+    assert f"pulls spent{n * 50 * 20:,}" in page.text and "Drawn at 300 of" in page.text
+    assert [row[0] for row in page.rows if len(row) == 11] == [
+        "batch", *map(str, reversed(range(n - 24, n))), f"{n - 24:,} before"]
+    before = page.rows[[row[0] for row in page.rows].index(f"{n - 24:,} before")]
+    assert before[1] == f"{(n - 24) * 1000:,}"
+    assert before[2] == number(np.sum(sums[:n - 24]) / ((n - 24) * 1000))
+    at, means = means_so_far(found.told, found.followed)
+    assert at.size == 300 and at[0] == 0 and at[-1] == n - 1
+    so_far = np.cumsum(sums, axis=0)[at][:, found.followed] / (20 * (at + 1.0))[:, None]
+    assert means == pytest.approx(so_far)
+    assert found.followed.tolist() == [study.recommend().best_arms[0], *[
+        arm for arm in np.argsort(-np.sum(sums, axis=0), kind="stable").tolist()
+        if arm != study.recommend().best_arms[0]][:7]]
+
+
+def test_the_live_page_has_the_same():
+    study = shop()
+    title, content, head = Live(SimpleNamespace(pages=study))._make()
+    assert head == study.status().head and "video" in content and "winner" in content
+    # but for the time at which it was made
+    was_made = r"<time>[^<]*</time>\.</p></section>"
+    assert re.sub(was_made, "", content) in re.sub(was_made, "", page_text(study))
+    assert title == "CountRace: :memory:"
+
+
+@pytest.mark.parametrize("changes", [
+    dict(trials=3.0), dict(sums=[1.0]), dict(key=3), dict(trials=np.full(9, 5)),
+    dict(trials=np.full(3, -5)), dict(trials=np.full(3, 2**62)), dict(sums=np.full(3, np.nan))])
+def test_counts_that_nobody_told(tmp_path, changes):
+    path = str(tmp_path / "pages.db")
+    with WebTest.create(path, pb.CountRace(3), arms=["a", "b", "c"]) as study:
+        study.tell_counts({"a": (4, 2), "b": (4, 1), "c": (3, 3)}, key="Monday")
+    with closing(sqlite3.connect(path)) as db:
+        ((body,),) = db.execute("SELECT body FROM log WHERE number = 1")
+    put(path, "log", "body", encode({**decode(body), **changes}), "number = 1")
+    sign(path)
+    with (WebTest.open(path) as study,
+          pytest.raises(StudyDamagedError, match="pages.db is damaged: log: event 1 does not "
+                              "hold counts")):
+        page_text(study)
+
+
+@pytest.mark.skipif(browser.program() is None, reason="needs Chromium")
+def test_on_a_phone(tmp_path):
+    study = shop(names=[f"{name}{i}" for i, name in enumerate(EVIL)], rates=[0.1] * len(EVIL),
+                 days=30)
+    assert page_of(study, tmp_path, title="Shop").tags["figure"] == 3
+    text, console = browser.dom(browser.framed(tmp_path / "report.html", 390, 320))
+    assert console == [] and frames_of(text) == [[390, 390, "Shop"], [320, 320, "Shop"]]
