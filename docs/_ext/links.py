@@ -14,8 +14,8 @@ from sphinx.util.nodes import make_refnode
 
 # in this order: a name that two modules have is the first one's
 MODULES = ("", "policies.", "evaluation.", "betting.", "racing.", "mcmc.", "studies.", "lab.",
-           "webtests.", "stopping.", "environments.", "simulation.", "montecarlo.", "model_selection.", "factors.",
-           "kernels.", "bounds.", "tables.", "errors.", "numba.")
+           "webtests.", "stopping.", "environments.", "simulation.", "montecarlo.",
+           "model_selection.", "factors.", "kernels.", "bounds.", "tables.", "errors.", "numba.")
 SPAN = re.compile(r"(?:pb\.|pybandit\.)?([A-Za-z_][\w.]*)(?:\(.*\))?$", re.DOTALL)
 
 

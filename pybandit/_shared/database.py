@@ -1,6 +1,6 @@
 """Open SQLite files, and run transactions on them. Nothing else in the package opens SQLite.
 
-A file from a stranger may contain anything. `_files.checked` and `check_header` examine it and
+A file from a stranger may contain anything. `database_files.checked` and `check_header` examine it and
 its neighbours before SQLite does, and `Database._guard` restricts what SQLite may do. [1]_
 
 The newest transactions of a file are in its log, ``<path>-wal``, until SQLite moves them into
@@ -293,3 +293,31 @@ def _address(path, access):
     options = {"rw": "mode=rw", "ro": "immutable=1", "draft": "mode=rwc"}[access]
     # as bytes: a file name need not be valid text
     return f"file:{quote(os.fsencode(path))}?{options}"
+
+
+def check_tables(path, db, made, kind="study"):
+    """Raises where a database has not the tables of `made`, or anything beside them but tables.
+
+    `made` are the statements that made it; what is an index may be missing. Who keeps tables of
+    their own in the file may.
+    """
+
+    def refuse(what):
+        raise StudyDamagedError(f"{path} is damaged or not a {kind}: {what}")
+
+    missing = {_plain(statement) for statement in made} - {""}
+    for type_, name, statement in db.execute("SELECT type, name, sql FROM sqlite_master"):
+        statement = _plain(statement)
+        if statement in missing:
+            missing.remove(statement)
+        # the statement is what SQLite goes by, whatever the type says
+        elif statement and not statement.upper().startswith("CREATE TABLE "):
+            refuse(f"it has the {type_} {name}, which is none of a {kind}")
+    for statement in sorted(missing):
+        if statement.startswith("CREATE TABLE "):
+            refuse(f"it has no table {statement.split()[2]} as it was made")
+
+
+def _plain(statement):
+    """As SQLite keeps it, in one line; of an index that follows from a table it keeps none."""
+    return " ".join(str(statement or "").replace("IF NOT EXISTS ", "").split())

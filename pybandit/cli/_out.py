@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pybandit._shared.cells import unguarded
 from pybandit._shared.files import check_regular, opened_regular
-from pybandit.tables._rows_of_file import is_workbook
+from pybandit.tables._sheet import is_workbook
 
 
 def say(arguments, known, text="", file=None):

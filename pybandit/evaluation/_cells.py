@@ -18,10 +18,9 @@ from collections.abc import MutableMapping
 
 from pybandit._shared import alive
 from pybandit._shared.checks import shown
-from pybandit._shared.database import PATIENCE, WRITES, Database, begin_writes
+from pybandit._shared.database import PATIENCE, WRITES, Database, begin_writes, check_tables
 from pybandit._shared.database_errors import BUSY, code_of, named
 from pybandit._shared.database_files import checked, published, size_of
-from pybandit._shared.database_tables import check_tables
 from pybandit._shared.errors import (
     PybanditWarning,
     StoreMismatchError,

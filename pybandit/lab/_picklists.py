@@ -15,8 +15,7 @@ from pybandit._shared.errors import UnreadableFileError
 from pybandit.lab._row_names import RowNames, row_number, well_parts
 from pybandit.lab._write import csv_of
 from pybandit.lab.plates import Layout
-from pybandit.tables._rows_of_file import opened
-from pybandit.tables._sheet import PLAIN, listed, rows_under, short
+from pybandit.tables._sheet import PLAIN, listed, opened, rows_under, short
 
 ECHO = ("Source Plate Name", "Source Well", "Sample Name", "Destination Plate Name",
         "Destination Well", "Transfer Volume")

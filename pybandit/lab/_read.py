@@ -12,8 +12,7 @@ from pybandit.lab._grids import Shape, read_grids
 from pybandit.lab._long import COLUMNS, read_long
 from pybandit.lab.plates import plate_number
 from pybandit.tables._markers import MARKERS, is_counted, is_marker, limit_of
-from pybandit.tables._rows_of_file import opened
-from pybandit.tables._sheet import PLAIN, Dialect, number, short
+from pybandit.tables._sheet import PLAIN, Dialect, number, opened, short
 
 __all__ = ["COLUMNS", "Reading", "read_plates"]
 

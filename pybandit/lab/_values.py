@@ -6,8 +6,7 @@ import numpy as np
 
 from pybandit._shared.errors import UnreadableFileError
 from pybandit.tables._arms import ARM_HEADERS
-from pybandit.tables._rows_of_file import opened
-from pybandit.tables._sheet import listed, number, short
+from pybandit.tables._sheet import listed, number, opened, short
 
 VALUE_HEADERS = "value", "prior", "score", "reading"
 

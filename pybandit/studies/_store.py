@@ -16,10 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from pybandit._shared.checks import MOST_PULLS
-from pybandit._shared.database import WRITES, Database, begin_writes
+from pybandit._shared.database import WRITES, Database, begin_writes, check_tables
 from pybandit._shared.database_errors import named
 from pybandit._shared.database_files import published, size_of
-from pybandit._shared.database_tables import check_tables
 from pybandit._shared.errors import StudyDamagedError, StudyVersionError
 from pybandit.studies._codec import encode
 from pybandit.studies._journal import Wells

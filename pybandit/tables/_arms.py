@@ -5,8 +5,7 @@ import re
 import numpy as np
 
 from pybandit._shared.errors import UnreadableFileError
-from pybandit.tables._rows_of_file import opened
-from pybandit.tables._sheet import PLAIN, listed, number, rows_under, short
+from pybandit.tables._sheet import PLAIN, listed, number, opened, rows_under, short
 
 ARM_HEADERS = ("arm", "name", "gene", "id")
 # of these alone a header is made: Gene Symbol, compound_id

@@ -9,11 +9,13 @@ import itertools
 import math
 import re
 import shlex
+from contextlib import contextmanager
+from pathlib import Path
 from typing import NamedTuple
 
 from pybandit._shared.cells import DELIMITERS, LOST, unguarded
 from pybandit._shared.errors import UnreadableFileError
-from pybandit._shared.files import Lines
+from pybandit._shared.files import Lines, opened_regular
 from pybandit.tables._markers import is_marker, limit_of
 from pybandit.tables._text import (
     MOST_TITLE,
@@ -29,10 +31,12 @@ from pybandit.tables._text import (
     utf8,
 )
 
-__all__ = ["MOST_TITLE", "PLAIN", "Dialect", "listed", "number", "rows_of", "rows_under", "short"]
+__all__ = ["MOST_TITLE", "PLAIN", "Dialect", "is_workbook", "listed", "number", "opened", "rows_of",
+           "rows_under", "short"]
 
 # no row that a plate reader writes is near these
 LONGEST_LINE, MOST_LINES, MOST_BYTES = 1_000_000, 1 << 20, 1 << 28
+WORKBOOKS = (".xlsx", ".xlsm")
 
 
 class Dialect(NamedTuple):
@@ -236,3 +240,35 @@ def _or_nan(text):
         return float(text)
     except ValueError:
         return math.nan
+
+
+def is_workbook(path):
+    """Whether a file of this name is a workbook."""
+    return Path(path).suffix.casefold() in WORKBOOKS
+
+
+@contextmanager
+def opened(path, headers=(), dialect=PLAIN, above=None):
+    """Rows of a file, (line, cells) each, from its header on.
+
+    Cells that cannot be read, such as dates, are refused when they are used. The list `above`
+    receives the text of the lines before the header.
+
+    Raises
+    ------
+    UnreadableFileError
+        Where the file cannot be read; what is raised within has the file's name before it.
+    """
+    try:
+        if is_workbook(path):
+            from pybandit.tables._xlsx import rows_of_workbook
+
+            with rows_of_workbook(path, headers, dialect, above) as rows:
+                yield rows
+        else:
+            with opened_regular(path) as file:
+                yield rows_of(file, headers, dialect, above)
+    except OSError as error:
+        raise UnreadableFileError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except UnreadableFileError as error:
+        raise UnreadableFileError(f"{path}: {error}") from None

@@ -8,8 +8,7 @@ import numpy as np
 
 from pybandit._shared.errors import UnreadableFileError
 from pybandit.betting._count_checks import outside
-from pybandit.tables._rows_of_file import opened
-from pybandit.tables._sheet import PLAIN, listed, number, short
+from pybandit.tables._sheet import PLAIN, listed, number, opened, short
 from pybandit.webtests._dates import date_key, day_first_in, is_date
 
 ROLES = "arm", "trials", "sum", "squares", "key"

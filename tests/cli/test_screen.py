@@ -280,3 +280,21 @@ def test_output_under_the_name_of_a_log_is_refused(side, capsys):
         cli.main(["screen", "next", "-o", f"study.db{side}"])
     assert f"must not be the name of a file and {side}" in capsys.readouterr().err
     assert not os.path.exists(f"study.db{side}")
+
+
+def test_study_works_on_files_of_all_kinds(folder, capsys):
+    plates = pb.lab.Plates(pb.lab.Layout(2, 3))
+    policy = pb.policies.RoundRobin(4, 1, batch_size=5, max_batches=3)
+    pb.Study.create("study.db", policy).close()
+    pb.lab.Screen.create("screen.db", policy, plates=plates).close()
+    pb.webtests.WebTest.create("webtest.db", pb.CountRace(2)).close()
+    for kind in ("study", "screen", "webtest"):
+        for action in (["status"], ["verify"], ["report", "-o", "page.html", "--title", "My own"]):
+            assert cli.main(["study", action[0], f"{kind}.db", *action[1:]]) == 0
+        assert "<h1>My own</h1>" in Path("page.html").read_text("utf-8")
+        said = capsys.readouterr().out
+        assert ("\nplates  2x3" in said) == (kind == "screen"), said
+    assert cli.main(["study", "close", "webtest.db", "0"]) == 2
+    assert "is a web test, which has no batches" in capsys.readouterr().err
+    assert cli.main(["screen", "next", "study.db"]) == 2
+    assert "is that of a study: pybandit.Study.open opens it" in capsys.readouterr().err

@@ -88,7 +88,8 @@ class Desk:
         functions = [call for call, *_ in calls]
         told = dict(self.told)
         if bits.below(2):
-            for (_, key, counts), result in zip(calls, together(study.study, functions), strict=True):
+            results = together(study.study, functions)
+            for (_, key, counts), result in zip(calls, results, strict=True):
                 self.heard(told, key, counts, result)
         else:
             results = caught(lambda: whole(study.study, functions))

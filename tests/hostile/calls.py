@@ -9,7 +9,7 @@ from pybandit.lab._read import read_plates
 from pybandit.lab._values import read_values
 from pybandit.lab.plates import Layout, Plates
 from pybandit.tables._arms import read_arms
-from pybandit.tables._rows_of_file import opened
+from pybandit.tables._sheet import opened
 from pybandit.tables._xlsx import workbook_of
 from pybandit.webtests._count_file import read_counts
 
