@@ -1,7 +1,7 @@
 """Open SQLite files, and run transactions on them. Nothing else in the package opens SQLite.
 
-A file from a stranger may contain anything. `database_files.checked` and `check_header` examine it and
-its neighbours before SQLite does, and `Database._guard` restricts what SQLite may do. [1]_
+A file from a stranger may contain anything. `database_files.checked` and `check_header` examine it
+and its neighbours before SQLite does, and `Database._guard` restricts what SQLite may do. [1]_
 
 The newest transactions of a file are in its log, ``<path>-wal``, until SQLite moves them into
 the file. A file that was moved without its log looks complete, only older. So the file has a

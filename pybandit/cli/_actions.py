@@ -122,9 +122,8 @@ def _place_of(arguments):
              if name is not None]
     if len(set(named)) > 1:
         raise ValueError(f"the file must be named once; got {named[0]} and --study {named[1]}")
-    if not named and arguments.action == "new":
-        raise ValueError(f"the file to make must be named: pybandit {arguments.command} new "
-                         "study.db ...")
+    if not named and (arguments.command, arguments.action) == ("screen", "new"):
+        raise ValueError("the file to make must be named: pybandit screen new study.db ...")
     return named[0] if named else "study.db"
 
 

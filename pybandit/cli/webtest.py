@@ -17,7 +17,7 @@ in short:
   pybandit webtest counts monday.csv                     # what came of them; again the next day
   pybandit webtest report -o report.html
 
-All but plan and new work on study.db in this folder, or on another one: --study FILE before
+All but plan work on study.db in this folder, or on another one: --study FILE before
 or after the action, or FILE as its first word. A file of counts is CSV or .xlsx with the
 columns arm, trials and successes (or sum), perhaps squares and key.
 

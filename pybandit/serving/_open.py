@@ -43,7 +43,9 @@ def method_of(found, name):
     """Return a method of what `open_any` returned; ValueError if files of its kind have none."""
     method = getattr(found, name, None)
     if method is None:
-        of = "a web test, which takes counts: tell_counts" if isinstance(found, WebTest) else (
-            "a study that asks for batches: tell")
-        raise ValueError(f"{name.strip('_')} is not of {of} takes its results")
+        name = name.strip("_")
+        if isinstance(found, WebTest):
+            raise ValueError(f"a web test is told counts, by tell_counts and amend_counts; got "
+                             f"{name}")
+        raise ValueError(f"a study is told results of batches, by tell and amend; got {name}")
     return method

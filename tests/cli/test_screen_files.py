@@ -8,10 +8,8 @@ import openpyxl
 import pytest
 
 import pybandit as pb
-from pybandit.cli import _screen_options as _study_options
-from pybandit.cli import study
-from pybandit.lab import _fill, _picklists
-from pybandit.lab import _read as _plate_read
+from pybandit.cli import _screen_options, screen
+from pybandit.lab import _fill, _picklists, _read
 from pybandit.lab.controls import readings_of
 
 from cli.screen_commands import GENES, NEW, as_json, digest, fill, ok, refused, rows_of
@@ -281,9 +279,9 @@ def test_a_robot_fills_the_plate(form, capsys):
 
 def test_options_are_those_of_the_studies():
     """They are written down twice, so that `pybandit --help` loads no SQLite."""
-    assert _study_options.FILLS == _fill.ORDERS
-    assert tuple(_study_options.HELP) == _plate_read.COLUMNS
-    assert study.FORMATS == ("long", "grid", *_picklists.HEADERS)
+    assert _screen_options.FILLS == _fill.ORDERS
+    assert tuple(_screen_options.HELP) == _read.COLUMNS
+    assert screen.FORMATS == ("long", "grid", *_picklists.HEADERS)
 
 
 def test_a_well_without_an_arm_and_a_plate_that_never_was_are_not_amended(capsys):

@@ -10,7 +10,8 @@ import pytest
 import pybandit as pb
 from pybandit import cli
 
-from cli.screen_commands import as_json, ok, refused, rows_of
+from cli import webtest_commands as webtest
+from cli.screen_commands import ok, refused, rows_of
 
 pytestmark = pytest.mark.usefixtures("folder")
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -224,31 +225,32 @@ def export(path, days):
 
 def check_counts(capsys, days, winner):
     """Compare all counts with those by day and variant, and the answer with the winner."""
-    rows = as_json(capsys, "counts")["counts"]
+    rows = webtest.as_json(capsys, "counts")["counts"]
     assert {(row["key"], row["name"]): (row["trials"], row["sum"]) for row in rows} == days
-    with pb.Study.open("study.db") as study:
+    with pb.webtests.WebTest.open("study.db") as study:
         assert study.status().done and study.recommend().best_names == [winner]
-    ok(capsys, "verify")
-    ok(capsys, "report", "-o", "report.html")
+    webtest.ok(capsys, "verify")
+    webtest.ok(capsys, "report", "-o", "report.html")
     assert winner in Path("report.html").read_text()
 
 
 def new_test(capsys):
-    ok(capsys, "new-ab", "--arms", ",".join(RATES))
+    webtest.ok(capsys, "new", "--arms", ",".join(RATES))
 
 
 def test_an_export_by_day_and_the_same_with_two_revised_days(capsys):
     new_test(capsys)
     days = history()
     first = export("export.csv", {at: row for at, row in days.items() if at[0] < "2026-11-09"})
-    assert "line 41, column 2: 'Grand total' is a row of totals" in refused(capsys, "counts", first)
+    said = webtest.refused(capsys, "counts", first)
+    assert "line 41, column 2: 'Grand total' is a row of totals" in said
     skip = "--skip", "Grand total"
-    assert "12 new, 0 already known" in ok(capsys, "counts", first, *skip)
+    assert "12 new, 0 already known" in webtest.ok(capsys, "counts", first, *skip)
     days |= {at: (users - 17, orders - 1) for at, (users, orders) in days.items()
              if at[0] in DAYS[3:5]}
     again = export("export (1).csv", days)
-    assert "--revised REASON amends them" in refused(capsys, "counts", again, *skip)
-    said = ok(capsys, "counts", again, *skip, "--revised", "late refunds")
+    assert "--revised REASON amends them" in webtest.refused(capsys, "counts", again, *skip)
+    said = webtest.ok(capsys, "counts", again, *skip, "--revised", "late refunds")
     assert "2026-11-01: Variant B" in said and "2 new, 10 already known, 2 amended" in said
     check_counts(capsys, days, "Variant A")
 
@@ -261,7 +263,7 @@ def test_an_export_of_running_totals(capsys):
         users, orders = (f"{one:,}".replace(",", ".") for one in totals[variant])
         lines.append(f"{day[8:]}.{day[5:7]}.{day[:4]};{variant};{users};{orders}")
     Path("totals.csv").write_text("\n".join(["Date;Variation;Visitors;Orders", *lines]))
-    assert "--decimal , --thousands . takes it" in refused(capsys, "counts", "totals.csv")
-    assert "14 new" in ok(capsys, "counts", "totals.csv", "--decimal", ",", "--thousands", ".",
-                          "--cumulative")
+    assert "--decimal , --thousands . takes it" in webtest.refused(capsys, "counts", "totals.csv")
+    assert "14 new" in webtest.ok(capsys, "counts", "totals.csv", "--decimal", ",",
+                                  "--thousands", ".", "--cumulative")
     check_counts(capsys, days, "Variant A")

@@ -14,7 +14,7 @@ from cli.screen_commands import digest
 from cli.webtest_commands import as_json, ok, refused
 
 pytestmark = pytest.mark.usefixtures("folder")
-NEW = ["new", "study.db", "--arms", "home,price,video"]
+NEW = ["new", "--arms", "home,price,video"]
 RATES = np.array([0.04, 0.05, 0.09])
 
 
@@ -90,13 +90,13 @@ def test_numbers_as_other_programs_write_them(capsys):
 
 def test_the_header_that_names_the_pages_is_said(capsys):
     Path("pages.csv").write_text("sample\nhome\nprice\n")
-    said = ok(capsys, "new", "study.db", "--arms", "pages.csv")
+    said = ok(capsys, "new", "--arms", "pages.csv")
     assert "2 arms under 'sample'; next: split" in said
 
 
 def test_more_traffic_to_what_does_well(capsys):
     Path("pages.csv").write_text("page one\npage two\n")
-    ok(capsys, "new", "study.db", "--arms", "pages.csv", "--thompson", 400, "--seed", 1)
+    ok(capsys, "new", "--arms", "pages.csv", "--thompson", 400, "--seed", 1)
     Path("all.csv").write_text("day,arm,trials,successes\n1,page one,200,5\n1,page two,200,30\n"
                                "2,page one,90,1\n2,page two,300,40\n")
     assert ok(capsys, "counts", "all.csv") == (
@@ -132,13 +132,12 @@ def test_files_that_are_refused(capsys):
     Path("day_0.csv").write_text("arm,trials,successes\nhome,100,99\n")
     assert "day_0.csv: home 5 of 100 -> 99 of 100" in refused(capsys, "counts", "day_0.csv")
     assert "none.csv: cannot be read" in refused(capsys, "counts", "none.csv")
-    assert "asks for no batches" in refused(capsys, "next")
     assert "'form'" in refused(capsys, "retire", "form", "--reason", "gone")
     assert "exists" in refused(capsys, *NEW)
 
 
 @pytest.mark.parametrize("arguments", [
-    ["new", "study.db", "--arms", "a,b", "--delta", "2"],
+    ["new", "--arms", "a,b", "--delta", "2"],
     ["plan", "--rates", "4%", "--visits", "9"],
     ["plan", "--rates", "4%,140%", "--visits", "9"], ["split", "-1"], ["retire", "a"]])
 def test_options_that_are_refused(arguments, capsys):
@@ -170,20 +169,20 @@ def test_counts_in_a_workbook(tmp_path):
 
 
 def test_names_in_a_list_are_without_the_spaces_around_them(capsys):
-    ok(capsys, "new", "study.db", "--arms", "home, price ,video")
+    ok(capsys, "new", "--arms", "home, price ,video")
     assert list(as_json(capsys, "split", 3)["split"]) == ["home", "price", "video"]
 
 
 def test_options_of_a_test_are_not_taken_for_traffic(capsys):
     """What is not used is refused."""
     for option in (["--delta", "0.1"], ["--values", "0", "30"]):
-        error = refused(capsys, "new", "study.db", "--arms", "a,b", "--thompson", 9, *option)
+        error = refused(capsys, "new", "--arms", "a,b", "--thompson", 9, *option)
         assert f"--thompson takes no {option[0]}" in error and digest() is None
-    assert "--seed" in refused(capsys, "new", "study.db", "--arms", "a,b", "--seed", 9)
-    assert "--values" in refused(capsys, "new", "study.db", "--arms", "a,b", "--values", 5, 0)
+    assert "--seed" in refused(capsys, "new", "--arms", "a,b", "--seed", 9)
+    assert "--values" in refused(capsys, "new", "--arms", "a,b", "--values", 5, 0)
 
 
-@pytest.mark.parametrize("arguments", [["new", "study.db", "--arms", "a,b", "--delta", "x"],
+@pytest.mark.parametrize("arguments", [["new", "--arms", "a,b", "--delta", "x"],
                                        ["plan", "--rates", "4x,5", "--visits", "9"]])
 def test_what_is_no_number_is_said_in_words(arguments, capsys):
     with pytest.raises(SystemExit):
@@ -212,8 +211,9 @@ def test_counts_that_cannot_be_name_the_page(capsys):
 def test_counts_that_are_recorded_are_not_amended(capsys):
     ok(capsys, *NEW)
     ok(capsys, "counts", day(0, {"home": 100, "price": 90, "video": 80}))
-    for action in (["close", 0], ["abandon", 0]):
-        assert "told counts" in refused(capsys, *action)
+    for action in ("close", "abandon"):
+        assert cli.main(["study", action, "0"]) == 2
+        assert "has no batches of wells: amend corrects its counts" in capsys.readouterr().err
 
 
 def test_an_export_of_counts_is_a_file_of_counts(capsys):

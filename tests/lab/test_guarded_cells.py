@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import pybandit as pb
 from pybandit import cli
 from pybandit._shared.cells import guarded, unguarded
+from pybandit.lab import Layout, Plates, Screen
 
 NAMES = ["=1+1", "+A", "-A", "@sum", "'=x", "''-y", "=HYPERLINK(\"http://x\")", "'quoted", "-5",
          "+1e3", "gene"]
@@ -42,10 +43,8 @@ def test_a_plate_and_an_export(suffix, tmp_path, monkeypatch):
     if suffix == "xlsx":
         pytest.importorskip("openpyxl")
     monkeypatch.chdir(tmp_path)
-    with pb.Study.create("study.db", pb.policies.RoundRobin(len(NAMES), 1, batch_size=len(NAMES),
-                                                            max_batches=2), NAMES,
-                         who="=me"):
-        pass
+    policy = pb.policies.RoundRobin(len(NAMES), 1, batch_size=len(NAMES), max_batches=2)
+    Screen.create("study.db", policy, NAMES, who="=me", plates=Plates(Layout(8, 12))).close()
     ok("next", "-o", f"plate.{suffix}")
     rows = cells_of(tmp_path / f"plate.{suffix}")
     names = {row[2] for row in rows[1:]}

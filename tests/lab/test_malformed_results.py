@@ -23,6 +23,7 @@ from pybandit.errors import UnreadableFileError
 from pybandit.lab._read import read_plates
 from pybandit.lab._write import plate_texts
 from pybandit.lab.plates import Layout, Plates
+from pybandit.lab.screen import Screen
 
 PLATES = Plates(Layout(4, 6), (5, 11, 17, 23), normalise=True, log=True)
 GENES = [f"gene {i}" for i in range(20)]
@@ -33,10 +34,8 @@ COLUMNS = ["plate", "well", "arm", "value"]
 def folder(tmp_path_factory):
     """A study of which plate 0 is recorded and plate 1 is out."""
     folder = tmp_path_factory.mktemp("studies")
-    with pb.Study.create(folder / "first.db",
-                         pb.policies.BatchSAR(20, 2, batch_size=20, max_batches=8, max_repeats=4),
-                         GENES,
-                         settings=PLATES.settings()) as study:
+    policy = pb.policies.BatchSAR(20, 2, batch_size=20, max_batches=8, max_repeats=4)
+    with Screen.create(folder / "first.db", policy, GENES, plates=PLATES) as study:
         study.tell(study.ask().id, np.linspace(0, 1, 20))
         batch = study.ask()
         (text,) = plate_texts(PLATES, batch.id, batch.names).values()

@@ -10,7 +10,7 @@ MONDAY = {"home": [1012, 41], "price": [994, 48]}
 
 @pytest.fixture
 def path(tmp_path):
-    pb.Study.create(tmp_path / "study.db", pb.CountRace(2), ["home", "price"]).close()
+    pb.webtests.WebTest.create(tmp_path / "study.db", pb.CountRace(2), ["home", "price"]).close()
     return tmp_path / "study.db"
 
 
@@ -44,6 +44,6 @@ def test_counts_are_told_and_corrected(path):
         assert said["split"]["trials"] == [3000, 1900]
         assert call(server.port, "POST", "/amend_counts", dict(
             key="monday", counts=MONDAY, reason="x"), token=READ)[0] == 403
-    with pb.Study.open(path) as study:
+    with pb.webtests.WebTest.open(path) as study:
         assert study.verify().n_batches == 2 and study.policy.pulls.tolist() == [3000, 1900]
         assert study.counts()["trials"].tolist() == [1010, 994, 1990, 906]

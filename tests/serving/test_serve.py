@@ -29,9 +29,8 @@ def policy():
 
 @pytest.fixture
 def path(tmp_path):
-    settings = Plates(Layout(2, 6), (0, 6)).settings()
-    pb.Study.create(tmp_path / "study.db", policy(), [f"gene {i}" for i in range(12)],
-                    settings=settings).close()
+    pb.lab.Screen.create(tmp_path / "study.db", policy(), [f"gene {i}" for i in range(12)],
+                         plates=Plates(Layout(2, 6), (0, 6))).close()
     return tmp_path / "study.db"
 
 

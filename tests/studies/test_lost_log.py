@@ -28,7 +28,8 @@ import os, signal, sys
 import pybandit as pb
 from studies.cases import measured
 path, n_batches, log_bytes = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-pb.studies._database.LOG_BYTES = log_bytes
+from pybandit._shared import database
+database.LOG_BYTES = log_bytes
 study = pb.Study.create(path, pb.policies.BatchSAR(30, 3, batch_size=8, max_batches=60,
                                                      max_repeats=2))
 for _ in range(n_batches):
