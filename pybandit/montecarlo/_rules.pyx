@@ -105,13 +105,18 @@ cdef class BanditRule(Rule):
 
     def __cinit__(self, int64_t n_arms, NativePolicy inner not None, int64_t per_reward,
                   bint has_costs):
-        if inner._serves_a_rule:
-            raise ValueError(f"policy must be fresh: {inner!r} serves another allocator")
-        inner._serves_a_rule = True
         self.inner, self.per_reward, self.has_costs = inner, per_reward, has_costs
         self.scales, self.waits = np.ones(n_arms), True
         self.held, self.held_costs = np.zeros((n_arms, 2)), np.zeros(n_arms)
         self.n_held = np.zeros(n_arms, dtype=np.int64)
+
+    cdef claim(self):
+        """Take the policy for this rule; the caller holds its guard."""
+        if self.inner._serves_a_rule or self.inner.n_pulls:
+            raise ValueError(f"policy must be fresh: {self.inner!r} serves another allocator")
+        self.inner._serves_a_rule = True
+        if self.scales_each:
+            self.inner._set_scales(np.array(self.scales))
 
     def set_range(self, value_range, centre, max_cost):
         """Scale by where values and costs lie, as far as that is known.
@@ -134,8 +139,7 @@ cdef class BanditRule(Rule):
                              f"for this policy; got {value_range.tolist()}")
         self.waits = False
         self.scales = np.full(self.n_arms, scales)
-        if value_range.ndim == 2:
-            self.inner._set_scales(np.array(self.scales))
+        self.scales_each = value_range.ndim == 2
 
     def expect_pilot(self, int64_t n):
         """The first n values of each estimator are kept until `end_pilot`."""

@@ -195,7 +195,7 @@ cdef class EstimatorAllocator(SharedBudget):
         self.bets = self.value_range is not None
         if self.bets:
             self.stakes = Stakes(np.broadcast_to(self.value_range, (self.n_arms, 2)))
-        self._share_guard()
+        self._adopt()
         self._made(EstimatorAllocator)
 
     cdef object _schema(self):
