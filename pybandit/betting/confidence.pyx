@@ -9,10 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._shared.checks import MOST_PULLS, check_choice, check_delta, check_integer
+from pybandit._shared.checks import check_choice, check_delta, check_integer
 from pybandit.betting._sequence_checks import (
-    OPTIONS, check_arrays, check_ends, check_parts, check_population, check_room, check_values,
+    ARRAYS, OPTIONS, check_ends, check_population, check_room, check_sequence_state, check_values,
 )
+from pybandit.betting._state import check_mapping
 
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
@@ -312,13 +313,11 @@ cdef class ConfidenceSequence:
         ValueError, TypeError
             If a part is missing, out of its range, or does not follow from the others.
         """
-        check_parts(state)
+        check_mapping("state", state, (*OPTIONS, "n", *ARRAYS))
         cdef ConfidenceSequence self = ConfidenceSequence(**{name: state[name] for name in OPTIONS})
         cdef pb_confidence *c = &self.sequence
         cdef int64_t n_bets = c.n_bets
-        count = check_integer("n", state["n"], 0, MOST_PULLS)
-        check_room(count, self.population_size)
-        arrays = check_arrays(state, self.get_state())
+        arrays = check_sequence_state(state, self.get_state())
         self.history = arrays["history"]
         c.lower, c.upper = arrays["current"]
         c.mean, c.square = arrays["moments"]
@@ -329,7 +328,7 @@ cdef class ConfidenceSequence:
         (<double[:n_bets]>c.gain)[:] = gain
         (<double[:n_bets]>c.clock)[:] = clock
         (<double[:n_bets]>c.cost)[:] = cost
-        c.count = count
+        c.count = arrays["n"]
         if not pb_confidence_agrees(c, &self.history[0] if self.history.shape[0] else NULL):
             raise ValueError("state must be that of a sequence; its bounds do not follow from its "
                              "values and sums")
