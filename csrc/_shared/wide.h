@@ -63,7 +63,7 @@ typedef struct {
 #define UNROLL
 #endif
 
-/* the larger of a and b, a where they are equal: a blend, where LEAST is one instruction */
+/* the larger of a and b, a if they are equal; a blend of two, while LEAST is one instruction */
 #define LARGER(a, b) PICK((b) > (a), b, a)
 #define ALL(x) FOUR(x, x, x, x)
 #define STORED(p) (*(unaligned *)(p))

@@ -3,7 +3,7 @@
 A class lists its entries, each with its kind, shape and range, and what must hold between them.
 Shapes and ends of ranges are numbers, or names: of the sizes of the object that is restored, and
 of entries that came before. A size that is not known yet is that of the first array that has it.
-What must hold is a function of all of these. Its docstring says it, with names in braces.
+An invariant is a function of all of these; its docstring is the message, with names in braces.
 
     SCHEMA = Schema([integer("stage", 0, "n_stages"), finite("sums", shape=("n_arms",))],
                     invariants=[stages_fit_pulls])

@@ -47,7 +47,7 @@ AHEAD = Schema([
 
 
 def check_state_ahead(ahead, n_arms, n_items, told_costs):
-    """Return the checked entries of the part of a state for what is ahead of its race."""
+    """Return the checked entries of the cells that a state holds ahead of its race."""
     check_mapping("the part ahead of state", ahead, [entry.name for entry in AHEAD.top])
     return AHEAD.checked_part("the part ahead of state", dict(ahead), {
         "n_arms": n_arms, "last_arm": n_arms - 1, "told_costs": told_costs,

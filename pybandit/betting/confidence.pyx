@@ -267,8 +267,8 @@ cdef class ConfidenceSequence:
         RuntimeError
             If another thread is in a call of this sequence.
         """
-        with self.guard:
-            pass  # refused before the values are read, which may run anything
+        self.guard.enter()  # refused before the values are read, which may run anything
+        self.guard.leave()
         values = (check_values(values, self.value_range) - self.low) / self.scale
         self.guard.enter()
         try:
@@ -341,9 +341,12 @@ cdef class ConfidenceSequence:
     cdef tuple _look(self):
         """n, mean and both bounds, at one moment."""
         cdef pb_confidence *c = &self.sequence
-        with self.guard:
+        self.guard.enter()
+        try:
             mean = self.low + self.scale * (c.sum[0] / c.count) if c.count else math.nan
             return c.count, mean, self._in_units(c.lower), self._in_units(c.upper)
+        finally:
+            self.guard.leave()
 
     cdef object _tell(self, double[::1] values):
         cdef int64_t n = values.shape[0], done = 0, piece

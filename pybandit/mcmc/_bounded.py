@@ -37,7 +37,7 @@ def check_rows(x, y):
         raise ValueError(f"x must have at most {MOST_ROWS} rows; got {len(x)}")
     y = np.ascontiguousarray(check_in("y", y, "finite", np.isfinite, copy=False))
     if y.shape != x.shape[:1]:
-        raise ValueError(f"y must have shape ({len(x)},), one a row of x; got {y.shape}")
+        raise ValueError(f"y must have shape ({len(x)},), one value per row of x; got {y.shape}")
     return x, y
 
 

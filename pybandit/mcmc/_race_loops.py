@@ -15,8 +15,8 @@ DECAY = 0.6
 # Warm-up may go this far above the most that a scale can be, so that one rejection does not
 # shorten proposals that are as long as they get.
 HEADROOM = 1.5
-# Where warm-up reads more than this share of at least so many rows, at random, a pass over all of
-# them in order would have cost less; fewer steps tell little.
+# If warm-up reads more than MOST_READ of LEAST_ROWS rows or more, at random, a pass over all rows
+# in order would have cost less. Fewer than LEAST_STEPS steps tell little.
 MOST_READ = 0.3
 LEAST_ROWS = 1_000
 LEAST_STEPS = 20
@@ -26,7 +26,7 @@ BLOCK = 16384
 FEW = 0.01
 # Of the remainder's variance; of normal features the 1 % hold about half.
 MOST = 0.9
-# What is less than this, in nats, decides few tests.
+# Smaller differences, in nats, decide few tests.
 LEAST_NATS = 0.1
 
 
@@ -219,7 +219,7 @@ def warn_of_leverage(factors, control, points):
 
 
 def _changes(control, points, rows):
-    """What the control says of d_n; that of a GLM is compiled elsewhere."""
+    """Return the changes d_n that the control predicts; those of a GLM are also compiled."""
     if not hasattr(control, "curvatures"):
         return control.changes(points)(rows, np.zeros(1, dtype=np.int64))[:, 0]
     x = control.features[rows]

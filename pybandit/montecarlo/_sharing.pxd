@@ -21,7 +21,7 @@ cdef class SharedBudget(NativePolicy):
     cdef double most_cost                # the budget
     cdef double[::1] cost_sums
 
-    # Of __init__ alone.
+    # Called by __init__ alone.
     cdef _make_rule(self, policy)
     cdef _set_scale(self, value_range, centre, max_cost, pilot)
     cdef _check_range_of_each(self, value_range)

@@ -134,7 +134,7 @@ cdef class SharedBudget(NativePolicy):
         try:
             (<BanditRule>self.rule).claim()
             self._seed_rule()
-        except:
+        except BaseException:
             inner.guard.leave()
             raise
         inner.guard = self.guard

@@ -13,8 +13,8 @@ cdef class WeighedValues(SharedBudget):
     cdef double[::1] thirds
     cdef double[:, ::1] common
     cdef int64_t[:, ::1] n_common
-    # What a batch's values weigh follows of the statistics at its start, found when the first
-    # value of an estimator comes: in which batch that was, and what it was.
+    # The weights of a batch's values follow from the statistics at its start, which are computed at
+    # the first value of an estimator: the number of that batch, and its weights.
     cdef int64_t[::1] weighed_in
     cdef double[::1] start_variances, start_weights, start_stakes
     # Predictable weights are `scale` over a variance, a power of two near the first one, so

@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""What an allocator keeps of the values it was told, and what they weigh."""
+"""Statistics of the values that an allocator received, and their weights."""
 
 import numpy as np
 
@@ -66,7 +66,7 @@ cdef class WeighedValues(SharedBudget):
         self._note(arm, value)
 
     cdef void _begin_batch(self, int64_t arm) noexcept nogil:
-        """What the values of `arm` in this batch weigh, by those before the batch.
+        """Set the weights of the values of `arm` in this batch, from those before the batch.
 
         Not by the batch's own: told in an order of their own, a value would choose its place,
         and with it its weight.
@@ -114,7 +114,7 @@ cdef class WeighedValues(SharedBudget):
         self._count(arm, value)
 
     cdef void _count(self, int64_t arm, double value) noexcept nogil:
-        """How often each value came, the commonest first, while few are not the commonest.
+        """Count each value, the commonest first, while few values differ from it.
 
         Values but the commonest never become fewer, and there are no more kinds of them than of
         them: until they are enough for all who ask, there is room for each kind.
@@ -174,7 +174,7 @@ cdef class WeighedValues(SharedBudget):
 
 
 def weights_have_a_scale(s):
-    """a scale above 0 where there is a weight"""
+    """a scale above 0 if there is a weight"""
     return s.scale > 0.0 or s.weight == 0.0
 
 

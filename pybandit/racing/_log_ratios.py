@@ -45,7 +45,7 @@ def factors_of_ratios(log_ratios, n_factors):
 
 
 def range_of(bound):
-    """The stated spread of the log ratios, differences as they are; 0 where none is used."""
+    """The stated spread of the log ratios, differences as they are; 0 if none is used."""
     if not isinstance(bound, EBSBound):
         return 0.0
     return bound.value_range if bound.difference_range is None else bound.difference_range

@@ -33,7 +33,7 @@ def exact_sample(factors, log_prior=None, size=None, *, rng=None):
     log_prior : array_like, shape (D,), optional
         log f_0, up to a constant; -inf makes a state impossible.
     size : int or tuple of int, optional
-        How many draws; one, an int, by default.
+        Number of draws; one, an int, by default.
     rng : None, int, SeedSequence or Generator
 
     Returns
@@ -74,7 +74,7 @@ def exact_sample(factors, log_prior=None, size=None, *, rng=None):
 
 
 def check_size(size):
-    """The shape of so many draws."""
+    """Return the shape of `size` draws."""
     shape = size if isinstance(size, tuple) else (size,)
     shape = tuple([check_integer("size", length, 0) for length in shape])
     if math.prod(shape) > MOST_PULLS:
