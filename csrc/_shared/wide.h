@@ -40,10 +40,6 @@ typedef int64_t mask __attribute__((vector_size(LANES * sizeof(int64_t))));
 #define LEAST(a, b)                                                  \
     ((vector){(a)[0] < (b)[0] ? (a)[0] : (b)[0], (a)[1] < (b)[1] ? (a)[1] : (b)[1], \
               (a)[2] < (b)[2] ? (a)[2] : (b)[2], (a)[3] < (b)[3] ? (a)[3] : (b)[3]})
-/* the larger of a and b; b where they are equal */
-#define MOST(a, b)                                                   \
-    ((vector){(a)[0] > (b)[0] ? (a)[0] : (b)[0], (a)[1] > (b)[1] ? (a)[1] : (b)[1], \
-              (a)[2] > (b)[2] ? (a)[2] : (b)[2], (a)[3] > (b)[3] ? (a)[3] : (b)[3]})
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 #define UNROLL _Pragma("GCC unroll 4")
 #else
@@ -63,12 +59,11 @@ typedef struct {
 #define EVERY(x) (x)
 #define PICK(which, a, b) ((which) ? (a) : (b))
 #define LEAST(a, b) ((a) < (b) ? (a) : (b))
-#define MOST(a, b) ((a) > (b) ? (a) : (b))
 #define ALWAYS_INLINE static inline
 #define UNROLL
 #endif
 
-/* the larger of a and b, a where they are equal: a blend, where MOST is one instruction */
+/* the larger of a and b, a if they are equal; a blend of two, while LEAST is one instruction */
 #define LARGER(a, b) PICK((b) > (a), b, a)
 #define ALL(x) FOUR(x, x, x, x)
 #define STORED(p) (*(unaligned *)(p))

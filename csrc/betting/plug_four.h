@@ -63,8 +63,12 @@ ALWAYS_INLINE void plug_above(vector *made, const double *s)
     plug_means(made, &first, &second, &third, &fourth);
 }
 
-/* max(0, what is promised, and a little more) */
-#define HOPED(promised) PICK((promised) + at->gain > none L, (promised) + at->gain, none L)
+/* hoped = max(0, promised + gain) */
+ALWAYS_INLINE void plug_hoped(vector *hoped, const vector *promised, double gain)
+{
+    const vector none = ALL(0.0);
+    EACH (*hoped) L = PICK((*promised) L + gain > none L, (*promised) L + gain, none L);
+}
 
 /*
  * Bets, each on the group that promises most. The squares, one a group, take the item
@@ -82,8 +86,9 @@ ALWAYS_INLINE void plug_four(const groups *rivals, const moment *at, const vecto
         VECTOR(promised, predicted ? rivals->sum[g] L - f->sum L : ahead L);
         VECTOR(beats, rivals->reward[g] L - f->reward L);
         const vector square = f->squares[g];
-        VECTOR(hoped, HOPED(promised L));
-        VECTOR(best, HOPED(lead L));
+        vector hoped, best;
+        plug_hoped(&hoped, &promised, at->gain);
+        plug_hoped(&best, &lead, at->gain);
         MASK(better, hoped L * hoped L * spread L > best L * best L * square L);
         EACH lead L = g ? PICK(better L, promised L, lead L) : promised L;
         EACH spread L = g ? PICK(better L, square L, spread L) : square L;
@@ -98,7 +103,8 @@ ALWAYS_INLINE void plug_four(const groups *rivals, const moment *at, const vecto
         }
         EACH f->squares[g] L += beats L * beats L;
     }
-    VECTOR(num, HOPED(lead L));
+    vector num;
+    plug_hoped(&num, &lead, at->gain);
     VECTOR(expected, gap L * -at->per_left);
     VECTOR(room, expected L + at->range);
     VECTOR(mean, PICK(room L > tiny L, room L, tiny L) - at->range);

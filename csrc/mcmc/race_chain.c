@@ -7,8 +7,6 @@
 #include "pybandit/mcmc/minibatch.h"
 #include "pybandit/racing/control.h"
 
-static double uniform(pb_bitgen *bitgen) { return bitgen->next_double(bitgen->state); }
-
 static pb_status prior_at(const pb_race_chain *chain, const double *theta, double *out)
 {
     const int64_t d = chain->n_parameters;
@@ -98,7 +96,7 @@ pb_status pb_race_chain_step(pb_race_chain *chain, pb_bitgen *bitgen, int *is_te
     int accepted = 0;
     *is_test = 0;
     if (chain->n_moves > 1) {
-        const double u = uniform(bitgen);
+        const double u = bitgen->next_double(bitgen->state);
         while (move < chain->moves + chain->n_moves - 1 && u >= move->below)
             move++;
     }

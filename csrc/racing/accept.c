@@ -10,14 +10,13 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "../_shared/minimum.h"
 #include "skewness.h"
 
 enum {
     TILE = 64,            /* ratios handed to the bets at a time */
     ARRAY_RATIOS = 1024,  /* and gathered from an array */
 };
-
-static int64_t minimum(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static int64_t block_of(const pb_factors *factors)
 {

@@ -39,6 +39,14 @@ static void add_extremes(pb_column *column, const vector *low, const vector *hig
     }
 }
 
+/* low and high, where `value` is beyond them; as LEAST, no mask */
+ALWAYS_INLINE void extend(vector *low, vector *high, const vector *value)
+{
+    EACH (*low) L = LEAST((*value) L, (*low) L);
+    *high = FOUR(larger(LANE(*high, 0), LANE(*value, 0)), larger(LANE(*high, 1), LANE(*value, 1)),
+                 larger(LANE(*high, 2), LANE(*value, 2)), larger(LANE(*high, 3), LANE(*value, 3)));
+}
+
 WIDE void pb_column_add(pb_column *column, const double *values, int64_t n)
 {
     if (column->count == 0 && n > 0)
@@ -55,8 +63,7 @@ WIDE void pb_column_add(pb_column *column, const double *values, int64_t n)
         EACH square L += dd L;
         EACH cube L += dd L * d L;
         EACH alike L += ALIKE(d L);
-        EACH low L = LEAST(value L, low L);
-        EACH high L = MOST(value L, high L);
+        extend(&low, &high, &value);
     }
     column->sum += (LANE(sum, 0) + LANE(sum, 1)) + (LANE(sum, 2) + LANE(sum, 3));
     column->square += (LANE(square, 0) + LANE(square, 1)) + (LANE(square, 2) + LANE(square, 3));
@@ -82,10 +89,8 @@ ALWAYS_INLINE void fill_tile(pb_column *column, const double *values, int64_t n)
         const vector a = LOAD(values + i), b = LOAD(values + i + LANES);
         EACH even L += a L - shift;
         EACH odd L += b L - shift;
-        EACH low L = LEAST(a L, low L);
-        EACH high L = MOST(a L, high L);
-        EACH low L = LEAST(b L, low L);
-        EACH high L = MOST(b L, high L);
+        extend(&low, &high, &a);
+        extend(&low, &high, &b);
     }
     for (; i < n; i++) {
         rest += values[i] - shift;

@@ -7,9 +7,8 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "../_shared/minimum.h"
 #include "skewness.h"
-
-static int64_t minimum(int64_t a, int64_t b) { return a < b ? a : b; }
 
 int64_t pb_populations_next(int64_t size, int64_t first_look, int64_t n_read)
 {

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "../_shared/minimum.h"
 #include "../_shared/prefetch.h"
 #include "../_shared/wide.h"
 
@@ -19,8 +20,6 @@ enum {
     LINE = 8,           /* doubles a cache line */
     STREAM_ROWS = 128,  /* rows added up, and checked while they are in cache */
 };
-
-static int64_t minimum(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* The alive columns of a row: of the matrix by state, of a function's rewards all. */
 static const int64_t *alive_columns(const pb_race *race)

@@ -13,9 +13,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { BATCH = 64 };
+#include "../_shared/minimum.h"
 
-static int64_t minimum(int64_t a, int64_t b) { return a < b ? a : b; }
+enum { BATCH = 64 };
 
 static int64_t n_blocks(int64_t size, int64_t run) { return (size + run - 1) / run; }
 

@@ -9,6 +9,7 @@ cdef class Guard:
     cdef unsigned long thread        # that holds it; 0: free
     cdef unsigned long generation    # of the process, when it was taken
     cdef int depth                   # of nested reads by that thread
+    cdef bint lent                   # whether the holder may take it again, to change
     cdef bint begun                  # whether __init__ was called, of an object that was shut
     cdef object reason, error        # why nobody may enter; None: who is first may
 
@@ -18,6 +19,10 @@ cdef class Guard:
     # Take it to read; refused while another thread holds it.
     cdef int enter_to_read(self) except -1
     cdef void leave(self) noexcept
+
+    # Calls a function with the guard lent: what it calls may change the object that the holder,
+    # who called this, already holds.
+    cdef lend(self, function, argument)
 
     cdef bint _is_held(self)
     cdef int _take_over(self) except -1

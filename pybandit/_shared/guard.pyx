@@ -84,6 +84,10 @@ cdef class Guard:
     cdef int enter(self) except -1:
         cdef int left_behind = 0
         if not guard_take(&self.thread, PyThread_get_thread_ident()):
+            if (self.lent and guard_holder(&self.thread) == PyThread_get_thread_ident()
+                    and self._is_held()):
+                self.depth += 1
+                return 0
             self._take_over()
             left_behind = 1
         self.generation = generation
@@ -103,6 +107,13 @@ cdef class Guard:
                 guard_free(&self.thread)
             else:
                 self.thread = SHUT
+
+    cdef lend(self, function, argument):
+        self.lent = True
+        try:
+            function(argument)
+        finally:
+            self.lent = False
 
     cdef void shut(self) noexcept:
         self.thread, self.reason = SHUT, "its __init__ was not called"

@@ -2,7 +2,8 @@
 
 A class lists its entries, each with its kind, shape and range, and what must hold between them.
 Shapes and ends of ranges are numbers, or names: of the sizes of the object that is restored, and
-of entries that came before. What must hold is a function of all of these, whose docstring says it.
+of entries that came before. A size that is not known yet is that of the first array that has it.
+An invariant is a function of all of these; its docstring is the message, with names in braces.
 
     SCHEMA = Schema([integer("stage", 0, "n_stages"), finite("sums", shape=("n_arms",))],
                     invariants=[stages_fit_pulls])
@@ -20,7 +21,11 @@ KINDS = {np.int64: ("iu", "integers"), np.float64: ("iuf", "numbers"),
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry of a state; dtype None: anything, which another check takes."""
+    """One entry of a state; dtype None: anything, which another check takes.
+
+    `only_if` names what decides whether there is such an entry; where it is false or None, the
+    state must hold None.
+    """
 
     name: str
     dtype: Any
@@ -28,11 +33,17 @@ class Entry:
     high: Any = None
     shape: tuple = ()
     nan: bool = False
+    only_if: str | None = None
 
     def taken(self, values, known):
         """The entry of `values` as a number, or an array of its own."""
         if self.name not in values:
             raise ValueError(f"state must hold {self.name}; got none")
+        if self.only_if is not None and known[self.only_if] in (None, False):
+            if values[self.name] is not None:
+                raise ValueError(f"state must hold no {self.name} without {self.only_if}; got "
+                                 f"{repr(values[self.name])[:60]}")
+            return None
         if self.dtype is None:
             return values[self.name]
         low, high = _found(self.low, known), _found(self.high, known)
@@ -42,11 +53,15 @@ class Entry:
         return array if array.ndim else array.item()
 
     def _as_array(self, value, known, low, high):
-        shape = tuple(known.get(size, size) for size in self.shape)
         try:
             array = np.array(np.asarray(value), order="C")  # checked and used
         except (ValueError, TypeError, OverflowError):
             array = np.asarray(None)
+        if array.ndim == len(self.shape):
+            for size, length in zip(self.shape, array.shape, strict=True):
+                if isinstance(size, str):
+                    known.setdefault(size, length)
+        shape = tuple(known.get(size, size) for size in self.shape)
         if array.shape != shape:
             raise ValueError(f"state must hold {self.name} of shape {shape}; got {array.shape}")
         kinds, words = KINDS[self.dtype]
@@ -86,9 +101,9 @@ LARGEST = np.finfo(np.float64).max
 FINITE = -LARGEST, LARGEST
 
 
-def integer(name, low, high, shape=()):
+def integer(name, low, high, shape=(), only_if=None):
     """An integer, or an array of them, in [low, high]."""
-    return Entry(name, np.int64, low, high, shape)
+    return Entry(name, np.int64, low, high, shape, only_if=only_if)
 
 
 def finite(name, low=-LARGEST, high=LARGEST, shape=()):
@@ -96,9 +111,9 @@ def finite(name, low=-LARGEST, high=LARGEST, shape=()):
     return Entry(name, np.float64, low, high, shape)
 
 
-def number(name, low=-np.inf, high=np.inf, shape=(), nan=True):
+def number(name, low=-np.inf, high=np.inf, shape=(), nan=True, only_if=None):
     """A number, or an array of them, infinities among them, and NaN unless `nan` is False."""
-    return Entry(name, np.float64, low, high, shape, nan)
+    return Entry(name, np.float64, low, high, shape, nan, only_if)
 
 
 def flag(name, shape=()):
@@ -169,7 +184,7 @@ class Schema:
             with np.errstate(all="ignore"):  # what overflows is beyond all limits
                 held = holds(everything)
             if not held:
-                words = " ".join(holds.__doc__.split())
+                words = " ".join(holds.__doc__.split()).format_map(known)
                 raise ValueError(f"state must hold {words}; got another")
         return known
 

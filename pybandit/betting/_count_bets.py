@@ -167,3 +167,21 @@ def least_growth(n, s, q, stake, level):
     k = np.minimum(np.divide(s, at, out=np.zeros(s.shape), where=at > 0), n)
     return (k[:, None] * np.log1p(stake * (at[:, None] - level))
             + (n - k)[:, None] * np.log1p(-stake * level))
+
+
+def played(n_first, batches, late, retired, threshold):
+    """Return the bets after all batches; late arms come before the batches of these numbers."""
+    bets, late = no_bets(n_first, np.zeros(n_first, dtype=bool)), list(late)
+    for number, batch in enumerate(batches):
+        while late and late[0] == number:
+            bets, late = with_arm(bets), late[1:]
+        bets = after(_without(bets, retired), batch, threshold)
+    for _ in late:
+        bets = with_arm(bets)
+    return _without(bets, retired)
+
+
+def _without(bets, retired):
+    """Return the bets with these arms out of the race."""
+    gone = np.isin(np.arange(bets.alive.size), list(retired))
+    return bets._replace(alive=bets.alive & ~gone, retired=gone)

@@ -10,10 +10,10 @@ from pybandit._shared.checks import (
     refuse_masks,
     shown,
 )
+from pybandit._shared.schema import Schema, finite, integer
 from pybandit.betting._count_bets import Batch
-from pybandit.betting._state import array_of, check_mapping, flat
+from pybandit.betting._state import check_form
 
-PARTS = "type", "options", "trials", "sums", "squares", "late", "retired"
 OPTIONS = "n_arms", "delta", "value_range", "ties"
 # relative: ends that are not binary fractions, such as .1, added up
 SLACK = 1e-9
@@ -78,47 +78,46 @@ def _unit_squares(trials, sums, squares, value_range):
     return np.clip(q, least, s), bad
 
 
+def trials_can_be_counted(s):
+    """at most {most} trials in all"""
+    return s.trials.sum(dtype=float) <= s.most
+
+
+def sums_fit_trials(s):
+    """sums of rewards in [0, 1], one per trial"""
+    return (s.sums <= s.trials).all()
+
+
+def squares_fit_sums(s):
+    """the squares of rewards in [0, 1] with these sums, or a table without rows"""
+    least = s.sums * s.sums / np.maximum(s.trials, 1) * (1.0 - SLACK)
+    return s.n_squares == 0 or s.n_squares == s.n_batches and (
+        (s.squares >= least) & (s.squares <= s.sums)).all()
+
+
+def arms_are_in_order(s):
+    """late arms in order; retired arms in order, each once and not all"""
+    return (np.diff(s.late) >= 0).all() and (np.diff(s.retired) > 0).all() and (
+        s.retired.size < s.n_arms and (s.retired < s.n_arms).all())
+
+
+COUNTS = Schema(
+    [integer("trials", 0, MOST_PULLS, ("n_batches", "n_arms")),
+     finite("sums", 0.0, shape=("n_batches", "n_arms")),
+     finite("squares", 0.0, shape=("n_squares", "n_arms")),
+     integer("late", 0, "n_batches", ("n_late",)),
+     integer("retired", 0, "n_arms", ("n_retired",))],
+    invariants=[trials_can_be_counted, sums_fit_trials, squares_fit_sums, arms_are_in_order])
+
+
 def check_count_state(state, cls):
     """Return trials, sums, squares, late and retired arms of a state; options are not checked."""
-    check_mapping("state", state, PARTS)
-    if state["type"] != cls.__name__:
-        raise ValueError(f"state must be that of a {cls.__name__}; got one of a "
-                         f"{state['type']!r}")
-    check_mapping("the options of state", state["options"], OPTIONS)
-    trials, sums = _table(state, "trials", "iu"), _table(state, "sums", "f")
-    if trials.shape != sums.shape:
-        raise ValueError(f"state must hold sums of the shape of trials, {trials.shape}; got "
-                         f"{sums.shape}")
-    if (trials < 0).any() or trials.sum(dtype=float) > MOST_PULLS:
-        raise ValueError(f"state must hold trials of at least 0, at most {MOST_PULLS} in all; got "
-                         "others")
-    if not ((sums >= 0) & (sums <= trials)).all():
-        raise ValueError("state must hold sums of rewards in [0, 1], one a trial; got others")
-    squares = _table(state, "squares", "f")
-    if squares.shape[0] == 0:  # never told
-        squares = sums
-    with np.errstate(invalid="ignore"):
-        fits = squares.shape == sums.shape and bool(
-            ((squares >= sums * sums / np.maximum(trials, 1) * (1.0 - SLACK))
-             & (squares <= sums)).all())
-    if not fits:
-        raise ValueError("state must hold the squares of rewards in [0, 1] with these sums, or a "
-                         "table without rows; got others")
-    n_batches, n_arms = trials.shape
-    late, retired = flat(state, "late", "iu"), flat(state, "retired", "iu")
-    if (np.diff(late) < 0).any() or ((late < 0) | (late > n_batches)).any():
-        raise ValueError(f"state must hold late arms in order, each in [0, {n_batches}]; got "
-                         "others")
-    if ((np.diff(retired) < 1).any() or ((retired < 0) | (retired >= n_arms)).any()
-            or retired.size >= n_arms):
-        raise ValueError(f"state must hold retired arms in order, each in [0, {n_arms}), and not "
-                         "all; got others")
-    return (trials.astype(np.int64), sums.astype(np.float64), squares.astype(np.float64),
-            late.astype(np.int64), retired.astype(np.int64))
-
-
-def _table(state, name, kinds):
-    return array_of(state, name, 2, kinds, "a table of numbers, a row a batch")
+    names = [entry.name for entry in COUNTS.top]
+    check_form(state, cls, ("type", "options", *names), OPTIONS)
+    known = COUNTS.checked_part("counts", dict(state), {"most": MOST_PULLS})
+    if not known["n_squares"]:  # never told
+        known["squares"] = known["sums"]
+    return [known[name] for name in names]
 
 
 def columns_of(batches, n_arms):

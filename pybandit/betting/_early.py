@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pybandit._shared.checks import MOST_HELD
-from pybandit.betting._state import check_mapping, flat
+from pybandit._shared.schema import Schema, integer, number
+from pybandit.betting._state import check_mapping
 
 
 class Early(NamedTuple):
@@ -39,23 +40,15 @@ class Early(NamedTuple):
                      None if self.costs is None else self.costs[kept])
 
 
-NAMES = ("handed", "arms", "items", "rewards", "costs")
+AHEAD = Schema([
+    integer("handed", 0, "n_items", ("n_arms",)), integer("arms", 0, "last_arm", ("n_cells",)),
+    integer("items", 0, "n_items", ("n_cells",)), number("rewards", shape=("n_cells",)),
+    number("costs", shape=("n_cells",), only_if="told_costs")])
 
 
-def check_state_ahead(ahead, n_arms, n_items, tells_costs):
-    """What a state has ahead of its race: handed; arms, items and rewards; costs."""
-    check_mapping("the part ahead of state", ahead, NAMES)
-    handed, arms, items = (flat(ahead, name, "iu").astype(np.int64) for name in NAMES[:3])
-    most = MOST_HELD if n_items is None else n_items
-    if handed.shape != (n_arms,) or (handed < 0).any() or (handed > most).any():
-        raise ValueError(f"state must hold handed as {n_arms} integers, one an arm, in [0, "
-                         f"{most}]; got shape {handed.shape}, or others")
-    rewards = flat(ahead, "rewards", "f").astype(np.float64)
-    costs = flat(ahead, "costs", "f").astype(np.float64) if tells_costs else None
-    if not tells_costs and ahead["costs"] is not None:
-        raise ValueError("state must hold no costs unless its race is told them; got some ahead")
-    for part in (items, rewards, *([] if costs is None else [costs])):
-        if part.shape != arms.shape:
-            raise ValueError(f"state must hold {arms.size} of each ahead of its race, one a cell; "
-                             f"got {part.size}")
-    return handed, (arms, items, rewards), costs
+def check_state_ahead(ahead, n_arms, n_items, told_costs):
+    """Return the checked entries of the cells that a state holds ahead of its race."""
+    check_mapping("the part ahead of state", ahead, [entry.name for entry in AHEAD.top])
+    return AHEAD.checked_part("the part ahead of state", dict(ahead), {
+        "n_arms": n_arms, "last_arm": n_arms - 1, "told_costs": told_costs,
+        "n_items": MOST_HELD if n_items is None else n_items})

@@ -312,7 +312,7 @@ class PairedRace(Told):
 
     def _replay(self, order, lengths, rewards, costs):
         if order is not None:
-            self._order, self._inverse = order.astype(np.int64), None
+            self._order, self._inverse = order, None
             self._weigh(self._race)
         used = 0
         for length in lengths:
@@ -323,7 +323,7 @@ class PairedRace(Told):
             if values.size != asked[0].size or values.size == 0:
                 raise ValueError(f"state must hold blocks of the lengths that the race asks for; "
                                  f"got {length} items after {self._books.n_items}")
-            self._tell_block(*asked, values.astype(np.float64, copy=False),
+            self._tell_block(*asked, values,
                              None if costs is None else check_told(costs[part], *asked))
         if used != rewards.size:
             raise ValueError(f"state must hold {used} rewards for its blocks; got {rewards.size}")

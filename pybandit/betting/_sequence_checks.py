@@ -2,24 +2,15 @@
 
 import math
 import sys
-from collections.abc import Mapping
 
 import numpy as np
 
-from pybandit._shared.checks import check_in, check_integer, refuse_masks, shown
+from pybandit._shared.checks import MOST_PULLS, check_in, check_integer, refuse_masks, shown
+from pybandit._shared.schema import Schema, finite, integer, number
 
 # Squares of larger values overflow.
 LARGEST_VALUE = 1e150
 LARGEST_POPULATION = int(sys.float_info.max)
-# What the state of a sequence of n values and g bets holds: shape, least, most.
-ARRAYS = {
-    "history": ("n", 0.0, 1.0),
-    "current": ((2,), -math.inf, math.inf),
-    "moments": ((2,), -sys.float_info.max, sys.float_info.max),
-    "sides": ((3, 2), -math.inf, math.inf),
-    "capital": ((2, "g"), 0.0, sys.float_info.max),
-    "exponents": ((3, "g"), 0.0, sys.float_info.max),
-}
 OPTIONS = ("population_size", "delta", "value_range", "method", "n_bets")
 
 
@@ -70,45 +61,37 @@ def check_room(n, population_size):
     return n
 
 
-def check_parts(state):
-    """Refuse what is not a dict of the parts of a state."""
-    names = {*OPTIONS, "n", *ARRAYS}
-    if not isinstance(state, Mapping) or set(state) != names:
-        got = (", ".join(sorted(map(str, state))) if isinstance(state, Mapping)
-               else type(state).__name__)
-        raise ValueError(f"state must be a dict of {', '.join(sorted(names))}; got {got}")
+def is_fresh_without_values(s):
+    """the state of a new sequence if it has no values"""
+    return s.n or all(np.array_equal(getattr(s, name), s.fresh[name]) for name in ARRAYS)
 
 
-def check_arrays(state, fresh):
-    """The arrays of a state, by name, as float64; `fresh` is that of a sequence without values."""
-    n, n_bets = state["n"], fresh["capital"].shape[1]
-    sizes = {"n": n if fresh["method"] == "betting" else 0, "g": n_bets}
-    arrays = {}
-    for name, (shape, least, most) in ARRAYS.items():
-        shape = tuple(sizes.get(size, size) for size in ((shape,) if shape == "n" else shape))
-        arrays[name] = _array(name, state[name], shape, least, most)
-    if n == 0:
-        for name, array in arrays.items():
-            if not np.array_equal(array, fresh[name]):
-                raise ValueError(f"state[{name!r}] must be that of a sequence without values, "
-                                 f"{fresh[name].tolist()}; got {array.tolist()}")
-    if arrays["moments"][1] < 0:
-        raise ValueError(f"state['moments'] must have squares of at least 0; got "
-                         f"{float(arrays['moments'][1])}")
-    return arrays
+def values_are_of_population(s):
+    """at most {population_size} values"""
+    return s.n <= s.population_size
 
 
-def _array(name, value, shape, least, most):
-    try:
-        array = np.asarray(value)
-    except (TypeError, ValueError):  # a ragged list
-        array = np.asarray(None)
-    if array.dtype.kind not in "fiu" or array.shape != shape:
-        raise ValueError(f"state[{name!r}] must be an array of shape {shape}; got "
-                         f"{type(value).__name__} of dtype {array.dtype}, shape {array.shape}")
-    array = np.array(array, dtype=np.float64, order="C")
-    bad = ~((array >= least) & (array <= most))
-    if bad.any():
-        raise ValueError(f"state[{name!r}] must hold numbers in [{least:g}, {most:g}]; got "
-                         f"{float(array[bad][0])}")
-    return array
+def history_is_of_values(s):
+    """a history of all {n} values with method 'betting', else of none"""
+    return s.n_kept == (s.n if s.method == "betting" else 0)
+
+
+def squares_are_positive(s):
+    """squares of at least 0 in moments"""
+    return s.moments[1] >= 0.0
+
+
+SEQUENCE = Schema(
+    [integer("n", 0, MOST_PULLS), number("history", 0.0, 1.0, ("n_kept",), nan=False),
+     number("current", shape=(2,), nan=False), finite("moments", shape=(2,)),
+     number("sides", shape=(3, 2), nan=False), finite("capital", 0.0, shape=(2, "n_bets")),
+     finite("exponents", 0.0, shape=(3, "n_bets"))],
+    invariants=[values_are_of_population, history_is_of_values, is_fresh_without_values,
+                squares_are_positive])
+ARRAYS = [entry.name for entry in SEQUENCE.top[1:]]
+
+
+def check_sequence_state(state, fresh):
+    """Return the checked entries of a state; `fresh` is that of the sequence without values."""
+    sizes = {name: fresh[name] for name in ("population_size", "method", "n_bets")}
+    return SEQUENCE.checked_part("the parts of a sequence", dict(state), sizes | {"fresh": fresh})

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pybandit._shared.checks import LARGEST, check_integer, shown
+from pybandit._shared.checks import LARGEST, MOST_HELD, check_integer, shown
+from pybandit._shared.schema import Schema, integer, number
 from pybandit.betting.options import TOLD, Bets, Costs
 
 # groups of options, and the names of their parts in a state
@@ -44,51 +45,13 @@ def grouped(options, limit):
     return options
 
 
-def check_state(state, cls, names, parts):
-    """Refuse what is no state of a race of this class, of these parts and names of options."""
+def check_form(state, cls, parts, options):
+    """Refuse a state that is not one of this class, with these parts and names of options."""
     check_mapping("state", state, parts)
     if state["type"] != cls.__name__:
         raise ValueError(f"state must be that of a {cls.__name__}; got one of a "
                          f"{state['type']!r}")
-    options = state["options"]
-    check_mapping("the options of state", options, names)
-    lengths = flat(state, "lengths", "iu")
-    rewards = flat(state, "rewards", "f")
-    if (lengths < 1).any():
-        raise ValueError(f"state must hold lengths of at least 1; got {lengths.min()}")
-    if not lengths.size <= sum(lengths.tolist()) <= rewards.size:
-        raise ValueError(f"state must hold a reward or more an item; got {rewards.size} for "
-                         f"{sum(lengths.tolist())} items")
-    # sizes before anything of that size is made; the first block is of all arms
-    n_arms = check_integer("n_arms", options["n_arms"], 1, LARGEST)
-    if lengths.size and int(lengths[0]) * n_arms > rewards.size:
-        raise ValueError(f"state must hold a reward of each arm for its first {lengths[0]} items, "
-                         f"{int(lengths[0]) * n_arms} in all; got {rewards.size}")
-    costs = _check_told_costs(state, options, rewards.size)
-    order = None
-    if options["n_items"] is None:
-        if state["order"] is not None:
-            raise ValueError("state must hold no order of an endless stream; got one")
-    else:
-        n_items = check_integer("n_items", options["n_items"], 1, LARGEST)
-        order = flat(state, "order", "iu")
-        if order.size != n_items or not np.array_equal(np.sort(order), np.arange(n_items)):
-            raise ValueError(f"state must hold an order of {n_items} items; got shape "
-                             f"{order.shape}, or not each of them once")
-    return order, lengths.tolist(), rewards, costs
-
-
-def _check_told_costs(state, options, size):
-    """Costs of a state where its race is told them: as many as rewards; else None."""
-    told = options.get("costs")
-    if not (isinstance(told, str) and told == TOLD):
-        if state["costs"] is not None:
-            raise ValueError("state must hold no costs unless its race is told them; got some")
-        return None
-    costs = flat(state, "costs", "f")
-    if costs.size != size:
-        raise ValueError(f"state must hold {size} costs, one a reward; got {costs.size}")
-    return costs
+    check_mapping("the options of state", state["options"], options)
 
 
 def check_mapping(what, value, names):
@@ -98,20 +61,36 @@ def check_mapping(what, value, names):
         raise ValueError(f"{what} must be a dict of {', '.join(sorted(names))}; got {got}")
 
 
-def flat(state, name, kinds):
-    """An array of one dimension and of these kinds."""
-    return array_of(state, name, 1, kinds,
-                    f"a flat array of {'numbers' if 'f' in kinds else 'integers'}")
+def items_have_rewards(s):
+    """a reward or more per item"""
+    return s.lengths.size <= sum(s.lengths.tolist()) <= s.n_rewards
 
 
-def array_of(state, name, ndim, kinds, form):
-    """Return a copy of an array with `ndim` dimensions and of these kinds; messages say `form`."""
-    try:
-        array = np.array(np.asarray(state[name]))
-    except (TypeError, ValueError):  # a ragged list
-        array = np.asarray(None)
-    if array.ndim != ndim or array.dtype.kind not in kinds:
-        raise ValueError(f"state must hold {name} as {form}; got "
-                         f"{type(state[name]).__name__} of dtype {array.dtype}, shape "
-                         f"{array.shape}")
-    return array
+def first_block_is_of_all_arms(s):
+    """a reward of each arm for its first {lengths[0]} items"""
+    return not s.lengths.size or s.lengths.item(0) * s.n_arms <= s.n_rewards
+
+
+def order_is_whole(s):
+    """an order of its {n_items} items, each of them once"""
+    return s.order is None or np.array_equal(np.sort(s.order), np.arange(s.n_items))
+
+
+RACE = Schema(
+    [integer("lengths", 1, MOST_HELD, ("n_blocks",)), number("rewards", shape=("n_rewards",)),
+     number("costs", shape=("n_rewards",), only_if="told_costs"),
+     integer("order", 0, "n_items", ("n_items",), only_if="n_items")],
+    invariants=[items_have_rewards, first_block_is_of_all_arms, order_is_whole])
+
+
+def check_state(state, cls, names, parts):
+    """Return the checked order, lengths, rewards and costs of a state of a race of this class."""
+    check_form(state, cls, parts, names)
+    n_items, told = (state["options"].get(name) for name in ("n_items", "costs"))
+    # sizes before anything of that size is made
+    sizes = {
+        "n_arms": check_integer("n_arms", state["options"]["n_arms"], 1, LARGEST),
+        "n_items": None if n_items is None else check_integer("n_items", n_items, 1, LARGEST),
+        "told_costs": isinstance(told, str) and told == TOLD}
+    known = RACE.checked_part("the parts of a race", dict(state), sizes)
+    return known["order"], known["lengths"].tolist(), known["rewards"], known["costs"]

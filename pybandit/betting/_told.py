@@ -344,9 +344,9 @@ class Told(Ordered):
 
     def _restore_ahead(self, ahead):
         """What was ahead of the race, as it was told."""
-        handed, told, costs = check_state_ahead(ahead, self.n_arms, self.n_items,
-                                                self._is_told_costs())
-        self._handed = handed
+        known = check_state_ahead(ahead, self.n_arms, self.n_items, self._is_told_costs())
+        self._handed, costs = known["handed"], known["costs"]
+        told = [known[name] for name in ("arms", "items", "rewards")]
         if told[0].size:
             self._keep(*told, None if costs is None else check_told(costs, *told[:2]))
 

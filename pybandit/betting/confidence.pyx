@@ -9,10 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pybandit._shared.checks import MOST_PULLS, check_choice, check_delta, check_integer
+from pybandit._shared.checks import check_choice, check_delta, check_integer
 from pybandit.betting._sequence_checks import (
-    OPTIONS, check_arrays, check_ends, check_parts, check_population, check_room, check_values,
+    ARRAYS, OPTIONS, check_ends, check_population, check_room, check_sequence_state, check_values,
 )
+from pybandit.betting._state import check_mapping
 
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
@@ -203,10 +204,10 @@ cdef class ConfidenceSequence:
     cdef double low, high, scale  # a bound b of the kernel is low + scale b, at most high
     cdef readonly object population_size, delta, value_range, method, n_bets
     cdef Guard guard
-    cdef bint made
 
     def __cinit__(self, *arguments, **options):
         self.guard = Guard(type(self))
+        self.guard.shut()
         self.history = np.empty(0)
 
     def __init__(self, *, population_size=math.inf, delta=0.05, value_range=(0, 1),
@@ -218,8 +219,7 @@ cdef class ConfidenceSequence:
         n_bets = check_integer("n_bets", n_bets, 1, PB_CONFIDENCE_BETS)
         largest = LARGEST_BERNSTEIN_BET if method == "empirical-bernstein" else LARGEST_BET
         cdef double[::1] grid = np.geomspace(SMALLEST_BET, largest, n_bets)
-        if self.made:
-            raise RuntimeError("this ConfidenceSequence has been initialised; make another")
+        self.guard.begin()
         self.population_size, self.delta, self.value_range = population_size, delta, value_range
         self.method, self.n_bets = method, n_bets
         self.low, self.high = (0.0, 1.0) if value_range is None else value_range
@@ -228,7 +228,7 @@ cdef class ConfidenceSequence:
             self.high = math.inf
         pb_confidence_init(&self.sequence, _METHODS[method], population_size, delta, &grid[0],
                            n_bets, value_range is not None)
-        self.made = True
+        self.guard.open()
 
     @property
     def n(self):
@@ -267,10 +267,10 @@ cdef class ConfidenceSequence:
         RuntimeError
             If another thread is in a call of this sequence.
         """
-        self._enter()
-        self.guard.leave()  # to read what the values are may run anything
+        self.guard.enter()  # refused before the values are read, which may run anything
+        self.guard.leave()
         values = (check_values(values, self.value_range) - self.low) / self.scale
-        self._enter()
+        self.guard.enter()
         try:
             return self._tell(values)
         finally:
@@ -278,11 +278,8 @@ cdef class ConfidenceSequence:
 
     def get_state(self):
         """Return all of the sequence as a dict of numbers and arrays."""
-        self._enter()
-        try:
+        with self.guard:
             return self._state()
-        finally:
-            self.guard.leave()
 
     cdef dict _state(self):
         cdef pb_confidence *c = &self.sequence
@@ -312,13 +309,11 @@ cdef class ConfidenceSequence:
         ValueError, TypeError
             If a part is missing, out of its range, or does not follow from the others.
         """
-        check_parts(state)
+        check_mapping("state", state, (*OPTIONS, "n", *ARRAYS))
         cdef ConfidenceSequence self = ConfidenceSequence(**{name: state[name] for name in OPTIONS})
         cdef pb_confidence *c = &self.sequence
         cdef int64_t n_bets = c.n_bets
-        count = check_integer("n", state["n"], 0, MOST_PULLS)
-        check_room(count, self.population_size)
-        arrays = check_arrays(state, self.get_state())
+        arrays = check_sequence_state(state, self.get_state())
         self.history = arrays["history"]
         c.lower, c.upper = arrays["current"]
         c.mean, c.square = arrays["moments"]
@@ -329,7 +324,7 @@ cdef class ConfidenceSequence:
         (<double[:n_bets]>c.gain)[:] = gain
         (<double[:n_bets]>c.clock)[:] = clock
         (<double[:n_bets]>c.cost)[:] = cost
-        c.count = count
+        c.count = arrays["n"]
         if not pb_confidence_agrees(c, &self.history[0] if self.history.shape[0] else NULL):
             raise ValueError("state must be that of a sequence; its bounds do not follow from its "
                              "values and sums")
@@ -343,15 +338,10 @@ cdef class ConfidenceSequence:
         return (f"ConfidenceSequence(n={n}, lower={lower!r}, upper={upper!r}, "
                 f"method={self.method!r}, population_size={self.population_size!r})")
 
-    cdef int _enter(self) except -1:
-        if not self.made:
-            raise RuntimeError("this ConfidenceSequence is empty: its __init__ was not called")
-        return self.guard.enter()
-
     cdef tuple _look(self):
         """n, mean and both bounds, at one moment."""
         cdef pb_confidence *c = &self.sequence
-        self._enter()
+        self.guard.enter()
         try:
             mean = self.low + self.scale * (c.sum[0] / c.count) if c.count else math.nan
             return c.count, mean, self._in_units(c.lower), self._in_units(c.upper)

@@ -15,7 +15,7 @@ from pybandit._shared.count_rates import warn_of_rates
 from pybandit._shared.guard import Guard, made_already
 from pybandit._shared.keywords import hinted
 from pybandit._shared.types import ArrayLike, Floats, Ints
-from pybandit.betting._count_bets import Batch, Bets, after, log_wealth, no_bets, with_arm
+from pybandit.betting._count_bets import Batch, Bets, after, log_wealth, played, with_arm
 from pybandit.betting._count_checks import (
     batches_of,
     check_count_state,
@@ -186,21 +186,7 @@ class CountRace(Made):
         """Nothing waits: what is told is whole once it is there."""
 
     def _played(self, told):
-        """The bets that lead from the first batch to what was told."""
-        retired = np.zeros(self._n_first, dtype=bool)
-        bets, late = no_bets(self._n_first, retired), list(told.late)
-        for number, batch in enumerate(told.batches):
-            while late and late[0] == number:
-                bets, late = with_arm(bets), late[1:]
-            bets = after(self._without(bets, told.retired), batch, self.threshold)
-        for _ in late:
-            bets = with_arm(bets)
-        return self._without(bets, told.retired)
-
-    def _without(self, bets, retired):
-        """The bets where these arms are not of the race."""
-        gone = np.isin(np.arange(bets.alive.size), list(retired))
-        return bets._replace(alive=bets.alive & ~gone, retired=gone)
+        return played(self._n_first, *told, self.threshold)
 
     # -- what is told ---------------------------------------------------------
 

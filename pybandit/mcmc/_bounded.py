@@ -4,7 +4,13 @@ import dataclasses
 
 import numpy as np
 
-from pybandit._shared.checks import check_in, numbers_returned, read_only, shown
+from pybandit._shared.checks import (
+    check_in,
+    check_positive,
+    numbers_returned,
+    read_only,
+    shown,
+)
 from pybandit.mcmc._exact import Own
 from pybandit.mcmc._problem import Expanded
 from pybandit.mcmc._ranges import row_bounds
@@ -15,6 +21,32 @@ from pybandit.racing.factors import Factors
 SUMS = ("gradient", "hessian")
 CONTROL = ("center", "changes", "n_factors", "n_parameters", "total_change", *SUMS)
 MOST_ROWS = 2**32 - 1
+
+
+def check_radius(radius):
+    """Return a radius, inf for None."""
+    return np.inf if radius is None else check_positive("radius", radius)
+
+
+def check_rows(x, y):
+    """Return the features and responses of a regression, C-contiguous."""
+    x = np.ascontiguousarray(check_in("x", x, "finite", np.isfinite, copy=False))
+    if x.ndim != 2 or not x.size:
+        raise ValueError(f"x must have shape (N, d), neither 0; got {x.shape}")
+    if len(x) > MOST_ROWS:
+        raise ValueError(f"x must have at most {MOST_ROWS} rows; got {len(x)}")
+    y = np.ascontiguousarray(check_in("y", y, "finite", np.isfinite, copy=False))
+    if y.shape != x.shape[:1]:
+        raise ValueError(f"y must have shape ({len(x)},), one value per row of x; got {y.shape}")
+    return x, y
+
+
+def check_point(name, value, n_parameters):
+    """Return a point of float64, shape (n_parameters,)."""
+    point = check_in(name, value, "finite", np.isfinite)
+    if point.shape != (n_parameters,):
+        raise ValueError(f"{name} must have shape ({n_parameters},); got {point.shape}")
+    return point
 
 
 def check_control(control, n_factors, n_parameters):

@@ -1,13 +1,13 @@
 """The chains of RacingMetropolis: one loop in Python, for any proposal, and one compiled."""
 
 import math
+import warnings
 
 import numpy as np
 
 from pybandit._shared.checks import read_only
-from pybandit.mcmc._leverage import warn_of_leverage
+from pybandit._shared.errors import SlowReadingWarning, WeakControlWarning
 from pybandit.mcmc._race_chain import RaceChain, checked_prior, set_range
-from pybandit.mcmc._reading import warn_of_reading
 from pybandit.racing.acceptance import AcceptanceTest
 
 # The gain of the t-th step of warm-up on the log of the scale: t ** -DECAY.
@@ -15,6 +15,19 @@ DECAY = 0.6
 # Warm-up may go this far above the most that a scale can be, so that one rejection does not
 # shorten proposals that are as long as they get.
 HEADROOM = 1.5
+# If warm-up reads more than MOST_READ of LEAST_ROWS rows or more, at random, a pass over all rows
+# in order would have cost less. Fewer than LEAST_STEPS steps tell little.
+MOST_READ = 0.3
+LEAST_ROWS = 1_000
+LEAST_STEPS = 20
+# Rows taken at a time when the remainder of a control variate is measured.
+BLOCK = 16384
+# A look at 50 rows holds none of 1 % in three cases of five.
+FEW = 0.01
+# Of the remainder's variance; of normal features the 1 % hold about half.
+MOST = 0.9
+# Smaller differences, in nats, decide few tests.
+LEAST_NATS = 0.1
 
 
 class CompiledLoop:
@@ -161,3 +174,55 @@ class PythonLoop:
                  self.n_looks, self.n_evaluations, self.n_exact)
         self.clear()
         return taken
+
+
+def warn_of_reading(n_read, n_steps, n_factors, has_control, warned):
+    """Warn where steps of warm-up read that much; once for all that share the lock `warned`."""
+    if n_steps < LEAST_STEPS or n_factors < LEAST_ROWS:
+        return
+    share = n_read / (n_steps * n_factors)
+    if share <= MOST_READ or not warned.acquire(blocking=False):
+        return
+    if has_control:
+        remedy = ("its control is not close enough: expand nearer to the mode, make smaller steps, "
+                  "or take ExactMinibatch, for a regression")
+    else:
+        remedy = ("give control, a GLMControl or a TaylorControl around the mode, or take "
+                  "ExactMinibatch, for a regression")
+    warnings.warn(
+        f"RacingMetropolis read {share:.0%} of the {n_factors} rows at a step of warm-up, in "
+        f"random order, which costs more than one pass over all of them: {remedy}; else all rows "
+        f"at every step, in order, are faster", SlowReadingWarning, stacklevel=2)
+
+
+def warn_of_leverage(factors, control, points):
+    """Warn where 1 % of the rows hold nine tenths of what the control leaves of a step."""
+    rest = np.concatenate([
+        factors.evaluate(rows, [0])[:, 0] - _changes(control, points, rows)
+        for rows in np.array_split(np.arange(factors.n_factors),
+                                   -(-factors.n_factors // BLOCK))])
+    few = max(1, int(FEW * rest.size))
+    if rest.size < 10 / FEW or not np.isfinite(rest).all():
+        return
+    deviations = rest - np.median(rest)
+    largest = np.argpartition(np.abs(deviations), -few)[-few:]
+    total, nats = (deviations**2).sum(), abs(deviations[largest].sum())
+    share = (deviations[largest] ** 2).sum() / total if total > 0 else 0.0
+    if share > MOST and nats > LEAST_NATS:
+        warnings.warn(
+            f"control leaves its remainder to few rows: {few} of {rest.size} hold {share:.1%} of "
+            f"its variance and {nats:.2g} nats between where the chain began and the farthest it "
+            f"came. "
+            f"Tests seldom read them, so the chain may return the control's approximation at any "
+            f"delta. Read more (Looks(first=)), bet on a range (BettingBound), or take these rows "
+            f"into the prior", WeakControlWarning, stacklevel=2)
+
+
+def _changes(control, points, rows):
+    """Return the changes d_n that the control predicts; those of a GLM are also compiled."""
+    if not hasattr(control, "curvatures"):
+        return control.changes(points)(rows, np.zeros(1, dtype=np.int64))[:, 0]
+    x = control.features[rows]
+    middle = 0.5 * (points[0] + points[1]) - control.center
+    return x @ (points[1] - points[0]) * (
+        control.slopes[rows] + control.curvatures[rows] * (x @ middle))

@@ -9,7 +9,6 @@ import numpy as np
 from pybandit._shared.checks import (
     check_choice,
     check_flag,
-    check_in,
     check_integer,
     check_positive,
     check_scalar,
@@ -19,7 +18,7 @@ from pybandit._shared.generators import as_generator
 from pybandit._shared.keywords import hinted
 from pybandit._shared.types import ArrayLike, Floats, Ints, Rng
 from pybandit._shared.version import __version__
-from pybandit.mcmc._bounded import MOST_ROWS, Bounded
+from pybandit.mcmc._bounded import Bounded, check_point, check_radius, check_rows
 from pybandit.mcmc._chains import Layout, check_labels, check_name, sample_chains
 from pybandit.mcmc._exact import Chain
 from pybandit.mcmc._moves import moves_of
@@ -33,8 +32,7 @@ from pybandit.racing.factors import Factors
 STATISTICS = {"accepted": np.float64, "fraction": np.float64, "n_evaluations": np.int64,
               "n_exact": np.int64}
 TESTS = ("auto", "factorised", "auxiliary")
-# What "auto" is: see docs/inside_samplers.md.
-AUTO = "factorised"
+AUTO = "factorised"  # faster where we measured: docs/inside_samplers.md
 # Where more than this share of the rows is expected to be read, at random, all are, in order.
 SHARE = 0.25
 
@@ -192,18 +190,16 @@ class ExactMinibatch:
                  proposal: Any = None, adapt: bool = True, test: str = "auto",
                  gamma: float = 0.5, radius: float | None = None, name: str = "x",
                  labels: Any = None) -> None:
-        x, y = _data(x, y)
+        x, y = check_rows(x, y)
         n, d = x.shape
         arguments = arguments_of(family, y, radius)
-        self._regression = Regression(x, y, **arguments, radius=_radius(radius))
+        self._regression = Regression(x, y, **arguments, radius=check_radius(radius))
         self._own, self._n_rows, prior = None, n, precision_of(prior_precision, d)
         test, gamma = self._describe(d, test, gamma, adapt, name, labels)
         if mode is None:
             found, sums = find_mode(self._regression, n, prior, np.zeros(d))
         else:
-            found = check_in("mode", mode, "finite", np.isfinite)
-            if found.shape != (d,):
-                raise ValueError(f"mode must have shape ({d},); got {found.shape}")
+            found = check_point("mode", mode, d)
             sums = sums_at(self._regression, prior, found)
         slope = self._expand(found, sums)
         self._regression.anchor(found.copy(), self._factor, slope)
@@ -292,7 +288,7 @@ class ExactMinibatch:
         test, gamma = self._describe(d, test, gamma, adapt, name, labels)
         slope = self._expand(control.center.copy(), Sums(
             0.0, control.gradient - prior @ control.center, prior - control.hessian))
-        self._regression = self._own.problem(self._factor, slope, _radius(radius))
+        self._regression = self._own.problem(self._factor, slope, check_radius(radius))
         self._regression.decide_by(test, gamma, SHARE * control.n_factors)
         self._moves = moves_of(proposal, self.mode, self._factor, slope)
         self._own.own()  # refuses bad functions now
@@ -364,7 +360,9 @@ class ExactMinibatch:
             n_threads=n_threads, rng=rng, progress=progress)
 
     def step(self, value: ArrayLike, *, n_steps: int = 1, rng: Rng = None) -> ExactStep:
-        """Steps from a point, for a loop of one's own; nothing is adapted.
+        """Take steps from a point, for custom loops; nothing is adapted.
+
+        A call takes some tens of microseconds and O(d^2) beside the steps.
 
         Parameters
         ----------
@@ -383,10 +381,6 @@ class ExactMinibatch:
         ValueError, TypeError
             As `sample`.
 
-        Notes
-        -----
-        Some tens of microseconds beside the steps, and O(d^2).
-
         Examples
         --------
         >>> import numpy as np, pybandit as pb
@@ -397,28 +391,10 @@ class ExactMinibatch:
         >>> for _ in range(100):
         ...     theta = sampler.step(theta, rng=rng).value
         """
-        start = check_in("value", value, "finite", np.isfinite)
-        if start.shape != self.mode.shape:
-            raise ValueError(f"value must have shape {self.mode.shape}; got {start.shape}")
+        start = check_point("value", value, self.mode.size)
         n_steps = check_integer("n_steps", n_steps, 1)
         chain = self._chain(as_generator(rng), start)
         chain.steps(n_steps)
         n_accepted, n_evaluations, _ = chain.counts
         return ExactStep(value=np.array(chain.values), n_accepted=n_accepted,
                          n_evaluations=n_evaluations)
-
-
-def _radius(radius):
-    return np.inf if radius is None else check_positive("radius", radius)
-
-
-def _data(x, y):
-    x = np.ascontiguousarray(check_in("x", x, "finite", np.isfinite, copy=False))
-    if x.ndim != 2 or not x.size:
-        raise ValueError(f"x must have shape (N, d), neither 0; got {x.shape}")
-    if len(x) > MOST_ROWS:
-        raise ValueError(f"x must have at most {MOST_ROWS} rows; got {len(x)}")
-    y = np.ascontiguousarray(check_in("y", y, "finite", np.isfinite, copy=False))
-    if y.shape != x.shape[:1]:
-        raise ValueError(f"y must have shape ({len(x)},), one a row of x; got {y.shape}")
-    return x, y

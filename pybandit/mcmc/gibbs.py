@@ -17,9 +17,9 @@ from pybandit.racing._named_bounds import as_bound, words_of
 from pybandit.racing._race import RaceResult, race
 from pybandit.racing._track import check_log_prior, hashable, index_kind, make_plan
 from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound
+from pybandit.racing.exact import totals_of
 from pybandit.racing.factors import Factors, Populations, as_factors
 from pybandit.racing.populations import race_populations
-from pybandit.racing.sampler import totals_of
 
 STATISTICS = {"fraction": np.float64, "n_looks": np.int64, "n_evaluations": np.int64,
               "n_exact": np.int64}

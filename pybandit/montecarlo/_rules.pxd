@@ -43,6 +43,7 @@ cdef class BanditRule(Rule):
     cdef readonly int64_t per_reward     # runs for one reward: 1, or 2 or 3 where costs count
     cdef bint has_costs
     cdef bint has_centre
+    cdef bint scales_each                # whether upper bounds are in units of each estimator
     cdef double set_centre               # by the user, if so
     cdef double centre                   # losses are squares about it, or of pairs,
     cdef double[::1] scales              # at most this of each estimator
@@ -50,6 +51,7 @@ cdef class BanditRule(Rule):
     cdef double[:, ::1] held             # values that wait for their pair: (arm, 2)
     cdef double[::1] held_costs
     cdef int64_t[::1] n_held
+    cdef claim(self)
     cdef void _feed(self, int64_t arm, double value, double cost) noexcept nogil
     cdef double loss(self, int64_t arm, double value, double cost) noexcept nogil
     cdef double _least_spread(self) noexcept nogil

@@ -3,8 +3,7 @@
 
 import numpy as np
 
-from pybandit._shared.schema import made_from
-from pybandit.montecarlo._rule_states import BANDIT, RULE, check_inner
+from pybandit._shared.schema import Schema, anything, finite, integer, made_from, number
 
 from libc.math cimport INFINITY, NAN, isnan
 from libc.stdint cimport int64_t
@@ -105,13 +104,18 @@ cdef class BanditRule(Rule):
 
     def __cinit__(self, int64_t n_arms, NativePolicy inner not None, int64_t per_reward,
                   bint has_costs):
-        if inner._serves_a_rule:
-            raise ValueError(f"policy must be fresh: {inner!r} serves another allocator")
-        inner._serves_a_rule = True
         self.inner, self.per_reward, self.has_costs = inner, per_reward, has_costs
         self.scales, self.waits = np.ones(n_arms), True
         self.held, self.held_costs = np.zeros((n_arms, 2)), np.zeros(n_arms)
         self.n_held = np.zeros(n_arms, dtype=np.int64)
+
+    cdef claim(self):
+        """Take the policy for this rule; the caller holds its guard."""
+        if self.inner._serves_a_rule or self.inner.n_pulls:
+            raise ValueError(f"policy must be fresh: {self.inner!r} serves another allocator")
+        self.inner._serves_a_rule = True
+        if self.scales_each:
+            self.inner._set_scales(np.array(self.scales))
 
     def set_range(self, value_range, centre, max_cost):
         """Scale by where values and costs lie, as far as that is known.
@@ -134,8 +138,7 @@ cdef class BanditRule(Rule):
                              f"for this policy; got {value_range.tolist()}")
         self.waits = False
         self.scales = np.full(self.n_arms, scales)
-        if value_range.ndim == 2:
-            self.inner._set_scales(np.array(self.scales))
+        self.scales_each = value_range.ndim == 2
 
     def expect_pilot(self, int64_t n):
         """The first n values of each estimator are kept until `end_pilot`."""
@@ -251,3 +254,45 @@ cdef class BanditRule(Rule):
         for name, array in dict(scales=self.scales, held=self.held, n_held=self.n_held,
                                 held_costs=self.held_costs).items():
             np.asarray(array)[:] = checked[name]
+
+
+def decisions_were_asked(s):
+    """asked that add up to n_decisions"""
+    return s.asked.sum(dtype=float) == s.n_decisions
+
+
+RULE = Schema(
+    [integer("chosen", -1, "last_arm"), integer("n_decisions", "decided", "decided"),
+     integer("asked", 0, "n_decisions", shape=("n_arms",))],
+    invariants=[decisions_were_asked])
+
+
+def range_sets_scales(s):
+    """centre and scales of the value_range, where they follow of it"""
+    return s.waits or (s.centre == s.own_centre and np.array_equal(s.scales, s.own_scales))
+
+
+def values_became_rewards(s):
+    """an inner policy of n_decisions pulls, and each value in one of its rewards or held"""
+    return (s.inner_n_pulls == s.decided
+            and np.array_equal(s.inner_pulls * s.per_reward + s.n_held, s.pulls))
+
+
+BANDIT = Schema(
+    [anything("inner"), finite("centre"),
+     number("scales", low=5e-324, shape=("n_arms",), nan=False),
+     finite("held", shape=("n_arms", 2)),
+     number("held_costs", low=0.0, shape=("n_arms",), nan=False),
+     integer("n_held", 0, "most_held", shape=("n_arms",))],
+    invariants=[range_sets_scales, values_became_rewards])
+
+
+def check_inner(inner, options):
+    """Refuse the state of a bandit policy that was made with other options than these."""
+    if not isinstance(inner, dict) or not isinstance(inner.get("options"), dict):
+        raise ValueError(f"state must hold inner, the state of a policy; got {repr(inner)[:60]}")
+    saved = inner["options"]
+    if set(saved) != set(options) or not all(
+            np.array_equal(saved[name], options[name]) for name in options):
+        raise ValueError(f"state must hold inner, the state of a policy of the options "
+                         f"{options}; got {repr(saved)[:200]}")

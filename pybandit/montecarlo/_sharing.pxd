@@ -21,13 +21,13 @@ cdef class SharedBudget(NativePolicy):
     cdef double most_cost                # the budget
     cdef double[::1] cost_sums
 
-    # Of __init__ alone, but for the stream.
+    # Called by __init__ alone.
     cdef _make_rule(self, policy)
     cdef _set_scale(self, value_range, centre, max_cost, pilot)
     cdef _check_range_of_each(self, value_range)
     cdef _set_budget(self, budget)
-    cdef _use(self, generator)
-    cdef _share_guard(self)              # the last of __init__, before `_made`
+    cdef _adopt(self)                    # the last of __init__, before `_made`
+    cdef _seed_rule(self)
     cdef int _tell_costs(self, estimators, values, costs, missing) except -1
     cdef void _take(self, int64_t arm, double value, double cost) noexcept nogil
     cdef void _weigh(self, int64_t arm, double value) noexcept nogil

@@ -17,7 +17,6 @@ from pybandit.policies._ring_states import NATIVE
 from libc.math cimport INFINITY, isnan
 from libc.stdint cimport int64_t
 
-from pybandit._shared.guard cimport Guard
 from pybandit.montecarlo._rules cimport BanditRule, ThompsonRule
 from pybandit.montecarlo._rules import BanditRule as _BanditRule, LCBRule, Rule as UniformRule
 from pybandit.policies._csrc cimport pb_batch
@@ -43,7 +42,7 @@ cdef class SharedBudget(NativePolicy):
         self._make_rule(policy)
         self._set_scale(value_range, centre, max_cost, pilot)
         self._set_budget(budget)
-        self._use(private_generator(rng) if self.rng_given else None)
+        self.generator = private_generator(rng)
 
     cdef _make_rule(self, policy):
         cdef int64_t per_reward = 1
@@ -111,35 +110,42 @@ cdef class SharedBudget(NativePolicy):
                     f"{self.n_arms} estimators {self.pilot} times; got {self.budget}")
         self.most_cost = self.budget
 
-    cdef _use(self, generator):
-        """The stream that Thompson sampling draws from; None: a fresh one."""
+    cdef _seed_rule(self):
+        """Give the stream to what draws from it; the caller holds the guard of a policy."""
         cdef NativePolicy inner
-        cdef Guard guard
-        self.generator = private_generator(None) if generator is None else generator
         if isinstance(self.rule, ThompsonRule):
             (<ThompsonRule>self.rule).seed(self.generator)
         elif isinstance(self.rule, BanditRule):
             inner = (<BanditRule>self.rule).inner
-            # `seed` takes one itself, and what they share is taken
-            guard, inner.guard = inner.guard, Guard(type(inner))
-            try:
-                inner.seed(self.generator)
-            finally:
-                inner.guard = guard
+            inner.guard.lend(inner.seed, self.generator)
 
-    cdef _share_guard(self):
-        """Who has the policy that was given is refused where the allocator would refuse."""
+    cdef _adopt(self):
+        """Make the policy that was given part of this allocator, with one guard for both.
+
+        Nothing of the policy is changed before, and its own guard is never left: no thread
+        enters between.
+        """
         cdef NativePolicy inner
-        if isinstance(self.rule, BanditRule):
-            inner = (<BanditRule>self.rule).inner
-            inner.guard.enter()
-            inner.guard = self.guard
+        if not isinstance(self.rule, BanditRule):
+            self._seed_rule()
+            return
+        inner = (<BanditRule>self.rule).inner
+        inner.guard.enter()
+        try:
+            (<BanditRule>self.rule).claim()
+            self._seed_rule()
+        except BaseException:
+            inner.guard.leave()
+            raise
+        inner.guard = self.guard
 
     def seed(self, rng):
-        """Makes the stream anew, where there was no `rng`, before the first run."""
+        """Make the stream again from `rng` before the first run; not if the allocator has its own.
+        """
         with self.guard:
             if not self.rng_given and not self.n_pulls:
-                self._use(private_generator(rng))
+                self.generator = private_generator(rng)
+                self._seed_rule()
 
     cdef bint _never_ends(self) noexcept:
         return self.budget is None

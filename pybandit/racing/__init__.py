@@ -18,9 +18,10 @@ from pybandit.racing._race import RaceResult, race
 from pybandit.racing.acceptance import AcceptanceTest, AcceptResult, accept
 from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound, StudentBound
 from pybandit.racing.control import ControlVariate
+from pybandit.racing.exact import exact_sample
 from pybandit.racing.factors import Factors, Populations
 from pybandit.racing.populations import race_populations
-from pybandit.racing.sampler import DrawInfo, RacingSampler, exact_sample
+from pybandit.racing.sampler import DrawInfo, RacingSampler
 from pybandit.racing.slice_sampling import SliceResult, slice_sample
 from pybandit.racing.taylor import PopulationMoments, taylor_control
 

@@ -1,6 +1,7 @@
 """Compiled functions as they come: which address to call, with what data, and what to keep.
 
-numba and cffi are never imported here: an object of theirs brought them along.
+`scipy.LowLevelCallable` reads ctypes and cffi pointers. It does not take functions of numba, nor
+data in arrays, and it compares signatures as text: these parts are here.
 """
 
 import ctypes
@@ -14,20 +15,29 @@ from pybandit._shared.checks import is_masked
 
 EXPECTED = ("int (const int64_t *factors, int64_t n_factors, const int64_t *states, "
             "int64_t n_states, double *out, void *user_data)")
-# what EXPECTED is in the spelling of `_normalise`
-KINDS = ("int", "int64 *", "int64", "int64 *", "int64", "double *", "void *")
 
-_INT64 = ["int64_t", "int64", "npy_int64", "long long", "long long int", "signed long long",
-          "signed long long int"]
+# SciPy compares the text of signatures. Cython, ctypes, cffi and numba spell these types in their
+# own ways, so the text is matched without qualifiers and spaces next to punctuation.
+_INT = r"int|int32(?:_t)?|__pyx_t_\w*_int32_t|signed(?: int)?"
+_INT64 = r"int64(?:_t)?|npy_int64|__pyx_t_\w*_int64_t|(?:signed )?long ?long(?: int)?"
 if ctypes.sizeof(ctypes.c_long) == 8:
-    _INT64 += ["long", "long int", "signed long", "signed long int"]
-TYPES = {
-    **dict.fromkeys(_INT64, "int64"),
-    **dict.fromkeys(["int", "int32", "int32_t", "signed", "signed int"], "int"),
-    **dict.fromkeys(["double", "float64"], "double"),
-    **dict.fromkeys(["void", "none"], "void"),
-}
-_NO_NAMES = {"char", "double", "float", "int", "long", "short", "signed", "unsigned"}
+    _INT64 += r"|(?:signed )?long(?: int)?"
+_NAME = r"(?!(?:char|double|float|int|long|short|signed|unsigned)\b)\w+"
+
+
+def _one(kind):
+    return rf"(?:{kind})(?: {_NAME})?"
+
+
+def _pointer(kind):
+    return rf"(?:{kind})(?:\*(?:{_NAME})?|(?: {_NAME})?\[\w*\])"
+
+
+# untyped data may be declared as a pointer to whatever it is
+_SIGNATURE = re.compile(
+    _one(_INT) + r"(?:\(\*\w*\))?\("
+    + ",".join([_pointer(_INT64), _one(_INT64)] * 2 + [_pointer("double|float64")])
+    + r",[^,()]*[*\[][^,()]*\)")
 
 _PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p,
                               ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
@@ -106,24 +116,28 @@ def _refuse_second(user_data):
 def _recognise(function):
     """(what it is, address, signature as text, address of its own data), or None."""
     origin = type(function).__module__
-    if type(function).__name__ == "LowLevelCallable":
-        address, signature, own_data = _parts_of_capsule(tuple.__getitem__(function, 0))
-        if getattr(function.function, "_flags_", 0) & _PYTHON_API:
-            signature = _signature_of_ctypes(function.function)
-        return "scipy.LowLevelCallable", address, signature, own_data
-    if type(function).__name__ == "PyCapsule":
-        return ("PyCapsule", *_parts_of_capsule(function))
     if origin.startswith("numba.") and hasattr(function, "native_name"):
         return "numba cfunc", function.address, _signature_of_numba(function._sig), 0
-    if isinstance(function, ctypes._CFuncPtr):
-        return ("ctypes function pointer", _pointer_value(function),
-                _signature_of_ctypes(function), 0)
-    if origin == "_cffi_backend":
-        ffi = sys.modules["_cffi_backend"].FFI()
-        if isinstance(function, ffi.CData):
-            return ("cffi pointer", int(ffi.cast("uintptr_t", function)),
-                    ffi.typeof(function).cname, 0)
-    return None
+    if type(function).__name__ == "PyCapsule":
+        return ("PyCapsule", *_parts_of_capsule(function))
+    kind, inner = None, function
+    if type(function).__name__ == "LowLevelCallable":
+        kind, inner = "scipy.LowLevelCallable", function.function
+    elif isinstance(function, ctypes._CFuncPtr):
+        kind = "ctypes function pointer"
+    elif origin == "_cffi_backend" and isinstance(function, sys.modules[origin].FFI().CData):
+        kind = "cffi pointer"
+    if kind is None:
+        return None
+    if getattr(inner, "_flags_", 0) & _PYTHON_API:
+        return kind, 0, "a function that needs the GIL (ctypes.PYFUNCTYPE)", 0
+    if getattr(inner, "argtypes", ()) is None:
+        return kind, 0, "a function without argtypes", 0
+    if not inner:  # a null pointer, of which SciPy makes nothing
+        return kind, 0, EXPECTED, 0
+    from scipy import LowLevelCallable
+
+    return (kind, *_parts_of_capsule(tuple.__getitem__(LowLevelCallable(function), 0)))
 
 
 def _parts_of_capsule(capsule):
@@ -139,55 +153,12 @@ def _signature_of_numba(signature):
     return f"{types[0]} ({', '.join(types[1:])})"
 
 
-def _signature_of_ctypes(function):
-    if function._flags_ & _PYTHON_API:
-        return "a function that needs the GIL (ctypes.PYFUNCTYPE)"
-    if function.argtypes is None:
-        return "a function without argtypes"
-    arguments = ", ".join(map(_name_of_ctype, function.argtypes))
-    return f"{_name_of_ctype(function.restype)} ({arguments})"
-
-
-def _name_of_ctype(kind):
-    if kind is None:
-        return "void"
-    if kind is ctypes.c_void_p:
-        return "void *"
-    if isinstance(kind, type) and issubclass(kind, ctypes._Pointer):
-        return f"{_name_of_ctype(kind._type_)} *"
-    if kind in (ctypes.c_int64, ctypes.c_longlong):
-        return "int64_t"
-    return {ctypes.c_int: "int", ctypes.c_double: "double"}.get(kind, kind.__name__)
-
-
 def _check_signature(kind, signature):
-    got = _normalise(signature)
-    # untyped data may be declared as a pointer to whatever it is
-    if got is None or got[:-1] != KINDS[:-1] or "*" not in got[-1]:
+    text = re.sub(r"\b(const|volatile|restrict|__restrict)\b", " ", signature)
+    text = re.sub(r"\s*([*(),\[\]])\s*", r"\1", " ".join(text.split()))
+    if not _SIGNATURE.fullmatch(text):
         raise TypeError(f"function must have the signature {EXPECTED}; got a {kind} of "
                         f"{signature or 'no signature'}")
-
-
-def _normalise(signature):
-    """Result and parameters, one word each; None where this is no function's signature."""
-    match = re.fullmatch(r"([\w\s*]+?)(?:\(\s*\*\s*\w*\s*\))?\s*\(([^()]*)\)", signature.strip())
-    if match is None:
-        return None
-    result, parameters = match.groups()
-    return tuple(map(_normalise_type, [result, *parameters.split(",")]))
-
-
-def _normalise_type(text):
-    """A type without const and the parameter's name, and in one spelling."""
-    text = re.sub(r"\b(const|volatile|restrict|__restrict)\b", " ", text)
-    # Cython's name of a typedef in another module
-    text = re.sub(r"\b__pyx_t_\w*?(int64_t|int32_t)\b", r"\1", text)
-    n_stars = text.count("*") + text.count("[")
-    words = re.findall(r"\w+", text)
-    if len(words) > 1 and words[-1] not in _NO_NAMES and " ".join(words) not in TYPES:
-        words.pop()  # the parameter's name
-    text = " ".join(words)
-    return f"{TYPES.get(text, text)} {'*' * n_stars}".rstrip()
 
 
 def _pointer_value(pointer):

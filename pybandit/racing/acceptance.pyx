@@ -5,40 +5,23 @@ race of two states without Gumbel noise: the uniform number in the threshold is 
 only randomness of the decision.
 """
 
-import dataclasses
-
-import numpy as np
-
-from pybandit._shared.checks import (
-    LARGEST, check_integer, check_numeric, is_masked, numbers_returned, shown,
-)
+from pybandit._shared.checks import LARGEST, check_integer
 from pybandit._shared.generators import as_generator, unlocked
 from pybandit._shared.guard import made_already, not_made
-from pybandit.betting._kernels import Bets
+from pybandit.racing._log_ratios import factors_of_ratios
 from pybandit.racing._looks import looks_of_tests
-from pybandit.racing._named_bounds import as_bound, words_of
+from pybandit.racing._named_bounds import words_of
 from pybandit.racing._record import as_dict, same, values_of, words
-from pybandit.racing._track import hashable, index_kind, kept, make_plan
-from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound
-from pybandit.racing.factors import Factors
 
 cimport cython
-from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.stdint cimport int64_t, uintptr_t
 
-from pybandit._shared._csrc cimport PB_CALLBACK, PB_OK, PB_RANGE, pb_bitgen, pb_status
+from pybandit._shared._csrc cimport PB_OK, pb_bitgen, pb_status
 from pybandit._shared.bits cimport bitgen_of
 from pybandit._shared.guard cimport Guard
-from pybandit.betting._kernels cimport ThresholdRace
-from pybandit.racing._csrc cimport pb_accept, pb_accept_run
-from pybandit.racing._source cimport Source
-from pybandit.racing._track cimport Plan, Subsample
+from pybandit.racing._accept cimport Workspace, as_threshold
 
 __all__ = ["AcceptResult", "AcceptanceTest", "accept"]
-
-# Log ratios asked of a function, and gathered from an array, at a time.
-CALL_RATIOS = 16384
-ARRAY_RATIOS = 1024
 
 
 @cython.final
@@ -158,10 +141,18 @@ def accept(log_ratios, log_threshold=0.0, *, n_factors=None, bound="student", de
     >>> pb.racing.accept(d, np.log(0.5), rng=0)
     AcceptResult(accepted=True, n_looks=4, n_evaluations=400, exact=False)
     """
-    cdef Workspace work = Workspace(_as_factors(log_ratios, n_factors), bound, delta,
+    cdef Workspace work = Workspace(factors_of_ratios(log_ratios, n_factors), bound, delta,
                                     looks_of_tests(looks), "rejection")
     rng = as_generator(rng)
-    return work.test(as_threshold(log_threshold), bitgen_of(rng), rng.bit_generator.lock)
+    work.test(as_threshold(log_threshold), bitgen_of(rng), rng.bit_generator.lock)
+    return result_of(work)
+
+
+cdef AcceptResult result_of(Workspace work):
+    cdef AcceptResult result = AcceptResult.__new__(AcceptResult)
+    result.accepted, result.exact = work.accept.accepted != 0, work.accept.exact != 0
+    result.n_looks, result.n_evaluations = work.accept.n_looks, work.accept.n_evaluations
+    return result
 
 
 cdef class AcceptanceTest:
@@ -232,7 +223,7 @@ cdef class AcceptanceTest:
 
     def __init__(self, log_ratios, *, n_factors=None, bound="student", delta=None, looks=None,
                  rng=None):
-        given = (_as_factors(log_ratios, n_factors), bound, delta, looks_of_tests(looks),
+        given = (factors_of_ratios(log_ratios, n_factors), bound, delta, looks_of_tests(looks),
                  "permutation")
         self._make(given, as_generator(rng), None)
 
@@ -361,8 +352,10 @@ cdef class AcceptanceTest:
                 work.subsample.renew()
                 self._take(unlocked(self.rng))
             if rng is None:
-                return work.test(threshold, self.bitgen, self.bits_lock)
-            return work.test(threshold, bitgen_of(rng), rng.bit_generator.lock)
+                work.test(threshold, self.bitgen, self.bits_lock)
+            else:
+                work.test(threshold, bitgen_of(rng), rng.bit_generator.lock)
+            return result_of(work)
         finally:
             self.guard.leave()
 
@@ -372,135 +365,3 @@ def _restored(cls, given, rng, order):
     cdef AcceptanceTest test = cls.__new__(cls)
     test._make(given, rng, order)
     return test
-
-
-cdef class Workspace:
-    """The memory of a pb_accept on one problem, and how its failures read in Python."""
-
-    cdef pb_accept accept
-    cdef Plan plan
-    cdef Source source
-    cdef Subsample subsample
-    cdef ThresholdRace betting
-
-    def __cinit__(self, factors, bound, delta, looks, str kind):
-        self.source = Source(factors)
-        self.accept.factors, self.accept.total = self.source.factors, self.source.totals
-        n = self.accept.factors.n_factors
-        bound = _two_state_bound(bound, hashable("delta", delta))
-        self.plan = make_plan(bound, None, looks, n, 2)
-        self.plan.fill(&self.accept.schedule)
-        self.accept.range = _range_of(bound)
-        self.subsample = Subsample(index_kind(factors, looks.indices, kind), n)
-        self.accept.subsample = &self.subsample.stream
-        self.accept.block = min(n, ARRAY_RATIOS if self.accept.factors.matrix else CALL_RATIOS)
-        self.accept.indices = <int64_t *>PyMem_RawMalloc(self.accept.block * sizeof(int64_t))
-        self.accept.ratios = <double *>PyMem_RawMalloc(self.accept.block * sizeof(double))
-        if not self.accept.indices or not self.accept.ratios:
-            raise MemoryError(f"{self.accept.block} log ratios")
-        if isinstance(bound, BettingBound):
-            self.betting = ThresholdRace(1, n, 0.0, Bets(bound.bets.mixture, bound.n_bets),
-                                         self.plan.limits, bound.delta)
-            self.accept.betting = &self.betting.race
-
-    def __dealloc__(self):
-        PyMem_RawFree(self.accept.indices)
-        PyMem_RawFree(self.accept.ratios)
-
-    cdef test(self, double log_threshold, pb_bitgen *bitgen, lock):
-        cdef pb_status status
-        self.source.hold(lock)
-        with lock, nogil:
-            status = pb_accept_run(&self.accept, log_threshold, bitgen)
-        self.source.hold(None)  # who runs `address` holds another, or none
-        if status != PB_OK:
-            self.raise_failure(status)
-        cdef AcceptResult result = AcceptResult.__new__(AcceptResult)
-        result.accepted, result.exact = self.accept.accepted != 0, self.accept.exact != 0
-        result.n_looks, result.n_evaluations = self.accept.n_looks, self.accept.n_evaluations
-        return result
-
-    cdef raise_failure(self, pb_status status):
-        if status == PB_CALLBACK:
-            self.source.raise_error()
-        bad, where = self.accept.bad_ratio, f"at factor {self.accept.bad_factor}"
-        if status == PB_RANGE and self.betting is not None:
-            low, high = self.betting.race.items.low, self.betting.race.items.high
-            raise ValueError(f"log_ratios must lie in value_range = {(low, high)}; got {bad} "
-                             f"{where}")
-        if status == PB_RANGE:
-            spread = self.accept.column.high - self.accept.column.low
-            raise ValueError(f"value_range must be at least the spread of the log ratios; got "
-                             f"{self.accept.range!r}, but they spread over {spread!r}")
-        if self.accept.bad_factor < 0:
-            raise ValueError("log_ratios must be small enough to square; they spread over more "
-                             "than 1e154")
-        raise ValueError(f"log_ratios must be finite; got {bad} {where}")
-
-
-cdef double as_threshold(log_threshold) except? -1.0:
-    cdef double threshold
-    if not isinstance(log_threshold, float) and is_masked(log_threshold):
-        raise TypeError("log_threshold must be a number; got a masked one")
-    try:
-        threshold = log_threshold
-    except Exception:  # whatever its __float__ does
-        raise TypeError(f"log_threshold must be a number; got {shown(log_threshold)}") from None
-    if threshold != threshold:
-        raise ValueError("log_threshold must not be NaN; got nan")
-    return threshold
-
-
-class _Column:
-    """A function of indices as the function of `Factors` of one state."""
-
-    def __init__(self, function):
-        self.function = function
-
-    def __call__(self, indices, states):
-        values = numbers_returned("the return value of log_ratios", self.function(indices),
-                                  indices.shape, "log_ratios must return shape (n,)")
-        return values[:, None]
-
-
-def _as_factors(log_ratios, n_factors):
-    """`Factors` of one state, or N numbers as an (N, 1) matrix."""
-    if isinstance(log_ratios, Factors) or not callable(log_ratios):
-        if n_factors is not None:
-            raise ValueError(f"n_factors must be given for a function of indices only; got "
-                             f"{shown(n_factors)} and {type(log_ratios).__name__}")
-    elif n_factors is None:
-        raise TypeError("log_ratios is a function: pass n_factors=")
-    else:
-        return Factors(_Column(log_ratios), n_factors, 1)
-    if isinstance(log_ratios, Factors):
-        if log_ratios.n_states != 1:
-            raise ValueError(f"log_ratios must have n_states = 1; got Factors with n_states = "
-                             f"{log_ratios.n_states}")
-        return log_ratios
-    ratios = check_numeric("log_ratios", log_ratios, copy=False)
-    if ratios.ndim != 1 or ratios.size == 0:
-        raise ValueError(f"log_ratios must have shape (N,) with N >= 1; got shape {ratios.shape}")
-    return np.ascontiguousarray(ratios)[:, None]
-
-
-def _range_of(bound):
-    """The stated spread of the log ratios, differences as they are; 0 where none is used."""
-    if not isinstance(bound, EBSBound):
-        return 0.0
-    return bound.value_range if bound.difference_range is None else bound.difference_range
-
-
-@kept
-def _two_state_bound(bound, delta):
-    """The bound object; of a name, with the two-sided boundary."""
-    made = as_bound(bound, delta)
-    if isinstance(bound, str) and isinstance(made, NormalBound):
-        made = dataclasses.replace(made, convention="two-sided")
-    if isinstance(made, BettingBound) and isinstance(made.value_range, float):
-        raise ValueError(f"value_range must be (low, high) of the log ratios for betting; got "
-                         f"{made.value_range!r}")
-    if isinstance(made, EBSBound) and isinstance(made.value_range, tuple):
-        raise ValueError(f"value_range must be a number, the spread of the log ratios; got "
-                         f"{made.value_range!r}")
-    return made

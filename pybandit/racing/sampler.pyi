@@ -10,7 +10,7 @@ from pybandit.racing.factors import Factors
 from pybandit.racing.schedule import Schedule
 from pybandit.tables.blocks import Blocks
 
-__all__ = ["DrawInfo", "RacingSampler", "exact_sample"]
+__all__ = ["DrawInfo", "RacingSampler"]
 
 _Bound = Literal["student", "normal"] | NormalBound | EBSBound | BettingBound
 _Rng = int | SeedSequence | Generator | None
@@ -69,28 +69,3 @@ class RacingSampler:
     def draw(
         self, size: int | tuple[int, ...], *, rng: _Rng = None
     ) -> tuple[NDArray[int64], DrawInfo]: ...
-
-@overload
-def exact_sample(
-    factors: ArrayLike | Factors | Blocks,
-    log_prior: ArrayLike | None = None,
-    size: None = None,
-    *,
-    rng: _Rng = None,
-) -> int: ...
-@overload
-def exact_sample(
-    factors: ArrayLike | Factors | Blocks,
-    log_prior: ArrayLike | None = None,
-    *,
-    size: int | tuple[int, ...],
-    rng: _Rng = None,
-) -> NDArray[int64]: ...
-@overload
-def exact_sample(
-    factors: ArrayLike | Factors | Blocks,
-    log_prior: ArrayLike | None,
-    size: int | tuple[int, ...],
-    *,
-    rng: _Rng = None,
-) -> NDArray[int64]: ...

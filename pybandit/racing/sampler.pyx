@@ -1,21 +1,17 @@
-"""Draws by racing: Chen & Ghahramani 2016, Algorithm 1 with Gumbel noise.
-
-argmax_i G_i + log f_0(i) + sum_n log f_n(i), G_i standard Gumbel, is a draw from p(i)
-proportional to f_0(i) prod_n f_n(i); `RacingSampler` finds it at a fraction of the reads.
-"""
+"""Draws by racing: argmax_i G_i + log f_0(i) + sum_n log f_n(i), G_i standard Gumbel."""
 
 import math
 
 import numpy as np
 
-from pybandit._shared.checks import LARGEST, MOST_PULLS, check_choice, check_integer
+from pybandit._shared.checks import LARGEST, check_choice, check_integer
 from pybandit._shared.generators import as_generator, unlocked
 from pybandit._shared.guard import made_already, not_made
 from pybandit.racing._looks import as_looks
 from pybandit.racing._named_bounds import words_of
-from pybandit.racing._native import native_of
 from pybandit.racing._record import as_dict, same, values_of, words
 from pybandit.racing._track import check_log_prior, index_kind
+from pybandit.racing.exact import check_size
 from pybandit.racing.factors import Factors, as_factors
 
 cimport cython
@@ -25,20 +21,16 @@ from libc.stdint cimport int64_t, uint8_t, uintptr_t
 from pybandit._shared._csrc cimport PB_OK, pb_bitgen, pb_status
 from pybandit._shared.bits cimport bitgen_of
 from pybandit._shared.guard cimport Guard
-from pybandit.racing._csrc cimport pb_moments_stream, pb_race
+from pybandit.racing._csrc cimport pb_race
 from pybandit.racing._track cimport Track, make_track
 
-__all__ = ["DrawInfo", "RacingSampler", "exact_sample"]
+__all__ = ["DrawInfo", "RacingSampler"]
 
 # Reads a draw loop makes between two looks at Ctrl-C: some milliseconds.
 READS_BETWEEN_SIGNALS = 1 << 22
 # The share of a matrix past which a draw reads all of it in order instead: so
 # what was read before adds at most a third to the cost of an exact draw.
 MATRIX_FRACTION = 0.05
-# Rewards that exact_sample asks of a function at a time: 2 MiB.
-EXACT_REWARDS = 1 << 18
-# Gumbel variables that it draws at a time: 2 MiB.
-GUMBELS = 1 << 18
 
 
 @cython.final
@@ -138,8 +130,7 @@ cdef class RacingSampler:
     schedule : Schedule
         The looks and the width of the bound there.
     address : int
-        Of the ``pb_sampler`` of pybandit/racing/sampler.h behind this object, for draws
-        from Cython, numba and C; valid while the object lives.
+        For draws from Cython, numba and C.
 
     Raises
     ------
@@ -274,12 +265,10 @@ cdef class RacingSampler:
 
     @property
     def address(self):
-        """Where the ``pb_sampler`` of pybandit/racing/sampler.h behind this object is.
+        """Address of the ``pb_sampler`` (pybandit/racing/sampler.h) behind this object.
 
-        Valid while the object lives. ``pybandit.sampler_draw`` of Cython, or what
-        numba finds of that name in pybandit.embedding, draws through it without the
-        GIL. Its memory grows by itself. It takes no lock: one thread at a time, and
-        not while `draw` runs. A failed draw returns a status; see `raise_status`.
+        Valid while the object lives; docs/embedding.md has examples. It takes no lock: one
+        thread at a time, and not while `draw` runs. `raise_status` raises a failure.
         """
         return <uintptr_t>&self.made().sampler
 
@@ -293,15 +282,9 @@ cdef class RacingSampler:
 
         Raises
         ------
-        ValueError
-            If a reward that was read is NaN, infinite or out of its range; or if
-            the latest draw did not return this status.
-        MemoryError
-            If the race could not grow.
-        RuntimeError
-            While the sampler draws.
         Exception
-            What the function of the factors raised.
+            As of `draw`; a ValueError if the latest draw did not return this status, a
+            MemoryError if the race could not grow, and what the function of the factors raised.
         """
         cdef int64_t given = check_integer("status", status, -LARGEST)
         cdef Track track = self.made()
@@ -414,95 +397,3 @@ def _restored(cls, given, log_prior, rng, order):
     cdef RacingSampler sampler = cls.__new__(cls)
     sampler._take(given, log_prior, rng, order)
     return sampler
-
-
-def exact_sample(factors, log_prior=None, size=None, *, rng=None):
-    """Draw from ``p(i) proportional to f_0(i) prod_n f_n(i)`` by full sums.
-
-    The baseline that racing is measured against: one pass over all N * D
-    factors, then one Gumbel maximum a draw.
-
-    Parameters
-    ----------
-    factors : array_like of float, shape (N, D), or Factors
-        log f_n(i).
-    log_prior : array_like, shape (D,), optional
-        log f_0, up to a constant; -inf makes a state impossible.
-    size : int or tuple of int, optional
-        How many draws; one, an int, by default.
-    rng : None, int, SeedSequence or Generator
-
-    Returns
-    -------
-    int or ndarray of int64
-        States in [0, D).
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is outside its range, or a factor is NaN or infinite.
-
-    See Also
-    --------
-    RacingSampler : reads a part of the factors.
-
-    Examples
-    --------
-    >>> import numpy as np, pybandit as pb
-    >>> factors = np.log([[0.5, 0.3, 0.2], [0.2, 0.3, 0.5]])   # the product is 10 : 9 : 10
-    >>> states = pb.racing.exact_sample(factors, size=29_000, rng=1)
-    >>> np.bincount(states)
-    array([ 9882,  9089, 10029])
-    """
-    factors = as_factors(factors)
-    totals = totals_of(factors)
-    if log_prior is not None:
-        totals += check_log_prior("log_prior", log_prior, totals.size)
-    rng = as_generator(rng)
-    shape = (1,) if size is None else check_size(size)
-    states = np.empty(math.prod(shape), dtype=np.int64)
-    step = max(1, GUMBELS // totals.size)
-    for start in range(0, states.size, step):
-        part = states[start:start + step]
-        noise = rng.gumbel(size=(part.size, totals.size))
-        np.argmax(np.add(totals, noise, out=noise), axis=1, out=part)
-    return int(states[0]) if size is None else states.reshape(shape)
-
-
-def check_size(size):
-    """The shape of so many draws."""
-    shape = size if isinstance(size, tuple) else (size,)
-    shape = tuple([check_integer("size", length, 0) for length in shape])
-    if math.prod(shape) > MOST_PULLS:
-        raise ValueError(f"size must be at most {MOST_PULLS} draws; got {shape}")
-    return shape
-
-
-def totals_of(factors):
-    """sum_n log f_n(i) of every state above that of state 0, in one pass.
-
-    Sums of differences keep the digits that totals of large rewards lose.
-    """
-    cdef const double[:, ::1] matrix
-    cdef double[::1] sums
-    totals = np.zeros(factors.n_states if isinstance(factors, Factors) else factors.shape[1])
-    native = native_of(factors) if isinstance(factors, Factors) else None
-    if native is not None:
-        totals = native.totals(factors.n_factors)
-    elif isinstance(factors, Factors):
-        everything = np.arange(factors.n_states)
-        step = max(1, EXACT_REWARDS // factors.n_states)
-        for start in range(0, factors.n_factors, step):
-            rows = np.arange(start, min(start + step, factors.n_factors))
-            rewards = factors.evaluate(rows, everything)
-            totals += (rewards - rewards[:, :1]).sum(axis=0)
-    else:
-        matrix, sums = factors, totals
-        with nogil:
-            pb_moments_stream(&matrix[0, 0], matrix.shape[0], matrix.shape[1], NULL,
-                              matrix.shape[1], 0, &sums[0])
-        totals = -totals
-    if not np.isfinite(totals).all():
-        state = int(np.argmin(np.isfinite(totals)))
-        raise ValueError(f"factors must be finite; got a sum of {totals[state]} at state {state}")
-    return totals

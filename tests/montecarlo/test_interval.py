@@ -182,7 +182,7 @@ def test_a_weight_without_a_scale_is_refused():
     state = one.get_state()
     assert state["progress"]["scale"] > 0.0
     state["progress"]["scale"] = 0.0
-    with pytest.raises(ValueError, match="a scale above 0 where there is a weight"):
+    with pytest.raises(ValueError, match="a scale above 0 if there is a weight"):
         type(one).from_state(state)
 
 

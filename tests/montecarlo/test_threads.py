@@ -63,3 +63,52 @@ def test_seeds_are_taken_through_the_guard_that_is_shared():
 
     found = [asked(seed) for seed in (1, 1, 2)]
     assert found[0] == found[1] != found[2]
+
+
+def test_a_policy_may_be_given_again_if_no_allocator_was_made():
+    policy = pb.policies.UCB1(3)
+    with pytest.raises(ValueError, match="weights"):
+        pb.montecarlo.EstimatorAllocator(3, policy=policy, weights="none")
+    pb.montecarlo.EstimatorAllocator(3, policy=policy)
+
+
+class SeedsSlowly(pb.policies.ThompsonSampling):
+    """Waits in `seed`."""
+
+    def __init__(self, n_arms):
+        super().__init__(n_arms)
+        self.begun, self.go_on = threading.Event(), threading.Event()
+
+    def seed(self, rng):
+        self.begun.set()
+        assert self.go_on.wait(60)
+        super().seed(rng)
+
+
+@pytest.mark.parametrize("made", [False, True])
+def test_a_policy_is_refused_to_other_threads_while_it_is_seeded(made):
+    policy, allocators = SeedsSlowly(3), []
+    if made:
+        policy.go_on.set()
+        allocators.append(pb.montecarlo.EstimatorAllocator(3, policy=policy, value_range=1.0))
+        policy.begun.clear()
+        policy.go_on.clear()
+
+    def work():
+        if made:
+            allocators[0].seed(np.random.default_rng(1))
+        else:
+            allocators.append(pb.montecarlo.EstimatorAllocator(3, policy=policy, value_range=1.0))
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    try:
+        assert policy.begun.wait(60)
+        for call in (lambda: policy.means, policy.ask, lambda: policy.tell([0], [1.0])):
+            with pytest.raises(RuntimeError, match="in use by another thread"):
+                call()
+    finally:
+        policy.go_on.set()
+        worker.join()
+    allocators[0].tell(allocators[0].ask(), [1.0])
+    assert policy.n_pulls == 1

@@ -36,12 +36,6 @@ static inline double pb_moments_of(const pb_moments *moments, const double *row,
     return (moments->reference < 0 ? 0.0 : row[moments->reference]) - row[entry];
 }
 
-/* Mean of d_i. */
-static inline double pb_moments_mean(const pb_moments *moments, int64_t column)
-{
-    return moments->shift[column] + moments->sum[column] / (double)moments->count;
-}
-
 /* Natural (1/count) variance of d_i. */
 static inline double pb_moments_variance(const pb_moments *moments, int64_t column)
 {

@@ -1,0 +1,66 @@
+"""Log ratios and bounds of acceptance tests, as the user gives them."""
+
+import dataclasses
+
+import numpy as np
+
+from pybandit._shared.checks import check_numeric, numbers_returned, shown
+from pybandit.racing._named_bounds import as_bound
+from pybandit.racing._track import kept
+from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound
+from pybandit.racing.factors import Factors
+
+
+class _Column:
+    """A function of indices as the function of `Factors` of one state."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __call__(self, indices, states):
+        values = numbers_returned("the return value of log_ratios", self.function(indices),
+                                  indices.shape, "log_ratios must return shape (n,)")
+        return values[:, None]
+
+
+def factors_of_ratios(log_ratios, n_factors):
+    """`Factors` of one state, or N numbers as an (N, 1) matrix."""
+    if isinstance(log_ratios, Factors) or not callable(log_ratios):
+        if n_factors is not None:
+            raise ValueError(f"n_factors must be given for a function of indices only; got "
+                             f"{shown(n_factors)} and {type(log_ratios).__name__}")
+    elif n_factors is None:
+        raise TypeError("log_ratios is a function: pass n_factors=")
+    else:
+        return Factors(_Column(log_ratios), n_factors, 1)
+    if isinstance(log_ratios, Factors):
+        if log_ratios.n_states != 1:
+            raise ValueError(f"log_ratios must have n_states = 1; got Factors with n_states = "
+                             f"{log_ratios.n_states}")
+        return log_ratios
+    ratios = check_numeric("log_ratios", log_ratios, copy=False)
+    if ratios.ndim != 1 or ratios.size == 0:
+        raise ValueError(f"log_ratios must have shape (N,) with N >= 1; got shape {ratios.shape}")
+    return np.ascontiguousarray(ratios)[:, None]
+
+
+def range_of(bound):
+    """The stated spread of the log ratios, differences as they are; 0 if none is used."""
+    if not isinstance(bound, EBSBound):
+        return 0.0
+    return bound.value_range if bound.difference_range is None else bound.difference_range
+
+
+@kept
+def two_state_bound(bound, delta):
+    """The bound object; of a name, with the two-sided boundary."""
+    made = as_bound(bound, delta)
+    if isinstance(bound, str) and isinstance(made, NormalBound):
+        made = dataclasses.replace(made, convention="two-sided")
+    if isinstance(made, BettingBound) and isinstance(made.value_range, float):
+        raise ValueError(f"value_range must be (low, high) of the log ratios for betting; got "
+                         f"{made.value_range!r}")
+    if isinstance(made, EBSBound) and isinstance(made.value_range, tuple):
+        raise ValueError(f"value_range must be a number, the spread of the log ratios; got "
+                         f"{made.value_range!r}")
+    return made
