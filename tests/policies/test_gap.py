@@ -281,7 +281,7 @@ def test_errors_are_rarer_than_in_turn():
     (lambda: pb.policies.UCBE(3, budget=9, complexity=np.nan),
      "complexity must be finite and above 0; got nan"),
     (lambda: pb.policies.UGapEb(3, budget=9),
-     "noise_std must be given where complexity is None; got None"),
+     "noise_std must be given if complexity is None; got None"),
     (lambda: pb.policies.UGapEb(3, budget=9, noise_std=0.0),
      "noise_std must be finite and above 0; got 0.0"),
     (lambda: pb.policies.UGapEb(3, budget=9, complexity=1.0, epsilon=-0.5),
