@@ -1,7 +1,7 @@
 """One thread that records: what has queued while the disk was waited for goes to it together."""
 
 from pybandit.serving._lane import Lane
-from pybandit.studies._group import together
+from pybandit.serving._study import together
 
 
 class Writer(Lane):

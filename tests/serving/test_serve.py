@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import pybandit as pb
-from pybandit.serving._routes import ROUTES
+from pybandit.serving._routes import RULES
 from pybandit.studies.plates import Layout, Plates
 from serving.served import READ, RECORD, Served, call, exchange, request, serving
 
@@ -150,17 +150,16 @@ def test_refusals_have_the_words_of_python(path, server):
 
 
 def test_who_may_do_what(server):
-    for path, methods in ROUTES.items():
-        for method, route in methods.items():
-            options = {"body": {}} if method == "POST" else {}
-            if route.role:
-                assert call(server.port, method, path, token=None, **options)[0] == 401
-                assert call(server.port, method, path, token="x" * 20, **options)[0] == 401
-            if route.role == "record":
-                assert call(server.port, method, path, token=READ, **options)[0] == 403
-            other = "POST" if method == "GET" else "GET"
-            status, headers, _ = exchange(server.port, request(other, path))
-            assert status == 405 and method.casefold() in headers["allow"]
+    for path, rule in RULES.items():
+        options = {"body": {}} if rule.method == "POST" else {}
+        if rule.role:
+            assert call(server.port, rule.method, path, token=None, **options)[0] == 401
+            assert call(server.port, rule.method, path, token="x" * 20, **options)[0] == 401
+        if rule.role == "record":
+            assert call(server.port, rule.method, path, token=READ, **options)[0] == 403
+        other = "POST" if rule.method == "GET" else "GET"
+        status, headers, _ = exchange(server.port, request(other, path))
+        assert status == 405 and rule.method.casefold() in headers["allow"]
     assert call(server.port, "GET", "/nowhere", token=None)[0] == 404
     evil = request("GET", "/status").replace(b"Host: localhost", b"Host: evil.example")
     assert exchange(server.port, evil)[0] == 421
