@@ -102,8 +102,8 @@ class Door:
             ipaddress.ip_address(name)  # nobody can point an address elsewhere
         except ValueError:
             if name not in self.names:
-                raise HTTPException(421, "the header Host must be an address, localhost, or a name of "
-                                   "--name") from None
+                raise HTTPException(421, "the header Host must be an address, localhost, or a "
+                                         "name of --name") from None
 
     def token_of(self, request):
         """Whose request it is; None where it has no token."""

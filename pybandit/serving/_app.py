@@ -13,9 +13,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from pybandit._shared.errors import StudyError
+from pybandit.serving import _protocol
 from pybandit.serving._body import checked, fields_of
 from pybandit.serving._limits import PIECE, Busy, TooLarge, check_bytes, most_bytes
-from pybandit.serving._protocol import LINGER, PATIENCE
 from pybandit.serving._routes import RULES, SIGN_IN_BYTES
 from pybandit.serving._study import largest_batch
 
@@ -46,7 +46,7 @@ class Parting(Plain):
                     "headers": self.raw_headers})
         await send({"type": "http.response.body", "body": self.body, "more_body": True})
         try:
-            async with asyncio.timeout(LINGER):
+            async with asyncio.timeout(_protocol.LINGER):
                 while (await receive()).get("more_body"):
                     pass
         except TimeoutError:
@@ -60,7 +60,7 @@ def application(server):
         routes=[Route(path, _endpoint(server, rule), methods=[rule.method])
                 for path, rule in RULES.items()],
         exception_handlers=dict.fromkeys([HTTPException, *STATUSES], _refused) | {
-            404: _not_found, 405: _not_allowed, Exception: _failed})
+            Exception: _failed})
     app.router.redirect_slashes = False
     return app
 
@@ -125,7 +125,7 @@ async def _check_body(server, rule, request, length):
 async def _read(request, length):
     """Return the body, of which no other reference is kept."""
     try:
-        async with asyncio.timeout(PATIENCE + length / 1e5):
+        async with asyncio.timeout(_protocol.PATIENCE + length / 1e5):
             body = b"".join([part async for part in request.stream()])
     except TimeoutError:
         raise HTTPException(408, "the body did not come in time") from None
@@ -153,21 +153,14 @@ async def _fields_of(server, rule, request, body):
 
 
 async def _refused(request, error):
-    if isinstance(error, HTTPException):
-        return _apology(request, error.status_code, error.detail, error.headers)
-    status = next(STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES)
-    return _apology(request, status, str(error),
-                    {"Retry-After": "1"} if isinstance(error, Busy) else None)
-
-
-async def _not_found(request, error):
-    return _apology(request, 404, f"the path must be one of {', '.join(RULES)}")
-
-
-async def _not_allowed(request, error):
-    allowed = error.headers["Allow"]
-    return _apology(request, 405, f"the method must be {allowed}; got {request.method}",
-                    {"Allow": allowed})
+    if not isinstance(error, HTTPException):
+        status = next(STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES)
+        return _apology(request, status, str(error),
+                        {"Retry-After": "1"} if isinstance(error, Busy) else None)
+    words = {404: f"the path must be one of {', '.join(RULES)}",
+             405: f"the method must be {(error.headers or {}).get('Allow')}; got {request.method}"}
+    return _apology(request, error.status_code, words.get(error.status_code, error.detail),
+                    error.headers)
 
 
 async def _failed(request, error):

@@ -42,35 +42,29 @@ async def ask(server, fields, token):
             "names": batch.names, **items}
 
 
-async def tell(server, fields, token):
-    done = await server.writer.record(lambda study: study.tell(**fields), token.who)
-    return done.to_dict()
+def recorded(name):
+    """Return a call of the study's method `name`, which records results or counts."""
+    async def do(server, fields, token):
+        done = await server.writer.record(lambda study: getattr(study, name)(**fields), token.who)
+        return done.to_dict()
 
-
-async def amend(server, fields, token):
-    done = await server.writer.record(lambda study: study.amend(**fields), token.who)
-    return done.to_dict()
+    return do
 
 
 async def tell_counts(server, fields, token):
     return await server.writer.record(lambda study: _study.tell_counts(study, **fields), token.who)
 
 
-async def amend_counts(server, fields, token):
-    done = await server.writer.record(lambda study: study.amend_counts(**fields), token.who)
-    return done.to_dict()
+def ended(name):
+    """Return a call of the study's method `name`, which ends a batch."""
+    async def do(server, fields, token):
+        if not isinstance(fields.get("discard", False), bool):
+            raise HTTPException(400, "discard must be true or false; got "
+                                     f"{shown(fields['discard'])}")
+        await server.writer.record(lambda study: getattr(study, name)(**fields), token.who)
+        return {"batch_id": fields["batch_id"]}
 
-
-async def close_batch(server, fields, token):
-    await server.writer.record(lambda study: study.close_batch(**fields), token.who)
-    return {"batch_id": fields["batch_id"]}
-
-
-async def abandon(server, fields, token):
-    if not isinstance(fields.get("discard", False), bool):
-        raise HTTPException(400, f"discard must be true or false; got {shown(fields['discard'])}")
-    await server.writer.record(lambda study: study.abandon(**fields), token.who)
-    return {"batch_id": fields["batch_id"]}
+    return do
 
 
 async def status(server, fields, token):
@@ -132,7 +126,11 @@ async def login(server, fields, token):
     return done
 
 
+# searched in this order
 RULES = {
+    "/ask": Rule("POST", ask, "record"),
+    "/tell": Rule("POST", recorded("tell"), "record", ("batch_id", "results"),
+                  ("positions", "missing")),
     "/": Rule("GET", live, ""),
     "/login": Rule("POST", login, "", ("token",), body="form"),
     "/part": Rule("GET", part, "read", (), ("head",)),
@@ -142,12 +140,11 @@ RULES = {
     "/batch": Rule("GET", batch, "read", ("batch_id",)),
     "/report": Rule("GET", report, "read"),
     "/export": Rule("GET", export, "read"),
-    "/ask": Rule("POST", ask, "record"),
-    "/tell": Rule("POST", tell, "record", ("batch_id", "results"), ("positions", "missing")),
-    "/amend": Rule("POST", amend, "record", ("batch_id", "results", "positions", "reason")),
+    "/amend": Rule("POST", recorded("amend"), "record",
+                   ("batch_id", "results", "positions", "reason")),
     "/tell_counts": Rule("POST", tell_counts, "record", ("counts",),
                          ("key", "cumulative", "repeated")),
-    "/amend_counts": Rule("POST", amend_counts, "record", ("key", "counts", "reason")),
-    "/close_batch": Rule("POST", close_batch, "record", ("batch_id",)),
-    "/abandon": Rule("POST", abandon, "record", ("batch_id",), ("discard",)),
+    "/amend_counts": Rule("POST", recorded("amend_counts"), "record", ("key", "counts", "reason")),
+    "/close_batch": Rule("POST", ended("close_batch"), "record", ("batch_id",)),
+    "/abandon": Rule("POST", ended("abandon"), "record", ("batch_id",), ("discard",)),
 }

@@ -6,12 +6,12 @@ import socket
 
 import uvicorn
 
+from pybandit.serving import _protocol
 from pybandit.serving._access import Door
 from pybandit.serving._app import application
 from pybandit.serving._lane import Lane
 from pybandit.serving._limits import Room
 from pybandit.serving._live import Live
-from pybandit.serving._protocol import IDLE, Protocol
 from pybandit.serving._study import Study
 from pybandit.serving._writer import Writer
 
@@ -46,9 +46,9 @@ class Server(uvicorn.Server):
             Writer(recorded), Lane(), Lane(), Lane())
         self.live, self.room, self.n_results = Live(self), Room(), 0
         super().__init__(uvicorn.Config(
-            application(self), http=Protocol, ws="none", lifespan="off", log_config=None,
+            application(self), http=_protocol.Protocol, ws="none", lifespan="off", log_config=None,
             log_level="critical", access_log=False, proxy_headers=False, server_header=False,
-            headers=list(SAFE.items()), timeout_keep_alive=IDLE, backlog=256,
+            headers=list(SAFE.items()), timeout_keep_alive=_protocol.IDLE, backlog=256,
             timeout_graceful_shutdown=FAREWELL))
 
     def __enter__(self):
@@ -66,6 +66,7 @@ class Server(uvicorn.Server):
         for lane in self._lanes:
             lane.start()
         self._watch = asyncio.create_task(self.live.watch())
+        await self.on_tick(0)  # makes the headers of all answers
         await super().startup(sockets)
         self._started()
 

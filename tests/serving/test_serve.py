@@ -251,6 +251,21 @@ def test_it_ends_when_it_is_told_to(number, path):
     assert not (path.parent / "study.db-wal").exists()
 
 
+def test_only_serve_loads_the_packages_of_its_extra():
+    code = """
+import sys
+import pybandit.cli._main as cli
+cli.make_parser()
+assert not {"starlette", "uvicorn", "h11", "anyio"} & sys.modules.keys()
+sys.modules["uvicorn"] = None
+sys.exit(cli.main(["study", "serve", "none.db"]))
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                         env=os.environ | {"PYTHONPATH": ":".join(sys.path)})
+    assert run.returncode == 1 and run.stderr.count("\n") == 1
+    assert "needs the package uvicorn" in run.stderr and "pybandit-core[serve]" in run.stderr
+
+
 def test_how_it_begins(path, tmp_path):
     environment = {name: value for name, value in os.environ.items() if "TOKEN" not in name}
     environment["PYTHONPATH"] = ":".join(sys.path)
