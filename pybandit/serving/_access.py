@@ -115,7 +115,7 @@ class Door:
                 raise self.stranger("the token is none of this study's")
             return token
         token = self.find(request.cookies.get(self.cookie, ""), "cookie")
-        # a browser sends it whoever asks: to read is all that it can be for
+        # a browser sends it with requests of other pages too: it may only read
         return token and token._replace(role="read")
 
     def find(self, text, what):

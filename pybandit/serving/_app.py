@@ -1,4 +1,4 @@
-"""The application: what every request must keep to, and the answers to those that do not."""
+"""The application: checks of every request, and the answers to refused ones."""
 
 import asyncio
 import json
@@ -20,7 +20,7 @@ from pybandit.serving._routes import RULES, SIGN_IN_BYTES
 from pybandit.serving._study import largest_batch
 
 TARGET_BYTES = 2_048
-# of which two would let two readers disagree; h11 refuses a second Host
+# repeated ones may be read differently; h11 refuses a second Host
 ONCE = "authorization", "content-type", "expect", "cookie"
 # ValueError and TypeError are of the study, in the words that Python and the command line have
 STATUSES = {TooLarge: 413, Busy: 503, StudyError: 503, ValueError: 400, TypeError: 400,
@@ -28,14 +28,14 @@ STATUSES = {TooLarge: 413, Busy: 503, StudyError: 503, ValueError: 400, TypeErro
 
 
 class Plain(JSONResponse):
-    """JSON in ASCII, in which half a surrogate pair can stand."""
+    """JSON in ASCII, which can hold lone surrogates."""
 
     def render(self, content):
         return json.dumps(content, allow_nan=False).encode() + b"\n"
 
 
 class Parting(Plain):
-    """A refusal of a request with an unread body, which is then read for a while and dropped.
+    """A refusal of a request with an unread body, which is then read for up to LINGER and dropped.
 
     The connection ends, so that nothing in the body is taken for a request.
     """
@@ -85,7 +85,7 @@ def _endpoint(server, rule):
 
 
 def _check_head(request):
-    """Refuse what uvicorn and Starlette accept of a head."""
+    """Refuse heads that uvicorn and Starlette accept."""
     if request.scope["http_version"] not in ("1.0", "1.1"):
         raise HTTPException(400, "the first line must be METHOD /path HTTP/1.1")
     if len(request.scope["raw_path"] + request.scope["query_string"]) >= TARGET_BYTES:
@@ -107,7 +107,7 @@ def _length_of(request):
 
 
 async def _check_body(server, rule, request, length):
-    """Refuse a body above the limit of its kind, or of another type, before it is read."""
+    """Refuse a body that is too large or of another type, before it is read."""
     if rule.has_results and length > most_bytes(server.n_results):
         # a batch that is larger than all before may have been asked for
         server.n_results = await server.read(lambda: largest_batch(server.study))
@@ -123,7 +123,7 @@ async def _check_body(server, rule, request, length):
 
 
 async def _read(request, length):
-    """Return the body, of which no other reference is kept."""
+    """Return the body; no other reference to it is kept."""
     try:
         async with asyncio.timeout(_protocol.PATIENCE + length / 1e5):
             body = b"".join([part async for part in request.stream()])

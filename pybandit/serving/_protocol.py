@@ -7,14 +7,14 @@ import sys
 import h11
 from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol
 
-# `limit_concurrency` of uvicorn counts a connection when its head is complete, these from the start
+# counted from the start; `limit_concurrency` of uvicorn does not count before a head is complete
 MOST_CONNECTIONS = 512
 HEAD_BYTES, MOST_HEADERS = 16_384, 64
-# seconds for the next request; for a head, and for each part of an answer; for the rest of what
-# was refused, which is read so that its sender reads the answer
+# Seconds: for the next request; for a head, and for the client to read each part of an answer;
+# for the rest of a refused request, which is read so that its sender reads the answer.
 IDLE, PATIENCE, LINGER = 75.0, 15.0, 1.0
-# h11 takes these, of which two programs may read different requests: control characters, line
-# ends other than CR LF, continued lines, and a length that stands twice
+# h11 accepts these, but two programs may read them differently: control characters, line ends
+# other than CR LF, continued lines, and a repeated length
 ODD = re.compile(rb"(?is)[^\t\r\n -~\x80-\xff]|\r(?!\n|\Z)|(?<!\r)\n|\n[ \t]"
                  rb"|\ncontent-length:(?=.*\ncontent-length:)")
 STATUSES = {431: 431, 501: 411}  # by the hints of h11; others are 400
@@ -50,7 +50,7 @@ class Protocol(H11Protocol):
             return False
         self._has_ended = True
         self.handle_events()
-        return True  # whole requests are answered first
+        return True  # keeps it open: complete requests are answered first
 
     def handle_events(self):
         if self.conn.their_state is h11.IDLE and not self._check_head():
@@ -62,7 +62,7 @@ class Protocol(H11Protocol):
             self._finish()
 
     def _check_head(self):
-        """Refuse a head, or the part of it that has come, and return False; or limit its time."""
+        """Refuse an invalid head and return False, or limit the time for the rest of it."""
         head = self.conn.trailing_data[0].partition(b"\r\n\r\n")[0]
         if len(head) > HEAD_BYTES or head.count(b"\n") > MOST_HEADERS:
             self.refuse(431, f"the head of a request must be at most {HEAD_BYTES:,} bytes and "
@@ -77,7 +77,7 @@ class Protocol(H11Protocol):
         return not self._is_refused
 
     def _finish(self):
-        """End a connection whose client sends nothing more; what is being answered goes on."""
+        """End a connection whose client sends nothing more, unless a request is being answered."""
         if self.conn.their_state is h11.SEND_BODY:
             # the application finds it shorter than its length
             self.cycle.more_body = False
@@ -89,7 +89,7 @@ class Protocol(H11Protocol):
 
     def send_400_response(self, msg):
         if self.cycle is not None and not self.cycle.response_complete:
-            self.cycle.keep_alive = False  # what follows the last request is not read
+            self.cycle.keep_alive = False  # bytes after the last request are not read
             return
         hint = getattr(sys.exception(), "error_status_hint", 400)
         words = ("the body must have a Content-Length; other encodings are not accepted"
@@ -98,7 +98,7 @@ class Protocol(H11Protocol):
         self.refuse(STATUSES.get(hint, 400), words)
 
     def refuse(self, status, words):
-        """Answer a head that is not a request, and end the connection so that this is read."""
+        """Answer an invalid request, and end the connection so that its sender reads the answer."""
         self._unset_keepalive_if_required()
         self._head_timer = _cancelled(self._head_timer)
         self._is_refused = True
@@ -118,7 +118,7 @@ class Protocol(H11Protocol):
             self._write_timer = self.loop.call_later(PATIENCE, self.transport.abort)
 
     def timeout_keep_alive_handler(self):
-        self.transport.abort()  # else it would stay for an answer that is not read
+        self.transport.abort()  # close() would wait until the client reads its last answer
 
     def pause_writing(self):
         super().pause_writing()

@@ -14,7 +14,7 @@ SIGN_IN_BYTES = 2048
 
 
 class Rule(NamedTuple):
-    """A path's method, what it does, who may ask for it ("" for everybody), and its fields.
+    """The method of a path, its action, the role that it needs ("" for none), and its fields.
 
     `do(server, fields, token)` returns a response, or plain values.
     """

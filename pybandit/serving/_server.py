@@ -58,7 +58,7 @@ class Server(uvicorn.Server):
         self._open.close()
 
     async def serve(self, started=lambda: None):
-        """Serve, and call `started()` when clients are heard."""
+        """Serve, and call `started()` when connections are accepted."""
         self._started = started
         await super().serve([self._socket])
 
@@ -71,7 +71,7 @@ class Server(uvicorn.Server):
         self._started()
 
     async def shutdown(self, sockets=None):
-        """Hear nobody new, answer who was heard, and end the threads."""
+        """Accept no new connection, answer the open requests, and end the threads."""
         self._watch.cancel()
         await self.live.end()
         await super().shutdown(sockets)
@@ -79,7 +79,7 @@ class Server(uvicorn.Server):
             await lane.stop()
 
     def handle_exit(self, sig, frame):
-        self.should_exit = True  # uvicorn would send the signal once more at the end
+        self.should_exit = True  # uvicorn's own would raise the signal again after the end
 
     async def read(self, work):
         """Return `work()`, called in the thread for short reads."""

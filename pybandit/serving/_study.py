@@ -43,7 +43,7 @@ def batch_of(study, batch_id):
 
 
 def tell_counts(study, **fields):
-    """Record counts; returns what was recorded, and warnings."""
+    """Record counts, and return how many were new or known, and warnings."""
     given = {"key": None, "cumulative": False, "repeated": False} | fields
     done, doubts = study._tell_counts(**given, who=None, rng=None)
     return done.to_dict() | {"warnings": doubts}

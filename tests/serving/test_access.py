@@ -95,7 +95,7 @@ def test_a_cookie_only_reads():
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:8713", "127.0.0.1", "10.1.2.3:80",
                                   "[::1]:8713", "lab.EXAMPLE"])
 def test_names_of_this_server(host):
-    assert door().check_host(asked(host=host)) is None  # it raises for another's
+    assert door().check_host(asked(host=host)) is None  # and raises nothing
 
 
 @pytest.mark.parametrize("host", ["evil.example", "lab.example.evil", "", "a@localhost", "[::1",

@@ -93,7 +93,7 @@ def test_slow_clients(path, monkeypatch):
     body = request("POST", "/ask", b"{" + b" " * 90)
 
     async def dribble(port, data, n):
-        """What comes back for so many bytes at once, and the others one by one; and when."""
+        """Return the answer to n bytes sent at once and the others one by one, and its time."""
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(data[:n])
         began = time.monotonic()
