@@ -109,24 +109,35 @@ class Protocol(H11Protocol):
                                    reason=STATUS_PHRASES[status]),
                       h11.Data(data=body), h11.EndOfMessage()):
             self.transport.write(self.conn.send(event))
-        self.transport.write_eof()
-        self._write_timer = self.loop.call_later(LINGER, self.transport.abort)
+        if self._has_ended:
+            self.transport.close()
+            self._limit_writing()
+        else:
+            self.transport.write_eof()
+            self._write_timer = self.loop.call_later(LINGER, self.transport.abort)
 
     def on_response_complete(self):
         super().on_response_complete()
-        if self.transport.is_closing() and self._write_timer is None:
-            self._write_timer = self.loop.call_later(PATIENCE, self.transport.abort)
+        if self.transport.is_closing():
+            self._limit_writing()
 
     def timeout_keep_alive_handler(self):
         self.transport.abort()  # close() would wait until the client reads its last answer
 
     def pause_writing(self):
         super().pause_writing()
-        self._write_timer = self.loop.call_later(PATIENCE, self.transport.abort)
+        self._limit_writing()
 
     def resume_writing(self):
         super().resume_writing()
         self._write_timer = _cancelled(self._write_timer)
+        if self.transport.is_closing():
+            self._limit_writing()
+
+    def _limit_writing(self):
+        """Abort the connection unless the client soon reads what waits in the buffer."""
+        _cancelled(self._write_timer)
+        self._write_timer = self.loop.call_later(PATIENCE, self.transport.abort)
 
 
 def _cancelled(timer):
