@@ -149,6 +149,10 @@ def test_connections_are_counted_from_their_start(path, monkeypatch):
     async def test(server):
         clients = [await Client.connect(server.port) for _ in range(3)]
         await asyncio.sleep(0.1)
+        for connection in server.server_state.connections:
+            # else each answer would wait for the client to acknowledge its head
+            link = connection.transport.get_extra_info("socket")
+            assert link.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
         reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
         status, _, body = answer_of(await reader.read())
         assert status == 503 and b"too many connections" in body
