@@ -5,7 +5,7 @@ import sys
 from pybandit.cli._out import say, written
 from pybandit.cli._status import controls_as_json, status_lines
 from pybandit.lab import Screen
-from pybandit.serving._open import export_of, open_any, report_of
+from pybandit.serving._study import export_of, open_any, report_of
 from pybandit.studies._plain import as_json
 from pybandit.webtests import WebTest
 

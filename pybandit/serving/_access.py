@@ -14,8 +14,9 @@ import re
 import secrets
 from typing import NamedTuple
 
+from starlette.exceptions import HTTPException
+
 from pybandit._shared.files import read_regular
-from pybandit.serving._http import Refused
 
 ROLES = "read", "record"
 TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]{16,512}")
@@ -101,8 +102,8 @@ class Door:
             ipaddress.ip_address(name)  # nobody can point an address elsewhere
         except ValueError:
             if name not in self.names:
-                raise Refused(421, "the header Host must be an address, localhost, or a name of "
-                                   "--name") from None
+                raise HTTPException(421, "the header Host must be an address, localhost, or a "
+                                         "name of --name") from None
 
     def token_of(self, request):
         """Whose request it is; None where it has no token."""
@@ -113,13 +114,9 @@ class Door:
             if token is None:
                 raise self.stranger("the token is none of this study's")
             return token
-        for part in request.headers.get("cookie", "").split(";"):
-            name, _, value = part.strip().partition("=")
-            if name == self.cookie:
-                token = self.find(value, "cookie")
-                # a browser sends it whoever asks: to read is all that it can be for
-                return token and token._replace(role="read")
-        return None
+        token = self.find(request.cookies.get(self.cookie, ""), "cookie")
+        # a browser sends it with requests of other pages too: it may only read
+        return token and token._replace(role="read")
 
     def find(self, text, what):
         """The token whose secret or cookie this is; the time it takes tells nothing of them."""
@@ -133,8 +130,8 @@ class Door:
         if token is None:
             raise self.stranger("a token must be given, as Authorization: Bearer TOKEN")
         if role == "record" and token.role != "record":
-            raise Refused(403, "this takes a token to record; got one to read")
+            raise HTTPException(403, "this takes a token to record; got one to read")
 
     @staticmethod
     def stranger(words):
-        return Refused(401, words, WWW_Authenticate="Bearer")
+        return HTTPException(401, words, {"WWW-Authenticate": "Bearer"})

@@ -7,10 +7,10 @@ import hashlib
 import time
 from html import escape
 
+from starlette.responses import HTMLResponse
+
 from pybandit._shared.errors import StudyError
-from pybandit.report._style import STYLE
-from pybandit.serving._http import Answer
-from pybandit.serving._open import report_of, study_of
+from pybandit.serving._study import STYLE, head_of, report_of
 
 PERIOD, BEAT = 1.0, 15.0  # seconds between looks at the study, and between signs of life
 # a page that took long to make is made again this many times that later
@@ -68,16 +68,15 @@ def page_of(title, content, script):
     """A page of HTML."""
     body = ('<p id="live" role="status">live</p>' * bool(script) + f"<main>{content}</main>"
             + f"<script>{script}</script>" * bool(script))
-    text = ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+    return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
             f"<title>{escape(title)}</title><style>{STYLE}{MORE}</style></head>\n"
             f"<body>{body}</body></html>\n")
-    return text.encode("utf-8", "replace")
 
 
-def html(body, status=200, **headers):
-    return Answer(status, "text/html; charset=utf-8", body,
-                  {"Content-Security-Policy": POLICY} | headers)
+def html(text, status=200):
+    return HTMLResponse(text.encode("utf-8", "replace"), status,
+                        {"Content-Security-Policy": POLICY})
 
 
 def sign_in(title, words=""):
@@ -99,6 +98,7 @@ class Live:
         self._made, self._next, self._making = ("", "", ""), 0.0, asyncio.Lock()
         self._changed = asyncio.Condition()
         self.n_listeners = self._n_changes = 0
+        self._is_over = False
 
     async def report(self):
         """Title, content and digest of the report; made once for all who look at once."""
@@ -113,14 +113,13 @@ class Live:
                     self._next = now + min(60.0, max(PERIOD / 2, REST * (now - began)))
             return self._made
 
+    def _read_head(self):
+        # no more than one row: this is what every second costs
+        return self._server.read(lambda: head_of(self._server.study))
+
     def _make(self):
         pages = self._server.pages
         return report_of(pages).titled_content(pages)
-
-    def _read_head(self):
-        # no more than one row: this is what every second costs
-        store = study_of(self._server.study)._store
-        return self._server.read(lambda: store.run(lambda: store.head().digest.hex(), write=False))
 
     async def watch(self):
         """Tell listeners of changes, whoever made them, until cancelled."""
@@ -134,9 +133,17 @@ class Live:
                 is_due = self._is_old and time.monotonic() >= self._next
                 if head != self.head or is_due:
                     self.head, self._is_old = head, self._is_old and not is_due
-                    self._n_changes += 1
-                    async with self._changed:
-                        self._changed.notify_all()
+                    await self._tell()
+
+    async def end(self):
+        """End the events, as the server ends."""
+        self._is_over = True
+        await self._tell()
+
+    async def _tell(self):
+        self._n_changes += 1
+        async with self._changed:
+            self._changed.notify_all()
 
     async def events(self):
         """Server-sent events: the digest of the study now, and whenever it changes."""
@@ -144,7 +151,7 @@ class Live:
         try:
             heard, head = self._n_changes, await self._read_head()
             yield f"retry: 2000\ndata: {head}\n\n".encode()
-            while True:
+            while not self._is_over:
                 try:
                     async with asyncio.timeout(BEAT), self._changed:
                         # counted: one may come while the last is being sent

@@ -1,29 +1,31 @@
 """What the server answers to: a table of paths. What changes the study goes through its writer."""
 
-import tempfile
 from collections.abc import Callable
 from typing import NamedTuple
 
+from starlette.exceptions import HTTPException
+from starlette.responses import RedirectResponse, StreamingResponse
+
 from pybandit._shared.checks import shown
-from pybandit.serving._http import Answer, Refused
+from pybandit.serving import _study
 from pybandit.serving._live import SCRIPT, html, page_of, sign_in
-from pybandit.serving._open import export_of, method_of, report_of, study_of
-from pybandit.studies._plain import as_json, best_of, number
 
 SIGN_IN_BYTES = 2048
 
 
-class Route(NamedTuple):
-    """What a path does, who may ask for it ("" for everybody), and the fields that it takes.
+class Rule(NamedTuple):
+    """The method of a path, its action, the role that it needs ("" for none), and its fields.
 
-    `do(server, fields, token)` returns an `Answer`, or plain values.
+    `do(server, fields, token)` returns a response, or plain values.
     """
 
+    method: str
     do: Callable
     role: str
     takes: tuple[str, ...] = ()
     may_take: tuple[str, ...] = ()
     body: str = "json"
+    is_endless: bool = False
 
     @property
     def has_results(self):
@@ -32,7 +34,7 @@ class Route(NamedTuple):
 
 
 async def ask(server, fields, token):
-    batch = await server.writer.record(lambda study: method_of(study, "ask")(), token.who)
+    batch = await server.writer.record(lambda study: _study.method_of(study, "ask")(), token.who)
     if batch is None:
         return {"done": True, "batch_id": None, "arms": [], "names": []}
     items = {} if batch.items is None else {"items": batch.items.tolist()}
@@ -40,81 +42,65 @@ async def ask(server, fields, token):
             "names": batch.names, **items}
 
 
-async def tell(server, fields, token):
-    done = await server.writer.record(lambda study: method_of(study, "tell")(**fields), token.who)
-    return done.to_dict()
+def recorded(name):
+    """Return a call of the study's method `name`, which records results or counts."""
+    async def do(server, fields, token):
+        done = await server.writer.record(
+            lambda study: _study.method_of(study, name)(**fields), token.who)
+        return done.to_dict()
 
-
-async def amend(server, fields, token):
-    done = await server.writer.record(lambda study: method_of(study, "amend")(**fields), token.who)
-    return done.to_dict()
+    return do
 
 
 async def tell_counts(server, fields, token):
-    given = {"key": None, "cumulative": False, "repeated": False} | fields
-    done, doubts = await server.writer.record(
-        lambda study: method_of(study, "_tell_counts")(**given, who=None, rng=None), token.who)
-    return done.to_dict() | {"warnings": doubts}
+    return await server.writer.record(lambda study: _study.tell_counts(study, **fields), token.who)
 
 
-async def amend_counts(server, fields, token):
-    done = await server.writer.record(
-        lambda study: method_of(study, "amend_counts")(**fields), token.who)
-    return done.to_dict()
+def ended(name):
+    """Return a call of the study's method `name`, which ends a batch."""
+    async def do(server, fields, token):
+        if not isinstance(fields.get("discard", False), bool):
+            raise HTTPException(400, "discard must be true or false; got "
+                                     f"{shown(fields['discard'])}")
+        await server.writer.record(
+            lambda study: _study.method_of(study, name)(**fields), token.who)
+        return {"batch_id": fields["batch_id"]}
 
-
-async def close_batch(server, fields, token):
-    await server.writer.record(lambda study: method_of(study, "close_batch")(**fields), token.who)
-    return {"batch_id": fields["batch_id"]}
-
-
-async def abandon(server, fields, token):
-    if not isinstance(fields.get("discard", False), bool):
-        raise Refused(400, f"discard must be true or false; got {shown(fields['discard'])}")
-    await server.writer.record(lambda study: method_of(study, "abandon")(**fields), token.who)
-    return {"batch_id": fields["batch_id"]}
+    return do
 
 
 async def status(server, fields, token):
-    study = server.study
-    return await server.read(
-        lambda: study_of(study)._read(lambda _: as_json(study.status(), study)))
+    return await server.read(lambda: _study.status_of(server.study))
 
 
 async def recommend(server, fields, token):
-    best = await server.read(server.study.recommend)
-    return {"best": best_of(best), "unmeasured": best.unmeasured.tolist()}
+    return await server.read(lambda: _study.recommended(server.study))
 
 
 async def batch(server, fields, token):
     text = fields["batch_id"]
     if not (text.isascii() and text.isdecimal() and len(text) < 19):
-        raise Refused(400, f"batch_id must be an integer; got {text[:60]!r}")
-    found = await server.read(lambda: method_of(server.study, "batch")(int(text)))
-    return {"batch_id": found.id, "names": found.names, "status": found.status,
-            "values": [number(value) for value in found.values.tolist()],
-            "states": found.states.tolist()}
+        raise HTTPException(400, f"batch_id must be an integer; got {text[:60]!r}")
+    return await server.read(lambda: _study.batch_of(server.study, int(text)))
 
 
 async def export(server, fields, token):
-    def write():
-        file = tempfile.TemporaryFile()
-        try:
-            # not to the connection: who reads slowly would hold up the study's log
-            export_of(server.pages)(
-                lambda text: file.write(text.encode("utf-8", "surrogatepass")))
-        except BaseException:
-            file.close()
-            raise
-        return file
+    file = await server.make(lambda: _study.file_of_results(server.pages))
+    size = file.seek(0, 2)
 
-    return Answer(200, "text/csv; charset=utf-8", await server.make(write),
-                  {"Content-Disposition": 'attachment; filename="wells.csv"'})
+    async def parts():
+        with file:
+            file.seek(0)
+            while part := file.read(1 << 16):
+                yield part
+
+    return StreamingResponse(parts(), 200, {
+        "Content-Length": str(size), "Content-Disposition": 'attachment; filename="wells.csv"'},
+        "text/csv; charset=utf-8")
 
 
 async def report(server, fields, token):
-    text = await server.make(lambda: report_of(server.pages).page_text(server.pages))
-    return html(text.encode("utf-8", "replace"))
+    return html(await server.make(lambda: _study.report_of(server.pages).page_text(server.pages)))
 
 
 async def live(server, fields, token):
@@ -126,49 +112,41 @@ async def live(server, fields, token):
 
 async def part(server, fields, token):
     _, content, head = await server.live.report()
-    return html(b"" if head == fields.get("head") else content.encode("utf-8", "replace"))
+    return html("" if head == fields.get("head") else content)
 
 
 async def events(server, fields, token):
-    return Answer(200, "text/event-stream", server.live.events())
+    return StreamingResponse(server.live.events(), media_type="text/event-stream")
 
 
 async def login(server, fields, token):
     found = server.door.find(fields["token"].strip(), "secret")
     if found is None:
         return sign_in("A study", "This is no token of the study.")
-    cookie = f"{server.door.cookie}={found.cookie}; HttpOnly; SameSite=Strict"
-    return html(b"", 303, **{"Location": "./", "Set-Cookie": cookie})
+    done = RedirectResponse("./", 303)
+    done.set_cookie(server.door.cookie, found.cookie, path=None, httponly=True, samesite="strict")
+    return done
 
 
-ROUTES = {
-    "/": {"GET": Route(live, "")},
-    "/login": {"POST": Route(login, "", ("token",), body="form")},
-    "/part": {"GET": Route(part, "read", (), ("head",))},
-    "/events": {"GET": Route(events, "read")},
-    "/status": {"GET": Route(status, "read")},
-    "/recommend": {"GET": Route(recommend, "read")},
-    "/batch": {"GET": Route(batch, "read", ("batch_id",))},
-    "/report": {"GET": Route(report, "read")},
-    "/export": {"GET": Route(export, "read")},
-    "/ask": {"POST": Route(ask, "record")},
-    "/tell": {"POST": Route(tell, "record", ("batch_id", "results"), ("positions", "missing"))},
-    "/amend": {"POST": Route(amend, "record", ("batch_id", "results", "positions", "reason"))},
-    "/tell_counts": {"POST": Route(tell_counts, "record", ("counts",),
-                                   ("key", "cumulative", "repeated"))},
-    "/amend_counts": {"POST": Route(amend_counts, "record", ("key", "counts", "reason"))},
-    "/close_batch": {"POST": Route(close_batch, "record", ("batch_id",))},
-    "/abandon": {"POST": Route(abandon, "record", ("batch_id",), ("discard",))},
+# searched in this order
+RULES = {
+    "/ask": Rule("POST", ask, "record"),
+    "/tell": Rule("POST", recorded("tell"), "record", ("batch_id", "results"),
+                  ("positions", "missing")),
+    "/": Rule("GET", live, ""),
+    "/login": Rule("POST", login, "", ("token",), body="form"),
+    "/part": Rule("GET", part, "read", (), ("head",)),
+    "/events": Rule("GET", events, "read", is_endless=True),
+    "/status": Rule("GET", status, "read"),
+    "/recommend": Rule("GET", recommend, "read"),
+    "/batch": Rule("GET", batch, "read", ("batch_id",)),
+    "/report": Rule("GET", report, "read"),
+    "/export": Rule("GET", export, "read"),
+    "/amend": Rule("POST", recorded("amend"), "record",
+                   ("batch_id", "results", "positions", "reason")),
+    "/tell_counts": Rule("POST", tell_counts, "record", ("counts",),
+                         ("key", "cumulative", "repeated")),
+    "/amend_counts": Rule("POST", recorded("amend_counts"), "record", ("key", "counts", "reason")),
+    "/close_batch": Rule("POST", ended("close_batch"), "record", ("batch_id",)),
+    "/abandon": Rule("POST", ended("abandon"), "record", ("batch_id",), ("discard",)),
 }
-
-
-def route_of(request):
-    """The route of a request; HEAD is GET without the body."""
-    methods = ROUTES.get(request.path)
-    if methods is None:
-        raise Refused(404, f"the path must be one of {', '.join(ROUTES)}")
-    found = methods.get("GET" if request.method == "HEAD" else request.method)
-    if found is None:
-        allowed = ", ".join([*methods, *["HEAD"] * ("GET" in methods)])
-        raise Refused(405, f"the method must be {allowed}; got {request.method}", Allow=allowed)
-    return found

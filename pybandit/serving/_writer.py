@@ -1,8 +1,7 @@
 """One thread that records: what has queued while the disk was waited for goes to it together."""
 
 from pybandit.serving._lane import Lane
-from pybandit.serving._open import study_of
-from pybandit.studies._group import together
+from pybandit.serving._study import study_of, together
 
 
 class Writer(Lane):
@@ -29,7 +28,7 @@ class Writer(Lane):
     def handle(self, jobs):
         if not jobs:
             return
-        for job, result in zip(jobs, together(self._log, [job.work for job in jobs]),
+        for job, result in zip(jobs, together(self.study, [job.work for job in jobs]),
                                strict=True):
             if isinstance(result, Exception):
                 job.error = result

@@ -8,7 +8,7 @@ import numpy as np
 
 import pybandit as pb
 from pybandit import cli
-from pybandit.serving._open import open_any
+from pybandit.serving._study import open_any
 
 GENES = [f"gene {i}" for i in range(30)]
 NEW = ["new", "study.db", "--policy", "batch-sar", "--arms", "genes.csv", "--k", "3", "--batches",

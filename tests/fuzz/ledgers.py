@@ -24,7 +24,7 @@ from pybandit.evaluation._cells import Cells
 from pybandit.lab._export import export
 from pybandit.lab.controls import readings_of, were_kept, withdrawn_of
 from pybandit.lab.plates import Layout, Plates
-from pybandit.serving._open import export_of, open_any, report_of
+from pybandit.serving._study import export_of, open_any, report_of
 from pybandit.studies import Study
 from pybandit.studies._codec import decode, encode
 from pybandit.studies._journal import START, chained

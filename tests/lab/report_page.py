@@ -8,7 +8,7 @@ import numpy as np
 
 import pybandit as pb
 from pybandit.lab.plates import Layout, Plates
-from pybandit.serving._open import report_of
+from pybandit.serving._study import report_of
 
 VOID = {"meta", "br"}
 SCREEN = Plates(Layout(4, 6), (0, 6, 12, 18), "virus <only>", True, True, True)

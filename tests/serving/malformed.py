@@ -87,7 +87,8 @@ FIRST = [b"GET /close_batch HTTP/1.1", b"POST /nowhere HTTP/1.1", b"POST / HTTP/
          b"POST /close_batch?x HTTP/1.1", b"POST /close_batch?x=1 HTTP/1.1", b" ",
          b"POST http://localhost/close_batch HTTP/1.1", b"POST /../close_batch HTTP/1.1",
          b"POST /%63lose_batch HTTP/1.1", b"POST /close_batch\xff HTTP/1.1",
-         b"POST /" + b"a" * 3000 + b" HTTP/1.1", b"DELETE /close_batch HTTP/1.1",
+         b"POST /close_batch?" + b"a" * 3000 + b" HTTP/1.1", b"POST /" + b"a" * 3000 + b" HTTP/1.1",
+         b"DELETE /close_batch HTTP/1.1",
          b"POST /close_batch HTTP/1.1 ", b"POST /close_batch HTTP/1.2", b"\xff\xfe"]
 HOSTS = [b"Host: evil.example", b"Host:", b"Host: localhost.evil.example", b"X: y", b"Host: a b",
          b"Host: 127.0.0.1.evil.example:80", b"Host: user@localhost", b"Host: [::1", b"Host",

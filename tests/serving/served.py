@@ -43,6 +43,23 @@ def serving(path, *options):
     assert status == 0
 
 
+@contextlib.asynccontextmanager
+async def running(path):
+    """A server in this event loop, for tests that look into it."""
+    from pybandit.serving._access import Token
+    from pybandit.serving._server import Server
+
+    with Server(path, [Token("read", READ), Token("record", RECORD)]) as server:
+        started = asyncio.Event()
+        task = asyncio.create_task(server.serve(started.set))
+        await started.wait()
+        try:
+            yield server
+        finally:
+            server.should_exit = True
+            await task
+
+
 def request(method, path, body=None, token=RECORD, headers=()):
     """A request, whole; the body of anything that is no bytes is JSON."""
     if body is not None and not isinstance(body, bytes):

@@ -1,117 +1,195 @@
-"""Requests as they are read: what is one, and what is refused."""
+"""Requests as they come over a socket: slow, odd, too many, or half closed."""
 
 import asyncio
-import io
+import json
+import socket
+import time
 
 import pytest
 
-from pybandit.serving import _http
-from pybandit.serving._http import Answer, Refused, read_body, read_request, request_of, send
+import pybandit as pb
+from pybandit.serving import _protocol, _routes
+from serving.served import READ, Client, answer_of, exchange, request, running, serving
 
-HEAD = b"GET /status?a=1&b=x%20y HTTP/1.1\r\nHost: localhost\r\n"
-
-
-def read(data, then=read_request):
-    """What is read of these bytes, after which the connection ends."""
-
-    async def main():
-        reader = asyncio.StreamReader(limit=_http.HEAD_BYTES)
-        reader.feed_data(data)
-        reader.feed_eof()
-        return await then(reader)
-
-    return asyncio.run(main())
+HEAD = request("GET", "/status", token=READ)[:-2]
 
 
-def test_a_request():
-    found = read(HEAD + b"X-Y:  z \r\nx-y: w\r\nContent-Length: 12\r\n\r\nbody")
-    assert found == ("GET", "/status", {"a": "1", "b": "x y"},
-                     {"host": "localhost", "x-y": "z, w", "content-length": "12"}, True, 12)
-    assert read(b"") is None
-    # an empty line before it, as some clients send after a body
-    assert read(b"\r\n" + HEAD + b"\r\n").path == "/status"
+@pytest.fixture
+def path(tmp_path):
+    pb.Study.create(tmp_path / "study.db", pb.policies.RoundRobin(
+        2000, 1, batch_size=2000, max_batches=9)).close()
+    return tmp_path / "study.db"
+
+
+@pytest.fixture
+def server(path):
+    with serving(path) as one:
+        yield one
+
+
+ODD = [
+    (b"GET / HTTP/1.1\r\n\r\n", 400), (b"GET / HTTP/1.1\nHost: x\n\n", 400), (b"\r\n\r\n", 400),
+    (HEAD + b"Host: x\r\n\r\n", 400), (HEAD + b" folded\r\n\r\n", 400), (HEAD, 400),
+    (HEAD + b"a b: c\r\n\r\n", 400), (HEAD + b"a:\0\r\n\r\n", 400),
+    (HEAD + b"a:\x1b\r\n\r\n", 400),
+    (HEAD + b"a: b\nc: d\r\n\r\n", 400), (HEAD + b"a: b\rc: d\r\n\r\n", 400),
+    (b"GET / HTTP/1.2\r\nHost: localhost\r\n\r\n", 400),
+    (b"GET /%73tatus" + HEAD[11:] + b"\r\n", 404),
+    (HEAD.replace(b"status", b"batch?a") + b"\r\n", 400),
+    (HEAD.replace(b"status", b"batch?batch_id=0&batch_id=0") + b"\r\n", 400),
+    (HEAD.replace(b"status", b"batch?batch_id=%ff") + b"\r\n", 400),
+    (HEAD + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 411),
+    (HEAD + b"Transfer-Encoding: gzip\r\n\r\n", 411),
+    (HEAD + b"Transfer-Encoding: chunked\r\n\r\nno length", 411),
+    (HEAD + b"Content-Length: 1\r\nContent-Length: 1\r\n\r\nx", 400),
+    (HEAD + b"Content-Length: 1_0\r\n\r\n", 400), (HEAD + b"Content-Length: \xb2\r\n\r\n", 400),
+    (HEAD + b"Content-Length: 9\r\n\r\nshort", 400), (HEAD + b"Expect: x\r\n\r\n", 417),
+    (HEAD + b"Expect: 100-continue\r\nContent-Length: 5000\r\n\r\n", 413),
+    (b"GET /status?" + b"a" * 2100 + HEAD[11:] + b"\r\n", 414),
+    (HEAD + b"a: b\r\n" * 64 + b"\r\n", 431), (HEAD + b"a: " + b"b" * 20_000 + b"\r\n\r\n", 431),
+    (b"a" * 40_000, 431)]
+
+
+def test_what_is_no_request(server):
+    for data, expected in ODD:
+        status, headers, body = exchange(server.port, data)
+        assert status == expected and json.loads(body)["error"], data[:200]
+        assert headers["cache-control"] == "no-store" and "server" not in headers
 
 
 @pytest.mark.parametrize("more, kept", [(b"", True), (b"Connection: close\r\n", False),
                                         (b"Connection: x, Close\r\n", False),
                                         (b"Connection: keep-alive\r\n", True)])
-def test_connections_that_are_kept(more, kept):
-    assert request_of(HEAD + more).keep_alive is kept
-    assert not request_of(b"GET / HTTP/1.0\r\n" + more).keep_alive
+def test_connections_that_are_kept(more, kept, server):
+    for data, is_kept in ((HEAD, kept), (HEAD.replace(b"HTTP/1.1", b"HTTP/1.0"), False)):
+        with socket.create_connection(("127.0.0.1", server.port), 30) as link:
+            # what follows a last request is not read, and does not spoil its answer
+            link.sendall(2 * (data + more + b"\r\n"))
+            got = b""
+            while got.count(b"HTTP/1.1 200 OK") < 1 + is_kept:
+                part = link.recv(1 << 16)
+                assert part
+                got += part
+            if not is_kept:
+                while part := link.recv(1 << 16):
+                    got += part
+                assert got.count(b"HTTP/1.1") == 1 and answer_of(got)[2].endswith(b"}\n")
 
 
-@pytest.mark.parametrize("data, status", [
-    (b"GET / HTTP/1.1\r\n\r\n", 400), (b"GET / HTTP/1.1\nHost: x\n\n", 400), (b"\r\n\r\n", 400),
-    (HEAD + b"Host: x\r\n\r\n", 400), (HEAD + b" folded\r\n\r\n", 400), (HEAD, 400),
-    (HEAD + b"a b: c\r\n\r\n", 400), (HEAD + b"a:\0\r\n\r\n", 400),
-    (HEAD + b"a: b\nc\r\n\r\n", 400), (b"GET /?a HTTP/1.1\r\nHost: x\r\n\r\n", 400),
-    (b"GET /?a=1&a=2 HTTP/1.1\r\nHost: x\r\n\r\n", 400),
-    (b"GET /?a=%ff HTTP/1.1\r\nHost: x\r\n\r\n", 400),
-    (HEAD + b"Transfer-Encoding: chunked\r\n\r\n", 411),
-    (HEAD + b"Content-Length: 1\r\nContent-Length: 1\r\n\r\n", 400),
-    (HEAD + b"Content-Length: 1_0\r\n\r\n", 400), (HEAD + b"Content-Length: \xb2\r\n\r\n", 400),
-    (b"GET /" + b"a" * 2100 + b" HTTP/1.1\r\nHost: x\r\n\r\n", 414),
-    (HEAD + b"a: b\r\n" * 64 + b"\r\n", 431), (HEAD + b"a: " + b"b" * 20_000 + b"\r\n\r\n", 431),
-    (b"a" * 40_000, 431)])
-def test_what_is_no_request(data, status):
-    with pytest.raises(Refused) as refused:
-        read(data)
-    assert refused.value.status == status and str(refused.value)
+def in_loop(path, test):
+    """Run `test(server)` in the event loop of a server."""
 
-
-def test_who_is_slow(monkeypatch):
     async def main():
-        reader = asyncio.StreamReader()
-        reader.feed_data(b"GET / HT")
-        return await read_request(reader)
+        async with running(path) as server:
+            await test(server)
 
-    monkeypatch.setattr(_http, "PATIENCE", 0.01)
-    with pytest.raises(Refused) as refused:
-        asyncio.run(main())
-    assert refused.value.status == 408
-    monkeypatch.setattr(_http, "IDLE", 0.01)
-
-    async def idle():
-        return await read_request(asyncio.StreamReader())
-
-    assert asyncio.run(idle()) is None
+    asyncio.run(main())
 
 
-class Sink:
-    """A writer that keeps what it is given."""
+def test_slow_clients(path, monkeypatch):
+    """Each is answered, or its connection closed, after the time that it has."""
+    monkeypatch.setattr(_protocol, "IDLE", 0.4)
+    monkeypatch.setattr(_protocol, "PATIENCE", 0.8)
+    body = request("POST", "/ask", b"{" + b" " * 90)
 
-    def __init__(self):
-        self.got = b""
+    async def dribble(port, data, n):
+        """Return the answer to n bytes sent at once and the others one by one, and its time."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(data[:n])
+        began = time.monotonic()
+        coming = asyncio.create_task(reader.read())
+        for at in range(n, len(data)):
+            await asyncio.wait([coming], timeout=0.05)
+            if coming.done():
+                break
+            writer.write(data[at:at + 1])
+        got = await coming
+        writer.close()
+        return got, time.monotonic() - began
 
-    def write(self, data):
-        self.got += data
+    async def test(server):
+        nothing, once, head, late, long = await asyncio.gather(
+            dribble(server.port, b"", 0), dribble(server.port, HEAD + b"\r\n", len(HEAD) + 2),
+            dribble(server.port, HEAD, 1), dribble(server.port, 2 * HEAD, 3),
+            dribble(server.port, body, len(body) - 80))
+        assert nothing[0] == b"" and answer_of(once[0])[0] == 200
+        assert 0.3 < nothing[1] < 5 and 0.3 < once[1] < 5
+        for got, seconds in (head, late, long):
+            assert answer_of(got)[0] == 408 and 0.7 < seconds < 5
+        assert b"the body did not come in time" in long[0] and b"within 0.8 s" in head[0]
 
-    async def drain(self):
-        pass
-
-
-def test_bodies():
-    def body(data, more=b"", most=100):
-        request, sink = request_of(HEAD + b"Content-Length: 4\r\n" + more), Sink()
-        return read(data, lambda reader: read_body(request, reader, sink, most)), sink.got
-
-    assert body(b"abcdef") == (b"abcd", b"")
-    assert body(b"abcd", b"Expect: 100-Continue\r\n") == (b"abcd", b"HTTP/1.1 100 Continue\r\n\r\n")
-    for data, more, most, status in [(b"abc", b"", 9, 400), (b"abcd", b"", 3, 413),
-                                     (b"abcd", b"Expect: x\r\n", 9, 417)]:
-        with pytest.raises(Refused) as refused:
-            body(data, more, most)
-        assert refused.value.status == status
+    in_loop(path, test)
 
 
-@pytest.mark.parametrize("body", [b"x" * 100_000, b""])
-@pytest.mark.parametrize("is_head", [False, True])
-def test_answers(body, is_head):
-    for content in (body, io.BytesIO(body)):
-        sink = Sink()
-        asyncio.run(send(sink, Answer(200, "text/csv", content, {"X": "y"}), True, is_head))
-        head, _, got = sink.got.partition(b"\r\n\r\n")
-        assert got == (b"" if is_head else body)
-        lines = head.split(b"\r\n")
-        assert lines[0] == b"HTTP/1.1 200 OK" and b"Content-Length: %d" % len(body) in lines
-        assert {b"X: y", b"Cache-Control: no-store", b"Connection: keep-alive"} <= set(lines)
+def test_a_client_that_does_not_read_loses_the_connection(path, monkeypatch):
+    monkeypatch.setattr(_protocol, "PATIENCE", 0.5)
+
+    async def test(server):
+        server._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+        await server.writer.record(lambda study: study.ask())
+        for n, more in ((99, b""), (1, b"Connection: close\r\n"), (1, b"")):
+            with socket.socket() as link:
+                link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                link.connect(("127.0.0.1", server.port))
+                link.sendall(n * (HEAD.replace(b"status", b"batch?batch_id=0") + more + b"\r\n"))
+                until = time.monotonic() + 20
+                while not server.server_state.connections:
+                    await asyncio.sleep(0.01)
+                while server.server_state.connections:
+                    await asyncio.sleep(0.05)
+                    assert time.monotonic() < until
+
+    monkeypatch.setattr(_protocol, "IDLE", 0.6)
+    in_loop(path, test)
+
+
+def test_connections_are_counted_from_their_start(path, monkeypatch):
+    monkeypatch.setattr(_protocol, "MOST_CONNECTIONS", 3)
+
+    async def test(server):
+        clients = [await Client.connect(server.port) for _ in range(3)]
+        await asyncio.sleep(0.1)
+        for connection in server.server_state.connections:
+            # else each answer would wait for the client to acknowledge its head
+            link = connection.transport.get_extra_info("socket")
+            assert link.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        status, _, body = answer_of(await reader.read())
+        assert status == 503 and b"too many connections" in body
+        writer.close()
+        clients[0].close()
+        assert (await clients[1].call("GET", "/status"))[0] == 200
+        await asyncio.sleep(0.1)
+        clients.append(await Client.connect(server.port))
+        assert (await clients[-1].call("GET", "/status"))[0] == 200
+        for client in clients:
+            client.close()
+
+    in_loop(path, test)
+
+
+def test_bodies_are_asked_for(server):
+    data = request("POST", "/ask", {}, headers=["Expect: 100-Continue"])
+    with socket.create_connection(("127.0.0.1", server.port), 30) as link:
+        link.sendall(data[:-2])
+        assert link.recv(1000) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        link.sendall(data[-2:])
+        assert link.recv(1000).startswith(b"HTTP/1.1 200 OK\r\n")
+
+
+def test_an_error_of_the_server_is_said_and_printed(path, monkeypatch, capsys):
+    async def fails(server, fields, token):
+        raise ZeroDivisionError("of no client")
+
+    monkeypatch.setitem(_routes.RULES, "/ask", _routes.RULES["/ask"]._replace(do=fails))
+
+    async def test(server):
+        for path, expected in (("/ask", 500), ("/ask", 500), ("/close_batch", 400)):
+            client = await Client.connect(server.port)
+            status, body = await client.call("POST", path)
+            client.close()
+            assert status == expected
+            assert status < 500 or body == {"error": "ZeroDivisionError: of no client"}
+
+    in_loop(path, test)
+    assert capsys.readouterr().err.count("ZeroDivisionError: of no client") == 2

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 import pybandit as pb
 from pybandit.serving import _limits
-from pybandit.serving._access import tokens_of
 from pybandit.serving._lane import Lane
 from pybandit.serving._limits import (
     HELD,
@@ -27,8 +26,7 @@ from pybandit.serving._limits import (
     check_bytes,
     parsed,
 )
-from pybandit.serving._server import Server
-from serving.served import ENVIRONMENT, READ, call, exchange, request, serving
+from serving.served import READ, call, exchange, request, running, serving
 
 N = 60_000
 LONG = b"1," * PIECE
@@ -230,13 +228,11 @@ for thread in threads: thread.join()
 """
 
 
-def test_the_event_loop_goes_on_while_bodies_are_parsed(tmp_path, monkeypatch):
+def test_the_event_loop_goes_on_while_bodies_are_parsed(tmp_path):
     """The loop itself, apart from clients: how much later than asked it wakes."""
-    for name, token in ENVIRONMENT.items():
-        monkeypatch.setenv(name, token)
     pb.Study.create(tmp_path / "study.db",
                     pb.policies.RoundRobin(N, 1, batch_size=N, max_batches=10**9)).close()
-    server, late = Server(tmp_path / "study.db", tokens_of(None)[0]), []
+    late = []
 
     async def tick():
         while True:
@@ -245,21 +241,16 @@ def test_the_event_loop_goes_on_while_bodies_are_parsed(tmp_path, monkeypatch):
             late.append(time.perf_counter() - due)
 
     async def main():
-        port = await server.start("127.0.0.1", 0)
-        await server.writer.record(lambda study: study.ask())
-        ticking = asyncio.create_task(tick())
-        clients = await asyncio.create_subprocess_exec(
-            sys.executable, "-c", CLIENTS, str(port), str(SMALL + PER_RESULT * N - 100),
-            env=os.environ | {"PYTHONPATH": ":".join(sys.path)})
-        assert await clients.wait() == 0
-        ticking.cancel()
-        await server.stop()
+        async with running(tmp_path / "study.db") as server:
+            await server.writer.record(lambda study: study.ask())
+            ticking = asyncio.create_task(tick())
+            clients = await asyncio.create_subprocess_exec(
+                sys.executable, "-c", CLIENTS, str(server.port), str(SMALL + PER_RESULT * N - 100),
+                env=os.environ | {"PYTHONPATH": ":".join(sys.path)})
+            assert await clients.wait() == 0
+            ticking.cancel()
 
-    server.open()
-    try:
-        asyncio.run(main())
-    finally:
-        server.close()
+    asyncio.run(main())
     late.sort()
     print(f"the loop woke {1e3 * late[-1]:.0f} ms late at most, {1e3 * late[len(late) // 2]:.1f} "
           f"in the median, of {len(late)}")

@@ -16,7 +16,7 @@ import pytest
 
 import pybandit as pb
 from pybandit.lab.plates import Layout, Plates
-from pybandit.serving._routes import ROUTES
+from pybandit.serving._routes import RULES
 from serving.served import READ, RECORD, Served, call, exchange, request, serving
 
 from cli.screen_commands import ok
@@ -149,17 +149,16 @@ def test_refusals_have_the_words_of_python(path, server):
 
 
 def test_who_may_do_what(server):
-    for path, methods in ROUTES.items():
-        for method, route in methods.items():
-            options = {"body": {}} if method == "POST" else {}
-            if route.role:
-                assert call(server.port, method, path, token=None, **options)[0] == 401
-                assert call(server.port, method, path, token="x" * 20, **options)[0] == 401
-            if route.role == "record":
-                assert call(server.port, method, path, token=READ, **options)[0] == 403
-            other = "POST" if method == "GET" else "GET"
-            status, headers, _ = exchange(server.port, request(other, path))
-            assert status == 405 and method.casefold() in headers["allow"]
+    for path, rule in RULES.items():
+        options = {"body": {}} if rule.method == "POST" else {}
+        if rule.role:
+            assert call(server.port, rule.method, path, token=None, **options)[0] == 401
+            assert call(server.port, rule.method, path, token="x" * 20, **options)[0] == 401
+        if rule.role == "record":
+            assert call(server.port, rule.method, path, token=READ, **options)[0] == 403
+        other = "POST" if rule.method == "GET" else "GET"
+        status, headers, _ = exchange(server.port, request(other, path))
+        assert status == 405 and rule.method.casefold() in headers["allow"]
     assert call(server.port, "GET", "/nowhere", token=None)[0] == 404
     evil = request("GET", "/status").replace(b"Host: localhost", b"Host: evil.example")
     assert exchange(server.port, evil)[0] == 421
@@ -249,6 +248,21 @@ def test_it_ends_when_it_is_told_to(number, path):
         link.recv(1000)
         assert server.stop(number) == 0
     assert not (path.parent / "study.db-wal").exists()
+
+
+def test_only_serve_loads_the_packages_of_its_extra():
+    code = """
+import sys
+import pybandit.cli._main as cli
+cli.make_parser()
+assert not {"starlette", "uvicorn", "h11", "anyio"} & sys.modules.keys()
+sys.modules["uvicorn"] = None
+sys.exit(cli.main(["study", "serve", "none.db"]))
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                         env=os.environ | {"PYTHONPATH": ":".join(sys.path)})
+    assert run.returncode == 1 and run.stderr.count("\n") == 1
+    assert "needs the package uvicorn" in run.stderr and "pybandit-core[serve]" in run.stderr
 
 
 def test_how_it_begins(path, tmp_path):

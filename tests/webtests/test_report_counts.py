@@ -3,7 +3,6 @@
 import re
 import sqlite3
 from contextlib import closing
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ from lab.report_page import Page, page_of
 from lab.test_report import EVIL, frames_of
 from pybandit._shared.html import number
 from pybandit.errors import StudyDamagedError
-from pybandit.serving._live import Live
+from pybandit.serving._study import report_of
 from pybandit.studies._codec import decode, encode
 from pybandit.webtests import WebTest
 from pybandit.webtests import _report_facts as facts
@@ -271,7 +270,7 @@ def test_many_batches_stay_small(tmp_path):
 
 def test_the_live_page_has_the_same():
     study = shop()
-    title, content, head = Live(SimpleNamespace(pages=study))._make()
+    title, content, head = report_of(study).titled_content(study)
     assert head == study.status().head and "video" in content and "winner" in content
     # but for the time at which it was made
     was_made = r"<time>[^<]*</time>\.</p></section>"

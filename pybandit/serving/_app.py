@@ -1,0 +1,175 @@
+"""The application: checks of every request, and the answers to refused ones."""
+
+import asyncio
+import json
+import sys
+import traceback
+from urllib.parse import parse_qsl
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from pybandit._shared.errors import StudyError
+from pybandit.serving import _protocol
+from pybandit.serving._body import checked, fields_of
+from pybandit.serving._limits import PIECE, Busy, TooLarge, check_bytes, most_bytes
+from pybandit.serving._routes import RULES, SIGN_IN_BYTES
+from pybandit.serving._study import largest_batch
+
+TARGET_BYTES = 2_048
+# repeated ones may be read differently; h11 refuses a second Host
+ONCE = "authorization", "content-type", "expect", "cookie"
+# ValueError and TypeError are of the study, in the words that Python and the command line have
+STATUSES = {TooLarge: 413, Busy: 503, StudyError: 503, ValueError: 400, TypeError: 400,
+            OverflowError: 400}
+
+
+class Plain(JSONResponse):
+    """JSON in ASCII, which can hold lone surrogates."""
+
+    def render(self, content):
+        return json.dumps(content, allow_nan=False).encode() + b"\n"
+
+
+class Parting(Plain):
+    """A refusal of a request with an unread body, which is then read for up to LINGER and dropped.
+
+    The connection ends, so that nothing in the body is taken for a request.
+    """
+
+    async def __call__(self, scope, receive, send):
+        self.headers["Connection"] = "close"
+        await send({"type": "http.response.start", "status": self.status_code,
+                    "headers": self.raw_headers})
+        await send({"type": "http.response.body", "body": self.body, "more_body": True})
+        try:
+            async with asyncio.timeout(_protocol.LINGER):
+                while (await receive()).get("more_body"):
+                    pass
+        except TimeoutError:
+            pass
+        await send({"type": "http.response.body"})
+
+
+def application(server):
+    """Return the ASGI application of a server."""
+    app = Starlette(
+        routes=[Route(path, _endpoint(server, rule), methods=[rule.method])
+                for path, rule in RULES.items()],
+        exception_handlers=dict.fromkeys([HTTPException, *STATUSES], _refused) | {
+            Exception: _failed})
+    app.router.redirect_slashes = False
+    return app
+
+
+def _endpoint(server, rule):
+    async def endpoint(request):
+        _check_head(request)
+        server.door.check_host(request)
+        token = server.door.token_of(request)
+        if rule.role:
+            server.door.check_role(token, rule.role)
+        length = _length_of(request)
+        await _check_body(server, rule, request, length)
+        async with server.room.for_body(length):
+            fields = await _fields_of(server, rule, request, await _read(request, length))
+            done = await rule.do(server, fields, token)
+        if request.method == "HEAD" and rule.is_endless:
+            return Response(media_type=done.media_type)
+        return done if isinstance(done, Response) else Plain(done)
+
+    return endpoint
+
+
+def _check_head(request):
+    """Refuse heads that uvicorn and Starlette accept."""
+    if request.scope["http_version"] not in ("1.0", "1.1"):
+        raise HTTPException(400, "the first line must be METHOD /path HTTP/1.1")
+    if len(request.scope["raw_path"] + request.scope["query_string"]) >= TARGET_BYTES:
+        raise HTTPException(414, f"the path must be at most {TARGET_BYTES} bytes")
+    if request.scope["raw_path"] != request.scope["path"].encode():
+        raise HTTPException(404)
+    for name in ONCE:
+        if len(request.headers.getlist(name)) > 1:
+            raise HTTPException(400, f"the header {name} must be given once")
+    if request.headers.get("expect", "100-continue").casefold() != "100-continue":
+        raise HTTPException(417, "Expect must be 100-continue")
+
+
+def _length_of(request):
+    if "transfer-encoding" in request.headers:
+        raise HTTPException(411, "the body must have a Content-Length; it comes in no other "
+                                 "encoding")
+    return int(request.headers.get("content-length", 0))
+
+
+async def _check_body(server, rule, request, length):
+    """Refuse a body that is too large or of another type, before it is read."""
+    if rule.has_results and length > most_bytes(server.n_results):
+        # a batch that is larger than all before may have been asked for
+        server.n_results = await server.read(lambda: largest_batch(server.study))
+    check_bytes(request.scope["path"], length, server.n_results if rule.has_results else None)
+    if request.method != "POST" or rule.body == "form":
+        if length > SIGN_IN_BYTES:
+            raise HTTPException(413, f"the body must be at most {SIGN_IN_BYTES:,} bytes; got "
+                                     f"{length:,}")
+        return
+    kind = request.headers.get("content-type", "application/json")
+    if kind.partition(";")[0].strip().casefold() != "application/json":
+        raise HTTPException(415, "the body must be application/json")
+
+
+async def _read(request, length):
+    """Return the body; no other reference to it is kept."""
+    try:
+        async with asyncio.timeout(_protocol.PATIENCE + length / 1e5):
+            body = b"".join([part async for part in request.stream()])
+    except TimeoutError:
+        raise HTTPException(408, "the body did not come in time") from None
+    except ClientDisconnect:
+        body = b""
+    request.state.is_read = True
+    if len(body) < length:
+        raise HTTPException(400, "the request ends before its body does", {"Connection": "close"})
+    return body
+
+
+async def _fields_of(server, rule, request, body):
+    if request.method != "POST":
+        pairs = request.query_params.multi_items()
+        if len(dict(pairs)) < len(pairs):
+            raise HTTPException(400, "a name must stand once after the ?")
+        return checked(dict(pairs), rule)
+    if request.scope["query_string"]:
+        raise HTTPException(400, "what is recorded stands in the body, not after a ?")
+    if rule.body == "form":
+        return checked(dict(parse_qsl(body.decode("latin-1"), max_num_fields=4)), rule)
+    if len(body) <= PIECE:
+        return fields_of(body, rule)
+    return await server.parse(lambda: fields_of(body, rule, server.n_results))
+
+
+async def _refused(request, error):
+    if not isinstance(error, HTTPException):
+        status = next(STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES)
+        return _apology(request, status, str(error),
+                        {"Retry-After": "1"} if isinstance(error, Busy) else None)
+    words = {404: f"the path must be one of {', '.join(RULES)}",
+             405: f"the method must be {(error.headers or {}).get('Allow')}; got {request.method}"}
+    return _apology(request, error.status_code, words.get(error.status_code, error.detail),
+                    error.headers)
+
+
+async def _failed(request, error):
+    traceback.print_exception(error, file=sys.stderr)
+    return _apology(request, 500, f"{type(error).__name__}: {error}")
+
+
+def _apology(request, status, words, headers=None):
+    has_body = request.headers.get("content-length", "0") != "0" or (
+        "transfer-encoding" in request.headers)
+    is_read = getattr(request.state, "is_read", False)
+    return (Parting if has_body and not is_read else Plain)({"error": words}, status, headers)
