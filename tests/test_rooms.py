@@ -89,7 +89,7 @@ def test_no_two_files_wait_for_each_other():
 def test_kernels_include_only_what_the_table_lets_them():
     used, seen = table(), 0
     include, csrc = HEADERS[0].parents[2], ROOT / "csrc"
-    files = [(path, csrc) for path in [*KERNELS, *csrc.glob("*/*.h")]]
+    files = [(path, csrc) for path in [*KERNELS, *csrc.rglob("*.h")]]
     files += [(path, include / "pybandit") for path in HEADERS]
     for path, root in files:
         room = room_of(path, root)

@@ -3,8 +3,8 @@
 
 import numpy as np
 
-from pybandit.policies.functions import FunctionPolicy
-from pybandit.policies.policy import Policy as _Policy
+from pybandit.policies.protocol.functions import FunctionPolicy
+from pybandit.policies.protocol.policy import Policy as _Policy
 
 cimport cython
 from libc.math cimport NAN, isfinite
@@ -16,7 +16,7 @@ from pybandit._shared._csrc cimport pb_bitgen
 from pybandit._shared.bits cimport bitgen_of
 from pybandit._shared.worker cimport Stop
 from pybandit.policies._csrc cimport pb_batch, pb_batch_count
-from pybandit.policies.base cimport NativePolicy
+from pybandit.policies.protocol.base cimport NativePolicy
 from pybandit.simulation._csrc cimport pb_stream, pb_stream_bits
 from pybandit.simulation._ledger import answer_of
 from pybandit.simulation._ledger cimport Ledger, Truth, judged, verdict

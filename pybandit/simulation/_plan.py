@@ -19,7 +19,7 @@ from pybandit._shared.checks import (
     refuse_masks,
     shown,
 )
-from pybandit.policies.base import NativePolicy
+from pybandit.policies.protocol.base import NativePolicy
 from pybandit.simulation._answers import Above, Best
 from pybandit.simulation._checks import means_of, pulls_of
 from pybandit.simulation._ledger import Truth

@@ -8,7 +8,7 @@ import numpy as np
 from pybandit._shared.checks import as_array, check_scalar
 from pybandit._shared.threads import in_threads
 from pybandit._shared.worker import Stop
-from pybandit.policies.base import NativePolicy
+from pybandit.policies.protocol.base import NativePolicy
 from pybandit.simulation._checks import (
     check_asked,
     check_constant,

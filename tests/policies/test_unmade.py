@@ -13,11 +13,11 @@ import pytest
 
 import pybandit as pb
 
-ROOMS = ["policies.policy", "policies.base", "policies._ring", "policies._heap", "policies._staged",
-         "policies._batch", "policies._index", "policies._gaussian", "policies.batch",
-         "policies.batch_racing", "policies.batch_sar", "policies.functions", "policies.gap",
-         "policies.gaussian", "policies.gaussian_upper", "policies.halving", "policies.index",
-         "policies.rejects", "policies.thompson", "policies.top_two", "simulation.base",
+ROOMS = ["policies.protocol.policy", "policies.protocol.base", "policies.protocol._ring", "policies.budget._heap", "policies.budget._staged",
+         "policies.batch._batch", "policies.protocol._index", "policies.correlated._gaussian", "policies.batch.batch",
+         "policies.batch.batch_racing", "policies.batch.batch_sar", "policies.protocol.functions", "policies.budget.gap",
+         "policies.correlated.gaussian", "policies.correlated.gaussian_upper", "policies.budget.halving", "policies.regret.index",
+         "policies.budget.rejects", "policies.regret.thompson", "policies.confidence.top_two", "simulation.base",
          "simulation.environments", "simulation._engine", "simulation._truncated_normal",
          "simulation.functions", "montecarlo.allocation", "montecarlo.estimators"]
 
