@@ -13,13 +13,17 @@ import pytest
 
 import pybandit as pb
 
-ROOMS = ["policies.protocol.policy", "policies.protocol.base", "policies.protocol._ring", "policies.budget._heap", "policies.budget._staged",
-         "policies.batch._batch", "policies.protocol._index", "policies.correlated._gaussian", "policies.batch.batch",
-         "policies.batch.batch_racing", "policies.batch.batch_sar", "policies.protocol.functions", "policies.budget.gap",
-         "policies.correlated.gaussian", "policies.correlated.gaussian_upper", "policies.budget.halving", "policies.regret.index",
-         "policies.budget.rejects", "policies.regret.thompson", "policies.confidence.top_two", "simulation.base",
-         "simulation.environments", "simulation._engine", "simulation._truncated_normal",
-         "simulation.functions", "montecarlo.allocation", "montecarlo.estimators"]
+FOLDERS = {
+    "policies.protocol": "_statistics policy base _ring _index functions",
+    "policies.budget": "_heap _staged gap ugap halving variance_halving rejects",
+    "policies.batch": "_batch batch batch_racing batch_sar",
+    "policies.correlated": "_gaussian bayes_gap gaussian_thompson improvement gaussian_upper",
+    "policies.regret": "index thompson",
+    "policies.confidence": "top_two",
+    "simulation": "base environments _engine _truncated_normal functions",
+    "montecarlo": "allocation estimators",
+}
+ROOMS = [f"{folder}.{name}" for folder, names in FOLDERS.items() for name in names.split()]
 
 
 def compiled_classes():

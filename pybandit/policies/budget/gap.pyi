@@ -1,9 +1,6 @@
-from numpy import int64
-from numpy.typing import NDArray
-
 from pybandit.policies.protocol._index import _IndexPolicy
 
-__all__ = ["GapE", "GapEV", "UCBE", "UGapEb"]
+__all__ = ["GapE", "GapEV", "UCBE"]
 
 class _BudgetPolicy(_IndexPolicy):
     @property
@@ -39,19 +36,3 @@ class GapEV(_GapPolicy):
 
 class UCBE(_BudgetPolicy):
     def __init__(self, n_arms: int, *, budget: int, complexity: float) -> None: ...
-
-class UGapEb(_BudgetPolicy):
-    def __init__(
-        self,
-        n_arms: int,
-        *,
-        budget: int,
-        complexity: float | None = None,
-        noise_std: float | None = None,
-        epsilon: float = 0.0,
-    ) -> None: ...
-    @property
-    def epsilon(self) -> float: ...
-    @property
-    def noise_std(self) -> float | None: ...
-    def recommend(self) -> NDArray[int64]: ...

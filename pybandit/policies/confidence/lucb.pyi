@@ -1,9 +1,6 @@
-from numpy import int64
-from numpy.typing import NDArray
-
 from pybandit.policies.stopping._sequential import SequentialPolicy
 
-__all__ = ["KLLUCB", "LUCB", "UGapEc"]
+__all__ = ["KLLUCB", "LUCB"]
 
 class _BoundsPolicy(SequentialPolicy):
     @property
@@ -35,18 +32,3 @@ class KLLUCB(_BoundsPolicy):
         epsilon: float = 0.0,
         max_pulls: int | None = None,
     ) -> None: ...
-
-class UGapEc(_BoundsPolicy):
-    def __init__(
-        self,
-        n_arms: int,
-        k: int = 1,
-        *,
-        delta: float = 0.05,
-        noise_std: float = 1.0,
-        epsilon: float = 0.0,
-        max_pulls: int | None = None,
-    ) -> None: ...
-    @property
-    def noise_std(self) -> float: ...
-    def recommend(self) -> NDArray[int64]: ...

@@ -4,6 +4,7 @@ cimport numpy as cnp
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
 from cpython.object cimport PyTypeObject, Py_TYPE
+from libc.math cimport isnan
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
@@ -79,3 +80,12 @@ cdef inline int64_t few_numbers(values, double *to, int64_t most) noexcept:
         else:
             return -1
     return len(<list>values)
+
+
+cdef inline bint any_lost(const double *rewards, int64_t n) noexcept nogil:
+    """Return True if a reward is NaN."""
+    cdef int64_t j
+    for j in range(n):
+        if isnan(rewards[j]):
+            return True
+    return False

@@ -7,9 +7,10 @@ may read `n_arms`, `k`, `n_pulls`, `n_batches`, `_pulls`, `_sums` and, where it 
 thread at a time to an object, under its guard: they cannot raise, and allocate beforehand.
 
 A round is `_is_done`, `_next`, the pulls, `_advance`. `_next` is asked several times a round and
-gives the same: a `pb_batch` (pybandit/policies/protocol/round_robin.h) whose arrays are the policy's and
-stay as they are until `_advance`. If it sets `_adapts`, silent arms are asked in batches of their
-own in between: what `_next` gives then stands, and `_retried` follows instead of `_advance`.
+gives the same: a `pb_batch` (pybandit/policies/protocol/round_robin.h) whose arrays are the
+policy's and stay as they are until `_advance`. If it sets `_adapts`, silent arms are asked in
+batches of their own in between: what `_next` gives then stands, and `_retried` follows instead of
+`_advance`.
 
 Layouts of classes may change with a minor version: compile against the version you run.
 docs/embedding.md has an example.

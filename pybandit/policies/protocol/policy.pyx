@@ -3,17 +3,17 @@
 
 import numpy as np
 
-from pybandit._shared.checks import MOST_HELD, check_choice, check_integer, listed, shown
+from pybandit._shared.checks import check_choice
 from pybandit._shared.errors import ProtocolError
 from pybandit._shared.labels import told_in_order
 from pybandit.policies.protocol._told import arms_asked, arms_told, late_arms, rewards_told
 
 cimport numpy as cnp
-from libc.math cimport isnan
 
-from pybandit._shared.guard cimport Guard
-from pybandit.policies.protocol._silence cimport Silence
-from pybandit.policies.protocol._flat cimport few_integers, few_numbers, length_of, length_of_numbers
+from pybandit.policies.protocol._flat cimport (
+    any_lost, few_integers, few_numbers, length_of, length_of_numbers,
+)
+from pybandit.policies.protocol._statistics cimport ArmStatistics, last_compiled
 
 cnp.import_array()
 
@@ -24,7 +24,7 @@ cdef enum:
     FEW = 16
 
 
-cdef class Policy:
+cdef class Policy(ArmStatistics):
     """A rule that asks for pulls of arms until it can recommend some.
 
     Subclass it for a policy of your own: call ``super().__init__(n_arms, k)`` and
@@ -123,21 +123,8 @@ cdef class Policy:
     0.0
     """
 
-    def __cinit__(self):
-        self.guard = Guard(type(self))
-        self.guard.shut()
-
     def __init__(self, n_arms, k=1):
-        self.guard.begin()
-        self.n_arms = check_integer("n_arms", n_arms, 1, MOST_HELD)
-        k = check_integer("k", k, 0, np.inf)  # compared below, in other words
-        if k > self.n_arms:
-            raise ValueError(f"k must be at most n_arms = {self.n_arms}; got {shown(k)}")
-        self.k = k
-        self._pulls = np.zeros(self.n_arms, dtype=np.int64)
-        self._sums = np.zeros(self.n_arms)
-        self._deviations = np.zeros(self.n_arms)
-        self.silence = Silence(self.n_arms)
+        super().__init__(n_arms, k)
         self._made(Policy)
 
     cdef int _made(self, cls) except -1:
@@ -175,75 +162,6 @@ cdef class Policy:
         rng : Generator
         """
         self.guard.check()
-
-    # In compiled code the fields of these names, by who holds the guard.
-    @property
-    def n_pulls(self):
-        """Pulls that were told, lost ones included."""
-        return read(self, &self.n_pulls)
-
-    @property
-    def n_batches(self):
-        """Batches that were told."""
-        return read(self, &self.n_batches)
-
-    @property
-    def pulls(self):
-        """Rewards seen of each arm; int64, shape (n_arms,), a copy."""
-        with self.guard.reading():
-            return np.array(self._pulls)
-
-    @property
-    def means(self):
-        """Mean reward of each arm; float64, shape (n_arms,), NaN where none was seen."""
-        with self.guard.reading(), np.errstate(invalid="ignore"):
-            return np.asarray(self._sums) / np.asarray(self._pulls)
-
-    @property
-    def variances(self):
-        """Sample variance of each arm's rewards; float64, shape (n_arms,), NaN below two."""
-        with self.guard.reading(), np.errstate(invalid="ignore", divide="ignore"):
-            pulls = np.asarray(self._pulls)
-            return np.where(pulls > 1, np.asarray(self._deviations) / (pulls - 1), np.nan)
-
-    @property
-    def silent(self):
-        """Arms that lost `silent_after` pulls in a row and have not answered since.
-
-        int64, increasing, a copy.
-
-        Examples
-        --------
-        >>> import numpy as np, pybandit as pb
-        >>> policy = pb.policies.UCB1(3)
-        >>> policy.silent_after = 2
-        >>> for _ in range(3):
-        ...     arms = policy.ask()
-        ...     policy.tell(arms, np.where(arms == 1, np.nan, 0.5), missing="drop")
-        >>> policy.silent
-        array([1])
-        """
-        with self.guard.reading():
-            if not self.silence.n_aside:
-                return np.empty(0, dtype=np.int64)
-            return np.flatnonzero(self.silence.aside)
-
-    @property
-    def silent_after(self):
-        """Lost pulls in a row after which an arm is silent, or None for never.
-
-        Part of the state. A new value applies from the next lost pull: an arm that is silent
-        already stays silent until it answers.
-        """
-        with self.guard.reading():
-            return self.silence.limit or None
-
-    @silent_after.setter
-    def silent_after(self, value):
-        if value is not None:
-            value = check_integer("silent_after", value, 1, MOST_HELD)
-        with self.guard:
-            self.silence.limit = value or 0
 
     @property
     def done(self):
@@ -341,35 +259,6 @@ cdef class Policy:
             raise self.failure
         return 0
 
-    cdef int _make_silence(self) except -1:
-        return self.silence.make()
-
-    cdef void _hear(self, const int64_t *arms, const double *rewards, int64_t n) noexcept nogil:
-        """Count losses of a batch of n pulls, set arms aside, and take back those that answer."""
-        cdef int64_t j, arm, after = self.n_pulls + n
-        self.answered = False
-        for j in range(n):
-            arm = arms[j]
-            if isnan(rewards[j]):
-                if self.silence.lose(arm, after, self._batch_pulls()):
-                    self._set_aside(arm)
-                continue
-            self.answered = True
-            if self.silence.answer(arm, after, self._pulls[arm] >= self._least_rewards()):
-                self._take_back(arm)
-
-    cdef int64_t _least_rewards(self) noexcept nogil:
-        return 1
-
-    cdef int64_t _batch_pulls(self) noexcept nogil:
-        return 1
-
-    cdef void _set_aside(self, int64_t arm) noexcept nogil:
-        pass
-
-    cdef void _take_back(self, int64_t arm) noexcept nogil:
-        pass
-
     cdef void _break(self, error) noexcept:
         """In the middle of a change that cannot be undone: nobody may enter from now on."""
         self.guard.spoil(error)
@@ -384,8 +273,7 @@ cdef class Policy:
 
         The arms' statistics take them. What was spent, decided and asked stays: `ask`
         gives the same arms until they are told, and what follows knows the late rewards.
-        Lost pulls are counted of all arms together: that each arm had lost as many is for
-        the caller to see to.
+        Lost pulls are counted for all arms together; the caller checks the single arms.
 
         Parameters
         ----------
@@ -478,20 +366,6 @@ cdef class Policy:
     def _check_rewards(self, arms, rewards, missing):
         return rewards_told(arms, rewards, missing)
 
-    cdef void _absorb(self, const int64_t *arms, const double *rewards, int64_t n) noexcept nogil:
-        """Adds rewards to the arms' statistics; NaN is a lost pull."""
-        cdef int64_t j, arm, count
-        cdef double reward, before
-        for j in range(n):
-            arm, reward = arms[j], rewards[j]
-            if isnan(reward):
-                continue
-            count = self._pulls[arm]
-            before = self._sums[arm] / count if count else reward
-            self._sums[arm] += reward
-            self._pulls[arm] = count + 1
-            self._deviations[arm] += (reward - before) * (reward - self._sums[arm] / (count + 1))
-
     def recommend(self):
         """The arms found best, best first; int64. May be asked at any time.
 
@@ -505,86 +379,22 @@ cdef class Policy:
         """
         raise NotImplementedError(f"{type(self).__name__} must define recommend")
 
-    def __repr__(self):
-        if self.guard.reason is not None:
-            return f"<{type(self).__name__}: {self.guard.reason}>"
-        with self.guard.reading():
-            silent = listed(self.silent)
-            return (f"<{type(self).__name__}: {self.n_arms} arms, {self.n_pulls} pulls in "
-                    f"{self.n_batches} batches{', done' if self.done else ''}"
-                    f"{f', silent: {silent}' if silent else ''}>")
-
     def __reduce__(self):
         # of a subclass in Python; compiled ones have a state
         if last_compiled(type(self)) is not Policy:
             raise TypeError(f"{type(self).__name__} must define __reduce__ to be pickled: its "
                             "compiled fields are not known here")
         with self.guard.reading():
-            state = (self.n_arms, self.k, self.n_pulls, self.n_batches, np.array(self._pulls),
-                     np.array(self._sums), np.array(self._deviations), self.silence.get_state())
-        return _restored, (type(self), *state), dict(getattr(self, "__dict__", {})) or None
-
-    cdef int _take_statistics(self, n_pulls, n_batches, pulls, sums, deviations,
-                              silence) except -1:
-        """The statistics of a policy that was pickled."""
-        self.n_pulls, self.n_batches = n_pulls, n_batches
-        np.asarray(self._pulls)[:] = pulls
-        np.asarray(self._sums)[:], np.asarray(self._deviations)[:] = sums, deviations
-        if silence["n_counted"]:
-            self._make_silence()
-        return self.silence.set_state(silence)
+            return (_restored, (type(self), self.n_arms, self.k, *self._statistics()),
+                    dict(getattr(self, "__dict__", {})) or None)
 
     cdef void _advance(self) noexcept nogil:
         pass
-
-    def _best(self, arms, n):
-        """The n best of these arms by mean, best first; then unseen arms, then silent ones."""
-        self.guard.check()
-        pulls, sums = np.asarray(self._pulls)[arms], np.asarray(self._sums)[arms]
-        means = np.where(pulls > 0, sums / np.maximum(pulls, 1), -np.inf)
-        silent = np.asarray(self.silence.aside)[arms] if self.silence.n_aside else 0 * arms
-        return arms[np.lexsort((arms, -means, silent))[:n]]
-
-    def _seen_first(self, arms):
-        """These arms, best first; other arms that were seen instead of those that were not."""
-        self.guard.check()
-        seen = arms[np.asarray(self._pulls)[arms] > 0]
-        if seen.size < arms.size:
-            others = np.setdiff1d(np.arange(self.n_arms), seen)
-            unseen = np.setdiff1d(arms, seen)
-            others = others[np.asarray(self._pulls)[others] > 0]
-            arms = np.concatenate([seen, self._best(others, unseen.size), unseen])[:arms.size]
-        return self._best(arms, arms.size)
 
 
 def _restored(cls, n_arms, k, *state):
     """A policy of a subclass in Python that was pickled; its attributes follow."""
     cdef Policy policy = cls.__new__(cls)
     Policy.__init__(policy, n_arms, k)
-    n_pulls, n_batches, pulls, sums, deviations, silence = state
-    policy._take_statistics(n_pulls, n_batches, pulls, sums, deviations, silence)
+    policy._take_statistics(state)
     return policy
-
-
-cdef object last_compiled(cls):
-    """The first class that is not written in Python, of a class and its bases."""
-    for one in cls.__mro__:
-        if "__pyx_vtable__" in one.__dict__:
-            return one
-
-
-cdef inline bint any_lost(const double *rewards, int64_t n) noexcept nogil:
-    cdef int64_t j
-    for j in range(n):
-        if isnan(rewards[j]):
-            return True
-    return False
-
-
-cdef inline read(Policy policy, const int64_t *field):
-    """A number that another thread's call changes."""
-    cdef int64_t value
-    policy.guard.enter_to_read()
-    value = field[0]
-    policy.guard.leave()
-    return value

@@ -67,6 +67,15 @@ cdef class CountedPolicy(NativePolicy):
             raise ValueError(f"sums must be those of {of}; got {sums[arm]} for {trials[arm]} "
                              f"trials of arm {arm}")
 
+    def _check_rewards(self, arms, rewards, missing):
+        rewards = super()._check_rewards(arms, rewards, missing)
+        outside = (rewards < 0.0) | (rewards > 1.0)
+        if not self._accepts(2.0) and outside.any():
+            at = int(outside.argmax())
+            raise ValueError(f"rewards must be in [0, 1]; got {rewards[at]} at index {at}, "
+                             f"arm {arms[at]}")
+        return rewards
+
     cdef void _take(self, const int64_t[::1] tried, const double[::1] came,
                     int64_t total) noexcept:
         cdef int64_t arm

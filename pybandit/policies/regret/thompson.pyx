@@ -193,9 +193,8 @@ cdef class ThompsonSampling(CountedPolicy):
         return True
 
     def _options(self):
-        return dict(n_arms=self.n_arms, law=self.law, prior=self.prior,
-                    fractional=self.fractional, noise_std=self.noise_std,
-                    batch_size=self.batch_size)
+        return dict(n_arms=self.n_arms, law=self.law, prior=self.prior, fractional=self.fractional,
+                    noise_std=self.noise_std, batch_size=self.batch_size)
 
     @property
     def posteriors(self):
@@ -297,15 +296,6 @@ cdef class ThompsonSampling(CountedPolicy):
         else:
             pb_thompson_add(&self.kernel, arm, total, n - total)
 
-    def _check_rewards(self, arms, rewards, missing):
-        rewards = super()._check_rewards(arms, rewards, missing)
-        outside = (rewards < 0.0) | (rewards > 1.0)
-        if self.law == "bernoulli" and outside.any():
-            at = int(outside.argmax())
-            raise ValueError(f"rewards must be in [0, 1]; got {rewards[at]} at index {at}, "
-                             f"arm {arms[at]}")
-        return rewards
-
     cdef bint _accepts(self, double reward) noexcept nogil:
         if self.kernel.law == PB_THOMPSON_BETA:
             return 0.0 <= reward <= 1.0
@@ -314,9 +304,7 @@ cdef class ThompsonSampling(CountedPolicy):
     cdef int64_t _answer(self, int64_t *arms) noexcept nogil:
         cdef int64_t arm
         cdef double a, b, mean, best = -1.0
-        if self.kernel.law == PB_THOMPSON_GAUSSIAN:
-            return -1
-        if self.silence.n_aside:
+        if self.kernel.law == PB_THOMPSON_GAUSSIAN or self.silence.n_aside:
             return -1
         for arm in range(self.n_arms):
             a, b = self.arms[arm, 0] + self.kernel.alpha, self.arms[arm, 1] + self.kernel.beta
@@ -373,16 +361,12 @@ cdef class ThompsonSampling(CountedPolicy):
     def _get_progress(self):
         self.guard.check()
         return {
-            "arms": np.array(self.arms),
-            "chances": np.array(self.chances),
+            "arms": np.array(self.arms), "chances": np.array(self.chances),
             "threshold": np.array([self.kernel.threshold.at, self.kernel.spent,
                                    self.kernel.limit, self.kernel.all_spent]),
-            "age": self.kernel.age,
-            "chosen": self.chosen,
-            "n_tries": self.n_tries,
+            "age": self.kernel.age, "chosen": self.chosen, "n_tries": self.n_tries,
             "lacking": np.isin(np.arange(self.n_arms), self.lacking[:self.n_lacking]),
-            "rng_given": bool(self.rng_given),
-            "stream": stream_state(self.generator),
+            "rng_given": bool(self.rng_given), "stream": stream_state(self.generator),
         } | ({} if self.batch_size == 1 else {
             "shares": np.array(self.drawn[1]) if self.chosen >= 0
             else np.zeros(self.n_arms, dtype=np.int64)})
