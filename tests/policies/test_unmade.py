@@ -20,7 +20,7 @@ FOLDERS = {
     "policies.correlated": "_gaussian bayes_gap gaussian_thompson improvement gaussian_upper",
     "policies.regret": "index thompson",
     "policies.confidence": "top_two",
-    "simulation": "base environments _engine _truncated_normal functions",
+    "simulation": "base environments observed costly _engine _truncated_normal functions",
     "montecarlo": "allocation estimators",
 }
 ROOMS = [f"{folder}.{name}" for folder, names in FOLDERS.items() for name in names.split()]
