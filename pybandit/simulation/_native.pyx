@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""What the engine asks of a policy or an environment before it runs them without Python."""
+"""Checks of policies and environments that tell if the engine can run them without Python."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ LENT_SEED = FunctionPolicy.seed
 
 
 def is_native(policy, environment):
-    """Whether `Session.play` can run the pair: neither has its own Python methods."""
+    """Return True if `Session.play` can run the pair: neither has its own Python methods."""
     if not (isinstance(policy, NativePolicy) and draws_natively(environment)):
         return False
     if (<NativePolicy>policy)._wants_costs and not (<Environment>environment)._has_plain_costs():
@@ -31,13 +31,13 @@ def is_native(policy, environment):
 
 
 def is_fresh(policy, environment):
-    """Whether it is a policy of this package that fits the environment and was told nothing."""
+    """Return True for a policy of this package that fits the environment and has no pulls."""
     return (isinstance(policy, NativePolicy) and (<NativePolicy>policy).n_pulls == 0
             and (<NativePolicy>policy).n_arms == environment.n_arms)
 
 
 def size_of_next(policy):
-    """How many pulls it asks for now; of a policy of this package without their array."""
+    """Return the number of pulls requested now; native policies make no array for it."""
     if not isinstance(policy, NativePolicy) or type(policy).ask is not NativePolicy.ask:
         return np.size(policy.ask())
     return next_of(policy)
@@ -52,29 +52,29 @@ cdef next_of(NativePolicy policy):
 
 
 def draws_natively(environment):
-    """Whether its rewards are drawn without Python, whatever it says of costs."""
+    """Return True if its rewards are drawn without Python; costs do not matter."""
     return isinstance(environment, Environment) and (<Environment>environment)._is_native()
 
 
 def pays_in_its_own_way(environment):
-    """Whether only its `pull_with_costs` knows what a pull costs, and gives the reward too."""
+    """Return True if its own `pull_with_costs` gives the reward and the cost of a pull."""
     return getattr(type(environment), "pull_with_costs", None) is not Environment.pull_with_costs
 
 
 def answers_natively(cls):
-    """Whether `_answer` is what `recommend` of this class gives."""
+    """Return True if `_answer` gives the same as `recommend` of this class."""
     owner = next(one for one in cls.__mro__ if "recommend" in one.__dict__)
     return bool(owner.__dict__.get("_answers", False))
 
 
 def recommends_in_python(cls):
-    """Whether `recommend` is Python from outside this package, which may look at anything."""
+    """Return True if `recommend` is Python code of another package, which may read anything."""
     owner = next(one for one in cls.__mro__ if "recommend" in one.__dict__)
     return "__pyx_vtable__" not in owner.__dict__ and not owner.__module__.startswith("pybandit.")
 
 
 def takes_stream(NativePolicy policy):
-    """Whether `play_many` seeds it, as its `seed` does; that of a class of this package."""
+    """Return True if `play_many` seeds it as its `seed` does; for classes of this package."""
     return bool(policy._takes_stream())
 
 
@@ -96,7 +96,7 @@ def renew(NativePolicy policy, dict fresh):
 
 
 def answer_of_engine(NativePolicy policy):
-    """What `_answer` gives of a policy whose class has one: a list, or None; for tests."""
+    """Return the arms that `_answer` of a policy gives, as a list, or None; for tests."""
     cdef int64_t[::1] arms = np.zeros(policy.n_arms, dtype=np.int64)
     cdef int64_t n
     policy.guard.enter()

@@ -13,7 +13,7 @@ from pybandit.policies.protocol._silence cimport Silence
 
 
 cdef class ArmStatistics:
-    """What a policy knows of its arms; the guard is shut until `__init__` is through."""
+    """Statistics of a policy's arms; the guard is shut until `__init__` ends."""
 
     def __cinit__(self):
         self.guard = Guard(type(self))

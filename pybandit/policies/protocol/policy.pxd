@@ -1,4 +1,4 @@
-"""What all policies have; `pybandit.policies.base` says what one of your own defines."""
+"""Fields and methods of all policies; see base.pxd for those that a user-defined one defines."""
 
 from libc.stdint cimport int64_t
 
