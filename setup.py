@@ -33,7 +33,8 @@ STRIP = "-Wl,-s" if sys.platform == "linux" else ""
 LINK = os.environ.get("PYBANDIT_LDFLAGS", STRIP).split()
 CORES = os.cpu_count() or 1
 INCLUDE = "pybandit/include"
-HEADERS = glob(f"{INCLUDE}/pybandit/*/*.h") + glob("csrc/*/*.h")
+HEADERS = [header for root in (INCLUDE, "csrc")
+           for header in glob(f"{root}/**/*.h", recursive=True)]
 # By distutils' name of the compiler. Nothing is contracted to fused operations, so that all give
 # the same bits; /fp:precise does not either, since Visual Studio 2022.
 MSVC = ["/std:c11", "/O2", "/fp:precise"]
@@ -145,7 +146,8 @@ def extension(source):
     return Extension(
         module,
         [source],
-        depends=HEADERS + [c for idea in KERNELS[folder] for c in glob(f"csrc/{idea}/*.c")],
+        depends=HEADERS + [c for idea in KERNELS[folder]
+                           for c in glob(f"csrc/{idea}/**/*.c", recursive=True)],
         include_dirs=[INCLUDE, numpy.get_include()],
         library_dirs=[os.path.join(os.path.dirname(numpy.random.__file__), "lib")],
         libraries=["pybandit", "npyrandom", "m"],
@@ -155,7 +157,7 @@ def extension(source):
 
 
 library = ("pybandit", {
-    "sources": sorted(glob("csrc/*/*.c")),
+    "sources": sorted(glob("csrc/**/*.c", recursive=True)),
     "obj_deps": {"": HEADERS},
     "include_dirs": [INCLUDE],
 })

@@ -17,7 +17,7 @@ Half-widths of a mean after 100 of 10,000 values: approximate, and of any values
 array([0.271, 0.071, 0.021])
 """
 
-from pybandit.policies.index_bounds import kl_ucb, kl_variance, ucb1, ucb_v
+from pybandit.policies.regret.index_bounds import kl_ucb, kl_variance, ucb1, ucb_v
 from pybandit.racing.b_normal import (
     b_normal,
     boundary,

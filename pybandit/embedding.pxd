@@ -114,7 +114,7 @@ cdef void confidence_add(pb_confidence *confidence, const double *values, int64_
                          double *upper) noexcept nogil
 cdef int confidence_agrees(const pb_confidence *confidence, const double *values) noexcept nogil
 
-# pybandit/policies/round_robin.h
+# pybandit/policies/protocol/round_robin.h
 cdef void round_robin_begin(pb_round_robin *ring, int64_t n_arms) noexcept nogil
 cdef pb_batch round_robin_next(const pb_round_robin *ring, int64_t size,
                                int64_t repeats) noexcept nogil
@@ -123,7 +123,7 @@ cdef int64_t round_robin_pulls(const pb_round_robin *ring, int64_t arm) noexcept
 cdef void round_robin_add(pb_round_robin *ring, int64_t arm) noexcept nogil
 cdef void round_robin_keep(pb_round_robin *ring, const unsigned char *flags) noexcept nogil
 
-# pybandit/policies/scan.h
+# pybandit/policies/protocol/scan.h
 cdef double scan_largest(const double *values, int64_t n) noexcept nogil
 cdef double scan_least(const double *values, int64_t n) noexcept nogil
 cdef double scan_sum(const double *values, int64_t n) noexcept nogil
@@ -134,14 +134,14 @@ cdef int64_t scan_above(const double *values, int64_t n, int64_t start, double l
 cdef int64_t scan_index(const double *centres, const double *roots, const double *slopes,
                         double factor, double top, int64_t n, double *indices) noexcept nogil
 
-# pybandit/policies/kl.h
+# pybandit/policies/protocol/kl.h
 cdef double kl(double p, double q) noexcept nogil
 cdef double kl_upper(double mean, double level) noexcept nogil
 cdef double kl_lower(double mean, double level) noexcept nogil
 cdef double kl_upper_tail(double mean, double level) noexcept nogil
 cdef double kl_round(double t) noexcept nogil
 
-# pybandit/policies/ranking.h
+# pybandit/policies/protocol/ranking.h
 cdef void ranking_sort(const int64_t *arms, int64_t n, const double *means, pb_ranked *out,
                        pb_ranked *memory) noexcept nogil
 

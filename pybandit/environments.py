@@ -9,18 +9,17 @@ Examples
 """
 
 from pybandit.montecarlo.estimators import CIRCaplet, LogisticEvidence
+from pybandit.simulation.costly import CostlyBandit
 from pybandit.simulation.environments import (
     BernoulliBandit,
     BinomialBandit,
-    CostlyBandit,
-    EmpiricalBandit,
     Environment,
     GaussianBandit,
     ScaledBernoulliBandit,
-    TableBandit,
     TruncatedNormalBandit,
     UniformBandit,
 )
+from pybandit.simulation.observed import EmpiricalBandit, TableBandit
 
 __all__ = ["BernoulliBandit", "BinomialBandit", "CIRCaplet", "CostlyBandit", "EmpiricalBandit",
            "Environment", "GaussianBandit", "LogisticEvidence", "ScaledBernoulliBandit",

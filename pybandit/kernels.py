@@ -8,6 +8,6 @@ Examples
 <BayesGap: 50 arms, 0 pulls in 0 batches>
 """
 
-from pybandit.policies.kernels import matern, rbf
+from pybandit.policies.correlated.kernels import matern, rbf
 
 __all__ = ["matern", "rbf"]

@@ -41,8 +41,8 @@ import numpy as np
 
 from pybandit._shared.checks import shown
 from pybandit._shared.numba_calls import SCOPE, numba, pack, types, unpack, width
-from pybandit.policies._numba import policy
-from pybandit.policies.functions import FunctionPolicy
+from pybandit.policies.protocol._numba import policy
+from pybandit.policies.protocol.functions import FunctionPolicy
 from pybandit.racing._callbacks import Bound
 from pybandit.simulation._numba import environment
 from pybandit.simulation.functions import FunctionEnvironment

@@ -12,7 +12,7 @@ Examples
 12.6
 """
 
-from pybandit.policies.glr import GLR, lower_bound, optimal_proportions
-from pybandit.policies.wagers import Betting
+from pybandit.policies.stopping.glr import GLR, lower_bound, optimal_proportions
+from pybandit.policies.stopping.wagers import Betting
 
 __all__ = ["GLR", "Betting", "lower_bound", "optimal_proportions"]

@@ -8,8 +8,8 @@ import sysconfig
 import pybandit as pb
 
 ROOT = pathlib.Path(__file__).parent.parent
-KERNELS = sorted((ROOT / "csrc").glob("*/*.c"))
-HEADERS = sorted(pathlib.Path(pb.get_include(), "pybandit").glob("*/*.h"))
+KERNELS = sorted((ROOT / "csrc").rglob("*.c"))
+HEADERS = sorted(pathlib.Path(pb.get_include(), "pybandit").rglob("*.h"))
 
 STRICT = ["-std=c11", "-Wall", "-Wextra", "-Wconversion", "-pedantic", "-Werror"]
 SANITIZE = ["-Og", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]

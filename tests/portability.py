@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-KERNELS = sorted((ROOT / "csrc").glob("*/*.c"))
+KERNELS = sorted((ROOT / "csrc").rglob("*.c"))
 TESTS = sorted((ROOT / "tests").glob("*/c/test_*.c"))
 # what of setup.py's flags decides about numbers, and the warnings
 STRICT = ["-O2", "-std=c11", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off",

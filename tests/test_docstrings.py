@@ -50,7 +50,7 @@ def test_an_example_prints_what_it_says(name, tmp_path, monkeypatch):
 
 
 def test_examples_of_compiled_modules_are_found():
-    assert {"pybandit.racing.sampler.RacingSampler", "pybandit.policies.batch_sar.BatchSAR",
+    assert {"pybandit.racing.sampler.RacingSampler", "pybandit.policies.batch.batch_sar.BatchSAR",
             "pybandit.model_selection.search.BanditSearchCV"} <= set(EXAMPLES)
 
 

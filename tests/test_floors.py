@@ -30,7 +30,7 @@ def test_every_kernel_has_a_header_and_a_test():
     assert names
     assert names <= {header.stem for header in HEADERS}
     tested = {test.stem.removeprefix("test_") for test in C_TESTS}
-    private = {header.stem for header in (ROOT / "csrc").glob("*/*.h")}
+    private = {header.stem for header in (ROOT / "csrc").rglob("*.h")}
     assert names <= tested <= names | private
 
 
@@ -52,7 +52,7 @@ def test_a_header_compiles_alone(tmp_path):
 
 
 def test_csrc_knows_no_python():
-    own = sorted((ROOT / "csrc").glob("*/*.h"))
+    own = sorted((ROOT / "csrc").rglob("*.h"))
     for source in [*KERNELS, *HEADERS, *own]:
         for included in re.findall(r'^\s*#\s*include\s*[<"](.+)[>"]', source.read_text(), re.M):
             standard = re.fullmatch(r"(math|stdint|stddef|string|float|limits)\.h", included)
@@ -95,7 +95,7 @@ def test_studies_and_policies_do_not_know_each_other():
         used |= {node.value for node in nodes
                  if isinstance(node, ast.Constant) and isinstance(node.value, str)}
         assert not used & classes, path
-    for path in (package / "policies").glob("*.p*"):
+    for path in (package / "policies").rglob("*.p*"):
         assert "stud" not in path.read_text().lower().replace("student", ""), path
 
 

@@ -16,7 +16,7 @@ EXTENSION = re.compile(r"__attribute__|__builtin_|__extension__|vector_size|\bty
                        r"|__int128|#\s*pragma|_Pragma")
 
 
-@pytest.mark.parametrize("source", [*KERNELS, *sorted((ROOT / "csrc").glob("*/*.h"))],
+@pytest.mark.parametrize("source", [*KERNELS, *sorted((ROOT / "csrc").rglob("*.h"))],
                          ids=lambda source: source.name)
 def test_extensions_of_a_compiler_stay_behind_a_condition(source):
     depth, guard = 0, source.suffix == ".h"

@@ -1,4 +1,4 @@
-"""Who may use whom: the table of CONTRIBUTING.md, read here and held against the tree.
+"""Who may use whom: the tables of CONTRIBUTING.md, read here and held against the tree.
 
 Imports of Python and Cython, and includes of C, go only where the table lets them, and no two
 files wait for each other. Every kernel has its header, its C test and its twin.
@@ -17,10 +17,10 @@ IMPORT = re.compile(
     r"^ *(?:from (pybandit[\w.]*) c?import (\w+|\()|c?import (pybandit[\w.]*))", re.M)
 
 
-def table():
+def table(of="room"):
     """room -> the rooms that it may use."""
     text = (ROOT / "CONTRIBUTING.md").read_text()
-    (rows,) = re.findall(r"\| room \| may use .*\n\|[-| ]*\n((?:\|.*\n)+)", text)
+    (rows,) = re.findall(rf"\| {of} \| may use .*\n\|[-| ]*\n((?:\|.*\n)+)", text)
     used = {}
     for row in rows.splitlines():
         room, others = (re.findall(r"`(\w+)`", cell) for cell in row.split("|")[1:3])
@@ -73,6 +73,23 @@ def test_rooms_import_only_what_the_table_lets_them():
     assert seen > 100
 
 
+def test_folders_of_policies_use_only_what_the_table_lets_them():
+    used, seen = table("folder of `policies`"), 0
+    tuple(graphlib.TopologicalSorter(used).static_order())  # raises if there is a circle
+    room = PACKAGE / "policies"
+    assert set(used) == {path.parent.name for path in room.glob("*/__init__.py")}
+    named = [(path, name.split(".")[2:]) for path in sources() for name in imported(path)
+             if name.startswith("pybandit.policies.") and path.parent.parent == room]
+    for root in (ROOT / "csrc" / "policies", PACKAGE / "include" / "pybandit" / "policies"):
+        named += [(path, [folder]) for path in root.rglob("*.[ch]") for folder in
+                  re.findall(r'^ *# *include "pybandit/policies/(\w+)/', path.read_text(), re.M)]
+    for path, (other, *_) in named:
+        folder = path.parent.name
+        assert other in {"_csrc", folder, *used[folder]}, f"{path.relative_to(ROOT)}: {other}"
+        seen += other in used[folder]
+    assert seen > 50
+
+
 def test_no_two_files_wait_for_each_other():
     modules = {path: ".".join(path.relative_to(ROOT).with_suffix("").parts) for path in sources()}
     graph = {}
@@ -88,8 +105,8 @@ def test_no_two_files_wait_for_each_other():
 
 def test_kernels_include_only_what_the_table_lets_them():
     used, seen = table(), 0
-    include, csrc = HEADERS[0].parents[2], ROOT / "csrc"
-    files = [(path, csrc) for path in [*KERNELS, *csrc.glob("*/*.h")]]
+    include, csrc = PACKAGE / "include", ROOT / "csrc"
+    files = [(path, csrc) for path in [*KERNELS, *csrc.rglob("*.h")]]
     files += [(path, include / "pybandit") for path in HEADERS]
     for path, root in files:
         room = room_of(path, root)
@@ -110,8 +127,10 @@ def test_every_kernel_has_a_header_a_test_and_a_twin_in_the_folder_of_its_idea()
                     twins.setdefault(noun, set()).add(path.parts[-3])
     used = table()
     for kernel in KERNELS:
-        room, noun = kernel.parent.name, kernel.stem
-        assert (PACKAGE / "include" / "pybandit" / room / f"{noun}.h").exists(), noun
+        folder, noun = kernel.parent.relative_to(ROOT / "csrc"), kernel.stem
+        room = folder.parts[0]
+        assert (PACKAGE / folder / "__init__.py").exists(), folder
+        assert (PACKAGE / "include" / "pybandit" / folder / f"{noun}.h").exists(), noun
         assert (ROOT / "tests" / room / "c" / f"test_{noun}.c").exists(), noun
         # what all rooms share has its twin where it is used
         assert any(home == room or room == "_shared" and room in used[home]

@@ -60,7 +60,7 @@ def driver(tmp_path_factory):
     """bench/racing/callbacks.c and the kernels of a race, compiled as the package is."""
     library = tmp_path_factory.mktemp("callbacks") / "callbacks.so"
     compiler = (sysconfig.get_config_var("CC") or "cc").split()[0]
-    kernels = (Path(__file__).parents[2] / "csrc").glob("*/*.c")
+    kernels = (Path(__file__).parents[2] / "csrc").rglob("*.c")
     subprocess.run(
         [compiler, "-std=c11", "-O3", "-fno-math-errno", "-fno-trapping-math",
          "-ffp-contract=off", "-shared", "-fPIC", f"-I{pb.get_include()}", "-o", library,

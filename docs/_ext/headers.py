@@ -94,8 +94,8 @@ def entry(comment, code):
 def page(room):
     title = f"C: {room.name.strip('_')}"
     lines = [title, "=" * len(title), ""]
-    for header in sorted(room.glob("*.h")):
-        name = f"pybandit/{room.name}/{header.name}"
+    for header in sorted(room.rglob("*.h")):
+        name = f"pybandit/{header.relative_to(HEADERS).as_posix()}"
         shown = f"``{name}``"
         lines += [shown, "-" * len(shown), ""]
         last = None

@@ -20,7 +20,7 @@ from scipy.special import ndtri
 import pybandit as pb
 from pybandit._shared import drawing
 from pybandit._shared.drawing import COLOURS, tidy
-from pybandit.simulation.environments import EmpiricalBandit, GaussianBandit
+from pybandit.environments import EmpiricalBandit, GaussianBandit
 
 BUDGET = 1000
 WEIGHTS = ("mean", "inverse-variance", "predictable")

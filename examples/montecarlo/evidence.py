@@ -22,8 +22,8 @@ from estimator_policies import make
 
 import pybandit as pb
 from pybandit._shared import datasets
+from pybandit.environments import CostlyBandit, EmpiricalBandit
 from pybandit.errors import MissingPackageError
-from pybandit.simulation.environments import CostlyBandit, EmpiricalBandit
 
 TABLE = Path(__file__).parents[2] / "tests" / "montecarlo" / "data" / "ais_tiny.csv"
 # rows: log evidence, by quadrature

@@ -6,7 +6,7 @@ PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def get_include() -> str:
-    """Return the directory that holds ``pybandit/*/*.h``, the headers of the C kernels.
+    """Return the directory that holds ``pybandit/<room>/``, the headers of the C kernels.
 
     Returns
     -------

@@ -4,7 +4,7 @@ import copy
 
 import pybandit.policies as policies
 from pybandit._shared.checks import shown
-from pybandit.policies._kernel_matrix import checked_kernel
+from pybandit.policies.correlated._kernel_matrix import checked_kernel
 
 GAUSSIAN = {
     "bayes-gap": "BayesGap",

@@ -4,7 +4,7 @@ import numpy as np
 
 from pybandit import policies
 from pybandit._shared.checks import check_choice, check_in, shown
-from pybandit.policies.base import NativePolicy
+from pybandit.policies.protocol.base import NativePolicy
 
 BANDITS = {"ucb1": policies.UCB1, "ucb-v": policies.UCBV, "kl-ucb": policies.KLUCB,
            "thompson": policies.ThompsonSampling}

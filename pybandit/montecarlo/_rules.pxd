@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t
 from pybandit._shared._csrc cimport pb_bitgen
 from pybandit.montecarlo._csrc cimport pb_spreads
 from pybandit.policies._csrc cimport pb_batch
-from pybandit.policies.base cimport NativePolicy
+from pybandit.policies.protocol.base cimport NativePolicy
 
 
 cdef class Rule:

@@ -16,7 +16,7 @@ from pybandit.montecarlo._csrc cimport (
     pb_variance_least,
 )
 from pybandit.policies._csrc cimport pb_batch, pb_batch_one
-from pybandit.policies.base cimport NativePolicy
+from pybandit.policies.protocol.base cimport NativePolicy
 
 cdef enum:
     # squared distances beyond so many of the least variances count as that many

@@ -3,7 +3,7 @@
 from libc.stdint cimport int64_t
 
 from pybandit.montecarlo._rules cimport Rule
-from pybandit.policies.base cimport NativePolicy
+from pybandit.policies.protocol.base cimport NativePolicy
 
 
 cdef class SharedBudget(NativePolicy):

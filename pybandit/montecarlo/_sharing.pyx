@@ -12,7 +12,7 @@ from pybandit._shared.generators import private_generator, restore_stream, strea
 from pybandit._shared.labels import told_in_order
 from pybandit._shared.schema import Schema, anything, check_size, finite, stream
 from pybandit.montecarlo._given import RULES, bandit_policy, checked_costs, ranges_of
-from pybandit.policies._ring_states import NATIVE
+from pybandit.policies.protocol._states import NATIVE
 
 from libc.math cimport INFINITY, isnan
 from libc.stdint cimport int64_t
@@ -20,7 +20,7 @@ from libc.stdint cimport int64_t
 from pybandit.montecarlo._rules cimport BanditRule, ThompsonRule
 from pybandit.montecarlo._rules import BanditRule as _BanditRule, LCBRule, Rule as UniformRule
 from pybandit.policies._csrc cimport pb_batch
-from pybandit.policies.base cimport NativePolicy
+from pybandit.policies.protocol.base cimport NativePolicy
 
 # Runs of all estimators together in the pilot, which `ask` returns as one array.
 MOST_PILOT = 10**8

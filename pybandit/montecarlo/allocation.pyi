@@ -5,7 +5,7 @@ from numpy import float64, int64
 from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
-from pybandit.policies.base import NativePolicy
+from pybandit.policies.protocol.base import NativePolicy
 
 __all__ = ["EstimatorAllocator"]
 

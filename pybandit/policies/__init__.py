@@ -11,32 +11,32 @@ Examples
 array([1])
 """
 
-from pybandit.policies._staged import Uniform
-from pybandit.policies.batch import BatchHalving, RoundRobin
-from pybandit.policies.batch_racing import BatchRacing
-from pybandit.policies.batch_sar import BatchSAR
-from pybandit.policies.ebtc import EBTC
-from pybandit.policies.elimination import SuccessiveElimination
-from pybandit.policies.gap import UCBE, GapE, GapEV, UGapEb
-from pybandit.policies.gaussian import (
-    BayesGap,
-    ExpectedImprovement,
-    GaussianThompson,
-    ProbabilityOfImprovement,
-)
-from pybandit.policies.gaussian_upper import GPUCB, BayesUCB
-from pybandit.policies.good_arms import APT, GoodArms
-from pybandit.policies.halving import SequentialHalving, SHAdaVar, SHVar
-from pybandit.policies.index import KLUCB, UCB1, UCBV
-from pybandit.policies.lil_ucb import LilUCB
-from pybandit.policies.lucb import KLLUCB, LUCB, UGapEc
-from pybandit.policies.ocba import OCBA
-from pybandit.policies.policy import Policy
-from pybandit.policies.rejects import VBR, ContinuousRejects, SuccessiveRejects
-from pybandit.policies.screening import BatchScreening
-from pybandit.policies.thompson import ThompsonSampling
-from pybandit.policies.top_two import TopTwo
-from pybandit.policies.track_and_stop import TrackAndStop
+from pybandit.policies.batch.batch import BatchHalving, RoundRobin
+from pybandit.policies.batch.batch_racing import BatchRacing
+from pybandit.policies.batch.batch_sar import BatchSAR
+from pybandit.policies.batch.screening import BatchScreening
+from pybandit.policies.budget._staged import Uniform
+from pybandit.policies.budget.gap import UCBE, GapE, GapEV
+from pybandit.policies.budget.halving import SequentialHalving
+from pybandit.policies.budget.ocba import OCBA
+from pybandit.policies.budget.rejects import VBR, ContinuousRejects, SuccessiveRejects
+from pybandit.policies.budget.ugap import UGapEb
+from pybandit.policies.budget.variance_halving import SHAdaVar, SHVar
+from pybandit.policies.confidence.ebtc import EBTC
+from pybandit.policies.confidence.elimination import SuccessiveElimination
+from pybandit.policies.confidence.lil_ucb import LilUCB
+from pybandit.policies.confidence.lucb import KLLUCB, LUCB
+from pybandit.policies.confidence.top_two import TopTwo
+from pybandit.policies.confidence.track_and_stop import TrackAndStop
+from pybandit.policies.confidence.ugap import UGapEc
+from pybandit.policies.correlated.bayes_gap import BayesGap
+from pybandit.policies.correlated.gaussian_thompson import GaussianThompson
+from pybandit.policies.correlated.gaussian_upper import GPUCB, BayesUCB
+from pybandit.policies.correlated.improvement import ExpectedImprovement, ProbabilityOfImprovement
+from pybandit.policies.protocol.policy import Policy
+from pybandit.policies.regret.index import KLUCB, UCB1, UCBV
+from pybandit.policies.regret.thompson import ThompsonSampling
+from pybandit.policies.thresholds.good_arms import APT, GoodArms
 
 __all__ = ["APT", "EBTC", "GPUCB", "KLLUCB", "KLUCB", "LUCB", "OCBA", "UCB1", "UCBE", "UCBV",
            "VBR", "BatchHalving", "BatchRacing", "BatchSAR", "BatchScreening", "BayesGap",

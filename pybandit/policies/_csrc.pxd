@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t, uint64_t
 from pybandit._shared._csrc cimport pb_bitgen
 
 
-cdef extern from "pybandit/policies/round_robin.h" nogil:
+cdef extern from "pybandit/policies/protocol/round_robin.h" nogil:
     ctypedef struct pb_batch:
         const int64_t *arms
         int64_t n_arms
@@ -30,7 +30,7 @@ cdef extern from "pybandit/policies/round_robin.h" nogil:
     int64_t pb_batch_count(const pb_batch *batch, int64_t position) noexcept
 
 
-cdef extern from "pybandit/policies/ranking.h" nogil:
+cdef extern from "pybandit/policies/protocol/ranking.h" nogil:
     ctypedef struct pb_ranked:
         uint64_t key
         int64_t arm
@@ -39,7 +39,7 @@ cdef extern from "pybandit/policies/ranking.h" nogil:
                          pb_ranked *memory) noexcept
 
 
-cdef extern from "pybandit/policies/normal_means.h" nogil:
+cdef extern from "pybandit/policies/batch/normal_means.h" nogil:
     ctypedef struct pb_seen:
         const int64_t *pulls
         const double *sums
@@ -58,7 +58,7 @@ cdef extern from "pybandit/policies/normal_means.h" nogil:
     double pb_normal_means_fit(pb_normal_means *fit, const pb_seen *seen) noexcept
 
 
-cdef extern from "pybandit/policies/screening.h" nogil:
+cdef extern from "pybandit/policies/batch/screening.h" nogil:
     ctypedef struct pb_screening:
         int64_t k
         int64_t size
@@ -81,7 +81,7 @@ cdef extern from "pybandit/policies/screening.h" nogil:
     void pb_screening_list(pb_screening *screen) noexcept
 
 
-cdef extern from "pybandit/policies/batch_sar.h" nogil:
+cdef extern from "pybandit/policies/batch/batch_sar.h" nogil:
     ctypedef struct pb_batch_sar:
         int64_t n
         int64_t k
@@ -113,7 +113,7 @@ cdef extern from "pybandit/policies/batch_sar.h" nogil:
                               const double *sums) noexcept
 
 
-cdef extern from "pybandit/policies/batch_racing.h" nogil:
+cdef extern from "pybandit/policies/batch/batch_racing.h" nogil:
     ctypedef struct pb_batch_racing:
         int64_t n
         int64_t k
@@ -149,7 +149,7 @@ cdef extern from "pybandit/policies/batch_racing.h" nogil:
                                  const double *sums) noexcept
 
 
-cdef extern from "pybandit/policies/scan.h" nogil:
+cdef extern from "pybandit/policies/protocol/scan.h" nogil:
     ctypedef struct pb_two:
         double first
         double second
@@ -165,7 +165,7 @@ cdef extern from "pybandit/policies/scan.h" nogil:
                           double factor, double top, int64_t n, double *indices) noexcept
 
 
-cdef extern from "pybandit/policies/kl.h" nogil:
+cdef extern from "pybandit/policies/protocol/kl.h" nogil:
     double pb_kl(double p, double q) noexcept
     double pb_kl_upper(double mean, double level) noexcept
     double pb_kl_lower(double mean, double level) noexcept
@@ -173,7 +173,7 @@ cdef extern from "pybandit/policies/kl.h" nogil:
     double pb_kl_round(double t) noexcept
 
 
-cdef extern from "pybandit/policies/kl_index.h" nogil:
+cdef extern from "pybandit/policies/regret/kl_index.h" nogil:
     ctypedef struct pb_kl_index:
         int64_t n
         const double *scales
@@ -190,7 +190,7 @@ cdef extern from "pybandit/policies/kl_index.h" nogil:
     int64_t pb_kl_index_choose(pb_kl_index *index, double f) noexcept
 
 
-cdef extern from "pybandit/policies/glr.h" nogil:
+cdef extern from "pybandit/policies/stopping/glr.h" nogil:
     ctypedef enum pb_glr_law:
         PB_GLR_GAUSSIAN
         PB_GLR_BERNOULLI
@@ -227,7 +227,7 @@ cdef extern from "pybandit/policies/glr.h" nogil:
                          double t) noexcept
 
 
-cdef extern from "pybandit/policies/wagers.h" nogil:
+cdef extern from "pybandit/policies/stopping/wagers.h" nogil:
     enum:
         PB_STAKES
         PB_GAINS
@@ -247,19 +247,19 @@ cdef extern from "pybandit/policies/wagers.h" nogil:
                             int64_t doubt) noexcept
 
 
-cdef extern from "pybandit/policies/proportions.h" nogil:
+cdef extern from "pybandit/policies/confidence/proportions.h" nogil:
     double pb_proportions(const pb_glr *glr, const double *means, int64_t n_arms,
                           double *shares) noexcept
 
 
-cdef extern from "pybandit/policies/logit_beta.h" nogil:
+cdef extern from "pybandit/policies/regret/logit_beta.h" nogil:
     ctypedef struct pb_logit:
         double at
         double x
         double y
 
 
-cdef extern from "pybandit/policies/thompson.h" nogil:
+cdef extern from "pybandit/policies/regret/thompson.h" nogil:
     ctypedef enum pb_thompson_law:
         PB_THOMPSON_BETA
         PB_THOMPSON_GAUSSIAN
@@ -293,7 +293,7 @@ cdef extern from "pybandit/policies/thompson.h" nogil:
     int pb_thompson_resume(pb_thompson *thompson, double threshold) noexcept
 
 
-cdef extern from "pybandit/policies/gaussian.h" nogil:
+cdef extern from "pybandit/policies/correlated/gaussian.h" nogil:
     ctypedef struct pb_gaussian:
         int64_t n_arms
         int64_t n_features
@@ -311,7 +311,7 @@ cdef extern from "pybandit/policies/gaussian.h" nogil:
                           double *values) noexcept
 
 
-cdef extern from "pybandit/policies/gaussian_lazy.h" nogil:
+cdef extern from "pybandit/policies/correlated/gaussian_lazy.h" nogil:
     ctypedef struct pb_gaussian_lazy:
         pb_gaussian *gaussian
         const double *norms
@@ -328,7 +328,7 @@ cdef extern from "pybandit/policies/gaussian_lazy.h" nogil:
     int64_t pb_gaussian_lazy_largest(pb_gaussian_lazy *lazy, double factor) noexcept
 
 
-cdef extern from "pybandit/policies/gaussian_scores.h" nogil:
+cdef extern from "pybandit/policies/correlated/gaussian_scores.h" nogil:
     int64_t pb_gaussian_scores_upper(const double *means, const double *variances, int64_t n,
                                      double factor, double *out) noexcept
     int64_t pb_gaussian_scores_probable(const double *means, const double *variances, int64_t n,
@@ -337,7 +337,7 @@ cdef extern from "pybandit/policies/gaussian_scores.h" nogil:
                                         double xi, double scale, double *memory) noexcept
 
 
-cdef extern from "pybandit/policies/gaussian_gap.h" nogil:
+cdef extern from "pybandit/policies/correlated/gaussian_gap.h" nogil:
     ctypedef struct pb_gaussian_gap:
         int64_t best
         int64_t rival

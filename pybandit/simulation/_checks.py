@@ -4,8 +4,8 @@ import numpy as np
 
 from pybandit._shared.checks import check_in, check_numeric, owned, shown
 from pybandit._shared.errors import InfeasibleBudgetError
-from pybandit.policies.functions import FunctionPolicy
-from pybandit.simulation._engine import draws_natively, size_of_next
+from pybandit.policies.protocol.functions import FunctionPolicy
+from pybandit.simulation._native import draws_natively, size_of_next
 from pybandit.simulation.base import Environment
 
 

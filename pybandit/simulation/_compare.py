@@ -14,8 +14,8 @@ from pybandit._shared.errors import InfeasibleBudgetError
 from pybandit._shared.keywords import hinted
 from pybandit._shared.progress import make_bar
 from pybandit._shared.types import Rng
-from pybandit.policies.base import NativePolicy
-from pybandit.policies.policy import Policy
+from pybandit.policies.protocol.base import NativePolicy
+from pybandit.policies.protocol.policy import Policy
 from pybandit.simulation._budgets import AtBudget, asked_at, check_budgets, over_budgets
 from pybandit.simulation._parallel import run_in
 from pybandit.simulation._plan import Copies, Like, check_maker, make_plan, name_of

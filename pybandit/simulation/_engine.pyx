@@ -3,20 +3,20 @@
 
 import numpy as np
 
-from pybandit.policies.functions import FunctionPolicy
-from pybandit.policies.policy import Policy as _Policy
+from pybandit.simulation._native import (
+    answers_natively, is_native, recommends_in_python, renew, takes_stream,
+)
 
 cimport cython
 from libc.math cimport NAN, isfinite
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport INT64_MAX, int64_t
-from libc.string cimport memset
 
 from pybandit._shared._csrc cimport pb_bitgen
 from pybandit._shared.bits cimport bitgen_of
 from pybandit._shared.worker cimport Stop
 from pybandit.policies._csrc cimport pb_batch, pb_batch_count
-from pybandit.policies.base cimport NativePolicy
+from pybandit.policies.protocol.base cimport NativePolicy
 from pybandit.simulation._csrc cimport pb_stream, pb_stream_bits
 from pybandit.simulation._ledger import answer_of
 from pybandit.simulation._ledger cimport Ledger, Truth, judged, verdict
@@ -31,83 +31,6 @@ cdef enum:
     PULLS_BETWEEN_SIGNALS = 1 << 22
     # between two looks at `stop`, which are cheap: a draw may take some hundredths of a second
     DRAWS_BETWEEN_LOOKS = 64
-
-
-def is_native(policy, environment):
-    """Whether `Session.play` can run the pair: neither has its own Python methods."""
-    if not (isinstance(policy, NativePolicy) and draws_natively(environment)):
-        return False
-    if (<NativePolicy>policy)._wants_costs and not (<Environment>environment)._has_plain_costs():
-        return False
-    compiled = next(cls for cls in type(policy).__mro__ if cls.__module__.startswith("pybandit.")
-                    and issubclass(cls, NativePolicy))
-    return all(getattr(type(policy), name) is getattr(compiled, name)
-               for name in ("ask", "tell", "done"))
-
-
-def is_fresh(policy, environment):
-    """Whether it is a policy of this package that fits the environment and was told nothing."""
-    return (isinstance(policy, NativePolicy) and (<NativePolicy>policy).n_pulls == 0
-            and (<NativePolicy>policy).n_arms == environment.n_arms)
-
-
-def size_of_next(policy):
-    """How many pulls it asks for now; of a policy of this package without their array."""
-    if not isinstance(policy, NativePolicy) or type(policy).ask is not NativePolicy.ask:
-        return np.size(policy.ask())
-    return next_of(policy)
-
-
-cdef next_of(NativePolicy policy):
-    policy.guard.enter_to_read()
-    try:
-        return policy._planned().n_pulls
-    finally:
-        policy.guard.leave()
-
-
-def draws_natively(environment):
-    """Whether its rewards are drawn without Python, whatever it says of costs."""
-    return isinstance(environment, Environment) and (<Environment>environment)._is_native()
-
-
-def pays_in_its_own_way(environment):
-    """Whether only its `pull_with_costs` knows what a pull costs, and gives the reward too."""
-    return getattr(type(environment), "pull_with_costs", None) is not Environment.pull_with_costs
-
-
-def answers_natively(cls):
-    """Whether `_answer` is what `recommend` of this class gives."""
-    owner = next(one for one in cls.__mro__ if "recommend" in one.__dict__)
-    return bool(owner.__dict__.get("_answers", False))
-
-
-def recommends_in_python(cls):
-    """Whether `recommend` is Python from outside this package, which may look at anything."""
-    owner = next(one for one in cls.__mro__ if "recommend" in one.__dict__)
-    return "__pyx_vtable__" not in owner.__dict__ and not owner.__module__.startswith("pybandit.")
-
-
-def takes_stream(NativePolicy policy):
-    """Whether `play_many` seeds it, as its `seed` does; that of a class of this package."""
-    return bool(policy._takes_stream())
-
-
-def renew(NativePolicy policy, dict fresh):
-    """Make a policy what it was before any pull, `fresh` its checked state; False: it cannot."""
-    policy.guard.enter()
-    try:
-        if policy.broken or not policy._forget():
-            return False
-        policy.n_pulls = policy.n_batches = 0
-        memset(&policy._pulls[0], 0, policy.n_arms * sizeof(int64_t))
-        memset(&policy._sums[0], 0, policy.n_arms * sizeof(double))
-        memset(&policy._deviations[0], 0, policy.n_arms * sizeof(double))
-        policy._set_progress(fresh)
-        policy._resume()
-        return True
-    finally:
-        policy.guard.leave()
 
 
 @cython.final  # its methods are called once a pull
@@ -444,21 +367,3 @@ cdef class RunRewards:
         if bad >= 0:
             raise odd(self.environment, chosen[bad], rewards[bad])
         return np.asarray(rewards), np.asarray(costs)
-
-
-# whose `seed` draws nothing
-PLAIN_SEED = _Policy.seed
-# not called where the engine lends the run's bits
-LENT_SEED = FunctionPolicy.seed
-
-
-def answer_of_engine(NativePolicy policy):
-    """What `_answer` gives of a policy whose class has one: a list, or None; for tests."""
-    cdef int64_t[::1] arms = np.zeros(policy.n_arms, dtype=np.int64)
-    cdef int64_t n
-    policy.guard.enter()
-    try:
-        n = policy._answer(&arms[0])
-    finally:
-        policy.guard.leave()
-    return None if n < 0 else np.asarray(arms)[:n].tolist()

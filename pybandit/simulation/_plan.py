@@ -19,7 +19,7 @@ from pybandit._shared.checks import (
     refuse_masks,
     shown,
 )
-from pybandit.policies.base import NativePolicy
+from pybandit.policies.protocol.base import NativePolicy
 from pybandit.simulation._answers import Above, Best
 from pybandit.simulation._checks import means_of, pulls_of
 from pybandit.simulation._ledger import Truth
@@ -249,4 +249,6 @@ def name_of(function):
     if isinstance(function, partial):
         return f"{name_of(function.func)} of {function.args!r}, {function.keywords!r}"
     one: Callable = function if hasattr(function, "__qualname__") else type(function)
-    return f"{one.__module__}.{one.__qualname__}"
+    # saved comparisons hold it, so it does not name a private module
+    module = "pybandit" if one.__module__.startswith("pybandit.") else one.__module__
+    return f"{module}.{one.__qualname__}"

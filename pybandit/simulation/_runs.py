@@ -8,7 +8,7 @@ import numpy as np
 from pybandit._shared.checks import as_array, check_scalar
 from pybandit._shared.threads import in_threads
 from pybandit._shared.worker import Stop
-from pybandit.policies.base import NativePolicy
+from pybandit.policies.protocol.base import NativePolicy
 from pybandit.simulation._checks import (
     check_asked,
     check_constant,
@@ -22,11 +22,11 @@ from pybandit.simulation._checks import (
     means_of,
     varies,
 )
-from pybandit.simulation._engine import (
+from pybandit.simulation._engine import RunRewards, Session
+from pybandit.simulation._ledger import Ledger
+from pybandit.simulation._native import (
     LENT_SEED,
     PLAIN_SEED,
-    RunRewards,
-    Session,
     draws_natively,
     is_fresh,
     is_native,
@@ -34,7 +34,6 @@ from pybandit.simulation._engine import (
     renew,
     takes_stream,
 )
-from pybandit.simulation._ledger import Ledger
 from pybandit.simulation._plan import Like, truth_of
 
 # runs of compiled policies that one thread makes in a row

@@ -10,7 +10,7 @@ from pybandit._shared.checks import check_integer
 from pybandit._shared.keywords import hinted
 from pybandit._shared.progress import make_bar
 from pybandit._shared.types import Rng
-from pybandit.policies.policy import Policy
+from pybandit.policies.protocol.policy import Policy
 from pybandit.simulation._answers import Above, Best
 from pybandit.simulation._parallel import check_executor, run_in
 from pybandit.simulation._plan import check_maker, functions_of, make_plan

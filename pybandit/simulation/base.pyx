@@ -12,7 +12,7 @@ from libc.stdint cimport int64_t
 from pybandit._shared._csrc cimport pb_bitgen
 from pybandit._shared.bits cimport bitgen_of
 from pybandit._shared.guard cimport Guard
-from pybandit.policies.policy cimport last_compiled
+from pybandit.policies.protocol._statistics cimport last_compiled
 
 WIDEST = 1e150  # largest standard deviation: its square is finite
 

@@ -1,26 +1,16 @@
-from collections.abc import Sequence
-from typing import overload
-
-from numpy import float64
-from numpy.random import Generator, SeedSequence
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pybandit.simulation.base import Environment
 
 __all__ = [
     "BernoulliBandit",
     "BinomialBandit",
-    "CostlyBandit",
-    "EmpiricalBandit",
     "Environment",
     "GaussianBandit",
     "ScaledBernoulliBandit",
-    "TableBandit",
     "TruncatedNormalBandit",
     "UniformBandit",
 ]
-
-_Rng = int | SeedSequence | Generator | None
 
 class GaussianBandit(Environment):
     def __init__(self, means: ArrayLike, noise_std: ArrayLike = 1.0) -> None: ...
@@ -49,23 +39,3 @@ class ScaledBernoulliBandit(Environment):
     def __init__(
         self, midpoints: ArrayLike, scales: ArrayLike, probabilities: ArrayLike
     ) -> None: ...
-
-class EmpiricalBandit(Environment):
-    @overload
-    def __init__(self, samples: Sequence[ArrayLike]) -> None: ...
-    @overload
-    def __init__(self, *, values: ArrayLike, counts: ArrayLike) -> None: ...
-
-class TableBandit(Environment):
-    def __init__(self, rewards: ArrayLike | Sequence[ArrayLike]) -> None: ...
-    def reset(self) -> None: ...
-    def pull(self, arms: ArrayLike, rng: _Rng = None) -> NDArray[float64]: ...
-
-class CostlyBandit(Environment):
-    def __init__(
-        self, environment: Environment, costs: ArrayLike, *, cost_shape: float | None = None
-    ) -> None: ...
-    @property
-    def environment(self) -> Environment: ...
-    @property
-    def cost_shape(self) -> float | None: ...

@@ -41,9 +41,9 @@ def kernels(sanitize):
     """The kernels as an archive, compiled once for all fuzzers; each is given what it needs."""
     folder = FOUND / "kernels"
     folder.mkdir(parents=True, exist_ok=True)
-    headers = [*(ROOT / "pybandit/include").glob("*/*/*.h"), *(ROOT / "csrc").glob("*/*.h")]
+    headers = [*(ROOT / "pybandit/include").rglob("*.h"), *(ROOT / "csrc").rglob("*.h")]
     newest, made = max(path.stat().st_mtime for path in [*headers, HERE / "native.py"]), []
-    for source in sorted((ROOT / "csrc").glob("*/*.c")):
+    for source in sorted((ROOT / "csrc").rglob("*.c")):
         made.append(folder / f"{source.parent.name}-{source.stem}.o")
         if (not made[-1].exists()
                 or made[-1].stat().st_mtime < max(newest, source.stat().st_mtime)):
@@ -81,7 +81,7 @@ def steered(name, sanitize, seconds, runs):
 def compiled(folder, compile_c):
     """The kernels for programs that the driver drives; `compile_c` takes a compiler's arguments."""
     made = []
-    for source in sorted((ROOT / "csrc").glob("*/*.c")):
+    for source in sorted((ROOT / "csrc").rglob("*.c")):
         made.append(folder / f"{source.stem}.o")
         compile_c(*SANITIZE, "-c", source, "-o", made[-1])
     return made

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pybandit as pb
-from pybandit.policies import _gaussian
+from pybandit.policies.correlated import _gaussian
 
 from policies import protocol
 from policies.gaussian_arms import NAMES

@@ -7,7 +7,7 @@ import pytest
 
 import pybandit as pb
 from dear import part
-from pybandit.policies._kernel_matrix import variances_of
+from pybandit.policies.protocol._deviations import variances_of
 
 from policies.halving_runs import grid_table, random_variances, stages_of
 from policies.reference import halving as twin

@@ -13,13 +13,17 @@ import pytest
 
 import pybandit as pb
 
-ROOMS = ["policies.policy", "policies.base", "policies._ring", "policies._heap", "policies._staged",
-         "policies._batch", "policies._index", "policies._gaussian", "policies.batch",
-         "policies.batch_racing", "policies.batch_sar", "policies.functions", "policies.gap",
-         "policies.gaussian", "policies.gaussian_upper", "policies.halving", "policies.index",
-         "policies.rejects", "policies.thompson", "policies.top_two", "simulation.base",
-         "simulation.environments", "simulation._engine", "simulation._truncated_normal",
-         "simulation.functions", "montecarlo.allocation", "montecarlo.estimators"]
+FOLDERS = {
+    "policies.protocol": "_statistics policy base _ring _index functions",
+    "policies.budget": "_heap _staged gap ugap halving variance_halving rejects",
+    "policies.batch": "_batch batch batch_racing batch_sar",
+    "policies.correlated": "_gaussian bayes_gap gaussian_thompson improvement gaussian_upper",
+    "policies.regret": "index thompson",
+    "policies.confidence": "top_two",
+    "simulation": "base environments observed costly _engine _truncated_normal functions",
+    "montecarlo": "allocation estimators",
+}
+ROOMS = [f"{folder}.{name}" for folder, names in FOLDERS.items() for name in names.split()]
 
 
 def compiled_classes():

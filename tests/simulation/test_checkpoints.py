@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pybandit as pb
-from pybandit.simulation._engine import answer_of_engine, answers_natively
+from pybandit.simulation._native import answer_of_engine, answers_natively
 from pybandit.simulation._plan import check_maker
 from pybandit.simulation._runs import Pattern
 

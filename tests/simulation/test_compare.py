@@ -248,6 +248,11 @@ def test_an_exception_says_whose_it_is():
         pb.compare(**BASE)["b"]
 
 
+def test_options_do_not_name_private_modules():
+    words = pb.compare({"one": pb.policies.UCB1(8)}, GAUSSIAN, 2, rng=1, max_pulls=8).options
+    assert words["environment"].startswith("pybandit.GaussianBandit of 8 arms")
+
+
 def test_options_whose_words_are_alike_are_told_apart():
     """A kernel of scikit-learn rounds in its repr, and long words were cut."""
     pytest.importorskip("sklearn")

@@ -6,8 +6,7 @@ from hypothesis import given, settings, strategies
 from scipy import optimize, stats
 
 import pybandit as pb
-from pybandit.simulation._truncated_law import largest_variance, natural_parameters
-from pybandit.simulation.environments import (
+from pybandit.environments import (
     BernoulliBandit,
     BinomialBandit,
     CostlyBandit,
@@ -19,6 +18,7 @@ from pybandit.simulation.environments import (
     TruncatedNormalBandit,
     UniformBandit,
 )
+from pybandit.simulation._truncated_law import largest_variance, natural_parameters
 
 DRAWS = 100_000
 CHANCES = [0.0, 0.001, 0.3, 0.5, 0.7, 0.999, 1.0]

@@ -8,7 +8,7 @@ from scipy import stats
 
 import pybandit as pb
 from pybandit._shared.intervals import wilson_interval
-from pybandit.simulation.environments import BernoulliBandit, GaussianBandit
+from pybandit.environments import BernoulliBandit, GaussianBandit
 
 BANDIT = BernoulliBandit(np.linspace(0.1, 0.9, 12))
 

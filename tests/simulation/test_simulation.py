@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pybandit as pb
-from pybandit.simulation.environments import (
+from pybandit.environments import (
     BernoulliBandit,
     Environment,
     GaussianBandit,

@@ -44,7 +44,7 @@ def planted(source):
 def kernels(folder, plant=False):
     """The objects of all kernels."""
     made = []
-    for source in sorted((ROOT / "csrc").glob("*/*.c")):
+    for source in sorted((ROOT / "csrc").rglob("*.c")):
         made.append(folder / f"{source.stem}.o")
         if plant and source.name == KERNEL:
             changed = folder / KERNEL

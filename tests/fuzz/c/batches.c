@@ -1,8 +1,8 @@
 /* Batch policies: arms that are left, at most so many pulls a batch and of one arm, and an end. */
 #include "fuzz.h"
 
-#include "pybandit/policies/batch_racing.h"
-#include "pybandit/policies/batch_sar.h"
+#include "pybandit/policies/batch/batch_racing.h"
+#include "pybandit/policies/batch/batch_sar.h"
 
 /* What is pulled of a batch; each arm of it one that is left. */
 static void pull(const pb_batch *batch, int64_t n, int64_t size, int64_t repeats,

@@ -2,10 +2,10 @@
 #include "fuzz.h"
 
 #include "pybandit/_shared/heap.h"
-#include "pybandit/policies/kl.h"
-#include "pybandit/policies/ranking.h"
-#include "pybandit/policies/scan.h"
-#include "pybandit/policies/thompson.h"
+#include "pybandit/policies/protocol/kl.h"
+#include "pybandit/policies/protocol/ranking.h"
+#include "pybandit/policies/protocol/scan.h"
+#include "pybandit/policies/regret/thompson.h"
 
 static void thompson(choices *c, pool *p, int64_t n)
 {

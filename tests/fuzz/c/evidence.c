@@ -1,9 +1,9 @@
 /* Likelihood ratios of all laws, and the shares that they ask for: of any means and counts. */
 #include "fuzz.h"
 
-#include "pybandit/policies/glr.h"
-#include "pybandit/policies/glr_gaussian.h"
-#include "pybandit/policies/proportions.h"
+#include "pybandit/policies/stopping/glr.h"
+#include "pybandit/policies/stopping/glr_gaussian.h"
+#include "pybandit/policies/confidence/proportions.h"
 
 enum { MOST_ARMS = 8 };
 

@@ -1,9 +1,9 @@
 /* Joint Gaussian posteriors: variances never below 0, equal arms equal, few looks as good as all. */
 #include "fuzz.h"
 
-#include "pybandit/policies/gaussian_gap.h"
-#include "pybandit/policies/gaussian_lazy.h"
-#include "pybandit/policies/gaussian_scores.h"
+#include "pybandit/policies/correlated/gaussian_gap.h"
+#include "pybandit/policies/correlated/gaussian_lazy.h"
+#include "pybandit/policies/correlated/gaussian_scores.h"
 
 typedef struct {
     pb_gaussian posterior;

@@ -2,7 +2,7 @@
 #include "fuzz.h"
 
 #include "pybandit/_shared/bounds.h"
-#include "pybandit/policies/logit_beta.h"
+#include "pybandit/policies/regret/logit_beta.h"
 #include "pybandit/racing/b_normal.h"
 
 enum { MOST_LOOKS = 6 };

@@ -1,7 +1,7 @@
 /* Screens on few plates: batches are full, of arms in order, and what was not seen comes first. */
 #include "fuzz.h"
 
-#include "pybandit/policies/screening.h"
+#include "pybandit/policies/batch/screening.h"
 
 typedef struct {
     int64_t *pulls;

@@ -2,8 +2,8 @@
 #include "fuzz.h"
 
 #include "pybandit/montecarlo/variance.h"
-#include "pybandit/policies/kl.h"
-#include "pybandit/policies/kl_index.h"
+#include "pybandit/policies/protocol/kl.h"
+#include "pybandit/policies/regret/kl_index.h"
 #include "pybandit/simulation/score.h"
 
 enum { MOST = 12 };

@@ -1,7 +1,7 @@
 /* Bets that tell two arms apart: the least wealth is the least, and no shortcut changes who is told. */
 #include "fuzz.h"
 
-#include "pybandit/policies/wagers.h"
+#include "pybandit/policies/stopping/wagers.h"
 
 enum { MOST_ARMS = 4, MOST_REWARDS = 24 };
 

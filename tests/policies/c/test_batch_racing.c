@@ -1,6 +1,6 @@
 #include "../../_shared/c/check.h"
 
-#include "pybandit/policies/batch_racing.h"
+#include "pybandit/policies/batch/batch_racing.h"
 
 enum { MOST = 10 };
 

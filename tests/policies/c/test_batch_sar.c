@@ -1,6 +1,6 @@
 #include "../../_shared/c/check.h"
 
-#include "pybandit/policies/batch_sar.h"
+#include "pybandit/policies/batch/batch_sar.h"
 
 enum { MOST = 12 };
 

@@ -1,6 +1,6 @@
 #include "../../_shared/c/check.h"
 
-#include "pybandit/policies/gaussian.h"
+#include "pybandit/policies/correlated/gaussian.h"
 
 enum { K = 13 };
 

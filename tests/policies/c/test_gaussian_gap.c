@@ -1,6 +1,6 @@
 #include "gaussian_check.h"
 
-#include "pybandit/policies/gaussian_gap.h"
+#include "pybandit/policies/correlated/gaussian_gap.h"
 
 enum { MOST = 600 };  /* of several blocks */
 

@@ -1,6 +1,6 @@
 #include "../../_shared/c/check.h"
 
-#include "pybandit/policies/gaussian_lazy.h"
+#include "pybandit/policies/correlated/gaussian_lazy.h"
 
 typedef struct {
     pb_gaussian posterior;

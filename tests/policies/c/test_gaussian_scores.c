@@ -1,6 +1,6 @@
 #include "gaussian_check.h"
 
-#include "pybandit/policies/gaussian_scores.h"
+#include "pybandit/policies/correlated/gaussian_scores.h"
 
 enum { MOST = 40 };
 

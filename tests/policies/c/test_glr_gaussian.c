@@ -1,6 +1,6 @@
 #include "../../_shared/c/check.h"
 
-#include "pybandit/policies/glr_gaussian.h"
+#include "pybandit/policies/stopping/glr_gaussian.h"
 
 static const double widths[PB_WIDTHS] = {2.0, 0.5, 0.125, 0.03125, 0.0078125};
 static const double weights[PB_WIDTHS] = {0.25, 0.25, 0.25, 0.125, 0.125};

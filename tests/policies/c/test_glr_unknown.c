@@ -1,6 +1,6 @@
 #include "../../_shared/c/check.h"
 
-#include "pybandit/policies/glr.h"
+#include "pybandit/policies/stopping/glr.h"
 
 static double least_of_many(const pb_glr_arm *a, const pb_glr_arm *b, double epsilon)
 {

@@ -1,6 +1,6 @@
 #include "../../_shared/c/check.h"
 
-#include "pybandit/policies/kl.h"
+#include "pybandit/policies/protocol/kl.h"
 
 /* The bounds solve their equation: kl of a neighbour a little inside is below the level. */
 static void bounds_solve_their_equation(void)

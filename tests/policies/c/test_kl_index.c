@@ -1,7 +1,7 @@
 #include "../../_shared/c/check.h"
 
-#include "pybandit/policies/kl.h"
-#include "pybandit/policies/kl_index.h"
+#include "pybandit/policies/protocol/kl.h"
+#include "pybandit/policies/regret/kl_index.h"
 
 /* The choice of solving every arm. */
 static int64_t chosen(const pb_kl_index *index, double f)

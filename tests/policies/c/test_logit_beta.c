@@ -1,6 +1,6 @@
 #include "../../_shared/c/check.h"
 
-#include "pybandit/policies/logit_beta.h"
+#include "pybandit/policies/regret/logit_beta.h"
 
 static const double SHAPES[] = {0.1, 0.5, 1.0, 1.0 + 0x1p-52, 1.0005, 1.5, 2.0, 3.0, 17.5, 400.0,
                                 1e5, 1e9};

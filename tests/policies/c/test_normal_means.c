@@ -1,6 +1,6 @@
 #include "../../_shared/c/check.h"
 
-#include "pybandit/policies/normal_means.h"
+#include "pybandit/policies/batch/normal_means.h"
 
 enum { N = 400 };
 

@@ -1,6 +1,6 @@
 #include "../../_shared/c/check.h"
 
-#include "pybandit/policies/proportions.h"
+#include "pybandit/policies/confidence/proportions.h"
 
 static double ratio(const pb_glr *glr, const double *shares, const double *means, int64_t best,
                     int64_t arm)

@@ -1,6 +1,6 @@
 #include "../../_shared/c/check.h"
 
-#include "pybandit/policies/ranking.h"
+#include "pybandit/policies/protocol/ranking.h"
 
 typedef struct {
     double mean;

@@ -1,6 +1,6 @@
 #include "../../_shared/c/check.h"
 
-#include "pybandit/policies/round_robin.h"
+#include "pybandit/policies/protocol/round_robin.h"
 
 enum { MOST = 24 };
 

@@ -1,6 +1,6 @@
 #include "../../_shared/c/check.h"
 
-#include "pybandit/policies/scan.h"
+#include "pybandit/policies/protocol/scan.h"
 
 /* Values that tie often, are far apart, or infinite. */
 static double any_value(uint64_t *random, int kind)

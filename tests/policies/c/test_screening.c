@@ -1,6 +1,6 @@
 #include "../../_shared/c/check.h"
 
-#include "pybandit/policies/screening.h"
+#include "pybandit/policies/batch/screening.h"
 
 static pb_screening screen_new(int64_t n, int64_t k, int64_t size, int64_t repeats, int64_t batches)
 {

@@ -1,6 +1,6 @@
 #include "../../_shared/c/check.h"
 
-#include "pybandit/policies/thompson.h"
+#include "pybandit/policies/regret/thompson.h"
 
 static pb_thompson made(pb_thompson_law law, double alpha, double beta, int64_t n_arms)
 {

@@ -1,6 +1,6 @@
 #include "../../_shared/c/check.h"
 
-#include "pybandit/policies/thompson_threshold.h"
+#include "pybandit/policies/regret/thompson_threshold.h"
 
 enum { N = 100, CHOICES = 20000 };
 

@@ -1,6 +1,6 @@
 #include "../../_shared/c/check.h"
 
-#include "pybandit/policies/wagers.h"
+#include "pybandit/policies/stopping/wagers.h"
 
 enum { MOST = 60 };
 

@@ -1,0 +1,295 @@
+/*
+ * Thompson sampling without most of its draws (pybandit/policies/regret/thompson.h).
+ *
+ * Theta k is above a threshold with probability p_k, independently. Against one uniform u
+ * the products (1 - p_1) (1 - p_2) ... fall below u at the first arm that is above the
+ * threshold; products of blocks skip most. The same from the arm after it on finds all. One
+ * arm: it is the argmax, and no theta is drawn. Several: their thetas are drawn, given that
+ * they are above. None: all thetas, given that they are below. The threshold may be any
+ * function of the past; a good one makes both exceptions rare.
+ *
+ * A reward changes the p of its own arm only, and p and the density by a recursion.
+ */
+#include "pybandit/policies/regret/thompson.h"
+
+#include <math.h>
+
+#include "pybandit/_shared/bounds.h"
+#include "pybandit/policies/regret/thompson_threshold.h"
+#include "thompson_law.h"
+
+enum {
+    BLOCK = 16,
+    REFRESH_COST = 6,    /* in draws, an arm */
+    OLDEST = 1 << 15     /* rewards: bounds the recursion's error, 1e-12 or so */
+};
+
+static const double LEAST = 1e-18;      /* of P(below): a block's product is no zero */
+static const double VANISHED = 1e-250;  /* a density or product that would lose digits */
+
+static int64_t n_blocks(int64_t n_arms)
+{
+    return (n_arms + BLOCK - 1) / BLOCK;
+}
+
+/* P(below) of arms, in blocks filled up with ones, the product of each block, that of all. */
+int64_t pb_thompson_chances(int64_t n_arms)
+{
+    return (BLOCK + 1) * n_blocks(n_arms) + 1;
+}
+
+static double *blocks_of(const pb_thompson *thompson)
+{
+    return thompson->chances + BLOCK * n_blocks(thompson->n_arms);
+}
+
+/* Zero, for good, once it is too small to go on with. */
+static double *total_of(const pb_thompson *thompson)
+{
+    return thompson->chances + pb_thompson_chances(thompson->n_arms) - 1;
+}
+
+static void evaluate(const pb_thompson *thompson, pb_thompson_arm *arm)
+{
+    const pb_logit *const threshold = &thompson->threshold;
+    arm->density = 0.0;
+    if (!has_theta(thompson, arm)) {
+        arm->below = 1.0;
+    } else if (is_gaussian(thompson)) {
+        const double z = (arm->gained / arm->lost - threshold->at) * sqrt(arm->lost);
+        arm->below = pb_bounds_normal_tail(z / thompson->alpha);
+    } else {
+        const double a = a_of(thompson, arm), b = b_of(thompson, arm);
+        arm->density = pb_logit_beta_density(a, b, threshold);
+        arm->below = pb_logit_beta_below(a, b, threshold, arm->density);
+    }
+}
+
+static double chance_of(const pb_thompson_arm *arm)
+{
+    return arm->below > LEAST ? (arm->below < 1.0 ? arm->below : 1.0) : LEAST;
+}
+
+static void multiply_total(const pb_thompson *thompson, double factor)
+{
+    const double total = *total_of(thompson) * factor;
+    *total_of(thompson) = total > VANISHED ? total : 0.0;
+}
+
+static void set_chances(pb_thompson *thompson)
+{
+    double *const chances = thompson->chances, *const blocks = blocks_of(thompson);
+    for (int64_t i = 0; i < pb_thompson_chances(thompson->n_arms); i++)
+        chances[i] = 1.0;
+    for (int64_t k = 0; k < thompson->n_arms; k++)
+        blocks[k / BLOCK] *= chances[k] = chance_of(&thompson->arms[k]);
+    for (int64_t block = 0; block < n_blocks(thompson->n_arms); block++)
+        multiply_total(thompson, blocks[block]);
+}
+
+static int near(double value, double expected)
+{
+    return fabs(value - expected) <= 1e-6 * fmax(expected, 1e-12);
+}
+
+static int chances_fit(const pb_thompson *thompson)
+{
+    double total = 1.0;
+    for (int64_t block = 0; block < n_blocks(thompson->n_arms); block++) {
+        double product = 1.0;
+        for (int64_t k = BLOCK * block; k < BLOCK * (block + 1); k++) {
+            const double chance = k < thompson->n_arms ? chance_of(&thompson->arms[k]) : 1.0;
+            if (!near(thompson->chances[k], chance))
+                return 0;
+            product *= chance;
+        }
+        if (!(fabs(blocks_of(thompson)[block] / product - 1.0) <= 1e-6))
+            return 0;
+        total *= product;
+    }
+    return *total_of(thompson) == 0.0 || fabs(*total_of(thompson) / total - 1.0) <= 1e-6;
+}
+
+int pb_thompson_resume(pb_thompson *thompson, double threshold)
+{
+    thompson->threshold = pb_logit_at(threshold);
+    for (int64_t k = 0; k < thompson->n_arms; k++) {
+        pb_thompson_arm *const arm = &thompson->arms[k], found = *arm;
+        evaluate(thompson, arm);
+        const int is_same = fabs(found.below - arm->below) <= 1e-6 &&
+                            near(found.density, arm->density);
+        *arm = found;
+        if (!is_same)
+            return 0;
+    }
+    return chances_fit(thompson);
+}
+
+/*
+ * I_x(a + 1, b) = I_x(a, b) - d / a and I_x(a, b + 1) = I_x(a, b) + d / b, where
+ * d = x^a y^b / B(a, b) is the density of the logit.
+ */
+static void shift(const pb_thompson *thompson, pb_thompson_arm *arm, int success)
+{
+    const double a = a_of(thompson, arm), b = b_of(thompson, arm);
+    if (success) {
+        arm->below -= arm->density / a;
+        arm->density *= thompson->threshold.x * (a + b) / a;
+    } else {
+        arm->below += arm->density / b;
+        arm->density *= thompson->threshold.y * (a + b) / b;
+    }
+}
+
+/* An arm has another P(below): so have its block and all arms. */
+static void change_chance(pb_thompson *thompson, int64_t k)
+{
+    const double chance = chance_of(&thompson->arms[k]), change = chance / thompson->chances[k];
+    thompson->chances[k] = chance;
+    blocks_of(thompson)[k / BLOCK] *= change;
+    multiply_total(thompson, change);
+}
+
+void pb_thompson_look(pb_thompson *thompson, int64_t k)
+{
+    evaluate(thompson, &thompson->arms[k]);
+    change_chance(thompson, k);
+}
+
+void pb_thompson_add(pb_thompson *thompson, int64_t k, double gained, double lost)
+{
+    pb_thompson_arm *const arm = &thompson->arms[k];
+    const int whole = !is_gaussian(thompson) && (gained == 1.0 ? lost == 0.0
+                                                               : gained == 0.0 && lost == 1.0);
+    if (whole && arm->density > VANISHED)
+        shift(thompson, arm, gained == 1.0);
+    arm->gained += gained;
+    arm->lost += lost;
+    if (!whole || arm->density <= VANISHED)
+        evaluate(thompson, arm);
+    change_chance(thompson, k);
+    thompson->age++;
+}
+
+void pb_thompson_place(pb_thompson *thompson, double threshold)
+{
+    thompson->threshold = pb_logit_at(threshold);
+    for (int64_t k = 0; k < thompson->n_arms; k++)
+        evaluate(thompson, &thompson->arms[k]);
+    set_chances(thompson);
+    thompson->all_spent += thompson->spent;
+    thompson->spent = 0.0;
+    thompson->age = 0;
+    /* as much as a new place costs, and more the longer nothing better was found */
+    thompson->limit = REFRESH_COST * (double)(thompson->n_arms + 1) + thompson->all_spent / 8.0;
+}
+
+void pb_thompson_begin(pb_thompson *thompson)
+{
+    for (int64_t k = 0; k < thompson->n_arms; k++)
+        thompson->arms[k] = (pb_thompson_arm){0.0, 0.0, 1.0, 0.0};
+    pb_thompson_place(thompson, 0.0);
+    thompson->spent = thompson->all_spent = thompson->limit = 0.0;
+    thompson->age = 0;
+}
+
+static double normal(pb_bitgen *bitgen)
+{
+    for (;;) {
+        const double u = 2.0 * pb_bitgen_open(bitgen) - 1.0;
+        const double v = 2.0 * pb_bitgen_open(bitgen) - 1.0;
+        const double square = u * u + v * v;
+        if (square < 1.0)
+            return u * sqrt(-2.0 * log(square) / square);
+    }
+}
+
+/* A standard normal above z: the whole law's or, further out, a thinned exponential. */
+static double normal_above(double z, pb_bitgen *bitgen)
+{
+    for (;;) {
+        const double step = z > 0.37 ? -log(pb_bitgen_open(bitgen)) / z : normal(bitgen) - z;
+        if (z > 0.37 ? log(pb_bitgen_open(bitgen)) <= -0.5 * step * step : !(step <= 0.0))
+            return z + step;
+    }
+}
+
+/* Theta, or its logit, given that it is above the threshold, or that it is not. */
+static double draw(pb_thompson *thompson, int64_t k, int above, pb_bitgen *bitgen)
+{
+    const pb_thompson_arm *const arm = &thompson->arms[k];
+    thompson->spent += 1.0;
+    if (!is_gaussian(thompson))
+        return pb_logit_beta_draw_beyond(a_of(thompson, arm), b_of(thompson, arm),
+                                         &thompson->threshold, arm->density, above, bitgen);
+    const double deviation = thompson->alpha / sqrt(arm->lost), sign = above ? 1.0 : -1.0;
+    const double mean = arm->gained / arm->lost;
+    const double z = sign * (thompson->threshold.at - mean) / deviation;
+    return mean + sign * deviation * normal_above(z, bitgen);
+}
+
+static int64_t largest_below(pb_thompson *thompson, pb_bitgen *bitgen)
+{
+    int64_t best = -1;
+    double largest = -INFINITY;
+    for (int64_t k = 0; k < thompson->n_arms; k++) {
+        if (!has_theta(thompson, &thompson->arms[k]))
+            continue;
+        const double theta = draw(thompson, k, 0, bitgen);
+        if (best < 0 || theta > largest) {
+            largest = theta;
+            best = k;
+        }
+    }
+    return best;
+}
+
+/*
+ * The first arm from k on that is above the threshold, n_arms if there is none;
+ * *passed is the product of all chances up to it.
+ */
+static int64_t next_above(const pb_thompson *thompson, int64_t k, double *passed, double u)
+{
+    const int64_t n = thompson->n_arms;
+    const double *const chances = thompson->chances, *const blocks = blocks_of(thompson);
+    const double total = *total_of(thompson);
+    /* most often the rest need not be looked at; where total is no zero, nor is *passed */
+    if (total > 0.0 && u * *passed <= total * (1.0 - 1e-9))
+        return n;
+    double product = 1.0, next;
+    while (k < n) {
+        if (k % BLOCK == 0 && (next = product * blocks[k / BLOCK]) >= u) {
+            product = next;
+            k += BLOCK;
+        } else if ((next = product * chances[k]) >= u) {
+            product = next;
+            k++;
+        } else {
+            *passed *= next;
+            return k;
+        }
+    }
+    return n;
+}
+
+int64_t pb_thompson_choose(pb_thompson *thompson, pb_bitgen *bitgen)
+{
+    if (thompson->spent >= thompson->limit || thompson->age >= OLDEST)
+        pb_thompson_threshold_refresh(thompson);
+    const int64_t n = thompson->n_arms;
+    double passed = 1.0, largest = NAN;
+    const int64_t first = next_above(thompson, 0, &passed, pb_bitgen_open(bitgen));
+    if (first >= n)
+        return largest_below(thompson, bitgen);
+    int64_t best = first, k = first;
+    while ((k = next_above(thompson, k + 1, &passed, pb_bitgen_open(bitgen))) < n) {
+        if (isnan(largest))
+            largest = draw(thompson, first, 1, bitgen);
+        const double theta = draw(thompson, k, 1, bitgen);
+        if (theta > largest) {
+            largest = theta;
+            best = k;
+        }
+    }
+    return best;
+}

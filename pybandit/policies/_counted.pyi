@@ -1,6 +1,0 @@
-from numpy.typing import ArrayLike
-
-from pybandit.policies.base import NativePolicy
-
-class CountedPolicy(NativePolicy):
-    def tell_counts(self, trials: ArrayLike, sums: ArrayLike) -> None: ...

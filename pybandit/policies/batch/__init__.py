@@ -1,0 +1,1 @@
+"""The best arms if pulls come in batches."""

@@ -1,0 +1,302 @@
+# cython: auto_pickle=False
+"""The k best arms when pulls come in batches of b, at most r of one arm.
+
+Jun, Jamieson, Nowak and Zhu, Top arm identification in multi-armed bandits with
+batch arm pulls, AISTATS 2016.
+"""
+
+import numpy as np
+
+from pybandit._shared.checks import LARGEST, check_integer
+from pybandit._shared.errors import InfeasibleBudgetError
+from pybandit._shared.generators import as_generator
+from pybandit.policies.batch._states import BATCH_HALVING, ROUND_ROBIN
+
+from libc.stdint cimport int64_t
+
+from pybandit.policies.batch._batch cimport _BatchPolicy
+from pybandit.policies._csrc cimport (
+    pb_batch, pb_ranked, pb_ranking_sort, pb_round_robin, pb_round_robin_keep,
+    pb_round_robin_next, pb_round_robin_pulled,
+)
+
+__all__ = ["BatchHalving", "RoundRobin"]
+
+
+cdef class RoundRobin(_BatchPolicy):
+    """Pulls all arms in turn until the batches are spent: the baseline.
+
+    Jun et al. 2016, Algorithm 1 without eliminations.
+
+    Parameters
+    ----------
+    n_arms : int
+        n, at least 1.
+    k : int, default 1
+        Number of arms to find, in [0, n].
+    batch_size : int
+        b, pulls a batch, at least 1; n r where that is less.
+    max_batches : int
+        B, at least 1.
+    max_repeats : int, optional
+        r, pulls of one arm in a batch, at least 1; by default b.
+
+    Attributes
+    ----------
+    done : bool
+    n_pulls, n_batches : int
+    pulls, means, variances, survivors : ndarray
+        See the protocol, `Policy`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is outside its range.
+
+    See Also
+    --------
+    BatchScreening, BatchSAR, BatchHalving : find more with as many pulls.
+    Uniform : the same without batches.
+
+    Notes
+    -----
+    O(1) a batch and O(1) a pull.
+
+    **Threads.** One at a time; a second gets a RuntimeError.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> policy = pb.policies.RoundRobin(4, 1, batch_size=6, max_batches=2)
+    >>> policy.ask()
+    array([0, 1, 2, 3, 0, 1])
+    """
+
+    cdef readonly int64_t max_batches
+
+    def __init__(self, n_arms, k=1, *, batch_size, max_batches, max_repeats=None):
+        super().__init__(n_arms, k, batch_size, max_repeats)
+        self.max_batches = check_batches(max_batches, self.batch_size, LARGEST)
+        self._made(RoundRobin)
+
+    cdef object _schema(self):
+        return ROUND_ROBIN
+
+    cdef dict _sizes(self):
+        return _BatchPolicy._sizes(self) | {"max_batches": self.max_batches}
+
+    def _options(self):
+        return dict(n_arms=self.n_arms, k=self.k, batch_size=self.batch_size,
+                    max_batches=self.max_batches, max_repeats=self.max_repeats)
+
+    cdef bint _is_done(self) noexcept nogil:
+        return self.n_batches >= self.max_batches
+
+    cdef pb_batch _next(self) noexcept nogil:
+        return pb_round_robin_next(self.ring, self.batch_size, self.max_repeats)
+
+    cdef void _advance(self) noexcept nogil:
+        pb_round_robin_pulled(self.ring, self._next().n_pulls)
+
+    cdef int64_t _answer(self, int64_t *arms) noexcept nogil:
+        return self._best_of(self.ring.arms, self.ring.n_arms, self.k, arms)
+
+    _answers = True
+
+    def recommend(self):
+        """The k arms of largest mean, best first; int64; those without a result come last."""
+        with self.guard.reading():
+            return self._best(np.arange(self.n_arms), self.k)
+
+
+cdef class BatchHalving(_BatchPolicy):
+    """Halves the arms after each of ``L = ceil(log2(n / k))`` stages.
+
+    Jun et al. 2016, Algorithm 4: a stage pulls the survivors in turn for B // L
+    batches, and one more where the remainder of B / L, dealt to stages at random,
+    falls on it; then the ``max(ceil(|S| / 2), ceil(b / r), k)`` arms of largest mean
+    stay, after the last stage exactly k. Good at small budgets; no guarantee.
+
+    Parameters
+    ----------
+    n_arms, k, batch_size, max_batches, max_repeats
+        As in `RoundRobin`; `max_batches` at least L.
+    rng : None, int, SeedSequence or Generator
+        Deals the remainder.
+
+    Attributes
+    ----------
+    done, n_pulls, n_batches, pulls, means, variances, survivors
+        As in `RoundRobin`.
+    stage_batches : ndarray of int64, shape (L,)
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is outside its range; `InfeasibleBudgetError` below L batches.
+
+    See Also
+    --------
+    BatchScreening : for few batches and many arms.
+    BatchSAR : one arm accepted or rejected a stage.
+    RoundRobin : the baseline.
+
+    Notes
+    -----
+    O(1) a pull and O(n) a stage.
+
+    **Threads.** One at a time; a second gets a RuntimeError.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> rng, means = np.random.default_rng(1), np.linspace(0, 1, 40)
+    >>> policy = pb.policies.BatchHalving(40, 5, batch_size=40, max_batches=6, rng=1)
+    >>> policy.stage_batches
+    array([2, 2, 2])
+    >>> while not policy.done:
+    ...     arms = policy.ask()
+    ...     policy.tell(arms, rng.normal(means[arms], 0.1))
+    >>> np.sort(policy.recommend())
+    array([35, 36, 37, 38, 39])
+    """
+
+    cdef readonly int64_t max_batches
+    cdef double *means
+    cdef pb_ranked *ranked
+    cdef unsigned char *kept
+    cdef int64_t[::1] _stage_batches
+    cdef int64_t stage, n_stages, stage_left
+    cdef bint rng_given
+
+    def __init__(self, n_arms, k=1, *, batch_size, max_batches, max_repeats=None, rng=None):
+        super().__init__(n_arms, k, batch_size, max_repeats)
+        self.max_batches = check_batches(max_batches, self.batch_size, LARGEST)
+        while 0 < self.k << self.n_stages < self.n_arms:
+            self.n_stages += 1
+        if self.max_batches < self.n_stages:
+            raise InfeasibleBudgetError(
+                f"max_batches must be at least {self.n_stages}, one for each halving of "
+                f"{self.n_arms} arms to {self.k}; got {self.max_batches}")
+        self.means = <double *>self._scratch(self.n_arms * sizeof(double))
+        self.ranked = <pb_ranked *>self._scratch(2 * self.n_arms * sizeof(pb_ranked))
+        self.kept = <unsigned char *>self._scratch(self.n_arms)
+        self.rng_given = rng is not None
+        self._deal(as_generator(rng))
+        self._made(BatchHalving)
+
+    def _options(self):
+        return dict(n_arms=self.n_arms, k=self.k, batch_size=self.batch_size,
+                    max_batches=self.max_batches, max_repeats=self.max_repeats)
+
+    cdef _deal(self, rng):
+        batches = np.zeros(max(1, self.n_stages), dtype=np.int64)
+        if self.n_stages:
+            batches += self.max_batches // self.n_stages
+            batches[rng.permutation(self.n_stages)[:self.max_batches % self.n_stages]] += 1
+        self._stage_batches = batches
+        self.stage_left = batches[0]
+
+    def seed(self, rng):
+        """Deals the remainder anew, where there was no `rng`, before the first pull."""
+        with self.guard:
+            if not self.rng_given and not self.n_batches:
+                self._deal(rng)
+
+    @property
+    def stage_batches(self):
+        """Batches of each stage; int64, a copy."""
+        with self.guard.reading():
+            return np.array(self._stage_batches)[:self.n_stages]
+
+    cdef bint _is_done(self) noexcept nogil:
+        return self.stage >= self.n_stages
+
+    cdef pb_batch _next(self) noexcept nogil:
+        return pb_round_robin_next(self.ring, self.batch_size, self.max_repeats)
+
+    cdef void _advance(self) noexcept nogil:
+        pb_round_robin_pulled(self.ring, self._next().n_pulls)
+        self.stage_left -= 1
+        if self.stage_left == 0:
+            self._halve()
+            self.stage += 1
+            if self.stage < self.n_stages:
+                self.stage_left = self._stage_batches[self.stage]
+
+    cdef void _halve(self) noexcept nogil:
+        """Keeps the better half of the survivors, no fewer than fill a batch."""
+        cdef int64_t i, n = self.ring.n_arms, n_kept = self._n_kept(self.stage, n)
+        fill_means(self.ring, self._pulls, self._sums, self.means)
+        pb_ranking_sort(self.ring.arms, n, self.means, self.ranked, self.ranked + n)
+        for i in range(n):
+            self.kept[self.ranked[i].arm] = i < n_kept
+        pb_round_robin_keep(self.ring, self.kept)
+
+    cdef int64_t _n_kept(self, int64_t stage, int64_t n) noexcept nogil:
+        """Of n arms, after this stage."""
+        if stage == self.n_stages - 1:
+            return self.k
+        return max(self.k, (n + 1) // 2,
+                   (self.batch_size + self.max_repeats - 1) // self.max_repeats)
+
+    cdef object _schema(self):
+        return BATCH_HALVING
+
+    cdef dict _sizes(self):
+        cdef int64_t stage
+        kept = [self.n_arms]
+        for stage in range(self.n_stages):
+            kept.append(min(kept[stage], self._n_kept(stage, kept[stage])))
+        return _BatchPolicy._sizes(self) | {
+            "max_batches": self.max_batches, "n_stages": self.n_stages,
+            "n_deals": max(1, self.n_stages), "kept": kept}
+
+    def _get_progress(self):
+        return {**super()._get_progress(), "stage_batches": np.array(self._stage_batches),
+                "stage": self.stage, "stage_left": self.stage_left,
+                "rng_given": self.rng_given}
+
+    def _set_progress(self, progress):
+        super()._set_progress(progress)
+        self._stage_batches = np.array(progress["stage_batches"])
+        self.stage, self.stage_left = progress["stage"], progress["stage_left"]
+        self.rng_given = progress["rng_given"]
+
+    cdef int64_t _answer(self, int64_t *arms) noexcept nogil:
+        cdef int64_t j, n = self._best_of(self.ring.arms, self.ring.n_arms, self.k, arms)
+        for j in range(n):
+            if not self._pulls[arms[j]]:
+                return -1
+        return n
+
+    _answers = True
+
+    def recommend(self):
+        """The k arms of largest mean among the survivors, best first; int64.
+
+        An arm that has no result is among them only where fewer than k have one, and last.
+        """
+        with self.guard.reading():
+            return self._seen_first(self._best(self.survivors, self.k))
+
+
+def check_batches(max_batches, batch_size, most):
+    """An int of at least 1, so that there are at most so many pulls."""
+    max_batches = check_integer("max_batches", max_batches, 1)
+    check_integer(f"batch_size times max_batches, {batch_size} times {max_batches},",
+                  batch_size * max_batches, 1, most)
+    return max_batches
+
+
+cdef void fill_means(const pb_round_robin *ring, const int64_t[::1] pulls,
+                     const double[::1] sums, double *means) noexcept nogil:
+    """Means of the arms on a ring; unseen ones have the mean of all pulls."""
+    cdef int64_t i, arm, count = 0
+    cdef double total = 0.0
+    for i in range(pulls.shape[0]):
+        count += pulls[i]
+        total += sums[i]
+    for i in range(ring.n_arms):
+        arm = ring.arms[i]
+        means[arm] = sums[arm] / pulls[arm] if pulls[arm] else total / max(count, 1)

@@ -1,0 +1,1 @@
+"""The best arms within a budget of pulls."""

@@ -1,0 +1,126 @@
+# cython: auto_pickle=False
+"""The best arm within a budget of pulls, by stages that keep the better half.
+
+Karnin, Koren and Somekh, Almost optimal exploration in multi-armed bandits, ICML 2013.
+"""
+
+from pybandit._shared.checks import check_budget, check_flag
+from pybandit.policies.budget._states import HALVING, SEQUENTIAL_HALVING
+
+from libc.stdint cimport int64_t
+
+from pybandit.policies._csrc cimport pb_batch, pb_round_robin_next, pb_round_robin_pulled
+from pybandit.policies.budget._staged cimport _StagedPolicy
+
+__all__ = ["SequentialHalving"]
+
+
+cdef class _Halving(_StagedPolicy):
+    """The meta-algorithm: ``m = ceil(log2 K)`` stages of n // m pulls."""
+
+    def __init__(self, n_arms, budget, reuse, spend_all):
+        super().__init__(n_arms, budget)
+        self.reuse = check_flag("reuse", reuse)
+        self.spend_all = check_flag("spend_all", spend_all)
+        self.n_stages = (self.n_arms - 1).bit_length()
+        check_budget(self.budget, self.n_arms * self.n_stages, self.n_arms,
+                     f"one pull an arm and stage, of {self.n_stages} stages")
+
+    def _options(self):
+        return dict(n_arms=self.n_arms, budget=self.budget, reuse=self.reuse,
+                    spend_all=self.spend_all)
+
+    cdef object _schema(self):
+        return HALVING
+
+    cdef dict _sizes(self):
+        kept, spent = [self.n_arms], [0]
+        for stage in range(self.n_stages):
+            last = stage == self.n_stages - 1
+            kept.append((kept[stage] + 1) // 2)
+            spent.append(self.budget if last and self.spend_all
+                         else spent[stage] + self.budget // self.n_stages)
+        return _StagedPolicy._sizes(self) | {"kept": kept, "spent": spent}
+
+    cdef void _begin_stage(self) noexcept nogil:
+        cdef int64_t i, arm
+        self.left = self.budget // self.n_stages
+        if self.spend_all and self.stage == self.n_stages - 1:
+            self.left += self.budget % self.n_stages
+        if self.reuse:
+            return
+        self.ring.cursor = self.ring.rounds = 0
+        for i in range(self.ring.n_arms):
+            arm = self.ring.arms[i]
+            self.stage_pulls[arm], self.stage_sums[arm] = self._pulls[arm], self._sums[arm]
+
+
+cdef class SequentialHalving(_Halving):
+    """Keeps the better half after each of ``m = ceil(log2 K)`` stages of n // m pulls.
+
+    Karnin, Koren and Somekh 2013. Survivors are pulled in turn; the
+    ``ceil(|A| / 2)`` of largest mean in the stage stay, ties to the lower index.
+
+    Parameters
+    ----------
+    n_arms : int
+        K, at least 1.
+    budget : int
+        n, at least K m.
+    reuse : bool, default False
+        Means are over the pulls of all stages: better in practice, and outside the
+        analysis.
+    spend_all : bool, default False
+        The last stage gets the n mod m pulls that the division leaves.
+
+    Attributes
+    ----------
+    done : bool
+    n_pulls, n_batches : int
+    pulls, means, variances, survivors : ndarray
+        See the protocol, `Policy`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is outside its range; `InfeasibleBudgetError` below K m pulls.
+
+    See Also
+    --------
+    SHVar, SHAdaVar : arms that are not equally noisy.
+    SuccessiveRejects, ContinuousRejects : one arm goes at a time.
+    Uniform : the baseline.
+
+    Notes
+    -----
+    The mean in a stage is of the difference of the arm's sums at its end and begin, as rounding
+    has them: after a reward of 1e17 they are multiples of 16, in `SHVar` and `SHAdaVar` too.
+
+    **Threads.** One at a time; a second gets a RuntimeError.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> policy = pb.policies.SequentialHalving(4, budget=80)
+    >>> while not policy.done:
+    ...     arms = policy.ask()
+    ...     policy.tell(arms, np.array([0.1, 0.9, 0.3, 0.2])[arms])
+    >>> policy.recommend(), policy.pulls
+    (array([1]), array([10, 30, 30, 10]))
+    """
+
+    def __init__(self, n_arms, *, budget, reuse=False, spend_all=False):
+        super().__init__(n_arms, budget, reuse, spend_all)
+        if self.n_stages:
+            self._begin_stage()
+        self._made(SequentialHalving)
+
+    cdef object _schema(self):
+        return SEQUENTIAL_HALVING
+
+    cdef pb_batch _next(self) noexcept nogil:
+        return pb_round_robin_next(self.ring, self.left, self.left)
+
+    cdef void _advance(self) noexcept nogil:
+        pb_round_robin_pulled(self.ring, self.left)
+        self._end_stage()

@@ -1,0 +1,1 @@
+"""The best arms with a bound on the probability of an error."""

@@ -1,0 +1,52 @@
+"""States of the policies that stop when they are sure of the best arms."""
+
+import numpy as np
+
+from pybandit._shared.schema import Schema, finite, flag, integer, number, stream
+from pybandit.policies.stopping._states import SEQUENTIAL
+
+
+def leaders_led(s):
+    """no more pulls in own than in led, and no more of these than n_pulls"""
+    return bool((s.own <= s.led).all()) and s.led.sum(dtype=float) <= s.n_pulls
+
+
+EBTC_STATE = Schema(
+    [integer("led", 0, "n_pulls", shape=("n_arms",)),
+     integer("own", 0, "n_pulls", shape=("n_arms",)), number("squares", shape=("n_arms",))],
+    base=SEQUENTIAL, invariants=[leaders_led])
+TRACKING = Schema([finite("owed", 0.0, "n_pulls", shape=("n_arms",))], base=SEQUENTIAL)
+TOP_TWO = Schema([flag("rng_given"), stream()], base=SEQUENTIAL)
+
+
+def fates_leave_places(s):
+    """places for undecided arms, which are the first chosen; none decided before it has begun"""
+    undecided = np.flatnonzero(s.fates == 0)
+    left = np.flatnonzero((s.fates == 0) & ~s.aside)
+    places = s.k - np.count_nonzero(s.fates > 0)
+    if not 0 <= places <= undecided.size:
+        return False
+    if not s.begun:
+        return undecided.size == s.n_arms
+    return np.array_equal(s.chosen[:left.size], left) and (
+        s.stopped or left.size < undecided.size
+        or s.fates[s.leader] == 0 and 0 < places < left.size)
+
+
+ELIMINATION = Schema([integer("fates", -1, 1, shape=("n_arms",))], base=SEQUENTIAL,
+                     invariants=[fates_leave_places])
+
+
+def k_are_on_top(s):
+    """k arms in is_top"""
+    return s.is_top.sum() == s.k
+
+
+def all_or_none_are_sure(s):
+    """stopped where all arms are looked for, or none"""
+    return s.stopped or s.k not in (0, s.n_arms)
+
+
+BOUNDS = Schema([], base=SEQUENTIAL, invariants=[all_or_none_are_sure])
+UGAP_SURE = Schema([flag("is_top", shape=("n_arms",))], base=BOUNDS,
+                   invariants=[k_are_on_top])

@@ -1,0 +1,252 @@
+# cython: auto_pickle=False
+"""The best arms by pulling all that may be among them, one after the other decided.
+
+Even-Dar, Mannor and Mansour, Action elimination and stopping conditions for the multi-armed
+bandit and reinforcement learning problems, JMLR 2006; Bubeck, Wang and Viswanathan, Multiple
+identifications in multi-armed bandits, ICML 2013; the test between two arms is Garivier and
+Kaufmann's, COLT 2016, or by bets.
+"""
+
+import numpy as np
+
+from pybandit._shared.checks import shown
+from pybandit.policies.confidence._states import ELIMINATION
+
+from libc.math cimport isnan
+from libc.stdint cimport int64_t
+
+from pybandit.policies.stopping._sequential cimport SequentialPolicy
+
+__all__ = ["SuccessiveElimination"]
+
+
+cdef class SuccessiveElimination(SequentialPolicy):
+    """Pulls every undecided arm once a round; what the rule tells from all rivals is decided.
+
+    Even-Dar et al. 2006; for several arms with acceptance, as Bubeck et al. 2013. A round is one
+    batch of all undecided arms. After it those of largest mean, as many as places are left, are
+    on top. One on top is accepted where the stopping rule tells it from all that are below,
+    with a `GLR` where ``Z(a, b) > threshold``; one below is out where it is told from all on top.
+
+    Parameters
+    ----------
+    n_arms : int
+        K, at least 1.
+    k : int, default 1
+        Arms to find, in [0, n_arms].
+    stopping : GLR or Betting
+        Of `pybandit.stopping`; its law is that of the rewards. With its epsilon arms are decided
+        as without, and it ends once all on top are told with it from all below.
+    max_pulls : int, optional
+        Pulls after which it is `done` in any case, perhaps not `decided`; at least K. A round that
+        it does not pay whole is not begun.
+
+    Attributes
+    ----------
+    done : bool
+    decided : bool
+        True once all arms are decided, or epsilon ended it: the answer is right with the rule's
+        confidence.
+    alive : ndarray of int64
+        The arms that are not out.
+    n_pulls, n_batches : int
+    pulls, means, variances : ndarray
+        See the protocol, `Policy`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
+        reach the first pulls. `tell` raises if a reward is outside its law's range.
+
+    See Also
+    --------
+    LUCB, TopTwo : fewer pulls, one at a time.
+    BatchRacing : the same idea in batches.
+
+    Notes
+    -----
+    **Proof.** Let S be k best arms. Each of the ``k (K - k)`` pairs of an arm a of S and an arm b
+    outside is told apart in the wrong order, b from a, with probability ``delta / (k (K - k))``
+    at most: the event that the rule bounds, whatever asks for the pulls
+    (`pybandit.stopping.GLR`, `Betting`). Where none is, every decision is right. As many places
+    are left as undecided arms of S until a first wrong one: were it to accept b, an arm of S
+    would be below, and b told from it; were it to put out a, some b would be on top, and told
+    from a. The same with epsilon, for answers worse than an arm that is missing by more than it.
+
+    While an undecided arm is silent (see `Policy`), arms are put out, but none is accepted: the
+    silent arm may be better. It ends once all arms that answer are out but the best ones, and
+    silent arms are given up.
+
+    Many arms that are pulled at once suit it; for one arm, pulled one at a time, `TopTwo` needs a
+    part of the pulls. Ties go to the lowest index. At most O(k (K - k)) a round: an arm in doubt
+    is compared no further.
+
+    **Threads.** One at a time; a second gets a RuntimeError.
+
+    References
+    ----------
+    E. Even-Dar, S. Mannor and Y. Mansour, JMLR 7, 2006; S. Bubeck, T. Wang and N. Viswanathan,
+    ICML 2013.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> rule = pb.stopping.GLR(delta=0.05, noise_std=0.5)
+    >>> policy = pb.policies.SuccessiveElimination(4, k=2, stopping=rule)
+    >>> rng, means = np.random.default_rng(2), np.array([0.1, 0.9, 0.6, 0.2])
+    >>> while not policy.done:
+    ...     arms = policy.ask()
+    ...     policy.tell(arms, means[arms] + 0.5 * rng.standard_normal(arms.size))
+    >>> policy.recommend(), policy.alive
+    (array([1, 2]), array([1, 2]))
+    """
+
+    cdef int64_t n_left                   # undecided: the first of `chosen`, in order
+    cdef int64_t n_waiting                # undecided, and silent
+    cdef int64_t n_accepted
+    cdef signed char[::1] fates           # of each arm: accepted 1, out -1, undecided 0
+    cdef unsigned char[::1] on_top        # scratch
+
+    def __init__(self, n_arms, k=1, *, stopping, max_pulls=None):
+        if stopping is None:
+            raise TypeError("stopping must be a pybandit.stopping.GLR or a "
+                            f"pybandit.stopping.Betting; got {shown(stopping)}")
+        super().__init__(n_arms, k, stopping, max_pulls, 1, n_arms)
+        np.asarray(self.chosen)[:] = self.arms
+        self.n_left = self.n_arms
+        self.fates = np.zeros(self.n_arms, dtype=np.int8)
+        self.on_top = np.zeros(self.n_arms, dtype=np.uint8)
+        self._made(SuccessiveElimination)
+
+    @property
+    def alive(self):
+        """The arms that are not out; int64, increasing, a copy."""
+        with self.guard.reading():
+            return np.flatnonzero(np.asarray(self.fates) >= 0)
+
+    def _options(self):
+        return super()._options() | dict(k=self.k)
+
+    cdef bint _is_done(self) noexcept nogil:
+        return (self.stopped or not isnan(self.refused) or self._varies_not()
+                or 0 <= self.most < self.n_pulls + (max(self.n_left, 1) if self.begun else 1))
+
+    cdef void _begin(self) noexcept nogil:
+        self._list_left()
+        self._find_top()
+
+    cdef void _follow(self) noexcept nogil:
+        cdef int64_t j
+        self._list_left()
+        for j in range(self.n_left):
+            self._measure(self.chosen[j])
+        self._find_top()
+
+    cdef void _rejoin(self) noexcept nogil:
+        self._follow()
+
+    cdef void _list_left(self) noexcept nogil:
+        """The undecided arms that answer, and how many others there are."""
+        cdef int64_t arm
+        self.n_left = self.n_waiting = 0
+        for arm in range(self.n_arms):
+            if self.fates[arm]:
+                continue
+            if self.silence.has(arm):
+                self.n_waiting += 1
+            else:
+                self.chosen[self.n_left] = arm
+                self.n_left += 1
+
+    cdef void _settle(self, const int64_t *arms, int64_t n) noexcept nogil:
+        cdef int64_t j
+        if self.begun:
+            for j in range(n):
+                self._look(arms[j])
+            self._find_top()
+
+    cdef void _find_top(self) noexcept nogil:
+        """The undecided arms of largest mean, one for each place left."""
+        cdef int64_t i, j, arm, n_places = min(self.k - self.n_accepted, self.n_left)
+        for arm in range(self.n_arms):
+            self.on_top[arm] = False
+        for i in range(n_places):
+            arm = -1
+            for j in range(self.n_left):
+                if not self.on_top[self.chosen[j]] and (
+                        arm < 0 or self.centres[self.chosen[j]] > self.centres[arm]):
+                    arm = self.chosen[j]
+            self.on_top[arm] = True
+            if i == 0:
+                self.best = arm
+
+    cdef void _decide(self) noexcept nogil:
+        cdef int64_t j, arm
+        self.stopped = (self.glr.epsilon > 0.0 or self.slack > 0.0) and self._is_told_loosely()
+        for j in range(self.n_left):
+            arm = self.chosen[j]
+            # a silent arm may be better than one on top, but not than the k that put one out
+            if self._is_decided(arm) and not (self.on_top[arm] and self.n_waiting):
+                self.fates[arm] = 1 if self.on_top[arm] else -1
+                self.n_accepted += self.on_top[arm]
+        self._list_left()
+        self.stopped |= self.n_left <= (self.k - self.n_accepted if self.n_waiting else 0)
+        if not self.stopped:  # the leader may be decided
+            self._find_top()
+
+    cdef bint _is_decided(self, int64_t arm) noexcept nogil:
+        """Told from all on the other side."""
+        cdef int64_t j, other
+        for j in range(self.n_left):
+            other = self.chosen[j]
+            if self.on_top[arm] and not self.on_top[other]:
+                if not self._tells(arm, other, True):
+                    return False
+            elif self.on_top[other] and not self.on_top[arm]:
+                if not self._tells(other, arm, True):
+                    return False
+        return True
+
+    cdef bint _is_told_loosely(self) noexcept nogil:
+        """All on top from all below, with epsilon."""
+        cdef int64_t i, j
+        for i in range(self.n_left):
+            if self.on_top[self.chosen[i]]:
+                for j in range(self.n_left):
+                    if not self.on_top[self.chosen[j]] and not self._tells(
+                            self.chosen[i], self.chosen[j], False):
+                        return False
+        return True
+
+    cdef void _choose(self) noexcept nogil:
+        self.pending = self.n_left
+        if not self.n_left:  # all that answer are decided
+            self.chosen[0], self.pending = self._another(-1), 1
+
+    def recommend(self):
+        """The accepted arms and the best undecided, best first, int64 of shape (k,); any time."""
+        with self.guard.reading():
+            left = self._best(np.flatnonzero(np.asarray(self.fates) == 0),
+                              self.k - self.n_accepted)
+            accepted = np.flatnonzero(np.asarray(self.fates) > 0)
+            return self._best(np.sort(np.concatenate([accepted, left])), self.k)
+
+    cdef object _schema(self):
+        return ELIMINATION
+
+    cdef dict _sizes(self):
+        return SequentialPolicy._sizes(self) | {"last_doubt": -1}
+
+    def _get_progress(self):
+        return super()._get_progress() | {"fates": np.array(self.fates, dtype=np.int64)}
+
+    def _set_progress(self, progress):
+        super()._set_progress(progress)
+        fates = progress["fates"]
+        np.asarray(self.fates)[:] = fates
+        is_left = fates == 0
+        self.n_left = (is_left & ~self._silent_flags()).sum()
+        self.n_waiting, self.n_accepted = is_left.sum() - self.n_left, (fates > 0).sum()
+        if self.begun:
+            self.pending = max(self.n_left, 1)

@@ -1,0 +1,278 @@
+# cython: auto_pickle=False
+"""The best arms by lower and upper confidence bounds.
+
+Kalyanakrishnan, Tewari, Auer and Stone, PAC subset selection in stochastic multi-armed bandits,
+ICML 2012; Kaufmann and Kalyanakrishnan, Information complexity in bandit subset selection, COLT
+2013.
+"""
+
+import numpy as np
+
+from pybandit._shared.checks import check_delta, check_positive, check_scalar, nonnegative
+from pybandit.policies.confidence._states import BOUNDS
+
+from libc.math cimport INFINITY, M_E, log, sqrt
+from libc.stdint cimport int64_t
+
+from pybandit.policies._csrc cimport pb_kl_lower, pb_kl_upper, pb_ranked, pb_ranking_sort
+from pybandit.policies.stopping._sequential cimport SequentialPolicy
+
+__all__ = ["KLLUCB", "LUCB"]
+
+
+cdef class _BoundsPolicy(SequentialPolicy):
+    """The k best means against the others, by bounds of each mean.
+
+    The doubtful pair are the arm h of the k with the least lower bound, and the arm l of the
+    others with the largest upper one; both are pulled, until ``upper_l - lower_h < epsilon``.
+    """
+
+    def __init__(self, n_arms, delta, k, epsilon, max_pulls, n_chosen=2):
+        super().__init__(n_arms, k, None, max_pulls, 1, n_chosen)
+        self.delta = check_delta(delta)
+        self.epsilon = check_scalar("epsilon", epsilon, "finite and at least 0", nonnegative)
+        self.has_rule = True
+        # all arms, or none, are known before any pull
+        self.stopped = self.k in (0, self.n_arms)
+        self.sorting = np.empty((2, 2 * self.n_arms))
+        self.is_top = np.zeros(self.n_arms, dtype=np.uint8)
+
+    def _options(self):
+        options = super()._options() | dict(k=self.k, delta=self.delta, epsilon=self.epsilon)
+        del options["stopping"]
+        return options
+
+    cdef double _rate(self) noexcept nogil:
+        """What N d(mean, bound) may be."""
+        return 0.0
+
+    cdef double _lower(self, int64_t arm, double rate) noexcept nogil:
+        return 0.0
+
+    cdef double _upper(self, int64_t arm, double rate) noexcept nogil:
+        return 0.0
+
+    cdef void _rank(self) noexcept nogil:
+        """Of the largest means."""
+        cdef int64_t arm
+        if self.k > 1:
+            self._mark(self._sorted(&self.centres[0]))
+            return
+        for arm in range(self.n_arms):
+            self.is_top[arm] = arm == self.best
+
+    cdef pb_ranked *_sorted(self, const double *values) noexcept nogil:
+        """All arms, the largest value first."""
+        cdef pb_ranked *ranked = <pb_ranked *>&self.sorting[0, 0]
+        pb_ranking_sort(&self.arms[0], self.n_arms, values, ranked,
+                        <pb_ranked *>&self.sorting[1, 0])
+        return ranked
+
+    cdef void _mark(self, const pb_ranked *ranked) noexcept nogil:
+        """The first k are on top."""
+        cdef int64_t j
+        for j in range(self.n_arms):
+            self.is_top[ranked[j].arm] = j < self.k
+
+    cdef void _decide(self) noexcept nogil:
+        self._rank()
+        self.stopped = self._find_pair(self._rate()) < self.epsilon
+
+    cdef double _find_pair(self, double rate) noexcept nogil:
+        """h and l, and how far l's upper bound is above h's lower one."""
+        cdef double least = INFINITY, largest = -INFINITY, bound
+        cdef int64_t arm
+        for arm in range(self.n_arms):
+            if self.silence.has(arm):
+                continue
+            if self.is_top[arm]:
+                bound = self._lower(arm, rate)
+                if bound < least:
+                    least, self.high = bound, arm
+            else:
+                bound = self._upper(arm, rate)
+                if bound > largest:
+                    largest, self.low = bound, arm
+        if largest == -INFINITY:  # no other arm answers
+            self.low = self.high
+        return largest - least
+
+    cdef void _choose(self) noexcept nogil:
+        self.chosen[0], self.chosen[1] = self.high, self.low
+
+    cdef object _schema(self):
+        return BOUNDS
+
+
+cdef class LUCB(_BoundsPolicy):
+    """The k best arms by Hoeffding's bounds: LUCB1.
+
+    Kalyanakrishnan et al. 2012: after one pull each, every round pulls two arms: of the k with
+    the largest means the one of least lower bound, of the others the one of largest upper
+    bound, until these are less than epsilon apart. The bounds of arm a after t pulls of all are
+    ``mean_a -+ noise_std sqrt(2 log(5 K t^4 / (4 delta)) / N_a)``.
+
+    Parameters
+    ----------
+    n_arms : int
+        K, at least 1.
+    k : int, default 1
+        Number of arms to find, in [0, n_arms].
+    delta : float, default 0.05
+        Error probability, in (0, 1).
+    noise_std : float, default 1
+        Rewards are sub-Gaussian with it: Gaussian with at most that standard deviation, or in
+        an interval of length ``2 noise_std``. Finite and above 0.
+    epsilon : float, default 0
+        An answer may hold arms that are worse by less than it than one left out.
+    max_pulls : int, optional
+        Pulls after which it is `done` in any case, perhaps not `decided`; at least K.
+
+    Attributes
+    ----------
+    done : bool
+    decided : bool
+        True once the bounds have parted: the answer is right with probability 1 - delta.
+    n_pulls, n_batches : int
+    pulls, means, variances : ndarray
+        See the protocol, `Policy`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
+        reach the first pulls.
+
+    See Also
+    --------
+    KLLUCB : narrower bounds, of rewards in [0, 1].
+    UGapEc : gaps instead of bounds.
+    TopTwo, TrackAndStop : fewer pulls where delta is small.
+
+    Notes
+    -----
+    **Proof.** A wrong answer takes an arm b of the k best left out, and one a in it worse by at
+    least epsilon: ``upper_b - lower_a < epsilon`` then, so upper_b is below b's mean or lower_a
+    above a's. Each arm errs on one side only. After t pulls it has one of t counts, and
+    Hoeffding's bound for a count errs with probability ``4 delta / (5 K t^4)``: the sum over
+    counts, t and K arms is ``.8 zeta(3) delta < delta``.
+
+    Where two means are equal around the k-th and epsilon is 0 it goes on for ever. Ties go
+    to the lowest index. O(K) a round.
+
+    **Threads.** One at a time; a second gets a RuntimeError.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> policy = pb.policies.LUCB(4, delta=0.05, k=2, noise_std=0.5)
+    >>> rng, means = np.random.default_rng(2), np.array([0.1, 0.9, 0.6, 0.2])
+    >>> while not policy.done:
+    ...     arms = policy.ask()
+    ...     policy.tell(arms, means[arms] + 0.5 * rng.standard_normal(arms.size))
+    >>> policy.recommend()
+    array([1, 2])
+    """
+
+    cdef readonly double noise_std
+
+    def __init__(self, n_arms, k=1, *, delta=0.05, noise_std=1.0, epsilon=0.0, max_pulls=None):
+        super().__init__(n_arms, delta, k, epsilon, max_pulls)
+        self.noise_std = check_positive("noise_std", noise_std)
+        self._made(LUCB)
+
+    def _options(self):
+        return super()._options() | dict(noise_std=self.noise_std)
+
+    cdef double _rate(self) noexcept nogil:
+        cdef double t = self.n_pulls
+        return log(1.25 * self.n_arms / self.delta) + 4.0 * log(t)
+
+    cdef double _width(self, int64_t arm, double rate) noexcept nogil:
+        return self.noise_std * sqrt(2.0 * rate / self._pulls[arm])
+
+    cdef double _lower(self, int64_t arm, double rate) noexcept nogil:
+        return self.centres[arm] - self._width(arm, rate)
+
+    cdef double _upper(self, int64_t arm, double rate) noexcept nogil:
+        return self.centres[arm] + self._width(arm, rate)
+
+
+cdef class KLLUCB(_BoundsPolicy):
+    """The k best arms by Chernoff's bounds, for rewards in [0, 1]: KL-LUCB.
+
+    As `LUCB`, with the bounds ``N_a kl(mean_a, bound) = r``, ``r = x + log x`` and
+    ``x = log((4 e + 2) K t^2 / delta)`` (Kaufmann and Kalyanakrishnan 2013, alpha = 2). They are
+    shorter, most of all where means are near 0 or 1.
+
+    Parameters
+    ----------
+    n_arms : int
+        K, at least 1.
+    k : int, default 1
+        Number of arms to find, in [0, n_arms].
+    delta : float, default 0.05
+        Error probability, in (0, 1).
+    epsilon : float, default 0
+        An answer may hold arms that are worse by less than it than one left out.
+    max_pulls : int, optional
+        Pulls after which it is `done` in any case, perhaps not `decided`; at least K.
+
+    Attributes
+    ----------
+    done : bool
+    decided : bool
+        True once the bounds have parted: the answer is right with probability 1 - delta.
+    n_pulls, n_batches : int
+    pulls, means, variances : ndarray
+        See the protocol, `Policy`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
+        reach the first pulls. `tell` raises if a reward is outside [0, 1].
+
+    See Also
+    --------
+    LUCB : rewards of any range.
+
+    Notes
+    -----
+    **Proof.** As that of `LUCB`; that a bound errs for any of the counts up to t has a
+    probability of at most ``e ceil(r log t) exp(-r)`` (Garivier and Cappe 2011, theorem 10),
+    and ``exp(-r) = delta / ((4 e + 2) K t^2 x)``. As ``r <= (1 + 1 / e) x``, the sum over t and
+    K arms is at most ``delta ((e + 1) sum(log t / t^2) + e sum(1 / t^2)) / (4 e + 2) < delta``.
+
+    Where two means are equal around the k-th and epsilon is 0 it goes on for ever. Ties go
+    to the lowest index. O(K) a round, some 100 ns an arm.
+
+    **Threads.** One at a time; a second gets a RuntimeError.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> policy = pb.policies.KLLUCB(4, delta=0.05, k=2)
+    >>> rng, means = np.random.default_rng(2), np.array([0.1, 0.9, 0.6, 0.2])
+    >>> while not policy.done:
+    ...     arms = policy.ask()
+    ...     policy.tell(arms, rng.random(arms.size) < means[arms])
+    >>> policy.recommend()
+    array([1, 2])
+    """
+
+    def __init__(self, n_arms, k=1, *, delta=0.05, epsilon=0.0, max_pulls=None):
+        super().__init__(n_arms, delta, k, epsilon, max_pulls)
+        self._take_range(0.0, 1.0)
+        self._made(KLLUCB)
+
+    cdef double _rate(self) noexcept nogil:
+        cdef double t = self.n_pulls
+        cdef double x = log((4.0 * M_E + 2.0) * self.n_arms / self.delta) + 2.0 * log(t)
+        return x + log(x)
+
+    cdef double _lower(self, int64_t arm, double rate) noexcept nogil:
+        return pb_kl_lower(min(self.centres[arm], 1.0), rate / self._pulls[arm])
+
+    cdef double _upper(self, int64_t arm, double rate) noexcept nogil:
+        return pb_kl_upper(min(self.centres[arm], 1.0), rate / self._pulls[arm])

@@ -1,0 +1,287 @@
+# cython: auto_pickle=False
+"""The best arm by a leader and a challenger, of which one is pulled.
+
+Russo, Simple Bayesian algorithms for best-arm identification, Operations Research 2020; Shang et
+al., Fixed-confidence guarantees for Bayesian best-arm identification, AISTATS 2020; Jourdan et
+al., Top two algorithms revisited, NeurIPS 2022; Jourdan and Degenne, Non-asymptotic analysis of
+a UCB-based top two algorithm, NeurIPS 2023; You, Qin, Wang and Yang, Information-directed
+selection for top-two algorithms, COLT 2023.
+"""
+
+import numpy as np
+
+from pybandit._shared.checks import check_choice, check_scalar
+from pybandit._shared.generators import private_generator, restore_stream, stream_state
+from pybandit.policies.confidence._states import TOP_TWO
+from pybandit.policies.stopping._sequential import as_rule
+
+from libc.math cimport INFINITY, log, sqrt
+from libc.stdint cimport int64_t
+from numpy.random cimport bitgen_t
+from numpy.random.c_distributions cimport (
+    random_beta, random_standard_gamma, random_standard_normal, random_standard_t,
+    random_standard_uniform,
+)
+
+from pybandit._shared.bits cimport bitgen_of
+from pybandit.policies._csrc cimport (
+    PB_GLR_BERNOULLI, PB_GLR_GAUSSIAN, PB_GLR_POISSON, PB_GLR_UNKNOWN, pb_glr_arm, pb_glr_cost,
+    pb_glr_meeting, pb_glr_statistic,
+)
+from pybandit.policies.stopping._sequential cimport SequentialPolicy, find_largest, find_least
+
+__all__ = ["TopTwo"]
+
+cdef enum:
+    THOMPSON, EMPIRICAL, UCB
+
+cdef enum:
+    BY_COST, IMPROVED, BY_DRAWS
+    MOST_DRAWS = 1000
+
+LEADERS = ("thompson", "empirical", "ucb")
+CHALLENGERS = ("cost", "cost-improved", "thompson")
+
+
+cdef class TopTwo(SequentialPolicy):
+    """Pulls the likely best arm, or the one that is hardest to tell from it.
+
+    After one pull of each arm, two for unknown variances, before each pull a leader B and a
+    challenger C are chosen, and B is pulled with probability beta, else C. The names of the
+    literature:
+
+    ========= ============== ================ ================================
+    name      leader         challenger       paper
+    ========= ============== ================ ================================
+    TTTS      thompson       thompson         Russo 2020
+    T3C       thompson       cost             Shang et al. 2020
+    EB-TC     empirical      cost             Jourdan et al. 2022
+    EB-TCI    empirical      cost-improved    Jourdan et al. 2022
+    TTUCB     ucb            cost             Jourdan and Degenne 2023
+    ========= ============== ================ ================================
+
+    Parameters
+    ----------
+    n_arms : int
+        K, at least 1.
+    stopping : GLR or Betting, optional
+        Of `pybandit.stopping`; its law is that of the rewards. With `Betting` pulls are chosen
+        as if rewards were 0 or 1; where they vary less, ``leader="ucb"`` needs fewer.
+    law : {"gaussian", "bernoulli", "poisson", "gaussian-unknown"}, optional
+        Law of the rewards, without `stopping` only; ``"gaussian"`` by default.
+    noise_std : float, optional
+        Standard deviation of Gaussian rewards, without `stopping` only; 1 by default.
+    leader : {"thompson", "empirical", "ucb"}
+        The arm of the largest mean drawn from its posterior (flat prior of a Gaussian mean, and
+        of the logarithm of an unknown variance: Student's t; ``Beta(1, 1)``,
+        ``Gamma(1/2, 0)``); of the largest mean seen; of the largest upper bound,
+        ``N_k d(mean_k, bound_k) = 2 log t``, not for law ``"poisson"``.
+    challenger : {"cost", "cost-improved", "thompson"}
+        The arm of the least Z(B, k), see `pybandit.stopping.GLR`; of the least
+        ``Z(B, k) + log N_k``; the first other arm that draws from the posteriors name, after
+        1,000 draws without one that of least Z: late in a run this takes long.
+    beta : float or "ids"
+        In (0, 1); ``"ids"``: ``N_B d(mean_B, m) / Z(B, C)``, m where the two means meet in Z,
+        which is ``N_C / (N_B + N_C)`` for law ``"gaussian"`` (You et al. 2023). No share is
+        given beforehand then: it finds the optimal one.
+    max_pulls : int, optional
+        Pulls after which it is `done`; at least K. With neither `max_pulls` nor `stopping` it
+        never ends.
+    rng : None, int, SeedSequence or Generator
+        Seeds the policy's own stream.
+
+    Attributes
+    ----------
+    done : bool
+    decided : bool
+        True once the stopping rule has stopped it.
+    n_pulls, n_batches : int
+    pulls, means, variances : ndarray
+        See the protocol, `Policy`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
+        reach the first pulls. `tell` raises if a reward is outside its law's range.
+
+    See Also
+    --------
+    EBTC, TrackAndStop : other rules of which the last pulls are optimal.
+    stopping.GLR : when it stops.
+
+    Notes
+    -----
+    The guarantee is the stopping rule's, whatever the pulls. Mean pulls are asymptotically
+    optimal as delta goes to 0 with ``beta="ids"`` and Gaussian rewards, and at most twice the
+    optimum with beta = 1/2 (these papers); ties go to the lowest index. Arms whose first pulls
+    were lost are asked again before any other. O(K) a pull.
+
+    **Threads.** One at a time; a second gets a RuntimeError.
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> policy = pb.policies.TopTwo(4, stopping=pb.stopping.GLR(delta=0.05, noise_std=0.5), rng=1)
+    >>> rng, means = np.random.default_rng(2), np.array([0.1, 0.9, 0.4, 0.2])
+    >>> while not policy.done:
+    ...     arms = policy.ask()
+    ...     policy.tell(arms, means[arms] + 0.5 * rng.standard_normal(arms.size))
+    >>> policy.recommend(), policy.decided
+    (array([1]), True)
+    """
+
+    cdef object names                     # of leader and challenger
+    cdef int leads, challenges            # where they are in LEADERS, CHALLENGERS
+    cdef double share                     # beta, or -1: ids
+    cdef double[::1] indices              # scratch
+    cdef object generator                 # the policy's own: nobody else holds its lock
+    cdef bitgen_t *bitgen
+    cdef bint rng_given
+
+    def __init__(self, n_arms, *, stopping=None, law=None, noise_std=None, leader="thompson",
+                 challenger="cost", beta=0.5, max_pulls=None, rng=None):
+        stopping = as_rule(stopping)
+        known = stopping.law if stopping else law
+        # Student's t has n - 1 degrees of freedom
+        needed = 1 + (isinstance(known, str) and known == "gaussian-unknown")
+        super().__init__(n_arms, 1, stopping, max_pulls, needed, 1)
+        self._take_law(law, noise_std)
+        self.names = (check_choice("leader", leader, LEADERS),
+                      check_choice("challenger", challenger, CHALLENGERS))
+        self.leads, self.challenges = LEADERS.index(leader), CHALLENGERS.index(challenger)
+        if self.leads == UCB and self.glr.law == PB_GLR_POISSON:
+            raise ValueError("leader must be 'thompson' or 'empirical' for law='poisson'; got "
+                             "'ucb'")
+        self.share = -1.0
+        if not (isinstance(beta, str) and beta == "ids"):
+            self.share = check_scalar("beta", beta, "in (0, 1), or 'ids'",
+                                      lambda x: (x > 0) & (x < 1))
+        self.indices = np.zeros(self.n_arms)
+        self.rng_given = rng is not None
+        self._start_stream(rng)
+        self._made(TopTwo)
+
+    @property
+    def leader(self):
+        """The rule that chooses the leader."""
+        return self.names[0]
+
+    @property
+    def challenger(self):
+        """The rule that chooses the challenger."""
+        return self.names[1]
+
+    @property
+    def beta(self):
+        """The leader's share of pulls, or "ids"."""
+        return "ids" if self.share < 0.0 else self.share
+
+    cdef _start_stream(self, rng):
+        self.generator = private_generator(rng)
+        self.bitgen = <bitgen_t *>bitgen_of(self.generator)
+
+    def seed(self, rng):
+        """Makes the policy's stream anew, where there was no `rng`, before the first pull."""
+        with self.guard:
+            if not self.rng_given and not self.n_pulls:
+                self._start_stream(rng)
+
+    cdef bint _takes_stream(self) noexcept:
+        return not self.rng_given
+
+    cdef int _take_stream(self, state) except -1:
+        self.generator.bit_generator.state = state
+        return 0
+
+    def _options(self):
+        return super()._options() | self._law_options() | dict(
+            leader=self.leader, challenger=self.challenger, beta=self.beta)
+
+    cdef void _choose(self) noexcept nogil:
+        cdef int64_t best, other
+        cdef double share = self.share
+        if self._another(self.best) == self.best:
+            self.chosen[0] = self.best
+            return
+        best = self._find_leader()
+        other = self._find_challenger(best)
+        if share < 0.0:
+            share = self._split(best, other)
+        self.chosen[0] = best if random_standard_uniform(self.bitgen) < share else other
+
+    cdef int64_t _find_leader(self) noexcept nogil:
+        cdef int64_t arm
+        if self.leads == THOMPSON:
+            return self._draw_best()
+        if self.leads == EMPIRICAL:
+            return self.best
+        for arm in range(self.n_arms):
+            self.indices[arm] = -INFINITY
+            if not self.silence.has(arm):
+                self.indices[arm] = self._upper_mean(arm, 2.0 * log(<double>self.n_pulls))
+        return find_largest(&self.indices[0], self.n_arms)
+
+    cdef int64_t _draw_best(self) noexcept nogil:
+        """The arm of the largest mean drawn from its posterior."""
+        cdef int64_t arm
+        for arm in range(self.n_arms):
+            self.indices[arm] = -INFINITY if self.silence.has(arm) else self._draw(arm)
+        return find_largest(&self.indices[0], self.n_arms)
+
+    cdef double _draw(self, int64_t arm) noexcept nogil:
+        cdef double n = self._pulls[arm], gained = self._sums[arm]
+        if self.glr.law == PB_GLR_GAUSSIAN:
+            return self.centres[arm] + random_standard_normal(self.bitgen) / sqrt(
+                2.0 * self.glr.precision * n)
+        if self.glr.law == PB_GLR_UNKNOWN:
+            return self.centres[arm] + random_standard_t(self.bitgen, n - 1.0) * sqrt(
+                self._arm(arm).variance / (n - 1.0))
+        if self.glr.law == PB_GLR_BERNOULLI:
+            # sums of rewards round: never below 1
+            return random_beta(self.bitgen, 1.0 + gained, max(1.0 + n - gained, 1.0))
+        return random_standard_gamma(self.bitgen, 0.5 + gained) / n
+
+    cdef int64_t _find_challenger(self, int64_t best) noexcept nogil:
+        cdef int64_t arm, _
+        cdef pb_glr_arm leader = self._arm(best), rival
+        if self.challenges == BY_DRAWS:
+            for _ in range(MOST_DRAWS):
+                arm = self._draw_best()
+                if arm != best:
+                    return arm
+        for arm in range(self.n_arms):
+            if self.silence.has(arm):
+                self.indices[arm] = INFINITY
+                continue
+            rival = self._arm(arm)
+            self.indices[arm] = pb_glr_statistic(&self.glr, &leader, &rival)
+            if self.challenges == IMPROVED:
+                self.indices[arm] += log(rival.n)
+        self.indices[best] = INFINITY
+        arm = find_least(&self.indices[0], self.n_arms)
+        # where all are infinitely far: any other arm
+        return self._another(best) if arm == best or self.silence.has(arm) else arm
+
+    cdef double _split(self, int64_t best, int64_t other) noexcept nogil:
+        """The leader's share of Z: how much more a pull of it tells."""
+        cdef pb_glr_arm leader = self._arm(best), rival = self._arm(other)
+        cdef double both, own, others
+        if leader.mean <= rival.mean:
+            return 0.5
+        both = pb_glr_meeting(&self.glr, &leader, &rival)
+        own = pb_glr_cost(&self.glr, &leader, both)
+        others = pb_glr_cost(&self.glr, &rival, both + self.glr.epsilon)
+        return own / (own + others) if 0.0 < own + others < INFINITY else 0.5
+
+    cdef object _schema(self):
+        return TOP_TWO
+
+    def _get_progress(self):
+        return super()._get_progress() | {"rng_given": bool(self.rng_given),
+                                          "stream": stream_state(self.generator)}
+
+    def _set_progress(self, progress):
+        super()._set_progress(progress)
+        self.rng_given = progress["rng_given"]
+        restore_stream(self.generator, progress["stream"])

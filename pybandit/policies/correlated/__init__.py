@@ -1,0 +1,1 @@
+"""Arms with correlated means, described by a kernel or features."""

@@ -1,0 +1,16 @@
+"""Private to pybandit: policies that pull the arm of the largest upper bound."""
+
+from libc.stdint cimport int64_t
+
+from pybandit.policies._csrc cimport pb_gaussian_lazy
+from pybandit.policies.correlated._gaussian cimport _GaussianPolicy
+
+
+cdef class _UpperPolicy(_GaussianPolicy):
+    cdef bint is_lazy                     # in weight form
+    cdef pb_gaussian_lazy lazy
+    cdef double[::1] lines                # its memory
+    cdef int64_t[::1] made
+
+    # The arm of the largest mean and so many deviations.
+    cdef int64_t _largest(self, double factor) noexcept nogil

@@ -1,0 +1,1 @@
+"""Ask and tell, and what the families of policies share."""

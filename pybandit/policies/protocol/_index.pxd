@@ -1,0 +1,30 @@
+"""Private to pybandit: policies that pull the arm of the largest index."""
+
+from libc.stdint cimport int64_t
+
+from pybandit.policies._csrc cimport pb_batch
+from pybandit.policies.protocol.base cimport NativePolicy
+
+
+cdef class _IndexPolicy(NativePolicy):
+    cdef int64_t limit                    # the budget, or no number of pulls ever reached
+    cdef int64_t least
+    cdef int64_t chosen                   # -1: the first batch
+    cdef int64_t n_lacking                # arms with fewer rewards than `least`
+    cdef int64_t[::1] all_arms, asked
+    cdef double[::1] centres, roots, slopes, scratch
+
+    # Sets `chosen`, where at least two arms have their first rewards.
+    cdef void _choose(self) noexcept nogil
+    # Roots and slopes, and another centre, of an arm with its first rewards.
+    cdef void _widen(self, int64_t arm) noexcept nogil
+    # The arm of the largest index, ties to the lowest; `top` is taken off all.
+    cdef void _choose_largest(self, double a, double top) noexcept nogil
+    cdef void _refresh(self, int64_t arm) noexcept nogil
+    cdef void _plan(self) noexcept nogil
+    cdef bint _may_ask(self, int64_t arm) noexcept nogil
+
+
+cdef inline double bounded(double a) noexcept nogil:
+    """What a tiny complexity gives, kept finite: as a square of widths, rewards being 1e150."""
+    return min(a, 1e306)

@@ -1,0 +1,400 @@
+# cython: auto_pickle=False
+"""The protocol of all policies: ask, tell, done, recommend."""
+
+import numpy as np
+
+from pybandit._shared.checks import check_choice
+from pybandit._shared.errors import ProtocolError
+from pybandit._shared.labels import told_in_order
+from pybandit.policies.protocol._told import arms_asked, arms_told, late_arms, rewards_told
+
+cimport numpy as cnp
+
+from pybandit.policies.protocol._flat cimport (
+    any_lost, few_integers, few_numbers, length_of, length_of_numbers,
+)
+from pybandit.policies.protocol._statistics cimport ArmStatistics, last_compiled
+
+cnp.import_array()
+
+cdef str RAISE = "raise"
+
+cdef enum:
+    # pulls of a batch that are copied to the stack
+    FEW = 16
+
+
+cdef class Policy(ArmStatistics):
+    """A rule that asks for pulls of arms until it can recommend some.
+
+    Subclass it for a policy of your own: call ``super().__init__(n_arms, k)`` and
+    define `ask`, `done` and `recommend`; `tell` keeps the statistics of the arms, and
+    yours may call it and do more. `simulate` takes such a policy as it takes those of
+    this package, slower. Where it has no end of its own, let `is_endless` be True; where it
+    draws at random, let `seed` take the generator.
+
+    Parameters
+    ----------
+    n_arms : int
+        At least 1. Arms count from 0.
+    k : int, default 1
+        Number of arms to find, in [0, n_arms].
+
+    Attributes
+    ----------
+    n_pulls, n_batches : int
+        Pulls and batches that were told, lost pulls included.
+    silent : ndarray of int64
+        Arms that are silent: they lost `silent_after` pulls in a row, and have not answered since.
+    silent_after : int or None
+        Lost pulls in a row after which an arm is silent; 10 at first, None for never.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is outside its range.
+
+    See Also
+    --------
+    UCB1, SequentialHalving, BatchSAR : some of the policies of this package.
+    simulate : runs a policy many times.
+
+    Notes
+    -----
+    **Silent arms.** An arm that loses `silent_after` pulls in a row is silent. Policies with a
+    fixed schedule report it and keep their schedule. Adaptive policies set it aside:
+
+    - They choose, decide and recommend among the other arms. `recommend` names a silent arm only
+      if there are too few others, and last.
+    - They ask a silent arm again in a batch of its own: after `silent_after` pulls of other arms
+      (`silent_after` batches, if batches hold several pulls), then after twice as many, and so
+      on. A retry counts as a pull. An arm that answers is taken back with its statistics.
+    - If only silent arms are undecided, they are asked in turn, each retry followed by a batch of
+      other arms. The policy is done when each silent arm has lost ``3 silent_after`` pulls in a
+      row and the others still answer.
+    - If all arms are silent, they are asked in turn until one answers or the budget is spent. The
+      others are then asked again at once.
+
+    Guarantees then concern the arms that answer. They hold if losing a pull does not depend on its
+    reward: the confidence bounds hold for all K arms at once and for any rule that chooses pulls,
+    so also for a rule that looks at losses. Their levels count all K arms, so they stay valid
+    when an arm returns.
+
+    **Threads.** One at a time; a second gets a RuntimeError, and
+    nothing is changed. Ctrl-C leaves it as before the call or after it.
+
+    Examples
+    --------
+    The loop that all policies are run by:
+
+    >>> import numpy as np, pybandit as pb
+    >>> rng, rates = np.random.default_rng(1), np.array([0.3, 0.5, 0.8])
+    >>> policy = pb.policies.SequentialHalving(3, budget=60)
+    >>> while not policy.done:
+    ...     arms = policy.ask()
+    ...     policy.tell(arms, rng.binomial(1, rates[arms]))
+    >>> policy.recommend()
+    array([1])
+
+    One of your own, which now and then pulls any arm and else the best so far:
+
+    >>> class Greedy(pb.Policy):
+    ...     def __init__(self, n_arms, budget):
+    ...         super().__init__(n_arms)
+    ...         self.budget, self.rng, self.next = budget, np.random.default_rng(0), None
+    ...     def seed(self, rng):
+    ...         self.rng = rng
+    ...     @property
+    ...     def done(self):
+    ...         return self.n_pulls >= self.budget
+    ...     def ask(self):
+    ...         if self.next is None:   # the same until it is told
+    ...             explores = self.n_pulls < self.n_arms or self.rng.random() < 0.2
+    ...             arm = self.rng.integers(self.n_arms) if explores else self.recommend()[0]
+    ...             self.next = np.array([arm])
+    ...         return self.next
+    ...     def tell(self, arms, rewards, missing="raise"):
+    ...         super().tell(arms, rewards, missing)
+    ...         self.next = None
+    ...     def recommend(self):
+    ...         return np.array([np.argmax(np.nan_to_num(self.means))])
+    >>> bandit = pb.environments.BernoulliBandit(rates)
+    >>> pb.simulate(lambda e: Greedy(3, 100), bandit, 50, rng=1).error_probability
+    0.0
+    """
+
+    def __init__(self, n_arms, k=1):
+        super().__init__(n_arms, k)
+        self._made(Policy)
+
+    cdef int _made(self, cls) except -1:
+        """Opens the guard where `cls` is the last compiled class: its __init__ ends with this."""
+        last = last_compiled(type(self))
+        # what is compiled elsewhere is open when its base is made
+        if last is cls or cls is Policy and not last.__module__.startswith("pybandit."):
+            self.guard.open()
+        return 0
+
+    @property
+    def decided(self):
+        """True once a rule with an error probability has stopped the policy; else False.
+
+        Policies without such a rule never decide: theirs is False. ``done and not decided``
+        means that the policy ended at its budget or `max_pulls`.
+        """
+        self.guard.check()
+        return False
+
+    @property
+    def is_endless(self):
+        """True if `done` never becomes True: `simulate` then needs `max_pulls`."""
+        self.guard.check()
+        return False
+
+    def seed(self, rng):
+        """Take the stream that the policy draws from; by default it draws nothing.
+
+        `simulate` calls it once a run, before the first `ask`, with the run's generator, so
+        that runs differ and repeat. A policy made with an `rng` of its own keeps that one.
+
+        Parameters
+        ----------
+        rng : Generator
+        """
+        self.guard.check()
+
+    @property
+    def done(self):
+        """Whether nothing is left to ask."""
+        raise NotImplementedError(f"{type(self).__name__} must define done")
+
+    def ask(self):
+        """The arms to pull now: int64, repeats allowed; the same until they are told.
+
+        Examples
+        --------
+        >>> import pybandit as pb
+        >>> policy = pb.policies.RoundRobin(3, 1, batch_size=4, max_batches=5)
+        >>> policy.ask(), policy.ask()
+        (array([0, 1, 2, 0]), array([0, 1, 2, 0]))
+        >>> policy.tell(policy.ask(), [0.2, 0.4, 0.6, 0.3])
+        >>> policy.ask()
+        array([1, 2, 0, 1])
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define ask")
+
+    def tell(self, arms, rewards, missing="raise"):
+        """Give the rewards of the arms that `ask` returned; all or nothing.
+
+        Parameters
+        ----------
+        arms : array_like of int, shape (n,)
+            The arms of `ask`, in any order.
+        rewards : array_like of float, shape (n,)
+            One a pull.
+        missing : {"raise", "drop"}
+            ``"drop"`` takes NaN for a pull that was lost: it counts against the
+            budget and tells nothing of its arm.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If `arms` are not those of `ask`, a shape differs, or a reward is infinite, or NaN
+            without ``missing="drop"``. The policy is then unchanged.
+        ProtocolError
+            If `arms` are not those of `ask` and `ask` was not called since the last `tell`, if
+            the policy is done, or if another thread uses it.
+
+        Examples
+        --------
+        >>> import numpy as np, pybandit as pb
+        >>> policy = pb.policies.Uniform(2, budget=4)
+        >>> policy.ask()
+        array([0, 1, 0, 1])
+        >>> policy.tell([1, 1, 0, 0], [0.5, 0.7, 0.2, np.nan], missing="drop")
+        >>> policy.pulls, policy.n_pulls
+        (array([1, 2]), 4)
+        """
+        if missing is not RAISE:
+            check_choice("missing", missing, ("raise", "drop"))
+        self.guard.enter()
+        try:
+            self._tell(arms, rewards, missing)
+            self.may_tell = False
+        finally:
+            self.guard.leave()
+
+    cdef int _tell(self, arms, rewards, missing) except -1:
+        """Copies what is told, checks the copy, and takes it: no thread can change it between."""
+        cdef int64_t few_arms[FEW]
+        cdef double few_rewards[FEW]
+        cdef const int64_t *told = few_arms
+        cdef const double *values = few_rewards
+        cdef int64_t n = few_integers(arms, few_arms, FEW)
+        if n >= 0:
+            if n != few_numbers(rewards, few_rewards, FEW):
+                n = 0
+        else:
+            n = length_of(arms, cnp.NPY_INT64)
+            if n < 0 or n != length_of_numbers(rewards):
+                n = 0
+            else:
+                arms, rewards = np.array(arms), np.array(rewards, dtype=np.float64)
+                told = <const int64_t *>cnp.PyArray_DATA(<cnp.ndarray>arms)
+                values = <const double *>cnp.PyArray_DATA(<cnp.ndarray>rewards)
+        if not n or not self._is_as_asked(told, values, n):
+            arms, rewards = self._checked(arms, rewards, missing)
+            told = <const int64_t *>cnp.PyArray_DATA(<cnp.ndarray>arms)
+            values = <const double *>cnp.PyArray_DATA(<cnp.ndarray>rewards)
+            n = cnp.PyArray_SIZE(<cnp.ndarray>arms)
+        self._prepare(told, values, n)
+        if missing is not RAISE and not self.silence.counts and any_lost(values, n):
+            self._make_silence()
+        with nogil:
+            self._absorb(told, values, n)
+            if self.silence.counts:
+                self._hear(told, values, n)
+            self._finish(n)
+        if self.broken:
+            raise self.failure
+        return 0
+
+    cdef void _break(self, error) noexcept:
+        """In the middle of a change that cannot be undone: nobody may enter from now on."""
+        self.guard.spoil(error)
+        self.broken, self.failure = True, error
+
+    cdef int _prepare(self, const int64_t *arms, const double *rewards, int64_t n) except -1:
+        """What may fail of a tell, before anything is changed."""
+        return 0
+
+    def add_late(self, arms, rewards):
+        """Give rewards of pulls that were told as lost and came after all.
+
+        The arms' statistics take them. What was spent, decided and asked stays: `ask`
+        gives the same arms until they are told, and what follows knows the late rewards.
+        Lost pulls are counted for all arms together; the caller checks the single arms.
+
+        Parameters
+        ----------
+        arms : array_like of int, shape (n,)
+            In any order, each as often as its rewards.
+        rewards : array_like of float, shape (n,)
+            Finite; one a pull.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Where an arm does not exist, a shape differs, a reward would not pass `tell`, or
+            there are more of them than pulls of all arms were lost. The policy is then as before.
+        NotImplementedError
+            Where a subclass has its own `tell`, and not its own `add_late`.
+
+        Notes
+        -----
+        A silent arm stays silent until it answers a pull; it is asked again next.
+
+        Where a policy keeps bounds or keys of arms, those of an arm that leads no decision
+        now may stay as they are until it is pulled again.
+
+        Examples
+        --------
+        >>> import numpy as np, pybandit as pb
+        >>> policy = pb.policies.Uniform(2, budget=4)
+        >>> policy.tell(policy.ask(), [0.5, np.nan, 0.5, 0.25], missing="drop")
+        >>> policy.add_late([1], [0.75])
+        >>> policy.pulls, policy.means
+        (array([2, 2]), array([0.5, 0.5]))
+        """
+        cdef const int64_t *told
+        cdef const double *values
+        cdef int64_t j, n
+        if type(self).tell is not Policy.tell:
+            raise NotImplementedError(f"{type(self).__name__} must define add_late, as it defines "
+                                      "tell")
+        self.guard.enter()
+        try:
+            told_in_order("rewards", rewards, arms)
+            arms = late_arms(arms, self.n_arms, self.n_pulls - int(np.sum(self._pulls)))
+            rewards = self._check_rewards(arms, rewards, "raise")
+            told = <const int64_t *>cnp.PyArray_DATA(<cnp.ndarray>arms)
+            values = <const double *>cnp.PyArray_DATA(<cnp.ndarray>rewards)
+            n = cnp.PyArray_SIZE(<cnp.ndarray>arms)
+            if n:
+                with nogil:
+                    self._absorb(told, values, n)
+                    self._settle(told, n)
+                    for j in range(n if self.silence.counts else 0):
+                        self.silence.answer(told[j], self.n_pulls, False)
+            if self.broken:
+                raise self.failure
+        finally:
+            self.guard.leave()
+
+    cdef void _settle(self, const int64_t *arms, int64_t n) noexcept nogil:
+        """These arms have other statistics, between batches; what is asked stays."""
+
+    cdef void _finish(self, int64_t n) noexcept nogil:
+        """A batch of n pulls was absorbed."""
+        self.n_pulls += n
+        self.n_batches += 1
+        self._advance()
+
+    cdef bint _is_as_asked(self, const int64_t *arms, const double *rewards,
+                           int64_t n) except -1:
+        """Whether these need no more checks: what `ask` gave, in its order, and good rewards."""
+        return False
+
+    cdef bint _notes_asks(self):
+        """Return True if `ask` sets `may_tell`."""
+        return False
+
+    cdef _checked(self, arms, rewards, missing):
+        """Arms and rewards of a tell as int64 and float64 arrays, copies."""
+        may_tell = self.may_tell
+        asked = arms_asked(self.ask(), self.n_arms, type(self).__name__)
+        self.may_tell = may_tell
+        told_in_order("rewards", rewards, arms)
+        try:
+            arms = arms_told(arms, asked)
+        except ValueError:
+            if may_tell or not asked.size or not self._notes_asks():
+                raise
+            raise ProtocolError("nothing is asked: call ask() before tell()") from None
+        return arms, self._check_rewards(arms, rewards, missing)
+
+    def _check_rewards(self, arms, rewards, missing):
+        return rewards_told(arms, rewards, missing)
+
+    def recommend(self):
+        """The arms found best, best first; int64. May be asked at any time.
+
+        Examples
+        --------
+        >>> import pybandit as pb
+        >>> policy = pb.policies.RoundRobin(3, 2, batch_size=3, max_batches=5)
+        >>> policy.tell(policy.ask(), [0.2, 0.4, 0.6])
+        >>> policy.recommend()
+        array([2, 1])
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define recommend")
+
+    def __reduce__(self):
+        # of a subclass in Python; compiled ones have a state
+        if last_compiled(type(self)) is not Policy:
+            raise TypeError(f"{type(self).__name__} must define __reduce__ to be pickled: its "
+                            "compiled fields are not known here")
+        with self.guard.reading():
+            return (_restored, (type(self), self.n_arms, self.k, *self._statistics()),
+                    dict(getattr(self, "__dict__", {})) or None)
+
+    cdef void _advance(self) noexcept nogil:
+        pass
+
+
+def _restored(cls, n_arms, k, *state):
+    """A policy of a subclass in Python that was pickled; its attributes follow."""
+    cdef Policy policy = cls.__new__(cls)
+    Policy.__init__(policy, n_arms, k)
+    policy._take_statistics(state)
+    return policy

@@ -1,0 +1,1 @@
+"""Largest rewards while learning: upper confidence bounds and Thompson sampling."""

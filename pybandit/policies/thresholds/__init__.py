@@ -1,0 +1,1 @@
+"""Arms whose means are above a threshold."""
