@@ -33,7 +33,8 @@ UNCALLED = {
     "ExactStep", "Factor", "FunctionEnvironment", "FunctionPolicy", "Laplace", "MetropolisStep",
     "RaceResult", "Recommendation", "SimulationResult", "SliceResult",
     "SplitCheck", "Status", "Study", "Screen", "WebTest", "WebTestStatus",
-    "TellResult", "VerifyResult", "BanditSearchCV",
+    "TellResult", "VerifyResult", "BanditSearchCV", "Imported", "Amended", "PlateReadings",
+    "Controls", "Layout", "Plates", "Dialect", "z_prime", "kind_of", "write_report",
     "ThresholdResult", "best_of_async", "get_include", "main", "run_race", "to_arviz"}
 
 

@@ -159,6 +159,8 @@ SHARED = {"BernoulliBandit", "Betting", "BinomialBandit", "CIRCaplet", "CostlyBa
 
 # in words of their own
 OWN_WORDS = {"Study": "Several processes and threads may use one study at once",
+             "Screen": "several processes and threads may use one screen at once",
+             "WebTest": "several processes and threads may use one test at once",
              "Blocks": "Several threads may read; they take turns",
              "BanditSearchCV": "Threads may fit one search at once",
              "RaceStopping": "**Threads.** Of one event loop"}

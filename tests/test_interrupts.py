@@ -32,6 +32,7 @@ ELSEWHERE = {
     "studies/test_interrupts.py": {"Study.create", "Study.open", "Study.ask", "Study.tell",
                                    "Study.close_batch", "Study.abandon", "Study.amend",
                                    "Study.verify"},
+    "lab/test_interrupts.py": {"Screen.record", "Screen.amend_readings"},
     "webtests/test_counts.py": {"WebTest.tell_counts", "WebTest.amend_counts", "WebTest.add_arm",
                                 "WebTest.retire"},
     "model_selection/test_interrupts.py": {"BanditSearchCV.fit"},
@@ -42,20 +43,27 @@ ELSEWHERE = {
 }
 # What takes no data: it reads, draws a picture, begins anew, or is scikit-learn's own.
 READS = set("""
-    recommend get_state from_state seed interval plot summary to_dict to_frame rewards best
-    raise_status ask amendments batch close count_amendments counts history log split status options
-    decision_function get_metadata_routing get_params inverse_transform predict predict_log_proba
-    predict_proba score score_samples set_callbacks set_params transform
-    set_fit_request set_score_request
+    readings plate_texts export recommend get_state from_state seed interval plot summary
+    to_dict to_frame rewards best raise_status ask amendments batch close count_amendments
+    counts history log split status options decision_function get_metadata_routing get_params
+    inverse_transform predict predict_log_proba predict_proba score score_samples set_callbacks
+    set_params transform set_fit_request set_score_request
 """.split())
-READING = {"get_include", "group_weights", "read_scores", "to_arviz", *pb.bounds.__all__,
-           *pb.kernels.__all__, *pb.stopping.__all__, *pb.numba.__all__, *cli.__all__}
+READING = {"get_include", "group_weights", "kind_of", "read_scores", "to_arviz", "write_report",
+           "z_prime", *pb.bounds.__all__, *pb.kernels.__all__, *pb.stopping.__all__,
+           *pb.numba.__all__, *cli.__all__}
+
+
+# What `Screen` and `WebTest` pass to their study.
+SAME_AS_STUDY = {"create", "open", "ask", "tell", "close_batch", "abandon", "amend", "verify"}
 
 
 def owner_of(cls, method):
     """The class under whose name a method is tested: that of all policies is Policy's."""
     if issubclass(cls, CHANGING["Policy"]):
         return "Policy"
+    if cls.__name__ in ("Screen", "WebTest") and method in SAME_AS_STUDY:
+        return "Study"
     return "TableBandit" if cls.__name__ == "Environment" else cls.__name__
 
 

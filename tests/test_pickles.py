@@ -181,10 +181,15 @@ def test_results_can_be_copied(kind):
 
 
 def test_what_cannot_be_copied_says_the_way_out(tmp_path):
-    study = pb.Study.create(tmp_path / "a.db", pb.policies.UCB1(3))
-    for copied in COPIES.values():
-        with pytest.raises(TypeError, match=r"Study.*cannot be pickled.*Study.open\("):
-            copied(study)
+    policy = pb.policies.UCB1(3)
+    for study in (pb.Study.create(tmp_path / "a.db", policy),
+                  pb.lab.Screen.create(tmp_path / "b.db", policy,
+                                       plates=pb.lab.Plates(pb.lab.Layout(2, 3))),
+                  pb.webtests.WebTest.create(tmp_path / "c.db", policy)):
+        name = type(study).__name__
+        for copied in COPIES.values():
+            with pytest.raises(TypeError, match=rf"{name}.*cannot be pickled.*{name}.open\("):
+                copied(study)
     compiled = pb.factors.gaussian(np.arange(9.0), np.arange(3.0))
     with pytest.raises(TypeError, match="cannot be pickled; build them where they are used"):
         pickle.dumps(pb.RacingSampler(compiled, rng=1))
@@ -193,9 +198,9 @@ def test_what_cannot_be_copied_says_the_way_out(tmp_path):
 
 
 # results, which `results` makes, and what takes a file or a model
-OTHERS = {"Above", "AcceptResult", "AmendResult", "Amendment", "BanditSearchCV", "Batch",
+OTHERS = {"Above", "AcceptResult", "AmendResult", "Amended", "Amendment", "BanditSearchCV", "Batch",
           "BatchRecord", "Best", "BestOfResult", "Comparison", "ConfidenceBounds", "CountAmendment",
-          "CountPlan",
+          "CountPlan", "Imported", "PlateReadings", "Screen", "WebTest", "WebTestStatus",
           "DrawInfo", "Estimate", "Event", "ExactStep", "Factor", "FunctionEnvironment",
           "FunctionPolicy",
           "Laplace", "MetropolisStep", "Policy", "RaceResult",
@@ -203,6 +208,16 @@ OTHERS = {"Above", "AcceptResult", "AmendResult", "Amendment", "BanditSearchCV",
           "TellResult", "ThresholdResult", "VerifyResult"}
 
 
+@pytest.mark.parametrize("kind", COPIES)
+@pytest.mark.parametrize("one", [
+    pb.lab.Layout(2, 3), pb.lab.Plates(pb.lab.Layout(2, 3), controls=(0,), fill="apart"),
+    pb.lab.Dialect(",", "."), pb.lab.Controls(16, 1000.0, 50.0)],
+    ids=lambda one: type(one).__name__)
+def test_descriptions_of_plates_and_files_are_equal_to_their_copies(one, kind):
+    assert COPIES[kind](one) == one
+
+
 def test_no_class_is_forgotten():
     missing = {name for name, cls in CLASSES.items() if cls not in MADE} - OTHERS
+    missing -= {"Layout", "Plates", "Dialect", "Controls"}  # above
     assert not missing, f"neither copied here nor in OTHERS: {sorted(missing)}"

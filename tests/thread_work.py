@@ -21,7 +21,9 @@ from interrupted_calls import (
     WAGERS,
     bound,
 )
+from pybandit.lab import Layout, Plates, Screen
 from pybandit.studies import Study
+from pybandit.webtests import WebTest
 
 from betting.races import MAKERS, REWARDS, frozen, play, told_costs
 from policies.every_class import EVERY
@@ -150,17 +152,51 @@ def table(seconds):
 def study(seconds):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        errors, one = [], Study.create(":memory:",
-                                       pb.policies.RoundRobin(6, 1, batch_size=6, max_batches=1000))
-        threads = [threading.Thread(target=study_work, args=(one, part, errors))
-                   for part in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert not errors, errors
+        one = Study.create(":memory:",
+                           pb.policies.RoundRobin(6, 1, batch_size=6, max_batches=1000))
+        run_all([partial(study_work, one, part) for part in range(8)])
         one.verify()
         one.close()
+
+
+def screen(seconds):
+    """The work of a study, on a screen."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        policy = pb.policies.RoundRobin(6, 1, batch_size=6, max_batches=1000)
+        with Screen.create(":memory:", policy, plates=Plates(Layout(2, 3))) as one:
+            run_all([partial(study_work, one, part) for part in range(8)])
+            one.verify()
+
+
+def web_test(seconds):
+    """Counts of days that eight threads tell, each day by two of them."""
+    def work(one, part, errors):
+        try:
+            for day in range(20):
+                told = one.tell_counts({"old": (50, part % 4 + 1), "new": (50, day)},
+                                       key=f"{part % 4}, {day}")
+                assert told.n_new + told.n_known == 2
+                assert one.split(10).sum() == 10 and one.status().n_pulls >= 100
+        except Exception as error:
+            errors.append(error)
+
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        with WebTest.create(":memory:", pb.CountRace(2), arms=["old", "new"]) as one:
+            run_all([partial(work, one, part) for part in range(8)])
+            assert one.verify().n_batches == 80 and one.policy.n_pulls == 8000
+
+
+def run_all(works):
+    """Run functions of a list of errors in threads of their own; there must be none."""
+    errors = []
+    threads = [threading.Thread(target=work, args=(errors,)) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors, errors
 
 
 def blocks(seconds):
@@ -228,5 +264,6 @@ SOAKS = {
     "FunctionPolicy": policies(lambda: upper(4)), "Factor": right(bound),
     "GLR": right(lambda: GLR.margins(pulls=[9, 8, 7], means=[0.1, 0.2, 0.3])),
     "Betting": right(lambda: WAGERS.margins(SEEN)),
-    "Study": study, "BanditSearchCV": search, "Blocks": blocks,
+    "Study": study, "Screen": screen, "WebTest": web_test,
+    "BanditSearchCV": search, "Blocks": blocks,
 }

@@ -7,7 +7,7 @@ Examples
 >>> from pathlib import Path
 >>> from pybandit.cli import main
 >>> size = Path("drinks.csv").write_text("tea\\ncoffee\\n")
->>> main(["study", "new", "drinks.study", "--policy", "round-robin", "--arms", "drinks.csv",
+>>> main(["screen", "new", "drinks.study", "--policy", "round-robin", "--arms", "drinks.csv",
 ...       "--k", "1", "--batches", "1", "--batch-size", "4"])
 drinks.study: RoundRobin, 2 arms; next: the first plate
 0

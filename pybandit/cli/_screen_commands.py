@@ -85,7 +85,7 @@ def record(arguments):
     parts += [f"{done.n_known:,} already known"] * bool(done.n_known)
     parts += [f"{done.n_lost:,} lost"] * bool(done.n_lost)
     state = "" if done.complete else f"; {status.n_open:,} wells are still open"
-    say(arguments, done._asdict() | {"n_open": status.n_open, "done": status.done,
+    say(arguments, done.to_dict() | {"n_open": status.n_open, "done": status.done,
                                      "head": status.head},
         f"plate {', '.join(_few(done.plates))}: {', '.join(parts)}"
         f"{' (late)' if done.is_late and done.n_new else ''}{state}{_marked(done)}"
@@ -119,7 +119,7 @@ def amend(arguments):
     parts += [f"{done.n_amended:,} result{'s' * (done.n_amended != 1)} changed"] * bool(
         done.n_amended)
     parts += [f"{done.n_withdrawn:,} withdrawn"] * bool(done.n_withdrawn)
-    say(arguments, done._asdict() | {"head": head},
+    say(arguments, done.to_dict() | {"head": head},
         f"plate {', '.join(_few(done.plates))}: {'; '.join(parts)}")
     return 0
 

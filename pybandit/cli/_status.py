@@ -94,7 +94,7 @@ def control_lines(readings, plates):
 
 
 def _controls(label, found):
-    spread = "" if math.isnan(found.sd) else f" ± {found.sd:.3g}"
+    spread = "" if math.isnan(found.std) else f" ± {found.std:.3g}"
     return f"{_short(label)} {_number(found.mean)}{spread} ({found.n})"
 
 
@@ -104,8 +104,8 @@ def controls_as_json(readings):
         return None if isinstance(value, float) and math.isnan(value) else value
 
     return [{"plate": one.name, "batch": one.batch, "files": one.files,
-             "controls": {name: plain(value) for name, value in one.controls._asdict().items()},
-             "positives": {name: plain(value) for name, value in one.positives._asdict().items()},
+             "controls": {name: plain(value) for name, value in one.controls.to_dict().items()},
+             "positives": {name: plain(value) for name, value in one.positives.to_dict().items()},
              "z_prime": plain(one.z_prime),
              "markers": {cell: int(wells.size) for cell, wells in one.markers.items()}}
             for one in readings]
@@ -127,7 +127,7 @@ def _plates(plates):
         words.append(f"{len(plates.controls)} wells with {plates.label}")
     if plates.positives:
         words.append(f"{len(plates.positives)} with {plates.positive_label}")
-    words += [f"filled {plates.fill} (seed {plates.seed})"] * (plates.fill != "rows")
+    words += [f"filled {plates.fill} (seed {plates.fill_seed})"] * (plates.fill != "rows")
     words += ["edges free"] * plates.free_edges
     return ", ".join(words)
 

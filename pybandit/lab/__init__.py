@@ -1,6 +1,17 @@
 """Screens: studies on plates, from the instrument's file to the robot's list.
 
 `Screen` is all one needs; `Plates` says what a plate looks like and what is made of a reading.
+
+Examples
+--------
+>>> import pybandit as pb
+>>> from pybandit.lab import Layout, Plates, Screen
+>>> policy = pb.policies.BatchScreening(2000, 20, batch_size=368, max_batches=12)
+>>> plates = Plates(Layout.parse("384"), controls=tuple(range(16)), normalise=True)
+>>> with Screen.create("genes.db", policy, plates=plates) as screen:
+...     batch = screen.ask()
+...     print(len(batch.names), list(screen.plate_texts(batch)))
+368 ['0']
 """
 
 from pybandit.lab._amend import Amended

@@ -1,12 +1,13 @@
 """Readings that were recorded wrong: out of a file or of the command line into amendments."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from pybandit._shared.cells import LOST
 from pybandit._shared.errors import UnreadableFileError
+from pybandit._shared.records import Record
 from pybandit.lab._normalise import recorded_readings, rewards_of
 from pybandit.lab._read import Reading, read_plates
 from pybandit.lab.controls import readings_of, withdrawn_of
@@ -17,8 +18,9 @@ from pybandit.tables._sheet import PLAIN, number
 FAILED = (*LOST, "failed", "lost")
 
 
-class Amended(NamedTuple):
-    """What an amendment did to a study.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Amended(Record):
+    """What an amendment of readings did to a screen.
 
     Attributes
     ----------
@@ -30,6 +32,24 @@ class Amended(NamedTuple):
         Results of arms that are others now.
     n_withdrawn : int
         Of these, those that count as lost.
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> from pybandit.lab import Layout, Plates, Screen
+    >>> plates = Plates(Layout.parse("2x3"), controls=(0,), positives=(5,))
+    >>> policy = pb.policies.RoundRobin(4, 1, batch_size=4, max_batches=1)
+    >>> screen = Screen.create(":memory:", policy, ["tea", "milk", "rum", "gin"], plates=plates)
+    >>> _ = screen.ask()
+    >>> with open("plate0.csv", "w") as file:
+    ...     _ = file.write("plate,0\\n200,100,300\\n150,80,20\\n")
+    >>> _ = screen.record("plate0.csv")
+    >>> screen.amend_readings("a typo", plate="0", wells=["A2=110", "A3=failed"])
+    Amended(batch=0, plates=['0'], n_readings=2, n_amended=2, n_withdrawn=1)
     """
 
     batch: int
@@ -70,6 +90,7 @@ def amend_results(study, reason, *, path=None, plate=None, wells=(), batch=None,
         Where anything does not fit. Nothing is recorded then.
     """
     plates = Plates.of(study.settings)
+    dialect.checked()
 
     def arms_of(number):
         return study.batch(number).names
@@ -153,8 +174,9 @@ def _amend(study, reason, reading, gone, plates, where, path):
         names[part]: new[part * size:(part + 1) * size] for part in parts},
         "markers": markers_by_plate(reading, names, size)} if parts else None
     done = study.amend(reading.batch, rewards, positions=at, reason=reason, source=source)
-    return Amended(reading.batch, [names[part] for part in reading.parts], int(changed.sum()),
-                   done.n_amended, int(np.isnan(rewards).sum()))
+    return Amended(batch=reading.batch, plates=[names[part] for part in reading.parts],
+                   n_readings=int(changed.sum()), n_amended=done.n_amended,
+                   n_withdrawn=int(np.isnan(rewards).sum()))
 
 
 def _check_withdrawn(lacks, wells, reading, plates, names):

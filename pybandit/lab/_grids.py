@@ -7,6 +7,7 @@ or the line above it.
 """
 
 import re
+from dataclasses import replace
 from typing import NamedTuple
 
 from pybandit._shared.errors import UnreadableFileError
@@ -46,7 +47,7 @@ class Shape:
 
     def __init__(self, layout, dialect):
         self.layout, self.n = layout, layout.columns
-        self.dialect = dialect._replace(markers=MARKERS, limits=True)
+        self.dialect = replace(dialect, markers=MARKERS, limits=True)
 
     def begins(self, cells):
         """Return True for a line that names a plate, numbers columns or has the letter A."""

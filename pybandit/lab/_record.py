@@ -1,11 +1,12 @@
 """Results out of a file into a study: whole or not at all."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from pybandit._shared.errors import UnreadableFileError
+from pybandit._shared.records import Record
 from pybandit.lab._normalise import recorded_readings, rewards_of
 from pybandit.lab._read import read_plates
 from pybandit.lab.controls import readings_of, were_kept, withdrawn_of
@@ -14,8 +15,9 @@ from pybandit.tables._markers import is_marker, markers_by_plate
 from pybandit.tables._sheet import PLAIN
 
 
-class Imported(NamedTuple):
-    """What a file of results did to a study.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported(Record):
+    """What a file of readings did to a screen.
 
     Attributes
     ----------
@@ -36,6 +38,24 @@ class Imported(NamedTuple):
         Whether it is over now.
     has_arms : bool
         Whether the file says which arm is in a well, so that this was checked.
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> from pybandit.lab import Layout, Plates, Screen
+    >>> plates = Plates(Layout.parse("2x3"), controls=(0,), positives=(5,))
+    >>> policy = pb.policies.RoundRobin(4, 1, batch_size=4, max_batches=1)
+    >>> screen = Screen.create(":memory:", policy, ["tea", "milk", "rum", "gin"], plates=plates)
+    >>> _ = screen.ask()
+    >>> with open("plate0.csv", "w") as file:
+    ...     _ = file.write("plate,0\\n200,100,300\\n150,80,20\\n")
+    >>> done = screen.record("plate0.csv")
+    >>> done.plates, done.n_new, done.n_known, done.complete
+    (['0'], 4, 0, True)
     """
 
     batch: int
@@ -83,6 +103,7 @@ def import_results(study, path, *, batch=None, partial=False, lost=False, dialec
         Where it cannot be recorded.
     """
     plates = Plates.of(study.settings)
+    dialect.checked()
     reading = read_plates(path, plates, lambda number: study.batch(number).names, batch,
                           dialect, plate)
     record = study.batch(reading.batch)
@@ -114,9 +135,12 @@ def import_results(study, path, *, batch=None, partial=False, lost=False, dialec
         raise UnreadableFileError(f"{path}: {error}") from None
     names = plates.names(reading.batch, len(record.names))
     n_known = told.n_known + int(gone[wells].sum())
-    return Imported(reading.batch, [names[part] for part in reading.parts], told.n_new, n_known,
-                    int(gone_now.sum()), record.status != "open", told.complete,
-                    reading.has_arms, *_counted(reading), reading.measurement)
+    markers, limits = _counted(reading)
+    return Imported(batch=reading.batch, plates=[names[part] for part in reading.parts],
+                    n_new=told.n_new, n_known=n_known, n_lost=int(gone_now.sum()),
+                    is_late=record.status != "open", complete=told.complete,
+                    has_arms=reading.has_arms, markers=markers, limits=limits,
+                    measurement=reading.measurement)
 
 
 def _counted(reading):

@@ -22,7 +22,7 @@ def control_table(facts):
         cells = [escape(one.name), name_of(one.files[-1])]
         for _, kind in kinds:
             found = getattr(one, kind)
-            cells += [_number(found.mean), _number(found.sd), str(found.n)]
+            cells += [_number(found.mean), _number(found.std), str(found.n)]
         rows.append(("", [*cells, _number(one.z_prime)] if len(kinds) == 2 else cells))
     notes = ""
     if len(kinds) == 2:

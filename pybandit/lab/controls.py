@@ -9,35 +9,49 @@ three standard deviations touch (Zhang, Chung and Oldenburg, 1999).
 import math
 import operator
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from pybandit._shared.database_errors import as_recorded
+from pybandit._shared.records import Record
 from pybandit._shared.types import Floats, Ints
 from pybandit.lab.plates import Plates
 from pybandit.studies._codec import flat
 from pybandit.studies._looks import Looks
 
 
-class Controls(NamedTuple):
-    """Of the control wells of one kind on a plate.
+@dataclass(frozen=True, slots=True)
+class Controls(Record):
+    """Readings of the control wells of one kind on a plate.
 
     Attributes
     ----------
     n : int
         Wells with a reading.
-    mean, sd : float
-        NaN without readings, `sd` also for one.
+    mean, std : float
+        Mean and standard deviation; NaN without readings, `std` also for one.
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
+
+    Examples
+    --------
+    >>> from pybandit.lab import Controls
+    >>> Controls(n=16, mean=1000.0, std=50.0)
+    Controls(n=16, mean=1000.0, std=50.0)
     """
 
     n: int
     mean: float
-    sd: float
+    std: float
 
 
-class PlateReadings(NamedTuple):
-    """What is kept of one plate.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PlateReadings(Record):
+    """Readings that are kept of one plate.
 
     Attributes
     ----------
@@ -49,11 +63,30 @@ class PlateReadings(NamedTuple):
         Where they came from, in order.
     controls, positives : Controls
     z_prime : float
-        ``1 - 3 (sd + sd') / |mean - mean'|``; NaN where a kind of controls has fewer than two
+        ``1 - 3 (std + std') / |mean - mean'|``; NaN where a kind of controls has fewer than two
         readings.
     markers : dict of str to ndarray of int64
         Positions of the wells with each marker instead of a reading, such as "OVRFLW", and of
         those whose reading is a limit, such as ">4.000".
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> from pybandit.lab import Layout, Plates, Screen
+    >>> plates = Plates(Layout.parse("2x3"), controls=(0,), positives=(5,))
+    >>> policy = pb.policies.RoundRobin(4, 1, batch_size=4, max_batches=1)
+    >>> screen = Screen.create(":memory:", policy, ["tea", "milk", "rum", "gin"], plates=plates)
+    >>> _ = screen.ask()
+    >>> with open("plate0.csv", "w") as file:
+    ...     _ = file.write("plate,0\\n200,100,300\\n150,80,20\\n")
+    >>> _ = screen.record("plate0.csv")
+    >>> [plate] = screen.readings()
+    >>> plate.name, plate.controls.mean, plate.positives.mean, plate.values.tolist()[1]
+    ('0', 200.0, 20.0, 100.0)
     """
 
     name: str
@@ -176,20 +209,34 @@ def _plate_of(name, batch, values, files, marks, plates):
                            for wells in (plates.controls, plates.positives))
     cells = {cell: np.array([well for well in marks if marks[well] == cell], dtype=np.int64)
              for cell in sorted(set(marks.values()))}
-    return PlateReadings(name, batch, values, files, controls, positives,
-                         z_prime(controls, positives), cells)
+    return PlateReadings(name=name, batch=batch, values=values, files=files, controls=controls,
+                         positives=positives, z_prime=z_prime(controls, positives), markers=cells)
 
 
 @np.errstate(over="ignore", invalid="ignore")  # of readings near the largest number
 def _controls_of(values):
     values = values[~np.isnan(values)]
     mean = float(values.mean()) if values.size else math.nan
-    sd = float(values.std(ddof=1)) if values.size > 1 else math.nan
-    return Controls(values.size, mean, sd)
+    std = float(values.std(ddof=1)) if values.size > 1 else math.nan
+    return Controls(values.size, mean, std)
 
 
 def z_prime(controls: Controls, positives: Controls) -> float:
-    """Z' of two kinds of controls; NaN where one says nothing of its noise.
+    """Return Z' of two kinds of controls; NaN if one has fewer than two readings.
+
+    Parameters
+    ----------
+    controls, positives : Controls
+
+    Returns
+    -------
+    float
+        ``1 - 3 (std + std') / |mean - mean'|``, at most 1.
+
+    Raises
+    ------
+    AttributeError
+        If an argument is not `Controls`.
 
     Examples
     --------
@@ -200,5 +247,5 @@ def z_prime(controls: Controls, positives: Controls) -> float:
     apart = abs(controls.mean - positives.mean)
     if not apart > 0:
         return math.nan
-    return 1.0 - 3.0 * (controls.sd + positives.sd) / apart
+    return 1.0 - 3.0 * (controls.std + positives.std) / apart
 

@@ -26,6 +26,14 @@ MOST_WELLS = 1_000_000
 class Layout(NamedTuple):
     """The rows and columns of a plate.
 
+    Attributes
+    ----------
+    rows, columns : int
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
+
     Examples
     --------
     >>> from pybandit.lab.plates import Layout
@@ -131,7 +139,7 @@ class Plates:
     fill : {"rows", "shuffled", "apart"}
         The order in which arms fill the wells: as they come, drawn, or drawn so that wells
         with the same arm are far from each other.
-    seed : int
+    fill_seed : int
         Of the order that is drawn; of each batch another.
     free_edges : bool
         Whether the wells at the edge hold no arms.
@@ -139,7 +147,18 @@ class Plates:
     Raises
     ------
     ValueError
-        Where no well is left for arms, `normalise` has no controls, or a well has two.
+        If no well is left for arms, `normalise` has no controls, or a well has two.
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
+
+    Examples
+    --------
+    >>> from pybandit.lab import Layout, Plates
+    >>> plates = Plates(Layout.parse("2x3"), controls=(0,), normalise=True)
+    >>> plates.labels(0, ["tea", "milk"]), plates.n_free
+    (['control', 'tea', 'milk', '', '', ''], 5)
     """
 
     layout: Layout
@@ -151,7 +170,7 @@ class Plates:
     positives: tuple[int, ...] = ()
     positive_label: str = "positive"
     fill: str = "rows"
-    seed: int = 0
+    fill_seed: int = 0
     free_edges: bool = False
 
     def __post_init__(self):
@@ -203,7 +222,7 @@ class Plates:
             told |= {"positives": [wells[i] for i in self.positives],
                      "positive_label": self.positive_label}
         if self.fill != "rows":
-            told |= {"fill": self.fill, "seed": self.seed}
+            told |= {"fill": self.fill, "fill_seed": self.fill_seed}
         return {"plates": told | {"free_edges": True} if self.free_edges else told}
 
     @property
@@ -238,7 +257,7 @@ class Plates:
         if self.fill == "rows":
             return wells
         row, column = np.divmod(position, self.layout.columns)
-        return wells[filled(self.fill, self.seed, batch, names, plate, row, column)]
+        return wells[filled(self.fill, self.fill_seed, batch, names, plate, row, column)]
 
     def at(self, positions: Ints) -> tuple[Ints, Ints]:
         """Plate, from 0, and well of some places along the rows; two ndarrays of int64."""

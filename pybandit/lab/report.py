@@ -44,6 +44,10 @@ def write_report(study: Study | Screen, path: str | os.PathLike[str], *,
     title : str, optional
         By default the policy and the study's file.
 
+    Returns
+    -------
+    None
+
     Raises
     ------
     ValueError

@@ -66,8 +66,7 @@ class Screen(OnStudy):
     0,B3,tea,
     <BLANKLINE>
     >>> with open("plate0.csv", "w") as file:
-    ...     _ = file.write("plate,well,value\n0,A1,200\n0,A2,100\n0,A3,300\n0,B1,50\n"
-    ...                    "0,B2,80\n0,B3,120\n")
+    ...     _ = file.write("plate,0\\n200,100,300\\n50,80,120\\n")
     >>> screen.record("plate0.csv").n_new, screen.recommend().best_names
     (5, ['coffee'])
     """

@@ -32,12 +32,29 @@ STUDY = Kind("study", takes=("screen",))
 
 
 def kind_of(path: str | os.PathLike[str], without_log: bool = False) -> str:
-    """Return the kind of a file: "study", "screen" or "webtest".
+    """Return what a file is: "study", "screen" or "webtest".
+
+    Parameters
+    ----------
+    path : str or path-like
+    without_log : bool, default False
+        As in `Study.open`.
+
+    Returns
+    -------
+    str
 
     Raises
     ------
     FileNotFoundError, StudyDamagedError, StudyVersionError, StudyError
         As `Study.open`.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> pb.webtests.WebTest.create("buttons.db", pb.CountRace(2)).close()
+    >>> pb.studies.kind_of("buttons.db")
+    'webtest'
     """
     store = Store.open(os.fspath(path), without_log)
     try:

@@ -10,8 +10,8 @@ import math
 import re
 import shlex
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 from pybandit._shared.cells import DELIMITERS, LOST, unguarded
 from pybandit._shared.errors import UnreadableFileError
@@ -39,8 +39,9 @@ LONGEST_LINE, MOST_LINES, MOST_BYTES = 1_000_000, 1 << 20, 1 << 28
 WORKBOOKS = (".xlsx", ".xlsm")
 
 
-class Dialect(NamedTuple):
-    """How a file is written.
+@dataclass(frozen=True)
+class Dialect:
+    """How the numbers, columns and lost wells of a file are written.
 
     Attributes
     ----------
@@ -58,11 +59,21 @@ class Dialect(NamedTuple):
         Whether a limit such as >4.000 is read as 4.0.
     instrument : str or None
         Name of an instrument's format, or "auto"; None for tables and grids.
+
+    Notes
+    -----
+    **Threads.** Nothing changes it: threads may share it.
+
+    Examples
+    --------
+    >>> from pybandit.lab import Dialect
+    >>> Dialect(decimal=",", thousands=".").plain("1.043,25")
+    '1043.25'
     """
 
     decimal: str = "."
     thousands: str = ""
-    columns: dict[str, str] = {}
+    columns: dict[str, str] = field(default_factory=dict)
     sheet: str | None = None
     measurement: str | None = None
     markers: frozenset[str] = frozenset()
@@ -70,14 +81,15 @@ class Dialect(NamedTuple):
     instrument: str | None = None
 
     def checked(self):
-        """Itself; `ValueError` where two characters are the same, or none can be told apart."""
+        """Return itself; ValueError if a character is not known, or two are the same."""
         if self.decimal not in (".", ","):
-            raise ValueError(f"--decimal must be . or ,; got {self.decimal!r}")
+            raise ValueError(f"decimal (--decimal) must be . or ,; got {self.decimal!r}")
         if self.thousands not in ("", ",", ".", "'", "’", " ", "_"):
-            raise ValueError("--thousands must be one of , . ' _ or a blank; got "
+            raise ValueError("thousands (--thousands) must be one of , . ' _ or a blank; got "
                              f"{self.thousands!r}")
         if self.decimal == self.thousands:
-            raise ValueError(f"--decimal and --thousands must differ; got {self.decimal!r} twice")
+            raise ValueError("decimal and thousands (--decimal, --thousands) must differ; got "
+                             f"{self.decimal!r} twice")
         return self
 
     def column(self, name):

@@ -53,7 +53,7 @@ class CountPlan(Record):
 
     Examples
     --------
-    >>> from pybandit.studies import plan_counts
+    >>> from pybandit.webtests import plan_counts
     >>> plan = plan_counts([0.04, 0.05, 0.07], 5000, n_runs=50, rng=1)
     >>> plan.batches[:5], plan.winners[:5]
     (array([4, 3, 3, 4, 3]), array([2, 2, 2, 2, 2]))
@@ -206,7 +206,7 @@ def plan_counts(rates: ArrayLike, batch_size: int, *, delta: float = 0.05,
 
     Examples
     --------
-    >>> from pybandit.studies import plan_counts
+    >>> from pybandit.webtests import plan_counts
     >>> plan = plan_counts([0.04, 0.05, 0.07], 5000, n_runs=50, rng=1)
     >>> plan.quantile(0.5), round(plan.z_test, 1), plan.n_wrong
     (3.0, 1.6, 0)

@@ -22,6 +22,10 @@ def write_report(test: WebTest, path: str | os.PathLike[str], *, title: str | No
     title : str, optional
         By default the policy and the test's file.
 
+    Returns
+    -------
+    None
+
     Raises
     ------
     ValueError, StudyError, OSError

@@ -36,9 +36,9 @@ class SplitCheck(Record):
     Examples
     --------
     >>> import pybandit as pb
-    >>> study = pb.Study.create(":memory:", pb.CountRace(2), arms=["old", "new"])
-    >>> result = study.tell_counts({"old": (5100, 400), "new": (4900, 410)})
-    >>> check = study.status().split
+    >>> test = pb.webtests.WebTest.create(":memory:", pb.CountRace(2), arms=["old", "new"])
+    >>> result = test.tell_counts({"old": (5100, 400), "new": (4900, 410)})
+    >>> check = test.status().split
     >>> check.trials, check.shares, round(check.p_value, 3), check.mismatch
     (array([5100, 4900]), array([0.5, 0.5]), 0.929, False)
     """
@@ -107,10 +107,10 @@ class CountAmendment(Record):
     Examples
     --------
     >>> import pybandit as pb
-    >>> study = pb.Study.create(":memory:", pb.CountRace(2), arms=["old", "new"])
-    >>> result = study.tell_counts({"old": (2500, 100), "new": (2500, 150)}, key="Monday")
-    >>> result = study.amend_counts("Monday", {"new": (2380, 149)}, reason="a robot", who="Ann")
-    >>> [one] = study.count_amendments()
+    >>> test = pb.webtests.WebTest.create(":memory:", pb.CountRace(2), arms=["old", "new"])
+    >>> result = test.tell_counts({"old": (2500, 100), "new": (2500, 150)}, key="Monday")
+    >>> result = test.amend_counts("Monday", {"new": (2380, 149)}, reason="a robot", who="Ann")
+    >>> [one] = test.amendments()
     >>> one.name, one.trials_before, one.trials, one.reason, one.who
     ('new', 2500, 2380, 'a robot', 'Ann')
     """

@@ -11,7 +11,7 @@ PLATE = Layout(8, 12)
 
 
 def plates_of(fill, seed=0, **more):
-    return Plates(PLATE, controls_of("col:1,12", PLATE), fill=fill, seed=seed, **more)
+    return Plates(PLATE, controls_of("col:1,12", PLATE), fill=fill, fill_seed=seed, **more)
 
 
 @settings(max_examples=30, deadline=None)

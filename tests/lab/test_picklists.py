@@ -101,7 +101,8 @@ def test_round_trips(form, n, seed, data):
     names = [f'gene "{data.draw(st.integers(0, 60))}", x' for _ in range(n)]
     stock = {f'gene "{i}", x': [(f"S{i // 40}", PLATE.wells[i % 40]),
                                 (f"S{i // 40}", PLATE.wells[i % 40 + 50])] for i in range(61)}
-    plates = Plates(PLATE, (5, 17), fill=data.draw(st.sampled_from(["rows", "apart"])), seed=seed)
+    fill = data.draw(st.sampled_from(["rows", "apart"]))
+    plates = Plates(PLATE, (5, 17), fill=fill, fill_seed=seed)
     transfers, by_hand = transfers_of(plates, 4, names, stock)
     assert by_hand == {"control": 2 * plates.n_plates(n)}
     text = picklist(transfers, form, 25, PLATE)

@@ -193,9 +193,9 @@ def test_numbers_that_are_refused(tmp_path, dialect, cell, message):
 
 
 def test_dialects_that_cannot_be():
-    for dialect, message in ((Dialect(";"), "--decimal must be"),
+    for dialect, message in ((Dialect(";"), r"decimal \(--decimal\) must be"),
                              (Dialect(",", ","), "must differ"),
-                             (Dialect(".", "x"), "--thousands must be")):
+                             (Dialect(".", "x"), r"thousands \(--thousands\) must be")):
         with pytest.raises(ValueError, match=message):
             dialect.checked()
 
