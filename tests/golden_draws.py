@@ -22,7 +22,7 @@ if __name__ == "__main__":
 
 import pybandit as pb  # noqa: E402
 from interrupted_calls import BANDITS, CAPLET, EVIDENCE  # noqa: E402
-from pybandit.studies import plan_counts  # noqa: E402
+from pybandit.webtests import plan_counts  # noqa: E402
 
 from betting.races import MAKERS  # noqa: E402
 from policies.every_class import EVERY  # noqa: E402

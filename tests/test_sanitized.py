@@ -19,7 +19,7 @@ def functions_of(path):
 
 
 def test_the_longest_name_counts():
-    assert when("cli/test_study.py", "test_x") == "later"
+    assert when("cli/test_screen.py", "test_x") == "later"
     assert when("betting/test_cli.py", "test_x") == "soon"
     assert when("fuzz/test_fuzz.py", "test_a_few_inputs_of_c") == "later"
     assert when("fuzz/test_fuzz.py", "test_a_few_inputs_of_corpora") == "soon"

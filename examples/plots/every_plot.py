@@ -70,7 +70,7 @@ PLOTS = {
     "simulate, pulls": lambda ax: compared(1)["top two, beta 0.1"].plot(ax, of="pulls"),
     "combine_estimators, means": lambda ax: estimated(12).plot(ax),
     "combine_estimators, costs": lambda ax: estimated(12).plot(ax, of="costs"),
-    "plan_counts": lambda ax: pb.studies.plan_counts([0.04, 0.05], 5000, rng=1).plot(ax),
+    "plan_counts": lambda ax: pb.webtests.plan_counts([0.04, 0.05], 5000, rng=1).plot(ax),
 }
 
 

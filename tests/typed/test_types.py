@@ -55,8 +55,7 @@ def functions(value):
 
 @pytest.mark.parametrize("name", ["", ".bounds", ".environments", ".factors", ".kernels",
                                   ".mcmc", ".model_selection", ".tables", ".studies",
-                                  ".studies.plates", ".studies.controls",
-                                  ".studies.report", ".numba"])
+                                  ".lab", ".webtests", ".numba"])
 def test_everything_public_has_types(name):
     if name == ".numba":
         pytest.importorskip("numba")
@@ -92,8 +91,9 @@ def test_no_public_name_is_anything_and_no_other_name_is_there(tmp_path):
     """A script that looks at everything: `mypy --strict` as it comes, without our settings."""
     modules = ["", ".betting", ".bounds", ".environments", ".evaluation", ".factors", ".kernels",
                ".mcmc", ".model_selection", ".montecarlo", ".policies", ".racing", ".simulation",
-               ".stopping", ".studies", ".tables"]
-    lines = ["import pybandit, pybandit.evaluation, pybandit.model_selection, pybandit.studies"]
+               ".lab", ".stopping", ".studies", ".tables", ".webtests"]
+    lines = ["import pybandit, pybandit.evaluation, pybandit.lab, pybandit.model_selection",
+             "import pybandit.webtests"]
     classes = 0
     for name in modules:
         module = importlib.import_module(f"pybandit{name}")
