@@ -102,7 +102,7 @@ sanitized: inplace
 # follows no threads into a fork, and not what numba compiles; signals come late.
 TSAN := -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread
 IN_THREADS := _shared betting evaluation/test_executors.py mcmc model_selection montecarlo policies \
-	racing simulation studies tables test_threads.py
+	racing simulation studies tables webtests test_threads.py
 .PHONY: tsan
 tsan: inplace
 	$(BIN)/python tests/threads/native.py
@@ -136,6 +136,7 @@ interrupts: inplace
 	PYBANDIT_MOMENTS=$(MOMENTS) $(BIN)/pytest -m slow tests/test_interrupts.py \
 	    tests/policies/test_interrupts.py tests/betting/test_interrupts.py \
 	    tests/racing/test_signals.py tests/studies/test_interrupts.py \
+	    tests/lab/test_interrupts.py tests/webtests/test_counts.py \
 	    tests/model_selection/test_interrupts.py
 
 # Every fuzzer for so many seconds: of C with clang's libFuzzer, of Python with atheris, where they

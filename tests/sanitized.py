@@ -21,7 +21,8 @@ LISTS = {
         "typed": "reads types and runs nothing",
     },
     "later": {
-        **dict.fromkeys(["cli", "evaluation", "model_selection", "serving", "studies"],
+        **dict.fromkeys(["cli", "evaluation", "lab", "model_selection", "serving", "studies",
+                         "webtests"],
                         "a room without compiled code: what it calls is driven in other rooms"),
         "fuzz/test_fuzz.py::test_a_few_inputs_of_c": "programs with sanitizers of their own",
         "site": "pages, which show what rooms have tested",

@@ -12,6 +12,7 @@ import shlex
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
 from pybandit._shared.cells import DELIMITERS, LOST, unguarded
 from pybandit._shared.errors import UnreadableFileError
@@ -80,7 +81,7 @@ class Dialect:
     limits: bool = False
     instrument: str | None = None
 
-    def checked(self):
+    def checked(self) -> Self:
         """Return itself; ValueError if a character is not known, or two are the same."""
         if self.decimal not in (".", ","):
             raise ValueError(f"decimal (--decimal) must be . or ,; got {self.decimal!r}")
@@ -92,11 +93,11 @@ class Dialect:
                              f"{self.decimal!r} twice")
         return self
 
-    def column(self, name):
+    def column(self, name: str) -> str:
         """What a column is called, in small letters."""
         return self.columns.get(name, name).casefold()
 
-    def plain(self, cell):
+    def plain(self, cell: str) -> str:
         """A number as Python writes it; what is none stays none."""
         if self.thousands:
             blank = "[ \u00a0\u202f]" if self.thousands == " " else re.escape(self.thousands)
