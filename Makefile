@@ -5,17 +5,23 @@ PYTHONS ?= python3.11 python3.13
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow docs lint bench sanitize sanitize-slow sanitize-states soak soak-hour \
+.PHONY: demo test test-more test-slow docs lint bench sanitize sanitize-slow sanitize-states soak soak-hour \
 	interrupts fuzz tsan parallel portability wheel wheel-test clean
 
 demo: $(VENV)/.demo extensions
 	$(BIN)/pybandit demo
 
+# The first part of the tests, in at most five minutes on two processors; and the rest of them.
 test: lint
-	$(BIN)/pytest -m "not slow" -n auto --dist worksteal
+	$(BIN)/pytest --part first -m "not slow" -n auto --dist worksteal
 
+test-more: inplace
+	$(BIN)/pytest --part rest -m "not slow" -n auto --dist worksteal
+
+# All of it takes hours; ROOM="mcmc racing" selects folders or files below tests.
+ROOM ?=
 test-slow: inplace
-	PYBANDIT_EXAMPLES=all $(BIN)/pytest -m "slow or examples"
+	PYBANDIT_EXAMPLES=all $(BIN)/pytest -m "slow or examples" $(addprefix tests/,$(ROOM))
 
 # The site, into build/docs/html, without the network: a warning is an error. Then it is opened,
 # in Chromium where that is.

@@ -13,6 +13,8 @@ from operator import not_
 
 import pytest
 
+import parts
+
 import sanitized
 from compiler import ROOT, SANITIZE, compile_kernels, run
 
@@ -99,17 +101,45 @@ def installed(distributions, tmp_path_factory):
 def pytest_addoption(parser):
     parser.addoption("--sanitized", choices=["soon", "later"], metavar="WHEN",
                      help="those tests alone that tests/sanitized.py has run soon, or later")
+    parser.addoption("--part", choices=["first", "rest"],
+                     help="the tests of `make test`, or those that it leaves (tests/parts.py)")
+
+
+def pytest_ignore_collect(collection_path, config):
+    """The first part does not even read the files that it leaves."""
+    if config.getoption("--part") == "first" and parts.is_more(below_tests(collection_path)):
+        return True
+    return None
+
+
+def below_tests(path):
+    """The name of a file or a folder below tests/; a folder ends in a slash."""
+    name = os.path.relpath(path, ROOT / "tests")
+    return name + "/" if path.is_dir() else name
+
+
+def of_part(items, part):
+    """Whether each test is of the first part, or of the rest."""
+    for item in items:
+        is_more = parts.is_more(below_tests(item.path)) or item.get_closest_marker("more")
+        yield bool(is_more) == (part == "rest")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     lost_interrupts(items)
     leave_some(items)
-    wanted = config.getoption("--sanitized")
-    if wanted:
-        chosen = sanitized.those_of(items, wanted, ROOT / "tests")
-        config.hook.pytest_deselected(items=list(itertools.compress(items, map(not_, chosen))))
-        items[:] = itertools.compress(items, chosen)
+    if config.getoption("--sanitized"):
+        keep(config, items,
+             sanitized.those_of(items, config.getoption("--sanitized"), ROOT / "tests"))
+    if config.getoption("--part"):
+        keep(config, items, list(of_part(items, config.getoption("--part"))))
+
+
+def keep(config, items, chosen):
+    """Deselect all tests but the chosen ones."""
+    config.hook.pytest_deselected(items=list(itertools.compress(items, map(not_, chosen))))
+    items[:] = itertools.compress(items, chosen)
 
 
 def leave_some(items):

@@ -72,8 +72,8 @@ def test_everything_public_has_types(name):
 
 
 # what may be anything, since it is the user's
-ANYTHING = {"Calls.executor", "Factors.user_data", "Items.prior_scores", "Screen.policy", "Study.policy",
-            "WebTest.policy"}
+ANYTHING = {"Calls.executor", "Factors.user_data", "Items.prior_scores",
+            "Screen.policy", "Study.policy", "WebTest.policy"}
 # of races, whose attributes are set where they are made
 MADE = {"BettingRace": "n_arms n_items k delta value_range epsilon max_pulls bets costs "
                        "block_size population_size weights",
