@@ -1,8 +1,8 @@
-"""What `make test` runs first, and what it leaves to `make test-more`.
+"""Divide the tests between `make test` and `make test-more`.
 
 The first part must stay a command that people run: at most five minutes on two processors from a
-built tree. What is left is whole files, or tests marked `more`: programs that are killed, hostile
-files, browsers, other builds, and statistics that take long. `.ci/run` runs both parts.
+built tree. The second part has whole files, and tests marked `more`: programs that are killed,
+hostile files, browsers, other builds, and long statistics. `.ci/run` runs both parts.
 """
 
 # Folders and files below tests/.

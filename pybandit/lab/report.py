@@ -33,7 +33,7 @@ INTERVALS = (
 
 def write_report(study: Study | Screen, path: str | os.PathLike[str], *,
                  title: str | None = None) -> None:
-    """Write what is known of a screen, or of a plain study, as one HTML page.
+    """Write a screen, or a plain study, as one HTML page.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def write_report(study: Study | Screen, path: str | os.PathLike[str], *,
 
 
 def page_text(study: Study | Screen) -> str:
-    """What `write_report` writes."""
+    """Return the page that `write_report` writes."""
     return page.page(*titled_content(study)[:2])
 
 
@@ -107,7 +107,7 @@ def _log_of(study):
 
 @np.errstate(all="ignore")
 def _content(facts, title):
-    """What a page shows, between its head and its end."""
+    """Return the content of the page."""
     return page.content(
         title, page.summary(facts.status, tiles(facts)), _answer(facts), _over_time(facts),
         _plates(facts),

@@ -15,7 +15,8 @@ class Arms(NamedTuple):
     """Of each arm, by the results this study recorded; arrays of shape (n_arms,).
 
     `below` and `above` say how far the interval goes from the mean: Student's as far both ways,
-    NaN below two results; of counts Wilson's, NaN where they are no successes.
+    NaN below two results. For counts it is Wilson's, and NaN
+    unless they are successes.
     """
 
     n: np.ndarray
@@ -48,7 +49,7 @@ def standing_of(best, arms, own_n, own_means, gone=None):
     chosen = np.asarray(found)[(arms.n[found] > 0) | (own_n[found] > 0)]
     others = by_means(arms, gone)
     others = others[(arms.n[others] > 0) & ~np.isin(others, chosen)][:NEXT]
-    # arms of which the policy has not yet all results, those of an open batch, say nothing
+    # the policy does not have the results of an open batch yet: its means of these arms say nothing
     same = (own_n < arms.n) | np.isclose(own_means, arms.means, equal_nan=True)
     return Standing(chosen, len(found) - chosen.size, others,
                     np.flatnonzero((arms.n == 0) & (own_n == 0)),

@@ -50,7 +50,7 @@ def content(title, *parts):
 
 
 def summary(status, tiles):
-    """What is looked for, whether it goes on, and tiles of what was spent."""
+    """Return the goal, the state, and tiles of pulls and batches; HTML."""
     state = "done: nothing more is asked for" if status.done else "going on"
     if not status.done and status.open_batch is not None:
         state += f"; batch {status.open_batch} is out"
@@ -73,11 +73,11 @@ def record(facts, amended, column, entry_of):
     facts : object
         With status, events and version.
     amended : str
-        A table of what was corrected; HTML.
+        A table of corrections; HTML.
     column : str
         The column of what an event is about, such as batch.
     entry_of : callable
-        That of the body of an event.
+        Returns the entry of that column from the body of an event.
     """
     status = facts.status
     rows = [("", [str(event.number), event.kind, escape(str(entry_of(event.body))),

@@ -1,4 +1,4 @@
-"""All that is served: any file of a study, opened as what it is, and what is read of it."""
+"""Any file of a study, opened by the class of its kind, and everything that a request reads."""
 
 import tempfile
 
@@ -54,9 +54,9 @@ def method_of(found, name):
     if method is None:
         name = name.strip("_")
         if isinstance(found, WebTest):
-            raise ValueError(f"a web test is told counts, by tell_counts and amend_counts; got "
+            raise ValueError(f"a web test takes counts, by tell_counts and amend_counts; got "
                              f"{name}")
-        raise ValueError(f"a study is told results of batches, by tell and amend; got {name}")
+        raise ValueError(f"a study takes results of batches, by tell and amend; got {name}")
     return method
 
 

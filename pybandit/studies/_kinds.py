@@ -1,4 +1,4 @@
-"""What a study's file is for: a plain study, or what other rooms make of one."""
+"""Kinds of files: a plain study, a screen, a web test."""
 
 import os
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from pybandit.studies._recorder import type_of
 from pybandit.studies._rows import check_first, decoded
 from pybandit.studies._store import Store
 
-# Who opens a file of each kind; said in errors.
+# The function that opens a file of each kind, for errors.
 OPENED_BY = {"study": "pybandit.Study.open", "screen": "pybandit.lab.Screen.open",
              "webtest": "pybandit.webtests.WebTest.open"}
 

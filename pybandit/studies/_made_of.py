@@ -1,4 +1,4 @@
-"""What is made of a study: the methods that mean the same in all rooms."""
+"""Base class of screens and web tests: methods that they pass to their study."""
 
 from collections.abc import Iterator
 from typing import Any, Self
@@ -31,7 +31,7 @@ class OnStudy:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What `create` was given; a copy."""
+        """Settings given to `create`; a copy."""
         return self._study.settings
 
     @property

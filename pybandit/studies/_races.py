@@ -32,7 +32,7 @@ class RacePolicy:
 
     @property
     def wrapped(self):
-        """What the user passed."""
+        """The object that the user passed."""
         return self.race
 
     def ask(self):

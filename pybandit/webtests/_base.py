@@ -13,7 +13,7 @@ WEBTEST = Kind("webtest", counted_type_of)
 
 
 class Base(OnStudy):
-    """What all methods of `WebTest` use."""
+    """Base class of the methods of `WebTest`."""
 
     def __init__(self, study):
         self._study, self._keys = study, Keys()

@@ -1,4 +1,4 @@
-"""The policy of a web test's study: a policy or a race, and the counts that it was told."""
+"""The policy of a web test's study: a policy or a race, and its counts."""
 
 from functools import cache
 from typing import Any
@@ -17,7 +17,7 @@ PART = "webtest.counts"
 
 
 class CountedPolicy:
-    """A policy, or a race on counts, that is told batches of counts by events of a log.
+    """A policy, or a race on counts, that takes batches of counts from events of a log.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class CountedPolicy:
 
     @property
     def wrapped(self):
-        """What the user passed."""
+        """The object that the user passed."""
         return getattr(self.inner, "wrapped", self.inner)
 
     @property
@@ -80,7 +80,7 @@ class CountedPolicy:
 
     def ask(self):
         raise ValueError("a web test asks for no batches: split says how the next trials are "
-                         "shared out, tell_counts takes what came of them")
+                         "shared out, tell_counts records their counts")
 
     def apply(self, kind, body, past):
         """Do what an event says; `past` returns all events before it."""

@@ -11,7 +11,7 @@ from pybandit.webtests.webtest import WebTest
 
 
 def write_report(test: WebTest, path: str | os.PathLike[str], *, title: str | None = None) -> None:
-    """Write what is known of a web test as one HTML page.
+    """Write a web test as one HTML page.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def write_report(test: WebTest, path: str | os.PathLike[str], *, title: str | No
 
 
 def page_text(test: WebTest) -> str:
-    """What `write_report` writes."""
+    """Return the page that `write_report` writes."""
     return page.page(*titled_content(test)[:2])
 
 
@@ -68,7 +68,7 @@ def titled_content(test: WebTest) -> tuple[str, str, str]:
 
 @np.errstate(all="ignore")
 def _content(facts, title):
-    """What a page shows, between its head and its end."""
+    """Return the content of the page."""
     return page.content(
         title, page.summary(facts.status, counted_tiles(facts)), *counted_parts(facts),
         page.record(facts, "", "batch", lambda body: body.get("key", "")))

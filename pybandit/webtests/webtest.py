@@ -29,7 +29,7 @@ class WebTest(CountTells):
     Made by `WebTest.create` or `WebTest.open`. It is made of a `Study`: when a method that
     changes the test returns, the change is on the disk, and several processes and threads may
     use one test at once. It asks for no batches: `split` says how the next visits are shared
-    out, and `tell_counts` records what came of them.
+    out, and `tell_counts` records their counts.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class WebTest(CountTells):
         ----------
         path : str or path-like
             The file to make, or ``":memory:"``. A crash leaves none of it or all, and
-            perhaps a draft, ``<path>.*.new``, of no use to anybody.
+            perhaps a draft, ``<path>.*.new``, which may be deleted.
         policy : CountRace, Policy or race
             Fresh or used; the test has its own copy. `CountRace` finds the best page;
             ``ThompsonSampling(..., batch_size=b)`` sends more visits to pages that do well. Any
@@ -79,11 +79,11 @@ class WebTest(CountTells):
             sequential test compares the visits with them (`WebTestStatus.split`). By default
             equal for `CountRace`, and no test for other policies.
         who : str, optional
-            Who records; by default user@host.
+            Name in the log; by default user@host.
         settings : dict, optional
             As in `Study.create`.
         overwrite : bool, default False
-            Whether an existing file is replaced; nobody may be using it.
+            True to replace an existing file, which must not be in use.
 
         Raises
         ------
@@ -143,13 +143,13 @@ class WebTest(CountTells):
 
     @reading
     def status(self) -> WebTestStatus:
-        """Return what was told and is left, and the test of the split; a `WebTestStatus`."""
+        """Return trials, batches, and the test of the split; a `WebTestStatus`."""
         return WebTestStatus(**self._study._facts(),
                              split=self._policy.counts.split.check(self._names))
 
     @reading
     def split(self, n: int) -> Ints:
-        """How the next n trials are shared out: what the policy asks for, scaled to n.
+        """Share out the next n trials: the pulls that the policy asks for, scaled to n.
 
         Parameters
         ----------
@@ -178,12 +178,12 @@ class WebTest(CountTells):
 
     @writing
     def add_arm(self, name: str) -> int:
-        """One arm more from the next batch on: its number. What it is promised: `CountRace`.
+        """Add an arm from the next batch on; return its number. `CountRace` states the guarantee.
 
         Raises
         ------
         ValueError, TypeError
-            Where the name is not text or there already, or the policy is no `CountRace`.
+            If the name is not text, is taken, or the policy is not a `CountRace`.
         StudyError
             As `tell`.
 
@@ -206,13 +206,13 @@ class WebTest(CountTells):
 
     @writing
     def retire(self, arm: str, reason: str) -> None:
-        """Take an arm out, and record why; again is fine. What is promised then: `CountRace`.
+        """Take an arm out, and record why; again is fine. `CountRace` states the guarantee.
 
         Raises
         ------
         ValueError, TypeError
-            Where there is no such arm, it is the last one, the reason is no text, or the policy
-            is no `CountRace`.
+            If there is no such arm, it is the last one, the reason is not text, or the policy
+            is not a `CountRace`.
         StudyError
             As `tell`.
 
