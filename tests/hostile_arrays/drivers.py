@@ -170,7 +170,8 @@ DRIVERS = {
 # methods that `border_calls` calls in a function of its own, and those of other packages
 ELSEWHERE = {"BanditSearchCV.score", "Blocks.open", "ExactMinibatch.from_control", "Factor.bind",
              "Preconditioned.from_control", "RacingGibbs.sample", "RacingMetropolis.sample",
-             "RacingMetropolis.step", "SimulationResult.quantiles", "Study.create", "WebTest.create",
+             "RacingMetropolis.step", "SimulationResult.quantiles", "Study.create",
+             "WebTest.create",
              "TaylorControl.from_autodiff"}
 DRIVERS[pb.mcmc.GLMControl] = DRIVERS[pb.mcmc.TaylorControl]
 for bound_class in (pb.racing.StudentBound, pb.racing.NormalBound, pb.racing.EBSBound,
