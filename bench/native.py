@@ -40,12 +40,13 @@ def ratios(results):
     """
     rows = []
     for group, roles in results.items():
-        others = [role for role, timed in roles.items() if not timed.is_ours] or [*roles][:1]
+        others = [role for role, timed in roles.items() if not timed.is_ours]
+        is_all_ours, others = not others, others or [*roles][:1]
         ours = [role for role in roles if role not in others]
         rows += [dict(benchmark=group, ours=role, rival=other,
                       ours_seconds=roles[role].seconds, rival_seconds=roles[other].seconds,
                       ratio=roles[role].seconds / roles[other].seconds)
-                 for other in others for role in compared(other, ours)]
+                 for other in others for role in (ours if is_all_ours else compared(other, ours))]
     return rows
 
 
