@@ -5,8 +5,8 @@ PYTHONS ?= python3.11 python3.13
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-more test-slow docs lint bench sanitize sanitize-slow sanitize-states soak soak-hour \
-	interrupts fuzz tsan parallel portability wheel wheel-test clean
+.PHONY: demo test test-more test-slow docs lint bench bench-smoke sanitize sanitize-slow \
+	sanitize-states soak soak-hour interrupts fuzz tsan parallel portability wheel wheel-test clean
 
 demo: $(VENV)/.demo extensions
 	$(BIN)/pybandit demo
@@ -35,9 +35,16 @@ lint: inplace
 	find pybandit tests -name "*.p[yx][xd]" -print0 | \
 	    PATH="$(CURDIR)/$(BIN):$$PATH" xargs -0 -P 2 -n 30 cython-lint
 
-# Ratios are of processor time: other load on the machine moves them less.
+# Ratios are of processor time: other load on the machine moves them less. The table is in
+# build/bench.json too.
+BENCH = $(BIN)/pytest bench -m "" -o python_files="bench_*.py"
 bench: inplace $(VENV)/.bench
-	$(BIN)/pytest bench -m "" -o python_files="bench_*.py" --benchmark-timer=time.process_time
+	mkdir -p build
+	$(BENCH) --benchmark-timer=time.process_time --benchmark-quiet \
+	    --benchmark-json=build/bench.json
+# Only that every benchmark runs, once and at its smallest size.
+bench-smoke: inplace $(VENV)/.bench
+	$(BENCH) --benchmark-disable
 
 # The commands next to tables of figures in the pages, and the figures that moved. DATA is the
 # folder of the files that some of them name; WORDS select pages and commands.

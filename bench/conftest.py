@@ -1,4 +1,7 @@
-"""Every group of benchmarks ends as one line of ratios, measured in one run."""
+"""Every benchmark ends as ratios of ours to a rival or limit, measured in one run.
+
+With ``--benchmark-disable`` every benchmark runs once, at small sizes (`native.size`).
+"""
 
 import ctypes
 import subprocess
@@ -8,34 +11,56 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from native import RESULTS
+import native
+
+collect_ignore_glob = ["mcmc/bench_*.py"]  # scripts that print a table: bench_scripts.py
+
+
+def pytest_configure(config):
+    native.QUICK = config.getoption("benchmark_disable", False)
 
 
 @pytest.fixture
 def timed(benchmark):
-    """Time `function` as one `role` of a group; `per` calls of interest in each."""
+    """Time `function` as one `role` of a group; `per` calls of interest in each.
 
-    def run(group, role, function, per=1, setup=None, rounds=None):
+    `is_ours` is needed only if a role does not follow the rule of `native.record`.
+    """
+
+    def run(group, role, function, per=1, setup=None, rounds=None, is_ours=None):
         benchmark.group = group
         if setup is None and rounds is None:
             benchmark(function)
         else:
             benchmark.pedantic(function, setup=setup, rounds=rounds or 50, warmup_rounds=2)
-        RESULTS.setdefault(group, {})[role] = benchmark.stats.stats.median / per
+        if benchmark.enabled:
+            native.record(group, role, benchmark.stats.stats.median / per, is_ours)
 
     return run
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_terminal_summary(terminalreporter):
-    """Print each group: time of each role, and its ratio to the group's first."""
-    write = terminalreporter.write_line
-    terminalreporter.section("medians and ratios, one run")
-    for group, roles in RESULTS.items():
-        write(f"{group}")
-        baseline = next(iter(roles.values()))
-        for role, seconds in roles.items():
-            write(f"    {role:<46}{seconds * 1e6:>12.3f} us{seconds / baseline:>10.3f}"
-                  f"  (1/{baseline / seconds:.1f})")
+    """Print the table of ratios."""
+    rows = native.ratios(native.RESULTS)
+    if not rows:
+        return
+    write, group = terminalreporter.write_line, None
+    terminalreporter.section("ratios of medians, one run")
+    write(f"{'benchmark: ours':<52}{'us':>14}  {'rival or limit':<34}{'us':>14}{'ratio':>12}")
+    for row in rows:
+        if row["benchmark"] != group:
+            group = row["benchmark"]
+            write(group)
+        write(f"    {row['ours']:<48}{row['ours_seconds'] * 1e6:>14,.3f}  {row['rival']:<34}"
+              f"{row['rival_seconds'] * 1e6:>14,.3f}{row['ratio']:>12,.3f}")
+
+
+def pytest_benchmark_update_json(output_json):
+    """Add the table of ratios to the file of ``--benchmark-json``; drop the time of each round."""
+    output_json["ratios"] = native.ratios(native.RESULTS)
+    for one in output_json["benchmarks"]:
+        one["stats"].pop("data", None)
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,64 @@
-"""What benchmarks share: results by group and role, and addresses for ctypes."""
+"""Shared by benchmarks: results by group and role, small sizes, and addresses for ctypes."""
 
 import ctypes
+import re
+from typing import NamedTuple
 
 RESULTS = {}
+QUICK = False  # set before the benchmarks are imported
+TOOL = re.compile(r"(bare|limit|plain|loop in Python|NumPy|numba|Python|scikit-learn)\b")
+
+
+class Timed(NamedTuple):
+    """Seconds per call of a role, and whether the role is ours or a rival or limit."""
+
+    seconds: float
+    is_ours: bool
+
+
+def size(full, quick):
+    """Return `full`, or `quick` if every benchmark only runs once."""
+    return quick if QUICK else full
+
+
+def record(group, role, seconds, is_ours=None):
+    """Keep the time of a role.
+
+    By default the first role of a group is its limit, roles that begin with another tool are
+    rivals, and the others are ours.
+    """
+    roles = RESULTS.setdefault(group, {})
+    if is_ours is None:
+        is_ours = bool(roles) and not TOOL.match(role)
+    roles[role] = Timed(seconds, is_ours)
+
+
+def ratios(results):
+    """Return a dict for each pair of ours and a rival or limit of the same group.
+
+    In a group without a rival the first role is the limit.
+    """
+    rows = []
+    for group, roles in results.items():
+        others = [role for role, timed in roles.items() if not timed.is_ours]
+        is_all_ours, others = not others, others or [*roles][:1]
+        ours = [role for role in roles if role not in others]
+        rows += [dict(benchmark=group, ours=role, rival=other,
+                      ours_seconds=roles[role].seconds, rival_seconds=roles[other].seconds,
+                      ratio=roles[role].seconds / roles[other].seconds)
+                 for other in others for role in (ours if is_all_ours else compared(other, ours))]
+    return rows
+
+
+def compared(other, ours):
+    """Return the roles with the rule that a rival names, as in "NumPy GPUCB"; all if none has."""
+    rule = letters(TOOL.sub("", other, count=1).partition(",")[0])
+    return [role for role in ours if rule in letters(role)] or ours
+
+
+def letters(text):
+    """Return the letters and digits of a text, in lower case."""
+    return re.sub(r"[^a-z0-9]", "", text.lower())
 
 
 def pointer(array):

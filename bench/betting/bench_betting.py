@@ -12,9 +12,9 @@ import pytest
 import pybandit as pb
 from pybandit.betting._kernels import Bets, Books, LeaderRace
 
-from native import pointer
+from native import pointer, size
 
-N = 100_000
+N = size(100_000, 2_000)
 i64 = ctypes.c_int64
 BOUNDS = {
     "normal": pb.racing.NormalBound(delta=0.05),
@@ -95,7 +95,8 @@ def test_bets_that_win_nothing(timed, n_arms, role):
 
     The books of the race are in it, some 1 ns. The aim with ten arms is 10 ns.
     """
-    rewards = (np.random.default_rng(4).random((2_000_000 // n_arms, n_arms)) < 0.5) * 1.0
+    n_items = size(2_000_000, 20_000) // n_arms
+    rewards = (np.random.default_rng(4).random((n_items, n_arms)) < 0.5) * 1.0
     group = f"an arm and item of {n_arms} arms under ask and tell"
     if role == "bare sums":
         timed(group, role, lambda: rewards.sum(axis=0), per=rewards.size, rounds=10)

@@ -10,7 +10,7 @@ import pytest
 
 import pybandit as pb
 
-from native import RESULTS
+from native import RESULTS, record
 
 SIZES = {"80 models, 1,000 items": (1000, 80), "450 models, 756 items": (756, 450),
          "80 models, 10,000 items": (10_000, 80)}
@@ -24,7 +24,7 @@ def table(n_items, n_models):
 
 
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("role", ["bare gather", "aim", "budget", "guaranteed race"])
+@pytest.mark.parametrize("role", ["bare gather", "budget", "guaranteed race"])
 def test_a_tenth_of_the_cells(timed, size, role):
     """`budget` reads a tenth of the cells; the race reads what it needs."""
     scores = table(*SIZES[size])
@@ -33,9 +33,9 @@ def test_a_tenth_of_the_cells(timed, size, role):
         rows = np.random.default_rng(3).permutation(len(scores))[:len(scores) // 10]
         columns = np.arange(scores.shape[1])
         timed(group, role, lambda: scores[rows[:, None], columns].sum(axis=0), per=budget)
-        return
-    if role == "aim":
-        RESULTS[group]["twice the gather and 20 ns"] = 2 * RESULTS[group]["bare gather"] + 20e-9
+        if group in RESULTS:
+            gather = RESULTS[group][role].seconds
+            record(group, "twice the gather and 20 ns", 2 * gather + 20e-9, is_ours=False)
         return
     options = {"budget": budget} if role == "budget" else {}
 

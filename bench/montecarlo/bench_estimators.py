@@ -9,13 +9,14 @@ that of whole annealing runs, all else in them included.
 import ctypes
 import math
 
-import numba
 import numpy as np
 import pytest
 
 from pybandit.environments import CIRCaplet, LogisticEvidence
 
 from native import pointer
+
+numba = pytest.importorskip("numba")
 
 N_PATHS, N_STEPS, THETA, STRIKE = 10_000, 100, 0.5, 0.07
 ETA, KAPPA, SIGMA, R0 = 0.016, 0.2, 0.02, 0.08

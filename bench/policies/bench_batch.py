@@ -11,10 +11,11 @@ import pytest
 
 import pybandit as pb
 
-from native import pointer
+from native import pointer, size
 
-N_USERS, K, FOLLOWED, LOOKS = 522_062, 100, 60_000, 24
-N_GENES, WELLS, PLATES = 12_979, 384, 800
+K, LOOKS = 100, 24
+N_USERS, FOLLOWED = size((522_062, 60_000), (5_220, 600))
+N_GENES, WELLS, PLATES = 12_979, 384, size(800, 80)
 i64 = ctypes.c_int64
 
 

@@ -14,7 +14,10 @@ import pytest
 
 import pybandit as pb
 
-SIZES = [(64, 5000), (1000, 50_000)]
+from native import size
+
+SIZES = size([(64, 5000), (1000, 50_000)], [(64, 5000)])
+PULLS = size(500_000, 10_000)
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SHARED = runpy.run_path(str(EXAMPLES / "policies" / "budget_policies.py"))
 
@@ -68,7 +71,7 @@ ROLES = ["rewards alone", *SHARED["POLICIES"], "NumPy halving, one by one",
 @pytest.mark.parametrize("n_arms, budget", SIZES)
 @pytest.mark.parametrize("role", ROLES)
 def test_budget(timed, n_arms, budget, role):
-    environment, rng, n_runs = bandit(n_arms), np.random.default_rng(1), 500_000 // budget
+    environment, rng, n_runs = bandit(n_arms), np.random.default_rng(1), PULLS // budget
     if role == "rewards alone":
         in_turn = np.arange(budget) % n_arms
 

@@ -12,10 +12,12 @@ import pytest
 
 import pybandit as pb
 
+from native import size
+
 numba = pytest.importorskip("numba")
 
-SIZES = [10, 1000]
-HORIZON = 100_000
+SIZES = size([10, 1000], [10])
+HORIZON = size(100_000, 2_000)
 OURS = [name for name in ("UCB1", "UCBV", "KLUCB", "ThompsonSampling")
         if hasattr(pb.policies, name)]
 
@@ -92,12 +94,12 @@ def test_index(timed, n_arms, role):
             environment.pull(in_turn, rng)
     elif role.startswith("n"):
         is_kl = role.endswith("KL-UCB")
-        horizon, rounds = (5000, 1) if is_kl else (HORIZON, 3)
+        horizon, rounds = (size(5000, 500), 1) if is_kl else (HORIZON, 3)
 
         def run():
             numba_run(means, horizon, rng, is_kl)
     elif role == "NumPy UCB1":
-        horizon, rounds = 20_000, 1
+        horizon, rounds = size(20_000, 500), 1
 
         def run():
             numpy_ucb1(means, horizon, rng)

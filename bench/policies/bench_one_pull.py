@@ -10,7 +10,10 @@ import pytest
 
 import pybandit as pb
 
-SIZES = {20: 2000, 64: 6400, 1000: 20_000}
+from native import size
+
+SIZES = size({20: 2000, 64: 6400, 1000: 20_000}, {20: 2000})
+PULLS = size(400_000, 20_000)
 COMPLEXITY, RANGE, SIGMA = 400.0, 1.0, 0.5
 
 
@@ -251,7 +254,7 @@ def compiled():
 @pytest.mark.parametrize("role", ["numba", "simulate, a policy", "simulate, a factory"])
 def test_one_pull(timed, compiled, name, role, n_arms):
     means, budget = np.linspace(1.0, 0.0, n_arms), SIZES[n_arms]
-    n_runs = 400_000 // budget
+    n_runs = PULLS // budget
     if role == "numba":
         def run():
             compiled[name](np.random.default_rng(1), means, budget, n_runs)

@@ -9,16 +9,18 @@ import subprocess
 import sysconfig
 from pathlib import Path
 
-import numba
 import numpy as np
 import pytest
 
 import pybandit as pb
-import pybandit.numba
 
-from native import bits_of, pointer
+from native import bits_of, pointer, size
+
+numba = pytest.importorskip("numba")
+of_numba = pytest.importorskip("pybandit.numba")
 
 N, D, FIRST_LOOK = 100_000, 2, 50
+DRAWS, CALLS = size((10_000, 100_000), (100, 100))
 PRIOR = np.array([0.0, 1e3])
 Y = np.random.default_rng(1).normal(size=N) * 1e-9
 i64 = ctypes.c_int64
@@ -27,14 +29,14 @@ SIGNATURE = ctypes.CFUNCTYPE(
     ctypes.POINTER(ctypes.c_double), ctypes.c_void_p)
 
 
-@pybandit.numba.factor(error_model="numpy")
+@of_numba.factor(error_model="numpy")
 def trivial(factors, states, out, y):
     for f in range(factors.size):
         for s in range(states.size):
             out[f, s] = 0.0 if states[s] else y[factors[f]]
 
 
-@pybandit.numba.factor(error_model="numpy")
+@of_numba.factor(error_model="numpy")
 def logistic(factors, states, out, y):
     """Two logarithms of an exponential a factor."""
     for f in range(factors.size):
@@ -46,7 +48,7 @@ def logistic_of_arrays(factors, states):
     return -np.log1p(np.exp(-Y[factors, None] * (states - 0.5)))
 
 
-@numba.cfunc(pybandit.numba.factor_signature)
+@numba.cfunc(of_numba.factor_signature)
 def plain(factors, n_factors, states, n_states, out, user_data):
     y = numba.carray(user_data, (N,), np.float64)
     for f in range(n_factors):
@@ -60,7 +62,9 @@ def driver(tmp_path_factory):
     """bench/racing/callbacks.c and the kernels of a race, compiled as the package is."""
     library = tmp_path_factory.mktemp("callbacks") / "callbacks.so"
     compiler = (sysconfig.get_config_var("CC") or "cc").split()[0]
-    kernels = (Path(__file__).parents[2] / "csrc").rglob("*.c")
+    csrc = Path(__file__).parents[2] / "csrc"
+    kernels = [file for room in ("_shared", "betting", "racing")
+               for file in (csrc / room).rglob("*.c")]
     subprocess.run(
         [compiler, "-std=c11", "-O3", "-fno-math-errno", "-fno-trapping-math",
          "-ffp-contract=off", "-shared", "-fPIC", f"-I{pb.get_include()}", "-o", library,
@@ -95,14 +99,15 @@ def test_one_draw_from_python(timed, driver, kind):
         for _ in times:
             draw()
 
-    timed("sampler.draw(), two states", kind, draws, per=100)
+    timed("sampler.draw(), two states", kind, draws, per=100, is_ours=True)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_draws_at_once(timed, driver, kind):
     sampler = pb.RacingSampler(sources(driver)[kind], PRIOR,
                                looks=pb.racing.Looks(first=FIRST_LOOK, max_fraction=1.0), rng=1)
-    timed("sampler.draw(1000), two states", kind, lambda: sampler.draw(1000), per=1000)
+    timed("sampler.draw(1000), two states", kind, lambda: sampler.draw(1000), per=1000,
+          is_ours=True)
 
 
 def arguments_of(factors):
@@ -127,10 +132,10 @@ def test_a_draw_from_c(timed, driver, kind, first_look):
     function, data, matrix = arguments_of(sources(driver)[kind])
     rng = np.random.default_rng(1)
     arguments = (bits_of(rng), function, data, matrix, i64(N), i64(D), i64(first_look),
-                 pointer(PRIOR), i64(10_000))
+                 pointer(PRIOR), i64(DRAWS))
     driver.draw_many.restype = i64
-    assert driver.draw_many(*arguments) == 10_000
-    timed(group, kind, lambda: driver.draw_many(*arguments), per=10_000, rounds=20)
+    assert driver.draw_many(*arguments) == DRAWS
+    timed(group, kind, lambda: driver.draw_many(*arguments), per=DRAWS, rounds=20, is_ours=True)
 
 
 @pytest.mark.parametrize("kind", ["C by ctypes", "numba, cfunc", "numba, bound"])
@@ -145,6 +150,7 @@ def call_many(timed, driver, group, kind, function, data, indices):
     states, out = np.arange(D), np.zeros((max(1, indices.size), D))
     driver.call_many.restype = i64
     arguments = (function, data, pointer(indices), i64(indices.size), pointer(states), i64(D),
-                 pointer(out), i64(100_000))
+                 pointer(out), i64(CALLS))
     assert driver.call_many(*arguments) == 0
-    timed(group, kind, lambda: driver.call_many(*arguments), per=100_000, rounds=20)
+    timed(group, kind, lambda: driver.call_many(*arguments), per=CALLS, rounds=20,
+          is_ours=kind in KINDS)

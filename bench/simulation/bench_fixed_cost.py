@@ -11,7 +11,9 @@ import pytest
 
 import pybandit as pb
 
-N_ARMS, BUDGET, N_RUNS = 20, 2000, 5000
+from native import size
+
+N_ARMS, BUDGET, N_RUNS = 20, 2000, size(5000, 500)
 MEANS = np.linspace(0.0, 1.0, N_ARMS)[::-1].copy()
 POLICIES = {"SuccessiveRejects": lambda e: pb.policies.SuccessiveRejects(N_ARMS, budget=BUDGET),
             "SequentialHalving": lambda e: pb.policies.SequentialHalving(N_ARMS, budget=BUDGET)}

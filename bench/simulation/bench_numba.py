@@ -11,8 +11,10 @@ import pytest
 
 import pybandit as pb
 
-SIZES = {20: 2000, 64: 6400}
-PULLS = 400_000
+from native import size
+
+SIZES = size({20: 2000, 64: 6400}, {20: 2000})
+PULLS = size(400_000, 20_000)
 
 
 def compiled():
@@ -111,7 +113,8 @@ def test_one_pull(timed, made, role, n_arms):
         else:
             pb.simulate(policy, arms, n_runs, rng=1, max_pulls=horizon, n_threads=1, progress=False)
 
-    timed(f"UCB1, K = {n_arms}, n = {horizon:,}", role, run, per=n_runs * horizon, rounds=5)
+    timed(f"UCB1, K = {n_arms}, n = {horizon:,}", role, run, per=n_runs * horizon, rounds=5,
+          is_ours=role != "plain numba loop")
 
 
 def test_all_make_the_same_errors(made):
