@@ -187,6 +187,7 @@ wheel:
 
 clean:
 	rm -rf build dist *.egg-info .pytest_cache .ruff_cache .hypothesis .benchmarks $(VENV)
-	find pybandit \( -name "*.so" -o -name "*.c" -o -name "*.a" \) -delete
+	find pybandit \( -name "*.so" -o -name "*.c" -o -name "*.a" -o -name _csrc.pxd \) -delete
+	rm -f pybandit/__init__.pxd pybandit/embedding.p[yx][xd]
 	rm -rf docs/gallery docs/reference/api docs/reference/c
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -16,6 +16,9 @@ from setuptools.command.build_clib import build_clib
 from setuptools.command.build_ext import build_ext
 from setuptools.command.sdist import sdist
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "tools"))
+from declare import declare  # noqa: E402
+
 # Whose kernels the modules of a folder call: they are built again when those change.
 KERNELS = {
     "": ["_shared", "betting", "mcmc", "montecarlo", "policies", "racing", "simulation"],
@@ -156,6 +159,7 @@ def extension(source):
     )
 
 
+declare("pybandit")  # before the glob below: embedding.pyx is one of the files
 library = ("pybandit", {
     "sources": sorted(glob("csrc/**/*.c", recursive=True)),
     "obj_deps": {"": HEADERS},

@@ -88,7 +88,12 @@ def test_the_name_to_install(wheel):
 def test_the_sdist_holds_every_source_and_nothing_generated(sdist):
     assert {"LICENSE", "README.md", "CHANGELOG.md", "Makefile", "pyproject.toml"} <= sdist
     assert {kernel.relative_to(ROOT).as_posix() for kernel in KERNELS} <= sdist
-    assert {f"pybandit/{name}.pyx" for name in COMPILED} <= sdist
+    declared = {"pybandit/__init__.pxd", "pybandit/embedding.pxd", "pybandit/embedding.pyx"}
+    declared |= {f"pybandit/{header.relative_to(pb.get_include()).parts[1]}/_csrc.pxd"
+                 for header in HEADERS}
+    assert {f"pybandit/{name}.pyx" for name in COMPILED} <= sdist | declared
+    assert {"tools/declare.py", "tools/c_headers.py", "tools/unpublished.py"} <= sdist
+    assert len(declared) == 10 and not declared & sdist
     assert {f"tests/{name}" for name in files_of(ROOT / "tests", "*.py", "*.c", "*.pyx")} <= sdist
     assert {f"pybandit/{header.relative_to(PACKAGE).as_posix()}" for header in HEADERS} <= sdist
     assert not {name for name in sdist if name.startswith("pybandit/") and name.endswith(".c")}

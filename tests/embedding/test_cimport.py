@@ -17,61 +17,10 @@ from pybandit.racing.schedule import make_schedule
 
 from compiler import HEADERS, ROOT, run
 from sources import of_sources
+from unpublished import INTERNAL, KEPT
 
 INCLUDE = pathlib.Path(pb.get_include(), "pybandit")
 SOURCE = ROOT / "pybandit" / "embedding.pyx"
-
-# What `cimport pybandit` leaves out, and why. The static library has it all.
-ONE_CLASS = "the state of one class, which is reached as that class: "
-INTERNAL = {
-    "betting/pairs.h": "steps of pb_top_k and pb_betting, which own the pairs",
-    "mcmc/alias.h": ONE_CLASS + "ExactMinibatch",
-    "mcmc/glm.h": ONE_CLASS + "ExactMinibatch",
-    "mcmc/graph.h": ONE_CLASS + "RacingGibbs",
-    "mcmc/minibatch.h": ONE_CLASS + "ExactMinibatch",
-    "mcmc/moves.h": ONE_CLASS + "ExactMinibatch",
-    "mcmc/race_chain.h": ONE_CLASS + "RacingMetropolis",
-    "betting/rejects.h": ONE_CLASS + "BudgetRace",
-    "montecarlo/annealing.h": ONE_CLASS + "LogisticEvidence",
-    "montecarlo/cir.h": ONE_CLASS + "CIRCaplet",
-    "montecarlo/variance.h": ONE_CLASS + "EstimatorAllocator",
-    "montecarlo/stakes.h": ONE_CLASS + "EstimatorAllocator",
-    "policies/batch/batch_racing.h": ONE_CLASS + "BatchRacing",
-    "policies/batch/batch_sar.h": ONE_CLASS + "BatchSAR",
-    "policies/batch/normal_means.h": ONE_CLASS + "BatchScreening",
-    "policies/batch/screening.h": ONE_CLASS + "BatchScreening",
-    "policies/correlated/gaussian.h": ONE_CLASS + "BayesGap and its rivals",
-    "policies/correlated/gaussian_gap.h": ONE_CLASS + "BayesGap",
-    "policies/correlated/gaussian_lazy.h": ONE_CLASS + "GPUCB and BayesUCB",
-    "policies/correlated/gaussian_scores.h": ONE_CLASS + "BayesGap and its rivals",
-    "policies/stopping/glr.h": "the stopping rule of pybandit.stopping and its policies",
-    "policies/stopping/glr_gaussian.h": "the same for rewards of a known standard deviation",
-    "policies/stopping/glr_unknown.h": "the same for unknown variances",
-    "policies/stopping/wagers.h": "the stopping rule Betting and its policies",
-    "policies/confidence/proportions.h": ONE_CLASS + "TrackAndStop",
-    "policies/regret/kl_index.h": ONE_CLASS + "KLUCB",
-    "policies/regret/logit_beta.h": ONE_CLASS + "ThompsonSampling",
-    "policies/regret/thompson.h": ONE_CLASS + "ThompsonSampling",
-    "policies/regret/thompson_threshold.h": ONE_CLASS + "ThompsonSampling",
-    "simulation/score.h": "how simulate and compare judge answers",
-    "simulation/stream.h": "the streams of simulate, which are those of NumPy",
-    "racing/column.h": "steps of pb_accept and pb_populations, which own the columns",
-    "racing/expansion.h": ONE_CLASS + "TaylorControl",
-    "racing/moments.h": "steps of pb_race, which owns the moments",
-    "pb_control_linear_ahead": "what pb_control_read does before it reads",
-    "pb_subsample_rest": "the last look of pb_accept",
-    "pb_betting_add_predicted": "what BettingRace does with prior scores",
-    "pb_predictions": "what BettingRace predicts of prior scores",
-    "pb_items_left": "what the races by betting divide by",
-    "pb_items_weight": "what the races by betting add",
-    "pb_items_allow": "a check inside of the races by betting",
-    "pb_betting_missing": "by which BettingRace guesses what it will need",
-    "pb_betting_withdraw": "what BudgetRace does between looks",
-    "pb_top_k_withdraw": "what BudgetRace does between looks",
-    "PB_BETTING_RANKED": "the size of an array in pb_betting",
-    "PB_SUBSAMPLE_ROUNDS": "the size of an array in pb_subsample",
-}
-KEPT = {"pb_pairs", "pb_column"}  # structs of those headers that stand in public ones
 
 
 def declared(pattern, header):
