@@ -22,7 +22,7 @@ KINDS = ["index.html", "start/install.html", "start/which_function.html",
          "reference/api/pybandit.policies.BatchSAR.html", "reference/api/pybandit.best_of.html",
          "reference/api/pybandit.mcmc.ExactMinibatch.html", "reference/changelog.html",
          "gallery/index.html", "gallery/policies/microwell.html",
-         "gallery/studies/plate_screen.html", "genindex.html"]
+         "gallery/lab/plate_screen.html", "genindex.html"]
 WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 # the contrast of text and what is behind it, as WCAG 2 has it: the least of all that match
 CONTRAST = """(selector => {

@@ -22,7 +22,7 @@ QUESTIONS = {
     "may I peek at my A/B test?":
         (["tutorials/ab_test.md"], ["Why not just look?", "CountRace", "however often you look"]),
     "I have 12 plates of 384 wells and 2,000 genes":
-        (["tutorials/plates.md", "../examples/studies/plate_screen.md"],
+        (["tutorials/plates.md", "../examples/lab/plate_screen.md"],
          ["twelve plates of 384 wells", "--policy batch-screening"]),
     "which policy for those plates?":
         (["tutorials/plates.md", "batches.md"], ["BatchScreening", "2,000"]),

@@ -1,6 +1,6 @@
 """Wells that `study record --instrument` reads right, by format: a table of Markdown.
 
-    python bench/studies/instruments.py FOLDER [FORMAT ...]
+    python bench/lab/instruments.py FOLDER [FORMAT ...]
 
 FOLDER has a folder for each format, such as tests/parsers of allotropy's repository, in which
 files of instruments lie beside the JSON that is expected of them, under the same name. A well is

@@ -6,7 +6,7 @@ Every visitor draws one of the pages that are left; a day is told as counts. Thr
 - `BettingRace`, to whom the visits of a day are told in a random order;
 - `CountRace`, which bets on the counts.
 
-    python examples/studies/web_tests.py [--runs N] [--days N] [--out web_tests.png]
+    python examples/webtests/web_tests.py [--runs N] [--days N] [--out web_tests.png]
 """
 
 import argparse
