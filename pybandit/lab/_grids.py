@@ -7,19 +7,15 @@ or the line above it.
 """
 
 import re
-from dataclasses import replace
 from typing import NamedTuple
 
 from pybandit._shared.errors import UnreadableFileError
 from pybandit.lab._row_names import is_row, letters
-from pybandit.lab.plates import plate_number
-from pybandit.tables._markers import MARKERS
-from pybandit.tables._sheet import number, short
+from pybandit.lab._shape import NAME, Shape, cell_of, is_plate
+from pybandit.tables._sheet import short
 
 MOST_GRIDS, MOST_CELLS = 1000, 1 << 20  # of a file, of all of its grids
 LONGEST_TITLE = 50
-FAR = 4  # cells before the first value: a row's letter, a temperature
-NAME = re.compile(r"[A-Za-z]{1,2}")  # of a row
 FRACTION = re.compile(r"[+-]?\d*[.,]\d+(e[+-]?\d+)?", re.IGNORECASE)
 
 
@@ -40,67 +36,6 @@ class Grid(NamedTuple):
     title: str
     label: str
     rows: list
-
-
-class Shape:
-    """Tells which rows begin a grid of a layout."""
-
-    def __init__(self, layout, dialect):
-        self.layout, self.n = layout, layout.columns
-        self.dialect = replace(dialect, markers=MARKERS, limits=True)
-
-    def begins(self, cells):
-        """Return True for a line that names a plate, numbers columns or has the letter A."""
-        return is_plate(cells) or self.n > 1 and (
-            self.head_at(cells) is not None or self.is_row_a(cells) and self.has_values(cells[1:]))
-
-    def is_bare(self, cells):
-        """Return True for a row that has values, as many as the plate has columns, only."""
-        return self.n > 1 and not any(cells[self.n:]) and self.has_values(cells)
-
-    def head_at(self, cells):
-        """Return where the numbers of the columns begin in a row; None if they do not."""
-        for at in range(min(len(cells) - self.n, FAR) + 1):
-            if all(map(_is_column, cells[at:at + self.n], range(1, self.n + 1))):
-                is_longer = len(cells) > at + self.n and _is_column(cells[at + self.n], self.n + 1)
-                is_value = at and (is_row(cells[at - 1], 0) or _is_number(cells[at - 1]))
-                return None if is_longer or is_value else at
-        return None
-
-    def is_row_a(self, cells):
-        """Return True for a row that begins with the letter A and has cells enough."""
-        return len(cells) > self.n and is_row(cells[0], 0)
-
-    def has_values(self, cells):
-        """Return True if there are cells enough, at least one a number and none of them text."""
-        values = [self.value(cell) for cell in cells[:self.n]]
-        return (len(values) == self.n and None not in values
-                and any(value == value for value in values))
-
-    def is_all_values(self, cells):
-        """Return True for as many cells as the plate has columns, none of them text."""
-        return len(cells) == self.n and None not in map(self.value, cells)
-
-    def value(self, cell):
-        """Return the value of a cell, NaN if it is empty or a marker, None if it is text."""
-        try:
-            return number(cell, str, self.dialect)
-        except UnreadableFileError:
-            return None
-
-
-def _is_number(cell):
-    return bool(cell) and not cell.strip("+-0123456789.,")
-
-
-def _is_column(cell, column):
-    return cell.lstrip("0") == str(column) or cell == f"{column}.0"
-
-
-def is_plate(cells):
-    """Return True for a line ``plate,NAME``; of more cells if NAME is one that studies give."""
-    return _cell(cells, 0).casefold() == "plate" and any(cells[1:2]) and not (
-        any(cells[2:]) and plate_number(cells[1]) is None)
 
 
 class Finder:
@@ -201,7 +136,8 @@ class Finder:
             return
         title, self.title, self.must_begin = self.title or _corner(head, at), "", False
         column = max(at - 1, 0) if at is not None else 0
-        if self.row and is_row(_cell(self.row[1], column), 0) and (at or not self._is_unlettered()):
+        if self.row and is_row(cell_of(self.row[1], column), 0) and (
+                at or not self._is_unlettered()):
             reads = self._lettered(column, head is not None)
         else:
             reads = [("", self._unlettered(at, head))]
@@ -213,7 +149,7 @@ class Finder:
 
     def _is_row_at(self, at):
         """Return True if the next row may be one of a grid whose values begin at a cell."""
-        return self.row is not None and (bool(NAME.fullmatch(_cell(self.row[1], at - 1)))
+        return self.row is not None and (bool(NAME.fullmatch(cell_of(self.row[1], at - 1)))
                                          or self.shape.has_values(self.row[1][at:]))
 
     def _is_unlettered(self):
@@ -230,9 +166,9 @@ class Finder:
                     self.shape.head_at(self.row[1]) is not None):
                 self._refuse_short(row, self.last)
             line, cells = self.row
-            if not is_row(_cell(cells, column), row):
+            if not is_row(cell_of(cells, column), row):
                 raise UnreadableFileError(f"line {line}, column {column + 1}: row {letters(row)} "
-                                          f"is here; got {short(_cell(cells, column))}")
+                                          f"is here; got {short(cell_of(cells, column))}")
             for place in range(self.layout.n_wells):
                 label, values = self._row_of(column + 1, has_head)
                 reads.setdefault(place, []).append((label, values))
@@ -244,8 +180,8 @@ class Finder:
     def _is_more(self, column):
         """Return True if the next line is another measurement of the same row of the plate."""
         end = column + 1 + self.layout.columns
-        return (self.row is not None and not _cell(self.row[1], column)
-                and bool(_cell(self.row[1], end)))
+        return (self.row is not None and not cell_of(self.row[1], column)
+                and bool(cell_of(self.row[1], end)))
 
     def _row_of(self, start, has_head):
         """Take a row with values from a cell on; return its label and (line, values)."""
@@ -319,7 +255,7 @@ class Finder:
         line, cells = self.row
         if column and self.shape.head_at(cells) is not None:
             return
-        goes_on = (is_row(_cell(cells, column), self.layout.rows) and any(cells[column + 1:])
+        goes_on = (is_row(cell_of(cells, column), self.layout.rows) and any(cells[column + 1:])
                    if is_lettered else self.shape.has_values(cells[column:]))
         if goes_on:
             raise UnreadableFileError(f"line {line}, column 1: more rows than a {self.layout} "
@@ -328,11 +264,6 @@ class Finder:
     def _refuse_short(self, n, line):
         raise UnreadableFileError(f"line {line}, column 1: a grid of {n} rows, but a {self.layout} "
                                   f"plate has {self.layout.rows}")
-
-
-def _cell(cells, at):
-    """Return a cell, "" beyond the end of its row."""
-    return cells[at] if at < len(cells) else ""
 
 
 def _title(cells):

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from pybandit._shared.errors import UnreadableFileError
-from pybandit.lab._grids import Shape, read_grids
+from pybandit.lab._grids import read_grids
 from pybandit.lab._long import COLUMNS, read_long
+from pybandit.lab._shape import Shape
 from pybandit.lab.plates import plate_number
 from pybandit.tables._markers import MARKERS, is_counted, is_marker, limit_of
 from pybandit.tables._sheet import PLAIN, Dialect, number, opened, short
