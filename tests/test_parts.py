@@ -1,6 +1,7 @@
 """The files that `make test` leaves are there, and every test is in one part."""
 
 import parts
+
 from compiler import ROOT
 
 
