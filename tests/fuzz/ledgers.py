@@ -83,7 +83,7 @@ def plated(path):
 
 
 PLATES = Plates(Layout(4, 6), controls=(0, 6, 12), positives=(18, 23), normalise="percent",
-                fill="shuffled", seed=3)
+                fill="shuffled", fill_seed=3)
 KINDS = [plain, amended, counted, counted_one_by_one, plated]
 
 

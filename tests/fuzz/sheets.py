@@ -132,7 +132,7 @@ def picklists(content):
     bits = Choices(content)
     layout = bits.of([Layout(2, 3), Layout(8, 12)])
     controls = [(), (0, 5)][bits.below(2)]
-    plates = Plates(layout, controls, fill=bits.of(ORDERS), seed=bits.below(1000))
+    plates = Plates(layout, controls, fill=bits.of(ORDERS), fill_seed=bits.below(1000))
     names = [bits.of(NAMES[:12]) for _ in range(bits.below(20) + 1)]
     stock = {name: [(f"stock{bits.below(3)}", f"A{1 + i}")]
              for i, name in enumerate(dict.fromkeys(names)) if bits.below(50)}
