@@ -142,6 +142,9 @@ def pages(app):
     for page in GALLERY.glob("*/*.rst"):
         if page.stem != "index" and not is_shown(EXAMPLES / page.parent.name / f"{page.stem}.py"):
             page.unlink()
+    for page in GALLERY.glob("*/*.md"):
+        if not (EXAMPLES / page.relative_to(GALLERY)).exists():
+            page.unlink()
     for path in EXAMPLES.glob("*/*.md"):
         page = GALLERY / path.relative_to(EXAMPLES)
         page.parent.mkdir(parents=True, exist_ok=True)
