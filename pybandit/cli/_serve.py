@@ -4,12 +4,16 @@ import asyncio
 import json
 import sys
 
-from pybandit.serving._access import tokens_of
-from pybandit.serving._server import Server
+from pybandit._shared.optional import require
 
 
 def serve(arguments):
     """Serve until interrupted or terminated."""
+    for package in ("starlette", "uvicorn"):
+        require(package, "serve")
+    from pybandit.serving._access import tokens_of
+    from pybandit.serving._server import Server
+
     tokens, are_new = tokens_of(arguments.tokens)
     with Server(arguments.study, tokens, arguments.name, arguments.who, arguments.host,
                 arguments.port) as server:

@@ -1,6 +1,1 @@
-"""A study over HTTP: `pybandit study serve`."""
-
-from pybandit._shared.optional import require
-
-for _package in ("starlette", "uvicorn"):
-    require(_package, "serve")
+"""A study over HTTP: `pybandit study serve`; all but `_study` need the extra `serve`."""

@@ -265,6 +265,24 @@ sys.exit(cli.main(["study", "serve", "none.db"]))
     assert "needs the package uvicorn" in run.stderr and "pybandit-core[serve]" in run.stderr
 
 
+@pytest.mark.parametrize("action", [["status"], ["verify"], ["report", "-o", "page.html"],
+                                    ["export", "wells.csv"], ["close", "0"]])
+def test_other_actions_need_no_package_of_the_server(action, path, tmp_path):
+    with pb.lab.Screen.open(path) as screen:
+        screen.ask()
+    code = """
+import sys
+sys.modules["starlette"] = sys.modules["uvicorn"] = None
+from pybandit.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+    for command in ("study", "screen"):
+        run = subprocess.run([sys.executable, "-c", code, command, action[0], "--study", path,
+                              *action[1:]], cwd=tmp_path, capture_output=True, text=True,
+                             env=os.environ | {"PYTHONPATH": ":".join(sys.path)})
+        assert run.returncode == 0 and not run.stderr
+
+
 def test_how_it_begins(path, tmp_path):
     environment = {name: value for name, value in os.environ.items() if "TOKEN" not in name}
     environment["PYTHONPATH"] = ":".join(sys.path)
