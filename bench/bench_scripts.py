@@ -1,6 +1,6 @@
 """Scripts that print tables of their own: run at their smallest size, with ``--benchmark-disable``.
 
-`studies/instruments.py` is left out: it needs a folder of instruments' files.
+`lab/instruments.py` is left out: it needs a folder of instruments' files.
 """
 
 import importlib.util

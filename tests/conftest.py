@@ -119,7 +119,7 @@ def below_tests(path):
 
 
 def of_part(items, part):
-    """Whether each test is of the first part, or of the rest."""
+    """Yield, for each test, True if it belongs to the part: "first" or "rest"."""
     for item in items:
         is_more = parts.is_more(below_tests(item.path)) or item.get_closest_marker("more")
         yield bool(is_more) == (part == "rest")
@@ -143,7 +143,7 @@ def keep(config, items, chosen):
 
 
 def leave_some(items):
-    """Of the cases of a test marked `some(n)`, n run in `make test` and all others are slow."""
+    """Of the cases of a test marked `some(n)`, n run and all others are slow."""
     tests = collections.defaultdict(list)
     for item in items:
         mark = item.get_closest_marker("some")

@@ -1,4 +1,4 @@
-"""Of a dear test `make test` runs some examples, or seeds, and `make test-slow` all."""
+"""Tests that take long run on some examples, or seeds; `make test-slow` runs all."""
 
 import os
 

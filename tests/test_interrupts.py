@@ -54,7 +54,7 @@ READING = {"get_include", "group_weights", "kind_of", "read_scores", "to_arviz",
            *pb.numba.__all__, *cli.__all__}
 
 
-# What `Screen` and `WebTest` pass to their study.
+# Methods that `Screen` and `WebTest` pass to their study.
 SAME_AS_STUDY = {"create", "open", "ask", "tell", "close_batch", "abandon", "amend", "verify"}
 
 

@@ -1,4 +1,4 @@
-"""The files that `make test` leaves are there, and every test is in one part."""
+"""The files that `make test` leaves to `make test-more` exist."""
 
 import parts
 

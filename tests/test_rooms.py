@@ -1,4 +1,4 @@
-"""Who may use whom: the tables of CONTRIBUTING.md, read here and held against the tree.
+"""Imports between rooms: only those that the tables of CONTRIBUTING.md allow.
 
 Imports of Python and Cython, and includes of C, go only where the table lets them, and no two
 files wait for each other. Every kernel has its header, its C test and its twin.
@@ -62,7 +62,7 @@ def test_the_table_names_every_room_and_has_no_circle():
     assert not any("cli" in others for others in used.values())
 
 
-# What people run for weeks; the library does not know it.
+# Rooms of programs that run for weeks; the library must not import them.
 UPSTAIRS = {"studies", "report", "lab", "webtests", "serving", "cli"}
 
 

@@ -18,7 +18,7 @@ from pybandit.studies._made_of import OnStudy
 from pybandit.studies._races import as_policy
 from pybandit.studies.answers import Status
 from pybandit.studies.results import Amendment, AmendResult, Batch, BatchRecord, TellResult
-from pybandit.studies.study import Study, opened
+from pybandit.studies.study import Study
 from pybandit.tables._sheet import PLAIN, Dialect
 
 SCREEN = Kind("screen")
@@ -71,8 +71,7 @@ class Screen(OnStudy):
     (5, ['coffee'])
     """
 
-    def __init__(self, study: Study) -> None:
-        self._study = study
+    _kind = SCREEN
 
     @classmethod
     def create(cls, path: str | os.PathLike[str], policy: Any, arms: Sequence[str] | None = None, *,
@@ -130,38 +129,6 @@ class Screen(OnStudy):
         store = created(path, SCREEN, policy, arms, who=who,
                         settings=settings | plates.settings(), overwrite=overwrite)
         return cls(Study(store, SCREEN, type(policy), who))
-
-    @classmethod
-    def open(cls, path: str | os.PathLike[str], *, policy_type: type | None = None,
-             who: str | None = None, without_log: bool = False) -> Self:
-        """Open a screen that exists.
-
-        Parameters
-        ----------
-        path : str or path-like
-        policy_type : type, optional
-            The policy's class, if it is not one of pybandit's policies.
-        who : str, optional
-            As in `create`.
-        without_log : bool, default False
-            True to continue without the changes in ``<path>-wal`` if that file is lost.
-
-        Raises
-        ------
-        FileNotFoundError, ValueError, StudyDamagedError, StudyVersionError, StudyError
-            As `Study.open`; ValueError if the file is not that of a screen.
-
-        Examples
-        --------
-        >>> import pybandit as pb
-        >>> from pybandit.lab import Layout, Plates, Screen
-        >>> policy = pb.policies.RoundRobin(4, 1, batch_size=6, max_batches=1)
-        >>> Screen.create("teas.db", policy, plates=Plates(Layout.parse("2x3"))).close()
-        >>> with Screen.open("teas.db", who="Ann") as screen:
-        ...     print(screen.plates.layout)
-        2x3
-        """
-        return cls(opened(SCREEN, path, policy_type, who, without_log))
 
     @property
     def plates(self) -> Plates:

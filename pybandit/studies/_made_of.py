@@ -1,18 +1,53 @@
 """Base class of screens and web tests: methods that they pass to their study."""
 
+import os
 from collections.abc import Iterator
 from typing import Any, Self
 
 from pybandit.studies._journal import Event
+from pybandit.studies._kinds import Kind
 from pybandit.studies.answers import Recommendation
 from pybandit.studies.results import VerifyResult
-from pybandit.studies.study import Study
+from pybandit.studies.study import Study, opened
 
 
 class OnStudy:
     """A study with a purpose; `Screen` and `WebTest` derive from it."""
 
-    _study: Study
+    _kind: Kind
+
+    def __init__(self, study: Study) -> None:
+        self._study = study
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], *, policy_type: type | None = None,
+             who: str | None = None, without_log: bool = False) -> Self:
+        """Open a file that exists.
+
+        Parameters
+        ----------
+        path : str or path-like
+        policy_type : type, optional
+            The policy's class, if it is not one of pybandit's policies.
+        who : str, optional
+            As in `create`.
+        without_log : bool, default False
+            True to continue without the changes in ``<path>-wal`` if that file is lost.
+
+        Raises
+        ------
+        FileNotFoundError, ValueError, StudyDamagedError, StudyVersionError, StudyError
+            As `Study.open`; ValueError also if the file is of another kind.
+
+        Examples
+        --------
+        >>> import pybandit as pb
+        >>> pb.webtests.WebTest.create("buttons.db", pb.CountRace(2), arms=["old", "new"]).close()
+        >>> with pb.webtests.WebTest.open("buttons.db", who="Ann") as test:
+        ...     print(test.split(10))
+        [5 5]
+        """
+        return cls(opened(cls._kind, path, policy_type, who, without_log))
 
     @property
     def study(self) -> Study:

@@ -92,8 +92,8 @@ def as_policy(policy):
     """Return a race as a policy, and a policy as it is; TypeError for anything else."""
     refuse_class("policy", policy, "a Policy or a race")
     if hasattr(policy, "tell_counts") and not hasattr(policy, "tell"):
-        raise TypeError(f"policy must ask for batches; a {type(policy).__name__} is told counts: "
-                        "pybandit.webtests.WebTest.create takes it")
+        raise TypeError(f"policy must ask for batches; a {type(policy).__name__} takes counts: "
+                        "pass it to pybandit.webtests.WebTest.create")
     if isinstance(policy, Policy):
         return policy
     if not isinstance(policy, PairedRace):

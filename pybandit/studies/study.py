@@ -130,7 +130,8 @@ class Study(Changes, Looks, Shown):
             If there is no such file.
         ValueError
             If `policy_type` is needed or is another class, or the file is that of a web test; the
-            message says what opens it. That of a screen is opened as its log.
+            message names the function that opens it. The file of a screen opens: its log is that
+            of a study.
         StudyDamagedError
             If the file is not a study, is truncated or differs from its own log. If it lacks its
             newest changes because it was moved or copied without ``<path>-wal``. If there is a

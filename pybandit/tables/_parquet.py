@@ -140,8 +140,8 @@ class ParquetTable:
                      for block in (0, self.sizes.size - 1)]
         if not _mark.holds(mark, self._file.metadata.num_rows, checksums):
             raise UnreadableFileError(f"{self.path} was shuffled, and sorted, cut or added to "
-                                      "since, perhaps by scores: shuffle it again, or say "
-                                      "shuffled=True where chance alone chose the order of its "
+                                      "since, perhaps by scores: shuffle it again, or pass "
+                                      "shuffled=True if chance alone chose the order of its "
                                       "rows")
         return True
 

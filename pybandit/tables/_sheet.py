@@ -42,7 +42,7 @@ WORKBOOKS = (".xlsx", ".xlsm")
 
 @dataclass(frozen=True)
 class Dialect:
-    """How the numbers, columns and lost wells of a file are written.
+    """Notation of a file: numbers, columns, and markers of lost wells.
 
     Attributes
     ----------
@@ -256,13 +256,13 @@ def _or_nan(text):
 
 
 def is_workbook(path):
-    """Whether a file of this name is a workbook."""
+    """Return True if a file of this name is a workbook."""
     return Path(path).suffix.casefold() in WORKBOOKS
 
 
 @contextmanager
 def opened(path, headers=(), dialect=PLAIN, above=None):
-    """Rows of a file, (line, cells) each, from its header on.
+    """Yield an iterator of the rows of a file, (line, cells) each, from its header on.
 
     Cells that cannot be read, such as dates, are refused when they are used. The list `above`
     receives the text of the lines before the header.
@@ -270,7 +270,8 @@ def opened(path, headers=(), dialect=PLAIN, above=None):
     Raises
     ------
     UnreadableFileError
-        Where the file cannot be read; what is raised within has the file's name before it.
+        If the file cannot be read. Errors of this class that are raised within get the name of
+        the file.
     """
     try:
         if is_workbook(path):

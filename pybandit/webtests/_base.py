@@ -15,8 +15,11 @@ WEBTEST = Kind("webtest", counted_type_of)
 class Base(OnStudy):
     """Base class of the methods of `WebTest`."""
 
+    _kind = WEBTEST
+
     def __init__(self, study):
-        self._study, self._keys = study, Keys()
+        super().__init__(study)
+        self._keys = Keys()
         self._shares = study._read(lambda _: _shares_of(study))
 
     def _read(self, work):

@@ -1,4 +1,4 @@
-"""What a web test is told in counts: so many trials of an arm in a batch, and what came of them.
+"""Batches of counts: trials of each arm, and the sum of their rewards.
 
 A policy that has `tell_counts` is told as it is. For any other a batch of successes and
 failures is put into a random order and waits, arm by arm, until the policy asks for it.
@@ -15,7 +15,7 @@ from pybandit.webtests._split import Split
 
 
 class Counts:
-    """What a web test knows beside its policy.
+    """State of a web test beside its policy.
 
     Attributes
     ----------

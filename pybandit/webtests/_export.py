@@ -8,7 +8,7 @@ import numpy as np
 from pybandit._shared.cells import flush, guarded, moment, plain
 from pybandit.webtests._log import recorded
 
-# what a file of counts has, and when they were told
+# a file of counts, with the time and the author of each batch
 COLUMNS = "key", "arm", "trials", "sum", "told_at", "who"
 
 

@@ -1,4 +1,4 @@
-"""What a report tells of a web test: its batches, and the bets of its race."""
+"""Everything that the report of a web test shows: its batches, and the bets of its race."""
 
 import os
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""What a web test returns: frozen records."""
+"""Results of the methods of a web test: frozen records."""
 
 from dataclasses import dataclass
 

@@ -13,7 +13,7 @@ from pybandit.betting import CountRace
 from pybandit.studies._create import created
 from pybandit.studies._races import as_policy
 from pybandit.studies._recorder import reading, writing
-from pybandit.studies.study import Study, opened
+from pybandit.studies.study import Study
 from pybandit.webtests import _log as count_log
 from pybandit.webtests._base import WEBTEST, checked_shares
 from pybandit.webtests._counts import split_of
@@ -110,36 +110,6 @@ class WebTest(CountTells):
         store = created(path, WEBTEST, counted, arms, who=who, settings=settings,
                         overwrite=overwrite, **more)
         return cls(Study(store, WEBTEST, type(policy), who))
-
-    @classmethod
-    def open(cls, path: str | os.PathLike[str], *, policy_type: type | None = None,
-             who: str | None = None, without_log: bool = False) -> Self:
-        """Open a test that exists.
-
-        Parameters
-        ----------
-        path : str or path-like
-        policy_type : type, optional
-            The policy's class, if it is not one of pybandit's policies.
-        who : str, optional
-            As in `create`.
-        without_log : bool, default False
-            True to continue without the changes in ``<path>-wal`` if that file is lost.
-
-        Raises
-        ------
-        FileNotFoundError, ValueError, StudyDamagedError, StudyVersionError, StudyError
-            As `Study.open`; ValueError if the file is not that of a web test.
-
-        Examples
-        --------
-        >>> import pybandit as pb
-        >>> pb.webtests.WebTest.create("buttons.db", pb.CountRace(2), arms=["old", "new"]).close()
-        >>> with pb.webtests.WebTest.open("buttons.db", who="Ann") as test:
-        ...     print(test.split(10))
-        [5 5]
-        """
-        return cls(opened(WEBTEST, path, policy_type, who, without_log))
 
     @reading
     def status(self) -> WebTestStatus:

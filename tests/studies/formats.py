@@ -1,4 +1,4 @@
-"""Files of format 1, of each kind, as they were first written: they must open for ever.
+"""Files of format 1, of each kind, as they were first written: every later version must open them.
 
     python tests/studies/formats.py    # writes those that are missing; a new format has new ones
 """

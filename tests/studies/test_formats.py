@@ -34,7 +34,7 @@ def test_a_file_of_format_1_is_what_is_written_today(kind, written, tmp_path):
         assert then.names == today.names and then.settings == today.settings
         bodies = [[frozen(event.body) for event in one.log() if event.kind != "create"]
                   for one in (then, today)]
-        # of counts the seed of an order that nobody draws differs
+        # each batch of counts records a new seed
         assert len(bodies[0]) == len(bodies[1]) and (kind == "webtest" or bodies[0] == bodies[1])
         assert [event.who for event in then.log()] == ["Ann"] * then.status().n_events
 

@@ -332,7 +332,7 @@ def test_a_batch_is_reported_by_itself_or_by_its_id():
 
 
 def test_allocators_are_policies_of_studies(tmp_path):
-    """Found again without being named; of costs that are told afterwards nothing is recorded."""
+    """Opened without `policy_type`; an allocator whose costs are told is refused."""
     path, rng = tmp_path / "study.db", np.random.default_rng(1)
     allocator = pb.montecarlo.EstimatorAllocator(2, budget=60, batch_size=10, rng=1)
     Study.create(path, allocator, arms=["plain", "antithetic"]).close()
