@@ -10,59 +10,59 @@ extern "C" {
 #endif
 
 /*
- * BatchRacing (Jun et al. 2016, Algorithm 2): the k best of n arms with probability
- * at least 1 - delta. After a batch it accepts the arms whose lower bound is above
- * the upper bounds of all but k, and rejects those whose upper bound is below the
- * lower bounds of k.
+ * BatchRacing (Jun et al. 2016, Algorithm 2): finds the k best of n arms with probability
+ * at least 1 - delta. After each batch it accepts the arms whose lower bound is above the
+ * upper bounds of all but k arms, and rejects those whose upper bound is below the lower
+ * bounds of k arms.
  */
 typedef struct {
     /* the rules */
     int64_t n, k, size, repeats;
     double omega;            /* sqrt(delta / (6 n)) */
-    double scale;            /* 2 sigma: bounds are for rewards in [0, 1] */
+    double scale;            /* 2 sigma; bounds are computed for rewards in [0, 1] and scaled */
 
-    /* workspace, the caller's */
-    pb_round_robin ring;     /* arms: n */
-    double *lower, *upper;   /* n each, by arm */
+    /* workspace, owned by the caller */
+    pb_round_robin ring;     /* its `arms` has n entries */
+    double *lower, *upper;   /* n each, indexed by arm */
     double *scratch;         /* n */
     unsigned char *alive;    /* n */
     unsigned char *accepted; /* n */
-    const unsigned char *aside; /* n flags of silent arms, set after begin; NULL: there are none */
+    const unsigned char *aside; /* n flags of silent arms, set after begin; NULL if none is */
 
     /* progress */
-    int64_t n_open;          /* places to fill */
+    int64_t n_open;          /* arms still to accept */
     int64_t n_batches;
-    int64_t n_aside;         /* undecided arms that are not on the ring, as they are silent */
-    int64_t n_fallen;        /* arms of the ring whose flag in `aside` the caller has set */
+    int64_t n_aside;         /* undecided arms removed from the ring because they are silent */
+    int64_t n_fallen;        /* arms still on the ring whose flag in `aside` the caller has set */
     double reject_below;     /* the n_open-th largest lower bound */
     double accept_above;     /* the (n_open + 1)-th largest upper bound, silent arms included */
-    int moved;               /* they moved since all arms were compared with them */
+    int moved;               /* 1 if these changed since all arms were compared with them */
     int done;
 } pb_batch_racing;
 
-/* sqrt(4 log(log2(2 pulls) / omega) / pulls), the deviation of a mean of rewards in [0, 1]. */
+/* Returns sqrt(4 log(log2(2 pulls) / omega) / pulls), the bound width for rewards in [0, 1]. */
 double pb_batch_racing_deviation(int64_t pulls, double omega);
 
-/* Begins; done at once where k is 0 or n. */
+/* Starts a race; it is done immediately if k is 0 or n. */
 void pb_batch_racing_begin(pb_batch_racing *race);
 
-/* What is pulled next; not once done. */
+/* Returns the next batch. Requires that the race is not done. */
 pb_batch pb_batch_racing_next(const pb_batch_racing *race);
 
-/* The batch was pulled; `pulls` and `sums` have one an arm, what was lost left out. */
+/* Takes the results of the batch. `pulls` and `sums` are totals per arm without lost pulls. */
 void pb_batch_racing_advance(pb_batch_racing *race, const int64_t *pulls, const double *sums);
 
-/* The n_fallen arms whose flag was set leave the ring, undecided. */
+/* Removes the n_fallen arms whose flag was set from the ring, undecided. */
 void pb_batch_racing_drop_silent(pb_batch_racing *race);
 
-/* A silent arm answered, and its flag is 0 again: it is on the ring from the next batch on. */
+/* Puts a silent arm that answered back on the ring; the caller has cleared its flag. */
 void pb_batch_racing_take_back(pb_batch_racing *race, int64_t arm, const int64_t *pulls,
                                const double *sums);
 
-/* Returns 1 if the arms that answer have a place each, and only silent arms are undecided. */
+/* Returns 1 if only silent arms are undecided and every other arm on the ring has a place. */
 int pb_batch_racing_waits(const pb_batch_racing *race);
 
-/* Accepts the arms on the ring, and gives the silent ones up. */
+/* Ends the race: accepts the arms on the ring and gives up the silent ones. */
 void pb_batch_racing_end(pb_batch_racing *race);
 
 #ifdef __cplusplus

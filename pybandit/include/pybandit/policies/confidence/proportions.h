@@ -10,13 +10,13 @@ extern "C" {
 #endif
 
 /*
- * The shares of pulls that tell the best arm from the others soonest: the w, at least 0 and of
- * sum 1, of the largest least Z(best, b) with N = w (Garivier and Kaufmann 2016, theorem 5).
- * Where several means are the largest, equal shares of these; where a share cannot be told
- * from 0, it is 0. epsilon counts nothing.
+ * Computes the optimal shares of pulls (Garivier and Kaufmann 2016, theorem 5): the w >= 0 of
+ * sum 1 that maximise the least Z(best, b) over arms b, with N = w. epsilon is ignored. If
+ * several means are the largest, these arms get equal shares and the others 0. A share that
+ * cannot be distinguished from 0 is 0.
  *
- * Returns 1 / T, the largest least Z; 0 where two means tie, or n_arms is 1.
- * O(n_arms) a step of Newton's, some ten of them. n_arms >= 1; no two arrays overlap.
+ * Returns 1 / T, the maximised least Z; 0 if two means tie or n_arms is 1.
+ * About ten Newton steps, O(n_arms) each. n_arms >= 1; arrays must not overlap.
  */
 double pb_proportions(const pb_glr *glr, const double *means, int64_t n_arms, double *shares);
 

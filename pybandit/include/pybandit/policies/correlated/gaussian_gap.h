@@ -10,18 +10,18 @@ extern "C" {
 /* One round of BayesGap (Hoffman, Shahriari and de Freitas 2014, Algorithm 1). */
 typedef struct {
     int64_t best, rival;  /* J and j */
-    int64_t chosen;       /* the one of larger variance */
+    int64_t chosen;       /* the one of the two with the larger variance */
     double beta;
     double bound;         /* B of J */
 } pb_gaussian_gap;
 
-/* Doubles of memory. */
+/* Returns the number of doubles that `memory` must hold. */
 int64_t pb_gaussian_gap_size(int64_t n_arms);
 
 /*
- * Of the posterior's means, and of standard deviations that are `scale` times what is given,
- * one an arm, n >= 2 of them. beta = sqrt(numerator / (4 H)), numerator >= 0,
- * epsilon >= 0. Ties to the lowest index. O(n): two passes, a division an arm.
+ * Runs one round on the posterior of n >= 2 arms: means, and standard deviations that are
+ * `scale` times `deviations`. beta = sqrt(numerator / (4 H)), numerator >= 0, epsilon >= 0. Ties
+ * go to the lowest index. O(n): two passes with one division per arm.
  */
 pb_gaussian_gap pb_gaussian_gap_round(const double *means, const double *deviations, int64_t n,
                                       double numerator, double epsilon, double scale,

@@ -10,54 +10,54 @@ extern "C" {
 #endif
 
 /*
- * The posterior in weight form for those who look for the largest mean + factor std: arms
- * that cannot have it are not touched, and an arm's mean and variance are as of the reward
- * after which it was last looked at.
+ * The posterior in weight form, for policies that only need the arm of the largest
+ * mean + factor std. Arms that cannot be the largest are not updated; an arm's mean and variance
+ * date from its last refresh.
  *
- * What an arm has after n rewards does not depend on when it was looked at: it is computed
- * from the weights and their spread as they were after the last multiple of n_features
- * rewards, and brought along by each reward since.
+ * The values of an arm after n rewards do not depend on when it is refreshed: they are computed
+ * from weights and spread as of the last multiple of n_features rewards, then updated with each
+ * reward since.
  *
- * The caller sets `gaussian`, its fields as in gaussian.h, `norms`, the squared lengths of the
- * features, `prior_variance`, and points `memory` and `made`; the rest is the kernel's.
+ * The caller sets `gaussian` (see gaussian.h), `norms` (squared lengths of the features) and
+ * `prior_variance`, and allocates `memory` and `made`. These functions set the other fields.
  */
 typedef struct {
     pb_gaussian *gaussian;
     const double *norms;
     double prior_variance;  /* of a weight */
-    double *memory;  /* pb_gaussian_lazy_size of them */
-    int64_t *made;   /* n_arms: the rewards that an arm's mean and variance know */
-    int64_t n_told;
-    double drift;    /* how far means have moved, in deviations */
-    double longest, heaviest;  /* of features, and of weights so far */
-    double blur;     /* of a variance, in units of the prior's: what rounding may hide */
-    double *base, *steps;       /* weights and spread to begin with, and rewards since */
-    double *ceilings, *slopes;  /* ceiling + (factor + drift) slope is not below the score */
-    double *tops, *leans, *levels;  /* of blocks of arms */
+    double *memory;  /* pb_gaussian_lazy_size doubles */
+    int64_t *made;   /* n_arms: the number of rewards included in an arm's mean and variance */
+    int64_t n_told;  /* rewards so far */
+    double drift;    /* upper bound on the shift of any mean, in standard deviations of the arm */
+    double longest, heaviest;  /* largest length of features, and of the weight vector so far */
+    double blur;     /* bound of the rounding error of a variance, in units of the prior's */
+    double *base, *steps;       /* weights and spread at the last multiple; rewards since */
+    double *ceilings, *slopes;  /* ceiling + (factor + drift) slope is an upper bound of a score */
+    double *tops, *leans, *levels;  /* the same for blocks of arms */
     double *bounds, *row;           /* scratch */
 } pb_gaussian_lazy;
 
-/* Doubles of memory: about 2 n_arms + 2 n_features^2. */
+/* Returns the number of doubles in `memory`: about 2 n_arms + 2 n_features^2. */
 int64_t pb_gaussian_lazy_size(int64_t n_arms, int64_t n_features);
 
 /*
- * Begins after n_told >= 0 rewards with the arms as they are in `gaussian`; where n_told is a
- * multiple of n_features their means and variances are computed. O(K d^2).
+ * Starts after n_told >= 0 rewards with the arms as they are in `gaussian`. If n_told is a
+ * multiple of n_features, means and variances are computed from weights and spread. O(K d^2).
  */
 void pb_gaussian_lazy_begin(pb_gaussian_lazy *lazy, int64_t n_told);
 
-/* A finite reward of an arm, noise_variance > 0. O(d^2). */
+/* Updates with a finite reward of an arm; noise_variance > 0. O(d^2). */
 void pb_gaussian_lazy_update(pb_gaussian_lazy *lazy, int64_t arm, double reward,
                              double noise_variance);
 
-/* Makes mean and variance of an arm, or of all, those after the last reward. */
+/* Bring mean and variance of an arm, or of all arms, up to date with the last reward. */
 void pb_gaussian_lazy_refresh(pb_gaussian_lazy *lazy, int64_t arm);
 void pb_gaussian_lazy_refresh_all(pb_gaussian_lazy *lazy);
 
 /*
- * The arm of the largest means[k] + factor sqrt(variances[k]), ties to the lowest index: of
- * means and variances as if all were refreshed. O(K) at worst as a pass over the features,
- * commonly O(K / 64) and a few arms.
+ * Returns the arm of the largest means[k] + factor sqrt(variances[k]), ties to the lowest index,
+ * as if all arms were refreshed. At worst a pass over all features; usually O(K / 64) and a
+ * few arms.
  */
 int64_t pb_gaussian_lazy_largest(pb_gaussian_lazy *lazy, double factor);
 

@@ -13,9 +13,12 @@ typedef struct {
 } pb_ranked;
 
 /*
- * Ranks n arms by mean, best first, ties to the lower index: `arms` is increasing,
- * `means` has one an arm of the whole, none NaN. The result is in `out`; `memory`
- * has room for n as well. O(n).
+ * Ranks n arms by mean, best first, ties by lower index. O(n).
+ *
+ * - arms: n indices, increasing
+ * - means: indexed by arm (all arms, not only these n); none NaN
+ * - out: receives the n ranked arms
+ * - memory: scratch, n entries
  */
 void pb_ranking_sort(const int64_t *arms, int64_t n, const double *means, pb_ranked *out,
                      pb_ranked *memory);

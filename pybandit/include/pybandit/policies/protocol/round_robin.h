@@ -8,18 +8,19 @@ extern "C" {
 #endif
 
 /*
- * Pulls around a ring of arms: arms[(first + j) % n_arms] for j = 0 ... n_pulls - 1,
- * two numbers and no list. With counts arm after arm instead, arms[i] counts[i] times.
+ * The pulls of one batch. With `counts` NULL they go around a ring of arms:
+ * arms[(first + j) % n_arms] for j = 0 ... n_pulls - 1. Otherwise arms[i] is pulled counts[i]
+ * times, one arm after the other.
  */
 typedef struct {
-    const int64_t *arms;    /* of a ring: increasing */
+    const int64_t *arms;    /* increasing if they are a ring */
     int64_t n_arms;
     int64_t first;
     int64_t n_pulls;
-    const int64_t *counts;  /* NULL: a ring */
+    const int64_t *counts;  /* n_arms, or NULL for a ring */
 } pb_batch;
 
-/* One pull of one arm. */
+/* Returns a batch of one pull of one arm. */
 static inline pb_batch pb_batch_one(const int64_t *arm)
 {
     pb_batch batch = {arm, 1, 0, 1, 0};
@@ -27,35 +28,35 @@ static inline pb_batch pb_batch_one(const int64_t *arm)
 }
 
 /*
- * RoundRobin of Jun et al. 2016, Algorithm 1, over arms that only ever leave: the
+ * RoundRobin of Jun et al. 2016, Algorithm 1, over a set of arms that may shrink: the
  * arms before the cursor have rounds + 1 pulls, the others `rounds`.
  */
 typedef struct {
-    int64_t *arms;     /* those left, increasing; the caller's memory */
+    int64_t *arms;     /* remaining arms, increasing; memory owned by the caller */
     int64_t n_arms;
     int64_t cursor;    /* 0 <= cursor < n_arms, or 0 */
     int64_t rounds;
 } pb_round_robin;
 
-/* All of 0 ... n_arms - 1, none pulled. */
+/* Starts with arms 0 ... n_arms - 1 and no pulls. */
 void pb_round_robin_begin(pb_round_robin *ring, int64_t n_arms);
 
-/* The next batch: at most `size` pulls, at most `repeats` of one arm. */
+/* Returns the next batch: at most `size` pulls in all, at most `repeats` per arm. */
 pb_batch pb_round_robin_next(const pb_round_robin *ring, int64_t size, int64_t repeats);
 
-/* The batch has been pulled. */
+/* Records n_pulls pulls, in ring order from the cursor. */
 void pb_round_robin_pulled(pb_round_robin *ring, int64_t n_pulls);
 
-/* Pulls that an arm which is left has had. O(1). */
+/* Returns the number of pulls of a remaining arm. O(1). */
 int64_t pb_round_robin_pulls(const pb_round_robin *ring, int64_t arm);
 
-/* Keeps the arms whose flag is set; flags has one an arm of the whole. O(n_arms). */
+/* Keeps the arms whose flag is set; `flags` is indexed by arm. O(n_arms). */
 void pb_round_robin_keep(pb_round_robin *ring, const unsigned char *flags);
 
-/* An arm that had left comes back, pulled as often as `rounds` or not. O(n_arms). */
+/* Puts a removed arm back. Its pulls then count as `rounds` or rounds + 1. O(n_arms). */
 void pb_round_robin_add(pb_round_robin *ring, int64_t arm);
 
-/* How often a batch pulls the arm at a position. */
+/* Returns how many pulls of a batch go to arms[position]. */
 static inline int64_t pb_batch_count(const pb_batch *batch, int64_t position)
 {
     if (batch->counts)

@@ -8,32 +8,31 @@ extern "C" {
 #endif
 
 /*
- * One value an arm, n >= 1 of them, none NaN: what a policy that looks at every arm at
- * every pull asks of them. O(n). Sums are of four interleaved chains, in this order on
- * every machine.
+ * Reductions over an array with one value per arm, n >= 1, none NaN. O(n). Sums use four
+ * interleaved partial sums, added in the same order on every machine.
  */
 
 double pb_scan_largest(const double *values, int64_t n);
 double pb_scan_least(const double *values, int64_t n);
 double pb_scan_sum(const double *values, int64_t n);
 
-/* The two largest; equal where the largest is there twice; -INFINITY where n is 1. */
+/* The two largest values: equal if the largest occurs twice; second is -INFINITY if n is 1. */
 typedef struct {
     double first, second;
 } pb_two;
 
 pb_two pb_scan_two(const double *values, int64_t n);
 
-/* The lowest position of a value, the position `other` (or -1) aside; 0 where it is nowhere. */
+/* Returns the lowest position of `value`, skipping position `other` (-1: none); 0 if absent. */
 int64_t pb_scan_position(const double *values, int64_t n, double value, int64_t other);
 
-/* The lowest position from `start` on of a value of at least `level`; n where there is none. */
+/* Returns the lowest position >= start whose value is at least `level`; n if there is none. */
 int64_t pb_scan_above(const double *values, int64_t n, int64_t start, double level);
 
 /*
- * The lowest position of the largest index
+ * Returns the lowest position of the largest index
  *     centres[i] - top + (sqrt(factor) roots[i] + factor slopes[i]),
- * factor >= 0; `indices` receives all n of them. A centre may be -INFINITY.
+ * with factor >= 0, and writes all n indices to `indices`. A centre may be -INFINITY.
  */
 int64_t pb_scan_index(const double *centres, const double *roots, const double *slopes,
                       double factor, double top, int64_t n, double *indices);

@@ -9,33 +9,34 @@ extern "C" {
 
 /*
  * KL-UCB's choice: the arm of the largest index, which is the upper bound
- *     u = pb_kl_upper(mean, f / pulls),    or scale (u - 1) where arms have scales.
- * What is compared is -log of its distance to 1, or to 0, which does not round where many
- * bounds crowd at 1. That is concave in f: its tangent where it was last solved lies above
- * it at every other f, and misses it by the square of the step. An arm is solved where its
- * tangent reaches the best one solved; the choice is that of solving all.
+ *     u = pb_kl_upper(mean, f / pulls),    or scale (u - 1) if arms have scales.
+ * To keep bounds near 1 distinct, the code compares -log of the index's distance to 1 (to 0 with
+ * scales). That is concave in f, so the tangent at the f where it was last computed is an upper
+ * bound at every other f, with an error of the order of the squared change of f. An arm is
+ * recomputed only if its tangent reaches the best value computed so far; the choice is the same
+ * as if all arms were recomputed.
  */
 typedef struct {
     int64_t n;
     const double *scales; /* n, above 0; or NULL */
-    /* n each, the caller's */
+    /* n each, owned by the caller */
     double *means;
     double *pulls;
-    double *bases;  /* tangents: bases + slopes f, a little above */
+    double *bases;  /* intercepts of the tangents bases + slopes f, slightly raised */
     double *slopes;
     double *roots;  /* zeros */
     double *bounds; /* scratch */
 } pb_kl_index;
 
-/* No arm has rewards. */
+/* Starts without rewards. */
 void pb_kl_index_begin(pb_kl_index *index);
 
-/* An arm has another mean, in [0, 1], of pulls >= 1 rewards; f is near the next one. */
+/* Sets an arm's mean, in [0, 1], of pulls >= 1 rewards; f should be near the next choice's f. */
 void pb_kl_index_update(pb_kl_index *index, int64_t arm, double mean, double pulls, double f);
 
 /*
- * The lowest arm of the largest index at f > 0; one arm at least has rewards. O(n), and
- * few solutions.
+ * Returns the arm of the largest index at f > 0, ties to the lowest. At least one arm must have
+ * rewards. O(n) plus a few evaluations of the bound.
  */
 int64_t pb_kl_index_choose(pb_kl_index *index, double f);
 

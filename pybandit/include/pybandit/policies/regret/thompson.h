@@ -11,66 +11,66 @@ extern "C" {
 #endif
 
 /*
- * Thompson sampling: the arm of the largest theta, each drawn from its posterior, but
- * without drawing those that cannot be the largest. The choice has exactly the law of
- * the argmax, to about 1e-12.
+ * Thompson sampling: chooses the arm of the largest theta, each theta drawn from its posterior,
+ * without drawing those that cannot be the largest. The choice has exactly the distribution of
+ * the argmax, up to an error of about 1e-12.
  */
 typedef enum {
     PB_THOMPSON_BETA,     /* theta ~ Beta(alpha + successes, beta + failures) */
-    PB_THOMPSON_GAUSSIAN  /* theta ~ N(sum / count, noise^2 / count); no count: no theta */
+    PB_THOMPSON_GAUSSIAN  /* theta ~ N(sum / count, noise^2 / count); no theta if count is 0 */
 } pb_thompson_law;
 
 typedef struct {
-    double gained, lost;  /* successes and failures; Gaussian: the sum and the count */
+    double gained, lost;  /* successes and failures; Gaussian: sum and count of rewards */
     double below;         /* P(theta <= threshold) */
-    double density;       /* of logit(theta) at the threshold; Gaussian: 0 */
+    double density;       /* density of logit(theta) at the threshold; Gaussian: 0 */
 } pb_thompson_arm;
 
 typedef struct {
-    /* the caller's, set before pb_thompson_begin */
+    /* set by the caller before pb_thompson_begin */
     pb_thompson_law law;
-    double alpha, beta;      /* in [0.1, 1e9]; Gaussian: noise > 0, unused */
+    double alpha, beta;      /* in [0.1, 1e9]; Gaussian: alpha is the noise > 0, beta unused */
     int64_t n_arms;
     pb_thompson_arm *arms;   /* n_arms */
     double *chances;         /* pb_thompson_chances(n_arms) */
     const unsigned char *aside; /* n_arms flags of arms without a theta; NULL if there are none */
-    /* the kernel's */
-    pb_logit threshold;      /* for logit(theta); Gaussian: theta in `at` */
-    double spent, limit;     /* thetas drawn since the threshold was placed; how many may be */
-    double all_spent;
-    int64_t age;             /* rewards since then */
+    /* set by these functions */
+    pb_logit threshold;      /* for logit(theta); Gaussian: for theta, in `at` */
+    double spent, limit;     /* thetas drawn since the threshold was placed; when to place again */
+    double all_spent;        /* thetas drawn under earlier thresholds */
+    int64_t age;             /* rewards since the threshold was placed */
 } pb_thompson;
 
-/* Entries of `chances`. */
+/* Returns the number of entries of `chances`. */
 int64_t pb_thompson_chances(int64_t n_arms);
 
-/* No rewards yet. O(n_arms). */
+/* Starts without rewards. O(n_arms). */
 void pb_thompson_begin(pb_thompson *thompson);
 
 /*
- * A reward: (successes, failures), O(1) where it is (1, 0) or (0, 1), else as
- * pb_logit_beta_below; Gaussian: (reward, 1).
+ * Adds a reward: (successes, failures), or (reward, 1) if Gaussian. O(1) for (1, 0) and (0, 1),
+ * else the cost of pb_logit_beta_below.
  */
 void pb_thompson_add(pb_thompson *thompson, int64_t arm, double gained, double lost);
 
-/* The arm's flag in `aside` has changed. */
+/* Updates an arm after its flag in `aside` has changed. */
 void pb_thompson_look(pb_thompson *thompson, int64_t arm);
 
 /*
- * The next arm. At least one has a theta. O(n_arms / 16) and a draw for each of the
- * few thetas above the threshold; one choice in about n_arms draws all.
+ * Returns the next arm; at least one must have a theta. O(n_arms / 16) plus a draw for each of
+ * the few thetas above the threshold. About one choice in n_arms draws all thetas.
  */
 int64_t pb_thompson_choose(pb_thompson *thompson, pb_bitgen *bitgen);
 
 /*
- * Moves the threshold, which changes the time of later choices, not their law. O(n_arms)
- * evaluations of a posterior's distribution function. pb_thompson_choose does so itself.
+ * Moves the threshold, which affects the time of later choices but not their distribution.
+ * pb_thompson_choose calls it when needed. Evaluates O(n_arms) distribution functions.
  */
 void pb_thompson_place(pb_thompson *thompson, double threshold);
 
 /*
- * Goes on with `arms`, `chances` and the four numbers after `threshold` as they were. Whether
- * they are what belongs to this threshold, to 1e-6; if not, begin anew.
+ * Resumes from saved `arms`, `chances`, `spent`, `limit`, `all_spent` and `age`. Returns 1 if
+ * they match this threshold to 1e-6; otherwise start again with pb_thompson_begin.
  */
 int pb_thompson_resume(pb_thompson *thompson, double threshold);
 

@@ -8,9 +8,9 @@ extern "C" {
 #endif
 
 /*
- * Places the threshold where a choice draws the fewest thetas; at least one arm has one.
- * pb_thompson_choose calls it where more thetas were drawn than a new place costs. O(n_arms)
- * for each of at most 50 steps, and up to 4 evaluations of the posteriors.
+ * Places the threshold where a choice draws the fewest thetas; at least one arm must have one.
+ * pb_thompson_choose calls this once more thetas were drawn than a new placement costs. At most
+ * 50 steps of O(n_arms), and up to 4 evaluations of all posteriors.
  */
 void pb_thompson_threshold_refresh(pb_thompson *thompson);
 
