@@ -1,7 +1,7 @@
 /*
- * BatchRacing (pybandit/policies/batch/batch_racing.h). Only arms that were pulled change their
- * bounds, and the two order statistics that decide change only when a bound crosses
- * one: mostly a pull costs two logarithms and a few comparisons.
+ * BatchRacing (pybandit/policies/batch/batch_racing.h). Only pulled arms change their bounds, and
+ * the two order statistics used as thresholds change only if a bound crosses one of them:
+ * usually a pull costs two logarithms and a few comparisons.
  */
 #include "pybandit/policies/batch/batch_racing.h"
 
@@ -22,7 +22,7 @@ static void swap(double *a, double *b)
     *b = kept;
 }
 
-/* The rank-th largest of n values, from 1; they are put in another order. O(n) on average. */
+/* Returns the rank-th largest of n values, from 1, and reorders them. O(n) on average. */
 static double largest(double *values, int64_t n, int64_t rank)
 {
     int64_t low = 0, high = n - 1;
@@ -47,7 +47,7 @@ static double largest(double *values, int64_t n, int64_t rank)
     return values[rank - 1];
 }
 
-/* The rank-th largest bound of those left; beyond them there is none: +-infinity. */
+/* Returns the rank-th largest bound of the remaining arms; +-INFINITY if rank is out of range. */
 static double order_statistic(pb_batch_racing *race, const double *bounds, int64_t rank,
                               int with_silent)
 {
@@ -59,7 +59,7 @@ static double order_statistic(pb_batch_racing *race, const double *bounds, int64
         race->scratch[j] = bounds[race->ring.arms[j]];
     if (with_silent)
         for (int64_t arm = 0; arm < race->n; arm++) {
-            if (i < n_on_ring && race->ring.arms[i] == arm) /* it may have fallen silent just now */
+            if (i < n_on_ring && race->ring.arms[i] == arm) /* may have fallen silent just now */
                 i++;
             else if (race->aside[arm])
                 race->scratch[n++] = bounds[arm];
@@ -76,14 +76,14 @@ static void find_thresholds(pb_batch_racing *race)
         order_statistic(race, race->upper, race->n_open + 1, race->n_aside > 0);
 }
 
-/* Whether a bound that moved leaves an order statistic where it was. */
+/* Returns 1 if a bound that moved leaves an order statistic unchanged. */
 static int keeps(double threshold, double before, double after)
 {
     return (before > threshold && after > threshold) ||
            (before < threshold && after < threshold);
 }
 
-/* 1 accepted, -1 rejected, 0 neither. */
+/* Returns 1 for an accepted arm, -1 for a rejected one, 0 for an undecided one. */
 static int verdict(const pb_batch_racing *race, int64_t arm)
 {
     return race->lower[arm] > race->accept_above   ? 1
@@ -91,7 +91,7 @@ static int verdict(const pb_batch_racing *race, int64_t arm)
                                                    : 0;
 }
 
-/* Bounds of an arm with rewards; returns 1 if a threshold moved. */
+/* Updates the bounds of an arm with rewards; returns 1 if a threshold may have moved. */
 static int update_arm(pb_batch_racing *race, int64_t arm, const int64_t *pulls,
                       const double *sums)
 {
@@ -104,7 +104,7 @@ static int update_arm(pb_batch_racing *race, int64_t arm, const int64_t *pulls,
     return moved;
 }
 
-/* New bounds of the arms that were pulled; whether a threshold moved. */
+/* Updates the bounds of the pulled arms; returns 1 if a threshold may have moved. */
 static int update_bounds(pb_batch_racing *race, const pb_batch *batch, const int64_t *pulls,
                          const double *sums)
 {
@@ -120,7 +120,7 @@ static int update_bounds(pb_batch_racing *race, const pb_batch *batch, const int
     return moved;
 }
 
-/* Whether any of the arms in question has a verdict: all, or those just pulled. */
+/* Returns 1 if any of all arms, or of those just pulled, is accepted or rejected. */
 static int any_verdict(const pb_batch_racing *race, const pb_batch *batch, int all)
 {
     const int64_t n =
@@ -134,7 +134,7 @@ static int any_verdict(const pb_batch_racing *race, const pb_batch *batch, int a
     return 0;
 }
 
-/* Accepts and rejects, all by the same thresholds. */
+/* Accepts and rejects arms by the current thresholds, then finds new ones. */
 static void judge(pb_batch_racing *race)
 {
     for (int64_t i = 0; i < race->ring.n_arms; i++) {
@@ -209,7 +209,7 @@ void pb_batch_racing_take_back(pb_batch_racing *race, int64_t arm, const int64_t
                                const double *sums)
 {
     for (int64_t i = 0; i < race->ring.n_arms; i++)
-        if (race->ring.arms[i] == arm) { /* it fell silent in the same batch */
+        if (race->ring.arms[i] == arm) { /* it fell silent in the same batch and is still there */
             race->n_fallen--;
             return;
         }

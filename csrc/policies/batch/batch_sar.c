@@ -1,8 +1,8 @@
 /*
- * BatchSAR, O(1) a stage: means change in batches only, so the survivors are ranked
- * once after a batch, and the stages that need no new pulls take arms from the two
- * ends of the ranking. The boundary between the k best and the rest stays where it
- * is, because every arm removed above it is accepted.
+ * BatchSAR, O(1) per stage. Means change only between batches, so the survivors are ranked
+ * once after a batch, and the stages that need no new pulls remove arms from the two
+ * ends of the ranking. The boundary between the k best and the rest does not move,
+ * because every arm removed above it is accepted.
  */
 #include "pybandit/policies/batch/batch_sar.h"
 
@@ -13,7 +13,7 @@ static int64_t ceiling_of(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* The quotient is often an integer, which rounding must not push up. */
+/* Rounds up, but treats values within rounding error of an integer as that integer. */
 static int64_t round_up(double x)
 {
     const double nearest = round(x), slack = 1e-9 * (fabs(x) > 1.0 ? fabs(x) : 1.0);
@@ -35,20 +35,20 @@ int64_t pb_batch_sar_least(int64_t n, int64_t size, int64_t repeats)
     return pulls / size + 1;
 }
 
-/* m_s, the pulls that every survivor needs before this stage removes one. */
+/* Returns m_s, the pulls that every survivor needs before this stage removes one. */
 static int64_t stage_pulls(const pb_batch_sar *sar)
 {
     const double half = 0.5 * (double)sar->n_tilde;
     const int64_t budget = sar->size * sar->max_batches;
     const int64_t last = sar->size + sar->n_tilde * sar->r_tilde;
     const int64_t stage_arms = sar->n_left > sar->n_tilde ? sar->n_left : 2;
-    /* Eq. 10 knows what was pulled; m_s provides for the worst from the start */
+    /* Eq. 10 uses the actual number of pulls; m_s assumes the worst case from the start */
     const int64_t among = sar->improved ? sar->n_left : sar->n;
     const int64_t used = sar->improved ? sar->removed_pulls : 0;
     const int64_t spare = budget - used - sar->ceilings[among] - (last + among);
     const int64_t pulls =
         round_up((double)spare / (half + sar->harmonic[among]) / (double)stage_arms);
-    return pulls > 1 ? pulls : 1;  /* spare is positive */
+    return pulls > 1 ? pulls : 1;  /* spare is positive, so at least one pull is affordable */
 }
 
 static int has_pulls(const pb_batch_sar *sar)
@@ -58,7 +58,7 @@ static int has_pulls(const pb_batch_sar *sar)
     return sar->ring.rounds + (sar->n_behind == 0) >= stage_pulls(sar);
 }
 
-/* The mean of all rewards. */
+/* Returns the mean of all rewards. */
 static double grand_mean(int64_t n, const int64_t *pulls, const double *sums)
 {
     double sum = 0.0;
@@ -70,7 +70,7 @@ static double grand_mean(int64_t n, const int64_t *pulls, const double *sums)
     return count ? sum / (double)count : 0.0;
 }
 
-/* Ranks the survivors; an arm all of whose pulls were lost has the mean of all rewards. */
+/* Ranks the survivors; an arm that lost all its pulls gets the mean of all rewards. */
 static void rank(pb_batch_sar *sar, const int64_t *pulls, const double *sums)
 {
     const int64_t n = sar->ring.n_arms;
@@ -118,7 +118,7 @@ static void remove_one(pb_batch_sar *sar)
     sar->removed_pulls += pb_round_robin_pulls(&sar->ring, arm);
 }
 
-/* The best of what is left fill the places. */
+/* Accepts the best remaining arms until k are accepted. */
 static void finish(pb_batch_sar *sar)
 {
     if (sar->n_open == sar->n_left) {
@@ -172,7 +172,7 @@ void pb_batch_sar_begin(pb_batch_sar *sar)
     sar->n_open = sar->k;
     sar->n_batches = sar->removed_pulls = sar->top = sar->bottom = 0;
     sar->is_ranked = sar->done = 0;
-    /* no stage ends before the first reward, however small the budget */
+    /* no stage may end before the first reward, however small the budget */
     if (sar->n_open == 0 || sar->n_open == n)
         finish(sar);
 }

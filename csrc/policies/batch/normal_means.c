@@ -1,26 +1,26 @@
 /*
- * Normal means by empirical Bayes (pybandit/policies/batch/normal_means.h): the spreads by
- * marginal likelihood on a grid of their ratio, arms of as many rewards taken together,
- * O(n) and O(groups) a ratio.
+ * Normal means by empirical Bayes (pybandit/policies/batch/normal_means.h). The variances maximise
+ * the marginal likelihood on a grid of their ratio. Arms with about the same number of rewards
+ * share a group: O(n), plus O(GROUPS) per ratio.
  */
 #include "pybandit/policies/batch/normal_means.h"
 
 #include <math.h>
 
-/* What a given noise weighs, in rewards; what the slope of the prior weighs; ratios. */
+/* Weight of a given noise, in rewards; ridge penalty on the slope of the prior; grid size. */
 enum { GIVEN = 8, RIDGE = 10, RATIOS = 96 };
 
-/* Arms by their rewards, each number up to EXACT alone. */
+/* Groups by number of rewards: one per number up to EXACT, then eight per factor of two. */
 enum { EXACT = 64, GROUPS = EXACT + 8 * 58 };
 
 typedef struct {
     double n, shares, sum, squares;
 } pb_group;
 
-static const double QUARTILES = 1.3489795003921634; /* between those of a normal law */
+static const double QUARTILES = 1.3489795003921634; /* interquartile range of a standard normal */
 static const double LEAST = 1e-9;
 
-/* A line through the means against the prior: intercept and slope. */
+/* Fits a line through the means against the prior scores. */
 static void fit_line(const pb_normal_means *fit, const int64_t *pulls, double *centre,
                      double *slope)
 {
@@ -37,7 +37,7 @@ static void fit_line(const pb_normal_means *fit, const int64_t *pulls, double *c
     }
     x /= n;
     y /= n;
-    /* the ridge: a few arms of the top of the order say little of a slope */
+    /* the ridge: if only the first arms of the order were seen, they determine the slope poorly */
     *slope = (xy - n * x * y) / (xx - n * x * x + RIDGE);
     *centre = y - *slope * x;
     if (!isfinite(*slope) || !isfinite(*centre))
@@ -45,8 +45,8 @@ static void fit_line(const pb_normal_means *fit, const int64_t *pulls, double *c
 }
 
 /*
- * Sets keys to the means about the line, `median` from its intercept to their median, and
- * returns their variance by the quartiles.
+ * Sets keys to the means' distances from the line, moves `median` from the line's intercept to
+ * the intercept plus the median distance, and returns the variance from the quartiles.
  */
 static double spread_of(pb_normal_means *fit, const int64_t *pulls, double slope,
                         double *median)
@@ -76,7 +76,7 @@ static double spread_of(pb_normal_means *fit, const int64_t *pulls, double slope
     return squares > 0.0 && isfinite(squares) ? squares : 1.0;
 }
 
-/* Adds an arm's mean to the arms of about as many pulls. */
+/* Adds an arm's mean to the group of its number of pulls. */
 static void add_to_group(pb_group *groups, int64_t pulls, double mean)
 {
     int64_t at = pulls;
@@ -91,9 +91,9 @@ static void add_to_group(pb_group *groups, int64_t pulls, double mean)
 }
 
 /*
- * The variance of a reward where that of the arms is `ratio` times as large, and the log
- * likelihood, both of them and the arms' centre as they fit best. `told` has the squares
- * within arms and the number of rewards.
+ * Returns the best-fitting variance of a reward if that of the arms is `ratio` times as large,
+ * with the arms' centre at its best value, and the log likelihood. `told` holds the sum of
+ * squares within arms and the number of rewards.
  */
 static double fit_at(const pb_group *groups, double ratio, const double *told,
                      double *likelihood)
@@ -115,9 +115,9 @@ static double fit_at(const pb_group *groups, double ratio, const double *told,
 }
 
 /*
- * The variances of a reward (returned) and of the arms, by marginal likelihood: that arms
- * were measured again for their rewards does not bias it. Without replicates it is flat,
- * and a weak prior makes both alike.
+ * Returns the variance of a reward and sets that of the arms, by marginal likelihood. It is not
+ * biased by choosing arms for new measurements because of their rewards. Without replicates it
+ * is flat, and a weak prior makes both variances equal.
  */
 static double fit_spreads(const pb_normal_means *fit, const pb_seen *seen, double *between)
 {
@@ -135,7 +135,7 @@ static double fit_spreads(const pb_normal_means *fit, const pb_seen *seen, doubl
         told[1] += GIVEN;
     }
     for (int step = 0; step <= RATIOS; step++) {
-        /* 0 first, then further and further away */
+        /* the power is 0 first, then at growing distance to both sides */
         const int eighths = step % 2 ? (step + 1) / 2 : -(step / 2);
         const double power = eighths * 0.125;
         double likelihood;
@@ -169,8 +169,8 @@ double pb_normal_means_fit(pb_normal_means *fit, const pb_seen *seen)
     fit_line(fit, seen->pulls, &centre, &slope);
     const double spread = spread_of(fit, seen->pulls, slope, &centre);
     /*
-     * Arms that are measured again are those with outliers: the noise seems larger than it
-     * is mostly. It has no more than half of what the quartiles see, the arms have the rest.
+     * Arms with outliers are measured again more often, so the noise tends to be overestimated.
+     * It is limited to half of the variance seen by the quartiles; the arms get the rest.
      */
     const double fitted = fit_spreads(fit, seen, &between);
     const double noise = fmin(fmax(fitted, LEAST * spread), 0.5 * spread / shares);

@@ -1,32 +1,32 @@
 /*
  * A screen on few plates (pybandit/policies/batch/screening.h).
  *
- * Arms are taken as normal draws, rewards as normal about them; the spread of both is
- * estimated from quartiles and from replicates. With s more wells the mean that is
- * believed of an arm moves by about
+ * The model: arms are normal draws and rewards are normal about them, with both spreads estimated
+ * from quartiles and replicates. With s more wells, the posterior mean of an arm moves by about
  *
- *     u(s) = v sqrt(s / (v s + noise)),    v: the variance that is believed of it,
+ *     u(s) = v sqrt(s / (v s + noise)),    v: the posterior variance of the arm,
  *
- * and what is lost by not knowing it is u(s) E(X - |d| / u(s))+, d: its distance from
- * the boundary. X is logistic, not normal: its tails are what keeps arms in the running
- * where rewards have outliers. All wells that are left are dealt out at once, each to
- * where it gains most, and the batch is its share of that plan; the next one plans anew.
- * Measured against a batch planned alone and against normal, Student and Laplace X: the
- * whole plan finds more where noise is large, the logistic one where it is skewed. So do
- * two cautions: an arm is not believed to be above the boundary before it has a few
- * results, and no batch gives an arm more wells than it had, but the last.
+ * and the expected gain is u(s) E(X - |d| / u(s))+, with d the distance from the boundary. X is
+ * logistic instead of normal: its heavier tails keep arms under consideration when rewards have
+ * outliers. All remaining wells are allocated at once, each where it gains most; the batch is its
+ * share of that plan, and the next batch makes a new plan.
+ *
+ * Measured against planning each batch alone, and against normal, Student and Laplace X: planning
+ * all batches finds more when noise is large, logistic X when rewards are skewed. Two precautions
+ * also help: an arm is not taken to be far above the boundary until it has TRUSTED results, and
+ * no batch except the last gives an arm more wells than it already had.
  */
 #include "pybandit/policies/batch/screening.h"
 
 #include <math.h>
 #include <stddef.h>
 
-/* The wells that an arm needs before it is believed to be above the boundary. */
+/* TRUSTED: results that an arm needs before it is taken to be far above the boundary. */
 enum { TRUSTED = 5, STEPS = 50, MANY_NEAR = 16384 };
 
 static const double LOGISTIC = 0.5513288954217921;  /* sqrt(3) / pi: variance 1 */
 
-/* The two arms beside the boundary are as far from it but for rounding: the better first. */
+/* The two arms next to the boundary are equally far from it up to rounding: prefer the better. */
 static const double BELOW = 1.0 + 1e-9, CLOSE = 0.5;
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -39,7 +39,7 @@ int64_t pb_screening_near(int64_t n, int64_t size)
     return least(n, most(size, 4 * least(size, MANY_NEAR / 4)));
 }
 
-/* 1, 2, 3, 4, 6, 8, 12, ...: number `level` of them. */
+/* Returns entry `level` of 1, 2, 3, 4, 6, 8, 12, ... */
 static int64_t level_wells(int64_t level)
 {
     if (level == 0)
@@ -61,7 +61,7 @@ static void rank_by_keys(const pb_normal_means *belief, int64_t n)
     pb_ranking_sort(belief->line, n, belief->keys, belief->ranked, belief->ranked + belief->n);
 }
 
-/* What s wells gain on an arm at this distance from the boundary. */
+/* Returns the gain from s wells on an arm at this distance from the boundary. */
 static double gain(double distance, double variance, double noise, double s)
 {
     const double moves = LOGISTIC * variance * sqrt(s / (variance * s + noise));
@@ -70,8 +70,8 @@ static double gain(double distance, double variance, double noise, double s)
 }
 
 /*
- * The concave hull of an arm's gains against wells: slopes that fall, and where each
- * ends; what follows the last is 0. Returns the first slope.
+ * Computes the concave hull of an arm's gains as a function of wells: decreasing slopes and
+ * where each ends, padded with 0. Returns the first slope.
  */
 static double hull(double distance, double variance, double noise, int64_t n_levels,
                    double *slopes, double *ends)
@@ -96,7 +96,7 @@ static double hull(double distance, double variance, double noise, int64_t n_lev
     return slopes[0];
 }
 
-/* The wells that arms have in a plan in which a well gains no less than `price`. */
+/* Returns the number of wells in the plan in which every well gains at least `price`. */
 static double wells_at(const pb_screening *screen, int64_t n_near, int64_t n_levels,
                        double price, int64_t *planned)
 {
@@ -114,7 +114,7 @@ static double wells_at(const pb_screening *screen, int64_t n_near, int64_t n_lev
     return sum;
 }
 
-/* The boundary between the k best and the rest: half way between two neighbours. */
+/* Returns the boundary between the k best and the rest: halfway between two neighbours. */
 static double boundary_of(const pb_screening *screen)
 {
     const pb_normal_means *const belief = &screen->belief;
@@ -128,8 +128,8 @@ static double boundary_of(const pb_screening *screen)
 }
 
 /*
- * How far an arm seems from the boundary, in deviations of what is believed of it; one
- * above it that was hardly seen: not far.
+ * Returns the distance of an arm from the boundary, in posterior standard deviations. An arm far
+ * above it with few results gets the distance CLOSE.
  */
 static double distance_of(const pb_normal_means *belief, const int64_t *pulls, int64_t arm,
                           double boundary)
@@ -141,8 +141,8 @@ static double distance_of(const pb_normal_means *belief, const int64_t *pulls, i
 }
 
 /*
- * Puts the arms that were seen into `line`, the least certain first, and returns how many
- * of them a batch is chosen from.
+ * Puts the arms with results into `line`, the least certain first, and returns how many of them
+ * may get wells in the batch.
  */
 static int64_t line_up(const pb_screening *screen, const int64_t *pulls, double boundary)
 {
@@ -162,7 +162,7 @@ static int64_t line_up(const pb_screening *screen, const int64_t *pulls, double 
     return n;
 }
 
-/* Plans `wanted` wells for the arms in line; returns how many arms these are. */
+/* Plans `wanted` wells for the arms in line; returns the number of these arms. */
 static int64_t plan(pb_screening *screen, const pb_seen *seen, int64_t batches_left,
                     double wanted)
 {
@@ -191,7 +191,7 @@ static int64_t plan(pb_screening *screen, const pb_seen *seen, int64_t batches_l
     return n_near;
 }
 
-/* Gives one well after another to the arms as ranked, no more than `limits` to any. */
+/* Gives wells one at a time to the arms in ranked order, up to `limits` each; returns the rest. */
 static int64_t fill(const pb_screening *screen, int64_t n_near, int64_t left,
                     const int64_t *limits)
 {
@@ -211,9 +211,9 @@ static int64_t fill(const pb_screening *screen, int64_t n_near, int64_t left,
 }
 
 /*
- * Deals `wells` to the arms in line by the plan's shares, no more than repeats to any; as
- * long as another batch comes no more than it had, so that one look does not decide where
- * a batch goes. Returns what nobody may have.
+ * Distributes `wells` among the arms in line by their shares of the plan, at most `repeats` per
+ * arm. Except in the last batch, an arm first gets at most as many as it already had, so that
+ * one result does not decide where a batch goes. Returns the wells that no arm may take.
  */
 static int64_t deal(pb_screening *screen, const int64_t *pulls, int64_t n_near, int64_t wells,
                     int is_last)
@@ -234,7 +234,7 @@ static int64_t deal(pb_screening *screen, const int64_t *pulls, int64_t n_near, 
         belief->keys[i] = part - (double)screen->counts[arm];
         screen->planned[i] = i;
     }
-    /* what is left of the shares, the largest first */
+    /* then distribute the fractional remainders, the largest first */
     pb_ranking_sort(screen->planned, n_near, belief->keys, belief->ranked,
                     belief->ranked + belief->n);
     return fill(screen, n_near, fill(screen, n_near, left, limits), NULL);
@@ -265,7 +265,7 @@ void pb_screening_choose(pb_screening *screen, const pb_seen *seen, int64_t batc
         const int64_t n_near = plan(screen, seen, batches_left, wanted);
         left = n_unseen + deal(screen, seen->pulls, n_near, wells, batches_left == 1);
     }
-    /* what was not seen comes once, and again only where nothing else fills the batch */
+    /* arms without results get one well each, and more only if nothing else fills the batch */
     while (left > 0 && n_unseen > 0) {
         for (int64_t i = 0; i < n && left > 0; i++) {
             const int64_t arm = screen->order[i];

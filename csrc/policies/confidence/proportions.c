@@ -1,10 +1,10 @@
 /*
  * Optimal shares of pulls (pybandit/policies/confidence/proportions.h).
  *
- * With x_b = w_b / w_best, all Z(best, b) / w_best are the same y at the optimum, where
+ * With x_b = w_b / w_best, all Z(best, b) / w_best equal the same y at the optimum, where
  *     Z / w_best = g_b(x) = d(mean_best, m) + x d(mean_b, m),  m = (mean_best + x mean_b) / (1 + x),
- * increases from 0 to d(mean_best, mean_b), with derivative d(mean_b, m), and is concave. The y
- * is the one where the sum of the r_b = d(mean_best, m) / d(mean_b, m) is 1; it increases in y.
+ * increases from 0 to d(mean_best, mean_b) with derivative d(mean_b, m), and is concave. The
+ * optimal y makes the sum of r_b = d(mean_best, m) / d(mean_b, m) equal 1; the sum increases in y.
  */
 #include "pybandit/policies/confidence/proportions.h"
 
@@ -13,10 +13,10 @@
 enum { MOST_STEPS = 100 };
 
 typedef struct {
-    double x, ratio, growth; /* growth: d ratio / d y */
+    double x, ratio, growth; /* growth: derivative of the ratio in y */
 } solution;
 
-/* Means in units of `unit`, as `glr` has them. */
+/* The means times `unit` are in the units of `glr`. */
 typedef struct {
     const pb_glr *glr;
     const double *means;
@@ -26,14 +26,14 @@ typedef struct {
 
 static double mean_of(const problem *p, int64_t arm) { return p->means[arm] * p->unit; }
 
-/* Z / w_best after x pulls of the arm, one of the best. */
+/* Returns Z / w_best for x pulls of the arm per pull of the best. */
 static double gain(const pb_glr *glr, double best, double mean, double x)
 {
     const double m = best + (mean - best) * (x / (1.0 + x));
     return pb_glr_divergence(glr, best, m) + x * pb_glr_divergence(glr, mean, m);
 }
 
-/* Left of the solution, where 0 is of no use: a best mean of 1 is infinitely far from the others. */
+/* Returns a start left of the solution: 0, or above 0 if d(mean, best) is infinite. */
 static double start(const pb_glr *glr, double best, double mean, double y)
 {
     if (isfinite(pb_glr_divergence(glr, mean, best)))
@@ -44,7 +44,7 @@ static double start(const pb_glr *glr, double best, double mean, double y)
     return x;
 }
 
-/* x of g(x) = y, 0 < y < g(infinity): Newton's steps from the left of a concave function. */
+/* Solves g(x) = y for 0 < y < g(infinity) by Newton's method from the left; g is concave. */
 static solution solve(const pb_glr *glr, double best, double mean, double y, double x)
 {
     double to_best = 0.0, to_arm = 0.0, m = best;
@@ -63,7 +63,7 @@ static solution solve(const pb_glr *glr, double best, double mean, double y, dou
     return (solution){x, to_best / to_arm, slope * change / (to_arm * to_arm * to_arm)};
 }
 
-/* x of all arms; the sum of the ratios, and its derivative in y. */
+/* Computes x of all arms; returns the sum of the ratios and its derivative in y. */
 static solution solve_all(const problem *p, double y, int is_above, double *shares)
 {
     const double best = mean_of(p, p->best);
@@ -72,7 +72,7 @@ static solution solve_all(const problem *p, double y, int is_above, double *shar
         if (arm == p->best)
             continue;
         const double mean = mean_of(p, arm);
-        /* y went up: the old x is to the left of the new one */
+        /* y increased, so the old x is left of the new one */
         const double from = is_above ? shares[arm] : start(p->glr, best, mean, y);
         const solution one = solve(p->glr, best, mean, y, from);
         shares[arm] = one.x;
@@ -100,7 +100,7 @@ static double find(const problem *p, double y, double high, double *shares)
     return y;
 }
 
-/* Whether they can be solutions: of means a few units in the last place apart, rounding leaves none. */
+/* Returns 1 if the shares are valid; rounding invalidates them if means are a few ulps apart. */
 static int are_shares(const double *shares, int64_t n_arms, int64_t best)
 {
     int are = 1;
@@ -110,8 +110,8 @@ static int are_shares(const double *shares, int64_t n_arms, int64_t best)
 }
 
 /*
- * Where means are that near, d(p, q) is as (p - q)^2, whatever the law: with gaps in units of the
- * smallest, x = y / (gap^2 - y), and the ratio is x^2. Returns y, by halves of (0, 1).
+ * For means that close, d(p, q) is proportional to (p - q)^2 for every law: with gaps in units of
+ * the smallest, x = y / (gap^2 - y), and the ratio is x^2. Returns y, found by bisecting (0, 1).
  */
 static double find_near(const double *means, int64_t n_arms, int64_t best, double gap,
                         double *shares)
@@ -133,7 +133,7 @@ static double find_near(const double *means, int64_t n_arms, int64_t best, doubl
     return y;
 }
 
-/* Shares, and the largest least Z, of a problem in its units. */
+/* Computes the shares; returns the maximised least Z in the units of the problem. */
 static double solved(const problem *p, double *shares)
 {
     const int64_t n_arms = p->n_arms;
@@ -172,9 +172,9 @@ double pb_proportions(const pb_glr *glr, const double *means, int64_t n_arms, do
         p.best = means[arm] > means[p.best] ? arm : p.best;
     if (glr->law != PB_GLR_GAUSSIAN)
         return solved(&p, shares);
-    /* shares have no unit, and squares of gaps are not numbers in every unit: the largest gap is
-     * about 1, and so is the precision; powers of two round nothing */
-    double half = 0.0; /* of the largest gap, which need not be a number */
+    /* Shares have no unit, but squared gaps can overflow or underflow. Scale so that the largest
+     * gap and the precision are about 1; powers of two cause no rounding. */
+    double half = 0.0; /* half the largest gap; the gap itself may overflow */
     int size, square;
     for (int64_t arm = 0; arm < n_arms; arm++)
         half = fmax(half, 0.5 * means[p.best] - 0.5 * means[arm]);

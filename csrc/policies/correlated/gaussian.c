@@ -1,9 +1,9 @@
 /*
- * The posterior (pybandit/policies/correlated/gaussian.h). Covariance form: S -= v v', v = S_a / sqrt(total),
- * one product for both S_ij and S_ji, so that equal arms stay equal; half of S is kept.
- * Weight form: the factor of the covariance, not the covariance, by Carlson's update (1973,
- * Fast triangular formulation of the square root filter), here for a lower factor, columns
- * from last to first.
+ * The posterior (pybandit/policies/correlated/gaussian.h). Covariance form: S -= v v' with
+ * v = S_a / sqrt(total). S_ij and S_ji use the same product, so equal arms stay equal; only half
+ * of S is stored. Weight form: Carlson's update of the factor of the covariance (1973, Fast
+ * triangular formulation of the square root filter), for a lower factor, columns from last
+ * to first.
  */
 #include <math.h>
 #include <stddef.h>
@@ -75,7 +75,7 @@ pb_gaussian_step pb_gaussian_update_weights(pb_gaussian *gaussian, int64_t arm,
     return (pb_gaussian_step){change, 1.0 / total};
 }
 
-/* A few arms at a time: roots are taken while the next features are on their way. */
+/* Processes FEW arms at a time, so that square roots overlap with loading the next features. */
 WIDE static void update_arms(pb_gaussian *gaussian, const double *direction,
                              pb_gaussian_step step)
 {

@@ -5,7 +5,7 @@
 
 #include "../../_shared/wide.h"
 
-/* What an arm of features is to the posterior's kernels; private to csrc. */
+/* Arithmetic on the features of one arm, shared by the posterior's functions; private to csrc. */
 
 ALWAYS_INLINE double above_zero(double x) { return x > 0.0 ? x : 0.0; }
 

@@ -1,11 +1,11 @@
 /*
- * BayesGap's round (pybandit/policies/correlated/gaussian_gap.h). A maximum over the other arms is the
- * largest of all, and for the arm that holds it the second largest.
+ * A round of BayesGap (pybandit/policies/correlated/gaussian_gap.h). The maximum over the other
+ * arms is the overall maximum or, for the arm that attains it, the second largest.
  *
- * Two passes over means and deviations, a block of arms at a time, whose bounds are not kept but
- * for the block's largest ones at three deviations: beta needs them all, since H is a sum over
- * the arms of what changes with every reward. Once beta is known, those maxima say which blocks
- * may hold the largest bounds.
+ * Two passes over means and standard deviations, one block of arms at a time. The first keeps only
+ * each block's largest bounds at three standard deviations: beta depends on all arms through H,
+ * which changes with every reward. Once beta is known, those maxima tell which blocks may contain
+ * the largest bounds.
  */
 #include <math.h>
 
@@ -27,14 +27,14 @@ int64_t pb_gaussian_gap_size(int64_t n_arms)
     return NUMBERS * blocks_of(n_arms);
 }
 
-/* The arms of a round; of blocks the largest mean +- 3 std and std. */
+/* The arms of a round; per block, the maxima of mean + 3 std, mean - 3 std and std. */
 typedef struct {
     int64_t n;
     const double *means, *deviations;  /* without the scale */
     double scale, *uppers, *lowers, *widest;
 } arms;
 
-/* Where a block begins, and how many arms it has. */
+/* First arm and size of a block. */
 typedef struct {
     int64_t first, size;
 } part;
@@ -52,7 +52,7 @@ WIDE static void bounds_of(const arms *all, part here, double factor, double *re
         out[i] = means[i] + factor * (all->scale * deviations[i]);
 }
 
-/* A block's maxima at three deviations. */
+/* Records a block's maxima at three standard deviations. */
 WIDE static void note_tops(arms *all, part here, int64_t block)
 {
     const double *means = all->means + here.first, *deviations = all->deviations + here.first;
@@ -77,7 +77,7 @@ WIDE static void note_tops(arms *all, part here, int64_t block)
     all->widest[block] = lane_of_most(&widest);
 }
 
-/* The two largest so far, ties to the lowest index. */
+/* The two largest values so far, ties to the lowest index. */
 typedef struct {
     pb_two values;
     int64_t first, second;
@@ -109,7 +109,7 @@ static void rank_part(ranking *top, const double *values, part here)
                  + pb_scan_position(values, here.size, two.second, first));
 }
 
-/* Not below mean + factor std of a block's arms, whatever is rounded. */
+/* Returns an upper bound of mean + factor std over a block's arms, including rounding errors. */
 static double block_bound(const arms *all, int64_t block, double factor)
 {
     const double width = all->widest[block], upper = all->uppers[block];
@@ -119,7 +119,7 @@ static double block_bound(const arms *all, int64_t block, double factor)
     return bound + 1e-14 * (fabs(upper) + fabs(lower) + (fabs(factor) + 6.0) * width);
 }
 
-/* The two largest mean + factor std; the block of `likely` is looked at first. */
+/* Finds the two arms of largest mean + factor std; searches the block of `likely` first. */
 static ranking highest(const arms *all, double factor, int64_t likely)
 {
     double values[BLOCK];
@@ -136,7 +136,7 @@ static ranking highest(const arms *all, double factor, int64_t likely)
     return top;
 }
 
-/* An arm of the block of the largest number. */
+/* Returns an arm of the block with the largest entry. */
 static int64_t arm_of(const double *tops, int64_t n_blocks)
 {
     return BLOCK * pb_scan_position(tops, n_blocks, pb_scan_largest(tops, n_blocks), -1);
@@ -158,7 +158,7 @@ WIDE static void gap_terms(const arms *all, part here, double high, double low, 
     }
 }
 
-/* H of the largest gaps that three standard deviations to either side leave. */
+/* Returns H for the largest gaps that mean +- 3 std allows. */
 static double complexity(const arms *all, const ranking *high, const ranking *low,
                          double epsilon)
 {
@@ -182,7 +182,7 @@ static double complexity(const arms *all, const ranking *high, const ranking *lo
     return sum;
 }
 
-/* The least B, and the first arm that has it, given the largest upper bounds. */
+/* Finds the least B and the first arm that attains it, given the largest upper bounds. */
 static void least_gap(const arms *all, const ranking *top, int64_t likely,
                       pb_gaussian_gap *round)
 {
@@ -221,7 +221,7 @@ pb_gaussian_gap pb_gaussian_gap_round(const double *means, const double *deviati
         note_tops(&all, part_of(&all, block), block);
     const ranking high = highest(&all, 3.0, arm_of(all.uppers, n_blocks));
     const ranking low = highest(&all, -3.0, arm_of(all.lowers, n_blocks));
-    /* the root of a tiny H, kept finite */
+    /* keeps beta finite if H is tiny */
     round.beta = fmin(1e150, sqrt(numerator / (4.0 * complexity(&all, &high, &low, epsilon))));
     const ranking top = highest(&all, round.beta, high.first);
     least_gap(&all, &top, low.first, &round);

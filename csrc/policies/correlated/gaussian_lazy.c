@@ -1,20 +1,20 @@
 /*
- * Arms that are looked at when they may matter (pybandit/policies/correlated/gaussian_lazy.h).
+ * Arms that are updated only when they may matter (pybandit/policies/correlated/gaussian_lazy.h).
  *
- * A reward of arm a moves the mean of arm k by cov(k, a) change. By Cauchy and Schwarz that is
- * at most std_k std_a |change|, and variances only shrink: with std_k as it was when arm k was
- * last made,
+ * A reward of arm a moves the mean of arm k by cov(k, a) change. By the Cauchy-Schwarz inequality
+ * this is at most std_k std_a |change|, and variances only shrink. With std_k as of the last
+ * refresh of arm k,
  *     mean_k now <= mean_k then + std_k (drift now - drift then),
  *     drift += std_a |change|,
- * so that the score of k is at most ceiling_k + (factor + drift) std_k, where
+ * so the score of k is at most ceiling_k + (factor + drift) std_k, where
  *     ceiling_k = mean_k - drift std_k
- * is kept for each arm: one line an arm in one variable, whenever it was made. A block keeps
- * the top of its lines at one level of that variable, and their steepest slope.
+ * is stored per arm: a line in the variable factor + drift, whatever the time of its refresh. A
+ * block stores the maximum of its lines at one level of that variable, and the steepest slope.
  *
- * Rounding. Deviations in lines are those of variance + blur prior variance. That covers what
- * products of features and spread are off by, which is relative to the prior's, in variances and,
- * times |change|, in means. `margin` covers means as sums: relative to the longest features and
- * the largest weights met.
+ * Rounding: lines use the standard deviation of variance + blur * norm. This covers the errors of
+ * products of features and spread, which are relative to the prior variance. They affect
+ * variances and, times |change|, means. `margin` covers the summation of means: it is relative
+ * to the longest features and the largest weight vector so far.
  */
 #include <math.h>
 #include <stddef.h>
@@ -24,9 +24,9 @@
 #include "../../_shared/prefetch.h"
 #include "gaussian_arm.h"
 
-enum { BLOCK = 64, LINE = 8 /* doubles of a cache line */ };
+enum { BLOCK = 64, LINE = 8 /* doubles per cache line */ };
 
-/* Beyond it lines lose digits: all arms are made, and the drift begins at 0. */
+/* Above this drift lines lose digits: all arms are refreshed, and the drift restarts at 0. */
 static const double FAR = 1e4;
 
 ALWAYS_INLINE int64_t padded(int64_t d) { return (d + LANES - 1) / LANES * LANES; }
@@ -53,7 +53,7 @@ static void lay_out(pb_gaussian_lazy *lazy)
     lazy->row = lazy->steps + d * (d + 2);
 }
 
-/* base: the weights, then L by rows, each padded with zeros. */
+/* Stores in `base` the weights, then L by rows, each padded with zeros. */
 static void keep_base(pb_gaussian_lazy *lazy)
 {
     const int64_t d = lazy->gaussian->n_features, width = padded(d);
@@ -65,7 +65,7 @@ static void keep_base(pb_gaussian_lazy *lazy)
     }
 }
 
-/* |L' x|^2 */
+/* Returns |L' x|^2. */
 ALWAYS_INLINE double base_variance(const pb_gaussian_lazy *lazy, const double *x)
 {
     const int64_t d = lazy->gaussian->n_features, width = padded(d);
@@ -79,7 +79,7 @@ ALWAYS_INLINE double base_variance(const pb_gaussian_lazy *lazy, const double *x
     return dot(sums, sums, width);
 }
 
-/* The line of an arm that was made now; one that overflows is above all. */
+/* Sets the line of an arm refreshed now; an overflowing line becomes an infinite bound. */
 ALWAYS_INLINE void draw_line(pb_gaussian_lazy *lazy, int64_t k)
 {
     const double slope = sqrt(lazy->gaussian->variances[k] + lazy->blur * lazy->norms[k]);
@@ -129,7 +129,7 @@ ALWAYS_INLINE void close_block(pb_gaussian_lazy *lazy, int64_t block, double lev
         top = larger(top, lazy->ceilings[k] + level * lazy->slopes[k]);
         lean = larger(lean, lazy->slopes[k]);
     }
-    /* a level that overflows says nothing */
+    /* at an infinite level the maximum is meaningless */
     lazy->tops[block] = level < INFINITY ? top : INFINITY;
     lazy->leans[block] = lean;
     lazy->levels[block] = level;
@@ -197,7 +197,7 @@ WIDE void pb_gaussian_lazy_refresh_all(pb_gaussian_lazy *lazy)
         refresh(lazy, k);
 }
 
-/* What is looked for, and the best of the arms that were made. */
+/* The search: its parameters, and the best arm found so far. */
 typedef struct {
     double factor, level, margin, score;
     int64_t arm;
@@ -214,7 +214,7 @@ ALWAYS_INLINE void look_at(pb_gaussian_lazy *lazy, int64_t k, search *found)
     }
 }
 
-/* Features come from far: those of all arms that may matter are called first. */
+/* Prefetches features, which are seldom in the cache, for all arms that may matter. */
 ALWAYS_INLINE void call(const pb_gaussian_lazy *lazy, int64_t k)
 {
     const int64_t d = lazy->gaussian->n_features;

@@ -21,7 +21,7 @@ int64_t pb_gaussian_scores_upper(const double *means, const double *variances, i
     return pb_scan_position(out, n, pb_scan_largest(out, n), -1);
 }
 
-/* (means[k] - level) / std_k, where no mean is above the level. */
+/* Computes (means[k] - level) / std_k; no mean is above the level. */
 WIDE static void distances(const double *means, const double *variances, int64_t n,
                            double level, double scale, double *restrict out)
 {
@@ -42,8 +42,9 @@ int64_t pb_gaussian_scores_probable(const double *means, const double *variances
 static const double DENSITY = 0.39894228040143267794;  /* of the standard normal at 0 */
 
 /*
- * Above E max(Z + z, 0) for z <= 0: density(z) / (1 + z^2) by the bound of Mills' ratio, and
- * exp(-q) at most one over its series' first terms. The margin is for rounding.
+ * Upper bounds of E max(Z + z, 0) for z <= 0: density(z) / (1 + z^2), from the bound of Mills'
+ * ratio, with exp(-q) at most 1 / (first terms of the series of exp(q)). The factor 1 + 1e-9
+ * covers rounding.
  */
 WIDE static void bound_expected(const double *variances, const double *distances, int64_t n,
                                 double scale, double *restrict out)
@@ -70,7 +71,7 @@ int64_t pb_gaussian_scores_expected(const double *means, const double *variances
     double *z = memory, *bounds = memory + n;
     distances(means, variances, n, pb_scan_largest(means, n) + xi, scale, z);
     bound_expected(variances, z, n, scale, bounds);
-    /* exp and erfc only where the bound is not below the value of a promising arm */
+    /* evaluate exp and erfc only for arms whose bound reaches the value of a promising arm */
     int64_t best = pb_scan_position(bounds, n, pb_scan_largest(bounds, n), -1);
     double most = expected(variances[best], z[best], scale);
     for (int64_t k = pb_scan_above(bounds, n, 0, most); k < n;

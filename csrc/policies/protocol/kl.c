@@ -2,9 +2,10 @@
  * Bernoulli divergence and its inverses (pybandit/policies/protocol/kl.h).
  *
  * With w = log((1 - p) / (1 - q)) the divergence is (1 - p) w - p log(q / p): increasing
- * and convex in w, with derivative (q - p) / q, a parabola near 0 and a line far away.
- * Halley's steps from the better of what these two give need two or three evaluations.
- * An error of a rounding in the divergence is one of a rounding in q, however small q - p.
+ * and convex in w, with derivative (q - p) / q, close to a parabola near 0 and to a line far
+ * from it. Halley's method, started from the better of these two approximations, needs two or
+ * three evaluations. A rounding error in the divergence causes one of the same relative size in
+ * q, however small q - p is.
  */
 #include <math.h>
 
@@ -12,7 +13,7 @@
 
 enum { MOST_STEPS = 30 };
 
-/* p log(p / q), exact to its last digits where q is near p and where it is far. */
+/* Returns p log(p / q) to full precision, whether q is near p or far from it. */
 static double term(double p, double q, double q_less_p)
 {
     if (p == 0.0)
@@ -26,7 +27,7 @@ double pb_kl(double p, double q)
     return sum > 0.0 ? sum : 0.0;
 }
 
-/* w of the upper bound of p where gone = 1 - p, both above 0. */
+/* Returns w for the upper bound of p, given gone = 1 - p; both must be above 0. */
 static double solve(double p, double gone, double level)
 {
     const double ratio = gone / p;
@@ -42,7 +43,7 @@ static double solve(double p, double gone, double level)
         const double q = p + over;
         const double excess = gone * w - p * log1p(over / p) - level;
         const double newton = excess * q / over;
-        /* half the second derivative over the first */
+        /* half the ratio of the second derivative to the first */
         const double bend = 0.5 * p * (gone - over) / (q * over);
         const double change = newton / (1.0 - newton * bend);
         w = w - change > 0.5 * w ? w - change : 0.5 * w;

@@ -1,7 +1,7 @@
 /*
- * Ranks by radix: a stable pass for each of six groups of bits of the mean, least
- * first, and none for a group that all keys share. Its tables cost what comparing
- * a few hundred arms costs: below that, merges.
+ * Ranks with a radix sort: one stable pass per group of bits of the mean, least significant
+ * first, skipping groups that all keys share. Filling its tables costs as much as comparing
+ * a few hundred arms, so fewer arms are sorted by merging.
  */
 #include "pybandit/policies/protocol/ranking.h"
 
@@ -9,7 +9,7 @@
 
 enum { DIGITS = 6, BITS = 11, VALUES = 1 << BITS, MANY = 512, RUN = 16 };
 
-/* Maps means to integers that increase as they decrease; -0 and 0 are the same. */
+/* Maps means to integers in decreasing order of the mean; -0 and 0 map to the same integer. */
 static uint64_t key_of(double mean)
 {
     uint64_t bits;
@@ -35,7 +35,7 @@ static void pass(const pb_ranked *from, pb_ranked *to, int64_t n, int digit, int
         to[counts[digit_of(from[i].key, digit)]++] = from[i];
 }
 
-/* Sorts runs of RUN, where the arms are in order already. */
+/* Sorts a run of at most RUN entries by insertion; stable. */
 static void insert(pb_ranked *ranked, int64_t n)
 {
     for (int64_t i = 1; i < n; i++) {

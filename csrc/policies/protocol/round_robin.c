@@ -1,4 +1,4 @@
-/* RoundRobin as a cursor on a ring (pybandit/policies/protocol/round_robin.h): O(1) a batch. */
+/* RoundRobin as a cursor on a ring (pybandit/policies/protocol/round_robin.h): O(1) per batch. */
 #include "pybandit/policies/protocol/round_robin.h"
 
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /*
- * Scans over the arms (pybandit/policies/protocol/scan.h). Four chains whose steps do not wait for each
- * other; a position is looked for once its value is known, which costs less than
- * carrying it along.
+ * Scans over the arms (pybandit/policies/protocol/scan.h). They use several independent chains
+ * of operations. The position of a value is searched for once the value is known, which is
+ * faster than tracking it during the scan.
  */
 #include <math.h>
 
@@ -15,7 +15,7 @@ ALWAYS_INLINE double largest_lane(const vector *v)
     return larger(larger(LANE(*v, 0), LANE(*v, 1)), larger(LANE(*v, 2), LANE(*v, 3)));
 }
 
-/* inlined: a call that ends a function with wide registers leaves them dirty */
+/* Inlined: a tail call from a function with wide registers would leave their upper halves dirty. */
 ALWAYS_INLINE int64_t position(const double *values, int64_t n, double value, int64_t other)
 {
     const vector wanted = ALL(value);

@@ -1,12 +1,12 @@
-/* The arm of the largest KL bound, without solving for most (pybandit/policies/regret/kl_index.h). */
+/* The arm of the largest KL bound, computing few bounds (pybandit/policies/regret/kl_index.h). */
 #include <math.h>
 
 #include "pybandit/policies/protocol/kl.h"
 #include "pybandit/policies/regret/kl_index.h"
 #include "pybandit/policies/protocol/scan.h"
 
-/* Many times what rounding can take from a tangent, relative to its parts: solutions and
- * slopes are good to a few units of 1.1e-16, and f grows below 40 times. No tie is missed. */
+/* Many times the rounding error of a tangent, relative to its parts: solutions and slopes are
+ * accurate to a few units of 1.1e-16, and f grows by a factor below 40. No tie is missed. */
 static const double MARGIN = 4e-14;
 
 void pb_kl_index_begin(pb_kl_index *index)
@@ -17,7 +17,7 @@ void pb_kl_index_begin(pb_kl_index *index)
     }
 }
 
-/* What is compared of an arm; its tangent there. */
+/* Computes the compared value of an arm and its tangent at f. */
 static double solve(pb_kl_index *index, int64_t arm, double f)
 {
     const double mean = index->means[arm], pulls = index->pulls[arm];
@@ -41,7 +41,7 @@ void pb_kl_index_update(pb_kl_index *index, int64_t arm, double mean, double pul
     solve(index, arm, f);
 }
 
-/* Whether two arms have the same index, whatever it is. */
+/* Returns 1 if two arms have the same index for every f. */
 static int are_twins(const pb_kl_index *index, int64_t arm, int64_t other)
 {
     return index->means[arm] == index->means[other] && index->pulls[arm] == index->pulls[other] &&

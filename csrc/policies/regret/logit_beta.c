@@ -1,4 +1,4 @@
-/* The logit of a Beta variable: its law, and draws of it (pybandit/policies/regret/logit_beta.h). */
+/* The logit of a Beta variable: distribution and draws (pybandit/policies/regret/logit_beta.h). */
 #include "pybandit/policies/regret/logit_beta.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ static double stirling_series(double z)
             s * (1.0 / 1188.0))))) / z;
 }
 
-/* log Gamma(z) less Stirling's formula, (z - 1/2) log z - z + log(2 pi) / 2. */
+/* Returns log Gamma(z) minus Stirling's formula, (z - 1/2) log z - z + log(2 pi) / 2. */
 static double stirling_error(double z)
 {
     double shifted = z, product = 1.0;
@@ -29,15 +29,15 @@ static double stirling_error(double z)
            (z - 0.5) * log(z) + z;
 }
 
-/* log(1 + u) - u, given 1 + u with its own digits. */
+/* Returns log(1 + u) - u, given above = 1 + u to full relative precision. */
 static double log_less(double u, double above)
 {
     return (u > -0.5 ? log1p(u) : log(above)) - u;
 }
 
 /*
- * Loader 2000: the large terms of a log x + b log y - log B(a, b) cancel by hand,
- * which leaves a relative error of about 1e-16 (n x - a) / a or so, not 1e-16 n.
+ * Loader 2000: the large terms of a log x + b log y - log B(a, b) cancel analytically. The
+ * relative error is then about 1e-16 (n x - a) / a instead of 1e-16 n.
  */
 double pb_logit_beta_density(double a, double b, const pb_logit *point)
 {
@@ -49,7 +49,7 @@ double pb_logit_beta_density(double a, double b, const pb_logit *point)
                stirling_error(n) - stirling_error(a) - stirling_error(b));
 }
 
-/* I_x(a, b) a / (x^a (1 - x)^b / B(a, b)) as a continued fraction, by Lentz's method. */
+/* Returns I_x(a, b) a / (x^a (1 - x)^b / B(a, b)), a continued fraction, by Lentz's method. */
 static double fraction(double a, double b, double x)
 {
     double c = 1.0, d = 1.0 / (1.0 - (a + b) * x / (a + 1.0)), value = d;
@@ -80,7 +80,7 @@ double pb_logit_beta_below(double a, double b, const pb_logit *point, double den
 
 void pb_logit_beta_moments(double a, double b, double *mean, double *variance)
 {
-    /* digamma and trigamma of a and b, from those of a + 1 and b + 1 */
+    /* digamma and trigamma of a and b, from approximations at a + 1 and b + 1 */
     const double above_a = a + 1.0, above_b = b + 1.0;
     *mean = log(above_a / above_b) - 0.5 / above_a + 0.5 / above_b - 1.0 / a + 1.0 / b;
     *variance = (1.0 + 0.5 / above_a) / above_a + 1.0 / (a * a) +
@@ -88,8 +88,8 @@ void pb_logit_beta_moments(double a, double b, double *mean, double *variance)
 }
 
 /*
- * Cheng 1978, algorithm BA with the squeezes of BB: proposals from a logistic law of
- * scale 1 / lambda about the mode, lambda <= min(a, b) and lambda^2 <= 2 a b / (a + b).
+ * Cheng 1978, algorithm BA with the squeezes of BB: proposals from a logistic distribution of
+ * scale 1 / lambda about the mode, with lambda <= min(a, b) and lambda^2 <= 2 a b / (a + b).
  */
 double pb_logit_beta_draw(double a, double b, pb_bitgen *bitgen)
 {
@@ -112,9 +112,9 @@ double pb_logit_beta_draw(double a, double b, pb_bitgen *bitgen)
 }
 
 /*
- * What is beyond a point of a log-concave density, where it falls with this slope: an
- * exponential of the tangent, thinned. `shape` and `share` are a and x above the
- * point, b and y below it. The second derivative is -n x y, its size at most `bend` beyond.
+ * Draws the distance beyond a point at which a log-concave density decreases with this slope:
+ * an exponential from the tangent, thinned. `shape` and `share` are a and x above the point, b
+ * and y below it. The second derivative is -n x y; beyond the point its size is at most `bend`.
  */
 static double beyond(double shape, double n, double share, double slope, pb_bitgen *bitgen)
 {
@@ -133,9 +133,9 @@ double pb_logit_beta_draw_beyond(double a, double b, const pb_logit *point, doub
     const double n = a + b, shape = above ? a : b, share = above ? point->x : point->y;
     const double slope = n * share - shape;
     /*
-     * Of the tangent's draws P slope / density are accepted, P the chance of what is
-     * beyond, and P of those of the whole law: at least 1/8 where it is taken, and 1/4 for
-     * a, b > 1.
+     * With P the probability beyond the point, a draw from the tangent is accepted with
+     * probability P slope / density, and a draw from the whole distribution with probability P,
+     * which is at least 1/8 where the latter is used, and 1/4 for a, b > 1.
      */
     if (slope > density) {
         const double step = beyond(shape, n, share, slope, bitgen);

@@ -1,14 +1,14 @@
 /*
  * Thompson sampling without most of its draws (pybandit/policies/regret/thompson.h).
  *
- * Theta k is above a threshold with probability p_k, independently. Against one uniform u
- * the products (1 - p_1) (1 - p_2) ... fall below u at the first arm that is above the
- * threshold; products of blocks skip most. The same from the arm after it on finds all. One
- * arm: it is the argmax, and no theta is drawn. Several: their thetas are drawn, given that
- * they are above. None: all thetas, given that they are below. The threshold may be any
- * function of the past; a good one makes both exceptions rare.
+ * Theta k is above a threshold with probability p_k, independently. For a uniform u, the products
+ * (1 - p_1) (1 - p_2) ... first fall below u at the first arm above the threshold; products
+ * of whole blocks skip most arms. Continuing from the next arm finds all others. If one arm is
+ * above, it is the argmax and no theta is drawn. If several are, their thetas are drawn
+ * conditionally on being above. If none is, all thetas are drawn conditionally on being below.
+ * The threshold may be any function of the past; a good one makes the last two cases rare.
  *
- * A reward changes the p of its own arm only, and p and the density by a recursion.
+ * A reward changes p and the density of its own arm only, by a recursion.
  */
 #include "pybandit/policies/regret/thompson.h"
 
@@ -20,19 +20,19 @@
 
 enum {
     BLOCK = 16,
-    REFRESH_COST = 6,    /* in draws, an arm */
-    OLDEST = 1 << 15     /* rewards: bounds the recursion's error, 1e-12 or so */
+    REFRESH_COST = 6,    /* cost of a placement in draws per arm */
+    OLDEST = 1 << 15     /* rewards between placements: limits the recursion's error to ~1e-12 */
 };
 
-static const double LEAST = 1e-18;      /* of P(below): a block's product is no zero */
-static const double VANISHED = 1e-250;  /* a density or product that would lose digits */
+static const double LEAST = 1e-18;      /* minimum of P(below), so that no block product is 0 */
+static const double VANISHED = 1e-250;  /* densities and products below this would lose digits */
 
 static int64_t n_blocks(int64_t n_arms)
 {
     return (n_arms + BLOCK - 1) / BLOCK;
 }
 
-/* P(below) of arms, in blocks filled up with ones, the product of each block, that of all. */
+/* `chances`: P(below) per arm, padded with ones to whole blocks; block products; total product. */
 int64_t pb_thompson_chances(int64_t n_arms)
 {
     return (BLOCK + 1) * n_blocks(n_arms) + 1;
@@ -43,7 +43,7 @@ static double *blocks_of(const pb_thompson *thompson)
     return thompson->chances + BLOCK * n_blocks(thompson->n_arms);
 }
 
-/* Zero, for good, once it is too small to go on with. */
+/* The total product; set to 0 once it is too small, until the next placement. */
 static double *total_of(const pb_thompson *thompson)
 {
     return thompson->chances + pb_thompson_chances(thompson->n_arms) - 1;
@@ -141,7 +141,7 @@ static void shift(const pb_thompson *thompson, pb_thompson_arm *arm, int success
     }
 }
 
-/* An arm has another P(below): so have its block and all arms. */
+/* Updates P(below) of an arm, its block's product and the total. */
 static void change_chance(pb_thompson *thompson, int64_t k)
 {
     const double chance = chance_of(&thompson->arms[k]), change = chance / thompson->chances[k];
@@ -180,7 +180,7 @@ void pb_thompson_place(pb_thompson *thompson, double threshold)
     thompson->all_spent += thompson->spent;
     thompson->spent = 0.0;
     thompson->age = 0;
-    /* as much as a new place costs, and more the longer nothing better was found */
+    /* the cost of a placement, plus a part of all draws so far so that placements get rarer */
     thompson->limit = REFRESH_COST * (double)(thompson->n_arms + 1) + thompson->all_spent / 8.0;
 }
 
@@ -204,7 +204,7 @@ static double normal(pb_bitgen *bitgen)
     }
 }
 
-/* A standard normal above z: the whole law's or, further out, a thinned exponential. */
+/* Draws a standard normal above z: by rejection or, far out, from a thinned exponential. */
 static double normal_above(double z, pb_bitgen *bitgen)
 {
     for (;;) {
@@ -214,7 +214,7 @@ static double normal_above(double z, pb_bitgen *bitgen)
     }
 }
 
-/* Theta, or its logit, given that it is above the threshold, or that it is not. */
+/* Draws theta, or its logit, conditionally on being above the threshold or not above it. */
 static double draw(pb_thompson *thompson, int64_t k, int above, pb_bitgen *bitgen)
 {
     const pb_thompson_arm *const arm = &thompson->arms[k];
@@ -245,15 +245,15 @@ static int64_t largest_below(pb_thompson *thompson, pb_bitgen *bitgen)
 }
 
 /*
- * The first arm from k on that is above the threshold, n_arms if there is none;
- * *passed is the product of all chances up to it.
+ * Returns the first arm from k on that is above the threshold, n_arms if there is none.
+ * *passed becomes the product of all chances up to that arm.
  */
 static int64_t next_above(const pb_thompson *thompson, int64_t k, double *passed, double u)
 {
     const int64_t n = thompson->n_arms;
     const double *const chances = thompson->chances, *const blocks = blocks_of(thompson);
     const double total = *total_of(thompson);
-    /* most often the rest need not be looked at; where total is no zero, nor is *passed */
+    /* usually the rest can be skipped; if total is above 0, so is *passed */
     if (total > 0.0 && u * *passed <= total * (1.0 - 1e-9))
         return n;
     double product = 1.0, next;

@@ -3,7 +3,7 @@
 
 #include "pybandit/policies/regret/thompson.h"
 
-/* The posterior of an arm, for the choice and for the threshold alike. */
+/* The posterior of an arm, shared by the choice and the placement of the threshold. */
 static inline int is_gaussian(const pb_thompson *thompson)
 {
     return thompson->law == PB_THOMPSON_GAUSSIAN;

@@ -1,9 +1,9 @@
 /*
- * Where Thompson sampling compares its thetas (pybandit/policies/regret/thompson_threshold.h).
+ * Placement of the threshold of Thompson sampling (pybandit/policies/regret/thompson_threshold.h).
  *
- * Too low, and many arms are above: each is drawn. Too high, and often none is: all are drawn.
- * A normal guess at the posteriors finds about the right place in O(n_arms) a step of a
- * bisection; Newton's method on the posteriors themselves mends the rest.
+ * If it is too low, many arms are above it, and each is drawn. If it is too high, often none is,
+ * and all are drawn. A bisection with a normal approximation of the posteriors finds a good
+ * threshold in O(n_arms) per step; Newton's method on the posteriors themselves corrects it.
  */
 #include "pybandit/policies/regret/thompson_threshold.h"
 
@@ -11,15 +11,15 @@
 
 #include "thompson_law.h"
 
-/* Of a threshold: how many arms are above it on average, and -log P(none is). */
+/* For a threshold: the expected number of arms above it, and -log P(none is above). */
 typedef struct {
     double above, rate;
 } burden;
 
 /*
- * Positive where a threshold is too high. One choice in exp(rate) draws all thetas, and
- * each arm above it but one is drawn: at the cheapest threshold the first comes to about
- * as much as the second, and where that is many, to one draw.
+ * Returns a positive number if a threshold is too high. One choice in exp(rate) draws all thetas,
+ * and each arm above the threshold but one is drawn. At the cheapest threshold the cost of the
+ * former is about that of the latter, limited to one draw.
  */
 static double balance(const pb_thompson *thompson, burden found)
 {
@@ -27,7 +27,7 @@ static double balance(const pb_thompson *thompson, burden found)
     return log((double)thompson->n_arms) - found.rate - log(fmin(fmax(several, 1e-12), 1.0));
 }
 
-/* Normal posteriors, and 1 / (1 + exp(1.5976 z + 0.07056 z^3)) for their tails. */
+/* Approximates posteriors as normal, and their tails as 1 / (1 + exp(1.5976 z + 0.07056 z^3)). */
 static burden guess(const pb_thompson *thompson, double threshold)
 {
     burden found = {0.0, 0.0};
@@ -54,7 +54,7 @@ static burden measured(const pb_thompson *thompson)
     return found;
 }
 
-/* Centres and 1 / deviations of the posteriors take the places of `below` and `density`. */
+/* Stores centres and 1 / standard deviations of the posteriors in `below` and `density`. */
 static void place_by_guess(pb_thompson *thompson)
 {
     double low = -INFINITY, high = -INFINITY, sharpest = 0.0;
@@ -85,7 +85,7 @@ static void place_by_guess(pb_thompson *thompson)
     pb_thompson_place(thompson, low + 0.5 * (high - low));
 }
 
-/* Newton's step for the balance: densities are the derivatives of P(above). */
+/* Returns Newton's step for the balance; densities are the derivatives of P(above). */
 static double correction(const pb_thompson *thompson, burden found)
 {
     double density = 0.0, hazard = 0.0;
@@ -102,7 +102,7 @@ static double correction(const pb_thompson *thompson, burden found)
 void pb_thompson_threshold_refresh(pb_thompson *thompson)
 {
     place_by_guess(thompson);
-    /* few rewards, or few successes: a logit far from normal */
+    /* with few rewards or few successes the logit is far from normal */
     for (int step = 0; step < 3 && !is_gaussian(thompson); step++) {
         const burden found = measured(thompson);
         const double move = correction(thompson, found);

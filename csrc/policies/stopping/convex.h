@@ -1,7 +1,7 @@
 /*
- * The least value of a convex function.
+ * Minimises a convex function.
  *
- * Tangents bound it from below, and where two of them meet is where to look next.
+ * Tangents bound the function from below; the next evaluation is where two of them meet.
  */
 #ifndef PB_POLICIES_CONVEX_H
 #define PB_POLICIES_CONVEX_H
@@ -15,9 +15,9 @@ typedef struct {
 typedef pb_tangent (*pb_convex)(const void *function, double x);
 
 /*
- * Between `low`, where it falls, and `high`, where it rises, looking at `here` first. Where
- * `enough` is a number, any value on the same side of it as the least: at most `enough`, or above
- * it and no larger than the least.
+ * Returns the minimum between `low`, where the function decreases, and `high`, where it increases,
+ * given its tangent at `here`. If `enough` is not NaN, the result may differ from the minimum but
+ * is on the same side of `enough`: at most `enough`, or above it and no larger than the minimum.
  */
 static inline double pb_convex_least(pb_convex at, const void *function, pb_tangent low,
                                      pb_tangent high, pb_tangent here, double enough)
@@ -37,11 +37,11 @@ static inline double pb_convex_least(pb_convex at, const void *function, pb_tang
         bound = low.value + low.slope * move;
         seen = fmin(low.value, high.value);
         const double tolerance = 1e-12 * (1.0 + fabs(seen));
-        /* of steep tangents from far off only rounding may be left */
+        /* far apart, steep tangents may meet at a point that is only rounding error */
         const int is_lost = !(bound <= seen + tolerance);
         if (!is_lost && (bound > enough || seen - bound <= tolerance))
             break;
-        /* where the tangents are far off, halves are sure */
+        /* bisect if the tangents are of no use, and at every third step */
         here = at(function, low.x + (is_lost || step % 3 == 2 ? 0.5 * wide : move));
     }
     return fmin(bound, seen);

@@ -8,7 +8,7 @@
 
 #define LOG_2 0.69314718055994530942
 
-/* p log(p / q) - p + q, without loss where p and q are near. */
+/* Returns p log(p / q) - p + q without cancellation for p near q. */
 static double poisson(double p, double q)
 {
     if (p == 0.0)
@@ -71,7 +71,7 @@ static double threshold(const pb_glr *glr, double n_a, double n_b, double t, dou
     case PB_GLR_UNKNOWN:
         break;
     }
-    /* concave costs: the least of all ways to share z is with one arm */
+    /* the costs are concave, so the worst split of z gives all of it to one arm */
     return glr->level + 0.5 * (log1p(n_a) + log1p(n_b)) +
            fmax(pb_glr_unknown_excess(n_a, z), pb_glr_unknown_excess(n_b, z));
 }
@@ -93,7 +93,7 @@ double pb_glr_single(const pb_glr *glr, double n, double z)
 
 static int is_mixed(const pb_glr *glr) { return glr->is_proven && glr->law == PB_GLR_GAUSSIAN; }
 
-/* How far a's mean is above b's, and epsilon, in standard deviations of a reward. */
+/* Returns the gap of the means plus epsilon, in standard deviations of a reward. */
 static double deviations_between(const pb_glr *glr, const pb_glr_arm *a, const pb_glr_arm *b)
 {
     return (a->mean - b->mean + glr->epsilon) * sqrt(2.0 * glr->precision);
@@ -113,7 +113,7 @@ int pb_glr_tell(const pb_glr *glr, const pb_glr_arm *a, const pb_glr_arm *b, dou
 {
     if (!is_mixed(glr))
         return pb_glr_margin(glr, a, b, t) > 0.0;
-    /* evidence is at most Z and log 2 of each arm */
+    /* the evidence is at most Z plus log 2 per arm: check that bound first */
     return pb_glr_statistic(glr, a, b) > glr->level - 2.0 * LOG_2 &&
            pb_glr_gaussian_least(a->n, b->n, deviations_between(glr, a, b), glr->level) > glr->level;
 }

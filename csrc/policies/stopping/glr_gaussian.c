@@ -1,8 +1,8 @@
 /*
  * Evidence of Gaussian rewards (pybandit/policies/stopping/glr_gaussian.h).
  *
- * Mixed by half a normal law of standard deviation s above the true mean, the likelihood of n
- * rewards whose mean is d above it is
+ * Mixed over a half-normal distribution of standard deviation s above the true mean, the
+ * likelihood ratio of n rewards whose mean is d above the true one is
  *     2 Phi(y) exp(y^2 / 2) / sqrt(1 + s^2 n),   y = n s d / sqrt(1 + s^2 n).
  */
 #include "pybandit/policies/stopping/glr_gaussian.h"
@@ -12,11 +12,11 @@
 static const double widths[PB_WIDTHS] = {0x1p1, 0x1p-1, 0x1p-3, 0x1p-5, 0x1p-7};
 static const double weights[PB_WIDTHS] = {0.25, 0.25, 0.25, 0.125, 0.125};
 
-#define MOST 1e100 /* of a gap, whose square is a number */
+#define MOST 1e100 /* largest gap; its square does not overflow */
 #define SQRT_HALF 0.70710678118654752440
-#define DENSITY 0.79788456080286535588 /* of half a normal law, at 0 */
+#define DENSITY 0.79788456080286535588 /* of a half-normal distribution at 0 */
 
-/* 2 Phi(y) exp(y^2 / 2) for y <= 0, and its derivative: far out its two parts cancel. */
+/* Returns 2 Phi(y) exp(y^2 / 2) for y <= 0, and its derivative; far out its two parts cancel. */
 static double tail(double y, double *slope)
 {
     if (y > -36.0) {
@@ -50,7 +50,7 @@ double pb_glr_gaussian_evidence(double n, double d, double *slope)
     return largest + log(sum);
 }
 
-/* Two arms, the one `gap` above the other. */
+/* Two arms; the mean of the first is `gap` above that of the second. */
 typedef struct {
     double n_a, n_b, gap;
 } arms;
@@ -71,7 +71,7 @@ double pb_glr_gaussian_least(double n_a, double n_b, double gap, double enough)
     const pb_tangent here = at(&two, n_a * two.gap / (n_a + n_b));
     if (here.value <= enough)
         return here.value;
-    /* mostly between the two means; beyond one where the other arm has far more rewards */
+    /* usually between the two means; beyond one of them if the other arm has far more rewards */
     const double step = fabs(two.gap) + 1.0 / sqrt(n_a + n_b);
     pb_tangent low = here, high = here;
     for (double move = step; low.slope > 0.0; move *= 2.0)

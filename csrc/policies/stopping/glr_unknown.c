@@ -1,10 +1,10 @@
 /*
  * Likelihood ratios of Gaussian rewards of unknown variances (pybandit/policies/stopping/glr_unknown.h).
  *
- * With a's mean at `gap` above b's, counted from b's mean, and the common mean at x, the sum of
- * costs is least where its derivative is 0:
+ * Measured from b's mean, let a's mean be at `gap` and the common mean at x. The sum of costs is
+ * stationary where
  *     F(x) = n_a (x - gap) (v_b + x^2) + n_b x (v_a + (x - gap)^2) = 0,
- * a cubic with F(0) <= 0 <= F(gap) and up to two minima between.
+ * a cubic with F(0) <= 0 <= F(gap) and up to two minima in between.
  */
 #include "pybandit/policies/stopping/glr_unknown.h"
 
@@ -37,7 +37,7 @@ static double at(const polynomial *f, double x)
     return ((f->cubic * x + f->square) * x + f->linear) * x + f->constant;
 }
 
-/* The root of a function that increases from low to high: Newton's steps, halved where they leave. */
+/* Finds the root of a function increasing from low to high by safeguarded Newton steps. */
 static double root_between(const polynomial *f, double low, double high)
 {
     double x = 0.5 * (low + high);
@@ -59,9 +59,9 @@ static double root_between(const polynomial *f, double low, double high)
 }
 
 /*
- * Both arms' means from b's on, and variances, in units in which the gap is in [1/2, 1): cubes of
- * gaps are not numbers in every unit that rewards may have. Costs stay, as they are of ratios, and
- * a power of two rounds nothing. Returns its exponent.
+ * Shifts both means so that b's is 0, and scales means and variances to units in which the gap is
+ * in [1/2, 1), because its cube could overflow or underflow. Costs depend on ratios only and do not
+ * change; a power of two causes no rounding. Returns its exponent.
  */
 static int in_units_of_gap(pb_glr_arm *a, pb_glr_arm *b, double gap)
 {
@@ -70,7 +70,7 @@ static int in_units_of_gap(pb_glr_arm *a, pb_glr_arm *b, double gap)
     b->mean = 0.0;
     pb_glr_arm *const arms[] = {a, b};
     for (int i = 0; i < 2; i++)
-        if (arms[i]->variance > 0.0) /* 0 is told from what is small */
+        if (arms[i]->variance > 0.0) /* keep 0 distinct from tiny variances */
             arms[i]->variance = fmin(fmax(ldexp(arms[i]->variance, -2 * exponent),
                                           0x1p-900), 0x1p900);
     return exponent;
@@ -81,14 +81,14 @@ static double cost_at(const pb_glr_arm *a, const pb_glr_arm *b, double x)
     return pb_glr_unknown_cost(a, x) + pb_glr_unknown_cost(b, x);
 }
 
-/* Where it is, of arms in units of their gap. */
+/* Returns the common mean of least cost, for arms in units of their gap. */
 static double meeting_in(const pb_glr_arm *a, const pb_glr_arm *b)
 {
     const double n = a->n + b->n, gap = a->mean;
     const polynomial f = {n, -gap * (a->n + 2.0 * b->n),
                           a->n * b->variance + b->n * (a->variance + gap * gap),
                           -a->n * gap * b->variance};
-    /* F turns at most twice; it may have a root where it rises */
+    /* F has at most two turning points; a root is a minimum where F increases */
     const double turn = f.square * f.square - 3.0 * f.cubic * f.linear;
     double ends[4] = {0.0, gap, gap, gap};
     if (turn > 0.0) {
@@ -115,7 +115,7 @@ double pb_glr_unknown_meeting(const pb_glr_arm *a, const pb_glr_arm *b, double e
     return low + ldexp(meeting_in(&above, &below), exponent);
 }
 
-/* By distances from b's mean: a place in between that rounds costs much at small variances. */
+/* Uses distances from b's mean: at small variances, rounding the common mean would cost much. */
 double pb_glr_unknown_statistic(const pb_glr_arm *a, const pb_glr_arm *b, double epsilon)
 {
     pb_glr_arm above = *a, below = *b;

@@ -1,8 +1,8 @@
 /*
- * Bets that tell two arms apart (pybandit/policies/stopping/wagers.h).
+ * Bets that one arm is better than another (pybandit/policies/stopping/wagers.h).
  *
- * Convex: -log(1 + s m) is convex in m, and so is the logarithm of a sum of exponentials of
- * convex functions.
+ * The log wealth is convex in m: -log(1 + s m) is convex, and so is the logarithm of a sum of
+ * exponentials of convex functions.
  */
 #include "pybandit/policies/stopping/wagers.h"
 
@@ -13,7 +13,7 @@ static const double stakes[PB_STAKES] = {
     0x1p-2,  0x1p-1,  0x1p0,   0x1p1,  0x1p2,  0x1p3,  0x1p4,  0x1p5,  0x1p6,  0x1p7,
 };
 
-/* log(1 + s), what a reward of 1 brings. */
+/* log(1 + s), the gain from a reward of 1. */
 static const double ones[PB_STAKES] = {
     0.0002441108275273627, 0.0004881620795013512, 0.0009760859730554589, 0.0019512201312617493,
     0.003898640415657323,  0.007782140442054949,  0.015504186535965254,  0.030771658666753687,
@@ -36,7 +36,7 @@ void pb_wagers_add(double *gains, double reward)
     add(gains + PB_STAKES, 1.0 - reward);
 }
 
-/* The logarithm of mean wealth against the mean m, and its derivative. */
+/* Returns the logarithm of the average wealth against the mean m, and its derivative. */
 static double logarithm(const double *gains, double n, double m, double *slope)
 {
     double logs[PB_STAKES], largest = -INFINITY, sum = 0.0, change = 0.0;
@@ -80,7 +80,7 @@ static pb_tangent at(const void *function, double m)
     return t;
 }
 
-/* Where the means would meet if rewards were 0 or 1: near the least. */
+/* Returns the common mean for rewards of 0 or 1, which is near the minimum. */
 static double guess(const pb_wagers_arm *a, const pb_wagers_arm *b, double epsilon)
 {
     const double m = (a->n * a->mean + b->n * (b->mean - epsilon)) / (a->n + b->n);

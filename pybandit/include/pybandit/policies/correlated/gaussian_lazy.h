@@ -30,7 +30,7 @@ typedef struct {
     int64_t n_told;  /* rewards so far */
     double drift;    /* upper bound on the shift of any mean, in standard deviations of the arm */
     double longest, heaviest;  /* largest length of features, and of the weight vector so far */
-    double blur;     /* bound of the rounding error of a variance, in units of the prior's */
+    double blur;     /* the rounding error of a variance is at most blur times the arm's norm */
     double *base, *steps;       /* weights and spread at the last multiple; rewards since */
     double *ceilings, *slopes;  /* ceiling + (factor + drift) slope is an upper bound of a score */
     double *tops, *leans, *levels;  /* the same for blocks of arms */
