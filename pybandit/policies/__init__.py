@@ -1,4 +1,4 @@
-"""Policies under one protocol: ask which arms to pull, tell what they gave.
+"""Policies with one protocol: ask which arms to pull, tell their rewards.
 
 Examples
 --------

@@ -128,8 +128,8 @@ def bad_batches(a, r, n_arms):
     yield a[:0], r[:0], ValueError, r"arms.*\(0,\)"
     yield np.append(a, a[0]), np.append(r, 0.5), ValueError, rf"arms.*\({a.size + 1},\)"
     yield a[:, None], r, ValueError, rf"arms.*\({a.size}, 1\)"
-    yield replaced(a, 0, n_arms), r, ValueError, f"arm {n_arms} 1 times, not 0"
-    yield replaced(a, 0, -1), r, ValueError, "arm -1 1 times, not 0"
+    yield replaced(a, 0, n_arms), r, ValueError, f"arm {n_arms} 1 times instead of 0"
+    yield replaced(a, 0, -1), r, ValueError, "arm -1 1 times instead of 0"
     if (a != a[0]).any():
         yield replaced(a, 0, a[a != a[0]][0]), r, ValueError, "arms.*each as often"
     yield a + 0.0, r, TypeError, "arms.*float64"

@@ -1,4 +1,4 @@
-"""States of the policies that pull in batches."""
+"""Saved states of the policies that pull in batches."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ ACCEPTING = Schema([flag("accepted", shape=("n_arms",))], base=RING)
 
 
 def batches_are_left(s):
-    """no more than max_batches, of no more than batch_size pulls"""
+    """at most max_batches batches, with at most batch_size pulls each"""
     return s.n_batches <= s.max_batches and s.n_pulls <= s.n_batches * s.batch_size
 
 
@@ -17,7 +17,7 @@ ROUND_ROBIN = Schema([], base=RING, invariants=[batches_are_left])
 
 
 def batches_fit_stages(s):
-    """batches of all stages that add up to max_batches, and n_batches of those that were"""
+    """stage_batches that add up to max_batches, and n_batches that match stage and stage_left"""
     dealt = s.stage_batches
     if not s.n_stages:
         return s.n_batches == 0
@@ -30,7 +30,7 @@ def batches_fit_stages(s):
 
 
 def halvings_leave_ring(s):
-    """as many arms on the ring as the halvings leave, and a batch_size or less a batch"""
+    """as many arms on the ring as the halvings leave, and at most batch_size pulls per batch"""
     return s.ring_n_arms == s.kept[s.stage] and s.n_pulls <= s.n_batches * s.batch_size
 
 
@@ -41,7 +41,7 @@ BATCH_HALVING = Schema(
 
 
 def wells_are_a_batch(s):
-    """batch_size wells in counts, and no more than batch_size a batch"""
+    """batch_size wells in counts, and at most batch_size pulls per batch"""
     return (s.n_batches <= s.max_batches and s.n_pulls <= s.n_batches * s.batch_size
             and (s.k in (0, s.n_arms) or s.counts.sum(dtype=float) == s.batch_size))
 
@@ -51,8 +51,8 @@ BATCH_SCREENING = Schema([integer("counts", 0, "max_repeats", shape=("n_arms",))
 
 
 def places_are_open(s):
-    """accepted arms and n_open places that make k, and arms on the ring, until race_done; then
-    k accepted arms, or fewer if arms are silent"""
+    """accepted arms and n_open places that add up to k, and arms on the ring, until race_done;
+    then k accepted arms, or fewer if arms are silent"""
     if s.race_done:
         return s.accepted.sum() <= s.k and (s.accepted.sum() == s.k or bool(s.aside.any()))
     on_ring = np.isin(np.arange(s.n_arms), s.ring[:s.ring_n_arms])
@@ -62,13 +62,13 @@ def places_are_open(s):
 
 
 def bounds_hold_means(s):
-    """no lower bound above its upper one"""
+    """no lower bound above the upper bound of the same arm"""
     return bool((s.lower <= s.upper).all())
 
 
 def thresholds_are_ranks(s):
-    """the n_open-th largest lower bound on the ring in reject_below, and the next upper one in
-    accept_above, until race_done"""
+    """the n_open-th largest lower bound on the ring in reject_below, and the (n_open + 1)-th
+    largest upper bound in accept_above, until race_done"""
     if s.race_done:
         return True
     ring = s.ring[:s.ring_n_arms]
@@ -82,7 +82,7 @@ def thresholds_are_ranks(s):
 
 
 def batches_are_counted(s):
-    """race_batches = n_batches"""
+    """race_batches equal to n_batches"""
     return s.race_batches == s.n_batches
 
 
@@ -96,8 +96,8 @@ BATCH_RACING = Schema(
 
 
 def arms_are_left(s):
-    """n_left arms on the ring, more than n_open, which with those accepted make k, until
-    sar_done; then k accepted arms"""
+    """n_left arms on the ring, more than n_open, and k accepted arms and n_open places in total,
+    until sar_done; then k accepted arms"""
     if s.sar_done:
         return s.accepted.sum() == s.k
     return (s.n_left == s.ring_n_arms and 0 < s.n_open < s.n_left
@@ -105,13 +105,13 @@ def arms_are_left(s):
 
 
 def pulls_are_removed(s):
-    """removed_pulls and those of the arms on the ring that make n_pulls, until sar_done"""
+    """removed_pulls and pulls of the arms on the ring that add up to n_pulls, until sar_done"""
     left = s.ring_rounds * s.ring_n_arms + s.ring_cursor
     return s.sar_done or s.removed_pulls + left == s.n_pulls
 
 
 def sar_batches_are_counted(s):
-    """sar_batches = n_batches, no more than max_batches"""
+    """sar_batches equal to n_batches and at most max_batches"""
     return s.sar_batches == s.n_batches <= s.max_batches
 
 

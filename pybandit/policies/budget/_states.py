@@ -1,4 +1,4 @@
-"""States of the policies with a budget of pulls."""
+"""Saved states of the policies with a budget of pulls."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from pybandit.policies.protocol._states import INDEX, RING
 
 
 def stages_began_before(s):
-    """no more stage_pulls than pulls"""
+    """stage_pulls of at most the pulls of each arm"""
     return bool((s.stage_pulls <= s.pulls).all())
 
 
@@ -19,7 +19,7 @@ STAGED = Schema(
 
 
 def all_or_nothing(s):
-    """all arms on the ring, and the whole budget left, or pulled"""
+    """all arms on the ring, and all of the budget either left or pulled"""
     return (s.ring_n_arms == s.n_arms and s.ring_cursor == 0 and s.left == s.budget
             and s.n_pulls == s.stage * s.budget)
 
@@ -28,8 +28,8 @@ UNIFORM = Schema([], base=STAGED, invariants=[all_or_nothing])
 
 
 def halvings_fit_pulls(s):
-    """as many arms on the ring as stage halvings leave, and the pulls of these and of what is
-    left of this one"""
+    """as many arms on the ring as the halvings leave, and n_pulls that match the finished stages
+    and the pulls left in this one"""
     done = s.stage == s.n_stages
     return s.ring_n_arms == s.kept[s.stage] and (
         s.n_pulls == s.spent[-1] if done else
@@ -59,24 +59,24 @@ HEAP = [integer("heap_n", 0, "n_arms"), integer("heap_arms", 0, "last_arm", shap
 
 
 def holds_ring(s):
-    """Whether a heap is of the arms on the ring, with keys that are numbers."""
+    """Return True if a heap holds exactly the arms on the ring, with keys that are not NaN."""
     return (np.array_equal(np.sort(s.heap_arms[:s.heap_n]), s.ring[:s.ring_n_arms])
             and not np.isnan(s.keys[:s.heap_n]).any())
 
 
 def batch_is_pending(s):
-    """a pull or more that are pending and left, by a heap one"""
+    """at least 1 and at most `left` pending pulls; exactly 1 with a heap"""
     return s.stage == s.n_stages or (
         s.pending == 1 <= s.left if s.by_heap else 1 <= s.pending <= s.left)
 
 
 def heap_is_of_ring(s):
-    """heap_n different arms in heap_arms, those on the ring, and their keys in keys"""
+    """heap_arms with each arm on the ring once, and keys without NaN"""
     return s.stage == s.n_stages or not s.by_heap or holds_ring(s)
 
 
 def rewards_were_seen(s):
-    """no more rewards seen than pulls"""
+    """at most as many rewards seen as pulls"""
     return bool((s.seen <= s.pulls).all())
 
 
@@ -88,7 +88,7 @@ SHADAVAR = Schema(
 
 
 def phases_fit_pulls(s):
-    """one arm on the ring less a phase, and the pulls of all phases but what is left of this"""
+    """one arm fewer on the ring per phase, and n_pulls that match the finished phases and left"""
     if s.ring_n_arms != s.n_arms - s.stage:
         return False
     if s.stage == s.n_stages:
@@ -113,7 +113,7 @@ def first_phase_is_whole(s):
 
 
 def later_heap_is_of_ring(s):
-    """heap_n different arms in heap_arms, those on the ring, and their keys in keys"""
+    """heap_arms with each arm on the ring once, and keys without NaN"""
     return not 0 < s.stage < s.n_stages or holds_ring(s)
 
 
@@ -121,18 +121,18 @@ VBR_STATE = Schema(HEAP, base=PHASES, invariants=[first_phase_is_whole, later_he
 
 
 def all_arms_come_first(s):
-    """all arms pending before the first pull, one after it"""
+    """all arms pending before the first pull, one arm after it"""
     return (s.pending == 1 if s.n_pulls
             else s.pending == s.n_arms == s.ring_n_arms and s.ring_cursor == 0)
 
 
 def budget_is_kept(s):
-    """no more n_pulls than the budget"""
+    """n_pulls of at most the budget"""
     return s.n_pulls <= s.budget
 
 
 def pulls_are_rejected(s):
-    """n_rejected_pulls and those of the arms on the ring that make n_pulls"""
+    """n_rejected_pulls and pulls of the arms on the ring that add up to n_pulls"""
     return s.n_rejected_pulls + s.ring_rounds * s.ring_n_arms + s.ring_cursor == s.n_pulls
 
 

@@ -1,4 +1,4 @@
-"""States of the policies that stop when they are sure of the best arms."""
+"""Saved states of the policies that stop at a confidence level."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from pybandit.policies.stopping._states import SEQUENTIAL
 
 
 def leaders_led(s):
-    """no more pulls in own than in led, and no more of these than n_pulls"""
+    """own of at most led for each arm, and led of at most n_pulls in total"""
     return bool((s.own <= s.led).all()) and s.led.sum(dtype=float) <= s.n_pulls
 
 
@@ -20,7 +20,7 @@ TOP_TWO = Schema([flag("rng_given"), stream()], base=SEQUENTIAL)
 
 
 def fates_leave_places(s):
-    """places for undecided arms, which are the first chosen; none decided before it has begun"""
+    """undecided arms first in chosen, with places left for them; none decided until it has begun"""
     undecided = np.flatnonzero(s.fates == 0)
     left = np.flatnonzero((s.fates == 0) & ~s.aside)
     places = s.k - np.count_nonzero(s.fates > 0)
@@ -43,7 +43,7 @@ def k_are_on_top(s):
 
 
 def all_or_none_are_sure(s):
-    """stopped where all arms are looked for, or none"""
+    """stopped if k is 0 or n_arms"""
     return s.stopped or s.k not in (0, s.n_arms)
 
 

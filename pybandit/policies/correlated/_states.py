@@ -1,4 +1,4 @@
-"""States of the policies for correlated arms."""
+"""Saved states of the policies for correlated arms."""
 
 import numpy as np
 
@@ -8,18 +8,18 @@ from pybandit.policies.protocol._states import NATIVE
 
 
 def an_arm_is_chosen_to_the_end(s):
-    """a chosen arm until the budget is spent"""
+    """a chosen arm until the budget is spent, and none after that"""
     return s.n_pulls <= s.budget and (s.chosen >= 0) == (s.n_pulls < s.budget)
 
 
 def variances_are_diagonal(s):
-    """posterior_variances on the diagonal of spread, where it is the arms' covariance"""
+    """posterior_variances on the diagonal of spread, unless spread is that of the weights"""
     diagonal = np.cumsum(np.arange(1, s.n_arms + 1)) - 1
     return s.in_weights or np.array_equal(s.spread[diagonal], s.posterior_variances)
 
 
 def rewards_are_told(s):
-    """as many told rewards as pulls"""
+    """n_told equal to the number of rewards in pulls"""
     return s.n_told == s.pulls.sum(dtype=float)
 
 

@@ -4,12 +4,12 @@ import numpy as np
 
 from pybandit._shared.checks import check_in, check_positive, check_scalar
 
-# deviations whose squares are numbers above 0
+# standard deviations up to this, and from its inverse on, have finite squares above 0
 WIDEST = 1e150
 
 
 def check_deviation(name, value):
-    """Return `value` as a float above 0 whose square is a number above 0 too."""
+    """Return `value` as a float whose square is finite and above 0."""
     return check_scalar(name, check_positive(name, value), f"in [1/{WIDEST:g}, {WIDEST:g}]",
                         lambda x: (x >= 1 / WIDEST) & (x <= WIDEST))
 

@@ -1,4 +1,4 @@
-"""What is told and may be read as it is: plain arrays, and short lists of numbers."""
+"""Fast access to plain arrays and short lists of numbers passed by the user."""
 
 cimport numpy as cnp
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
@@ -10,11 +10,11 @@ from libc.string cimport memcpy
 
 
 cdef extern from "numpy/arrayobject.h":
-    PyTypeObject PyDoubleArrType_Type  # of np.float64, which is a float with more to it
+    PyTypeObject PyDoubleArrType_Type  # np.float64, a subclass of float
 
 
 cdef inline int64_t length_of(array, int kind) noexcept:
-    """Of a plain flat array of this type, aligned and contiguous; -1: of anything else."""
+    """Return the length of a flat, contiguous, aligned array of this type; -1 for others."""
     if not cnp.PyArray_CheckExact(array):
         return -1
     if cnp.PyArray_TYPE(<cnp.ndarray>array) != kind or (
@@ -25,7 +25,7 @@ cdef inline int64_t length_of(array, int kind) noexcept:
 
 
 cdef inline int64_t length_of_numbers(array) noexcept:
-    """The same of float64, int64 or bool, as of rewards that are counted or compared."""
+    """Return the length of such an array of float64, int64 or bool; -1 for others."""
     cdef int64_t n = length_of(array, cnp.NPY_FLOAT64)
     if n < 0:
         n = length_of(array, cnp.NPY_INT64)
@@ -33,7 +33,7 @@ cdef inline int64_t length_of_numbers(array) noexcept:
 
 
 cdef inline int64_t few_integers(values, int64_t *to, int64_t most) noexcept:
-    """Copies a plain array or a list of at most so many; their number, or -1: of anything else."""
+    """Copy a plain array or list of at most `most` integers; return their number, -1 for others."""
     cdef int64_t n = length_of(values, cnp.NPY_INT64)
     cdef Py_ssize_t i
     cdef int overflow = 0
@@ -52,7 +52,7 @@ cdef inline int64_t few_integers(values, int64_t *to, int64_t most) noexcept:
 
 
 cdef inline int64_t few_numbers(values, double *to, int64_t most) noexcept:
-    """The same of numbers, as float64; of a list, floats and integers of 64 bits."""
+    """Do the same for numbers, as float64; a list may hold floats and 64-bit integers."""
     cdef int64_t n = length_of_numbers(values)
     cdef Py_ssize_t i
     cdef void *data
@@ -64,7 +64,7 @@ cdef inline int64_t few_numbers(values, double *to, int64_t most) noexcept:
                 to[i] = (<double *>data)[i]
             elif cnp.PyArray_TYPE(<cnp.ndarray>values) == cnp.NPY_INT64:
                 to[i] = <double>(<int64_t *>data)[i]
-            else:  # any byte but 0 is true
+            else:  # any byte other than 0 is true
                 to[i] = (<cnp.npy_bool *>data)[i] != 0
         return n
     if type(values) is not list or len(<list>values) > most:

@@ -7,18 +7,18 @@ from pybandit.policies.protocol.base cimport NativePolicy
 
 
 cdef class _IndexPolicy(NativePolicy):
-    cdef int64_t limit                    # the budget, or no number of pulls ever reached
-    cdef int64_t least
-    cdef int64_t chosen                   # -1: the first batch
+    cdef int64_t limit                    # the budget, or INT64_MAX
+    cdef int64_t least                    # first pulls per arm
+    cdef int64_t chosen                   # the arm to pull; -1: the first batch
     cdef int64_t n_lacking                # arms with fewer rewards than `least`
     cdef int64_t[::1] all_arms, asked
     cdef double[::1] centres, roots, slopes, scratch
 
-    # Sets `chosen`, where at least two arms have their first rewards.
+    # Sets `chosen`; called if at least two arms have their first rewards.
     cdef void _choose(self) noexcept nogil
-    # Roots and slopes, and another centre, of an arm with its first rewards.
+    # Updates roots and slopes of an arm with its first rewards; may change its centre.
     cdef void _widen(self, int64_t arm) noexcept nogil
-    # The arm of the largest index, ties to the lowest; `top` is taken off all.
+    # Sets `chosen` to the arm of the largest index, ties to the lowest; subtracts `top` from all.
     cdef void _choose_largest(self, double a, double top) noexcept nogil
     cdef void _refresh(self, int64_t arm) noexcept nogil
     cdef void _plan(self) noexcept nogil
@@ -26,5 +26,5 @@ cdef class _IndexPolicy(NativePolicy):
 
 
 cdef inline double bounded(double a) noexcept nogil:
-    """What a tiny complexity gives, kept finite: as a square of widths, rewards being 1e150."""
+    """Return `a` limited to 1e306, so that squared widths stay finite for rewards up to 1e150."""
     return min(a, 1e306)

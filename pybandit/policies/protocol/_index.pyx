@@ -14,15 +14,15 @@ from pybandit.policies.protocol.base cimport NativePolicy
 
 
 cdef class _IndexPolicy(NativePolicy):
-    """`least` pulls of each arm in one batch, then one at a time what `_choose` says.
+    """A policy that pulls each arm `least` times in one batch, then the choices of `_choose`.
 
-    An index is the arm's centre, its mean or what follows of it, and a width
-    ``sqrt(a) roots + a slopes``: roots and slopes change with the arm's own rewards only.
-    With a budget, a single arm leaves nothing to choose, and is pulled in one batch.
+    The index of an arm is its centre (its mean or a function of it) plus the width
+    ``sqrt(a) roots + a slopes``; roots and slopes change only with the arm's own rewards. With a
+    budget, a single arm is pulled in one batch, since there is nothing to choose.
 
-    An arm whose first pulls were lost is asked again, but takes no more than its part:
-    ``budget // K`` pulls, or without a budget one more than ``n_pulls // K``. The centre of an
-    arm that is silent, or lacks its first pulls, is minus infinity.
+    An arm that lost its first pulls is asked again, up to its share: ``budget // K`` pulls, or
+    without a budget ``n_pulls // K`` plus one. The centre of an arm that is silent or lacks its
+    first pulls is minus infinity.
     """
 
     def __init__(self, n_arms, budget, least):
@@ -31,7 +31,7 @@ cdef class _IndexPolicy(NativePolicy):
         if budget is not None:
             self.limit = budget
             check_budget(self.limit, least * self.n_arms, self.n_arms,
-                         "one pull an arm" if least == 1 else f"{least} pulls an arm")
+                         "one pull per arm" if least == 1 else f"{least} pulls per arm")
         self.all_arms = np.arange(self.n_arms)
         self.asked = np.zeros(self.n_arms, dtype=np.int64)
         self.centres = np.full(self.n_arms, -INFINITY)
@@ -42,7 +42,7 @@ cdef class _IndexPolicy(NativePolicy):
 
     @property
     def budget(self):
-        """Pulls after which it is done; None: it never is."""
+        """Number of pulls after which it is done; None if it never is."""
         return None if self._never_ends() else self.limit
 
     cdef bint _never_ends(self) noexcept:
@@ -82,7 +82,7 @@ cdef class _IndexPolicy(NativePolicy):
         cdef int64_t j, asked = self.chosen
         for j in range(n):
             self._refresh(arms[j])
-        # the round as `_restore` will see it
+        # plan now what `_restore` will plan, but keep the current request
         if self.n_pulls < self.limit:
             self._plan()
         self.chosen = asked
@@ -114,7 +114,7 @@ cdef class _IndexPolicy(NativePolicy):
         return self.limit - self.n_pulls
 
     cdef bint _may_ask(self, int64_t arm) noexcept nogil:
-        """Whether an arm that never answers is still within its part."""
+        """Return True if an arm without its first rewards has pulls left in its share."""
         if self.limit == INT64_MAX:
             return self.asked[arm] <= self.n_pulls // self.n_arms
         return self.asked[arm] < self.limit // self.n_arms
@@ -166,7 +166,7 @@ cdef class _IndexPolicy(NativePolicy):
             self._refresh(arm)
         if 0 < self.n_pulls < self.limit:
             self._plan()
-        # late rewards do not change what was chosen
+        # late rewards do not change the current choice
         if asked >= 0:
             self.chosen = asked
         return 0
@@ -177,6 +177,6 @@ cdef class _IndexPolicy(NativePolicy):
     _answers = True
 
     def recommend(self):
-        """The arm of the best mean, int64 of shape (1,)."""
+        """Return the arm of the best mean, int64 of shape (1,)."""
         with self.guard.reading():
             return self._best(np.asarray(self.all_arms), 1)

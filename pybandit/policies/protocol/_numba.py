@@ -1,4 +1,4 @@
-"""Policies of functions that numba compiles."""
+"""Policies made of functions compiled by numba."""
 
 import functools
 from collections.abc import Callable
@@ -34,55 +34,55 @@ ROLES = {
 def policy(ask: Callable[..., int] | None = None, *, tell: Callable[..., None] | None = None,
            recommend: Callable[..., int] | None = None, done: Callable[..., bool] | None = None,
            **options: Any) -> Any:
-    """Compile a policy: a class of policies out of a function that chooses the next arm.
+    """Compile a policy class from a function that chooses the next arm.
 
-    Functions take what they name, in any order:
+    Functions receive the arguments that they name, in any order:
 
     ============ ============================================================= ================
-    name         what it is                                                    of
+    name         meaning                                                       functions
     ============ ============================================================= ================
-    t            pulls told so far                                             all
+    t            pulls reported so far                                         all
     n_arms       K                                                             all
-    pulls        rewards seen of each arm; int64, shape (K,)                   all
-    sums         sums of the rewards of each arm; float64, shape (K,)          all
-    deviations   sums of squares of these rewards about their mean; the same   all
+    pulls        number of rewards of each arm; int64, shape (K,)              all
+    sums         sum of the rewards of each arm; float64, shape (K,)           all
+    deviations   sum of squares of these rewards about their mean; the same    all
     rng          a NumPy Generator: the run's stream in `simulate`             ask, tell
-    arm, reward  what was told                                                 tell
+    arm, reward  the reported arm and its reward                               tell
     any other    an option of the policy: an array or a number                 all
     ============ ============================================================= ================
 
     Parameters
     ----------
     ask : callable
-        Returns the arm to pull. Called once a pull.
+        Returns the arm to pull. Called once per pull.
     tell : callable, optional
-        Called after every reward that was seen, which `pulls` and `sums` hold and `t` does not,
-        to write to arrays among its options: the state of the policy.
+        Called after every reward that is not lost. `pulls` and `sums` include the reward, `t` does
+        not. It may write to arrays among its options, which are the policy's own data.
     recommend : callable, optional
-        Returns the arm found best, at any time, also where an arm was not seen. By default
-        the arm of the largest mean, ties to the lowest index, unseen arms last.
+        Returns the best arm found. May be called at any time, also if some arms have no rewards.
+        By default the arm of the largest mean, ties to the lowest index, unseen arms last.
     done : callable, optional
-        Returns whether nothing is left to ask; called after every pull and before the first.
-        By default it never ends, and `simulate` needs `max_pulls`.
+        Returns True if there is nothing left to ask; called after every pull and before the
+        first. By default the policy never ends, and `simulate` needs `max_pulls`.
     **options
-        Of ``numba.njit``. By default ``boundscheck=True``, an index outside an array is an
-        error, and ``error_model="numpy"``, x / 0 is infinite or NaN and none.
+        Options of ``numba.njit``. The defaults are ``boundscheck=True`` (an index outside an array
+        is an error) and ``error_model="numpy"`` (x / 0 is infinite or NaN).
 
     Returns
     -------
     type
-        A subclass of `FunctionPolicy` of the function's name: ``name(n_arms, rng=None,
-        **options)``. Its `functions` has what numba compiled, by role.
+        A subclass of `FunctionPolicy` with the name of the function: ``name(n_arms, rng=None,
+        **options)``. Its attribute `functions` maps each role to what numba compiled.
 
     Raises
     ------
     TypeError
-        Where a function names what its role does not have.
+        If a function names an argument that is not available to it.
 
     Notes
     -----
-    `pulls`, `sums` and `deviations` belong to the policy, and numba compiles no function that
-    writes to them, as `recommend` and `done` write to nothing.
+    Functions may not write to `pulls`, `sums` and `deviations`, and `recommend` and `done` may not
+    write to any array: numba does not compile a function that does.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Private to pybandit: policies whose arms are pulled in turn and only ever leave."""
+"""Private to pybandit: policies that pull a shrinking set of arms in turn."""
 
 from libc.stdint cimport int64_t
 
@@ -7,6 +7,6 @@ from pybandit.policies.protocol.base cimport NativePolicy
 
 
 cdef class _RingPolicy(NativePolicy):
-    cdef pb_round_robin *ring    # its own, or one in the struct of a kernel
+    cdef pb_round_robin *ring    # own_ring, or the one in a C struct of the subclass
     cdef pb_round_robin own_ring
     cdef int64_t[::1] ring_arms

@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""Arms on a ring: who is left, and how that is saved."""
+"""Policies whose arms are on a ring, and their saved state."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from pybandit.policies.protocol.base cimport NativePolicy
 
 
 cdef class _RingPolicy(NativePolicy):
-    """Its arms are on a ring and leave it. A kernel's ring is set in `__cinit__`."""
+    """A policy with arms on a ring. `__cinit__` may point `ring` to one in a C struct."""
 
     def __cinit__(self):
         self.ring = &self.own_ring

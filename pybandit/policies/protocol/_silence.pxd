@@ -8,13 +8,13 @@ from pybandit.policies._csrc cimport pb_batch
 
 @cython.final
 cdef class Silence:
-    cdef int64_t limit                 # `silent_after`, 0: never
+    cdef int64_t limit                 # `silent_after`; 0: arms never fall silent
     cdef int64_t n_arms, n_aside
-    cdef bint counts                   # the arrays are made, at the first lost pull
+    cdef bint counts                   # the arrays exist, from the first lost pull on
     cdef int64_t[::1] lost             # pulls lost in a row
-    cdef int64_t[::1] due              # of an arm aside: n_pulls from which it is asked again
+    cdef int64_t[::1] due              # n_pulls from which a silent arm is asked again
     cdef unsigned char[::1] aside
-    # a retry: pulls of each arm, n_asked in all
+    # the current retry: pulls per arm, n_asked in all
     cdef int64_t n_asked
     cdef int64_t[::1] asked, arms
 
@@ -25,11 +25,11 @@ cdef class Silence:
         return self.n_aside == self.n_arms
 
     cdef int make(self) except -1
-    # A lost pull; returns True if the arm falls silent with it. `first_wait` is in pulls.
+    # Records a lost pull; returns True if the arm falls silent. `first_wait` is in pulls.
     cdef bint lose(self, int64_t arm, int64_t n_pulls, double first_wait) noexcept nogil
-    # An answer; returns whether the arm is taken back, which takes `enough` rewards.
+    # Records an answer; returns True if the arm is taken back, which requires `enough` rewards.
     cdef bint answer(self, int64_t arm, int64_t n_pulls, bint enough) noexcept nogil
-    # Chooses what a retry asks, at most `room` pulls and `repeats` of an arm.
+    # Chooses the pulls of a retry, at most `room` in all and `repeats` per arm.
     cdef void plan(self, int64_t n_pulls, int64_t room, int64_t repeats, bint in_turn,
                    bint gives_up) noexcept nogil
     cdef bint may_ask(self, int64_t arm, int64_t n_pulls, bint in_turn,

@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""Silent arms of a policy, and the times of retries; `Policy` has the rules."""
+"""Silent arms of a policy and the times of their retries; `Policy` documents the rules."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from pybandit.policies._csrc cimport pb_batch
 cdef enum:
     # default of `silent_after`
     SILENT_AFTER = 10
-    # times `silent_after`: lost pulls in a row after which an undecided arm is given up
+    # an undecided arm is given up after this many times `silent_after` lost pulls in a row
     LAST_CHANCES = 3
 
 cdef double MOST = MOST_PULLS
@@ -23,7 +23,7 @@ cdef double MOST = MOST_PULLS
 
 @cython.final
 cdef class Silence:
-    """Losses in a row of n_arms arms; an arm that loses `limit` is aside until it answers."""
+    """Counts of pulls lost in a row; an arm with `limit` of them is set aside until it answers."""
 
     def __cinit__(self, n_arms):
         self.n_arms, self.limit = n_arms, SILENT_AFTER
@@ -44,7 +44,7 @@ cdef class Silence:
             self.aside[arm] = True
             self.n_aside += 1
         if self.aside[arm]:
-            # doubled at each loss
+            # the waiting time doubles with each loss
             times = min(max(self.lost[arm] - self.limit, 0), 60)
             self.due[arm] = n_pulls + <int64_t>min(
                 max(self.limit, 1) * first_wait * exp2(times), MOST)
@@ -52,7 +52,7 @@ cdef class Silence:
 
     cdef bint answer(self, int64_t arm, int64_t n_pulls, bint enough) noexcept nogil:
         cdef int64_t other
-        if self.n_aside == self.n_arms:  # losses while no arm answered do not count
+        if self.n_aside == self.n_arms:  # losses during which no arm answered do not count
             for other in range(self.n_arms):
                 self.lost[other] = min(self.lost[other], self.limit)
                 self.due[other] = n_pulls
@@ -65,7 +65,7 @@ cdef class Silence:
 
     cdef void plan(self, int64_t n_pulls, int64_t room, int64_t repeats, bint in_turn,
                    bint gives_up) noexcept nogil:
-        """One arm if there is room for one; else all arms that may be asked, in rounds."""
+        """Choose one arm if there is room for one, else all arms that may be asked, in rounds."""
         cdef int64_t arm, before = -1
         if room == 1:
             arm = self.first(n_pulls, in_turn, gives_up)
@@ -82,7 +82,7 @@ cdef class Silence:
 
     cdef bint may_ask(self, int64_t arm, int64_t n_pulls, bint in_turn,
                       bint gives_up) noexcept nogil:
-        """Return True if a retry may have another pull of it."""
+        """Return True if a retry may include another pull of this arm."""
         if not self.aside[arm]:
             return False
         if gives_up:
@@ -90,7 +90,7 @@ cdef class Silence:
         return in_turn or self.due[arm] <= n_pulls
 
     cdef int64_t first(self, int64_t n_pulls, bint in_turn, bint gives_up) noexcept nogil:
-        """The arm due first, in turn the one that lost fewest pulls; -1 if none may be asked."""
+        """Return the arm due first or, in turn, with fewest losses; -1 if none may be asked."""
         cdef int64_t arm, found = -1
         cdef const int64_t *keys = &self.lost[0] if in_turn else &self.due[0]
         for arm in range(self.n_arms):
@@ -121,7 +121,7 @@ cdef class Silence:
         return batch
 
     cdef dict get_state(self):
-        """A dict of plain numbers and arrays; the arrays are empty before the first lost pull."""
+        """Return a dict of numbers and arrays, which are empty before the first lost pull."""
         few = np.zeros(0, dtype=np.int64)
         return {"after": self.limit, "n_counted": self.n_arms if self.counts else 0,
                 "lost": np.array(self.lost) if self.counts else few,
@@ -130,7 +130,7 @@ cdef class Silence:
                 "asked": np.array(self.asked) if self.counts else few}
 
     cdef int set_state(self, known) except -1:
-        """A checked state; the arrays are made if it has any."""
+        """Restore a checked state; the arrays must exist if the state has any."""
         self.limit = known["after"]
         if known["n_counted"]:
             np.asarray(self.lost)[:], np.asarray(self.due)[:] = known["lost"], known["due"]

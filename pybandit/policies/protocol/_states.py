@@ -1,8 +1,8 @@
-"""What a saved policy holds: the schemas that those of all families begin with.
+"""Base schemas of saved policies.
 
-An invariant is what every run keeps, checked where it is needed: a state that passes makes a
-policy that ends, spends no more than its budget, and asks only for arms that exist. So most of
-them count pulls.
+An invariant is a condition that holds in every run. It is checked if restoring depends on it: a
+policy restored from a state that passes ends, spends no more than its budget, and asks only for
+arms that exist. Most invariants therefore count pulls.
 """
 
 import numpy as np
@@ -11,14 +11,14 @@ from pybandit._shared.checks import MOST_HELD, MOST_PULLS
 from pybandit._shared.schema import Schema, finite, flag, integer, number
 
 
-# Told for an arm that was asked, or late, or lost.
+# Reported for an arm that was asked, or late, or lost.
 def pulls_were_told(s):
-    """no more pulls than n_pulls"""
+    """at most n_pulls pulls in total"""
     return s.most_rewards != "n_pulls" or s.pulls.sum(dtype=float) <= s.n_pulls
 
 
 def batches_hold_pulls(s):
-    """n_batches of at least one pull each"""
+    """n_batches with at least one pull each"""
     return (s.n_batches > 0) == (s.n_pulls > 0)
 
 
@@ -28,12 +28,12 @@ def unseen_arms_have_no_sums(s):
 
 
 def pulls_were_in_batches(s):
-    """no n_pulls without n_batches"""
+    """n_pulls of 0 if n_batches is 0"""
     return s.n_batches > 0 or s.n_pulls == 0
 
 
 def _told(most_batches, batches):
-    """Of a policy that is told rewards, in so many batches."""
+    """Return the schema of a policy that is told rewards, in up to `most_batches` batches."""
     return Schema(
         [integer("n_pulls", 0, MOST_PULLS), integer("n_batches", 0, most_batches),
          integer("pulls", 0, "most_rewards", shape=("n_arms",)),
@@ -42,12 +42,12 @@ def _told(most_batches, batches):
 
 
 NATIVE = _told("n_pulls", batches_hold_pulls)
-# of who is told counts: a day may have none
+# for policies that are told counts: a day may have none
 COUNTED = _told(MOST_PULLS, pulls_were_in_batches)
 
 
 def silent_arms_lost_pulls(s):
-    """losses of all arms or none, and at most most_asked retries, if it sets arms aside"""
+    """losses of all arms or none, and retries only of an adaptive policy, at most most_asked"""
     return (s.n_counted in (0, s.n_arms) and s.asked.sum(dtype=float) <= s.most_asked
             and (s.adapts or not s.asked.any()))
 
@@ -62,7 +62,7 @@ SILENCE = Schema(
 
 
 def ring_is_increasing(s):
-    """ring_n_arms increasing arms in ring, ring_cursor among them"""
+    """ring_n_arms increasing arms in ring, with ring_cursor among them"""
     return bool((np.diff(s.ring[:s.ring_n_arms]) > 0).all()
                 and s.ring_cursor < max(1, s.ring_n_arms))
 
@@ -74,7 +74,7 @@ RING = Schema(
 
 
 def an_arm_is_chosen(s):
-    """no chosen arm before the first pulls, and no more pulls than the limit"""
+    """no chosen arm before the first pulls, and n_pulls of at most the limit"""
     return s.n_pulls <= s.limit and (s.n_pulls > 0 or s.chosen < 0)
 
 

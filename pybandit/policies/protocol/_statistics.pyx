@@ -22,7 +22,7 @@ cdef class ArmStatistics:
     def __init__(self, n_arms, k):
         self.guard.begin()
         self.n_arms = check_integer("n_arms", n_arms, 1, MOST_HELD)
-        k = check_integer("k", k, 0, np.inf)  # compared below, in other words
+        k = check_integer("k", k, 0, np.inf)  # the upper limit has its own message below
         if k > self.n_arms:
             raise ValueError(f"k must be at most n_arms = {self.n_arms}; got {shown(k)}")
         self.k = k
@@ -31,32 +31,32 @@ cdef class ArmStatistics:
         self._deviations = np.zeros(self.n_arms)
         self.silence = Silence(self.n_arms)
 
-    # In compiled code the fields of these names, by who holds the guard.
+    # Compiled code reads the fields of these names directly while it holds the guard.
     @property
     def n_pulls(self):
-        """Pulls that were told, lost ones included."""
+        """Number of pulls reported so far, lost pulls included."""
         return read(self, &self.n_pulls)
 
     @property
     def n_batches(self):
-        """Batches that were told."""
+        """Number of batches reported so far."""
         return read(self, &self.n_batches)
 
     @property
     def pulls(self):
-        """Rewards seen of each arm; int64, shape (n_arms,), a copy."""
+        """Number of rewards of each arm; int64, shape (n_arms,), a copy."""
         with self.guard.reading():
             return np.array(self._pulls)
 
     @property
     def means(self):
-        """Mean reward of each arm; float64, shape (n_arms,), NaN where none was seen."""
+        """Mean reward of each arm; float64, shape (n_arms,), NaN for arms without rewards."""
         with self.guard.reading(), np.errstate(invalid="ignore"):
             return np.asarray(self._sums) / np.asarray(self._pulls)
 
     @property
     def variances(self):
-        """Sample variance of each arm's rewards; float64, shape (n_arms,), NaN below two."""
+        """Sample variance of each arm's rewards; float64, shape (n_arms,), NaN below 2 rewards."""
         with self.guard.reading(), np.errstate(invalid="ignore", divide="ignore"):
             pulls = np.asarray(self._pulls)
             return np.where(pulls > 1, np.asarray(self._deviations) / (pulls - 1), np.nan)
@@ -87,8 +87,8 @@ cdef class ArmStatistics:
     def silent_after(self):
         """Lost pulls in a row after which an arm is silent, or None for never.
 
-        Part of the state. A new value applies from the next lost pull: an arm that is silent
-        already stays silent until it answers.
+        Part of the saved state. A new value applies from the next lost pull: an arm that is
+        already silent stays silent until it answers.
         """
         with self.guard.reading():
             return self.silence.limit or None
@@ -110,7 +110,7 @@ cdef class ArmStatistics:
                     f"{f', silent: {silent}' if silent else ''}>")
 
     cdef void _absorb(self, const int64_t *arms, const double *rewards, int64_t n) noexcept nogil:
-        """Adds rewards to the arms' statistics; NaN is a lost pull."""
+        """Add rewards to the arms' statistics; NaN is a lost pull."""
         cdef int64_t j, arm, count
         cdef double reward, before
         for j in range(n):
@@ -153,12 +153,12 @@ cdef class ArmStatistics:
         pass
 
     cdef tuple _statistics(self):
-        """Return what `_take_statistics` takes."""
+        """Return the argument of `_take_statistics`."""
         return (self.n_pulls, self.n_batches, np.array(self._pulls), np.array(self._sums),
                 np.array(self._deviations), self.silence.get_state())
 
     cdef int _take_statistics(self, state) except -1:
-        """The statistics of a policy that was pickled."""
+        """Restore the statistics of a pickled policy."""
         n_pulls, n_batches, pulls, sums, deviations, silence = state
         self.n_pulls, self.n_batches = n_pulls, n_batches
         np.asarray(self._pulls)[:] = pulls
@@ -168,7 +168,7 @@ cdef class ArmStatistics:
         return self.silence.set_state(silence)
 
     def _best(self, arms, n):
-        """The n best of these arms by mean, best first; then unseen arms, then silent ones."""
+        """Return the n best of these arms, best mean first, then unseen arms, then silent ones."""
         self.guard.check()
         pulls, sums = np.asarray(self._pulls)[arms], np.asarray(self._sums)[arms]
         means = np.where(pulls > 0, sums / np.maximum(pulls, 1), -np.inf)
@@ -176,7 +176,7 @@ cdef class ArmStatistics:
         return arms[np.lexsort((arms, -means, silent))[:n]]
 
     def _seen_first(self, arms):
-        """These arms, best first; other arms that were seen instead of those that were not."""
+        """Return these arms, best first, with unseen ones replaced by other arms that were seen."""
         self.guard.check()
         seen = arms[np.asarray(self._pulls)[arms] > 0]
         if seen.size < arms.size:
@@ -188,14 +188,14 @@ cdef class ArmStatistics:
 
 
 cdef object last_compiled(cls):
-    """The first class that is not written in Python, of a class and its bases."""
+    """Return the first class in the MRO of `cls` that is not written in Python."""
     for one in cls.__mro__:
         if "__pyx_vtable__" in one.__dict__:
             return one
 
 
 cdef inline read(ArmStatistics arms, const int64_t *field):
-    """A number that another thread's call changes."""
+    """Return a number that a call in another thread may change."""
     cdef int64_t value
     arms.guard.enter_to_read()
     value = field[0]

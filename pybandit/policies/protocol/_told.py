@@ -1,4 +1,4 @@
-"""What a policy is told, and what a subclass written in Python asks: checked before it is used."""
+"""Checks of what is reported to a policy, and of what `ask` of a Python subclass returns."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from pybandit._shared.errors import ProtocolError
 
 
 def arms_asked(asked, n_arms, name):
-    """What `ask` of a subclass returned, as int64: it will index the arms' statistics."""
+    """Return the result of a subclass's `ask` as int64, checked: it will index the statistics."""
     array = owned("the return value of ask", asked)
     if array.dtype.kind not in "iu" and array.size or array.ndim != 1:
         raise TypeError(f"ask of {name} must return a flat array of integers; got "
@@ -21,7 +21,7 @@ def arms_asked(asked, n_arms, name):
 
 
 def arms_told(arms, asked):
-    """The arms of a tell as int64, a copy: those asked, each as often, in any order."""
+    """Return the arms of a tell as a new int64 array; they must be those asked, in any order."""
     if not asked.size:
         raise ProtocolError(f"the policy is done and asks for nothing; got {np.size(arms)} arms")
     refuse_masks("arms", arms)
@@ -38,12 +38,12 @@ def arms_told(arms, asked):
         if (n_told != n_asked).any():
             first = int(np.argmax(n_told > n_asked))
             raise ValueError(f"arms must be those of ask(), each as often; got arm "
-                             f"{arms[first]} {n_told[first]} times, not {n_asked[first]}")
+                             f"{arms[first]} {n_told[first]} times instead of {n_asked[first]}")
     return told
 
 
 def late_arms(arms, n_arms, n_lost):
-    """Arms of rewards that come late as int64, a copy."""
+    """Return the arms of late rewards as a new int64 array."""
     refuse_masks("arms", arms)
     told = owned("arms", arms)
     if told.dtype.kind not in "iu" and told.size:
@@ -55,12 +55,12 @@ def late_arms(arms, n_arms, n_lost):
         at = int(bad.argmax())
         raise ValueError(f"arms must be in [0, {n_arms}); got {told[at]} at index {at}")
     if told.size > n_lost:
-        raise ValueError(f"arms must be of pulls that were lost, {n_lost} by now; got {told.size}")
+        raise ValueError(f"arms must be at most as many as lost pulls, {n_lost}; got {told.size}")
     return told.astype(np.int64, copy=False)
 
 
 def rewards_told(arms, rewards, missing):
-    """The rewards of these arms as float64, a copy; NaN where they may be missing."""
+    """Return the rewards of these arms as a new float64 array; NaN only if `missing` allows it."""
     rewards = check_numeric("rewards", rewards, masked_as_nan=True)
     if rewards.shape != np.shape(arms):
         raise ValueError(f"rewards must have the shape of arms, {np.shape(arms)}; got "

@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""Policies of this package: asked and told without Python between, and saved."""
+"""Policies of this package, which can be saved and run without Python code per pull."""
 
 import numpy as np
 
@@ -20,15 +20,15 @@ from pybandit.policies.protocol.policy cimport Policy
 cnp.import_array()
 
 cdef enum:
-    # arms that are looked for one by one; more of them are sorted
+    # maximum number of best arms found without sorting
     FEW = 8
 
-# what is cimported alone is not an attribute of the module
+# a name that is only cimported is not an attribute of the module
 globals()["Policy"] = _Policy
 
 
 cdef class NativePolicy(Policy):
-    """A policy of this package: checks at the border, arithmetic without Python."""
+    """A policy that checks its input once and then runs without Python."""
 
     cdef bint _is_done(self) noexcept nogil:
         return True
@@ -48,7 +48,7 @@ cdef class NativePolicy(Policy):
             self.n_pulls += n
             self.n_batches += 1
             self._retried()
-            if self.settled and not self.silence.has_all():  # another arm first: does it answer?
+            if self.settled and not self.silence.has_all():  # first check that other arms answer
                 return
         else:
             Policy._finish(self, n)
@@ -82,7 +82,7 @@ cdef class NativePolicy(Policy):
 
     cdef int64_t _best_of(self, const int64_t *arms, int64_t n, int64_t n_best,
                           int64_t *best) noexcept nogil:
-        """What `_best` gives of increasing arms; -1 where that is many."""
+        """Write the result of `_best` for increasing arms to `best`; return -1 if n_best > FEW."""
         cdef double means[FEW]
         cdef double mean
         cdef int64_t i, j, found = 0
@@ -114,7 +114,7 @@ cdef class NativePolicy(Policy):
 
     @property
     def done(self):
-        """Whether nothing is left to ask."""
+        """True if there is nothing left to ask."""
         self.guard.enter_to_read()
         try:
             return self._is_done()
@@ -125,7 +125,7 @@ cdef class NativePolicy(Policy):
     def is_endless(self):
         """True if `done` never becomes True: `simulate` then needs `max_pulls`.
 
-        Not where a subclass has its own `done`, unless it has its own `is_endless` too.
+        False if a subclass overrides `done` but not `is_endless`.
         """
         self.guard.check()
         return bool(self._never_ends()) and type(self).done is NativePolicy.done
@@ -134,9 +134,7 @@ cdef class NativePolicy(Policy):
         return False
 
     def ask(self):
-        """The arms to pull now.
-
-        The same until they are told.
+        """Return the arms to pull now, the same until they are reported.
 
         Returns
         -------
@@ -194,15 +192,15 @@ cdef class NativePolicy(Policy):
         return True
 
     cdef bint _accepts(self, double reward) noexcept nogil:
-        """Whether `_check_rewards` would let it pass."""
+        """Return True if `_check_rewards` would accept the reward."""
         return is_reward(reward)
 
     def _check_seen(self):
-        """Raise where the engine met rewards that `tell` would have refused."""
+        """Raise if the engine received rewards that `tell` would have rejected."""
         self.guard.check()
 
-    # A subclass names its constructor's arguments in `_options`, and gives and takes
-    # what it has beyond the arms' statistics, as its schema describes it.
+    # A subclass returns its constructor's arguments in `_options`. `_get_progress` and
+    # `_set_progress` save and restore its data besides the arms' statistics; see `_schema`.
     def _options(self):
         raise NotImplementedError(f"{type(self).__name__} must define get_state and from_state "
                                   "to be saved")
@@ -211,7 +209,7 @@ cdef class NativePolicy(Policy):
         return NATIVE
 
     cdef dict _sizes(self):
-        """The numbers that a schema names."""
+        """Return the sizes that the schema names."""
         return {"n_arms": self.n_arms, "last_arm": self.n_arms - 1, "k": self.k,
                 "most_rewards": MOST_PULLS if self._serves_a_rule else "n_pulls"}
 
@@ -223,9 +221,9 @@ cdef class NativePolicy(Policy):
         self.guard.check()
 
     def get_state(self):
-        """Everything the policy is, as a dict of arrays and plain numbers.
+        """Return the whole state of the policy as a dict of arrays and plain numbers.
 
-        `from_state` makes a policy of it that continues bit for bit.
+        `from_state` creates a policy from it that continues bit for bit.
         """
         with self.guard.reading():
             return {
@@ -242,21 +240,22 @@ cdef class NativePolicy(Policy):
 
     @classmethod
     def from_state(cls, state):
-        """The policy whose `get_state` this is.
+        """Return the policy that `get_state` described.
 
         Raises
         ------
         ValueError
-            Where the state is another class's, or no run could have left it: what is wrong
-            is said. A policy that is restored ends, keeps its budget and asks for its arms.
+            If the state belongs to another class or cannot result from any run; the message
+            names the violated condition. A restored policy ends, keeps to its budget and only
+            asks for arms that exist.
         """
         policy = made_from(cls, state)
         (<NativePolicy?>policy)._restore(state)
-        (<NativePolicy>policy).may_tell = True  # it may have been asked before it was saved
+        (<NativePolicy>policy).may_tell = True  # ask may have been called before it was saved
         return policy
 
     def _checked_state(self, state):
-        """What `_restore` takes of a state, or an error."""
+        """Check a state and return it in the form that `_restore` uses."""
         self.guard.check()
         return self._schema().checked(state, self._sizes())
 
@@ -273,8 +272,8 @@ cdef class NativePolicy(Policy):
             self._resume()
             if self.silence.n_asked > self._pulls_left():
                 raise ValueError(f"state must hold at most {self._pulls_left()} pulls in asked, "
-                                 f"what the budget has left; got {self.silence.n_asked}")
-            # nothing else can be asked
+                                 f"the rest of the budget; got {self.silence.n_asked}")
+            # there is nothing else to ask
             if self.silence.has_all() and self._adapts and not self.silence.n_asked:
                 self._plan_retry()
         finally:
@@ -292,11 +291,11 @@ cdef class NativePolicy(Policy):
         return self.silence.set_state(known)
 
     cdef int _resume(self) except -1:
-        """What follows of the rest of a state that was restored."""
+        """Compute what depends on the rest of a restored state."""
         return 0
 
     def __reduce__(self):
         made = type(self).from_state, (self.get_state(),)
-        # what a subclass in Python has beside it
+        # attributes of a subclass written in Python
         attributes = getattr(self, "__dict__", None)
         return (*made, dict(attributes)) if attributes else made

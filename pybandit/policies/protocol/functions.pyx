@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""A policy whose functions were compiled elsewhere: `pybandit.numba.policy` makes its classes."""
+"""Policies of functions compiled elsewhere; `pybandit.numba.policy` makes their classes."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from pybandit.policies.protocol.base cimport NativePolicy
 
 __all__ = ["FunctionPolicy"]
 
-# What C calls: an arm, a flag or nothing that counts; INT64_MIN where it raised.
+# Compiled functions return an arm, a flag or an unused number; INT64_MIN if they raised.
 ctypedef int64_t (*rule)(int64_t t, int64_t arm, double reward, int64_t n_arms,
                          const int64_t *pulls, const double *sums, const double *deviations,
                          pb_bitgen *bits, int64_t *data) noexcept nogil
@@ -29,19 +29,18 @@ RANDOM = Schema([flag("rng_given"), stream()], base=PLAIN)
 
 
 cdef class FunctionPolicy(NativePolicy):
-    """A policy of compiled functions: a class that `pybandit.numba.policy` made.
+    """A policy of compiled functions; the base of classes made by `pybandit.numba.policy`.
 
     Parameters
     ----------
     n_arms : int
         At least 1.
     rng : None, int, SeedSequence or Generator
-        Seeds the policy's own stream, where its functions take one. By default `simulate` lends
-        it the stream of the run.
+        Seeds the policy's own stream, if its functions use one. By default `simulate` lends it
+        the stream of the run.
     **options : ndarray, float, int or bool
-        What the functions take beside the words of a run. Numbers stay as they are. Arrays are
-        copied: functions write to the copies, and every run of `simulate` begins with the
-        values given here.
+        Further arguments of the functions. Numbers are fixed. Arrays are copied: functions write
+        to the copies, and every run of `simulate` starts with the values given here.
 
     Attributes
     ----------
@@ -53,16 +52,16 @@ cdef class FunctionPolicy(NativePolicy):
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range, or an option unknown or missing.
+        If an argument is outside its range, or an option is unknown or missing.
     numba.core.errors.NumbaError
-        Where numba cannot compile the functions for these types.
+        If numba cannot compile the functions for these types.
 
     Notes
     -----
-    Where a function returns an arm that does not exist, or raises, the call that met it says so,
-    and the policy cannot be used any more: its arrays may be half written.
+    If a function returns an arm that does not exist, or raises, the call that ran it raises, and
+    the policy cannot be used any more: its arrays may be partly written.
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; otherwise it raises RuntimeError.
 
     Examples
     --------
@@ -78,22 +77,22 @@ cdef class FunctionPolicy(NativePolicy):
     rules = None
     functions = None
 
-    cdef rule asks, learns, names, ends   # NULL where there is none
+    cdef rule asks, learns, names, ends   # NULL if there is none
     cdef dict given, arrays               # options; views of memory
     cdef object addresses
     cdef unsigned char[::1] memory, initial
     cdef int64_t[::1] words, everyone
-    cdef int64_t chosen                   # -1: nobody has asked since the last pull
+    cdef int64_t chosen                   # -1: not asked since the last pull
     cdef bint finished, rng_given
     cdef object generator                 # its own, or None
     cdef pb_bitgen *own_bits
-    cdef pb_bitgen *bits                  # its own, or those of the run
+    cdef pb_bitgen *bits                  # own_bits, or those of the run
 
     def __init__(self, n_arms, *, rng=None, **options):
         rules = type(self).rules
         if rules is None:
-            raise TypeError("FunctionPolicy must be made by pybandit.numba.policy, of functions; "
-                            "got none")
+            raise TypeError("FunctionPolicy must be created by pybandit.numba.policy from "
+                            "functions; got no functions")
         super().__init__(n_arms)
         self.given = rules.checked(options)
         self._take(rules.bound(self.given))
@@ -103,15 +102,15 @@ cdef class FunctionPolicy(NativePolicy):
         if rules.names("rng"):
             self._start_stream(rng)
         elif self.rng_given:
-            raise TypeError(f"rng must be None for {type(self).__name__}, whose functions take "
-                            f"none; got {type(rng).__name__}")
+            raise TypeError(f"rng must be None for {type(self).__name__}, whose functions do not "
+                            f"use one; got {type(rng).__name__}")
         self._look()
         if self.broken:
             raise self.failure
         self._made(FunctionPolicy)
 
     cdef int _take(self, bound) except -1:
-        """The compiled functions, and the memory of their options."""
+        """Store the compiled functions and the memory of their options."""
         self.addresses, self.arrays = bound.addresses, bound.arrays
         self.memory, self.initial = bound.memory, bound.memory.copy()
         self.words = bound.words
@@ -127,7 +126,7 @@ cdef class FunctionPolicy(NativePolicy):
         self.bits = self.own_bits = bitgen_of(self.generator)
 
     def seed(self, rng):
-        """Makes the policy's stream anew, where there was no `rng`, before the first pull."""
+        """Replace the policy's stream, unless `rng` was given or pulls were made."""
         with self.guard:
             if self.generator is not None and not self.rng_given and not self.n_pulls:
                 self._start_stream(rng)
@@ -178,7 +177,7 @@ cdef class FunctionPolicy(NativePolicy):
         self._look()
 
     cdef void _look(self) noexcept nogil:
-        """Whether it is done."""
+        """Update `finished`."""
         cdef int64_t answer
         if self.ends == NULL or self.broken:
             return
@@ -197,7 +196,7 @@ cdef class FunctionPolicy(NativePolicy):
     _answers = True
 
     def recommend(self):
-        """The arm found best, int64 of shape (1,): the function's, or that of the best mean."""
+        """Return the function's best arm or that of the best mean, int64 of shape (1,)."""
         cdef int64_t arm
         with self.guard.reading():
             if self.names == NULL:
@@ -208,7 +207,7 @@ cdef class FunctionPolicy(NativePolicy):
             return np.array([arm])
 
     def _refusal(self, role, answer, arm=-1, reward=NAN):
-        """The error of a function that raised, or gave an arm that does not exist."""
+        """Return the error for a function that raised or returned an arm that does not exist."""
         self.guard.check()
         name = f"{role} of {type(self).__name__}"
         if answer != INT64_MIN:
@@ -217,7 +216,7 @@ cdef class FunctionPolicy(NativePolicy):
         told = f" at reward {reward} of arm {arm}" if role == "tell" else ""
         error = RuntimeError(f"{name} raised an exception{told} after {self.n_pulls} pulls")
         copies = {name: array.copy() for name, array in self.arrays.items()}
-        # where it depends on the bits it may not be raised again
+        # a function that depends on random bits may not raise again
         error.__cause__ = type(self).rules.exception(role, {
             **self.given, **copies, "t": self.n_pulls, "n_arms": self.n_arms, "arm": arm,
             "reward": reward, "rng": np.random.default_rng(0), "pulls": np.array(self._pulls),

@@ -8,15 +8,15 @@ from pybandit.policies.protocol._statistics cimport ArmStatistics
 cdef class Policy(ArmStatistics):
     cdef bint may_tell                 # ask was called since the last tell, or may have been
 
-    # An error where there was no way to report it; raised by the call that the user made.
+    # An error that occurred where none can be raised; the next call of the user raises it.
     cdef bint broken
     cdef object failure
 
-    # The last line of a subclass's __init__, with the subclass: the object is made.
+    # Last line of a subclass's __init__, with the subclass as argument: opens the guard.
     cdef int _made(self, cls) except -1
     cdef int _tell(self, arms, rewards, missing) except -1
     cdef int _prepare(self, const int64_t *arms, const double *rewards, int64_t n) except -1
-    # The batch was pulled: the statistics and the counts hold it. Decide what comes next.
+    # Decides what comes next, after a batch was added to statistics and counts.
     cdef void _advance(self) noexcept nogil
     cdef void _settle(self, const int64_t *arms, int64_t n) noexcept nogil
     cdef void _finish(self, int64_t n) noexcept nogil

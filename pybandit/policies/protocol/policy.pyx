@@ -20,18 +20,18 @@ cnp.import_array()
 cdef str RAISE = "raise"
 
 cdef enum:
-    # pulls of a batch that are copied to the stack
+    # maximum number of pulls of a batch that are copied to the stack
     FEW = 16
 
 
 cdef class Policy(ArmStatistics):
     """A rule that asks for pulls of arms until it can recommend some.
 
-    Subclass it for a policy of your own: call ``super().__init__(n_arms, k)`` and
-    define `ask`, `done` and `recommend`; `tell` keeps the statistics of the arms, and
-    yours may call it and do more. `simulate` takes such a policy as it takes those of
-    this package, slower. Where it has no end of its own, let `is_endless` be True; where it
-    draws at random, let `seed` take the generator.
+    Subclass it for a user-defined policy: call ``super().__init__(n_arms, k)`` and define `ask`,
+    `done` and `recommend`. `tell` updates the statistics of the arms; an override may call it and
+    do more. `simulate` accepts such a policy like those of this package, but runs it more slowly.
+    If the policy never ends by itself, define `is_endless` to be True; if it draws random numbers,
+    define `seed` to take the generator.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ cdef class Policy(ArmStatistics):
     Attributes
     ----------
     n_pulls, n_batches : int
-        Pulls and batches that were told, lost pulls included.
+        Number of pulls and batches reported so far, lost pulls included.
     silent : ndarray of int64
         Arms that are silent: they lost `silent_after` pulls in a row, and have not answered since.
     silent_after : int or None
@@ -75,17 +75,17 @@ cdef class Policy(ArmStatistics):
     - If all arms are silent, they are asked in turn until one answers or the budget is spent. The
       others are then asked again at once.
 
-    Guarantees then concern the arms that answer. They hold if losing a pull does not depend on its
-    reward: the confidence bounds hold for all K arms at once and for any rule that chooses pulls,
-    so also for a rule that looks at losses. Their levels count all K arms, so they stay valid
+    Guarantees then concern the arms that answer. They hold if the loss of a pull does not depend
+    on its reward: the confidence bounds hold for all K arms at once and for any rule that chooses
+    pulls, including one that depends on losses. Their levels count all K arms, so they stay valid
     when an arm returns.
 
-    **Threads.** One at a time; a second gets a RuntimeError, and
-    nothing is changed. Ctrl-C leaves it as before the call or after it.
+    **Threads.** Use it in one thread at a time: a call during another thread's call raises
+    RuntimeError and changes nothing. Ctrl-C leaves the policy as before the call or after it.
 
     Examples
     --------
-    The loop that all policies are run by:
+    The loop that runs any policy:
 
     >>> import numpy as np, pybandit as pb
     >>> rng, rates = np.random.default_rng(1), np.array([0.3, 0.5, 0.8])
@@ -96,7 +96,7 @@ cdef class Policy(ArmStatistics):
     >>> policy.recommend()
     array([1])
 
-    One of your own, which now and then pulls any arm and else the best so far:
+    A user-defined policy that pulls a random arm now and then, and otherwise the best so far:
 
     >>> class Greedy(pb.Policy):
     ...     def __init__(self, n_arms, budget):
@@ -128,19 +128,19 @@ cdef class Policy(ArmStatistics):
         self._made(Policy)
 
     cdef int _made(self, cls) except -1:
-        """Opens the guard where `cls` is the last compiled class: its __init__ ends with this."""
+        """Open the guard if `cls` is the last compiled class: its __init__ ends with this call."""
         last = last_compiled(type(self))
-        # what is compiled elsewhere is open when its base is made
+        # a class compiled elsewhere is open as soon as its base class is initialised
         if last is cls or cls is Policy and not last.__module__.startswith("pybandit."):
             self.guard.open()
         return 0
 
     @property
     def decided(self):
-        """True once a rule with an error probability has stopped the policy; else False.
+        """True once a rule with an error probability has stopped the policy.
 
-        Policies without such a rule never decide: theirs is False. ``done and not decided``
-        means that the policy ended at its budget or `max_pulls`.
+        Always False for policies without such a rule. ``done and not decided`` means that the
+        policy ended at its budget or `max_pulls`.
         """
         self.guard.check()
         return False
@@ -152,10 +152,10 @@ cdef class Policy(ArmStatistics):
         return False
 
     def seed(self, rng):
-        """Take the stream that the policy draws from; by default it draws nothing.
+        """Set the generator from which the policy draws; by default it draws nothing.
 
-        `simulate` calls it once a run, before the first `ask`, with the run's generator, so
-        that runs differ and repeat. A policy made with an `rng` of its own keeps that one.
+        `simulate` calls this once per run, before the first `ask`, with the run's generator, so
+        that runs differ but are reproducible. A policy created with its own `rng` keeps that one.
 
         Parameters
         ----------
@@ -165,11 +165,11 @@ cdef class Policy(ArmStatistics):
 
     @property
     def done(self):
-        """Whether nothing is left to ask."""
+        """True if there is nothing left to ask."""
         raise NotImplementedError(f"{type(self).__name__} must define done")
 
     def ask(self):
-        """The arms to pull now: int64, repeats allowed; the same until they are told.
+        """Return the arms to pull now: int64, repeats allowed; the same until they are reported.
 
         Examples
         --------
@@ -184,17 +184,17 @@ cdef class Policy(ArmStatistics):
         raise NotImplementedError(f"{type(self).__name__} must define ask")
 
     def tell(self, arms, rewards, missing="raise"):
-        """Give the rewards of the arms that `ask` returned; all or nothing.
+        """Report the rewards of the arms that `ask` returned; on an error nothing changes.
 
         Parameters
         ----------
         arms : array_like of int, shape (n,)
             The arms of `ask`, in any order.
         rewards : array_like of float, shape (n,)
-            One a pull.
+            One per pull.
         missing : {"raise", "drop"}
-            ``"drop"`` takes NaN for a pull that was lost: it counts against the
-            budget and tells nothing of its arm.
+            With ``"drop"``, NaN marks a lost pull: it counts against the budget but does not
+            change the arm's statistics.
 
         Raises
         ------
@@ -225,7 +225,7 @@ cdef class Policy(ArmStatistics):
             self.guard.leave()
 
     cdef int _tell(self, arms, rewards, missing) except -1:
-        """Copies what is told, checks the copy, and takes it: no thread can change it between."""
+        """Copy what is reported, check the copy and use it, so that no thread can change it."""
         cdef int64_t few_arms[FEW]
         cdef double few_rewards[FEW]
         cdef const int64_t *told = few_arms
@@ -260,42 +260,42 @@ cdef class Policy(ArmStatistics):
         return 0
 
     cdef void _break(self, error) noexcept:
-        """In the middle of a change that cannot be undone: nobody may enter from now on."""
+        """Invalidate the policy after an error in the middle of a change that cannot be undone."""
         self.guard.spoil(error)
         self.broken, self.failure = True, error
 
     cdef int _prepare(self, const int64_t *arms, const double *rewards, int64_t n) except -1:
-        """What may fail of a tell, before anything is changed."""
+        """Do everything in a tell that can fail, before anything changes."""
         return 0
 
     def add_late(self, arms, rewards):
-        """Give rewards of pulls that were told as lost and came after all.
+        """Report late rewards of pulls that were reported as lost.
 
-        The arms' statistics take them. What was spent, decided and asked stays: `ask`
-        gives the same arms until they are told, and what follows knows the late rewards.
-        Lost pulls are counted for all arms together; the caller checks the single arms.
+        The arms' statistics include them. Spent pulls, decisions and the current request do not
+        change: `ask` returns the same arms until they are reported. Later decisions use the late
+        rewards. Lost pulls are counted over all arms together; the caller checks them per arm.
 
         Parameters
         ----------
         arms : array_like of int, shape (n,)
-            In any order, each as often as its rewards.
+            In any order, one entry per reward.
         rewards : array_like of float, shape (n,)
-            Finite; one a pull.
+            Finite; one per pull.
 
         Raises
         ------
         ValueError, TypeError
-            Where an arm does not exist, a shape differs, a reward would not pass `tell`, or
-            there are more of them than pulls of all arms were lost. The policy is then as before.
+            If an arm does not exist, a shape differs, `tell` would reject a reward, or there are
+            more rewards than lost pulls of all arms. The policy is then unchanged.
         NotImplementedError
-            Where a subclass has its own `tell`, and not its own `add_late`.
+            If a subclass overrides `tell` but not `add_late`.
 
         Notes
         -----
-        A silent arm stays silent until it answers a pull; it is asked again next.
+        A silent arm stays silent until it answers a pull; it is the next silent arm asked.
 
-        Where a policy keeps bounds or keys of arms, those of an arm that leads no decision
-        now may stay as they are until it is pulled again.
+        If a policy stores bounds or keys per arm, those of an arm that does not currently
+        determine a decision may stay outdated until it is pulled again.
 
         Examples
         --------
@@ -332,17 +332,17 @@ cdef class Policy(ArmStatistics):
             self.guard.leave()
 
     cdef void _settle(self, const int64_t *arms, int64_t n) noexcept nogil:
-        """These arms have other statistics, between batches; what is asked stays."""
+        """Update the policy for new statistics of these arms between batches, not the request."""
 
     cdef void _finish(self, int64_t n) noexcept nogil:
-        """A batch of n pulls was absorbed."""
+        """Count a batch of n pulls that was absorbed, and advance."""
         self.n_pulls += n
         self.n_batches += 1
         self._advance()
 
     cdef bint _is_as_asked(self, const int64_t *arms, const double *rewards,
                            int64_t n) except -1:
-        """Whether these need no more checks: what `ask` gave, in its order, and good rewards."""
+        """Return True if these are exactly the arms of `ask`, in order, with valid rewards."""
         return False
 
     cdef bint _notes_asks(self):
@@ -350,7 +350,7 @@ cdef class Policy(ArmStatistics):
         return False
 
     cdef _checked(self, arms, rewards, missing):
-        """Arms and rewards of a tell as int64 and float64 arrays, copies."""
+        """Return arms and rewards of a tell as new arrays of int64 and float64."""
         may_tell = self.may_tell
         asked = arms_asked(self.ask(), self.n_arms, type(self).__name__)
         self.may_tell = may_tell
@@ -367,7 +367,7 @@ cdef class Policy(ArmStatistics):
         return rewards_told(arms, rewards, missing)
 
     def recommend(self):
-        """The arms found best, best first; int64. May be asked at any time.
+        """Return the best arms found, best first; int64. May be called at any time.
 
         Examples
         --------
@@ -380,7 +380,7 @@ cdef class Policy(ArmStatistics):
         raise NotImplementedError(f"{type(self).__name__} must define recommend")
 
     def __reduce__(self):
-        # of a subclass in Python; compiled ones have a state
+        # for subclasses written in Python; compiled classes use get_state
         if last_compiled(type(self)) is not Policy:
             raise TypeError(f"{type(self).__name__} must define __reduce__ to be pickled: its "
                             "compiled fields are not known here")
@@ -393,7 +393,7 @@ cdef class Policy(ArmStatistics):
 
 
 def _restored(cls, n_arms, k, *state):
-    """A policy of a subclass in Python that was pickled; its attributes follow."""
+    """Return an unpickled policy of a Python subclass; its attributes are set afterwards."""
     cdef Policy policy = cls.__new__(cls)
     Policy.__init__(policy, n_arms, k)
     policy._take_statistics(state)

@@ -1,4 +1,4 @@
-"""States of upper confidence bounds and Thompson sampling."""
+"""Saved states of upper confidence bounds and Thompson sampling."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from pybandit.policies.protocol._states import COUNTED, INDEX
 
 
 def rewards_are_in_range(s):
-    """sums of rewards in their range"""
+    """sums that rewards in their range can have"""
     slack = 1e-6 * (1.0 + np.abs(s.sums))
     return s.highest == np.inf or bool(
         ((s.sums >= -slack) & (s.sums <= s.highest * s.pulls + slack)).all())
@@ -19,7 +19,7 @@ UPPER = Schema([flag("is_scaled"), finite("scales", low=5e-324, shape=("n_arms",
 
 
 def arms_count_pulls(s):
-    """arms that count their pulls"""
+    """arms whose successes and failures, or counts, match their pulls"""
     gained, lost = s.arms.T[:2]
     counts = lost if s.law == "gaussian" else gained + lost
     return bool(((lost >= 0.0) & (np.abs(counts - s.pulls) <= 1e-6 * (1 + s.pulls))
@@ -27,7 +27,7 @@ def arms_count_pulls(s):
 
 
 def threshold_was_placed(s):
-    """a finite threshold and three numbers of at least 0"""
+    """a finite threshold followed by three numbers of at least 0"""
     return bool(np.isfinite(s.threshold[0]) and (s.threshold[1:] >= 0.0).all())
 
 
@@ -40,7 +40,7 @@ THOMPSON = Schema(
 
 
 def shares_fill_a_batch(s):
-    """shares that add up to a batch where one is drawn, else none"""
+    """shares that add up to batch_size if a batch is drawn, else to 0"""
     return s.shares.sum(dtype=float) == (s.batch_size if s.chosen >= 0 else 0)
 
 

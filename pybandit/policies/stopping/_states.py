@@ -1,4 +1,4 @@
-"""The state of a policy that a stopping rule ends."""
+"""The saved state of a policy with a stopping rule."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from pybandit.policies.protocol._states import NATIVE
 
 
 def first_pulls_are_asked(s):
-    """counts of first pulls that the budget pays, and none once it has begun"""
+    """counts of first pulls within the budget, and first pulls of all arms once it has begun"""
     if s.n_pulls > s.most:
         return False
     if s.begun:
@@ -19,22 +19,22 @@ def first_pulls_are_asked(s):
 
 
 def a_rule_stops(s):
-    """stopped only where there is a rule, after the first pulls, with no doubt left"""
+    """stopped only with a stopping rule, after the first pulls and without a doubtful arm"""
     return not s.stopped or s.has_rule and s.doubt < 0 and (s.begun or s.k in (0, s.n_arms))
 
 
-STAKES = 2.0 ** np.arange(-12, 8)     # those of wagers.h
+STAKES = 2.0 ** np.arange(-12, 8)     # as in wagers.h
 
 
 def bets_gained(s):
-    """gains that rewards in [0, 1] with these sums can have"""
+    """gains that are possible for rewards in [0, 1] with these sums"""
     if not s.n_gains:
         return True
     gains = s.gains.reshape(s.n_arms, 2, -1)
     sums = np.stack([s.sums, s.pulls - s.sums], axis=1)[:, :, None]
     means = np.clip(sums / np.maximum(s.pulls, 1)[:, None, None], 0.0, 1.0)
     slack = 1e-6 * (1.0 + s.pulls)[:, None, None]
-    # the logarithm is concave: least where rewards are 0 or 1, most where all are alike
+    # the logarithm is concave: least for rewards of 0 or 1, largest if all rewards are equal
     most = s.pulls[:, None, None] * np.log1p(STAKES * means)
     return bool(((gains >= sums * np.log1p(STAKES) - slack) & (gains <= most + slack)).all())
 

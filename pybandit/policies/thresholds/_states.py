@@ -1,11 +1,11 @@
-"""The state of a policy that looks for all arms above a threshold."""
+"""The saved state of a policy that looks for all arms above a threshold."""
 
 from pybandit._shared.schema import Schema, integer
 from pybandit.policies.stopping._states import SEQUENTIAL
 
 
 def all_names_stop(s):
-    """stopped if all arms have a name or are silent, and only then; no name before the first
+    """stopped if and only if all arms have a name or are silent; no names before the first
     pulls"""
     named = (s.names != 0).all() or bool(s.aside.any()) and ((s.names != 0) | s.aside).all()
     return (s.stopped <= named and (s.stopped or bool(s.aside.any()) or not named)
