@@ -90,7 +90,7 @@ def is_spoilt(look, one):
     try:
         look(one)
     except RuntimeError as error:
-        return "it is spoilt by KeyboardInterrupt" in str(error)
+        return "it was invalidated by KeyboardInterrupt" in str(error)
     return False
 
 

@@ -92,8 +92,8 @@ def test_the_error_says_what_was_forgotten(owner):
     one = Forgetful(np.zeros((3, 2)))
     for call in (lambda: one.n_factors, lambda: one.schedule,
                  one.draw if owner is pb.RacingSampler else one.test):
-        with pytest.raises(RuntimeError, match=r"Forgetful is not made: its __init__ has not run; "
-                                               r".* super\(\).__init__"):
+        with pytest.raises(RuntimeError, match=r"Forgetful is not initialised: its __init__ has not "
+                                               r"run; .* super\(\).__init__"):
             call()
 
 
@@ -103,7 +103,7 @@ def test_nothing_is_made_twice(one):
     call = one.draw if isinstance(one, pb.RacingSampler) else one.test
     call()
     given = np.zeros((10, 5)) if isinstance(one, pb.RacingSampler) else np.zeros(10)
-    with pytest.raises(RuntimeError, match="is made already"):
+    with pytest.raises(RuntimeError, match="is already initialised"):
         one.__init__(given)
     assert one.n_factors == 30
     call()

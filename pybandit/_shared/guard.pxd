@@ -1,45 +1,46 @@
-"""The lock of an object that calls mutate, for compiled classes: `enter` and `leave`."""
+"""A lock for objects whose methods change them; compiled classes call `enter` and `leave`."""
 
 cimport cython
 
 
 cdef class Guard:
-    cdef object owner                # the class that is guarded, for messages
-    cdef str doing                   # what holds it does, for messages
-    cdef unsigned long thread        # that holds it; 0: free
+    cdef object owner                # class of the guarded object, for messages
+    cdef str doing                   # what the holder is doing, for messages
+    cdef unsigned long thread        # the thread that holds it; 0: free
     cdef unsigned long generation    # of the process, when it was taken
     cdef int depth                   # of nested reads by that thread
-    cdef bint lent                   # whether the holder may take it again, to change
-    cdef bint begun                  # whether __init__ was called, of an object that was shut
-    cdef object reason, error        # why nobody may enter; None: who is first may
+    cdef bint lent                   # True if the holder may take it again, to change
+    cdef bint begun                  # True if __init__ was called, for an object that was shut
+    cdef object reason, error        # why the guard is closed; None if it is open
 
-    # Take it to change the object; refused while anyone holds it, this thread included. 1 in
-    # the child of a fork where the holder was left behind: what it did may be half done.
+    # Takes it to change the object; refused while any thread holds it, this one included. Returns
+    # 1 in the child of a fork that left the holder behind: its change may be half done.
     cdef int enter(self) except -1
-    # Take it to read; refused while another thread holds it.
+    # Takes it to read; refused while another thread holds it.
     cdef int enter_to_read(self) except -1
     cdef void leave(self) noexcept
 
-    # Calls a function with the guard lent: what it calls may change the object that the holder,
+    # Calls a function with the guard lent: the function may change the object although the
+    # caller already holds it.
     # who called this, already holds.
     cdef lend(self, function, argument)
 
     cdef bint _is_held(self)
     cdef int _take_over(self) except -1
 
-    # An object whose memory is made in __init__: shut in __cinit__, `begin` first in __init__,
-    # which refuses a second one, `open` last. Until then all who enter are refused.
+    # For an object whose memory is allocated in __init__: call `shut` in __cinit__, `begin` first
+    # in __init__ (it refuses a second call of __init__), and `open` last. Until then `enter` fails.
     cdef void shut(self) noexcept
     cdef int begin(self) except -1
     cdef void open(self) noexcept
-    # Refused where the object was not made, or is spoilt, whoever holds it.
+    # Raises if the object is not initialised or was invalidated, even in the thread that holds it.
     cdef int check(self) except -1
-    # By the holder, in the middle of a change that cannot be undone: shut from now on.
+    # Invalidates the object. Called by the holder during a change that cannot be undone.
     cdef void spoil(self, error) noexcept
-    # For `with`, as `enter_to_read`.
-    cdef Reading reading(self)
+    # Returns a context manager that calls `enter_to_read` and `leave`.
+    cdef ReadLock reading(self)
 
 
 @cython.final
-cdef class Reading:
+cdef class ReadLock:
     cdef Guard guard

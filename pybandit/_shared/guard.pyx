@@ -1,9 +1,9 @@
-"""The lock of an object that calls mutate: taken at once or refused, never waited for.
+"""A lock for objects whose methods change them; it is taken at once or refused, without waiting.
 
-NumPy's generators pair every release of the GIL with a lock of what is mutated. Ours does not
-wait: two threads in one policy are a mistake, and a ProtocolError says so before anything is
-changed. What a call does under the guard may read the object again, as `tell` asks what was
-asked; it may not change it from inside, as a factor function might that calls its sampler.
+NumPy's generators hold a lock on the generator whenever they release the GIL. This lock does not
+wait: two threads that use one policy are a mistake, and a ProtocolError reports it before anything
+changes. Code called under the guard may read the object again, as `tell` reads what was asked. It
+may not change the object, as a factor function that calls its own sampler would.
 """
 
 import os
@@ -34,14 +34,14 @@ cdef extern from *:
     unsigned long guard_holder(unsigned long *thread) noexcept nogil
     void guard_free(unsigned long *thread) noexcept nogil
 
-# In the place of a thread: nobody may enter.
+# Stored instead of a thread: the guard is closed to all.
 cdef unsigned long SHUT = ~<unsigned long>0
 
 
-# A fork copies what threads hold, but only the thread that forks: guards of an earlier
-# generation are left behind, unless they are held by the one that came along every time.
+# A fork copies the locks of all threads but only the forking thread. A guard taken in an earlier
+# generation is abandoned unless its thread survived every fork since.
 cdef unsigned long generation = 1
-cdef list survivors = []  # of each fork
+cdef list survivors = []  # the thread that survived, per fork
 
 
 def _forked():
@@ -54,28 +54,28 @@ os.register_at_fork(after_in_child=_forked)
 
 
 def not_made(owner):
-    """The error of whatever is asked of an object whose `__init__` has not run."""
-    return ProtocolError(f"this {owner.__name__} is not made: its __init__ has not run; a subclass "
-                         "calls super().__init__(...) first")
+    """Return the error for using an object whose `__init__` has not run."""
+    return ProtocolError(f"this {owner.__name__} is not initialised: its __init__ has not run; a "
+                         "subclass must call super().__init__(...) first")
 
 
 def made_already(owner):
-    """The error of a second `__init__`."""
-    return ProtocolError(f"this {owner.__name__} is made already: __init__ runs once; make another "
-                         "one instead")
+    """Return the error for a second `__init__`."""
+    return ProtocolError(f"this {owner.__name__} is already initialised: __init__ runs once; "
+                         "create another object instead")
 
 
 cdef class Guard:
-    """A lock that refuses instead of waiting; of one object, made where its memory is.
+    """A lock of one object that refuses instead of waiting.
 
-    Compiled classes call `enter` and `leave`; in Python, ``with guard:`` does.
+    Compiled classes call `enter` and `leave`; Python code uses ``with guard:``.
 
     Parameters
     ----------
     owner : type
-        The class of the object, named where a call is refused.
+        Class of the guarded object, named in messages.
     doing : str, optional
-        What holds it does, for the same message.
+        What the holder is doing, for messages.
     """
 
     def __cinit__(self, owner, str doing=None):
@@ -120,8 +120,8 @@ cdef class Guard:
 
     cdef int begin(self) except -1:
         if self.thread != SHUT or self.begun:
-            raise ProtocolError(f"this {self.owner.__name__} is made already: __init__ cannot be "
-                                "called again")
+            raise ProtocolError(f"this {self.owner.__name__} is already initialised: __init__ "
+                                "cannot be called again")
         self.begun, self.reason = True, "its __init__ did not finish"
         return 0
 
@@ -135,23 +135,23 @@ cdef class Guard:
         return 0
 
     cdef void spoil(self, error) noexcept:
-        self.error, self.reason = error, f"it is spoilt by {error!r} in the middle of a call"
+        self.error, self.reason = error, f"it was invalidated by {error!r} in the middle of a call"
 
-    cdef Reading reading(self):
-        return Reading(self)
+    cdef ReadLock reading(self):
+        return ReadLock(self)
 
     def _refuse(self):
         raise ProtocolError(
             f"this {self.owner.__name__} cannot be used: {self.reason}") from self.error
 
     cdef bint _is_held(self):
-        """Whether the thread that took it has come along through all forks since."""
+        """Return True if the thread that took it has survived all forks since."""
         if self.generation == generation:
             return True
         return all([thread == self.thread for thread in survivors[self.generation - 1:]])
 
     cdef int _take_over(self) except -1:
-        """Where the holder was left behind by a fork; else refuse."""
+        """Take the guard over if a fork left its holder behind; otherwise raise."""
         cdef unsigned long mine = PyThread_get_thread_ident()
         if self.thread == SHUT:
             self._refuse()
@@ -172,8 +172,8 @@ cdef class Guard:
 
 
 @cython.final
-cdef class Reading:
-    """``with guard.reading():`` is `enter_to_read` and `leave`."""
+cdef class ReadLock:
+    """The context manager of `guard.reading()`: calls `enter_to_read` and `leave`."""
 
     def __cinit__(self, Guard guard):
         self.guard = guard

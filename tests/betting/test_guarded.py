@@ -148,7 +148,7 @@ def test_a_second_init_of_a_sequence_is_refused():
     sequence = pb.betting.ConfidenceSequence(population_size=100)
     sequence.tell([0.2, 0.4])
     before = frozen(sequence.get_state())
-    with pytest.raises(RuntimeError, match="is made already"):
+    with pytest.raises(RuntimeError, match="is already initialised"):
         sequence.__init__(population_size=50)
     assert frozen(sequence.get_state()) == before
 

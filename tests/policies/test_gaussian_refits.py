@@ -137,5 +137,5 @@ def test_a_refit_that_raises_in_simulate_is_reported_and_spoils(monkeypatch):
             policy.ask()
         except RuntimeError as error:
             spoilt.append(error)
-    assert spoilt and all("is spoilt by ZeroDivisionError" in str(error) for error in spoilt)
+    assert spoilt and all("invalidated by ZeroDivisionError" in str(error) for error in spoilt)
     assert all(isinstance(error.__cause__, ZeroDivisionError) for error in spoilt)

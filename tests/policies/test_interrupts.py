@@ -162,7 +162,7 @@ def test_within_a_batch(n_threads):
         pb.simulate(factory, bandit, 4, rng=1, n_threads=n_threads, progress=False)
     assert time.monotonic() - start < 10.0
     for policy in made:
-        with pytest.raises(RuntimeError, match="spoilt by .*the middle of a batch"):
+        with pytest.raises(RuntimeError, match="invalidated by .*the middle of a batch"):
             policy.get_state()
 
 

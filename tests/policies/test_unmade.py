@@ -107,11 +107,11 @@ def test_a_second_init_is_refused_and_changes_nothing():
     policy = pb.policies.BatchRacing(5, 2, batch_size=5)
     policy.tell(policy.ask(), np.zeros(5))
     for again in (lambda: policy.__init__(5, 2), lambda: pb.Policy.__init__(policy, 3)):
-        with pytest.raises(RuntimeError, match="made already: __init__ cannot be called again"):
+        with pytest.raises(RuntimeError, match="already initialised: __init__ cannot be called again"):
             again()
     assert policy.n_pulls == 5 and policy.ask().size == 5
     bandit = pb.environments.BinomialBandit([0.5, 0.25], trials=3)
-    with pytest.raises(RuntimeError, match="made already"):
+    with pytest.raises(RuntimeError, match="already initialised"):
         bandit.__init__([0.5], trials=4)
     assert bandit.trials == 3 and bandit.means.tolist() == [0.5, 0.25]
 
@@ -121,7 +121,7 @@ def test_an_init_that_failed_leaves_nothing_to_use():
     with pytest.raises(ValueError, match="exploration"):
         policy.__init__(3, exploration=-1.0)
     for call in (policy.ask, lambda: policy.pulls, lambda: policy.__init__(3)):
-        with pytest.raises(RuntimeError, match="did not finish|made already"):
+        with pytest.raises(RuntimeError, match="did not finish|already initialised"):
             call()
 
 

@@ -220,7 +220,7 @@ def test_what_a_function_returns_is_checked(policy, words):
         alone.recommend()
     assert ("raised" in words) == (found.value.__cause__ is not None)
     if not words.startswith("recommend"):
-        with pytest.raises(RuntimeError, match="cannot be used: it is spoilt by"):
+        with pytest.raises(RuntimeError, match="cannot be used: it was invalidated by"):
             alone.ask()
 
 
