@@ -31,7 +31,7 @@ class InfeasibleBudgetError(PybanditError, ValueError):
     ...     pb.policies.SequentialHalving(16, budget=40)
     ... except pb.errors.InfeasibleBudgetError as error:
     ...     print(error)
-    budget must be at least 64 for 16 arms: one pull an arm and stage, of 4 stages; got 40
+    budget must be at least 64 for 16 arms: one pull per arm in each of 4 stages; got 40
     """
 
 

@@ -119,7 +119,7 @@ def ends_early(policy, bandit, n_tilde):
 def test_the_smallest_budgets(n, k, b, r, least):
     assert least_batches(n, k, b, r) == least
     assert not pb.policies.BatchSAR(n, k, batch_size=b, max_batches=least, max_repeats=r).done
-    words = rf"max_batches must be at least {least} .*got {least - 1}: BatchScreening takes fewer$"
+    words = rf"max_batches must be at least {least} .*got {least - 1}: use more batches"
     with pytest.raises(pb.errors.InfeasibleBudgetError, match=words):
         pb.policies.BatchSAR(n, k, batch_size=b, max_batches=least - 1, max_repeats=r)
 

@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""What the policies that pull in batches share."""
+"""Base classes of the policies that pull in batches."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ cnp.import_array()
 
 
 cdef class _BatchPolicy(_RingPolicy):
-    """Batches around a ring of the arms that are left."""
+    """A policy that pulls batches around a ring of the remaining arms."""
 
     def __init__(self, n_arms, k, batch_size, max_repeats):
         super().__init__(n_arms, k)
@@ -23,18 +23,18 @@ cdef class _BatchPolicy(_RingPolicy):
         if max_repeats is not None:
             self.max_repeats = min(self.batch_size,
                                    check_integer("max_repeats", max_repeats, 1, LARGEST))
-        # a batch can hold no more
+        # the largest batch that max_repeats allows
         self.batch_size = min(self.batch_size, <object>self.n_arms * self.max_repeats)
         self.arrays = {}
         self.scratch = []
 
     cdef void *_allocate(self, str name, shape, dtype):
-        """Memory that belongs to the state."""
+        """Allocate memory that is part of the saved state."""
         memory = self.arrays[name] = np.zeros(shape, dtype=dtype)
         return cnp.PyArray_DATA(memory)
 
     cdef void *_scratch(self, int64_t size):
-        """Memory whose content does not outlive a step."""
+        """Allocate memory whose content is used only within a step."""
         memory = np.empty(size, dtype=np.uint8)
         self.scratch.append(memory)
         return cnp.PyArray_DATA(memory)
@@ -53,10 +53,10 @@ cdef class _BatchPolicy(_RingPolicy):
 
 
 cdef class _AcceptingPolicy(_BatchPolicy):
-    """Accepts or rejects an arm as soon as it can; the survivors are neither."""
+    """A policy that accepts or rejects an arm as soon as it can; survivors are undecided."""
 
     cdef unsigned char *_accepted(self):
-        """The flags of accepted arms, for the kernel."""
+        """Return the flags of accepted arms, for the C struct."""
         self.flags = <unsigned char *>self._allocate("accepted", self.n_arms, np.uint8)
         self.named = np.empty(self.n_arms, dtype=np.int64)
         return self.flags
@@ -74,7 +74,7 @@ cdef class _AcceptingPolicy(_BatchPolicy):
             return np.empty(0, np.int64) if self._is_done() else super().survivors
 
     cdef int64_t _answer(self, int64_t *arms) noexcept nogil:
-        """Where k arms are accepted and each has a result: as at the end."""
+        """Return k arms if k are accepted and each has a reward, otherwise -1."""
         cdef int64_t arm, n = 0
         for arm in range(self.n_arms):
             if self.flags[arm]:
@@ -87,9 +87,9 @@ cdef class _AcceptingPolicy(_BatchPolicy):
     _answers = True
 
     def recommend(self):
-        """The k best arms, best first; before the end, those accepted and the best means.
+        """Return the k best arms, best first; before the end, accepted arms and the best means.
 
-        An arm that has no result is among them only where fewer than k have one, and last.
+        Arms without a reward are included only if fewer than k arms have one, and come last.
         """
         with self.guard.reading():
             accepted = self.accepted

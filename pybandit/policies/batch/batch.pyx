@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""The k best arms when pulls come in batches of b, at most r of one arm.
+"""The k best arms when pulls come in batches of b, at most r of them on one arm.
 
 Jun, Jamieson, Nowak and Zhu, Top arm identification in multi-armed bandits with
 batch arm pulls, AISTATS 2016.
@@ -24,7 +24,7 @@ __all__ = ["BatchHalving", "RoundRobin"]
 
 
 cdef class RoundRobin(_BatchPolicy):
-    """Pulls all arms in turn until the batches are spent: the baseline.
+    """Pulls all arms in turn until the batches are spent: a baseline.
 
     Jun et al. 2016, Algorithm 1 without eliminations.
 
@@ -35,18 +35,18 @@ cdef class RoundRobin(_BatchPolicy):
     k : int, default 1
         Number of arms to find, in [0, n].
     batch_size : int
-        b, pulls a batch, at least 1; n r where that is less.
+        b, pulls per batch, at least 1; limited to n r.
     max_batches : int
         B, at least 1.
     max_repeats : int, optional
-        r, pulls of one arm in a batch, at least 1; by default b.
+        r, maximum number of pulls of one arm per batch, at least 1; by default b.
 
     Attributes
     ----------
     done : bool
     n_pulls, n_batches : int
     pulls, means, variances, survivors : ndarray
-        See the protocol, `Policy`.
+        See `Policy`.
 
     Raises
     ------
@@ -55,14 +55,14 @@ cdef class RoundRobin(_BatchPolicy):
 
     See Also
     --------
-    BatchScreening, BatchSAR, BatchHalving : find more with as many pulls.
+    BatchScreening, BatchSAR, BatchHalving : find more of the best with the same pulls.
     Uniform : the same without batches.
 
     Notes
     -----
-    O(1) a batch and O(1) a pull.
+    O(1) per batch and per pull.
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------
@@ -104,7 +104,7 @@ cdef class RoundRobin(_BatchPolicy):
     _answers = True
 
     def recommend(self):
-        """The k arms of largest mean, best first; int64; those without a result come last."""
+        """Return the k arms of largest mean, best first, arms without rewards last; int64."""
         with self.guard.reading():
             return self._best(np.arange(self.n_arms), self.k)
 
@@ -112,17 +112,17 @@ cdef class RoundRobin(_BatchPolicy):
 cdef class BatchHalving(_BatchPolicy):
     """Halves the arms after each of ``L = ceil(log2(n / k))`` stages.
 
-    Jun et al. 2016, Algorithm 4: a stage pulls the survivors in turn for B // L
-    batches, and one more where the remainder of B / L, dealt to stages at random,
-    falls on it; then the ``max(ceil(|S| / 2), ceil(b / r), k)`` arms of largest mean
-    stay, after the last stage exactly k. Good at small budgets; no guarantee.
+    Jun et al. 2016, Algorithm 4. A stage pulls the survivors in turn for B // L batches; B mod L
+    stages, chosen at random, get one batch more. After a stage the
+    ``max(ceil(|S| / 2), ceil(b / r), k)`` arms of largest mean survive, after the last stage
+    exactly k. Good at small budgets, but without a guarantee.
 
     Parameters
     ----------
     n_arms, k, batch_size, max_batches, max_repeats
         As in `RoundRobin`; `max_batches` at least L.
     rng : None, int, SeedSequence or Generator
-        Deals the remainder.
+        Chooses the stages with one batch more.
 
     Attributes
     ----------
@@ -138,14 +138,14 @@ cdef class BatchHalving(_BatchPolicy):
     See Also
     --------
     BatchScreening : for few batches and many arms.
-    BatchSAR : one arm accepted or rejected a stage.
+    BatchSAR : accepts or rejects one arm per stage.
     RoundRobin : the baseline.
 
     Notes
     -----
-    O(1) a pull and O(n) a stage.
+    O(1) per pull and O(n) per stage.
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------
@@ -198,14 +198,14 @@ cdef class BatchHalving(_BatchPolicy):
         self.stage_left = batches[0]
 
     def seed(self, rng):
-        """Deals the remainder anew, where there was no `rng`, before the first pull."""
+        """Choose the longer stages again, unless `rng` was given or pulls were made."""
         with self.guard:
             if not self.rng_given and not self.n_batches:
                 self._deal(rng)
 
     @property
     def stage_batches(self):
-        """Batches of each stage; int64, a copy."""
+        """Number of batches of each stage; int64, a copy."""
         with self.guard.reading():
             return np.array(self._stage_batches)[:self.n_stages]
 
@@ -225,7 +225,7 @@ cdef class BatchHalving(_BatchPolicy):
                 self.stage_left = self._stage_batches[self.stage]
 
     cdef void _halve(self) noexcept nogil:
-        """Keeps the better half of the survivors, no fewer than fill a batch."""
+        """Keep the better half of the survivors, but at least enough to fill a batch."""
         cdef int64_t i, n = self.ring.n_arms, n_kept = self._n_kept(self.stage, n)
         fill_means(self.ring, self._pulls, self._sums, self.means)
         pb_ranking_sort(self.ring.arms, n, self.means, self.ranked, self.ranked + n)
@@ -234,7 +234,7 @@ cdef class BatchHalving(_BatchPolicy):
         pb_round_robin_keep(self.ring, self.kept)
 
     cdef int64_t _n_kept(self, int64_t stage, int64_t n) noexcept nogil:
-        """Of n arms, after this stage."""
+        """Return how many of n arms survive this stage."""
         if stage == self.n_stages - 1:
             return self.k
         return max(self.k, (n + 1) // 2,
@@ -273,16 +273,16 @@ cdef class BatchHalving(_BatchPolicy):
     _answers = True
 
     def recommend(self):
-        """The k arms of largest mean among the survivors, best first; int64.
+        """Return the k survivors of largest mean, best first; int64.
 
-        An arm that has no result is among them only where fewer than k have one, and last.
+        Arms without a reward are included only if fewer than k arms have one, and come last.
         """
         with self.guard.reading():
             return self._seen_first(self._best(self.survivors, self.k))
 
 
 def check_batches(max_batches, batch_size, most):
-    """An int of at least 1, so that there are at most so many pulls."""
+    """Return `max_batches` as an int of at least 1, with at most `most` pulls in all batches."""
     max_batches = check_integer("max_batches", max_batches, 1)
     check_integer(f"batch_size times max_batches, {batch_size} times {max_batches},",
                   batch_size * max_batches, 1, most)
@@ -291,7 +291,7 @@ def check_batches(max_batches, batch_size, most):
 
 cdef void fill_means(const pb_round_robin *ring, const int64_t[::1] pulls,
                      const double[::1] sums, double *means) noexcept nogil:
-    """Means of the arms on a ring; unseen ones have the mean of all pulls."""
+    """Compute the means of the arms on a ring; arms without rewards get the mean of all rewards."""
     cdef int64_t i, arm, count = 0
     cdef double total = 0.0
     for i in range(pulls.shape[0]):

@@ -23,13 +23,12 @@ __all__ = ["BatchRacing"]
 
 
 cdef class BatchRacing(_AcceptingPolicy):
-    """The k best arms with a guarantee, in as few batches as the means allow.
+    """Finds the k best arms with a guarantee, in as few batches as the means allow.
 
-    Jun et al. 2016, Algorithm 2. All survivors are pulled in turn. With
-    ``D(t) = 2 noise_std sqrt(4 log(log2(2 t) / omega) / t)``, ``omega = sqrt(delta / (6 n))``,
-    an arm is accepted once its mean - D exceeds the mean + D of all but as many arms
-    as there are places, and rejected once its mean + D is below the mean - D of as
-    many arms as there are places.
+    Jun et al. 2016, Algorithm 2. All survivors are pulled in turn. Let
+    ``D(t) = 2 noise_std sqrt(4 log(log2(2 t) / omega) / t)``, ``omega = sqrt(delta / (6 n))``, and
+    let p places be open. An arm is accepted once its mean - D exceeds the mean + D of all but p
+    arms, and rejected once its mean + D is below the mean - D of p arms.
 
     Parameters
     ----------
@@ -38,14 +37,14 @@ cdef class BatchRacing(_AcceptingPolicy):
     k : int, default 1
         Number of arms to find, in [0, n].
     batch_size : int, default 1
-        b, pulls a batch.
+        b, pulls per batch.
     delta : float, default 0.05
         The answer is wrong with probability at most delta, in (0, 1).
     noise_std : float, default 0.5
-        Scale of sub-Gaussian rewards about their means: 1/2 of the range of
-        bounded rewards, the standard deviation of normal ones.
+        Scale of sub-Gaussian rewards about their means: half the range of bounded rewards, the
+        standard deviation of normal ones.
     max_repeats : int, optional
-        r, pulls of one arm in a batch; by default b.
+        r, maximum number of pulls of one arm per batch; by default b.
 
     Attributes
     ----------
@@ -62,15 +61,15 @@ cdef class BatchRacing(_AcceptingPolicy):
 
     See Also
     --------
-    BatchSAR : a number of batches that is given.
+    BatchSAR : takes a number of batches instead of an error probability.
     LUCB, KLLUCB : one pull at a time.
 
     Notes
     -----
-    There is no budget: two equal means at the boundary never end it.
-    O(1) a pull, O(n) a batch at which the boundary moves.
+    There is no budget: with two equal means at the boundary the race never ends.
+    O(1) per pull, and O(n) for each batch in which the boundary moves.
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------
@@ -116,9 +115,9 @@ cdef class BatchRacing(_AcceptingPolicy):
 
     @property
     def decided(self):
-        """True once the k best are known with confidence, of all arms; False before.
+        """True once the k best of all arms are known with confidence.
 
-        False too if the race ended because silent arms were given up.
+        Stays False if the race ended because silent arms were given up.
         """
         with self.guard.reading():
             return bool(self._is_done()) and not self.silence.n_aside
@@ -150,7 +149,7 @@ cdef class BatchRacing(_AcceptingPolicy):
         self._go_on()
 
     cdef void _go_on(self) noexcept nogil:
-        """If no arm is on the ring, there is no other to ask between retries."""
+        """Look for the end, and plan a retry if the ring is empty: there is no other arm to ask."""
         self._find_end(self.race.ring.n_arms == 0)
         if self.race.ring.n_arms == 0 and not self.race.done and not self.silence.n_asked:
             self._plan_retry()

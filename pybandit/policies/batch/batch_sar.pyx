@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""The k best arms in batches, one accepted or rejected a stage: BatchSAR.
+"""The k best arms in batches, with one arm accepted or rejected per stage: BatchSAR.
 
 Jun, Jamieson, Nowak and Zhu, Top arm identification in multi-armed bandits with
 batch arm pulls, AISTATS 2016, Algorithm 3.
@@ -22,27 +22,26 @@ __all__ = ["BatchSAR"]
 
 
 cdef class BatchSAR(_AcceptingPolicy):
-    """Accepts or rejects one arm a stage, the one furthest from the boundary.
+    """Accepts or rejects one arm per stage, the one furthest from the boundary.
 
-    Jun et al. 2016, Algorithm 3. Stage s pulls the n - s + 1 survivors until each
-    has m_s pulls, then removes the best, accepting it, or the worst, whichever is
-    further from the boundary between the places left and the rest. Once
-    ``n_tilde = max(ceil(b / r), 2)`` arms are left removing more saves nothing: they
-    are pulled to the end. The chance of a wrong set falls exponentially in B
-    (Theorem 2), for rewards in an interval of length 1.
+    Jun et al. 2016, Algorithm 3. Stage s pulls the n - s + 1 survivors until each has m_s pulls,
+    then removes the best arm (accepting it) or the worst, whichever is further from the boundary
+    between the open places and the rest. Once ``n_tilde = max(ceil(b / r), 2)`` arms are left,
+    removing more saves no batches: they are pulled to the end. The probability of a wrong set
+    falls exponentially in B (Theorem 2), for rewards in an interval of length 1.
 
-    Where rewards are sparse (nearly all 0) and r is far below b, most arms go
-    after one to four pulls: there `RoundRobin` finds more of the best.
+    If rewards are sparse (nearly all 0) and r is far below b, most arms are removed after one to
+    four pulls; `RoundRobin` then finds more of the best.
 
     Parameters
     ----------
     n_arms, k, batch_size, max_batches, max_repeats
         As in `RoundRobin`.
     improved : bool, default True
-        m'_s of Eq. 10, which spends all batches; False: m_s, which leaves some.
+        True: m'_s of Eq. 10, which spends all batches; False: m_s, which may leave some.
     tie : {"reject", "index"}
-        Which arm a stage removes when both gaps are equal: the worst one, or the
-        one of lower index.
+        The arm that a stage removes if both gaps are equal: the worst one, or the one of lower
+        index.
 
     Attributes
     ----------
@@ -60,16 +59,16 @@ cdef class BatchSAR(_AcceptingPolicy):
 
     See Also
     --------
-    BatchScreening : for fewer batches than this one takes.
-    BatchRacing : a confidence that is given, not a number of batches.
-    BatchHalving : stages that halve.
+    BatchScreening : for fewer batches than this policy needs.
+    BatchRacing : takes an error probability instead of a number of batches.
+    BatchHalving : halves the arms in each stage.
     RoundRobin : the baseline.
 
     Notes
     -----
-    Survivors are ranked once after a batch, in O(n); a stage is O(1).
+    Survivors are ranked once per batch, in O(n); a stage costs O(1).
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------
@@ -102,8 +101,8 @@ cdef class BatchSAR(_AcceptingPolicy):
         if self.max_batches < least and 0 < self.k < self.n_arms:
             raise InfeasibleBudgetError(
                 f"max_batches must be at least {least} for {self.n_arms} arms in batches of "
-                f"{self.batch_size} with at most {self.max_repeats} pulls of one; got "
-                f"{self.max_batches}: BatchScreening takes fewer")
+                f"{self.batch_size} with at most {self.max_repeats} pulls per arm; got "
+                f"{self.max_batches}: use more batches, or BatchScreening, which needs fewer")
         self.sar.n, self.sar.k = self.n_arms, self.k
         self.sar.size, self.sar.repeats = self.batch_size, self.max_repeats
         self.sar.max_batches = self.max_batches

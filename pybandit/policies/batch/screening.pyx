@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""The k best arms on few plates: everything once, then what is least clear."""
+"""The k best arms on few plates: every arm once, then the least certain ones."""
 
 import numpy as np
 
@@ -23,58 +23,58 @@ __all__ = ["BatchScreening"]
 
 
 cdef class BatchScreening(_BatchPolicy):
-    """Measures everything once, then narrows by what is least clear: for few plates.
+    """Measures every arm once, then those least clearly in or out; for few plates.
 
-    Each batch first takes the arms that have no result. The wells that it has left go to
-    the arms of which it is least clear whether they are among the k best. Means are taken
-    as normal, with normal noise; both spreads are estimated from quartiles and replicates
-    after every batch. All wells to come are dealt out as if now, each to the arm where it
-    is expected to gain most, and the batch is its share of that plan: broad where noise is
-    large or many batches are left, narrow where neither is so. Two cautions keep outliers
-    from deciding: until an arm has five results it is not believed to be clearly among the
-    best, and no batch but the last has more wells of an arm than it has results.
+    Each batch first takes the arms without a result. The remaining wells go to the arms for which
+    it is least clear whether they are among the k best. Means are modelled as normal, with normal
+    noise; both spreads are estimated from quartiles and replicates after every batch. All wells
+    to come are planned at once, each for the arm where it is expected to gain most, and the batch
+    is its share of that plan: many arms if noise is large or many batches are left, few arms
+    otherwise. Two precautions keep outliers from deciding: until an arm has five results it is
+    not taken to be clearly among the best, and no batch except the last uses more wells on an arm
+    than it has results.
 
-    A heuristic: no guarantee. Measured beside others in docs/batches.md.
+    A heuristic without a guarantee; docs/batches.md compares it with other policies.
 
     Parameters
     ----------
     n_arms, k, batch_size, max_batches, max_repeats
         As in `RoundRobin`.
     prior_means : array_like of float, shape (n_arms,), optional
-        What is thought of the arms before, on any scale: only their ranks count. Arms are
-        measured in their order, and believed in as far as the results bear it out. By
-        default the order is the arms' own.
+        Prior scores of the arms, on any scale: only their ranks count. Arms are first measured in
+        decreasing order of score, and scores influence the estimates as far as results support
+        them. By default arms are measured in index order.
     noise_std : float, optional
-        The deviation of a reward, from controls perhaps; it weighs as much as eight
-        replicates. By default the noise is taken to be as large as the differences
-        between arms until there are replicates.
+        Standard deviation of a reward, for example from controls; it has the weight of eight
+        replicates. By default the noise is assumed as large as the differences between arms until
+        there are replicates.
     allow_unmeasured : bool, default False
-        Whether `max_batches` may be too small to measure every arm once.
+        If True, `max_batches` may be too small to measure every arm once.
 
     Attributes
     ----------
     done, n_pulls, n_batches, pulls, means, variances, survivors
-        As in `RoundRobin`; no arm ever leaves.
+        As in `RoundRobin`; no arm is eliminated.
     unmeasured : ndarray of int64
 
     Raises
     ------
     ValueError, TypeError
         If an argument is outside its range; `InfeasibleBudgetError` below
-        ``ceil(n_arms / batch_size)`` batches, unless `allow_unmeasured`.
+        ``ceil(n_arms / batch_size)`` batches, unless `allow_unmeasured` is True.
 
     See Also
     --------
     BatchSAR : more batches, with a bound on the error.
-    BatchHalving, RoundRobin : simpler rules, which find less.
+    BatchHalving, RoundRobin : simpler rules that find fewer of the best.
 
     Notes
     -----
-    O(n) a batch, and O(log(r B)) for each of ``max(b, min(4 b, 16384))`` arms. An arm whose
-    well was lost is measured in the next batch, as long as there is one. Where k is 0 or
-    n_arms nothing is asked.
+    O(n) per batch, plus O(log(r B)) for each of ``max(b, min(4 b, 16384))`` arms. An arm whose
+    well was lost is measured in the next batch, if there is one. If k is 0 or n_arms, nothing is
+    asked.
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------
@@ -112,8 +112,8 @@ cdef class BatchScreening(_BatchPolicy):
         if self.max_batches < least and not self.allow_unmeasured:
             raise InfeasibleBudgetError(
                 f"max_batches must be at least {least} to measure each of {self.n_arms} arms once "
-                f"in batches of {self.batch_size}, unless allow_unmeasured; got "
-                f"{self.max_batches}")
+                f"in batches of {self.batch_size}; got {self.max_batches}. Use more batches, or "
+                "set allow_unmeasured=True")
         self._make_room()
         if 0 < self.k < self.n_arms:
             pb_screening_choose(&self.screen, &self.seen, self.max_batches)
@@ -166,7 +166,7 @@ cdef class BatchScreening(_BatchPolicy):
 
     @property
     def prior_means(self):
-        """What was thought of the arms before; float64, a copy, or None."""
+        """Prior scores of the arms; float64, a copy, or None."""
         self.guard.check()
         return None if self._prior_means is None else self._prior_means.copy()
 
@@ -201,11 +201,11 @@ cdef class BatchScreening(_BatchPolicy):
         return 0
 
     def recommend(self):
-        """The k arms of largest believed mean, best first; int64.
+        """Return the k arms of largest estimated mean, best first; int64.
 
-        A mean of few results is drawn towards the others, so that one high reading does not
-        pass many that are nearly as high. An arm that has no result is among them only where
-        fewer than k have one, and last.
+        An estimate from few results is shrunk towards the others, so that one high result does
+        not outrank many that are nearly as high. Arms without a result are included only if fewer
+        than k arms have one, and come last.
         """
         cdef pb_normal_means fit = self.screen.belief
         with self.guard.reading():
@@ -223,7 +223,7 @@ cdef class BatchScreening(_BatchPolicy):
 
 
 def normal_scores(values):
-    """Quantiles of a normal law at the ranks of values; equal ones have their mean rank."""
+    """Return standard normal quantiles at the ranks of values; ties get their mean rank."""
     from scipy.special import ndtri
     from scipy.stats import rankdata
 

@@ -1,4 +1,4 @@
-"""Private to pybandit: the arms by key, the largest at the root."""
+"""Private to pybandit: a heap of arms by key, the largest at the root."""
 
 cimport cython
 from libc.stdint cimport int64_t
@@ -15,7 +15,7 @@ cdef class Heap:
 
     cdef void clear(self) noexcept nogil
     cdef void add(self, int64_t arm, double key) noexcept nogil
-    # After the last `add`, before anything below.
+    # Called after the last `add` and before the methods below.
     cdef void build(self) noexcept nogil
 
     cdef inline int64_t root(self) noexcept nogil:

@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""The memory of a heap, and how a policy saves it."""
+"""The memory of a heap and its saved state."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from pybandit._shared._csrc cimport pb_heap_build
 
 @cython.final
 cdef class Heap:
-    """A heap of some of n_arms arms, empty at first."""
+    """A heap of at most n_arms arms, empty at first."""
 
     def __cinit__(self, n_arms):
         self.arms, self.keys = np.zeros(n_arms, dtype=np.int64), np.zeros(n_arms)
@@ -29,12 +29,12 @@ cdef class Heap:
         pb_heap_build(&self.heap)
 
     def get_progress(self):
-        """Its part of a policy's progress."""
+        """Return the heap's part of a policy's progress."""
         return {"heap_n": self.heap.n, "heap_arms": np.array(self.arms),
                 "keys": np.array(self.keys)}
 
     def set_progress(self, progress):
-        """Take it from a policy's progress."""
+        """Restore the heap from a policy's progress."""
         self.heap.n = progress["heap_n"]
         np.asarray(self.arms)[:] = progress["heap_arms"]
         np.asarray(self.keys)[:] = progress["keys"]

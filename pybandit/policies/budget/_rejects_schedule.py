@@ -1,4 +1,4 @@
-"""The pulls of each phase of SuccessiveRejects."""
+"""The schedule of SuccessiveRejects."""
 
 import functools
 import math
@@ -8,7 +8,7 @@ import numpy as np
 
 @functools.lru_cache(maxsize=128)
 def rejects_schedule(n_arms, budget):
-    """n_1 ... n_{K-1} of SuccessiveRejects; exact where rounding could decide."""
+    """Return n_1 ... n_{K-1} of SuccessiveRejects, in exact arithmetic where rounding matters."""
     harmonic = math.fsum([0.5, *(1.0 / i for i in range(2, n_arms + 1))])
     quotients = (budget - n_arms) / (harmonic * np.arange(n_arms, 1, -1))
     schedule = np.ceil(quotients).astype(np.int64)
@@ -24,8 +24,8 @@ def rejects_schedule(n_arms, budget):
 
 @functools.lru_cache(maxsize=8)
 def _logbar(n_arms):
-    """1/2 + 1/2 + 1/3 + ... + 1/K as a fraction."""
-    from fractions import Fraction  # which brings decimal, and is rarely asked
+    """Return 1/2 + 1/2 + 1/3 + ... + 1/K as a fraction."""
+    from fractions import Fraction  # imports decimal, and is rarely needed
 
     def total(first, after):
         if after - first == 1:

@@ -1,4 +1,4 @@
-"""Private to pybandit: what the policies that pull in stages share."""
+"""Private to pybandit: the base class of the policies that pull in stages."""
 
 cimport numpy as cnp
 from libc.stdint cimport int64_t
@@ -9,7 +9,7 @@ from pybandit.policies.protocol._ring cimport _RingPolicy
 cdef class _StagedPolicy(_RingPolicy):
     cdef readonly int64_t budget
     cdef int64_t stage, n_stages
-    cdef int64_t left             # pulls that the stage still has
+    cdef int64_t left             # pulls left in the stage
     cdef int64_t[::1] stage_pulls
     cdef double[::1] stage_sums, scratch_means
     cdef unsigned char[::1] kept

@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""Stages after each of which the arms of the largest means stay, and the baseline: Uniform."""
+"""The base class of policies that pull in stages, and the baseline Uniform."""
 
 import numpy as np
 
@@ -21,11 +21,11 @@ __all__ = ["Uniform"]
 
 
 cdef class _StagedPolicy(_RingPolicy):
-    """Stages: survivors are pulled, then those of the largest means stay.
+    """A policy that pulls its survivors in stages and then keeps those of the largest means.
 
-    A subclass says what a stage pulls, in `_next`, and how many stay.
-    `stage_pulls` and `stage_sums` are the arms' totals when the stage began, or 0
-    where means are over all pulls.
+    A subclass defines what a stage pulls (`_next`) and how many arms it keeps (`_n_kept`).
+    `stage_pulls` and `stage_sums` are the arms' totals at the start of the stage, or 0 if means
+    are over all pulls.
     """
 
     def __init__(self, n_arms, budget):
@@ -47,13 +47,13 @@ cdef class _StagedPolicy(_RingPolicy):
         return self.stage >= self.n_stages
 
     cdef void _keep_best(self, int64_t n_kept) noexcept nogil:
-        """Only the n_kept arms of largest mean in the stage stay, ties to the lower index."""
+        """Keep the n_kept arms of largest mean in the stage, ties by lower index."""
         cdef pb_ranked *ranked = <pb_ranked *>cnp.PyArray_DATA(self.ranked)
         cdef int64_t i, arm, pulls
         for i in range(self.ring.n_arms):
             arm = self.ring.arms[i]
             pulls = self._pulls[arm] - self.stage_pulls[arm]
-            # an arm all of whose pulls were lost goes first
+            # arms that lost all their pulls are eliminated first
             self.scratch_means[arm] = -INFINITY
             if pulls:
                 self.scratch_means[arm] = (self._sums[arm] - self.stage_sums[arm]) / pulls
@@ -67,7 +67,7 @@ cdef class _StagedPolicy(_RingPolicy):
         pb_round_robin_keep(self.ring, &self.kept[0])
 
     cdef void _reject_worst(self) noexcept nogil:
-        """What the sort finds where one arm goes: the last of least mean, without sorting."""
+        """Eliminate the last arm of least mean: the result of the sort, without sorting."""
         cdef int64_t i, arm, worst = self.ring.arms[0]
         for i in range(self.ring.n_arms):
             arm = self.ring.arms[i]
@@ -107,7 +107,7 @@ cdef class _StagedPolicy(_RingPolicy):
     _answers = True
 
     def recommend(self):
-        """The best arm, int64 of shape (1,): before the end, the survivor of largest mean."""
+        """Return the best arm or, before the end, the best survivor; int64 of shape (1,)."""
         with self.guard.reading():
             return self._seen_first(self._best(self.survivors, 1))
 
@@ -130,11 +130,11 @@ cdef class Uniform(_StagedPolicy):
     See Also
     --------
     RoundRobin : the same in batches.
-    SequentialHalving : errs less where gaps differ.
+    SequentialHalving : errs less if gaps differ.
 
     Notes
     -----
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------
@@ -149,7 +149,7 @@ cdef class Uniform(_StagedPolicy):
 
     def __init__(self, n_arms, *, budget):
         super().__init__(n_arms, budget)
-        check_budget(self.budget, self.n_arms, self.n_arms, "one pull an arm")
+        check_budget(self.budget, self.n_arms, self.n_arms, "one pull per arm")
         self.n_stages, self.left = 1, self.budget
         self._made(Uniform)
 

@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""The best arm within a budget of pulls, one at a time at the largest index.
+"""The best arm within a budget of pulls, by pulling the arm of the largest index.
 
 Gabillon, Ghavamzadeh, Lazaric and Bubeck, Multi-bandit best arm identification, NIPS 2011;
 Audibert, Bubeck and Munos, Best arm identification in multi-armed bandits, COLT 2010.
@@ -21,7 +21,7 @@ __all__ = ["GapE", "GapEV", "UCBE"]
 
 
 cdef class _BudgetPolicy(_IndexPolicy):
-    """An index policy of a budget that knows the problem's complexity, or estimates it."""
+    """An index policy with a budget and a known or estimated complexity of the problem."""
 
     def __init__(self, n_arms, budget, complexity, least):
         super().__init__(n_arms, check_integer("budget", budget, 0, MOST_PULLS), least)
@@ -32,7 +32,7 @@ cdef class _BudgetPolicy(_IndexPolicy):
 
 
 cdef class _GapPolicy(_BudgetPolicy):
-    """The index is minus the gap, and a width."""
+    """A policy whose index is minus the gap plus a width."""
 
     cdef readonly double value_range      # b
     cdef readonly double complexity_scale
@@ -49,14 +49,14 @@ cdef class _GapPolicy(_BudgetPolicy):
                     complexity=self.complexity, complexity_scale=self.complexity_scale)
 
     cdef double _estimate(self, double top) noexcept nogil:
-        """H where the centre of the arm of mean `top` is the second mean."""
+        """Return an estimate of H, given that the leader's centre is set to the second mean."""
         return 0.0
 
     cdef void _choose(self) noexcept nogil:
         cdef pb_two best = pb_scan_two(&self.centres[0], self.n_arms)
         cdef int64_t leader = pb_scan_position(&self.centres[0], self.n_arms, best.first, -1)
         cdef double complexity
-        # the leader's gap is to the second, the others' to the leader: one formula for all
+        # with the leader's centre at the second mean, one formula gives the gaps of all arms
         self.centres[leader] = best.second
         complexity = self.known_complexity if self.known_complexity else self._estimate(best.first)
         self._choose_largest(
@@ -66,11 +66,11 @@ cdef class _GapPolicy(_BudgetPolicy):
 
 
 cdef class GapE(_GapPolicy):
-    """Pulls where the gap to the best mean is small or little known.
+    """Pulls the arm whose gap to the best mean is small or uncertain.
 
-    Gabillon et al. 2011, GapE for one problem: after one pull each, the arm of largest
-    ``-D_i + b sqrt(a / T_i)``, ``a = (4/9) (n - K) / H``, where T_i are the pulls of arm
-    i and D_i is the distance of its mean to the best, that of the best to the second.
+    Gabillon et al. 2011, GapE for one problem: after one pull of each arm, the arm of the largest
+    ``-D_i + b sqrt(a / T_i)``, ``a = (4/9) (n - K) / H``. T_i is the number of pulls of arm i, and
+    D_i the distance of its mean from the best one (for the best arm, from the second best).
     Ties go to the lowest index; the best mean is recommended.
 
     Parameters
@@ -80,21 +80,21 @@ cdef class GapE(_GapPolicy):
     budget : int
         n, at least K; all of it is spent.
     value_range : float or (float, float)
-        b, the length of the interval that holds all rewards, above 0; or its ends.
+        b, the length of an interval that contains all rewards, above 0; or its two ends.
     complexity : float, optional
         ``H = sum_i b^2 / Delta_i^2`` of the true gaps, above 0. Without it H is
         estimated before each pull (A-GapE), with ``u_i = D_i + b sqrt(1 / (2 T_i))``
-        for Delta_i.
+        in place of Delta_i.
     complexity_scale : float, default 1
-        H is multiplied by it, above 0: below 1 the policy explores more. Lalitha et
-        al. 2023 take ``(1/144) 4 log2(K)``.
+        Factor applied to H, above 0: below 1 the policy explores more. Lalitha et al. 2023 use
+        ``(1/144) 4 log2(K)``.
 
     Attributes
     ----------
     done : bool
     n_pulls, n_batches : int
     pulls, means, variances : ndarray
-        See the protocol, `Policy`.
+        See `Policy`.
 
     Raises
     ------
@@ -103,14 +103,14 @@ cdef class GapE(_GapPolicy):
 
     See Also
     --------
-    GapEV : arms that are not equally noisy.
-    UCBE, UGapEb : other rules for a budget.
+    GapEV : for arms of different noise.
+    UCBE, UGapEb : other rules with a budget.
 
     Notes
     -----
-    O(K) a pull. An arm whose first pull was lost is asked again, n // K times in all.
+    O(K) per pull. An arm whose first pull was lost is asked again, n // K times in all.
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------
@@ -143,24 +143,24 @@ cdef class GapE(_GapPolicy):
 
 
 cdef class GapEV(_GapPolicy):
-    """Pulls where the gap to the best mean is small or little known, given the variances.
+    """Pulls the arm whose gap to the best mean is small or uncertain, considering variances.
 
-    Gabillon et al. 2011, GapE-V for one problem: after two pulls each, the arm of largest
-    ``-D_i + sqrt(2 a v_i / T_i) + 7 a b / (3 (T_i - 1))``, ``a = (8/9) (n - 2 K) / H``,
+    Gabillon et al. 2011, GapE-V for one problem: after two pulls of each arm, the arm of the
+    largest ``-D_i + sqrt(2 a v_i / T_i) + 7 a b / (3 (T_i - 1))``, ``a = (8/9) (n - 2 K) / H``,
     where v_i is the unbiased variance of its T_i rewards and D_i the gap as in `GapE`.
     Ties go to the lowest index; the best mean is recommended.
 
     Parameters
     ----------
     n_arms, value_range, complexity_scale
-        As in `GapE`; Lalitha et al. 2023 scale by ``(1/512) 4 log2(K)``.
+        As in `GapE`; for `complexity_scale`, Lalitha et al. 2023 use ``(1/512) 4 log2(K)``.
     budget : int
         n, at least 2 K; all of it is spent.
     complexity : float, optional
         ``H = sum_i (s_i + sqrt(s_i^2 + (16/3) b Delta_i))^2 / Delta_i^2`` of the true gaps
         and standard deviations s_i, above 0. Without it H is estimated before each pull
-        (A-GapE-V), with ``D_i + b sqrt(1 / (2 T_i))`` for Delta_i and
-        ``max(0, sqrt(v_i) - b sqrt(2 / (T_i - 1)))`` for s_i.
+        (A-GapE-V), with ``D_i + b sqrt(1 / (2 T_i))`` in place of Delta_i and
+        ``max(0, sqrt(v_i) - b sqrt(2 / (T_i - 1)))`` in place of s_i.
 
     Raises
     ------
@@ -169,13 +169,13 @@ cdef class GapEV(_GapPolicy):
 
     See Also
     --------
-    GapE : takes all arms for equally noisy.
+    GapE : assumes that all arms are equally noisy.
 
     Notes
     -----
-    O(K) a pull. An arm without two rewards is asked again, n // K times in all.
+    O(K) per pull. An arm without two rewards is asked again, n // K times in all.
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------
@@ -189,7 +189,7 @@ cdef class GapEV(_GapPolicy):
     (array([3]), array([ 14,  18, 139, 129]))
     """
 
-    # lower bounds of the standard deviations; what an estimated gap is widened by
+    # lower bounds of the standard deviations; amounts added to estimated gaps
     cdef double[::1] spreads, margins
 
     def __init__(self, n_arms, *, budget, value_range, complexity=None, complexity_scale=1.0):
@@ -226,10 +226,10 @@ cdef class GapEV(_GapPolicy):
 
 
 cdef class UCBE(_BudgetPolicy):
-    """Pulls the arm of the largest upper bound, bounds as wide as the budget allows.
+    """Pulls the arm of the largest upper bound, with bounds as wide as the budget allows.
 
-    Audibert, Bubeck and Munos 2010, UCB-E: after one pull each, the arm of largest
-    ``mean_i + sqrt(a / N_i)``, ``a = (25/36) (T - K) / H1``, where N_i are its pulls.
+    Audibert, Bubeck and Munos 2010, UCB-E: after one pull of each arm, the arm of the largest
+    ``mean_i + sqrt(a / N_i)``, ``a = (25/36) (T - K) / H1``, where N_i is its number of pulls.
     Ties go to the lowest index; the best mean is recommended.
 
     Parameters
@@ -239,7 +239,7 @@ cdef class UCBE(_BudgetPolicy):
     budget : int
         T, at least K; all of it is spent.
     complexity : float
-        ``H1 = sum_i 1 / Delta_i^2`` of the true gaps, rewards in [0, 1]; above 0.
+        ``H1 = sum_i 1 / Delta_i^2`` of the true gaps, for rewards in [0, 1]; above 0.
 
     Raises
     ------
@@ -248,20 +248,20 @@ cdef class UCBE(_BudgetPolicy):
 
     See Also
     --------
-    SuccessiveRejects : needs no `complexity`.
+    SuccessiveRejects : does not need `complexity`.
     UGapEb, GapE : can estimate it.
 
     Notes
     -----
-    O(K) a pull. An arm whose first pull was lost is asked again, T // K times in all.
+    O(K) per pull. An arm whose first pull was lost is asked again, T // K times in all.
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------
     >>> import numpy as np, pybandit as pb
     >>> means, rng = np.array([0.3, 0.4, 0.8]), np.random.default_rng(1)
-    >>> complexity = np.sum(1 / np.array([0.5, 0.4, 0.4]) ** 2)  # gaps; of the best, to the next
+    >>> complexity = np.sum(1 / np.array([0.5, 0.4, 0.4]) ** 2)  # the best arm's gap: to the next
     >>> policy = pb.policies.UCBE(3, budget=90, complexity=complexity)
     >>> while not policy.done:
     ...     arms = policy.ask()
@@ -283,7 +283,7 @@ cdef class UCBE(_BudgetPolicy):
 
 
 def _range(value_range):
-    """The length of an interval that is given by its length or its two ends."""
+    """Return the length of an interval given by its length or its two ends."""
     ends = check_numeric("value_range", value_range)
     if ends.ndim == 0:
         return check_positive("value_range", ends)

@@ -1,4 +1,4 @@
-"""Private to pybandit: stages that keep the better half."""
+"""Private to pybandit: the base class of sequential halving."""
 
 from pybandit.policies.budget._staged cimport _StagedPolicy
 

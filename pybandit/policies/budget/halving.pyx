@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""The best arm within a budget of pulls, by stages that keep the better half.
+"""The best arm within a budget of pulls, by stages that keep the better half of the arms.
 
 Karnin, Koren and Somekh, Almost optimal exploration in multi-armed bandits, ICML 2013.
 """
@@ -16,7 +16,7 @@ __all__ = ["SequentialHalving"]
 
 
 cdef class _Halving(_StagedPolicy):
-    """The meta-algorithm: ``m = ceil(log2 K)`` stages of n // m pulls."""
+    """The base of sequential halving: ``m = ceil(log2 K)`` stages of n // m pulls."""
 
     def __init__(self, n_arms, budget, reuse, spend_all):
         super().__init__(n_arms, budget)
@@ -24,7 +24,7 @@ cdef class _Halving(_StagedPolicy):
         self.spend_all = check_flag("spend_all", spend_all)
         self.n_stages = (self.n_arms - 1).bit_length()
         check_budget(self.budget, self.n_arms * self.n_stages, self.n_arms,
-                     f"one pull an arm and stage, of {self.n_stages} stages")
+                     f"one pull per arm in each of {self.n_stages} stages")
 
     def _options(self):
         return dict(n_arms=self.n_arms, budget=self.budget, reuse=self.reuse,
@@ -58,8 +58,8 @@ cdef class _Halving(_StagedPolicy):
 cdef class SequentialHalving(_Halving):
     """Keeps the better half after each of ``m = ceil(log2 K)`` stages of n // m pulls.
 
-    Karnin, Koren and Somekh 2013. Survivors are pulled in turn; the
-    ``ceil(|A| / 2)`` of largest mean in the stage stay, ties to the lower index.
+    Karnin, Koren and Somekh 2013. Survivors are pulled in turn; the ``ceil(|A| / 2)`` of largest
+    mean in the stage survive, ties by lower index.
 
     Parameters
     ----------
@@ -68,17 +68,16 @@ cdef class SequentialHalving(_Halving):
     budget : int
         n, at least K m.
     reuse : bool, default False
-        Means are over the pulls of all stages: better in practice, and outside the
-        analysis.
+        Use means over the pulls of all stages: better in practice, but outside the analysis.
     spend_all : bool, default False
-        The last stage gets the n mod m pulls that the division leaves.
+        Give the last stage the remaining n mod m pulls.
 
     Attributes
     ----------
     done : bool
     n_pulls, n_batches : int
     pulls, means, variances, survivors : ndarray
-        See the protocol, `Policy`.
+        See `Policy`.
 
     Raises
     ------
@@ -87,16 +86,17 @@ cdef class SequentialHalving(_Halving):
 
     See Also
     --------
-    SHVar, SHAdaVar : arms that are not equally noisy.
-    SuccessiveRejects, ContinuousRejects : one arm goes at a time.
+    SHVar, SHAdaVar : for arms of different noise.
+    SuccessiveRejects, ContinuousRejects : eliminate one arm at a time.
     Uniform : the baseline.
 
     Notes
     -----
-    The mean in a stage is of the difference of the arm's sums at its end and begin, as rounding
-    has them: after a reward of 1e17 they are multiples of 16, in `SHVar` and `SHAdaVar` too.
+    The mean in a stage is computed from the difference of the arm's sums at its end and start,
+    with their rounding: after a reward of 1e17 such means are multiples of 16 divided by the
+    number of pulls, in `SHVar` and `SHAdaVar` too.
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------

@@ -22,9 +22,9 @@ __all__ = ["OCBA"]
 cdef class OCBA(SequentialPolicy):
     """The best arm within a budget, by the asymptotically optimal shares of normal rewards.
 
-    After `n_initial` pulls of each arm, each pull goes to the arm that lacks most of its share.
-    With b the arm of the largest mean, d_i the distance of the mean of arm i from that of b, and
-    s_i^2 sample variances, the shares are in proportion to
+    After `n_initial` pulls of each arm, each pull goes to the arm furthest below its share. With b
+    the arm of the largest mean, d_i the distance of the mean of arm i from that of b, and s_i^2
+    sample variances, the shares are proportional to
 
         ``w_i = s_i^2 / d_i^2`` for i other than b, and
         ``w_b = s_b sqrt(sum of w_i^2 / s_i^2)``
@@ -49,7 +49,7 @@ cdef class OCBA(SequentialPolicy):
     n_pulls, n_batches : int
     pulls, means, variances : ndarray
         See the protocol, `Policy`.
-
+        See `Policy`.
     Raises
     ------
     ValueError, TypeError
@@ -65,9 +65,9 @@ cdef class OCBA(SequentialPolicy):
     A baseline without a bound on its error. An arm whose first rewards are all equal has a sample
     variance of 0 and gets no pulls beyond them; if its mean is too low by luck, it is never found.
     Use a larger `n_initial` for rewards such as clicks. Arms whose means equal the largest share
-    all further pulls with it. Ties go to the lowest index. O(K) a pull.
+    all further pulls with it. Ties go to the lowest index. O(K) per pull.
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------
@@ -115,17 +115,17 @@ cdef class OCBA(SequentialPolicy):
                 shares[arm] = -INFINITY
             elif total > 0.0:
                 shares[arm] = pulls * (shares[arm] / total) - self._pulls[arm]
-            else:  # no arm varies: in turn
+            else:  # all sample variances are 0: pull in turn
                 shares[arm] = -<double>self._pulls[arm]
         self.chosen[0] = find_largest(shares, self.n_arms)
 
     cdef double _variance(self, int64_t arm) noexcept nogil:
-        """The sample variance; 0 if rewards differ by rounding alone."""
+        """Return the sample variance; 0 if rewards differ by rounding alone."""
         cdef double n = self._pulls[arm]
         return self._arm(arm).variance * (n / (n - 1.0))
 
     cdef double _find_shares(self, double *shares) noexcept nogil:
-        """The shares of all arms, in units of the arm next to the best; their sum."""
+        """Compute the shares, in units of the arm nearest to the best; return their sum."""
         cdef double nearest = INFINITY, gap, ratio, variance, own = 0.0, total = 0.0
         cdef int64_t arm
         for arm in range(self.n_arms):

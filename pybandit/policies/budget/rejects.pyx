@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""The best arm within a budget of pulls, by rejecting one arm after the other.
+"""The best arm within a budget of pulls, by rejecting one arm at a time.
 
 Audibert, Bubeck and Munos, Best arm identification in multi-armed bandits, COLT 2010;
 Faella, Finzi and Sauro, Rapidly finding the best arm using variance, ECAI 2020; Wang,
@@ -31,31 +31,31 @@ __all__ = ["VBR", "ContinuousRejects", "SuccessiveRejects"]
 cdef class SuccessiveRejects(_StagedPolicy):
     """Rejects the worst arm after each of K - 1 phases.
 
-    Audibert, Bubeck and Munos 2010: in phase k every survivor reaches
+    Audibert, Bubeck and Munos 2010: in phase k every survivor is pulled until it has
     ``n_k = ceil((n - K) / (logbar(K) (K + 1 - k)))`` pulls,
-    ``logbar(K) = 1/2 + sum_{i=2}^K 1/i``; of equal means the higher index goes.
+    ``logbar(K) = 1/2 + sum_{i=2}^K 1/i``. Among equal means the higher index is rejected.
 
     Parameters
     ----------
     n_arms : int
         K, at least 1.
     budget : int
-        n, above K. Rounding leaves some of it unspent.
+        n, above K. Some of it stays unspent because of rounding.
 
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range; `InfeasibleBudgetError` up to K pulls.
+        If an argument is outside its range; `InfeasibleBudgetError` for at most K pulls.
 
     See Also
     --------
-    SequentialHalving : half of the arms go at a time.
+    SequentialHalving : eliminates half of the arms at a time.
     VBR : pulls noisy arms more.
-    ContinuousRejects : an arm goes as soon as its gap allows.
+    ContinuousRejects : rejects an arm as soon as its gap allows.
 
     Notes
     -----
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------
@@ -69,14 +69,14 @@ cdef class SuccessiveRejects(_StagedPolicy):
     (array([3]), array([31, 42, 62, 62]))
     """
 
-    cdef const int64_t[::1] schedule    # pulls that an arm has at the end of each phase
+    cdef const int64_t[::1] schedule    # pulls per survivor at the end of each phase
     cdef int64_t pulls_an_arm
 
     def __init__(self, n_arms, *, budget):
         super().__init__(n_arms, budget)
         self.n_stages = self.n_arms - 1
         if self.n_stages:
-            check_budget(self.budget, self.n_arms + 1, self.n_arms, "one more than the arms")
+            check_budget(self.budget, self.n_arms + 1, self.n_arms, "one pull more than arms")
         self.schedule = rejects_schedule(self.n_arms, self.budget)
         self._begin_stage()
         self._made(SuccessiveRejects)
@@ -104,7 +104,7 @@ cdef class SuccessiveRejects(_StagedPolicy):
             self.pulls_an_arm = wanted
             if self.left > 0:
                 return
-            # a phase without pulls only rejects
+            # a phase without pulls only rejects an arm
             self._keep_best(self._n_kept())
             self.stage += 1
 
@@ -123,42 +123,40 @@ cdef class SuccessiveRejects(_StagedPolicy):
 
 
 cdef class VBR(SuccessiveRejects):
-    """Successive rejects that pulls in proportion to variances it learns.
+    """Successive rejects that pulls in proportion to variances that it learns.
 
-    A reconstruction of variance-based rejects: the text of Faella, Finzi and Sauro,
-    Rapidly finding the best arm using variance, ECAI 2020, was not available, and
-    theirs may differ. Phases and rejections are those of `SuccessiveRejects`. The
-    first phase pulls all arms in turn; each later one spends its
-    ``(K + 1 - k) (n_k - n_{k-1})`` pulls one by one on the survivor of largest
-    ``v / T``, v the unbiased variance of its T rewards of all phases.
+    A reconstruction of variance-based rejects: the text of Faella, Finzi and Sauro, Rapidly
+    finding the best arm using variance, ECAI 2020, was not available, and their algorithm may
+    differ. Phases and rejections are those of `SuccessiveRejects`. The first phase pulls all arms
+    in turn. Each later phase spends its ``(K + 1 - k) (n_k - n_{k-1})`` pulls one by one on the
+    survivor of the largest ``v / T``, where v is the unbiased variance of its T rewards in all
+    phases.
 
     Parameters
     ----------
-    n_arms : int
-        K, at least 1.
-    budget : int
-        n, above K. Rounding leaves some of it unspent.
+    n_arms, budget
+        As in `SuccessiveRejects`.
 
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range; `InfeasibleBudgetError` up to K pulls.
+        If an argument is outside its range; `InfeasibleBudgetError` for at most K pulls.
 
     See Also
     --------
-    SuccessiveRejects : pulls all survivors alike.
+    SuccessiveRejects : pulls all survivors equally.
     SHAdaVar : halving that learns variances.
 
     Notes
     -----
-    Of equal ratios the lower index is pulled; an arm with fewer than two rewards
-    comes before all ratios. O(log K) a pull, by a heap.
+    Among equal ratios the lower index is pulled; an arm with fewer than two rewards comes before
+    all ratios. O(log K) per pull, with a heap.
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------
-    Two arms of little noise, and one of much, which gets more of the pulls:
+    Two arms with little noise and one with much, which gets more of the pulls:
 
     >>> import numpy as np, pybandit as pb
     >>> bandit = pb.environments.GaussianBandit([0.3, 1.0, 0.0], noise_std=[0.1, 1.0, 0.1])
@@ -182,14 +180,14 @@ cdef class VBR(SuccessiveRejects):
         return VBR_STATE
 
     cdef double _key(self, int64_t arm) noexcept nogil:
-        """v / T; infinite where v is unknown."""
+        """Return v / T; infinite if v is unknown."""
         cdef double n = self._pulls[arm]
         return self._deviations[arm] / ((n - 1.0) * n) if n > 1.0 else INFINITY
 
     cdef void _begin_stage(self) noexcept nogil:
         cdef int64_t i, arm
         SuccessiveRejects._begin_stage(self)
-        # the constructor of the base class begins the first phase, before there is a heap
+        # the base class's constructor begins the first phase before the heap exists
         if self.stage == 0 or self.stage >= self.n_stages:
             return
         self.heap.clear()
@@ -219,30 +217,29 @@ cdef class VBR(SuccessiveRejects):
 
 
 cdef class ContinuousRejects(_RingPolicy):
-    """Pulls all survivors alike and rejects the worst as soon as its gap allows.
+    """Pulls all survivors equally and rejects the worst as soon as its gap allows.
 
-    CR-C and CR-A of Wang, Tzeng and Proutiere 2023. Of the j survivors C let l have
-    the least mean. It is rejected when it has had more pulls than every rejected arm,
-    and when the least of the other means (CR-C), or their average (CR-A), exceeds its
-    own by more than ``G = 1 / sqrt(beta) - 1``,
-    ``beta = logbar(j) N(C) / (T - N(rejected))``, with N the pulls of these arms
-    together and ``logbar(j) = 1/2 + sum_{i=2}^j 1/i``.
+    CR-C and CR-A of Wang, Tzeng and Proutiere 2023. Let l be the arm of the least mean among the j
+    survivors C. It is rejected once it has more pulls than every rejected arm had, and the least
+    of the other means (CR-C) or their average (CR-A) exceeds its own by more than
+    ``G = 1 / sqrt(beta) - 1``, ``beta = logbar(j) N(C) / (T - N(rejected))``, where N is the total
+    number of pulls of these arms and ``logbar(j) = 1/2 + sum_{i=2}^j 1/i``.
 
     Parameters
     ----------
     n_arms : int
         K, at least 1.
     budget : int
-        T, at least K. Pulls that are left when one arm survives stay unspent.
+        T, at least K. Pulls that remain when one arm survives stay unspent.
     criterion : {"C", "A"}, default "C"
-        The conservative or the aggressive one.
+        The conservative or the aggressive rule.
 
     Attributes
     ----------
     done : bool
     n_pulls, n_batches : int
     pulls, means, variances, survivors : ndarray
-        See the protocol, `Policy`.
+        See `Policy`.
 
     Raises
     ------
@@ -251,17 +248,16 @@ cdef class ContinuousRejects(_RingPolicy):
 
     See Also
     --------
-    SuccessiveRejects : at times that are fixed.
-    SequentialHalving : half of the arms go at a time.
+    SuccessiveRejects : rejects at fixed times.
+    SequentialHalving : eliminates half of the arms at a time.
 
     Notes
     -----
-    G is on the scale of rewards in [0, 1], which is not checked. The next pull is of
-    the survivor with the fewest, ties to the lower index; of equal least means the
-    higher index goes. A lost pull counts as a pull; nothing is rejected while a
-    survivor has no reward. O(K) a pull.
+    G assumes rewards in [0, 1], which is not checked. The next pull is of the survivor with the
+    fewest pulls, ties by lower index; among equal least means the higher index is rejected. A
+    lost pull counts as a pull. Nothing is rejected while a survivor has no reward. O(K) per pull.
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------
@@ -279,14 +275,14 @@ cdef class ContinuousRejects(_RingPolicy):
     cdef bint aggressive
     cdef int64_t pending
     cdef int64_t n_rejected_pulls, most_rejected
-    cdef double[::1] harmonic, centres   # logbar by j; mean by arm
+    cdef double[::1] harmonic, centres   # logbar(j), by j; mean, by arm
     cdef unsigned char[::1] kept
 
     def __init__(self, n_arms, *, budget, criterion="C"):
         super().__init__(n_arms, 1)
         self.budget = check_integer("budget", budget, 0, MOST_PULLS)
         if self.n_arms > 1:
-            check_budget(self.budget, self.n_arms, self.n_arms, "one pull an arm")
+            check_budget(self.budget, self.n_arms, self.n_arms, "one pull per arm")
         self.criterion = check_choice("criterion", criterion, ("C", "A"))
         self.aggressive = criterion == "A"
         self.centres = np.zeros(self.n_arms)
@@ -330,14 +326,14 @@ cdef class ContinuousRejects(_RingPolicy):
             self.centres[arm] = self._sums[arm] / self._pulls[arm]
 
     cdef bint _reject(self) noexcept nogil:
-        """Rejects the worst survivor, if that may go."""
+        """Reject the worst survivor if allowed; return True if it was rejected."""
         cdef int64_t n = self.ring.n_arms, i, arm, at = 0, pulls
         cdef double mean, worst = INFINITY, second = INFINITY, total = 0.0
         cdef const int64_t *arms = self.ring.arms
         cdef const int64_t *seen = &self._pulls[0]
         cdef const double *centres = &self.centres[0]
         cdef double threshold, beta
-        # the arms before the cursor are one pull ahead
+        # arms before the cursor have one pull more
         if self.ring.rounds + (self.ring.cursor > 0) <= self.most_rejected:
             return False
         for i in range(n):
@@ -374,7 +370,7 @@ cdef class ContinuousRejects(_RingPolicy):
     _answers = True
 
     def recommend(self):
-        """The survivor of largest mean, int64 of shape (1,); at any time."""
+        """Return the survivor of largest mean, int64 of shape (1,); may be called at any time."""
         with self.guard.reading():
             return self._seen_first(self._best(self.survivors, 1))
 

@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""The best arm within a budget of pulls, by bounds of each arm's regret.
+"""The best arm within a budget of pulls, by bounds on each arm's regret.
 
 Gabillon, Ghavamzadeh and Lazaric, Best arm identification: a unified approach to fixed budget
 and fixed confidence, NIPS 2012.
@@ -23,13 +23,13 @@ __all__ = ["UGapEb"]
 
 
 cdef class UGapEb(_BudgetPolicy):
-    """Pulls the likely best arm or its strongest rival, whichever is less known.
+    """Pulls the likely best arm or its strongest rival, whichever is less certain.
 
-    Gabillon, Ghavamzadeh and Lazaric 2012, UGapEb for one best arm: after one pull each,
-    with ``U, L = mean_k +- sqrt((T - K) / (4 H N_k))`` and
-    ``B_k = max_{i != k} U_i - L_k``, J is the arm of least B and j, of the others, that of
-    largest U; the one of the two with fewer pulls is pulled. J of the round of least B_J
-    is recommended, of equal ones the earliest. Ties go to the lowest index.
+    Gabillon, Ghavamzadeh and Lazaric 2012, UGapEb for one best arm. After one pull of each arm,
+    let ``U, L = mean_k +- sqrt((T - K) / (4 H N_k))`` and ``B_k = max_{i != k} U_i - L_k``. J is
+    the arm of the least B, and j the other arm of the largest U; the one of the two with fewer
+    pulls is pulled. The policy recommends the J of the round with the least B_J, the earliest of
+    equal ones. Ties go to the lowest index.
 
     Parameters
     ----------
@@ -39,14 +39,14 @@ cdef class UGapEb(_BudgetPolicy):
         T, at least K; all of it is spent.
     complexity : float, optional
         ``H = sum_k max((Delta_k + epsilon) / 2, epsilon)^-2`` of the true gaps, above 0.
-        Without it H is estimated before each pull, with the largest gaps that
-        ``mean_k +- 3 noise_std / sqrt(N_k)`` leave for Delta_k (Hoffman, Shahriari and de
-        Freitas 2014, two-sided).
+        Without it H is estimated before each pull, with Delta_k replaced by the largest gap that
+        ``mean_k +- 3 noise_std / sqrt(N_k)`` allows (Hoffman, Shahriari and de Freitas 2014,
+        two-sided).
     noise_std : float, optional
-        Standard deviation of the rewards, above 0; needed without `complexity`.
+        Standard deviation of the rewards, above 0; required without `complexity`.
     epsilon : float, default 0
-        How much worse than the best an arm may be, at least 0; part of the estimate of H,
-        not used where `complexity` is given.
+        How much worse than the best an arm may be, at least 0. Used in the estimate of H only,
+        so it is ignored if `complexity` is given.
 
     Raises
     ------
@@ -56,14 +56,14 @@ cdef class UGapEb(_BudgetPolicy):
 
     See Also
     --------
-    UGapEc : a confidence that is given, not a budget.
-    GapE, UCBE : other rules for a budget.
+    UGapEc : takes an error probability instead of a budget.
+    GapE, UCBE : other rules with a budget.
 
     Notes
     -----
-    O(K) a pull. An arm whose first pull was lost is asked again, T // K times in all.
+    O(K) per pull. An arm whose first pull was lost is asked again, T // K times in all.
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------
@@ -79,10 +79,10 @@ cdef class UGapEb(_BudgetPolicy):
 
     cdef readonly double epsilon
     cdef readonly object noise_std
-    cdef double reach                     # 3 noise_std
+    cdef double reach                     # 3 noise_std: half the width of the intervals
     cdef double[::1] upper, lower
     cdef double least_bound
-    cdef int64_t found                    # -1: before the first round
+    cdef int64_t found                    # -1 before the first round
 
     def __init__(self, n_arms, *, budget, complexity=None, noise_std=None, epsilon=0.0):
         super().__init__(n_arms, budget, complexity, 1)
@@ -100,7 +100,7 @@ cdef class UGapEb(_BudgetPolicy):
 
     cdef void _set_aside(self, int64_t arm) noexcept nogil:
         _BudgetPolicy._set_aside(self, arm)
-        if arm == self.found:  # the next round finds another
+        if arm == self.found:  # the next round chooses another arm
             self.least_bound, self.found = INFINITY, -1
 
     cdef object _schema(self):
@@ -111,7 +111,7 @@ cdef class UGapEb(_BudgetPolicy):
                     epsilon=self.epsilon, noise_std=self.noise_std)
 
     cdef void _bound(self, double width) noexcept nogil:
-        """Fills `upper` and `lower`."""
+        """Compute `upper` and `lower`."""
         cdef const double *centres = &self.centres[0]
         cdef const double *roots = &self.roots[0]
         cdef double *upper = &self.upper[0]
@@ -122,7 +122,7 @@ cdef class UGapEb(_BudgetPolicy):
             lower[arm] = centres[arm] - width * roots[arm]
 
     cdef double _estimate(self) noexcept nogil:
-        """Return H of the largest gaps within the intervals of 3 noise_std."""
+        """Return H for the largest gaps that the intervals of 3 noise_std allow."""
         cdef const double *upper = &self.upper[0]
         cdef const double *lower = &self.lower[0]
         cdef double *terms = &self.scratch[0]
@@ -155,7 +155,7 @@ cdef class UGapEb(_BudgetPolicy):
         two = pb_scan_two(&self.upper[0], self.n_arms)
         first = pb_scan_position(&self.upper[0], self.n_arms, two.first, -1)
         other = pb_scan_position(&self.upper[0], self.n_arms, two.second, first)
-        # -B, the largest of which is looked for
+        # bounds[k] is -B_k; its maximum belongs to the least B
         for arm in range(self.n_arms):
             bounds[arm] = lower[arm] - two.first
         bounds[first] = lower[first] - two.second
@@ -178,7 +178,7 @@ cdef class UGapEb(_BudgetPolicy):
         self.least_bound, self.found = progress["least_bound"], progress["found"]
 
     def recommend(self):
-        """The arm found, int64 of shape (1,): before the first round, the best mean."""
+        """Return the arm found, int64 of shape (1,); before the first round, the best mean."""
         with self.guard.reading():
             if self.found < 0:
                 return super().recommend()

@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""Sequential halving for arms whose noise differs: pulls in proportion to variances.
+"""Sequential halving for arms of different noise: pulls in proportion to variances.
 
 Lalitha, Kalantari, Ma, Deoras and Kveton, Fixed-budget best-arm identification with
 heterogeneous reward variances, UAI 2023.
@@ -25,33 +25,33 @@ __all__ = ["SHAdaVar", "SHVar"]
 cdef class SHVar(_Halving):
     """Sequential halving that pulls in proportion to known variances.
 
-    Lalitha et al. 2023, Algorithm 2: in a stage the next pull is of the arm of
-    largest ``variance / pulls``, which no reward changes, so that a stage is one
-    batch. Good where noisy arms are as likely to be the best; where the best arm
-    has little noise, `SequentialHalving` errs less.
+    Lalitha et al. 2023, Algorithm 2: in a stage the next pull is of the arm of the largest
+    ``variance / pulls``. This does not depend on rewards, so a stage is one batch. Good if noisy
+    arms are as likely to be the best as others; if the best arm has little noise,
+    `SequentialHalving` errs less.
 
     Parameters
     ----------
     n_arms, budget, reuse, spend_all
-        As in `SequentialHalving`; with `reuse` pulls count over all stages too.
+        As in `SequentialHalving`; with `reuse`, pulls also count over all stages.
     noise_std : array_like of float, shape (n_arms,)
         Standard deviation of each arm's rewards, up to a common factor; in [1e-150, 1e150].
 
     Raises
     ------
     ValueError, TypeError
-        As `SequentialHalving`.
+        As in `SequentialHalving`.
 
     See Also
     --------
-    SHAdaVar : variances that are learned.
-    SequentialHalving : all survivors alike.
+    SHAdaVar : learns the variances.
+    SequentialHalving : pulls all survivors equally.
 
     Notes
     -----
-    A stage's counts are Adams' apportionment of its pulls: O(K log K) a stage.
+    The counts of a stage are Adams' apportionment of its pulls: O(K log K) per stage.
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------
@@ -72,7 +72,7 @@ cdef class SHVar(_Halving):
     cdef object _noise_std
     cdef double[::1] known            # variances
     cdef int64_t[::1] counts
-    cdef double[::1] shares           # the survivors' variances, by position
+    cdef double[::1] shares           # variances of the survivors, by position on the ring
     cdef Heap heap                    # of positions
 
     def __init__(self, n_arms, *, budget, noise_std, reuse=False, spend_all=False):
@@ -102,7 +102,7 @@ cdef class SHVar(_Halving):
         self._apportion()
 
     cdef int64_t _apportion_above(self, double divisor) noexcept nogil:
-        """How many pulls have a ratio above `divisor`; `counts`: of each arm all but one.
+        """Return how many pulls have a ratio above `divisor`; set `counts` to one less per arm.
 
         One less, because the division may have rounded up.
         """
@@ -116,21 +116,21 @@ cdef class SHVar(_Halving):
         return total
 
     cdef void _apportion(self) noexcept nogil:
-        """Fills `counts` as pulls one by one at the largest ratio would."""
+        """Set `counts` to the result of giving pulls one by one to the arm of the largest ratio."""
         cdef int64_t i, arm, placed = 0, n = self.ring.n_arms
         cdef int exponent
         cdef double largest = 0.0, total = 0.0, pulls
         pulls = self.left
         for i in range(n):
             largest = max(largest, self.known[self.ring.arms[i]])
-        # a power of two: sums do not overflow, ratios are as before
+        # scale by a power of two: sums do not overflow, and the order of ratios does not change
         frexp(largest, &exponent)
         for i in range(n):
             arm = self.ring.arms[i]
             self.shares[i] = ldexp(self.known[arm], -exponent)
             total += self.shares[i]
             pulls += self._pulls[arm] - self.stage_pulls[arm]
-        # at this divisor few are left to place, unless arms had more than their part
+        # with this divisor few pulls remain to be placed, unless arms already exceed their share
         total /= max(pulls - n, 1.0)
         while self._apportion_above(total) > self.left:
             total *= 1.05
@@ -146,7 +146,7 @@ cdef class SHVar(_Halving):
             self.heap.replace_root(self._ratio(i))
 
     cdef double _ratio(self, int64_t i) noexcept nogil:
-        """Variance over pulls of the arm at a position; infinite before the first."""
+        """Return variance over pulls of the arm at a position; infinite before its first pull."""
         cdef int64_t arm = self.ring.arms[i]
         cdef int64_t pulls = self._pulls[arm] - self.stage_pulls[arm] + self.counts[i]
         return self.shares[i] / pulls if pulls else INFINITY
@@ -169,41 +169,41 @@ cdef class SHVar(_Halving):
 
 
 cdef class SHAdaVar(_Halving):
-    """Sequential halving that pulls in proportion to variances it learns.
+    """Sequential halving that pulls in proportion to variances that it learns.
 
-    Lalitha et al. 2023, Algorithm 4, mended: the next pull is of the arm of largest
-    ``U / N``, with ``U = s^2 / (1 - 2 sqrt(log(1 / delta) / (N - 1)))``, s^2 the
-    unbiased variance of its N rewards, and U infinite while
-    ``N - 1 <= 4 log(1 / delta)``: then the fewest pulls come first, ties to the lower
-    index. As printed an arm one pull short has U < 0 and is never pulled again.
-    With fewer pulls a stage than that it is sequential halving.
+    Lalitha et al. 2023, Algorithm 4, corrected: the next pull is of the arm of the largest
+    ``U / N``, with ``U = s^2 / (1 - 2 sqrt(log(1 / delta) / (N - 1)))``, where s^2 is the
+    unbiased variance of its N rewards. U is infinite while ``N - 1 <= 4 log(1 / delta)``; among
+    such arms the one with the fewest pulls is next, ties by lower index. As printed, an arm one
+    pull short has U < 0 and is never pulled again. If a stage is too short for any arm to get past
+    this limit, the policy is sequential halving.
 
-    Rewards of few values (clicks, stars) can be all alike at first: such an arm has
-    variance 0 and is not pulled again in the stage, with `reuse` in none. Take
-    `SequentialHalving` or `SHVar` there.
+    Rewards of few values (clicks, stars) may all be equal at first. Such an arm has variance 0 and
+    is not pulled again in the stage, or ever again with `reuse`. Use `SequentialHalving` or
+    `SHVar` for such rewards.
 
     Parameters
     ----------
     n_arms, budget, reuse, spend_all
-        As in `SequentialHalving`. With `reuse` variances are over all pulls too.
+        As in `SequentialHalving`. With `reuse`, variances are also over all pulls.
     delta : float, default 0.05
         Error probability of the bounds on variances, in (0, 1).
 
     Raises
     ------
     ValueError, TypeError
-        As `SequentialHalving`.
+        As in `SequentialHalving`.
 
     See Also
     --------
-    SHVar : variances that are known.
-    SequentialHalving : all survivors alike.
+    SHVar : needs known variances.
+    SequentialHalving : pulls all survivors equally.
 
     Notes
     -----
-    O(log K) a pull, by a heap whose root is the arm that is pulled.
+    O(log K) per pull, with a heap whose root is the arm to pull.
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------
@@ -222,7 +222,7 @@ cdef class SHAdaVar(_Halving):
     cdef int64_t enough       # pulls from which U is finite
     cdef bint by_heap
     cdef int64_t pending      # pulls of the next batch
-    # of the rewards in question: those of the stage, or all
+    # statistics of the rewards of the stage, or of all rewards with `reuse`
     cdef int64_t[::1] seen
     cdef double[::1] centres, spreads
     cdef Heap heap
@@ -232,7 +232,7 @@ cdef class SHAdaVar(_Halving):
         self.delta = check_delta(delta)
         self.level = -log(self.delta)
         self.enough = <int64_t>floor(4.0 * self.level) + 2
-        while self._margin(self.enough) <= 0.0:     # rounding may undo what floor ensures
+        while self._margin(self.enough) <= 0.0:     # rounding may violate what floor ensures
             self.enough += 1
         self._wants_rewards = True
         self.seen = np.zeros(self.n_arms, dtype=np.int64)
@@ -260,7 +260,7 @@ cdef class SHAdaVar(_Halving):
         self._plan()
 
     cdef void _plan(self) noexcept nogil:
-        """All pulls that no reward can change, or else the heap, of which the root is pulled."""
+        """Plan all pulls that do not depend on rewards or, if there are none, build the heap."""
         cdef int64_t i, arm, lacking = 0
         for i in range(self.ring.n_arms):
             lacking += max(self.enough - self.seen[self.ring.arms[i]], 0)
@@ -275,12 +275,12 @@ cdef class SHAdaVar(_Halving):
         self.heap.build()
 
     cdef double _key(self, int64_t arm) noexcept nogil:
-        """U / N, finite from `enough` pulls on."""
+        """Return U / N, finite from `enough` pulls on."""
         cdef double n = self.seen[arm]
         return self.spreads[arm] / (n * self._margin(n))
 
     cdef double _margin(self, double n) noexcept nogil:
-        """``(n - 1) (1 - 2 sqrt(level / (n - 1)))``."""
+        """Return ``(n - 1) (1 - 2 sqrt(level / (n - 1)))``."""
         return n - 1.0 - 2.0 * sqrt(self.level * (n - 1.0))
 
     cdef void _absorb(self, const int64_t *arms, const double *rewards, int64_t n) noexcept nogil:

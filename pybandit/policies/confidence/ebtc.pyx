@@ -72,7 +72,7 @@ cdef class EBTC(SequentialPolicy):
     or of any other arm, the challenger is the arm with fewest pulls. Arms whose first pulls were
     lost are asked again before any other. O(K) a pull.
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------

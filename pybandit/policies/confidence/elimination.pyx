@@ -82,7 +82,7 @@ cdef class SuccessiveElimination(SequentialPolicy):
     part of the pulls. Ties go to the lowest index. At most O(k (K - k)) a round: an arm in doubt
     is compared no further.
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     References
     ----------

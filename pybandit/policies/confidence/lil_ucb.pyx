@@ -80,7 +80,7 @@ cdef class LilUCB(SequentialPolicy):
     Where two means are the largest it may go on for ever. Ties go to the lowest index. O(K) a
     pull.
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------

@@ -160,7 +160,7 @@ cdef class LUCB(_BoundsPolicy):
     Where two means are equal around the k-th and epsilon is 0 it goes on for ever. Ties go
     to the lowest index. O(K) a round.
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------
@@ -247,7 +247,7 @@ cdef class KLLUCB(_BoundsPolicy):
     Where two means are equal around the k-th and epsilon is 0 it goes on for ever. Ties go
     to the lowest index. O(K) a round, some 100 ns an arm.
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------

@@ -117,7 +117,7 @@ cdef class TopTwo(SequentialPolicy):
     optimum with beta = 1/2 (these papers); ties go to the lowest index. Arms whose first pulls
     were lost are asked again before any other. O(K) a pull.
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------

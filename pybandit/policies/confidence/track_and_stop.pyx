@@ -75,7 +75,7 @@ cdef class TrackAndStop(SequentialPolicy):
     index. O(K) divergences a step of some ten of Newton's, a pull: Gaussian some 60 ns an arm,
     the other laws 10 times that.
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------

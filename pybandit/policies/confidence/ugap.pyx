@@ -74,7 +74,7 @@ cdef class UGapEc(_BoundsPolicy):
     Where two means are equal around the k-th and epsilon is 0 it goes on for ever. Ties go
     to the lowest index; of two with as many pulls the one of the answer is pulled. O(K) a pull.
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------

@@ -94,7 +94,7 @@ cdef class BayesGap(_GaussianPolicy):
     gamma of (a, b), a conjugate prior. The rule then takes sigma^2 = b / a of the posterior.
     On functions drawn from the prior `GPUCB` errs less than this rule.
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------

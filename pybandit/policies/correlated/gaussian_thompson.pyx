@@ -45,7 +45,7 @@ cdef class GaussianThompson(_GaussianPolicy):
     -----
     O(K r + r^2) a pull with r features; a kernel is factored once, O(K^3), into r, its rank.
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------

@@ -102,7 +102,7 @@ cdef class GPUCB(_UpperPolicy):
     has not grown. Which arm is pulled does not depend on it; the posterior that others read is
     made when they do, O(K d^2) at most.
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------
@@ -159,7 +159,7 @@ cdef class BayesUCB(_UpperPolicy):
     -----
     With features, arms are looked at as in `GPUCB`.
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------

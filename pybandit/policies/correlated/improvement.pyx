@@ -53,7 +53,7 @@ cdef class ExpectedImprovement(_Improvement):
 
     Notes
     -----
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------
@@ -106,7 +106,7 @@ cdef class ProbabilityOfImprovement(_Improvement):
 
     Notes
     -----
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------

@@ -150,7 +150,7 @@ cdef class UCB1(_UpperBound):
     first pull was lost is asked again before any other, as long as it was asked for no
     more than ``n_pulls // K`` times.
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------
@@ -217,7 +217,7 @@ cdef class UCBV(_UpperBound):
     -----
     O(K) a pull. First and lost pulls as in `UCB1`.
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------
@@ -290,7 +290,7 @@ cdef class KLUCB(_UpperBound):
     reaches the best one solved are solved again. It is also what is compared: bounds that
     crowd at 1 are told apart. First and lost pulls as in `UCB1`.
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------

@@ -95,7 +95,7 @@ cdef class ThompsonSampling(CountedPolicy):
     An arm whose first rewards were all lost has no Gaussian posterior. It is asked again,
     with others like it, but no more than n_pulls // K times while others have theirs.
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------

@@ -88,7 +88,7 @@ cdef class APT(_ThresholdPolicy):
     and 2). Ties go to the lowest index. A silent arm (see `Policy`) is not in the answer.
     O(K) a pull.
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------
@@ -200,7 +200,7 @@ cdef class GoodArms(_ThresholdPolicy):
 
     Ties go to the lowest index. O(K) a pull.
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------
