@@ -444,7 +444,7 @@ def test_rewards_outside_the_law():
      "variances must be None unless law='gaussian-unknown'"),
     (lambda: pb.policies.TrackAndStop(3, stopping=GLR(delta=0.1, law="gaussian-unknown")),
      ValueError,
-     "stopping must be of a law with one parameter"),
+     "stopping must have a law with one parameter"),
     (lambda: lower_bound([1.0, 0.0], delta=0.1, law="gaussian-unknown"), ValueError,
      "law must be one of"),
     (lambda: GLR(delta=0.1, guarantee="mine"), ValueError,

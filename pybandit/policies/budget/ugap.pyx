@@ -45,8 +45,8 @@ cdef class UGapEb(_BudgetPolicy):
     noise_std : float, optional
         Standard deviation of the rewards, above 0; required without `complexity`.
     epsilon : float, default 0
-        How much worse than the best an arm may be, at least 0. Used in the estimate of H only,
-        so it is ignored if `complexity` is given.
+        Tolerated difference from the best mean, at least 0. Used in the estimate of H only, so it
+        is ignored if `complexity` is given.
 
     Raises
     ------

@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""The best arm by a leader and its challenger.
+"""The best arm by a leader and its challenger in equal shares.
 
 Jourdan, Degenne and Kaufmann, An epsilon-best-arm identification algorithm for
 fixed-confidence and beyond, NeurIPS 2023.
@@ -20,14 +20,14 @@ __all__ = ["EBTC"]
 
 
 cdef class EBTC(SequentialPolicy):
-    """The best mean against the arm hardest to tell from it, in equal shares.
+    """Pulls the arm of the best mean and the arm hardest to distinguish from it, in equal shares.
 
-    EB-TC_eps of Jourdan et al. 2023 with a fixed share of 1/2. After one pull each
-    the leader B is the arm of largest mean and the challenger the arm k of least
-    ``(m_B - m_k + epsilon) / sqrt(1 / N_B + 1 / N_k)``. The leader is pulled when,
-    of the L_B pulls for which it led, this one included, at most L_B / 2 before this
-    one were its own; else the challenger is. Anytime: it asks for as long as it is
-    told, and `recommend` may be called at any moment.
+    EB-TC_eps of Jourdan et al. 2023 with a fixed share of 1/2. After one pull of each arm, the
+    leader B is the arm of the largest mean and the challenger the arm k of the least
+    ``(m_B - m_k + epsilon) / sqrt(1 / N_B + 1 / N_k)``. Let L_B be the number of pulls, this one
+    included, during which B led. If at most L_B / 2 of the earlier ones pulled B, B is pulled,
+    otherwise the challenger. Anytime: it asks as long as results are reported, and `recommend` may
+    be called at any time.
 
     Parameters
     ----------
@@ -35,42 +35,43 @@ cdef class EBTC(SequentialPolicy):
         K, at least 1.
     stopping : GLR or Betting, optional
         Rule of `pybandit.stopping`: the policy is `done` and `decided` when the rule stops it. The
-        law and noise_std of the rule do not change which arms are pulled.
+        law and noise_std of the rule do not affect which arms are pulled.
     noise_std : array_like of float, shape (n_arms,), "estimated" or None, default None
-        Standard deviation s of each arm's rewards, if known; in [1e-150, 1e150]. The root is then
-        of ``s_B^2 / N_B + s_k^2 / N_k``. ``"estimated"``: the same with the unbiased variances
-        of the rewards seen, after two pulls of each arm. None: equal for all arms, as above.
+        Standard deviation s of each arm's rewards, if known; in [1e-150, 1e150]. The square root
+        is then of ``s_B^2 / N_B + s_k^2 / N_k``. ``"estimated"``: the same with the unbiased
+        variances of the rewards, after two pulls of each arm. None: equal for all arms, as above.
     epsilon : float, default 0.1
-        Slack of the challenger's index, in the units of the rewards; finite, at
-        least 0. At 0 two arms that look alike can take all pulls for long.
+        Slack of the challenger's index, in the units of the rewards; finite, at least 0. At 0 two
+        arms with similar rewards can take nearly all pulls for long.
     max_pulls : int, optional
-        Pulls after which it is `done`; at least K, or 2 K if `noise_std` is ``"estimated"``.
-        Without it and `stopping`, `done` is never true: `simulate` then needs `max_pulls`.
+        Pulls after which the policy is `done`; at least K, or 2 K if `noise_std` is
+        ``"estimated"``. With neither `max_pulls` nor `stopping` it never ends: `simulate` then
+        needs `max_pulls`.
 
     Attributes
     ----------
     done : bool
     decided : bool
-        True once the stopping rule has stopped it.
+        True once the stopping rule has stopped the policy.
     n_pulls, n_batches : int
     pulls, means, variances : ndarray
-        See the protocol, `Policy`.
+        See `Policy`.
 
     Raises
     ------
     ValueError, TypeError
         If an argument is outside its range; `InfeasibleBudgetError` if `max_pulls`
-        does not reach the first pulls.
+        does not cover the first pulls.
 
     See Also
     --------
-    TopTwo : the same idea, with a leader that is drawn.
+    TopTwo : the same idea with other leaders and challengers.
 
     Notes
     -----
-    Ties go to the lowest index; with ``noise_std="estimated"`` and no deviation seen of the leader
-    or of any other arm, the challenger is the arm with fewest pulls. Arms whose first pulls were
-    lost are asked again before any other. O(K) a pull.
+    Ties go to the lowest index. With ``noise_std="estimated"``, if neither the leader nor any other
+    arm has a positive sample variance, the challenger is the arm with the fewest pulls. Arms that
+    lost their first pulls are asked again before any other. O(K) per pull.
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
@@ -87,9 +88,9 @@ cdef class EBTC(SequentialPolicy):
 
     cdef readonly double epsilon
     cdef bint variance_aware
-    # per arm, as a leader: pulls for which it was, and how many of them were its own
+    # per arm: pulls during which it led, and how many of them pulled it
     cdef int64_t[::1] led, own
-    # per arm: squared deviation of its mean, known variance; and scratch
+    # per arm: squared standard error of its mean, known variance; and scratch
     cdef double[::1] squares, known, indices
     cdef bint has_known
     cdef object _noise_std
@@ -123,12 +124,12 @@ cdef class EBTC(SequentialPolicy):
 
     cdef void _choose(self) noexcept nogil:
         self.chosen[0] = self.best
-        # whole numbers: own > led / 2 with this pull among those led
+        # in integers: own > led / 2, with this pull included in led
         if 2 * self.own[self.best] > self.led[self.best] + 1:
             self.chosen[0] = self._find_challenger()
 
     cdef void _settle(self, const int64_t *arms, int64_t n) noexcept nogil:
-        """Nothing: who leads the pull that is asked is counted when it is told."""
+        """Do nothing: a pull is attributed to its leader when it is reported."""
 
     cdef void _measure(self, int64_t arm) noexcept nogil:
         cdef double n = self._pulls[arm]
@@ -139,10 +140,10 @@ cdef class EBTC(SequentialPolicy):
             self.squares[arm] = self.known[arm] / n
 
     cdef void _follow(self) noexcept nogil:
-        """The arm pulled has another mean; who leads now, without a scan where it can be."""
+        """Update the pulled arm's mean and the leader, without a scan if possible."""
         cdef int64_t arm = self.chosen[0]
         cdef double before = self.centres[arm], now, best
-        # silent arms are minus infinity since before; the leader may be one of them
+        # the centres of silent arms are already -INFINITY; the leader may be one of them
         if self.silence.n_aside:
             before = INFINITY
         self.led[self.best] += 1
@@ -156,7 +157,7 @@ cdef class EBTC(SequentialPolicy):
             self.best = find_largest(&self.centres[0], self.n_arms)
 
     cdef int64_t _find_challenger(self) noexcept nogil:
-        """The arm of least index; by its square, which spares the root."""
+        """Return the arm of the least index, comparing squares to avoid square roots."""
         cdef const double *centres = &self.centres[0]
         cdef const double *squares = &self.squares[0]
         cdef double *indices = &self.indices[0]
@@ -168,10 +169,10 @@ cdef class EBTC(SequentialPolicy):
             indices[arm] = gap * gap / (squares[arm] + own)
         if self.variance_aware and own == 0.0:
             for arm in range(n):
-                # two arms without any deviation are told apart for sure, or are equal
+                # two arms without variance differ with certainty, or are equal
                 if squares[arm] == 0.0:
                     indices[arm] = INFINITY if best - centres[arm] + slack > 0.0 else 0.0
-        # the leader is no challenger, except where it is alone
+        # the leader is not a challenger unless it is alone
         indices[self.best] = INFINITY
         arm = find_least(indices, n)
         return self._least_pulled() if indices[arm] == INFINITY else arm

@@ -1,10 +1,10 @@
 # cython: auto_pickle=False
-"""The best arms by pulling all that may be among them, one after the other decided.
+"""The best arms by pulling all undecided arms and deciding them one by one.
 
 Even-Dar, Mannor and Mansour, Action elimination and stopping conditions for the multi-armed
 bandit and reinforcement learning problems, JMLR 2006; Bubeck, Wang and Viswanathan, Multiple
-identifications in multi-armed bandits, ICML 2013; the test between two arms is Garivier and
-Kaufmann's, COLT 2016, or by bets.
+identifications in multi-armed bandits, ICML 2013; the test between two arms is that of
+Garivier and Kaufmann, COLT 2016, or uses bets.
 """
 
 import numpy as np
@@ -21,66 +21,69 @@ __all__ = ["SuccessiveElimination"]
 
 
 cdef class SuccessiveElimination(SequentialPolicy):
-    """Pulls every undecided arm once a round; what the rule tells from all rivals is decided.
+    """Pulls every undecided arm once per round and decides the arms that the rule can separate.
 
-    Even-Dar et al. 2006; for several arms with acceptance, as Bubeck et al. 2013. A round is one
-    batch of all undecided arms. After it those of largest mean, as many as places are left, are
-    on top. One on top is accepted where the stopping rule tells it from all that are below,
-    with a `GLR` where ``Z(a, b) > threshold``; one below is out where it is told from all on top.
+    Even-Dar et al. 2006; with several arms to find also with acceptance, as Bubeck et al. 2013. A
+    round is one batch of all undecided arms. After it, the undecided arms of the largest means,
+    one per open place, are on top. An arm on top is accepted if the stopping rule declares it
+    better than all undecided arms below (with a `GLR`, if ``Z(a, b) > threshold``); an arm below is
+    eliminated if all arms on top are declared better than it.
 
     Parameters
     ----------
     n_arms : int
         K, at least 1.
     k : int, default 1
-        Arms to find, in [0, n_arms].
+        Number of arms to find, in [0, n_arms].
     stopping : GLR or Betting
-        Of `pybandit.stopping`; its law is that of the rewards. With its epsilon arms are decided
-        as without, and it ends once all on top are told with it from all below.
+        Rule of `pybandit.stopping`, whose law is that of the rewards. Its epsilon does not affect
+        the decisions on single arms; with it, the policy also ends once all arms on top are
+        declared better than all arms below, with tolerance epsilon.
     max_pulls : int, optional
-        Pulls after which it is `done` in any case, perhaps not `decided`; at least K. A round that
-        it does not pay whole is not begun.
+        Pulls after which the policy is `done`, even if it is not `decided`; at least K. A round is
+        not started if `max_pulls` does not cover it.
 
     Attributes
     ----------
     done : bool
     decided : bool
-        True once all arms are decided, or epsilon ended it: the answer is right with the rule's
-        confidence.
+        True once all arms are decided, or epsilon ended the run: the answer is right with the
+        confidence of the rule.
     alive : ndarray of int64
-        The arms that are not out.
+        Arms that are not eliminated.
     n_pulls, n_batches : int
     pulls, means, variances : ndarray
-        See the protocol, `Policy`.
+        See `Policy`.
 
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
-        reach the first pulls. `tell` raises if a reward is outside its law's range.
+        If an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not cover
+        the first pulls. `tell` raises if a reward is outside the range of its law.
 
     See Also
     --------
-    LUCB, TopTwo : fewer pulls, one at a time.
+    LUCB, TopTwo : need fewer pulls, one or two at a time.
     BatchRacing : the same idea in batches.
 
     Notes
     -----
-    **Proof.** Let S be k best arms. Each of the ``k (K - k)`` pairs of an arm a of S and an arm b
-    outside is told apart in the wrong order, b from a, with probability ``delta / (k (K - k))``
-    at most: the event that the rule bounds, whatever asks for the pulls
-    (`pybandit.stopping.GLR`, `Betting`). Where none is, every decision is right. As many places
-    are left as undecided arms of S until a first wrong one: were it to accept b, an arm of S
-    would be below, and b told from it; were it to put out a, some b would be on top, and told
-    from a. The same with epsilon, for answers worse than an arm that is missing by more than it.
+    **Proof.** Let S be k best arms. For each of the ``k (K - k)`` pairs of an arm a of S and an arm
+    b outside, b is declared better than a with probability at most ``delta / (k (K - k))``: this
+    is the event that the rule bounds, whatever chooses the pulls (`pybandit.stopping.GLR`,
+    `Betting`). If none of these events occurs, every decision is right. Until a first wrong
+    decision, there are as many open places as undecided arms of S. If that decision accepted b, an
+    arm of S would be below, and b declared better than it; if it eliminated a, some b would be on
+    top and declared better than a. The same holds with epsilon, for answers that contain an arm
+    worse than a missing one by more than epsilon.
 
-    While an undecided arm is silent (see `Policy`), arms are put out, but none is accepted: the
-    silent arm may be better. It ends once all arms that answer are out but the best ones, and
-    silent arms are given up.
+    While an undecided arm is silent (see `Policy`), arms are eliminated but none is accepted: the
+    silent arm may be better. The policy ends once all arms that answer are eliminated except the
+    best ones, and silent arms are given up.
 
-    Many arms that are pulled at once suit it; for one arm, pulled one at a time, `TopTwo` needs a
-    part of the pulls. Ties go to the lowest index. At most O(k (K - k)) a round: an arm in doubt
-    is compared no further.
+    Suited to pulling many arms at once; if pulls come one at a time and one arm is wanted, `TopTwo`
+    needs a fraction of the pulls. Ties go to the lowest index. At most O(k (K - k)) per round:
+    comparisons of an arm stop at the first doubtful one.
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
@@ -102,10 +105,10 @@ cdef class SuccessiveElimination(SequentialPolicy):
     (array([1, 2]), array([1, 2]))
     """
 
-    cdef int64_t n_left                   # undecided: the first of `chosen`, in order
-    cdef int64_t n_waiting                # undecided, and silent
+    cdef int64_t n_left                   # undecided arms that answer: the first of `chosen`
+    cdef int64_t n_waiting                # undecided silent arms
     cdef int64_t n_accepted
-    cdef signed char[::1] fates           # of each arm: accepted 1, out -1, undecided 0
+    cdef signed char[::1] fates           # per arm: accepted 1, eliminated -1, undecided 0
     cdef unsigned char[::1] on_top        # scratch
 
     def __init__(self, n_arms, k=1, *, stopping, max_pulls=None):
@@ -121,7 +124,7 @@ cdef class SuccessiveElimination(SequentialPolicy):
 
     @property
     def alive(self):
-        """The arms that are not out; int64, increasing, a copy."""
+        """Arms that are not eliminated; int64, increasing, a copy."""
         with self.guard.reading():
             return np.flatnonzero(np.asarray(self.fates) >= 0)
 
@@ -147,7 +150,7 @@ cdef class SuccessiveElimination(SequentialPolicy):
         self._follow()
 
     cdef void _list_left(self) noexcept nogil:
-        """The undecided arms that answer, and how many others there are."""
+        """List the undecided arms that answer, and count the other undecided ones."""
         cdef int64_t arm
         self.n_left = self.n_waiting = 0
         for arm in range(self.n_arms):
@@ -167,7 +170,7 @@ cdef class SuccessiveElimination(SequentialPolicy):
             self._find_top()
 
     cdef void _find_top(self) noexcept nogil:
-        """The undecided arms of largest mean, one for each place left."""
+        """Put the undecided arms of the largest means on top, one per open place."""
         cdef int64_t i, j, arm, n_places = min(self.k - self.n_accepted, self.n_left)
         for arm in range(self.n_arms):
             self.on_top[arm] = False
@@ -186,17 +189,17 @@ cdef class SuccessiveElimination(SequentialPolicy):
         self.stopped = (self.glr.epsilon > 0.0 or self.slack > 0.0) and self._is_told_loosely()
         for j in range(self.n_left):
             arm = self.chosen[j]
-            # a silent arm may be better than one on top, but not than the k that put one out
+            # a silent arm may be better than an arm on top, but does not save an arm below
             if self._is_decided(arm) and not (self.on_top[arm] and self.n_waiting):
                 self.fates[arm] = 1 if self.on_top[arm] else -1
                 self.n_accepted += self.on_top[arm]
         self._list_left()
         self.stopped |= self.n_left <= (self.k - self.n_accepted if self.n_waiting else 0)
-        if not self.stopped:  # the leader may be decided
+        if not self.stopped:  # the leader may have been decided
             self._find_top()
 
     cdef bint _is_decided(self, int64_t arm) noexcept nogil:
-        """Told from all on the other side."""
+        """Return True if an arm is separated from all arms on the other side."""
         cdef int64_t j, other
         for j in range(self.n_left):
             other = self.chosen[j]
@@ -209,7 +212,7 @@ cdef class SuccessiveElimination(SequentialPolicy):
         return True
 
     cdef bint _is_told_loosely(self) noexcept nogil:
-        """All on top from all below, with epsilon."""
+        """Return True if all arms on top are declared better than all below, with epsilon."""
         cdef int64_t i, j
         for i in range(self.n_left):
             if self.on_top[self.chosen[i]]:
@@ -221,11 +224,11 @@ cdef class SuccessiveElimination(SequentialPolicy):
 
     cdef void _choose(self) noexcept nogil:
         self.pending = self.n_left
-        if not self.n_left:  # all that answer are decided
+        if not self.n_left:  # all arms that answer are decided
             self.chosen[0], self.pending = self._another(-1), 1
 
     def recommend(self):
-        """The accepted arms and the best undecided, best first, int64 of shape (k,); any time."""
+        """Return the accepted and the best undecided arms, best first; int64 of shape (k,)."""
         with self.guard.reading():
             left = self._best(np.flatnonzero(np.asarray(self.fates) == 0),
                               self.k - self.n_accepted)

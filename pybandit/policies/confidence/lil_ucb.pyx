@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""The best arm by bounds of the law of the iterated logarithm.
+"""The best arm by bounds from the law of the iterated logarithm.
 
 Jamieson, Malloy, Nowak and Bubeck, lil' UCB: an optimal exploration algorithm for multi-armed
 bandits, COLT 2014.
@@ -21,11 +21,11 @@ __all__ = ["LilUCB"]
 
 
 cdef class LilUCB(SequentialPolicy):
-    """Pulls the arm of the largest upper bound, until one has nearly all pulls: lil' UCB.
+    """Pulls the arm of the largest upper bound until one arm has nearly all pulls: lil' UCB.
 
-    Jamieson et al. 2014: after one pull of each arm, each pull goes to the largest
+    Jamieson et al. 2014. After one pull of each arm, each pull goes to the largest
     ``mean_k + (1 + beta) (1 + sqrt(e)) noise_std sqrt(2 (1 + e) log(log(w) / d) / N_k)``,
-    ``w = (1 + e) N_k``, until an arm has ``N_k >= 1 + share sum(N_j, j != k)``: the answer.
+    ``w = (1 + e) N_k``. The answer is the first arm with ``N_k >= 1 + share sum(N_j, j != k)``.
 
     Parameters
     ----------
@@ -34,14 +34,13 @@ cdef class LilUCB(SequentialPolicy):
     delta : float, default 0.05
         Error probability, in [1e-100, 1).
     noise_std : float, default 1
-        Rewards are sub-Gaussian with it: Gaussian with at most that standard deviation, or in
-        an interval of length ``2 noise_std``. Finite and above 0.
+        As in `LUCB`.
     guarantee : {"proven", "heuristic"}, default "proven"
-        ``"proven"``: e = .01, beta = 1, and d and `share` of their theorem 2, see Notes.
-        ``"heuristic"``: those of their experiments, which promise nothing: e = 0, beta = 1/2,
+        ``"proven"``: e = .01, beta = 1, and d and `share` from their theorem 2, see Notes.
+        ``"heuristic"``: the values of their experiments, without a guarantee: e = 0, beta = 1/2,
         d = delta / 5, ``share = 1 + 10 / K``, and w at least Euler's number.
     max_pulls : int, optional
-        Pulls after which it is `done` in any case, perhaps not `decided`; at least K.
+        Pulls after which the policy is `done`, even if it is not `decided`; at least K.
 
     Attributes
     ----------
@@ -51,34 +50,34 @@ cdef class LilUCB(SequentialPolicy):
     share : float
     n_pulls, n_batches : int
     pulls, means, variances : ndarray
-        See the protocol, `Policy`.
+        See `Policy`.
 
     Raises
     ------
     ValueError, TypeError
         If an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
-        reach the first pulls.
+        cover the first pulls.
 
     See Also
     --------
     LUCB : needs far fewer pulls.
-    lil_ucb : the race of a few factors by such bounds, of Chen and Ghahramani 2016.
+    lil_ucb : a race of a few factors with such bounds, of Chen and Ghahramani 2016.
 
     Notes
     -----
-    Theorem 2 of Jamieson et al., which is not proved again here: with
-    ``c = (2 + e) / e (1 / log(1 + e))^(1 + e)`` the answer is wrong with probability at most
-    ``4 sqrt(c d) + 4 c d``, which is delta, or less where d would not be below
-    ``log(1 + e) / (c exp(1))``; where ``share`` is ``((2 + beta) / beta)^2 (1 +
-    log(2 log(((2 + beta) / beta)^2 / d)) / log(1 / d))``. The pulls are of the order of ``H log(1 /
-    delta)``, with a large constant: `TopTwo` needs a small part of them.
+    By theorem 2 of Jamieson et al., with ``c = (2 + e) / e (1 / log(1 + e))^(1 + e)``, the answer
+    is wrong with probability at most ``4 sqrt(c d) + 4 c d``. d is chosen to make this delta, or
+    less if d would otherwise not be below ``log(1 + e) / (c exp(1))``. `share` is
+    ``((2 + beta) / beta)^2 (1 + log(2 log(((2 + beta) / beta)^2 / d)) / log(1 / d))``. The number
+    of pulls is of the order of ``H log(1 / delta)`` with a large constant: `TopTwo` needs a small
+    fraction of them.
 
-    While an arm is silent, others may get a share of the pulls that says nothing about it. So it
-    stops only for an arm that was just chosen by its bound, against all arms that answer: then, if
-    no bound fails, the best of them has too many pulls for any other arm to have the share.
+    While an arm is silent, others may reach the share without evidence about that arm. The policy
+    therefore stops only for the arm that its bound has just chosen among all arms that answer.
+    Then, if no bound fails, the best of these has too many pulls for any other to reach the share.
 
-    Where two means are the largest it may go on for ever. Ties go to the lowest index. O(K) a
-    pull.
+    If several means are the largest, the policy may never stop. Ties go to the lowest index. O(K)
+    per pull.
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
@@ -96,8 +95,8 @@ cdef class LilUCB(SequentialPolicy):
 
     cdef readonly double delta, noise_std, share
     cdef readonly str guarantee
-    cdef double e, d, reach               # reach: all that multiplies the root
-    cdef double[::1] roots, indices       # of bounds by the arms' counts; scratch
+    cdef double e, d, reach               # reach: the factor of the square root
+    cdef double[::1] roots, indices       # bound widths by the arms' counts; scratch
 
     def __init__(self, n_arms, *, delta=0.05, noise_std=1.0, guarantee="proven",
                  max_pulls=None):
@@ -111,7 +110,7 @@ cdef class LilUCB(SequentialPolicy):
             beta, self.e = 1.0, 0.01
             c = (2 + self.e) / self.e * (1 / math.log1p(self.e)) ** (1 + self.e)
             self.d = (0.5 * self.delta / (math.sqrt(1 + self.delta) + 1)) ** 2 / c
-            # as the theorem asks; it matters for delta above 1/4
+            # a condition of the theorem; it matters for delta above 1/4
             self.d = min(self.d, 0.99 * math.log1p(self.e) / (math.e * c))
             odds = ((2 + beta) / beta) ** 2
             self.share = odds * (1 + math.log(2 * math.log(odds / self.d)) / -math.log(self.d))
@@ -139,7 +138,7 @@ cdef class LilUCB(SequentialPolicy):
         cdef double most = self._pulls[self.chosen[0]]
         for arm in range(self.n_arms):
             n += self._pulls[arm]
-        # only for the arm that its bound has just chosen among all that answer: see the Notes
+        # only for the arm that its bound has just chosen among all that answer; see Notes
         self.stopped = (most >= 1.0 + self.share * (n - most)
                         and not self.silence.has(self.chosen[0]))
 
@@ -159,7 +158,7 @@ cdef class LilUCB(SequentialPolicy):
         self.chosen[0] = find_largest(&self.indices[0], self.n_arms)
 
     def recommend(self):
-        """The arm with the share of pulls, else that of the largest mean; int64, shape (1,)."""
+        """Return the arm with the share of pulls, else that of the largest mean; int64, (1,)."""
         with self.guard.reading():
             if self.stopped:
                 return np.array([np.argmax(self._pulls)], dtype=np.int64)

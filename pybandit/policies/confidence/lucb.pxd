@@ -1,4 +1,4 @@
-"""Private to pybandit: policies that stop when bounds of the means part."""
+"""Private to pybandit: policies that stop when confidence bounds of the means separate."""
 
 from libc.stdint cimport int64_t
 
@@ -8,9 +8,9 @@ from pybandit.policies.stopping._sequential cimport SequentialPolicy
 
 cdef class _BoundsPolicy(SequentialPolicy):
     cdef readonly double delta, epsilon
-    cdef double[:, ::1] sorting           # two arrays of pb_ranked, one after the other
+    cdef double[:, ::1] sorting           # memory of two arrays of pb_ranked
     cdef unsigned char[::1] is_top
-    cdef int64_t high, low                # h and l
+    cdef int64_t high, low                # the pair h and l
 
     cdef double _rate(self) noexcept nogil
     cdef double _lower(self, int64_t arm, double rate) noexcept nogil

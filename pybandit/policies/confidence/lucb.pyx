@@ -21,10 +21,10 @@ __all__ = ["KLLUCB", "LUCB"]
 
 
 cdef class _BoundsPolicy(SequentialPolicy):
-    """The k best means against the others, by bounds of each mean.
+    """A policy that compares the k best means with the others by bounds of each mean.
 
-    The doubtful pair are the arm h of the k with the least lower bound, and the arm l of the
-    others with the largest upper one; both are pulled, until ``upper_l - lower_h < epsilon``.
+    Among the k arms on top, h is the one with the least lower bound; among the others, l is the
+    one with the largest upper bound. The policy stops once ``upper_l - lower_h < epsilon``.
     """
 
     def __init__(self, n_arms, delta, k, epsilon, max_pulls, n_chosen=2):
@@ -32,7 +32,7 @@ cdef class _BoundsPolicy(SequentialPolicy):
         self.delta = check_delta(delta)
         self.epsilon = check_scalar("epsilon", epsilon, "finite and at least 0", nonnegative)
         self.has_rule = True
-        # all arms, or none, are known before any pull
+        # if k is 0 or n_arms, the answer is known before any pull
         self.stopped = self.k in (0, self.n_arms)
         self.sorting = np.empty((2, 2 * self.n_arms))
         self.is_top = np.zeros(self.n_arms, dtype=np.uint8)
@@ -43,7 +43,7 @@ cdef class _BoundsPolicy(SequentialPolicy):
         return options
 
     cdef double _rate(self) noexcept nogil:
-        """What N d(mean, bound) may be."""
+        """Return the largest allowed N d(mean, bound)."""
         return 0.0
 
     cdef double _lower(self, int64_t arm, double rate) noexcept nogil:
@@ -53,7 +53,7 @@ cdef class _BoundsPolicy(SequentialPolicy):
         return 0.0
 
     cdef void _rank(self) noexcept nogil:
-        """Of the largest means."""
+        """Put the k arms of largest mean on top."""
         cdef int64_t arm
         if self.k > 1:
             self._mark(self._sorted(&self.centres[0]))
@@ -62,14 +62,14 @@ cdef class _BoundsPolicy(SequentialPolicy):
             self.is_top[arm] = arm == self.best
 
     cdef pb_ranked *_sorted(self, const double *values) noexcept nogil:
-        """All arms, the largest value first."""
+        """Return all arms sorted by value, the largest first."""
         cdef pb_ranked *ranked = <pb_ranked *>&self.sorting[0, 0]
         pb_ranking_sort(&self.arms[0], self.n_arms, values, ranked,
                         <pb_ranked *>&self.sorting[1, 0])
         return ranked
 
     cdef void _mark(self, const pb_ranked *ranked) noexcept nogil:
-        """The first k are on top."""
+        """Put the first k arms on top."""
         cdef int64_t j
         for j in range(self.n_arms):
             self.is_top[ranked[j].arm] = j < self.k
@@ -79,7 +79,7 @@ cdef class _BoundsPolicy(SequentialPolicy):
         self.stopped = self._find_pair(self._rate()) < self.epsilon
 
     cdef double _find_pair(self, double rate) noexcept nogil:
-        """h and l, and how far l's upper bound is above h's lower one."""
+        """Find h and l; return how far the upper bound of l exceeds the lower bound of h."""
         cdef double least = INFINITY, largest = -INFINITY, bound
         cdef int64_t arm
         for arm in range(self.n_arms):
@@ -93,7 +93,7 @@ cdef class _BoundsPolicy(SequentialPolicy):
                 bound = self._upper(arm, rate)
                 if bound > largest:
                     largest, self.low = bound, arm
-        if largest == -INFINITY:  # no other arm answers
+        if largest == -INFINITY:  # none of the other arms answers
             self.low = self.high
         return largest - least
 
@@ -105,11 +105,12 @@ cdef class _BoundsPolicy(SequentialPolicy):
 
 
 cdef class LUCB(_BoundsPolicy):
-    """The k best arms by Hoeffding's bounds: LUCB1.
+    """Finds the k best arms with Hoeffding's bounds: LUCB1.
 
-    Kalyanakrishnan et al. 2012: after one pull each, every round pulls two arms: of the k with
-    the largest means the one of least lower bound, of the others the one of largest upper
-    bound, until these are less than epsilon apart. The bounds of arm a after t pulls of all are
+    Kalyanakrishnan et al. 2012. After one pull of each arm, every round pulls two arms: the arm of
+    the least lower bound among the k largest means, and the arm of the largest upper bound among
+    the others. It stops when the upper bound exceeds the lower one by less than epsilon. The
+    bounds of arm a after t pulls of all arms are
     ``mean_a -+ noise_std sqrt(2 log(5 K t^4 / (4 delta)) / N_a)``.
 
     Parameters
@@ -121,44 +122,44 @@ cdef class LUCB(_BoundsPolicy):
     delta : float, default 0.05
         Error probability, in (0, 1).
     noise_std : float, default 1
-        Rewards are sub-Gaussian with it: Gaussian with at most that standard deviation, or in
-        an interval of length ``2 noise_std``. Finite and above 0.
+        Scale of sub-Gaussian rewards: at least the standard deviation of Gaussian ones, half the
+        length of an interval of bounded ones. Finite and above 0.
     epsilon : float, default 0
-        An answer may hold arms that are worse by less than it than one left out.
+        Tolerance: a chosen arm may be worse than an omitted one by less than epsilon.
     max_pulls : int, optional
-        Pulls after which it is `done` in any case, perhaps not `decided`; at least K.
+        Pulls after which the policy is `done`, even if it is not `decided`; at least K.
 
     Attributes
     ----------
     done : bool
     decided : bool
-        True once the bounds have parted: the answer is right with probability 1 - delta.
+        True once the bounds have separated: the answer is right with probability 1 - delta.
     n_pulls, n_batches : int
     pulls, means, variances : ndarray
-        See the protocol, `Policy`.
+        See `Policy`.
 
     Raises
     ------
     ValueError, TypeError
         If an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
-        reach the first pulls.
+        cover the first pulls.
 
     See Also
     --------
-    KLLUCB : narrower bounds, of rewards in [0, 1].
-    UGapEc : gaps instead of bounds.
-    TopTwo, TrackAndStop : fewer pulls where delta is small.
+    KLLUCB : narrower bounds, for rewards in [0, 1].
+    UGapEc : bounds on regrets instead of means.
+    TopTwo, TrackAndStop : need fewer pulls if delta is small.
 
     Notes
     -----
-    **Proof.** A wrong answer takes an arm b of the k best left out, and one a in it worse by at
-    least epsilon: ``upper_b - lower_a < epsilon`` then, so upper_b is below b's mean or lower_a
-    above a's. Each arm errs on one side only. After t pulls it has one of t counts, and
-    Hoeffding's bound for a count errs with probability ``4 delta / (5 K t^4)``: the sum over
-    counts, t and K arms is ``.8 zeta(3) delta < delta``.
+    **Proof.** A wrong answer omits an arm b of the k best and contains an arm a that is worse by
+    at least epsilon. Then ``upper_b - lower_a < epsilon``, so upper_b is below the mean of b or
+    lower_a above that of a. Each arm can err on one side only. After t pulls an arm has one of t
+    counts, and Hoeffding's bound for one count errs with probability ``4 delta / (5 K t^4)``: the
+    sum over counts, t and K arms is ``.8 zeta(3) delta < delta``.
 
-    Where two means are equal around the k-th and epsilon is 0 it goes on for ever. Ties go
-    to the lowest index. O(K) a round.
+    If epsilon is 0 and the k-th and (k + 1)-th means are equal, the policy may never stop. Ties
+    go to the lowest index. O(K) per round.
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
@@ -199,53 +200,40 @@ cdef class LUCB(_BoundsPolicy):
 
 
 cdef class KLLUCB(_BoundsPolicy):
-    """The k best arms by Chernoff's bounds, for rewards in [0, 1]: KL-LUCB.
+    """Finds the k best arms with Chernoff's bounds, for rewards in [0, 1]: KL-LUCB.
 
     As `LUCB`, with the bounds ``N_a kl(mean_a, bound) = r``, ``r = x + log x`` and
     ``x = log((4 e + 2) K t^2 / delta)`` (Kaufmann and Kalyanakrishnan 2013, alpha = 2). They are
-    shorter, most of all where means are near 0 or 1.
+    narrower, especially for means near 0 or 1.
 
     Parameters
     ----------
-    n_arms : int
-        K, at least 1.
-    k : int, default 1
-        Number of arms to find, in [0, n_arms].
-    delta : float, default 0.05
-        Error probability, in (0, 1).
-    epsilon : float, default 0
-        An answer may hold arms that are worse by less than it than one left out.
-    max_pulls : int, optional
-        Pulls after which it is `done` in any case, perhaps not `decided`; at least K.
+    n_arms, k, delta, epsilon, max_pulls
+        As in `LUCB`.
 
     Attributes
     ----------
-    done : bool
-    decided : bool
-        True once the bounds have parted: the answer is right with probability 1 - delta.
-    n_pulls, n_batches : int
-    pulls, means, variances : ndarray
-        See the protocol, `Policy`.
+    done, decided, n_pulls, n_batches, pulls, means, variances
+        As in `LUCB`.
 
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
-        reach the first pulls. `tell` raises if a reward is outside [0, 1].
+        As in `LUCB`. `tell` raises if a reward is outside [0, 1].
 
     See Also
     --------
-    LUCB : rewards of any range.
+    LUCB : for rewards of any range.
 
     Notes
     -----
-    **Proof.** As that of `LUCB`; that a bound errs for any of the counts up to t has a
-    probability of at most ``e ceil(r log t) exp(-r)`` (Garivier and Cappe 2011, theorem 10),
-    and ``exp(-r) = delta / ((4 e + 2) K t^2 x)``. As ``r <= (1 + 1 / e) x``, the sum over t and
-    K arms is at most ``delta ((e + 1) sum(log t / t^2) + e sum(1 / t^2)) / (4 e + 2) < delta``.
+    **Proof.** As for `LUCB`. A bound errs for any of the counts up to t with probability at most
+    ``e ceil(r log t) exp(-r)`` (Garivier and Cappe 2011, theorem 10), and
+    ``exp(-r) = delta / ((4 e + 2) K t^2 x)``. As ``r <= (1 + 1 / e) x``, the sum over t and K arms
+    is at most ``delta ((e + 1) sum(log t / t^2) + e sum(1 / t^2)) / (4 e + 2) < delta``.
 
-    Where two means are equal around the k-th and epsilon is 0 it goes on for ever. Ties go
-    to the lowest index. O(K) a round, some 100 ns an arm.
+    If epsilon is 0 and the k-th and (k + 1)-th means are equal, the policy may never stop. Ties
+    go to the lowest index. O(K) per round, about 100 ns per arm.
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 

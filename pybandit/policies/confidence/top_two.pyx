@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""The best arm by a leader and a challenger, of which one is pulled.
+"""The best arm by pulling either a leader or a challenger.
 
 Russo, Simple Bayesian algorithms for best-arm identification, Operations Research 2020; Shang et
 al., Fixed-confidence guarantees for Bayesian best-arm identification, AISTATS 2020; Jourdan et
@@ -44,10 +44,10 @@ CHALLENGERS = ("cost", "cost-improved", "thompson")
 
 
 cdef class TopTwo(SequentialPolicy):
-    """Pulls the likely best arm, or the one that is hardest to tell from it.
+    """Pulls the likely best arm, or the arm that is hardest to distinguish from it.
 
-    After one pull of each arm, two for unknown variances, before each pull a leader B and a
-    challenger C are chosen, and B is pulled with probability beta, else C. The names of the
+    First each arm is pulled once (twice for unknown variances). Then, before each pull, a leader
+    B and a challenger C are chosen; B is pulled with probability beta, otherwise C. Names in the
     literature:
 
     ========= ============== ================ ================================
@@ -65,28 +65,29 @@ cdef class TopTwo(SequentialPolicy):
     n_arms : int
         K, at least 1.
     stopping : GLR or Betting, optional
-        Of `pybandit.stopping`; its law is that of the rewards. With `Betting` pulls are chosen
-        as if rewards were 0 or 1; where they vary less, ``leader="ucb"`` needs fewer.
+        Rule of `pybandit.stopping`, whose law is that of the rewards. With `Betting`, pulls are
+        chosen as if rewards were 0 or 1; if they vary less, ``leader="ucb"`` needs fewer.
     law : {"gaussian", "bernoulli", "poisson", "gaussian-unknown"}, optional
-        Law of the rewards, without `stopping` only; ``"gaussian"`` by default.
+        Distribution of the rewards, only without `stopping`; ``"gaussian"`` by default.
     noise_std : float, optional
-        Standard deviation of Gaussian rewards, without `stopping` only; 1 by default.
+        Standard deviation of Gaussian rewards, only without `stopping`; 1 by default.
     leader : {"thompson", "empirical", "ucb"}
-        The arm of the largest mean drawn from its posterior (flat prior of a Gaussian mean, and
-        of the logarithm of an unknown variance: Student's t; ``Beta(1, 1)``,
-        ``Gamma(1/2, 0)``); of the largest mean seen; of the largest upper bound,
-        ``N_k d(mean_k, bound_k) = 2 log t``, not for law ``"poisson"``.
+        The arm of the largest value of: ``"thompson"``, a mean drawn from its posterior (flat
+        prior for a Gaussian mean and for the logarithm of an unknown variance, hence Student's t;
+        ``Beta(1, 1)``; ``Gamma(1/2, 0)``); ``"empirical"``, the mean so far; ``"ucb"``, an upper
+        bound, ``N_k d(mean_k, bound_k) = 2 log t``, not for law ``"poisson"``.
     challenger : {"cost", "cost-improved", "thompson"}
-        The arm of the least Z(B, k), see `pybandit.stopping.GLR`; of the least
-        ``Z(B, k) + log N_k``; the first other arm that draws from the posteriors name, after
-        1,000 draws without one that of least Z: late in a run this takes long.
+        ``"cost"``: the arm of the least Z(B, k), see `pybandit.stopping.GLR`.
+        ``"cost-improved"``: the arm of the least ``Z(B, k) + log N_k``. ``"thompson"``: repeated
+        draws from the posteriors until the best arm is not B, or after 1,000 draws the arm of the
+        least Z; slow late in a run.
     beta : float or "ids"
-        In (0, 1); ``"ids"``: ``N_B d(mean_B, m) / Z(B, C)``, m where the two means meet in Z,
-        which is ``N_C / (N_B + N_C)`` for law ``"gaussian"`` (You et al. 2023). No share is
-        given beforehand then: it finds the optimal one.
+        In (0, 1). ``"ids"``: ``N_B d(mean_B, m) / Z(B, C)``, where m is the common mean in Z. For
+        law ``"gaussian"`` this is ``N_C / (N_B + N_C)`` (You et al. 2023). It adapts to the
+        optimal share, without a share chosen beforehand.
     max_pulls : int, optional
-        Pulls after which it is `done`; at least K. With neither `max_pulls` nor `stopping` it
-        never ends.
+        Pulls after which the policy is `done`; at least K. With neither `max_pulls` nor `stopping`
+        it never ends.
     rng : None, int, SeedSequence or Generator
         Seeds the policy's own stream.
 
@@ -94,28 +95,28 @@ cdef class TopTwo(SequentialPolicy):
     ----------
     done : bool
     decided : bool
-        True once the stopping rule has stopped it.
+        True once the stopping rule has stopped the policy.
     n_pulls, n_batches : int
     pulls, means, variances : ndarray
-        See the protocol, `Policy`.
+        See `Policy`.
 
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
-        reach the first pulls. `tell` raises if a reward is outside its law's range.
+        If an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not cover
+        the first pulls. `tell` raises if a reward is outside the range of its law.
 
     See Also
     --------
-    EBTC, TrackAndStop : other rules of which the last pulls are optimal.
-    stopping.GLR : when it stops.
+    EBTC, TrackAndStop : other policies whose shares of pulls become optimal.
+    stopping.GLR : the stopping rule.
 
     Notes
     -----
-    The guarantee is the stopping rule's, whatever the pulls. Mean pulls are asymptotically
-    optimal as delta goes to 0 with ``beta="ids"`` and Gaussian rewards, and at most twice the
-    optimum with beta = 1/2 (these papers); ties go to the lowest index. Arms whose first pulls
-    were lost are asked again before any other. O(K) a pull.
+    The guarantee is that of the stopping rule, whatever the pulls. As delta goes to 0, the mean
+    number of pulls is asymptotically optimal with ``beta="ids"`` and Gaussian rewards, and at most
+    twice the optimum with beta = 1/2 (these papers). Ties go to the lowest index. Arms that lost
+    their first pulls are asked again before any other. O(K) per pull.
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
@@ -132,10 +133,10 @@ cdef class TopTwo(SequentialPolicy):
     """
 
     cdef object names                     # of leader and challenger
-    cdef int leads, challenges            # where they are in LEADERS, CHALLENGERS
-    cdef double share                     # beta, or -1: ids
+    cdef int leads, challenges            # their positions in LEADERS and CHALLENGERS
+    cdef double share                     # beta; -1 for "ids"
     cdef double[::1] indices              # scratch
-    cdef object generator                 # the policy's own: nobody else holds its lock
+    cdef object generator                 # private, so that no one else can hold its lock
     cdef bitgen_t *bitgen
     cdef bint rng_given
 
@@ -182,7 +183,7 @@ cdef class TopTwo(SequentialPolicy):
         self.bitgen = <bitgen_t *>bitgen_of(self.generator)
 
     def seed(self, rng):
-        """Makes the policy's stream anew, where there was no `rng`, before the first pull."""
+        """Replace the policy's stream, unless `rng` was given or pulls were made."""
         with self.guard:
             if not self.rng_given and not self.n_pulls:
                 self._start_stream(rng)
@@ -223,7 +224,7 @@ cdef class TopTwo(SequentialPolicy):
         return find_largest(&self.indices[0], self.n_arms)
 
     cdef int64_t _draw_best(self) noexcept nogil:
-        """The arm of the largest mean drawn from its posterior."""
+        """Return the arm of the largest mean drawn from its posterior."""
         cdef int64_t arm
         for arm in range(self.n_arms):
             self.indices[arm] = -INFINITY if self.silence.has(arm) else self._draw(arm)
@@ -238,7 +239,7 @@ cdef class TopTwo(SequentialPolicy):
             return self.centres[arm] + random_standard_t(self.bitgen, n - 1.0) * sqrt(
                 self._arm(arm).variance / (n - 1.0))
         if self.glr.law == PB_GLR_BERNOULLI:
-            # sums of rewards round: never below 1
+            # the sum may exceed n by rounding: keep the parameter at least 1
             return random_beta(self.bitgen, 1.0 + gained, max(1.0 + n - gained, 1.0))
         return random_standard_gamma(self.bitgen, 0.5 + gained) / n
 
@@ -260,11 +261,11 @@ cdef class TopTwo(SequentialPolicy):
                 self.indices[arm] += log(rival.n)
         self.indices[best] = INFINITY
         arm = find_least(&self.indices[0], self.n_arms)
-        # where all are infinitely far: any other arm
+        # if all Z are infinite, take any other arm
         return self._another(best) if arm == best or self.silence.has(arm) else arm
 
     cdef double _split(self, int64_t best, int64_t other) noexcept nogil:
-        """The leader's share of Z: how much more a pull of it tells."""
+        """Return the leader's part of Z, which estimates the information from one of its pulls."""
         cdef pb_glr_arm leader = self._arm(best), rival = self._arm(other)
         cdef double both, own, others
         if leader.mean <= rival.mean:

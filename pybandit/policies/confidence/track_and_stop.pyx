@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""The best arm by pulls in the proportions that tell it soonest.
+"""The best arm by pulls in optimal proportions.
 
 Garivier and Kaufmann, Optimal best arm identification with fixed confidence, COLT 2016.
 """
@@ -21,59 +21,46 @@ __all__ = ["TrackAndStop"]
 cdef class TrackAndStop(SequentialPolicy):
     """Pulls the arm that is furthest behind its optimal share of the pulls.
 
-    Garivier and Kaufmann 2016: after one pull of each arm, before each pull the optimal
-    proportions w (`pybandit.stopping.optimal_proportions`) of the means seen so far are found.
-    An arm with fewer than ``sqrt(t) - K / 2`` pulls, the least pulled, goes first; else the arm
-    of the largest ``t w_k - N_k``.
+    Garivier and Kaufmann 2016. After one pull of each arm, the optimal proportions w of the means
+    so far (`pybandit.stopping.optimal_proportions`) are computed before each pull. If some arm has
+    fewer than ``sqrt(t) - K / 2`` pulls, the least pulled arm is next; otherwise the arm of the
+    largest ``t w_k - N_k``.
 
     Parameters
     ----------
-    n_arms : int
-        K, at least 1.
-    stopping : GLR or Betting, optional
-        Of `pybandit.stopping`; its law is that of the rewards. With `Betting` proportions are
-        those of rewards that are 0 or 1.
+    n_arms, stopping, noise_std, max_pulls
+        As in `TopTwo`. With `Betting`, proportions are those for rewards of 0 or 1.
     law : {"gaussian", "bernoulli", "poisson"}, optional
-        Law of the rewards, without `stopping` only; ``"gaussian"`` by default.
-    noise_std : float, optional
-        Standard deviation of Gaussian rewards, without `stopping` only; 1 by default.
+        Distribution of the rewards, only without `stopping`; ``"gaussian"`` by default.
     tracking : {"D", "C"}
-        ``"D"``: as above. ``"C"``: no forced pulls; the arm of the largest sum over all rounds of
-        ``(1 - K e) w_k + e`` less N_k, ``e = 1 / (2 sqrt(K^2 + t))``. Surer where proportions
-        jump, slower else.
-    max_pulls : int, optional
-        Pulls after which it is `done`; at least K. With neither `max_pulls` nor `stopping` it
-        never ends.
+        ``"D"``: as above. ``"C"``: no forced pulls; the arm of the largest difference of the sum
+        over all rounds of ``(1 - K e) w_k + e`` and N_k, with ``e = 1 / (2 sqrt(K^2 + t))``. More
+        robust if proportions jump, otherwise slower.
 
     Attributes
     ----------
-    done : bool
-    decided : bool
-        True once the stopping rule has stopped it.
-    n_pulls, n_batches : int
-    pulls, means, variances : ndarray
-        See the protocol, `Policy`.
+    done, decided, n_pulls, n_batches, pulls, means, variances
+        As in `TopTwo`.
 
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
-        reach the first pulls. `tell` raises if a reward is outside its law's range.
+        As in `TopTwo`.
 
     See Also
     --------
-    TopTwo, EBTC : of the same optimal shares, sooner to compute.
-    stopping.GLR : when it stops.
-    stopping.lower_bound : what no rule is below.
+    TopTwo, EBTC : same optimal shares, less computation.
+    stopping.GLR : the stopping rule.
+    stopping.lower_bound : a lower bound on the pulls of any rule.
 
     Notes
     -----
     The guarantee is that of the stopping rule, whatever the pulls. With `pybandit.stopping.GLR`
-    mean pulls over `pybandit.stopping.lower_bound` go to 1 as delta goes to 0 (their theorem 14);
-    with `pybandit.stopping.Betting`, which does not know the law of the rewards, they do not. If
-    several means are the largest, the proportions are equal shares of these. Ties go to the lowest
-    index. O(K) divergences a step of some ten of Newton's, a pull: Gaussian some 60 ns an arm,
-    the other laws 10 times that.
+    the ratio of mean pulls to `pybandit.stopping.lower_bound` goes to 1 as delta goes to 0 (their
+    theorem 14); with `pybandit.stopping.Betting`, which does not know the distribution of the
+    rewards, it does not. If several means are the largest, the proportions are equal shares of
+    these. Ties go to the lowest index. Each pull takes about ten Newton steps of O(K) divergences:
+    about 60 ns per arm for Gaussian rewards, 10 times that for the others.
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
@@ -92,15 +79,15 @@ cdef class TrackAndStop(SequentialPolicy):
     cdef readonly str tracking
     cdef bint sums_shares
     cdef double[::1] shares, owed, indices
-    cdef double[::1] means                # of arms that answer: scratch
+    cdef double[::1] means                # scratch: means of the arms that answer
 
     def __init__(self, n_arms, *, stopping=None, law=None, noise_std=None, tracking="D",
                  max_pulls=None):
         super().__init__(n_arms, 1, stopping, max_pulls, 1, 1)
         self._take_law(law, noise_std)
         if self.glr.law == PB_GLR_UNKNOWN:
-            raise ValueError("stopping must be of a law with one parameter; got law="
-                             "'gaussian-unknown', for which TopTwo is made")
+            raise ValueError("stopping must have a law with one parameter; got law="
+                             "'gaussian-unknown'. TopTwo supports it")
         self.tracking = check_choice("tracking", tracking, ("D", "C"))
         self.sums_shares = self.tracking == "C"
         self.shares, self.owed, self.indices, self.means = np.zeros((4, self.n_arms))
@@ -136,7 +123,7 @@ cdef class TrackAndStop(SequentialPolicy):
         self.chosen[0] = find_largest(&self.indices[0], self.n_arms)
 
     cdef void _find_shares(self) noexcept nogil:
-        """Optimal proportions of the arms that answer."""
+        """Compute the optimal proportions of the arms that answer."""
         cdef int64_t arm, n = 0
         if not self.silence.n_aside:
             pb_proportions(&self.glr, &self.centres[0], self.n_arms, &self.shares[0])

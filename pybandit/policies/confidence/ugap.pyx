@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""The best arms by bounds of each arm's regret.
+"""The best arms by bounds on each arm's regret.
 
 Gabillon, Ghavamzadeh and Lazaric, Best arm identification: a unified approach to fixed budget
 and fixed confidence, NIPS 2012.
@@ -20,59 +20,45 @@ __all__ = ["UGapEc"]
 
 
 cdef class UGapEc(_BoundsPolicy):
-    """The k best arms by bounds of each arm's regret: UGapE with a confidence.
+    """Finds the k best arms with bounds on each arm's regret: UGapE with a confidence level.
 
-    Gabillon et al. 2012: B_a is the k-th largest upper bound of the other arms less a's lower
-    bound, at most which a is worse than the k-th best of these. The answer are the k arms of the
-    least B; of its arm of the least lower bound and the other arm of the largest upper one, that
-    with fewer pulls is pulled, until the B of all k are below epsilon.
+    Gabillon et al. 2012. B_a is the k-th largest upper bound of the other arms minus the lower
+    bound of a; it bounds how much worse a is than the k-th best of the others. The answer is the
+    k arms of the least B. Each pull goes to one of two arms, the one with fewer pulls: the arm of
+    the least lower bound in the answer, and the arm of the largest upper bound outside it. The
+    policy stops when the B of all k arms are below epsilon.
 
     Parameters
     ----------
-    n_arms : int
-        K, at least 1.
-    k : int, default 1
-        Number of arms to find, in [0, n_arms].
-    delta : float, default 0.05
-        Error probability, in (0, 1).
-    noise_std : float, default 1
-        Rewards are sub-Gaussian with it: Gaussian with at most that standard deviation, or in
-        an interval of length ``2 noise_std``. Finite and above 0.
-    epsilon : float, default 0
-        An answer may hold arms that are worse by less than it than one left out.
-    max_pulls : int, optional
-        Pulls after which it is `done` in any case, perhaps not `decided`; at least K.
+    n_arms, k, delta, noise_std, epsilon, max_pulls
+        As in `LUCB`.
 
     Attributes
     ----------
-    done : bool
-    decided : bool
-        True once the bounds have parted: the answer is right with probability 1 - delta.
-    n_pulls, n_batches : int
-    pulls, means, variances : ndarray
-        See the protocol, `Policy`.
+    done, decided, n_pulls, n_batches, pulls, means, variances
+        As in `LUCB`.
 
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
-        reach the first pulls.
+        As in `LUCB`.
 
     See Also
     --------
-    LUCB : bounds instead of gaps.
-    UGapEb : a budget that is given, not a confidence.
+    LUCB : bounds on means instead of regrets.
+    UGapEb : takes a budget instead of an error probability.
 
     Notes
     -----
-    **Proof.** Bounds are ``mean_a -+ noise_std sqrt(2 log(4 K t^3 / delta) / N_a)``. Where none
+    **Proof.** Bounds are ``mean_a -+ noise_std sqrt(2 log(4 K t^3 / delta) / N_a)``. If none
     fails, an arm of the answer is worse than the k-th best by at most its B, so by less than
-    epsilon. After t pulls an arm has one of t counts, and a bound on either side of one fails with
-    probability at most ``delta / (4 K t^3)``: the sum over counts, sides, K arms and t is
-    ``delta zeta(2) / 2 < delta``.
+    epsilon. After t pulls an arm has one of t counts, and for one count a bound on either side
+    fails with probability at most ``delta / (4 K t^3)``: the sum over counts, sides, K arms and t
+    is ``delta zeta(2) / 2 < delta``.
 
-    Where two means are equal around the k-th and epsilon is 0 it goes on for ever. Ties go
-    to the lowest index; of two with as many pulls the one of the answer is pulled. O(K) a pull.
+    If epsilon is 0 and the k-th and (k + 1)-th means are equal, the policy may never stop. Ties
+    go to the lowest index; between two arms with equal pulls, the one in the answer is pulled.
+    O(K) per pull.
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
@@ -89,7 +75,7 @@ cdef class UGapEc(_BoundsPolicy):
     """
 
     cdef readonly double noise_std
-    cdef double[:, ::1] bounds            # lower, upper and -B of each arm
+    cdef double[:, ::1] bounds            # rows: lower bounds, upper bounds and -B
 
     def __init__(self, n_arms, k=1, *, delta=0.05, noise_std=1.0, epsilon=0.0, max_pulls=None):
         super().__init__(n_arms, delta, k, epsilon, max_pulls, 1)
@@ -130,7 +116,7 @@ cdef class UGapEc(_BoundsPolicy):
         self._find_pair(rate)
 
     cdef void _find_regrets(self) noexcept nogil:
-        """-B: the k-th largest of the other upper bounds is the k-th, or the one after it."""
+        """Compute -B. The k-th largest upper bound of the others has rank k or k + 1 of all."""
         cdef pb_ranked *ranked = self._sorted(&self.bounds[1, 0])
         cdef double last = self.bounds[1, ranked[self.k - 1].arm]
         cdef double first = self.bounds[1, ranked[self.k].arm]
@@ -145,7 +131,7 @@ cdef class UGapEc(_BoundsPolicy):
         self.chosen[0] = self.low if self._pulls[self.low] < self._pulls[self.high] else self.high
 
     def recommend(self):
-        """The arms of the least B at the last pull, best mean first; int64 of shape (k,)."""
+        """Return the arms of the least B at the last pull, best mean first; int64, shape (k,)."""
         with self.guard.reading():
             arms = np.arange(self.n_arms) if not self.begun else np.flatnonzero(self.is_top)
             return self._best(arms, self.k)

@@ -33,7 +33,7 @@ def pulls_were_in_batches(s):
 
 
 def _told(most_batches, batches):
-    """Return the schema of a policy that is told rewards, in up to `most_batches` batches."""
+    """Return the schema of a policy that receives rewards in up to `most_batches` batches."""
     return Schema(
         [integer("n_pulls", 0, MOST_PULLS), integer("n_batches", 0, most_batches),
          integer("pulls", 0, "most_rewards", shape=("n_arms",)),
@@ -42,7 +42,7 @@ def _told(most_batches, batches):
 
 
 NATIVE = _told("n_pulls", batches_hold_pulls)
-# for policies that are told counts: a day may have none
+# for policies that receive counts: a day may have none
 COUNTED = _told(MOST_PULLS, pulls_were_in_batches)
 
 
