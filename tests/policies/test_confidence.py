@@ -438,7 +438,7 @@ def test_rewards_outside_the_law():
      r"variances must have shape \(2,\)"),
     (lambda: GLR(delta=0.1, law="gaussian-unknown").is_sure(pulls=[3, 3], means=[1.0, 0.0],
                                                             variances=[1.0, -1.0]), ValueError,
-     "variances must be finite and at least 0 where there are two rewards; got -1.0"),
+     "variances must be finite and at least 0 for arms with two or more rewards; got -1.0"),
     (lambda: GLR(delta=0.1).margins(pulls=[3, 3], means=[1.0, 0.0], variances=[1.0, 1.0]),
      ValueError,
      "variances must be None unless law='gaussian-unknown'"),

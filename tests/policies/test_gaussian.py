@@ -246,7 +246,7 @@ GOOD = dict(kernel=np.eye(3), noise_std=1.0)
     (dict(n_arms=4), "n_arms must be the number of rows of kernel, 3; got 4"),
     (dict(kernel=None, features=np.eye(5)),
      "n_arms must be the number of rows of features, 5; got 3"),
-    (dict(features=np.eye(3)), "kernel must be a function, or None, where features are given"),
+    (dict(features=np.eye(3)), "kernel must be a function or None if features are given"),
     (dict(kernel=lambda x: x), "features must hold the arms' points"),
     (dict(kernel=np.ones((2, 3))), r"kernel must be square, a row an arm; got shape \(2, 3\)"),
     (dict(kernel=np.ones((0, 0))), r"kernel must be square.*\(0, 0\)"),

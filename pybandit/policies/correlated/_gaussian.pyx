@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""Policies of a joint Gaussian posterior of the arms' means, one pull at a time."""
+"""Policies with a joint Gaussian posterior of the arms' means, one pull at a time."""
 
 import numpy as np
 
@@ -20,15 +20,15 @@ from pybandit.policies.protocol.policy cimport Policy
 
 
 cdef class _GaussianPolicy(NativePolicy):
-    """The posterior, and one arm an ask: what `_choose` says of it.
+    """A policy with a Gaussian posterior that asks for one arm at a time, chosen by `_choose`.
 
     A subclass's `__init__` ends with `_advance`, which chooses the first arm.
 
-    In weight form where there are fewer features than arms, or where `as_weights` asks for
-    it, else in covariance form.
+    The posterior is in weight form if there are fewer features than arms or if `as_weights` is
+    set, otherwise in covariance form.
 
-    With unknown noise the posterior is that of noise 1: mean and spread of the means scale
-    with the noise, ``means | s^2 ~ N(0, s^2 prior_std^2 G)``, and s^2 is inverse gamma.
+    If the noise is unknown, the posterior is stored for noise 1: mean and spread of the means
+    scale with the noise, ``means | s^2 ~ N(0, s^2 prior_std^2 G)``, and s^2 is inverse gamma.
     """
 
     def __init__(self, n_arms, budget, kernel, features, noise_std, prior_std, noise_prior,
@@ -60,7 +60,7 @@ cdef class _GaussianPolicy(NativePolicy):
         self.chosen = -1
 
     cdef _place(self, prior):
-        """Begins at a prior that is made: nothing here may fail."""
+        """Start from a prior; nothing here may fail."""
         self.noise_variance = 1.0 if self.noise_std is None else self.noise_std**2
         self.norms, self.arm_means, self.arm_variances = prior.norms, prior.means, prior.variances
         self.spread, self.weights, self.memory = prior.spread, prior.weights, prior.memory
@@ -76,12 +76,12 @@ cdef class _GaussianPolicy(NativePolicy):
         self._prior_changed()
 
     cdef bint _refits_at(self, int64_t n_pulls, int64_t n_told) noexcept nogil:
-        """Whether there is another kernel after so many pulls."""
+        """Return True if the kernel is refitted after `n_pulls` pulls."""
         return (self.pulls_between and n_told > 1 and n_pulls > 0
                 and n_pulls % self.pulls_between == 0 and n_pulls < self.budget)
 
     cdef int _prepare(self, const int64_t *arms, const double *rewards, int64_t n) except -1:
-        """The refit that a tell brings: scikit-learn and kernels may raise, and Ctrl-C may come."""
+        """Compute the refit due with a tell, where scikit-learn, kernels and Ctrl-C may raise."""
         cdef int64_t j, told = self.n_told
         self.refit = None
         if not self.pulls_between:
@@ -93,7 +93,7 @@ cdef class _GaussianPolicy(NativePolicy):
         return 0
 
     cdef _refitted(self, arms, rewards):
-        """Another kernel, prior_std and noise_std, and their prior, of all told and these."""
+        """Return kernel, prior_std, noise_std and prior fitted to all rewards and these."""
         points = self.given[1]
         arms = np.concatenate([self.told_arms[:self.n_told], arms[~np.isnan(rewards)]])
         rewards = np.concatenate([self.told_rewards[:self.n_told], rewards[~np.isnan(rewards)]])
@@ -103,7 +103,7 @@ cdef class _GaussianPolicy(NativePolicy):
         return fitted, prior_std, noise_std, prior
 
     cdef void _take_refit(self) noexcept:
-        """The posterior of all rewards from another prior; made here where no tell has."""
+        """Recompute the posterior from the refitted prior, computing that first if needed."""
         cdef int64_t j
         try:
             if self.refit is None:
@@ -119,7 +119,7 @@ cdef class _GaussianPolicy(NativePolicy):
                                self.noise_variance)
 
     def _fitted_kernel(self):
-        """The kernel since the last refit: for tests."""
+        """Return the kernel since the last refit, for tests."""
         self.guard.check()
         return self.fitted
 
@@ -146,7 +146,8 @@ cdef class _GaussianPolicy(NativePolicy):
     def posterior_std(self):
         """Posterior standard deviation of each arm's mean; float64, shape (n_arms,).
 
-        Of unknown noise: the scale of its Student law of ``2 a`` degrees of freedom.
+        If the noise is unknown: the scale of its Student distribution of ``2 a`` degrees of
+        freedom.
         """
         with self.guard.reading():
             self._meet_all()
@@ -154,7 +155,7 @@ cdef class _GaussianPolicy(NativePolicy):
 
     @property
     def noise_estimate(self):
-        """`noise_std`, or where it is None the root of b / a of the noise's posterior."""
+        """`noise_std` or, if it is None, the square root of b / a of the noise's posterior."""
         with self.guard.reading():
             return sqrt(self._noise())
 
@@ -210,13 +211,13 @@ cdef class _GaussianPolicy(NativePolicy):
                 self._learn(arms[j], rewards[j])
 
     def _take(self, arms, rewards):
-        """Rewards of pulls that were not asked for, of arms that exist: told all the same."""
+        """Add rewards of pulls that were not asked for, on existing arms."""
         cdef const int64_t[::1] told = arms_asked(arms, self.n_arms, "the caller")
         cdef const double[::1] values = rewards_told(told, rewards, "raise")
         self.guard.enter()
         try:
             if told.shape[0] > self.budget - self.n_pulls:
-                raise ValueError(f"arms must be no more than the pulls that are left, "
+                raise ValueError(f"arms must be at most as many as the pulls left, "
                                  f"{self.budget - self.n_pulls}; got {told.shape[0]}")
             if told.shape[0]:
                 self._prepare(&told[0], &values[0], told.shape[0])
@@ -259,7 +260,7 @@ cdef class _GaussianPolicy(NativePolicy):
             self.chosen = self._choose()
 
     def recommend(self):
-        """The arm of the largest posterior mean, int64 of shape (1,)."""
+        """Return the arm of the largest posterior mean, int64 of shape (1,)."""
         with self.guard.reading():
             self._gather(&self.arm_means[0], &self.arm_variances[0])
             place = np.argmax(<double[:self.n_of]><double *>self.means_of)
@@ -269,7 +270,7 @@ cdef class _GaussianPolicy(NativePolicy):
         return REFITTED if self.pulls_between else GAUSSIAN
 
     cdef dict _sizes(self):
-        # of the prior: the posterior spreads no further, but for rounding
+        # limits from the prior: the posterior's spread is not larger, up to rounding
         spread = (1.0 + 1e-6) * np.max(np.abs(self.spread))
         return NativePolicy._sizes(self) | {
             "n_theta": self.given[0].theta.size if self.pulls_between else 0,
@@ -300,7 +301,7 @@ cdef class _GaussianPolicy(NativePolicy):
     cdef _set_fit(self, progress):
         self.n_told = progress["n_told"]
         self.prior_std, self.noise_std = progress["fitted"].tolist()
-        with np.errstate(all="ignore"):  # what overflows is refused as a kernel
+        with np.errstate(all="ignore"):  # checked_kernel rejects overflow
             self.fitted = self.given[0].clone_with_theta(progress["theta"])
             matrix = checked_kernel(self.fitted(self.given[1]))
         np.asarray(self.told_arms)[:] = progress["told_arms"]
@@ -310,7 +311,7 @@ cdef class _GaussianPolicy(NativePolicy):
     def _restore(self, state):
         if self.pulls_between:
             self.guard.check()
-            self._set_fit(FIT.checked(state, self._sizes()))  # the shapes of the rest follow
+            self._set_fit(FIT.checked(state, self._sizes()))  # determines the other shapes
         super()._restore(state)
 
     def _set_progress(self, progress):

@@ -1,4 +1,4 @@
-"""What describes correlated arms: a kernel matrix, features, or a kernel and points."""
+"""Checks of the kernel matrix, features, or kernel and points of correlated arms."""
 
 import warnings
 from typing import NamedTuple
@@ -9,27 +9,27 @@ from pybandit._shared.checks import check_in, check_integer
 from pybandit._shared.optional import require
 from pybandit.policies.protocol._deviations import WIDEST, check_deviation
 
-# of the largest eigenvalue: what rounding may put below 0
+# how far below 0 eigenvalues may be because of rounding, relative to the largest
 SLACK = 1e-8
 
 
 def prior_of_arms(kernel, features, n_arms):
-    """The arms' matrix or features: (matrix or None, features or None), checked copies.
+    """Return checked copies of the arms' matrix or features: (matrix or None, features or None).
 
-    A callable kernel is evaluated at `features`, points then; d features of fewer arms than
-    d become a matrix.
+    A callable kernel is evaluated at `features`, which are then points. Features of at most as many
+    arms as columns become a matrix.
     """
     if kernel is None and features is None:
         return np.eye(n_arms), None
     if callable(kernel):
         if features is None:
-            raise ValueError("features must hold the arms' points where kernel is a function; "
-                             "got None")
+            raise ValueError("features must hold the arms' points if kernel is a function; got "
+                             "None")
         return checked_kernel(kernel(checked_features(features))), None
     if features is None:
         return checked_kernel(kernel), None
     if kernel is not None:
-        raise ValueError("kernel must be a function, or None, where features are given; got a "
+        raise ValueError("kernel must be a function or None if features are given; got a "
                          f"{type(kernel).__name__}")
     features = checked_features(features)
     if features.shape[0] <= features.shape[1]:
@@ -41,27 +41,27 @@ def checked_features(features):
     features = check_in("features", features, f"finite, of size {WIDEST:g} at most",
                         lambda x: np.abs(x) <= WIDEST)
     if features.ndim != 2 or not features.size:
-        raise ValueError("features must have a row an arm, at least one, and a column or more; "
+        raise ValueError("features must be a matrix with one row per arm and at least one column; "
                          f"got shape {features.shape}")
     return features
 
 
 def checked_kernel(kernel):
-    """A copy that is exactly symmetric, if it is symmetric and not indefinite up to rounding."""
+    """Return an exactly symmetric copy of a kernel that is valid up to rounding."""
     kernel = check_in("kernel", kernel, f"finite, of size {WIDEST**2:g} at most",
                       lambda x: np.abs(x) <= WIDEST**2)
     if kernel.ndim != 2 or kernel.shape[0] != kernel.shape[1] or not kernel.size:
-        raise ValueError(f"kernel must be square, a row an arm; got shape {kernel.shape}")
+        raise ValueError(f"kernel must be square, one row per arm; got shape {kernel.shape}")
     largest = np.abs(kernel).max()
     apart = np.abs(kernel - kernel.T)
     if apart.max() > SLACK * largest:
         i, j = np.unravel_index(apart.argmax(), apart.shape)
         raise ValueError(f"kernel must be symmetric; got {kernel[i, j]} at ({i}, {j}) and "
                          f"{kernel[j, i]} at ({j}, {i})")
-    # the lower triangle: equal rows of it stay equal
+    # copy the lower triangle: its equal rows stay equal
     kernel = np.tril(kernel) + np.tril(kernel, -1).T
     try:
-        # a tenth of the cost of eigenvalues, and enough where it works
+        # costs a tenth of computing eigenvalues; success is sufficient
         np.linalg.cholesky(kernel + SLACK * kernel.diagonal().max() * np.eye(len(kernel)))
     except np.linalg.LinAlgError:
         values = np.linalg.eigvalsh(kernel)
@@ -72,19 +72,19 @@ def checked_kernel(kernel):
 
 
 def factor_of(kernel):
-    """Features X of which the matrix is X X', with as many columns as its rank."""
+    """Return features X, with as many columns as the rank of the matrix, that give it as X X'."""
     values, vectors = np.linalg.eigh(kernel)
-    # what is below is rounding of the largest; a matrix of zeros keeps one column
+    # smaller eigenvalues are rounding of the largest; a matrix of zeros keeps one column
     kept = values > len(values) * np.finfo(float).eps * values[-1]
     kept[-1] = True
     return np.ascontiguousarray(vectors[:, kept] * np.sqrt(np.maximum(values[kept], 0.0)))
 
 
 class Prior(NamedTuple):
-    """The arms' prior, and what a posterior that starts from it needs."""
+    """The arms' prior, and arrays for a posterior that starts from it."""
 
-    points: np.ndarray | None  # in weight form
-    norms: np.ndarray          # of the arms, squared, without prior_std
+    points: np.ndarray | None  # None in covariance form
+    norms: np.ndarray          # prior variances, without the factor prior_std^2
     means: np.ndarray
     variances: np.ndarray
     spread: np.ndarray
@@ -93,7 +93,7 @@ class Prior(NamedTuple):
 
     @classmethod
     def of(cls, matrix, points, prior_std, as_weights):
-        """In weight form where there are points, or where `as_weights` asks for it."""
+        """Return the prior, in weight form if there are points or `as_weights` is set."""
         if as_weights and points is None:
             points = factor_of(matrix)
         square = prior_std**2
@@ -117,14 +117,15 @@ def checked_noise_prior(noise_prior):
 
 
 def checked_refit(refit_every, kernel, noise_std):
-    """Pulls between two refits; 0: never."""
+    """Return the number of pulls between refits; 0 for none."""
     if refit_every is None:
         return 0
     if not hasattr(kernel, "clone_with_theta"):
-        raise ValueError("kernel must be a kernel of scikit-learn, as pybandit.kernels makes them, "
-                         f"where refit_every is given; got a {type(kernel).__name__}")
+        raise ValueError("kernel must be a kernel of scikit-learn, such as those of "
+                         "pybandit.kernels, if refit_every is given; got a "
+                         f"{type(kernel).__name__}")
     if noise_std is None:
-        raise ValueError("noise_std must be a number to begin with where refit_every is given; "
+        raise ValueError("noise_std must be a number, the initial value, if refit_every is given; "
                          "got None")
     return check_integer("refit_every", refit_every, 1)
 
@@ -134,9 +135,9 @@ def checked_noise(noise_std):
 
 
 def refitted(kernel, points, rewards, prior_std, noise_std):
-    """Kernel, prior_std and noise_std of the largest marginal likelihood, from these on.
+    """Return kernel, prior_std and noise_std that maximise the marginal likelihood.
 
-    As given where scikit-learn finds no better ones.
+    The search starts from the arguments, which are returned if scikit-learn's fit fails.
     """
     gaussian_process = require("sklearn.gaussian_process", "sklearn")
     kernels = require("sklearn.gaussian_process.kernels", "sklearn")
@@ -145,7 +146,7 @@ def refitted(kernel, points, rewards, prior_std, noise_std):
     regressor = gaussian_process.GaussianProcessRegressor(model, alpha=0.0)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # bounds that were reached
+            warnings.simplefilter("ignore")  # warnings that parameters are at their bounds
             found = regressor.fit(points, rewards).kernel_
     except np.linalg.LinAlgError:
         return kernel, prior_std, noise_std

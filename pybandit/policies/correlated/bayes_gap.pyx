@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""The best of correlated arms, of which there may be more than pulls.
+"""The best of correlated arms, which may be more numerous than pulls.
 
 Hoffman, Shahriari and de Freitas, On correlation and budget constraints in model-based
 bandit optimization with application to automatic machine learning, AISTATS 2014.
@@ -20,79 +20,78 @@ __all__ = ["BayesGap"]
 
 
 cdef class BayesGap(_GaussianPolicy):
-    """Pulls the likely best arm or its strongest rival, whichever is less known.
+    """Pulls the likely best arm or its strongest rival, whichever is less certain.
 
     Hoffman, Shahriari and de Freitas 2014, Algorithm 1. The means of all arms have a joint
-    Gaussian prior, so that a pull of one arm tells of the others, and T may be below K.
-    With ``U, L = mean_k +- beta std_k`` of the posterior and ``B_k = max_{i != k} U_i - L_k``,
-    J is the arm of least B and j, of the others, that of largest U; the one of the two with
-    the larger std is pulled. ``beta^2 = (n_beta / sigma^2 + kappa / eta^2) / (4 H)`` with
+    Gaussian prior, so a pull of one arm is informative about others, and T may be below K. Let
+    ``U, L = mean_k +- beta std_k`` of the posterior and ``B_k = max_{i != k} U_i - L_k``. J is
+    the arm of the least B, and j the other arm of the largest U; the one of the two with the
+    larger std is pulled. ``beta^2 = (n_beta / sigma^2 + kappa / eta^2) / (4 H)``, where
     ``kappa = sum 1 / G_kk`` over the arms of positive G_kk,
-    ``H = sum_k max((D_k + epsilon) / 2, epsilon)^-2`` and D_k the largest gap of arm k that
-    ``mean +- 3 std`` leave, to both sides. Ties go to the lowest index.
+    ``H = sum_k max((D_k + epsilon) / 2, epsilon)^-2``, and D_k is the largest gap of arm k, on
+    either side, that ``mean +- 3 std`` allows. Ties go to the lowest index.
 
     Parameters
     ----------
     n_arms : int
         K, at least 1: the number of rows of `kernel` or `features`.
     budget : int
-        T, pulls, at least 1; all are spent.
+        T, number of pulls, at least 1; all are spent.
     noise_std : float or None
-        sigma, the standard deviation of a reward about its arm's mean, above 0. None: not
-        known, and estimated along the way, see Notes.
+        sigma, the standard deviation of a reward about its arm's mean, above 0. None: unknown
+        and estimated from the rewards, see Notes.
     kernel : array_like of float, shape (K, K), or callable
-        G: the prior covariance of the arms' means is ``prior_std^2 G``. Symmetric and
-        positive semi-definite up to rounding: least eigenvalue at least -1e-8 times the
-        largest, none of size above 1e300. Or a function of points, such as scikit-learn's
-        kernels (`pybandit.kernels`), with the points as `features`.
+        G: the prior covariance of the arms' means is ``prior_std^2 G``. Symmetric and positive
+        semi-definite up to rounding: the least eigenvalue at least -1e-8 times the largest; no
+        entry larger than 1e300 in size. Or a function of points, such as scikit-learn's kernels
+        (`pybandit.kernels`), with the points passed as `features`.
     features : array_like of float, shape (K, d)
-        Rows x_k of the arms: their means are ``x_k . w`` with ``w ~ N(0, prior_std^2 I)``, so
-        that ``G = X X'``. Each at most 1e150 in size. Equal rows are fine. Without `kernel` and
-        `features` the arms are independent: G is the identity matrix.
+        Row k is x_k: the means are ``x_k . w`` with ``w ~ N(0, prior_std^2 I)``, so ``G = X X'``.
+        Entries of size at most 1e150; equal rows are allowed. Without `kernel` and `features` the
+        arms are independent: G is the identity matrix.
     prior_std : float, default 1
-        eta, above 0; where `noise_std` is None in units of the noise.
+        eta, above 0; in units of the noise if `noise_std` is None.
     epsilon : float, default 0
-        How much worse than the best an arm may be, at least 0.
+        Tolerated difference from the best mean, at least 0.
     n_beta : {"T", "T-K"}
-        What stands in beta: the budget, or ``max(T - K, 0)``. The paper prints T - K, which is
+        The number in beta: the budget, or ``max(T - K, 0)``. The paper prints T - K, which is
         negative in its own experiments.
     recommendation : {"gap", "posterior-mean"}
-        ``"gap"``: J of the round of least B_J, of equal ones the earliest (Eq. 8); before the
-        first pull, arm 0. ``"posterior-mean"``: the arm of the largest posterior mean.
+        ``"gap"``: the J of the round with the least B_J, the earliest of equal ones (Eq. 8); arm 0
+        before the first pull. ``"posterior-mean"``: the arm of the largest posterior mean.
     noise_prior : (float, float), default (1, 1)
-        Where `noise_std` is None: a and b, above 0, of the inverse-gamma prior of sigma^2.
+        Used if `noise_std` is None: a and b, above 0, of the inverse-gamma prior of sigma^2.
     refit_every : int, optional
-        After so many pulls, again and again, the kernel's parameters, `prior_std` and
-        `noise_std` become those of the largest marginal likelihood of all rewards, and the
-        posterior is made anew. Needs scikit-learn, one of its kernels with points, and a
-        `noise_std` to begin with.
+        Number of pulls after which the kernel's parameters, `prior_std` and `noise_std` are set
+        again to maximise the marginal likelihood of all rewards, and the posterior is recomputed.
+        Requires scikit-learn, one of its kernels with points, and an initial `noise_std`.
 
     Attributes
     ----------
     done, n_pulls, n_batches, pulls, means, variances
-        See the protocol, `Policy`.
+        See `Policy`.
     posterior_means, posterior_std : ndarray of float64, shape (K,)
     noise_estimate : float
 
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range; for a kernel that is not positive
-        semi-definite with its least eigenvalue.
+        If an argument is outside its range. If a kernel is not positive semi-definite, the message
+        gives its least eigenvalue.
 
     See Also
     --------
-    GPUCB, BayesUCB, GaussianThompson, ExpectedImprovement, ProbabilityOfImprovement : rivals.
-    kernels : of the arms' features.
+    GPUCB, BayesUCB, GaussianThompson, ExpectedImprovement, ProbabilityOfImprovement : other rules.
+    kernels : kernels of the arms' features.
 
     Notes
     -----
-    O(K^2) a pull with a kernel, O(K d + d^2) with d < K features, which are read once: H is a
-    sum over all arms. Lost pulls count against the budget and leave the posterior.
+    O(K^2) per pull with a kernel, O(K d + d^2) with d < K features, which are read once: H is a
+    sum over all arms. Lost pulls count against the budget and do not change the posterior.
 
-    `noise_std` None: ``means | sigma^2 ~ N(0, sigma^2 prior_std^2 G)`` and sigma^2 is inverse
-    gamma of (a, b), a conjugate prior. The rule then takes sigma^2 = b / a of the posterior.
-    On functions drawn from the prior `GPUCB` errs less than this rule.
+    If `noise_std` is None, ``means | sigma^2 ~ N(0, sigma^2 prior_std^2 G)`` and sigma^2 is
+    inverse gamma of (a, b), a conjugate prior. The rule then uses sigma^2 = b / a of the
+    posterior. On functions drawn from the prior, `GPUCB` errs less than this rule.
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
@@ -114,9 +113,9 @@ cdef class BayesGap(_GaussianPolicy):
     cdef readonly str n_beta, recommendation
     cdef double kappa, budget_term        # n_beta as a number
     cdef double least_bound
-    cdef int64_t found                    # J of that round
+    cdef int64_t found                    # J of the round with the least bound
     cdef pb_gaussian_gap round
-    cdef double[::1] deviations           # roots of arm_variances
+    cdef double[::1] deviations           # square roots of arm_variances
     cdef double[::1] blocks               # scratch
 
     def __init__(self, n_arms, *, budget, noise_std, kernel=None, features=None, prior_std=1.0,
@@ -166,15 +165,15 @@ cdef class BayesGap(_GaussianPolicy):
         return self._gathered(self.round.chosen)
 
     cdef void _set_aside(self, int64_t arm) noexcept nogil:
-        if arm == self.found:  # the next round finds another
+        if arm == self.found:  # the next round chooses another arm
             self.least_bound = INFINITY
 
     def _last_round(self):
-        """J, j, beta and B_J of the last round: for tests."""
+        """Return J, j, beta and B_J of the last round, for tests."""
         return self.round.best, self.round.rival, self.round.beta, self.round.bound
 
     def recommend(self):
-        """The arm found, int64 of shape (1,)."""
+        """Return the arm found, int64 of shape (1,)."""
         with self.guard.reading():
             if (not self.n_pulls or self.recommendation == "posterior-mean"
                     or self.silence.has(self.found)):

@@ -20,14 +20,14 @@ __all__ = ["GaussianThompson"]
 
 
 cdef class GaussianThompson(_GaussianPolicy):
-    """Pulls the best arm of one draw of all the means from their joint posterior.
+    """Pulls the best arm in one draw of all means from their joint posterior.
 
     The arm of the largest posterior mean is recommended. Ties go to the lowest index.
 
     Parameters
     ----------
     n_arms, budget, noise_std, kernel, features, prior_std, noise_prior, refit_every
-        As in `BayesGap`. Where `noise_std` is None, sigma is drawn first.
+        As in `BayesGap`. If `noise_std` is None, sigma is drawn first.
     rng : None, int, SeedSequence or Generator
         Seeds the policy's own stream.
 
@@ -38,12 +38,12 @@ cdef class GaussianThompson(_GaussianPolicy):
 
     See Also
     --------
-    BayesGap : looks for the best arm.
-    ThompsonSampling : arms that are not correlated.
+    BayesGap : a rule for finding the best arm.
+    ThompsonSampling : for arms that are not correlated.
 
     Notes
     -----
-    O(K r + r^2) a pull with r features; a kernel is factored once, O(K^3), into r, its rank.
+    O(K r + r^2) per pull with r features. A kernel of rank r is factored once, in O(K^3).
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
@@ -64,7 +64,7 @@ cdef class GaussianThompson(_GaussianPolicy):
     True
     """
 
-    cdef object generator                 # the policy's own: nobody else holds its lock
+    cdef object generator                 # private, so that no one else can hold its lock
     cdef pb_bitgen *bitgen
     cdef bint rng_given
     cdef double[::1] z
@@ -86,7 +86,7 @@ cdef class GaussianThompson(_GaussianPolicy):
         self._advance()
 
     def seed(self, rng):
-        """Makes the policy's stream anew, where there was no `rng`, before the first pull."""
+        """Replace the policy's stream, unless `rng` was given or pulls were made."""
         with self.guard:
             if not self.rng_given and not self.n_pulls:
                 self._start_stream(rng)
@@ -102,7 +102,7 @@ cdef class GaussianThompson(_GaussianPolicy):
         return self._choose_of(scale)
 
     cdef int64_t _choose_of(self, double scale) noexcept nogil:
-        """The best arm of the draw that the normals in `z` are."""
+        """Return the best arm in the draw given by the normals in `z`."""
         cdef double *values = &self.scratch[0]
         cdef int64_t arm
         pb_gaussian_draw(&self.posterior, &self.z[0], scale, values)
@@ -113,7 +113,7 @@ cdef class GaussianThompson(_GaussianPolicy):
         return pb_scan_position(values, self.n_arms, pb_scan_largest(values, self.n_arms), -1)
 
     def _draw(self, z):
-        """Takes these normals for the next pull: for tests. The draw."""
+        """Use these normals for the next pull and return the draw; for tests."""
         self.guard.check()
         np.asarray(self.z)[:] = z
         self.chosen = self._choose_of(1.0)

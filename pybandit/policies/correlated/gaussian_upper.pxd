@@ -7,10 +7,10 @@ from pybandit.policies.correlated._gaussian cimport _GaussianPolicy
 
 
 cdef class _UpperPolicy(_GaussianPolicy):
-    cdef bint is_lazy                     # in weight form
+    cdef bint is_lazy                     # True in weight form
     cdef pb_gaussian_lazy lazy
-    cdef double[::1] lines                # its memory
+    cdef double[::1] lines                # memory of `lazy`
     cdef int64_t[::1] made
 
-    # The arm of the largest mean and so many deviations.
+    # Returns the arm of the largest mean plus `factor` standard deviations.
     cdef int64_t _largest(self, double factor) noexcept nogil

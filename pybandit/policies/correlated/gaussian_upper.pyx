@@ -1,8 +1,8 @@
 # cython: auto_pickle=False
-"""Of correlated arms, pull the one of the largest upper bound; most arms cannot have it.
+"""Policies that pull the correlated arm of the largest upper bound, updating few other arms.
 
-In weight form an arm's mean and variance are made when its bound may be the largest, or when
-somebody asks for them: which arms are pulled does not depend on it.
+In weight form the mean and variance of an arm are computed only if its bound may be the largest,
+or if they are read. This does not affect which arms are pulled.
 """
 
 import numpy as np
@@ -65,7 +65,7 @@ cdef class _UpperPolicy(_GaussianPolicy):
                                                        factor, &self.scratch[0]))
 
     def recommend(self):
-        """The arm of the largest posterior mean, int64 of shape (1,)."""
+        """Return the arm of the largest posterior mean, int64 of shape (1,)."""
         with self.guard.reading():
             return np.array([self._largest(0.0)], dtype=np.int64)
 
@@ -91,16 +91,18 @@ cdef class GPUCB(_UpperPolicy):
 
     See Also
     --------
-    BayesGap : looks for the best arm; `BayesUCB` and `GaussianThompson` are other rivals.
+    BayesGap : a rule for finding the best arm.
+    BayesUCB, GaussianThompson : other rules.
 
     Notes
     -----
-    As `BayesGap`. Of these rules it errs least on functions drawn from the prior.
+    As in `BayesGap`. Among these rules it errs least on functions drawn from the prior.
 
-    With features, an arm is looked at when its bound may be the largest: its mean has moved by
-    at most its last known std times what the std of the pulled arms add up to, and its variance
-    has not grown. Which arm is pulled does not depend on it; the posterior that others read is
-    made when they do, O(K d^2) at most.
+    With features, an arm is updated only if its bound may be the largest. Since its last update its
+    variance has not grown, and its mean has moved by at most its std at that time, times the sum
+    of ``std_a |r - mean_a| / (std_a^2 + sigma^2)`` over the rewards r of the pulled arms a. This
+    does not affect which arm is pulled. Reading the posterior updates all arms, in O(K d^2) at
+    most.
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
@@ -138,8 +140,8 @@ cdef class BayesUCB(_UpperPolicy):
     """Pulls the arm of the largest quantile of its posterior.
 
     Kaufmann, Cappe and Garivier 2012: the quantile 1 - 1 / (t + 1) in round t, of the normal
-    law of mean and std also where the noise is not known. The arm of the largest posterior
-    mean is recommended. Ties go to the lowest index.
+    distribution with the posterior mean and std, even if the noise is unknown. The arm of the
+    largest posterior mean is recommended. Ties go to the lowest index.
 
     Parameters
     ----------
@@ -153,11 +155,12 @@ cdef class BayesUCB(_UpperPolicy):
 
     See Also
     --------
-    BayesGap : looks for the best arm; `GPUCB` and `GaussianThompson` are other rivals.
+    BayesGap : a rule for finding the best arm.
+    GPUCB, GaussianThompson : other rules.
 
     Notes
     -----
-    With features, arms are looked at as in `GPUCB`.
+    With features, arms are updated as in `GPUCB`.
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 

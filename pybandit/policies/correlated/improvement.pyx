@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""Expected and probable improvement on the best of correlated arms: rivals of `BayesGap`."""
+"""Expected and probable improvement over the best of correlated arms; compare `BayesGap`."""
 
 from pybandit._shared.checks import check_scalar, nonnegative
 
@@ -12,7 +12,7 @@ __all__ = ["ExpectedImprovement", "ProbabilityOfImprovement"]
 
 
 cdef class _Improvement(_GaussianPolicy):
-    """Looks at what an arm may be above the largest posterior mean and xi."""
+    """A policy that compares arms with the largest posterior mean plus xi."""
 
     cdef readonly double xi
 
@@ -28,11 +28,11 @@ cdef class _Improvement(_GaussianPolicy):
 
 
 cdef class ExpectedImprovement(_Improvement):
-    """Pulls the arm expected to be the most above the largest posterior mean.
+    """Pulls the arm of the largest expected improvement over the largest posterior mean.
 
-    ``E max(f_k - max_i mean_i - xi, 0)`` of the posterior of f_k; the arm of the largest
-    posterior mean is recommended. Ties go to the lowest index. It may get stuck: it does not
-    pull what it takes for known.
+    The improvement is ``E max(f_k - max_i mean_i - xi, 0)`` over the posterior of f_k; the arm of
+    the largest posterior mean is recommended. Ties go to the lowest index. The policy may get
+    stuck: it does not pull arms that it considers known.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ cdef class ExpectedImprovement(_Improvement):
     See Also
     --------
     BayesGap : does not get stuck.
-    ProbabilityOfImprovement : how likely an improvement is, not how large.
+    ProbabilityOfImprovement : uses the probability of an improvement instead of its size.
 
     Notes
     -----
@@ -82,10 +82,10 @@ cdef class ExpectedImprovement(_Improvement):
 
 
 cdef class ProbabilityOfImprovement(_Improvement):
-    """Pulls the arm likeliest to be above the largest posterior mean and xi.
+    """Pulls the arm most likely to exceed the largest posterior mean plus xi.
 
-    The arm of the largest posterior mean is recommended. Ties go to the lowest index. It gets
-    stuck often: of the rules here it errs most.
+    The arm of the largest posterior mean is recommended. Ties go to the lowest index. It often
+    gets stuck: of the rules here it errs most.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ cdef class ProbabilityOfImprovement(_Improvement):
 
     See Also
     --------
-    ExpectedImprovement : how large an improvement is expected to be.
+    ExpectedImprovement : uses the expected size of an improvement.
     BayesGap : does not get stuck.
 
     Notes

@@ -1,6 +1,6 @@
-"""Kernels of Gaussian processes, scikit-learn's own; for `BayesGap` and its rivals.
+"""Kernels of Gaussian processes from scikit-learn, for `BayesGap` and related policies.
 
-Each function gives a kernel object of scikit-learn: sums and products of them are kernels,
+Each function returns a kernel object of scikit-learn: sums and products of kernels are kernels,
 and ``kernel(points)`` is the matrix. They need the extra ``pybandit-core[sklearn]``.
 """
 
@@ -17,7 +17,7 @@ __all__ = ["matern", "rbf"]
 
 
 def rbf(length_scale: ArrayLike = 1.0) -> Callable[..., Any]:
-    """``exp(-|x - y|^2 / (2 l^2))``.
+    """Return the kernel ``exp(-|x - y|^2 / (2 l^2))``.
 
     The kernel ``exp(-|x - y|^2 / l^2)`` of Hoffman, Shahriari and de Freitas 2014 is
     ``rbf(l / 2**0.5)``.
@@ -25,12 +25,12 @@ def rbf(length_scale: ArrayLike = 1.0) -> Callable[..., Any]:
     Parameters
     ----------
     length_scale : float or array_like of float, shape (d,), default 1
-        l, or one a coordinate; above 0, in the units of the points.
+        l, or one value per coordinate; above 0, in the units of the points.
 
     Returns
     -------
     sklearn.gaussian_process.kernels.RBF
-        ``kernel(points)``, points of shape (n, d), is the matrix, float64 of shape (n, n).
+        ``kernel(points)``, for points of shape (n, d), is a float64 matrix of shape (n, n).
 
     Raises
     ------
@@ -48,7 +48,7 @@ def rbf(length_scale: ArrayLike = 1.0) -> Callable[..., Any]:
            [0.607, 1.   , 0.135],
            [0.011, 0.135, 1.   ]])
 
-    Of a policy's arms, at these points:
+    Passed to a policy, for arms at these points:
 
     >>> x = np.linspace(0, 10, 50)[:, None]
     >>> policy = pb.policies.BayesGap(50, budget=30, noise_std=0.1,
@@ -58,19 +58,19 @@ def rbf(length_scale: ArrayLike = 1.0) -> Callable[..., Any]:
 
 
 def matern(length_scale: ArrayLike = 1.0, nu: float = 2.5) -> Callable[..., Any]:
-    """Matern's kernel: functions that are differentiable ceil(nu) - 1 times.
+    """Return Matern's kernel, for functions that are ceil(nu) - 1 times differentiable.
 
     Parameters
     ----------
     length_scale : float or array_like of float, shape (d,), default 1
-        l, or one a coordinate; above 0, in the units of the points.
+        l, or one value per coordinate; above 0, in the units of the points.
     nu : float, default 2.5
-        Above 0, infinity for `rbf`; 0.5, 1.5, 2.5 and infinity are fast.
+        Above 0; infinity gives `rbf`. The values 0.5, 1.5, 2.5 and infinity are fast.
 
     Returns
     -------
     sklearn.gaussian_process.kernels.Matern
-        ``kernel(points)``, points of shape (n, d), is the matrix, float64 of shape (n, n).
+        ``kernel(points)``, for points of shape (n, d), is a float64 matrix of shape (n, n).
 
     Raises
     ------

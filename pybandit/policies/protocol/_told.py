@@ -1,4 +1,4 @@
-"""Checks of what is reported to a policy, and of what `ask` of a Python subclass returns."""
+"""Checks of reports to a policy, and of the arms that `ask` of a Python subclass returns."""
 
 import numpy as np
 

@@ -8,7 +8,7 @@ from pybandit.policies.protocol._statistics cimport ArmStatistics
 cdef class Policy(ArmStatistics):
     cdef bint may_tell                 # ask was called since the last tell, or may have been
 
-    # An error that occurred where none can be raised; the next call of the user raises it.
+    # An error from code that cannot raise; the next call of the user raises it.
     cdef bint broken
     cdef object failure
 
@@ -16,7 +16,7 @@ cdef class Policy(ArmStatistics):
     cdef int _made(self, cls) except -1
     cdef int _tell(self, arms, rewards, missing) except -1
     cdef int _prepare(self, const int64_t *arms, const double *rewards, int64_t n) except -1
-    # Decides what comes next, after a batch was added to statistics and counts.
+    # Plans the next pulls, after a batch was added to statistics and counts.
     cdef void _advance(self) noexcept nogil
     cdef void _settle(self, const int64_t *arms, int64_t n) noexcept nogil
     cdef void _finish(self, int64_t n) noexcept nogil

@@ -225,7 +225,7 @@ cdef class Policy(ArmStatistics):
             self.guard.leave()
 
     cdef int _tell(self, arms, rewards, missing) except -1:
-        """Copy what is reported, check the copy and use it, so that no thread can change it."""
+        """Copy the report, then check and use the copy, which no other thread can change."""
         cdef int64_t few_arms[FEW]
         cdef double few_rewards[FEW]
         cdef const int64_t *told = few_arms

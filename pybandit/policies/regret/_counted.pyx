@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""Policies to whom it does not matter why an arm was pulled: they may be told counts."""
+"""Policies that can take counts, since it does not matter for them why an arm was pulled."""
 
 from pybandit._shared.checks import MOST_PULLS, check_counts
 from pybandit._shared.count_rates import warn_of_rates
@@ -13,22 +13,24 @@ cdef class CountedPolicy(NativePolicy):
     """A policy that takes any number of pulls of each arm at once."""
 
     def tell_counts(self, trials, sums):
-        """Give counts instead of what was asked: of each arm any number of pulls.
+        """Report counts of any number of pulls of each arm, instead of the requested ones.
 
-        All or nothing. What was asked is void: `ask` begins from the new counts.
+        On an error nothing changes. The current request becomes void: `ask` starts from the new
+        counts.
 
         Parameters
         ----------
         trials : array_like of int, shape (n_arms,)
             At least 0.
         sums : array_like of float, shape (n_arms,)
-            Sums of the rewards; where these are in [0, 1], sums that are not whole count as
+        sums : array_like of float, shape (n_arms,)
+            Sums of the rewards. If rewards are in [0, 1], sums that are not integers count as
             with ``fractional=True``.
 
         Raises
         ------
         ValueError, TypeError
-            Where a shape differs or a sum is not one of so many rewards.
+            If a shape differs, or a sum is impossible for that number of rewards.
 
         Warns
         -----
@@ -37,8 +39,8 @@ cdef class CountedPolicy(NativePolicy):
 
         Notes
         -----
-        `variances` are those of rewards 0 and 1, or, where rewards have no range, of rewards all
-        alike within a call: sums do not say.
+        `variances` are those of rewards 0 and 1 or, if rewards have no range, of rewards that are
+        all equal within a call: sums do not determine them.
         """
         self._tell_counts(trials, sums, True)
 
@@ -64,8 +66,8 @@ cdef class CountedPolicy(NativePolicy):
             bad, of = (sums < 0) | (sums > trials), "rewards in [0, 1]"
         if bad.any():
             arm = int(bad.argmax())
-            raise ValueError(f"sums must be those of {of}; got {sums[arm]} for {trials[arm]} "
-                             f"trials of arm {arm}")
+            raise ValueError(f"sums must be possible sums of {of}; got {sums[arm]} for "
+                             f"{trials[arm]} trials of arm {arm}")
 
     def _check_rewards(self, arms, rewards, missing):
         rewards = super()._check_rewards(arms, rewards, missing)

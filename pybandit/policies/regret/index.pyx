@@ -5,8 +5,8 @@ Auer, Cesa-Bianchi and Fischer, Finite-time analysis of the multiarmed bandit pr
 Machine Learning 2002; Audibert, Munos and Szepesvari, Exploration-exploitation tradeoff
 using variance estimates in multi-armed bandits, Theoretical Computer Science 2009; Cappe,
 Garivier, Maillard, Munos and Stoltz, Kullback-Leibler upper confidence bounds for optimal
-sequential allocation, Annals of Statistics 2013. As Neufeld, Gyorgy, Schuurmans and
-Szepesvari, Adaptive Monte Carlo via bandit allocation, ICML 2014, use them.
+sequential allocation, Annals of Statistics 2013. Used as in Neufeld, Gyorgy, Schuurmans and
+Szepesvari, Adaptive Monte Carlo via bandit allocation, ICML 2014.
 """
 
 import numpy as np
@@ -27,20 +27,20 @@ __all__ = ["KLUCB", "UCB1", "UCBV"]
 
 
 cdef class _UpperBound(_IndexPolicy):
-    """One pull each in one batch, then the largest index of round t = n_pulls + 1, for ever.
+    """One batch with one pull of each arm, then always the largest index of round n_pulls + 1.
 
-    Where arms have scales, s (index - 1) is compared instead of the index.
+    If arms have scales s, the values s (index - 1) are compared instead of indices.
     """
 
-    cdef double lowest, highest           # of rewards; highest infinite: any rewards
-    cdef double refused                   # one that was not, where no Python looked; or NaN
+    cdef double lowest, highest           # range of rewards; highest infinite: any rewards
+    cdef double refused                   # an invalid reward seen without Python, or NaN
     cdef bint is_scaled
     cdef double[::1] scales
 
     def __init__(self, n_arms, lowest, highest):
         super().__init__(n_arms, None, 1)
         self.lowest, self.highest, self.refused = lowest, highest, np.nan
-        # one by one, so that each can be looked at
+        # take rewards one by one, so that each is checked
         self._wants_rewards = highest < INFINITY
         self.scales = np.ones(self.n_arms)
 
@@ -71,7 +71,7 @@ cdef class _UpperBound(_IndexPolicy):
                              f"{self.refused}")
 
     def _set_scales(self, scales):
-        """From now on the index k is scales[k] (index - 1); float64 of shape (n_arms,)."""
+        """Set scales, float64 of shape (n_arms,): index k becomes scales[k] (index - 1)."""
         self.guard.check()
         scales = check_in("scales", scales, "finite and above 0",
                           lambda x: np.isfinite(x) & (x > 0))
@@ -86,7 +86,7 @@ cdef class _UpperBound(_IndexPolicy):
             self._plan()
 
     cdef void _put(self, int64_t arm, double root, double slope) noexcept nogil:
-        """The index is the mean + sqrt(a) root + a slope."""
+        """Set the parts of the index, mean + sqrt(a) root + a slope, with the arm's scale."""
         cdef double scale = self.scales[arm]
         if self.is_scaled:
             self.centres[arm] = scale * (self.centres[arm] - 1.0)
@@ -112,11 +112,11 @@ cdef class _UpperBound(_IndexPolicy):
 
 
 cdef class UCB1(_UpperBound):
-    """Pulls the arm of the largest mean and width, a width of the pulls alone.
+    """Pulls the arm of the largest mean plus a width that depends only on the pulls.
 
-    Auer et al. 2002: after one pull each, in round t the arm of largest
-    ``mean_i + sqrt(exploration log(t) / T_i)``, where T_i are its rewards before the round.
-    Ties go to the lowest index; the best mean is recommended. It never ends: `done` stays
+    Auer et al. 2002: after one pull of each arm, in round t the arm of the largest
+    ``mean_i + sqrt(exploration log(t) / T_i)``, where T_i is its number of rewards before the
+    round. Ties go to the lowest index; the best mean is recommended. It never ends: `done` stays
     False, and `simulate` needs `max_pulls`.
 
     Parameters
@@ -124,14 +124,14 @@ cdef class UCB1(_UpperBound):
     n_arms : int
         K, at least 1.
     exploration : float, default 2
-        Above 0. The theory takes 2, and rewards in [0, 1]; any finite reward is taken.
+        Above 0. The theory assumes 2 and rewards in [0, 1]; any finite reward is accepted.
 
     Attributes
     ----------
     done : bool
     n_pulls, n_batches : int
     pulls, means, variances : ndarray
-        See the protocol, `Policy`.
+        See `Policy`.
 
     Raises
     ------
@@ -140,15 +140,15 @@ cdef class UCB1(_UpperBound):
 
     See Also
     --------
-    UCBV : takes variances into account.
-    KLUCB : narrower bounds, of rewards in [0, 1].
-    ThompsonSampling : draws instead of bounds.
+    UCBV : uses variances.
+    KLUCB : narrower bounds, for rewards in [0, 1].
+    ThompsonSampling : random draws instead of bounds.
 
     Notes
     -----
-    O(K) a pull. The first K pulls are one batch. A lost pull counts in t. An arm whose
-    first pull was lost is asked again before any other, as long as it was asked for no
-    more than ``n_pulls // K`` times.
+    O(K) per pull. The first K pulls are one batch. A lost pull counts in t. An arm that lost its
+    first pull is asked again before any other, as long as it was asked at most ``n_pulls // K``
+    times.
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
@@ -181,28 +181,27 @@ cdef class UCB1(_UpperBound):
 
 
 cdef class UCBV(_UpperBound):
-    """Pulls the arm of the largest mean and width, a width that knows the variance.
+    """Pulls the arm of the largest mean plus a width that depends on the variance.
 
-    Audibert et al. 2009: after one pull each, in round t the arm of largest
+    Audibert et al. 2009: after one pull of each arm, in round t the arm of the largest
     ``mean_i + sqrt(2 v_i zeta log(t) / T_i) + 3 c b zeta log(t) / T_i``, where v_i is the
-    population variance (divisor T_i) of its T_i rewards before the round and b is
-    `value_range`. Ties go to the lowest index; the best mean is recommended. It never
-    ends: `done` stays False, and `simulate` needs `max_pulls`.
+    population variance (divisor T_i) of its T_i rewards before the round and b the width of
+    `value_range`. Ties go to the lowest index; the best mean is recommended. It never ends: `done`
+    stays False, and `simulate` needs `max_pulls`.
 
     Parameters
     ----------
     n_arms : int
         K, at least 1.
     value_range : (float, float), default (0, 1)
-        All values a reward can take: (low, high). Other rewards are refused; b is their
-        difference.
+        Range of the rewards: (low, high); b is high - low. Rewards outside it are rejected.
     c, zeta : float, default 1 and 1.2
-        At least 0 and above 0. Smaller ones explore less: (1/3, 1) about halves the regret.
+        At least 0, and above 0. Smaller values explore less: (1/3, 1) about halves the regret.
 
     Attributes
     ----------
     done, n_pulls, n_batches, pulls, means, variances
-        See the protocol, `Policy`. `variances` are the unbiased ones.
+        See `Policy`. `variances` are the unbiased ones.
 
     Raises
     ------
@@ -211,11 +210,11 @@ cdef class UCBV(_UpperBound):
 
     See Also
     --------
-    UCB1, KLUCB, ThompsonSampling : other rules that earn rewards while they look.
+    UCB1, KLUCB, ThompsonSampling : other rules that collect rewards while they explore.
 
     Notes
     -----
-    O(K) a pull. First and lost pulls as in `UCB1`.
+    O(K) per pull. First and lost pulls as in `UCB1`.
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
@@ -242,7 +241,7 @@ cdef class UCBV(_UpperBound):
 
     @property
     def value_range(self):
-        """All values a reward can take: (low, high)."""
+        """Range of the rewards: (low, high)."""
         return self.lowest, self.highest
 
     cdef void _widen(self, int64_t arm) noexcept nogil:
@@ -258,11 +257,11 @@ cdef class UCBV(_UpperBound):
 cdef class KLUCB(_UpperBound):
     """Pulls the arm of the largest Kullback-Leibler bound of its mean.
 
-    Cappe et al. 2013: after one pull each, in round t the arm of largest
-    ``sup {q in [mean_i, 1] : T_i kl(mean_i, q) <= f(t)}``, with the divergence kl of two
-    Bernoulli laws, T_i its rewards before the round, ``f(t) = log t + 3 log log t`` and
-    f(1) = f(2) = f(3). Ties go to the lowest index; the best mean is recommended. It never
-    ends: `done` stays False, and `simulate` needs `max_pulls`.
+    Cappe et al. 2013: after one pull of each arm, in round t the arm of the largest
+    ``sup {q in [mean_i, 1] : T_i kl(mean_i, q) <= f(t)}``. kl is the divergence of two Bernoulli
+    distributions, T_i the number of rewards of the arm before the round,
+    ``f(t) = log t + 3 log log t`` and f(1) = f(2) = f(3). Ties go to the lowest index; the best
+    mean is recommended. It never ends: `done` stays False, and `simulate` needs `max_pulls`.
 
     Parameters
     ----------
@@ -272,7 +271,7 @@ cdef class KLUCB(_UpperBound):
     Attributes
     ----------
     done, n_pulls, n_batches, pulls, means, variances
-        See the protocol, `Policy`.
+        See `Policy`.
 
     Raises
     ------
@@ -281,14 +280,14 @@ cdef class KLUCB(_UpperBound):
 
     See Also
     --------
-    UCB1, UCBV, ThompsonSampling : other rules that earn rewards while they look.
+    UCB1, UCBV, ThompsonSampling : other rules that collect rewards while they explore.
 
     Notes
     -----
-    O(K) a pull, with few solutions of the equation: ``-log(1 - q)`` of a bound q is concave
-    in f, so its tangent where it was last solved stays above it, and only arms whose tangent
-    reaches the best one solved are solved again. It is also what is compared: bounds that
-    crowd at 1 are told apart. First and lost pulls as in `UCB1`.
+    O(K) per pull, with few solutions of the equation. For a bound q, ``-log(1 - q)`` is concave in
+    f, so it lies below its tangent at the f where it was last solved. Only arms whose tangent
+    reaches the best value solved are solved again. Comparing these values also keeps
+    bounds near 1 distinct. First and lost pulls as in `UCB1`.
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
@@ -320,7 +319,7 @@ cdef class KLUCB(_UpperBound):
         return dict(n_arms=self.n_arms)
 
     cdef void _widen(self, int64_t arm) noexcept nogil:
-        # the engine may have met a reward outside, which it reports at the run's end
+        # the engine may have received a reward outside [0, 1]; it reports it at the end of the run
         cdef double mean = min(max(self.centres[arm], 0.0), 1.0)
         self.index.scales = &self.scales[0] if self.is_scaled else NULL
         pb_kl_index_update(&self.index, arm, mean, <double>self._pulls[arm], self._level())

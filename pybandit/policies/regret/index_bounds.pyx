@@ -1,4 +1,4 @@
-"""The bounds of index policies and of a variance, vectorised; public in `pybandit.bounds`."""
+"""Vectorised bounds of index policies and of a variance; public in `pybandit.bounds`."""
 
 import numpy as np
 
@@ -35,14 +35,14 @@ cdef (double, double) _kl_variance(double statistic, double level) noexcept nogi
 
 
 def ucb1(mean, n, t, *, exploration=2.0):
-    """Index of `UCB1`: ``mean + sqrt(exploration log(t) / n)``; Auer et al. 2002.
+    """Return the index of `UCB1`: ``mean + sqrt(exploration log(t) / n)``; Auer et al. 2002.
 
     Parameters
     ----------
     mean : array_like
         Mean reward of the arm; finite.
     n : array_like
-        Its rewards, at least 1.
+        Number of its rewards, at least 1.
     t : array_like
         The round, at least 1.
     exploration : array_like, default 2.0
@@ -68,7 +68,7 @@ def ucb1(mean, n, t, *, exploration=2.0):
 
 
 def ucb_v(mean, variance, n, t, *, value_range=(0, 1), c=1.0, zeta=1.2):
-    """Index of `UCBV`; Audibert et al. 2009.
+    """Return the index of `UCBV`; Audibert et al. 2009.
 
     ``mean + sqrt(2 variance zeta log(t) / n) + 3 c (high - low) zeta log(t) / n``, where
     ``(low, high)`` is `value_range`.
@@ -80,11 +80,11 @@ def ucb_v(mean, variance, n, t, *, value_range=(0, 1), c=1.0, zeta=1.2):
     variance : array_like
         Population variance (divisor n) of its rewards; at least 0.
     n, t : array_like
-        Its rewards and the round, at least 1.
+        Number of its rewards and the round, at least 1.
     value_range : (array_like, array_like), default (0, 1)
         ``(low, high)`` of all rewards, low below high.
     c : array_like, default 1.0
-        Factor of the term of the range; at least 0.
+        Factor of the term with the range; at least 0.
     zeta : array_like, default 1.2
         Factor of log(t); above 0.
 
@@ -112,17 +112,17 @@ def ucb_v(mean, variance, n, t, *, value_range=(0, 1), c=1.0, zeta=1.2):
 
 
 def kl_ucb(mean, n, t):
-    """Index of `KLUCB`; Cappe et al. 2013.
+    """Return the index of `KLUCB`; Cappe et al. 2013.
 
-    ``sup {q in [mean, 1] : n kl(mean, q) <= f(t)}``, ``f(t) = log t + 3 log log t`` from
-    t = 3 on and f(3) before, with kl the divergence of two Bernoulli laws.
+    ``sup {q in [mean, 1] : n kl(mean, q) <= f(t)}``, where ``f(t) = log t + 3 log log t`` for
+    t >= 3 and f(3) before, and kl is the divergence of two Bernoulli distributions.
 
     Parameters
     ----------
     mean : array_like
         Mean reward of the arm, in [0, 1].
     n, t : array_like
-        Its rewards and the round, at least 1.
+        Number of its rewards and the round, at least 1.
 
     Returns
     -------
@@ -145,15 +145,14 @@ def kl_ucb(mean, n, t):
 
 
 def kl_variance(pair_statistic, n_pairs, delta):
-    """Kullback-Leibler bounds of a variance, valid for all numbers of pairs at once.
+    """Return Kullback-Leibler bounds of a variance, valid for all numbers of pairs at once.
 
-    Neufeld et al. 2014, Appendix D, Corollary 1: the v with
-    ``n kl(2 V, 2 v) <= delta``, where ``V = sum_s Z_s / (2 n)`` and
-    ``Z_s = Q_s (Y_2s - Y_2s-1)^2`` in [0, 1] of n pairs of independent draws, Q_s = 1 or
-    the cost, over its maximum, of the pair, independent of the draws. With probability
-    at least ``1 - 2 e max(1, ceil(delta log n)) exp(-delta)`` they hold E[Q] Var[Y] between them
-    for every number of pairs up to n. The paper has no maximum: at n = 1 its formula would
-    promise 1, and a small delta covers nothing there.
+    Neufeld et al. 2014, Appendix D, Corollary 1: the v with ``n kl(2 V, 2 v) <= delta``, where
+    ``V = sum_s Z_s / (2 n)`` and ``Z_s = Q_s (Y_2s - Y_2s-1)^2`` in [0, 1] for n pairs of
+    independent draws. Q_s is 1, or the cost of the pair over its maximum, independent of the
+    draws. With probability at least ``1 - 2 e max(1, ceil(delta log n)) exp(-delta)`` the bounds
+    contain E[Q] Var[Y] for every number of pairs up to n. The paper has no maximum: at n = 1 its
+    formula would promise probability 1, although a small delta covers nothing there.
 
     Parameters
     ----------
@@ -188,7 +187,7 @@ def kl_variance(pair_statistic, n_pairs, delta):
 
 
 def _width(value_range):
-    """high - low of a range, broadcast as the other arguments are."""
+    """Return high - low of a range, which may broadcast with the other arguments."""
     ends = check_in("value_range", value_range, "finite", np.isfinite)
     if ends.shape[:1] != (2,) or not (ends[0] < ends[1]).all():
         raise ValueError(f"value_range must be (low, high), low below high; got {value_range!r}")

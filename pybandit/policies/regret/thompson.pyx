@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""Thompson sampling: each arm as often as it is likely to be the best.
+"""Thompson sampling: pulls each arm as often as it is likely to be the best.
 
 Thompson, On the likelihood that one unknown probability exceeds another in view of the
 evidence of two samples, Biometrika 1933; Agrawal and Goyal, Analysis of Thompson
@@ -35,29 +35,29 @@ cdef class ThompsonSampling(CountedPolicy):
     """Pulls the arm whose mean, drawn from its posterior, is the largest.
 
     Thompson 1933; Agrawal and Goyal 2012: before each pull ``theta_k`` is drawn from the
-    posterior of arm k's mean, independently, and ``argmax theta_k`` is pulled. The law of
-    the choice is exact, but the thetas that cannot win are not drawn.
+    posterior of arm k's mean, independently, and ``argmax theta_k`` is pulled. The choice has the
+    exact distribution, although thetas that cannot be the largest are not drawn.
 
-    It has no horizon: `done` stays False, and whoever pulls decides when to stop.
+    It has no horizon: `done` stays False, and the caller decides when to stop.
 
     Parameters
     ----------
     n_arms : int
         K, at least 1.
     law : {"bernoulli", "gaussian"}
-        ``"bernoulli"``: rewards in [0, 1], ``theta_k ~ Beta(alpha + S_k, beta + F_k)``; a reward r
-        counts as a success with probability r, else as a failure. ``"gaussian"``:
-        ``theta_k ~ N(mean_k, noise_std^2 / T_k)``, T_k rewards seen; the arms without a
-        reward are pulled first, in one batch.
+        ``"bernoulli"``: rewards in [0, 1], ``theta_k ~ Beta(alpha + S_k, beta + F_k)`` with S_k
+        successes and F_k failures; a reward r counts as a success with probability r, otherwise
+        as a failure. ``"gaussian"``: ``theta_k ~ N(mean_k, noise_std^2 / T_k)`` with T_k rewards;
+        arms without a reward are pulled first, in one batch.
     noise_std : float
         Law ``"gaussian"``: standard deviation of a reward, finite and above 0.
     prior : (float, float)
         alpha and beta, each in [0.1, 1e9].
     fractional : bool
-        Law ``"bernoulli"``: S grows by r and F by 1 - r, without a draw.
+        Law ``"bernoulli"``: if True, S_k grows by r and F_k by 1 - r, without a random draw.
     batch_size : int
-        Pulls that are asked for together: as many independent choices of one posterior. With
-        `shares` and `tell_counts` for traffic that is split, and counted, by the day.
+        Number of pulls asked together: independent choices from one posterior. Use it with
+        `shares` and `tell_counts` for traffic that is split and counted per day.
     rng : None, int, SeedSequence or Generator
         Seeds the policy's own stream.
 
@@ -70,30 +70,30 @@ cdef class ThompsonSampling(CountedPolicy):
         Per arm.
     posteriors : ndarray of float64, shape (n_arms, 2)
     shares : ndarray of int64, shape (n_arms,)
-        How often `ask` names each arm.
+        Number of times that `ask` names each arm.
 
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range. `tell` raises `ValueError` if a
-        reward of law ``"bernoulli"`` is outside [0, 1]; `simulate` takes such a reward for
-        the nearer end.
+        If an argument is outside its range. For law ``"bernoulli"``, `tell` raises `ValueError` if
+        a reward is outside [0, 1]; `simulate` replaces such a reward by the nearer end.
 
     See Also
     --------
     UCB1, KLUCB, UCBV : bounds instead of draws.
-    TopTwo : looks for the best arm, and knows when it is found.
-    GaussianThompson : arms that are correlated.
+    TopTwo : finds the best arm with a stopping rule.
+    GaussianThompson : for correlated arms.
 
     Notes
     -----
-    O(K / 16) a pull, and a draw for each of a few thetas. At K = 10, in `simulate`, 130 to 670
-    ns a pull of a run of 2,000, and 40 to 120 of one of 200,000: few thetas are drawn once the
-    best arm is known. About 1 us at K = 1,000, where drawing all takes 70 ns an arm. The law
-    is exact to about 1e-12, and to 1e-17 n where an arm has n > 1e5 rewards.
+    O(K / 16) per pull, plus a draw for each of a few thetas. At K = 10, `simulate` takes 130 to
+    670 ns per pull in runs of 2,000 pulls, and 40 to 120 ns in runs of 200,000: few thetas are
+    drawn once the best arm is known. At K = 1,000 it takes about 1 us, while drawing all thetas
+    takes 70 ns per arm. The distribution of the choice has an error of about 1e-12, or 1e-17 n if
+    an arm has n > 1e5 rewards.
 
-    An arm whose first rewards were all lost has no Gaussian posterior. It is asked again,
-    with others like it, but no more than n_pulls // K times while others have theirs.
+    An arm that lost all its first pulls has no Gaussian posterior. It is asked again together with
+    similar arms, but at most n_pulls // K times while other arms have rewards.
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
@@ -119,14 +119,14 @@ cdef class ThompsonSampling(CountedPolicy):
     cdef pb_thompson kernel
     cdef double[:, ::1] arms              # gained, lost, below, density
     cdef double[::1] chances
-    cdef object generator                 # the policy's own: nobody else holds its lock
+    cdef object generator                 # private, so that no one else can hold its lock
     cdef pb_bitgen *bitgen
-    cdef bint is_new                      # forgot all just now: no state has more to say
+    cdef bint is_new                      # just reset: a state holds nothing else to restore
     cdef bint rng_given
     cdef int64_t chosen                   # -1: not drawn yet
-    cdef int64_t[::1] lacking             # arms without a reward, the first n_lacking
-    cdef int64_t n_lacking, n_tries       # batches that asked them
-    cdef int64_t[:, ::1] drawn            # of a batch: all arms, and the pulls of each
+    cdef int64_t[::1] lacking             # arms without a reward: the first n_lacking entries
+    cdef int64_t n_lacking, n_tries       # n_tries: batches in which they were asked
+    cdef int64_t[:, ::1] drawn            # rows: all arms, and their pulls in the batch
 
     def __init__(self, n_arms, *, law="bernoulli", noise_std=1.0, prior=(1.0, 1.0),
                  fractional=False, batch_size=1, rng=None):
@@ -168,7 +168,7 @@ cdef class ThompsonSampling(CountedPolicy):
         self.chosen = -1
 
     def seed(self, rng):
-        """Makes the policy's stream anew, where there was no `rng`, before the first pull."""
+        """Replace the policy's stream, unless `rng` was given or pulls were made."""
         with self.guard:
             if not self.rng_given and not self.n_pulls:
                 self._begin()
@@ -188,7 +188,7 @@ cdef class ThompsonSampling(CountedPolicy):
         self.n_lacking = self.n_arms if self.kernel.law == PB_THOMPSON_GAUSSIAN else 0
         pb_thompson_begin(&self.kernel)
         self.chosen, self.n_tries = -1, 0
-        # a stream of its own is that of the state; else the run brings one, and all is new
+        # a stream given by the user is in the state; otherwise the run brings one, so all is new
         self.is_new = not self.rng_given
         return True
 
@@ -200,8 +200,8 @@ cdef class ThompsonSampling(CountedPolicy):
     def posteriors(self):
         """Each arm's posterior; float64, shape (n_arms, 2), a copy.
 
-        Law ``"bernoulli"``: its two parameters. Law ``"gaussian"``: mean and standard
-        deviation, NaN and infinity where no reward was seen.
+        Law ``"bernoulli"``: its two parameters. Law ``"gaussian"``: mean and standard deviation,
+        NaN and infinity for arms without rewards.
         """
         with self.guard.reading(), np.errstate(divide="ignore"):
             if self.law == "bernoulli":
@@ -238,7 +238,7 @@ cdef class ThompsonSampling(CountedPolicy):
 
     @property
     def shares(self):
-        """How many of the pulls asked for are of each arm; int64, shape (n_arms,)."""
+        """Number of requested pulls of each arm; int64, shape (n_arms,)."""
         return np.bincount(self.ask(), minlength=self.n_arms)
 
     cdef bint _asks_lacking(self) noexcept nogil:
@@ -280,7 +280,7 @@ cdef class ThompsonSampling(CountedPolicy):
 
     cdef void _advance(self) noexcept nogil:
         cdef int64_t i, n = 0
-        # not by _asks_lacking: n_pulls has moved on
+        # do not call _asks_lacking here: n_pulls has changed
         if self.chosen < 0:
             self.n_tries += 1
         self.chosen = -1
@@ -316,9 +316,9 @@ cdef class ThompsonSampling(CountedPolicy):
     _answers = True
 
     def recommend(self):
-        """The arm of the best posterior mean, int64 of shape (1,).
+        """Return the arm of the best posterior mean, int64 of shape (1,).
 
-        A Gaussian arm without a reward comes after all that have one.
+        A Gaussian arm without a reward ranks after all that have one.
         """
         with self.guard.reading():
             if self.law == "gaussian":
@@ -330,10 +330,10 @@ cdef class ThompsonSampling(CountedPolicy):
         return np.array([np.argmax(means)], dtype=np.int64)
 
     def _choices(self, n, counts, threshold=None):
-        """Arms of n independent choices where `counts` were seen: for tests of their law.
+        """Return n independent choices given `counts`, for tests of their distribution.
 
-        Successes and failures an arm, or sums and counts. With a `threshold` it is moved
-        there before each choice.
+        `counts` holds successes and failures per arm, or sums and counts. A `threshold` is set
+        before each choice.
         """
         cdef double place = 0.0 if threshold is None else threshold
         cdef bint moves = threshold is not None
@@ -383,13 +383,13 @@ cdef class ThompsonSampling(CountedPolicy):
             progress["threshold"])
         if not pb_thompson_resume(&self.kernel, threshold):
             raise ValueError("state must hold the posteriors' probabilities at its threshold; got "
-                             "others in arms or chances")
+                             "other values in arms or chances")
         self.kernel.age, self.chosen = progress["age"], progress["chosen"]
         self.n_tries, self.rng_given = progress["n_tries"], progress["rng_given"]
         if self.batch_size > 1:
             np.asarray(self.drawn)[1] = progress["shares"]
         if self.law == "gaussian":
-            # arms that a late reward has reached are asked all the same, if they were already
+            # arms with late rewards are still asked if they were already in the request
             lacking = progress["lacking"] | (progress["pulls"] == 0)
             if self.silence.n_aside:
                 lacking &= np.asarray(self.silence.aside) == 0

@@ -1,7 +1,7 @@
 # cython: auto_pickle=False
-"""Policies that pull every arm first, and then as they choose, until a rule stops them.
+"""Policies that pull every arm first and then choose arms one by one.
 
-A stopping rule or a number of pulls ends them, or neither does.
+A stopping rule or a number of pulls may end them.
 """
 
 import numpy as np
@@ -23,12 +23,12 @@ from pybandit.policies.stopping.wagers cimport Betting
 
 
 cdef enum:
-    # rewards that are all equal, of all arms, after which no rule for unknown variances goes on
+    # after this many equal rewards of all arms, a rule for unknown variances gives up
     MOST_EQUAL = 1000
 
 
 cdef class SequentialPolicy(NativePolicy):
-    """First pulls of each arm in one batch, lost ones asked again; then what `_choose` says."""
+    """A policy that pulls each arm `needed` times in a batch, then the choices of `_choose`."""
 
     def __init__(self, n_arms, k, stopping, max_pulls, needed, n_chosen, name="max_pulls"):
         super().__init__(n_arms, k)
@@ -51,19 +51,19 @@ cdef class SequentialPolicy(NativePolicy):
         self._plan_first()
 
     cdef int _take_law(self, law, noise_std) except -1:
-        """The law of the rewards, where no rule says it."""
+        """Set the law of the rewards, if no rule determines it."""
         if self.stopping is None:
             return self._take(GLR(law="gaussian" if law is None else law,
                                   noise_std=1.0 if noise_std is None else noise_std))
         for name, given in (("law", law), ("noise_std", noise_std)):
             if given is not None:
-                raise ValueError(f"{name} must be None if stopping is given, which has its "
-                                 f"own; got {shown(given)}")
+                raise ValueError(f"{name} must be None if stopping is given, because the rule "
+                                 f"determines it; got {shown(given)}")
         return 0
 
     cdef int _take(self, rule) except -1:
-        """The rule's law is that of the rewards; a law to choose pulls by, where it has none."""
-        # of a wrong answer and a right one that is missing
+        """Take the law of the rule as that of the rewards; a Betting uses the Bernoulli law."""
+        # pairs of a wrong arm in the answer and a missing right one
         pairs = self.k * (self.n_arms - self.k)
         if self.bets:
             self.level = (<Betting>rule)._level(pairs)
@@ -78,7 +78,7 @@ cdef class SequentialPolicy(NativePolicy):
 
     cdef void _take_range(self, double lowest, double highest) noexcept:
         self.lowest, self.highest, self.refused = lowest, highest, NAN
-        # one by one, so that each can be looked at
+        # take rewards one by one, so that each is checked
         self._wants_rewards = self._wants_rewards or lowest == 0.0
 
     def _check_rewards(self, arms, rewards, missing):
@@ -123,7 +123,7 @@ cdef class SequentialPolicy(NativePolicy):
 
     @property
     def max_pulls(self):
-        """Pulls after which the policy is done, sure or not; None if there is no limit."""
+        """Number of pulls after which the policy is done in any case; None if unlimited."""
         return None if self.most < 0 else self.most
 
     @property
@@ -136,7 +136,7 @@ cdef class SequentialPolicy(NativePolicy):
         return self.most < 0 and not self.has_rule
 
     cdef bint _is_done(self) noexcept nogil:
-        # refused: only the engine gets there, and raises then; no rule may ever stop
+        # `refused` is set by the engine only, which then raises; without variation no rule stops
         return (self.stopped or not isnan(self.refused) or self._varies_not()
                 or 0 <= self.most < self.n_pulls + (self.n_chosen if self.begun else 1))
 
@@ -185,7 +185,7 @@ cdef class SequentialPolicy(NativePolicy):
             self._advance()
         elif self.answered:
             self._rejoin()
-            # a silent arm answered; it is not known if the others do
+            # a silent arm answered; whether the others still do is not known
             self.answered = False
             self._go_on()
 
@@ -217,7 +217,7 @@ cdef class SequentialPolicy(NativePolicy):
         return INT64_MAX if self.most < 0 else self.most - self.n_pulls
 
     cdef void _decide(self) noexcept nogil:
-        """Whether the rule stops."""
+        """Apply the rule: set `doubt` and `stopped`."""
         if self.silence.n_aside or self.glr.law == PB_GLR_UNKNOWN:
             self.doubt = self._find_doubt() if self.has_rule else -1
         elif self.bets:
@@ -231,7 +231,7 @@ cdef class SequentialPolicy(NativePolicy):
         self.stopped = self.has_rule and self.doubt < 0
 
     cdef int64_t _find_doubt(self) noexcept nogil:
-        """An arm that answers and is not told from the best one, or -1."""
+        """Return an arm that answers and that `best` is not declared better than, or -1."""
         cdef int64_t arm
         if self.doubt >= 0 and self._is_doubtful(self.doubt):
             return self.doubt
@@ -291,7 +291,7 @@ cdef class SequentialPolicy(NativePolicy):
         self.centres[arm] = self._sums[arm] / self._pulls[arm]
 
     cdef void _plan_first(self) noexcept nogil:
-        """The pulls that arms lack, within `max_pulls`; or `begun`."""
+        """Plan the first pulls that arms lack, within `max_pulls`, or set `begun`."""
         cdef int64_t arm, left = self.most - self.n_pulls
         self.pending = 0
         for arm in range(self.n_arms):
@@ -310,7 +310,7 @@ cdef class SequentialPolicy(NativePolicy):
     _answers = True
 
     def recommend(self):
-        """The arms of largest mean, best first, int64 of shape (k,); at any time."""
+        """Return the k arms of largest mean, best first; int64. May be called at any time."""
         with self.guard.reading():
             return self._best(np.arange(self.n_arms), self.k)
 
@@ -346,7 +346,7 @@ cdef class SequentialPolicy(NativePolicy):
                     stopping=None if self.stopping is None else self.stopping.options())
 
     def _law_options(self):
-        """Of a policy that needs the law."""
+        """Return the options of a policy that needs the law."""
         law, noise_std = (None, None) if self.stopping is not None else self.law
         return dict(law=law, noise_std=noise_std if law == "gaussian" else None)
 
@@ -371,12 +371,12 @@ cdef class SequentialPolicy(NativePolicy):
         self.pending = self.n_chosen if self.begun else np.sum(self.counts)
 
 
-# what a state says of a rule
+# names of a rule's options in a saved state
 STATED = set(GLR().options())
 
 
 def as_rule(stopping):
-    """A GLR, a Betting or None; of the dict, too, that a state holds."""
+    """Return a GLR, a Betting or None, also from the dict in a saved state."""
     if stopping is None or isinstance(stopping, (GLR, Betting)):
         return stopping
     if isinstance(stopping, dict) and set(stopping) <= STATED:

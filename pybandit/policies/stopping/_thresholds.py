@@ -1,4 +1,4 @@
-"""The part of a threshold that does not grow."""
+"""The constant part of a threshold."""
 
 import functools
 import math
@@ -6,7 +6,7 @@ import math
 
 @functools.lru_cache(maxsize=1024)
 def family_level(x):
-    """2 T(x) of Kaufmann and Koolen 2021, theorem 7: laws of one parameter."""
+    """Return 2 T(x) of Kaufmann and Koolen 2021, theorem 7, for laws of one parameter."""
     from scipy.special import zeta
 
     y = 0.5 * (_inverse(1.0 + x) + math.log(2.0 * zeta(2.0)))
@@ -18,12 +18,12 @@ def family_level(x):
 
 @functools.lru_cache(maxsize=1024)
 def independent_level(x):
-    """The y with ``(1 + y) exp(-y) = exp(-x)``, x at least 0: of two independent arms."""
+    """Return y with ``(1 + y) exp(-y) = exp(-x)`` for x >= 0, for two independent arms."""
     return _inverse(1.0 + x) - 1.0
 
 
 def _inverse(x):
-    """The u of at least 1 with u - log u = x, x at least 1."""
+    """Return u >= 1 with u - log u = x, for x >= 1."""
     from scipy.special import lambertw
 
     if x > 600.0:  # e^-x underflows; the equation is a contraction

@@ -1,4 +1,4 @@
-"""Private to pybandit: the stopping rule that policies ask after each pull."""
+"""Private to pybandit: the stopping rule that policies check after each pull."""
 
 from pybandit.policies._csrc cimport pb_glr
 
@@ -6,7 +6,7 @@ from pybandit.policies._csrc cimport pb_glr
 cdef class GLR:
     cdef readonly double delta, noise_std, epsilon
     cdef readonly str law, guarantee
-    cdef readonly bint is_gaussian        # of known variance or not
+    cdef readonly bint is_gaussian        # of known or unknown variance
 
-    # For so many pairs that may be told apart wrongly; it may be copied, and outlives the object.
+    # The rule for n_pairs pairs that may be ordered wrongly; a copy may outlive the object.
     cdef pb_glr _kernel(self, n_pairs)

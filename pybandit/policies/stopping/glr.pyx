@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""When to stop: the best arm is told from every other, with confidence 1 - delta.
+"""Stopping rules by generalised likelihood ratios: stop when the best arm is certain enough.
 
 Garivier and Kaufmann, Optimal best arm identification with fixed confidence, COLT 2016;
 Kaufmann and Koolen, Mixture martingales revisited with applications to sequential tests and
@@ -32,11 +32,11 @@ KNOWN = tuple(LAWS)[:3]
 
 @cython.final
 cdef class GLR:
-    """Stop when the likelihood of "another arm is better" is small enough; for any policy.
+    """Stops a policy when the likelihood of "another arm is better" is small enough.
 
-    With a the arm of the largest mean, ``Z(a, b)`` the log of the likelihood ratio of all
-    rewards against the best explanation in which b is at least as good, it stops when
-    ``Z(a, b) > threshold`` for all b. The arm of the largest mean is then the best with
+    Let a be the arm of the largest mean. ``Z(a, b)`` is the logarithm of the likelihood ratio of
+    all rewards against the best explanation in which b is at least as good as a. The rule stops
+    when ``Z(a, b) > threshold`` for all b. The arm of the largest mean is then the best with
     probability 1 - delta, whatever rule chose the pulls (Garivier and Kaufmann 2016).
 
     Parameters
@@ -44,18 +44,18 @@ cdef class GLR:
     delta : float, default 0.05
         Error probability, in (0, 1).
     law : {"gaussian", "bernoulli", "poisson", "gaussian-unknown"}
-        Of the rewards of an arm, given its mean. ``"gaussian"``: of standard deviation
-        `noise_std`; ``"bernoulli"``: in [0, 1], 0 and 1 or between; ``"gaussian-unknown"``: of an
+        Distribution of an arm's rewards, given its mean. ``"gaussian"``: standard deviation
+        `noise_std`. ``"bernoulli"``: 0 and 1, or any values in [0, 1]. ``"gaussian-unknown"``: an
         unknown standard deviation per arm.
     noise_std : float, default 1
         Law ``"gaussian"``: in [1e-150, 1e150].
     guarantee : {"proven", "heuristic"}, default "proven"
         Threshold of the rule. ``"proven"``: see Notes. ``"heuristic"``:
-        ``log((1 + log t) / delta)``, which papers use: lower, no proof; the errors that were
-        measured are far below delta.
+        ``log((1 + log t) / delta)``, which papers use; it is lower and has no proof, but measured
+        errors are far below delta.
     epsilon : float, default 0
-        Gaussian laws: an answer may be worse than the best by as much. At 0 the rule
-        goes on for ever where two arms are equal, and should.
+        Gaussian laws: the answer may be worse than the best arm by epsilon. At 0 the rule
+        correctly never stops if the two best arms are equal.
 
     Raises
     ------
@@ -64,65 +64,67 @@ cdef class GLR:
 
     See Also
     --------
-    Betting : of any rewards in [0, 1].
-    TopTwo, TrackAndStop, EBTC : policies that stop by it.
+    Betting : for any rewards in [0, 1].
+    TopTwo, TrackAndStop, EBTC : policies that use it.
 
     Notes
     -----
-    Nothing of it changes in a run: policies and threads may share it. O(1) a pull
-    mostly: the arm that was in doubt before is looked at first.
+    The object does not change during a run: policies and threads may share it. Usually O(1) per
+    pull, because the arm that was in doubt before is checked first.
 
-    **Proof** of ``"proven"``. Let a* be the best arm. Naming a worse arm a takes
-    ``Z(a, a*) > threshold``, and Z(a, a*) is a least value over means u of a and v of a* with
-    ``u <= v``, among which are the true ones: so ``s_a + s_a*`` is above the threshold as well,
-    ``s = N d(mean, true mean)``. There are K - 1 such a; each may do so with probability
-    ``delta / (K - 1) = exp(-x)``. An arm's likelihood of rewards, mixed over other means, over
-    that of its true mean is a martingale of mean 1, and so is the product of two arms', whatever
-    rule pulls them: it is ever above ``exp(x)`` with probability at most exp(-x).
+    **Proof** for ``"proven"``. Let a* be the best arm. Naming a worse arm a requires
+    ``Z(a, a*) > threshold``. Z(a, a*) is a minimum over means u of a and v of a* with ``u <= v``,
+    which include the true means, so ``s_a + s_a*`` is above the threshold as well, with
+    ``s = N d(mean, true mean)``. There are K - 1 such arms a; each may have probability
+    ``delta / (K - 1) = exp(-x)``. The likelihood of an arm's rewards, mixed over other means, over
+    that of its true mean is a martingale of mean 1. So is the product of those of two arms,
+    whatever rule pulls them: it ever exceeds ``exp(x)`` with probability at most exp(-x).
 
     - ``"gaussian"``: a is named for being above a*, so its likelihood is mixed over means above
-      the true one and that of a* over means below: by halves of normal laws of standard deviations
-      ``noise_std (2, 1/2, 1/8, 1/32, 1/128)``, of weights ``(2, 2, 2, 1, 1) / 8``. With d the
-      distance of its mean from the true one, an arm's is
+      the true one, and that of a* over means below. The mixtures consist of half-normal
+      distributions of standard deviations ``noise_std (2, 1/2, 1/8, 1/32, 1/128)`` and weights
+      ``(2, 2, 2, 1, 1) / 8``. With d the distance of its mean from the true one, an arm's ratio is
 
           ``sum w 2 Phi(y) exp(y^2 / 2) / sqrt(1 + s^2 N)``, ``y = N s d / sqrt(1 + s^2 N)``,
 
       s and d in units of noise_std. Its logarithm g increases with d and is convex. Instead of Z,
-      the least of ``g(mean_a - u) + g(v - mean_b)`` over u <= v, where u = v, is compared with x.
-      For sub-Gaussian rewards of scale noise_std it is a supermartingale: the promise holds for
-      them too.
-    - ``"bernoulli"``: mixed by Beta(1/2, 1/2), it is at least ``exp(s) / sqrt(4 N)`` (Krichevsky
-      and Trofimov 1981), so the threshold is ``x + log(4 N_a) / 2 + log(4 N_b) / 2``. Where
-      rewards are in [0, 1] and not all 0 or 1, their moment-generating function is at most that of
-      the Bernoulli law of the same mean, and it is a supermartingale.
-    - ``"poisson"``: ``2 T(x / 2) + 3 log(1 + log N_a) + 3 log(1 + log N_b)``, theorem 7 of Kaufmann
-      and Koolen 2021 and its function T.
+      the least ``g(mean_a - u) + g(v - mean_b)`` over u <= v, attained at u = v, is compared with
+      x. For sub-Gaussian rewards of scale noise_std the ratio is a supermartingale, so the
+      guarantee holds for them too.
+    - ``"bernoulli"``: mixed by Beta(1/2, 1/2), the ratio is at least ``exp(s) / sqrt(4 N)``
+      (Krichevsky and Trofimov 1981), so the threshold is ``x + log(4 N_a) / 2 + log(4 N_b) / 2``.
+      For other rewards in [0, 1], the moment-generating function is at most that of the Bernoulli
+      distribution of the same mean, and the ratio is a supermartingale.
+    - ``"poisson"``: ``2 T(x / 2) + 3 log(1 + log N_a) + 3 log(1 + log N_b)``, with the function T
+      and theorem 7 of Kaufmann and Koolen 2021.
 
-    - ``"gaussian-unknown"``: ``N d`` is ``N log(1 + (mean - u)^2 / v) / 2``, v the mean squared
-      deviation of the arm's rewards. Mixed over all scales, and over means by a normal law of
-      one such scale about the true mean, the likelihood is ``exp(g(s))`` times that of the
-      scales alone, ``g(s) = s - log(1 + N) / 2 - N log((N + exp(2 s / N)) / (N + 1)) / 2``. Along
-      one arm's rewards that is a martingale of mean 1 from the first on (Lai 1976), so its
-      largest logarithm is at most a standard exponential variable; but only for who sees these
-      rewards up to scale, so it is not multiplied with another arm's. Two arms' rewards are
-      independent, whatever rule asks for them: the sum of the two largest is above x with a
-      probability of at most ``(1 + x) exp(-x)``, and x is where that is ``delta / (K - 1)``. As g
-      increases and is concave, g(s_a) + g(s_b) is least, for a given sum, where one is 0: that
-      sum's threshold is the larger of these two.
+    - ``"gaussian-unknown"``: ``N d`` is ``N log(1 + (mean - u)^2 / v) / 2``, with v the mean
+      squared deviation of the arm's rewards. Mixed over all scales, and over means by a normal
+      distribution of one such scale about the true mean, the likelihood is ``exp(g(s))`` times
+      that of the scales alone,
+      ``g(s) = s - log(1 + N) / 2 - N log((N + exp(2 s / N)) / (N + 1)) / 2``. Along one arm's
+      rewards this is a martingale of mean 1 from the first reward on (Lai 1976), so its largest
+      logarithm is at most a standard exponential variable. It is a martingale only with respect
+      to these rewards up to scale, so it is not multiplied with that of another arm. The rewards
+      of two arms are independent, whatever rule asks for them: the sum of the two largest
+      logarithms exceeds x with probability at most ``(1 + x) exp(-x)``, and x makes this
+      ``delta / (K - 1)``. As g increases and is concave, g(s_a) + g(s_b) is least, for a given
+      sum, if one of them is 0: the threshold for that sum is the larger of the two.
 
-      A normal law gives no value twice, so equal rewards show rounding. It is assumed that the
-      rewards of all arms are rounded to multiples of one step. For an arm whose rewards are all
-      equal, policies take ``v = r^2 / 8``, where r is the least difference above 0 between a
-      reward and the one told before it; r is at least the step. Let the true mean be d < r away
-      from the arm's value x. If rewards are x or its neighbour, one is x with probability
-      p of at most ``1 - d / r``. As ``(1 - y)^2 (1 + 8 y^2) <= 1`` for y in [0, 1],
+      A normal distribution has no ties, so equal rewards result from rounding. The rewards of all
+      arms are assumed to be rounded to multiples of one step. For an arm whose rewards are all
+      equal, policies use ``v = r^2 / 8``, where r is the least nonzero difference between a
+      reward and the one reported before it; r is at least the step. Let the true mean be at
+      distance d < r from the arm's value x. If rewards are x or its neighbour, each is x with
+      probability p at most ``1 - d / r``. As ``(1 - y)^2 (1 + 8 y^2) <= 1`` for y in [0, 1],
       ``log(1 + d^2 / v) / 2`` is at most ``-log p``. All N rewards equal the first with
-      probability ``p^(N - 1)``, and the arm's evidence, ``g(s)``, is at most ``(N - 1) / N`` of s:
-      it is again at most a standard exponential variable. For d of r and more this is a heuristic.
-      After 1,000 rewards of all arms that are all equal, nothing shows a step: a policy without a
-      budget is then done, and not sure. `margins` knows no step, and gives minus infinity.
+      probability ``p^(N - 1)``, and the arm's evidence, ``g(s)``, is at most ``(N - 1) / N`` of s,
+      so it is again at most a standard exponential variable. For d >= r this is a heuristic.
+      If the first 1,000 rewards of all arms are equal, no step can be estimated: a policy without
+      a budget is then done, but not decided. `margins` does not know the step and returns minus
+      infinity.
 
-    With epsilon, naming an arm worse than the best by more than epsilon takes the same for
+    With epsilon, naming an arm worse than the best by more than epsilon requires the same for
     means with ``u + epsilon <= v``.
 
     References
@@ -160,7 +162,7 @@ cdef class GLR:
         self.guarantee, self.epsilon = guarantee, epsilon
 
     def options(self):
-        """The arguments that make it again, as a dict of plain numbers and strings."""
+        """Return the arguments that recreate the rule, as a dict of numbers and strings."""
         return dict(delta=self.delta, law=self.law, noise_std=self.noise_std,
                     guarantee=self.guarantee, epsilon=self.epsilon)
 
@@ -180,28 +182,28 @@ cdef class GLR:
         return kernel
 
     def margins(self, rewards=None, *, pulls=None, means=None, variances=None):
-        """Compute how far Z of the best arm is above its threshold, against each other arm.
+        """Return Z minus the threshold for the best arm against each other arm.
 
-        With ``law="gaussian", guarantee="proven"``: that of the Notes, which stands for Z.
+        With ``law="gaussian", guarantee="proven"``, Z is replaced as described in the Notes.
 
         Parameters
         ----------
         rewards : sequence of array_like of float, optional
-            All rewards seen of each arm, finite; may be empty. Pass them instead of `pulls`,
-            `means` and `variances`.
+            All rewards of each arm, finite; may be empty. Pass them instead of `pulls`, `means`
+            and `variances`.
         pulls : array_like of int, shape (n_arms,)
-            Number of rewards seen of each arm.
+            Number of rewards of each arm.
         means : array_like of float, shape (n_arms,)
             Their means; any number for arms without rewards.
         variances : array_like of float, shape (n_arms,), optional
-            Law ``"gaussian-unknown"``, and needed there: their sample variances, as a policy's
-            `variances`; anything below two rewards.
+            Only for law ``"gaussian-unknown"``, and required for it: sample variances, such as a
+            policy's `variances`; any number for arms with fewer than two rewards.
 
         Returns
         -------
         ndarray of float64, shape (n_arms,)
-            NaN at the arm of the largest mean itself; minus infinity where an arm was not seen.
-            The rule stops where all are above 0.
+            NaN for the arm of the largest mean itself; minus infinity for arms without rewards.
+            The rule stops if all others are above 0.
         """
         cdef pb_glr kernel
         cdef pb_glr_arm leader, rival
@@ -229,7 +231,7 @@ cdef class GLR:
         return margins
 
     def _deviations(self, pulls, variances):
-        """Sums of squared deviations; 0 where the law does not need them."""
+        """Return sums of squared deviations; 0 if the law does not need them."""
         if self.law != "gaussian-unknown":
             if variances is not None:
                 raise ValueError("variances must be None unless law='gaussian-unknown'; got some "
@@ -243,12 +245,12 @@ cdef class GLR:
             raise ValueError(f"variances must have shape {pulls.shape}; got {variances.shape}")
         bad = (pulls > 1) & ~((variances >= 0) & np.isfinite(variances))
         if bad.any():
-            raise ValueError("variances must be finite and at least 0 where there are two "
+            raise ValueError("variances must be finite and at least 0 for arms with two or more "
                              f"rewards; got {variances[bad][0]}")
         return np.where(pulls > 1, variances * (pulls - 1), 0.0)
 
     def is_sure(self, rewards=None, *, pulls=None, means=None, variances=None):
-        """Return True if the rule stops here; arguments as in `margins`."""
+        """Return True if the rule stops here; the arguments are those of `margins`."""
         margins = self.margins(rewards, pulls=pulls, means=means, variances=variances)
         others = margins[~np.isnan(margins)]
         seen = np.sum(pulls) if rewards is None else sum(np.size(part) for part in rewards)
@@ -288,7 +290,7 @@ def moments_of(rewards):
 
 
 def checked_arms(law, pulls, means):
-    """Pulls as int64 and means as float64, of one shape."""
+    """Return pulls as int64 and means as float64, of the same shape."""
     pulls = check_in("pulls", pulls, "whole numbers of at least 0",
                      lambda n: (n >= 0) & (n <= MOST_PULLS) & (n == np.floor(n)))
     means = check_in("means", means, "real numbers", lambda x: np.ones(x.shape, dtype=bool))
@@ -309,7 +311,7 @@ def check_means(law, means):
 
 
 def optimal_proportions(means, *, law="gaussian", noise_std=1.0):
-    """Shares of pulls that tell the best arm from the others soonest.
+    """Return the shares of pulls with which the best arm is identified soonest.
 
     Parameters
     ----------
@@ -321,7 +323,7 @@ def optimal_proportions(means, *, law="gaussian", noise_std=1.0):
     Returns
     -------
     ndarray of float64, shape (n_arms,)
-        Of sum 1; where several means are the largest, equal shares of these.
+        They sum to 1; if several means are the largest, these arms get equal shares.
 
     Raises
     ------
@@ -330,7 +332,7 @@ def optimal_proportions(means, *, law="gaussian", noise_std=1.0):
 
     Notes
     -----
-    Theorem 5 of Garivier and Kaufmann 2016, to some 1e-12; O(n_arms).
+    Theorem 5 of Garivier and Kaufmann 2016, with an error of about 1e-12; O(n_arms).
 
     Examples
     --------
@@ -342,23 +344,23 @@ def optimal_proportions(means, *, law="gaussian", noise_std=1.0):
 
 
 def lower_bound(means, *, delta=0.05, law="gaussian", noise_std=1.0):
-    """Pulls that every rule of error probability delta needs in the mean.
+    """Return a lower bound on the mean number of pulls of any rule of error probability delta.
 
-    ``T kl(delta, 1 - delta)``, T the inverse of the least Z of the optimal proportions
+    ``T kl(delta, 1 - delta)``, with T the inverse of the least Z of the optimal proportions
     (Garivier and Kaufmann 2016, theorem 1).
 
     Parameters
     ----------
     means : array_like of float, shape (n_arms,)
     delta : float, default 0.05
-        In (0, 1); 0 pulls at 1/2 and above.
+        In (0, 1); for 1/2 and above the bound is 0.
     law : {"gaussian", "bernoulli", "poisson"}
     noise_std : float, default 1
 
     Returns
     -------
     float
-        Infinite where the largest mean is not one arm's only.
+        Infinite if several arms have the largest mean.
 
     Raises
     ------

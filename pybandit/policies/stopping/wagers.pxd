@@ -1,8 +1,8 @@
-"""Private to pybandit: the stopping rule of bounded rewards that policies ask after each pull."""
+"""Private to pybandit: the stopping rule for bounded rewards that policies check after pulls."""
 
 
 cdef class Betting:
     cdef readonly double delta, epsilon
 
-    # What the least wealth has to exceed, of so many pairs that may be told apart wrongly.
+    # The level that the least log wealth must exceed, for n_pairs pairs that may be wrong.
     cdef double _level(self, n_pairs)

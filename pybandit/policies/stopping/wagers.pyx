@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""When to stop with bounded rewards: bets against "another arm is better" have paid.
+"""A stopping rule for bounded rewards: stop when bets against "another arm is better" have won.
 
 Waudby-Smith and Ramdas, Estimating means of bounded random variables by betting, JRSS-B 2024;
 the wealth is spread as in Cover, Universal portfolios, Mathematical Finance 1991.
@@ -22,25 +22,25 @@ __all__ = ["Betting"]
 
 @cython.final
 cdef class Betting:
-    """Stop when bets against "another arm is better" have won enough; rewards in [0, 1].
+    """Stops a policy when bets against "another arm is better" have won enough; rewards in [0, 1].
 
-    Nothing but their range is assumed of rewards: 0 or 1, shares, ratings divided by their
-    largest. Where they vary less than 0 and 1 do, it stops far sooner than
-    `GLR` with ``law="bernoulli"``, which takes them as well; of rewards that are 0 or 1, at
-    any delta that was tried, sooner too.
+    It assumes only the range of the rewards: 0 or 1, shares, ratings divided by their maximum.
+    For rewards that vary less than 0 and 1 do, it stops far sooner than `GLR` with
+    ``law="bernoulli"``, which accepts them too. For rewards of 0 or 1 it also stopped sooner, at
+    every delta that was tried.
 
-    With a the arm of the largest mean it stops when, for every other arm b and every place m
-    where their means might meet, the wealth of bets that a's rewards are above m, times that of
-    bets that b's are below m, is above ``(K - 1) / delta``. The arm of the largest mean is then
-    the best with probability 1 - delta, whatever rule chose the pulls.
+    Let a be the arm of the largest mean. The rule stops when, for every other arm b and every
+    possible common mean m, the wealth of bets that the rewards of a are above m, times that of
+    bets that the rewards of b are below m, exceeds ``(K - 1) / delta``. The arm of the largest
+    mean is then the best with probability 1 - delta, whatever rule chose the pulls.
 
     Parameters
     ----------
     delta : float, default 0.05
         Error probability, in (0, 1).
     epsilon : float, default 0
-        In [0, 1): an answer may be worse than the best by as much. At 0 the rule goes on for
-        ever where two arms are equal, and should.
+        In [0, 1): the answer may be worse than the best arm by epsilon. At 0 the rule correctly
+        never stops if the two best arms are equal.
 
     Raises
     ------
@@ -49,30 +49,30 @@ cdef class Betting:
 
     See Also
     --------
-    GLR : of laws that are known.
+    GLR : for known distributions.
 
     Notes
     -----
-    **Wealth.** A stake s > 0 that rewards x are above m multiplies what it has by
-    ``(1 + s x) / (1 + s m)``, 1 plus ``s / (1 + s m)`` times x - m. Wealth is spread evenly over
-    the stakes ``2^-12, ..., 2^7``: means that differ by less than 1e-4 may never be told apart.
-    Bets that rewards are below m are the same with 1 - x and 1 - m.
+    **Wealth.** A bet with stake s > 0 that rewards x are above m multiplies its wealth by
+    ``(1 + s x) / (1 + s m)``, that is 1 plus ``s / (1 + s m)`` times x - m. Wealth is divided
+    evenly over the stakes ``2^-12, ..., 2^7``: means that differ by less than 1e-4 may never be
+    distinguished. Bets that rewards are below m are the same with 1 - x and 1 - m.
 
-    **Proof.** Let b be the best arm, a one that is worse than b by more than epsilon, and m the
-    mean of a. The mean of b is above ``m + epsilon``. A bet's factor has expectation at most 1
-    for a reward whose mean, given all that was seen before, is at most m: so the wealth of bets
-    on a's rewards being above m, that on b's being below ``m + epsilon``, and their product, are
-    nonnegative supermartingales from 1 on, whatever rule asks for the pulls. By Ville's
-    inequality the product is ever above ``(K - 1) / delta`` with probability ``delta / (K - 1)``
-    at most. To stop with the answer a it has to be above it at every m, and so at this one; there
-    are at most K - 1 such a.
+    **Proof.** Let b be the best arm, a an arm that is worse than b by more than epsilon, and m the
+    mean of a. The mean of b is above ``m + epsilon``. A bet's factor has expectation at most 1 for
+    a reward whose mean, given the past, is at most m. So the wealth of bets that the rewards of a
+    are above m, that of bets that the rewards of b are below ``m + epsilon``, and their product
+    are nonnegative supermartingales started at 1, whatever rule asks for the pulls. By Ville's
+    inequality the product ever exceeds ``(K - 1) / delta`` with probability at most
+    ``delta / (K - 1)``. Stopping with the answer a requires that it exceeds this at every common
+    mean, and so at m; there are at most K - 1 such arms a.
 
-    The least over m is found exactly, up to rounding: the logarithms of both are convex in m.
-    Sums of ``log(1 + s x)`` are kept, 40 numbers an arm. O(1) a pull mostly, some
-    microseconds: the arm that was in doubt before is looked at first. Pulls are chosen as if
-    rewards were 0 or 1, by policies that need a law.
+    The minimum over m is found exactly, up to rounding: the logarithms of both are convex in m.
+    The rule stores sums of ``log(1 + s x)``, 40 numbers per arm. Usually O(1) per pull, some
+    microseconds, because the arm that was in doubt before is checked first. Policies that need a
+    law choose pulls as if rewards were 0 or 1.
 
-    Nothing of it changes in a run: policies and threads may share it.
+    The object does not change during a run: policies and threads may share it.
 
     References
     ----------
@@ -98,28 +98,28 @@ cdef class Betting:
         return "bounded"
 
     def options(self):
-        """The arguments that make it again, and its law."""
+        """Return the arguments that recreate the rule, and its law."""
         return dict(delta=self.delta, law=self.law, epsilon=self.epsilon)
 
     cdef double _level(self, n_pairs):
         return log(max(n_pairs, 1) / self.delta)
 
     def margins(self, rewards=None, *, pulls=None, means=None, variances=None):
-        """Compute how far the logarithm of the least wealth is above the needed level.
+        """Return the logarithm of the least wealth minus the level, against each other arm.
 
         Parameters
         ----------
         rewards : sequence of array_like of float
-            All rewards seen of each arm, in [0, 1] and in the order seen; may be empty.
+            All rewards of each arm, in [0, 1] and in their order; may be empty.
         pulls, means, variances : None
-            Refused: they are parameters of `GLR.margins`, and this rule needs the order of the
-            rewards.
+            Not accepted: they are parameters of `GLR.margins`, and this rule needs the order of
+            the rewards.
 
         Returns
         -------
         ndarray of float64, shape (n_arms,)
-            NaN at the arm of the largest mean itself; minus infinity where an arm was not seen.
-            The rule stops where all are above 0. O(rewards).
+            NaN for the arm of the largest mean itself; minus infinity for arms without rewards.
+            The rule stops if all others are above 0. O(number of rewards).
         """
         cdef pb_wagers_arm leader, rival
         cdef int64_t arm, j
@@ -148,7 +148,7 @@ cdef class Betting:
         return margins
 
     def is_sure(self, rewards=None, *, pulls=None, means=None, variances=None):
-        """Return True if the rule stops here; arguments as in `margins`."""
+        """Return True if the rule stops here; the arguments are those of `margins`."""
         margins = self.margins(rewards, pulls=pulls, means=means, variances=variances)
         others = margins[~np.isnan(margins)]
         return bool((others > 0).all()) and any(np.size(part) for part in rewards)
@@ -171,7 +171,7 @@ def again(delta, epsilon):
 
 
 def checked_rewards(rewards):
-    """One array of float64 an arm, at least one arm."""
+    """Return a list of one float64 array per arm, for at least one arm."""
     try:
         rewards = list(rewards)
     except TypeError:

@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""Which arms are above a threshold: an answer of any size.
+"""Policies that find all arms above a threshold.
 
 Locatelli, Gutzeit and Carpentier, An optimal algorithm for the thresholding bandit problem, ICML
 2016; Kano, Honda, Sakamaki, Matsuura, Nakamura and Sugiyama, Good arm identification via bandit
@@ -23,7 +23,7 @@ __all__ = ["APT", "GoodArms"]
 
 
 cdef class _ThresholdPolicy(SequentialPolicy):
-    """Whose answer are the arms above a threshold."""
+    """A policy whose answer is the set of arms above a threshold."""
 
     _answers_any_number = True
 
@@ -46,7 +46,7 @@ cdef class _ThresholdPolicy(SequentialPolicy):
 
 
 cdef class APT(_ThresholdPolicy):
-    """The arms with means of at least a threshold, with a budget.
+    """Finds the arms with means of at least a threshold, within a budget.
 
     Locatelli et al. 2016, the anytime parameter-free thresholding algorithm: after one pull of
     each arm, each pull goes to the least ``sqrt(N_k) (|mean_k - threshold| + epsilon)``.
@@ -58,18 +58,18 @@ cdef class APT(_ThresholdPolicy):
     threshold : float
         Finite.
     epsilon : float, default 0
-        Arms within it of the threshold may be in the answer or not. At 0 an arm at the threshold
-        takes nearly all pulls.
+        Arms within epsilon of the threshold may be in the answer or not. At 0 an arm at the
+        threshold takes nearly all pulls.
     max_pulls : int, optional
-        Pulls in all, at least K. Without it the policy never ends; `recommend` may be called at
-        any time.
+        Total number of pulls, at least K. Without it the policy never ends; `recommend` may be
+        called at any time.
 
     Attributes
     ----------
     done : bool
     n_pulls, n_batches : int
     pulls, means, variances : ndarray
-        See the protocol, `Policy`.
+        See `Policy`.
 
     Raises
     ------
@@ -78,15 +78,15 @@ cdef class APT(_ThresholdPolicy):
 
     See Also
     --------
-    GoodArms : a confidence that is given, not a budget.
+    GoodArms : takes an error probability instead of a budget.
 
     Notes
     -----
     The probability of a wrong answer after T pulls of sub-Gaussian rewards is at most
-    ``exp(-T / (64 noise_std^2 H) + 2 log((log T + 1) K))``, H the sum of
+    ``exp(-T / (64 noise_std^2 H) + 2 log((log T + 1) K))``, where H is the sum of
     ``1 / (|mean_k - threshold| + epsilon)^2``, and no rule has a better order (their theorems 1
-    and 2). Ties go to the lowest index. A silent arm (see `Policy`) is not in the answer.
-    O(K) a pull.
+    and 2). Ties go to the lowest index. A silent arm (see `Policy`) is not in the answer. O(K) per
+    pull.
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
@@ -117,7 +117,7 @@ cdef class APT(_ThresholdPolicy):
         self.chosen[0] = find_least(&self.indices[0], self.n_arms)
 
     def recommend(self):
-        """The arms of means of at least the threshold, best first; int64 of any size."""
+        """Return the arms with means of at least the threshold, best first; int64 of any size."""
         with self.guard.reading():
             arms = self._best(np.arange(self.n_arms), self.n_arms)
             with np.errstate(invalid="ignore"):
@@ -133,11 +133,11 @@ GOOD_LAWS = ("gaussian", "bernoulli", "gaussian-unknown")
 
 
 cdef class GoodArms(_ThresholdPolicy):
-    """The arms with means above a threshold, with a confidence; each is named once it is sure.
+    """Finds the arms with means above a threshold; each is named once it is certain.
 
-    Kano et al. 2019: of the arms without a name the one that `sampling` says is pulled, until
-    ``N_k d(mean_k, threshold)`` is large enough; it is good or bad from then on, and not pulled
-    again. It ends when all have a name.
+    Kano et al. 2019. Among the arms without a name, the one selected by `sampling` is pulled, until
+    ``N_k d(mean_k, threshold)`` is large enough. It is then named good or bad and not pulled again.
+    The policy ends when all arms have a name.
 
     Parameters
     ----------
@@ -148,19 +148,20 @@ cdef class GoodArms(_ThresholdPolicy):
     delta : float, default 0.05
         Probability that any name is wrong, in (0, 1).
     law : {"gaussian", "bernoulli", "gaussian-unknown"}
-        Of the rewards, as in `pybandit.stopping.GLR`: ``"bernoulli"`` holds for any in [0, 1].
+        Distribution of the rewards, as in `pybandit.stopping.GLR`; ``"bernoulli"`` is valid for
+        any rewards in [0, 1].
     noise_std : float, default 1
-        Law ``"gaussian"``: in [1e-150, 1e150]; rewards are sub-Gaussian with it.
+        Law ``"gaussian"``: the scale of sub-Gaussian rewards, in [1e-150, 1e150].
     sampling : {"hdoc", "lucb-g", "apt"}
-        The arm of the largest upper bound with ``N_k d(mean_k, bound) = log t``, by which good
-        arms are found soon; of the largest one with the confidence of the names (for unknown
-        variances without the last part of the level); the one nearest to the threshold by
-        ``sqrt(N_k) (|mean_k - threshold| + epsilon)``.
+        ``"hdoc"``: the arm of the largest upper bound with ``N_k d(mean_k, bound) = log t``, which
+        finds good arms early. ``"lucb-g"``: that of the largest upper bound at the confidence level
+        of the names (for unknown variances without the last part of the level). ``"apt"``: the
+        arm of the least ``sqrt(N_k) (|mean_k - threshold| + epsilon)``.
     epsilon : float, default 0
-        Arms within it of the threshold may get either name. At 0 an arm at the threshold is
+        Arms within epsilon of the threshold may get either name. At 0 an arm at the threshold is
         pulled indefinitely.
     max_pulls : int, optional
-        Pulls after which it is `done` in any case, perhaps not `decided`; at least K.
+        Pulls after which the policy is `done`, even if it is not `decided`; at least K.
 
     Attributes
     ----------
@@ -168,37 +169,37 @@ cdef class GoodArms(_ThresholdPolicy):
     decided : bool
         True once all arms have a name.
     good, bad : ndarray of int64
-        The arms that were named so.
+        Arms named good and bad.
     n_pulls, n_batches : int
     pulls, means, variances : ndarray
-        See the protocol, `Policy`.
+        See `Policy`.
 
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not
-        reach the first pulls. `tell` raises if a reward is outside its law's range.
+        If an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not cover
+        the first pulls. `tell` raises if a reward is outside the range of its law.
 
     See Also
     --------
-    APT : a budget that is given, not a confidence.
-    BettingThreshold : scores of items that all arms have.
+    APT : takes a budget instead of an error probability.
+    BettingThreshold : for scores on items shared by all arms.
 
     Notes
     -----
-    **Proof.** An arm of mean m at least ``threshold + epsilon`` is called bad only where its mean
-    seen is below that, and ``N d(mean, threshold + epsilon)``, which ``N d(mean, m)`` is not less
-    than, is above the level. By the martingales of `pybandit.stopping.GLR`, of one arm and for
-    ``"gaussian"`` mixed by a normal law of standard deviation noise_std about the true mean, that
-    has a probability of at most ``delta / K`` at the levels, with ``x = log(K / delta)``,
+    **Proof.** An arm of mean m at least ``threshold + epsilon`` is called bad only if its sample
+    mean is below that, and ``N d(mean, threshold + epsilon)``, which is at most ``N d(mean, m)``,
+    is above the level. The martingales of `pybandit.stopping.GLR` for one arm (for ``"gaussian"``
+    mixed by a normal distribution of standard deviation noise_std about the true mean) bound the
+    probability of this by ``delta / K``, over all N, at the levels
     ``(1 + 1 / N) (x + log(1 + N) / 2)``, ``x + log(4 N) / 2`` and ``x + log(1 + N) / 2 + excess``
-    of the three laws, over all N. It is the same below the threshold, and an arm within epsilon
-    of it cannot be named wrongly.
+    of the three laws, with ``x = log(K / delta)``. Arms below the threshold are treated in the same
+    way, and an arm within epsilon of it cannot be named wrongly.
 
     A silent arm (see `Policy`) is neither good nor bad. The policy ends without a name for it, and
-    the names of the others are as sure: an arm's name depends on its own rewards only.
+    the other names keep their confidence: an arm's name depends on its own rewards only.
 
-    Ties go to the lowest index. O(K) a pull.
+    Ties go to the lowest index. O(K) per pull.
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
@@ -217,18 +218,18 @@ cdef class GoodArms(_ThresholdPolicy):
     cdef readonly double delta
     cdef readonly str sampling
     cdef int rule
-    cdef int64_t[::1] names               # 1 good, -1 bad, 0 neither yet
+    cdef int64_t[::1] names               # 1 good, -1 bad, 0 undecided
 
     def __init__(self, n_arms, *, threshold, delta=0.05, law="gaussian", noise_std=1.0,
                  sampling="hdoc", epsilon=0.0, max_pulls=None):
         law = check_choice("law", law, GOOD_LAWS)
-        # two rewards have a variance
+        # a sample variance needs two rewards
         super().__init__(n_arms, threshold, epsilon, max_pulls, 1 + (law == "gaussian-unknown"))
         self.delta = check_delta(delta)
         self.sampling = check_choice("sampling", sampling, SAMPLING)
         self.rule = SAMPLING.index(self.sampling)
         self._take(GLR(delta=self.delta, law=law, noise_std=noise_std))
-        self.glr.level = log(self.n_arms / self.delta)  # of one arm, not of a pair
+        self.glr.level = log(self.n_arms / self.delta)  # of one arm instead of a pair
         low, high = self.threshold - self.epsilon, self.threshold + self.epsilon
         if law == "bernoulli" and not 0 < low <= high < 1:
             raise ValueError("threshold must be in (0, 1), and epsilon away from both ends, for "
@@ -239,18 +240,18 @@ cdef class GoodArms(_ThresholdPolicy):
 
     @property
     def good(self):
-        """The arms named good; int64, increasing."""
+        """Arms named good; int64, increasing."""
         with self.guard.reading():
             return np.flatnonzero(np.asarray(self.names) > 0)
 
     @property
     def bad(self):
-        """The arms named bad; int64, increasing."""
+        """Arms named bad; int64, increasing."""
         with self.guard.reading():
             return np.flatnonzero(np.asarray(self.names) < 0)
 
     def recommend(self):
-        """The arms named good so far, those of the largest means first; int64 of any size."""
+        """Return the arms named good so far, largest means first; int64 of any size."""
         with self.guard.reading():
             good = np.flatnonzero(np.asarray(self.names) > 0)
             return self._best(good, good.size)
@@ -272,10 +273,10 @@ cdef class GoodArms(_ThresholdPolicy):
 
     cdef int64_t _name(self, int64_t arm) noexcept nogil:
         cdef pb_glr_arm seen = self._arm(arm)
-        # the likelier side, where both are allowed
+        # the likelier side if both are allowed
         cdef int64_t side = 1 if seen.mean >= self.threshold else -1
         cdef double z = pb_glr_cost(&self.glr, &seen, self.threshold - side * self.epsilon)
-        # rewards of all arms that are all equal tell nothing of an unknown variance
+        # rewards of all arms that are all equal do not determine an unknown variance
         if self.glr.law == PB_GLR_UNKNOWN and seen.variance == 0.0:
             return 0
         if z <= pb_glr_single(&self.glr, seen.n, z):
@@ -296,7 +297,7 @@ cdef class GoodArms(_ThresholdPolicy):
                     &self.glr, <double>self._pulls[arm], 0.0)
                 self.indices[arm] = self._upper_mean(arm, level)
         self.chosen[0] = find_largest(&self.indices[0], self.n_arms)
-        if self.silence.has(self.chosen[0]):  # all that answer have a name
+        if self.silence.has(self.chosen[0]):  # all arms that answer have a name
             self.chosen[0] = self._another(self.chosen[0])
 
     cdef object _schema(self):
