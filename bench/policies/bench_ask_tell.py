@@ -1,7 +1,7 @@
-"""One pull asked for and told from Python, by the form of what is told: UCB1 of ten arms.
+"""Asking for and reporting one pull from Python, by type of the report: UCB1 with ten arms.
 
-Run with ``make bench``. The first of the group is two calls that do nothing; the loop in Python is
-what a careful user writes with lists, and makes the same pulls.
+Run with ``make bench``. The first of the group is two calls that do nothing. The loop in Python is
+what a careful user writes with lists; it makes the same pulls.
 """
 
 import math
@@ -26,7 +26,7 @@ class Nothing:
 
 
 class Plain:
-    """UCB1 with lists."""
+    """Run UCB1 with lists."""
 
     def __init__(self, n_arms):
         self.pulls, self.sums, self.n_pulls = [0] * n_arms, [0.0] * n_arms, 0
@@ -68,7 +68,7 @@ def test_one_pull(timed, role):
 
 
 def test_the_loop_makes_the_same_pulls():
-    """So that both do the same job."""
+    """Check that both make the same pulls."""
     rng, ours, plain = np.random.default_rng(1), pb.policies.UCB1(N_ARMS), Plain(N_ARMS)
     while ours.n_pulls < 500:
         arms = ours.ask()

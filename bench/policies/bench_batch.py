@@ -1,7 +1,7 @@
-"""Batch policies, rewards included, on one core, against adding up as many rewards.
+"""Batch policies, rewards included, on one core, compared with summing the same rewards.
 
-Run with ``make bench``. Whole runs of `simulate`, set-up included; the bare loop has
-its rewards given.
+Run with ``make bench``. Times are for whole runs of `simulate`, set-up included; the bare loop
+gets its rewards for free.
 """
 
 import ctypes
@@ -21,7 +21,7 @@ i64 = ctypes.c_int64
 
 @pytest.fixture(scope="module")
 def users():
-    """A power law of half a million means, that of examples/policies/twitter_scale.py."""
+    """Return half a million means of the power law in examples/policies/twitter_scale.py."""
     rank = np.arange(1, N_USERS + 1.0)
     means = np.maximum(1.0, 476.26 * rank**-0.5097) / 8928
     return pb.environments.BinomialBandit(np.random.default_rng(1).permutation(means), trials=LOOKS)
@@ -46,7 +46,7 @@ def run_once(make, environment):
 
 
 def numpy_round_robin(means, n_batches):
-    """As a careful user would write it: slices of the arms in turn."""
+    """Run the batches as a careful user would write them: slices of the arms in turn."""
     rng, sums, at = np.random.default_rng(1), np.zeros(means.size), 0
     pulls = np.zeros(means.size, dtype=np.int64)
     for _ in range(n_batches):
@@ -63,7 +63,7 @@ def numpy_round_robin(means, n_batches):
 
 @pytest.mark.parametrize("role", ["bare loop", "round robin", "NumPy round robin"])
 def test_round_robin(timed, bare, users, role):
-    """800 batches of 60,000 over half a million arms: 48 million rewards."""
+    """Time 800 batches of 60,000 pulls over half a million arms: 48 million rewards."""
     group = f"800 batches of {FOLLOWED:,} over {N_USERS:,} arms"
     if role == "bare loop":
         bare(group, 800 * FOLLOWED, N_USERS)
@@ -78,7 +78,7 @@ def test_round_robin(timed, bare, users, role):
 @pytest.mark.parametrize("n_batches, repeats", [(100, 12), (200, 12), (400, 12), (800, None)])
 @pytest.mark.parametrize("role", ["bare loop", "BatchSAR"])
 def test_batch_sar(timed, bare, users, n_batches, repeats, role):
-    """One run over half a million arms."""
+    """Time one run over half a million arms."""
     group = f"{n_batches} batches of {FOLLOWED:,}, {N_USERS:,} arms, r = {repeats or 'b'}"
     if role == "bare loop":
         bare(group, n_batches * FOLLOWED, N_USERS)
@@ -90,7 +90,7 @@ def test_batch_sar(timed, bare, users, n_batches, repeats, role):
 
 @pytest.mark.parametrize("role", ["bare loop", "BatchRacing"])
 def test_batch_racing(timed, bare, role):
-    """One pull a batch, ten arms at .5 and ninety at .3: nanoseconds a pull."""
+    """Time one pull per batch, ten arms at .5 and ninety at .3, in nanoseconds per pull."""
     sparse = pb.environments.BernoulliBandit(np.repeat([0.5, 0.3], [10, 90]))
     n_pulls = int(run_once(lambda e: pb.policies.BatchRacing(e.n_arms, 10), sparse).pulls[0])
     group = "a pull of BatchRacing, batches of one, 100 arms"
@@ -104,7 +104,7 @@ def test_batch_racing(timed, bare, role):
 
 @pytest.mark.parametrize("role", ["bare loop", "RoundRobin", "BatchHalving", "BatchSAR"])
 def test_ask_and_tell(timed, bare, role):
-    """A plate of 384 wells through Python, a mean over 800 plates and all eliminations."""
+    """Time a plate of 384 wells through Python: mean over 800 plates and all eliminations."""
     group = f"ask and tell a plate of {WELLS}, {N_GENES:,} arms"
     if role == "bare loop":
         bare(group, PLATES * WELLS, N_GENES, per=PLATES, rounds=15)

@@ -1,9 +1,9 @@
-"""Policies of a fixed budget, Gaussian rewards included, on one core: nanoseconds a pull.
+"""Policies with a fixed budget, Gaussian rewards included, on one core: nanoseconds per pull.
 
-Run with ``make bench``. The first of a group only draws as many rewards one by one, in
-`GaussianBandit.pull`; then whole runs of `simulate`, with all it sets up: policies that
-never ask for a single reward get an arm's sum in one draw, and may be faster. The peers:
-halving in NumPy for all runs at once, and UCB-E as a loop in Python.
+Run with ``make bench``. The first of a group only draws the same number of rewards one by one
+with `GaussianBandit.pull`. The others are whole runs of `simulate`, set-up included. Policies that
+never use single rewards get the sum of an arm's rewards in one draw and may be faster. For
+comparison: halving in NumPy for all runs at once, and UCB-E as a loop in Python.
 """
 
 import runpy
@@ -23,13 +23,13 @@ SHARED = runpy.run_path(str(EXAMPLES / "policies" / "budget_policies.py"))
 
 
 def bandit(n_arms):
-    """Setting B of the examples, once."""
+    """Return setting B of the examples."""
     means, noise_std = SHARED["arms"](n_arms, "B", np.random.default_rng(1))
     return pb.environments.GaussianBandit(means, noise_std)
 
 
 def numpy_halving(environment, budget, n_runs, rng, draw_sums):
-    """Sequential halving of all runs together."""
+    """Run sequential halving for all runs together."""
     n_arms, rows = environment.n_arms, np.arange(n_runs)[:, None]
     n_stages = (n_arms - 1).bit_length()
     means, deviations = environment.means, np.sqrt(environment.variances)
@@ -52,7 +52,7 @@ def numpy_halving(environment, budget, n_runs, rng, draw_sums):
 
 
 def python_ucbe(environment, budget, rng):
-    """One pull each, then the largest mean + sqrt(a / pulls), one at a time."""
+    """Pull each arm once, then the largest mean + sqrt(a / pulls), one pull at a time."""
     n_arms, means = environment.n_arms, environment.means
     deviations = np.sqrt(environment.variances)
     a = 25 / 36 * (budget - n_arms) / (1 / SHARED["gaps"](means) ** 2).sum()

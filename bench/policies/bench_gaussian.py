@@ -1,8 +1,8 @@
-"""A round of the policies of correlated arms, asked and told, on one core: microseconds.
+"""A round of the policies for correlated arms, asked and told, on one core: microseconds.
 
-Run with ``make bench``. The first of a group is the limit: one pass over the bytes that a
-round has to touch, the covariance's lower triangle, read and written, or the features, read.
-The peers: a rank-one update as NumPy expressions, and scikit-learn's regressor fitted anew.
+Run with ``make bench``. The first of a group is the limit: one pass over the bytes that a round
+must touch, the lower triangle of the covariance (read and written) or the features (read). For
+comparison: a rank-one update as NumPy expressions, and a new fit of scikit-learn's regressor.
 """
 
 import ctypes
@@ -26,8 +26,10 @@ def kernel_of(n_arms):
 
 
 def whole_run(name, n_rounds, arms, means, n_before=0):
-    """The setup and the rounds: a new policy that was told `n_before` rewards, then asked and
-    told, which is some microseconds of Python a round."""
+    """Return set-up and rounds: a new policy with `n_before` rewards, then ask and tell.
+
+    Their Python code takes some microseconds per round.
+    """
 
     def setup():
         rng = np.random.default_rng(2)
@@ -49,7 +51,7 @@ def play(policy, means, n_rounds, rng):
 
 
 def numpy_round(covariance, means, t):
-    """As a user writes it."""
+    """Run the rounds as a user would write them."""
     level = np.log(means.size * t * t * np.pi**2 / 0.6)
     arm = int(np.argmax(means + np.sqrt(2 * level * np.maximum(covariance.diagonal(), 0.0))))
     gain = covariance[:, arm] / (covariance[arm, arm] + NOISE**2)
@@ -100,7 +102,7 @@ def test_covariance_form(timed, limits, n_arms, role):
 
 
 def eager_round(posterior, w, X, t):
-    """Of all arms at every round, in NumPy: what a user writes who has no matrix to spare."""
+    """Update all arms in every round in NumPy, as a user without memory for the matrix would."""
     covariance, means, variances = posterior
     level = np.log(len(X) * t * t * np.pi**2 / 0.6)
     arm = int(np.argmax(means + np.sqrt(2 * level * variances)))
@@ -115,7 +117,7 @@ def eager_round(posterior, w, X, t):
 @pytest.mark.parametrize("n_before", size([0, 20, 300], [20]))
 @pytest.mark.parametrize("role", ["limit", *NAMES, "NumPy GPUCB"])
 def test_weight_form(timed, limits, role, n_before):
-    """The limit reads the features once, 16 MB; 20 rounds from the prior on, or later ones."""
+    """Compare with reading the features once, 16 MB; 20 rounds from the prior on, or later ones."""
     rng, n_arms, d, n_rounds = np.random.default_rng(1), size(100_000, 1_000), 20, 20
     X, setup = rng.normal(size=(n_arms, d)), None
     w = rng.normal(size=d)

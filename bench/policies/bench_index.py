@@ -1,8 +1,8 @@
-"""Index policies in `simulate`, Bernoulli rewards included, on one core: nanoseconds a pull.
+"""Index policies in `simulate`, Bernoulli rewards included, on one core: nanoseconds per pull.
 
-Run with ``make bench``. The first of a group only draws as many rewards one by one, in
-`BernoulliBandit.pull`; then whole runs of `simulate`. The peers: the same rules as loops
-that numba compiles, every index computed at every pull, and as NumPy expressions.
+Run with ``make bench``. The first of a group only draws the same number of rewards one by one
+with `BernoulliBandit.pull`; the others are whole runs of `simulate`. For comparison: the same
+rules as loops compiled by numba, with every index computed at every pull, and in NumPy.
 """
 
 import math
@@ -47,7 +47,7 @@ def kl_upper(mean, level):
 
 @numba.njit
 def numba_run(means, horizon, rng, is_kl):
-    """The largest index of all at every pull."""
+    """Compute all indices at every pull."""
     n = means.size
     pulls, sums = np.zeros(n), np.zeros(n)
     for t in range(1, horizon + 1):
@@ -69,7 +69,7 @@ def numba_run(means, horizon, rng, is_kl):
 
 
 def numpy_ucb1(means, horizon, rng):
-    """As a user writes it."""
+    """Run the rule as a user would write it."""
     sums, pulls = (rng.random(means.size) < means) * 1.0, np.ones(means.size)
     for t in range(means.size + 1, horizon + 1):
         arm = int(np.argmax(sums / pulls + np.sqrt(2 * math.log(t) / pulls)))

@@ -1,8 +1,7 @@
-"""Policies that choose before every pull, whole simulations on one core: nanoseconds a pull, over
-plain loops in numba.
+"""Policies that choose before every pull: whole simulations on one core, compared with plain loops.
 
-Run with ``make bench``. A loop is what a careful user writes: all runs in one compiled function,
-a normal number a pull, every arm's index anew. Ours is `simulate` as it is called.
+Run with ``make bench``; times are nanoseconds per pull. A loop is what a careful user writes with
+numba: all runs in one compiled function, with one normal number and all indices computed per pull.
 """
 
 import numpy as np
@@ -18,7 +17,7 @@ COMPLEXITY, RANGE, SIGMA = 400.0, 1.0, 0.5
 
 
 def loops():
-    """name -> a function of a generator, means, budget and runs that gives the share of errors."""
+    """Return a dict name -> function of a generator, means, budget and runs; gives error shares."""
     numba = pytest.importorskip("numba")
 
     @numba.njit
@@ -272,7 +271,7 @@ def test_one_pull(timed, compiled, name, role, n_arms):
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_errors_are_those_of_the_loop(compiled, name):
-    """So that both do the same job."""
+    """Check that both err about equally often."""
     means, n_runs = np.r_[0.5, np.full(9, 0.4)], 2000
     bandit = pb.environments.GaussianBandit(means, SIGMA)
     ours = pb.simulate(lambda e: POLICIES[name](10, 300), bandit, n_runs, rng=1)

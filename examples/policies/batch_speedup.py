@@ -2,13 +2,12 @@
 
     python examples/policies/batch_speedup.py [--runs N] [--quick] [--out PNG]
 
-A hundred Bernoulli arms, the ten best wanted, delta = .1. Speedup: batches of one
-pull over batches of b pulls, at most r of one arm. In each run the j-th reward of an
-arm is the same for every (b, r): each arm has a table of rewards as long as theory
-bounds its pulls, 16.6 million rewards in all for Linear (a process of 330 MB; four
-seconds a run). Beside theory and measurement: the digits printed in the paper, and
-reference values of an independent implementation with the deviation of a figure of
-ten runs.
+A hundred Bernoulli arms, the ten best wanted, delta = .1. The speedup is the number of batches of
+one pull over the number of batches of b pulls, at most r of them on one arm. In each run the j-th
+reward of an arm is the same for every (b, r): each arm has a table with as many rewards as the
+theoretical bound on its pulls, 16.6 million in all for Linear (a process of 330 MB; four seconds
+per run). The table shows theory and measurement, the digits printed in the paper, and reference
+values of an independent implementation with their standard deviation over ten runs.
 """
 
 import argparse
@@ -22,8 +21,8 @@ from pybandit._shared import drawing
 
 N, K, DELTA = 100, 10, 0.1
 MEANS = {"Linear": (99 - np.arange(N)) / 99, "Sparse": np.repeat([0.5, 0.3], [K, N - K])}
-# (b, r): theory and actual as printed, reference of the actual and its deviation over
-# ten runs; first Linear, then Sparse.
+# (b, r): theory and actual as printed, reference value of the actual and its standard deviation
+# over ten runs; first Linear, then Sparse.
 KNOWN = {
     (4, 1): ((2.71, 2.74, 2.710, 0.011), (4.00, 4.00, 3.998, 0.000)),
     (4, 2): ((4.00, 4.00, None, None), (4.00, 4.00, None, None)),
@@ -41,7 +40,7 @@ KNOWN = {
 
 
 def most_pulls(means, k, delta):
-    """T of each arm, in the order of `means`: with probability 1 - delta no arm has more."""
+    """Return T of each arm: with probability 1 - delta no arm has more pulls."""
     ranked = -np.sort(-means)
     gaps = np.where(means >= ranked[k - 1], means - ranked[k], ranked[k - 1] - means)
     omega = math.sqrt(delta / (6 * means.size))
@@ -50,7 +49,7 @@ def most_pulls(means, k, delta):
 
 
 def theory_speedup(pulls, batch_size, max_repeats):
-    """Batches of one pull over batches of b, both as bounded by theory."""
+    """Return batches of one pull over batches of b, both as bounded by theory."""
     hardest_first, repeats = -np.sort(-pulls), min(max_repeats, batch_size // 2)
     n, left = pulls.size, hardest_first[batch_size // repeats:]
     batches = (hardest_first[0] / repeats + left.sum() / batch_size + math.log(n)
@@ -59,15 +58,15 @@ def theory_speedup(pulls, batch_size, max_repeats):
 
 
 def reward_table(means, lengths, rng):
-    """A TableBandit of Bernoulli rewards."""
+    """Return a TableBandit of Bernoulli rewards."""
     return pb.environments.TableBandit(
         [rng.random(length) < p for p, length in zip(means, lengths.tolist(), strict=True)])
 
 
 def measure(means, k, settings, n_runs, seed):
-    """Batches of each run and setting, and how often the table was too short or the answer wrong.
+    """Return batches by run and setting, and counts of short tables and of wrong answers.
 
-    The first setting is (1, 1); the k best are the first ones.
+    The first setting is (1, 1); the k best arms are the first ones.
     """
     lengths = most_pulls(means, k, DELTA) + max(b for b, _ in settings)
     batches, short, wrong = np.empty((n_runs, len(settings))), 0, 0
@@ -90,7 +89,7 @@ def measure(means, k, settings, n_runs, seed):
 
 
 def run(instances, k, settings, n_runs, seed):
-    """Print the table; return its rows."""
+    """Print the table and return its rows."""
     rows = []
     for column, (name, means) in enumerate(instances.items()):
         pulls = most_pulls(means, k, DELTA)
@@ -109,7 +108,7 @@ def run(instances, k, settings, n_runs, seed):
 
 
 def line(row):
-    """One row of the table."""
+    """Format one row of the table."""
     theory, actual, reference, deviation = row["known"]
     beside = "" if reference is None else f"[{reference:.3f}, {deviation:.3f}]"
     return (f"{row['name']:8}{row['b']:>4}{row['r']:>4}{row['theory']:>9.2f}{bracket(theory):>9}"
@@ -121,7 +120,7 @@ def bracket(value):
 
 
 def draw(rows):
-    """Speedup against r, one panel an instance, one line a batch size; rings: theory."""
+    """Plot speedup against r, one panel per instance and one line per batch size; rings: theory."""
     panels = {}
     for row in rows:
         lines = panels.setdefault(row["name"], {})
@@ -137,10 +136,11 @@ def draw(rows):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description="Table 1: the speedup by batches.")
-    parser.add_argument("--runs", type=int, default=10, help="a setting (default %(default)s)")
+    parser.add_argument("--runs", type=int, default=10,
+                        help="runs per setting (default %(default)s)")
     parser.add_argument("--quick", action="store_true", help="2 runs of 20 arms")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", metavar="PNG", help="picture")
+    parser.add_argument("--out", metavar="PNG", help="file for a plot")
     arguments = parser.parse_args(argv)
     start = time.perf_counter()
     if arguments.quick:
@@ -151,7 +151,7 @@ def main(argv=None):
     print(f"\n{time.perf_counter() - start:.0f} s")
     if arguments.out:
         drawing.save(draw(rows), arguments.out)
-        print(f"picture: {arguments.out}")
+        print(f"plot: {arguments.out}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What the two examples on budgets share: arms, policies, tables (Lalitha et al. 2023, Sec. 5)."""
+"""Arms, policies and tables of the two examples on budgets (Lalitha et al. 2023, Sec. 5)."""
 
 import functools
 
@@ -11,7 +11,7 @@ SETTINGS = ("A", "B")
 
 
 def arms(n_arms, setting, rng):
-    """Draw means and noise of a run; setting A: the first arm has little noise, B: much."""
+    """Draw means and noise of a run; the first arm has little noise in setting A, much in B."""
     rank = np.arange(n_arms)
     means = 1.0 - np.sqrt(rank / n_arms)
     noisy = rank % 2 == SETTINGS[::-1].index(setting)
@@ -21,31 +21,31 @@ def arms(n_arms, setting, rng):
 
 
 def once_a_run(draw):
-    """Environments by ``draw(rng)``, made once: run i meets the same one in every call."""
+    """Return environments by ``draw(rng)``, cached: run i gets the same one in every call."""
     made = functools.cache(lambda key: draw(np.random.default_rng(key)))
     return lambda rng: made(int(rng.integers(2**63)))
 
 
 def gaps(means):
-    """To the best mean; for the best arm to the next one."""
+    """Return the gap of each arm to the best mean; for the best arm, to the second best."""
     gap = means.max() - means
     return np.where(gap > 0, gap, gap[gap > 0].min(initial=np.inf))
 
 
 def width(environment, n):
-    """b of GapE: no reward is likely to be further out."""
+    """Return b of GapE, an upper bound that rewards are unlikely to exceed."""
     return (environment.means + np.sqrt(environment.variances * np.log(n))).max()
 
 
 def gape(environment, n):
-    """With the paper's scale of H, 4 log2(K) / 144."""
+    """Return GapE with the paper's scale of H, 4 log2(K) / 144."""
     n_arms, b = environment.n_arms, width(environment, n)
     complexity = (b**2 / gaps(environment.means) ** 2).sum() * np.log2(n_arms) / 36
     return pb.policies.GapE(n_arms, budget=n, value_range=(0.0, b), complexity=complexity)
 
 
 def gapev(environment, n):
-    """With the paper's scale of H, 4 log2(K) / 512."""
+    """Return GapEV with the paper's scale of H, 4 log2(K) / 512."""
     n_arms, b, gap = environment.n_arms, width(environment, n), gaps(environment.means)
     root = np.sqrt(environment.variances) + np.sqrt(environment.variances + 16 / 3 * b * gap)
     return pb.policies.GapEV(n_arms, budget=n, value_range=(0.0, b),
@@ -75,8 +75,8 @@ def ebtc(environment, n, **options):
     return pb.policies.EBTC(environment.n_arms, max_pulls=n, **options)
 
 
-# Functions that make a policy for n pulls. SHVar knows the standard deviations, UGapEb the largest
-# of them, and GapE, GapEV and UCBE how hard the problem is.
+# Functions that make a policy for n pulls. SHVar receives the standard deviations, UGapEb the
+# largest of them, and GapE, GapEV and UCBE the complexity of the problem.
 POLICIES = {
     "Uniform": of_budget(pb.policies.Uniform),
     "SuccessiveRejects": of_budget(pb.policies.SuccessiveRejects),
@@ -99,7 +99,7 @@ POLICIES = {
 
 
 def measure(make, environment, n, n_runs, seed):
-    """Share of runs with an error, and half of its 95 % interval."""
+    """Return the share of runs with an error, and half of its 95 % interval."""
     result = pb.simulate(lambda e: make(e, n), environment, n_runs, rng=seed, progress=False)
     low, high = result.error_interval
     return result.error_probability, (high - low) / 2
@@ -126,6 +126,6 @@ def text(error):
 
 
 def save(panels, axis, path):
-    """The picture of some tables; rings: references."""
+    """Save a plot of some tables, with references as rings."""
     drawing.save(drawing.measured_figure(panels, axis, "probability of error"), path)
-    print(f"picture: {path}")
+    print(f"plot: {path}")

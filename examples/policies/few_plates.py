@@ -1,14 +1,14 @@
-"""A screen on few plates: hits found, beside a schedule that people make by hand.
+"""A screen on few plates: hits found by policies and by a schedule made by hand.
 
     python examples/policies/few_plates.py [--runs N] [--quick] [--seed S]
 
-Means of the arms are standard normal, the 20 best are wanted, plates have 384 wells. A
-reading varies little (deviation 0.35), as much as the arms do (1), or by a skewed law
-(log-normal of deviation 0.7: mostly less, sometimes ten times as much). By hand: every arm
-once, then the best 400, 100 and 60, a third of the plates that are left for each, wells
-that the first look leaves for the best so far; with two plates left 400 and 60, with one
-100. Printed: mean hits with the half-width of the 95 % interval over runs; a dash where a
-policy needs more plates.
+Means of the arms are standard normal, the 20 best are wanted, and plates have 384 wells.
+Readings vary little (standard deviation 0.35), as much as the arms do (1), or with a skewed
+distribution (log-normal with standard deviation 0.7: mostly below the mean, sometimes ten times
+as far above it). By hand: every arm once, with the remaining wells of these plates for the best
+arms so far; then the best 400, 100 and 60 arms on a third of the remaining plates each; with
+two plates left the best 400 and 60, with one the best 100. The table shows mean hits with the
+half-width of the 95 % interval over runs, and a dash if a policy needs more plates.
 """
 
 import argparse
@@ -22,7 +22,7 @@ SETTINGS = ((2000, (6, 8, 12, 20, 40)), (12_979, (36, 40, 80)))
 
 
 class Skewed(pb.environments.Environment):
-    """Log-normal readings about the means."""
+    """Log-normal readings about the arms' means."""
 
     def __init__(self, means, deviation):
         super().__init__(means, deviation)
@@ -41,7 +41,7 @@ NOISES = {
 
 
 class ByHand(pb.Policy):
-    """Everything once, then fewer and fewer."""
+    """Measures every arm once, then fewer and fewer of the best."""
 
     def __init__(self, n_arms, k, batch_size, max_batches):
         super().__init__(n_arms, k)
@@ -91,12 +91,12 @@ POLICIES = {"by hand": ByHand, "BatchScreening": pb.policies.BatchScreening,
 
 
 def hits(policy, environment):
-    """How many of the best were found."""
+    """Return how many of the k best arms were found."""
     return float(np.isin(policy.recommend(), environment.best(policy.k)).sum())
 
 
 def measure(make, n, noise, n_batches, n_runs, seed, k=K, wells=WELLS):
-    """Hits of each run, or None where the policy takes no so few plates."""
+    """Return the hits of each run, or None if the policy needs more plates."""
     try:
         make(n, k, batch_size=wells, max_batches=n_batches)
     except pb.errors.InfeasibleBudgetError:
@@ -109,7 +109,7 @@ def measure(make, n, noise, n_batches, n_runs, seed, k=K, wells=WELLS):
 
 
 def cell(found):
-    """Their mean and its interval."""
+    """Format the mean and its interval."""
     if found is None:
         return "-"
     return f"{found.mean():.1f} ± {1.96 * found.std(ddof=1) / found.size**0.5:.1f}"
@@ -117,7 +117,7 @@ def cell(found):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description="A screen on few plates.")
-    parser.add_argument("--runs", type=int, default=30, help="a cell (default %(default)s)")
+    parser.add_argument("--runs", type=int, default=30, help="runs per cell (default %(default)s)")
     parser.add_argument("--quick", action="store_true", help="3 runs of 300 arms")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args(argv)

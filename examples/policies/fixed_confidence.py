@@ -1,14 +1,15 @@
-"""Pulls until the best arm is told with confidence, over the least that any rule needs.
+"""Pulls needed to identify the best arm with confidence, relative to a lower bound.
 
     python examples/policies/fixed_confidence.py [--runs 300] [--quick] [--seed 1]
 
-Ten Gaussian arms of means 1, .9, ..., .1 and standard deviation 1; rules under the stopping rule
-`pybandit.stopping.GLR`, with its proven and its heuristic threshold, and such as have their own.
-A number is the mean of the pulls over T log(1 / delta), T that of Garivier and Kaufmann 2016,
-and in brackets its standard error; x: this many runs named another arm. Then the two Bernoulli
-tables of that paper, in pulls, with the heuristic threshold at delta = .1. Then rewards in
-[0, 1] of half these ten means, coins and rewards of standard deviation .02, in pulls at delta =
-.1, under the rules that need nothing but this range, and the heuristic one.
+The first table uses ten Gaussian arms of means 1, .9, ..., .1 and standard deviation 1. It
+compares policies under the stopping rule `pybandit.stopping.GLR`, with its proven and its heuristic
+threshold, and policies with their own bounds. Entries are mean pulls over T log(1 / delta), with T
+of Garivier and Kaufmann 2016, and the standard error in brackets; x gives the number of runs that
+named a wrong arm. The second table shows pulls for the two Bernoulli instances of that paper, with
+the heuristic threshold at delta = .1. The third shows pulls for rewards in [0, 1] with half of
+these ten means, either 0 or 1 or with standard deviation .02, at delta = .1. It compares the rules
+that assume only this range with the heuristic one.
 """
 
 import argparse
@@ -34,7 +35,7 @@ RULES = {
     "T3C, variances unknown": lambda k, rule: pb.policies.TopTwo(
         k, stopping=GLR(delta=rule.delta, law="gaussian-unknown", guarantee=rule.guarantee)),
 }
-GAUSSIAN_ONLY = "EBTC", "T3C, variances unknown"  # EBTC's challenger is
+GAUSSIAN_ONLY = "EBTC", "T3C, variances unknown"  # the challenger of EBTC is Gaussian
 OWN_BOUNDS = {
     "LUCB": lambda k, delta: pb.policies.LUCB(k, delta=delta),
     "UGapEc": lambda k, delta: pb.policies.UGapEc(k, delta=delta),
@@ -99,8 +100,8 @@ def bounded(rules, n_runs, seed):
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(description="Pulls over the least that any rule needs.")
-    parser.add_argument("--runs", type=int, default=300, help="a cell (%(default)s)")
+    parser = argparse.ArgumentParser(description="Pulls relative to a lower bound for any rule.")
+    parser.add_argument("--runs", type=int, default=300, help="runs per cell (default %(default)s)")
     parser.add_argument("--quick", action="store_true", help="two rules, 4 runs")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args(argv)

@@ -2,8 +2,8 @@
 
     python examples/policies/microwell.py [--runs N] [--repeats R] [--quick] [--out PNG]
 
-12,979 genes, plates of 384 wells, a gene in as many wells as one likes, normal
-rewards of variance 0.1, means -.15 ln(-ln(1 - u)): few genes stand out. The share of
+12,979 genes, plates of 384 wells, any number of wells per gene, normal rewards of
+variance 0.1, means -.15 ln(-ln(1 - u)): few genes stand out. The table shows the share of
 the k best genes that an algorithm does not find (false negatives), with the half-width
 of its 95 % interval over runs; in brackets: reference values of an independent
 implementation, 20 runs.
@@ -24,7 +24,7 @@ POLICIES = {
     "BatchSAR m'": pb.policies.BatchSAR,
     "BatchSAR m": lambda *arms, **sizes: pb.policies.BatchSAR(*arms, **sizes, improved=False),
 }
-# (k, B): reference and its half-width of each policy, and the batches BatchSAR m uses.
+# (k, B): reference value and half-width for each policy, and the batches that BatchSAR m uses.
 REFERENCE = {
     (100, 100): (((0.447, 0.016), (0.344, 0.019), (0.114, 0.011), (0.256, 0.016)), 55),
     (100, 800): (((0.170, 0.012), (0.039, 0.006), (0.010, 0.003), (0.010, 0.002)), 747),
@@ -35,17 +35,17 @@ REFERENCE = {
 
 
 def gene_means(n):
-    """Means of n genes, best first."""
+    """Return the means of n genes, best first."""
     return -0.15 * np.log(-np.log1p(-(np.arange(n) + 0.5) / n))
 
 
 def false_negatives(policy, environment):
-    """Share of the k best that were not found."""
+    """Return the share of the k best genes that were not found."""
     return 1.0 - np.isin(environment.best(policy.k), policy.recommend()).mean()
 
 
 def measure(make, means, k, n_batches, n_wells, n_runs, seed, repeats=None):
-    """Mean share of false negatives, half of its 95 % interval, mean batches."""
+    """Return the mean share of false negatives, half of its 95 % interval, and mean batches."""
     result = pb.simulate(
         lambda environment: make(environment.n_arms, k, batch_size=n_wells,
                                  max_batches=n_batches, max_repeats=repeats),
@@ -56,7 +56,7 @@ def measure(make, means, k, n_batches, n_wells, n_runs, seed, repeats=None):
 
 
 def run(means, n_wells, cells, n_runs, seed, repeats=None):
-    """Print the table; return its rows."""
+    """Print the table and return its rows."""
     print(f"{means.size:,} genes, {n_wells} wells, at most {repeats or n_wells} of a gene, "
           f"{n_runs} runs")
     as_reference = means.size == N and repeats is None
@@ -74,13 +74,13 @@ def run(means, n_wells, cells, n_runs, seed, repeats=None):
 
 
 def cell(found, known):
-    """A share, its interval, and the reference."""
+    """Format a share with its interval and the reference value."""
     text = f"{found[0]:.3f} ± {found[1]:.3f}"
     return text if known is None else f"{text} [{known[0]:.3f}]"
 
 
 def draw(rows):
-    """False negatives of each policy; rings: reference."""
+    """Plot the false negatives of each policy, with reference values as rings."""
     lines = []
     for i, name in enumerate(POLICIES):
         lines.append({
@@ -94,12 +94,12 @@ def draw(rows):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description="The microwell experiment.")
-    parser.add_argument("--runs", type=int, default=20, help="a cell (default %(default)s)")
+    parser.add_argument("--runs", type=int, default=20, help="runs per cell (default %(default)s)")
     parser.add_argument("--repeats", type=int, metavar="R",
-                        help="wells of a gene on a plate (default: all)")
+                        help="maximum wells per gene on a plate (default: all)")
     parser.add_argument("--quick", action="store_true", help="3 runs of 500 genes")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", metavar="PNG", help="picture")
+    parser.add_argument("--out", metavar="PNG", help="file for a plot")
     arguments = parser.parse_args(argv)
     start = time.perf_counter()
     if arguments.quick:
@@ -110,7 +110,7 @@ def main(argv=None):
     print(f"\n{time.perf_counter() - start:.0f} s")
     if arguments.out:
         drawing.save(draw(rows), arguments.out)
-        print(f"picture: {arguments.out}")
+        print(f"plot: {arguments.out}")
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
-"""The movie of highest mean rating within n ratings: Lalitha et al. 2023, Figures 5 and 6.
+"""The movie of the highest mean rating within n ratings: Lalitha et al. 2023, Figures 5 and 6.
 
     python examples/policies/movielens_budget.py --data CSV [--runs N] [--quick] [--out PNG]
 
-The CSV has a line for each movie and columns c1 to c5, how many users gave it 1 to 5
-stars; without it an invented catalogue stands in. In every run means and variances are
-drawn as in variance_budget.py, each is matched to the movie closest in mean and
-variance, mean 0 at three stars, which no arm before it took, and a pull is a rating of
-that movie. The paper says neither where its means are put on the scale of stars nor
-whether a movie may serve twice. Probability of error.
+The CSV has a row per movie and columns c1 to c5, the numbers of users who gave it 1 to 5 stars.
+Without it a synthetic catalogue is used. In every run means and variances are drawn as in
+variance_budget.py. Each arm is matched to the movie closest in mean (0 is three stars) and
+variance that no earlier arm took, and a pull is a rating of that movie. The paper says neither
+where its means lie on the scale of stars nor whether a movie may be used twice. The tables show
+probabilities of error.
 """
 
 import argparse
@@ -23,13 +23,13 @@ STARS = np.arange(-2.0, 3.0)
 
 
 def load(path):
-    """Ratings of each movie by stars; shape (movies, 5)."""
+    """Return the ratings of each movie by stars; shape (movies, 5)."""
     table = np.genfromtxt(path, delimiter=",", names=True)
     return np.stack([table[f"c{stars}"] for stars in range(1, 6)], axis=1)
 
 
 def invent(n_movies, rng):
-    """A catalogue like a real one: few movies have many ratings, tastes differ."""
+    """Return a realistic synthetic catalogue: few movies have many ratings, and tastes differ."""
     n_ratings = 5 + rng.lognormal(3.0, 1.5, n_movies).astype(int)
     centres, spreads = rng.normal(0.2, 0.6, n_movies), rng.uniform(0.3, 1.5, n_movies)
     return np.stack([
@@ -39,7 +39,7 @@ def invent(n_movies, rng):
 
 
 class Catalogue:
-    """Movies whose ratings are not all alike."""
+    """Movies whose ratings are not all equal."""
 
     def __init__(self, counts):
         self.counts = counts[(counts > 0).sum(axis=1) > 1]
@@ -48,7 +48,7 @@ class Catalogue:
         self.variances = shares @ STARS**2 - self.means**2
 
     def closest(self, means, variances):
-        """For each arm the movie closest to it of those not taken."""
+    """Return for each arm the closest movie that no earlier arm took."""
         distances = ((means[:, None] - self.means) ** 2
                      + (variances[:, None] - self.variances) ** 2)
         movies = []
@@ -58,7 +58,7 @@ class Catalogue:
         return movies
 
     def environment(self, n_arms, setting):
-        """Environments, one a run."""
+        """Return a function that draws an environment per run."""
         def draw(rng):
             means, noise_std = arms(n_arms, setting, rng)
             movies = self.closest(means, noise_std**2)
@@ -69,19 +69,20 @@ class Catalogue:
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description="The best movie within a budget.")
-    parser.add_argument("--data", metavar="CSV", help="c1 ... c5: ratings of each movie")
-    parser.add_argument("--runs", type=int, default=5000, help="a cell (default %(default)s)")
+    parser.add_argument("--data", metavar="CSV", help="columns c1 ... c5: ratings of each movie")
+    parser.add_argument("--runs", type=int, default=5000,
+                        help="runs per cell (default %(default)s)")
     parser.add_argument("--quick", action="store_true", help="20 runs of few movies")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", metavar="PNG", help="picture")
+    parser.add_argument("--out", metavar="PNG", help="file for a plot")
     arguments = parser.parse_args(argv)
     start, panels = time.perf_counter(), {}
     if arguments.data:
         catalogue = Catalogue(load(arguments.data))
     else:
-        print("No --data: the ratings are invented.")
+        print("No --data: the ratings are synthetic.")
         catalogue = Catalogue(invent(1700, np.random.default_rng(5)))
-    print(f"{catalogue.means.size:,} movies whose ratings are not all alike")
+    print(f"{catalogue.means.size:,} movies whose ratings are not all equal")
     sizes, budgets, n_runs = SIZES, BUDGETS, arguments.runs
     if arguments.quick:
         sizes, budgets, n_runs = (8,), (100, 400), 20

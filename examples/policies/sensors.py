@@ -1,17 +1,17 @@
-"""Which sensor reads highest, found in few noisy readings: sensors that go together.
+"""Find the correlated sensor with the highest mean in few noisy readings.
 
     python examples/policies/sensors.py [--data CSV] [--runs N] [--quick] [--out PNG]
 
-Hoffman, Shahriari and de Freitas 2014, section 6.1. A column of the CSV is a sensor, a row
-a time; the first two thirds of the rows are history, which gives the covariance of the
-sensors, and in each run one later row has the true means. A pull reads one sensor with
-noise of 5 % of the mean variance. Prior: zero mean after the history's overall mean is
-taken off, covariance eta^2 times the empirical one, eta = 20. With traffic speeds the arm
-looked for is the slowest, where the jam is: --lowest. Without --data the sensors are the
-pixels of scikit-learn's digits.
+Hoffman, Shahriari and de Freitas 2014, section 6.1. Columns of the CSV are sensors, rows are
+times. The first two thirds of the rows are history, from which the covariance of the sensors is
+computed; in each run one later row holds the true means. A pull reads one sensor, with noise of
+5 % of the mean variance. Prior: mean zero after subtracting the overall mean of the history,
+covariance eta^2 times the empirical one, eta = 20. For traffic speeds the arm to find is the
+slowest one, where the jam is: use --lowest. Without --data the sensors are the pixels of
+scikit-learn's digits.
 
-Two tables: probability of error (95 % half-width below .05 at 400 runs) and mean simple
-regret, in units of the readings.
+Two tables are printed: the probability of error (95 % half-width below .05 at 400 runs) and the
+mean simple regret, in units of the readings.
 """
 
 import argparse
@@ -26,11 +26,11 @@ from pybandit._shared.optional import require
 BUDGETS, ETA, NOISE_SHARE = (25, 100, 400), 20.0, 0.05
 POLICIES = ("BayesGap", "GPUCB", "BayesUCB", "GaussianThompson", "ExpectedImprovement",
             "ProbabilityOfImprovement")
-INDEPENDENT = ("Uniform", "UGapEb")  # need a pull of each sensor
+INDEPENDENT = ("Uniform", "UGapEb")  # these need a pull of each sensor
 
 
 def load(path):
-    """Readings, shape (times, sensors)."""
+    """Return readings of shape (times, sensors)."""
     if path:
         return np.genfromtxt(path, delimiter=",", skip_header=1)
     pixels = require("sklearn.datasets", "sklearn").load_digits().data
@@ -38,7 +38,7 @@ def load(path):
 
 
 class Sensors:
-    """History of some sensors and what they read later."""
+    """The history of some sensors and their later readings."""
 
     def __init__(self, readings, lowest):
         readings = -readings if lowest else readings
@@ -49,12 +49,12 @@ class Sensors:
         self.noise_std = np.sqrt(NOISE_SHARE * np.diag(self.covariance).mean())
 
     def draw(self, rng):
-        """One later time: what a run looks at."""
+        """Return the environment of a run: the readings at a random later time."""
         return pb.environments.GaussianBandit(self.later[rng.integers(len(self.later))],
                                               self.noise_std)
 
     def policy(self, name, budget):
-        """A function of the environment that makes the policy; None where it is infeasible."""
+        """Return a function from environment to policy, or None if the budget is too small."""
         noise, n_sensors = self.noise_std, len(self.covariance)
         if name in POLICIES:
             return lambda environment: getattr(pb.policies, name)(
@@ -66,7 +66,7 @@ class Sensors:
 
 
 def run(sensors, budgets, n_runs, seed):
-    """(policy, budget) -> SimulationResult, the runs of a budget on the same times."""
+    """Return (policy, budget) -> SimulationResult; all policies share the times of the runs."""
     found = {}
     for name in (*POLICIES, *INDEPENDENT):
         for budget in budgets:
@@ -95,13 +95,13 @@ def draw(found, budgets, path):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description="The highest of many correlated sensors.")
-    parser.add_argument("--data", metavar="CSV", help="a header, then a row a time")
+    parser.add_argument("--data", metavar="CSV", help="a header, then one row per time")
     parser.add_argument("--lowest", action="store_true", help="look for the lowest reading")
-    parser.add_argument("--runs", type=int, default=400, help="a cell (%(default)s)")
+    parser.add_argument("--runs", type=int, default=400, help="runs per cell (default %(default)s)")
     parser.add_argument("--quick", action="store_true", help="10 runs, T = 25 and 100")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", default="sensors.png", metavar="PNG",
-                        help="picture (default %(default)s)")
+                        help="file for a plot (default %(default)s)")
     arguments = parser.parse_args(argv)
     start = time.perf_counter()
     readings = load(arguments.data)
@@ -112,7 +112,7 @@ def main(argv=None):
     print_table(found, budgets, "probability of error", lambda r: r.error_probability)
     print_table(found, budgets, "mean simple regret", lambda r: r.mean_regret)
     draw(found, budgets, arguments.out)
-    print(f"\n{time.perf_counter() - start:.0f} s; picture: {arguments.out}")
+    print(f"\n{time.perf_counter() - start:.0f} s; plot: {arguments.out}")
 
 
 if __name__ == "__main__":

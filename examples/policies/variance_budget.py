@@ -2,11 +2,11 @@
 
     python examples/policies/variance_budget.py [--runs N] [--quick] [--out PNG]
 
-Means 1 - sqrt(i / K), normal rewards, every other arm of variance .9 mean^2 + .1 and the
-others of .1, both disturbed anew in every run. In setting A the first arm, most often
-the best, has little noise; in setting B it has much, which agrees with what the paper
-says of its figures. Probability of error; in brackets: reference values of an
-independent implementation, 2,000 runs (95 % half-width .004 to .022).
+Means are 1 - sqrt(i / K) and rewards normal. Every other arm has variance .9 mean^2 + .1, the
+others .1; means and variances are perturbed in every run. In setting A the first arm, which is
+most often the best, has little noise; in setting B it has much, which agrees with the paper's
+description of its figures. The tables show probabilities of error; in brackets: reference values
+of an independent implementation, 2,000 runs (95 % half-width .004 to .022).
 """
 
 import argparse
@@ -40,7 +40,7 @@ FIGURE_2 = {
         "VBR": (0.235, 0.113, 0.0545, 0.0365),
     },
 }
-# n = 5,000, at K = 32, 40, 48, 56; 64 is above
+# n = 5,000, at K = 32, 40, 48, 56; see above for 64
 FIGURE_3 = {
     "A": {
         "Uniform": (0.039, None, 0.095, None),
@@ -66,7 +66,7 @@ FIGURE_3 = {
 
 
 def reference(setting, figure):
-    """Policy -> axis value -> known error."""
+    """Return a dict policy -> axis value -> reference error."""
     by_budget = {name: dict(zip(BUDGETS, known, strict=True))
                  for name, known in FIGURE_2[setting].items()}
     if figure == 2:
@@ -76,7 +76,7 @@ def reference(setting, figure):
 
 
 def gaussian(n_arms, setting):
-    """Environments, one a run."""
+    """Return a function that draws an environment per run."""
     return once_a_run(lambda rng: pb.environments.GaussianBandit(*arms(n_arms, setting, rng)))
 
 
@@ -93,10 +93,11 @@ def figure_3(setting, sizes, n, n_runs, seed, known):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description="Budgets and unequal noise.")
-    parser.add_argument("--runs", type=int, default=5000, help="a cell (default %(default)s)")
+    parser.add_argument("--runs", type=int, default=5000,
+                        help="runs per cell (default %(default)s)")
     parser.add_argument("--quick", action="store_true", help="20 runs of few arms and pulls")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", metavar="PNG", help="picture")
+    parser.add_argument("--out", metavar="PNG", help="file for a plot")
     arguments = parser.parse_args(argv)
     start, panels = time.perf_counter(), {}
     for setting in SETTINGS:
