@@ -1,4 +1,4 @@
-"""Policies that pull in batches: their cases, their problems, their runs beside the twins."""
+"""Cases and problems of batch policies, and their runs next to the reference implementations."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def case_id(case):
 
 
 def policy_of(case):
-    """The policy of a case; Halving's leftover batches go to the first stages."""
+    """Return the policy of a case; Halving's additional batches go to the first stages."""
     p, name = case["params"], case["algorithm"]
     problem = p["n"], p["k"]
     if name == "BatchRacing":
@@ -47,7 +47,7 @@ def accepted_of(policy):
 
 
 def play(policy, bandit, most_batches=100_000, copied=lambda policy: policy):
-    """Run it; the counts of each batch, and what left or was accepted after which."""
+    """Run a policy; return it, the counts of each batch, and which arms left or were accepted."""
     log, events, known = [], [], (set(policy.survivors.tolist()), accepted_of(policy))
     while not policy.done and policy.n_batches < most_batches:
         policy = copied(policy)
@@ -61,7 +61,7 @@ def play(policy, bandit, most_batches=100_000, copied=lambda policy: policy):
 
 
 class ReferencePolicy:
-    """A twin as what `play` takes."""
+    """Adapts a reference implementation to `play`."""
 
     def __init__(self, reference):
         self.reference, self.n_arms = reference, reference.n
@@ -83,7 +83,7 @@ def sar(n, k, b, r, n_batches, **options):
 
 
 def least_batches(*problem):
-    """The smallest B that BatchSAR takes, of its own message."""
+    """Return the smallest B that BatchSAR accepts, from its error message."""
     with pytest.raises(pb.errors.InfeasibleBudgetError) as caught:
         sar(*problem, 1)
     return int(str(caught.value).split("must be at least ")[1].split()[0])
@@ -97,7 +97,7 @@ def random_problem(rng, largest=40):
 
 
 def grid_bandit(rng, n, steps=None):
-    """Rewards on a grid of few steps, so that means and gaps tie."""
+    """Return rewards on a grid of few steps, so that means and gaps tie."""
     steps = int(rng.choice([1, 2, 4, 16])) if steps is None else steps
     return pb.environments.TableBandit(rng.integers(0, steps + 1, (n, 7)) / steps)
 

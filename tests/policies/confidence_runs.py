@@ -1,4 +1,4 @@
-"""A policy with a confidence and its twin on the same rewards."""
+"""Run a policy with a confidence and its reference implementation on the same rewards."""
 
 
 def table_of(rng, n_arms, law):
@@ -14,7 +14,7 @@ def table_of(rng, n_arms, law):
 
 
 def orders(policy, reference, table, most=300):
-    """Of both, which end alike."""
+    """Return the orders of pulls of both, after checking that they end alike."""
     seen, order = [0] * policy.n_arms, []
 
     def draw(arm):

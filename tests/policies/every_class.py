@@ -1,4 +1,4 @@
-"""One policy of every class that has a state, refits and allocators among them."""
+"""One policy of every class that has a saved state, including refits and allocators."""
 
 import numpy as np
 
@@ -39,12 +39,12 @@ EVERY = POLICIES | {
         N, policy=pb.policies.ThompsonSampling(N, rng=5), costs="told", pilot=4,
         dependent_costs=True, rng=1),
 }
-# scikit-learn fits a kernel on the way: some 20 ms each
+# those that do not fit a kernel with scikit-learn, which takes about 20 ms each time
 FAST = sorted(name for name in EVERY if not name.startswith("refits"))
 
 
 def played(policy, n_batches, lost=0.0, seed=0):
-    """After so many batches of rewards that depend on their number alone, some of them lost."""
+    """Play until `n_batches`, with rewards that depend on the batch number only and some lost."""
     rng = np.random.default_rng(seed)
     while not policy.done and policy.n_batches < n_batches:
         arms = policy.ask()
@@ -54,7 +54,7 @@ def played(policy, n_batches, lost=0.0, seed=0):
 
 
 def tell(policy, arms, rewards):
-    """And what the runs cost, where it asks."""
+    """Report rewards, with costs if the policy takes costs."""
     costs = {}
     if getattr(policy, "costs", None) == "told":
         costs = {"costs": 0.5 + 0.1 * arms}

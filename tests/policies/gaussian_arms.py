@@ -1,4 +1,4 @@
-"""Arms of the tests of joint Gaussian posteriors, and the names of these policies."""
+"""Arms for the tests of joint Gaussian posteriors, and the names of these policies."""
 
 import numpy as np
 

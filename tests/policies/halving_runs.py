@@ -1,4 +1,4 @@
-"""Random problems of the policies that halve."""
+"""Random problems for the policies that halve."""
 
 import math
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def grid_table(rng, n, steps=None):
-    """Rewards on a grid of few steps, so that means and variances tie."""
+    """Return rewards on a grid of few steps, so that means and variances tie."""
     steps = int(rng.choice([1, 2, 4, 16])) if steps is None else steps
     return rng.integers(0, steps + 1, (n, 7)) / steps
 

@@ -1,4 +1,4 @@
-"""States of policies with parts of them changed, and what a policy of such a state must keep."""
+"""Saved states with changed parts, and what a policy restored from one must satisfy."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 from policies.every_class import tell
 from studies.cases import measured
 
-MOST = 60  # batches of a policy that never ends
+MOST = 60  # maximum number of batches of a policy that never ends
 VALUES = [-1, 0, 1, 2, 3, 7, -2**63, 2**31, 2**53, 2**53 + 1, 2**62, 2**63 - 1, 2**63, 2**64, 0.5,
           -0.5, 1e-300, 1e308, np.nan, np.inf, -np.inf, None, "x", True, [], [1, 2], {}, b"x"]
 
 
 def in_array(array, value, at):
-    """A copy with one entry replaced, of a type that holds it."""
+    """Return a copy with one entry replaced, of a dtype that can hold it."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         try:
             changed = np.array(array, dtype=float if isinstance(value, float) else array.dtype)
@@ -26,7 +26,7 @@ def in_array(array, value, at):
 
 
 def mutated(part, name, kind, value, at):
-    """Changes one entry of a dict, and the dict itself."""
+    """Change one entry of a dict in place."""
     old = part[name]
     if kind == 0:
         part[name] = VALUES[value % len(VALUES)]
@@ -45,24 +45,24 @@ def mutated(part, name, kind, value, at):
 
 
 def entries_of(part):
-    """Where an entry is, of the state and of all dicts in it, an allocator's policy among them."""
+    """Yield (dict, name) for all entries of a state and of all dicts in it, also of policies."""
     for name, value in part.items():
         yield part, name
         if isinstance(value, (tuple, list)) and value:
-            value = value[-1]  # a policy's name and options
+            value = value[-1]  # the options in a pair (name of a policy, options)
         if isinstance(value, dict):
             yield from entries_of(value)
 
 
 def may_overflow(state):
-    """Whether it holds numbers whose squares do."""
+    """Return True if the state holds numbers whose squares overflow."""
     arrays = [np.asarray(part[name]) for part, name in entries_of(state)]
     return any(np.abs(np.where(np.isfinite(one), one, 0.0)).max(initial=0.0) > 1e150
                for one in arrays if one.dtype.kind == "f")
 
 
 def is_at_the_end(state):
-    """Whether the next pulls are more than can be counted, or its covariances are none."""
+    """Return True if further pulls cannot be counted or the covariances are not valid."""
     spread = state["progress"].get("spread", np.zeros(0))
     n = state["progress"].get("posterior_variances", spread).size
     covariance = np.zeros((n, n))
@@ -73,14 +73,14 @@ def is_at_the_end(state):
 
 
 def assert_keeps_its_promises(policy):
-    """It ends, spends no more than its budget, and asks for its own arms.
+    """Check that the policy ends, keeps to its budget, and asks for existing arms.
 
-    And its own state is taken again, unless sums or counts overflow on the way, or forged
-    covariances are none.
+    Its saved state must be accepted again, unless sums or counts overflow during the run, or
+    forged covariances are not valid.
     """
     budget = getattr(policy, "budget", getattr(policy, "max_pulls", None))
     if getattr(policy, "costs", None) == "told":
-        budget = None  # the last batch may cost more than is left
+        budget = None  # the last batch may cost more than the rest of the budget
     most = getattr(policy, "max_batches", None)
     state = policy.get_state()
     n_batches, vast = 0, may_overflow(state) or is_at_the_end(state)
@@ -102,6 +102,6 @@ def assert_keeps_its_promises(policy):
         type(policy).from_state(policy.get_state())
 
 
-# which entry, what is done to it, a value, where
+# for each mutation: which entry, the kind of change, a value, a position
 MUTATIONS = st.lists(st.tuples(st.integers(0, 100), st.integers(0, 9), st.integers(0, 40),
                                st.integers(0, 20)), min_size=1, max_size=3)

@@ -1,4 +1,4 @@
-"""Policies that choose before every pull, and those that race like them, on a table of rewards."""
+"""Policies that choose before every pull, and races like them, with a table of rewards."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ import pybandit as pb
 from pybandit.stopping import GLR, Betting
 
 N = 6
-# what the state of these holds is tested by itself, where they are
+# entries of the saved state that tests of the single policies cover
 BY_THEMSELVES = {
     "vbr": lambda: pb.policies.VBR(N, budget=90),
     "EBTC plain": lambda: pb.policies.EBTC(N, max_pulls=90),

@@ -1,4 +1,4 @@
-"""What holds of every policy: one assertion a promise of the protocol, used by each family."""
+"""Assertions that hold for every policy, one per promise of the protocol; all families use them."""
 
 import copy
 import pickle
@@ -18,7 +18,7 @@ COPIES = {
 
 
 def frozen(value):
-    """A state, or anything in it, as what can be compared bit for bit."""
+    """Return a state, or any part of one, in a form that can be compared bit for bit."""
     if isinstance(value, dict):
         return {name: frozen(part) for name, part in value.items()}
     if isinstance(value, np.ndarray):
@@ -27,7 +27,7 @@ def frozen(value):
 
 
 def play(policy, bandit, most_batches=100_000, copied=COPIES["itself"], lost=lambda a, r: r):
-    """Run it; the policy at the end, and the arms of each batch."""
+    """Run a policy; return it and the arms of each batch."""
     log = []
     while not policy.done and policy.n_batches < most_batches:
         policy = copied(policy)
@@ -38,7 +38,7 @@ def play(policy, bandit, most_batches=100_000, copied=COPIES["itself"], lost=lam
 
 
 def assert_asking_changes_nothing(make, bandit, most_batches=400):
-    """Nor does the order of telling. Sums of the bandit's rewards are exact in any order."""
+    """Check that neither `ask` nor the order in a tell matters, for sums exact in any order."""
     rng, policy, other = np.random.default_rng(0), make(), make()
     while not policy.done and policy.n_batches < most_batches:
         before = frozen(policy.get_state())
@@ -63,7 +63,7 @@ def assert_asking_changes_nothing(make, bandit, most_batches=400):
 
 
 def assert_statistics(policy, read):
-    """The policy's pulls, means and variances are those of these lists, one an arm."""
+    """Check pulls, means and variances against lists of rewards, one per arm."""
     assert policy.pulls.tolist() == [len(seen) for seen in read]
     for arm, seen in enumerate(read):
         mean = np.mean(seen) if seen else np.nan
@@ -73,7 +73,7 @@ def assert_statistics(policy, read):
 
 
 def assert_known_on_the_way(make, bandit, check=lambda policy: None):
-    """Statistics after each batch, and what a policy that is done says; the policy."""
+    """Check statistics after each batch and the policy once it is done; return the policy."""
     policy = make()
     read = [[] for _ in range(policy.n_arms)]
     assert not policy.done and policy.n_pulls == policy.n_batches == 0
@@ -111,7 +111,7 @@ def replaced(values, at, value):
 
 
 def bad_batches(a, r, n_arms):
-    """What may be told instead of (arms a, rewards r): arms, rewards, error, its words."""
+    """Yield invalid reports in place of (arms a, rewards r): arms, rewards, error, message."""
     shape = re.escape(str(a.shape))
     yield a, replaced(r, -1, np.nan), ValueError, f"rewards.*nan at index {a.size - 1}, arm {a[-1]}"
     yield a, replaced(r, 0, np.inf), ValueError, "rewards.*inf at index 0, arm"
@@ -157,7 +157,7 @@ def assert_bad_batches_change_nothing(make, bandit, missing, n_batches=5):
 
 
 def assert_lost_pulls_count(make, bandit, rng, dead, most_batches=100_000):
-    """They are spent, and the arm's statistics do not know of them; the policy at the end."""
+    """Check that lost pulls are spent but not in the statistics; return the policy."""
     policy = make()
     seen = np.zeros(policy.n_arms, dtype=int)
     while not policy.done and policy.n_batches < most_batches:
@@ -177,7 +177,7 @@ def assert_lost_pulls_count(make, bandit, rng, dead, most_batches=100_000):
 
 
 def lose_all(policy, most_batches=100_000):
-    """Run it without ever a reward."""
+    """Run a policy without any reward."""
     while not policy.done and policy.n_batches < most_batches:
         arms = policy.ask()
         policy.tell(arms, np.full(arms.size, np.nan), missing="drop")
@@ -186,13 +186,13 @@ def lose_all(policy, most_batches=100_000):
 
 
 def losing(rng, share, dead=()):
-    """Loses this share of the rewards, and all of some arms."""
+    """Return a function that loses this share of the rewards, and all rewards of arms in `dead`."""
     return lambda arms, rewards: np.where(
         (rng.random(arms.size) < share) | np.isin(arms, dead), np.nan, rewards)
 
 
 def assert_copies_continue(make, table, rng, stop=100_000, share=0.0):
-    """Copied at random on the way, and at the end: bit for bit the same."""
+    """Check that copies made at random times and at the end continue bit for bit."""
     kinds = list(COPIES.values())
 
     def run(copied):
@@ -224,7 +224,7 @@ def assert_a_copy_is_on_its_own(make, bandit, n_batches=3):
 
 
 def assert_entries_refused(policy, changes, words):
-    """Each of these changes of the saved progress is refused, in these words."""
+    """Check that each change of the saved progress is refused with a message matching `words`."""
     type(policy).from_state(policy.get_state())
     for change in changes:
         state = policy.get_state()
@@ -234,7 +234,7 @@ def assert_entries_refused(policy, changes, words):
 
 
 def assert_states_of_others_refused(policy, others):
-    """Those of another class, of other shapes, and rings that no run leads to."""
+    """Check that states of other classes and shapes are refused."""
     cls, n = type(policy), policy.n_arms
     for other in others:
         state = other.get_state()
@@ -271,7 +271,7 @@ def assert_bad_heaps_refused(policy):
 
 
 def assert_simulated_as_by_hand(make, table, n_runs=2):
-    """Native and pull by pull: the same pulls, the same arms; the policies simulated, and that."""
+    """Check that native runs equal runs by ask and tell; return the policies of both."""
     made = []
 
     def factory(environment):

@@ -1,4 +1,4 @@
-"""Adaptive policies beside arms that do not answer: how they are made, and what loses pulls."""
+"""Adaptive policies with arms that do not answer: constructors, and models of lost pulls."""
 
 import numpy as np
 
@@ -86,7 +86,7 @@ ADAPTIVE = SURE | ENDLESS
 
 
 class Losses:
-    """Decide which pulls are lost in a situation; call it once per pull, in order."""
+    """Decides which pulls are lost in a situation; call it once per pull, in order."""
 
     def __init__(self, situation, seed=3):
         self.situation, self.rng = situation, np.random.default_rng(seed)
@@ -94,7 +94,7 @@ class Losses:
 
     @property
     def silent(self):
-        """Arms that never answer from some time on."""
+        """Arms that never answer after some time."""
         return {"best": [1], "never": [2], "five": [2], "two": [0, 3]}.get(self.situation, [])
 
     def is_lost(self, arm):
@@ -115,7 +115,7 @@ def rewards_of(arms, rng):
 
 
 def play(policy, situation, stop=HORIZON, copied=lambda policy: policy, look=lambda *_: None):
-    """Run it to its end or to so many pulls; the policy, and pulls of each arm that were asked."""
+    """Run to the end or to `stop` pulls; return the policy and how often each arm was asked."""
     losses, rng, asked = Losses(situation), np.random.default_rng(4), np.zeros(K, dtype=int)
     while not policy.done and policy.n_pulls < stop:
         policy = copied(policy)
@@ -129,7 +129,7 @@ def play(policy, situation, stop=HORIZON, copied=lambda policy: policy, look=lam
 
 
 def right(policy, silent):
-    """The answer about the arms that answer."""
+    """Return the right answer among the arms that answer."""
     live = np.setdiff1d(np.arange(K), silent)
     best = live[np.argsort(-MEANS[live])]
     if isinstance(policy, (pb.policies.GoodArms, pb.policies.APT)):

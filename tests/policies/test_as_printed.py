@@ -1,4 +1,4 @@
-"""Algorithms as the papers print them, where that fails: what is mended here, and why."""
+"""Algorithms as printed in the papers, where that fails: the corrections made and their reasons."""
 
 import math
 from fractions import Fraction
@@ -9,7 +9,7 @@ from policies.reference import batch, halving
 
 
 class Floors(batch.BatchSAR):
-    """Jun et al. 2016, Algorithm 3, with floors where the print has lost its ceilings."""
+    """Jun et al. 2016, Algorithm 3, with floors in place of the ceilings missing in print."""
 
     def begin(self):
         self.n_tilde, self.r_tilde = max(self.b // self.r, 2), min(self.r, self.b // 2)
@@ -56,6 +56,6 @@ def pulls_of_the_first_stage(kind):
 
 
 def test_an_arm_one_pull_short_is_never_pulled_again():
-    """Four arms alike, 200 pulls: one gets all that is left, the others keep their twelve."""
+    """With four equal arms and 200 pulls, one arm gets all further pulls after 12 of each."""
     assert pulls_of_the_first_stage(RealThreshold) == [12, 12, 12, 164]
     assert min(pulls_of_the_first_stage(halving.SHAdaVar)) >= 13

@@ -1,4 +1,4 @@
-"""RoundRobin and BatchHalving: the ring, the twins, budgets, the deal of the remainder."""
+"""RoundRobin and BatchHalving: the ring, reference runs, budgets, choice of longer stages."""
 
 import copy
 
@@ -27,12 +27,12 @@ def test_cases_of_round_robin(case):
     sequence = twin.round_robin(p["active"], p["counts"], p["b"], p["r"])
     assert sequence == expect["pull_sequence"]
     assert [sequence.count(arm) for arm in p["active"]] == expect["a"]
-    if len(set(p["counts"])) == 1:  # what a run can come to
+    if len(set(p["counts"])) == 1:  # a state that a run can reach
         assert ring(p["active"], 0, p["counts"][0], p["b"], p["r"]).ask().tolist() == sequence
 
 
 def ring(active, cursor, rounds, b, r):
-    """A RoundRobin with these arms left, the first `cursor` one pull ahead."""
+    """Return a RoundRobin with these arms left, the first `cursor` of them one pull ahead."""
     policy = pb.policies.RoundRobin(max(active) + 1, 1, batch_size=b, max_batches=9, max_repeats=r)
     state = policy.get_state()
     state["progress"]["ring"][:len(active)] = active
@@ -41,7 +41,7 @@ def ring(active, cursor, rounds, b, r):
 
 
 def test_the_ring_is_the_printed_round_robin():
-    """The same pulls; in the printed order but for where a batch goes round."""
+    """Pulls are the same, and in the printed order unless a batch goes around the ring."""
     rng = np.random.default_rng(1)
     for _ in range(400):
         n = int(rng.integers(1, 12))
@@ -112,11 +112,11 @@ def test_the_smallest_budget_of_halving():
 
 
 def test_halving_keeps_its_deal():
-    """A copy is dealt anew by `simulate` only where the policy it is of would be."""
+    """`simulate` chooses longer stages again for copies only if it does for the original."""
     dealt = {tuple(pb.policies.BatchHalving(64, 1, batch_size=8, max_batches=9,
                                             rng=seed).stage_batches)
              for seed in range(200)}
-    assert len(dealt) == 20  # of 6 stages, 3 have one more
+    assert len(dealt) == 20  # 3 of 6 stages have one batch more
     bandit = pb.environments.BernoulliBandit(np.linspace(0, 1, 64))
 
     def deals(policy):

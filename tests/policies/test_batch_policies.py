@@ -1,4 +1,4 @@
-"""The policies that pull in batches, all together: the cases, the protocol, what is refused."""
+"""All policies that pull in batches: cases, the protocol, invalid input."""
 
 import pickle
 
@@ -73,7 +73,7 @@ def test_the_twins_where_pulls_are_lost(kind):
             made = {"sar": pb.policies.BatchSAR, "halving": pb.policies.BatchHalving,
                     "round robin": pb.policies.RoundRobin}[kind]
             policy = made(n, k, **options, **(dict(rng=1) if kind == "halving" else {}))
-        policy.silent_after = None  # the twin sets no arm aside
+        policy.silent_after = None  # the reference does not set arms aside
         assert_equals_the_twin(policy, grid_bandit(rng, n), 100, lost)
 
 
@@ -169,7 +169,7 @@ def test_states_that_do_not_fit(make):
             protocol.assert_entries_refused(policy, [{name: -1}, {name: N + 1}], f"hold {name} in")
 
 
-# -- edges and what is refused --------------------------------------------------------------
+# -- edge cases and invalid input ------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n, k", [(1, 0), (1, 1), (5, 0), (5, 5)])
@@ -262,7 +262,7 @@ def test_arms_without_a_result_are_recommended_after_all_that_have_one(make):
     for _ in range(12):
         before = policy.recommend()
         assert before.size == 4 and len(set(before.tolist())) == 4
-        # all are worse than 0, where an arm that nobody measured might be put
+        # all rewards are below 0, where an arm without rewards might be ranked
         measured = policy.pulls[before] > 0
         assert measured.sum() == min(4, np.count_nonzero(policy.pulls))
         assert np.all(np.diff(measured.astype(int)) <= 0)

@@ -1,4 +1,4 @@
-"""BatchRacing: its twin, its batches."""
+"""BatchRacing: reference runs and batches."""
 
 import numpy as np
 from hypothesis import given, settings
@@ -10,7 +10,7 @@ from policies.batch_runs import PROBLEMS, assert_equals_the_twin, grid_bandit, r
 
 
 def test_the_twin_of_racing():
-    """Ties at the boundary never end, so these stop after some batches; most are done."""
+    """With ties at the boundary a race never ends, so runs are limited; most finish."""
     done = 0
     for seed in range(100):
         rng = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""BatchSAR: its twin, its budgets, ties."""
+"""BatchSAR: reference runs, budgets, ties."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def test_the_twin_of_sar(improved, tie):
 @pytest.mark.parametrize("n, b, r, B, m", [(5, 1, 1, 118, 12), (5, 2, 2, 220, 48),
                                            (5, 4, 3, 31, 12)])
 def test_quotients_that_are_integers(n, b, r, B, m):
-    """Floats put these m_1 above the integer that they are."""
+    """In floating point these m_1 are above the integer that they equal."""
     for improved in (True, False):
         policy = pb.policies.BatchSAR(n, 2, batch_size=b, max_batches=B, max_repeats=r,
                                       improved=improved)
@@ -70,7 +70,7 @@ def test_sar_never_exceeds_its_batches(problem, spare, improved, by_index, seed)
         assert np.bincount(arms).max() <= r
         policy.tell(arms, bandit.pull(arms))
         assert policy.n_batches <= B
-    # the end came before the last stage where fewer than n_tilde were in the running
+    # the policy ended before the last stage if fewer than n_tilde arms were left
     ends = twin.BatchSAR(n, k, b, r, B).n_tilde if not early else 0
     if not improved and not early:
         assert policy.n_batches <= B - 2
@@ -82,7 +82,7 @@ def test_sar_never_exceeds_its_batches(problem, spare, improved, by_index, seed)
 @pytest.mark.some(2)
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 8, 13, 21, 34, 47, 60])
 def test_budgets_over_20_000_problems(n):
-    """A tenth of them: full batches, never more than B; m_s leaves at least two."""
+    """Full batches and never more than B, in a tenth of the problems; m_s leaves at least two."""
 
     def make(environment):
         rng = np.random.default_rng(environment.means.view(np.uint64))
@@ -103,7 +103,7 @@ def test_budgets_over_20_000_problems(n):
 
 
 def ends_early(policy, bandit, n_tilde):
-    """Whether the twin ran out of places, or of arms, before its last stage."""
+    """Return True if the reference ran out of places or arms before its last stage."""
     reference = twin_of(policy)
     bandit.reset()
     play(ReferencePolicy(reference), bandit)
@@ -140,7 +140,7 @@ def test_the_smallest_budget_suffices_and_one_less_is_refused():
 
 
 def test_ties_of_gaps():
-    """All arms equal: "reject" drops the last arm, "index" accepts the first."""
+    """With all arms equal, "reject" drops the last arm, "index" accepts the first."""
     bandit = pb.environments.TableBandit(np.full((6, 1), 0.5))
     for tie, removed in ("reject", 5), ("index", 0):
         policy = pb.policies.BatchSAR(6, 2, batch_size=3, max_batches=30, tie=tie)

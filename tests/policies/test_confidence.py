@@ -1,4 +1,4 @@
-"""GLR stopping, TopTwo, TrackAndStop, LUCB and KLLUCB: the twins, the protocol, the errors."""
+"""GLR stopping, TopTwo, TrackAndStop, LUCB and KLLUCB: reference runs, protocol, error rates."""
 
 import copy
 import pickle
@@ -77,7 +77,7 @@ def test_margins_of_unknown_variances_are_those_of_the_twin():
 
 @pytest.mark.parametrize("scale", [2.0**-490, 2.0**-365, 2.0**345, 2.0**480])
 def test_margins_know_no_unit(scale):
-    """Squares and cubes of gaps as small, or as large, are not numbers."""
+    """At these scales squares and cubes of gaps underflow or overflow."""
     arms = [(60, 0.9, 0.25 * 59 / 60), (60, 0.5, 0.5 * 59 / 60)]
     unknown = GLR(delta=0.1, law="gaussian-unknown")
     means, variances = np.array([0.9, 0.5]), np.array([0.25, 0.5])
@@ -109,7 +109,7 @@ def test_rewards_that_are_all_equal_tell_nothing_of_unknown_variances():
     assert rule.margins(pulls=[1, 500], means=[1.0, 0.0], variances=[np.nan, 1e-9])[1] < 0
     for variances in ([0.0, 1.0], [1.0, 0.0], [1e-33, 1.0], [1.0, 1e-300]):
         assert rule.margins(pulls=[500, 500], means=[0.1, -0.3], variances=variances)[1] == -np.inf
-    for constant in (0.1, 0.3, 1 / 3, 0.7):  # whose deviations round
+    for constant in (0.1, 0.3, 1 / 3, 0.7):  # their deviations are rounding errors
         policy = pb.policies.SuccessiveElimination(2, stopping=rule, max_pulls=200)
         rng = np.random.default_rng(1)
         while not policy.done:
@@ -124,7 +124,7 @@ def test_rewards_that_are_all_equal_tell_nothing_of_unknown_variances():
 
 
 def test_the_mixture_over_scales_has_mean_one():
-    """At the law of the t statistic, with the tails that draws would hardly meet."""
+    """Integrates over the t distribution, including tails that draws would hardly reach."""
     for n in (2, 3, 5, 40, 500):
         def density(y, n=n):
             t = np.sinh(y)
@@ -135,7 +135,7 @@ def test_the_mixture_over_scales_has_mean_one():
 
 
 def test_the_largest_of_the_mixture_over_scales_is_rare():
-    """Of 40,000 runs of 100 rewards, alone and in pairs."""
+    """Checks 40,000 runs of 100 rewards, single arms and pairs."""
     rng, n = np.random.default_rng(3), np.arange(1, 101)
     x = rng.standard_normal((40_000, 100))
     means = np.cumsum(x, axis=1) / n
@@ -181,7 +181,7 @@ def test_proportions_are_those_of_the_twin(law):
 
 
 def test_proportions_at_the_ends():
-    """Where a twin's arithmetic fails: what makes them optimal holds."""
+    """Checks the optimality conditions where the reference fails numerically."""
     for law in "bernoulli", "poisson":
         cases = [[0.0, 0.4], [0.7, 0.0], [0.0, 0.0, 0.3], [0.5, 0.4999, 0.1]]
         for means in cases + [[1.0, 0.3, 0.0], [1.0, 0.0]] * (law == "bernoulli"):
@@ -214,7 +214,7 @@ def test_proportions_know_no_unit(scale):
 
 
 def test_a_mixture_is_no_further_than_the_threshold_says():
-    """The likelihood of any sum of n rewards in [0, 1] over its mixture: at most sqrt(4 n)."""
+    """For any sum of n rewards in [0, 1], likelihood over mixture is at most sqrt(4 n)."""
     for n in (1, 2, 3, 5, 10, 100, 10**4):
         s = np.linspace(0.0, n, 3001)
         most = xlogy(s, s / n) + xlogy(n - s, 1 - s / n)
@@ -224,7 +224,7 @@ def test_a_mixture_is_no_further_than_the_threshold_says():
 
 @pytest.mark.parametrize("law", LAWS)
 def test_sums_of_two_arms_are_rarely_above_the_threshold(law):
-    """At any of 2,000 pulls in turn; delta = .2. Without what grows it is above in most runs."""
+    """At any of 2,000 pulls, delta = .2; without the growing terms most runs exceed the level."""
     rng, n_runs, n = np.random.default_rng(8), 400, np.arange(1, 1001)
     draws = {"gaussian": lambda: rng.standard_normal((n_runs, 1000)),
              "bernoulli": lambda: rng.random((n_runs, 1000)) < 0.3,
@@ -245,7 +245,7 @@ def test_sums_of_two_arms_are_rarely_above_the_threshold(law):
 
 
 def test_evidence_is_the_mixture():
-    """The likelihood of n rewards whose mean is d above the true one, by integral."""
+    """Compares with the integral of the likelihood of n rewards of mean d above the true one."""
     for n in (1, 2, 10, 300, 10**6):
         for d in np.array([-2.0, 0.0, 0.5, 3.0]) / np.sqrt(n):
             total = 0.0
@@ -259,13 +259,13 @@ def test_evidence_is_the_mixture():
 
 
 def test_the_threshold_of_one_arm_is_where_its_mixture_is():
-    """The likelihood, mixed over means, at the sum that a single arm needs: exp(x), by integral."""
+    """The mixed likelihood, by integral, is exp(x) at the level that a single arm needs."""
     x = np.log(7.0)
     for n in (1, 2, 10, 300):
         s = (1 + 1 / n) * (x + np.log(1 + n) / 2)
         d = np.sqrt(2 * s / n)
 
-        def mixed(m, n=n, d=d):  # over N(0, 1), of n rewards whose mean is d from the true one
+        def mixed(m, n=n, d=d):  # over N(0, 1), for n rewards of mean d above the true one
             return np.exp(n * (m * d - m * m / 2)) * stats.norm.pdf(m)
 
         centre, width = n * d / (1 + n), 12 / np.sqrt(1 + n)
@@ -279,18 +279,18 @@ def test_the_threshold_of_one_arm_is_where_its_mixture_is():
     (lambda: twin.LUCB(3, 0.3, 1), 1, 0.95, 0.97),       # .8 zeta(3)
     (lambda: twin_bounds.UGapEc(3, 0.3, 1, 1.0, 0.0), 2, 0.81, 0.83)])  # zeta(2) / 2
 def test_bounds_fail_with_a_probability_of_nearly_delta(make, sides, least, most):
-    """Hoeffding's for each count, side, arm and t, summed: all of delta is used, and no more."""
+    """Sums Hoeffding's bound over counts, sides, arms and t: nearly delta, but not more."""
     total = 0.0
     for t in range(1, 3000):
         reference = make()
         reference.order = [0] * t
         reference.rewards = [[0.0], [0.0], [0.0]]
-        rate = reference.width(0) ** 2 / 2  # of one reward
+        rate = reference.width(0) ** 2 / 2  # for one reward
         total += sides * 3 * t * np.exp(-rate)
     assert least < total / 0.3 < most
 
 
-# -- the twins of the policies -----------------------------------------------------------
+# -- reference runs of the policies ------------------------------------------------------
 
 
 PAIRS = [(leader, challenger, beta) for leader in ("thompson", "empirical", "ucb")
@@ -303,7 +303,7 @@ PAIRS = [(leader, challenger, beta) for leader in ("thompson", "empirical", "ucb
 def test_top_two_and_its_twin(leader, challenger, beta, law):
     if (leader, law) == ("ucb", "poisson"):
         return
-    # the twin looks everywhere where variances are unknown
+    # for unknown variances the reference checks all arms
     for seed in range(4 if law in LAWS else 2):
         rng = np.random.default_rng([seed, PAIRS.index((leader, challenger, beta))])
         n_arms = 1 if seed == 3 and beta == 0.5 else int(rng.integers(2, 8))
@@ -325,7 +325,7 @@ def test_track_and_stop_and_its_twin(tracking, law):
         n_arms = int(rng.integers(2, 6))
         rule = GLR(delta=0.2, law=law, guarantee="heuristic")
         table = table_of(rng, n_arms, law)
-        if law != "gaussian":  # the twin's roots fail at 0 and 1
+        if law != "gaussian":  # the reference's root finder fails at 0 and 1
             table = 0.125 + 0.75 * table
         ours, theirs = orders(pb.policies.TrackAndStop(n_arms, stopping=rule, tracking=tracking),
                               twin.TrackAndStop(n_arms, tracking, rule=rule), table, 120)
@@ -351,7 +351,7 @@ def test_lucb_and_its_twin(kl):
 
 
 def test_the_rates_of_kl_lucb_sum_to_delta():
-    """The sum of its docstring, at the worst K and delta, to a million and an integral beyond."""
+    """Sums the bound of the docstring, at the worst K and delta, up to t = 10^6 and beyond."""
     t = np.arange(1.0, 1e6)
     x = np.log((4 * np.e + 2) * t**2 / 0.999999)
     rate = x + np.log(x)
@@ -486,7 +486,7 @@ def test_bad_input(make, error, message):
         make()
 
 
-# -- errors ------------------------------------------------------------------------------
+# -- error rates ---------------------------------------------------------------------------
 
 TWO_EQUAL = pb.environments.GaussianBandit([0.0, 0.0], 1.0)
 
@@ -501,7 +501,7 @@ TWO_EQUAL = pb.environments.GaussianBandit([0.0, 0.0], 1.0)
     lambda e: pb.policies.SuccessiveElimination(2, stopping=GLR(delta=0.1)),
     lambda e: pb.policies.LilUCB(2, delta=0.1)])
 def test_equal_arms_are_rarely_told_apart(make):
-    """Every stop is an error; at delta = 0.1 more than 50 of 300 come by chance once in 10^4."""
+    """Every stop is an error; at delta = 0.1, more than 50 of 300 have probability below 10^-4."""
     result = pb.simulate(make, TWO_EQUAL, 300, rng=3, max_pulls=400)
     assert (result.pulls < 400 - 1).sum() <= 50
 
@@ -511,7 +511,7 @@ def test_equal_arms_are_rarely_told_apart(make):
 @pytest.mark.parametrize("name", ["T3C", "T3C unknown", "track", "EBTC", "LUCB", "UGapEc", "lil",
                                   "elimination", "KLLUCB", "T3C bernoulli"])
 def test_errors_are_at_most_delta(name, delta):
-    """Ten thousand runs of two equal arms, where each stop is an error, and of ten arms."""
+    """Runs ten thousand times: two equal arms, where each stop is an error, and ten arms."""
     bernoulli = name in ("KLLUCB", "T3C bernoulli")
     makers = {
         "T3C": lambda e: pb.policies.TopTwo(e.n_arms, stopping=GLR(delta=delta)),

@@ -1,4 +1,4 @@
-"""SuccessiveElimination, LilUCB, UGapEc, APT, GoodArms: the twins, the protocol, the errors."""
+"""SuccessiveElimination, LilUCB, UGapEc, APT, GoodArms: reference runs, protocol, error rates."""
 
 import itertools
 
@@ -14,7 +14,7 @@ from policies.reference import bounds as twin
 LAWS = ["gaussian", "bernoulli", "gaussian-unknown"]
 
 
-# -- the twins ---------------------------------------------------------------------------
+# -- reference runs ----------------------------------------------------------------------
 
 
 @pytest.mark.some(9)
@@ -27,7 +27,7 @@ def test_elimination_and_its_twin(seed, law):
                epsilon=0.3 * (seed % 3 == 0) * (law in ("gaussian", "gaussian-unknown")))
     k = int(rng.integers(0, n_arms + 1)) if seed % 4 else 1
     table = table_of(rng, n_arms, law)
-    if law == "gaussian-unknown":  # one reward has no variance
+    if law == "gaussian-unknown":  # one reward has no sample variance
         n_arms = max(n_arms, 2)
         table = table_of(rng, n_arms, law)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -40,7 +40,7 @@ def test_elimination_and_its_twin(seed, law):
 
 
 class Patient(twin.SuccessiveElimination):
-    """One pull of each arm first, as the policy does, though two make a variance."""
+    """Pulls each arm once first, as the policy does, although a variance needs two."""
 
     def __init__(self, n_arms, rule, k):
         super().__init__(n_arms, rule, k)
@@ -98,7 +98,7 @@ def test_ocba_and_its_twin():
         n_arms, n_initial = int(rng.integers(1, 9)), int(rng.integers(2, 6))
         table = table_of(rng, n_arms, "gaussian")
         if seed % 4 == 3:
-            table = np.round(table)  # ties of means, and arms that do not vary
+            table = np.round(table)  # ties of means, and arms without variance
         policy, theirs = pb.policies.OCBA(n_arms, n_initial=n_initial), twin.OCBA(n_arms, n_initial)
         rewards, pulled = table.tolist(), np.zeros(n_arms, dtype=int)
         for _ in range(150):
@@ -114,7 +114,7 @@ def test_ocba_and_its_twin():
 
 
 def test_ocba_pulls_by_its_shares():
-    """Known variances and means: shares of .5, .5 s1 / s0 and so on, found by hand."""
+    """With known variances and means, the shares .5, .5 s1 / s0 and so on are found by hand."""
     rng = np.random.default_rng(1)
     policy, means = pb.policies.OCBA(3, budget=20_000), np.array([1.0, 0.0, -1.0])
     noise = np.array([1.0, 1.0, 2.0])
@@ -143,7 +143,7 @@ def test_good_arms_and_their_twin(sampling, law):
         assert policy.bad.tolist() == np.flatnonzero(names < 0).tolist()
 
 
-# -- what each promises ------------------------------------------------------------------
+# -- guarantees of single policies -------------------------------------------------------
 
 
 def played(policy, means, spread, seed, most=10**6):
@@ -179,7 +179,7 @@ def test_arms_are_accepted_and_put_out_one_by_one():
     assert policy.decided and policy.alive.tolist() == policy.recommend().tolist() == [1, 2]
     assert asked[0] == {0, 1, 2, 3, 4} and asked[-1] == {2, 3}
     assert all(later <= before for before, later in itertools.pairwise(asked))
-    # of the other pairs each is told for good by its own confidence
+    # each of the other pairs is separated with its own confidence
     assert all(policy.pulls[arm] < policy.pulls[2] == policy.pulls[3] for arm in (0, 1, 4))
 
 
@@ -197,7 +197,7 @@ def test_the_best_three_take_fewer_pulls_than_their_rivals_with_own_bounds():
 @pytest.mark.parametrize("law", ["gaussian", "bernoulli", "bounded"])
 @pytest.mark.parametrize("delta", [0.1, 0.01])
 def test_the_best_two_of_five_in_ten_thousand_runs(law, delta):
-    """Errors of sure answers; failing by chance: less than once in 10^6."""
+    """Counts errors of decided runs; the test fails by chance with probability below 10^-6."""
     means = np.array([0.7, 0.5, 0.5 - 1e-9, 0.5 - 1e-9, 0.4])
     rule = pb.stopping.Betting(delta=delta) if law == "bounded" else GLR(delta=delta, law=law)
     arms = (pb.environments.GaussianBandit(means) if law == "gaussian"
@@ -239,8 +239,10 @@ def test_arms_at_the_threshold_take_either_name_with_epsilon_and_none_without():
 
 @pytest.mark.parametrize("law", LAWS)
 def test_arms_at_the_threshold_are_rarely_named_bad(law):
-    """At delta = .2; more than 75 of 200 come by chance less than once in 10^6, and one arm's
-    level without what grows is crossed in most runs."""
+    """At delta = .2, more than 75 of 200 have probability below 10^-6.
+
+    Without the growing terms, one arm's level is crossed in most runs.
+    """
     rng, wrong = np.random.default_rng(6), 0
     for _ in range(200):
         policy = pb.policies.GoodArms(2, delta=0.2, threshold=0.5, law=law)

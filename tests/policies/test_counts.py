@@ -1,4 +1,4 @@
-"""Policies that are told counts, and batches of Thompson sampling."""
+"""Policies that receive counts, and batches of Thompson sampling."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from policies.protocol import frozen
 
 
 def test_counts_are_the_rewards_they_count():
-    """Posteriors, means and variances of rewards 0 and 1, in whatever pieces."""
+    """Posteriors, means and variances are those of single rewards, in whatever pieces they come."""
     rng, counted = np.random.default_rng(1), pb.policies.ThompsonSampling(3, rng=1)
     rewards = [np.empty(0)] * 3
     for _ in range(5):
@@ -31,14 +31,14 @@ def test_gaussian_counts():
     assert policy.shares.tolist() == [1, 1, 1]
     policy.tell_counts([4, 0, 9], [-8.0, 0.0, 27.0])
     assert policy.posteriors[[0, 2]].tolist() == [[-2.0, 1.0], [3.0, 2 / 3]]
-    assert policy.shares.tolist() == [0, 1, 0]  # the one that lacks a reward
+    assert policy.shares.tolist() == [0, 1, 0]  # the arm without a reward
     policy.tell_counts([0, 4, 0], [0.0, 4.0, 0.0])
     assert policy.shares.sum() == 10 and policy.recommend().tolist() == [2]
 
 
 @pytest.mark.parametrize("size", [1, 7, 400])
 def test_batches_are_independent_choices(size):
-    """Shares are the chances that an arm is best: here of two, by the integral."""
+    """Shares match the probabilities that an arm is best, for two arms by integral."""
     counts = np.array([[3, 5], [4, 4]])
     first = beta(*(counts[0] + 1))
     theta = np.linspace(0, 1, 20_001)
@@ -80,7 +80,7 @@ def test_simulated_batches_learn():
 
 @pytest.mark.parametrize("options", [{}, {"batch_size": 5}, {"law": "gaussian"}])
 def test_batches_without_trials_are_batches(options):
-    """Their states were refused, and with them the files of studies."""
+    """Such states were once refused, and with them the files of studies."""
     policy = pb.policies.ThompsonSampling(2, rng=1, **options)
     for trials in ([0, 0], [1, 0], [0, 0]):
         policy.tell_counts(trials, [0.0, 0.0])

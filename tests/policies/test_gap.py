@@ -1,4 +1,4 @@
-"""GapE, GapEV, UCBE, UGapEb: the cases, the twins, the protocol."""
+"""GapE, GapEV, UCBE, UGapEb: cases, reference runs, the protocol."""
 
 import numpy as np
 import pytest
@@ -58,7 +58,7 @@ def random_policy(name, rng, largest=9):
 
 
 def grid_bandit(rng, n_arms):
-    """Rewards on a grid of few steps, so that means and indices tie; some arms are twins."""
+    """Return rewards on a grid of few steps, so that means and indices tie; some arms are equal."""
     steps = int(rng.choice([1, 2, 4, 16]))
     table = rng.integers(0, steps + 1, (n_arms, 8)) / steps
     return pb.environments.TableBandit(table[rng.integers(n_arms, size=n_arms)]
@@ -66,13 +66,13 @@ def grid_bandit(rng, n_arms):
 
 
 def play(policy, bandit, lost=lambda arms, rewards: rewards):
-    """Run it to its end; the policy and every pull."""
+    """Run a policy to its end; return it and every pull."""
     policy, log = protocol.play(policy, bandit, lost=lost)
     return policy, [arm for arms in log for arm in arms]
 
 
 def assert_equals_the_twin(policy, bandit, lost=lambda arms, rewards: rewards):
-    policy.silent_after = None  # the twin sets no arm aside
+    policy.silent_after = None  # the reference does not set arms aside
     reference = twin_of(policy)
     while not policy.done:
         arms = policy.ask()
@@ -106,7 +106,7 @@ def test_the_twin(name):
 @pytest.mark.parametrize("exponent", [-490, -365, 250, 300, 345, 480])
 @pytest.mark.parametrize("name", NAMES)
 def test_pulls_know_no_unit(name, exponent):
-    """Squares of widths are of rewards of up to 1e150."""
+    """Squared widths must stay finite for rewards of up to 1e150."""
     table = np.random.default_rng(1).normal(0.5, 0.25, (5, 60)) + np.arange(5)[:, None] / 8
     runs = []
     for scale in 1.0, 2.0**exponent:
@@ -132,7 +132,7 @@ def test_a_dead_arm_takes_no_more_than_its_part(name):
     bandit = pb.environments.TableBandit([[0.5], [0.25, 1.0], [0.75, 0.0], [0.5, 0.25]])
     lost = losing(np.random.default_rng(), 0, [0])
     policy, pulls = play(policy_of(name, 4, 40), bandit, lost)
-    assert 10 <= pulls.count(0) <= 12 and policy.pulls[0] == 0  # and retries
+    assert 10 <= pulls.count(0) <= 12 and policy.pulls[0] == 0  # ten, plus retries
     assert policy.pulls.sum() == 40 - pulls.count(0) and policy.recommend() != 0
 
 
@@ -140,7 +140,7 @@ def test_a_dead_arm_takes_no_more_than_its_part(name):
 
 
 def table_of(n_arms=6, seed=1):
-    """Sums are exact in any order."""
+    """Return rewards whose sums are exact in any order."""
     return np.random.default_rng(seed).integers(0, 2**20, (n_arms, 31)) / 2**20
 
 
@@ -228,7 +228,7 @@ def test_a_range_is_a_length():
 
 
 def test_indices_far_from_zero():
-    """A common shift of all rewards changes no pull."""
+    """A common shift of all rewards does not change any pull."""
     table = np.random.default_rng(3).integers(0, 9, (6, 20)) / 8
     for name in NAMES:
         runs = [play(policy_of(name, 6, 100), pb.environments.TableBandit(table + shift))[1]

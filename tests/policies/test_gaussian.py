@@ -1,4 +1,4 @@
-"""BayesGap and its rivals on a joint Gaussian posterior: cases, twins, the protocol."""
+"""BayesGap and related policies with a joint Gaussian posterior: cases, reference, protocol."""
 
 import re
 
@@ -55,11 +55,11 @@ def test_cases(case, as_kernel):
         np.testing.assert_allclose(B, expect["B"], rtol=1e-10)
 
 
-# -- the twins ---------------------------------------------------------------------------
+# -- reference runs ----------------------------------------------------------------------
 
 
 def features_of(rng, K, d):
-    """Some rows are equal, some zero."""
+    """Return random features; some rows are equal, some zero."""
     X = rng.normal(size=(K, d))
     X = X[rng.integers(K, size=K)] if rng.random() < 0.3 else X
     X[rng.random(K) < 0.1] = 0.0
@@ -67,7 +67,7 @@ def features_of(rng, K, d):
 
 
 def random_pair(name, rng):
-    """A policy and its twin; G and what the policy is given."""
+    """Return a random policy and its reference implementation."""
     K = int(rng.integers(1, 12))
     d, budget = int(rng.integers(1, 8)), int(rng.integers(1, 30))
     X = features_of(rng, K, d)
@@ -87,7 +87,7 @@ def random_pair(name, rng):
 
 
 def is_best(reference, name, arm):
-    """Whether the twin could have chosen it, but for rounding."""
+    """Return True if the reference could have chosen the arm, up to rounding."""
     chosen = reference.ask()
     if arm == chosen:
         return True
@@ -101,7 +101,7 @@ def is_best(reference, name, arm):
 @pytest.mark.examples
 @pytest.mark.parametrize("name", TWINS)
 def test_the_twin(name):
-    """Along the policy's pulls; ties may go either way, the twin rounds otherwise."""
+    """Follows the policy's pulls; ties may differ, since the reference rounds differently."""
     n_same = n_all = 0
     for seed in range(part(50, of=150)):
         rng = np.random.default_rng([seed, TWINS.index(name)])
@@ -204,7 +204,7 @@ def test_fewer_pulls_than_arms_and_one_arm(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_arms_that_are_known_from_the_start(name):
-    """A prior of zeros leaves nothing to learn, and nothing breaks."""
+    """With a prior of zeros there is nothing to learn, and nothing fails."""
     for arms in dict(kernel=np.zeros((4, 4))), dict(features=np.zeros((4, 2))):
         policy = getattr(pb.policies, name)(4, budget=5, **arms, noise_std=0.1)
         protocol.play(policy, pb.environments.TableBandit(table_of(4)))

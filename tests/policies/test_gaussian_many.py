@@ -1,4 +1,4 @@
-"""Many correlated arms: what is left out, or read in blocks, changes no pull."""
+"""Many correlated arms: skipping arms and reading them in blocks does not change any pull."""
 
 import math
 import pickle
@@ -12,7 +12,7 @@ UPPER = ["GPUCB", "BayesUCB"]
 
 
 def many(rng, K=1500, d=6):
-    """Features of clusters, some rows equal, some zero; the arms' means."""
+    """Return clustered features, some rows equal and some zero, and the arms' means."""
     X = rng.normal(size=(12, d))[rng.integers(12, size=K)] + 0.2 * rng.normal(size=(K, d))
     X[rng.random(K) < 0.1] = X[0]
     X[rng.random(K) < 0.02] = 0.0
@@ -22,7 +22,7 @@ def many(rng, K=1500, d=6):
 @pytest.mark.parametrize("noise_std", [0.3, 1e-3, None])
 @pytest.mark.parametrize("name", UPPER)
 def test_who_looks_at_the_posterior_changes_no_pull(name, noise_std):
-    """Alone, looked at in every round, and resumed: the same pulls, the same bits."""
+    """Pulls are bitwise equal if the posterior is never read, read every round, or restored."""
     for seed in range(4):
         rng = np.random.default_rng(seed)
         X, means = many(rng)
@@ -57,7 +57,7 @@ def factor_of(policy, name):
 
 @pytest.mark.parametrize("name", UPPER)
 def test_the_arm_is_that_of_a_whole_update_in_numpy(name):
-    """Every arm's mean and variance in every round, by the textbook; ties may go either way."""
+    """Computes all means and variances by the textbook in every round; ties may differ."""
     n_same = 0
     for seed in range(4):
         rng = np.random.default_rng([seed, 1])
@@ -98,7 +98,7 @@ def test_rewards_of_arms_that_were_not_asked(name):
 @pytest.mark.parametrize("n_beta", ["T", "T-K"])
 @pytest.mark.parametrize("budget", [60, 3000, 10**6])
 def test_rounds_of_bayes_gap_over_many_blocks(budget, n_beta):
-    """J, j, beta and B as printed, from the posterior of the round."""
+    """Compares J, j, beta and B with the paper's formulas on the posterior of the round."""
     rng = np.random.default_rng(budget)
     X, means = many(rng)
     policy = pb.policies.BayesGap(len(X), budget=budget, features=X, noise_std=0.3, n_beta=n_beta)
@@ -122,7 +122,7 @@ def test_rounds_of_bayes_gap_over_many_blocks(budget, n_beta):
 
 
 def others(values):
-    """The largest of the others, for each."""
+    """Return for each entry the largest of the others."""
     second, first = np.argsort(values)[-2:]
     out = np.full(values.size, values[first])
     out[first] = values[second]

@@ -1,4 +1,4 @@
-"""The joint posterior of arms' means: the formula, its signs, equal arms, draws from it."""
+"""The joint posterior of arms' means: formula, sign of variances, equal arms, draws."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from policies.reference import gaussian as twin
 
 
 def after(policy, n, rng):
-    """Tells the policy n rewards; the arms and these."""
+    """Report n rewards to the policy; return the arms and the rewards."""
     seen, rewards = [], []
     for _ in range(n):
         arms = policy.ask()
@@ -31,9 +31,9 @@ def test_the_posterior_is_that_of_the_formula_after_1000_pulls(name, K, d, noise
     policy = getattr(pb.policies, name)(K, budget=1000, kernel=G if d is None else None, features=X,
                                         noise_std=noise_std, prior_std=1.5, **stream)
     seen, rewards = after(policy, 1000, rng)
-    # the formula in more digits: with little noise, solving loses some
+    # the formula in higher precision: with little noise, solving loses digits
     mean, covariance = long_posterior(G, seen, rewards, noise_std, 1.5)
-    # rewards of size 1 are 1e3 of the least noise: the problem itself is that ill-conditioned
+    # rewards of size 1 are 1e3 times the least noise: the problem is that ill-conditioned
     margin = {0.3: 1e-10, 0.03: 1e-9, 1e-3: 1e-6}[noise_std]
     assert np.abs(policy.posterior_means - mean).max() < margin
     assert np.abs(policy.posterior_std**2 - covariance.diagonal()).max() < 1e-10
@@ -41,7 +41,7 @@ def test_the_posterior_is_that_of_the_formula_after_1000_pulls(name, K, d, noise
 
 
 def long_posterior(G, arms, rewards, noise_std, prior_std):
-    """Textbook formula in extended precision, by Cholesky."""
+    """Compute the textbook formula in extended precision, by Cholesky."""
     seen, at = np.unique(arms, return_inverse=True)
     counts = np.bincount(at)
     y = np.bincount(at, weights=rewards) / counts
@@ -60,7 +60,7 @@ def long_posterior(G, arms, rewards, noise_std, prior_std):
 
 @pytest.mark.parametrize("as_kernel", [False, True])
 def test_one_arm_pulled_on_and_on_stays_positive(as_kernel):
-    """Its variance is the known one, 1 / (n / noise^2 + 1), not rounding's."""
+    """The variance stays at the known 1 / (n / noise^2 + 1) despite rounding."""
     X = np.array([[1.0, 0.0], [1.0, 1e-9], [0.0, 0.5]])
     arms = dict(kernel=X @ X.T) if as_kernel else dict(features=X)
     policy = pb.policies.ProbabilityOfImprovement(3, budget=3000, **arms, noise_std=1e-3)
@@ -81,7 +81,7 @@ def test_equal_arms_stay_equal():
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(6, 4))[[0, 1, 2, 1, 3, 4, 2, 0, 5]]
         for arms in dict(kernel=X @ X.T), dict(features=X):
-            if "kernel" in arms:  # BLAS may round equal products apart
+            if "kernel" in arms:  # BLAS may round equal products differently
                 first = np.array([0, 1, 2, 1, 4, 5, 2, 0, 8])
                 arms["kernel"] = arms["kernel"][np.ix_(first, first)]
             policy = pb.policies.GPUCB(len(next(iter(arms.values()))), budget=60, **arms,
@@ -101,7 +101,7 @@ def test_a_draw_of_all_means_has_the_posterior_s_law():
     draws = np.array([policy._draw(rng.normal(size=3)) for _ in range(40_000)])
     assert np.abs(draws.mean(axis=0) - mean).max() < 6 * np.sqrt(covariance.max() / 40_000)
     assert np.abs(np.cov(draws.T) - covariance).max() < 6 * 1.5 * covariance.max() / 200
-    # the policy's own normals: how often each arm is the best
+    # use normals drawn here: how often each arm is the best
     shares = np.bincount(draws.argmax(axis=1), minlength=5) / 40_000
     policy = pb.policies.GaussianThompson(len(X), budget=4000, features=X, noise_std=0.5, rng=2)
     state = pb.policies.GaussianThompson(len(X), budget=6, features=X,
@@ -113,7 +113,7 @@ def test_a_draw_of_all_means_has_the_posterior_s_law():
         policy = pb.policies.GaussianThompson.from_state(one)
         policy.tell([arm], [reward])
     chosen, policy.silent_after = np.zeros(5), None
-    while not policy.done:  # lost pulls leave the posterior
+    while not policy.done:  # lost pulls do not change the posterior
         arm = policy.ask()
         chosen[arm] += 1
         policy.tell(arm, [np.nan], missing="drop")

@@ -1,4 +1,4 @@
-"""Kernels fitted again on the way: hyperparameters, resumed policies, what is refused."""
+"""Kernels fitted again during a run: hyperparameters, restored policies, invalid input."""
 
 import pickle
 
@@ -13,7 +13,7 @@ from policies.gaussian_arms import NAMES
 
 
 def wiggly(rng, length_scale, n=40):
-    """Points and a function drawn from a kernel far from the one the policies start with."""
+    """Return points, and a function drawn from a kernel far from the initial one of policies."""
     points = np.linspace(0.0, 10.0, n)[:, None]
     G = np.exp(-0.5 * (points - points.T) ** 2 / length_scale**2)
     return points, rng.multivariate_normal(np.zeros(n), G + 1e-10 * np.eye(n))
@@ -86,7 +86,7 @@ def test_refits_need_a_kernel_that_can_be_fitted():
         pb.policies.GPUCB(len(np.eye(3)), budget=9, kernel=np.eye(3), noise_std=1.0, refit_every=2)
     pytest.importorskip("sklearn")
     for options, error, message in [
-            (dict(noise_std=None), ValueError, "noise_std must be a number to begin with"),
+            (dict(noise_std=None), ValueError, "noise_std must be a number, the initial value"),
             (dict(refit_every=0), ValueError, "refit_every must be at least 1; got 0"),
             (dict(refit_every=1.5), TypeError, "refit_every must be an integer")]:
         with pytest.raises(error, match=message):
@@ -131,7 +131,7 @@ def test_a_refit_that_raises_in_simulate_is_reported_and_spoils(monkeypatch):
 
     with pytest.raises(ZeroDivisionError, match="in the kernel"):
         pb.simulate(factory, pb.environments.GaussianBandit(np.zeros(6)), 2, rng=1)
-    spoilt = []  # another thread may have come to the second run first, and the first never ran
+    spoilt = []  # the second run may fail in another thread before the first has started
     for policy in made:
         try:
             policy.ask()

@@ -1,4 +1,4 @@
-"""Errors and regrets of the policies of correlated arms, as the reference experiments have it."""
+"""Errors and regrets of the policies for correlated arms, compared with reference experiments."""
 
 import numpy as np
 import pytest
@@ -12,13 +12,13 @@ pytestmark = pytest.mark.slow
 
 CELLS = tables.gaussian_cells()
 N_RUNS, NOISE = 2000, 0.3
-# two tests a cell, 1 % for all of them together. The reference's rows share their 500 functions
-# of a length (at T = K all independent rivals have the same numbers), so they lean together.
+# Two tests per cell, 1 % for all of them together. The reference's rows share their 500 functions
+# per length (at T = K all independent rivals have the same numbers), so they deviate together.
 LIMIT = -ndtri(0.01 / (2 * 2 * len(CELLS)))
 
 
 def problem(length):
-    """The kernel of 100 points, and features of which it is made."""
+    """Return the kernel of 100 points, and features that generate it."""
     x = np.linspace(0.0, 10.0, 100)
     G = np.exp(-((x[:, None] - x) ** 2) / length**2)
     values, vectors = np.linalg.eigh(G)
@@ -30,7 +30,7 @@ PROBLEMS = {length: problem(length) for length in {cell["length"] for cell in CE
 
 
 def independent(cell, environment):
-    """The rivals that know of no correlation; an oracle is given H of the true means."""
+    """Return a policy without correlations; an oracle receives H of the true means."""
     name, knows = cell["policy"].split()
     means = environment.means
     gaps = means.max() - means
@@ -50,7 +50,7 @@ def policy_of(cell, environment):
         options = dict(n_beta=options[0], recommendation=options[1])
     else:
         options = dict(xi=0.0) if options else {}
-    # factoring a kernel anew in every run would take longer than the run
+    # factoring a kernel again in every run would take longer than the run
     arms = dict(features=X) if name == "GaussianThompson" else dict(kernel=G)
     return getattr(pb.policies, name)(100, budget=cell["budget"], **arms, noise_std=NOISE,
                                       **options)
@@ -67,7 +67,7 @@ def simulated(cell, n_runs=N_RUNS):
 
 
 def deviations(cell, result):
-    """Of the error and of the regret from the cell's, in standard errors of the difference."""
+    """Return deviations of error and regret from the cell, in standard errors of the difference."""
     n, m = result.n_runs, cell["runs"]
     share = (result.errors.sum() + cell["error"] * m) / (n + m)
     of_error = np.sqrt(share * (1.0 - share) * (1.0 / n + 1.0 / m))

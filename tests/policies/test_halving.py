@@ -30,7 +30,7 @@ makers = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS.keys())
 
 
 def table_of(seed=5):
-    """Sums are exact in any order, arms 11, 10, 9 the best, later ones noisier."""
+    """Return rewards with sums exact in any order; arms 11, 10, 9 are best, later ones noisier."""
     rng = np.random.default_rng(seed)
     noise = rng.integers(-2**20, 2**20, (N, 11)) * 2.0**-20
     return np.arange(N)[:, None] / 4 + noise * (1 + np.arange(N)[:, None]) / 64
@@ -59,11 +59,11 @@ def test_what_is_known_on_the_way(make):
 @makers
 @pytest.mark.parametrize("seed", range(5))
 def test_simulated_as_by_hand(make, seed):
-    """Native and pull by pull: the same sums, the same state."""
+    """Native runs and runs pull by pull have the same sums and the same state."""
     made, by_hand = protocol.assert_simulated_as_by_hand(make, table_of(seed))
     for policy in made:
         native, hand = policy.get_state(), by_hand.get_state()
-        if not isinstance(policy, pb.policies.SHAdaVar):  # else every reward was seen
+        if not isinstance(policy, pb.policies.SHAdaVar):  # which uses every reward
             assert np.isnan(native.pop("deviations")).all() and hand.pop("deviations").any()
         else:
             assert frozen(policy.variances) == frozen(by_hand.variances)
@@ -79,7 +79,7 @@ def test_a_bad_batch_changes_nothing(make, missing):
 @makers
 @pytest.mark.parametrize("seed", range(8))
 def test_lost_pulls(make, seed):
-    """An arm of which nothing is known goes first."""
+    """An arm without rewards is eliminated first."""
     full = play(make(), bandit_of())[0].n_pulls
     policy = protocol.assert_lost_pulls_count(make, bandit_of(), np.random.default_rng(seed), 4)
     assert policy.n_pulls == full
@@ -117,7 +117,7 @@ def test_heaps_that_do_not_fit():
     protocol.assert_entries_refused(policy, [dict(pending=-1)], "hold pending in")
 
 
-# -- what is refused -------------------------------------------------------------------------
+# -- invalid input ---------------------------------------------------------------------------
 
 CLASSES = {
     pb.policies.Uniform: dict(n_arms=5, budget=50),

@@ -1,4 +1,4 @@
-"""How the policies that halve spend a budget: parts of the arms, stages, least budgets."""
+"""How the policies that halve spend a budget: shares of the arms, stages, least budgets."""
 
 from fractions import Fraction
 
@@ -104,12 +104,12 @@ def test_the_least_budgets(K):
 
 @pytest.mark.examples
 def test_the_schedule_of_successive_rejects():
-    """Of exact fractions, also where a quotient is an integer or just above one."""
+    """Compares with exact fractions, also if a quotient is an integer or just above one."""
     rng = np.random.default_rng(5)
     problems = [(2, n) for n in range(3, 60)] + [(3, 4 * n + 3) for n in range(1, 60)]
     problems += [(int(rng.integers(2, 13)), int(10 ** rng.uniform(1.5, 11)))
                  for _ in range(part(300, of=1500))]
-    # quotients that are integers, and the next ones above and below
+    # quotients that are integers, and the next values above and below
     for K in range(2, 13):
         logbar = Fraction(1, 2) + sum(Fraction(1, i) for i in range(2, K + 1))
         for _ in range(part(5, of=20)):
@@ -122,7 +122,7 @@ def test_the_schedule_of_successive_rejects():
 
 
 def pulls_by_rank(K, n):
-    """Pulls of the arms when arm 0 is the worst by far, then arm 1 ...; by sums of rewards."""
+    """Return pulls per arm if arm 0 is the worst by far, then arm 1 and so on."""
     made = []
 
     def factory(environment):

@@ -1,6 +1,6 @@
-"""Error probabilities in the settings of Lalitha et al. 2023, against runs apart from this code.
+"""Error probabilities in the settings of Lalitha et al. 2023, compared with independent runs.
 
-Some five minutes on two cores. Seeds are fixed, so a result repeats exactly.
+Takes about five minutes on two cores. Seeds are fixed, so results repeat exactly.
 """
 
 import math
@@ -20,18 +20,18 @@ CELLS = tables.halving_cells()
 
 
 def gaps_of(bandit):
-    """Distance of every mean to the best other one."""
+    """Return the distance of every mean to the best other mean."""
     best, second = np.sort(bandit.means)[[-1, -2]]
     return np.where(bandit.means == best, best - second, best - bandit.means)
 
 
 def width_of(bandit, n):
-    """b of the paper: the largest plausible reward."""
+    """Return b of the paper: the largest plausible reward."""
     return (bandit.means + np.sqrt(bandit.variances * np.log(n))).max()
 
 
 def scale_of(bandit, constant):
-    """What the paper multiplies complexities by."""
+    """Return the paper's factor of complexities."""
     return 4 * np.log2(bandit.n_arms) / constant
 
 
@@ -68,7 +68,7 @@ POLICIES = {
 
 
 def bandit_of(setting, n_arms):
-    """Every run another one; in setting B the arms of even index are the noisy ones."""
+    """Return an environment that differs per run; in setting B even arms are the noisy ones."""
     i = np.arange(n_arms)
     mean = 1 - np.sqrt(i / n_arms)
     noisy = i % 2 == (setting == "A")
@@ -88,7 +88,7 @@ def test_cells_are_all_there():
 @pytest.mark.parametrize(
     "cell", CELLS, ids=lambda c: f"{c['setting']}-{c['policy']}-{c['K']}-{c['n']}")
 def test_errors_are_as_known(cell):
-    """Within the difference of two binomials, at 1 % for all cells together."""
+    """Compares by the difference of two binomials, at 1 % for all cells together."""
     policy = POLICIES[cell["policy"]]
     result = pb.simulate(lambda bandit: policy(bandit, cell["n"]),
                          bandit_of(cell["setting"], cell["K"]), N_RUNS, rng=2023 + cell["n"])

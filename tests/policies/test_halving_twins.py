@@ -1,4 +1,4 @@
-"""Uniform, SuccessiveRejects, SequentialHalving, SHVar, SHAdaVar: cases and twins."""
+"""Uniform, SuccessiveRejects, SequentialHalving, SHVar, SHAdaVar: cases and reference runs."""
 
 import math
 
@@ -31,7 +31,7 @@ def twin_of(policy):
 
 
 def follow(policy, table):
-    """Run it beside its twin, batch by batch; the twin, and how many batches of one pull."""
+    """Run a policy next to its reference; return the reference and the number of single pulls."""
     bandit, reference, singles = pb.environments.TableBandit(table), twin_of(policy), 0
 
     def reward_of(arm):
@@ -98,7 +98,7 @@ def test_cases(case):
     assert reference.order == expect["pulls"] or isinstance(policy, pb.policies.SHAdaVar)
 
 
-# -- the twins ------------------------------------------------------------------------
+# -- reference runs ---------------------------------------------------------------------
 
 
 def random_budget(rng, least, spread=60):
@@ -152,7 +152,7 @@ def test_the_twin_of_shvar(options):
 
 
 def test_arms_that_had_more_than_their_part():
-    """With reuse a stage may begin with most survivors ahead of a very noisy one."""
+    """With reuse, a stage may start with most survivors ahead of a very noisy one."""
     alone = 0
     for seed in range(60):
         rng = np.random.default_rng(seed)
@@ -168,7 +168,7 @@ def test_arms_that_had_more_than_their_part():
 
 
 def leaves_most_alone(policy, table):
-    """Whether a stage pulls fewer than half of the survivors."""
+    """Return True if a stage pulls fewer than half of the survivors."""
     bandit, found = pb.environments.TableBandit(table), False
     while not policy.done:
         arms = policy.ask()
@@ -179,7 +179,7 @@ def leaves_most_alone(policy, table):
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_the_twin_of_shadavar(options):
-    """Its heap chooses as a scan of all arms does."""
+    """The heap chooses the same arms as a scan of all arms."""
     chosen = 0
     for seed in range(130):
         rng = np.random.default_rng(seed)

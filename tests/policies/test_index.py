@@ -1,4 +1,4 @@
-"""UCB1, UCBV, KLUCB: the cases, exact laws, the twins, the protocol."""
+"""UCB1, UCBV, KLUCB: cases, exact distributions, reference runs, the protocol."""
 
 import copy
 import itertools
@@ -25,7 +25,7 @@ def options_of(case):
 
 
 def index_of(policy, arm):
-    """The index of an arm through the public bounds."""
+    """Return the index of an arm from the public bounds."""
     n, t = policy.pulls[arm], policy.n_pulls + 1
     mean = policy.means[arm]
     if isinstance(policy, pb.policies.UCB1):
@@ -57,14 +57,14 @@ def random_policy(name, rng, n_arms=None):
 
 
 def random_table(rng, n_arms):
-    """Rewards on a grid of few steps, so that means and indices tie; some arms are twins."""
+    """Return rewards on a grid of few steps, so that means and indices tie; some arms are equal."""
     steps = int(rng.choice([1, 2, 4, 16]))
     table = rng.integers(0, steps + 1, (n_arms, 8)) / steps
     return table[rng.integers(n_arms, size=n_arms)] if rng.random() < 0.4 else table
 
 
 def assert_equals_the_twin(policy, rewards_of, n_steps, scales=None):
-    policy.silent_after = None  # the twin sets no arm aside
+    policy.silent_after = None  # the reference does not set arms aside
     reference = twin_of(policy, scales)
     for _ in range(n_steps):
         arms = policy.ask()
@@ -103,7 +103,7 @@ def test_cases(case):
 @pytest.mark.parametrize("case", CASES["theorem1_exact"],
                          ids=lambda case: f"{case['policy']}-{'-'.join(case['scales'])}")
 def test_theorem_1_by_all_sequences(case):
-    """X = 1/2 + s (Z - 1/2), reward 1 - X^2, all 2^n sequences of fair Z."""
+    """Enumerates all 2^n sequences of fair Z, with X = 1/2 + s (Z - 1/2) and reward 1 - X^2."""
     scales, n = [Fraction(s) for s in case["scales"]], case["n"]
     options = options_of(case)
     if case["policy"] == "ucbv":
@@ -127,7 +127,7 @@ def test_theorem_1_by_all_sequences(case):
     assert bias == Fraction(case["bias"])
     assert n * n * (errors / total - min(variances) / n) == regret
     if case["policy"] == "klucb" and case["scales"] == ["1/2", "9/10"]:
-        # the table took bounds that are 1 to about 30 digits for equal; to 60 it is this
+        # the table took bounds equal to 1 in about 30 digits as ties; in 60 digits it is this
         assert expected == [Fraction(719, 128), Fraction(433, 128)]
         return
     assert expected == [Fraction(x) for x in case["ET"]]
@@ -177,14 +177,14 @@ def test_a_dead_arm_takes_no_more_than_its_part(name):
         arms = policy.ask()
         asked += arms.tolist()
         policy.tell(arms, np.where(arms == 2, np.nan, 0.5), missing="drop")
-    assert 10 <= asked.count(2) <= 16 and policy.pulls[2] == 0  # and retries
+    assert 10 <= asked.count(2) <= 16 and policy.pulls[2] == 0  # ten, plus retries
     assert policy.recommend().tolist() == [0]
 
 
 @pytest.mark.parametrize("case", CASES["appendixB"], ids=["ranges-1-4", "ranges-3-1"])
 @pytest.mark.parametrize("name", ["ucb1", "klucb"])
 def test_ranges_of_their_own(case, name):
-    """Appendix B: three rewards each, at t = 7, and the arm of the largest index back-scaled."""
+    """Appendix B: three rewards per arm at t = 7, and the arm of the largest scaled index."""
     a, b = (np.array([float(x) for x in case[end]]) for end in "ab")
     scales = (b - a.min()) ** 2
     rewards = [[float(x) for x in arm["rewards"]] for arm in case["per_arm"]]
@@ -208,7 +208,7 @@ def test_ranges_of_their_own(case, name):
 
 
 def test_klucb_with_a_thousand_arms_is_brute_force():
-    """Indices nearly equal for long, many exact ties; every choice against all solved."""
+    """Indices stay nearly equal for long, with many ties; compares with solving all bounds."""
     rng = np.random.default_rng(11)
     for means, n in ((np.full(1000, 0.3), 3000), (np.linspace(0.9, 1.0, 1000), 2000)):
         policy = pb.policies.KLUCB(1000)
@@ -217,7 +217,7 @@ def test_klucb_with_a_thousand_arms_is_brute_force():
             means_now, pulls = policy.means, policy.pulls
             indices = pb.bounds.kl_ucb(means_now, pulls, t)
             (arm,) = policy.ask()
-            # many bounds round to 1; an arm of mean 1 is above all
+            # many bounds round to 1; an arm of mean 1 is above all others
             indices[means_now == 1.0] = 2.0
             assert indices[arm] >= indices.max() - 3e-16
             assert arm == np.flatnonzero((means_now == means_now[arm]) & (pulls == pulls[arm]))[0]
@@ -308,7 +308,7 @@ def test_simulate_refuses_rewards_outside(name):
 
 
 def test_the_engine_keeps_what_follows_of_the_state():
-    """A lowest regret law: in simulate the best arm takes most pulls of all three."""
+    """Minimum regret: in simulate the best arm gets most pulls of all three arms."""
     bandit = pb.environments.BernoulliBandit([0.2, 0.8, 0.5])
     for make in (pb.policies.UCB1, pb.policies.UCBV, pb.policies.KLUCB):
         result = pb.simulate(lambda e, make=make: make(3), bandit, 20, rng=1, max_pulls=3000)
@@ -356,7 +356,7 @@ def test_kl_variance_is_a_bound_of_twice_the_variance():
 
 @pytest.mark.parametrize("random_costs", [False, True])
 def test_kl_variance_covers(random_costs):
-    """Corollary 1 at one n, where it is far from tight: delta = 5 fails in 1e-2 at most."""
+    """Corollary 1 at one n, where it is far from tight: delta = 5 fails in at most 1e-2."""
     rng = np.random.default_rng(7)
     pairs = rng.random((2000, 100, 2)) < 0.3
     z = (pairs[..., 0] ^ pairs[..., 1]).astype(float)
@@ -374,8 +374,10 @@ def test_kl_variance_covers(random_costs):
 
 
 def test_kl_variance_covers_with_one_pair():
-    """One pair has two outcomes, so the coverage is known. The formula of the paper promises 1,
-    and that of the docstring less."""
+    """One pair has two outcomes, so the coverage is known.
+
+    The formula of the paper would promise probability 1, that of the docstring less.
+    """
     (low_0, high_0), (low_1, high_1) = (pb.bounds.kl_variance(v, 1, 5.0) for v in (0.0, 0.5))
     truth = np.linspace(0.001, 0.499, 500)
     covered = ((low_0 <= truth) & (truth <= high_0)) * (1 - 2 * truth) + (

@@ -1,4 +1,4 @@
-"""Regret on two scaled Bernoulli laws, as the reference experiments have it."""
+"""Regret on two scaled Bernoulli arms, compared with reference experiments."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ import pybandit as pb
 
 pytestmark = pytest.mark.slow
 
-# V1, V2 - V1, policy, regret at n = 1e5 and 1.96 of its standard errors
+# V1, V2 - V1, policy, regret at n = 1e5 and 1.96 times its standard error
 ROWS = [
     (0.001, 0.005, lambda: pb.policies.UCB1(2), 193.6, 0.4),
     (0.001, 0.005, lambda: pb.policies.UCBV(2), 75.2, 1.0),
@@ -25,7 +25,7 @@ ROWS = [
 
 
 def squared_loss_bandit(variances):
-    """Rewards 1 - X^2, X = 1/2 + s (Z - 1/2), s = 2 sqrt(V): two values, each with 1/2."""
+    """Return rewards 1 - X^2, X = 1/2 + s (Z - 1/2), s = 2 sqrt(V): two values with equal odds."""
     scales = 2.0 * np.sqrt(variances)
     high, low = 1.0 - (0.5 - scales / 2) ** 2, 1.0 - (0.5 + scales / 2) ** 2
     return pb.environments.ScaledBernoulliBandit((high + low) / 2, high - low, 0.5)

@@ -1,4 +1,4 @@
-"""Ctrl-C at any moment: a policy is as before the call, or as after it, and goes on."""
+"""Ctrl-C at any moment: a policy is as before the call or as after it, and continues."""
 
 import contextlib
 import contextvars
@@ -17,7 +17,7 @@ from studies.cases import measured
 
 @contextlib.contextmanager
 def interrupted_within(seconds):
-    """KeyboardInterrupt once, so many seconds from now, as Ctrl-C raises it."""
+    """Raise KeyboardInterrupt once, `seconds` from now, as Ctrl-C does."""
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
     try:
         signal.setitimer(signal.ITIMER_REAL, seconds)
@@ -34,15 +34,15 @@ def play_on(policy, most):
 
 
 def asked_state(policy):
-    """Some draw when they are asked."""
+    """Return the state after `ask`, during which some policies draw."""
     policy.ask()
     return frozen(policy.get_state())
 
 
 def interrupt_at_random(make, times, longest, rng, most=40):
-    """How often it came while the policy played."""
+    """Interrupt runs at random times; return how many interrupts came during a run."""
     came = 0
-    for _ in range(4):  # the first takes longer, and any where the machine is not ours alone
+    for _ in range(4):  # the first run takes longer, as do others on a busy machine
         straight, start = make(), time.perf_counter()
         play_on(straight, most)
         longest = min(longest, time.perf_counter() - start)
@@ -80,7 +80,7 @@ def test_ask_and_tell_at_a_thousand_moments(name):
 
 
 def interrupt_refits(times, rng):
-    """Most of such a run is scikit-learn's."""
+    """Most of such a run is spent in scikit-learn."""
     came = 0
     straight = refitting()
     play_on(straight, 8)
@@ -133,7 +133,7 @@ def interrupt_simulations(times, longest, rng):
         except KeyboardInterrupt:
             came += 1
         assert time.monotonic() - start < 10.0
-        for policy in made:  # nobody holds them
+        for policy in made:  # no thread uses them any more
             restored = pb.policies.SequentialHalving.from_state(policy.get_state())
             assert restored.n_pulls == policy.n_pulls <= 3000
     return came
@@ -150,7 +150,7 @@ def test_simulate_at_a_thousand_moments():
 
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_within_a_batch(n_threads):
-    """Of a minute, where rewards are drawn one by one: the policy is half told, and says so."""
+    """The batch would take a minute, one reward at a time: the policy ends up invalidated."""
     made, start = [], time.monotonic()
 
     def factory(environment):
@@ -167,7 +167,7 @@ def test_within_a_batch(n_threads):
 
 
 SLOW = {
-    # 5 ms a draw; a microsecond a draw, all in one batch; 30 us a pull, no batch of any length
+    # 5 ms per draw; a microsecond per draw, all in one batch; 30 us per pull, without long batches
     "evidence": (lambda: pb.policies.Uniform(2, budget=20000),
                  lambda: pb.environments.LogisticEvidence(
         np.ones((200, 5)), labels=np.ones(200), n_anneals=[500, 500], log_evidence=0.0)),
@@ -180,7 +180,7 @@ SLOW = {
 @pytest.mark.parametrize("n_threads", [1, 2])
 @pytest.mark.parametrize("name", SLOW)
 def test_one_thread_hears_it_as_soon_as_two(name, n_threads):
-    """It looked after four million pulls, whatever they take."""
+    """One thread once checked only after four million pulls, however long they took."""
     make, environment = SLOW[name][0], SLOW[name][1]()
     for n_runs in (1, 3):
         start = time.monotonic()

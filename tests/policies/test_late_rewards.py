@@ -1,4 +1,4 @@
-"""Rewards of pulls that were told as lost, and came after all: of every policy."""
+"""Rewards of pulls that were reported as lost but came later, for every policy."""
 
 import numpy as np
 import pytest
@@ -8,11 +8,11 @@ import pybandit as pb
 from policies.protocol import COPIES, assert_statistics, frozen
 from studies.cases import POLICIES, N, measured
 
-MOST = 60  # batches of a policy that never ends
+MOST = 60  # maximum number of batches of a policy that never ends
 
 
 def run(make, copied, seed=0, lost=0.3):
-    """Plays with losses, of which most come late; the policy, and rewards by arm."""
+    """Play with losses, most of which come late; return the policy and rewards by arm."""
     rng, policy, waiting = np.random.default_rng(seed), make(), []
     read = [[] for _ in range(policy.n_arms)]
     while not policy.done and policy.n_batches < MOST:
@@ -22,7 +22,7 @@ def run(make, copied, seed=0, lost=0.3):
         waiting += zip(arms[gone].tolist(), rewards[gone].tolist(), strict=True)
         come = list(zip(arms[~gone].tolist(), rewards[~gone].tolist(), strict=True))
         if waiting and rng.random() < 0.5:
-            # asked or not when they come
+            # late rewards may come before or after the next `ask`
             asked = policy.ask() if rng.random() < 0.5 else None
             before = policy.n_pulls, policy.n_batches, policy.done
             n = int(rng.integers(1, len(waiting) + 1))
@@ -55,7 +55,7 @@ def test_late_rewards_join_the_statistics_and_nothing_else(name):
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_late_rewards_when_all_were_lost(name):
-    """Before any arm has a reward, and again at the end."""
+    """Late rewards come before any arm has a reward; at the end another one is refused."""
     policy, lost = POLICIES[name](), []
     for _ in range(3):
         if not policy.done:
@@ -72,7 +72,7 @@ def test_late_rewards_when_all_were_lost(name):
         policy.tell(arms, measured(policy.n_batches, arms))
     none_is_good_yet = isinstance(policy, pb.policies.GoodArms)
     assert policy.recommend().size >= 1 or none_is_good_yet
-    with pytest.raises(ValueError, match="lost, 0 by now; got 1"):
+    with pytest.raises(ValueError, match="at most 0 pulls, those lost so far; got 1"):
         policy.add_late([0], [0.5])
 
 
@@ -85,7 +85,7 @@ def test_late_rewards_when_all_were_lost(name):
     lambda: pb.policies.BayesGap(4, budget=30, kernel=np.eye(4), noise_std=0.1),
     lambda: pb.policies.ThompsonSampling(4, rng=1, law="gaussian", noise_std=0.1)])
 def test_what_follows_knows_late_rewards(make):
-    """The best arm never answers in time, and wins all the same."""
+    """The best arm never answers in time, but still wins."""
     policy, means = make(), np.array([0.2, 0.3, 0.4, 0.9])
     while not policy.done and policy.n_batches < 200:
         arms = policy.ask()
@@ -100,7 +100,7 @@ def test_bad_late_rewards_change_nothing():
     policy.tell(policy.ask(), [np.nan, np.nan, 0.5], missing="drop")
     before = frozen(policy.get_state())
     for arms, rewards, error, words in [
-            ([0, 1, 2], [0.1, 0.2, 0.3], ValueError, "lost, 2 by now; got 3"),
+            ([0, 1, 2], [0.1, 0.2, 0.3], ValueError, "at most 2 pulls, those lost so far; got 3"),
             ([3], [0.1], ValueError, r"\[0, 3\); got 3 at index 0"),
             ([0, -1], [0.1, 0.1], ValueError, r"\[0, 3\); got -1 at index 1"),
             ([0.5], [0.1], TypeError, "arms.*float64"), (0, 0.1, ValueError, r"arms.*\(\)"),

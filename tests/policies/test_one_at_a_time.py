@@ -34,7 +34,7 @@ def test_lost_pulls(make):
     policy = protocol.assert_lost_pulls_count(make, bandit, rng, 4)
     assert policy.n_pulls <= 90 and policy.recommend().tolist()[:1] != [4]
     policy = protocol.lose_all(make())
-    # an answer of any size has no arm that was not seen
+    # an answer of any size does not contain arms without rewards
     assert policy.n_pulls <= 90 and policy.recommend().tolist()[:1] in ([0], [])
 
 

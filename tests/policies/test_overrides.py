@@ -1,4 +1,4 @@
-"""What Python may override, and what users pass: checked before it indexes or is counted."""
+"""Methods overridden in Python and arguments of users are checked before they are used."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from policies.protocol import frozen
 
 
 def asks(base, arms, **more):
-    """A class of one's own whose `ask` returns these arms."""
+    """Return a user-defined class whose `ask` returns these arms."""
     return type("Mine", (base,), {"ask": lambda self: arms, **more})
 
 
@@ -74,7 +74,7 @@ def test_masked_rewards_are_missing(make):
 
 
 def unaligned(values):
-    """The same numbers at addresses that no number should have."""
+    """Return the same numbers at unaligned addresses."""
     memory = np.zeros(values.nbytes + 1, dtype=np.uint8)
     array = memory[1:].view(values.dtype)
     array[:] = values
@@ -118,7 +118,7 @@ def test_integers_beyond_64_bits_are_named(make, name):
         make()
 
 
-# -- the ends of policies, and their streams ------------------------------------------------
+# -- how policies end, and their streams ---------------------------------------------------
 
 BANDIT = pb.environments.GaussianBandit([0.0, 1.0, 0.5], 0.1)
 
@@ -146,7 +146,7 @@ def test_what_has_no_end_says_so(make, endless):
 
 
 class Random(pb.Policy):
-    """Draws from the stream that it is given."""
+    """Draws from the stream that it receives."""
 
     is_endless = True
     done = False

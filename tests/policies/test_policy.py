@@ -1,4 +1,4 @@
-"""Policies of one's own, in Python."""
+"""User-defined policies in Python."""
 
 import warnings
 
@@ -11,7 +11,7 @@ from policies.protocol import play
 
 
 class Uniform(pb.Policy):
-    """One batch of four pulls of each arm."""
+    """Pulls each arm four times in one batch."""
 
     done = property(lambda self: self.n_batches > 0)
 
@@ -64,7 +64,7 @@ def test_a_subclass_of_a_policy():
 
 
 class Listed(list):
-    """A list of the user's own."""
+    """A user-defined list class."""
 
 
 FORMS = {
@@ -82,7 +82,7 @@ FORMS = {
 @pytest.mark.parametrize("n", [1, 3, 16, 17, 40])
 @pytest.mark.parametrize("form", FORMS)
 def test_rewards_of_every_form_are_told_alike(form, n):
-    """Zeros and ones as arrays and lists of all kinds, short and long, arms in order and not."""
+    """Zeros and ones in arrays and lists of all kinds and lengths, arms in order or not."""
     rng = np.random.default_rng(n)
     make = lambda: pb.policies.RoundRobin(5, 1, batch_size=n, max_batches=8)  # noqa: E731
     plain, other = make(), make()
@@ -115,7 +115,7 @@ def test_a_short_list_is_refused_as_an_array_is(arms, rewards, error):
 
 
 class Reading(float):
-    """A float of the user's own, which says that it is another."""
+    """A float subclass that converts to another value."""
 
     def __float__(self):
         return 0.75
@@ -146,7 +146,7 @@ def test_telling_what_was_not_asked_is_a_protocol_error():
     with pytest.raises(pb.errors.ProtocolError, match="nothing is asked"):
         policy.tell(arms, np.zeros(4))
     assert policy.n_pulls == 4
-    policy = type(policy).from_state(policy.get_state())  # it may have been asked before
+    policy = type(policy).from_state(policy.get_state())  # ask may have been called before
     with pytest.raises(ValueError, match=r"arms must be those of ask\(\)"):
         policy.tell(arms, np.zeros(4))
 

@@ -1,4 +1,4 @@
-"""BatchScreening: its twin, full batches, what is never measured, the prior, and what it finds."""
+"""BatchScreening: reference runs, full batches, unmeasured arms, the prior, and hits found."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from policies.reference import screening as twin
 
 
 def twin_counts(policy):
-    """The wells of each arm, as the twin chooses them."""
+    """Return the wells of each arm that the reference chooses."""
     state, prior = policy.get_state(), policy.prior_means
     order = scores = None
     if prior is not None:
@@ -42,7 +42,7 @@ def played(policy, rewards):
 @pytest.mark.examples
 @pytest.mark.parametrize("lost", [0.0, 0.3])
 def test_the_twin(lost):
-    """Sums that rounding tells apart may fall to another arm: in one batch of a thousand."""
+    """Sums that differ by rounding may change the choice in one of a thousand batches."""
     n_batches = n_other = 0
     for seed in range(part(50, of=150)):
         rng = np.random.default_rng([seed, lost > 0])
@@ -82,7 +82,7 @@ def test_batches_are_full_and_the_budget_is_kept(problem, spare, seed):
     while not policy.done:
         arms = policy.ask()
         assert arms.size == policy.batch_size and np.bincount(arms).max() <= policy.max_repeats
-        # nothing comes twice before all came once, unless they do not fill the batch
+        # no arm is measured twice before all were measured once, unless they do not fill the batch
         assert seen[arms].sum() <= max(0, b - (~seen).sum())
         seen[arms] = True
         policy.tell(arms, rng.integers(0, 3, arms.size).astype(float))
@@ -150,7 +150,7 @@ def test_options_are_checked(options, words):
 
 
 def by_hand(means, noise, rng, k, size, n_batches):
-    """Everything once, then the top 20 k, 5 k and 3 k, for a third of what is left each."""
+    """Measures every arm once, then the top 20 k, 5 k and 3 k on a third of the rest each."""
     n = means.size
     sums, pulls = np.zeros(n), np.zeros(n)
 
@@ -172,7 +172,7 @@ def by_hand(means, noise, rng, k, size, n_batches):
 
 
 def skewed(rng, size):
-    """Deviation 0.7, and now and then ten times as much."""
+    """Standard deviation 0.7, and occasionally ten times as much."""
     return 0.7 * (rng.lognormal(size=size) - np.exp(0.5)) / np.sqrt(np.e**2 - np.e)
 
 

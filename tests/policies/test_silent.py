@@ -1,4 +1,4 @@
-"""Arms that do not answer: set aside, named, asked again seldom, and the others decided."""
+"""Silent arms: set aside, reported, asked again rarely, while the other arms are decided."""
 
 import copy
 import math
@@ -25,7 +25,7 @@ from policies.silent_runs import (
     right,
 )
 
-# rules that get stuck: they err without losses too
+# rules that get stuck: they also err without losses
 ERRING = {"expected", "probable"}
 
 
@@ -40,7 +40,7 @@ def test_others_are_decided_beside_silent_arms(name, situation):
         assert set(policy.recommend().tolist()) == right(policy, silent)
     assert set(policy.silent.tolist()) <= set(silent)
     for arm in policy.silent:
-        # ten, one for each doubling of the wait; at the end twenty more; a batch may hold several
+        # ten, one per doubling of the wait, at the end twenty more; a batch may hold several
         most = 11 + math.log2(max(policy.n_pulls / 10, 1)) + 20 * (name in SURE)
         assert asked[arm] - policy.pulls[arm] <= most + 18 * ("batches" in name or "two" in name)
 
@@ -75,7 +75,7 @@ def test_silent_arms_are_asked_when_the_reference_says(name, situation):
             n_last += 1
             assert name in SURE and arms.tolist() == [twin.last_asked()]
         elif again is not None and not (was_retry and name in SURE):
-            # if only silent arms are undecided, another arm is asked between
+            # if only silent arms are undecided, another arm is asked in between
             assert arms.tolist() == [again]
         was_retry = bool(set(arms) & set(twin.silent))
         np.add.at(seen, arms[~np.isnan(rewards)], 1)

@@ -1,4 +1,4 @@
-"""A state that is restored is refused with a reason, or is a policy that keeps its promises."""
+"""A saved state is either refused with a reason, or restores a policy that keeps its promises."""
 
 import copy
 
@@ -24,7 +24,7 @@ from policies.protocol import frozen
 def assert_refused_or_harmless(name, stop, mutations, other):
     policy = played(EVERY[name](), stop, lost=0.1 * (stop % 3))
     state = policy.get_state()
-    if other is not None:  # entries of another moment of the same run
+    if other is not None:  # use entries from another time of the same run
         progress = played(EVERY[name](), other).get_state()["progress"]
         state["progress"] = {**state["progress"], **dict(list(progress.items())[:stop % 4])}
     for entry, kind, value, at in mutations:
@@ -69,7 +69,7 @@ def test_many_mutated_states_of_what_is_slow(name, stop, mutations, other):
 
 @pytest.mark.parametrize("name", EVERY)
 def test_every_state_of_a_run_is_taken(name):
-    """And what it makes is the same, late rewards and lost ones included."""
+    """Saving the restored policy gives the same state, also with late and lost rewards."""
     policy = EVERY[name]()
     for stop in range(1, 60):
         played(policy, stop, lost=0.2, seed=stop)
@@ -87,7 +87,7 @@ LARGEST = np.finfo(float).max
 @pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize("stop", [8, pytest.param(1, marks=pytest.mark.slow)])
 def test_no_number_is_too_large_to_be_checked(name, stop):
-    """It is refused with a reason, or taken: nothing overflows on the way, which would warn."""
+    """A state is refused with a reason or accepted; no check may overflow, which would warn."""
     policy = played(EVERY[name](), stop)
     cls, state = type(policy), policy.get_state()
     numbers = [(part, entry, part[entry]) for part, entry in entries_of(state)
@@ -107,7 +107,7 @@ def test_no_number_is_too_large_to_be_checked(name, stop):
 @pytest.mark.parametrize("name", FAST)
 @pytest.mark.parametrize("size", [1e150, -1e150, 1.1e150, -np.finfo(float).max])
 def test_rewards_whose_squares_are_no_numbers_are_refused(name, size):
-    """Or whoever restored the state after them was told that it is none."""
+    """Otherwise restoring the state after such rewards would fail."""
     policy = EVERY[name]()
     for _ in range(6):
         if policy.done:
@@ -133,7 +133,7 @@ def test_a_chosen_arm_that_does_not_exist_is_refused(entry, value):
 
 @pytest.mark.parametrize("name", ["thompson", "top two", "gaussian thompson", "allocator"])
 def test_a_stream_that_repeats_itself_is_refused(name):
-    """All zeros made the same number for ever, and `ask` drew until another came."""
+    """A stream of zeros repeats one number forever; `ask` once drew until another one came."""
     policy = played(EVERY[name](), 3)
     state = policy.get_state()
     state["progress"]["stream"] = np.zeros(6, dtype=np.uint64)
@@ -145,7 +145,7 @@ def test_a_stream_that_repeats_itself_is_refused(name):
     ("reject_below", 2.0, "in reject_below"), ("accept_above", -1.0, "in reject_below"),
     ("lower", 1.0, "no lower bound above"), ("n_open", 1, "k, and arms on the ring")])
 def test_thresholds_that_do_not_follow_are_refused(entry, change, words):
-    """It accepted more arms than there were places."""
+    """Otherwise the policy would accept more arms than there are places."""
     state = played(EVERY["batch racing"](), 20).get_state()
     state["progress"][entry] = state["progress"][entry] + change
     with pytest.raises(ValueError, match=words):
@@ -155,7 +155,7 @@ def test_thresholds_that_do_not_follow_are_refused(entry, change, words):
 @pytest.mark.parametrize("cls", [pb.policies.LUCB, pb.policies.KLLUCB, pb.policies.UGapEc])
 @pytest.mark.parametrize("k", [0, 3])
 def test_all_arms_or_none_are_known(cls, k):
-    """UGapEc read behind its arms."""
+    """UGapEc once read beyond its memory."""
     state = cls(3, k, delta=0.1).get_state()
     assert cls.from_state(state).done
     state["progress"]["stopped"] = False
@@ -168,7 +168,7 @@ def test_all_arms_or_none_are_known(cls, k):
                                                         max_repeats=2), "sar_done"),
                           (lambda: pb.policies.BatchRacing(7, 2), "race_done")])
 def test_a_policy_that_is_done_has_its_answer(make, name):
-    """One that was said to be done, and was not, recommended no arm."""
+    """Otherwise a policy restored as done would recommend no arm."""
     state = played(make(), 3).get_state()
     state["progress"][name] = True
     with pytest.raises(ValueError, match="then k accepted arms"):
@@ -179,7 +179,7 @@ def test_a_policy_that_is_done_has_its_answer(make, name):
 @pytest.mark.parametrize("make",
                          [lambda: refitting(pb.policies.GPUCB), EVERY["shvar"], EVERY["lucb"]])
 def test_numbers_of_another_width_are_taken_or_refused(make, dtype):
-    """Limits that they cannot hold were compared with a warning."""
+    """Limits that the dtype cannot hold must not be compared, which would warn."""
     made, n_changed = played(make(), 8).get_state(), 0
     for part in (None, "progress"):
         for name, value in (made if part is None else made[part]).items():
@@ -190,7 +190,7 @@ def test_numbers_of_another_width_are_taken_or_refused(make, dtype):
                 n_changed += 1
                 try:
                     back = type(make()).from_state(state).get_state()
-                except ValueError as error:  # of sums that no longer fit the rest
+                except ValueError as error:  # sums that no longer match the other entries
                     assert "state must hold" in str(error)
                     continue
                 kept = back[name] if part is None else back[part][name]
@@ -215,7 +215,7 @@ def test_a_doubt_without_a_rule_is_refused():
 
 @pytest.mark.parametrize("n_pulls", [-1, 0, 1, 2, 3, 8, 9, 2**62])
 def test_pulls_that_were_not_counted_are_refused(n_pulls):
-    """GPUCB with refits wrote behind its memory, and one of negative pulls never ended."""
+    """GPUCB with refits once wrote beyond its memory; negative pulls kept one from ending."""
     state = played(refitting(pb.policies.GPUCB), 4).get_state()
     state["n_pulls"] = n_pulls
     with pytest.raises(ValueError, match="state must hold"):

@@ -1,4 +1,4 @@
-"""ThompsonSampling: the cases, the law of its choices, the protocol, the saved state."""
+"""ThompsonSampling: cases, distribution of its choices, the protocol, the saved state."""
 
 import copy
 import pickle
@@ -31,7 +31,7 @@ CASES = [case for case in tables.index_cases()["cases"] if case["policy"] == "ts
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
 def test_cases(case):
-    """The twin does as the case says; so does the policy, but for what it draws itself."""
+    """The reference follows the case; so does the policy, except for its random draws."""
     prior = float(case["params"]["alpha"]), float(case["params"]["beta"])
     n_arms = len(case["final_S"])
     reference = twin.ThompsonSampling(n_arms, prior=prior)
@@ -43,7 +43,7 @@ def test_cases(case):
         before = reference.lost.sum()
         reference.absorb(step["chosen"], float(step["reward"]), float(step["u"]))
         assert (reference.lost.sum() == before) == step["success"]
-        # of all that may follow, those whose own choice and draw were the same
+        # among the possible continuations, those in which the choice and draw were the same
         assert all(p.posteriors.tolist() == step["beta_params_before"] for p in policies)
         told = []
         while len(told) < 40:
@@ -62,7 +62,7 @@ def test_cases(case):
 
 
 def as_of(policy, seed):
-    """The policy with another stream, and its next arm not drawn yet."""
+    """Return the policy with another stream and without its next arm."""
     state = policy.get_state()
     state["progress"]["stream"][:4] = np.random.default_rng(seed).integers(1 << 63, size=4) | 1
     state["progress"]["chosen"] = -1
@@ -91,11 +91,11 @@ def test_fractional_counts_are_the_rewards():
     assert policy.recommend() == [reference.recommend()]
 
 
-# -- the law of the choice --------------------------------------------------------------
+# -- the distribution of the choice --------------------------------------------------------
 
 
 def beta_chances(a, b):
-    """P(theta_k is the largest) = E prod_j F_j(theta_k), on a grid of logits."""
+    """Compute P(theta_k is the largest) = E prod_j F_j(theta_k) on a grid of logits."""
     logits = np.linspace(*logit_span(a, b), 60_001)
     x, y = special.expit(logits), special.expit(-logits)
     density = np.exp(a[:, None] * np.log(x) + b[:, None] * np.log(y)
@@ -111,7 +111,7 @@ def logit_span(a, b):
 
 
 def integrated(density, below, grid):
-    """P(k is the largest): the smallest few values hold none of the probability."""
+    """Compute P(k is the largest); the smallest few values have negligible probability."""
     logs = np.log(np.maximum(below, 1e-300))
     others = np.exp(logs.sum(axis=0) - logs)
     return np.trapezoid(density * others, grid, axis=1)
@@ -124,7 +124,7 @@ def gaussian_chances(means, deviations):
 
 
 def assert_follows(arms, chances):
-    """Chi-square, cells below 10 expected choices together; fails one time in 1e7."""
+    """Chi-square test, merging cells below 10 expected choices; fails by chance once in 1e7."""
     assert chances.sum() == pytest.approx(1.0, abs=1e-6)
     observed = np.bincount(arms, minlength=chances.size)
     expected = chances / chances.sum() * arms.size
@@ -133,7 +133,7 @@ def assert_follows(arms, chances):
         observed = np.append(observed[~rare], observed[rare].sum())
         expected = np.append(expected[~rare], expected[rare].sum())
         if expected[-1] < 10:
-            # too few for a chi-square: a Poisson tail, then with the largest cell
+            # too few for a chi-square: test the Poisson tail, then merge with the largest cell
             assert stats.poisson.sf(observed[-1] - 1, expected[-1]) > 1e-7
             largest = int(np.argmax(expected[:-1]))
             observed[largest] += observed[-1]
@@ -163,7 +163,7 @@ COUNTS = {
 @pytest.mark.parametrize("prior", [(1.0, 1.0), (2.0, 3.0), (0.5, 0.5), (0.1, 4.0)])
 @pytest.mark.parametrize("name", COUNTS)
 def test_the_law_of_the_choice(name, prior):
-    """At the threshold it places itself and at thresholds far too low and too high."""
+    """Tests the threshold that the policy places, and thresholds far too low and too high."""
     counts = np.array(COUNTS[name], dtype=float)
     a, b = prior[0] + counts[:, 0], prior[1] + counts[:, 1]
     chances = beta_chances(a, b)
@@ -204,7 +204,7 @@ def test_the_gaussian_law():
 
 
 def test_a_run_has_the_law_of_the_twin():
-    """Pulls of three arms after 60 rounds, the policy's against the twin's, by ranks."""
+    """Compares by ranks the pulls of three arms after 60 rounds with those of the reference."""
     bandit, rng = pb.environments.BernoulliBandit([0.3, 0.5, 0.6]), np.random.default_rng(4)
     ours = [play(pb.policies.ThompsonSampling(3, rng=seed), bandit, 60, seed).pulls
             for seed in range(300)]
@@ -300,7 +300,7 @@ def test_gaussian_arms_without_a_reward_come_first():
         asked += arms.tolist()
         policy.tell(arms, np.where(arms == 1, np.nan, arms * 1.0), missing="drop")
         assert np.isnan(policy.posteriors[1, 0]) and policy.posteriors[1, 1] == np.inf
-    assert 10 <= asked.count(1) <= 16  # ten, and retries
+    assert 10 <= asked.count(1) <= 16  # ten, plus retries
     assert policy.recommend().tolist() == [3]
     policy = pickle.loads(pickle.dumps(policy))
     while policy.ask().tolist() != [1]:
@@ -328,7 +328,7 @@ def test_arguments(arguments, words):
 
 
 def test_streams():
-    """The same seed gives the same run; a generator is drawn from once, and kept by nobody."""
+    """The same seed gives the same run; a generator passed by the user is used once only."""
     bandit = pb.environments.BernoulliBandit([0.4, 0.5, 0.6])
     runs = [play(pb.policies.ThompsonSampling(3, rng=rng), bandit, 200).pulls.tolist()
             for rng in (7, 7, np.random.SeedSequence(7), np.random.default_rng(7), 8)]
@@ -340,7 +340,7 @@ def test_streams():
     assert play(given, bandit, 200).pulls.tolist() == runs[0]
     own.seed(np.random.default_rng(8))
     assert play(own, bandit, 200).pulls.tolist() == runs[4]
-    own.seed(np.random.default_rng(9))   # too late
+    own.seed(np.random.default_rng(9))   # has no effect after the first pull
     assert own.get_state()["n_pulls"] == 200
 
 

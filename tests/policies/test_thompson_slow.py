@@ -1,7 +1,7 @@
-"""Regret of Thompson sampling on two scaled Bernoulli estimators, against independent runs.
+"""Regret of Thompson sampling on two scaled Bernoulli estimators, compared with independent runs.
 
-Neufeld, Gyorgy, Schuurmans and Szepesvari 2014, section 5.1: X = 1/2 + s (Z - 1/2),
-Z fair, reward 1 - X^2, 100,000 draws.
+Neufeld, Gyorgy, Schuurmans and Szepesvari 2014, section 5.1: X = 1/2 + s (Z - 1/2) with a fair
+Z, reward 1 - X^2, 100,000 draws.
 """
 
 import numpy as np
@@ -27,7 +27,7 @@ def test_regret(variance, gap, expected, half_width):
                          max_pulls=100_000, metrics=[second_pulls])
     regrets = gap * result.metrics["second_pulls"]
     error = np.hypot(regrets.std() / np.sqrt(N_RUNS), half_width / 1.96)
-    # 5.5 deviations: runs with an unlucky beginning make the tail heavy
+    # 5.5 standard errors: runs with an unlucky start make the tail heavy
     assert abs(regrets.mean() - expected) < 5.5 * error
 
 

@@ -1,4 +1,4 @@
-"""Eight threads on one policy: each call is whole, or refused by a RuntimeError."""
+"""Eight threads on one policy: each call is executed whole or refused with a RuntimeError."""
 
 import re
 import sys
@@ -16,7 +16,7 @@ N_THREADS = 8
 
 
 def costs_are_observed(policy):
-    """Its last runs may then cost more than is left, and count as pulls only."""
+    """Return True if costs are reported: the last runs may exceed the budget and not be counted."""
     return getattr(policy, "costs", None) == "told"
 
 
@@ -25,7 +25,7 @@ def all_counted(policy, pulls, n_pulls):
 
 
 def hammer(policy, seconds):
-    """Errors that are not a refusal, and how often each thread was through."""
+    """Use a policy in many threads; return unexpected errors and the number of tells."""
     wrong, told, end = [], [0] * N_THREADS, time.monotonic() + seconds
 
     def work(thread):
@@ -49,7 +49,7 @@ def hammer(policy, seconds):
                 assert re.search("in use by another thread|nothing is asked|asks for nothing",
                                  str(error))
             except ValueError as error:
-                # another thread was told meanwhile
+                # another thread has reported in the meantime
                 if not str(error).startswith(("arms must", "the policy is done", "costs must")):
                     wrong.append(error)
             except BaseException as error:
@@ -87,7 +87,7 @@ def test_eight_threads(name):
 
 
 class Waits:
-    """Rewards of .5 that come when they are let go: whoever asked for them waits."""
+    """Rewards of .5 whose conversion to an array blocks until they are released."""
 
     def __init__(self, n):
         self.rewards, self.asked, self.come = np.full(n, 0.5), threading.Event(), threading.Event()
@@ -99,7 +99,7 @@ class Waits:
 
 
 def shown(policy):
-    """What it lets everyone read, methods left out: name and value."""
+    """Return the names and values of all public attributes except methods."""
     names = [name for name in dir(policy) if not name.startswith("_")]
     return {name: repr(value) for name in names if not callable(value := getattr(policy, name))}
 

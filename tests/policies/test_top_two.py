@@ -1,4 +1,4 @@
-"""VBR, EBTC and ContinuousRejects: the cases, the twins, the protocol."""
+"""VBR, EBTC and ContinuousRejects: cases, reference runs, the protocol."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ CASES = json.loads((Path(__file__).parent / "data" / "vbr_cases.json").read_text
 
 
 def play(policy, bandit):
-    """Run it; the arms in order, and those that left, in order."""
+    """Run a policy; return the arms in order, and the eliminated arms in order."""
     order, rejected = [], []
     while not policy.done:
         arms = policy.ask()
@@ -25,7 +25,7 @@ def play(policy, bandit):
         policy.tell(arms, bandit.pull(arms))
         order += arms.tolist()
         left = before - set(getattr(policy, "survivors", np.array([])).tolist())
-        # several at once: their order is not seen
+        # several arms eliminated at once: their order is unknown
         rejected.append(sorted(left))
     return policy, order, [arm for arms in rejected for arm in arms]
 
@@ -43,7 +43,7 @@ def test_cases_of_vbr(case):
     assert reference.order == expect["pulls"] and reference.rejected == expect["rejected"]
 
 
-# -- the twins ------------------------------------------------------------------------
+# -- reference runs -------------------------------------------------------------------
 
 
 def drawing(table, lost=lambda reward: reward):
@@ -58,7 +58,7 @@ def drawing(table, lost=lambda reward: reward):
 
 
 def random_table(rng, n_arms):
-    """Rewards on a grid, so that means tie, or none on one."""
+    """Return rewards on a grid, so that means tie, or rewards without ties."""
     steps = int(rng.choice([0, 1, 2, 4, 16]))
     if not steps:
         return rng.random((n_arms, 61)).tolist()
@@ -127,13 +127,13 @@ def test_the_twins_where_pulls_are_lost(kind):
             policy.tell(arms, [pull(arm) for arm in arms], missing="drop")
             log += arms.tolist()
         if any(not row for row in policy.pulls.tolist()):
-            continue  # the twin has no mean of an arm never heard of
+            continue  # the reference has no mean for an arm without rewards
         reference.run(drawing(table.tolist()))
         assert log == reference.order and policy.pulls.tolist() == reference.pulls
 
 
 def test_lost_pulls_of_vbr():
-    """All pulls of an arm lost: it goes first; an arm heard once is pulled for its variance."""
+    """An arm that lost all pulls is eliminated first; one with a single reward is pulled first."""
     policy = pb.policies.VBR(3, budget=24)
     policy.tell(policy.ask(), np.where(policy.ask() == 2, np.nan, 0.5), missing="drop")
     assert policy.survivors.tolist() == [0, 1]
@@ -147,7 +147,7 @@ def test_lost_pulls_of_vbr():
 
 
 def test_equal_rewards():
-    """Ties: EB-TC by the lowest index; the others reject the highest."""
+    """EB-TC breaks ties by the lowest index; the others reject the highest."""
     ones = pb.environments.TableBandit([[0.5]] * 4)
     for policy in (pb.policies.VBR(4, budget=40), pb.policies.EBTC(4, max_pulls=40),
                    pb.policies.ContinuousRejects(4, budget=40),
@@ -160,7 +160,7 @@ def test_equal_rewards():
 
 @pytest.mark.parametrize("make", BY_THEMSELVES.values(), ids=BY_THEMSELVES)
 def test_states_that_do_not_fit(make):
-    """What a kernel would read beyond its memory with is refused."""
+    """States that would make C code read beyond its memory are refused."""
     policy, _ = protocol.play(make(), pb.environments.TableBandit(TABLE), 4)
     others = [other() for other in BY_THEMSELVES.values()]
     protocol.assert_states_of_others_refused(policy, others)
@@ -203,7 +203,7 @@ def test_budgets():
 
 
 def test_anytime():
-    """Without a budget it never ends, and pulls as one with a budget does."""
+    """Without a budget it never ends, and makes the same pulls as with one."""
     short, bandit = pb.policies.EBTC(N, max_pulls=300), pb.environments.TableBandit(TABLE)
     order = play(short, bandit)[1]
     policy, seen = pb.policies.EBTC(N), []
@@ -220,7 +220,7 @@ def test_anytime():
 def test_half_of_the_pulls_are_the_leaders():
     best = pb.environments.TableBandit([[0.2], [0.9], [0.3], [0.1]])
     pulls = play(pb.policies.EBTC(4, max_pulls=404), best)[0].pulls
-    assert pulls[1] == 1 + 201  # its first, and 400 / 2 + 1 by the first turn's rounding
+    assert pulls[1] == 1 + 201  # its first pull, then 400 / 2 + 1 because of rounding
 
 
 def test_one_arm():

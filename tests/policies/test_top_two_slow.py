@@ -1,4 +1,4 @@
-"""Error of EB-TC where the continuous-rejects paper (Wang et al., 2023) gives one."""
+"""Error of EB-TC in a setting of the continuous-rejects paper (Wang et al., 2023)."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_one_group():
-    """Twenty Bernoulli arms, .5 and nineteen of .45, 10,000 pulls: .105 within .02."""
+    """Twenty Bernoulli arms, one of .5 and nineteen of .45, 10,000 pulls: .105 within .02."""
     bandit = pb.environments.BernoulliBandit(np.r_[0.5, np.full(19, 0.45)])
     result = pb.simulate(lambda e: pb.policies.EBTC(e.n_arms, max_pulls=10_000), bandit, 6000,
                          rng=2023)

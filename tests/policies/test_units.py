@@ -1,6 +1,6 @@
-"""Rewards in another unit, and the options that have it: the same pulls, the same answer.
+"""Rewards and options in another unit: the same pulls and the same answer.
 
-By powers of two, which round nothing, as far as squares of rewards are numbers.
+Units are powers of two, which cause no rounding, as far as squares of rewards stay finite.
 """
 
 import pytest
@@ -10,7 +10,7 @@ from pybandit.stopping import GLR
 
 from studies.cases import KERNEL, NOISE_STD, VARIANCES, N, measured
 
-MOST = 400  # pulls of a policy without an end
+MOST = 400  # maximum number of pulls of a policy without an end
 POLICIES = {
     "batch halving": lambda s: pb.policies.BatchHalving(N, 2, batch_size=5, max_batches=9, rng=3),
     "batch racing": lambda s: pb.policies.BatchRacing(N, 2, delta=0.1, batch_size=5,
@@ -60,7 +60,7 @@ for name, make in {"bayes gap": pb.policies.BayesGap, "gp ucb": pb.policies.GPUC
             N, budget=30, kernel=KERNEL, noise_std=0.3 * s, prior_std=s, **stream),
         f"{name} of features": lambda s, make=make, stream=stream: make(
             N, budget=30, features=KERNEL[:, :3], noise_std=0.3 * s, prior_std=s, **stream),
-        # the prior is in units of the noise there
+        # here the prior is in units of the noise
         f"{name} of unknown noise": lambda s, make=make, stream=stream: make(
             N, budget=30, features=KERNEL[:, :3], noise_std=None, noise_prior=(1.0, s * s),
             **stream),

@@ -1,6 +1,6 @@
-"""Objects whose __init__ was not called, or twice: a clear error, whatever is asked of them.
+"""Objects whose __init__ was not called, or called twice, raise a clear error on any use.
 
-Memory is made in __init__, which knows its size; until it is through, nobody may enter.
+Memory is allocated in __init__, which knows its size; until it ends, no method may run.
 """
 
 import importlib
@@ -55,7 +55,7 @@ WALK = textwrap.dedent("""
         try:
             makers.append(type("Forgets", (cls,), {{"__init__": lambda self: None}}))
         except TypeError:
-            pass  # a final class
+            pass  # the class cannot be subclassed
         for make in makers:
             for attribute in dir(cls):
                 for arguments in [None, *ARGUMENTS]:
@@ -107,7 +107,7 @@ def test_a_second_init_is_refused_and_changes_nothing():
     policy = pb.policies.BatchRacing(5, 2, batch_size=5)
     policy.tell(policy.ask(), np.zeros(5))
     for again in (lambda: policy.__init__(5, 2), lambda: pb.Policy.__init__(policy, 3)):
-        with pytest.raises(RuntimeError, match="already initialised: __init__ cannot be called again"):
+        with pytest.raises(RuntimeError, match="already initialised: __init__ cannot be called"):
             again()
     assert policy.n_pulls == 5 and policy.ask().size == 5
     bandit = pb.environments.BinomialBandit([0.5, 0.25], trials=3)

@@ -1,4 +1,4 @@
-"""stopping.Betting: the twin, the proof on small cases, and what policies do with it."""
+"""stopping.Betting: reference runs, the proof on small cases, and policies that use it."""
 
 import itertools
 import math
@@ -89,7 +89,7 @@ ATOMS = np.array([0.0, 0.3, 1.0])
 
 @pytest.mark.parametrize("chances", [[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.9, 0.0, 0.1]])
 def test_expected_wealth_is_one_at_the_mean_and_less_above_it(chances):
-    """All sequences of six rewards."""
+    """Enumerates all sequences of six rewards."""
     mean = float(ATOMS @ chances)
     totals = np.zeros(3)
     for sequence in itertools.product(range(3), repeat=6):
@@ -103,7 +103,7 @@ def test_expected_wealth_is_one_at_the_mean_and_less_above_it(chances):
 
 
 def chance_of_naming(means, wrong, delta, horizon):
-    """Of ever stopping with `wrong`, two coins in turns: all runs of as many rounds."""
+    """Return the probability of stopping with `wrong` for two coins in turn, over all runs."""
     rule, alive = Betting(delta=delta), {(0, 0): 1.0}
     named = 0.0
     for n in range(1, horizon + 1):
@@ -125,13 +125,13 @@ def chance_of_naming(means, wrong, delta, horizon):
 
 @pytest.mark.examples
 def test_wrong_answers_are_rare_on_all_runs_of_two_coins():
-    """Counts are enough, as the order of rewards does not matter; equal coins, and a worse one."""
+    """Counts suffice, since the order of rewards does not matter; equal coins and a worse one."""
     for means in [(0.5, 0.5), (0.1, 0.1), (0.6, 0.4)]:
         assert chance_of_naming(means, 1, 0.5, part(26, of=40)) <= 0.5
     assert chance_of_naming((0.5, 0.5), 1, 0.5, part(26, of=40)) > 0.01
 
 
-NASTY = {  # the second arm is the worse one, hardly
+NASTY = {  # the second arm is only slightly worse
     "coins": pb.environments.BernoulliBandit([0.5, 0.5 - 1e-9]),
     "rare": pb.environments.BernoulliBandit([0.02, 0.02 - 1e-9]),
     "ten": pb.environments.BernoulliBandit([0.5] + [0.5 - 1e-9] * 9),
@@ -149,7 +149,7 @@ def wrong_answers(name, delta, n_runs, n_pulls):
 
 @pytest.mark.parametrize("name", NASTY)
 def test_worse_arms_are_rarely_named(name):
-    """At delta .2; more than 75 of 200 come by chance less than once in 10^6."""
+    """At delta = .2, more than 75 of 200 have probability below 10^-6."""
     assert wrong_answers(name, 0.2, 200, 300) <= 75
 
 
@@ -157,11 +157,11 @@ def test_worse_arms_are_rarely_named(name):
 @pytest.mark.parametrize("delta", [0.1, 0.01])
 @pytest.mark.parametrize("name", NASTY)
 def test_ten_thousand_runs(name, delta):
-    """More errors than these come by chance less than once in 10^6."""
+    """More errors than these have probability below 10^-6."""
     assert wrong_answers(name, delta, 10_000, 2000) <= 1e4 * delta + 4.9 * math.sqrt(1e4 * delta)
 
 
-# -- what users do -----------------------------------------------------------------------
+# -- uses ----------------------------------------------------------------------------------
 
 
 def test_rewards_that_vary_little_need_few_pulls():

@@ -55,7 +55,8 @@ def late_arms(arms, n_arms, n_lost):
         at = int(bad.argmax())
         raise ValueError(f"arms must be in [0, {n_arms}); got {told[at]} at index {at}")
     if told.size > n_lost:
-        raise ValueError(f"arms must be at most as many as lost pulls, {n_lost}; got {told.size}")
+        raise ValueError(f"arms must hold at most {n_lost} pulls, those lost so far; got "
+                         f"{told.size}")
     return told.astype(np.int64, copy=False)
 
 
