@@ -31,7 +31,7 @@ def batches_used(policy):
     return policy.n_batches
 
 
-def test_floors_take_a_batch_more_than_there_are():
+def test_floors_exceed_the_number_of_batches():
     problem = dict(improved=False)
     assert batches_used(batch.BatchSAR(10, 5, 19, 2, 58, **problem)) == 56
     assert batches_used(Floors(10, 5, 19, 2, 58, **problem)) == 59
@@ -55,7 +55,7 @@ def pulls_of_the_first_stage(kind):
     return sorted(policy.pulls)
 
 
-def test_an_arm_one_pull_short_is_never_pulled_again():
+def test_printed_rule_never_pulls_an_arm_one_pull_short():
     """With four equal arms and 200 pulls, one arm gets all further pulls after 12 of each."""
     assert pulls_of_the_first_stage(RealThreshold) == [12, 12, 12, 164]
     assert min(pulls_of_the_first_stage(halving.SHAdaVar)) >= 13

@@ -22,7 +22,7 @@ from policies.reference import tables
 
 
 @pytest.mark.parametrize("case", tables.batch_cases("RoundRobin"), ids=case_id)
-def test_cases_of_round_robin(case):
+def test_round_robin_matches_cases(case):
     p, expect = case["params"], case["expect"]
     sequence = twin.round_robin(p["active"], p["counts"], p["b"], p["r"])
     assert sequence == expect["pull_sequence"]
@@ -40,7 +40,7 @@ def ring(active, cursor, rounds, b, r):
     return pb.policies.RoundRobin.from_state(state)
 
 
-def test_the_ring_is_the_printed_round_robin():
+def test_ring_makes_the_pulls_of_the_paper():
     """Pulls are the same, and in the printed order unless a batch goes around the ring."""
     rng = np.random.default_rng(1)
     for _ in range(400):
@@ -56,7 +56,7 @@ def test_the_ring_is_the_printed_round_robin():
             assert policy.ask().tolist() == expected
 
 
-def test_the_twin_of_halving():
+def test_batch_halving_matches_reference():
     for seed in range(200):
         rng = np.random.default_rng(seed)
         n, k, b, r = random_problem(rng)
@@ -70,7 +70,7 @@ def test_the_twin_of_halving():
         assert policy.n_batches == policy.max_batches
 
 
-def test_the_twin_of_round_robin():
+def test_round_robin_matches_reference():
     for seed in range(100):
         rng = np.random.default_rng(seed)
         n, k, b, r = random_problem(rng)
@@ -82,7 +82,7 @@ def test_the_twin_of_round_robin():
 
 @examples(200, of=600, derandomize=True)
 @given(PROBLEMS, st.integers(1, 30), st.integers(0, 2**32))
-def test_the_others_use_their_batches(problem, B, seed):
+def test_round_robin_and_halving_use_all_batches(problem, B, seed):
     n, k, b, r = problem
     policies = [pb.policies.RoundRobin(n, k, batch_size=b, max_batches=B, max_repeats=r)]
     if k and n <= k << B:
@@ -99,7 +99,7 @@ def test_the_others_use_their_batches(problem, B, seed):
         assert len(set(policy.recommend())) == k
 
 
-def test_the_smallest_budget_of_halving():
+def test_halving_refuses_too_few_batches():
     for n, k, stages in (8, 1, 3), (9, 1, 4), (7, 2, 2), (6, 5, 1), (5, 5, 0), (5, 0, 0):
         for B in range(1, 5):
             if B < stages:
@@ -111,7 +111,7 @@ def test_the_smallest_budget_of_halving():
                                                 rng=0).stage_batches.size == stages
 
 
-def test_halving_keeps_its_deal():
+def test_halving_with_rng_keeps_its_stages():
     """`simulate` chooses longer stages again for copies only if it does for the original."""
     dealt = {tuple(pb.policies.BatchHalving(64, 1, batch_size=8, max_batches=9,
                                             rng=seed).stage_batches)
@@ -134,7 +134,7 @@ def test_halving_keeps_its_deal():
     assert len(deals(pb.policies.BatchHalving(64, 1, batch_size=8, max_batches=9))) > 5
 
 
-def test_a_batch_that_no_memory_holds():
+def test_huge_batch_size_is_accepted():
     policy = pb.policies.RoundRobin(10, 1, batch_size=2**62, max_batches=1)
     assert policy.batch_size == 2**62
     assert pb.policies.RoundRobin(10, 1, batch_size=2**62, max_batches=1,

@@ -28,7 +28,7 @@ from policies.reference import tables
 @pytest.mark.parametrize("case", tables.batch_cases("BatchRacing", "BatchSAR", "BatchSAR'",
                                                     "Halving"),
                          ids=lambda case: f"{case['algorithm']}-{case_id(case)}")
-def test_cases(case):
+def test_policies_match_cases(case):
     expect, policy = case["expect"], policy_of(case)
     reference = twin_of(policy)
     policy, log, events = play(policy, pb.environments.TableBandit(case["rewards"]))
@@ -59,7 +59,7 @@ def test_cases(case):
 
 
 @pytest.mark.parametrize("kind", ["sar", "halving", "racing", "round robin"])
-def test_the_twins_where_pulls_are_lost(kind):
+def test_policies_with_lost_pulls_match_reference(kind):
     for seed in range(60):
         rng = np.random.default_rng(seed)
         n, k, b, r = random_problem(rng, 15)
@@ -100,13 +100,13 @@ def bandit_of(seed=5):
 
 
 @makers
-def test_asking_changes_nothing_and_the_order_of_telling_neither(make):
+def test_asking_and_order_of_telling_change_nothing(make):
     # sums are exact in any order
     protocol.assert_asking_changes_nothing(make, grid_bandit(np.random.default_rng(0), N, 16))
 
 
 @makers
-def test_what_is_known_on_the_way(make):
+def test_statistics_are_right_after_each_batch(make):
     def check(policy):
         chosen = policy.recommend()
         assert len(set(chosen)) == 3 and accepted_of(policy) <= set(chosen)
@@ -124,12 +124,12 @@ def test_what_is_known_on_the_way(make):
 
 @makers
 @pytest.mark.parametrize("missing", ["raise", "drop"])
-def test_a_bad_batch_changes_nothing(make, missing):
+def test_bad_batch_changes_nothing(make, missing):
     protocol.assert_bad_batches_change_nothing(make, bandit_of(), missing)
 
 
 @makers
-def test_lost_pulls(make):
+def test_lost_pulls_are_spent(make):
     rng = np.random.default_rng(2)
     policy = protocol.assert_lost_pulls_count(make, bandit_of(), rng, 4, 200)
     assert policy.done and set(policy.silent) <= {4}
@@ -138,7 +138,7 @@ def test_lost_pulls(make):
 
 
 @makers
-def test_a_run_of_which_all_is_lost(make):
+def test_run_without_rewards_ends(make):
     policy = protocol.lose_all(make(), 100)
     assert policy.done != isinstance(policy, pb.policies.BatchRacing)
     assert policy.recommend().tolist() == [0, 1, 2]
@@ -146,19 +146,19 @@ def test_a_run_of_which_all_is_lost(make):
 
 @settings(max_examples=80, deadline=None, derandomize=True)
 @given(st.sampled_from(sorted(MAKERS)), st.integers(0, 999), st.integers(0, 60))
-def test_a_policy_continues_bit_for_bit(name, seed, stop):
+def test_copies_continue_bit_for_bit(name, seed, stop):
     rng = np.random.default_rng(seed)
     table = rng.random((N, 11)) / 3 + np.linspace(0, 1, N)[:, None]
     protocol.assert_copies_continue(MAKERS[name], table, rng, stop)
 
 
 @makers
-def test_a_copy_is_on_its_own(make):
+def test_copy_is_independent(make):
     protocol.assert_a_copy_is_on_its_own(make, bandit_of(), 4)
 
 
 @makers
-def test_states_that_do_not_fit(make):
+def test_invalid_states_are_refused(make):
     policy, _ = protocol.play(make(), bandit_of(), 3)
     protocol.assert_states_of_others_refused(policy, [other() for other in MAKERS.values()])
     protocol.assert_bad_rings_refused(make())
@@ -173,7 +173,7 @@ def test_states_that_do_not_fit(make):
 
 
 @pytest.mark.parametrize("n, k", [(1, 0), (1, 1), (5, 0), (5, 5)])
-def test_trivial_problems(n, k):
+def test_trivial_problems_are_solved(n, k):
     for policy in (pb.policies.BatchSAR(n, k, batch_size=3, max_batches=1),
                    pb.policies.BatchRacing(n, k),
                    pb.policies.BatchHalving(n, k, batch_size=3, max_batches=1),
@@ -241,7 +241,7 @@ def refused():
 
 
 @pytest.mark.parametrize("cls, options, error, words", list(refused()))
-def test_arguments(cls, options, error, words):
+def test_bad_arguments_are_refused(cls, options, error, words):
     with pytest.raises(error) as caught:
         cls(**{**CLASSES[cls], **options})
     for word in words:
@@ -256,7 +256,7 @@ MANY_ARMS = [lambda: pb.policies.RoundRobin(40, 4, batch_size=8, max_batches=30)
 
 
 @pytest.mark.parametrize("make", MANY_ARMS)
-def test_arms_without_a_result_are_recommended_after_all_that_have_one(make):
+def test_arms_without_a_result_are_recommended_last(make):
     policy = make()
     rng = np.random.default_rng(1)
     for _ in range(12):
@@ -272,7 +272,7 @@ def test_arms_without_a_result_are_recommended_after_all_that_have_one(make):
 
 
 @pytest.mark.parametrize("make", MANY_ARMS)
-def test_arms_whose_results_are_all_lost_are_recommended_last(make):
+def test_arms_that_lost_all_results_are_recommended_last(make):
     policy, kept = make(), {3, 11, 17, 30, 31, 39}
     while not policy.done and policy.n_batches < 60:
         arms = policy.ask()

@@ -9,7 +9,7 @@ import pybandit as pb
 from policies.batch_runs import PROBLEMS, assert_equals_the_twin, grid_bandit, random_problem
 
 
-def test_the_twin_of_racing():
+def test_racing_matches_reference():
     """With ties at the boundary a race never ends, so runs are limited; most finish."""
     done = 0
     for seed in range(100):
@@ -25,7 +25,7 @@ def test_the_twin_of_racing():
 
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(PROBLEMS, st.integers(0, 2**32))
-def test_a_batch_of_racing(problem, seed):
+def test_racing_batches_respect_limits(problem, seed):
     n, k, b, r = problem
     policy = pb.policies.BatchRacing(n, k, delta=0.5, batch_size=b, max_repeats=r, noise_std=0.05)
     bandit = grid_bandit(np.random.default_rng(seed), n)

@@ -25,7 +25,7 @@ from policies.reference import batch as twin
 @pytest.mark.examples
 @pytest.mark.parametrize("tie", ["reject", "index"])
 @pytest.mark.parametrize("improved", [True, False])
-def test_the_twin_of_sar(improved, tie):
+def test_sar_matches_reference(improved, tie):
     for seed in range(part(50, of=150)):
         rng = np.random.default_rng([seed, improved, tie == "index"])
         problem = random_problem(rng)
@@ -38,7 +38,7 @@ def test_the_twin_of_sar(improved, tie):
 
 @pytest.mark.parametrize("n, b, r, B, m", [(5, 1, 1, 118, 12), (5, 2, 2, 220, 48),
                                            (5, 4, 3, 31, 12)])
-def test_quotients_that_are_integers(n, b, r, B, m):
+def test_integer_quotients_are_not_rounded_up(n, b, r, B, m):
     """In floating point these m_1 are above the integer that they equal."""
     for improved in (True, False):
         policy = pb.policies.BatchSAR(n, 2, batch_size=b, max_batches=B, max_repeats=r,
@@ -81,7 +81,7 @@ def test_sar_never_exceeds_its_batches(problem, spare, improved, by_index, seed)
 
 @pytest.mark.some(2)
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 8, 13, 21, 34, 47, 60])
-def test_budgets_over_20_000_problems(n):
+def test_sar_spends_its_budget_in_many_problems(n):
     """Full batches and never more than B, in a tenth of the problems; m_s leaves at least two."""
 
     def make(environment):
@@ -116,7 +116,7 @@ def ends_early(policy, bandit, n_tilde):
     [(522_062, 100, 60_000, 12, 22), (12_979, 100, 384, 384, 75), (100, 10, 1, 1, 202),
      (12_979, 100, 384, 1, 69)],
 )
-def test_the_smallest_budgets(n, k, b, r, least):
+def test_smallest_budgets_match_known_values(n, k, b, r, least):
     assert least_batches(n, k, b, r) == least
     assert not pb.policies.BatchSAR(n, k, batch_size=b, max_batches=least, max_repeats=r).done
     words = rf"max_batches must be at least {least} .*got {least - 1}: use more batches"
@@ -124,7 +124,7 @@ def test_the_smallest_budgets(n, k, b, r, least):
         pb.policies.BatchSAR(n, k, batch_size=b, max_batches=least - 1, max_repeats=r)
 
 
-def test_the_smallest_budget_suffices_and_one_less_is_refused():
+def test_smallest_budget_suffices_and_one_less_is_refused():
     rng = np.random.default_rng(7)
     for _ in range(200):
         n, k, b, r = random_problem(rng)
@@ -139,7 +139,7 @@ def test_the_smallest_budget_suffices_and_one_less_is_refused():
             assert policy.done and len(log) <= least
 
 
-def test_ties_of_gaps():
+def test_tie_option_decides_equal_gaps():
     """With all arms equal, "reject" drops the last arm, "index" accepts the first."""
     bandit = pb.environments.TableBandit(np.full((6, 1), 0.5))
     for tie, removed in ("reject", 5), ("index", 0):

@@ -34,7 +34,7 @@ def rules(law, rng):
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_margins_are_those_of_the_twin(law):
+def test_margins_match_reference(law):
     for seed in range(150):
         rng = np.random.default_rng([seed, LAWS.index(law)])
         n_arms = int(rng.integers(1, 7))
@@ -53,7 +53,7 @@ def test_margins_are_those_of_the_twin(law):
         assert rule.is_sure(pulls=pulls, means=means) == bool((np.delete(margins, best) > 0).all())
 
 
-def test_margins_of_unknown_variances_are_those_of_the_twin():
+def test_margins_of_unknown_variances_match_reference():
     for seed in range(60):
         rng = np.random.default_rng([seed, 4])
         n_arms = int(rng.integers(2, 5))
@@ -76,7 +76,7 @@ def test_margins_of_unknown_variances_are_those_of_the_twin():
 
 
 @pytest.mark.parametrize("scale", [2.0**-490, 2.0**-365, 2.0**345, 2.0**480])
-def test_margins_know_no_unit(scale):
+def test_margins_do_not_depend_on_the_unit(scale):
     """At these scales squares and cubes of gaps underflow or overflow."""
     arms = [(60, 0.9, 0.25 * 59 / 60), (60, 0.5, 0.5 * 59 / 60)]
     unknown = GLR(delta=0.1, law="gaussian-unknown")
@@ -92,7 +92,7 @@ def test_margins_know_no_unit(scale):
                                    rel=1e-12)
 
 
-def test_two_equal_arms_are_as_rarely_told_apart_in_any_unit():
+def test_margins_of_equal_arms_do_not_depend_on_the_unit():
     rng = np.random.default_rng(5)
     table = rng.standard_normal((40, 2, 150))
     margins = np.array([[
@@ -103,7 +103,7 @@ def test_two_equal_arms_are_as_rarely_told_apart_in_any_unit():
     assert np.array_equal(margins[2], margins[0], equal_nan=True)
 
 
-def test_rewards_that_are_all_equal_tell_nothing_of_unknown_variances():
+def test_equal_rewards_decide_nothing_with_unknown_variances():
     rule = GLR(delta=0.3, law="gaussian-unknown")
     assert rule.margins(pulls=[500, 500], means=[1.0, 0.0], variances=[0.0, 0.0])[1] == -np.inf
     assert rule.margins(pulls=[1, 500], means=[1.0, 0.0], variances=[np.nan, 1e-9])[1] < 0
@@ -123,7 +123,7 @@ def test_rewards_that_are_all_equal_tell_nothing_of_unknown_variances():
         assert policy.bad.size == 0
 
 
-def test_the_mixture_over_scales_has_mean_one():
+def test_mixture_over_scales_has_mean_one():
     """Integrates over the t distribution, including tails that draws would hardly reach."""
     for n in (2, 3, 5, 40, 500):
         def density(y, n=n):
@@ -134,7 +134,7 @@ def test_the_mixture_over_scales_has_mean_one():
         assert 2 * quad(density, 0, 40 / n**0.5 + 4, limit=500)[0] == pytest.approx(1, abs=1e-4)
 
 
-def test_the_largest_of_the_mixture_over_scales_is_rare():
+def test_mixture_over_scales_is_rarely_large():
     """Checks 40,000 runs of 100 rewards, single arms and pairs."""
     rng, n = np.random.default_rng(3), np.arange(1, 101)
     x = rng.standard_normal((40_000, 100))
@@ -148,7 +148,7 @@ def test_the_largest_of_the_mixture_over_scales_is_rare():
         assert (pairs > level).mean() < (1 + level) * np.exp(-level)
 
 
-def test_arms_that_were_not_seen():
+def test_unseen_arms_have_margin_minus_infinity():
     rule = GLR(delta=0.1)
     assert not rule.is_sure(pulls=[0, 0], means=[np.inf, 1.0])
     assert not rule.is_sure(pulls=[9, 0], means=[9.0, 1.0])
@@ -156,7 +156,7 @@ def test_arms_that_were_not_seen():
     assert rule.is_sure(pulls=[1], means=[0.0]) and not rule.is_sure(pulls=[0], means=[0.0])
 
 
-def test_rules_are_values():
+def test_rules_compare_by_value():
     assert repr(GLR(delta=0.1, law="gaussian-unknown", epsilon=0.5)) == (
         "GLR(delta=0.1, law='gaussian-unknown', epsilon=0.5, guarantee='proven')")
     rule = GLR(delta=0.1, noise_std=2.0, epsilon=0.5, guarantee="heuristic")
@@ -168,7 +168,7 @@ def test_rules_are_values():
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_proportions_are_those_of_the_twin(law):
+def test_proportions_match_reference(law):
     for seed in range(60):
         rng = np.random.default_rng([seed, 7])
         means = rng.uniform(0.05, 0.95, int(rng.integers(2, 12)))
@@ -180,7 +180,7 @@ def test_proportions_are_those_of_the_twin(law):
         assert lower_bound(means, delta=0.1, law=law) == pytest.approx(needed, rel=1e-9)
 
 
-def test_proportions_at_the_ends():
+def test_proportions_are_optimal_at_extreme_means():
     """Checks the optimality conditions where the reference fails numerically."""
     for law in "bernoulli", "poisson":
         cases = [[0.0, 0.4], [0.7, 0.0], [0.0, 0.0, 0.3], [0.5, 0.4999, 0.1]]
@@ -203,7 +203,7 @@ def test_proportions_at_the_ends():
 
 
 @pytest.mark.parametrize("scale", [2.0**-900, 2.0**-664, 2.0**345, 2.0**900])
-def test_proportions_know_no_unit(scale):
+def test_proportions_do_not_depend_on_the_unit(scale):
     means = np.array([1.0, 0.0, -1.0])
     expected = optimal_proportions(means)
     assert expected == pytest.approx(twin.proportions("gaussian", means)[0], abs=1e-9)
@@ -213,7 +213,7 @@ def test_proportions_know_no_unit(scale):
                        noise_std=noise_std) == pytest.approx(lower_bound(means, delta=0.1))
 
 
-def test_a_mixture_is_no_further_than_the_threshold_says():
+def test_bernoulli_mixture_stays_within_its_bound():
     """For any sum of n rewards in [0, 1], likelihood over mixture is at most sqrt(4 n)."""
     for n in (1, 2, 3, 5, 10, 100, 10**4):
         s = np.linspace(0.0, n, 3001)
@@ -244,7 +244,7 @@ def test_sums_of_two_arms_are_rarely_above_the_threshold(law):
         assert (sums > np.log(1 / 0.2)).any(axis=1).mean() > 0.5
 
 
-def test_evidence_is_the_mixture():
+def test_evidence_equals_the_mixture():
     """Compares with the integral of the likelihood of n rewards of mean d above the true one."""
     for n in (1, 2, 10, 300, 10**6):
         for d in np.array([-2.0, 0.0, 0.5, 3.0]) / np.sqrt(n):
@@ -258,7 +258,7 @@ def test_evidence_is_the_mixture():
             assert np.exp(twin.evidence(n, d)) == pytest.approx(total, rel=1e-6)
 
 
-def test_the_threshold_of_one_arm_is_where_its_mixture_is():
+def test_single_threshold_matches_its_mixture():
     """The mixed likelihood, by integral, is exp(x) at the level that a single arm needs."""
     x = np.log(7.0)
     for n in (1, 2, 10, 300):
@@ -278,7 +278,7 @@ def test_the_threshold_of_one_arm_is_where_its_mixture_is():
 @pytest.mark.parametrize("make, sides, least, most", [
     (lambda: twin.LUCB(3, 0.3, 1), 1, 0.95, 0.97),       # .8 zeta(3)
     (lambda: twin_bounds.UGapEc(3, 0.3, 1, 1.0, 0.0), 2, 0.81, 0.83)])  # zeta(2) / 2
-def test_bounds_fail_with_a_probability_of_nearly_delta(make, sides, least, most):
+def test_bounds_fail_with_probability_just_below_delta(make, sides, least, most):
     """Sums Hoeffding's bound over counts, sides, arms and t: nearly delta, but not more."""
     total = 0.0
     for t in range(1, 3000):
@@ -300,7 +300,7 @@ PAIRS = [(leader, challenger, beta) for leader in ("thompson", "empirical", "ucb
 @pytest.mark.some(3)
 @pytest.mark.parametrize("law", EVERY_LAW)
 @pytest.mark.parametrize("leader, challenger, beta", PAIRS)
-def test_top_two_and_its_twin(leader, challenger, beta, law):
+def test_top_two_matches_reference(leader, challenger, beta, law):
     if (leader, law) == ("ucb", "poisson"):
         return
     # for unknown variances the reference checks all arms
@@ -319,7 +319,7 @@ def test_top_two_and_its_twin(leader, challenger, beta, law):
 @pytest.mark.some(2)
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("tracking", ["D", "C"])
-def test_track_and_stop_and_its_twin(tracking, law):
+def test_track_and_stop_matches_reference(tracking, law):
     for seed in range(3):
         rng = np.random.default_rng([seed, 3])
         n_arms = int(rng.integers(2, 6))
@@ -333,7 +333,7 @@ def test_track_and_stop_and_its_twin(tracking, law):
 
 
 @pytest.mark.parametrize("kl", [False, True], ids=["LUCB", "KLLUCB"])
-def test_lucb_and_its_twin(kl):
+def test_lucb_matches_reference(kl):
     for seed in range(40):
         rng = np.random.default_rng([seed, kl])
         n_arms = int(rng.integers(2, 9))
@@ -350,7 +350,7 @@ def test_lucb_and_its_twin(kl):
         assert ours == theirs
 
 
-def test_the_rates_of_kl_lucb_sum_to_delta():
+def test_rates_of_kl_lucb_sum_to_at_most_delta():
     """Sums the bound of the docstring, at the worst K and delta, up to t = 10^6 and beyond."""
     t = np.arange(1.0, 1e6)
     x = np.log((4 * np.e + 2) * t**2 / 0.999999)
@@ -359,7 +359,7 @@ def test_the_rates_of_kl_lucb_sum_to_delta():
     assert total + 1e-4 < 1.0
 
 
-def test_a_state_that_says_it_is_sure_without_a_reason_is_refused():
+def test_state_stopped_without_evidence_is_refused():
     bandit = pb.environments.TableBandit([[0.1, 0.4], [0.5, 0.2], [0.3, 0.6]])
     policy, _ = protocol.play(pb.policies.TopTwo(3, stopping=GLR(delta=0.1), rng=1), bandit, 3)
     state = policy.get_state()
@@ -368,7 +368,7 @@ def test_a_state_that_says_it_is_sure_without_a_reason_is_refused():
         pb.policies.TopTwo.from_state(state)
 
 
-def test_equal_arms_go_on():
+def test_equal_arms_do_not_stop():
     for policy in (pb.policies.TopTwo(3, stopping=GLR(delta=0.5), rng=1),
                    pb.policies.TrackAndStop(3, stopping=GLR(delta=0.5)),
                    pb.policies.LUCB(3, delta=0.5),
@@ -389,7 +389,7 @@ def test_equal_arms_end_with_epsilon():
         assert policy.decided and policy.n_pulls < 200
 
 
-def test_all_arms_or_none_need_no_pulls():
+def test_finding_all_arms_or_none_needs_no_pulls():
     for k in 0, 3:
         policy = pb.policies.LUCB(3, delta=0.1, k=k)
         assert policy.done and policy.decided and policy.n_pulls == 0
@@ -397,7 +397,7 @@ def test_all_arms_or_none_need_no_pulls():
         assert pb.policies.LUCB.from_state(policy.get_state()).done
 
 
-def test_rewards_outside_the_law():
+def test_rewards_outside_the_law_are_refused():
     policy = pb.policies.TopTwo(2, stopping=GLR(delta=0.1, law="bernoulli"))
     with pytest.raises(ValueError, match=r"rewards must be in \[0, 1\]; got 1.5 at index 1, arm 1"):
         policy.tell([0, 1], [0.5, 1.5])
@@ -481,7 +481,7 @@ def test_rewards_outside_the_law():
     (lambda: pb.policies.KLLUCB(3, delta=0.1, epsilon=-1), ValueError,
      "epsilon must be finite and at least 0"),
 ])
-def test_bad_input(make, error, message):
+def test_bad_input_is_refused(make, error, message):
     with pytest.raises(error, match=message):
         make()
 
@@ -500,7 +500,7 @@ TWO_EQUAL = pb.environments.GaussianBandit([0.0, 0.0], 1.0)
     lambda e: pb.policies.UGapEc(2, delta=0.1),
     lambda e: pb.policies.SuccessiveElimination(2, stopping=GLR(delta=0.1)),
     lambda e: pb.policies.LilUCB(2, delta=0.1)])
-def test_equal_arms_are_rarely_told_apart(make):
+def test_equal_arms_are_rarely_decided(make):
     """Every stop is an error; at delta = 0.1, more than 50 of 300 have probability below 10^-4."""
     result = pb.simulate(make, TWO_EQUAL, 300, rng=3, max_pulls=400)
     assert (result.pulls < 400 - 1).sum() <= 50

@@ -20,7 +20,7 @@ LAWS = ["gaussian", "bernoulli", "gaussian-unknown"]
 @pytest.mark.some(9)
 @pytest.mark.parametrize("law", [*LAWS, "poisson"])
 @pytest.mark.parametrize("seed", range(20))
-def test_elimination_and_its_twin(seed, law):
+def test_elimination_matches_reference(seed, law):
     rng = np.random.default_rng([seed, 1])
     n_arms = int(rng.integers(1, 8))
     rule = GLR(delta=0.3, law=law, guarantee=["proven", "heuristic"][seed % 2],
@@ -59,7 +59,7 @@ class Patient(twin.SuccessiveElimination):
 
 
 @pytest.mark.parametrize("guarantee", ["proven", "heuristic"])
-def test_lil_ucb_and_its_twin(guarantee):
+def test_lil_ucb_matches_reference(guarantee):
     for seed in range(25):
         rng = np.random.default_rng([seed, 2])
         n_arms = int(rng.integers(1, 9))
@@ -70,7 +70,7 @@ def test_lil_ucb_and_its_twin(guarantee):
     assert pb.policies.LilUCB(7, **options).share == pytest.approx(twin.LilUCB(7, **options).share)
 
 
-def test_ugap_and_its_twin():
+def test_ugap_matches_reference():
     for seed in range(60):
         rng = np.random.default_rng([seed, 3])
         n_arms = int(rng.integers(2, 9))
@@ -81,7 +81,7 @@ def test_ugap_and_its_twin():
         assert ours == theirs
 
 
-def test_apt_and_its_twin():
+def test_apt_matches_reference():
     for seed in range(30):
         rng = np.random.default_rng([seed, 4])
         n_arms = int(rng.integers(1, 9))
@@ -92,7 +92,7 @@ def test_apt_and_its_twin():
         assert ours == theirs
 
 
-def test_ocba_and_its_twin():
+def test_ocba_matches_reference():
     for seed in range(40):
         rng = np.random.default_rng([seed, 6])
         n_arms, n_initial = int(rng.integers(1, 9)), int(rng.integers(2, 6))
@@ -127,7 +127,7 @@ def test_ocba_pulls_by_its_shares():
 
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("sampling", ["hdoc", "lucb-g", "apt"])
-def test_good_arms_and_their_twin(sampling, law):
+def test_good_arms_matches_reference(sampling, law):
     for seed in range(15):
         rng = np.random.default_rng([seed, 5])
         n_arms = int(rng.integers(1, 7))
@@ -154,7 +154,7 @@ def played(policy, means, spread, seed, most=10**6):
     return policy
 
 
-def test_elimination_asks_all_that_are_left_at_once():
+def test_elimination_asks_all_undecided_arms_at_once():
     policy = pb.policies.SuccessiveElimination(5, stopping=GLR(delta=0.1, noise_std=0.1))
     assert policy.ask().tolist() == policy.alive.tolist() == [0, 1, 2, 3, 4]
     played(policy, [0.0, 1.0, 0.9, 0.1, 0.2], 0.1, 1)
@@ -162,14 +162,14 @@ def test_elimination_asks_all_that_are_left_at_once():
     assert policy.pulls[2] == policy.pulls[1] == policy.n_batches > policy.pulls[0]
 
 
-def test_epsilon_ends_elimination_with_several_left():
+def test_epsilon_ends_elimination_with_several_arms_left():
     policy = played(pb.policies.SuccessiveElimination(3, stopping=GLR(delta=0.1, noise_std=0.1,
                                                                       epsilon=0.3)),
                     [0.5, 0.5, 0.0], 0.1, 1)
     assert policy.decided and policy.alive.tolist() == [0, 1]
 
 
-def test_arms_are_accepted_and_put_out_one_by_one():
+def test_elimination_decides_arms_one_by_one():
     policy = pb.policies.SuccessiveElimination(5, stopping=GLR(delta=0.1, noise_std=0.1), k=2)
     rng, means, asked = np.random.default_rng(1), np.array([0.0, 1.0, 0.5, 0.45, 0.2]), []
     while not policy.done:
@@ -183,7 +183,7 @@ def test_arms_are_accepted_and_put_out_one_by_one():
     assert all(policy.pulls[arm] < policy.pulls[2] == policy.pulls[3] for arm in (0, 1, 4))
 
 
-def test_the_best_three_take_fewer_pulls_than_their_rivals_with_own_bounds():
+def test_elimination_of_three_arms_needs_fewer_pulls_than_lucb():
     pulls = []
     for make in (lambda: pb.policies.SuccessiveElimination(6, stopping=GLR(delta=0.1), k=3),
                  lambda: pb.policies.LUCB(6, delta=0.1, k=3)):
@@ -196,7 +196,7 @@ def test_the_best_three_take_fewer_pulls_than_their_rivals_with_own_bounds():
 @pytest.mark.slow
 @pytest.mark.parametrize("law", ["gaussian", "bernoulli", "bounded"])
 @pytest.mark.parametrize("delta", [0.1, 0.01])
-def test_the_best_two_of_five_in_ten_thousand_runs(law, delta):
+def test_elimination_errors_are_at_most_delta(law, delta):
     """Counts errors of decided runs; the test fails by chance with probability below 10^-6."""
     means = np.array([0.7, 0.5, 0.5 - 1e-9, 0.5 - 1e-9, 0.4])
     rule = pb.stopping.Betting(delta=delta) if law == "bounded" else GLR(delta=delta, law=law)
@@ -208,13 +208,13 @@ def test_the_best_two_of_five_in_ten_thousand_runs(law, delta):
     assert wrong <= 10_000 * delta + 4.9 * (10_000 * delta) ** 0.5
 
 
-def test_a_round_that_the_budget_does_not_pay_is_not_begun():
+def test_unaffordable_round_is_not_started():
     policy = played(pb.policies.SuccessiveElimination(3, stopping=GLR(delta=0.1), max_pulls=11),
                     [0.5, 0.5, 0.5], 0.1, 1)
     assert policy.n_pulls == 9 and policy.done and not policy.decided
 
 
-def test_arms_get_their_names_one_by_one():
+def test_good_arms_names_arms_one_by_one():
     policy = pb.policies.GoodArms(3, delta=0.1, threshold=0.0, noise_std=1.0)
     found = []
     rng = np.random.default_rng(3)
@@ -227,7 +227,7 @@ def test_arms_get_their_names_one_by_one():
     assert found == [0, 1, 2] and policy.recommend().tolist() == [0, 1] and policy.decided
 
 
-def test_arms_at_the_threshold_take_either_name_with_epsilon_and_none_without():
+def test_arms_at_the_threshold_are_named_only_with_epsilon():
     for epsilon, names in (0.2, 2), (0.0, 1):
         policy = pb.policies.GoodArms(2, delta=0.1, threshold=0.5, noise_std=0.1, epsilon=epsilon)
         for _ in range(2000):
@@ -254,7 +254,7 @@ def test_arms_at_the_threshold_are_rarely_named_bad(law):
     assert wrong <= 75
 
 
-def test_equal_arms_go_on():
+def test_equal_arms_do_not_stop():
     for policy in (pb.policies.SuccessiveElimination(3, stopping=GLR(delta=0.5)),
                    pb.policies.UGapEc(3, delta=0.5),
                    pb.policies.LilUCB(3, delta=0.5)):
@@ -265,7 +265,7 @@ def test_equal_arms_go_on():
     assert pb.policies.APT(3, threshold=0.5).is_endless
 
 
-def test_all_arms_or_none_need_no_pulls():
+def test_finding_all_arms_or_none_needs_no_pulls():
     for k in 0, 3:
         policy = pb.policies.UGapEc(3, delta=0.1, k=k)
         assert policy.done and policy.decided and policy.recommend().size == k
@@ -301,6 +301,6 @@ def test_all_arms_or_none_need_no_pulls():
     (lambda: pb.policies.GoodArms(3, delta=0.1, threshold=0.5, sampling="ucb"), ValueError,
      "sampling must be"),
 ])
-def test_bad_arguments(make, error, message):
+def test_bad_arguments_are_refused(make, error, message):
     with pytest.raises(error, match=message):
         make()

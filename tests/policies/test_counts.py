@@ -9,7 +9,7 @@ import pybandit as pb
 from policies.protocol import frozen
 
 
-def test_counts_are_the_rewards_they_count():
+def test_counts_equal_single_rewards():
     """Posteriors, means and variances are those of single rewards, in whatever pieces they come."""
     rng, counted = np.random.default_rng(1), pb.policies.ThompsonSampling(3, rng=1)
     rewards = [np.empty(0)] * 3
@@ -26,7 +26,7 @@ def test_counts_are_the_rewards_they_count():
     assert counted.posteriors.tolist() == [[1 + one.sum(), 1 + (1 - one).sum()] for one in rewards]
 
 
-def test_gaussian_counts():
+def test_gaussian_counts_update_the_posterior():
     policy = pb.policies.ThompsonSampling(3, rng=1, law="gaussian", noise_std=2.0, batch_size=10)
     assert policy.shares.tolist() == [1, 1, 1]
     policy.tell_counts([4, 0, 9], [-8.0, 0.0, 27.0])
@@ -56,7 +56,7 @@ def test_batches_are_independent_choices(size):
         assert np.isclose(np.var(found), 7 * chance * (1 - chance), rtol=0.25)
 
 
-def test_a_batch_is_told_and_saved():
+def test_batch_can_be_reported_and_saved():
     policy, rng = pb.policies.ThompsonSampling(4, rng=3, batch_size=50), np.random.default_rng(1)
     for _ in range(6):
         arms = policy.ask()
@@ -93,7 +93,7 @@ def test_batches_without_trials_are_batches(options):
         pb.policies.ThompsonSampling.from_state(state)
 
 
-def test_what_is_refused():
+def test_bad_counts_are_refused():
     policy = pb.policies.ThompsonSampling(2, rng=1, batch_size=5)
     policy.tell_counts([3, 3], [1, 2])
     policy.ask()

@@ -87,7 +87,7 @@ def assert_equals_the_twin(policy, bandit, lost=lambda arms, rewards: rewards):
 
 @pytest.mark.parametrize("case", tables.gap_cases(),
                          ids=lambda case: f"{case['algorithm']}-{case['params']['K']}")
-def test_cases(case):
+def test_policies_match_cases(case):
     policy, pulls = play(case_policy(case), pb.environments.TableBandit(case["rewards"]))
     assert pulls == case["expect"]["pulls"]
     assert policy.recommend().tolist() == [case["expect"]["out"]]
@@ -95,7 +95,7 @@ def test_cases(case):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_twin(name):
+def test_policies_match_reference(name):
     for seed in range(200):
         rng = np.random.default_rng([seed, NAMES.index(name)])
         policy = random_policy(name, rng)
@@ -105,7 +105,7 @@ def test_the_twin(name):
 
 @pytest.mark.parametrize("exponent", [-490, -365, 250, 300, 345, 480])
 @pytest.mark.parametrize("name", NAMES)
-def test_pulls_know_no_unit(name, exponent):
+def test_pulls_do_not_depend_on_the_unit(name, exponent):
     """Squared widths must stay finite for rewards of up to 1e150."""
     table = np.random.default_rng(1).normal(0.5, 0.25, (5, 60)) + np.arange(5)[:, None] / 8
     runs = []
@@ -118,7 +118,7 @@ def test_pulls_know_no_unit(name, exponent):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_twin_where_pulls_are_lost(name):
+def test_policies_with_lost_pulls_match_reference(name):
     for seed in range(60):
         rng = np.random.default_rng([seed, NAMES.index(name), 1])
         policy = random_policy(name, rng)
@@ -128,7 +128,7 @@ def test_the_twin_where_pulls_are_lost(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_dead_arm_takes_no_more_than_its_part(name):
+def test_dead_arm_takes_at_most_its_share(name):
     bandit = pb.environments.TableBandit([[0.5], [0.25, 1.0], [0.75, 0.0], [0.5, 0.25]])
     lost = losing(np.random.default_rng(), 0, [0])
     policy, pulls = play(policy_of(name, 4, 40), bandit, lost)
@@ -145,13 +145,13 @@ def table_of(n_arms=6, seed=1):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_asking_changes_nothing_and_the_order_of_telling_neither(name):
+def test_asking_and_order_of_telling_change_nothing(name):
     bandit = pb.environments.TableBandit(table_of())
     protocol.assert_asking_changes_nothing(lambda: policy_of(name, 6, 60), bandit)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_known_on_the_way(name):
+def test_statistics_are_right_after_each_batch(name):
     bandit = pb.environments.TableBandit(table_of())
     policy = protocol.assert_known_on_the_way(lambda: policy_of(name, 6, 60), bandit)
     assert policy.n_pulls == 60
@@ -159,13 +159,13 @@ def test_what_is_known_on_the_way(name):
 
 @pytest.mark.parametrize("missing", ["raise", "drop"])
 @pytest.mark.parametrize("name", NAMES)
-def test_a_bad_batch_changes_nothing(name, missing):
+def test_bad_batch_changes_nothing(name, missing):
     bandit = pb.environments.TableBandit(table_of())
     protocol.assert_bad_batches_change_nothing(lambda: policy_of(name, 6, 30), bandit, missing, 30)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_lost_pulls(name):
+def test_lost_pulls_are_spent(name):
     bandit, rng = pb.environments.TableBandit(table_of()), np.random.default_rng(2)
     policy = protocol.assert_lost_pulls_count(lambda: policy_of(name, 6, 60), bandit, rng, 4)
     assert policy.n_pulls == 60 and policy.recommend().tolist() != [4]
@@ -173,7 +173,7 @@ def test_lost_pulls(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_policy_continues_bit_for_bit(name):
+def test_copies_continue_bit_for_bit(name):
     for seed in range(10):
         rng = np.random.default_rng([seed, NAMES.index(name), 2])
         start = random_policy(name, rng)
@@ -183,13 +183,13 @@ def test_a_policy_continues_bit_for_bit(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_copy_is_on_its_own(name):
+def test_copy_is_independent(name):
     bandit = pb.environments.TableBandit(table_of())
     protocol.assert_a_copy_is_on_its_own(lambda: policy_of(name, 6, 60), bandit)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_states_that_do_not_fit(name):
+def test_invalid_states_are_refused(name):
     policy, _ = protocol.play(policy_of(name, 6, 60), pb.environments.TableBandit(table_of()), 3)
     others = [policy_of(other, 6, 60) for other in NAMES]
     protocol.assert_states_of_others_refused(policy, others)
@@ -217,17 +217,17 @@ def test_one_arm_is_one_batch(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_simulated_as_by_hand(name):
+def test_simulate_equals_ask_and_tell(name):
     table = np.random.default_rng(5).normal(size=(9, 31)).cumsum(axis=1) % 1.0
     protocol.assert_simulated_as_by_hand(lambda: policy_of(name, 9, 200, 40.0), table)
 
 
-def test_a_range_is_a_length():
+def test_value_range_may_be_a_length():
     assert pb.policies.GapE(3, budget=9, value_range=(-1, 2.5)).value_range == 3.5
     assert pb.policies.GapEV(3, budget=9, value_range=3.5).value_range == 3.5
 
 
-def test_indices_far_from_zero():
+def test_shifted_rewards_do_not_change_pulls():
     """A common shift of all rewards does not change any pull."""
     table = np.random.default_rng(3).integers(0, 9, (6, 20)) / 8
     for name in NAMES:
@@ -236,7 +236,7 @@ def test_indices_far_from_zero():
         assert runs[0] == runs[1], name
 
 
-def test_errors_are_rarer_than_in_turn():
+def test_errors_are_rarer_than_with_uniform():
     means = np.array([0.5, 0.45, 0.4, 0.3] + [0.1] * 12)
     H = ((0.5 - means[1:])**-2.0).sum() + 0.05**-2.0
 
@@ -287,6 +287,6 @@ def test_errors_are_rarer_than_in_turn():
     (lambda: pb.policies.UGapEb(3, budget=9, complexity=1.0, epsilon=-0.5),
      "epsilon must be finite and at least 0; got -0.5"),
 ])
-def test_bad_input(make, message):
+def test_bad_input_is_refused(make, message):
     with pytest.raises((ValueError, TypeError), match=message):
         make()

@@ -31,7 +31,7 @@ def case_policy(case, as_kernel=False):
 
 @pytest.mark.parametrize("as_kernel", [False, True])
 @pytest.mark.parametrize("case", tables.gaussian_cases(), ids=lambda case: case["algorithm"])
-def test_cases(case, as_kernel):
+def test_policies_match_cases(case, as_kernel):
     expect, policy = case["expect"], case_policy(case, as_kernel)
     if as_kernel and case["algorithm"] == "Thompson":
         pytest.skip("the case's normals are of its features")
@@ -100,7 +100,7 @@ def is_best(reference, name, arm):
 
 @pytest.mark.examples
 @pytest.mark.parametrize("name", TWINS)
-def test_the_twin(name):
+def test_policies_match_reference(name):
     """Follows the policy's pulls; ties may differ, since the reference rounds differently."""
     n_same = n_all = 0
     for seed in range(part(50, of=150)):
@@ -149,7 +149,7 @@ FORMS = [("kernel", 0.3), ("features", 0.3), ("kernel", None), ("features", None
 @pytest.mark.some(8)
 @pytest.mark.parametrize("form, noise_std", FORMS)
 @pytest.mark.parametrize("name", NAMES)
-def test_the_protocol(name, form, noise_std):
+def test_policies_follow_the_protocol(name, form, noise_std):
     bandit = pb.environments.TableBandit(table_of())
     rng = np.random.default_rng([NAMES.index(name), form == "kernel"])
 
@@ -170,7 +170,7 @@ def test_the_protocol(name, form, noise_std):
 
 @pytest.mark.parametrize("missing", ["raise", "drop"])
 @pytest.mark.parametrize("name", NAMES)
-def test_a_bad_batch_changes_nothing(name, missing):
+def test_bad_batch_changes_nothing(name, missing):
     bandit = pb.environments.TableBandit(table_of())
     protocol.assert_bad_batches_change_nothing(lambda: policy_of(name), bandit, missing)
 
@@ -194,7 +194,7 @@ def test_bad_states_are_refused(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_fewer_pulls_than_arms_and_one_arm(name):
+def test_policies_run_with_few_pulls_or_one_arm(name):
     policy, log = protocol.play(policy_of(name, 2), pb.environments.TableBandit(table_of()))
     assert len(log) == 2 and policy.recommend()[0] in range(6)
     one = getattr(pb.policies, name)(1, budget=3, kernel=[[2.0]], noise_std=1.0)
@@ -203,7 +203,7 @@ def test_fewer_pulls_than_arms_and_one_arm(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_arms_that_are_known_from_the_start(name):
+def test_prior_of_zeros_works(name):
     """With a prior of zeros there is nothing to learn, and nothing fails."""
     for arms in dict(kernel=np.zeros((4, 4))), dict(features=np.zeros((4, 2))):
         policy = getattr(pb.policies, name)(4, budget=5, **arms, noise_std=0.1)
@@ -212,7 +212,7 @@ def test_arms_that_are_known_from_the_start(name):
         assert policy.recommend().tolist() == [0]
 
 
-def test_simulate_seeds_thompson_and_is_the_same_on_any_number_of_threads():
+def test_simulate_seeds_thompson_for_any_number_of_threads():
     def environment(rng):
         return pb.environments.GaussianBandit(rng.normal(size=20), 0.1**0.5)
 
@@ -226,7 +226,7 @@ def test_simulate_seeds_thompson_and_is_the_same_on_any_number_of_threads():
 # -- kernels ------------------------------------------------------------------------------
 
 
-def test_kernels_are_scikit_learn_s():
+def test_kernels_are_those_of_scikit_learn():
     x = np.random.default_rng(1).normal(size=(6, 2))
     square = ((x[:, None] - x) ** 2).sum(axis=2)
     np.testing.assert_allclose(pb.kernels.rbf(0.5**1.5)(x), np.exp(-square / 0.25))
@@ -271,13 +271,13 @@ GOOD = dict(kernel=np.eye(3), noise_std=1.0)
     (dict(n_beta="K"), "n_beta must be one of 'T', 'T-K'; got 'K'"),
     (dict(recommendation="mean"), "recommendation must be one of 'gap', 'posterior-mean'"),
 ])
-def test_bad_input(options, message):
+def test_bad_input_is_refused(options, message):
     options = dict(n_arms=3, budget=5, **GOOD) | options
     with pytest.raises((ValueError, TypeError), match=message):
         pb.policies.BayesGap(**options)
 
 
-def test_bad_input_of_the_rivals():
+def test_bad_input_of_other_policies_is_refused():
     for delta in 0.0, 1.0, np.nan:
         with pytest.raises(ValueError, match=re.escape("delta must be in (0, 1)")):
             pb.policies.GPUCB(3, budget=5, **GOOD, delta=delta)

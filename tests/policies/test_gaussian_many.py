@@ -21,7 +21,7 @@ def many(rng, K=1500, d=6):
 
 @pytest.mark.parametrize("noise_std", [0.3, 1e-3, None])
 @pytest.mark.parametrize("name", UPPER)
-def test_who_looks_at_the_posterior_changes_no_pull(name, noise_std):
+def test_reading_posterior_does_not_change_pulls(name, noise_std):
     """Pulls are bitwise equal if the posterior is never read, read every round, or restored."""
     for seed in range(4):
         rng = np.random.default_rng(seed)
@@ -56,7 +56,7 @@ def factor_of(policy, name):
 
 
 @pytest.mark.parametrize("name", UPPER)
-def test_the_arm_is_that_of_a_whole_update_in_numpy(name):
+def test_chosen_arm_matches_full_update_in_numpy(name):
     """Computes all means and variances by the textbook in every round; ties may differ."""
     n_same = 0
     for seed in range(4):
@@ -79,7 +79,7 @@ def test_the_arm_is_that_of_a_whole_update_in_numpy(name):
 
 
 @pytest.mark.parametrize("name", UPPER)
-def test_rewards_of_arms_that_were_not_asked(name):
+def test_rewards_of_unasked_arms_update_the_posterior(name):
     rng = np.random.default_rng(5)
     X, means = many(rng)
     policy, watched = (getattr(pb.policies, name)(len(X), budget=200, features=X, noise_std=None)
@@ -97,7 +97,7 @@ def test_rewards_of_arms_that_were_not_asked(name):
 
 @pytest.mark.parametrize("n_beta", ["T", "T-K"])
 @pytest.mark.parametrize("budget", [60, 3000, 10**6])
-def test_rounds_of_bayes_gap_over_many_blocks(budget, n_beta):
+def test_bayes_gap_rounds_match_the_paper_over_many_blocks(budget, n_beta):
     """Compares J, j, beta and B with the paper's formulas on the posterior of the round."""
     rng = np.random.default_rng(budget)
     X, means = many(rng)

@@ -23,7 +23,7 @@ def after(policy, n, rng):
 @pytest.mark.parametrize("noise_std", [0.3, 0.03, 1e-3])
 @pytest.mark.parametrize("K, d", [(100, 7), (40, 60), (25, 24), (100, None)])
 @pytest.mark.parametrize("name", ["GPUCB", "ProbabilityOfImprovement", "GaussianThompson"])
-def test_the_posterior_is_that_of_the_formula_after_1000_pulls(name, K, d, noise_std):
+def test_posterior_matches_formula_after_1000_pulls(name, K, d, noise_std):
     rng = np.random.default_rng([K, d or 0])
     X = None if d is None else rng.normal(size=(K, d)) / np.sqrt(d)
     G = smooth_kernel(K, 0.4) if d is None else X @ X.T
@@ -59,7 +59,7 @@ def long_posterior(G, arms, rewards, noise_std, prior_std):
 
 
 @pytest.mark.parametrize("as_kernel", [False, True])
-def test_one_arm_pulled_on_and_on_stays_positive(as_kernel):
+def test_variance_of_one_arm_stays_positive(as_kernel):
     """The variance stays at the known 1 / (n / noise^2 + 1) despite rounding."""
     X = np.array([[1.0, 0.0], [1.0, 1e-9], [0.0, 0.5]])
     arms = dict(kernel=X @ X.T) if as_kernel else dict(features=X)
@@ -76,7 +76,7 @@ def test_one_arm_pulled_on_and_on_stays_positive(as_kernel):
     assert state["posterior_variances"][0] == pytest.approx(exact, rel=1e-5, abs=1e-15)
 
 
-def test_equal_arms_stay_equal():
+def test_equal_arms_keep_equal_posteriors():
     for seed in range(30):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(6, 4))[[0, 1, 2, 1, 3, 4, 2, 0, 5]]
@@ -92,7 +92,7 @@ def test_equal_arms_stay_equal():
             assert not {3, 6, 7} & set(seen)
 
 
-def test_a_draw_of_all_means_has_the_posterior_s_law():
+def test_draw_has_the_posterior_distribution():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(5, 3))
     policy = pb.policies.GaussianThompson(len(X), budget=10**6, features=X, noise_std=0.5, rng=1)

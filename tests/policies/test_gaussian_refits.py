@@ -28,7 +28,7 @@ def refitting(name, budget=61, **options):
 
 @pytest.mark.some(3)
 @pytest.mark.parametrize("name", NAMES)
-def test_a_refit_is_the_posterior_of_the_best_hyperparameters(name):
+def test_refit_gives_posterior_of_best_hyperparameters(name):
     process = pytest.importorskip("sklearn.gaussian_process")
     rng, told = np.random.default_rng(5), []
     policy, means = refitting(name)
@@ -53,7 +53,7 @@ def test_a_refit_is_the_posterior_of_the_best_hyperparameters(name):
 
 @pytest.mark.some(2)
 @pytest.mark.parametrize("name", NAMES)
-def test_a_refitted_policy_resumes_bit_for_bit(name):
+def test_refitted_policy_resumes_bit_for_bit(name):
     pytest.importorskip("sklearn")
     rng = np.random.default_rng(6)
     options = dict(rng=4) if name == "GaussianThompson" else {}
@@ -81,7 +81,7 @@ def test_refits_are_the_same_in_simulate():
     assert first.to_dict() == second.to_dict() and (first.pulls == 61).all()
 
 
-def test_refits_need_a_kernel_that_can_be_fitted():
+def test_refits_require_a_kernel_that_can_be_fitted():
     with pytest.raises(ValueError, match="kernel must be a kernel of scikit-learn.*ndarray"):
         pb.policies.GPUCB(len(np.eye(3)), budget=9, kernel=np.eye(3), noise_std=1.0, refit_every=2)
     pytest.importorskip("sklearn")
@@ -95,7 +95,7 @@ def test_refits_need_a_kernel_that_can_be_fitted():
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])
-def test_a_refit_that_raises_is_reported_and_changes_nothing(error, monkeypatch):
+def test_failing_refit_raises_and_changes_nothing(error, monkeypatch):
     x = np.linspace(0.0, 3.0, 6)[:, None]
     policy = pb.policies.BayesGap(len(x), budget=12, kernel=pb.kernels.rbf(1.0), features=x,
                                   noise_std=0.3, refit_every=4)
@@ -117,7 +117,7 @@ def test_a_refit_that_raises_is_reported_and_changes_nothing(error, monkeypatch)
     assert policy.n_pulls == 4
 
 
-def test_a_refit_that_raises_in_simulate_is_reported_and_spoils(monkeypatch):
+def test_failing_refit_in_simulate_invalidates_the_policy(monkeypatch):
     def fails(*arguments):
         raise ZeroDivisionError("in the kernel")
 

@@ -78,6 +78,6 @@ def deviations(cell, result):
 
 @pytest.mark.parametrize("cell", CELLS,
                          ids=lambda c: f"{c['policy']}-{c['length']}-{c['budget']}")
-def test_the_reference_cells(cell):
+def test_errors_and_regrets_match_reference_cells(cell):
     error, regret = deviations(cell, simulated(cell))
     assert abs(error) < LIMIT and abs(regret) < LIMIT, (error, regret)

@@ -41,12 +41,12 @@ def bandit_of(seed=5):
 
 
 @makers
-def test_asking_changes_nothing_and_the_order_of_telling_neither(make):
+def test_asking_and_order_of_telling_change_nothing(make):
     protocol.assert_asking_changes_nothing(make, bandit_of())
 
 
 @makers
-def test_what_is_known_on_the_way(make):
+def test_statistics_are_right_after_each_batch(make):
     def check(policy):
         among = policy.survivors
         assert policy.recommend().tolist() == [among[np.argmax(policy.means[among])]]
@@ -58,7 +58,7 @@ def test_what_is_known_on_the_way(make):
 
 @makers
 @pytest.mark.parametrize("seed", range(5))
-def test_simulated_as_by_hand(make, seed):
+def test_simulate_equals_ask_and_tell(make, seed):
     """Native runs and runs pull by pull have the same sums and the same state."""
     made, by_hand = protocol.assert_simulated_as_by_hand(make, table_of(seed))
     for policy in made:
@@ -72,13 +72,13 @@ def test_simulated_as_by_hand(make, seed):
 
 @makers
 @pytest.mark.parametrize("missing", ["raise", "drop"])
-def test_a_bad_batch_changes_nothing(make, missing):
+def test_bad_batch_changes_nothing(make, missing):
     protocol.assert_bad_batches_change_nothing(make, bandit_of(), missing)
 
 
 @makers
 @pytest.mark.parametrize("seed", range(8))
-def test_lost_pulls(make, seed):
+def test_lost_pulls_are_spent(make, seed):
     """An arm without rewards is eliminated first."""
     full = play(make(), bandit_of())[0].n_pulls
     policy = protocol.assert_lost_pulls_count(make, bandit_of(), np.random.default_rng(seed), 4)
@@ -90,19 +90,19 @@ def test_lost_pulls(make, seed):
 
 @settings(max_examples=120, deadline=None, derandomize=True)
 @given(st.sampled_from(sorted(MAKERS)), st.integers(0, 999), st.integers(0, 200))
-def test_a_policy_continues_bit_for_bit(name, seed, stop):
+def test_copies_continue_bit_for_bit(name, seed, stop):
     rng = np.random.default_rng(seed)
     table = rng.random((N, 11)) / 3 + np.linspace(0, 1, N)[:, None]
     protocol.assert_copies_continue(MAKERS[name], table, rng, stop)
 
 
 @makers
-def test_a_copy_is_on_its_own(make):
+def test_copy_is_independent(make):
     protocol.assert_a_copy_is_on_its_own(make, bandit_of(), 2)
 
 
 @makers
-def test_states_that_do_not_fit(make):
+def test_invalid_states_are_refused(make):
     policy, _ = play(make(), bandit_of(), 1)
     protocol.assert_states_of_others_refused(policy, [other() for other in MAKERS.values()])
     protocol.assert_bad_rings_refused(make())
@@ -110,7 +110,7 @@ def test_states_that_do_not_fit(make):
         protocol.assert_entries_refused(policy, [{name: -1}, {name: 10**6}], f"hold {name} in")
 
 
-def test_heaps_that_do_not_fit():
+def test_invalid_heaps_are_refused():
     policy, _ = play(MAKERS["shadavar"](), bandit_of(), 3)
     assert policy.get_state()["progress"]["by_heap"]
     protocol.assert_bad_heaps_refused(policy)
@@ -156,14 +156,14 @@ REFUSED = [
 
 @pytest.mark.parametrize("only, options, error, words", REFUSED,
                          ids=lambda value: str(value) if isinstance(value, dict) else "")
-def test_arguments(only, options, error, words):
+def test_bad_arguments_are_refused(only, options, error, words):
     for cls in [only] if only else CLASSES:
         with pytest.raises(error, match=words):
             cls(**{**CLASSES[cls], **options})
         cls(**CLASSES[cls])
 
 
-def test_attributes():
+def test_options_are_attributes():
     policy = pb.policies.SHAdaVar(5, budget=50, delta=0.1, reuse=True, spend_all=True)
     assert (policy.n_arms, policy.k, policy.budget) == (5, 1, 50)
     assert (policy.delta, policy.reuse, policy.spend_all) == (0.1, True, True)

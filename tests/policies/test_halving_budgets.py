@@ -27,7 +27,7 @@ def one_at_a_time(variances, n_pulls):
 
 
 @pytest.mark.examples
-def test_apportionment():
+def test_apportionment_matches_one_by_one_allocation():
     rng = np.random.default_rng(3)
     for _ in range(part(3000, of=10_000)):
         K = int(rng.integers(2, 30))
@@ -38,7 +38,7 @@ def test_apportionment():
 
 
 @pytest.mark.parametrize("exponent", [-490, -300, 300, 490])
-def test_deviations_at_the_ends(exponent):
+def test_extreme_standard_deviations_are_apportioned(exponent):
     known, scale = np.array([1.0, 1.0, 0.5, 1.0, 0.5]), 2.0**exponent
     policy = pb.policies.SHVar(5, budget=900, noise_std=known * scale)
     assert policy.ask().tolist() == pb.policies.SHVar(5, budget=900, noise_std=known).ask().tolist()
@@ -46,7 +46,7 @@ def test_deviations_at_the_ends(exponent):
     assert np.bincount(apart.ask()).tolist() == [28, 1, 1]
 
 
-def test_a_large_stage_is_apportioned_at_once():
+def test_large_stage_is_apportioned_quickly():
     policy = pb.policies.SHVar(4, budget=6 * 10**15, noise_std=[1.0, 2.0, 3.0, 4.0])
     counts = policy.get_state()["progress"]["counts"]
     assert counts.tolist() == [10**14, 4 * 10**14, 9 * 10**14, 16 * 10**14]
@@ -83,7 +83,7 @@ def test_budgets_are_kept(K, spare, reuse, spend_all, seed):
 
 
 @pytest.mark.parametrize("K", [1, 2, 3, 4, 5, 8, 9, 31, 32, 33, 64, 65, 1000])
-def test_the_least_budgets(K):
+def test_least_budgets_suffice(K):
     stages = 0 if K == 1 else len(f"{K - 1:b}")
     makers = [(K, lambda n: pb.policies.Uniform(K, budget=n)),
               (K * stages, lambda n: pb.policies.SequentialHalving(K, budget=n)),
@@ -103,7 +103,7 @@ def test_the_least_budgets(K):
 
 
 @pytest.mark.examples
-def test_the_schedule_of_successive_rejects():
+def test_schedule_of_successive_rejects_is_exact():
     """Compares with exact fractions, also if a quotient is an integer or just above one."""
     rng = np.random.default_rng(5)
     problems = [(2, n) for n in range(3, 60)] + [(3, 4 * n + 3) for n in range(1, 60)]

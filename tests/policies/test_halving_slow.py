@@ -81,13 +81,13 @@ def bandit_of(setting, n_arms):
     return draw
 
 
-def test_cells_are_all_there():
+def test_all_cells_are_present():
     assert len(CELLS) >= 100 and {cell["policy"] for cell in CELLS} == set(POLICIES)
 
 
 @pytest.mark.parametrize(
     "cell", CELLS, ids=lambda c: f"{c['setting']}-{c['policy']}-{c['K']}-{c['n']}")
-def test_errors_are_as_known(cell):
+def test_errors_match_known_values(cell):
     """Compares by the difference of two binomials, at 1 % for all cells together."""
     policy = POLICIES[cell["policy"]]
     result = pb.simulate(lambda bandit: policy(bandit, cell["n"]),

@@ -76,7 +76,7 @@ def case_id(case):
 
 
 @pytest.mark.parametrize("case", tables.halving_cases(), ids=case_id)
-def test_cases(case):
+def test_policies_match_cases(case):
     expect, policy = case["expect"], policy_of(case)
     bandit, order, stages = pb.environments.TableBandit(case["rewards"]), [], []
     while not policy.done:
@@ -106,7 +106,7 @@ def random_budget(rng, least, spread=60):
 
 
 @pytest.mark.examples
-def test_the_twin_of_uniform():
+def test_uniform_matches_reference():
     for seed in range(part(60, of=200)):
         rng = np.random.default_rng(seed)
         K = int(rng.integers(1, 41))
@@ -117,7 +117,7 @@ def test_the_twin_of_uniform():
 
 
 @pytest.mark.examples
-def test_the_twin_of_successive_rejects():
+def test_successive_rejects_matches_reference():
     for seed in range(part(80, of=300)):
         rng = np.random.default_rng(seed)
         K = int(rng.integers(1, 41))
@@ -128,7 +128,7 @@ def test_the_twin_of_successive_rejects():
 
 @pytest.mark.examples
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_the_twin_of_sequential_halving(options):
+def test_sequential_halving_matches_reference(options):
     for seed in range(part(40, of=120)):
         rng = np.random.default_rng(seed)
         K = int(rng.integers(1, 41))
@@ -140,7 +140,7 @@ def test_the_twin_of_sequential_halving(options):
 
 @pytest.mark.examples
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_the_twin_of_shvar(options):
+def test_shvar_matches_reference(options):
     for seed in range(part(60, of=200)):
         rng = np.random.default_rng(seed)
         K = int(rng.integers(1, 41))
@@ -151,7 +151,7 @@ def test_the_twin_of_shvar(options):
         assert policy.n_batches == stages_of(K)
 
 
-def test_arms_that_had_more_than_their_part():
+def test_shvar_with_most_arms_ahead_matches_reference():
     """With reuse, a stage may start with most survivors ahead of a very noisy one."""
     alone = 0
     for seed in range(60):
@@ -178,7 +178,7 @@ def leaves_most_alone(policy, table):
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_the_twin_of_shadavar(options):
+def test_shadavar_matches_reference(options):
     """The heap chooses the same arms as a scan of all arms."""
     chosen = 0
     for seed in range(130):
@@ -191,7 +191,7 @@ def test_the_twin_of_shadavar(options):
     assert chosen > 2500
 
 
-def test_the_twin_of_shadavar_on_rewards_without_ties():
+def test_shadavar_without_ties_matches_reference():
     chosen = 0
     for seed in range(60):
         rng = np.random.default_rng(seed)
@@ -203,7 +203,7 @@ def test_the_twin_of_shadavar_on_rewards_without_ties():
     assert chosen > 10_000
 
 
-def test_deltas_at_which_the_bound_is_nearly_infinite():
+def test_shadavar_handles_nearly_infinite_bounds():
     """4 log(1 / delta) is nearly an integer: rounding makes no bound negative or undefined."""
     table = np.random.default_rng(1).random((4, 31))
     table[1] = 0.5

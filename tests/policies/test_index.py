@@ -79,7 +79,7 @@ def assert_equals_the_twin(policy, rewards_of, n_steps, scales=None):
 
 @pytest.mark.parametrize("case", [case for case in CASES["cases"] if case["policy"] in POLICIES],
                          ids=lambda case: case["id"])
-def test_cases(case):
+def test_policies_match_cases(case):
     bandit = pb.environments.TableBandit([[float(x) for x in arm] for arm in case["arms"]])
     policy = POLICIES[case["policy"]](bandit.n_arms, **options_of(case))
     first, steps = case["steps"][:bandit.n_arms], case["steps"][bandit.n_arms:]
@@ -102,7 +102,7 @@ def test_cases(case):
 
 @pytest.mark.parametrize("case", CASES["theorem1_exact"],
                          ids=lambda case: f"{case['policy']}-{'-'.join(case['scales'])}")
-def test_theorem_1_by_all_sequences(case):
+def test_theorem_1_holds_over_all_sequences(case):
     """Enumerates all 2^n sequences of fair Z, with X = 1/2 + s (Z - 1/2) and reward 1 - X^2."""
     scales, n = [Fraction(s) for s in case["scales"]], case["n"]
     options = options_of(case)
@@ -136,7 +136,7 @@ def test_theorem_1_by_all_sequences(case):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_twin(name):
+def test_policies_match_reference(name):
     for seed in range(50):
         rng = np.random.default_rng([seed, NAMES.index(name)])
         policy = random_policy(name, rng)
@@ -145,7 +145,7 @@ def test_the_twin(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_twin_where_pulls_are_lost(name):
+def test_policies_with_lost_pulls_match_reference(name):
     for seed in range(40):
         rng = np.random.default_rng([seed, NAMES.index(name), 1])
         policy = random_policy(name, rng)
@@ -161,7 +161,7 @@ def test_the_twin_where_pulls_are_lost(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_twin_of_other_scales(name):
+def test_policies_with_scales_match_reference(name):
     for seed in range(30):
         rng = np.random.default_rng([seed, NAMES.index(name), 2])
         policy = random_policy(name, rng, int(rng.integers(2, 9)))
@@ -171,7 +171,7 @@ def test_the_twin_of_other_scales(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_dead_arm_takes_no_more_than_its_part(name):
+def test_dead_arm_takes_at_most_its_share(name):
     policy, asked = random_policy(name, np.random.default_rng(1), 4), []
     while policy.n_pulls < 400:
         arms = policy.ask()
@@ -183,7 +183,7 @@ def test_a_dead_arm_takes_no_more_than_its_part(name):
 
 @pytest.mark.parametrize("case", CASES["appendixB"], ids=["ranges-1-4", "ranges-3-1"])
 @pytest.mark.parametrize("name", ["ucb1", "klucb"])
-def test_ranges_of_their_own(case, name):
+def test_arms_with_different_ranges_match_the_paper(case, name):
     """Appendix B: three rewards per arm at t = 7, and the arm of the largest scaled index."""
     a, b = (np.array([float(x) for x in case[end]]) for end in "ab")
     scales = (b - a.min()) ** 2
@@ -207,7 +207,7 @@ def test_ranges_of_their_own(case, name):
     assert type(policy).from_state(state).ask().tolist() == [int(np.argmax(back))]
 
 
-def test_klucb_with_a_thousand_arms_is_brute_force():
+def test_klucb_with_a_thousand_arms_matches_brute_force():
     """Indices stay nearly equal for long, with many ties; compares with solving all bounds."""
     rng = np.random.default_rng(11)
     for means, n in ((np.full(1000, 0.3), 3000), (np.linspace(0.9, 1.0, 1000), 2000)):
@@ -230,7 +230,7 @@ def test_klucb_with_a_thousand_arms_is_brute_force():
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=25, deadline=None)
 @given(data=st.data())
-def test_a_copy_continues_bit_for_bit(name, data):
+def test_copy_continues_bit_for_bit(name, data):
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
     policy = random_policy(name, rng)
     if data.draw(st.booleans()):
@@ -251,7 +251,7 @@ def test_a_copy_continues_bit_for_bit(name, data):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_ask_changes_nothing_and_tell_is_all_or_nothing(name):
+def test_ask_changes_nothing_and_bad_tell_changes_nothing(name):
     policy, rng = random_policy(name, np.random.default_rng(1), 4), np.random.default_rng(2)
     for _ in range(20):
         arms, before = policy.ask(), pickle.dumps(policy)
@@ -272,14 +272,14 @@ def test_ask_changes_nothing_and_tell_is_all_or_nothing(name):
     assert not policy.done and policy.budget is None
 
 
-def test_ucb1_takes_any_finite_reward():
+def test_ucb1_accepts_any_finite_reward():
     policy = pb.policies.UCB1(2)
     policy.tell(policy.ask(), [-5.0, 1e6])
     assert policy.ask().tolist() == [1]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_one_arm(name):
+def test_one_arm_is_pulled_every_time(name):
     policy = random_policy(name, np.random.default_rng(1), 1)
     for j in range(5):
         assert policy.ask().tolist() == [0] and not policy.done
@@ -288,7 +288,7 @@ def test_one_arm(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_simulate_is_ask_and_tell(name):
+def test_simulate_equals_ask_and_tell(name):
     bandit = pb.environments.TableBandit(np.random.default_rng(5).random((9, 31)))
     policy = random_policy(name, np.random.default_rng(1), 9)
     fresh = policy.get_state()
@@ -300,15 +300,15 @@ def test_simulate_is_ask_and_tell(name):
 
 
 @pytest.mark.parametrize("name", ["UCBV", "KLUCB"])
-def test_simulate_refuses_rewards_outside(name):
+def test_simulate_refuses_rewards_outside_the_range(name):
     for bandit in (pb.environments.GaussianBandit([0.5, 0.2]),
                    pb.environments.TableBandit([[0.5, 1.5], [0.2]])):
         with pytest.raises(ValueError, match=r"rewards must be in \[0, 1\]; got"):
             pb.simulate(lambda e: getattr(pb.policies, name)(2), bandit, 1, rng=1, max_pulls=500)
 
 
-def test_the_engine_keeps_what_follows_of_the_state():
-    """Minimum regret: in simulate the best arm gets most pulls of all three arms."""
+def test_simulate_gives_the_best_arm_most_pulls():
+    """All three policies find the best arm in simulate, and the regret matches the pulls."""
     bandit = pb.environments.BernoulliBandit([0.2, 0.8, 0.5])
     for make in (pb.policies.UCB1, pb.policies.UCBV, pb.policies.KLUCB):
         result = pb.simulate(lambda e, make=make: make(3), bandit, 20, rng=1, max_pulls=3000)
@@ -321,7 +321,7 @@ def test_the_engine_keeps_what_follows_of_the_state():
 
 
 @pytest.mark.parametrize("case", CASES["single"], ids=lambda case: f"mean-{case['mean']}")
-def test_single_indices(case):
+def test_single_indices_match_cases(case):
     mean, n, t = float(case["mean"]), case["T"], case["t"]
     assert pb.bounds.ucb1(mean, n, t) == pytest.approx(float(case["ucb1"]), abs=1e-10)
     assert pb.bounds.kl_ucb(mean, n, t) == pytest.approx(float(case["klucb"]), abs=1e-10)
@@ -344,7 +344,7 @@ def test_kl_bounds_solve_their_equation():
     assert pb.bounds.kl_ucb(0.25, 1, 1) == pb.bounds.kl_ucb(0.25, 1, 3)
 
 
-def test_kl_variance_is_a_bound_of_twice_the_variance():
+def test_kl_variance_equals_halved_bounds_of_twice_the_variance():
     for statistic, n, delta in ((0.125, 200, 8.0), (0.01, 30, 3.0), (0.49, 1000, 5.0)):
         lower, upper = pb.bounds.kl_variance(statistic, n, delta)
         assert isinstance(lower, float) and lower < statistic < upper
@@ -420,6 +420,6 @@ def test_bounds_broadcast():
     (lambda: pb.bounds.kl_variance(0.1, 0, 1), "n_pairs must be finite and at least 1; got 0.0"),
     (lambda: pb.bounds.kl_variance(0.1, 1, 0), "delta must be finite and above 0; got 0.0"),
 ])
-def test_bad_input(make, message):
+def test_bad_input_is_refused(make, message):
     with pytest.raises((ValueError, TypeError), match=message):
         make()

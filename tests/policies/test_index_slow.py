@@ -32,7 +32,7 @@ def squared_loss_bandit(variances):
 
 
 @pytest.mark.parametrize("variance, gap, make, regret, margin", ROWS)
-def test_regret(variance, gap, make, regret, margin):
+def test_regret_matches_reference(variance, gap, make, regret, margin):
     bandit = squared_loss_bandit(np.array([variance, variance + gap]))
     assert bandit.means[0] - bandit.means[1] == pytest.approx(gap)
     result = pb.simulate(lambda e: make(), bandit, 400, rng=2014, max_pulls=100_000, n_threads=2)

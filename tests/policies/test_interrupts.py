@@ -67,14 +67,14 @@ SOME = ["shadavar", "batch sar", "batch racing", "ucb1", "thompson", "gaussian t
 
 
 @pytest.mark.parametrize("name", SOME)
-def test_ask_and_tell(name):
+def test_interrupted_ask_and_tell_leave_policy_consistent(name):
     rng = np.random.default_rng(1)
     assert interrupt_at_random(EVERY[name], 8, 0.002, rng) > 0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(set(EVERY) - {"refits", "refits thompson"}))
-def test_ask_and_tell_at_a_thousand_moments(name):
+def test_ask_and_tell_survive_a_thousand_interrupts(name):
     rng = np.random.default_rng(2)
     assert interrupt_at_random(EVERY[name], 1000, 0.004, rng) > 100
 
@@ -103,12 +103,12 @@ def interrupt_refits(times, rng):
     return came
 
 
-def test_refits():
+def test_interrupted_refits_leave_policy_consistent():
     assert interrupt_refits(8, np.random.default_rng(3)) > 0
 
 
 @pytest.mark.slow
-def test_refits_at_many_moments():
+def test_refits_survive_many_interrupts():
     assert interrupt_refits(300, np.random.default_rng(4)) > 30
 
 
@@ -139,17 +139,17 @@ def interrupt_simulations(times, longest, rng):
     return came
 
 
-def test_simulate():
+def test_interrupted_simulate_leaves_policies_consistent():
     assert interrupt_simulations(15, 0.03, np.random.default_rng(5)) > 5
 
 
 @pytest.mark.slow
-def test_simulate_at_a_thousand_moments():
+def test_simulate_survives_a_thousand_interrupts():
     assert interrupt_simulations(1000, 0.03, np.random.default_rng(6)) > 300
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])
-def test_within_a_batch(n_threads):
+def test_interrupt_within_a_batch_invalidates_the_policy(n_threads):
     """The batch would take a minute, one reward at a time: the policy ends up invalidated."""
     made, start = [], time.monotonic()
 
@@ -179,7 +179,7 @@ SLOW = {
 
 @pytest.mark.parametrize("n_threads", [1, 2])
 @pytest.mark.parametrize("name", SLOW)
-def test_one_thread_hears_it_as_soon_as_two(name, n_threads):
+def test_one_thread_reacts_to_interrupts_as_fast_as_two(name, n_threads):
     """One thread once checked only after four million pulls, however long they took."""
     make, environment = SLOW[name][0], SLOW[name][1]()
     for n_runs in (1, 3):
@@ -190,7 +190,7 @@ def test_one_thread_hears_it_as_soon_as_two(name, n_threads):
         assert time.monotonic() - start < 3.0
 
 
-def test_runs_of_one_thread_have_the_context_of_their_caller():
+def test_single_threaded_runs_have_the_context_of_the_caller():
     seen, here = [], contextvars.ContextVar("here", default=0)
     here.set(3)
     pb.simulate(pb.policies.Uniform(2, budget=20), pb.environments.GaussianBandit([0.0, 1.0]), 2,

@@ -39,7 +39,7 @@ def run(make, copied, seed=0, lost=0.3):
 
 @pytest.mark.some(8)
 @pytest.mark.parametrize("name", POLICIES)
-def test_late_rewards_join_the_statistics_and_nothing_else(name):
+def test_late_rewards_change_only_the_statistics(name):
     for seed in range(4):
         policy, read, n_lost = run(POLICIES[name], COPIES["itself"], seed)
         assert_statistics(policy, read)
@@ -54,7 +54,7 @@ def test_late_rewards_join_the_statistics_and_nothing_else(name):
 
 
 @pytest.mark.parametrize("name", POLICIES)
-def test_late_rewards_when_all_were_lost(name):
+def test_late_rewards_are_accepted_when_all_were_lost(name):
     """Late rewards come before any arm has a reward; at the end another one is refused."""
     policy, lost = POLICIES[name](), []
     for _ in range(3):
@@ -84,7 +84,7 @@ def test_late_rewards_when_all_were_lost(name):
     lambda: pb.policies.EBTC(4, max_pulls=60),
     lambda: pb.policies.BayesGap(4, budget=30, kernel=np.eye(4), noise_std=0.1),
     lambda: pb.policies.ThompsonSampling(4, rng=1, law="gaussian", noise_std=0.1)])
-def test_what_follows_knows_late_rewards(make):
+def test_later_decisions_use_late_rewards(make):
     """The best arm never answers in time, but still wins."""
     policy, means = make(), np.array([0.2, 0.3, 0.4, 0.9])
     while not policy.done and policy.n_batches < 200:
@@ -114,7 +114,7 @@ def test_bad_late_rewards_change_nothing():
     assert frozen(policy.get_state()) == before
 
 
-def test_a_policy_with_its_own_tell_says_what_it_does_with_late_rewards():
+def test_policy_that_overrides_tell_must_define_add_late():
     class Mine(pb.policies.Uniform):
         def tell(self, arms, rewards, missing="raise"):
             super().tell(arms, rewards, missing)

@@ -15,7 +15,7 @@ def asks(base, arms, **more):
 
 @pytest.mark.parametrize("arms", [[1, 2, 3], [10**7], [-1], [2**62, 0], np.array([3], np.uint64)])
 @pytest.mark.parametrize("base", [pb.Policy, pb.policies.UCB1])
-def test_arms_of_an_override_that_do_not_exist_are_refused(base, arms):
+def test_override_with_nonexistent_arms_is_refused(base, arms):
     policy = asks(base, arms)(3)
     with pytest.raises(ValueError, match=r"ask of Mine must return arms in \[0, 3\); got"):
         policy.tell(arms, np.zeros(len(arms)))
@@ -23,18 +23,18 @@ def test_arms_of_an_override_that_do_not_exist_are_refused(base, arms):
 
 
 @pytest.mark.parametrize("arms", [None, "abc", [0.5], [[0, 1]], 3, [None]])
-def test_an_override_that_returns_no_arms_is_refused(arms):
+def test_override_without_integer_arms_is_refused(arms):
     with pytest.raises(TypeError, match="ask of Mine must return a flat array of integers"):
         asks(pb.Policy, arms)(3).tell([0], [0.5])
 
 
-def test_an_override_that_is_good_is_told():
+def test_valid_override_is_accepted():
     policy = asks(pb.policies.UCB1, [2, 2, 0])(3)
     policy.tell([2, 0, 2], [1.0, 0.0, 0.5])
     assert policy.pulls.tolist() == [1, 0, 2] and policy.means[2] == 0.75
 
 
-def test_what_a_call_runs_cannot_change_the_policy():
+def test_nested_call_cannot_change_the_policy():
     class Mine(pb.policies.UCB1):
         def ask(self):
             super().tell(super().ask(), [0.5] * 3)
@@ -54,7 +54,7 @@ MAKERS = {"one": lambda: pb.policies.UCB1(3),
 
 
 @pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS.keys())
-def test_masked_rewards_are_missing(make):
+def test_masked_rewards_are_lost(make):
     policy, n = make(), len(make().ask())
     rewards = np.ma.array(np.full(n, 99.0), mask=np.arange(n) % 3 == 1)
     before = policy.pulls.tolist()
@@ -100,7 +100,7 @@ def test_unaligned_arrays_are_copied(make):
     (lambda: pb.policies.SequentialHalving(4, budget=2**64), "budget"),
     (lambda: pb.policies.OCBA(4, budget=2**63), "budget"),
     (lambda: pb.policies.EBTC(4, max_pulls=2**63), "max_pulls")])
-def test_budgets_that_cannot_be_counted_are_named(make, name):
+def test_too_large_budgets_are_refused(make, name):
     with pytest.raises(ValueError, match=f"^{name} must be at most {2**53}"):
         make()
 
@@ -113,7 +113,7 @@ def test_budgets_that_cannot_be_counted_are_named(make, name):
      "batch_size times max_batches"),
     (lambda: pb.policies.BatchHalving(3, 1, batch_size=4, max_batches=2**63), "max_batches"),
     (lambda: pb.environments.BinomialBandit([0.5], trials=2**63), "trials")])
-def test_integers_beyond_64_bits_are_named(make, name):
+def test_integers_beyond_64_bits_are_refused(make, name):
     with pytest.raises(ValueError, match=f"{name}.* must be at most"):
         make()
 
@@ -129,7 +129,7 @@ class UntilSure(pb.policies.EBTC):
     done = property(lambda self: self.n_pulls >= 30)
 
 
-def test_a_subclass_with_its_own_end_needs_no_horizon():
+def test_subclass_that_ends_needs_no_max_pulls():
     assert pb.policies.EBTC(3).is_endless and not UntilSure(3).is_endless
     result = pb.simulate(lambda e: UntilSure(3), BANDIT, 4, rng=1)
     assert result.pulls.tolist() == [30] * 4
@@ -141,7 +141,7 @@ def test_a_subclass_with_its_own_end_needs_no_horizon():
      False), (lambda: pb.policies.UCBE(3, budget=9, complexity=1.0), False),
     (lambda: pb.montecarlo.EstimatorAllocator(3),
      True), (lambda: pb.montecarlo.EstimatorAllocator(3, budget=99), False)])
-def test_what_has_no_end_says_so(make, endless):
+def test_is_endless_is_true_for_endless_policies(make, endless):
     assert make().is_endless is endless
 
 
@@ -164,7 +164,7 @@ class Random(pb.Policy):
         return np.array([0])
 
 
-def test_a_python_policy_draws_from_the_stream_of_its_run():
+def test_python_policy_draws_from_the_stream_of_its_run():
     with pytest.raises(ValueError, match="max_pulls must be given"):
         pb.simulate(lambda e: Random(3), BANDIT, 2)
     runs = [pb.simulate(lambda e: Random(3), BANDIT, 20, rng=1, max_pulls=20, n_threads=n)
@@ -173,7 +173,7 @@ def test_a_python_policy_draws_from_the_stream_of_its_run():
     assert len(set(runs[0].cumulative_regrets.round(6).tolist())) > 5
 
 
-def test_seeding_a_policy_that_draws():
+def test_seed_before_the_first_pull_sets_the_stream():
     made = [pb.policies.ThompsonSampling(9) for _ in range(3)]
     for policy, seed in zip(made, (1, 1, 2), strict=True):
         policy.seed(np.random.default_rng(seed))

@@ -22,7 +22,7 @@ class Uniform(pb.Policy):
         return np.argsort(-np.nan_to_num(self.means), kind="stable")[:self.k]
 
 
-def test_a_policy_of_ones_own():
+def test_user_defined_policy_runs():
     bandit = pb.environments.GaussianBandit([0.0, 2.0, 1.0], 0.001)
     policy = Uniform(3, 2)
     assert not policy.done and (policy.n_arms, policy.k) == (3, 2)
@@ -32,7 +32,7 @@ def test_a_policy_of_ones_own():
     assert not result.errors.any() and result.pulls.tolist() == [12] * 5
 
 
-def test_what_a_policy_must_define():
+def test_missing_methods_raise_not_implemented():
     class Nothing(pb.Policy):
         pass
 
@@ -46,7 +46,7 @@ def test_what_a_policy_must_define():
             Nothing(*bad)
 
 
-def test_a_subclass_of_a_policy():
+def test_subclass_of_a_policy_runs_alike():
     class Counted(pb.policies.BatchSAR):
         asked = 0
 
@@ -81,7 +81,7 @@ FORMS = {
 
 @pytest.mark.parametrize("n", [1, 3, 16, 17, 40])
 @pytest.mark.parametrize("form", FORMS)
-def test_rewards_of_every_form_are_told_alike(form, n):
+def test_rewards_of_every_type_are_accepted_alike(form, n):
     """Zeros and ones in arrays and lists of all kinds and lengths, arms in order or not."""
     rng = np.random.default_rng(n)
     make = lambda: pb.policies.RoundRobin(5, 1, batch_size=n, max_batches=8)  # noqa: E731
@@ -106,7 +106,7 @@ def test_rewards_of_every_form_are_told_alike(form, n):
     ([0.0, 1], [0.5, 0.5], TypeError), ([True, False], [0.5, 0.5], TypeError),
     ([0, 2**64], [0.5, 0.5], TypeError), ([0, 2**63 - 1], [0.5, 0.5], ValueError),
     ([0, 0], [0.5, 0.5], ValueError), (["0", "1"], [0.5, 0.5], TypeError), (0, 0.5, ValueError)])
-def test_a_short_list_is_refused_as_an_array_is(arms, rewards, error):
+def test_bad_short_list_is_refused_as_an_array(arms, rewards, error):
     policy = pb.policies.RoundRobin(2, 1, batch_size=2, max_batches=3)
     policy.ask()
     with pytest.raises(error):
@@ -122,20 +122,20 @@ class Reading(float):
 
 
 @pytest.mark.parametrize("form", [list, tuple, np.array])
-def test_a_float_of_the_users_own_is_told_by_its_value(form):
+def test_float_subclass_counts_by_its_converted_value(form):
     policy = pb.policies.RoundRobin(2, 1, batch_size=2, max_batches=3)
     policy.tell([0, 1], form([Reading(0.25), np.float64(0.5)]))
     assert policy.means.tolist() == [0.75, 0.5]
 
 
 @pytest.mark.parametrize("n", [3, 40])
-def test_any_byte_but_zero_is_true(n):
+def test_any_nonzero_byte_is_true(n):
     policy = pb.policies.RoundRobin(1, 1, batch_size=n, max_batches=3)
     policy.tell(policy.ask(), np.full(n, 255, dtype=np.uint8).view(bool))
     assert policy.means.tolist() == [1.0]
 
 
-def test_telling_what_was_not_asked_is_a_protocol_error():
+def test_telling_unasked_arms_raises_protocol_error():
     policy = pb.policies.BatchSAR(6, 2, batch_size=4, max_batches=9)
     with pytest.raises(pb.errors.ProtocolError, match=r"nothing is asked: call ask\(\)"):
         policy.tell([5, 5, 5, 5], np.zeros(4))
@@ -151,7 +151,7 @@ def test_telling_what_was_not_asked_is_a_protocol_error():
         policy.tell(arms, np.zeros(4))
 
 
-def test_a_large_delta_warns():
+def test_large_delta_warns():
     for make in (lambda: pb.policies.LUCB(3, delta=0.95), lambda: pb.stopping.GLR(delta=0.5),
                  lambda: pb.stopping.Betting(delta=0.9), lambda: pb.policies.LilUCB(3, delta=0.95)):
         with pytest.warns(pb.errors.PybanditWarning, match="delta is the probability of an error"):
@@ -161,7 +161,7 @@ def test_a_large_delta_warns():
         pb.policies.TopTwo(3), pb.stopping.lower_bound([1.0, 0.0], delta=0.49)
 
 
-def test_decided_is_true_of_a_rule_that_stopped_only():
+def test_decided_is_true_only_if_a_rule_stopped():
     def play_out(policy):
         while not policy.done:
             arms = policy.ask()

@@ -41,7 +41,7 @@ def played(policy, rewards):
 
 @pytest.mark.examples
 @pytest.mark.parametrize("lost", [0.0, 0.3])
-def test_the_twin(lost):
+def test_screening_matches_reference(lost):
     """Sums that differ by rounding may change the choice in one of a thousand batches."""
     n_batches = n_other = 0
     for seed in range(part(50, of=150)):
@@ -91,7 +91,7 @@ def test_batches_are_full_and_the_budget_is_kept(problem, spare, seed):
     assert policy.unmeasured.size == (0 if 0 < k < n else n)
 
 
-def test_lost_wells_come_again():
+def test_lost_wells_are_measured_again():
     policy = pb.policies.BatchScreening(20, 3, batch_size=10, max_batches=5)
     first = policy.ask()
     policy.tell(first, np.full(10, np.nan), missing="drop")
@@ -105,10 +105,10 @@ def test_lost_wells_come_again():
     assert third[third > 18].tolist() == [19] and third.size == 10
 
 
-def test_too_few_batches_are_refused_or_said():
+def test_too_few_batches_are_refused_unless_allowed():
     with pytest.raises(pb.errors.InfeasibleBudgetError,
                        match="max_batches must be at least 6 to measure each of 2000 .*"
-                             "allow_unmeasured; got 5"):
+                             "; got 5.* set allow_unmeasured=True"):
         pb.policies.BatchScreening(2000, 20, batch_size=384, max_batches=5)
     policy = played(pb.policies.BatchScreening(20, 3, batch_size=5, max_batches=3,
                                                allow_unmeasured=True),
@@ -117,7 +117,7 @@ def test_too_few_batches_are_refused_or_said():
     assert policy.recommend().tolist() == [0, 1, 2]
 
 
-def test_the_prior_gives_the_order_and_is_believed_as_far_as_it_holds():
+def test_prior_sets_the_order_and_shifts_estimates_if_supported():
     rng = np.random.default_rng(3)
     prior = rng.normal(size=60)
     order = np.argsort(-prior)
@@ -143,7 +143,7 @@ def test_the_prior_gives_the_order_and_is_believed_as_far_as_it_holds():
     (dict(noise_std=0.0), "noise_std must be"),
     (dict(noise_std=np.inf), "noise_std must be"),
 ])
-def test_options_are_checked(options, words):
+def test_bad_options_are_refused(options, words):
     with pytest.raises(ValueError) as caught:
         pb.policies.BatchScreening(5, 2, batch_size=3, max_batches=9, **options)
     assert words in str(caught.value)
@@ -181,7 +181,7 @@ NOISES = {"low": lambda rng, size: rng.normal(0.0, 0.35, size),
 
 
 @pytest.mark.parametrize("name", NOISES)
-def test_it_finds_what_people_find_by_hand(name):
+def test_screening_finds_as_many_hits_as_a_manual_schedule(name):
     noise, found, known = NOISES[name], 0, 0
     for seed in range(25):
         rng = np.random.default_rng(seed)
@@ -194,7 +194,7 @@ def test_it_finds_what_people_find_by_hand(name):
     assert found >= known
 
 
-def test_late_rewards_change_what_comes_after():
+def test_late_rewards_change_later_batches():
     policy = pb.policies.BatchScreening(6, 2, batch_size=3, max_batches=4)
     first = policy.ask()
     policy.tell(first, [0.1, np.nan, 0.3], missing="drop")

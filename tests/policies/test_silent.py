@@ -31,7 +31,7 @@ ERRING = {"expected", "probable"}
 
 @pytest.mark.parametrize("situation", SITUATIONS)
 @pytest.mark.parametrize("name", ADAPTIVE)
-def test_others_are_decided_beside_silent_arms(name, situation):
+def test_other_arms_are_decided_despite_silent_arms(name, situation):
     policy, asked = play(ADAPTIVE[name](), situation, 6 * HORIZON if name in SURE else HORIZON)
     silent = Losses(situation).silent
     if name in SURE:
@@ -61,7 +61,7 @@ ONE_BY_ONE = sorted(set(ADAPTIVE) - {"racing two", "thompson batches"})
 
 @pytest.mark.parametrize("situation", SITUATIONS)
 @pytest.mark.parametrize("name", ONE_BY_ONE)
-def test_silent_arms_are_asked_when_the_reference_says(name, situation):
+def test_retries_match_reference(name, situation):
     """They are asked at no other time, unless only they are undecided."""
     twin, policy = Silence(K), ADAPTIVE[name]()
     needed = 2 if name in ("gapv", "top two unknown", "ebtc aware", "good unknown") else 1

@@ -46,7 +46,7 @@ CASES = dict(stop=st.integers(0, 25), mutations=MUTATIONS,
 @settings(max_examples=700, deadline=None, derandomize=True,
           suppress_health_check=list(HealthCheck))
 @given(name=st.sampled_from(FAST), **CASES)
-def test_mutated_states(name, stop, mutations, other):
+def test_mutated_states_are_refused_or_harmless(name, stop, mutations, other):
     assert_refused_or_harmless(name, stop, mutations, other)
 
 
@@ -55,7 +55,7 @@ def test_mutated_states(name, stop, mutations, other):
 @settings(max_examples=share_of(0.1785), deadline=None, derandomize=True,
           suppress_health_check=list(HealthCheck))
 @given(which=st.integers(0, len(FAST)), **CASES)
-def test_many_mutated_states(names, which, stop, mutations, other):
+def test_many_mutated_states_are_refused_or_harmless(names, which, stop, mutations, other):
     assert_refused_or_harmless(names[which % len(names)], stop, mutations, other)
 
 
@@ -63,12 +63,12 @@ def test_many_mutated_states(names, which, stop, mutations, other):
 @settings(max_examples=share_of(0.01), deadline=None, derandomize=True,
           suppress_health_check=list(HealthCheck))
 @given(name=st.sampled_from(sorted(set(EVERY) - set(FAST))), **CASES)
-def test_many_mutated_states_of_what_is_slow(name, stop, mutations, other):
+def test_many_mutated_states_of_slow_policies_are_refused_or_harmless(name, stop, mutations, other):
     assert_refused_or_harmless(name, stop, mutations, other)
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_every_state_of_a_run_is_taken(name):
+def test_every_state_of_a_run_is_restored(name):
     """Saving the restored policy gives the same state, also with late and lost rewards."""
     policy = EVERY[name]()
     for stop in range(1, 60):
@@ -86,7 +86,7 @@ LARGEST = np.finfo(float).max
 
 @pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize("stop", [8, pytest.param(1, marks=pytest.mark.slow)])
-def test_no_number_is_too_large_to_be_checked(name, stop):
+def test_huge_numbers_are_checked_without_warnings(name, stop):
     """A state is refused with a reason or accepted; no check may overflow, which would warn."""
     policy = played(EVERY[name](), stop)
     cls, state = type(policy), policy.get_state()
@@ -106,7 +106,7 @@ def test_no_number_is_too_large_to_be_checked(name, stop):
 
 @pytest.mark.parametrize("name", FAST)
 @pytest.mark.parametrize("size", [1e150, -1e150, 1.1e150, -np.finfo(float).max])
-def test_rewards_whose_squares_are_no_numbers_are_refused(name, size):
+def test_rewards_with_overflowing_squares_are_refused(name, size):
     """Otherwise restoring the state after such rewards would fail."""
     policy = EVERY[name]()
     for _ in range(6):
@@ -124,7 +124,7 @@ def test_rewards_whose_squares_are_no_numbers_are_refused(name, size):
 
 
 @pytest.mark.parametrize("entry, value", [("chosen", -1), ("chosen", -2), ("chosen", 7)])
-def test_a_chosen_arm_that_does_not_exist_is_refused(entry, value):
+def test_nonexistent_chosen_arm_is_refused(entry, value):
     state = played(EVERY["bayes gap"](), 3).get_state()
     state["progress"][entry] = value
     with pytest.raises(ValueError, match="state must hold .*chosen"):
@@ -132,7 +132,7 @@ def test_a_chosen_arm_that_does_not_exist_is_refused(entry, value):
 
 
 @pytest.mark.parametrize("name", ["thompson", "top two", "gaussian thompson", "allocator"])
-def test_a_stream_that_repeats_itself_is_refused(name):
+def test_repeating_stream_is_refused(name):
     """A stream of zeros repeats one number forever; `ask` once drew until another one came."""
     policy = played(EVERY[name](), 3)
     state = policy.get_state()
@@ -144,7 +144,7 @@ def test_a_stream_that_repeats_itself_is_refused(name):
 @pytest.mark.parametrize("entry, change, words", [
     ("reject_below", 2.0, "in reject_below"), ("accept_above", -1.0, "in reject_below"),
     ("lower", 1.0, "no lower bound above"), ("n_open", 1, "k, and arms on the ring")])
-def test_thresholds_that_do_not_follow_are_refused(entry, change, words):
+def test_inconsistent_thresholds_are_refused(entry, change, words):
     """Otherwise the policy would accept more arms than there are places."""
     state = played(EVERY["batch racing"](), 20).get_state()
     state["progress"][entry] = state["progress"][entry] + change
@@ -154,12 +154,12 @@ def test_thresholds_that_do_not_follow_are_refused(entry, change, words):
 
 @pytest.mark.parametrize("cls", [pb.policies.LUCB, pb.policies.KLLUCB, pb.policies.UGapEc])
 @pytest.mark.parametrize("k", [0, 3])
-def test_all_arms_or_none_are_known(cls, k):
+def test_finding_all_arms_or_none_is_done_at_once(cls, k):
     """UGapEc once read beyond its memory."""
     state = cls(3, k, delta=0.1).get_state()
     assert cls.from_state(state).done
     state["progress"]["stopped"] = False
-    with pytest.raises(ValueError, match="stopped where all arms are looked for, or none"):
+    with pytest.raises(ValueError, match="stopped if k is 0 or n_arms"):
         cls.from_state(state)
 
 
@@ -167,7 +167,7 @@ def test_all_arms_or_none_are_known(cls, k):
                          [(lambda: pb.policies.BatchSAR(7, 2, batch_size=5, max_batches=12,
                                                         max_repeats=2), "sar_done"),
                           (lambda: pb.policies.BatchRacing(7, 2), "race_done")])
-def test_a_policy_that_is_done_has_its_answer(make, name):
+def test_done_state_without_an_answer_is_refused(make, name):
     """Otherwise a policy restored as done would recommend no arm."""
     state = played(make(), 3).get_state()
     state["progress"][name] = True
@@ -178,7 +178,7 @@ def test_a_policy_that_is_done_has_its_answer(make, name):
 @pytest.mark.parametrize("dtype", ["float16", "float32", "longdouble"])
 @pytest.mark.parametrize("make",
                          [lambda: refitting(pb.policies.GPUCB), EVERY["shvar"], EVERY["lucb"]])
-def test_numbers_of_another_width_are_taken_or_refused(make, dtype):
+def test_numbers_of_other_dtypes_are_accepted_or_refused(make, dtype):
     """Limits that the dtype cannot hold must not be compared, which would warn."""
     made, n_changed = played(make(), 8).get_state(), 0
     for part in (None, "progress"):
@@ -199,14 +199,14 @@ def test_numbers_of_another_width_are_taken_or_refused(make, dtype):
 
 
 @pytest.mark.parametrize("theta", [[np.nan], np.zeros(2), 0.0, "text", None, [1j]])
-def test_what_is_no_theta_is_refused(theta):
+def test_invalid_theta_is_refused(theta):
     state = played(refitting(pb.policies.GPUCB), 8).get_state()
     state["progress"]["theta"] = theta
     with pytest.raises(ValueError, match="state must hold .*theta"):
         pb.policies.GPUCB.from_state(state)
 
 
-def test_a_doubt_without_a_rule_is_refused():
+def test_doubt_without_a_rule_is_refused():
     state = played(EVERY["lucb"](), 8).get_state()
     state["progress"]["doubt"] = 1
     with pytest.raises(ValueError, match=r"doubt in \[-1, -1\]"):
@@ -214,7 +214,7 @@ def test_a_doubt_without_a_rule_is_refused():
 
 
 @pytest.mark.parametrize("n_pulls", [-1, 0, 1, 2, 3, 8, 9, 2**62])
-def test_pulls_that_were_not_counted_are_refused(n_pulls):
+def test_uncounted_pulls_are_refused(n_pulls):
     """GPUCB with refits once wrote beyond its memory; negative pulls kept one from ending."""
     state = played(refitting(pb.policies.GPUCB), 4).get_state()
     state["n_pulls"] = n_pulls
@@ -230,6 +230,6 @@ def test_pulls_that_were_not_counted_are_refused(n_pulls):
      "options of a UCB1; got others: .*arms"),
     ({"type": "UCB1", "options": {"n_arms": 3}, "pulls": [0] * 3, "progress": None},
      "state must hold")])
-def test_what_is_no_state(state, words):
+def test_non_states_are_refused(state, words):
     with pytest.raises(ValueError, match=words):
         pb.policies.UCB1.from_state(state)

@@ -30,7 +30,7 @@ CASES = [case for case in tables.index_cases()["cases"] if case["policy"] == "ts
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
-def test_cases(case):
+def test_policy_matches_cases(case):
     """The reference follows the case; so does the policy, except for its random draws."""
     prior = float(case["params"]["alpha"]), float(case["params"]["beta"])
     n_arms = len(case["final_S"])
@@ -69,7 +69,7 @@ def as_of(policy, seed):
     return pb.policies.ThompsonSampling.from_state(state)
 
 
-def test_success_has_the_chance_of_the_reward():
+def test_success_has_the_probability_of_the_reward():
     for reward in (0.0, 1e-3, 0.25, 0.8, 1.0):
         policy = pb.policies.ThompsonSampling(1, rng=3)
         for _ in range(4000):
@@ -79,7 +79,7 @@ def test_success_has_the_chance_of_the_reward():
         assert abs(a - 1 - 4000 * reward) <= 5 * np.sqrt(4000 * reward * (1 - reward))
 
 
-def test_fractional_counts_are_the_rewards():
+def test_fractional_counts_equal_the_rewards():
     reference = twin.ThompsonSampling(3, prior=(2.0, 0.5), fractional=True)
     policy = pb.policies.ThompsonSampling(3, rng=1, prior=(2.0, 0.5), fractional=True)
     rng = np.random.default_rng(2)
@@ -162,7 +162,7 @@ COUNTS = {
 @pytest.mark.some(14)
 @pytest.mark.parametrize("prior", [(1.0, 1.0), (2.0, 3.0), (0.5, 0.5), (0.1, 4.0)])
 @pytest.mark.parametrize("name", COUNTS)
-def test_the_law_of_the_choice(name, prior):
+def test_choice_has_the_exact_distribution(name, prior):
     """Tests the threshold that the policy places, and thresholds far too low and too high."""
     counts = np.array(COUNTS[name], dtype=float)
     a, b = prior[0] + counts[:, 0], prior[1] + counts[:, 1]
@@ -175,7 +175,7 @@ def test_the_law_of_the_choice(name, prior):
 
 
 @pytest.mark.parametrize("n_near", [1, 3])
-def test_the_law_among_a_thousand(n_near):
+def test_choice_among_a_thousand_arms_has_the_exact_distribution(n_near):
     counts = np.array([[20 + k % 9, 80] for k in range(1000)], dtype=float)
     counts[[7, 500, 993][:n_near]] = [[700, 300], [690, 310], [68, 32]][:n_near]
     logits = np.linspace(-0.5, 2.4, 2001)
@@ -190,7 +190,7 @@ def test_the_law_among_a_thousand(n_near):
         assert_follows(policy._choices(600, counts, threshold), chances)
 
 
-def test_the_gaussian_law():
+def test_gaussian_choice_has_the_exact_distribution():
     for seed, n_arms in enumerate([1, 2, 3, 17, 40]):
         rng = np.random.default_rng(seed)
         seen = rng.integers(1, 50, n_arms).astype(float)
@@ -203,7 +203,7 @@ def test_the_gaussian_law():
             assert_follows(policy._choices(3000, counts, threshold), chances)
 
 
-def test_a_run_has_the_law_of_the_twin():
+def test_run_has_the_distribution_of_the_reference():
     """Compares by ranks the pulls of three arms after 60 rounds with those of the reference."""
     bandit, rng = pb.environments.BernoulliBandit([0.3, 0.5, 0.6]), np.random.default_rng(4)
     ours = [play(pb.policies.ThompsonSampling(3, rng=seed), bandit, 60, seed).pulls
@@ -219,7 +219,7 @@ def test_a_run_has_the_law_of_the_twin():
         assert stats.ks_2samp(np.array(ours)[:, arm], np.array(theirs)[:, arm]).pvalue > 1e-7
 
 
-def test_probabilities_stay_those_of_the_posteriors():
+def test_probabilities_follow_the_posteriors():
     policy = play(pb.policies.ThompsonSampling(5, rng=1),
                   pb.environments.BernoulliBandit(np.linspace(0.1, 0.9, 5)), 20_000)
     progress = policy.get_state()["progress"]
@@ -237,7 +237,7 @@ POLICIES = [dict(), dict(prior=(0.5, 2.0)), dict(fractional=True),
 
 
 @pytest.mark.parametrize("options", POLICIES)
-def test_it_finds_the_best_arm_and_never_ends(options):
+def test_policy_finds_the_best_arm_and_never_ends(options):
     policy = pb.policies.ThompsonSampling(4, rng=1, **options)
     play(policy, pb.environments.BernoulliBandit([0.2, 0.8, 0.4, 0.1]), 1500)
     assert not policy.done and policy.is_endless
@@ -246,7 +246,7 @@ def test_it_finds_the_best_arm_and_never_ends(options):
 
 
 @pytest.mark.parametrize("options", POLICIES)
-def test_ask_changes_nothing_and_tell_is_all_or_nothing(options):
+def test_ask_changes_nothing_and_bad_tell_changes_nothing(options):
     policy = pb.policies.ThompsonSampling(3, rng=1, **options)
     for _ in range(20):
         arms = policy.ask()
@@ -262,7 +262,7 @@ def test_ask_changes_nothing_and_tell_is_all_or_nothing(options):
 
 
 @pytest.mark.parametrize("reward", [-1e-9, 1.0 + 1e-9, 40.0])
-def test_rewards_outside_the_unit_interval(reward):
+def test_rewards_outside_the_unit_interval_are_refused(reward):
     policy = pb.policies.ThompsonSampling(3, rng=1)
     arms, before = policy.ask(), pickle.dumps(policy)
     with pytest.raises(ValueError, match=rf"rewards must be in \[0, 1\]; got .* arm {arms[0]}"):
@@ -274,7 +274,7 @@ def test_rewards_outside_the_unit_interval(reward):
 
 
 @pytest.mark.parametrize("options", POLICIES)
-def test_lost_pulls_leave_the_posteriors_alone(options):
+def test_lost_pulls_do_not_change_the_posteriors(options):
     policy = pb.policies.ThompsonSampling(3, rng=1, **options)
     for lost in (0.0, 1.0, np.nan, 1.0, np.nan, np.nan):
         arms, before = policy.ask(), policy.posteriors
@@ -282,7 +282,7 @@ def test_lost_pulls_leave_the_posteriors_alone(options):
         assert np.array_equal(policy.posteriors, before, equal_nan=True) == np.isnan(lost)
 
 
-def test_a_gaussian_arm_without_a_reward_is_recommended_last():
+def test_gaussian_arm_without_a_reward_is_recommended_last():
     policy = pb.policies.ThompsonSampling(2, rng=1, law="gaussian", batch_size=2)
     policy.tell([0, 1], [np.nan, -5.0], missing="drop")
     assert policy.recommend().tolist() == [1]
@@ -322,12 +322,12 @@ def test_gaussian_arms_without_a_reward_come_first():
     (dict(fractional="yes"), "fractional"),
     (dict(rng="seed"), "rng"),
 ])
-def test_arguments(arguments, words):
+def test_bad_arguments_are_refused(arguments, words):
     with pytest.raises((ValueError, TypeError), match=words):
         pb.policies.ThompsonSampling(**{"n_arms": 3, **arguments})
 
 
-def test_streams():
+def test_streams_are_reproducible_and_private():
     """The same seed gives the same run; a generator passed by the user is used once only."""
     bandit = pb.environments.BernoulliBandit([0.4, 0.5, 0.6])
     runs = [play(pb.policies.ThompsonSampling(3, rng=rng), bandit, 200).pulls.tolist()
@@ -350,7 +350,7 @@ def test_streams():
 @settings(max_examples=60, deadline=None)
 @given(n_arms=st.integers(1, 40), n=st.integers(0, 150), options=st.sampled_from(POLICIES),
        asked=st.booleans(), seed=st.integers(0, 2**32))
-def test_a_copy_continues_bit_for_bit(n_arms, n, options, asked, seed):
+def test_copy_continues_bit_for_bit(n_arms, n, options, asked, seed):
     rng = np.random.default_rng(seed)
     policy = pb.policies.ThompsonSampling(n_arms, rng=seed, **options)
 
@@ -414,7 +414,7 @@ def with_entry(at, value):
     lambda state: state.update(pulls=state["pulls"][:2]),
     lambda state: state.update(type="UCBE"),
 ])
-def test_a_damaged_state_is_refused(law, damage):
+def test_damaged_state_is_refused(law, damage):
     policy = play(pb.policies.ThompsonSampling(3, rng=1, law=law),
                   pb.environments.BernoulliBandit([0.2, 0.5, 0.6]), 50)
     state = policy.get_state()

@@ -19,7 +19,7 @@ N_RUNS = 400
     (0.05, 0.05, 42.6, 5.3),
     (0.2, 0.05, 48.1, 5.6),
 ])
-def test_regret(variance, gap, expected, half_width):
+def test_regret_matches_reference(variance, gap, expected, half_width):
     scales = 2.0 * np.sqrt([variance, variance + gap])
     low, high = 1.0 - (0.5 - scales / 2) ** 2, 1.0 - (0.5 + scales / 2) ** 2
     bandit = pb.environments.ScaledBernoulliBandit((low + high) / 2, low - high, 0.5)

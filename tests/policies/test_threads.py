@@ -81,7 +81,7 @@ def assert_whole(policy, seconds):
 
 @pytest.mark.some(21)
 @pytest.mark.parametrize("name", FAST)
-def test_eight_threads(name):
+def test_calls_of_eight_threads_are_whole_or_refused(name):
     for _ in range(3):
         assert_whole(EVERY[name](), 0.05)
 
@@ -105,7 +105,7 @@ def shown(policy):
 
 
 @pytest.mark.parametrize("name", FAST)
-def test_what_a_tell_changes_is_not_read_in_the_middle_of_it(name):
+def test_reads_during_a_tell_see_no_partial_change(name):
     policy = EVERY[name]()
     before, arms = shown(policy), policy.ask()
     rewards = Waits(arms.size)
@@ -137,11 +137,11 @@ LARGE = [lambda: pb.policies.BatchRacing(20_000, 3, batch_size=20_000, noise_std
 
 @pytest.mark.some(2)
 @pytest.mark.parametrize("make", LARGE)
-def test_eight_threads_on_kernels_that_release_the_gil(make):
+def test_calls_without_the_gil_are_whole_or_refused(make):
     assert_whole(make(), 0.4)
 
 
-def test_a_table_serves_one_thread_at_a_time():
+def test_table_serves_one_thread_at_a_time():
     table, refused = pb.environments.TableBandit([np.arange(50_000.0)] * 3), []
 
     def pull():

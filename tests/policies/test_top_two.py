@@ -31,7 +31,7 @@ def play(policy, bandit):
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["params"]))
-def test_cases_of_vbr(case):
+def test_vbr_matches_cases(case):
     K, n, expect = case["params"]["K"], case["params"]["n"], case["expect"]
     policy, order, rejected = play(pb.policies.VBR(K, budget=n),
                                    pb.environments.TableBandit(case["rewards"]))
@@ -91,7 +91,7 @@ KINDS = ["vbr", "plain", "known", "aware", "C", "A"]
 
 @pytest.mark.examples
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_twins(kind):
+def test_policies_match_reference(kind):
     for seed in range(part(60, of=200)):
         rng = np.random.default_rng([seed, KINDS.index(kind)])
         policy, reference = make_pair(kind, rng)
@@ -108,7 +108,7 @@ def test_the_twins(kind):
 
 
 @pytest.mark.parametrize("kind", ["plain", "aware", "C", "A"])
-def test_the_twins_where_pulls_are_lost(kind):
+def test_policies_with_lost_pulls_match_reference(kind):
     for seed in range(60):
         rng = np.random.default_rng([seed, KINDS.index(kind), 1])
         policy, reference = make_pair(kind, rng)
@@ -132,7 +132,7 @@ def test_the_twins_where_pulls_are_lost(kind):
         assert log == reference.order and policy.pulls.tolist() == reference.pulls
 
 
-def test_lost_pulls_of_vbr():
+def test_vbr_rejects_arms_without_rewards_first():
     """An arm that lost all pulls is eliminated first; one with a single reward is pulled first."""
     policy = pb.policies.VBR(3, budget=24)
     policy.tell(policy.ask(), np.where(policy.ask() == 2, np.nan, 0.5), missing="drop")
@@ -146,7 +146,7 @@ def test_lost_pulls_of_vbr():
     assert policy.survivors.tolist() == [1, 2] and policy.ask().tolist() == [2]
 
 
-def test_equal_rewards():
+def test_equal_rewards_break_ties_by_index():
     """EB-TC breaks ties by the lowest index; the others reject the highest."""
     ones = pb.environments.TableBandit([[0.5]] * 4)
     for policy in (pb.policies.VBR(4, budget=40), pb.policies.EBTC(4, max_pulls=40),
@@ -159,7 +159,7 @@ def test_equal_rewards():
 # -- the protocol -----------------------------------------------------------------------
 
 @pytest.mark.parametrize("make", BY_THEMSELVES.values(), ids=BY_THEMSELVES)
-def test_states_that_do_not_fit(make):
+def test_invalid_states_are_refused(make):
     """States that would make C code read beyond its memory are refused."""
     policy, _ = protocol.play(make(), pb.environments.TableBandit(TABLE), 4)
     others = [other() for other in BY_THEMSELVES.values()]
@@ -179,7 +179,7 @@ def test_states_that_do_not_fit(make):
         protocol.assert_entries_refused(policy, changes, "hold pending in")
 
 
-def test_budgets():
+def test_budgets_are_kept():
     rng = np.random.default_rng(3)
     for _ in range(200):
         K, spare = int(rng.integers(2, 30)), int(rng.integers(1, 60))
@@ -202,7 +202,7 @@ def test_budgets():
                                                     table)[0].n_pulls
 
 
-def test_anytime():
+def test_ebtc_without_budget_makes_the_same_pulls():
     """Without a budget it never ends, and makes the same pulls as with one."""
     short, bandit = pb.policies.EBTC(N, max_pulls=300), pb.environments.TableBandit(TABLE)
     order = play(short, bandit)[1]
@@ -217,13 +217,13 @@ def test_anytime():
     assert seen == order and short.pulls.tolist() == policy.pulls.tolist()
 
 
-def test_half_of_the_pulls_are_the_leaders():
+def test_leader_gets_half_of_the_pulls():
     best = pb.environments.TableBandit([[0.2], [0.9], [0.3], [0.1]])
     pulls = play(pb.policies.EBTC(4, max_pulls=404), best)[0].pulls
     assert pulls[1] == 1 + 201  # its first pull, then 400 / 2 + 1 because of rounding
 
 
-def test_one_arm():
+def test_one_arm_is_recommended():
     assert pb.policies.VBR(1, budget=0).done and pb.policies.ContinuousRejects(1, budget=0).done
     policy = pb.policies.EBTC(1, max_pulls=7)
     assert play(policy, pb.environments.TableBandit([[0.5]]))[0].n_pulls == 7
@@ -262,6 +262,6 @@ def test_one_arm():
     (lambda: pb.policies.ContinuousRejects(4, budget=9, criterion="B"), ValueError,
      "criterion must be one of 'C', 'A'"),
 ])
-def test_bad_input(make, error, message):
+def test_bad_input_is_refused(make, error, message):
     with pytest.raises(error, match=message):
         make()

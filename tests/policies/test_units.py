@@ -77,7 +77,7 @@ def played(policy, scale):
 
 
 @pytest.mark.parametrize("name", POLICIES)
-def test_pulls_and_answers_know_no_unit(name):
+def test_pulls_and_answers_do_not_depend_on_the_unit(name):
     expected = played(POLICIES[name](1.0), 1.0)
     assert len(set(expected[0])) > 1
     for exponent in (-490, -365, -300, 250, 345, 480):

@@ -73,7 +73,7 @@ WALK = textwrap.dedent("""
 """)
 
 
-def test_no_attribute_of_an_unmade_object_crashes():
+def test_uninitialised_objects_do_not_crash():
     assert len(CLASSES) > 40
     done = subprocess.run([sys.executable, "-c", WALK.format(path=sys.path)], text=True,
                           capture_output=True)
@@ -82,7 +82,7 @@ def test_no_attribute_of_an_unmade_object_crashes():
 
 
 @pytest.mark.parametrize("name", PUBLIC)
-def test_what_an_unmade_object_says(name):
+def test_uninitialised_objects_raise_clear_errors(name):
     cls = PUBLIC[name]
 
     class Forgets(cls):
@@ -103,7 +103,7 @@ def test_what_an_unmade_object_says(name):
                 getattr(unmade, call)(*calls[call])
 
 
-def test_a_second_init_is_refused_and_changes_nothing():
+def test_second_init_is_refused_and_changes_nothing():
     policy = pb.policies.BatchRacing(5, 2, batch_size=5)
     policy.tell(policy.ask(), np.zeros(5))
     for again in (lambda: policy.__init__(5, 2), lambda: pb.Policy.__init__(policy, 3)):
@@ -116,7 +116,7 @@ def test_a_second_init_is_refused_and_changes_nothing():
     assert bandit.trials == 3 and bandit.means.tolist() == [0.5, 0.25]
 
 
-def test_an_init_that_failed_leaves_nothing_to_use():
+def test_failed_init_leaves_an_unusable_object():
     policy = pb.policies.UCB1.__new__(pb.policies.UCB1)
     with pytest.raises(ValueError, match="exploration"):
         policy.__init__(3, exploration=-1.0)
@@ -125,7 +125,7 @@ def test_an_init_that_failed_leaves_nothing_to_use():
             call()
 
 
-def test_the_init_of_a_base_does_not_make_an_object():
+def test_init_of_a_base_class_does_not_initialise_the_object():
     policy = pb.policies.KLUCB.__new__(pb.policies.KLUCB)
     pb.Policy.__init__(policy, 3)
     with pytest.raises(RuntimeError, match="cannot be used"):

@@ -24,7 +24,7 @@ def some_rewards(rng, n_arms):
     return [of_an_arm() for _ in range(n_arms)]
 
 
-def test_margins_and_their_twin():
+def test_margins_match_reference():
     rng = np.random.default_rng(1)
     for _ in range(150):
         rewards = some_rewards(rng, int(rng.integers(2, 5)))
@@ -47,7 +47,7 @@ MAKERS = {
 @pytest.mark.some(3)
 @pytest.mark.parametrize("name", MAKERS)
 @pytest.mark.parametrize("seed", range(4))
-def test_policies_stop_where_the_twin_does(seed, name):
+def test_policies_stop_when_the_reference_does(seed, name):
     rng, rule = np.random.default_rng(seed), Betting(delta=0.2, epsilon=0.1 * (seed == 3))
     policy, seen = MAKERS[name](rule), [[], [], []]
     means = np.array([0.3, 0.6, 0.5])
@@ -65,7 +65,7 @@ def test_policies_stop_where_the_twin_does(seed, name):
     assert policy.decided or policy.n_pulls == 400
 
 
-def test_elimination_lets_arms_go_where_the_twin_tells_them():
+def test_elimination_with_bets_matches_reference():
     rng, policy = np.random.default_rng(1), pb.policies.SuccessiveElimination(
         4, stopping=Betting(delta=0.1))
     seen, means = [[] for _ in range(4)], np.array([0.2, 0.5, 0.7, 0.6])
@@ -88,7 +88,7 @@ ATOMS = np.array([0.0, 0.3, 1.0])
 
 
 @pytest.mark.parametrize("chances", [[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.9, 0.0, 0.1]])
-def test_expected_wealth_is_one_at_the_mean_and_less_above_it(chances):
+def test_expected_wealth_is_one_at_the_mean_and_less_above(chances):
     """Enumerates all sequences of six rewards."""
     mean = float(ATOMS @ chances)
     totals = np.zeros(3)
@@ -156,7 +156,7 @@ def test_worse_arms_are_rarely_named(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("delta", [0.1, 0.01])
 @pytest.mark.parametrize("name", NASTY)
-def test_ten_thousand_runs(name, delta):
+def test_errors_are_rare_in_ten_thousand_runs(name, delta):
     """More errors than these have probability below 10^-6."""
     assert wrong_answers(name, delta, 10_000, 2000) <= 1e4 * delta + 4.9 * math.sqrt(1e4 * delta)
 
@@ -164,7 +164,7 @@ def test_ten_thousand_runs(name, delta):
 # -- uses ----------------------------------------------------------------------------------
 
 
-def test_rewards_that_vary_little_need_few_pulls():
+def test_rewards_with_little_variance_need_few_pulls():
     rng, means = np.random.default_rng(1), np.array([0.5, 0.55])
     pulls = []
     for rule in Betting(delta=0.05), GLR(delta=0.05, law="bernoulli"):
@@ -177,7 +177,7 @@ def test_rewards_that_vary_little_need_few_pulls():
     assert pulls[0] < 0.05 * pulls[1]
 
 
-def test_epsilon_ends_equal_arms():
+def test_epsilon_stops_equal_arms():
     rng = np.random.default_rng(2)
     policy = pb.policies.EBTC(2, stopping=Betting(delta=0.1, epsilon=0.2))
     while not policy.done:
@@ -186,7 +186,7 @@ def test_epsilon_ends_equal_arms():
     assert policy.decided and policy.n_pulls < 2000
 
 
-def test_equal_rewards_go_on_and_one_arm_stops():
+def test_equal_rewards_do_not_stop_but_one_arm_does():
     policy = pb.policies.TopTwo(2, stopping=Betting(delta=0.1), rng=1)
     for _ in range(200):
         arms = policy.ask()
@@ -201,7 +201,7 @@ def gains_of(policy):
     return policy.get_state()["progress"]["gains"]
 
 
-def test_rewards_outside_are_refused_and_nothing_is_told():
+def test_rewards_outside_the_range_are_refused():
     policy = pb.policies.TopTwo(2, stopping=Betting(delta=0.1), rng=1)
     before = gains_of(policy)
     arms = policy.ask()
@@ -211,7 +211,7 @@ def test_rewards_outside_are_refused_and_nothing_is_told():
     assert policy.n_pulls == 0 and np.array_equal(gains_of(policy), before)
 
 
-def test_a_state_continues_bit_for_bit():
+def test_restored_state_continues_bit_for_bit():
     rng = np.random.default_rng(3)
     policy = pb.policies.TopTwo(3, stopping=Betting(delta=0.01), rng=1)
     for _ in range(50):
@@ -228,7 +228,7 @@ def test_a_state_continues_bit_for_bit():
     assert np.array_equal(gains_of(again), gains_of(policy))
 
 
-def test_gains_that_no_rewards_have_are_refused():
+def test_impossible_gains_are_refused():
     policy = pb.policies.EBTC(2, stopping=Betting(delta=0.1))
     policy.tell(policy.ask(), [0.5, 0.25])
     state = policy.get_state()
@@ -238,7 +238,7 @@ def test_gains_that_no_rewards_have_are_refused():
             pb.policies.EBTC.from_state(state | {"progress": progress})
 
 
-def test_rules_are_values():
+def test_rules_compare_by_value():
     rule = Betting(delta=0.1, epsilon=0.25)
     assert pickle.loads(pickle.dumps(rule)) == rule != Betting(delta=0.1)
     assert repr(rule) == "Betting(delta=0.1, epsilon=0.25)" and rule.law == "bounded"
@@ -252,7 +252,7 @@ def test_rules_are_values():
     ([[0.5], [math.nan]], ValueError, r"rewards\[1\] must be in \[0, 1\]; got nan"),
     ([[0.5], 0.5], ValueError, r"rewards\[1\] must have shape \(n_rewards,\); got \(\)"),
 ])
-def test_bad_rewards(rewards, error, message):
+def test_bad_rewards_are_refused(rewards, error, message):
     with pytest.raises(error, match=message):
         Betting(delta=0.1).margins(rewards)
 
@@ -260,12 +260,12 @@ def test_bad_rewards(rewards, error, message):
 @pytest.mark.parametrize("arguments", [dict(delta=0.0), dict(delta=1.0),
                                        dict(delta=0.1, epsilon=1.0),
                                        dict(delta=0.1, epsilon=-0.1)])
-def test_bad_arguments(arguments):
+def test_bad_arguments_are_refused(arguments):
     with pytest.raises(ValueError, match="delta|epsilon"):
         Betting(**arguments)
 
 
-def test_unseen_arms_are_in_doubt():
+def test_unseen_arms_are_not_decided():
     margins = Betting(delta=0.1).margins([[0.5, 0.6], []])
     assert math.isnan(margins[0]) and margins[1] == -math.inf
     assert not Betting(delta=0.1).is_sure([[], []])
