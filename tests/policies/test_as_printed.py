@@ -56,6 +56,6 @@ def pulls_of_the_first_stage(kind):
 
 
 def test_printed_rule_never_pulls_an_arm_one_pull_short():
-    """With four equal arms and 200 pulls, one arm gets all further pulls after 12 of each."""
+    """One of four equal arms gets all of 200 pulls after 12 of each."""
     assert pulls_of_the_first_stage(RealThreshold) == [12, 12, 12, 164]
     assert min(pulls_of_the_first_stage(halving.SHAdaVar)) >= 13

@@ -10,7 +10,7 @@ from policies.batch_runs import PROBLEMS, assert_equals_the_twin, grid_bandit, r
 
 
 def test_racing_matches_reference():
-    """With ties at the boundary a race never ends, so runs are limited; most finish."""
+    """A race with ties at the boundary never ends, so runs are limited; most finish."""
     done = 0
     for seed in range(100):
         rng = np.random.default_rng(seed)

@@ -39,7 +39,7 @@ def test_sar_matches_reference(improved, tie):
 @pytest.mark.parametrize("n, b, r, B, m", [(5, 1, 1, 118, 12), (5, 2, 2, 220, 48),
                                            (5, 4, 3, 31, 12)])
 def test_integer_quotients_are_not_rounded_up(n, b, r, B, m):
-    """In floating point these m_1 are above the integer that they equal."""
+    """Floating point puts these m_1 above the integer that they equal."""
     for improved in (True, False):
         policy = pb.policies.BatchSAR(n, 2, batch_size=b, max_batches=B, max_repeats=r,
                                       improved=improved)
@@ -140,7 +140,7 @@ def test_smallest_budget_suffices_and_one_less_is_refused():
 
 
 def test_tie_option_decides_equal_gaps():
-    """With all arms equal, "reject" drops the last arm, "index" accepts the first."""
+    """For equal arms, "reject" drops the last one, and "index" accepts the first."""
     bandit = pb.environments.TableBandit(np.full((6, 1), 0.5))
     for tie, removed in ("reject", 5), ("index", 0):
         policy = pb.policies.BatchSAR(6, 2, batch_size=3, max_batches=30, tie=tie)

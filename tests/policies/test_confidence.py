@@ -77,7 +77,7 @@ def test_margins_of_unknown_variances_match_reference():
 
 @pytest.mark.parametrize("scale", [2.0**-490, 2.0**-365, 2.0**345, 2.0**480])
 def test_margins_do_not_depend_on_the_unit(scale):
-    """At these scales squares and cubes of gaps underflow or overflow."""
+    """Squares and cubes of gaps underflow or overflow at these scales."""
     arms = [(60, 0.9, 0.25 * 59 / 60), (60, 0.5, 0.5 * 59 / 60)]
     unknown = GLR(delta=0.1, law="gaussian-unknown")
     means, variances = np.array([0.9, 0.5]), np.array([0.25, 0.5])
@@ -214,7 +214,7 @@ def test_proportions_do_not_depend_on_the_unit(scale):
 
 
 def test_bernoulli_mixture_stays_within_its_bound():
-    """For any sum of n rewards in [0, 1], likelihood over mixture is at most sqrt(4 n)."""
+    """Likelihood over mixture is at most sqrt(4 n) for any sum of n rewards in [0, 1]."""
     for n in (1, 2, 3, 5, 10, 100, 10**4):
         s = np.linspace(0.0, n, 3001)
         most = xlogy(s, s / n) + xlogy(n - s, 1 - s / n)
@@ -224,7 +224,7 @@ def test_bernoulli_mixture_stays_within_its_bound():
 
 @pytest.mark.parametrize("law", LAWS)
 def test_sums_of_two_arms_are_rarely_above_the_threshold(law):
-    """At any of 2,000 pulls, delta = .2; without the growing terms most runs exceed the level."""
+    """Tests 2,000 pulls at delta = .2; without the growing terms most runs exceed the level."""
     rng, n_runs, n = np.random.default_rng(8), 400, np.arange(1, 1001)
     draws = {"gaussian": lambda: rng.standard_normal((n_runs, 1000)),
              "bernoulli": lambda: rng.random((n_runs, 1000)) < 0.3,

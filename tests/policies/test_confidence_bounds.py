@@ -114,7 +114,7 @@ def test_ocba_matches_reference():
 
 
 def test_ocba_pulls_by_its_shares():
-    """With known variances and means, the shares .5, .5 s1 / s0 and so on are found by hand."""
+    """Compares with shares computed by hand from known means and variances."""
     rng = np.random.default_rng(1)
     policy, means = pb.policies.OCBA(3, budget=20_000), np.array([1.0, 0.0, -1.0])
     noise = np.array([1.0, 1.0, 2.0])
@@ -239,7 +239,7 @@ def test_arms_at_the_threshold_are_named_only_with_epsilon():
 
 @pytest.mark.parametrize("law", LAWS)
 def test_arms_at_the_threshold_are_rarely_named_bad(law):
-    """At delta = .2, more than 75 of 200 have probability below 10^-6.
+    """More than 75 errors of 200 at delta = .2 have probability below 10^-6.
 
     Without the growing terms, one arm's level is crossed in most runs.
     """

@@ -204,7 +204,7 @@ def test_policies_run_with_few_pulls_or_one_arm(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_prior_of_zeros_works(name):
-    """With a prior of zeros there is nothing to learn, and nothing fails."""
+    """A prior of zeros leaves nothing to learn, but nothing fails."""
     for arms in dict(kernel=np.zeros((4, 4))), dict(features=np.zeros((4, 2))):
         policy = getattr(pb.policies, name)(4, budget=5, **arms, noise_std=0.1)
         protocol.play(policy, pb.environments.TableBandit(table_of(4)))
@@ -248,7 +248,7 @@ GOOD = dict(kernel=np.eye(3), noise_std=1.0)
      "n_arms must be the number of rows of features, 5; got 3"),
     (dict(features=np.eye(3)), "kernel must be a function or None if features are given"),
     (dict(kernel=lambda x: x), "features must hold the arms' points"),
-    (dict(kernel=np.ones((2, 3))), r"kernel must be square, a row an arm; got shape \(2, 3\)"),
+    (dict(kernel=np.ones((2, 3))), r"kernel must be square, one row per arm; got shape \(2, 3\)"),
     (dict(kernel=np.ones((0, 0))), r"kernel must be square.*\(0, 0\)"),
     (dict(kernel=[[1.0, 0.5], [0.25, 1.0]]), r"symmetric; got 0.5 at \(0, 1\) and 0.25 at \(1, 0"),
     (dict(kernel=[[1.0, 2.0], [2.0, 1.0]]), "semi-definite; got the eigenvalue -1, and 3"),
@@ -257,7 +257,7 @@ GOOD = dict(kernel=np.eye(3), noise_std=1.0)
      r"index \(0, 0\)"),
     (dict(kernel=[[1.1e300]]), r"of size 1e\+300 at most; got 1.1e\+300 at"),
     (dict(kernel="rbf"), "kernel must hold real numbers"),
-    (dict(kernel=None, features=np.ones(3)), r"features must have a row an arm.*\(3,\)"),
+    (dict(kernel=None, features=np.ones(3)), r"features must be a matrix with one row per arm.*\(3,\)"),
     (dict(kernel=None, features=[[np.inf]]),
      "features must be finite, of size 1e\\+150 at most; got inf"),
     (dict(kernel=None, features=[[-1.1e150]]), r"of size 1e\+150 at most; got -1.1e\+150"),

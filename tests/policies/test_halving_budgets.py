@@ -1,4 +1,4 @@
-"""How the policies that halve spend a budget: shares of the arms, stages, least budgets."""
+"""Budgets of the policies that halve: shares of the arms, stages, least budgets."""
 
 from fractions import Fraction
 

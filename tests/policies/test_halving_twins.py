@@ -152,7 +152,7 @@ def test_shvar_matches_reference(options):
 
 
 def test_shvar_with_most_arms_ahead_matches_reference():
-    """With reuse, a stage may start with most survivors ahead of a very noisy one."""
+    """A stage with reuse may start with most survivors ahead of a very noisy one."""
     alone = 0
     for seed in range(60):
         rng = np.random.default_rng(seed)

@@ -203,7 +203,7 @@ def test_budgets_are_kept():
 
 
 def test_ebtc_without_budget_makes_the_same_pulls():
-    """Without a budget it never ends, and makes the same pulls as with one."""
+    """EBTC without a budget never ends, and makes the same pulls as with one."""
     short, bandit = pb.policies.EBTC(N, max_pulls=300), pb.environments.TableBandit(TABLE)
     order = play(short, bandit)[1]
     policy, seen = pb.policies.EBTC(N), []

@@ -149,7 +149,7 @@ def wrong_answers(name, delta, n_runs, n_pulls):
 
 @pytest.mark.parametrize("name", NASTY)
 def test_worse_arms_are_rarely_named(name):
-    """At delta = .2, more than 75 of 200 have probability below 10^-6."""
+    """More than 75 errors of 200 at delta = .2 have probability below 10^-6."""
     assert wrong_answers(name, 0.2, 200, 300) <= 75
 
 

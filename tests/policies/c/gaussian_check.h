@@ -7,10 +7,10 @@
 
 typedef struct {
     int64_t n;
-    double *means, *spreads;  /* deviations or variances */
+    double *means, *spreads;  /* standard deviations or variances */
 } arms;
 
-/* At most `most` on a grid, so that they tie; some spreads are 0, all of some runs are small. */
+/* Values up to `most` on a grid, so that they tie; some spreads are 0, in some runs all are small. */
 static inline arms some_arms(uint64_t *random, int run, uint64_t most, double small)
 {
     arms a = {1 + (int64_t)(splitmix_next(random) % most), NULL, NULL};

@@ -12,7 +12,7 @@ static int open_at(const int *state, int64_t n)
     return open;
 }
 
-/* The rank-th largest, from 1, by counting. */
+/* Returns the rank-th largest value, from 1, by counting. */
 static double nth(const double *values, const int *state, int64_t n, int64_t rank)
 {
     if (rank < 1)
@@ -29,7 +29,7 @@ static double nth(const double *values, const int *state, int64_t n, int64_t ran
     return -INFINITY;
 }
 
-/* The rules on all arms: 1 accepted, -1 rejected. */
+/* Applies the rules to all arms: 1 accepted, -1 rejected. */
 static void judge_all(int *state, const pb_batch_racing *race, const int64_t *pulls,
                       const double *sums)
 {
@@ -72,7 +72,7 @@ static void race_free(pb_batch_racing *race)
         free(all[i]);
 }
 
-/* After every batch the arms left and accepted are those of the rules on all arms. */
+/* After every batch, survivors and accepted arms match the rules applied to all arms. */
 static void equals_the_rules_on_all_arms(void)
 {
     uint64_t random = 5;

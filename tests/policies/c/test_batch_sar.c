@@ -26,17 +26,17 @@ static void sar_free(pb_batch_sar *sar)
         free(all[i]);
 }
 
-/* The rules on plain arrays, every stage from nothing. */
+/* The rules on plain arrays; every stage is computed from scratch. */
 typedef struct {
     int64_t asked[MOST], pulls[MOST], n_left, n_open, removed, n_batches, n_tilde, r_tilde;
     double sums[MOST];
-    int state[MOST]; /* 0 in the running, 1 accepted, -1 rejected */
+    int state[MOST]; /* 0 survivor, 1 accepted, -1 rejected */
     int done;
 } plain;
 
 static int64_t ceiling(int64_t a, int64_t b) { return a / b + (a % b > 0); }
 
-/* ceil(spare / (n_tilde / 2 + sum of 1 / i) / arms), by whole numbers: over lcm(1 ... 12). */
+/* Returns ceil(spare / (n_tilde / 2 + sum of 1 / i) / arms) in integers, over lcm(1 ... 12). */
 static int64_t pulls_needed(const plain *p, const pb_batch_sar *s)
 {
     const int64_t unit = 27720, until = s->improved ? p->n_left : s->n;
@@ -63,7 +63,7 @@ static double mean_of(const plain *p, int64_t n, int64_t arm)
                          : 0.0;
 }
 
-/* The arm of a rank among those in the running. */
+/* Returns the arm of a rank among the survivors. */
 static int64_t at_rank(const plain *p, int64_t n, int64_t rank)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -119,7 +119,7 @@ static void run_plain(plain *p, const pb_batch_sar *s)
     }
 }
 
-/* After every batch the arms left and accepted are those of the rules from nothing. */
+/* After every batch, survivors and accepted arms match the rules computed from scratch. */
 static void equals_the_rules_from_nothing(void)
 {
     uint64_t random = 7;
@@ -177,7 +177,7 @@ static void equals_the_rules_from_nothing(void)
     assert(early > 20 && accepted > 500 && spent > 300);
 }
 
-/* m_1 = 12 and 24 are quotients that float64 puts above: 12 rounds of five arms, not 13. */
+/* float64 rounds m_1 = 12 and 24 up: there must be 12 rounds of five arms, not 13. */
 static void integer_quotients(void)
 {
     const int64_t budgets[] = {118, 225};

@@ -12,7 +12,7 @@ static double normalish(uint64_t *random)
     return sum;
 }
 
-/* Exactly the memory that the header promises. */
+/* Allocates exactly the memory that the header requires. */
 static pb_gaussian make(const double *features, int64_t d, int as_weights)
 {
     pb_gaussian g = {K, as_weights ? d : 0, as_weights ? features : NULL,
@@ -49,7 +49,7 @@ static void discard(pb_gaussian *g)
     free(g->deviations);
 }
 
-/* Two forms of one posterior; and both of the formula of one arm's rewards. */
+/* Both forms give the same posterior, and for one arm that of the formula. */
 static void forms_agree(void)
 {
     uint64_t random = 1;
@@ -94,7 +94,7 @@ static void forms_agree(void)
     }
 }
 
-/* features . L z: the sum over unit normals of its squares is the variance. */
+/* With features . L z over unit vectors z, the sum of squares is the variance. */
 static void draws_have_the_posteriors_variances(void)
 {
     uint64_t random = 2;

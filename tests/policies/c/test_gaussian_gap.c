@@ -2,7 +2,7 @@
 
 #include "pybandit/policies/correlated/gaussian_gap.h"
 
-enum { MOST = 600 };  /* of several blocks */
+enum { MOST = 600 };  /* several blocks */
 
 static void gap_rounds_are_the_algorithms(void)
 {

@@ -16,7 +16,7 @@ static double normalish(uint64_t *random)
     return sum;
 }
 
-/* Some rows are equal, some zero. */
+/* Random features; some rows are equal, some zero. */
 static double *some_features(int64_t n, int64_t d, uint64_t *random)
 {
     double *features = allocate(n * d, sizeof *features);
@@ -31,7 +31,7 @@ static double *some_features(int64_t n, int64_t d, uint64_t *random)
     return features;
 }
 
-/* Of a prior of variance 4; exactly the memory that the header promises. */
+/* Prior variance 4; allocates exactly the memory that the header requires. */
 static void make(arms *a, const double *features, int64_t n, int64_t d)
 {
     a->posterior = (pb_gaussian){n, d, features, allocate(n, sizeof(double)),
@@ -79,7 +79,7 @@ static int64_t first_largest(const pb_gaussian *g, double factor)
     return best;
 }
 
-/* One that looks at all arms at every reward, one at few; and all begun anew on the way. */
+/* Compares updating all arms for every reward with updating few, and with restarts in between. */
 static void few_looks_are_as_good_as_all(void)
 {
     uint64_t random = 1;
@@ -115,7 +115,7 @@ static void few_looks_are_as_good_as_all(void)
             pb_gaussian_lazy_update(&few.lazy, told, reward, noise);
             pb_gaussian_lazy_update(&all.lazy, told, reward, noise);
             pb_gaussian_update(&plain.posterior, told, reward, noise);
-            if (t % 31 == 17) {  /* as from a state: all arms are made then */
+            if (t % 31 == 17) {  /* as if restored from a state: all arms are up to date then */
                 pb_gaussian_lazy_refresh_all(&few.lazy);
                 pb_gaussian_lazy_begin(&few.lazy, t + 1);
             }
@@ -147,7 +147,7 @@ static void most_arms_are_left_alone(void)
     free(features);
 }
 
-/* Numbers that overflow: an arm all the same. */
+/* Numbers that overflow still give a valid arm. */
 static void rewards_may_be_huge(void)
 {
     enum { n = 200, d = 3 };

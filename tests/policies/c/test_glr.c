@@ -4,7 +4,7 @@
 
 static const pb_glr_law laws[] = {PB_GLR_GAUSSIAN, PB_GLR_BERNOULLI, PB_GLR_POISSON};
 
-/* No place where the two means meet explains the rewards better. */
+/* No other common mean explains the rewards better. */
 static void statistic_is_the_least_sum(void)
 {
     uint64_t random = 1;
@@ -51,7 +51,7 @@ static void ends(void)
     assert(pb_glr_statistic(&slack, &one, &above) == 0.0);
 }
 
-/* What is in doubt, and that nothing is once all others are far. */
+/* Finds the doubtful arm, and none once all other arms are far away. */
 static void doubt_is_the_one_before_or_the_lowest(void)
 {
     const pb_glr glr = {PB_GLR_GAUSSIAN, 0.5, 0.0, 0, 1.0};

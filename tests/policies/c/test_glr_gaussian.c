@@ -52,7 +52,7 @@ static void evidence_is_at_most_twice_the_likelihood_and_has_no_end(void)
     }
 }
 
-/* No place is lower, some is near; what is enough does not change the side. */
+/* No value on a grid is below the minimum, some are near; `enough` does not change the side. */
 static void least_is_the_least(void)
 {
     uint64_t random = 3;
@@ -77,7 +77,7 @@ static void least_is_the_least(void)
     }
 }
 
-/* Far below the true mean evidence falls as a logarithm; so does the least of two such arms. */
+/* Far below the true mean, evidence decreases logarithmically; so does the minimum for two arms. */
 static void far_below_it_is_a_logarithm(void)
 {
     for (double d = 1e6; d < 1e60; d *= 1e3) {

@@ -13,7 +13,7 @@ static double least_of_many(const pb_glr_arm *a, const pb_glr_arm *b, double eps
     return least;
 }
 
-/* The least of both minima, of variances and counts that differ by orders of magnitude. */
+/* Finds the lower of both minima for variances and counts of very different sizes. */
 static void unknown_variances_meet_at_the_least_cost(void)
 {
     uint64_t random = 3;
@@ -48,7 +48,7 @@ static void unknown_variances_meet_at_the_least_cost(void)
     assert(close_to(pb_glr_unknown_excess(10.0, 4.0), 5.0 * log((10.0 + exp(0.8)) / 11.0), 1e-12));
 }
 
-/* Costs are of ratios alone: the same in every unit whose squares are numbers. */
+/* Costs depend on ratios only: they are equal in every unit in which squares stay finite. */
 static void units_do_not_matter(void)
 {
     static const int exponents[] = {-490, -365, -300, 250, 345, 480};
@@ -70,7 +70,7 @@ static void units_do_not_matter(void)
             assert(pb_glr_unknown_meeting(&above, &below, ldexp(epsilon, e)) == ldexp(both, e));
         }
     }
-    /* a gap far from its deviations, either way */
+    /* a gap much larger or smaller than the standard deviation */
     const pb_glr_arm high = {60.0, 1e-200, 1.0}, low = {60.0, 0.0, 1.0};
     const double nothing = pb_glr_unknown_statistic(&high, &low, 0.0);
     assert(nothing >= 0.0 && nothing < 1e-200);

@@ -2,7 +2,7 @@
 
 #include "pybandit/policies/protocol/kl.h"
 
-/* The bounds solve their equation: kl of a neighbour a little inside is below the level. */
+/* The bounds solve their equation: slightly inside a bound, kl is below the level. */
 static void bounds_solve_their_equation(void)
 {
     uint64_t random = 1;
@@ -15,7 +15,7 @@ static void bounds_solve_their_equation(void)
         const double upper = pb_kl_upper(mean, level), lower = pb_kl_lower(mean, level);
         const double tail = pb_kl_upper_tail(mean, level);
         assert(close_to(-expm1(-tail), upper, 1e-15 + 1e-13 * upper));
-        const double out = 1e-12, noise = 1e-15; /* of a divergence near 0 */
+        const double out = 1e-12, noise = 1e-15; /* rounding of a divergence near 0 */
         assert(upper >= mean && upper <= 1.0 && lower <= mean && lower >= 0.0);
         assert(pb_kl(mean, upper * (1.0 - out)) <= level + noise || upper * (1.0 - out) < mean);
         assert(upper + out >= 1.0 || pb_kl(mean, upper + out) >= level - noise);
@@ -42,7 +42,7 @@ static void ends(void)
     assert(pb_kl_lower(0.5, 0.0) == 0.5);
     assert(pb_kl_upper_tail(1.0, 0.5) == INFINITY && pb_kl_upper_tail(0.0, 0.5) == 0.5);
     assert(close_to(pb_kl_upper_tail(0.5, 0.0), log(2.0), 1e-16));
-    /* both bounds are 1 but for rounding; the exponent is not */
+    /* both bounds round to 1, but the exponents differ */
     assert(pb_kl_upper(0.99, 2.0) == pb_kl_upper(0.98, 2.0));
     assert(pb_kl_upper_tail(0.99, 2.0) > pb_kl_upper_tail(0.98, 2.0) + 90.0);
 }

@@ -3,7 +3,7 @@
 #include "pybandit/policies/protocol/kl.h"
 #include "pybandit/policies/regret/kl_index.h"
 
-/* The choice of solving every arm. */
+/* Returns the choice after solving for every arm. */
 static int64_t chosen(const pb_kl_index *index, double f)
 {
     int64_t best = -1;
@@ -21,7 +21,7 @@ static int64_t chosen(const pb_kl_index *index, double f)
     return best;
 }
 
-/* Plays Bernoulli arms, or rewards on a grid, whose means tie all the time. */
+/* Plays Bernoulli arms, or rewards on a grid, so that means tie often. */
 static void play(int64_t n, int kind, uint64_t *random)
 {
     double *memory = allocate(8 * n, sizeof *memory);

@@ -12,7 +12,7 @@ static double below(double a, double b, double t)
     return pb_logit_beta_below(a, b, &point, pb_logit_beta_density(a, b, &point));
 }
 
-/* What rounding the point by 1e-16 does. */
+/* The effect of rounding the point by 1e-16. */
 static double tolerance(double a, double b)
 {
     return 5e-14 + 4e-17 * (a + b);
@@ -45,7 +45,7 @@ static void powers(void)
     }
 }
 
-/* I_x(a, b) + I_y(b, a) = 1, it increases, and its derivative is the density. */
+/* I_x(a, b) + I_y(b, a) = 1; I_x increases, and its derivative is the density. */
 static void symmetry_and_derivative(void)
 {
     for (int i = 0; i < N_SHAPES; i++)
@@ -66,7 +66,7 @@ static void symmetry_and_derivative(void)
         }
 }
 
-/* Draws below quantile-like points as often as the distribution function says. */
+/* The share of draws below quantile-like points matches the distribution function. */
 static void draws(void)
 {
     uint64_t seed = 5;
@@ -101,7 +101,7 @@ static uint64_t count_next(void *state)
     return splitmix_next(&source->state);
 }
 
-/* Wherever the point is: the law of what is beyond, and few trials. */
+/* At any point, draws beyond it have the right distribution and need few trials. */
 static void draws_beyond(void)
 {
     counting source = {9, 0};
@@ -117,7 +117,7 @@ static void draws_beyond(void)
                     const double at = mean + 0.5 * z * sqrt(variance);
                     const pb_logit point = pb_logit_at(at);
                     const double density = pb_logit_beta_density(a, b, &point);
-                    /* a point that cuts off a half or so of what is beyond */
+                    /* a point that cuts off about half of the tail */
                     const double here = above ? below(b, a, -at) : below(a, b, at);
                     if (here < 1e-9)
                         continue;

@@ -18,7 +18,7 @@ static double normal(uint64_t *random)
     return sum;
 }
 
-/* Means of this deviation, rewards of this noise, 1 to most of them an arm. */
+/* Draws means and rewards with these standard deviations, 1 to `most` rewards per arm. */
 static problem *problem_new(uint64_t *random, double spread, double noise, int64_t most)
 {
     problem *const p = allocate(1, sizeof *p);
@@ -96,7 +96,7 @@ static void what_was_known_before_is_used(void)
     problem_free(p);
 }
 
-/* One reward an arm says nothing of the noise: half of the spread, or what is given. */
+/* With one reward per arm, the noise is half of the spread, or the given value. */
 static void a_guess_of_the_noise(void)
 {
     uint64_t random = 9;

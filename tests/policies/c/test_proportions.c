@@ -19,7 +19,7 @@ static double least(const pb_glr *glr, const double *means, int64_t n, int64_t b
     return z;
 }
 
-/* Shares of sum 1 with equal Z, and no share moved from one arm to another is better. */
+/* Shares sum to 1 with equal Z, and moving a share between arms does not improve the minimum. */
 static void shares_are_the_best(void)
 {
     static const pb_glr_law laws[] = {PB_GLR_GAUSSIAN, PB_GLR_BERNOULLI, PB_GLR_POISSON};
@@ -56,7 +56,7 @@ static void shares_are_the_best(void)
     }
 }
 
-/* A few units in the last place apart: shares all the same, more of the nearer ones. */
+/* For means a few units in the last place apart, shares are valid and larger for nearer arms. */
 static void near_ties_share(void)
 {
     static const pb_glr_law laws[] = {PB_GLR_GAUSSIAN, PB_GLR_BERNOULLI, PB_GLR_POISSON};
@@ -92,7 +92,7 @@ static void ties_share(void)
     assert(close_to(shares[0], 0.5, 1e-9) && close_to(shares[1], 0.5, 1e-9));
 }
 
-/* Shares have no unit; the least Z has that of the precision and of squares. */
+/* Shares have no unit; the least Z scales with the precision and with squares. */
 static void units_do_not_matter(void)
 {
     static const int exponents[] = {-900, -490, 345, 480, 900};

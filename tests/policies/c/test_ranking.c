@@ -15,7 +15,7 @@ static int order(const void *a, const void *b)
     return (x->arm > y->arm) - (x->arm < y->arm);
 }
 
-/* Ranks n arms of a whole of `all`, and compares with a sort by comparisons. */
+/* Ranks n of `all` arms, and compares with a comparison sort. */
 static void check(const int64_t *arms, int64_t n, const double *means)
 {
     pb_ranked *out = allocate(n, sizeof *out), *memory = allocate(n, sizeof *memory);

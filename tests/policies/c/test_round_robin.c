@@ -4,7 +4,7 @@
 
 enum { MOST = 24 };
 
-/* The printed algorithm: the least pulled arm below the cap, the first of equals. */
+/* The algorithm as printed: the least pulled arm below the cap, the first of equals. */
 static void printed(const int64_t *arms, int64_t n, const int64_t *pulls, int64_t size,
                     int64_t repeats, int64_t *asked)
 {
@@ -21,7 +21,7 @@ static void printed(const int64_t *arms, int64_t n, const int64_t *pulls, int64_
     }
 }
 
-/* Batches and departures at random: every batch is the printed one. */
+/* For random batches and removals, every batch is the printed one. */
 static void equals_the_printed_algorithm(void)
 {
     uint64_t random = 1;
@@ -61,7 +61,7 @@ static void equals_the_printed_algorithm(void)
     }
 }
 
-/* n * repeats is beyond 2^63. */
+/* n * repeats exceeds 2^63. */
 static void takes_large_caps(void)
 {
     int64_t arms[3];

@@ -2,7 +2,7 @@
 
 #include "pybandit/policies/protocol/scan.h"
 
-/* Values that tie often, are far apart, or infinite. */
+/* Values that tie often, are far apart, or are infinite. */
 static double any_value(uint64_t *random, int kind)
 {
     static const double special[] = {0.0, 1.0, -INFINITY, 0x1p-1074, -3.0, 1e300};

@@ -41,7 +41,7 @@ typedef struct {
     double *sums, *deviations;
 } books;
 
-/* Carries a batch out; every well is lost with probability `lost`. */
+/* Carries out a batch; every well is lost with probability `lost`. */
 static void pull(const pb_screening *s, books *b, uint64_t *random, double lost, double scale)
 {
     for (int64_t i = 0; i < s->n_chosen; i++) {
@@ -60,7 +60,7 @@ static void pull(const pb_screening *s, books *b, uint64_t *random, double lost,
     }
 }
 
-/* Every batch is full, of arms in order, no more than repeats of one; unseen arms first. */
+/* Every batch is full, lists arms in order, repeats none too often, and takes unseen arms first. */
 static void check_batch(const pb_screening *s, const books *b)
 {
     int64_t sum = 0, unseen = 0, unseen_chosen = 0;

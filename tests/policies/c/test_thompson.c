@@ -17,7 +17,7 @@ static void freed(pb_thompson *thompson)
     free(thompson->chances);
 }
 
-/* Products are those of the chances, chances those of P(below), P(below) the posteriors'. */
+/* Checks products against chances, chances against P(below), and P(below) against posteriors. */
 static void consistent(pb_thompson *thompson)
 {
     const double spent = thompson->spent;
@@ -29,7 +29,7 @@ static void consistent(pb_thompson *thompson)
     assert(close_to(product, *total, 1e-9));
 }
 
-/* Play of arms with these chances of success; every choice is an arm. */
+/* Plays arms with these success probabilities; every choice must be a valid arm. */
 static void plays(pb_thompson_law law, int64_t n_arms, int64_t rounds, double whole)
 {
     uint64_t seed = (uint64_t)(7 * n_arms + law);
@@ -60,7 +60,7 @@ static void plays(pb_thompson_law law, int64_t n_arms, int64_t rounds, double wh
     freed(&thompson);
 }
 
-/* Two arms with known chances: P(Beta(2,1) > Beta(1,1)) = 2/3, wherever the threshold is. */
+/* Two arms with known probabilities: P(Beta(2,1) > Beta(1,1)) = 2/3 for every threshold. */
 static void any_threshold(void)
 {
     static const double thresholds[] = {-60.0, -3.0, 0.0, 0.7, 2.0, 6.0, 60.0};
@@ -77,14 +77,14 @@ static void any_threshold(void)
             both += thompson.spent == 2.0;
         }
         assert(binomial_fits(hits, N, 2.0 / 3.0));
-        /* both thetas are drawn where both are on the same side */
+        /* both thetas are drawn if both are on the same side */
         const double x = 1.0 / (1.0 + exp(-thresholds[i]));
         assert(binomial_fits(both, N, fmin(1.0 - 1e-4, x * x * x + (1.0 - x) * (1.0 - x * x))));
         freed(&thompson);
     }
 }
 
-/* P(below) after a million rewards at one threshold against a fresh evaluation. */
+/* Compares P(below) after a million rewards at one threshold with a new evaluation. */
 static void drift(void)
 {
     uint64_t seed = 11;

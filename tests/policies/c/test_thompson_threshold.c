@@ -14,7 +14,7 @@ static void add_rewards(pb_thompson *thompson, int64_t each, uint64_t *seed)
         }
 }
 
-/* Thetas that a choice draws on average at the threshold that is found. */
+/* Returns the average number of thetas that a choice draws at the threshold found. */
 static double draws_of(pb_thompson_law law, int64_t each)
 {
     uint64_t seed = 17;
@@ -29,7 +29,7 @@ static double draws_of(pb_thompson_law law, int64_t each)
     assert(pb_thompson_resume(&thompson, thompson.threshold.at));
     double drawn = 0.0;
     for (int i = 0; i < CHOICES; i++) {
-        thompson.limit = 1e300; /* stays where it is */
+        thompson.limit = 1e300; /* keep the threshold */
         const double before = thompson.spent;
         const int64_t arm = pb_thompson_choose(&thompson, &bitgen);
         assert(arm >= 0 && arm < N);
@@ -46,7 +46,7 @@ int main(void)
     for (int i = 0; i < 4; i++)
         for (int law = 0; law < 2; law++) {
             const double drawn = draws_of(law ? PB_THOMPSON_GAUSSIAN : PB_THOMPSON_BETA, counts[i]);
-            assert(drawn < 6.0); /* of N = 100 */
+            assert(drawn < 6.0); /* out of N = 100 */
         }
     return 0;
 }

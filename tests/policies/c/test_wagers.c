@@ -28,7 +28,7 @@ static pb_wagers_arm arm_of(const player *p)
     return (pb_wagers_arm){p->gains, p->n, p->sum / p->n};
 }
 
-/* The bets one after the other, as capital. */
+/* Computes the wealth of the bets one after the other. */
 static double capital(const player *p, double m, int is_above)
 {
     double sum = 0.0;
@@ -77,7 +77,7 @@ static void slopes_are_derivatives(void)
     }
 }
 
-/* No place on a grid is lower, some is near; what is enough does not change the side. */
+/* No value on a grid is below the minimum, some are near; `enough` does not change the side. */
 static void the_least_is_the_least(void)
 {
     uint64_t random = 3;

@@ -1,13 +1,13 @@
-"""Top-k policies in batches (Jun et al. 2016), one pull, one arm, one stage at a time."""
+"""Top-k policies in batches (Jun et al. 2016), one pull, one arm and one stage at a time."""
 
 import math
 from fractions import Fraction
 
-TWIN_OF = ("round_robin", "batch_racing", "batch_sar", "ranking")  # kernels of csrc
+TWIN_OF = ("round_robin", "batch_racing", "batch_sar", "ranking")  # C sources that it checks
 
 
 def round_robin(active, counts, b, r):
-    """Algorithm 1: the arm of fewest pulls among those below r, ties to the lowest index."""
+    """Return the pulls of Algorithm 1: the least pulled arm below r pulls, ties to the lowest."""
     asked, sequence = dict.fromkeys(active, 0), []
     for _ in range(min(b, len(active) * r)):
         free = [arm for arm in active if asked[arm] < r]
@@ -18,7 +18,7 @@ def round_robin(active, counts, b, r):
 
 
 class RoundRobin:
-    """All arms in turn for B batches; what the other policies share."""
+    """Pulls all arms in turn for B batches; the base class of the other policies."""
 
     def __init__(self, n, k, b, r, B=math.inf):
         self.n, self.k, self.b, self.r, self.B = n, k, min(b, n * r), r, B
@@ -34,7 +34,7 @@ class RoundRobin:
         return [] if self.done else round_robin(self.alive, self.asked, self.b, self.r)
 
     def tell(self, arms, rewards):
-        """NaN is a lost pull."""
+        """Take rewards; NaN is a lost pull."""
         for arm, reward in zip(arms, rewards, strict=True):
             self.asked[arm] += 1
             if not math.isnan(reward):
@@ -47,7 +47,7 @@ class RoundRobin:
         self.done = self.n_batches == self.B
 
     def means(self):
-        """Arms that were never seen have the mean of all rewards."""
+        """Return the means; arms without rewards get the mean of all rewards."""
         grand = sum(self.sums) / max(1, sum(self.seen))
         return [s / c if c else grand for s, c in zip(self.sums, self.seen, strict=True)]
 
@@ -56,7 +56,7 @@ class RoundRobin:
         return sorted(arms, key=lambda arm: (-means[arm], arm))
 
     def recommend(self):
-        """Arms that were seen, others instead of those that were not; these come last."""
+        """Return these arms, with unseen ones replaced by other arms that were seen."""
         means = self.means()
 
         def order(arm):
@@ -72,7 +72,7 @@ class RoundRobin:
 
 
 class BatchHalving(RoundRobin):
-    """Algorithm 4; stage_batches has one entry a stage."""
+    """Algorithm 4; stage_batches has one entry per stage."""
 
     def __init__(self, *problem, stage_batches):
         self.stage_left, self.stages = list(stage_batches), []
@@ -92,7 +92,7 @@ class BatchHalving(RoundRobin):
 
 
 class BatchSAR(RoundRobin):
-    """Algorithm 3: m_s, or m'_s of Eq. 10; ceilings of exact rationals."""
+    """Algorithm 3: m_s, or m'_s of Eq. 10, with ceilings of exact fractions."""
 
     def __init__(self, *problem, improved=True, tie="reject"):
         self.improved, self.tie = improved, tie

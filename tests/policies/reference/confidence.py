@@ -1,4 +1,4 @@
-"""GLR stopping, optimal proportions and the policies with a confidence, as one would write them."""
+"""Plain versions of GLR stopping, optimal proportions and the policies with a confidence."""
 
 import math
 
@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import lambertw, log_ndtr, logsumexp, zeta
 
-TWIN_OF = ("glr", "glr_gaussian", "glr_unknown", "proportions")  # kernels of csrc
+TWIN_OF = ("glr", "glr_gaussian", "glr_unknown", "proportions")  # C sources that it checks
 
 
 def divergence(law, p, q, noise_std=1.0):
@@ -24,7 +24,7 @@ def divergence(law, p, q, noise_std=1.0):
 
 
 def statistic(law, n_a, a, n_b, b, noise_std=1.0, epsilon=0.0):
-    """By minimising over the mean of b where the two meet."""
+    """Compute Z by minimising over the common mean."""
     if a + epsilon <= b:
         return 0.0
 
@@ -42,7 +42,7 @@ def unknown_cost(n, mean, v, q):
 
 
 def unknown_statistic(a, b, epsilon=0.0):
-    """Arms (n, mean, v), by looking everywhere; and where the first one's mean is."""
+    """Minimise for arms (n, mean, v) on a grid; return the minimum and the mean of `a` there."""
     low, high = b[1] - epsilon, a[1]
     if high <= low:
         return 0.0, high
@@ -50,7 +50,7 @@ def unknown_statistic(a, b, epsilon=0.0):
     def total(u):
         return unknown_cost(*a, u) + unknown_cost(*b, u + epsilon)
 
-    # fine where a small variance makes a narrow valley: at both ends
+    # fine near both ends, where a small variance makes a narrow valley
     steps = np.concatenate([[0], np.geomspace(1e-9, 0.5, 150)])
     grid = low + (high - low) * np.concatenate([steps, 1 - steps[::-1]])
     values = [total(u) for u in grid]
@@ -64,12 +64,12 @@ def unknown_statistic(a, b, epsilon=0.0):
 
 
 def unknown_logarithm(n, z):
-    """Of the mixed likelihood, at the cost z = N d(mean, true mean)."""
+    """Return the logarithm of the mixed likelihood at the cost z = N d(mean, true mean)."""
     return z - math.log(1 + n) / 2 - n / 2 * math.log((n + math.exp(2 * z / n)) / (n + 1))
 
 
 def unknown_margin(kind, delta, n_arms, a, b, t, epsilon=0.0):
-    """By looking at all ways to share Z between the two arms."""
+    """Compute the margin by trying all ways to divide Z between the two arms."""
     z = unknown_statistic(a, b, epsilon)[0]
     if kind == "heuristic":
         return z - math.log((1 + math.log(t)) / delta)
@@ -82,7 +82,7 @@ WIDTHS, WEIGHTS = 2.0 / 4.0 ** np.arange(5), np.array([2, 2, 2, 1, 1]) / 8
 
 
 def evidence(n, d):
-    """The likelihood of Gaussian rewards, mixed over means above the true one: its logarithm."""
+    """Return the log likelihood of Gaussian rewards mixed over means above the true one."""
     n, d = np.asarray(n, dtype=float)[..., None], np.asarray(d)[..., None]
     root = np.sqrt(1 + WIDTHS**2 * n)
     y = n * WIDTHS * d / root
@@ -90,7 +90,7 @@ def evidence(n, d):
 
 
 def gaussian_margin(delta, n_arms, n_a, n_b, gap):
-    """By trying means; gap in standard deviations."""
+    """Compute the margin by minimising over the common mean; gap in standard deviations."""
     wide = abs(gap) + 9 / math.sqrt(min(n_a, n_b))
     found = minimize_scalar(lambda x: evidence(n_a, gap - x) + evidence(n_b, x),
                             bounds=(-wide, gap + wide), method="bounded",
@@ -99,7 +99,7 @@ def gaussian_margin(delta, n_arms, n_a, n_b, gap):
 
 
 def margin(rule, n_arms, a, b, t, epsilon):
-    """Of laws of one parameter; arms (n, mean)."""
+    """Return the margin for laws of one parameter and arms (n, mean)."""
     if rule.law == "gaussian" and rule.guarantee == "proven":
         return gaussian_margin(rule.delta, n_arms, a[0], b[0],
                                (a[1] - b[1] + epsilon) / rule.noise_std)
@@ -108,12 +108,12 @@ def margin(rule, n_arms, a, b, t, epsilon):
 
 
 def h_inverse(x):
-    """u >= 1 with u - log u = x."""
+    """Return u >= 1 with u - log u = x."""
     return float(-lambertw(-math.exp(-x), -1).real)
 
 
 def family_level(x):
-    """T of Kaufmann and Koolen 2021, theorem 7."""
+    """Return T of Kaufmann and Koolen 2021, theorem 7."""
     y = (h_inverse(1 + x) + math.log(2 * zeta(2))) / 2
     if y >= 1 / math.log(1.5) - math.log(1 / math.log(1.5)):
         return 2 * math.exp(1 / h_inverse(y)) * h_inverse(y)
@@ -131,7 +131,7 @@ def threshold(law, kind, delta, n_arms, n_a, n_b, t):
 
 
 def proportions(law, means, noise_std=1.0):
-    """Shares and the largest least Z, by roots of roots."""
+    """Return optimal shares and the largest least Z by nested root finding."""
     means = np.asarray(means, dtype=float)
     best = int(means.argmax())
     if (means == means[best]).sum() > 1 or means.size == 1:
@@ -160,7 +160,7 @@ def proportions(law, means, noise_std=1.0):
 
 
 class _Twin:
-    """After one pull each, what `choose` names, until `stops`; rewards a list an arm."""
+    """Pulls each arm once, then the choices of `choose`, until `stops`; one reward list per arm."""
 
     def __init__(self, n_arms, rule=None, law="gaussian", noise_std=1.0, budget=math.inf):
         self.K, self.rule, self.budget = n_arms, rule, budget
@@ -248,7 +248,7 @@ class TopTwo(_Twin):
         return self.upper_at(arm, 2 * math.log(len(self.order)) / self.n(arm))
 
     def upper_at(self, arm, level):
-        """The largest q with d(mean, q) <= level."""
+        """Return the largest q with d(mean, q) <= level."""
         p = self.mean(arm)
         if self.law == "gaussian":
             return p + self.noise_std * math.sqrt(2 * level)

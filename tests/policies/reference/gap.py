@@ -1,10 +1,10 @@
-"""Gap-based policies for a budget of pulls, as printed, one pull at a time."""
+"""Gap-based policies with a budget of pulls, as printed, one pull at a time."""
 
 import math
 
 
 class Gap:
-    """What they share: `first` pulls each, asked as one batch, then the largest index."""
+    """The base class: `first` pulls of each arm in one batch, then the largest index."""
 
     first = 1
 
@@ -31,7 +31,7 @@ class Gap:
         return [self.choose() if len(self.arms) > 1 else (self.arms or [0])[0]]
 
     def tell(self, arms, rewards):
-        """NaN is a lost pull."""
+        """Take rewards; NaN is a lost pull."""
         for arm, reward in zip(arms, rewards, strict=True):
             self.asked[arm] += 1
             if not math.isnan(reward):
@@ -47,12 +47,12 @@ class Gap:
         return len(self.rewards[arm])
 
     def mean(self, arm):
-        """An arm that was never seen has the mean of all rewards."""
+        """Return the mean of an arm, or of all rewards if it has none."""
         seen = self.rewards[arm] or [x for arm in self.rewards for x in arm] or [0.0]
         return sum(seen) / len(seen)
 
     def variance(self, arm):
-        """Of the unbiased kind, summed as policies do it: on a grid indices tie exactly."""
+        """Return the unbiased variance, summed as policies do, so that indices on a grid tie."""
         total, deviations = 0.0, 0.0
         for n, x in enumerate(self.rewards[arm]):
             before = total / n if n else x
@@ -66,7 +66,7 @@ class Gap:
 
 
 class GapE(Gap):
-    """Gabillon et al. 2011; adaptive without a complexity."""
+    """Gabillon et al. 2011; estimates the complexity if none is given."""
 
     factor = 4 / 9
 
@@ -104,7 +104,7 @@ class GapEV(GapE):
         return (noise + math.sqrt(noise**2 + 16 / 3 * self.b * u)) ** 2 / u**2
 
     def index(self, arm):
-        # the roots apart, as the policy has them: variances tie but for their last bits
+        # separate square roots, as in the policy: otherwise variances differ in their last bits
         n, root = self.count(arm), math.sqrt(self.a)
         return (-self.gap(arm)
                 + (root * math.sqrt(2 * self.variance(arm) / n)
@@ -120,7 +120,7 @@ class UCBE(Gap):
 
 
 class UGapEb(Gap):
-    """Gabillon et al. 2012; adaptive, with noise_std, without a complexity."""
+    """Gabillon et al. 2012; with noise_std, estimates the complexity if none is given."""
 
     def __init__(self, n_arms, budget, complexity=None, epsilon=0.0, noise_std=None):
         super().__init__(n_arms, budget, complexity)

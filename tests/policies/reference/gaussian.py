@@ -1,15 +1,15 @@
-"""Policies of a joint Gaussian posterior, as printed: the whole posterior at every round."""
+"""Policies with a joint Gaussian posterior, as printed: the whole posterior in every round."""
 
 import math
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-TWIN_OF = ("gaussian", "gaussian_gap", "gaussian_lazy", "gaussian_scores")  # kernels of csrc
+TWIN_OF = ("gaussian", "gaussian_gap", "gaussian_lazy", "gaussian_scores")  # C sources it checks
 
 
 def posterior(G, arms, rewards, noise_std, prior_std):
-    """Mean and covariance given rewards of these arms, by the textbook formula."""
+    """Return mean and covariance given rewards of these arms, by the textbook formula."""
     prior = prior_std**2 * G
     arms = np.asarray(arms, dtype=int)
     if not arms.size:
@@ -21,7 +21,7 @@ def posterior(G, arms, rewards, noise_std, prior_std):
 
 
 class Gaussian:
-    """What they share; noise_std None is a noise of inverse-gamma variance."""
+    """The base class; with noise_std None, the noise has an inverse-gamma variance."""
 
     def __init__(self, budget, G, noise_std, prior_std=1.0, noise_prior=(1.0, 1.0)):
         self.budget, self.G, self.prior_std = budget, np.asarray(G), prior_std
@@ -29,7 +29,7 @@ class Gaussian:
         self.arms, self.rewards, self.t = [], [], 1
 
     def update(self):
-        """mean, std, sigma and eta as they are now."""
+        """Compute the current mean, std, sigma and eta."""
         known = self.noise_std is not None
         self.mean, self.covariance = posterior(
             self.G, self.arms, self.rewards, self.noise_std if known else 1.0, self.prior_std)
@@ -42,7 +42,7 @@ class Gaussian:
         self.std = scale * np.sqrt(np.maximum(self.covariance.diagonal(), 0.0))
 
     def noise_posterior(self):
-        """Of the rewards' marginal law: b grows by half their squared Mahalanobis norm."""
+        """Update a and b; b grows by half the squared Mahalanobis norm of the rewards."""
         a, b = self.noise_prior
         y, arms = np.array(self.rewards), np.array(self.arms, dtype=int)
         marginal = np.eye(y.size) + self.prior_std**2 * self.G[np.ix_(arms, arms)]
@@ -53,7 +53,7 @@ class Gaussian:
         return self.choose()
 
     def tell(self, arm, reward):
-        """NaN is a lost pull."""
+        """Take a reward; NaN is a lost pull."""
         self.t += 1
         if not math.isnan(reward):
             self.arms.append(arm)

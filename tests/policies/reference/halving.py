@@ -1,11 +1,11 @@
-"""Best arm within a budget of pulls, by stages: one pull, one arm, one stage at a time."""
+"""The best arm within a budget by stages: one pull, one arm and one stage at a time."""
 
 import math
 from fractions import Fraction
 
 
 class Uniform:
-    """All arms in turn; what the others share. `pulls` and `sums` know of no lost pull."""
+    """Pulls all arms in turn; the base class. `pulls` and `sums` do not include lost pulls."""
 
     def __init__(self, n_arms, budget):
         self.n_arms, self.budget = n_arms, budget
@@ -27,18 +27,18 @@ class Uniform:
         return not self.lengths
 
     def in_stage(self, arm):
-        """Its rewards that count in this stage."""
+        """Return the rewards of an arm that count in this stage."""
         return self.rewards[arm][self.first[arm]:]
 
     def next_arm(self):
-        """Ties to the lowest index."""
+        """Return the next arm, ties to the lowest index."""
         return min(self.alive, key=lambda arm: (self.count(arm), arm))
 
     def count(self, arm):
         return len(self.in_stage(arm))
 
     def step(self, reward_of, arm=None):
-        """One pull, and whatever follows of it."""
+        """Make one pull and update the stage."""
         arm = self.next_arm() if arm is None else arm
         self.order.append(arm)
         self.rewards[arm].append(reward_of(arm))
@@ -61,7 +61,7 @@ class Uniform:
 
 
 class SuccessiveRejects(Uniform):
-    """n_k = ceil((n - K) / (logbar(K) (K + 1 - k))), of exact fractions."""
+    """Return n_k = ceil((n - K) / (logbar(K) (K + 1 - k))), computed with exact fractions."""
 
     def schedule(self):
         K = self.n_arms
@@ -131,7 +131,7 @@ class SHAdaVar(SequentialHalving):
         return (math.inf, -n, -arm) if math.isinf(bound) else (bound / n, 0, -arm)
 
     def could_be_next(self, arm):
-        """Whether it is the next arm but for the rounding of variances."""
+        """Return True if the arm could be next, up to the rounding of variances."""
         best, rank = self.rank(self.next_arm()), self.rank(arm)
         return rank == best or 0 < best[0] <= rank[0] * (1 + 1e-10) < math.inf
 

@@ -2,18 +2,18 @@
 
 import math
 
-TWIN_OF = ("kl", "kl_index", "scan")  # kernels of csrc
+TWIN_OF = ("kl", "kl_index", "scan")  # C sources that it checks
 
 
 def kl(p, q):
-    """Divergence of two Bernoulli laws."""
+    """Return the divergence of two Bernoulli distributions."""
     def term(a, b):
         return 0.0 if a == 0 else math.inf if b == 0 else a * math.log(a / b)
     return term(p, q) + term(1 - p, 1 - q)
 
 
 def bisect(inside, good, bad):
-    """Between a value where `inside` holds and one where it does not."""
+    """Bisect between `good`, for which `inside` is true, and `bad`, for which it is not."""
     for _ in range(100):
         middle = (good + bad) / 2
         good, bad = (middle, bad) if inside(middle) else (good, middle)
@@ -33,7 +33,7 @@ def kl_round(t):
 
 
 class Index:
-    """One pull each, asked as one batch, then the largest index."""
+    """The base class: one pull of each arm in one batch, then the largest index."""
 
     def __init__(self, n_arms, scales=None):
         self.n_arms, self.scales = n_arms, scales
@@ -52,7 +52,7 @@ class Index:
         return [max(known, key=self.compared)]
 
     def tell(self, arms, rewards):
-        """NaN is a lost pull; the variance is summed as policies do it."""
+        """Take rewards, NaN for lost pulls; the variance is summed as policies do."""
         for arm, x in zip(arms, rewards, strict=True):
             self.asked[arm] += 1
             if math.isnan(x):
@@ -87,7 +87,7 @@ class UCB1(Index):
         self.constant = constant
 
     def index(self, arm):
-        # the roots apart, as the policy has them
+        # separate square roots, as in the policy
         return self.mean(arm) + math.sqrt(self.constant * math.log(self.t)) * (
             1 / math.sqrt(self.count[arm]))
 
@@ -107,7 +107,7 @@ class UCBV(Index):
 
 
 class KLUCB(Index):
-    """Cappe et al. 2013; bounds that crowd at 1 are compared by -log(1 - q)."""
+    """Cappe et al. 2013; bounds near 1 are compared by -log(1 - q)."""
 
     def index(self, arm):
         return -math.expm1(-self.tail(arm))
@@ -116,7 +116,7 @@ class KLUCB(Index):
         return self.tail(arm) - (0.0 if self.scales is None else math.log(self.scales[arm]))
 
     def tail(self, arm):
-        """By bisection in w = log((1 - mean) / (1 - q)), of which kl is a function."""
+        """Bisect in w = log((1 - mean) / (1 - q)), of which kl is a function."""
         mean, level = self.mean(arm), kl_round(self.t) / self.count[arm]
         left = 1 - mean
         if mean in (0.0, 1.0):

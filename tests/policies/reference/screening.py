@@ -1,23 +1,23 @@
-"""BatchScreening on plain arrays: what is believed of the arms, and the next batch."""
+"""BatchScreening on plain arrays: posterior means of the arms, and the next batch."""
 
 import numpy as np
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
-TWIN_OF = ("normal_means", "screening")  # kernels of csrc
+TWIN_OF = ("normal_means", "screening")  # C sources that it checks
 
 GIVEN, RIDGE, TRUSTED = 8, 10, 5
-BELOW, CLOSE = 1.0 + 1e-9, 0.5  # of two arms as far from the boundary the better comes first
+BELOW, CLOSE = 1.0 + 1e-9, 0.5  # of two arms equally far from the boundary, prefer the better
 QUARTILES, LOGISTIC = 1.3489795003921634, np.sqrt(3.0) / np.pi
 
 
 def best_first(arms, values):
-    """Arms by value, largest first, ties to the lower index."""
+    """Return arms sorted by value, largest first, ties by lower index."""
     return arms[np.lexsort((arms, -values))]
 
 
 def believe(pulls, sums, deviations, prior=None, noise_std=None):
-    """Means and variances of what is believed, and the variance of a reward."""
+    """Return posterior means and variances of the arms, and the variance of a reward."""
     pulls = np.asarray(pulls, dtype=float)
     n = pulls.size
     prior = np.zeros(n) if prior is None else prior
@@ -45,7 +45,7 @@ def believe(pulls, sums, deviations, prior=None, noise_std=None):
 
 
 def spreads(counts, means, within, noise_std):
-    """Both variances of largest marginal likelihood, on a grid of their ratio."""
+    """Return both variances that maximise the marginal likelihood, on a grid of their ratio."""
     n_told = counts.sum()
     if noise_std is not None:
         within, n_told = within + GIVEN * noise_std**2, n_told + GIVEN
@@ -64,7 +64,7 @@ def spreads(counts, means, within, noise_std):
 
 
 def levels(most):
-    """1, 2, 3, 4, 6, 8, 12, ... up to `most`."""
+    """Return 1, 2, 3, 4, 6, 8, 12, ... up to `most`."""
     numbers = sorted({1} | {2**i for i in range(1, 60)} | {3 * 2**i for i in range(60)})
     return [number for number in numbers if number <= most]
 
@@ -75,7 +75,7 @@ def gain(distance, variance, noise, s):
 
 
 def hull(points):
-    """The corners of the concave hull of points on increasing x, from (0, 0)."""
+    """Return the corners of the concave hull of points with increasing x, from (0, 0)."""
     corners = [(0.0, 0.0)]
     for x, y in points:
         while len(corners) > 1:
@@ -88,15 +88,17 @@ def hull(points):
 
 
 def plan(distances, variances, noise, numbers, wanted):
-    """Wells of each arm where no well that is left out gains more: `wanted` at most, or those
-    that gain most."""
+    """Return the wells of each arm: at most `wanted` in all, so that no other well gains more.
+
+    The wells with the largest gain are included even if they are more than `wanted`.
+    """
     pieces = []
     for arm, (distance, variance) in enumerate(zip(distances, variances, strict=True)):
         corners = hull([(s, gain(distance, variance, noise, s)) for s in numbers])
         pieces += [((y1 - y0) / (x1 - x0), arm, x1 - x0)
                    for (x0, y0), (x1, y1) in zip(corners, corners[1:], strict=False)]
     planned = np.zeros(len(distances), dtype=int)
-    # those of the same slope come together
+    # take all pieces of the same slope together
     slopes = sorted({slope for slope, *_ in pieces}, reverse=True)
     for slope in [slope for slope in slopes if slope > 1e-12 * slopes[0]]:
         same = [(arm, wells) for one, arm, wells in pieces if one == slope]
@@ -108,7 +110,7 @@ def plan(distances, variances, noise, numbers, wanted):
 
 
 def deal(planned, wells, limits, repeats):
-    """Shares of a plan as whole wells; above the limits only where nothing else fills."""
+    """Convert shares of a plan to whole wells, above the limits only to fill the batch."""
     parts = planned * (wells / max(1, planned.sum()))
     counts = np.minimum(parts.astype(int), limits)
     order = best_first(np.arange(planned.size), parts - counts)
@@ -121,7 +123,7 @@ def deal(planned, wells, limits, repeats):
 
 def choose(pulls, sums, deviations, batches_left, *, k, size, repeats, order=None, prior=None,
            noise_std=None):
-    """The wells of each arm in the next batch."""
+    """Return the wells of each arm in the next batch."""
     pulls = np.asarray(pulls)
     n = pulls.size
     counts = np.zeros(n, dtype=int)
@@ -146,5 +148,5 @@ def choose(pulls, sums, deviations, batches_left, *, k, size, repeats, order=Non
 
 
 def scores(prior):
-    """Normal scores of ranks; equal values have their mean rank."""
+    """Return normal scores of ranks; equal values get their mean rank."""
     return ndtri((rankdata(prior) - 0.5) / prior.size)

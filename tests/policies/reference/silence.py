@@ -1,6 +1,6 @@
-"""Plain version of the rules for silent arms that the docstring of `Policy` gives.
+"""A plain version of the rules for silent arms in the docstring of `Policy`.
 
-Retries hold one pull, as those of policies that pull one arm at a time.
+Retries hold one pull, as for policies that pull one arm at a time.
 """
 
 import math
@@ -9,7 +9,7 @@ LAST_CHANCES = 3
 
 
 class Silence:
-    """Losses in a row, and when silent arms are due."""
+    """Pulls lost in a row, and the times at which silent arms are due."""
 
     def __init__(self, n_arms, after=10, batch_size=1):
         self.n_arms, self.after, self.first_wait = n_arms, after, after * batch_size
@@ -20,19 +20,19 @@ class Silence:
         return sorted(self.due)
 
     def asked_again(self):
-        """The arm of a retry, or None; of phases in which only silent arms are undecided: None."""
+        """Return the arm of a retry, or None; not for phases with only silent arms undecided."""
         if len(self.due) == self.n_arms:
             return min(self.due, key=lambda arm: (self.lost[arm], arm))
         late = [arm for arm in self.due if self.due[arm] <= self.n_pulls]
         return min(late, key=lambda arm: (self.due[arm], arm)) if late else None
 
     def last_asked(self):
-        """The arm of a retry if only silent arms are undecided; None once all are given up."""
+        """Return the arm of a retry when only silent arms are undecided; None if all are given up."""
         left = [arm for arm in self.due if self.lost[arm] < LAST_CHANCES * self.after]
         return min(left, key=lambda arm: (self.lost[arm], arm)) if left else None
 
     def tell(self, arms, rewards, seen, needed=1):
-        """A batch; `seen` counts the rewards of each arm, these included."""
+        """Take a batch; `seen` counts the rewards of each arm, including these."""
         self.n_pulls += len(arms)
         for arm, reward in zip(arms, rewards, strict=True):
             if not math.isnan(reward):

@@ -1,12 +1,12 @@
-"""Thompson sampling as it is written: every theta drawn before every pull."""
+"""Thompson sampling as defined: every theta is drawn before every pull."""
 
 import numpy as np
 
-TWIN_OF = ("thompson", "thompson_threshold", "logit_beta")  # kernels of csrc
+TWIN_OF = ("thompson", "thompson_threshold", "logit_beta")  # C sources that it checks
 
 
 class ThompsonSampling:
-    """With `theta` and `u` given the rest is arithmetic; `rng` draws them where they are not."""
+    """Deterministic if `theta` and `u` are given; otherwise `rng` draws them."""
 
     def __init__(self, n_arms, rng=None, prior=(1.0, 1.0), fractional=False):
         self.gained, self.lost = np.zeros(n_arms), np.zeros(n_arms)

@@ -1,10 +1,10 @@
-"""VBR, EB-TC and continuous rejects as one would write them, in plain Python."""
+"""Plain versions of VBR, EB-TC and continuous rejects."""
 
 import math
 
 
 def deviations_of(rewards):
-    """Sum of squares about the mean, as a policy adds them up: ties round alike."""
+    """Return the sum of squares about the mean, summed as a policy does, so that ties are equal."""
     total = deviations = 0.0
     for n, reward in enumerate(rewards):
         before = total / n if n else reward
@@ -73,7 +73,7 @@ class EBTC(_Twin):
 
     def index(self, leader, arm):
         gap = self.mean(leader) - self.mean(arm) + self.epsilon
-        # the square of the index orders alike
+        # squaring does not change the order of indices
         noise = self.square(leader) + self.square(arm)
         return gap * gap / noise if noise else (math.inf if gap else 0.0)
 
@@ -91,7 +91,7 @@ class EBTC(_Twin):
             others = [k for k in range(self.K) if k != leader]
             if own[leader] > led[leader] / 2 and others:
                 indices = {k: self.index(leader, k) for k in others}
-                # all told apart for sure: the arm with fewest pulls
+                # all arms are separated with certainty: take the one with fewest pulls
                 arm = min(others, key=lambda k: self.pulls[k] if indices[k] == math.inf  # noqa: B023
                           and min(indices.values()) == math.inf else indices[k])  # noqa: B023
             own[leader] += arm == leader

@@ -1,4 +1,4 @@
-"""Bets on the rewards of two arms, all of them at hand, as one would write them."""
+"""Plain versions of bets on two arms, computed from all their rewards."""
 
 import math
 
@@ -6,19 +6,19 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
-TWIN_OF = ("wagers",)  # kernels of csrc
+TWIN_OF = ("wagers",)  # C sources that it checks
 
 STAKES = 2.0 ** np.arange(-12, 8)
 
 
 def logarithm(rewards, mean):
-    """Of the wealth of bets that rewards are above a mean, spread evenly over the stakes."""
+    """Return the log wealth of bets that rewards exceed a mean, divided evenly over stakes."""
     factors = (1 + np.outer(STAKES, rewards)) / (1 + STAKES * mean)[:, None]
     return logsumexp(np.log(factors).sum(axis=1)) - math.log(STAKES.size)
 
 
 def least(a, b, epsilon=0.0):
-    """Over all places where the means of a and b may meet, b's epsilon above a's."""
+    """Return the least log wealth over common means of a and b, with that of b epsilon higher."""
     a, b = np.asarray(a), np.asarray(b)
 
     def total(mean):
@@ -31,7 +31,7 @@ def least(a, b, epsilon=0.0):
 
 
 def margins(rewards, delta, epsilon=0.0):
-    """Of the arm of the largest mean against each other; a list of rewards an arm."""
+    """Return the margins of the arm of the largest mean against the others, from reward lists."""
     means = [np.mean(part) if len(part) else -math.inf for part in rewards]
     best = int(np.argmax(means))
     level = math.log(max(len(rewards) - 1, 1) / delta)
