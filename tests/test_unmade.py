@@ -92,8 +92,8 @@ def test_the_error_says_what_was_forgotten(owner):
     one = Forgetful(np.zeros((3, 2)))
     for call in (lambda: one.n_factors, lambda: one.schedule,
                  one.draw if owner is pb.RacingSampler else one.test):
-        with pytest.raises(RuntimeError, match=r"Forgetful is not initialised: its __init__ has not "
-                                               r"run; .* super\(\).__init__"):
+        with pytest.raises(RuntimeError, match=r"Forgetful is not initialised: its __init__ has "
+                                               r"not run; .* super\(\).__init__"):
             call()
 
 

@@ -69,11 +69,11 @@ def test_one_pull(timed, role):
 
 def test_the_loop_makes_the_same_pulls():
     """Check that both make the same pulls."""
-    rng, ours, plain = np.random.default_rng(1), pb.policies.UCB1(N_ARMS), Plain(N_ARMS)
-    while ours.n_pulls < 500:
-        arms = ours.ask()
+    rng, policy, plain = np.random.default_rng(1), pb.policies.UCB1(N_ARMS), Plain(N_ARMS)
+    while policy.n_pulls < 500:
+        arms = policy.ask()
         rewards = rng.random(arms.size)
         for arm, reward in zip(arms, rewards, strict=True):
             assert plain.ask() == arm
             plain.tell(arm, reward)
-        ours.tell(arms, rewards)
+        policy.tell(arms, rewards)

@@ -274,6 +274,6 @@ def test_errors_are_those_of_the_loop(compiled, name):
     """Check that both err about equally often."""
     means, n_runs = np.r_[0.5, np.full(9, 0.4)], 2000
     bandit = pb.environments.GaussianBandit(means, SIGMA)
-    ours = pb.simulate(lambda e: POLICIES[name](10, 300), bandit, n_runs, rng=1)
-    theirs = compiled[name](np.random.default_rng(2), means, 300, n_runs)
-    assert abs(theirs - ours.error_probability) < 5 * np.sqrt(2 * 0.25 / n_runs)
+    result = pb.simulate(lambda e: POLICIES[name](10, 300), bandit, n_runs, rng=1)
+    expected = compiled[name](np.random.default_rng(2), means, 300, n_runs)
+    assert abs(expected - result.error_probability) < 5 * np.sqrt(2 * 0.25 / n_runs)

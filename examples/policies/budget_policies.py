@@ -22,8 +22,8 @@ def arms(n_arms, setting, rng):
 
 def once_a_run(draw):
     """Return environments by ``draw(rng)``, cached: run i gets the same one in every call."""
-    made = functools.cache(lambda key: draw(np.random.default_rng(key)))
-    return lambda rng: made(int(rng.integers(2**63)))
+    cached = functools.cache(lambda key: draw(np.random.default_rng(key)))
+    return lambda rng: cached(int(rng.integers(2**63)))
 
 
 def gaps(means):

@@ -48,7 +48,7 @@ class Catalogue:
         self.variances = shares @ STARS**2 - self.means**2
 
     def closest(self, means, variances):
-    """Return for each arm the closest movie that no earlier arm took."""
+        """Return for each arm the closest movie that no earlier arm took."""
         distances = ((means[:, None] - self.means) ** 2
                      + (variances[:, None] - self.variances) ** 2)
         movies = []

@@ -131,7 +131,7 @@ def bad_batches(a, r, n_arms):
     yield replaced(a, 0, n_arms), r, ValueError, f"arm {n_arms} 1 times instead of 0"
     yield replaced(a, 0, -1), r, ValueError, "arm -1 1 times instead of 0"
     if (a != a[0]).any():
-        yield replaced(a, 0, a[a != a[0]][0]), r, ValueError, "arms.*each as often"
+        yield replaced(a, 0, a[a != a[0]][0]), r, ValueError, "arms.*each the same number of times"
     yield a + 0.0, r, TypeError, "arms.*float64"
     yield a > 0, r, TypeError, "arms.*bool"
     yield [str(x) for x in a], r, TypeError, "arms"
@@ -142,11 +142,11 @@ def assert_bad_batches_change_nothing(make, bandit, missing, n_batches=5):
     while not policy.done and policy.n_batches < n_batches:
         arms = policy.ask()
         rewards, before = bandit.pull(arms), frozen(policy.get_state())
-        for told, given, error, words in bad_batches(arms, rewards, policy.n_arms):
+        for bad_arms, bad_rewards, error, words in bad_batches(arms, rewards, policy.n_arms):
             if missing == "drop" and "nan" in words:
                 continue
             with pytest.raises(error, match=words):
-                policy.tell(told, given, missing=missing)
+                policy.tell(bad_arms, bad_rewards, missing=missing)
             assert frozen(policy.get_state()) == before, words
         with pytest.raises(ValueError, match="missing.*'raise', 'drop'.*'skip'"):
             policy.tell(arms, rewards, missing="skip")
@@ -272,20 +272,20 @@ def assert_bad_heaps_refused(policy):
 
 def assert_simulated_as_by_hand(make, table, n_runs=2):
     """Check that native runs equal runs by ask and tell; return the policies of both."""
-    made = []
+    created = []
 
     def factory(environment):
-        made.append(make())
-        return made[-1]
+        created.append(make())
+        return created[-1]
 
     # how answers are judged does not matter here, and some have any size
     result = pb.simulate(factory, pb.environments.TableBandit(table), n_runs, rng=1, n_threads=1,
                          answer=[0])
     by_hand, _ = play(make(), pb.environments.TableBandit(table))
-    for policy in made:
+    for policy in created:
         assert policy.done and np.array_equal(policy.recommend(), by_hand.recommend())
         assert policy.pulls.tolist() == by_hand.pulls.tolist()
         assert frozen(policy.means) == frozen(by_hand.means)
     assert result.pulls.tolist() == [by_hand.n_pulls] * n_runs
     assert result.batches.tolist() == [by_hand.n_batches] * n_runs
-    return made, by_hand
+    return created, by_hand

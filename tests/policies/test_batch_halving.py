@@ -120,14 +120,14 @@ def test_halving_with_rng_keeps_its_stages():
     bandit = pb.environments.BernoulliBandit(np.linspace(0, 1, 64))
 
     def deals(policy):
-        made = []
+        created = []
 
         def factory(environment):
-            made.append(copy.deepcopy(policy))
-            return made[-1]
+            created.append(copy.deepcopy(policy))
+            return created[-1]
 
         pb.simulate(factory, bandit, 20, rng=1, n_threads=1)
-        return {tuple(one.stage_batches) for one in made}
+        return {tuple(one.stage_batches) for one in created}
 
     given = pb.policies.BatchHalving(64, 1, batch_size=8, max_batches=9, rng=5)
     assert deals(given) == {tuple(given.stage_batches)}

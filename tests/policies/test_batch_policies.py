@@ -46,8 +46,8 @@ def test_policies_match_cases(case):
         stages = len(expect["removed"]) if policy.improved else len(expect["ms"])
         assert reference.ms[:stages] == expect["ms"][:stages]
         seen = [(batch, arm) for batch, gone, _ in events[:-1] for arm in sorted(gone)]
-        told = [(batch, arm) for arm, _, batch in expect["removed"]]
-        assert seen == sorted(told)[:len(seen)]
+        expected = [(batch, arm) for arm, _, batch in expect["removed"]]
+        assert seen == sorted(expected)[:len(seen)]
         assert set(policy.accepted) >= {arm for arm, good, _ in expect["removed"] if good}
     if "events" in expect:
         assert reference.events == expect["events"]
@@ -70,9 +70,9 @@ def test_policies_with_lost_pulls_match_reference(kind):
             policy = pb.policies.BatchRacing(n, k, delta=0.5, batch_size=b, max_repeats=r,
                                              noise_std=0.05)
         else:
-            made = {"sar": pb.policies.BatchSAR, "halving": pb.policies.BatchHalving,
-                    "round robin": pb.policies.RoundRobin}[kind]
-            policy = made(n, k, **options, **(dict(rng=1) if kind == "halving" else {}))
+            make_policy = {"sar": pb.policies.BatchSAR, "halving": pb.policies.BatchHalving,
+                           "round robin": pb.policies.RoundRobin}[kind]
+            policy = make_policy(n, k, **options, **(dict(rng=1) if kind == "halving" else {}))
         policy.silent_after = None  # the reference does not set arms aside
         assert_equals_the_twin(policy, grid_bandit(rng, n), 100, lost)
 

@@ -309,11 +309,11 @@ def test_top_two_matches_reference(leader, challenger, beta, law):
         n_arms = 1 if seed == 3 and beta == 0.5 else int(rng.integers(2, 8))
         rule = GLR(delta=0.1, law=law, guarantee=["proven", "heuristic"][seed % 2])
         names = dict(leader=leader, challenger=challenger, beta=beta)
-        ours, theirs = orders(
+        order, expected = orders(
             pb.policies.TopTwo(n_arms, stopping=rule, rng=seed, **names),
             twin.TopTwo(n_arms, private_generator(seed), rule=rule, **names),
             table_of(rng, n_arms, law), 160 if law in LAWS else 40)
-        assert ours == theirs
+        assert order == expected
 
 
 @pytest.mark.some(2)
@@ -327,9 +327,9 @@ def test_track_and_stop_matches_reference(tracking, law):
         table = table_of(rng, n_arms, law)
         if law != "gaussian":  # the reference's root finder fails at 0 and 1
             table = 0.125 + 0.75 * table
-        ours, theirs = orders(pb.policies.TrackAndStop(n_arms, stopping=rule, tracking=tracking),
-                              twin.TrackAndStop(n_arms, tracking, rule=rule), table, 120)
-        assert ours == theirs
+        order, expected = orders(pb.policies.TrackAndStop(n_arms, stopping=rule, tracking=tracking),
+                                 twin.TrackAndStop(n_arms, tracking, rule=rule), table, 120)
+        assert order == expected
 
 
 @pytest.mark.parametrize("kl", [False, True], ids=["LUCB", "KLLUCB"])
@@ -346,8 +346,8 @@ def test_lucb_matches_reference(kl):
         else:
             options["noise_std"] = 0.5
             policy = pb.policies.LUCB(n_arms, **options)
-        ours, theirs = orders(policy, twin.LUCB(n_arms, kl=kl, **options), table)
-        assert ours == theirs
+        order, expected = orders(policy, twin.LUCB(n_arms, kl=kl, **options), table)
+        assert order == expected
 
 
 def test_rates_of_kl_lucb_sum_to_at_most_delta():

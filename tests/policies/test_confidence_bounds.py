@@ -31,12 +31,12 @@ def test_elimination_matches_reference(seed, law):
         n_arms = max(n_arms, 2)
         table = table_of(rng, n_arms, law)
         with np.errstate(invalid="ignore", divide="ignore"):
-            ours, theirs = orders(pb.policies.SuccessiveElimination(n_arms, stopping=rule, k=k),
-                                  Patient(n_arms, rule, k), table, 100)
+            order, expected = orders(pb.policies.SuccessiveElimination(n_arms, stopping=rule, k=k),
+                                     Patient(n_arms, rule, k), table, 100)
     else:
-        ours, theirs = orders(pb.policies.SuccessiveElimination(n_arms, stopping=rule, k=k),
-                              twin.SuccessiveElimination(n_arms, rule, k), table)
-    assert ours == theirs
+        order, expected = orders(pb.policies.SuccessiveElimination(n_arms, stopping=rule, k=k),
+                                 twin.SuccessiveElimination(n_arms, rule, k), table)
+    assert order == expected
 
 
 class Patient(twin.SuccessiveElimination):
@@ -64,9 +64,9 @@ def test_lil_ucb_matches_reference(guarantee):
         rng = np.random.default_rng([seed, 2])
         n_arms = int(rng.integers(1, 9))
         options = dict(delta=float(rng.choice([0.1, 1e-4])), noise_std=0.5, guarantee=guarantee)
-        ours, theirs = orders(pb.policies.LilUCB(n_arms, **options), twin.LilUCB(n_arms, **options),
-                              table_of(rng, n_arms, "gaussian"))
-        assert ours == theirs
+        order, expected = orders(pb.policies.LilUCB(n_arms, **options),
+                                 twin.LilUCB(n_arms, **options), table_of(rng, n_arms, "gaussian"))
+        assert order == expected
     assert pb.policies.LilUCB(7, **options).share == pytest.approx(twin.LilUCB(7, **options).share)
 
 
@@ -76,9 +76,9 @@ def test_ugap_matches_reference():
         n_arms = int(rng.integers(2, 9))
         options = dict(delta=float(rng.choice([0.1, 1e-4])), k=int(rng.integers(1, n_arms)),
                        epsilon=float(rng.choice([0.0, 0.4])), noise_std=0.25)
-        ours, theirs = orders(pb.policies.UGapEc(n_arms, **options), twin.UGapEc(n_arms, **options),
-                              table_of(rng, n_arms, "gaussian"))
-        assert ours == theirs
+        order, expected = orders(pb.policies.UGapEc(n_arms, **options),
+                                 twin.UGapEc(n_arms, **options), table_of(rng, n_arms, "gaussian"))
+        assert order == expected
 
 
 def test_apt_matches_reference():
@@ -87,9 +87,9 @@ def test_apt_matches_reference():
         n_arms = int(rng.integers(1, 9))
         options = dict(threshold=1.5, epsilon=float(rng.choice([0.0, 0.2])))
         policy = pb.policies.APT(n_arms, **options)
-        ours, theirs = orders(policy, twin.APT(n_arms, **options),
-                              table_of(rng, n_arms, "gaussian"))
-        assert ours == theirs
+        order, expected = orders(policy, twin.APT(n_arms, **options),
+                                 table_of(rng, n_arms, "gaussian"))
+        assert order == expected
 
 
 def test_ocba_matches_reference():
@@ -99,16 +99,17 @@ def test_ocba_matches_reference():
         table = table_of(rng, n_arms, "gaussian")
         if seed % 4 == 3:
             table = np.round(table)  # ties of means, and arms without variance
-        policy, theirs = pb.policies.OCBA(n_arms, n_initial=n_initial), twin.OCBA(n_arms, n_initial)
+        policy = pb.policies.OCBA(n_arms, n_initial=n_initial)
+        reference = twin.OCBA(n_arms, n_initial)
         rewards, pulled = table.tolist(), np.zeros(n_arms, dtype=int)
         for _ in range(150):
             arms = policy.ask()
             if policy.n_pulls:
-                assert arms.size == 1 and arms[0] in theirs.choose(), seed
+                assert arms.size == 1 and arms[0] in reference.choose(), seed
             given = []
             for arm in arms.tolist():
                 given.append(rewards[arm][pulled[arm] % len(rewards[arm])])
-                theirs.rewards[arm].append(given[-1])
+                reference.rewards[arm].append(given[-1])
                 pulled[arm] += 1
             policy.tell(arms, given)
 
@@ -136,8 +137,8 @@ def test_good_arms_matches_reference(sampling, law):
                        noise_std=0.5 if law == "gaussian" else 1.0)
         policy, reference = pb.policies.GoodArms(n_arms, **options), twin.GoodArms(n_arms,
                                                                                    **options)
-        ours, theirs = orders(policy, reference, table_of(rng, n_arms, law))
-        assert ours == theirs
+        order, expected = orders(policy, reference, table_of(rng, n_arms, law))
+        assert order == expected
         names = np.array(reference.names)
         assert policy.good.tolist() == np.flatnonzero(names > 0).tolist()
         assert policy.bad.tolist() == np.flatnonzero(names < 0).tolist()

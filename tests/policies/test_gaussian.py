@@ -257,7 +257,7 @@ GOOD = dict(kernel=np.eye(3), noise_std=1.0)
      r"index \(0, 0\)"),
     (dict(kernel=[[1.1e300]]), r"of size 1e\+300 at most; got 1.1e\+300 at"),
     (dict(kernel="rbf"), "kernel must hold real numbers"),
-    (dict(kernel=None, features=np.ones(3)), r"features must be a matrix with one row per arm.*\(3,\)"),
+    (dict(kernel=None, features=np.ones(3)), r"features must be a matrix with .*\(3,\)"),
     (dict(kernel=None, features=[[np.inf]]),
      "features must be finite, of size 1e\\+150 at most; got inf"),
     (dict(kernel=None, features=[[-1.1e150]]), r"of size 1e\+150 at most; got -1.1e\+150"),

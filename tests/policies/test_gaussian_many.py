@@ -63,18 +63,18 @@ def test_chosen_arm_matches_full_update_in_numpy(name):
         rng = np.random.default_rng([seed, 1])
         X, means = many(rng)
         policy = getattr(pb.policies, name)(len(X), budget=120, features=X, noise_std=0.3)
-        precision, told = np.eye(6), np.zeros(6)
+        precision, weighted = np.eye(6), np.zeros(6)
         while not policy.done:
             arm = policy.ask()[0]
             covariance = np.linalg.inv(precision)
-            upper = X @ covariance @ told + factor_of(policy, name) * np.sqrt(
+            upper = X @ covariance @ weighted + factor_of(policy, name) * np.sqrt(
                 np.einsum("ki,ij,kj->k", X, covariance, X))
             assert upper[arm] == pytest.approx(upper.max(), rel=1e-9)
             n_same += arm == upper.argmax()
             reward = rng.normal(means[arm], 0.3)
             policy.tell([arm], [reward])
             precision += np.outer(X[arm], X[arm]) / 0.09
-            told += X[arm] * reward / 0.09
+            weighted += X[arm] * reward / 0.09
     assert n_same > 0.8 * 4 * 120
 
 

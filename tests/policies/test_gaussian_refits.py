@@ -30,17 +30,17 @@ def refitting(name, budget=61, **options):
 @pytest.mark.parametrize("name", NAMES)
 def test_refit_gives_posterior_of_best_hyperparameters(name):
     process = pytest.importorskip("sklearn.gaussian_process")
-    rng, told = np.random.default_rng(5), []
+    rng, pairs = np.random.default_rng(5), []
     policy, means = refitting(name)
     points = np.linspace(0.0, 10.0, 40)[:, None]
     while policy.n_pulls < 60:
         assert policy.prior_std == 1.0 or policy.n_pulls >= 20
         arms = policy.ask()
         rewards = rng.normal(means[arms], 0.05)
-        told.append((arms[0], rewards[0]))
+        pairs.append((arms[0], rewards[0]))
         policy.tell(arms, rewards)
     assert policy.noise_std < 0.2 and policy.prior_std != 1.0
-    arms, rewards = map(np.array, zip(*told, strict=True))
+    arms, rewards = map(np.array, zip(*pairs, strict=True))
     kernel = policy._fitted_kernel()
     assert kernel.length_scale > 0.6
     exact = process.GaussianProcessRegressor(
@@ -122,20 +122,20 @@ def test_failing_refit_in_simulate_invalidates_the_policy(monkeypatch):
         raise ZeroDivisionError("in the kernel")
 
     monkeypatch.setattr(_gaussian, "refitted", fails)
-    made, x = [], np.linspace(0.0, 3.0, 6)[:, None]
+    created, x = [], np.linspace(0.0, 3.0, 6)[:, None]
 
     def factory(environment):
-        made.append(pb.policies.GPUCB(len(x), budget=12, kernel=pb.kernels.rbf(1.0), features=x,
+        created.append(pb.policies.GPUCB(len(x), budget=12, kernel=pb.kernels.rbf(1.0), features=x,
                                       noise_std=0.3, refit_every=4))
-        return made[-1]
+        return created[-1]
 
     with pytest.raises(ZeroDivisionError, match="in the kernel"):
         pb.simulate(factory, pb.environments.GaussianBandit(np.zeros(6)), 2, rng=1)
-    spoilt = []  # the second run may fail in another thread before the first has started
-    for policy in made:
+    errors = []  # the second run may fail in another thread before the first has started
+    for policy in created:
         try:
             policy.ask()
         except RuntimeError as error:
-            spoilt.append(error)
-    assert spoilt and all("invalidated by ZeroDivisionError" in str(error) for error in spoilt)
-    assert all(isinstance(error.__cause__, ZeroDivisionError) for error in spoilt)
+            errors.append(error)
+    assert errors and all("invalidated by ZeroDivisionError" in str(error) for error in errors)
+    assert all(isinstance(error.__cause__, ZeroDivisionError) for error in errors)

@@ -60,8 +60,8 @@ def test_statistics_are_right_after_each_batch(make):
 @pytest.mark.parametrize("seed", range(5))
 def test_simulate_equals_ask_and_tell(make, seed):
     """Native runs and runs pull by pull have the same sums and the same state."""
-    made, by_hand = protocol.assert_simulated_as_by_hand(make, table_of(seed))
-    for policy in made:
+    created, by_hand = protocol.assert_simulated_as_by_hand(make, table_of(seed))
+    for policy in created:
         native, hand = policy.get_state(), by_hand.get_state()
         if not isinstance(policy, pb.policies.SHAdaVar):  # which uses every reward
             assert np.isnan(native.pop("deviations")).all() and hand.pop("deviations").any()

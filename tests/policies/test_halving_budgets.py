@@ -123,12 +123,12 @@ def test_schedule_of_successive_rejects_is_exact():
 
 def pulls_by_rank(K, n):
     """Return pulls per arm if arm 0 is the worst by far, then arm 1 and so on."""
-    made = []
+    created = []
 
     def factory(environment):
-        made.append(pb.policies.SuccessiveRejects(K, budget=n))
-        return made[0]
+        created.append(pb.policies.SuccessiveRejects(K, budget=n))
+        return created[0]
 
     pb.simulate(factory, pb.environments.GaussianBandit(np.arange(K) * 1e6, 1e-06), 1, rng=1,
                 n_threads=1)
-    return made[0].pulls.tolist()
+    return created[0].pulls.tolist()

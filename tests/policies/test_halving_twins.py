@@ -47,8 +47,8 @@ def follow(policy, table):
                 reference.step(reward_of, arm)
             else:
                 reference.step(reward_of)
-        theirs = reference.order[before:]
-        assert arms == (sorted(theirs) if isinstance(policy, pb.policies.SHVar) else theirs)
+        expected = reference.order[before:]
+        assert arms == (sorted(expected) if isinstance(policy, pb.policies.SHVar) else expected)
         policy.tell(arms, bandit.pull(arms))
         assert policy.pulls.tolist() == reference.pulls
         singles += len(arms) == 1

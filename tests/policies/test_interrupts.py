@@ -115,11 +115,11 @@ def test_refits_survive_many_interrupts():
 def interrupt_simulations(times, longest, rng):
     came, bandit = 0, pb.environments.GaussianBandit(np.linspace(0.0, 1.0, 50))
     for _ in range(times):
-        made = []
+        created = []
 
-        def factory(environment, made=made):
-            made.append(pb.policies.SequentialHalving(50, budget=3000))
-            return made[-1]
+        def factory(environment, created=created):
+            created.append(pb.policies.SequentialHalving(50, budget=3000))
+            return created[-1]
 
         start = time.monotonic()
         try:
@@ -133,7 +133,7 @@ def interrupt_simulations(times, longest, rng):
         except KeyboardInterrupt:
             came += 1
         assert time.monotonic() - start < 10.0
-        for policy in made:  # no thread uses them any more
+        for policy in created:  # no thread uses them any more
             restored = pb.policies.SequentialHalving.from_state(policy.get_state())
             assert restored.n_pulls == policy.n_pulls <= 3000
     return came
@@ -151,17 +151,17 @@ def test_simulate_survives_a_thousand_interrupts():
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_interrupt_within_a_batch_invalidates_the_policy(n_threads):
     """The batch would take a minute, one reward at a time: the policy ends up invalidated."""
-    made, start = [], time.monotonic()
+    created, start = [], time.monotonic()
 
     def factory(environment):
-        made.append(pb.policies.Uniform(2, budget=2 * 10**10))
-        return made[-1]
+        created.append(pb.policies.Uniform(2, budget=2 * 10**10))
+        return created[-1]
 
     bandit = pb.environments.UniformBandit([0.0, 1.0], 1.0)
     with pytest.raises(KeyboardInterrupt), interrupted_within(0.2):
         pb.simulate(factory, bandit, 4, rng=1, n_threads=n_threads, progress=False)
     assert time.monotonic() - start < 10.0
-    for policy in made:
+    for policy in created:
         with pytest.raises(RuntimeError, match="invalidated by .*the middle of a batch"):
             policy.get_state()
 

@@ -174,9 +174,9 @@ def test_python_policy_draws_from_the_stream_of_its_run():
 
 
 def test_seed_before_the_first_pull_sets_the_stream():
-    made = [pb.policies.ThompsonSampling(9) for _ in range(3)]
-    for policy, seed in zip(made, (1, 1, 2), strict=True):
+    created = [pb.policies.ThompsonSampling(9) for _ in range(3)]
+    for policy, seed in zip(created, (1, 1, 2), strict=True):
         policy.seed(np.random.default_rng(seed))
         for _ in range(20):
             policy.tell(policy.ask(), [0.5])
-    assert made[0].pulls.tolist() == made[1].pulls.tolist() != made[2].pulls.tolist()
+    assert created[0].pulls.tolist() == created[1].pulls.tolist() != created[2].pulls.tolist()

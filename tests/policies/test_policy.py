@@ -90,8 +90,8 @@ def test_rewards_of_every_type_are_accepted_alike(form, n):
         arms, rewards = plain.ask(), rng.integers(0, 2, n).astype(float)
         plain.tell(arms, rewards)
         order = np.arange(n)[::-1] if step % 4 == 3 else np.arange(n)
-        told = arms[order], arms[order].tolist(), Listed(arms[order].tolist()), arms[order]
-        other.tell(told[step % 4], FORMS[form](rewards[order]))
+        forms = arms[order], arms[order].tolist(), Listed(arms[order].tolist()), arms[order]
+        other.tell(forms[step % 4], FORMS[form](rewards[order]))
         if step % 4 == 3:  # sums of zeros and ones are exact in any order
             assert np.array_equal(other.pulls, plain.pulls)
     assert np.array_equal(other.means, plain.means) and other.n_pulls == plain.n_pulls == 8 * n

@@ -180,11 +180,11 @@ def test_done_state_without_an_answer_is_refused(make, name):
                          [lambda: refitting(pb.policies.GPUCB), EVERY["shvar"], EVERY["lucb"]])
 def test_numbers_of_other_dtypes_are_accepted_or_refused(make, dtype):
     """Limits that the dtype cannot hold must not be compared, which would warn."""
-    made, n_changed = played(make(), 8).get_state(), 0
+    whole, n_changed = played(make(), 8).get_state(), 0
     for part in (None, "progress"):
-        for name, value in (made if part is None else made[part]).items():
+        for name, value in (whole if part is None else whole[part]).items():
             if np.asarray(value).dtype == np.float64:
-                state = copy.deepcopy(made)
+                state = copy.deepcopy(whole)
                 within = state if part is None else state[part]
                 within[name] = np.asarray(value).astype(dtype)
                 n_changed += 1

@@ -45,13 +45,13 @@ def test_policy_matches_cases(case):
         assert (reference.lost.sum() == before) == step["success"]
         # among the possible continuations, those in which the choice and draw were the same
         assert all(p.posteriors.tolist() == step["beta_params_before"] for p in policies)
-        told = []
-        while len(told) < 40:
-            for policy in map(as_of, policies, range(len(told), len(told) + 40)):
+        matching = []
+        while len(matching) < 40:
+            for policy in map(as_of, policies, range(len(matching), len(matching) + 40)):
                 if policy.ask()[0] == step["chosen"]:
                     policy.tell([step["chosen"]], [float(step["reward"])])
-                    told.append(policy)
-        policies = [p for p in told if np.array_equal(p.posteriors, reference.parameters)]
+                    matching.append(policy)
+        policies = [p for p in matching if np.array_equal(p.posteriors, reference.parameters)]
         assert policies
         policies = (policies * 40)[:40]
     means = [float(mean) for mean in case["posterior_mean"]]
@@ -206,17 +206,17 @@ def test_gaussian_choice_has_the_exact_distribution():
 def test_run_has_the_distribution_of_the_reference():
     """Compares by ranks the pulls of three arms after 60 rounds with those of the reference."""
     bandit, rng = pb.environments.BernoulliBandit([0.3, 0.5, 0.6]), np.random.default_rng(4)
-    ours = [play(pb.policies.ThompsonSampling(3, rng=seed), bandit, 60, seed).pulls
+    pulls = [play(pb.policies.ThompsonSampling(3, rng=seed), bandit, 60, seed).pulls
             for seed in range(300)]
-    theirs = []
+    expected = []
     for _ in range(300):
         reference = twin.ThompsonSampling(3, rng)
         for _ in range(60):
             arm = reference.choose()
             reference.absorb(arm, bandit.pull([arm], rng)[0])
-        theirs.append(reference.parameters.sum(axis=1) - 2)
+        expected.append(reference.parameters.sum(axis=1) - 2)
     for arm in range(3):
-        assert stats.ks_2samp(np.array(ours)[:, arm], np.array(theirs)[:, arm]).pvalue > 1e-7
+        assert stats.ks_2samp(np.array(pulls)[:, arm], np.array(expected)[:, arm]).pvalue > 1e-7
 
 
 def test_probabilities_follow_the_posteriors():

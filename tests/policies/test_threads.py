@@ -26,21 +26,21 @@ def all_counted(policy, pulls, n_pulls):
 
 def hammer(policy, seconds):
     """Use a policy in many threads; return unexpected errors and the number of tells."""
-    wrong, told, end = [], [0] * N_THREADS, time.monotonic() + seconds
+    wrong, n_tells, end = [], [0] * N_THREADS, time.monotonic() + seconds
 
     def work(thread):
-        while time.monotonic() < end or not any(told):
+        while time.monotonic() < end or not any(n_tells):
             try:
                 if policy.done:
                     break
                 arms = policy.ask()
                 tell(policy, arms, np.full(arms.size, 0.5))
-                told[thread] += 1
+                n_tells[thread] += 1
                 policy.recommend(), policy.means, policy.variances, repr(policy)
-                assert policy.n_batches >= told[thread] and policy.n_pulls > 0
-                if told[thread] % 7 == 1:
+                assert policy.n_batches >= n_tells[thread] and policy.n_pulls > 0
+                if n_tells[thread] % 7 == 1:
                     shown(policy)
-                if told[thread] % 7 == 0 and hasattr(policy, "get_state"):
+                if n_tells[thread] % 7 == 0 and hasattr(policy, "get_state"):
                     state = policy.get_state()
                     assert all_counted(policy, state["pulls"], state["n_pulls"])
                     type(policy).from_state(state)
@@ -65,12 +65,12 @@ def hammer(policy, seconds):
             thread.join()
     finally:
         sys.setswitchinterval(before)
-    return wrong, sum(told)
+    return wrong, sum(n_tells)
 
 
 def assert_whole(policy, seconds):
-    wrong, told = hammer(policy, seconds)
-    assert not wrong and policy.n_batches == told > 0
+    wrong, n_tells = hammer(policy, seconds)
+    assert not wrong and policy.n_batches == n_tells > 0
     assert all_counted(policy, policy.pulls, policy.n_pulls)
     budget = getattr(policy, "budget", getattr(policy, "max_pulls", None))
     assert budget is None or costs_are_observed(policy) or policy.n_pulls <= budget

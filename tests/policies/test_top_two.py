@@ -165,8 +165,8 @@ def test_invalid_states_are_refused(make):
     others = [other() for other in BY_THEMSELVES.values()]
     protocol.assert_states_of_others_refused(policy, others)
     if isinstance(policy, pb.policies.EBTC):
-        for name, made in ("leader", int), ("chosen", lambda arm: np.array([arm])):
-            changes = [{name: made(N)}, {name: made(-1)}]
+        for name, convert in ("leader", int), ("chosen", lambda arm: np.array([arm])):
+            changes = [{name: convert(N)}, {name: convert(-1)}]
             protocol.assert_entries_refused(policy, changes, rf"hold {name} in \[0, 5\]")
         protocol.assert_entries_refused(make(), [dict(counts=np.full(N, 3)),
                                                  dict(counts=np.full(N, -1))], "hold counts in")

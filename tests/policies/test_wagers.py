@@ -29,8 +29,8 @@ def test_margins_match_reference():
     for _ in range(150):
         rewards = some_rewards(rng, int(rng.integers(2, 5)))
         epsilon, delta = float(rng.choice([0.0, 0.1, 0.5])), float(rng.choice([0.1, 1e-6]))
-        ours = Betting(delta=delta, epsilon=epsilon).margins(rewards)
-        np.testing.assert_allclose(ours, twin.margins(rewards, delta, epsilon), rtol=1e-8,
+        margins = Betting(delta=delta, epsilon=epsilon).margins(rewards)
+        np.testing.assert_allclose(margins, twin.margins(rewards, delta, epsilon), rtol=1e-8,
                                    atol=1e-8)
 
 

@@ -92,10 +92,10 @@ static void add_to_group(pb_group *groups, int64_t pulls, double mean)
 
 /*
  * Returns the best-fitting variance of a reward if that of the arms is `ratio` times as large,
- * with the arms' centre at its best value, and the log likelihood. `told` holds the sum of
+ * with the arms' centre at its best value, and the log likelihood. `totals` holds the sum of
  * squares within arms and the number of rewards.
  */
-static double fit_at(const pb_group *groups, double ratio, const double *told,
+static double fit_at(const pb_group *groups, double ratio, const double *totals,
                      double *likelihood)
 {
     double weights = 0.0, sum = 0.0, squares = 0.0, logs = 0.0;
@@ -109,8 +109,8 @@ static double fit_at(const pb_group *groups, double ratio, const double *told,
         squares += one->squares / variance;
         logs += one->n * log(variance);
     }
-    const double noise = fmax((squares - sum * sum / weights + told[0]) / told[1], 0.0);
-    *likelihood = -0.5 * (told[1] * log(noise) + logs);
+    const double noise = fmax((squares - sum * sum / weights + totals[0]) / totals[1], 0.0);
+    *likelihood = -0.5 * (totals[1] * log(noise) + logs);
     return noise;
 }
 
@@ -122,24 +122,24 @@ static double fit_at(const pb_group *groups, double ratio, const double *told,
 static double fit_spreads(const pb_normal_means *fit, const pb_seen *seen, double *between)
 {
     pb_group groups[GROUPS] = {{0.0, 0.0, 0.0, 0.0}};
-    double told[2] = {0.0, 0.0}, best = -INFINITY, noise = 0.0;
+    double totals[2] = {0.0, 0.0}, best = -INFINITY, noise = 0.0;
     for (int64_t i = 0; i < fit->n; i++) {
         if (seen->pulls[i] == 0)
             continue;
-        told[0] += seen->deviations[i];
-        told[1] += (double)seen->pulls[i];
+        totals[0] += seen->deviations[i];
+        totals[1] += (double)seen->pulls[i];
         add_to_group(groups, seen->pulls[i], fit->keys[i]);
     }
     if (fit->noise > 0.0) {
-        told[0] += GIVEN * fit->noise * fit->noise;
-        told[1] += GIVEN;
+        totals[0] += GIVEN * fit->noise * fit->noise;
+        totals[1] += GIVEN;
     }
     for (int step = 0; step <= RATIOS; step++) {
         /* the power is 0 first, then at growing distance to both sides */
         const int eighths = step % 2 ? (step + 1) / 2 : -(step / 2);
         const double power = eighths * 0.125;
         double likelihood;
-        const double fitted = fit_at(groups, exp(power), told, &likelihood);
+        const double fitted = fit_at(groups, exp(power), totals, &likelihood);
         likelihood -= 0.125 * power * power;
         if (likelihood > best) {
             best = likelihood;

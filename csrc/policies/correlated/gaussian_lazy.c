@@ -94,16 +94,16 @@ ALWAYS_INLINE void refresh(pb_gaussian_lazy *lazy, int64_t k)
     const int64_t d = lazy->gaussian->n_features, now = lazy->n_told, start = now - now % d;
     const double *x = lazy->gaussian->features + k * d;
     double mean = lazy->gaussian->means[k], variance = lazy->gaussian->variances[k];
-    int64_t made = lazy->made[k];
-    if (made == now)
+    int64_t n_known = lazy->made[k];
+    if (n_known == now)
         return;
-    if (made < start) {
+    if (n_known < start) {
         mean = dot(x, lazy->base, d);
         variance = base_variance(lazy, x);
-        made = start;
+        n_known = start;
     }
-    for (const double *step = lazy->steps + (made - start) * (d + 2); made < now;
-         made++, step += d + 2) {
+    for (const double *step = lazy->steps + (n_known - start) * (d + 2); n_known < now;
+         n_known++, step += d + 2) {
         const double covariance = dot(x, step, d);
         mean += covariance * step[d];
         variance = above_zero(variance - covariance * step[d + 1] * covariance);

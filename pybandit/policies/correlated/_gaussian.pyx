@@ -9,7 +9,7 @@ from pybandit.policies.correlated._kernel_matrix import (
     Prior, check_deviation, checked_features, checked_kernel, checked_noise, checked_noise_prior,
     checked_refit, prior_of_arms, refitted,
 )
-from pybandit.policies.protocol._told import arms_asked, rewards_told
+from pybandit.policies.protocol._reports import asked_arms, reported_rewards
 
 from libc.math cimport isnan, sqrt
 from libc.stdint cimport int64_t
@@ -82,13 +82,13 @@ cdef class _GaussianPolicy(NativePolicy):
 
     cdef int _prepare(self, const int64_t *arms, const double *rewards, int64_t n) except -1:
         """Compute the refit due with a tell, where scikit-learn, kernels and Ctrl-C may raise."""
-        cdef int64_t j, told = self.n_told
+        cdef int64_t j, n_told = self.n_told
         self.refit = None
         if not self.pulls_between:
             return 0
         for j in range(n):
-            told += not isnan(rewards[j])
-        if self._refits_at(self.n_pulls + n, told):
+            n_told += not isnan(rewards[j])
+        if self._refits_at(self.n_pulls + n, n_told):
             self.refit = self._refitted(np.array(<int64_t[:n]>arms), np.array(<double[:n]>rewards))
         return 0
 
@@ -212,20 +212,20 @@ cdef class _GaussianPolicy(NativePolicy):
 
     def _take(self, arms, rewards):
         """Add rewards of pulls that were not asked for, on existing arms."""
-        cdef const int64_t[::1] told = arms_asked(arms, self.n_arms, "the caller")
-        cdef const double[::1] values = rewards_told(told, rewards, "raise")
+        cdef const int64_t[::1] pulled = asked_arms(arms, self.n_arms, "the caller")
+        cdef const double[::1] values = reported_rewards(pulled, rewards, "raise")
         self.guard.enter()
         try:
-            if told.shape[0] > self.budget - self.n_pulls:
+            if pulled.shape[0] > self.budget - self.n_pulls:
                 raise ValueError(f"arms must be at most as many as the pulls left, "
-                                 f"{self.budget - self.n_pulls}; got {told.shape[0]}")
-            if told.shape[0]:
-                self._prepare(&told[0], &values[0], told.shape[0])
-                self._absorb(&told[0], &values[0], told.shape[0])
+                                 f"{self.budget - self.n_pulls}; got {pulled.shape[0]}")
+            if pulled.shape[0]:
+                self._prepare(&pulled[0], &values[0], pulled.shape[0])
+                self._absorb(&pulled[0], &values[0], pulled.shape[0])
                 self.silence.clear()
                 if self.silence.counts:
-                    self._hear(&told[0], &values[0], told.shape[0])
-                self._finish(told.shape[0])
+                    self._hear(&pulled[0], &values[0], pulled.shape[0])
+                self._finish(pulled.shape[0])
         finally:
             self.guard.leave()
 

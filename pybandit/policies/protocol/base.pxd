@@ -24,7 +24,7 @@ from pybandit.policies.protocol.policy cimport Policy
 
 
 cdef inline bint is_reward(double reward) noexcept nogil:
-    """Return True if `rewards_told` accepts the reward; the limit is `LARGEST_REWARD`."""
+    """Return True if `reported_rewards` accepts the reward; the limit is `LARGEST_REWARD`."""
     return -1e150 <= reward <= 1e150
 
 

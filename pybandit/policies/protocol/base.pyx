@@ -295,7 +295,7 @@ cdef class NativePolicy(Policy):
         return 0
 
     def __reduce__(self):
-        made = type(self).from_state, (self.get_state(),)
+        reduced = type(self).from_state, (self.get_state(),)
         # attributes of a subclass written in Python
         attributes = getattr(self, "__dict__", None)
-        return (*made, dict(attributes)) if attributes else made
+        return (*reduced, dict(attributes)) if attributes else reduced

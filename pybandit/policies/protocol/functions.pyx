@@ -213,8 +213,8 @@ cdef class FunctionPolicy(NativePolicy):
         if answer != INT64_MIN:
             return ValueError(f"{name} must return an arm in [0, {self.n_arms}); got {answer} "
                               f"after {self.n_pulls} pulls")
-        told = f" at reward {reward} of arm {arm}" if role == "tell" else ""
-        error = RuntimeError(f"{name} raised an exception{told} after {self.n_pulls} pulls")
+        detail = f" at reward {reward} of arm {arm}" if role == "tell" else ""
+        error = RuntimeError(f"{name} raised an exception{detail} after {self.n_pulls} pulls")
         copies = {name: array.copy() for name, array in self.arrays.items()}
         # a function that depends on random bits may not raise again
         error.__cause__ = type(self).rules.exception(role, {

@@ -6,7 +6,9 @@ import numpy as np
 from pybandit._shared.checks import check_choice
 from pybandit._shared.errors import ProtocolError
 from pybandit._shared.labels import told_in_order
-from pybandit.policies.protocol._told import arms_asked, arms_told, late_arms, rewards_told
+from pybandit.policies.protocol._reports import (
+    asked_arms, late_arms, reported_arms, reported_rewards,
+)
 
 cimport numpy as cnp
 
@@ -228,7 +230,7 @@ cdef class Policy(ArmStatistics):
         """Copy the report, then check and use the copy, which no other thread can change."""
         cdef int64_t few_arms[FEW]
         cdef double few_rewards[FEW]
-        cdef const int64_t *told = few_arms
+        cdef const int64_t *pulled = few_arms
         cdef const double *values = few_rewards
         cdef int64_t n = few_integers(arms, few_arms, FEW)
         if n >= 0:
@@ -240,20 +242,20 @@ cdef class Policy(ArmStatistics):
                 n = 0
             else:
                 arms, rewards = np.array(arms), np.array(rewards, dtype=np.float64)
-                told = <const int64_t *>cnp.PyArray_DATA(<cnp.ndarray>arms)
+                pulled = <const int64_t *>cnp.PyArray_DATA(<cnp.ndarray>arms)
                 values = <const double *>cnp.PyArray_DATA(<cnp.ndarray>rewards)
-        if not n or not self._is_as_asked(told, values, n):
+        if not n or not self._is_as_asked(pulled, values, n):
             arms, rewards = self._checked(arms, rewards, missing)
-            told = <const int64_t *>cnp.PyArray_DATA(<cnp.ndarray>arms)
+            pulled = <const int64_t *>cnp.PyArray_DATA(<cnp.ndarray>arms)
             values = <const double *>cnp.PyArray_DATA(<cnp.ndarray>rewards)
             n = cnp.PyArray_SIZE(<cnp.ndarray>arms)
-        self._prepare(told, values, n)
+        self._prepare(pulled, values, n)
         if missing is not RAISE and not self.silence.counts and any_lost(values, n):
             self._make_silence()
         with nogil:
-            self._absorb(told, values, n)
+            self._absorb(pulled, values, n)
             if self.silence.counts:
-                self._hear(told, values, n)
+                self._hear(pulled, values, n)
             self._finish(n)
         if self.broken:
             raise self.failure
@@ -306,7 +308,7 @@ cdef class Policy(ArmStatistics):
         >>> policy.pulls, policy.means
         (array([2, 2]), array([0.5, 0.5]))
         """
-        cdef const int64_t *told
+        cdef const int64_t *pulled
         cdef const double *values
         cdef int64_t j, n
         if type(self).tell is not Policy.tell:
@@ -317,15 +319,15 @@ cdef class Policy(ArmStatistics):
             told_in_order("rewards", rewards, arms)
             arms = late_arms(arms, self.n_arms, self.n_pulls - int(np.sum(self._pulls)))
             rewards = self._check_rewards(arms, rewards, "raise")
-            told = <const int64_t *>cnp.PyArray_DATA(<cnp.ndarray>arms)
+            pulled = <const int64_t *>cnp.PyArray_DATA(<cnp.ndarray>arms)
             values = <const double *>cnp.PyArray_DATA(<cnp.ndarray>rewards)
             n = cnp.PyArray_SIZE(<cnp.ndarray>arms)
             if n:
                 with nogil:
-                    self._absorb(told, values, n)
-                    self._settle(told, n)
+                    self._absorb(pulled, values, n)
+                    self._settle(pulled, n)
                     for j in range(n if self.silence.counts else 0):
-                        self.silence.answer(told[j], self.n_pulls, False)
+                        self.silence.answer(pulled[j], self.n_pulls, False)
             if self.broken:
                 raise self.failure
         finally:
@@ -352,11 +354,11 @@ cdef class Policy(ArmStatistics):
     cdef _checked(self, arms, rewards, missing):
         """Return arms and rewards of a tell as new arrays of int64 and float64."""
         may_tell = self.may_tell
-        asked = arms_asked(self.ask(), self.n_arms, type(self).__name__)
+        asked = asked_arms(self.ask(), self.n_arms, type(self).__name__)
         self.may_tell = may_tell
         told_in_order("rewards", rewards, arms)
         try:
-            arms = arms_told(arms, asked)
+            arms = reported_arms(arms, asked)
         except ValueError:
             if may_tell or not asked.size or not self._notes_asks():
                 raise
@@ -364,7 +366,7 @@ cdef class Policy(ArmStatistics):
         return arms, self._check_rewards(arms, rewards, missing)
 
     def _check_rewards(self, arms, rewards, missing):
-        return rewards_told(arms, rewards, missing)
+        return reported_rewards(arms, rewards, missing)
 
     def recommend(self):
         """Return the best arms found, best first; int64. May be called at any time.

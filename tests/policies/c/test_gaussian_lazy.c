@@ -110,11 +110,11 @@ static void few_looks_are_as_good_as_all(void)
                                     1e-10));
                 }
             }
-            const int64_t told = t % 10 ? arm : (int64_t)(splitmix_next(&random) % (uint64_t)n);
+            const int64_t pulled = t % 10 ? arm : (int64_t)(splitmix_next(&random) % (uint64_t)n);
             const double reward = size * normalish(&random);
-            pb_gaussian_lazy_update(&few.lazy, told, reward, noise);
-            pb_gaussian_lazy_update(&all.lazy, told, reward, noise);
-            pb_gaussian_update(&plain.posterior, told, reward, noise);
+            pb_gaussian_lazy_update(&few.lazy, pulled, reward, noise);
+            pb_gaussian_lazy_update(&all.lazy, pulled, reward, noise);
+            pb_gaussian_update(&plain.posterior, pulled, reward, noise);
             if (t % 31 == 17) {  /* as if restored from a state: all arms are up to date then */
                 pb_gaussian_lazy_refresh_all(&few.lazy);
                 pb_gaussian_lazy_begin(&few.lazy, t + 1);

@@ -2,7 +2,7 @@
 
 #include "pybandit/policies/regret/thompson.h"
 
-static pb_thompson made(pb_thompson_law law, double alpha, double beta, int64_t n_arms)
+static pb_thompson new_thompson(pb_thompson_law law, double alpha, double beta, int64_t n_arms)
 {
     pb_thompson thompson = {.law = law, .alpha = alpha, .beta = beta, .n_arms = n_arms};
     thompson.arms = allocate(n_arms, sizeof *thompson.arms);
@@ -34,7 +34,7 @@ static void plays(pb_thompson_law law, int64_t n_arms, int64_t rounds, double wh
 {
     uint64_t seed = (uint64_t)(7 * n_arms + law);
     pb_bitgen bitgen = splitmix(&seed);
-    pb_thompson thompson = made(law, 1.0, 1.0, n_arms);
+    pb_thompson thompson = new_thompson(law, 1.0, 1.0, n_arms);
     int64_t *pulls = allocate(n_arms, sizeof *pulls);
     memset(pulls, 0, (size_t)n_arms * sizeof *pulls);
     if (law == PB_THOMPSON_GAUSSIAN)
@@ -67,7 +67,7 @@ static void any_threshold(void)
     uint64_t seed = 3;
     pb_bitgen bitgen = splitmix(&seed);
     for (int i = 0; i < 7; i++) {
-        pb_thompson thompson = made(PB_THOMPSON_BETA, 1.0, 1.0, 2);
+        pb_thompson thompson = new_thompson(PB_THOMPSON_BETA, 1.0, 1.0, 2);
         pb_thompson_add(&thompson, 0, 1.0, 0.0);
         int64_t hits = 0, both = 0;
         enum { N = 20000 };
@@ -88,7 +88,7 @@ static void any_threshold(void)
 static void drift(void)
 {
     uint64_t seed = 11;
-    pb_thompson thompson = made(PB_THOMPSON_BETA, 1.0, 1.0, 1);
+    pb_thompson thompson = new_thompson(PB_THOMPSON_BETA, 1.0, 1.0, 1);
     pb_thompson_place(&thompson, 0.4);
     for (int64_t t = 1; t <= 1000000; t++) {
         const int success = splitmix_double(&seed) < thompson.threshold.x;
@@ -107,7 +107,7 @@ static void drift(void)
 
 static void a_bad_state_is_found(void)
 {
-    pb_thompson thompson = made(PB_THOMPSON_BETA, 2.0, 3.0, 18);
+    pb_thompson thompson = new_thompson(PB_THOMPSON_BETA, 2.0, 3.0, 18);
     assert(pb_thompson_resume(&thompson, 0.0));
     assert(!pb_thompson_resume(&thompson, 0.1));
     const int64_t n = pb_thompson_chances(18);

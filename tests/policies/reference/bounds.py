@@ -42,12 +42,12 @@ class SuccessiveElimination(_Twin):
         places = self.k - len(self.accepted)
         top, below = ranked[:places], ranked[places:]
 
-        def told(highs, lows, epsilon=0.0):
+        def separated(highs, lows, epsilon=0.0):
             return all(self.margin(a, b, epsilon) > 0 for a in highs for b in lows)
 
-        loosely = told(top, below, self.rule.epsilon)
-        accepted = [a for a in top if told([a], below)]
-        out = [b for b in below if told(top, [b])]
+        loosely = separated(top, below, self.rule.epsilon)
+        accepted = [a for a in top if separated([a], below)]
+        out = [b for b in below if separated(top, [b])]
         self.accepted += accepted
         self.left = [arm for arm in self.left if arm not in accepted + out]
         return loosely

@@ -27,7 +27,7 @@ class Silence:
         return min(late, key=lambda arm: (self.due[arm], arm)) if late else None
 
     def last_asked(self):
-        """Return the arm of a retry when only silent arms are undecided; None if all are given up."""
+        """Return the arm of a retry when only silent arms are undecided; None if all gave up."""
         left = [arm for arm in self.due if self.lost[arm] < LAST_CHANCES * self.after]
         return min(left, key=lambda arm: (self.lost[arm], arm)) if left else None
 

@@ -6,7 +6,7 @@ from pybandit._shared.checks import LARGEST_REWARD, check_numeric, owned, refuse
 from pybandit._shared.errors import ProtocolError
 
 
-def arms_asked(asked, n_arms, name):
+def asked_arms(asked, n_arms, name):
     """Return the result of a subclass's `ask` as int64, checked: it will index the statistics."""
     array = owned("the return value of ask", asked)
     if array.dtype.kind not in "iu" and array.size or array.ndim != 1:
@@ -20,47 +20,48 @@ def arms_asked(asked, n_arms, name):
     return array.astype(np.int64, copy=False)
 
 
-def arms_told(arms, asked):
+def reported_arms(arms, asked):
     """Return the arms of a tell as a new int64 array; they must be those asked, in any order."""
     if not asked.size:
         raise ProtocolError(f"the policy is done and asks for nothing; got {np.size(arms)} arms")
     refuse_masks("arms", arms)
-    told = owned("arms", arms)
-    if told.dtype.kind not in "iu":
-        raise TypeError(f"arms must be integers; got dtype {told.dtype}")
-    if told.shape != asked.shape:
-        raise ValueError(f"arms must have the shape of ask(), {asked.shape}; got {told.shape}")
-    told = told.astype(np.int64, copy=False)
-    if not np.array_equal(told, asked):
-        arms, at = np.unique(np.concatenate([told, asked]), return_inverse=True)
-        n_told = np.bincount(at[:told.size], minlength=arms.size)
-        n_asked = np.bincount(at[told.size:], minlength=arms.size)
-        if (n_told != n_asked).any():
-            first = int(np.argmax(n_told > n_asked))
-            raise ValueError(f"arms must be those of ask(), each as often; got arm "
-                             f"{arms[first]} {n_told[first]} times instead of {n_asked[first]}")
-    return told
+    reported = owned("arms", arms)
+    if reported.dtype.kind not in "iu":
+        raise TypeError(f"arms must be integers; got dtype {reported.dtype}")
+    if reported.shape != asked.shape:
+        raise ValueError(f"arms must have the shape of ask(), {asked.shape}; got {reported.shape}")
+    reported = reported.astype(np.int64, copy=False)
+    if not np.array_equal(reported, asked):
+        arms, at = np.unique(np.concatenate([reported, asked]), return_inverse=True)
+        n_reported = np.bincount(at[:reported.size], minlength=arms.size)
+        n_asked = np.bincount(at[reported.size:], minlength=arms.size)
+        if (n_reported != n_asked).any():
+            first = int(np.argmax(n_reported > n_asked))
+            raise ValueError(f"arms must be those of ask(), each the same number of times; got arm "
+                             f"{arms[first]} {n_reported[first]} times instead of "
+                             f"{n_asked[first]}")
+    return reported
 
 
 def late_arms(arms, n_arms, n_lost):
     """Return the arms of late rewards as a new int64 array."""
     refuse_masks("arms", arms)
-    told = owned("arms", arms)
-    if told.dtype.kind not in "iu" and told.size:
-        raise TypeError(f"arms must be integers; got dtype {told.dtype}")
-    if told.ndim != 1:
-        raise ValueError(f"arms must have shape (n,); got {told.shape}")
-    bad = (told < 0) | (told >= n_arms)
+    reported = owned("arms", arms)
+    if reported.dtype.kind not in "iu" and reported.size:
+        raise TypeError(f"arms must be integers; got dtype {reported.dtype}")
+    if reported.ndim != 1:
+        raise ValueError(f"arms must have shape (n,); got {reported.shape}")
+    bad = (reported < 0) | (reported >= n_arms)
     if bad.any():
         at = int(bad.argmax())
-        raise ValueError(f"arms must be in [0, {n_arms}); got {told[at]} at index {at}")
-    if told.size > n_lost:
+        raise ValueError(f"arms must be in [0, {n_arms}); got {reported[at]} at index {at}")
+    if reported.size > n_lost:
         raise ValueError(f"arms must hold at most {n_lost} pulls, those lost so far; got "
-                         f"{told.size}")
-    return told.astype(np.int64, copy=False)
+                         f"{reported.size}")
+    return reported.astype(np.int64, copy=False)
 
 
-def rewards_told(arms, rewards, missing):
+def reported_rewards(arms, rewards, missing):
     """Return the rewards of these arms as a new float64 array; NaN only if `missing` allows it."""
     rewards = check_numeric("rewards", rewards, masked_as_nan=True)
     if rewards.shape != np.shape(arms):
