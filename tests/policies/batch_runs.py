@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import pybandit as pb
 
-from policies.reference import batch as twin
+from policies.reference import batch as plain
 
 PROBLEMS = st.integers(1, 60).flatmap(
     lambda n: st.tuples(st.just(n), st.integers(0, n), st.integers(1, 3 * n), st.integers(1, 9)))
@@ -30,16 +30,16 @@ def policy_of(case):
     return pb.policies.BatchSAR(*problem, **options, improved=name == "BatchSAR'", tie="index")
 
 
-def twin_of(policy):
+def reference_of(policy):
     problem = policy.n_arms, policy.k, policy.batch_size, policy.max_repeats
     if isinstance(policy, pb.policies.BatchRacing):
-        return twin.BatchRacing(*problem, delta=policy.delta, noise_std=policy.noise_std)
+        return plain.BatchRacing(*problem, delta=policy.delta, noise_std=policy.noise_std)
     problem += (policy.max_batches,)
     if isinstance(policy, pb.policies.BatchHalving):
-        return twin.BatchHalving(*problem, stage_batches=policy.stage_batches.tolist())
+        return plain.BatchHalving(*problem, stage_batches=policy.stage_batches.tolist())
     if isinstance(policy, pb.policies.BatchSAR):
-        return twin.BatchSAR(*problem, improved=policy.improved, tie=policy.tie)
-    return twin.RoundRobin(*problem)
+        return plain.BatchSAR(*problem, improved=policy.improved, tie=policy.tie)
+    return plain.RoundRobin(*problem)
 
 
 def accepted_of(policy):
@@ -102,8 +102,8 @@ def grid_bandit(rng, n, steps=None):
     return pb.environments.TableBandit(rng.integers(0, steps + 1, (n, 7)) / steps)
 
 
-def assert_equals_the_twin(policy, bandit, most_batches=100_000, lost=lambda arms, r: r):
-    reference, batches = twin_of(policy), 0
+def assert_matches_reference(policy, bandit, most_batches=100_000, lost=lambda arms, r: r):
+    reference, batches = reference_of(policy), 0
     while not policy.done and batches < most_batches:
         arms = policy.ask()
         expected = reference.ask()

@@ -12,19 +12,19 @@ from dear import examples
 
 from policies.batch_runs import (
     PROBLEMS,
-    assert_equals_the_twin,
+    assert_matches_reference,
     case_id,
     grid_bandit,
     random_problem,
 )
-from policies.reference import batch as twin
+from policies.reference import batch as plain
 from policies.reference import tables
 
 
 @pytest.mark.parametrize("case", tables.batch_cases("RoundRobin"), ids=case_id)
 def test_round_robin_matches_cases(case):
     p, expect = case["params"], case["expect"]
-    sequence = twin.round_robin(p["active"], p["counts"], p["b"], p["r"])
+    sequence = plain.round_robin(p["active"], p["counts"], p["b"], p["r"])
     assert sequence == expect["pull_sequence"]
     assert [sequence.count(arm) for arm in p["active"]] == expect["a"]
     if len(set(p["counts"])) == 1:  # a state that a run can reach
@@ -50,7 +50,7 @@ def test_ring_makes_the_pulls_of_the_paper():
         b, r = (int(x) for x in rng.integers(1, 20, 2))
         counts = {arm: rounds + (i < cursor) for i, arm in enumerate(active)}
         policy = ring(active, cursor, rounds, b, r)
-        expected = twin.round_robin(active, counts, min(b, policy.batch_size), r)
+        expected = plain.round_robin(active, counts, min(b, policy.batch_size), r)
         assert sorted(policy.ask().tolist()) == sorted(expected), (active, cursor, b, r)
         if b <= n:
             assert policy.ask().tolist() == expected
@@ -66,7 +66,7 @@ def test_batch_halving_matches_reference():
         assert policy.stage_batches.size == stages
         assert policy.stage_batches.sum() == policy.max_batches
         assert np.ptp(policy.stage_batches) <= 1
-        assert_equals_the_twin(policy, grid_bandit(rng, n))
+        assert_matches_reference(policy, grid_bandit(rng, n))
         assert policy.n_batches == policy.max_batches
 
 
@@ -76,7 +76,7 @@ def test_round_robin_matches_reference():
         n, k, b, r = random_problem(rng)
         policy = pb.policies.RoundRobin(n, k, batch_size=b, max_batches=int(rng.integers(1, 9)),
                                         max_repeats=r)
-        assert_equals_the_twin(policy, grid_bandit(rng, n))
+        assert_matches_reference(policy, grid_bandit(rng, n))
         assert np.ptp(policy.pulls) <= 1
 
 

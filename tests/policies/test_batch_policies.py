@@ -13,14 +13,14 @@ from policies import protocol
 from policies.batch_runs import (
     ReferencePolicy,
     accepted_of,
-    assert_equals_the_twin,
+    assert_matches_reference,
     case_id,
     grid_bandit,
     least_batches,
     play,
     policy_of,
     random_problem,
-    twin_of,
+    reference_of,
 )
 from policies.reference import tables
 
@@ -30,7 +30,7 @@ from policies.reference import tables
                          ids=lambda case: f"{case['algorithm']}-{case_id(case)}")
 def test_policies_match_cases(case):
     expect, policy = case["expect"], policy_of(case)
-    reference = twin_of(policy)
+    reference = reference_of(policy)
     policy, log, events = play(policy, pb.environments.TableBandit(case["rewards"]))
     assert sorted(policy.recommend()) == expect["out"]
     assert policy.n_batches == expect["batches"] == len(log)
@@ -74,7 +74,7 @@ def test_policies_with_lost_pulls_match_reference(kind):
                            "round robin": pb.policies.RoundRobin}[kind]
             policy = make_policy(n, k, **options, **(dict(rng=1) if kind == "halving" else {}))
         policy.silent_after = None  # the reference does not set arms aside
-        assert_equals_the_twin(policy, grid_bandit(rng, n), 100, lost)
+        assert_matches_reference(policy, grid_bandit(rng, n), 100, lost)
 
 
 # -- the protocol -------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import pybandit as pb
 
-from policies.batch_runs import PROBLEMS, assert_equals_the_twin, grid_bandit, random_problem
+from policies.batch_runs import PROBLEMS, assert_matches_reference, grid_bandit, random_problem
 
 
 def test_racing_matches_reference():
@@ -18,7 +18,7 @@ def test_racing_matches_reference():
         noise_std = float(rng.choice([0.5, 0.1, 0.02]))
         policy = pb.policies.BatchRacing(n, k, delta=float(rng.choice([0.9, 0.1])), batch_size=b,
                                          max_repeats=r, noise_std=noise_std)
-        assert_equals_the_twin(policy, grid_bandit(rng, n, 4), 300)
+        assert_matches_reference(policy, grid_bandit(rng, n, 4), 300)
         done += policy.done
     assert 30 < done < 100
 

@@ -11,15 +11,15 @@ from dear import examples, part
 from policies.batch_runs import (
     PROBLEMS,
     ReferencePolicy,
-    assert_equals_the_twin,
+    assert_matches_reference,
     grid_bandit,
     least_batches,
     play,
     random_problem,
+    reference_of,
     sar,
-    twin_of,
 )
-from policies.reference import batch as twin
+from policies.reference import batch as plain
 
 
 @pytest.mark.examples
@@ -30,10 +30,10 @@ def test_sar_matches_reference(improved, tie):
         rng = np.random.default_rng([seed, improved, tie == "index"])
         problem = random_problem(rng)
         most = least_batches(*problem)
-        assert most == twin.BatchSAR(*problem, most).least()
+        assert most == plain.BatchSAR(*problem, most).least()
         B = most + int(rng.choice([0, 0, 1, rng.integers(20)]))
         policy = sar(*problem, B, improved=improved, tie=tie)
-        assert_equals_the_twin(policy, grid_bandit(rng, problem[0]))
+        assert_matches_reference(policy, grid_bandit(rng, problem[0]))
 
 
 @pytest.mark.parametrize("n, b, r, B, m", [(5, 1, 1, 118, 12), (5, 2, 2, 220, 48),
@@ -43,7 +43,7 @@ def test_integer_quotients_are_not_rounded_up(n, b, r, B, m):
     for improved in (True, False):
         policy = pb.policies.BatchSAR(n, 2, batch_size=b, max_batches=B, max_repeats=r,
                                       improved=improved)
-        assert twin_of(policy).stage_pulls() == m
+        assert reference_of(policy).stage_pulls() == m
         bandit = grid_bandit(np.random.default_rng(1), n, 16)
         while policy.survivors.size == n:
             arms = policy.ask()
@@ -52,7 +52,7 @@ def test_integer_quotients_are_not_rounded_up(n, b, r, B, m):
         bandit.reset()
         policy = pb.policies.BatchSAR(n, 2, batch_size=b, max_batches=B, max_repeats=r,
                                       improved=improved)
-        assert_equals_the_twin(policy, bandit)
+        assert_matches_reference(policy, bandit)
 
 
 @examples(250, of=2000, derandomize=True)
@@ -71,7 +71,7 @@ def test_sar_never_exceeds_its_batches(problem, spare, improved, by_index, seed)
         policy.tell(arms, bandit.pull(arms))
         assert policy.n_batches <= B
     # the policy ended before the last stage if fewer than n_tilde arms were left
-    ends = twin.BatchSAR(n, k, b, r, B).n_tilde if not early else 0
+    ends = plain.BatchSAR(n, k, b, r, B).n_tilde if not early else 0
     if not improved and not early:
         assert policy.n_batches <= B - 2
     elif not early and policy.n_batches < B:
@@ -104,7 +104,7 @@ def test_sar_spends_its_budget_in_many_problems(n):
 
 def ends_early(policy, bandit, n_tilde):
     """Return True if the reference ran out of places or arms before its last stage."""
-    reference = twin_of(policy)
+    reference = reference_of(policy)
     bandit.reset()
     play(ReferencePolicy(reference), bandit)
     return len(reference.removed) < policy.n_arms - n_tilde or (

@@ -15,8 +15,8 @@ from pybandit.stopping import GLR, lower_bound, optimal_proportions
 
 from policies import protocol
 from policies.confidence_runs import orders, table_of
-from policies.reference import bounds as twin_bounds
-from policies.reference import confidence as twin
+from policies.reference import bounds as plain_bounds
+from policies.reference import confidence as plain
 
 LAWS = ["gaussian", "bernoulli", "poisson"]
 EVERY_LAW = [*LAWS, "gaussian-unknown"]
@@ -47,7 +47,7 @@ def test_margins_match_reference(law):
             if arm == best:
                 assert np.isnan(margins[arm])
             else:
-                expected = twin.margin(rule, max(n_arms, 2), (pulls[best], means[best]),
+                expected = plain.margin(rule, max(n_arms, 2), (pulls[best], means[best]),
                                        (pulls[arm], means[arm]), pulls.sum(), rule.epsilon)
                 assert margins[arm] == pytest.approx(expected, rel=1e-6, abs=1e-6)
         assert rule.is_sure(pulls=pulls, means=means) == bool((np.delete(margins, best) > 0).all())
@@ -68,7 +68,7 @@ def test_margins_of_unknown_variances_match_reference():
         arms = list(zip(pulls.tolist(), means.tolist(),
                         (variances * (pulls - 1) / pulls).tolist(), strict=True))
         for arm in set(range(n_arms)) - {best}:
-            expected = twin.unknown_margin(rule.guarantee, rule.delta, n_arms, arms[best],
+            expected = plain.unknown_margin(rule.guarantee, rule.delta, n_arms, arms[best],
                                            arms[arm], pulls.sum(), rule.epsilon)
             assert margins[arm] == pytest.approx(expected, rel=1e-6, abs=1e-6)
         assert rule.is_sure(pulls=pulls, means=means,
@@ -84,9 +84,9 @@ def test_margins_do_not_depend_on_the_unit(scale):
     expected = unknown.margins(pulls=[60, 60], means=means, variances=variances)[1]
     margin = unknown.margins(pulls=[60, 60], means=means * scale, variances=variances * scale**2)[1]
     assert margin == expected == pytest.approx(
-        twin.unknown_margin("proven", 0.1, 2, *arms, 120), abs=1e-6)
+        plain.unknown_margin("proven", 0.1, 2, *arms, 120), abs=1e-6)
     in_units = [(n, mean * scale, v * scale**2) for n, mean, v in arms]
-    assert twin.unknown_margin("proven", 0.1, 2, *in_units, 120) == pytest.approx(margin, abs=1e-6)
+    assert plain.unknown_margin("proven", 0.1, 2, *in_units, 120) == pytest.approx(margin, abs=1e-6)
     margin = GLR(delta=0.1, noise_std=scale).margins(pulls=[60, 60], means=means * scale)[1]
     assert margin == pytest.approx(GLR(delta=0.1).margins(pulls=[60, 60], means=means)[1],
                                    rel=1e-12)
@@ -129,7 +129,7 @@ def test_mixture_over_scales_has_mean_one():
         def density(y, n=n):
             t = np.sinh(y)
             z = n / 2 * np.log1p(t * t / (n - 1))
-            return np.exp(twin.unknown_logarithm(n, z) + stats.t.logpdf(t, n - 1)) * np.cosh(y)
+            return np.exp(plain.unknown_logarithm(n, z) + stats.t.logpdf(t, n - 1)) * np.cosh(y)
 
         assert 2 * quad(density, 0, 40 / n**0.5 + 4, limit=500)[0] == pytest.approx(1, abs=1e-4)
 
@@ -174,7 +174,7 @@ def test_proportions_match_reference(law):
         means = rng.uniform(0.05, 0.95, int(rng.integers(2, 12)))
         if seed % 4 == 0:
             means = np.round(means, 1)
-        expected, least = twin.proportions(law, means)
+        expected, least = plain.proportions(law, means)
         assert optimal_proportions(means, law=law) == pytest.approx(expected, abs=1e-9)
         needed = 0.8 * np.log(9.0) / least if least else np.inf
         assert lower_bound(means, delta=0.1, law=law) == pytest.approx(needed, rel=1e-9)
@@ -190,7 +190,7 @@ def test_proportions_are_optimal_at_extreme_means():
             costs, ratios = [], []
             for b in others:
                 m = (w[best] * means[best] + w[b] * means[b]) / (w[best] + w[b])
-                parts = [twin.divergence(law, means[a], m) for a in (best, b)]
+                parts = [plain.divergence(law, means[a], m) for a in (best, b)]
                 costs.append(w[best] * parts[0] + w[b] * parts[1])
                 ratios.append(parts[0] / parts[1])
             assert w.sum() == pytest.approx(1.0) and (w > 0).all()
@@ -206,7 +206,7 @@ def test_proportions_are_optimal_at_extreme_means():
 def test_proportions_do_not_depend_on_the_unit(scale):
     means = np.array([1.0, 0.0, -1.0])
     expected = optimal_proportions(means)
-    assert expected == pytest.approx(twin.proportions("gaussian", means)[0], abs=1e-9)
+    assert expected == pytest.approx(plain.proportions("gaussian", means)[0], abs=1e-9)
     assert optimal_proportions(means * scale).tolist() == expected.tolist()
     noise_std = min(max(scale, 2.0**-490), 2.0**490)
     assert lower_bound(means * noise_std, delta=0.1,
@@ -233,12 +233,12 @@ def test_sums_of_two_arms_are_rarely_above_the_threshold(law):
     sums, sides = 0.0, 0.0
     for side in (1, -1):
         means = np.cumsum(draws(), axis=1) / n
-        sums = sums + n * np.vectorize(lambda p: twin.divergence(law, p, true))(means)
-        sides = sides + twin.evidence(n, side * means) if law == "gaussian" else 0.0
+        sums = sums + n * np.vectorize(lambda p: plain.divergence(law, p, true))(means)
+        sides = sides + plain.evidence(n, side * means) if law == "gaussian" else 0.0
     if law == "gaussian":
         assert 0.02 < (sides > np.log(1 / 0.2)).any(axis=1).mean() <= 0.2
     else:
-        level = np.array([twin.threshold(law, "proven", 0.2, 2, k, k, 2 * k) for k in n])
+        level = np.array([plain.threshold(law, "proven", 0.2, 2, k, k, 2 * k) for k in n])
         assert 0 <= (sums > level).any(axis=1).mean() <= 0.2
     if law != "poisson":
         assert (sums > np.log(1 / 0.2)).any(axis=1).mean() > 0.5
@@ -249,13 +249,13 @@ def test_evidence_equals_the_mixture():
     for n in (1, 2, 10, 300, 10**6):
         for d in np.array([-2.0, 0.0, 0.5, 3.0]) / np.sqrt(n):
             total = 0.0
-            for width, weight in zip(twin.WIDTHS, twin.WEIGHTS, strict=True):
+            for width, weight in zip(plain.WIDTHS, plain.WEIGHTS, strict=True):
                 spread = 1 / np.sqrt(n + width**-2)
                 total += weight * quad(
                     lambda x, d=d, n=n, s=width: 2 * np.exp(n * (x * d - x * x / 2))
                     * stats.norm.pdf(x, scale=s), 0, max(n * d * spread**2, 0) + 12 * spread,
                     limit=300)[0]
-            assert np.exp(twin.evidence(n, d)) == pytest.approx(total, rel=1e-6)
+            assert np.exp(plain.evidence(n, d)) == pytest.approx(total, rel=1e-6)
 
 
 def test_single_threshold_matches_its_mixture():
@@ -271,13 +271,13 @@ def test_single_threshold_matches_its_mixture():
         centre, width = n * d / (1 + n), 12 / np.sqrt(1 + n)
         total = quad(mixed, centre - width, centre + width, limit=300)[0]
         assert total == pytest.approx(7.0, rel=1e-6)
-        reference = twin_bounds.GoodArms(7, 1.0 - 1e-12, 0.0, "hdoc", "gaussian", 1.0, 0.0)
+        reference = plain_bounds.GoodArms(7, 1.0 - 1e-12, 0.0, "hdoc", "gaussian", 1.0, 0.0)
         assert reference.level(n) == pytest.approx(s, rel=1e-9)
 
 
 @pytest.mark.parametrize("make, sides, least, most", [
-    (lambda: twin.LUCB(3, 0.3, 1), 1, 0.95, 0.97),       # .8 zeta(3)
-    (lambda: twin_bounds.UGapEc(3, 0.3, 1, 1.0, 0.0), 2, 0.81, 0.83)])  # zeta(2) / 2
+    (lambda: plain.LUCB(3, 0.3, 1), 1, 0.95, 0.97),       # .8 zeta(3)
+    (lambda: plain_bounds.UGapEc(3, 0.3, 1, 1.0, 0.0), 2, 0.81, 0.83)])  # zeta(2) / 2
 def test_bounds_fail_with_probability_just_below_delta(make, sides, least, most):
     """Sums Hoeffding's bound over counts, sides, arms and t: nearly delta, but not more."""
     total = 0.0
@@ -311,7 +311,7 @@ def test_top_two_matches_reference(leader, challenger, beta, law):
         names = dict(leader=leader, challenger=challenger, beta=beta)
         order, expected = orders(
             pb.policies.TopTwo(n_arms, stopping=rule, rng=seed, **names),
-            twin.TopTwo(n_arms, private_generator(seed), rule=rule, **names),
+            plain.TopTwo(n_arms, private_generator(seed), rule=rule, **names),
             table_of(rng, n_arms, law), 160 if law in LAWS else 40)
         assert order == expected
 
@@ -328,7 +328,7 @@ def test_track_and_stop_matches_reference(tracking, law):
         if law != "gaussian":  # the reference's root finder fails at 0 and 1
             table = 0.125 + 0.75 * table
         order, expected = orders(pb.policies.TrackAndStop(n_arms, stopping=rule, tracking=tracking),
-                                 twin.TrackAndStop(n_arms, tracking, rule=rule), table, 120)
+                                 plain.TrackAndStop(n_arms, tracking, rule=rule), table, 120)
         assert order == expected
 
 
@@ -346,7 +346,7 @@ def test_lucb_matches_reference(kl):
         else:
             options["noise_std"] = 0.5
             policy = pb.policies.LUCB(n_arms, **options)
-        order, expected = orders(policy, twin.LUCB(n_arms, kl=kl, **options), table)
+        order, expected = orders(policy, plain.LUCB(n_arms, kl=kl, **options), table)
         assert order == expected
 
 

@@ -9,7 +9,7 @@ import pybandit as pb
 from pybandit.stopping import GLR
 
 from policies.confidence_runs import orders, table_of
-from policies.reference import bounds as twin
+from policies.reference import bounds as plain
 
 LAWS = ["gaussian", "bernoulli", "gaussian-unknown"]
 
@@ -35,11 +35,11 @@ def test_elimination_matches_reference(seed, law):
                                      Patient(n_arms, rule, k), table, 100)
     else:
         order, expected = orders(pb.policies.SuccessiveElimination(n_arms, stopping=rule, k=k),
-                                 twin.SuccessiveElimination(n_arms, rule, k), table)
+                                 plain.SuccessiveElimination(n_arms, rule, k), table)
     assert order == expected
 
 
-class Patient(twin.SuccessiveElimination):
+class Patient(plain.SuccessiveElimination):
     """Pulls each arm once first, as the policy does, although a variance needs two."""
 
     def __init__(self, n_arms, rule, k):
@@ -65,9 +65,9 @@ def test_lil_ucb_matches_reference(guarantee):
         n_arms = int(rng.integers(1, 9))
         options = dict(delta=float(rng.choice([0.1, 1e-4])), noise_std=0.5, guarantee=guarantee)
         order, expected = orders(pb.policies.LilUCB(n_arms, **options),
-                                 twin.LilUCB(n_arms, **options), table_of(rng, n_arms, "gaussian"))
+                                 plain.LilUCB(n_arms, **options), table_of(rng, n_arms, "gaussian"))
         assert order == expected
-    assert pb.policies.LilUCB(7, **options).share == pytest.approx(twin.LilUCB(7, **options).share)
+    assert pb.policies.LilUCB(7, **options).share == pytest.approx(plain.LilUCB(7, **options).share)
 
 
 def test_ugap_matches_reference():
@@ -77,7 +77,7 @@ def test_ugap_matches_reference():
         options = dict(delta=float(rng.choice([0.1, 1e-4])), k=int(rng.integers(1, n_arms)),
                        epsilon=float(rng.choice([0.0, 0.4])), noise_std=0.25)
         order, expected = orders(pb.policies.UGapEc(n_arms, **options),
-                                 twin.UGapEc(n_arms, **options), table_of(rng, n_arms, "gaussian"))
+                                 plain.UGapEc(n_arms, **options), table_of(rng, n_arms, "gaussian"))
         assert order == expected
 
 
@@ -87,7 +87,7 @@ def test_apt_matches_reference():
         n_arms = int(rng.integers(1, 9))
         options = dict(threshold=1.5, epsilon=float(rng.choice([0.0, 0.2])))
         policy = pb.policies.APT(n_arms, **options)
-        order, expected = orders(policy, twin.APT(n_arms, **options),
+        order, expected = orders(policy, plain.APT(n_arms, **options),
                                  table_of(rng, n_arms, "gaussian"))
         assert order == expected
 
@@ -100,7 +100,7 @@ def test_ocba_matches_reference():
         if seed % 4 == 3:
             table = np.round(table)  # ties of means, and arms without variance
         policy = pb.policies.OCBA(n_arms, n_initial=n_initial)
-        reference = twin.OCBA(n_arms, n_initial)
+        reference = plain.OCBA(n_arms, n_initial)
         rewards, pulled = table.tolist(), np.zeros(n_arms, dtype=int)
         for _ in range(150):
             arms = policy.ask()
@@ -135,7 +135,7 @@ def test_good_arms_matches_reference(sampling, law):
         options = dict(delta=0.3, threshold=0.5 if law == "bernoulli" else 1.5,
                        sampling=sampling, law=law, epsilon=float(rng.choice([0.0, 0.1])),
                        noise_std=0.5 if law == "gaussian" else 1.0)
-        policy, reference = pb.policies.GoodArms(n_arms, **options), twin.GoodArms(n_arms,
+        policy, reference = pb.policies.GoodArms(n_arms, **options), plain.GoodArms(n_arms,
                                                                                    **options)
         order, expected = orders(policy, reference, table_of(rng, n_arms, law))
         assert order == expected

@@ -7,7 +7,7 @@ import pybandit as pb
 
 from policies import protocol
 from policies.protocol import losing
-from policies.reference import gap as twin
+from policies.reference import gap as plain
 from policies.reference import tables
 
 NAMES = ["GapE", "A-GapE", "GapEV", "A-GapEV", "UCBE", "UGapEb", "A-UGapEb"]
@@ -39,12 +39,12 @@ def policy_of(name, n_arms, budget, complexity=5.0, b=1.0, scale=1.0, epsilon=0.
     return cls(n_arms, budget=budget, value_range=b, complexity=complexity, complexity_scale=scale)
 
 
-def twin_of(policy):
-    cls = getattr(twin, type(policy).__name__)
+def reference_of(policy):
+    cls = getattr(plain, type(policy).__name__)
     problem = policy.n_arms, policy.budget
-    if cls is twin.UCBE:
+    if cls is plain.UCBE:
         return cls(*problem, policy.complexity)
-    if cls is twin.UGapEb:
+    if cls is plain.UGapEb:
         return cls(*problem, policy.complexity, policy.epsilon, policy.noise_std)
     return cls(*problem, policy.value_range, policy.complexity, policy.complexity_scale)
 
@@ -71,9 +71,9 @@ def play(policy, bandit, lost=lambda arms, rewards: rewards):
     return policy, [arm for arms in log for arm in arms]
 
 
-def assert_equals_the_twin(policy, bandit, lost=lambda arms, rewards: rewards):
+def assert_matches_reference(policy, bandit, lost=lambda arms, rewards: rewards):
     policy.silent_after = None  # the reference does not set arms aside
-    reference = twin_of(policy)
+    reference = reference_of(policy)
     while not policy.done:
         arms = policy.ask()
         assert arms.tolist() == reference.ask(), reference.asked
@@ -91,7 +91,7 @@ def test_policies_match_cases(case):
     policy, pulls = play(case_policy(case), pb.environments.TableBandit(case["rewards"]))
     assert pulls == case["expect"]["pulls"]
     assert policy.recommend().tolist() == [case["expect"]["out"]]
-    assert_equals_the_twin(case_policy(case), pb.environments.TableBandit(case["rewards"]))
+    assert_matches_reference(case_policy(case), pb.environments.TableBandit(case["rewards"]))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -100,7 +100,7 @@ def test_policies_match_reference(name):
         rng = np.random.default_rng([seed, NAMES.index(name)])
         policy = random_policy(name, rng)
         bandit = grid_bandit(rng, policy.n_arms)
-        assert_equals_the_twin(policy, bandit)
+        assert_matches_reference(policy, bandit)
 
 
 @pytest.mark.parametrize("exponent", [-490, -365, 250, 300, 345, 480])
@@ -124,7 +124,7 @@ def test_policies_with_lost_pulls_match_reference(name):
         policy = random_policy(name, rng)
         dead = rng.choice(policy.n_arms, int(rng.integers(policy.n_arms + 1)), replace=False)
         lost = losing(rng, float(rng.choice([0.1, 0.6])), dead if rng.random() < 0.5 else ())
-        assert_equals_the_twin(policy, grid_bandit(rng, policy.n_arms), lost)
+        assert_matches_reference(policy, grid_bandit(rng, policy.n_arms), lost)
 
 
 @pytest.mark.parametrize("name", NAMES)

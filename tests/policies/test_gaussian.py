@@ -10,10 +10,10 @@ from dear import part
 
 from policies import protocol
 from policies.gaussian_arms import NAMES, smooth_kernel
-from policies.reference import gaussian as twin
+from policies.reference import gaussian as plain
 from policies.reference import tables
 
-TWINS = NAMES[:-1]
+MATCHED = NAMES[:-1]
 CASE_NAMES = {"EI": "ExpectedImprovement", "PI": "ProbabilityOfImprovement",
               "Thompson": "GaussianThompson"}
 
@@ -83,7 +83,7 @@ def random_pair(name, rng):
         options |= dict(xi=float(rng.choice([0.0, 0.01, 0.5])))
     arms = dict(kernel=X @ X.T) if rng.random() < 0.5 else dict(features=X)
     return (getattr(pb.policies, name)(len(X), budget=budget, **arms, **options),
-            getattr(twin, name)(budget, X @ X.T, **options))
+            getattr(plain, name)(budget, X @ X.T, **options))
 
 
 def is_best(reference, name, arm):
@@ -99,12 +99,12 @@ def is_best(reference, name, arm):
 
 
 @pytest.mark.examples
-@pytest.mark.parametrize("name", TWINS)
+@pytest.mark.parametrize("name", MATCHED)
 def test_policies_match_reference(name):
     """Follows the policy's pulls; ties may differ, since the reference rounds differently."""
     n_same = n_all = 0
     for seed in range(part(50, of=150)):
-        rng = np.random.default_rng([seed, TWINS.index(name)])
+        rng = np.random.default_rng([seed, MATCHED.index(name)])
         policy, reference = random_pair(name, rng)
         means = rng.normal(size=policy.n_arms)
         while not policy.done:

@@ -6,7 +6,7 @@ import pytest
 import pybandit as pb
 
 from policies.gaussian_arms import smooth_kernel
-from policies.reference import gaussian as twin
+from policies.reference import gaussian as plain
 
 
 def after(policy, n, rng):
@@ -97,7 +97,7 @@ def test_draw_has_the_posterior_distribution():
     X = rng.normal(size=(5, 3))
     policy = pb.policies.GaussianThompson(len(X), budget=10**6, features=X, noise_std=0.5, rng=1)
     seen, rewards = after(policy, 6, rng)
-    mean, covariance = twin.posterior(X @ X.T, seen, rewards, 0.5, 1.0)
+    mean, covariance = plain.posterior(X @ X.T, seen, rewards, 0.5, 1.0)
     draws = np.array([policy._draw(rng.normal(size=3)) for _ in range(40_000)])
     assert np.abs(draws.mean(axis=0) - mean).max() < 6 * np.sqrt(covariance.max() / 40_000)
     assert np.abs(np.cov(draws.T) - covariance).max() < 6 * 1.5 * covariance.max() / 200

@@ -12,7 +12,7 @@ from dear import examples, part
 
 from policies.halving_runs import grid_table, random_variances, stages_of
 from policies.protocol import play
-from policies.reference import halving as twin
+from policies.reference import halving as plain
 
 # -- apportionment ---------------------------------------------------------------------
 
@@ -117,7 +117,7 @@ def test_schedule_of_successive_rejects_is_exact():
             problems += [(K, K + many), (K, K + many + 1), (K, K + many - 1)]
     for K, n in problems:
         if n > K:
-            wanted = twin.SuccessiveRejects(K, n).schedule()
+            wanted = plain.SuccessiveRejects(K, n).schedule()
             assert pulls_by_rank(K, n) == [*wanted, wanted[-1]], (K, n)
 
 

@@ -10,29 +10,29 @@ from dear import part
 from pybandit.policies.protocol._deviations import variances_of
 
 from policies.halving_runs import grid_table, random_variances, stages_of
-from policies.reference import halving as twin
+from policies.reference import halving as plain
 from policies.reference import tables
 
 OPTIONS = [dict(reuse=reuse, spend_all=spend) for reuse in (False, True)
            for spend in (False, True)]
 
 
-def twin_of(policy):
+def reference_of(policy):
     problem = policy.n_arms, policy.budget
     if not hasattr(policy, "reuse"):
-        return getattr(twin, type(policy).__name__)(*problem)
+        return getattr(plain, type(policy).__name__)(*problem)
     options = dict(reuse=policy.reuse, spend_all=policy.spend_all)
     if isinstance(policy, pb.policies.SHVar):
         known = variances_of(policy.noise_std).tolist()
-        return twin.SHVar(*problem, known, **options)
+        return plain.SHVar(*problem, known, **options)
     if isinstance(policy, pb.policies.SHAdaVar):
-        return twin.SHAdaVar(*problem, policy.delta, **options)
-    return twin.SequentialHalving(*problem, **options)
+        return plain.SHAdaVar(*problem, policy.delta, **options)
+    return plain.SequentialHalving(*problem, **options)
 
 
 def follow(policy, table):
     """Run a policy next to its reference; return the reference and the number of single pulls."""
-    bandit, reference, singles = pb.environments.TableBandit(table), twin_of(policy), 0
+    bandit, reference, singles = pb.environments.TableBandit(table), reference_of(policy), 0
 
     def reward_of(arm):
         return float(table[arm][reference.pulls[arm] % len(table[arm])])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import pybandit as pb
 
-from policies.reference import index as twin
+from policies.reference import index as plain
 from policies.reference import tables
 
 CASES = tables.index_cases()
@@ -37,13 +37,13 @@ def index_of(policy, arm):
                            value_range=policy.value_range)
 
 
-def twin_of(policy, scales=None):
+def reference_of(policy, scales=None):
     n_arms = policy.n_arms
     if isinstance(policy, pb.policies.UCB1):
-        return twin.UCB1(n_arms, policy.exploration, scales)
+        return plain.UCB1(n_arms, policy.exploration, scales)
     if isinstance(policy, pb.policies.UCBV):
-        return twin.UCBV(n_arms, policy.c, policy.zeta, policy.value_range[1], scales)
-    return twin.KLUCB(n_arms, scales)
+        return plain.UCBV(n_arms, policy.c, policy.zeta, policy.value_range[1], scales)
+    return plain.KLUCB(n_arms, scales)
 
 
 def random_policy(name, rng, n_arms=None):
@@ -63,9 +63,9 @@ def random_table(rng, n_arms):
     return table[rng.integers(n_arms, size=n_arms)] if rng.random() < 0.4 else table
 
 
-def assert_equals_the_twin(policy, rewards_of, n_steps, scales=None):
+def assert_matches_reference(policy, rewards_of, n_steps, scales=None):
     policy.silent_after = None  # the reference does not set arms aside
-    reference = twin_of(policy, scales)
+    reference = reference_of(policy, scales)
     for _ in range(n_steps):
         arms = policy.ask()
         assert arms.tolist() == reference.ask(), reference.asked
@@ -141,7 +141,7 @@ def test_policies_match_reference(name):
         rng = np.random.default_rng([seed, NAMES.index(name)])
         policy = random_policy(name, rng)
         bandit = pb.environments.TableBandit(random_table(rng, policy.n_arms))
-        assert_equals_the_twin(policy, bandit.pull, int(rng.integers(1, 100)))
+        assert_matches_reference(policy, bandit.pull, int(rng.integers(1, 100)))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -157,7 +157,7 @@ def test_policies_with_lost_pulls_match_reference(name):
             gone = (rng.random(arms.size) < share) | np.isin(arms, dead)
             return np.where(gone, np.nan, bandit.pull(arms))
 
-        assert_equals_the_twin(policy, lost, 60)
+        assert_matches_reference(policy, lost, 60)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -167,7 +167,7 @@ def test_policies_with_scales_match_reference(name):
         policy = random_policy(name, rng, int(rng.integers(2, 9)))
         scales = rng.uniform(0.1, 20.0, policy.n_arms)
         policy._set_scales(scales)
-        assert_equals_the_twin(policy, lambda arms, rng=rng: rng.random(arms.size), 80, scales)
+        assert_matches_reference(policy, lambda arms, rng=rng: rng.random(arms.size), 80, scales)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -338,8 +338,8 @@ def test_kl_bounds_solve_their_equation():
     t = n + rng.integers(0, 1000, means.size)
     upper = pb.bounds.kl_ucb(means, n, t)
     for mean, count, now, bound in zip(means, n, t, upper, strict=True):
-        assert bound == pytest.approx(twin.kl_upper(mean, twin.kl_round(now) / count), abs=1e-9)
-    assert pb.bounds.kl_ucb(0.0, 7, 50) == pytest.approx(-np.expm1(-twin.kl_round(50) / 7))
+        assert bound == pytest.approx(plain.kl_upper(mean, plain.kl_round(now) / count), abs=1e-9)
+    assert pb.bounds.kl_ucb(0.0, 7, 50) == pytest.approx(-np.expm1(-plain.kl_round(50) / 7))
     assert pb.bounds.kl_ucb(1.0, 7, 50) == 1.0
     assert pb.bounds.kl_ucb(0.25, 1, 1) == pb.bounds.kl_ucb(0.25, 1, 3)
 
@@ -348,8 +348,8 @@ def test_kl_variance_equals_halved_bounds_of_twice_the_variance():
     for statistic, n, delta in ((0.125, 200, 8.0), (0.01, 30, 3.0), (0.49, 1000, 5.0)):
         lower, upper = pb.bounds.kl_variance(statistic, n, delta)
         assert isinstance(lower, float) and lower < statistic < upper
-        assert 2 * lower == pytest.approx(twin.kl_lower(2 * statistic, delta / n), rel=1e-9)
-        assert 2 * upper == pytest.approx(twin.kl_upper(2 * statistic, delta / n), rel=1e-9)
+        assert 2 * lower == pytest.approx(plain.kl_lower(2 * statistic, delta / n), rel=1e-9)
+        assert 2 * upper == pytest.approx(plain.kl_upper(2 * statistic, delta / n), rel=1e-9)
     assert pb.bounds.kl_variance(0.5, 10, 3.0) == pytest.approx((0.5 * np.exp(-0.3), 0.5))
     assert pb.bounds.kl_variance(0.0, 10, 3.0) == pytest.approx((0.0, -0.5 * np.expm1(-0.3)))
 

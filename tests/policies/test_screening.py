@@ -9,17 +9,17 @@ import pybandit as pb
 from dear import part
 
 from policies.batch_runs import PROBLEMS, random_problem
-from policies.reference import screening as twin
+from policies.reference import screening as plain
 
 
-def twin_counts(policy):
+def reference_counts(policy):
     """Return the wells of each arm that the reference chooses."""
     state, prior = policy.get_state(), policy.prior_means
     order = scores = None
     if prior is not None:
         order = np.argsort(-prior, kind="stable")
-        scores = twin.scores(prior)
-    return twin.choose(state["pulls"], state["sums"], state["deviations"],
+        scores = plain.scores(prior)
+    return plain.choose(state["pulls"], state["sums"], state["deviations"],
                        policy.max_batches - policy.n_batches, k=policy.k, size=policy.batch_size,
                        repeats=policy.max_repeats, order=order, prior=scores,
                        noise_std=policy.noise_std)
@@ -57,13 +57,13 @@ def test_screening_matches_reference(lost):
             counts = np.bincount(arms, minlength=policy.n_arms)
             assert np.all(np.diff(arms) >= 0)
             n_batches += 1
-            n_other += not np.array_equal(counts, twin_counts(policy))
+            n_other += not np.array_equal(counts, reference_counts(policy))
             rewards = rng.normal(truth[arms], 0.5)
             policy.tell(arms, np.where(rng.random(arms.size) < lost, np.nan, rewards),
                         missing="drop")
         state, prior = policy.get_state(), policy.prior_means
-        means, _, _ = twin.believe(state["pulls"], state["sums"], state["deviations"],
-                                   None if prior is None else twin.scores(prior),
+        means, _, _ = plain.believe(state["pulls"], state["sums"], state["deviations"],
+                                   None if prior is None else plain.scores(prior),
                                    policy.noise_std)
         best = np.lexsort((-means, state["pulls"] == 0))[:policy.k]
         assert np.allclose(means[policy.recommend()], means[best], rtol=1e-9, atol=1e-12)

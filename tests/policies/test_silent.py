@@ -63,28 +63,28 @@ ONE_BY_ONE = sorted(set(ADAPTIVE) - {"racing two", "thompson batches"})
 @pytest.mark.parametrize("name", ONE_BY_ONE)
 def test_retries_match_reference(name, situation):
     """They are asked at no other time, unless only they are undecided."""
-    twin, policy = Silence(K), ADAPTIVE[name]()
+    reference, policy = Silence(K), ADAPTIVE[name]()
     needed = 2 if name in ("gapv", "top two unknown", "ebtc aware", "good unknown") else 1
     seen, n_last, was_retry = np.zeros(K, dtype=int), 0, False
 
     def look(policy, arms, rewards):
         nonlocal n_last, was_retry
-        assert policy.silent.tolist() == twin.silent
-        again = twin.asked_again()
-        if set(arms) & set(twin.silent) and arms.tolist() != [again]:
+        assert policy.silent.tolist() == reference.silent
+        again = reference.asked_again()
+        if set(arms) & set(reference.silent) and arms.tolist() != [again]:
             n_last += 1
-            assert name in SURE and arms.tolist() == [twin.last_asked()]
+            assert name in SURE and arms.tolist() == [reference.last_asked()]
         elif again is not None and not (was_retry and name in SURE):
             # if only silent arms are undecided, another arm is asked in between
             assert arms.tolist() == [again]
-        was_retry = bool(set(arms) & set(twin.silent))
+        was_retry = bool(set(arms) & set(reference.silent))
         np.add.at(seen, arms[~np.isnan(rewards)], 1)
-        twin.tell(arms.tolist(), rewards.tolist(), seen, needed)
+        reference.tell(arms.tolist(), rewards.tolist(), seen, needed)
 
     policy, _ = play(policy, situation, 500, look=look)
-    assert policy.silent.tolist() == twin.silent
+    assert policy.silent.tolist() == reference.silent
     if policy.done and name in SURE and policy.silent.size:
-        assert n_last and twin.last_asked() is None
+        assert n_last and reference.last_asked() is None
 
 
 @pytest.mark.parametrize("name", sorted(set(EVERY) - {one for one in EVERY if "alloc" in one}))

@@ -12,7 +12,7 @@ from scipy import special, stats
 import pybandit as pb
 
 from policies.reference import tables
-from policies.reference import thompson as twin
+from policies.reference import thompson as plain
 
 
 def play(policy, bandit, n, seed=0):
@@ -34,7 +34,7 @@ def test_policy_matches_cases(case):
     """The reference follows the case; so does the policy, except for its random draws."""
     prior = float(case["params"]["alpha"]), float(case["params"]["beta"])
     n_arms = len(case["final_S"])
-    reference = twin.ThompsonSampling(n_arms, prior=prior)
+    reference = plain.ThompsonSampling(n_arms, prior=prior)
     policies = [pb.policies.ThompsonSampling(n_arms, rng=seed, prior=prior) for seed in range(40)]
     for step in case["steps"]:
         theta = [float(value) for value in step["theta"]]
@@ -80,7 +80,7 @@ def test_success_has_the_probability_of_the_reward():
 
 
 def test_fractional_counts_equal_the_rewards():
-    reference = twin.ThompsonSampling(3, prior=(2.0, 0.5), fractional=True)
+    reference = plain.ThompsonSampling(3, prior=(2.0, 0.5), fractional=True)
     policy = pb.policies.ThompsonSampling(3, rng=1, prior=(2.0, 0.5), fractional=True)
     rng = np.random.default_rng(2)
     for _ in range(300):
@@ -210,7 +210,7 @@ def test_run_has_the_distribution_of_the_reference():
             for seed in range(300)]
     expected = []
     for _ in range(300):
-        reference = twin.ThompsonSampling(3, rng)
+        reference = plain.ThompsonSampling(3, rng)
         for _ in range(60):
             arm = reference.choose()
             reference.absorb(arm, bandit.pull([arm], rng)[0])

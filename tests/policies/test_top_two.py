@@ -11,7 +11,7 @@ from dear import part
 
 from policies import protocol
 from policies.one_at_a_time import BY_THEMSELVES, TABLE, N
-from policies.reference import top_two as twin
+from policies.reference import top_two as plain
 
 CASES = json.loads((Path(__file__).parent / "data" / "vbr_cases.json").read_text())["cases"]
 
@@ -38,7 +38,7 @@ def test_vbr_matches_cases(case):
     assert order == expect["pulls"] and rejected == expect["rejected"]
     assert policy.pulls.tolist() == expect["counts"]
     assert policy.recommend().tolist() == [expect["out"]]
-    reference = twin.VBR(K, n)
+    reference = plain.VBR(K, n)
     assert reference.run(drawing(case["rewards"])) == expect["out"]
     assert reference.order == expect["pulls"] and reference.rejected == expect["rejected"]
 
@@ -73,17 +73,17 @@ def make_pair(kind, rng):
     K = int(rng.integers(1, 15))
     spare = int(rng.integers(1, 40)) * int(rng.integers(1, 8))
     if kind == "vbr":
-        return pb.policies.VBR(K, budget=K + spare), twin.VBR(K, K + spare)
+        return pb.policies.VBR(K, budget=K + spare), plain.VBR(K, K + spare)
     if kind in ("C", "A"):
         T = K + spare - 1
         return pb.policies.ContinuousRejects(K, budget=T,
-                                             criterion=kind), twin.ContinuousRejects(K, T, kind)
+                                             criterion=kind), plain.ContinuousRejects(K, T, kind)
     T = 2 * K + spare
     epsilon, aware = float(rng.choice([0, 0.01, 0.1, 1])), kind == "aware"
     variances = variances_of(rng, K, kind)
     noise = "estimated" if aware else None if variances is None else np.sqrt(variances)
     return (pb.policies.EBTC(K, max_pulls=T, epsilon=epsilon, noise_std=noise),
-            twin.EBTC(K, T, epsilon, variances, aware))
+            plain.EBTC(K, T, epsilon, variances, aware))
 
 
 KINDS = ["vbr", "plain", "known", "aware", "C", "A"]

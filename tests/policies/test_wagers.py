@@ -11,7 +11,7 @@ import pybandit as pb
 from dear import part
 from pybandit.stopping import GLR, Betting
 
-from policies.reference import wagers as twin
+from policies.reference import wagers as plain
 
 
 def some_rewards(rng, n_arms):
@@ -30,7 +30,7 @@ def test_margins_match_reference():
         rewards = some_rewards(rng, int(rng.integers(2, 5)))
         epsilon, delta = float(rng.choice([0.0, 0.1, 0.5])), float(rng.choice([0.1, 1e-6]))
         margins = Betting(delta=delta, epsilon=epsilon).margins(rewards)
-        np.testing.assert_allclose(margins, twin.margins(rewards, delta, epsilon), rtol=1e-8,
+        np.testing.assert_allclose(margins, plain.margins(rewards, delta, epsilon), rtol=1e-8,
                                    atol=1e-8)
 
 
@@ -59,7 +59,7 @@ def test_policies_stop_when_the_reference_does(seed, name):
         policy.tell(arms, rewards)
         for arm, reward in zip(arms, rewards, strict=True):
             seen[arm].append(reward)
-        margins = twin.margins(seen, 0.2, rule.epsilon)
+        margins = plain.margins(seen, 0.2, rule.epsilon)
         if np.nanmin(np.abs(margins)) > ROUNDED:
             assert policy.decided == (np.nanmin(margins) > 0)
     assert policy.decided or policy.n_pulls == 400
@@ -77,7 +77,7 @@ def test_elimination_with_bets_matches_reference():
             seen[arm].append(reward)
         best = max(before, key=lambda arm: np.mean(seen[arm]))
         left = [arm for arm in before if arm == best or
-                twin.least(seen[best], seen[arm]) <= math.log(3 / 0.1)]
+                plain.least(seen[best], seen[arm]) <= math.log(3 / 0.1)]
         assert policy.alive.tolist() == left
     assert policy.alive.tolist() == policy.recommend().tolist() == [2]
 
@@ -95,9 +95,9 @@ def test_expected_wealth_is_one_at_the_mean_and_less_above(chances):
     for sequence in itertools.product(range(3), repeat=6):
         chance = math.prod(chances[i] for i in sequence)
         rewards = ATOMS[list(sequence)]
-        totals += chance * np.exp([twin.logarithm(rewards, mean),
-                                   twin.logarithm(rewards, mean + 0.1),
-                                   twin.logarithm(1 - rewards, 1 - mean)])
+        totals += chance * np.exp([plain.logarithm(rewards, mean),
+                                   plain.logarithm(rewards, mean + 0.1),
+                                   plain.logarithm(1 - rewards, 1 - mean)])
     assert totals[0] == pytest.approx(1) and totals[2] == pytest.approx(1)
     assert totals[1] < 1 - 1e-3
 

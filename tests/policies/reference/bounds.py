@@ -7,7 +7,7 @@ import numpy as np
 from policies.reference.confidence import (
     LUCB,
     TopTwo,
-    _Twin,
+    _Plain,
     divergence,
     margin,
     unknown_cost,
@@ -16,7 +16,7 @@ from policies.reference.confidence import (
 )
 
 
-class SuccessiveElimination(_Twin):
+class SuccessiveElimination(_Plain):
     def __init__(self, n_arms, rule, k=1):
         super().__init__(n_arms, rule)
         self.left, self.accepted, self.k = list(range(n_arms)), [], k
@@ -62,7 +62,7 @@ class SuccessiveElimination(_Twin):
         return list(self.left)
 
 
-class LilUCB(_Twin):
+class LilUCB(_Plain):
     def __init__(self, n_arms, delta, noise_std, guarantee):
         super().__init__(n_arms)
         self.noise_std = noise_std
@@ -127,7 +127,7 @@ class UGapEc(LUCB):
         return sorted(self.answer, key=lambda arm: (-self.mean(arm), arm))
 
 
-class OCBA(_Twin):
+class OCBA(_Plain):
     def __init__(self, n_arms, n_initial):
         super().__init__(n_arms)
         self.first = n_initial
@@ -153,7 +153,7 @@ class OCBA(_Twin):
         return [arm for arm in range(self.K) if lacks[arm] >= max(lacks) - 1e-9]
 
 
-class APT(_Twin):
+class APT(_Plain):
     def __init__(self, n_arms, threshold, epsilon):
         super().__init__(n_arms)
         self.c, self.eps = threshold, epsilon
@@ -173,7 +173,7 @@ class APT(_Twin):
 
 class GoodArms(APT, TopTwo):
     def __init__(self, n_arms, delta, threshold, sampling, law, noise_std, epsilon):
-        _Twin.__init__(self, n_arms, law=law, noise_std=noise_std)
+        _Plain.__init__(self, n_arms, law=law, noise_std=noise_std)
         self.c, self.eps, self.sampling = threshold, epsilon, sampling
         self.x, self.names = math.log(n_arms / delta), [0] * n_arms
 
@@ -212,6 +212,6 @@ class GoodArms(APT, TopTwo):
         return [max(arms, key=lambda arm: (self.upper(arm), -arm))]
 
     def run(self, draw, most=math.inf):
-        _Twin.run(self, draw, most)
+        _Plain.run(self, draw, most)
         good = np.flatnonzero(np.array(self.names) > 0).tolist()
         return sorted(good, key=lambda arm: (-self.mean(arm), arm))

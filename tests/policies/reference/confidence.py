@@ -159,7 +159,7 @@ def proportions(law, means, noise_std=1.0):
     return shares / shares.sum(), y / shares.sum()
 
 
-class _Twin:
+class _Plain:
     """Pulls each arm once, then the choices of `choose`, until `stops`; one reward list per arm."""
 
     def __init__(self, n_arms, rule=None, law="gaussian", noise_std=1.0, budget=math.inf):
@@ -225,7 +225,7 @@ class _Twin:
         self.rewards[arm].append(draw(arm))
 
 
-class TopTwo(_Twin):
+class TopTwo(_Plain):
     def __init__(self, n_arms, rng, leader, challenger, beta, **options):
         super().__init__(n_arms, **options)
         self.rng, self.leader, self.challenger, self.beta = rng, leader, challenger, beta
@@ -291,7 +291,7 @@ class TopTwo(_Twin):
         return own / (own + m * divergence(self.law, self.mean(other), both))
 
 
-class TrackAndStop(_Twin):
+class TrackAndStop(_Plain):
     def __init__(self, n_arms, tracking="D", **options):
         super().__init__(n_arms, **options)
         self.tracking, self.owed = tracking, np.zeros(n_arms)
@@ -308,7 +308,7 @@ class TrackAndStop(_Twin):
         return [int(np.argmax(t * w - counts))]
 
 
-class LUCB(_Twin):
+class LUCB(_Plain):
     def __init__(self, n_arms, delta, k, noise_std=1.0, epsilon=0.0, kl=False, budget=math.inf):
         super().__init__(n_arms, budget=budget)
         self.delta, self.k, self.noise_std, self.epsilon, self.kl = delta, k, noise_std, epsilon, kl

@@ -13,7 +13,7 @@ def deviations_of(rewards):
     return deviations
 
 
-class _Twin:
+class _Plain:
     def __init__(self, n_arms, budget):
         self.K, self.T = n_arms, budget
         self.rewards = [[] for _ in range(n_arms)]
@@ -39,7 +39,7 @@ class _Twin:
         return max(self.alive, key=lambda arm: (self.mean(arm), -arm))
 
 
-class VBR(_Twin):
+class VBR(_Plain):
     def run(self, draw):
         K, had, self.rejected = self.K, 0, []
         logbar = 0.5 + sum(1 / i for i in range(2, K + 1))
@@ -60,7 +60,7 @@ class VBR(_Twin):
         return v_by_n, -arm
 
 
-class EBTC(_Twin):
+class EBTC(_Plain):
     def __init__(self, n_arms, budget, epsilon=0.1, variances=None, variance_aware=False):
         super().__init__(n_arms, budget)
         self.epsilon, self.known, self.aware = epsilon, variances, variance_aware
@@ -99,7 +99,7 @@ class EBTC(_Twin):
         return self.best()
 
 
-class ContinuousRejects(_Twin):
+class ContinuousRejects(_Plain):
     def __init__(self, n_arms, budget, criterion="C"):
         super().__init__(n_arms, budget)
         self.criterion = criterion
