@@ -1,1 +1,1 @@
-"""The best arms if pulls come in batches."""
+"""The best arms when pulls come in batches."""

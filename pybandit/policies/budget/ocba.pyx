@@ -48,7 +48,7 @@ cdef class OCBA(SequentialPolicy):
     done : bool
     n_pulls, n_batches : int
     pulls, means, variances : ndarray
-        See the protocol, `Policy`.
+        See `Policy`.
         See `Policy`.
     Raises
     ------

@@ -1,1 +1,1 @@
-"""Ask and tell, and what the families of policies share."""
+"""The protocol of ask and tell, and base classes of the policies."""

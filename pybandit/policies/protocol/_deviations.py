@@ -1,4 +1,4 @@
-"""Standard deviations of rewards, checked."""
+"""Checks of standard deviations of rewards."""
 
 import numpy as np
 

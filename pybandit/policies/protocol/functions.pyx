@@ -47,7 +47,7 @@ cdef class FunctionPolicy(NativePolicy):
     done : bool
     n_pulls, n_batches : int
     pulls, means, variances : ndarray
-        See the protocol, `Policy`.
+        See `Policy`.
 
     Raises
     ------

@@ -110,7 +110,7 @@ cdef class Policy(ArmStatistics):
     ...     def done(self):
     ...         return self.n_pulls >= self.budget
     ...     def ask(self):
-    ...         if self.next is None:   # the same until it is told
+    ...         if self.next is None:   # the same until its reward comes
     ...             explores = self.n_pulls < self.n_arms or self.rng.random() < 0.2
     ...             arm = self.rng.integers(self.n_arms) if explores else self.recommend()[0]
     ...             self.next = np.array([arm])

@@ -98,7 +98,7 @@ cdef class SequentialPolicy(NativePolicy):
         for j in range(n):
             if rewards[j] < self.lowest or rewards[j] > self.highest:
                 self.refused = rewards[j]
-            elif self.bets and not isnan(rewards[j]):  # lost
+            elif self.bets and not isnan(rewards[j]):  # NaN is a lost pull
                 pb_wagers_add(&self.gains[PB_GAINS * arms[j]], rewards[j])
         if self.glr.law == PB_GLR_UNKNOWN:
             self._find_step(rewards, n)
@@ -174,7 +174,7 @@ cdef class SequentialPolicy(NativePolicy):
             self._choose()
 
     cdef void _conclude(self) noexcept nogil:
-        """Apply the rule to the arms that answer; it counts once silent arms are given up."""
+        """Apply the rule to the arms that answer; stop once silent arms are given up."""
         self._decide()
         self.settled = self.stopped and self.silence.n_aside > 0
         if self.settled:
