@@ -364,7 +364,7 @@ def test_state_stopped_without_evidence_is_refused():
     policy, _ = protocol.play(pb.policies.TopTwo(3, stopping=GLR(delta=0.1), rng=1), bandit, 3)
     state = policy.get_state()
     state["progress"]["stopped"] = True
-    with pytest.raises(ValueError, match="stopped only where there is a rule"):
+    with pytest.raises(ValueError, match="stopped only with a stopping rule"):
         pb.policies.TopTwo.from_state(state)
 
 

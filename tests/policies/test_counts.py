@@ -89,7 +89,7 @@ def test_batches_without_trials_are_batches(options):
     assert policy.n_batches == 3 and policy.n_pulls == 1
     state = policy.get_state()
     state["n_batches"] = state["progress"]["n_tries"] = 0
-    with pytest.raises(ValueError, match="no n_pulls without n_batches"):
+    with pytest.raises(ValueError, match="n_pulls of 0 if n_batches is 0"):
         pb.policies.ThompsonSampling.from_state(state)
 
 
