@@ -203,7 +203,7 @@ def test_budget_examples_draw_their_pictures(name, cells, tmp_path, capsys):
     printed = capsys.readouterr().out
     n_policies = len(load("budget_policies")["POLICIES"])
     assert len(re.findall(r"(?<= )(\.\d{4}|1\.0000)\b", printed)) == cells * n_policies
-    assert (name == "movielens_budget") == ("invented" in printed)
+    assert (name == "movielens_budget") == ("synthetic" in printed)
 
 
 def test_fixed_confidence_prints_its_tables(capsys):

@@ -266,7 +266,7 @@ def raises_at(t, w):
      "a must have one default; got 1 and 2"),
     (lambda: pybandit.numba.policy(lambda a=WEIGHTS: 0, done=lambda a=-WEIGHTS: True),
      "a must have one default; got"),
-    (lambda: pybandit.numba.FunctionPolicy(3), "must be made by pybandit.numba.policy"),
+    (lambda: pybandit.numba.FunctionPolicy(3), "must be created by pybandit.numba.policy"),
     (lambda: pybandit.numba.FunctionEnvironment([1.0], 1.0), "made by pybandit.numba.environment"),
     (lambda: mixture([0.5], 1.0), "apart must be given to mixture"),
     (lambda: mixture([np.nan], 1.0, apart=np.ones(1)), "means must be finite"),
