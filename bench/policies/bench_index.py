@@ -1,7 +1,7 @@
 """Index policies in `simulate`, Bernoulli rewards included, on one core: nanoseconds per pull.
 
 Run with ``make bench``. The first of a group only draws the same number of rewards one by one
-with `BernoulliBandit.pull`; the others are whole runs of `simulate`. For comparison: the same
+with `BernoulliBandit.pull`. The others are whole runs of `simulate`. For comparison: the same
 rules as loops compiled by numba, with every index computed at every pull, and in NumPy.
 """
 

@@ -2,8 +2,8 @@
 
 NumPy's generators hold a lock on the generator whenever they release the GIL. This lock does not
 wait: two threads that use one policy are a mistake, and a ProtocolError reports it before anything
-changes. Code called under the guard may read the object again, as `tell` reads what was asked. It
-may not change the object, as a factor function that calls its own sampler would.
+changes. Code called under the guard may read the object again, as `tell` reads the current request.
+It may not change the object, as a factor function that calls its own sampler would.
 """
 
 import os
@@ -75,7 +75,7 @@ cdef class Guard:
     owner : type
         Class of the guarded object, named in messages.
     doing : str, optional
-        What the holder is doing, for messages.
+        Activity of the holder, for messages.
     """
 
     def __cinit__(self, owner, str doing=None):

@@ -91,8 +91,8 @@ static void add_to_group(pb_group *groups, int64_t pulls, double mean)
 }
 
 /*
- * Returns the best-fitting variance of a reward if that of the arms is `ratio` times as large,
- * with the arms' centre at its best value, and the log likelihood. `totals` holds the sum of
+ * Returns the best-fitting variance of a reward if that of the arms is `ratio` times as large.
+ * Also sets the log likelihood, with the arms' centre at its best value. `totals` holds the sum of
  * squares within arms and the number of rewards.
  */
 static double fit_at(const pb_group *groups, double ratio, const double *totals,

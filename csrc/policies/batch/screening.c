@@ -8,8 +8,8 @@
  *
  * and the expected gain is u(s) E(X - |d| / u(s))+, with d the distance from the boundary. X is
  * logistic instead of normal: its heavier tails keep arms under consideration when rewards have
- * outliers. All remaining wells are allocated at once, each where it gains most; the batch is its
- * share of that plan, and the next batch makes a new plan.
+ * outliers. All remaining wells are allocated at once, each to the arm with the largest gain. The
+ * batch is its share of that plan, and the next batch makes a new plan.
  *
  * Measured against planning each batch alone, and against normal, Student and Laplace X: planning
  * all batches finds more when noise is large, logistic X when rewards are skewed. Two precautions

@@ -133,9 +133,9 @@ double pb_logit_beta_draw_beyond(double a, double b, const pb_logit *point, doub
     const double n = a + b, shape = above ? a : b, share = above ? point->x : point->y;
     const double slope = n * share - shape;
     /*
-     * With P the probability beyond the point, a draw from the tangent is accepted with
-     * probability P slope / density, and a draw from the whole distribution with probability P,
-     * which is at least 1/8 where the latter is used, and 1/4 for a, b > 1.
+     * Let P be the probability beyond the point. A draw from the tangent is accepted with
+     * probability P slope / density, and a draw from the whole distribution with probability P.
+     * If the latter is used, P is at least 1/8, and 1/4 for a, b > 1.
      */
     if (slope > density) {
         const double step = beyond(shape, n, share, slope, bitgen);

@@ -27,12 +27,12 @@ cdef class BatchScreening(_BatchPolicy):
 
     Each batch first takes the arms without a result. The remaining wells go to the arms for which
     it is least clear whether they are among the k best. Means are modelled as normal, with normal
-    noise; both spreads are estimated from quartiles and replicates after every batch. All wells
-    to come are planned at once, each for the arm where it is expected to gain most, and the batch
-    is its share of that plan: many arms if noise is large or many batches are left, few arms
-    otherwise. Two precautions keep outliers from deciding: until an arm has five results it is
-    not taken to be clearly among the best, and no batch except the last uses more wells on an arm
-    than it has results.
+    noise; both spreads are estimated from quartiles and replicates after every batch. All wells to
+    come are planned at once, each for the arm with the largest expected gain. The batch is its
+    share of that plan: many arms if noise is large or many batches are left, few arms otherwise.
+    Two precautions keep outliers from deciding: until an arm has five results it is not taken to be
+    clearly among the best, and no batch except the last uses more wells on an arm than it has
+    results.
 
     A heuristic without a guarantee; docs/batches.md compares it with other policies.
 

@@ -68,9 +68,9 @@ cdef class _GapPolicy(_BudgetPolicy):
 cdef class GapE(_GapPolicy):
     """Pulls the arm whose gap to the best mean is small or uncertain.
 
-    Gabillon et al. 2011, GapE for one problem: after one pull of each arm, the arm of the largest
-    ``-D_i + b sqrt(a / T_i)``, ``a = (4/9) (n - K) / H``. T_i is the number of pulls of arm i, and
-    D_i the distance of its mean from the best one (for the best arm, from the second best).
+    Gabillon et al. 2011, GapE for one problem. After one pull of each arm, it pulls the arm of the
+    largest ``-D_i + b sqrt(a / T_i)``, ``a = (4/9) (n - K) / H``. T_i is the number of pulls of arm
+    i, and D_i the distance of its mean from the best one (for the best arm, from the second best).
     Ties go to the lowest index; the best mean is recommended.
 
     Parameters
@@ -145,10 +145,10 @@ cdef class GapE(_GapPolicy):
 cdef class GapEV(_GapPolicy):
     """Pulls the arm whose gap to the best mean is small or uncertain, considering variances.
 
-    Gabillon et al. 2011, GapE-V for one problem: after two pulls of each arm, the arm of the
-    largest ``-D_i + sqrt(2 a v_i / T_i) + 7 a b / (3 (T_i - 1))``, ``a = (8/9) (n - 2 K) / H``,
-    where v_i is the unbiased variance of its T_i rewards and D_i the gap as in `GapE`.
-    Ties go to the lowest index; the best mean is recommended.
+    Gabillon et al. 2011, GapE-V for one problem. After two pulls of each arm, it pulls the arm of
+    the largest ``-D_i + sqrt(2 a v_i / T_i) + 7 a b / (3 (T_i - 1))``, ``a = (8/9) (n - 2 K) / H``.
+    Here v_i is the unbiased variance of its T_i rewards and D_i the gap as in `GapE`. Ties go to
+    the lowest index; the best mean is recommended.
 
     Parameters
     ----------

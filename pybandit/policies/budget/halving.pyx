@@ -92,9 +92,9 @@ cdef class SequentialHalving(_Halving):
 
     Notes
     -----
-    The mean in a stage is computed from the difference of the arm's sums at its end and start,
-    with their rounding: after a reward of 1e17 such means are multiples of 16 divided by the
-    number of pulls, in `SHVar` and `SHAdaVar` too.
+    The mean in a stage is computed from the difference of the arm's sums at its end and start.
+    It inherits their rounding: after a reward of 1e17 that difference is a multiple of 16. The same
+    holds for `SHVar` and `SHAdaVar`.
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 

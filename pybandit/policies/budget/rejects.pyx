@@ -221,9 +221,9 @@ cdef class ContinuousRejects(_RingPolicy):
 
     CR-C and CR-A of Wang, Tzeng and Proutiere 2023. Let l be the arm of the least mean among the j
     survivors C. It is rejected once it has more pulls than every rejected arm had, and the least
-    of the other means (CR-C) or their average (CR-A) exceeds its own by more than
-    ``G = 1 / sqrt(beta) - 1``, ``beta = logbar(j) N(C) / (T - N(rejected))``, where N is the total
-    number of pulls of these arms and ``logbar(j) = 1/2 + sum_{i=2}^j 1/i``.
+    of the other means (CR-C) or their average (CR-A) exceeds its own by more than G. Here
+    ``G = 1 / sqrt(beta) - 1``, ``beta = logbar(j) N(C) / (T - N(rejected))``, N is the total number
+    of pulls of a set of arms, and ``logbar(j) = 1/2 + sum_{i=2}^j 1/i``.
 
     Parameters
     ----------

@@ -68,14 +68,14 @@ cdef class SuccessiveElimination(SequentialPolicy):
 
     Notes
     -----
-    **Proof.** Let S be k best arms. For each of the ``k (K - k)`` pairs of an arm a of S and an arm
-    b outside, b is declared better than a with probability at most ``delta / (k (K - k))``: this
-    is the event that the rule bounds, whatever chooses the pulls (`pybandit.stopping.GLR`,
-    `Betting`). If none of these events occurs, every decision is right. Until a first wrong
-    decision, there are as many open places as undecided arms of S. If that decision accepted b, an
-    arm of S would be below, and b declared better than it; if it eliminated a, some b would be on
-    top and declared better than a. The same holds with epsilon, for answers that contain an arm
-    worse than a missing one by more than epsilon.
+    **Proof.** Let S be k best arms. There are ``k (K - k)`` pairs of an arm a of S and
+    an arm b outside. In each, b is declared better than a with probability at most
+    ``delta / (k (K - k))``: the rule bounds this event, whatever chooses the pulls
+    (`pybandit.stopping.GLR`, `Betting`). If none of these events occurs, every decision is right.
+    Until a first wrong decision, there are as many open places as undecided arms of S. If that
+    decision accepted b, an arm of S would be below, and b declared better than it. If it eliminated
+    a, some b would be on top and declared better than a. The same holds with epsilon, for answers
+    that contain an arm worse than a missing one by more than epsilon.
 
     While an undecided arm is silent (see `Policy`), arms are eliminated but none is accepted: the
     silent arm may be better. The policy ends once all arms that answer are eliminated except the

@@ -65,12 +65,12 @@ cdef class LilUCB(SequentialPolicy):
 
     Notes
     -----
-    By theorem 2 of Jamieson et al., with ``c = (2 + e) / e (1 / log(1 + e))^(1 + e)``, the answer
-    is wrong with probability at most ``4 sqrt(c d) + 4 c d``. d is chosen to make this delta, or
-    less if d would otherwise not be below ``log(1 + e) / (c exp(1))``. `share` is
-    ``((2 + beta) / beta)^2 (1 + log(2 log(((2 + beta) / beta)^2 / d)) / log(1 / d))``. The number
-    of pulls is of the order of ``H log(1 / delta)`` with a large constant: `TopTwo` needs a small
-    fraction of them.
+    Let ``c = (2 + e) / e (1 / log(1 + e))^(1 + e)``. By theorem 2 of Jamieson et al.,
+    the answer is wrong with probability at most ``4 sqrt(c d) + 4 c d``. The value of d is chosen
+    to make this delta, or less if d would otherwise not be below ``log(1 + e) / (c exp(1))``.
+    `share` is ``((2 + beta) / beta)^2 (1 + log(2 log(((2 + beta) / beta)^2 / d)) / log(1 / d))``.
+    The number of pulls is of the order of ``H log(1 / delta)`` with a large constant: `TopTwo`
+    needs a small fraction of them.
 
     While an arm is silent, others may reach the share without evidence about that arm. The policy
     therefore stops only for the arm that its bound has just chosen among all arms that answer.

@@ -24,8 +24,8 @@ cdef class UGapEc(_BoundsPolicy):
 
     Gabillon et al. 2012. B_a is the k-th largest upper bound of the other arms minus the lower
     bound of a; it bounds how much worse a is than the k-th best of the others. The answer is the
-    k arms of the least B. Each pull goes to one of two arms, the one with fewer pulls: the arm of
-    the least lower bound in the answer, and the arm of the largest upper bound outside it. The
+    k arms of the least B. Two arms are compared: the arm of the least lower bound in the answer,
+    and the arm of the largest upper bound outside it. The one with fewer pulls is pulled. The
     policy stops when the B of all k arms are below epsilon.
 
     Parameters

@@ -24,9 +24,9 @@ cdef class BayesGap(_GaussianPolicy):
 
     Hoffman, Shahriari and de Freitas 2014, Algorithm 1. The means of all arms have a joint
     Gaussian prior, so a pull of one arm is informative about others, and T may be below K. Let
-    ``U, L = mean_k +- beta std_k`` of the posterior and ``B_k = max_{i != k} U_i - L_k``. J is
-    the arm of the least B, and j the other arm of the largest U; the one of the two with the
-    larger std is pulled. ``beta^2 = (n_beta / sigma^2 + kappa / eta^2) / (4 H)``, where
+    ``U, L = mean_k +- beta std_k`` of the posterior and ``B_k = max_{i != k} U_i - L_k``. Arm J has
+    the least B, and j is the other arm of the largest U. The one of the two with the larger std is
+    pulled. Here ``beta^2 = (n_beta / sigma^2 + kappa / eta^2) / (4 H)``, where
     ``kappa = sum 1 / G_kk`` over the arms of positive G_kk,
     ``H = sum_k max((D_k + epsilon) / 2, epsilon)^-2``, and D_k is the largest gap of arm k, on
     either side, that ``mean +- 3 std`` allows. Ties go to the lowest index.

@@ -183,9 +183,9 @@ cdef class UCB1(_UpperBound):
 cdef class UCBV(_UpperBound):
     """Pulls the arm of the largest mean plus a width that depends on the variance.
 
-    Audibert et al. 2009: after one pull of each arm, in round t the arm of the largest
-    ``mean_i + sqrt(2 v_i zeta log(t) / T_i) + 3 c b zeta log(t) / T_i``, where v_i is the
-    population variance (divisor T_i) of its T_i rewards before the round and b the width of
+    Audibert et al. 2009. After one pull of each arm, round t pulls the arm of the largest
+    ``mean_i + sqrt(2 v_i zeta log(t) / T_i) + 3 c b zeta log(t) / T_i``. Here v_i is the
+    population variance (divisor T_i) of its T_i rewards before the round, and b the width of
     `value_range`. Ties go to the lowest index; the best mean is recommended. It never ends: `done`
     stays False, and `simulate` needs `max_pulls`.
 
@@ -257,9 +257,9 @@ cdef class UCBV(_UpperBound):
 cdef class KLUCB(_UpperBound):
     """Pulls the arm of the largest Kullback-Leibler bound of its mean.
 
-    Cappe et al. 2013: after one pull of each arm, in round t the arm of the largest
-    ``sup {q in [mean_i, 1] : T_i kl(mean_i, q) <= f(t)}``. kl is the divergence of two Bernoulli
-    distributions, T_i the number of rewards of the arm before the round,
+    Cappe et al. 2013. After one pull of each arm, round t pulls the arm of the largest
+    ``sup {q in [mean_i, 1] : T_i kl(mean_i, q) <= f(t)}``. Here kl is the divergence of two
+    Bernoulli distributions, T_i the number of rewards of the arm before the round,
     ``f(t) = log t + 3 log log t`` and f(1) = f(2) = f(3). Ties go to the lowest index; the best
     mean is recommended. It never ends: `done` stays False, and `simulate` needs `max_pulls`.
 

@@ -29,10 +29,10 @@ cdef class Betting:
     ``law="bernoulli"``, which accepts them too. For rewards of 0 or 1 it also stopped sooner, at
     every delta that was tried.
 
-    Let a be the arm of the largest mean. The rule stops when, for every other arm b and every
-    possible common mean m, the wealth of bets that the rewards of a are above m, times that of
-    bets that the rewards of b are below m, exceeds ``(K - 1) / delta``. The arm of the largest
-    mean is then the best with probability 1 - delta, whatever rule chose the pulls.
+    Let a be the arm of the largest mean, b another arm, and m a possible common mean. Bets that the
+    rewards of a are above m have some wealth, and so have bets that the rewards of b are below m.
+    The rule stops when the product exceeds ``(K - 1) / delta`` for every b and every m. The arm of
+    the largest mean is then the best with probability 1 - delta, whatever rule chose the pulls.
 
     Parameters
     ----------

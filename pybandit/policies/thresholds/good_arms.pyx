@@ -189,9 +189,9 @@ cdef class GoodArms(_ThresholdPolicy):
     -----
     **Proof.** An arm of mean m at least ``threshold + epsilon`` is called bad only if its sample
     mean is below that, and ``N d(mean, threshold + epsilon)``, which is at most ``N d(mean, m)``,
-    is above the level. The martingales of `pybandit.stopping.GLR` for one arm (for ``"gaussian"``
-    mixed by a normal distribution of standard deviation noise_std about the true mean) bound the
-    probability of this by ``delta / K``, over all N, at the levels
+    is above the level. The martingales of `pybandit.stopping.GLR` for one arm bound the
+    probability of this by ``delta / K``, over all N. For ``"gaussian"`` they are mixed by a normal
+    distribution of standard deviation noise_std about the true mean. The levels are
     ``(1 + 1 / N) (x + log(1 + N) / 2)``, ``x + log(4 N) / 2`` and ``x + log(1 + N) / 2 + excess``
     of the three laws, with ``x = log(K / delta)``. Arms below the threshold are treated in the same
     way, and an arm within epsilon of it cannot be named wrongly.

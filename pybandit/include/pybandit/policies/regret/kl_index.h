@@ -11,8 +11,8 @@ extern "C" {
  * KL-UCB's choice: the arm of the largest index, which is the upper bound
  *     u = pb_kl_upper(mean, f / pulls),    or scale (u - 1) if arms have scales.
  * To keep bounds near 1 distinct, the code compares -log of the index's distance to 1 (to 0 with
- * scales). That is concave in f, so the tangent at the f where it was last computed is an upper
- * bound at every other f, with an error of the order of the squared change of f. An arm is
+ * scales). That is concave in f, so the tangent from its last computation is an upper bound at
+ * every other f, with an error of the order of the squared change of f. An arm is
  * recomputed only if its tangent reaches the best value computed so far; the choice is the same
  * as if all arms were recomputed.
  */

@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 /*
- * Generalised likelihood ratios, which decide whether arm a is better than arm b:
+ * Generalised likelihood ratios, which decide whether arm a is better than arm b. The ratio is
  *     Z(a, b) = min over u <= v of N_a d(mean_a, u) + N_b d(mean_b, v),
  * where u and v are means of a and b, and d is the divergence of two distributions of the
  * family. At the minimum u and v both equal the mean of all rewards of the two arms. Z is 0 if
