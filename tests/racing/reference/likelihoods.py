@@ -1,9 +1,9 @@
-"""Compiled factors as plain NumPy: what each is, and their sums."""
+"""Compiled factors, their sums and second-order expansions, in plain NumPy."""
 
 import numpy as np
 from scipy import stats
 
-TWIN_OF = ("pairwise", "quadratic")  # kernels of csrc
+TWIN_OF = ("expansion", "pairwise", "quadratic")  # kernels of csrc
 
 
 def pairwise(table, labels, members=None, weights=None):
@@ -19,3 +19,15 @@ def gaussian(y, means, sd):
 
 def poisson(y, rates):
     return y[:, None] * np.log(rates) - rates
+
+
+def matrices_of(weights, directions):
+    """Return the weighted sums of outer products, shape (n, d, d)."""
+    return np.einsum("nk,nki,nkj->nij", weights, directions, directions)
+
+
+def expansion_changes(gradients, hessians, center, points):
+    """Return h(points[1]) - h(points[0]) for each row."""
+    values = [gradients @ (p - center)
+              + 0.5 * np.einsum("i,nij,j->n", p - center, hessians, p - center) for p in points]
+    return values[1] - values[0]
