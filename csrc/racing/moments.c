@@ -1,5 +1,5 @@
 /*
- * Hot loops of the races: every reward that is read is added up here.
+ * Hot loops of the races that use moments: every reward that they read is added up here.
  *
  * A vector holds four columns, and up to four vectors are processed at a time, so that
  * their moments stay in registers for a whole tile of rows. On ten columns, 256-bit

@@ -9,22 +9,22 @@
  *
  *     t + c0 + c2 t^2,   c0 = r / 6,   c2 = (3 c - r) / 6
  *
- * has Student's tails again: r is the skewness of the mean and c its covariance with
- * the variance, both in standard errors. For T of N values read without replacement,
- * share = 1 - (T - 1) / (N - 1) and g their skewness,
+ * has Student's tails again. Here r is the skewness of the mean and c its covariance with
+ * the variance, both in standard errors. For T of N values read without replacement, with
+ * skewness g and share = 1 - (T - 1) / (N - 1),
  *
  *     r = g (1 - 2 (T - 1) / (N - 2)) / sqrt(T share),   c = g sqrt(share / T)
  *
- * which is g (1 + 2 t^2) / (6 sqrt(T)) where T is small beside N.
+ * For T much smaller than N, the correction c0 + c2 t^2 is g (1 + 2 t^2) / (6 sqrt(T)).
  */
 #include <math.h>
 #include <stdint.h>
 
 /*
- * Past -c2 = MOST_SKEWED (g / sqrt(T) = -0.1 where T is small beside N) the tail is too
- * heavy for the expansion. On the light side no more is believed than that. Caution there
- * as well gains nothing: the heavy tail errs as often, and on normal values twice as many
- * looks wait (1.8 % of those at 50 do now).
+ * If -c2 exceeds MOST_SKEWED (g / sqrt(T) = -0.1 for T much smaller than N), the tail is too
+ * heavy for the expansion. On the light side c2 is capped at MOST_SKEWED. Equal caution on
+ * that side gains nothing: the heavy tail errs as often, and with normal values twice as many
+ * looks wait (now 1.8 % of those at 50 values).
  */
 #define MOST_SKEWED (0.1 / 3.0)
 
