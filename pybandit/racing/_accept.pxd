@@ -1,4 +1,4 @@
-"""Private to pybandit: a pb_accept on one problem."""
+"""Workspace of an acceptance test (private to pybandit)."""
 
 from pybandit._shared._csrc cimport pb_bitgen, pb_status
 from pybandit.betting._kernels cimport ThresholdRace
@@ -14,7 +14,7 @@ cdef class Workspace:
     cdef Subsample subsample
     cdef ThresholdRace betting
 
-    # The outcome stands in `accept`.
+    # Writes the outcome to `accept`.
     cdef int test(self, double log_threshold, pb_bitgen *bitgen, lock) except -1
     cdef raise_failure(self, pb_status status)
 

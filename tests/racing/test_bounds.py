@@ -78,7 +78,7 @@ def test_a_bound_below_0_is_refused():
             scale, slack = super().terms(n_read, n_factors, n_comparisons)
             return -scale, slack
 
-    with pytest.raises(ValueError, match="two terms of at least 0 a look"):
+    with pytest.raises(ValueError, match="two terms of at least 0 per look"):
         pb.race(np.zeros((900, 2)), bound=Negative())
 
 

@@ -136,7 +136,7 @@ def test_wrong_signatures_of_numba():
 def test_no_function_at_all(library):
     with pytest.raises(TypeError, match="callable"):
         pb.Factors(address_of(library.fails), N, D)
-    with pytest.raises(TypeError, match="user_data is for compiled"):
+    with pytest.raises(TypeError, match="user_data must be None unless"):
         pb.Factors(lambda n, i: MATRIX, N, D, user_data=MATRIX)
 
 

@@ -18,8 +18,8 @@ def test_a_status_that_the_latest_draw_did_not_return(status):
     bets = pb.racing.BettingBound(value_range=(-9.0, 9.0))
     for sampler in (pb.RacingSampler(MATRIX), pb.RacingSampler(MATRIX, bound=bets)):
         for _ in range(2):
-            with pytest.raises(ValueError, match=f"status must be what a draw returned; got "
-                                                 f"{status} where the latest returned 0"):
+            with pytest.raises(ValueError, match=f"status must be that of the latest draw; got "
+                                                 f"{status}, but it returned 0"):
                 sampler.raise_status(status)
             sampler.draw()
 
@@ -32,7 +32,7 @@ def test_the_status_of_the_latest_draw_is_raised_again():
         sampler.draw()
     with pytest.raises(ValueError, match="got inf at factor"):
         sampler.raise_status(2)
-    with pytest.raises(ValueError, match="got 3 where the latest returned 2"):
+    with pytest.raises(ValueError, match="got 3, but it returned 2"):
         sampler.raise_status(3)
 
 
@@ -43,8 +43,8 @@ def test_a_status_that_the_latest_test_did_not_return(status):
                  pb.racing.AcceptanceTest(ratios, rng=1,
                                           bound=pb.racing.EBSBound(value_range=20.0))):
         for _ in range(2):
-            with pytest.raises(ValueError, match=f"status must be what a test returned; got "
-                                                 f"{status} where the latest returned 0"):
+            with pytest.raises(ValueError, match=f"status must be that of the latest test; got "
+                                                 f"{status}, but it returned 0"):
                 test.raise_status(status)
             test.test()
 
@@ -57,7 +57,7 @@ def test_the_status_of_the_latest_test_is_raised_again():
         with pytest.raises(ValueError, match="log_ratios must be finite; got nan at factor"):
             fails()
     for other in (0, 1, 3):
-        with pytest.raises(ValueError, match=f"got {other} where the latest returned 2"):
+        with pytest.raises(ValueError, match=f"got {other}, but it returned 2"):
             test.raise_status(other)
     ratios[:] = 1.0
     assert test.test().accepted

@@ -125,7 +125,7 @@ def test_members_are_where_labels_stand():
     (lambda: pb.factors.pairwise(TABLE, LABELS, [N]), ValueError, "neighbours must be in"),
     (lambda: pb.factors.pairwise(TABLE, LABELS, [-1]), ValueError, "neighbours must be in"),
     (lambda: pb.factors.pairwise(TABLE, LABELS, np.zeros(0, dtype=int)), ValueError,
-     "neighbours must hold at least one"),
+     "neighbours must have at least one"),
     (lambda: pb.factors.pairwise(TABLE, LABELS, [0.5]), TypeError, "neighbours must be"),
     (lambda: pb.factors.pairwise(TABLE, LABELS, [0, 1], weights=[1.0]), ValueError,
      r"weights must have shape \(N,\) = \(2,\)"),
