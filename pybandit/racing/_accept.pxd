@@ -4,12 +4,12 @@ from pybandit._shared._csrc cimport pb_bitgen, pb_status
 from pybandit.betting._kernels cimport ThresholdRace
 from pybandit.racing._csrc cimport pb_accept
 from pybandit.racing._source cimport Source
-from pybandit.racing._track cimport Plan, Subsample
+from pybandit.racing._track cimport RacePlan, Subsample
 
 
 cdef class Workspace:
     cdef pb_accept accept
-    cdef Plan plan
+    cdef RacePlan plan
     cdef Source source
     cdef Subsample subsample
     cdef ThresholdRace betting

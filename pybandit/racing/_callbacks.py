@@ -79,7 +79,7 @@ class Callback:
 
 
 @dataclass(frozen=True, eq=False)
-class Bound:
+class BoundFunction:
     """A compiled function together with its data, as returned by `pybandit.numba`."""
 
     function: object
@@ -90,7 +90,7 @@ class Bound:
 
 def as_callback(function, user_data=None):
     """Return the `Callback` of a compiled function, or None for any other object."""
-    if isinstance(function, Bound):
+    if isinstance(function, BoundFunction):
         _refuse_second(user_data)
         inner = as_callback(function.function, function.user_data)
         return Callback(inner.function, inner.user_data, (function, *inner.kept),

@@ -97,24 +97,24 @@ def lil_ucb(factors, log_prior=None, *, value_range, delta=0.05, guarantee="heur
     factors = as_factors(factors)
     if isinstance(factors, BlockFactors):
         raise TypeError(f"factors must not be Blocks: lil_ucb reads row by row; got {factors!r}")
-    cdef Arms arms = Arms(factors, log_prior, value_range)
-    arms.set(delta, guarantee)
+    cdef LilUCBRun run = LilUCBRun(factors, log_prior, value_range)
+    run.set(delta, guarantee)
     cdef pb_bitgen *bitgen = bitgen_of(rng)
     cdef pb_status status
-    arms.source.hold(rng.bit_generator.lock)
+    run.source.hold(rng.bit_generator.lock)
     with rng.bit_generator.lock, nogil:
-        status = pb_lil_ucb_begin(&arms.race, bitgen)
-    while status == PB_OK and not arms.race.ended:
+        status = pb_lil_ucb_begin(&run.race, bitgen)
+    while status == PB_OK and not run.race.ended:
         PyErr_CheckSignals()
         with rng.bit_generator.lock, nogil:
-            status = pb_lil_ucb_continue(&arms.race, bitgen, PULLS_BETWEEN_SIGNALS)
+            status = pb_lil_ucb_continue(&run.race, bitgen, PULLS_BETWEEN_SIGNALS)
     if status != PB_OK:
-        arms.raise_failure(status)
-    return RaceResult(arms.race.winner, arms.race.n_pulls, arms.race.n_pulls,
-                      bool(arms.race.exact))
+        run.raise_failure(status)
+    return RaceResult(run.race.winner, run.race.n_pulls, run.race.n_pulls,
+                      bool(run.race.exact))
 
 
-cdef class Arms:
+cdef class LilUCBRun:
     """A pb_lil_ucb and its memory."""
 
     cdef pb_lil_ucb race

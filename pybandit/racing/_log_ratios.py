@@ -6,7 +6,7 @@ import numpy as np
 
 from pybandit._shared.checks import check_numeric, numbers_returned, shown
 from pybandit.racing._named_bounds import as_bound
-from pybandit.racing._track import kept
+from pybandit.racing._track import cached
 from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound
 from pybandit.racing.factors import Factors
 
@@ -51,16 +51,16 @@ def range_of(bound):
     return bound.value_range if bound.difference_range is None else bound.difference_range
 
 
-@kept
+@cached
 def two_state_bound(bound, delta):
     """Return the bound object; a bound given by name gets the two-sided boundary."""
-    made = as_bound(bound, delta)
-    if isinstance(bound, str) and isinstance(made, NormalBound):
-        made = dataclasses.replace(made, convention="two-sided")
-    if isinstance(made, BettingBound) and isinstance(made.value_range, float):
+    checked = as_bound(bound, delta)
+    if isinstance(bound, str) and isinstance(checked, NormalBound):
+        checked = dataclasses.replace(checked, convention="two-sided")
+    if isinstance(checked, BettingBound) and isinstance(checked.value_range, float):
         raise ValueError(f"value_range must be (low, high) of the log ratios for betting; got "
-                         f"{made.value_range!r}")
-    if isinstance(made, EBSBound) and isinstance(made.value_range, tuple):
+                         f"{checked.value_range!r}")
+    if isinstance(checked, EBSBound) and isinstance(checked.value_range, tuple):
         raise ValueError(f"value_range must be a number, the spread of the log ratios; got "
-                         f"{made.value_range!r}")
-    return made
+                         f"{checked.value_range!r}")
+    return checked

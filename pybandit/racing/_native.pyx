@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from pybandit.racing._callbacks import Bound
+from pybandit.racing._callbacks import BoundFunction
 
 cimport numpy as cnp
 from cpython.buffer cimport PyBuffer_FillInfo
@@ -99,13 +99,13 @@ cdef class Quadratic(Native):
 
 cdef _bound(Native owner, pb_factor_function function, void *data, str explained):
     capsule = PyCapsule_New(<void *>function, SIGNATURE, NULL)
-    return Bound(capsule, <uintptr_t>data, (owner,), explained)
+    return BoundFunction(capsule, <uintptr_t>data, (owner,), explained)
 
 
 def native_of(factors):
     """Return the `Native` behind `Factors`, or None if there is none."""
     function = factors.function
-    if isinstance(function, Bound) and function.arguments:
+    if isinstance(function, BoundFunction) and function.arguments:
         owner = function.arguments[0]
         return owner if isinstance(owner, Native) else None
     return None

@@ -27,7 +27,7 @@ cdef class Subsamples:
     cdef uint32_t *memory
 
 
-cdef class Plan:
+cdef class RacePlan:
     cdef readonly object schedule, bound, limits
     cdef bint pairwise
     cdef double difference_range
@@ -43,7 +43,7 @@ cdef class Plan:
 cdef class Track:
     cdef pb_sampler sampler
     cdef pb_race *race  # &sampler.race
-    cdef readonly Plan plan
+    cdef readonly RacePlan plan
     cdef Subsample subsample
     cdef Source source
     cdef LeaderRace betting

@@ -133,7 +133,7 @@ cdef class Subsamples:
         PyMem_RawFree(self.streams)
 
 
-cdef class Plan:
+cdef class RacePlan:
     """Checked options of a race in the kernel's form; shared between races and read-only."""
 
     def __cinit__(self, bound, variance, first_look, max_fraction, int64_t n_factors,
@@ -220,14 +220,14 @@ def hashable(name, value):
     return tuple(value) if isinstance(value, list) else value
 
 
-def kept(make):
+def cached(make):
     """Return `make` with a cache of its last results, by argument values and types.
 
     Calls with an unhashable argument are not cached.
     """
     keep = functools.lru_cache(maxsize=1024, typed=True)(make)
 
-    def made(*options):
+    def cached_make(*options):
         try:
             return keep(*options)
         except TypeError:
@@ -237,14 +237,14 @@ def kept(make):
                 return make(*options)
             raise
 
-    return made
+    return cached_make
 
 
-@kept
+@cached
 def make_plan(bound, delta, looks, n_factors, n_states):
-    """Return the `Plan` of these options; cached, so equal options are checked once."""
-    return Plan(as_bound(bound, delta), looks.variance, looks.first, looks.max_fraction, n_factors,
-                n_states)
+    """Return the `RacePlan` of these options; cached, so equal options are checked once."""
+    return RacePlan(as_bound(bound, delta), looks.variance, looks.first, looks.max_fraction,
+                    n_factors, n_states)
 
 
 cdef bint enlarge(void **memory, int64_t *capacity, int64_t needed, size_t item) noexcept nogil:
@@ -270,7 +270,7 @@ cdef int grow(pb_race *race) noexcept nogil:
 cdef class Track:
     """A pb_race and its memory for one problem; raises its failures as exceptions."""
 
-    def __cinit__(self, factors, Plan plan, str kind, row_labels=None):
+    def __cinit__(self, factors, RacePlan plan, str kind, row_labels=None):
         cdef int64_t n_states
         self.plan = plan
         self.row_labels = row_labels

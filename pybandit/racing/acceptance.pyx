@@ -240,15 +240,15 @@ cdef class AcceptanceTest:
             self.work, self.given = work, given
 
     def __reduce__(self):
-        cdef Workspace work = self.made()
+        cdef Workspace work = self.initialised()
         self.guard.enter_to_read()
         try:
             state = self.given, self.rng, work.subsample.order()
         finally:
             self.guard.leave()
-        made = _restored, (type(self), *state)
+        reduced = _restored, (type(self), *state)
         attributes = getattr(self, "__dict__", None)  # of a subclass in Python
-        return (*made, dict(attributes)) if attributes else made
+        return (*reduced, dict(attributes)) if attributes else reduced
 
     cdef _take(self, rng):
         self.rng, self.bits_lock = rng, rng.bit_generator.lock
@@ -260,7 +260,7 @@ cdef class AcceptanceTest:
         return f"<AcceptanceTest: {self.n_factors:,} log ratios, {words_of(self.work.plan.bound)}>"
 
     # Returns the workspace; raises if __init__ has not run.
-    cdef Workspace made(self):
+    cdef Workspace initialised(self):
         if self.work is None:
             raise not_made(type(self))
         return self.work
@@ -268,12 +268,12 @@ cdef class AcceptanceTest:
     @property
     def n_factors(self):
         """N, the number of log ratios."""
-        return self.made().accept.factors.n_factors
+        return self.initialised().accept.factors.n_factors
 
     @property
     def schedule(self):
         """Looks of each test, and the width of its bound at each look."""
-        return self.made().plan.schedule
+        return self.initialised().plan.schedule
 
     @property
     def address(self):
@@ -284,7 +284,7 @@ cdef class AcceptanceTest:
         outcome to the struct. They take no lock: use one thread at a time, and not while
         `test` runs. A failed test returns a status; see `raise_status`.
         """
-        return <uintptr_t>&self.made().accept
+        return <uintptr_t>&self.initialised().accept
 
     def raise_status(self, status):
         """Raise the exception of `test` for the status of a test through `address`.
@@ -305,7 +305,7 @@ cdef class AcceptanceTest:
             The exception that the function of the log ratios raised.
         """
         cdef int64_t given = check_integer("status", status, -LARGEST)
-        cdef Workspace work = self.made()
+        cdef Workspace work = self.initialised()
         self.guard.enter()
         try:
             if given != work.accept.status:
@@ -318,7 +318,7 @@ cdef class AcceptanceTest:
 
     def _hold(self, lock):
         """Set the lock that callers of `address` hold; functions run without it."""
-        cdef Workspace work = self.made()
+        cdef Workspace work = self.initialised()
         work.source.hold(lock)
 
     def test(self, log_threshold=0.0, *, rng=None):
@@ -343,7 +343,7 @@ cdef class AcceptanceTest:
         RuntimeError
             If a test is under way, in another thread or called from the function.
         """
-        cdef Workspace work = self.made()
+        cdef Workspace work = self.initialised()
         cdef double threshold = as_threshold(log_threshold)
         if rng is not None:
             rng = as_generator(rng)

@@ -90,25 +90,26 @@ def race_populations(populations, log_prior=None, *, bound="student", delta=None
     1
     """
     rng = as_generator(rng)
-    cdef Arms arms = Arms(populations, log_prior, check_integer("first_look", first_look, 2))
+    cdef PopulationsRun run = PopulationsRun(populations, log_prior,
+                                             check_integer("first_look", first_look, 2))
     bound = as_bound(bound, delta)
     if not isinstance(bound, NormalBound):
         raise ValueError(f"bound must be 'student' or 'normal' for populations; got {bound!r}")
-    arms.race.student = isinstance(bound, StudentBound) and bound.skewness
-    arms.race.boundary = _boundary(bound, arms.race.n_arms, arms.n_looks())
+    run.race.student = isinstance(bound, StudentBound) and bound.skewness
+    run.race.boundary = _boundary(bound, run.race.n_arms, run.n_looks())
     cdef pb_bitgen *bitgen = bitgen_of(rng)
     cdef pb_status status
-    if arms.source is not None:
-        arms.source.hold(rng.bit_generator.lock)
+    if run.source is not None:
+        run.source.hold(rng.bit_generator.lock)
     with rng.bit_generator.lock, nogil:
-        status = pb_populations_run(&arms.race, bitgen)
+        status = pb_populations_run(&run.race, bitgen)
     if status != PB_OK:
-        arms.raise_failure(status)
-    return RaceResult(arms.race.winner, arms.race.n_looks, arms.race.n_evaluations,
-                      bool(arms.race.exact))
+        run.raise_failure(status)
+    return RaceResult(run.race.winner, run.race.n_looks, run.race.n_evaluations,
+                      bool(run.race.exact))
 
 
-cdef class Arms:
+cdef class PopulationsRun:
     """A pb_populations and its memory."""
 
     cdef pb_populations race

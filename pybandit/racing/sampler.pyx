@@ -209,15 +209,15 @@ cdef class RacingSampler:
             self.track, self._log_prior, self.rng, self.given = track, prior, rng, given
 
     def __reduce__(self):
-        cdef Track track = self.made()
+        cdef Track track = self.initialised()
         self.guard.enter_to_read()
         try:
             state = self.given, np.array(self._log_prior), self.rng, track.subsample.order()
         finally:
             self.guard.leave()
-        made = _restored, (type(self), *state)
+        reduced = _restored, (type(self), *state)
         attributes = getattr(self, "__dict__", None)  # of a subclass in Python
-        return (*made, dict(attributes)) if attributes else made
+        return (*reduced, dict(attributes)) if attributes else reduced
 
     def __repr__(self):
         if self.track is None:
@@ -226,7 +226,7 @@ cdef class RacingSampler:
                 f"{words_of(self.track.plan.bound)}>")
 
     # Returns the track; raises if __init__ has not run.
-    cdef Track made(self):
+    cdef Track initialised(self):
         if self.track is None:
             raise not_made(type(self))
         return self.track
@@ -234,22 +234,22 @@ cdef class RacingSampler:
     @property
     def n_factors(self):
         """N, the number of factors."""
-        return self.made().race.factors.n_factors
+        return self.initialised().race.factors.n_factors
 
     @property
     def n_states(self):
         """D, the number of states."""
-        return self.made().race.factors.n_states
+        return self.initialised().race.factors.n_states
 
     @property
     def schedule(self):
         """Looks of each race, and the width of its bound at each look."""
-        return self.made().plan.schedule
+        return self.initialised().plan.schedule
 
     @property
     def log_prior(self):
         """log f_0 of each state, as a copy; assign to change it."""
-        self.made()
+        self.initialised()
         self.guard.enter_to_read()
         try:
             return np.array(self._log_prior)
@@ -270,7 +270,7 @@ cdef class RacingSampler:
         no lock: use one thread at a time, and not while `draw` runs. `raise_status` raises the
         exception of a failed draw.
         """
-        return <uintptr_t>&self.made().sampler
+        return <uintptr_t>&self.initialised().sampler
 
     def raise_status(self, status):
         """Raise the exception of `draw` for the status of a draw through `address`.
@@ -288,7 +288,7 @@ cdef class RacingSampler:
             enlarge its memory.
         """
         cdef int64_t given = check_integer("status", status, -LARGEST)
-        cdef Track track = self.made()
+        cdef Track track = self.initialised()
         self.guard.enter()
         try:
             if given != track.sampler.status:
@@ -325,7 +325,7 @@ cdef class RacingSampler:
             If the sampler is already drawing, in another thread or called from the
             function of its factors.
         """
-        cdef Track track = self.made()
+        cdef Track track = self.initialised()
         if rng is not None:
             rng = as_generator(rng)
         left_behind = self.guard.enter()
