@@ -1,4 +1,4 @@
-"""Compiled factors, their sums and second-order expansions, in plain NumPy."""
+"""Reference implementation of compiled factors and second-order expansions, in NumPy."""
 
 import numpy as np
 from scipy import stats
@@ -7,7 +7,7 @@ TWIN_OF = ("expansion", "pairwise", "quadratic")  # kernels of csrc
 
 
 def pairwise(table, labels, members=None, weights=None):
-    """weights[n] * table[i, labels[members[n]]] as an (N, D) matrix."""
+    """Return weights[n] * table[i, labels[members[n]]] as an (N, D) matrix."""
     members = np.arange(len(labels)) if members is None else np.asarray(members)
     weights = np.ones(len(members)) if weights is None else np.asarray(weights)
     return weights[:, None] * np.asarray(table)[:, labels[members]].T

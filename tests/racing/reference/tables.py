@@ -1,4 +1,4 @@
-"""The reference numbers that were computed apart from this code."""
+"""Reference numbers that were computed independently of this code."""
 
 import csv
 import json
@@ -10,22 +10,22 @@ DATA = pathlib.Path(__file__).parents[1] / "data"
 
 
 def b_normal():
-    """Columns of the table of boundary constants; NaN where the paper prints none."""
+    """Return the columns of the table of boundary constants; NaN if the paper has no value."""
     with (DATA / "b_normal.csv").open() as lines:
         rows = list(csv.DictReader(lines))
     return {name: np.array([float(row[name] or "nan") for row in rows]) for name in rows[0]}
 
 
 def exact_cases():
-    """Tiny populations with the exact law of a race's outcome, and check values."""
+    """Return tiny populations with the exact distribution of outcomes, and check values."""
     return json.loads((DATA / "exact_cases.json").read_text())
 
 
 def synthetic():
-    """Errors and proportions read of the synthetic experiment, Sec. 5.1, D = 10."""
+    """Return errors and proportions read in the synthetic experiment, Sec. 5.1, D = 10."""
     return json.loads((DATA / "synthetic.json").read_text())["rows"]
 
 
 def lil_ucb_cells():
-    """Errors and proportions read by lil'UCB in the synthetic experiment."""
+    """Return errors and proportions read by lil'UCB in the synthetic experiment."""
     return json.loads((DATA / "lil_ucb_cells.json").read_text())
