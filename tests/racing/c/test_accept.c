@@ -4,7 +4,7 @@
 
 enum { MAX_LOOKS = 40 };
 
-/* A test on doubling looks, its memory exactly as large as the header says. */
+/* A test with doubling looks and exactly the memory that the header requires. */
 typedef struct {
     pb_accept accept;
     pb_subsample subsample;
@@ -68,7 +68,7 @@ static pb_factors as_function(pb_factors *matrix)
     return (pb_factors){matrix->n_factors, 1, NULL, look_up, matrix};
 }
 
-/* A boundary too wide for any decision: the sum decides, ties reject. */
+/* With a boundary too wide for any decision, the full sum decides and ties reject. */
 static void the_sum_decides(void)
 {
     enum { N = 1000 };
@@ -91,7 +91,7 @@ static void the_sum_decides(void)
     }
 }
 
-/* The total of a control variate is part of the sum, at a look and at the end. */
+/* The total of a control variate is added to the sum, at partial looks and at the end. */
 static void a_total_moves_the_threshold(void)
 {
     enum { N = 1000 };
@@ -116,7 +116,7 @@ static void a_total_moves_the_threshold(void)
     }
 }
 
-/* Nothing has to be read for an infinite threshold. */
+/* An infinite threshold is decided without reading. */
 static void nothing_to_read(void)
 {
     double one = 3.0;
@@ -132,7 +132,7 @@ static void nothing_to_read(void)
     fixture_free(&f);
 }
 
-/* Case 1 of the enumerable races as differences: 420 outcomes, their law known. */
+/* Case 1 of the enumerable races as differences: 420 outcomes with known probabilities. */
 static void follows_the_exact_law(void)
 {
     enum { N = 8, TESTS = 20000 };
@@ -168,7 +168,7 @@ static int leave_out(const int64_t *factors, int64_t n_factors, const int64_t *s
     return look_up(factors, n_factors - 1, states, n_states, out, user_data);
 }
 
-/* Each failure is reported and named, and the same memory serves the next test. */
+/* Each failure is reported with its factor, and the memory stays usable for the next test. */
 static void failures(void)
 {
     enum { N = 400 };
@@ -203,7 +203,7 @@ static void failures(void)
     }
 }
 
-/* Bets: right where the mean is clear, early, and exact where it is not. */
+/* Betting decides a clear mean correctly and early, and an unclear one exactly. */
 static void betting(void)
 {
     enum { N = 5000, BETS = 4 };
@@ -250,7 +250,7 @@ static void betting(void)
     free(threshold.memory);
 }
 
-/* All ratios alike but four are no evidence; the paper's test believes them. */
+/* Ratios that are equal except four are no evidence; the test of the paper decides on them. */
 static void alike_is_no_evidence(void)
 {
     enum { N = 400 };
@@ -274,7 +274,7 @@ static void alike_is_no_evidence(void)
     fixture_free(&f);
 }
 
-/* A test made in one block of memory decides as one whose parts were made by hand. */
+/* A test in one block of memory decides like one with separately allocated parts. */
 static void made_in_one_block(void)
 {
     enum { N = 30000 };
@@ -302,7 +302,7 @@ static void made_in_one_block(void)
             assert(accepted == f.accept.accepted && read == f.accept.n_evaluations);
         }
         free(memory);
-        for (int order = 0; order < 3; order++) {  /* all memory is in the block */
+        for (int order = 0; order < 3; order++) {  /* each uses only the one block of memory */
             memory = allocate(pb_accept_memory(&kinds[k], orders[order]), 1);
             pb_accept_init(&made, &kinds[k], &f.accept.schedule, orders[order], memory);
             int64_t accepted, read;

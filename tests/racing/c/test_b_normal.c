@@ -3,7 +3,7 @@
 #include "pybandit/racing/b_normal.h"
 #include "pybandit/_shared/bounds.h"
 
-/* Fractions of doubling looks from first_fraction on, below 1. */
+/* Writes the fractions below 1 of doubling looks from first_fraction on. */
 static int64_t doubling(double first_fraction, double *fractions)
 {
     int64_t n = 0;
@@ -64,7 +64,7 @@ static void solves_its_own_equation(void)
         }
 }
 
-/* With one look there is nothing to correct; two looks far apart are nearly independent. */
+/* One look gives the normal quantile; two looks far apart are nearly independent. */
 static void limits(void)
 {
     const double one[] = {0.25}, apart[] = {1e-9, 1.0 - 1e-9};

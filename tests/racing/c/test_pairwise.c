@@ -38,7 +38,7 @@ static void clear(arrays a)
     free(a.members);
 }
 
-/* Entries as the header says, and their sums. */
+/* Factors and totals equal the formula of the header. */
 static void reads_and_sums(int with_members, int with_weights)
 {
     arrays a = make();
@@ -68,7 +68,7 @@ static void reads_and_sums(int with_members, int with_weights)
     clear(a);
 }
 
-/* A label that is none is a factor that is no number, and never an entry read. */
+/* A label out of range gives a NaN factor and is never used as an index. */
 static void labels_that_are_none(int64_t label)
 {
     arrays a = make();

@@ -3,7 +3,7 @@
 #include "pybandit/_shared/bounds.h"
 #include "pybandit/racing/schedule.h"
 
-/* A schedule in memory exactly as large as asked for. */
+/* A schedule with exactly the required memory. */
 static pb_schedule make(double delta, int64_t n, int64_t n_states, int64_t first, double fraction)
 {
     pb_schedule schedule;
@@ -35,7 +35,7 @@ static void looks_double(void)
     looks_as(1, 2, 1.0, 1, (const int64_t[]){1});
 }
 
-/* E(B) is the share of one rival, and every width is Eq. 9's with that B. */
+/* E(B) is delta / (D - 1), and every width is that of Eq. 9 with this B. */
 static void errs_as_asked(void)
 {
     const int64_t sizes[] = {100, 100000, (int64_t)1 << 62};
