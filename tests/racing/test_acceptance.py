@@ -1,4 +1,4 @@
-"""accept and AcceptanceTest: the twin bit for bit, exact laws, calibration, what is refused."""
+"""accept and AcceptanceTest: reference implementation, exact distributions, errors, bad input."""
 
 import collections
 import threading
@@ -47,12 +47,12 @@ def random_problem(seed):
 @pytest.mark.parametrize("indices", ["permutation", "rejection", "keyed"])
 @pytest.mark.parametrize("source", ["array", "function"])
 def test_the_twin_bit_for_bit(source, indices):
-    """The same random bits give the same answer, looks and evaluations."""
+    """The same random bits give the same decision, looks and evaluations."""
     outcomes = collections.Counter()
     for seed in range(100):
         ratios, log_threshold, options = random_problem(seed)
         if indices != "permutation" and ratios.size > 1000:
-            continue  # the twins of the other orders take their time
+            continue  # the reference implementations of the other orders are slow
         stream, bits = subsample.KINDS[indices](ratios.size), Bits(seed)
         stream.restart(bits)
         expected = twin.accept(ratios, log_threshold, lambda n, s=stream, b=bits: s.next(b, n),
@@ -71,7 +71,7 @@ def test_the_twin_bit_for_bit(source, indices):
 
 @pytest.mark.parametrize("source", ["array", "function"])
 def test_an_exact_law(source):
-    """Case 1 as a test of differences: state 0 wins where they are accepted."""
+    """Case 1 as a test of differences: accepting them means that state 0 wins."""
     case, rewards, _, options = find_case("case1")
     ratios, n_tests = rewards[:, 0] - rewards[:, 1], 30_000
     test = pb.racing.AcceptanceTest(ratios if source == "array" else as_function(ratios),
@@ -100,7 +100,7 @@ def test_names_of_bounds_are_two_sided():
 
 
 def share_decided_early(bound, delta, first_look, size, n_tests, seed):
-    """Half the share of tests that end early where the mean is the threshold: the error."""
+    """Return the error if the mean equals the threshold: half the share of early decisions."""
     rng = np.random.default_rng(seed)
     n_populations, early = 20, 0
     for _ in range(n_populations):
@@ -139,7 +139,7 @@ def test_the_sum_decides_and_a_tie_rejects(source):
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 2**40))
 def test_what_must_not_matter(seed):
-    """The unit; a constant in every ratio and in the threshold; which side is which."""
+    """Units, a constant added to all ratios and the threshold, and the sign do not matter."""
     ratios, log_threshold, options = random_problem(seed)
     ratios = ratios[:700]
     log_threshold *= ratios.size / 700
@@ -181,12 +181,12 @@ def test_betting_keeps_its_word_and_reads_little():
         test = pb.racing.AcceptanceTest(source, rng=7, **options)
         for gap in (-0.3, 0.3):
             results = [test.test(ratios.sum() - gap * ratios.size) for _ in range(100)]
-            # far more than 100 * 0.05 of them would be wrong by chance less often than 1e-6
+            # with 5 errors expected in 100, more than 20 have a probability below 1e-6
             assert sum(r.accepted != (gap > 0) for r in results) <= 20
             assert max(r.n_evaluations for r in results) < 2000
         assert parts(test.test(-4400.0)) == (True, 0, 0, True)
         assert parts(test.test(4000.0)) == (False, 0, 0, True)
-        # near the threshold: read to the end, or wrong with probability 0.05
+        # near the threshold a test reads everything, or errs with probability 0.05
         results = [test.test(ratios.sum() - 1e-3) for _ in range(60)]
         assert sum(not r.accepted for r in results) <= 15
         assert all(r.accepted for r in results if r.exact)

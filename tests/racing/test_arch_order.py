@@ -1,4 +1,4 @@
-"""examples/racing/arch_order.py: its model, its control variates, its chains, its tables."""
+"""Models, control variates, chains and tables of examples/racing/arch_order.py."""
 
 import pathlib
 import re
@@ -21,7 +21,7 @@ if EXAMPLES.is_dir():
 
 
 def simulated(n, seed=1):
-    """Returns of an ARCH model of order 2, Student-t of 6 degrees of freedom."""
+    """Return simulated returns of an ARCH model of order 2, Student-t with 6 degrees of freedom."""
     rng, returns = np.random.default_rng(seed), np.zeros(n)
     for t in range(n):
         s = 0.4 + 0.3 * returns[t - 1] ** 2 + 0.2 * returns[t - 2] ** 2
@@ -104,7 +104,7 @@ def test_control_variates_take_the_variance_away(models):
 
 
 def even(models, **options):
-    """A chain that visits all models."""
+    """Return a chain that visits all models about equally often."""
     chain = arch_chain.Chain(models, 3, batch=30, **options)
     chain.log_prior = np.array([model.log_pseudo(model.mode) - model.log_posterior(model.mode)
                                 for model in models])
@@ -112,7 +112,7 @@ def even(models, **options):
 
 
 def test_racing_at_tiny_delta_is_exact_step_by_step(models):
-    """The same gradients of minibatches and the same random numbers, decided both ways."""
+    """With the same minibatches and random numbers, racing and exact decisions are equal."""
     exact = even(models, racing=False)
     raced = even(models, racing=True, delta=1e-9, check=True)
     visited, moved = set(), set()
@@ -128,7 +128,7 @@ def test_racing_at_tiny_delta_is_exact_step_by_step(models):
 
 
 def test_a_careless_race_is_caught(models, monkeypatch):
-    """At delta of nearly a half, and without a control variate, decisions are wrong at times."""
+    """With delta near 1/2 and without a control variate, some decisions are wrong."""
     class Plain(arch_model.Arms):
         def expand(self):
             rows, states = np.arange(self.data.r.size), np.arange(len(self.models))
@@ -146,7 +146,7 @@ def test_a_careless_race_is_caught(models, monkeypatch):
 
 
 class AsPrinted(arch_chain.Chain):
-    """Eq. 25: no ratio of prior to pseudoprior in the conditional of the model."""
+    """Chain by Eq. 25, without the ratio of prior to pseudoprior in the model's conditional."""
 
     def log_weights(self):
         return self.log_prior
@@ -154,7 +154,7 @@ class AsPrinted(arch_chain.Chain):
 
 @pytest.fixture(scope="module")
 def toy():
-    """Two models of few returns; evidences by 5,000 draws from the pseudopriors."""
+    """Return two models of few returns, and evidences from 5,000 draws of the pseudopriors."""
     data, rng = arch_model.Returns(simulated(60), 2), np.random.default_rng(1)
     models = [arch_model.Model(data, order) for order in (1, 2)]
     weights = np.empty((5000, 2))
@@ -195,7 +195,7 @@ def test_without_the_pseudoprior_ratio_it_does_not(toy):
 
 
 def test_effective_size_of_a_known_chain():
-    """Autoregression at .5: a third of its length. Independent: all of it."""
+    """An AR(1) chain with coefficient .5 has a third of its length, an independent one all."""
     rng = np.random.default_rng(1)
     noise = rng.standard_normal((4, 10_000))
     chain = np.zeros_like(noise)

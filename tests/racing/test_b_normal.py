@@ -1,4 +1,4 @@
-"""The boundary constant: the reference table, and brute force on schedules it does not hold."""
+"""Boundary constants: the reference table, and brute force on other schedules."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def test_every_cell_of_the_reference(convention):
     assert len(table["delta"]) == 316
     ours = pb.bounds.b_normal(table["delta"], table["first_fraction"], convention=convention)
     expected = table["b_" + convention.replace("-", "_")]
-    # the table has 11 decimals: half a unit of its last one is 5e-12
+    # the table has 11 decimals, so its rounding error is at most 5e-12
     np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-9)
 
 
@@ -66,7 +66,7 @@ def test_crossing_probability_against_brute_force(name, boundary, convention):
     else:
         expected = twin.crossing_probability(boundary, fractions, convention)
     ours = pb.bounds.crossing_probability(boundary, fractions, convention=convention)
-    # in B that is under 1e-9: d log E / dB = -B
+    # this is below 1e-9 in B, because d log E / dB is about -B
     np.testing.assert_allclose(ours, expected, rtol=2e-9)
 
 
@@ -75,14 +75,14 @@ def test_crossing_probability_against_brute_force(name, boundary, convention):
 @pytest.mark.parametrize("delta", [1e-12, 1e-16, 1e-20, 1e-30, 1e-78, 1e-200])
 @pytest.mark.parametrize("name", ["three", "tenths", "tripling", "far"])
 def test_tails_far_beyond_any_error_rate(name, delta, convention):
-    """With nodes counted for nearer boundaries E was up to four times delta."""
+    """Nodes chosen for smaller boundaries would give E up to four times delta."""
     level = pb.bounds.boundary(delta, IRREGULAR[name], convention=convention)
     expected = twin.crossing_probability(level, IRREGULAR[name], convention, points_per_sd=20)
     np.testing.assert_allclose(expected, delta, rtol=1e-8)
 
 
 def test_the_chain_is_that_of_a_finite_population():
-    """E(B) against the standardised means of permuted populations, with no formula between."""
+    """E(B) is the crossing rate of standardised means in randomly permuted populations."""
     rng = np.random.default_rng(20160)
     size, looks = 800, np.array([50, 100, 200, 400])
     values = rng.standard_normal(size)
@@ -96,7 +96,7 @@ def test_the_chain_is_that_of_a_finite_population():
         ]:
             expected = pb.bounds.crossing_probability(boundary, looks / size, convention=convention)
             expected *= 2 if convention == "two-sided" else 1
-            # sampled values, not a Gaussian: the law is right to a few parts in a thousand
+            # the values are not exactly Gaussian: E(B) is accurate to a few parts in a thousand
             assert abs(crossed.mean() - expected) <= 5 * np.sqrt(expected / len(z)) + 0.002
 
 
@@ -112,7 +112,7 @@ def test_the_boundary_solves_its_equation(delta, steps, convention):
     boundary = pb.bounds.boundary(delta, fractions, convention=convention)
     error = pb.bounds.crossing_probability(boundary, fractions, convention=convention)
     assert error == pytest.approx(delta, rel=1e-7)
-    # one look alone, and the union bound, enclose it
+    # between the constant of a single look and that of the union bound
     assert -special.ndtri(delta) - 1e-9 <= boundary <= -special.ndtri(delta / len(steps)) + 1e-9
 
 

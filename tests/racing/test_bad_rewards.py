@@ -1,4 +1,4 @@
-"""Rewards that are not finite or spread too wide: found where read, named, survived."""
+"""Rewards that are not finite or exceed the range raise when read, and samplers stay usable."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def poisoned(value, row, column, n_factors=400):
 @pytest.mark.parametrize("source", ["matrix", "function", "shuffled"])
 @pytest.mark.parametrize("n_factors", [400, 40_000])
 def test_rewards_that_are_not_finite(value, source, n_factors):
-    """Wherever it is: read at a partial look or in the last pass, by any source."""
+    """They raise at a partial look and in the last pass, from any source."""
     for row, column in [(0, 0), (n_factors // 3, 2), (n_factors - 1, 1)]:
         factors = poisoned(value, row, column, n_factors)
         given = as_function(factors) if source == "function" else factors
@@ -60,7 +60,7 @@ def test_a_sampler_outlives_bad_rewards():
 def test_a_value_range_that_is_too_small(source):
     factors = GOOD if source == "matrix" else as_function(GOOD)
     spread = np.ptp(GOOD, axis=0)
-    log_prior = [2 * 400.0, 400.0, 0.0]  # a close race: much is read
+    log_prior = [2 * 400.0, 400.0, 0.0]  # a close race, which reads many factors
     for ranges in (spread, spread * (1 + 1e-14), spread + 1.0):
         for seed in range(30):
             pb.race(factors, log_prior, bound=pb.racing.EBSBound(value_range=ranges), rng=seed)

@@ -1,4 +1,4 @@
-"""bound="betting" in the race: the twin decision for decision, and what it promises."""
+"""Races with BettingBound: reference implementation, error probability, and bad input."""
 
 import collections
 import functools
@@ -19,7 +19,7 @@ from racing.reference.problems import as_function, parts, random_rewards
 
 
 def random_problem(seed):
-    """Rewards of few or many factors and states, log_prior, options of the bound."""
+    """Return random rewards, a log_prior and options of the bound."""
     rng = np.random.default_rng(seed)
     n_factors, n_states = int(rng.choice([10, 60, 300])), int(rng.integers(2, 9))
     rewards = random_rewards(rng, n_factors, n_states)
@@ -43,7 +43,7 @@ def bound_of(options, value_range=(0.0, 1.0)):
 
 
 def order_for(seed, n_factors):
-    """The order in which pb.race reads the factors."""
+    """Return the order in which pb.race reads the factors."""
     stream, bits = subsample.Rejection(n_factors), Bits(seed)
     stream.restart(bits)
     return stream.next(bits, n_factors)
@@ -52,7 +52,7 @@ def order_for(seed, n_factors):
 @pytest.mark.examples
 @pytest.mark.parametrize("source", ["matrix", "function"])
 def test_the_twin_decision_for_decision(source):
-    """The same items give the same winner; a matrix stops at the same item too."""
+    """The same items give the same winner; a matrix also stops at the same item."""
     ends = collections.Counter()
     for seed in range(part(120, of=300)):
         rewards, log_prior, options = random_problem(seed)
@@ -67,7 +67,7 @@ def test_the_twin_decision_for_decision(source):
     assert len(ends) == 6
 
 
-# -- mutations: what the tests above would say of a race that is nearly right ------
+# -- mutations: the tests above detect small errors in a race ----------------------
 
 MUTATIONS = {
     "no tilt": ("return 1.0 if population is None else population / (population - t + 1)",
@@ -92,7 +92,7 @@ MUTATIONS = {
 
 
 def mutated(old, new):
-    """The twin with one line changed."""
+    """Return the reference implementation with one line changed."""
     source = inspect.getsource(twin)
     assert old in source
     module = types.ModuleType("mutated")
@@ -102,7 +102,7 @@ def mutated(old, new):
 
 @functools.cache
 def decisions_of_the_kernel():
-    """Winner and reads of the kernel on some of the problems above."""
+    """Return winner and reads of the kernel on some of the problems above."""
     results = []
     for seed in range(100):
         rewards, log_prior, options = random_problem(seed)
@@ -134,7 +134,7 @@ def test_a_mutation_shows(old, new):
 
 
 def test_a_leader_chosen_after_the_item_errs():
-    """Nine arms a win behind the tenth: who has just won leads, and drops whom it likes."""
+    """Nine arms are one win behind the tenth; the arm that just won leads and eliminates it."""
     n_races, delta, wrong = 150, 0.1, collections.Counter()
     rng = np.random.default_rng(3)
     rewards = np.array([rng.permutation(np.arange(200) < 99 + (arm == 9)) for arm in range(10)])
@@ -150,7 +150,7 @@ def test_a_leader_chosen_after_the_item_errs():
     assert wrong["ours"] <= most < 1.2 * most < wrong["late"]
 
 
-# tiny populations where a race errs often enough to see
+# tiny populations in which a race errs often enough to measure
 TINY = {
     "two": (np.array([[1, 1, 0.9, 0, 0.1, 0.9], [0.9, 0.2, 0.3, 0.9, 0.7, 0.8]]).T,
             twin.Options(0.9)),
@@ -166,7 +166,7 @@ TINY = {
 @pytest.mark.some(1)
 @pytest.mark.parametrize("rewards, options", TINY.values(), ids=TINY.keys())
 def test_the_exact_law_of_a_tiny_race(rewards, options):
-    """All 720 orders: the twin's errors are at most delta, and the kernel's law is the twin's."""
+    """Over all 720 orders errors are at most delta; kernel and reference distributions agree."""
     law = twin.enumerate_errors(rewards, np.zeros(rewards.shape[1]), options)
     assert sum(law.values()) == 1
     best = int(rewards.sum(axis=0).argmax())
@@ -180,7 +180,7 @@ def test_the_exact_law_of_a_tiny_race(rewards, options):
         assert stats.binomtest(counts[winner], n_races, float(p)).pvalue > 1e-7, (winner, p)
 
 
-# -- options, and what is refused ---------------------------------------------------
+# -- options and bad input ----------------------------------------------------------
 
 SCORES = np.random.default_rng(2).random((500, 4)) * [0.7, 0.75, 0.8, 0.9]
 BET = dict(bound=pb.racing.BettingBound(value_range=(0, 1)))
@@ -193,7 +193,7 @@ def bet(value_range=(0, 1), **options):
 def test_units_and_ranges_of_differences():
     for seed in range(20):
         expected = pb.race(SCORES, bound=bet(delta=0.02), rng=seed)
-        # a number limits differences: here they are the same, wherever the rewards are
+        # a number limits differences, which do not depend on an offset of the rewards
         shifted = SCORES + 64.0 * np.arange(500)[:, None]
         assert pb.race(shifted, bound=bet(1, delta=0.02), rng=seed) == expected
         # rewards and their range in another unit
@@ -249,7 +249,7 @@ def test_bets_that_are_no_bets_are_refused():
 
 
 def caller(rewards, source, bound, seed):
-    """A race, or draws of a sampler, over these rewards."""
+    """Return a function that runs a race, or draws of a sampler, on these rewards."""
     if source == "shuffled":
         sampler = pb.RacingSampler(rewards, layout="shuffled",
                                    looks=pb.racing.Looks(max_fraction=1.0), bound=bound, rng=seed)
@@ -264,7 +264,7 @@ def caller(rewards, source, bound, seed):
                                           (-np.inf, "finite.*-inf")])
 @pytest.mark.parametrize("hybrid", [False, True])
 def test_rewards_out_of_range(source, value, words, hybrid):
-    """Found where it is read; the message names factor, state and reward."""
+    """A reward out of range raises when read; the message names factor, state and reward."""
     for place, state in [(0, 0), (17, 2), (100, 1), (300, 0)]:
         seed = place
         factor = 123 if source == "shuffled" else order_for(seed, 500)[place]
@@ -307,7 +307,7 @@ def law_of(factors, log_prior):
 
 
 def log_factors(seed):
-    """100 factors whose totals differ by a few units, in [-1/2, 1/2], and a prior."""
+    """Return 100 factors in [-1/2, 1/2] whose totals differ by a few units, and a prior."""
     rng = np.random.default_rng(seed)
     factors = rng.uniform(-0.4, 0.4, (100, 4))
     factors += rng.normal(size=4) / 100 - factors.mean(axis=0)
@@ -320,7 +320,7 @@ def log_factors(seed):
     {"mixture": "product", "n_bets": 3}])
 @pytest.mark.parametrize("layout", ["gather", "shuffled"])
 def test_the_law_of_draws(options, layout):
-    """Within delta of the target in total variation; for a tiny delta, the target."""
+    """Draws are within delta of the target in total variation; for tiny delta, on target."""
     factors, log_prior = log_factors(4)
     law, n_draws = law_of(factors, log_prior), 15_000 if options.get("hybrid") else 100_000
     for delta in (0.3, 1e-7):
@@ -330,7 +330,7 @@ def test_the_law_of_draws(options, layout):
                                    looks=pb.racing.Looks(max_fraction=1.0), layout=layout, rng=4)
         states, info = sampler.draw(n_draws)
         counts = np.bincount(states, minlength=4)
-        # a sum of 4 shares with 5 standard errors each
+        # 5 standard errors for each of 4 shares
         noise = 0.5 * 5 * np.sqrt(law * (1 - law) / n_draws).sum()
         assert 0.5 * np.abs(counts / n_draws - law).sum() <= delta + noise
         if delta < 0.1:
@@ -341,7 +341,7 @@ def test_the_law_of_draws(options, layout):
 
 @pytest.mark.parametrize("max_fraction", [0.05, 0.3, 1.0])
 def test_max_fraction(max_fraction):
-    """Past it everything is read, and the answer certain."""
+    """After max_fraction everything is read, and the result is exact."""
     factors, log_prior = log_factors(5)
     sampler = pb.RacingSampler(factors, log_prior, bound=bet((-0.5, 0.5)),
                                looks=pb.racing.Looks(max_fraction=max_fraction, first=5), rng=5)
@@ -350,7 +350,7 @@ def test_max_fraction(max_fraction):
     assert sampler.schedule.rows[:-1].max() <= max(5, max_fraction * 100)
     early = info.n_evaluations[~info.exact]
     assert not early.size or early.max() <= 4 * max_fraction * 100
-    # no state is left out before it is beaten: an exact draw reads its last two whole
+    # no state is skipped before its elimination: an exact draw reads all of its last two
     assert info.n_evaluations[info.exact].min() >= 200
 
 
@@ -369,7 +369,7 @@ def test_one_state_left():
 @pytest.mark.parametrize("options", [dict(mixture="product"), dict(mixture="product", hybrid=True),
                                      dict(mixture="ebmix"), dict(mixture="product", n_bets=1)])
 def test_constant_rewards_are_read_to_the_end(options):
-    """Equal totals go to the lowest state; a difference of one item too small to bet on is seen."""
+    """The lowest of equal states wins; a difference in one item, too small to bet on, counts."""
     bound = bet(bets=pb.betting.Bets(**options))
     rewards = np.full((200, 3), 0.5)
     for factors in (rewards, as_function(rewards)):
@@ -386,7 +386,7 @@ def test_constant_rewards_are_read_to_the_end(options):
 
 @pytest.mark.parametrize("hybrid", [False, True])
 def test_functions_that_outgrow_their_memory(hybrid):
-    """Blocks grow by an eighth, past what is kept at first, and are asked for again."""
+    """Blocks grow by an eighth, past the initial memory, and are requested again."""
     rng = np.random.default_rng(6)
     rewards = rng.random((60_000, 3)) * [1.0, 1.0, 0.98]
     rewards[:, 1] += rewards[:, 0].mean() - rewards[:, 1].mean() - 1e-5
@@ -408,7 +408,7 @@ def test_functions_that_outgrow_their_memory(hybrid):
 
 @pytest.mark.parametrize("wrong", [2.0, -0.5, np.nan])
 def test_what_is_only_added_up_must_be_in_range_too(wrong):
-    """Past max_fraction a matrix is read in one pass, without bets."""
+    """After max_fraction a matrix is read in one pass without bets, but its range is checked."""
     rewards = np.random.default_rng(3).random((500, 3))
     rewards[321, 2] = wrong
     with pytest.raises(ValueError, match="factor 321, state 2"):

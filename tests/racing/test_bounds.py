@@ -1,4 +1,4 @@
-"""The half-widths against their formulas, printed check values and what they promise."""
+"""Half-widths against their formulas, printed check values and their coverage."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def test_against_the_twins(n, population):
 
 
 def test_student_is_a_t_interval():
-    """On an endless population its coverage is exact: the pivot is a Student variable."""
+    """For an infinite normal population its coverage is exact: the pivot is Student's t."""
     for n in (2, 5, 50):
         level = stats.norm.isf(1e-4)
         width = pb.bounds.student(n, 1e18, 1.0, level)
@@ -58,7 +58,7 @@ def test_student_keeps_its_digits_far_out():
 
 
 def test_the_most_cautious_boundary_is_never_crossed():
-    """Tails that are 0 in float64: SciPy gives the other end of Student's law."""
+    """For tails that are 0 in float64, SciPy returns an infinity of the wrong sign."""
     for boundary in (37.0, 38.0, 50.0, 1e300):
         assert pb.bounds.student(50, 5000, 1.0, boundary) > 1e6
     assert pb.bounds.student(50, 5000, 1.0, -50.0) == -np.inf
@@ -83,7 +83,7 @@ def test_a_bound_below_0_is_refused():
 
 
 def test_deviations_whose_squares_are_0():
-    """They are no certainty: everything is read."""
+    """A standard deviation that underflows to 0 is no evidence: races read everything."""
     values = np.random.default_rng(0).normal(size=(20_000, 2))
     values[:, 1] += 1e-2 - np.subtract(*values.mean(axis=0)[::-1])
     for bound in ("normal", pb.racing.StudentBound(skewness=False)):
@@ -103,7 +103,7 @@ def test_everything_read_leaves_nothing_open(population):
 
 
 def test_the_bernstein_serfling_bound_covers():
-    """It holds for any values: at most delta of the means of subsets lie outside."""
+    """For any values, at most a share delta of the means of subsets lies outside."""
     rng = np.random.default_rng(7)
     for values in (rng.exponential(size=200), np.repeat([0.0, 1.0], [190, 10])):
         for n in (20, 60, 150):

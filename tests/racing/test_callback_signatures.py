@@ -1,4 +1,4 @@
-"""Compiled functions: the signatures and data that are taken, and what is refused."""
+"""Compiled functions: accepted and rejected signatures and data."""
 
 import ctypes
 

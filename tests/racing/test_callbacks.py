@@ -1,4 +1,4 @@
-"""Compiled functions of every kind: the same races, and how long things live."""
+"""Compiled functions of every kind: equal races, and lifetime of their objects."""
 
 import copy
 import gc
@@ -35,7 +35,7 @@ OPTIONS = [{}, {"bound": pb.racing.BettingBound(value_range=(MATRIX.min(), MATRI
 
 
 def everything(factors):
-    """Races and draws of every sort, as one list to compare."""
+    """Return results of races and draws of every sort, as one list."""
     results = []
     for options in OPTIONS:
         results += [pb.race(factors, seed * np.arange(D) / 3, rng=seed, **options)
@@ -101,13 +101,13 @@ def test_a_type_is_compiled_once(quadratic):
 
 
 def scribble():
-    """Reuse what was freed."""
+    """Overwrite freed memory."""
     gc.collect()
     return [np.full((N, D), np.nan) for _ in range(20)] + [np.full(N, np.nan) for _ in range(20)]
 
 
 class Owner(np.ndarray):
-    """An array that can be watched."""
+    """Array that supports weak references."""
 
 
 def test_data_lives_as_long_as_the_sampler(library):
@@ -274,7 +274,7 @@ def test_without_numba():
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
 @pytest.mark.parametrize("options", [{}, {"control": True}], ids=["plain", "with a control"])
 def test_an_interrupt_during_one_race_of_a_compiled_function(library, options):
-    """A thousand million factors without a gap: it would take half a minute."""
+    """A race of 10**9 factors without a gap, which would take half a minute, is interrupted."""
     if options:
         options = {"control": pb.racing.ControlVariate(lambda n, i: np.zeros((len(n), len(i))),
                                                        [0.0] * D)}

@@ -1,4 +1,4 @@
-"""Control variates: the twin, the sums, and what they do to the variance."""
+"""Control variates: reference implementation, sums, and effect on the variance."""
 
 import dataclasses
 
@@ -19,7 +19,7 @@ N, D = 900, 4
 
 
 def problem(seed, scale=0.05):
-    """Log factors, something close to them, and log_prior that leave the winner open."""
+    """Return log factors, values close to them, and a log_prior; several states may win."""
     rng = np.random.default_rng(seed)
     close = rng.normal(size=(N, D)) * 3.0 + rng.normal(size=D)
     factors = close + scale * rng.normal(size=(N, D))
@@ -34,7 +34,7 @@ def with_control(factors, close, as_values):
 
 @pytest.mark.parametrize("as_values", ["array", "function"])
 def test_the_race_is_on_what_is_left_of_the_factors(as_values):
-    """The twin's race of l - h, its log_prior greater by the sums of h."""
+    """The race equals a reference race of l - h with the sums of h added to log_prior."""
     options = twin.Options("student", delta=0.1, first_look=10, skewness=False)
     read = []
     for seed in range(20):
@@ -58,7 +58,7 @@ def test_the_race_is_on_what_is_left_of_the_factors(as_values):
 
 @pytest.mark.parametrize("as_values", ["array", "function"])
 def test_all_that_is_read_gives_the_same_winner(as_values):
-    """A boundary too wide to drop anything: the full sums decide, control or not."""
+    """With a boundary too wide for eliminations, full sums decide, with a control or without."""
     for seed in range(20):
         factors, close, log_prior = problem(seed)
         never = pb.racing.NormalBound(boundary=1e9)
@@ -189,7 +189,7 @@ def test_the_totals_of_an_expansion_are_its_sums(seed):
     np.array([0, 1, 2_000_000, 1, 0]),
 ])
 def test_moments_of_many_bins_are_those_of_each_alone(labels):
-    """Bins that are empty cost their memory alone."""
+    """Empty bins cost only their memory."""
     rng = np.random.default_rng(7)
     points, outliers = rng.normal(size=(labels.size, 1)), rng.random((labels.size, 2)) < 0.3
     moments = pb.racing.PopulationMoments(points, labels, outliers)
@@ -207,7 +207,7 @@ def test_moments_of_many_bins_are_those_of_each_alone(labels):
 
 
 def student_problem():
-    """Student log densities of heavy-tailed data, and their derivatives at a point."""
+    """Return Student log densities of heavy-tailed data, and their derivatives at a point."""
     y = np.random.default_rng(5).standard_t(4, 20_000)
     means, nu = np.linspace(-0.2, 0.2, 5), 4.0
 
@@ -229,7 +229,7 @@ def variance_of_differences(rewards):
 
 
 def test_an_expansion_far_from_its_center_is_worse_than_none():
-    """Until outliers are left out, and bins keep the others close (Appendix C.2)."""
+    """It helps once outliers are excluded and bins keep other points close (Appendix C.2)."""
     y, factors, expansion = student_problem()
     everything = np.arange(y.size), np.arange(5)
     plain = variance_of_differences(factors)

@@ -1,4 +1,4 @@
-"""The coreference example: its sampler has the law that it says, and its F1 is B-cubed."""
+"""Coreference example: distribution of its sampler, and its B-cubed F1."""
 
 import itertools
 
@@ -17,7 +17,7 @@ def example():
 
 
 def sampler(example, labels, racing=False, seed=1):
-    """A sampler in the state `labels`."""
+    """Return a sampler in the state `labels`."""
     labels = np.asarray(labels)
     gibbs = example["Gibbs"](labels.size, racing, np.random.default_rng(seed))
     gibbs.labels, gibbs.sizes = labels.copy(), np.bincount(labels, minlength=labels.size)
@@ -25,7 +25,7 @@ def sampler(example, labels, racing=False, seed=1):
 
 
 def partitions(n):
-    """All of n mentions, as labels in order of first appearance."""
+    """Return all partitions of n mentions, as labels in order of first appearance."""
     return [p for p in itertools.product(range(n), repeat=n)
             if all(label <= max(p[:k], default=-1) + 1 for k, label in enumerate(p))]
 
@@ -36,7 +36,7 @@ def canonical(labels):
 
 
 def test_b_cubed_by_hand(example):
-    """The two answers of Bagga & Baldwin 1998: precision 76 % and 58 %, recall 100 %."""
+    """The two examples of Bagga & Baldwin 1998 have precision 76 % and 58 %, recall 100 %."""
     truth = np.repeat([0, 1, 2], [5, 2, 5])
     everyone = np.ones(12, bool)
     for answer, precision in (([0, 1, 1], 16 / 21), ([0, 1, 0], 7 / 12)):
@@ -51,7 +51,7 @@ def test_b_cubed_by_hand(example):
 
 
 def test_sweeps_keep_the_joint_law(example):
-    """From a draw of exp(sum of f over pairs i < j), a sweep gives another of that law."""
+    """A sweep from a draw of exp(sum of f over pairs i < j) gives a draw of it."""
     n, n_draws, rng = 4, 4000, np.random.default_rng(2)
     factors = np.triu(rng.normal(0.3, 1.0, (n, n)), 1)
     factors += factors.T
@@ -72,13 +72,13 @@ def test_sweeps_keep_the_joint_law(example):
 @pytest.mark.parametrize("racing", [False, True])
 @pytest.mark.parametrize("temperature", [1.0, 0.5])
 def test_a_visit_draws_from_the_conditional_law(example, racing, temperature):
-    """Clusters of 40, 12, 2 and 1 other mentions, and a new one."""
+    """A visit chooses among clusters of 40, 12, 2 and 1 other mentions, and a new one."""
     labels, n_draws = np.repeat([3, 0, 2, 9], [41, 12, 2, 1]), 3000
     rng = np.random.default_rng(3)
     factors = rng.normal(0.0, 0.2, labels.size)
     factors[0] = 0.0
     others = np.bincount(labels[1:], factors[1:], 10)
-    places = [3, 0, 2, 9, 1]  # 1 is the first without mentions
+    places = [3, 0, 2, 9, 1]  # label 1 is the first without mentions
     law = np.exp(others[places] / temperature)
     law /= law.sum()
     counts = np.zeros(10)
@@ -101,7 +101,7 @@ def test_a_visit_draws_from_the_conditional_law(example, racing, temperature):
 
 
 def test_what_a_visit_pays(example):
-    """Three of each large cluster where one is clear, all of a small one."""
+    """A visit reads three factors of each large cluster in a clear case, all of a small one."""
     labels = np.repeat([0, 1, 2], [100, 101, 2])
     factors = np.where(labels == 1, 2.0, -2.0) + np.linspace(-0.1, 0.1, labels.size)
     for racing, paid in ((False, labels.size - 1), (True, 3 + 3 + 2)):
@@ -111,7 +111,7 @@ def test_what_a_visit_pays(example):
 
 
 def test_mentions_that_start_alone_cost_the_same(example):
-    """No cluster is large enough for a race: the same draws, the same evaluations."""
+    """Clusters too small for a race give the same draws and evaluations."""
     found = []
     for racing in (False, True):
         gibbs = example["Gibbs"](9, racing, np.random.default_rng(5))
@@ -138,7 +138,7 @@ def test_factors_of_a_table_and_of_rows_agree(example, tmp_path):
     np.testing.assert_allclose([factors.of(k) for k in range(truth.size)], rows, atol=1e-5)
     np.testing.assert_allclose(rows, rows.T, atol=1e-5)
     assert not rows.diagonal().any() and factors.weight > 0 > factors.bias
-    # only half of the clusters tell weight and bias
+    # only half of the clusters are used to fit weight and bias
     assert np.unique(truth[factors.known]).size == 10
 
 

@@ -1,4 +1,4 @@
-"""Factors computed by a Python function: what it may do, what it may not, and Ctrl-C."""
+"""Factors computed by a Python function: return values, errors, reentrancy and Ctrl-C."""
 
 import os
 import signal
@@ -135,7 +135,7 @@ def interrupt_soon(delay=0.3):
 def test_an_interrupt_during_a_long_draw(source):
     rng = np.random.default_rng(1)
     factors = rng.normal(size=(20_000, 3))
-    factors -= factors.mean(axis=0)  # a race that reads everything
+    factors -= factors.mean(axis=0)  # so that the race reads everything
     given = as_function(factors) if source == "function" else factors
     more = {"looks": pb.racing.Looks(max_fraction=0.001)} if source == "exact" else {}
     sampler = pb.RacingSampler(given, delta=1e-6, rng=1, **more)

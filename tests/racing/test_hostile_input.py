@@ -1,4 +1,4 @@
-"""What once crashed or was read wrongly: statuses, sizes, masks, odd memory, own bounds."""
+"""Input that can crash or be misread: statuses, sizes, masks, memory layout, custom bounds."""
 
 from dataclasses import dataclass
 
@@ -217,7 +217,7 @@ def test_sizes_that_int64_cannot_hold_or_multiply():
 
 @dataclass(frozen=True)
 class Own:
-    """A bound of the user's, which may say anything."""
+    """User-defined bound with arbitrary looks and terms."""
 
     rows: object = (100, 200)
     numbers: object = (1.0, 1.0)

@@ -1,4 +1,4 @@
-"""Compiled factors: against their twins, in races and sums, and what they refuse."""
+"""Compiled factors: reference implementation, races, sums and bad input."""
 
 import pickle
 
@@ -43,7 +43,7 @@ def test_factors_are_those_of_the_twin(name):
     rows, states = RNG.permutation(len(matrix))[:500], np.array([0, 2])
     assert np.allclose(factors.evaluate(rows, states), matrix[np.ix_(rows, states)], rtol=1e-12,
                        atol=1e-12)
-    # sums in one pass, up to one number for all states
+    # sums in one pass, up to a constant for all states
     totals, expected = factors.function.arguments[0].totals(len(matrix)), matrix.sum(axis=0)
     assert np.allclose(totals - totals[0], expected - expected[0], rtol=1e-9, atol=1e-9)
 
@@ -68,7 +68,7 @@ def test_exact_draws_have_the_law():
 
 
 def test_values_far_from_zero_keep_their_digits():
-    """Differences of states, at means of 1e6 and deviations of 1."""
+    """Differences of states keep their digits with means of 1e6 and standard deviation 1."""
     y = 1e6 + RNG.normal(size=2000)
     means = 1e6 + np.array([-0.1, 0.0, 0.1])
     factors = pb.factors.gaussian(y, means)
@@ -100,7 +100,7 @@ def test_labels_are_read_anew_and_checked_when_they_are():
 
 def test_what_is_compiled_is_kept_and_cannot_be_pickled():
     sampler = pb.RacingSampler(pb.factors.gaussian(np.full(500, 2.2), MEANS * 10), rng=1)
-    states, _ = sampler.draw(50)  # the arrays live with the sampler
+    states, _ = sampler.draw(50)  # the sampler keeps the arrays alive
     assert set(states.tolist()) <= {0, 1, 2}
     with pytest.raises(TypeError, match="cannot be pickled"):
         pickle.dumps(CASES["poisson"][0])
@@ -111,7 +111,7 @@ def test_members_are_where_labels_stand():
     assert [part.tolist() for part in parts] == [np.flatnonzero(LABELS == k).tolist()
                                                  for k in range(6)]
     assert pb.factors.members(LABELS.astype(np.uint8)[::-1], 4)[1].size == (LABELS == 1).sum()
-    # they go into factors without a copy
+    # factors use them without a copy
     factors = pb.factors.gaussian(Y, MEANS, members=parts[2])
     assert factors.n_factors == parts[2].size and not parts[2].flags.writeable
 

@@ -1,4 +1,4 @@
-"""lil_ucb: its exact laws, the twin bit for bit, what is refused."""
+"""lil_ucb: exact distributions, reference implementation and bad input."""
 
 import collections
 import signal
@@ -20,7 +20,7 @@ CASES = {name: case for name, case in tables.exact_cases().items() if "lilucb" i
 
 
 def test_the_bonus():
-    """The check values of the spec."""
+    """The bonus has known check values."""
     vectors = tables.exact_cases()["formula_vectors"]
     c = twin.constants("heuristic", 0.05, 2)
     for pulls in (1, 100):
@@ -86,7 +86,7 @@ def test_the_twin_bit_for_bit(source, guarantee):
 
 
 def test_many_states():
-    """The heap's choice is the largest bound's: the twin scans 100 of them."""
+    """The heap finds the largest of 100 bounds, which the reference implementation scans."""
     rng = np.random.default_rng(2)
     rewards = (rng.random((8, 100)) < np.linspace(0.1, 0.9, 100)).astype(float)
     bits, streams = Bits(1), [subsample.Rejection(8) for _ in range(100)]
@@ -139,7 +139,7 @@ def test_rewards_that_are_refused():
 
 
 def test_what_the_theorem_says_of_delta():
-    """The bound of the docstring: of use below 2e-6 alone, so delta is not called an error."""
+    """The bound of the theorem is vacuous for d above 2e-6, as the docstring says."""
     e = 0.01
     c = (2 + e) / e * (1 / np.log1p(e)) ** (1 + e)
     assert 21_000 < c < 21_500
@@ -149,7 +149,7 @@ def test_what_the_theorem_says_of_delta():
 
 
 def test_a_long_run_hears_ctrl_c():
-    """A near tie of ten million factors takes seconds; it ends where the key was pressed."""
+    """Ctrl-C stops a near tie of ten million factors, which would take seconds."""
     matrix = np.zeros((5_000_000, 2))
     matrix[:, 0] = np.arange(5_000_000) % 2
     matrix[:, 1] = 1.0 - matrix[:, 0]

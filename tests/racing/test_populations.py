@@ -1,4 +1,4 @@
-"""race_populations: its exact law, the twin bit for bit, what is refused."""
+"""race_populations: exact distribution, reference implementation and bad input."""
 
 import collections
 from fractions import Fraction
@@ -60,7 +60,7 @@ def test_the_twin_bit_for_bit(source, bound):
         rng = np.random.default_rng(seed)
         sizes = rng.choice([0, 1, 2, 3, 4, 7, 40, 300, 700], int(rng.integers(2, 9)))
         arms = [rng.normal(rng.normal(0, 0.05), 1.0, size) for size in sizes]
-        if seed % 3 == 0:  # skewed; and values of which many are alike
+        if seed % 3 == 0:  # skewed values, many of them equal
             arms = [arm**2 for arm in arms]
         elif seed % 3 == 1:
             arms = [np.rint(arm / 2) for arm in arms]
@@ -83,7 +83,7 @@ def test_the_twin_bit_for_bit(source, bound):
 
 
 def test_the_bound_is_kept():
-    """Two arms a hair apart in total: errors at most delta, and not far less."""
+    """With two nearly equal totals, errors are at most delta and not much smaller."""
     rng = np.random.default_rng(9)
     arms = [rng.normal(size=1000), rng.normal(size=400)]
     arms = [arm - arm.mean() for arm in arms]
@@ -92,7 +92,7 @@ def test_the_bound_is_kept():
     wrong = sum(pb.racing.race_populations(arms, delta=delta, first_look=50, rng=rng).best == 0
                 for _ in range(n_races))
     assert stats.binom.sf(wrong, n_races, delta) > 1e-7
-    assert wrong > 0.3 * delta * n_races  # the union over six looks wastes some
+    assert wrong > 0.3 * delta * n_races  # the union over six looks is conservative
 
 
 def test_small_worlds():
@@ -103,7 +103,7 @@ def test_small_worlds():
     assert outcome([[], []], [0.0, 1.0]) == (1, 1, 0, True)
     assert outcome([[1.0]]) == (0, 0, 0, True)
     assert outcome([[1.0], [5.0, -1.0], []], [0, -np.inf, 3]) == (2, 1, 1, True)
-    assert outcome([[1.0], [0.5, 0.5]]) == (0, 1, 3, True)  # ties: the lowest
+    assert outcome([[1.0], [0.5, 0.5]]) == (0, 1, 3, True)  # the lowest arm wins a tie
     matrix = np.random.default_rng(1).normal(size=(3, 500)) + [[0], [5], [1]]
     assert pb.racing.race_populations(matrix, rng=1).best == 1
     assert outcome(as_populations([[], []])) == (0, 1, 0, True)
@@ -122,7 +122,7 @@ def test_small_worlds():
 )
 def test_populations_that_are_refused(populations, word):
     with pytest.raises((ValueError, TypeError), match=word):
-        # at most 20 of the 30 are read before the last look, which squares nothing
+        # at most 20 of 30 are read before the last look, which computes no squares
         for seed in range(100):
             pb.racing.race_populations(populations, rng=seed,
                                        bound=pb.racing.NormalBound(boundary=1e9))

@@ -1,4 +1,4 @@
-"""race: the twin bit for bit, what must not matter, and the edges."""
+"""race: reference implementation, invariances and edge cases."""
 
 import collections
 import dataclasses
@@ -71,11 +71,11 @@ def test_the_twin_bit_for_bit(source, indices, kind):
         ours = run(factors, log_prior, options, np.random.default_rng(seed), indices=indices)
         assert parts(ours) == tuple(expected), (seed, options)
         outcomes[ours.n_looks, ours.exact] += 1
-    assert len(outcomes) >= 10  # races end at many looks, both ways
+    assert len(outcomes) >= 10  # races end at many different looks, exactly or not
 
 
 def test_schedules():
-    """The looks of the spec, and those that max_fraction leaves."""
+    """Looks double, and max_fraction removes the later ones."""
     for key, rows in tables.exact_cases()["formula_vectors"]["schedule"].items():
         n_factors, first_look = (int(part.split("=")[1]) for part in key.split(","))
         sampler = pb.RacingSampler(np.zeros((n_factors, 2)),
@@ -109,7 +109,7 @@ def test_relabelling_the_states_relabels_the_winner(seed, source):
 @settings(max_examples=100, deadline=None)
 @given(seed=st.integers(0, 2**40))
 def test_what_must_not_matter(seed):
-    """A constant on every offset, on every reward, on those of a factor; the unit."""
+    """Constants added to all offsets, to all rewards or to a factor do not matter, nor do units."""
     rewards, log_prior, options = random_problem(seed)
     if options.bound == "ebs":
         options = twin.Options("normal", delta=0.1, first_look=10)
@@ -125,14 +125,14 @@ def test_what_must_not_matter(seed):
     if options.variance == "pairwise":
         per_factor = np.random.default_rng(1).normal(size=(len(rewards), 1)) * unit
         assert outcome(rewards + per_factor, log_prior) == plain
-    # an offset is the same as its share in every factor
+    # an offset is equivalent to its share added to every factor
     possible = np.isfinite(log_prior)
     inside = rewards + np.where(possible, log_prior, 0) / len(rewards)
     assert outcome(inside, np.where(possible, 0.0, -np.inf)) == plain
 
 
 def test_a_large_common_part_cancels():
-    """Rewards near 1e9 with differences near 1: raw second moments would be noise."""
+    """Rewards near 1e9 may have differences near 1; raw second moments would be noise."""
     rng = np.random.default_rng(31)
     rewards = rng.normal(size=(20_000, 4)) + [0.0, 0.1, 0.2, 1.0]
     small = pb.race(rewards, rng=1)
@@ -142,7 +142,7 @@ def test_a_large_common_part_cancels():
 
 def test_ties_go_to_the_lowest_state():
     result = pb.race(np.zeros((100, 4)), rng=0)
-    # no gap exceeds a bound of 0: everything is read
+    # equal states have no gap above a bound of 0, so everything is read
     assert result == pb.racing.RaceResult(0, 2, 400, True)
     rewards = np.tile([1.0, 2.0, 2.0], (100, 1))
     assert pb.race(rewards, rng=0).best == 1
@@ -223,7 +223,7 @@ def test_the_same_seed_gives_the_same_race():
 
 
 def test_the_bound_is_kept_where_it_can_err():
-    """Two states a hair apart: errors near delta, and not half or twice it."""
+    """With two nearly equal states, errors are close to delta, not half or twice as many."""
     rng = np.random.default_rng(47)
     n_races, wrong = 6000, 0
     for _ in range(6):

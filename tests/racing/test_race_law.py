@@ -1,4 +1,4 @@
-"""race and RacingSampler on tiny populations, against the exact law of the outcome."""
+"""race and RacingSampler on tiny populations, against the exact distribution of outcomes."""
 
 import collections
 from fractions import Fraction
@@ -13,14 +13,14 @@ from racing.reference import tables
 from racing.reference.problems import as_bound, as_function, parts, run
 
 N_RACES = 200_000
-# Gumbel noise, at most 37, does not show beside rewards this large: a sampler's
-# draws are then races between the log priors, 100 times as fast as calls of race
+# Factor that makes rewards so large that Gumbel noise, at most 37, has no effect: draws
+# of a sampler are then races without noise, 100 times as fast as calls of race
 HUGE = 2.0**50
-# z = 5.7 is passed with probability 1.2e-8; the tests here compare about 60 shares
+# z = 5.7 is exceeded with probability 1.2e-8; the tests here compare about 60 shares
 Z = 5.7
 
 ENUMERABLE = ["case1", "case3_", "case3b", "case5", "case7"]
-# more laws, enumerated by the twin: 4-6 factors a look, all bounds, both variances
+# more cases, enumerated by the reference: 4-6 factors per look, all bounds, both variances
 ENUMERATED = {
     "marginal": twin.Options("normal", boundary=0.7, variance="marginal", first_look=2),
     "student": twin.Options("student", delta=0.45, first_look=2, skewness=False),
@@ -53,7 +53,7 @@ def find_case(prefix):
 
 
 def assert_law(observed, law, n):
-    """Every share within its binomial interval; outcomes of probability 0 never."""
+    """Check every share against its binomial interval; impossible outcomes must not occur."""
     assert set(observed) <= {outcome for outcome, p in law.items() if p > 0}
     for outcome, p in law.items():
         width = Z * np.sqrt(float(p) * (1 - float(p)) / n) + 1 / n
@@ -87,7 +87,7 @@ def test_the_twin_has_the_exact_law(prefix):
 def test_exact_cases(prefix):
     case, rewards, log_prior, options = find_case(prefix)
     counts = sampled_races(rewards, log_prior, options, np.random.default_rng(2016))
-    winner_only = prefix == "case3_"  # gaps tie: the stopping time depends on how
+    winner_only = prefix == "case3_"  # gaps tie, so rounding decides the stopping time
     assert_case(case, counts, N_RACES, winner_only)
     n_races, rng = N_RACES // 20, np.random.default_rng(2017)
     for factors in (rewards, as_function(rewards)):
@@ -108,7 +108,7 @@ def assert_case(case, counts, n_races, winner_only):
 
 
 def sampled_races(rewards, log_prior, options, rng, indices="auto", n_races=N_RACES):
-    """Outcomes of many races, as the draws of one sampler at a scale where noise is nothing."""
+    """Return outcomes of many races, run as draws of a sampler with negligible noise."""
     if options.bound == "ebs":
         ranges = options.value_range, options.difference_range
         scaled = [None if c is None else (np.array(c) * HUGE).tolist() for c in ranges]
@@ -125,7 +125,7 @@ def sampled_races(rewards, log_prior, options, rng, indices="auto", n_races=N_RA
 
 
 def enumerated_problem(name):
-    """Nine factors of three states, on which the bounds decide now one way, now another."""
+    """Return nine factors of three states on which several outcomes are likely."""
     rng = np.random.default_rng(53)
     if name == "ebs":
         rewards = rng.choice([0.0, 1e-3], size=(9, 3)) - [0.0, 7.5e-3, 4.2e-3]

@@ -1,4 +1,4 @@
-"""Results of races, tests and draws: frozen records."""
+"""Results of races, tests and draws are frozen records."""
 
 import json
 import pickle

@@ -1,4 +1,4 @@
-"""RacingSampler and exact_sample: the twin bit for bit, the law, and what they leave behind."""
+"""RacingSampler and exact_sample: reference implementation, distribution and state."""
 
 import functools
 import pickle
@@ -16,12 +16,12 @@ from racing.reference import race as twin
 from racing.reference import subsample
 from racing.reference.problems import as_function
 
-# fixed seeds: the tests repeat exactly; a right sampler had this chance to fail
+# probability that a correct sampler fails; seeds are fixed, so the tests repeat exactly
 SMALLEST_P = 1e-6
 
 
 def problem(seed, n_factors=600, n_states=5, spread=1.0):
-    """Log factors whose totals differ by a few units, and an uneven prior."""
+    """Return log factors whose totals differ by a few units, and an uneven prior."""
     rng = np.random.default_rng(seed)
     factors = rng.normal(size=(n_factors, n_states)) * 0.01
     factors -= factors.mean(axis=0)
@@ -44,7 +44,7 @@ def assert_law(states, law):
 @pytest.mark.parametrize("indices, kind", [(k, k) for k in ("permutation", "rejection", "keyed")])
 @pytest.mark.parametrize("bound", ["student", "normal"])
 def test_the_twin_bit_for_bit(source, indices, kind, bound):
-    """Gumbels first, then the order of the factors, draw after draw on one permutation."""
+    """Each draw takes Gumbel noise, then the order of factors, from one persistent permutation."""
     for seed in range(4):
         factors, log_prior = problem(seed, n_factors=300, spread=2.0)
         options = twin.Options(bound, delta=0.2, first_look=8, max_fraction=0.5)
@@ -67,7 +67,7 @@ def test_the_twin_bit_for_bit(source, indices, kind, bound):
 
 
 def test_the_noise_is_gumbel():
-    """With no factors to speak of, a draw is the Gumbel maximum of its first D words."""
+    """With negligible factors, a draw is the Gumbel maximum of its first D random words."""
     log_prior = np.log([0.5, 0.3, 0.15, 0.05])
     sampler = pb.RacingSampler(np.zeros((1, 4)), log_prior)
     for seed in range(50):
@@ -101,7 +101,7 @@ def test_the_law_at_a_tiny_delta(options):
 
 
 def test_the_law_where_most_is_not_read():
-    """Draws that read a tenth of the data still follow p within delta."""
+    """Draws that read a tenth of the data are still within delta of p."""
     factors, log_prior = problem(3, n_factors=20_000, n_states=8, spread=30.0)
     factors -= 0.9 * (factors - factors.mean(axis=0))
     for options in ({}, {"layout": "shuffled"}, {"looks": pb.racing.Looks(max_fraction=1.0)}):
@@ -118,7 +118,7 @@ def test_the_law_where_most_is_not_read():
 def test_a_callback_draws_the_same_as_its_matrix():
     factors, log_prior = problem(4)
     for seed in range(100):
-        # later draws differ: the last look at a matrix takes no indices
+        # later draws differ, because the last look on a matrix takes no indices
         by_matrix = pb.RacingSampler(factors, log_prior, delta=0.1,
                                      looks=pb.racing.Looks(max_fraction=1), rng=seed)
         by_function = pb.RacingSampler(as_function(factors), log_prior, delta=0.1, rng=seed)
@@ -139,13 +139,13 @@ def test_exact_sample():
 
 
 def test_many_exact_draws_take_little_memory():
-    """And are those of one array of noise."""
+    """They equal the draws from a single array of noise."""
     factors, log_prior = problem(6, n_states=200)
     tracemalloc.start()
     states = pb.racing.exact_sample(factors, log_prior, (300, 200), rng=2)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 2e7  # of 96 MB of noise
+    assert peak < 2e7  # the noise takes 96 MB in total
     noise = np.random.default_rng(2).gumbel(size=(300, 200, 200))
     totals = (factors - factors[:, :1]).sum(axis=0) + log_prior
     assert (states == (totals + noise).argmax(axis=2)).mean() > 0.9999
@@ -195,7 +195,7 @@ def test_seeds():
     sampler = pb.RacingSampler(factors, log_prior, rng=5)
     assert sampler.draw(50)[0].tolist() == draw(5)
     assert sampler.draw(50)[0].tolist() != draw(5)
-    # one draw of 50 is 50 draws of one
+    # draw(50) equals 50 single draws
     sampler = pb.RacingSampler(factors, log_prior, rng=5)
     assert [sampler.draw()[0] for _ in range(50)] == draw(5)
     for generator in (np.random.MT19937(1), np.random.Philox(1), np.random.SFC64(1)):
@@ -211,7 +211,7 @@ def test_seeds():
     (dict(layout="shuffled"), False),
 ])
 def test_what_a_call_depends_on(options, by_seed_alone):
-    """An order that is kept is left by one call where the next begins: docs/inside_samplers.md."""
+    """With an order that persists, a call also depends on earlier ones (inside_samplers.md)."""
     factors = np.random.default_rng(0).normal(0.0, 0.05, (20_000, 4))
     sampler = pb.RacingSampler(factors, rng=5, **options)
     one, two = (sampler.draw(200, rng=1) for _ in range(2))
@@ -244,7 +244,7 @@ def test_the_prior_is_copied_and_can_be_replaced():
 @pytest.mark.parametrize("bound", ["student", "normal", "ebs"])
 @pytest.mark.parametrize("variance", ["pairwise", "marginal"])
 def test_the_schedule_is_the_bound(bound, variance):
-    """scale * sd + slack * range, at every partial look, is what the formula gives."""
+    """scale * sd + slack * range equals the formula of the bound at every partial look."""
     made = (dict(bound=pb.racing.EBSBound(value_range=3.0, delta=0.1)) if bound == "ebs"
             else dict(bound=bound, delta=0.1))
     looks = pb.racing.Looks(variance=variance, first=20, max_fraction=0.6)
@@ -266,7 +266,7 @@ def test_the_schedule_is_the_bound(bound, variance):
 
 
 def test_threads_with_a_sampler_each_share_a_generator():
-    """Draws from two threads interleave; each keeps the right law."""
+    """Draws from two threads interleave; each has the right distribution."""
     factors, log_prior = problem(12)
     rng = np.random.default_rng(12)
     results = {}

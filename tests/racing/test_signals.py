@@ -1,4 +1,4 @@
-"""Ctrl-C at random moments: what goes on afterwards goes on as if the call had not been made."""
+"""Ctrl-C at random moments: later calls behave as if the interrupted one had not been made."""
 
 import signal
 import time
@@ -22,7 +22,7 @@ def as_function(matrix):
 
 
 def interrupted(call, delay):
-    """Whether Ctrl-C stopped the call, pressed after this many seconds."""
+    """Return True if Ctrl-C, pressed after `delay` seconds, stopped the call."""
     try:
         signal.setitimer(signal.ITIMER_REAL, max(delay, 1e-6))
         try:
@@ -36,14 +36,14 @@ def interrupted(call, delay):
 
 @pytest.fixture
 def press():
-    """`interrupted`, with the alarm in the place of Ctrl-C."""
+    """Return `interrupted`, with an alarm signal instead of Ctrl-C."""
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
     yield interrupted
     signal.signal(signal.SIGALRM, before)
 
 
 def duration(call):
-    """Seconds, the least of some: the first call is longer."""
+    """Return the shortest of several durations in seconds; the first call takes longer."""
     times = []
     for _ in range(4):
         start = time.perf_counter()
@@ -56,7 +56,7 @@ def likelihood_of_slice(n, points):
     return -0.5 * (Y[n, None] - points) ** 2
 
 
-# With an order that is not kept from draw to draw, what comes next is known bit for bit.
+# If the order does not persist between draws, the next draw is known bit for bit.
 OBJECTS = {
     f"{kind} {indices} {bound}": (kind, indices, dict(bound=bound))
     for kind in ("matrix", "function")
@@ -78,7 +78,7 @@ def test_a_sampler_goes_on(press, moments, kind, indices, options):
     for _ in range(moments):
         stopped += press(lambda: sampler.draw(30, rng=moment), moment.uniform(0, length))
         states, info = sampler.draw(30, rng=5)
-        if indices == "permutation":  # as random after any other draws, but another order
+        if indices == "permutation":  # equally random after other draws, but a different order
             assert (info.n_evaluations <= MATRIX.size).all() and states.min() >= 0
             assert set(sampler.draw(5)[0].tolist()) <= {0, 1, 2}
         else:
@@ -88,7 +88,7 @@ def test_a_sampler_goes_on(press, moments, kind, indices, options):
 
 
 def test_an_order_that_was_interrupted_is_an_order(press):
-    """A function that reads everything sees each factor once, whatever was interrupted before."""
+    """After interruptions, a draw that reads everything still requests each factor once."""
     seen = []
 
     def function(n, i):
@@ -146,7 +146,7 @@ CALLS = {
 @pytest.mark.parametrize("moments", [50, pytest.param(1000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 def test_calls_that_keep_nothing_leave_nothing(press, moments, call):
-    """One generator for all: its lock is free again, and its numbers are numbers."""
+    """After an interruption the shared generator is unlocked and still usable."""
     expected, shared = call(5), np.random.default_rng(4)
 
     def some():

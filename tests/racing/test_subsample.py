@@ -1,4 +1,4 @@
-"""Index streams: the twin bit for bit, and every prefix of the right law."""
+"""Index streams: reference implementation, and distribution of every prefix."""
 
 import collections
 
@@ -15,7 +15,7 @@ from racing.reference import subsample as twin
 
 KINDS = list(twin.KINDS)
 RUNS = ("blocks", "groups")
-# fixed seeds: the tests repeat exactly; a right stream had this chance to fail
+# probability that a correct stream fails; seeds are fixed, so the tests repeat exactly
 SMALLEST_P = 1e-7
 PREFIXES = [(1, 1), (2, 1), (2, 2), (3, 2), (4, 4), (7, 1), (7, 3), (10, 2)]
 PREFIXES += [(5, length) for length in range(1, 6)]
@@ -26,7 +26,7 @@ streams = st.tuples(
 
 
 def read(kind, size, n, seed, run=1):
-    """The first n indices of one fresh order."""
+    """Return the first n indices of a new order."""
     stream, rng = Subsample(kind, size, run), np.random.default_rng(seed)
     stream.restart(rng)
     return stream.next(n, rng)
@@ -41,7 +41,7 @@ def make_pair(kind, size, run, seed):
 @settings(max_examples=150, deadline=None)
 @given(stream=streams, shares=st.lists(st.floats(0, 1), min_size=1, max_size=5))
 def test_the_twin_bit_for_bit_over_several_orders(stream, shares):
-    """Each share is how much of one order is read before the next begins."""
+    """Each share of an order is read before the next order starts."""
     (ours, rng), (plain, bits) = make_pair(*stream)
     for share in shares:
         ours.restart(rng)
@@ -91,7 +91,7 @@ def test_a_population_too_large_to_hold():
 
 
 def prefix_counts(kind, size, run, length, n_orders, seed):
-    """How often each prefix occurs, over orders of one stream that reads no further."""
+    """Return the number of occurrences of each prefix over many orders of one stream."""
     stream, rng = Subsample(kind, size, run), np.random.default_rng(seed)
     counts = collections.Counter()
     for _ in range(n_orders):
@@ -131,9 +131,9 @@ def test_every_prefix_of_blocks(size, run):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_successive_orders_are_independent(kind):
-    """The arrangement one order leaves must not show in the next: all pairs of first reads."""
+    """All pairs of first indices of successive orders are equally likely."""
     size, run = 6, 2 if kind in RUNS else 1
-    unit = run if kind == "groups" else 1  # where a group begins never changes
+    unit = run if kind == "groups" else 1  # groups always start at multiples of run
     stream, rng = Subsample(kind, size, run), np.random.default_rng(17)
     firsts = []
     for order in range(60_001):
@@ -145,7 +145,7 @@ def test_successive_orders_are_independent(kind):
 
 
 def test_positions_far_apart_are_uniform_in_pairs():
-    """In a larger population, the 1st and the 40th index, in a 5 x 5 grid of tenths."""
+    """In a larger population, the 1st and 40th index are uniform on a 5 x 5 grid."""
     for kind in ("permutation", "rejection", "keyed"):
         stream, rng = Subsample(kind, 1000, 1), np.random.default_rng(19)
         cells = np.zeros((5, 5))

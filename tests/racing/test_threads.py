@@ -1,4 +1,4 @@
-"""Eight threads on one object: right results or a RuntimeError that says so, nothing else."""
+"""Eight threads on one object get correct results or a RuntimeError, nothing else."""
 
 import threading
 import time
@@ -15,7 +15,7 @@ THREADS = 8
 
 
 def assert_right_or_refused(work, seconds):
-    """Eight threads do `work(i)` again and again: it is right, or refused by a RuntimeError."""
+    """Call `work(i)` repeatedly in eight threads; it must succeed or raise RuntimeError."""
     wrong, right, end = [], [], time.perf_counter() + seconds
 
     def run(i):
@@ -70,7 +70,7 @@ def acceptance(source):
 
 
 def same(call, *given):
-    """Calls that share nothing but what they are given."""
+    """Return work for calls that share only their arguments."""
     expected = call(*given)
 
     def work(i):
@@ -105,7 +105,7 @@ def controls():
 
 
 def one_generator():
-    """A sampler each, of one generator: they wait for each other, and all are right."""
+    """Return work of samplers that share one generator; all draws must be correct."""
     rng = np.random.default_rng(1)
     ones = [pb.RacingSampler(MATRIX if i % 2 else as_function(MATRIX), delta=1e-9, rng=rng)
             for i in range(THREADS)]
