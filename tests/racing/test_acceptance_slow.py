@@ -45,7 +45,7 @@ def test_errors_of_the_one_sided_bounds_are_as_known(first_look, delta, normal, 
 @pytest.mark.parametrize("bound", ["normal", "student"])
 @pytest.mark.parametrize("first_look", [10, 50])
 @pytest.mark.parametrize("delta", [0.001, 0.01, 0.05, 0.1])
-def test_errors_of_the_two_sided_bounds(bound, first_look, delta):
+def test_errors_of_the_two_sided_bounds_equal_the_reference(bound, first_look, delta):
     """Bounds given by name have the simulated errors; `student` has delta itself."""
     size, rng = 2000, np.random.default_rng(61)
     expected = gap_zero.error(bound, delta, first_look, size, 2_000_000, rng, "two-sided")
@@ -73,7 +73,7 @@ def standardised(dist):
 
 @pytest.mark.parametrize("row", tables.lil_ucb_cells(),
                          ids=lambda row: f"{row['dist']}-{row['sigma']}-{row['delta']}")
-def test_the_table_of_lil_ucb(row):
+def test_reads_equal_the_table_of_lil_ucb(row):
     """Reads agree with the table, which used another population.
 
     They grow with the square of the range. For 10 times 100,000 normal values it varies by a

@@ -27,7 +27,7 @@ def assert_says(error, *words):
         (1.0, ["factors"]),
     ],
 )
-def test_shapes_of_matrices(factors, words):
+def test_bad_shapes_of_matrices_are_rejected(factors, words):
     for call in (pb.race, pb.RacingSampler, pb.racing.exact_sample):
         with pytest.raises(ValueError) as caught:
             call(factors)
@@ -38,7 +38,7 @@ def test_shapes_of_matrices(factors, words):
 @pytest.mark.parametrize(
     "factors", [np.zeros((3, 2), dtype=complex), [["a", "b"]], [[None, 1.0]], "text", None]
 )
-def test_matrices_that_are_not_real(factors):
+def test_matrices_that_are_not_real_are_rejected(factors):
     for call in (pb.race, pb.RacingSampler, pb.racing.exact_sample):
         with pytest.raises((TypeError, ValueError), match="factors"):
             call(factors)
@@ -84,7 +84,7 @@ def test_options(options, words):
         assert_says(caught.value, *words)
 
 
-def test_delta_where_two_states_leave_no_solution():
+def test_delta_without_a_solution_for_two_states_is_rejected():
     """With one comparison of two states, E(B) = delta has no solution for delta >= 1/2."""
     for delta in (0.5, 0.7):
         with pytest.raises(ValueError, match=r"delta.*0\.5"):

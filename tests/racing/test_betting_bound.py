@@ -51,7 +51,7 @@ def order_for(seed, n_factors):
 
 @pytest.mark.examples
 @pytest.mark.parametrize("source", ["matrix", "function"])
-def test_the_twin_decision_for_decision(source):
+def test_decisions_equal_the_reference(source):
     """The same items give the same winner; a matrix also stops at the same item."""
     ends = collections.Counter()
     for seed in range(part(120, of=300)):
@@ -122,18 +122,18 @@ def decisions_of(module):
     return results
 
 
-def test_the_twin_without_mutation():
+def test_the_reference_without_mutation_equals_the_kernel():
     assert decisions_of(twin) == decisions_of_the_kernel()
 
 
 @pytest.mark.some(2)
 @pytest.mark.parametrize("old, new", MUTATIONS.values(), ids=MUTATIONS.keys())
-def test_a_mutation_shows(old, new):
+def test_mutations_are_detected(old, new):
     differ = np.not_equal(decisions_of(mutated(old, new)), decisions_of_the_kernel())
     assert differ.sum() >= 3
 
 
-def test_a_leader_chosen_after_the_item_errs():
+def test_choosing_the_leader_after_the_item_errs():
     """Nine arms are one win behind the tenth; the arm that just won leads and eliminates it."""
     n_races, delta, wrong = 150, 0.1, collections.Counter()
     rng = np.random.default_rng(3)
@@ -165,7 +165,7 @@ TINY = {
 
 @pytest.mark.some(1)
 @pytest.mark.parametrize("rewards, options", TINY.values(), ids=TINY.keys())
-def test_the_exact_law_of_a_tiny_race(rewards, options):
+def test_tiny_races_have_the_exact_distribution(rewards, options):
     """Over all 720 orders errors are at most delta; kernel and reference distributions agree."""
     law = twin.enumerate_errors(rewards, np.zeros(rewards.shape[1]), options)
     assert sum(law.values()) == 1
@@ -190,7 +190,7 @@ def bet(value_range=(0, 1), **options):
     return pb.racing.BettingBound(value_range=value_range, **options)
 
 
-def test_units_and_ranges_of_differences():
+def test_units_and_ranges_of_differences_do_not_matter():
     for seed in range(20):
         expected = pb.race(SCORES, bound=bet(delta=0.02), rng=seed)
         # a number limits differences, which do not depend on an offset of the rewards
@@ -243,7 +243,7 @@ def test_the_bound_object(make, word):
         make()
 
 
-def test_bets_that_are_no_bets_are_refused():
+def test_plug_in_bets_are_rejected():
     with pytest.raises(TypeError, match="bets must be a pybandit.betting.Bets; got 16"):
         bet(bets=16)
 
@@ -263,7 +263,7 @@ def caller(rewards, source, bound, seed):
                                           (np.nan, "finite.*nan"), (np.inf, "finite.*inf"),
                                           (-np.inf, "finite.*-inf")])
 @pytest.mark.parametrize("hybrid", [False, True])
-def test_rewards_out_of_range(source, value, words, hybrid):
+def test_rewards_out_of_range_are_rejected(source, value, words, hybrid):
     """A reward out of range raises when read; the message names factor, state and reward."""
     for place, state in [(0, 0), (17, 2), (100, 1), (300, 0)]:
         seed = place
@@ -277,7 +277,7 @@ def test_rewards_out_of_range(source, value, words, hybrid):
             call()
 
 
-def test_differences_out_of_range():
+def test_differences_out_of_range_are_rejected():
     rewards = np.full((500, 3), 0.5)
     factor = order_for(5, 500)[40]
     rewards[factor] = 10.0, 10.0, 10.75
@@ -289,7 +289,7 @@ def test_differences_out_of_range():
             assert word in str(caught.value)
 
 
-def test_a_sampler_outlives_what_it_refused():
+def test_a_sampler_stays_usable_after_rewards_out_of_range():
     rewards = SCORES.copy()
     rewards[7, 3] = 1.5
     sampler = pb.RacingSampler(rewards, **BET, looks=pb.racing.Looks(max_fraction=1.0), rng=1)
@@ -319,7 +319,7 @@ def log_factors(seed):
     {}, {"mixture": "product", "hybrid": True}, {"mixture": "ebmix"},
     {"mixture": "product", "n_bets": 3}])
 @pytest.mark.parametrize("layout", ["gather", "shuffled"])
-def test_the_law_of_draws(options, layout):
+def test_draws_are_within_delta_of_the_distribution(options, layout):
     """Draws are within delta of the target in total variation; for tiny delta, on target."""
     factors, log_prior = log_factors(4)
     law, n_draws = law_of(factors, log_prior), 15_000 if options.get("hybrid") else 100_000
@@ -340,7 +340,7 @@ def test_the_law_of_draws(options, layout):
 
 
 @pytest.mark.parametrize("max_fraction", [0.05, 0.3, 1.0])
-def test_max_fraction(max_fraction):
+def test_draws_after_max_fraction_are_exact(max_fraction):
     """After max_fraction everything is read, and the result is exact."""
     factors, log_prior = log_factors(5)
     sampler = pb.RacingSampler(factors, log_prior, bound=bet((-0.5, 0.5)),
@@ -354,7 +354,7 @@ def test_max_fraction(max_fraction):
     assert info.n_evaluations[info.exact].min() >= 200
 
 
-def test_one_state_left():
+def test_one_possible_state_wins_without_bets():
     for factors in (np.full((50, 1), 0.5), as_function(np.full((50, 1), 0.5))):
         assert parts(pb.race(factors, **BET)) == (0, 0, 0, True)
         assert pb.RacingSampler(factors, **BET).draw()[0] == 0
@@ -385,7 +385,7 @@ def test_constant_rewards_are_read_to_the_end(options):
 
 
 @pytest.mark.parametrize("hybrid", [False, True])
-def test_functions_that_outgrow_their_memory(hybrid):
+def test_rewards_of_functions_may_outgrow_the_memory(hybrid):
     """Blocks grow by an eighth, past the initial memory, and are requested again."""
     rng = np.random.default_rng(6)
     rewards = rng.random((60_000, 3)) * [1.0, 1.0, 0.98]
@@ -407,7 +407,7 @@ def test_functions_that_outgrow_their_memory(hybrid):
 
 
 @pytest.mark.parametrize("wrong", [2.0, -0.5, np.nan])
-def test_what_is_only_added_up_must_be_in_range_too(wrong):
+def test_rewards_that_are_only_added_up_must_be_in_range(wrong):
     """After max_fraction a matrix is read in one pass without bets, but its range is checked."""
     rewards = np.random.default_rng(3).random((500, 3))
     rewards[321, 2] = wrong

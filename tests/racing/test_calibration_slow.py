@@ -56,7 +56,7 @@ def test_student_errs_delta_at_gap_zero(delta, size, n_races):
     assert 0.9 * delta <= error <= 1.05 * delta
 
 
-def test_ten_rows_are_few_for_the_correction():
+def test_first_looks_of_ten_rows_err_as_documented():
     """With ten rows the error is that of the docs; without correction, that of the reference."""
     error = error_at_gap_zero(pb.racing.StudentBound(delta=0.001), 10, 2_000, 2_000_000, seed=54)
     assert_close(error, 0.00116, 2_000_000, relative=0.01)
@@ -76,7 +76,7 @@ KNOWN_ERRORS = [
 
 
 @pytest.mark.parametrize("first_look, delta, normal, student", KNOWN_ERRORS)
-def test_the_twin_errs_as_known(first_look, delta, normal, student):
+def test_the_reference_errs_as_known(first_look, delta, normal, student):
     """The bound of the paper ignores that sd is estimated, and errs more than delta."""
     rng = np.random.default_rng(52)
     for bound, expected in [("normal", normal), ("student", student)]:
@@ -88,7 +88,7 @@ def test_the_twin_errs_as_known(first_look, delta, normal, student):
 
 @pytest.mark.parametrize("bound", ["normal", "student"])
 @pytest.mark.parametrize("first_look, delta", [row[:2] for row in KNOWN_ERRORS])
-def test_errors_at_gap_zero_are_the_twins(bound, first_look, delta):
+def test_errors_without_a_gap_equal_the_reference(bound, first_look, delta):
     size, rng = 2_000, np.random.default_rng(53)
     expected = gap_zero.error(bound, delta, first_look, size, 4_000_000, rng)
     n_races = round(2_000 / expected)
@@ -175,7 +175,7 @@ def allowed_proportion(row):
 
 
 @pytest.mark.parametrize("dist, algo, sigma", CELLS)
-def test_the_synthetic_table(dist, algo, sigma):
+def test_errors_and_reads_equal_the_synthetic_table(dist, algo, sigma):
     rows = [row for row in ROWS if (row["dist"], row["algo"], row["sigma"]) == (dist, algo, sigma)]
     assert len(rows) == 4
     for row in rows:

@@ -35,7 +35,7 @@ def canonical(labels):
     return tuple(seen.setdefault(label, len(seen)) for label in labels.tolist())
 
 
-def test_b_cubed_by_hand(example):
+def test_b_cubed_equals_values_by_hand(example):
     """The two examples of Bagga & Baldwin 1998 have precision 76 % and 58 %, recall 100 %."""
     truth = np.repeat([0, 1, 2], [5, 2, 5])
     everyone = np.ones(12, bool)
@@ -50,7 +50,7 @@ def test_b_cubed_by_hand(example):
     assert example["b_cubed"](found, truth[:3], np.arange(3) == 2) == pytest.approx(1 / 2)
 
 
-def test_sweeps_keep_the_joint_law(example):
+def test_sweeps_keep_the_joint_distribution(example):
     """A sweep from a draw of exp(sum of f over pairs i < j) gives a draw of it."""
     n, n_draws, rng = 4, 4000, np.random.default_rng(2)
     factors = np.triu(rng.normal(0.3, 1.0, (n, n)), 1)
@@ -71,7 +71,7 @@ def test_sweeps_keep_the_joint_law(example):
 
 @pytest.mark.parametrize("racing", [False, True])
 @pytest.mark.parametrize("temperature", [1.0, 0.5])
-def test_a_visit_draws_from_the_conditional_law(example, racing, temperature):
+def test_a_visit_draws_from_the_conditional_distribution(example, racing, temperature):
     """A visit chooses among clusters of 40, 12, 2 and 1 other mentions, and a new one."""
     labels, n_draws = np.repeat([3, 0, 2, 9], [41, 12, 2, 1]), 3000
     rng = np.random.default_rng(3)
@@ -100,7 +100,7 @@ def test_a_visit_draws_from_the_conditional_law(example, racing, temperature):
         assert chisquare(counts[places], n_draws * law).pvalue > 1e-6
 
 
-def test_what_a_visit_pays(example):
+def test_a_visit_reads_few_factors_of_large_clusters(example):
     """A visit reads three factors of each large cluster in a clear case, all of a small one."""
     labels = np.repeat([0, 1, 2], [100, 101, 2])
     factors = np.where(labels == 1, 2.0, -2.0) + np.linspace(-0.1, 0.1, labels.size)
@@ -110,7 +110,7 @@ def test_what_a_visit_pays(example):
         assert gibbs.labels[150] == 1 and gibbs.n_evaluations == paid and gibbs.n_errors == 0
 
 
-def test_mentions_that_start_alone_cost_the_same(example):
+def test_racing_small_clusters_changes_nothing(example):
     """Clusters too small for a race give the same draws and evaluations."""
     found = []
     for racing in (False, True):
@@ -142,7 +142,7 @@ def test_factors_of_a_table_and_of_rows_agree(example, tmp_path):
     assert np.unique(truth[factors.known]).size == 10
 
 
-def test_coreference_draws_its_picture(example, tmp_path, capsys):
+def test_coreference_writes_its_plot(example, tmp_path, capsys):
     pytest.importorskip("matplotlib")
     pytest.importorskip("sklearn")
     out = tmp_path / "picture.png"

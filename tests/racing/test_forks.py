@@ -44,7 +44,7 @@ class Pause:
 
 @pytest.mark.parametrize("indices", ["permutation", "rejection", "keyed"])
 @pytest.mark.parametrize("kind", ["sampler", "test"])
-def test_a_child_draws_with_what_a_thread_held(kind, indices):
+def test_a_forked_child_draws_with_a_sampler_in_use(kind, indices):
     function = Pause(MATRIX if kind == "sampler" else RATIOS)
     factors = pb.Factors(function, *function.matrix.shape)
     if kind == "sampler":
@@ -72,7 +72,7 @@ def test_a_child_draws_with_what_a_thread_held(kind, indices):
     call()
 
 
-def test_a_child_does_not_wait_for_a_generator_that_a_thread_held():
+def test_a_forked_child_does_not_wait_for_a_locked_generator():
     function, rng = Pause(MATRIX), np.random.default_rng(1)
     sampler = pb.RacingSampler(pb.Factors(function, *MATRIX.shape), rng=rng)
     held, over = threading.Event(), threading.Event()
@@ -100,7 +100,7 @@ def test_a_child_does_not_wait_for_a_generator_that_a_thread_held():
     thread.join()
 
 
-def test_a_function_that_forks_goes_on_in_both():
+def test_a_function_that_forks_continues_in_both_processes():
     seen = []
 
     def function(n, i):

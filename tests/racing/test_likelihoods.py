@@ -37,7 +37,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_factors_are_those_of_the_twin(name):
+def test_factors_equal_the_reference(name):
     factors, matrix = CASES[name]
     assert (factors.n_factors, factors.n_states) == matrix.shape
     rows, states = RNG.permutation(len(matrix))[:500], np.array([0, 2])
@@ -49,7 +49,7 @@ def test_factors_are_those_of_the_twin(name):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_they_race_as_a_function_of_python_does(name):
+def test_compiled_factors_race_like_a_python_function(name):
     factors, matrix = CASES[name]
     python = pb.Factors(lambda n, i: factors.evaluate(n, i), *matrix.shape)
     for seed in range(5):
@@ -59,7 +59,7 @@ def test_they_race_as_a_function_of_python_does(name):
         assert pb.racing.exact_sample(factors, rng=seed) == pb.racing.exact_sample(matrix, rng=seed)
 
 
-def test_exact_draws_have_the_law():
+def test_exact_draws_have_the_distribution():
     few = np.arange(20)
     factors = pb.factors.gaussian(Y, MEANS, SDS, members=few)
     law = special.softmax(twin.gaussian(Y[few], MEANS, SDS).sum(axis=0))
@@ -79,7 +79,7 @@ def test_values_far_from_zero_keep_their_digits():
     assert np.allclose(totals - totals[1], (direct - direct[:, 1:2]).sum(axis=0), atol=1e-6)
 
 
-def test_labels_are_read_anew_and_checked_when_they_are():
+def test_every_draw_reads_and_checks_labels_again():
     labels = np.zeros(100, dtype=np.int64)
     factors = pb.factors.pairwise(np.eye(2), labels)
     assert factors.evaluate([7], [0, 1]).tolist() == [[1.0, 0.0]]
@@ -98,7 +98,7 @@ def test_labels_are_read_anew_and_checked_when_they_are():
         pb.race(pb.factors.gaussian(y[:40], MEANS), rng=1)
 
 
-def test_what_is_compiled_is_kept_and_cannot_be_pickled():
+def test_samplers_keep_compiled_factors_which_cannot_be_pickled():
     sampler = pb.RacingSampler(pb.factors.gaussian(np.full(500, 2.2), MEANS * 10), rng=1)
     states, _ = sampler.draw(50)  # the sampler keeps the arrays alive
     assert set(states.tolist()) <= {0, 1, 2}
@@ -106,7 +106,7 @@ def test_what_is_compiled_is_kept_and_cannot_be_pickled():
         pickle.dumps(CASES["poisson"][0])
 
 
-def test_members_are_where_labels_stand():
+def test_members_are_the_positions_of_labels():
     parts = pb.factors.members(LABELS, 6)
     assert [part.tolist() for part in parts] == [np.flatnonzero(LABELS == k).tolist()
                                                  for k in range(6)]
@@ -145,6 +145,6 @@ def test_members_are_where_labels_stand():
     (lambda: pb.factors.members([0.0], 3), TypeError, "labels must be"),
     (lambda: pb.factors.members(np.array([2**63], dtype=np.uint64), 3), ValueError, "labels"),
 ])
-def test_what_is_refused(make, kind, words):
+def test_bad_arguments_are_rejected(make, kind, words):
     with np.errstate(divide="ignore", over="ignore"), pytest.raises(kind, match=words):
         make()

@@ -19,7 +19,7 @@ from racing.test_race_law import assert_law
 CASES = {name: case for name, case in tables.exact_cases().items() if "lilucb" in name}
 
 
-def test_the_bonus():
+def test_the_bonus_equals_known_values():
     """The bonus has known check values."""
     vectors = tables.exact_cases()["formula_vectors"]
     c = twin.constants("heuristic", 0.05, 2)
@@ -56,7 +56,7 @@ def test_exact_cases(name):
 
 @pytest.mark.parametrize("guarantee", ["heuristic", "proven"])
 @pytest.mark.parametrize("source", ["matrix", "function"])
-def test_the_twin_bit_for_bit(source, guarantee):
+def test_outcomes_equal_the_reference_bit_for_bit(source, guarantee):
     ends = collections.Counter()
     for seed in range(40):
         rng = np.random.default_rng(seed)
@@ -85,7 +85,7 @@ def test_the_twin_bit_for_bit(source, guarantee):
     assert min(ends.values()) >= 5
 
 
-def test_many_states():
+def test_the_heap_finds_the_largest_of_many_bounds():
     """The heap finds the largest of 100 bounds, which the reference implementation scans."""
     rng = np.random.default_rng(2)
     rewards = (rng.random((8, 100)) < np.linspace(0.1, 0.9, 100)).astype(float)
@@ -98,7 +98,7 @@ def test_many_states():
     assert (ours.best, ours.n_evaluations, ours.exact) == tuple(expected)
 
 
-def test_nothing_to_decide_and_ties():
+def test_one_possible_state_needs_no_reading_and_ties_go_to_the_lowest():
     assert parts(pb.racing.lil_ucb(np.ones((5, 1)), value_range=1)) == (0, 0, 0, True)
     assert parts(pb.racing.lil_ucb(np.ones((5, 2)), [-np.inf, 0], value_range=1)) == (1, 0, 0, True)
     assert parts(pb.racing.lil_ucb(np.ones((1, 3)), value_range=1)) == (0, 3, 3, True)
@@ -117,12 +117,12 @@ def test_nothing_to_decide_and_ties():
         ({"log_prior": [0.0]}, "log_prior"),
     ],
 )
-def test_options_that_are_refused(options, word):
+def test_bad_options_are_rejected(options, word):
     with pytest.raises((ValueError, TypeError), match=word):
         pb.racing.lil_ucb(np.zeros((10, 3)), **{"value_range": 1.0, **options})
 
 
-def test_rewards_that_are_refused():
+def test_bad_rewards_are_rejected():
     rewards = np.random.default_rng(3).random((20, 2))
     with pytest.raises(ValueError, match="value_range.*0.1 for state"):
         pb.racing.lil_ucb(rewards, value_range=0.1)
@@ -138,7 +138,7 @@ def test_rewards_that_are_refused():
         pb.racing.lil_ucb(pb.Factors(broken, 20, 2), value_range=1.0)
 
 
-def test_what_the_theorem_says_of_delta():
+def test_the_theorem_is_vacuous_for_common_delta():
     """The bound of the theorem is vacuous for d above 2e-6, as the docstring says."""
     e = 0.01
     c = (2 + e) / e * (1 / np.log1p(e)) ** (1 + e)
@@ -148,7 +148,7 @@ def test_what_the_theorem_says_of_delta():
     assert "proof" not in text and "delta does not bound the error with either choice" in text
 
 
-def test_a_long_run_hears_ctrl_c():
+def test_ctrl_c_stops_a_long_run():
     """Ctrl-C stops a near tie of ten million factors, which would take seconds."""
     matrix = np.zeros((5_000_000, 2))
     matrix[:, 0] = np.arange(5_000_000) % 2

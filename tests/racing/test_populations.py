@@ -34,7 +34,7 @@ def test_schedules():
 
 
 @pytest.mark.parametrize("source", ["arrays", "function"])
-def test_the_exact_case(source):
+def test_the_exact_case_has_its_distribution(source):
     case, arms = the_case()
     law = twin.enumerate_law(arms, case["const"], case["B"])
     for key, of in [("P_winner", lambda o: str(o.best)), ("P_t_last", lambda o: str(o.n_looks)),
@@ -54,7 +54,7 @@ def test_the_exact_case(source):
 
 @pytest.mark.parametrize("bound", ["student", "normal"])
 @pytest.mark.parametrize("source", ["arrays", "function"])
-def test_the_twin_bit_for_bit(source, bound):
+def test_outcomes_equal_the_reference_bit_for_bit(source, bound):
     outcomes = collections.Counter()
     for seed in range(50):
         rng = np.random.default_rng(seed)
@@ -82,7 +82,7 @@ def test_the_twin_bit_for_bit(source, bound):
     assert len(outcomes) >= 6
 
 
-def test_the_bound_is_kept():
+def test_errors_are_at_most_delta():
     """With two nearly equal totals, errors are at most delta and not much smaller."""
     rng = np.random.default_rng(9)
     arms = [rng.normal(size=1000), rng.normal(size=400)]
@@ -95,7 +95,7 @@ def test_the_bound_is_kept():
     assert wrong > 0.3 * delta * n_races  # the union over six looks is conservative
 
 
-def test_small_worlds():
+def test_small_populations_have_known_outcomes():
     def outcome(*given):
         return parts(pb.racing.race_populations(*given))
 
@@ -120,7 +120,7 @@ def test_small_worlds():
         ([np.zeros(30), np.r_[np.zeros(29), 1e200]], "square|arm 1"),
     ],
 )
-def test_populations_that_are_refused(populations, word):
+def test_bad_populations_are_rejected(populations, word):
     with pytest.raises((ValueError, TypeError), match=word):
         # at most 20 of 30 are read before the last look, which computes no squares
         for seed in range(100):
@@ -142,13 +142,13 @@ def test_populations_that_are_refused(populations, word):
         ({"log_prior": [-np.inf, -np.inf]}, "log_prior"),
     ],
 )
-def test_options_that_are_refused(options, word):
+def test_bad_options_are_rejected(options, word):
     with pytest.raises(ValueError, match=word):
         pb.racing.race_populations([np.zeros(4), np.zeros(4)], **options)
 
 
 @pytest.mark.parametrize("sizes", [[1.5], [-1], [], [[1]], [np.nan]])
-def test_sizes_that_are_refused(sizes):
+def test_bad_sizes_are_rejected(sizes):
     with pytest.raises(ValueError, match="sizes"):
         pb.racing.Populations(lambda n, i: None, sizes)
     with pytest.raises(TypeError, match="function"):

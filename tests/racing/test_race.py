@@ -58,7 +58,7 @@ def random_problem(seed):
 @pytest.mark.some(1)
 @pytest.mark.parametrize("indices, kind", [(k, k) for k in ("permutation", "rejection", "keyed")])
 @pytest.mark.parametrize("source", ["matrix", "function"])
-def test_the_twin_bit_for_bit(source, indices, kind):
+def test_outcomes_equal_the_reference_bit_for_bit(source, indices, kind):
     """The same random bits give the same winner, looks and evaluations."""
     outcomes = collections.Counter()
     for seed in range(400):
@@ -108,7 +108,7 @@ def test_relabelling_the_states_relabels_the_winner(seed, source):
 
 @settings(max_examples=100, deadline=None)
 @given(seed=st.integers(0, 2**40))
-def test_what_must_not_matter(seed):
+def test_constants_and_units_do_not_matter(seed):
     """Constants added to all offsets, to all rewards or to a factor do not matter, nor do units."""
     rewards, log_prior, options = random_problem(seed)
     if options.bound == "ebs":
@@ -131,7 +131,7 @@ def test_what_must_not_matter(seed):
     assert outcome(inside, np.where(possible, 0.0, -np.inf)) == plain
 
 
-def test_a_large_common_part_cancels():
+def test_large_common_rewards_cancel():
     """Rewards near 1e9 may have differences near 1; raw second moments would be noise."""
     rng = np.random.default_rng(31)
     rewards = rng.normal(size=(20_000, 4)) + [0.0, 0.1, 0.2, 1.0]
@@ -148,7 +148,7 @@ def test_ties_go_to_the_lowest_state():
     assert pb.race(rewards, rng=0).best == 1
 
 
-def test_nothing_to_decide():
+def test_one_possible_state_needs_no_reading():
     for result in (
         pb.race(np.ones((5, 1)), rng=0),
         pb.race(np.ones((5, 3)), [-np.inf, 0.0, -np.inf], rng=0),
@@ -159,7 +159,7 @@ def test_nothing_to_decide():
 
 @pytest.mark.parametrize("n_factors, first_look", [(1, 1), (1, 50), (2, 2), (49, 50), (50, 50)])
 @pytest.mark.parametrize("bound", ["student", "normal", "ebs"])
-def test_a_first_look_at_everything(n_factors, first_look, bound):
+def test_a_first_look_at_all_factors_is_exact(n_factors, first_look, bound):
     rewards = np.random.default_rng(n_factors).normal(size=(n_factors, 3))
     if bound == "ebs":
         bound = pb.racing.EBSBound(value_range=10.0)
@@ -177,7 +177,7 @@ def test_max_fraction_reads_the_rest_at_once():
         assert result == pb.racing.RaceResult(2, looks, 15_000, True)
 
 
-def test_each_pair_is_asked_for_once():
+def test_each_pair_is_requested_once():
     rng = np.random.default_rng(37)
     rewards = rng.normal(size=(40_000, 5)) + [0.0, 0.02, 0.03, 0.03, 0.5]
     asked = np.zeros(rewards.shape, dtype=int)
@@ -197,7 +197,7 @@ def test_each_pair_is_asked_for_once():
         assert matrix == result
 
 
-def test_shortcuts_are_the_bound_objects():
+def test_names_of_bounds_equal_the_bound_objects():
     rewards = np.random.default_rng(41).normal(size=(3000, 6)) * [1, 1, 1, 1, 1, 0.1]
     for seed in range(20):
         log_prior = np.random.default_rng(seed).gumbel(size=6) * 100
@@ -222,7 +222,7 @@ def test_the_same_seed_gives_the_same_race():
     assert len({pb.race(rewards) for _ in range(40)}) > 1
 
 
-def test_the_bound_is_kept_where_it_can_err():
+def test_errors_of_nearly_equal_states_are_near_delta():
     """With two nearly equal states, errors are close to delta, not half or twice as many."""
     rng = np.random.default_rng(47)
     n_races, wrong = 6000, 0

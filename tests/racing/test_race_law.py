@@ -73,7 +73,7 @@ def fractions_of(law):
 
 
 @pytest.mark.parametrize("prefix", ENUMERABLE)
-def test_the_twin_has_the_exact_law(prefix):
+def test_the_reference_has_the_exact_distribution(prefix):
     case, rewards, log_prior, options = find_case(prefix)
     law = twin.enumerate_law(rewards, log_prior, options)
     rows = case["looks"]
@@ -137,7 +137,7 @@ def enumerated_problem(name):
 @pytest.mark.some(5)
 @pytest.mark.parametrize("indices", ["permutation", "rejection", "keyed"])
 @pytest.mark.parametrize("name", ENUMERATED)
-def test_enumerated_laws(name, indices):
+def test_outcomes_have_the_enumerated_distribution(name, indices):
     options = ENUMERATED[name]
     rewards, log_prior = enumerated_problem(name)
     law = twin.enumerate_law(rewards, log_prior, options)
@@ -146,7 +146,7 @@ def test_enumerated_laws(name, indices):
     assert_law(counts, {tuple(outcome): p for outcome, p in law.items()}, N_RACES)
 
 
-def test_the_order_of_the_factors_changes_no_law():
+def test_the_order_of_factors_does_not_change_the_distribution():
     case, rewards, log_prior, options = find_case("case5")
     rng = np.random.default_rng(29)
     for _ in range(5):

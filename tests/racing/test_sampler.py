@@ -43,7 +43,7 @@ def assert_law(states, law):
 @pytest.mark.parametrize("source", ["matrix", "function"])
 @pytest.mark.parametrize("indices, kind", [(k, k) for k in ("permutation", "rejection", "keyed")])
 @pytest.mark.parametrize("bound", ["student", "normal"])
-def test_the_twin_bit_for_bit(source, indices, kind, bound):
+def test_outcomes_equal_the_reference_bit_for_bit(source, indices, kind, bound):
     """Each draw takes Gumbel noise, then the order of factors, from one persistent permutation."""
     for seed in range(4):
         factors, log_prior = problem(seed, n_factors=300, spread=2.0)
@@ -66,7 +66,7 @@ def test_the_twin_bit_for_bit(source, indices, kind, bound):
         assert len(set(expected)) > 5
 
 
-def test_the_noise_is_gumbel():
+def test_draws_use_gumbel_noise():
     """With negligible factors, a draw is the Gumbel maximum of its first D random words."""
     log_prior = np.log([0.5, 0.3, 0.15, 0.05])
     sampler = pb.RacingSampler(np.zeros((1, 4)), log_prior)
@@ -91,7 +91,7 @@ def test_the_noise_is_gumbel():
     ],
     ids=str,
 )
-def test_the_law_at_a_tiny_delta(options):
+def test_draws_at_tiny_delta_have_the_exact_distribution(options):
     for seed, spread in [(1, 1.0), (2, 5.0)]:
         factors, log_prior = problem(seed, spread=spread)
         sampler = pb.RacingSampler(factors, log_prior, rng=seed, **({"delta": 1e-7} | options))
@@ -100,7 +100,7 @@ def test_the_law_at_a_tiny_delta(options):
         assert np.all(info.n_evaluations <= factors.size)
 
 
-def test_the_law_where_most_is_not_read():
+def test_draws_that_read_little_are_within_delta():
     """Draws that read a tenth of the data are still within delta of p."""
     factors, log_prior = problem(3, n_factors=20_000, n_states=8, spread=30.0)
     factors -= 0.9 * (factors - factors.mean(axis=0))
@@ -115,7 +115,7 @@ def test_the_law_where_most_is_not_read():
         assert_law(states, grouped)
 
 
-def test_a_callback_draws_the_same_as_its_matrix():
+def test_functions_draw_the_same_as_their_matrix():
     factors, log_prior = problem(4)
     for seed in range(100):
         # later draws differ, because the last look on a matrix takes no indices
@@ -210,7 +210,7 @@ def test_seeds():
     (dict(looks=pb.racing.Looks(indices="permutation")), False),
     (dict(layout="shuffled"), False),
 ])
-def test_what_a_call_depends_on(options, by_seed_alone):
+def test_a_call_depends_on_its_seed_and_a_persistent_order(options, by_seed_alone):
     """With an order that persists, a call also depends on earlier ones (inside_samplers.md)."""
     factors = np.random.default_rng(0).normal(0.0, 0.05, (20_000, 4))
     sampler = pb.RacingSampler(factors, rng=5, **options)
@@ -219,7 +219,7 @@ def test_what_a_call_depends_on(options, by_seed_alone):
     assert np.array_equal(one[1].n_evaluations, two[1].n_evaluations) == by_seed_alone
 
 
-def test_a_matrix_is_read_anew_at_every_draw():
+def test_every_draw_reads_the_matrix_again():
     factors, log_prior = problem(9)
     factors = np.ascontiguousarray(factors)
     gathered = pb.RacingSampler(factors, log_prior, rng=9)
@@ -243,7 +243,7 @@ def test_the_prior_is_copied_and_can_be_replaced():
 
 @pytest.mark.parametrize("bound", ["student", "normal", "ebs"])
 @pytest.mark.parametrize("variance", ["pairwise", "marginal"])
-def test_the_schedule_is_the_bound(bound, variance):
+def test_the_schedule_equals_the_bound(bound, variance):
     """scale * sd + slack * range equals the formula of the bound at every partial look."""
     made = (dict(bound=pb.racing.EBSBound(value_range=3.0, delta=0.1)) if bound == "ebs"
             else dict(bound=bound, delta=0.1))
@@ -265,7 +265,7 @@ def test_the_schedule_is_the_bound(bound, variance):
             assert schedule.unit[look] * sample.std() == pytest.approx(error, rel=1e-12)
 
 
-def test_threads_with_a_sampler_each_share_a_generator():
+def test_threads_with_separate_samplers_share_a_generator():
     """Draws from two threads interleave; each has the right distribution."""
     factors, log_prior = problem(12)
     rng = np.random.default_rng(12)

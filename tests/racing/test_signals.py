@@ -68,7 +68,7 @@ OBJECTS = {
 @pytest.mark.some(4)
 @pytest.mark.parametrize("moments", [50, pytest.param(1000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind, indices, options", OBJECTS.values(), ids=OBJECTS)
-def test_a_sampler_goes_on(press, moments, kind, indices, options):
+def test_a_sampler_continues_after_ctrl_c(press, moments, kind, indices, options):
     source = MATRIX if kind == "matrix" else as_function(MATRIX)
     options = options | {"looks": pb.racing.Looks(indices=indices, max_fraction=1.0)}
     sampler = pb.RacingSampler(source, **options)
@@ -87,7 +87,7 @@ def test_a_sampler_goes_on(press, moments, kind, indices, options):
     assert stopped > moments / 10
 
 
-def test_an_order_that_was_interrupted_is_an_order(press):
+def test_an_interrupted_order_stays_a_permutation(press):
     """After interruptions, a draw that reads everything still requests each factor once."""
     seen = []
 
@@ -108,7 +108,7 @@ def test_an_order_that_was_interrupted_is_an_order(press):
 @pytest.mark.parametrize("moments", [50, pytest.param(1000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", ["array", "function"])
 @pytest.mark.parametrize("indices", ["rejection", "keyed"])
-def test_a_test_of_acceptance_goes_on(press, moments, kind, indices):
+def test_an_acceptance_test_continues_after_ctrl_c(press, moments, kind, indices):
     source = MATRIX[:, 0].copy() if kind == "array" else as_function(MATRIX[:, :1])
     looks = pb.racing.Looks(indices=indices)
     test = pb.racing.AcceptanceTest(source, looks=looks)
@@ -145,7 +145,7 @@ CALLS = {
 
 @pytest.mark.parametrize("moments", [50, pytest.param(1000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_calls_that_keep_nothing_leave_nothing(press, moments, call):
+def test_single_calls_leave_the_generator_usable_after_ctrl_c(press, moments, call):
     """After an interruption the shared generator is unlocked and still usable."""
     expected, shared = call(5), np.random.default_rng(4)
 
@@ -178,7 +178,7 @@ def metropolis():
 @pytest.mark.parametrize("moments", [10, pytest.param(1000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("make", [gibbs, gibbs_of_pairs, metropolis])
-def test_chains_go_on(press, moments, threads, make):
+def test_chains_continue_after_ctrl_c(press, moments, threads, make):
     pytest.importorskip("xarray")
     sampler, run = make(), dict(n_warmup=2, n_chains=2, n_threads=threads)
     expected = make().sample(5, rng=5, **run)

@@ -32,7 +32,7 @@ def assert_normal(draws, mean, sd):
 
 
 @pytest.mark.parametrize("width, max_steps", [(0.3, 16), (5.0, 1), (0.1, 4)])
-def test_the_posterior_of_a_normal_mean(width, max_steps):
+def test_draws_follow_the_posterior_of_a_normal_mean(width, max_steps):
     """With prior N(0, 1/4) the posterior is known; every test reads everything."""
     precision = Y.size + 4.0
     draws = chain(normal_data, 0.7, 2100, np.random.default_rng(13), n_factors=Y.size,
@@ -43,7 +43,7 @@ def test_the_posterior_of_a_normal_mean(width, max_steps):
     assert_normal(draws, Y.sum() / precision, precision**-0.5)
 
 
-def test_two_coordinates_and_limits():
+def test_two_coordinates_with_limits_follow_the_posterior():
     """A mean and a scale are independent; the limit of x0 at 0.7 cuts its posterior in half."""
     def log_likelihood(indices, points):
         assert points.shape == (2, 2)
@@ -63,7 +63,7 @@ def test_two_coordinates_and_limits():
     assert_normal(draws[:, 1], Y.mean() - 2.0, Y.size**-0.5)
 
 
-def test_a_wide_interval_takes_few_reads():
+def test_wide_intervals_read_few_factors():
     rng = np.random.default_rng(15)
     y = rng.normal(0.0, 1.0, 50_000)
 
@@ -78,7 +78,7 @@ def test_a_wide_interval_takes_few_reads():
         assert abs(r.x - y.mean()) < 0.05
 
 
-def test_where_the_prior_is_zero_nothing_is_read():
+def test_points_of_prior_zero_read_nothing():
     asked = []
 
     def log_likelihood(indices, points):
@@ -131,7 +131,7 @@ def test_seeds_and_kinds():
         ({"delta": 0.7}, "delta"),
     ],
 )
-def test_what_is_refused(options, word):
+def test_bad_arguments_are_rejected(options, word):
     good = dict(log_likelihood=normal_data, x=0.7, n_factors=Y.size,
                 looks=pb.racing.Looks(first=10))
     with pytest.raises((ValueError, TypeError), match=word):

@@ -40,7 +40,7 @@ def make_pair(kind, size, run, seed):
 
 @settings(max_examples=150, deadline=None)
 @given(stream=streams, shares=st.lists(st.floats(0, 1), min_size=1, max_size=5))
-def test_the_twin_bit_for_bit_over_several_orders(stream, shares):
+def test_streams_equal_the_reference_over_several_orders(stream, shares):
     """Each share of an order is read before the next order starts."""
     (ours, rng), (plain, bits) = make_pair(*stream)
     for share in shares:
@@ -52,7 +52,7 @@ def test_the_twin_bit_for_bit_over_several_orders(stream, shares):
 
 @settings(max_examples=150, deadline=None)
 @given(stream=streams, cuts=st.lists(st.integers(0, 300), max_size=6))
-def test_splitting_a_read_changes_nothing(stream, cuts):
+def test_splitting_a_read_does_not_change_the_order(stream, cuts):
     kind, size, run, seed = stream
     (whole, rng_whole), _ = make_pair(*stream)
     (split, rng_split), _ = make_pair(*stream)
@@ -67,7 +67,7 @@ def test_splitting_a_read_changes_nothing(stream, cuts):
 
 @settings(max_examples=100, deadline=None)
 @given(stream=streams)
-def test_every_index_once(stream):
+def test_orders_hold_every_index_once(stream):
     kind, size, run, seed = stream
     run = min(run, size) if kind in RUNS else 1
     order = read(kind, size, size, seed, run)
@@ -77,12 +77,12 @@ def test_every_index_once(stream):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("size", [65_536, 99_991, 1_000_003])
-def test_every_index_once_in_large_populations(kind, size):
+def test_large_orders_hold_every_index_once(kind, size):
     order = read(kind, size, size, 3, run=64 if kind in RUNS else 1)
     assert np.array_equal(np.sort(order), np.arange(size))
 
 
-def test_a_population_too_large_to_hold():
+def test_keyed_streams_take_huge_populations():
     size = 2**60 + 7
     order = read("keyed", size, 20_000, 3)
     assert len(np.unique(order)) == 20_000
@@ -118,7 +118,7 @@ def test_every_prefix_is_uniform(kind, size, length):
 
 
 @pytest.mark.parametrize("size, run", [(5, 2), (6, 2), (6, 4), (7, 3), (4, 4), (3, 1)])
-def test_every_prefix_of_blocks(size, run):
+def test_every_prefix_of_blocks_has_its_probability(size, run):
     for length in range(1, size + 1):
         law = twin.block_law(size, run, length)
         counts = prefix_counts("blocks", size, run, length, 10_000, seed=13)

@@ -151,7 +151,7 @@ OBJECTS = {
 
 @pytest.mark.some(7)
 @pytest.mark.parametrize("make", OBJECTS.values(), ids=OBJECTS)
-def test_eight_threads(make):
+def test_eight_threads_get_correct_results_or_errors(make):
     if "chains" in make.__code__.co_names:
         pytest.importorskip("xarray")
     assert_right_or_refused(make(), 0.3)
