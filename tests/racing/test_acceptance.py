@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 import pybandit as pb
 
 from _shared.reference.bits import Bits
-from racing.reference import accept as twin
+from racing.reference import accept as reference
 from racing.reference import gap_zero, subsample
-from racing.reference import race as race_twin
+from racing.reference import race as race_reference
 from racing.reference.problems import as_bound, parts
 from racing.test_race_law import assert_law, find_case
 
@@ -41,7 +41,7 @@ def random_problem(seed):
         options["value_range"] = float(np.ptp(ratios))
     elif rng.random() < 0.3:
         options["boundary"] = float(rng.uniform(0, 4))
-    return ratios, float(log_threshold), race_twin.Options(**options)
+    return ratios, float(log_threshold), race_reference.Options(**options)
 
 
 @pytest.mark.parametrize("indices", ["permutation", "rejection", "keyed"])
@@ -55,17 +55,17 @@ def test_outcomes_equal_the_reference_bit_for_bit(source, indices):
             continue  # the reference implementations of the other orders are slow
         stream, bits = subsample.KINDS[indices](ratios.size), Bits(seed)
         stream.restart(bits)
-        expected = twin.accept(ratios, log_threshold, lambda n, s=stream, b=bits: s.next(b, n),
-                               options)
+        expected = reference.accept(ratios, log_threshold, lambda n, s=stream, b=bits: s.next(b, n),
+                                    options)
         given = ratios if source == "array" else as_function(ratios)
         more = dict(bound=as_bound(options),
                     looks=pb.racing.Looks(first=options.first_look,
                                           max_fraction=options.max_fraction, indices=indices))
-        ours = pb.racing.accept(given, log_threshold, rng=np.random.default_rng(seed), **more)
-        assert parts(ours) == tuple(expected), (seed, options)
+        result = pb.racing.accept(given, log_threshold, rng=np.random.default_rng(seed), **more)
+        assert parts(result) == tuple(expected), (seed, options)
         kept = pb.racing.AcceptanceTest(given, rng=np.random.default_rng(seed), **more)
-        assert kept.test(log_threshold) == ours
-        outcomes[ours.n_looks, ours.exact] += 1
+        assert kept.test(log_threshold) == result
+        outcomes[result.n_looks, result.exact] += 1
     assert len(outcomes) >= 8
 
 
@@ -77,7 +77,7 @@ def test_outcomes_have_the_exact_distribution(source):
     test = pb.racing.AcceptanceTest(ratios if source == "array" else as_function(ratios),
                                     bound=as_bound(options),
                                     looks=pb.racing.Looks(first=case["m1"]), rng=8)
-    law = race_twin.enumerate_law(rewards, np.zeros(2), options)
+    law = race_reference.enumerate_law(rewards, np.zeros(2), options)
     law = {(o.best == 0, o.n_looks, o.n_evaluations // 2, o.exact): p for o, p in law.items()}
     observed = collections.Counter(parts(test.test()) for _ in range(n_tests))
     assert_law(observed, law, n_tests)
@@ -144,7 +144,7 @@ def test_constants_and_units_do_not_matter(seed):
     ratios = ratios[:700]
     log_threshold *= ratios.size / 700
     if options.bound == "ebs":
-        options = race_twin.Options("normal", delta=0.1, convention="two-sided")
+        options = race_reference.Options("normal", delta=0.1, convention="two-sided")
 
     def outcome(ratios, log_threshold):
         return pb.racing.accept(ratios, log_threshold, bound=as_bound(options),

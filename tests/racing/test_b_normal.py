@@ -8,7 +8,7 @@ from scipy import special, stats
 
 import pybandit as pb
 
-from racing.reference import b_normal as twin
+from racing.reference import b_normal as reference
 from racing.reference import tables
 
 CONVENTIONS = ["one-sided", "two-sided", "union"]
@@ -27,10 +27,10 @@ IRREGULAR = {
 def test_b_normal_equals_the_reference_table(convention):
     table = tables.b_normal()
     assert len(table["delta"]) == 316
-    ours = pb.bounds.b_normal(table["delta"], table["first_fraction"], convention=convention)
+    result = pb.bounds.b_normal(table["delta"], table["first_fraction"], convention=convention)
     expected = table["b_" + convention.replace("-", "_")]
     # the table has 11 decimals, so its rounding error is at most 5e-12
-    np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(result, expected, rtol=0, atol=1e-9)
 
 
 def test_the_printed_table_is_two_sided():
@@ -51,8 +51,8 @@ def test_the_printed_table_is_two_sided():
 @pytest.mark.parametrize("delta", [1e-6, 0.003, 0.2])
 def test_boundaries_of_any_schedule_equal_brute_force(name, convention, delta):
     fractions = IRREGULAR[name]
-    ours = pb.bounds.boundary(delta, fractions, convention=convention)
-    assert abs(ours - twin.boundary(delta, fractions, convention, points_per_sd=40)) <= 1e-9
+    result = pb.bounds.boundary(delta, fractions, convention=convention)
+    assert abs(result - reference.boundary(delta, fractions, convention, points_per_sd=40)) <= 1e-9
 
 
 @pytest.mark.some(4)
@@ -64,10 +64,10 @@ def test_crossing_probability_equals_brute_force(name, boundary, convention):
     if boundary == 0.0 and convention == "two-sided":
         expected = 0.5
     else:
-        expected = twin.crossing_probability(boundary, fractions, convention)
-    ours = pb.bounds.crossing_probability(boundary, fractions, convention=convention)
+        expected = reference.crossing_probability(boundary, fractions, convention)
+    result = pb.bounds.crossing_probability(boundary, fractions, convention=convention)
     # this is below 1e-9 in B, because d log E / dB is about -B
-    np.testing.assert_allclose(ours, expected, rtol=2e-9)
+    np.testing.assert_allclose(result, expected, rtol=2e-9)
 
 
 @pytest.mark.some(24)
@@ -77,7 +77,7 @@ def test_crossing_probability_equals_brute_force(name, boundary, convention):
 def test_boundaries_of_tiny_error_rates_are_accurate(name, delta, convention):
     """Nodes chosen for smaller boundaries would give E up to four times delta."""
     level = pb.bounds.boundary(delta, IRREGULAR[name], convention=convention)
-    expected = twin.crossing_probability(level, IRREGULAR[name], convention, points_per_sd=20)
+    expected = reference.crossing_probability(level, IRREGULAR[name], convention, points_per_sd=20)
     np.testing.assert_allclose(expected, delta, rtol=1e-8)
 
 
@@ -149,7 +149,7 @@ def test_shapes_and_types():
     assert table[1, 2] == pb.bounds.b_normal(0.01, 0.3)
     assert isinstance(pb.bounds.b_normal(0.01, 0.3), float)
     assert isinstance(pb.bounds.boundary(0.01, [0.1, 0.5]), float)
-    doubling = twin.doubling_fractions(0.01)
+    doubling = reference.doubling_fractions(0.01)
     assert pb.bounds.boundary(0.01, doubling) == pb.bounds.b_normal(0.01, 0.01)
 
 

@@ -13,7 +13,7 @@ import pybandit as pb
 from dear import part
 
 from _shared.reference.bits import Bits
-from betting.reference import betting as twin
+from betting.reference import betting as reference
 from racing.reference import subsample
 from racing.reference.problems import as_function, parts, random_rewards
 
@@ -26,13 +26,13 @@ def random_problem(seed):
     log_prior = rng.normal(size=n_states) * n_factors * rng.choice([0.0, 0.02, 0.2])
     log_prior[rng.random(n_states) < 0.1] = -np.inf
     log_prior[rng.integers(n_states)] = 0.0
-    options = twin.Options(
+    options = reference.Options(
         delta=float(rng.choice([0.3, 0.05, 0.001])),
         mixture=str(rng.choice(["product", "product", "ebmix"])),
         n_bets=int(rng.choice([1, 5, 16])),
     )
     if options.mixture == "product" and np.isfinite(log_prior).sum() > 1 and rng.random() < 0.3:
-        options = twin.Options(options.delta, hybrid=True, n_bets=options.n_bets)
+        options = reference.Options(options.delta, hybrid=True, n_bets=options.n_bets)
     return rewards, log_prior, options
 
 
@@ -57,13 +57,14 @@ def test_decisions_equal_the_reference(source):
     for seed in range(part(120, of=300)):
         rewards, log_prior, options = random_problem(seed)
         order = order_for(seed, len(rewards))
-        expected = twin.race(rewards, log_prior, order, options)
+        expected = reference.race(rewards, log_prior, order, options)
         factors = rewards if source == "matrix" else as_function(rewards)
-        ours = pb.race(factors, log_prior, bound=bound_of(options), rng=np.random.default_rng(seed))
-        assert ours.best == expected.best, (seed, options)
-        if source == "matrix" and not ours.exact:
-            assert ours.n_evaluations == expected.n_pulls, (seed, options)
-        ends[ours.exact, options.mixture, options.hybrid] += 1
+        result = pb.race(factors, log_prior, bound=bound_of(options),
+                         rng=np.random.default_rng(seed))
+        assert result.best == expected.best, (seed, options)
+        if source == "matrix" and not result.exact:
+            assert result.n_evaluations == expected.n_pulls, (seed, options)
+        ends[result.exact, options.mixture, options.hybrid] += 1
     assert len(ends) == 6
 
 
@@ -93,7 +94,7 @@ MUTATIONS = {
 
 def mutated(old, new):
     """Return the reference implementation with one line changed."""
-    source = inspect.getsource(twin)
+    source = inspect.getsource(reference)
     assert old in source
     module = types.ModuleType("mutated")
     exec(compile(source.replace(old, new), "mutated", "exec"), module.__dict__)
@@ -108,8 +109,8 @@ def decisions_of_the_kernel():
         rewards, log_prior, options = random_problem(seed)
         bound = bound_of(options)
         results.append(pb.race(as_function(rewards), log_prior, bound=bound, rng=seed).best)
-        ours = pb.race(rewards, log_prior, bound=bound, rng=seed)
-        results.append(None if ours.exact else ours.n_evaluations)
+        result = pb.race(rewards, log_prior, bound=bound, rng=seed)
+        results.append(None if result.exact else result.n_evaluations)
     return results
 
 
@@ -123,7 +124,7 @@ def decisions_of(module):
 
 
 def test_the_reference_without_mutation_equals_the_kernel():
-    assert decisions_of(twin) == decisions_of_the_kernel()
+    assert decisions_of(reference) == decisions_of_the_kernel()
 
 
 @pytest.mark.some(2)
@@ -143,23 +144,23 @@ def test_choosing_the_leader_after_the_item_errs():
     for seed in range(n_races):
         order = order_for(seed, 200)
         wrong["late"] += late.race(rewards, np.zeros(10), order, late.Options(delta)).best != 9
-        ours = pb.race(rewards, bound=pb.racing.BettingBound(value_range=(0, 1), delta=delta),
-                       rng=seed)
-        wrong["ours"] += ours.best != 9
+        result = pb.race(rewards, bound=pb.racing.BettingBound(value_range=(0, 1), delta=delta),
+                         rng=seed)
+        wrong["kernel"] += result.best != 9
     most = stats.binom.isf(1e-6, n_races, delta)
-    assert wrong["ours"] <= most < 1.2 * most < wrong["late"]
+    assert wrong["kernel"] <= most < 1.2 * most < wrong["late"]
 
 
 # tiny populations in which a race errs often enough to measure
 TINY = {
     "two": (np.array([[1, 1, 0.9, 0, 0.1, 0.9], [0.9, 0.2, 0.3, 0.9, 0.7, 0.8]]).T,
-            twin.Options(0.9)),
+            reference.Options(0.9)),
     "coins": (np.array([[1, 1, 1, 0, 0, 0], [0, 0, 0.9, 1, 1, 0], [0, 1, 0, 0, 1, 0.7]]).T,
-              twin.Options(0.8, n_bets=5)),
+              reference.Options(0.8, n_bets=5)),
     "hybrid": (np.array([[1, 1, 1, 0, 0, 0], [0, 0, 0.9, 1, 1, 0], [0, 1, 0, 0, 1, 0.7]]).T,
-               twin.Options(0.9, hybrid=True)),
+               reference.Options(0.9, hybrid=True)),
     "ebmix": (np.array([[1, 1, 0.9, 0, 0.1, 0.9], [0.9, 0.2, 0.3, 0.9, 0.7, 0.8]]).T,
-              twin.Options(0.95, mixture="ebmix")),
+              reference.Options(0.95, mixture="ebmix")),
 }
 
 
@@ -167,7 +168,7 @@ TINY = {
 @pytest.mark.parametrize("rewards, options", TINY.values(), ids=TINY.keys())
 def test_tiny_races_have_the_exact_distribution(rewards, options):
     """Over all 720 orders errors are at most delta; kernel and reference distributions agree."""
-    law = twin.enumerate_errors(rewards, np.zeros(rewards.shape[1]), options)
+    law = reference.enumerate_errors(rewards, np.zeros(rewards.shape[1]), options)
     assert sum(law.values()) == 1
     best = int(rewards.sum(axis=0).argmax())
     assert 0 < 1 - law[best] <= options.delta

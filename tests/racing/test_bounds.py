@@ -6,7 +6,7 @@ from scipy import stats
 
 import pybandit as pb
 
-from racing.reference import bounds as twin
+from racing.reference import bounds as reference
 from racing.reference import tables
 
 SIZES = [(1, 2), (2, 3), (2, 10), (5, 10), (6, 10), (9, 10), (50, 100_000), (99_999, 100_000)]
@@ -15,30 +15,30 @@ SIZES = [(1, 2), (2, 3), (2, 10), (5, 10), (6, 10), (9, 10), (50, 100_000), (99_
 def test_half_widths_equal_printed_values():
     vectors = tables.exact_cases()["formula_vectors"]
     normal, ebs = pb.bounds.normal, pb.bounds.empirical_bernstein_serfling
-    for ours, name in [
+    for result, name in [
         (normal(50, 100_000, 1.0, 3.0), "G_normal_T50_N1e5_s1_B3"),
         (normal(50, 100_000, 1.0, 1.0) ** 2 * 50, "fpc_50_100000"),
         (ebs(100, 1000, 1.0, 4.0, 0.05), "B_ebs_delta0p05_n100_N1000_s1_C4"),
         (ebs(600, 1000, 1.0, 4.0, 0.05), "B_ebs_delta0p05_n600_N1000_s1_C4"),
         (ebs(128, 100_000, 1.0, 4.0, 0.05 / 16), "G_ebs_delta0p05_T128_N1e5_s1_C4_tstar17"),
     ]:
-        assert ours == pytest.approx(vectors[name], rel=1e-14), name
+        assert result == pytest.approx(vectors[name], rel=1e-14), name
 
 
 @pytest.mark.parametrize("n, population", SIZES)
 def test_half_widths_equal_the_reference(n, population):
     for std, level, spread in [(1.0, 2.5, 4.0), (0.0, 1.0, 1.0), (3e-7, 5.2, 2e-6)]:
         assert pb.bounds.normal(n, population, std, level) == pytest.approx(
-            twin.normal(n, population, std, level), rel=1e-13
+            reference.normal(n, population, std, level), rel=1e-13
         )
         assert pb.bounds.empirical_bernstein_serfling(
             n, population, std, spread, 0.01
         ) == pytest.approx(
-            twin.empirical_bernstein_serfling(n, population, std, spread, 0.01), rel=1e-13
+            reference.empirical_bernstein_serfling(n, population, std, spread, 0.01), rel=1e-13
         )
         if n >= 2:
             assert pb.bounds.student(n, population, std, level) == pytest.approx(
-                twin.student(n, population, std, level), rel=1e-9
+                reference.student(n, population, std, level), rel=1e-9
             )
 
 
@@ -137,11 +137,12 @@ def test_sample_complexity_equals_the_reference():
             boundary = pb.bounds.b_normal(
                 0.1 / (n_states - 1), first_look / 30_000, convention=convention
             )
-            expected = twin.normal_sample_complexity(gap, 30_000, n_states, boundary, first_look)
-            ours = pb.bounds.normal_sample_complexity(
+            expected = reference.normal_sample_complexity(gap, 30_000, n_states, boundary,
+                                                          first_look)
+            result = pb.bounds.normal_sample_complexity(
                 gap, 30_000, n_states, delta=0.1, first_look=first_look, convention=convention
             )
-            assert ours == expected
+            assert result == expected
     many = pb.bounds.normal_sample_complexity(np.array([1.0, 0.01]), 100_000, 2, delta=0.05)
     assert many.dtype == np.int64 and many.tolist() == [100, 200_000]
 

@@ -92,9 +92,9 @@ def test_errors_without_a_gap_equal_the_reference(bound, first_look, delta):
     size, rng = 2_000, np.random.default_rng(53)
     expected = gap_zero.error(bound, delta, first_look, size, 4_000_000, rng)
     n_races = round(2_000 / expected)
-    made = {"normal": pb.racing.NormalBound(delta=delta),
-            "student": pb.racing.StudentBound(delta=delta, skewness=False)}
-    error = error_at_gap_zero(made[bound], first_look, size, n_races, seed=51)
+    bounds = {"normal": pb.racing.NormalBound(delta=delta),
+              "student": pb.racing.StudentBound(delta=delta, skewness=False)}
+    error = error_at_gap_zero(bounds[bound], first_look, size, n_races, seed=51)
     assert_close(error, expected, n_races, relative=0.01)
 
 

@@ -11,7 +11,7 @@ from scipy import stats
 import pybandit as pb
 
 from _shared.reference.bits import Bits
-from racing.reference import race as twin
+from racing.reference import race as reference
 from racing.reference.problems import as_function, parts
 from racing.reference.subsample import KINDS
 
@@ -35,16 +35,16 @@ def with_control(factors, close, as_values):
 @pytest.mark.parametrize("as_values", ["array", "function"])
 def test_a_race_with_control_equals_the_reference(as_values):
     """The race equals a reference race of l - h with the sums of h added to log_prior."""
-    options = twin.Options("student", delta=0.1, first_look=10, skewness=False)
+    options = reference.Options("student", delta=0.1, first_look=10, skewness=False)
     read = []
     for seed in range(20):
         factors, close, log_prior = problem(seed)
         bits = Bits(seed)
         stream = KINDS["permutation"](N)
         stream.restart(bits)
-        expected = twin.race(factors - close, log_prior + close.sum(axis=0),
-                             lambda n, bits=bits, stream=stream: stream.next(bits, n),
-                             options, to_the_end=True)
+        expected = reference.race(factors - close, log_prior + close.sum(axis=0),
+                                  lambda n, bits=bits, stream=stream: stream.next(bits, n),
+                                  options, to_the_end=True)
         bound = pb.racing.StudentBound(delta=0.1, skewness=False)
         got = pb.race(with_control(factors, close, as_values), log_prior, bound=bound,
                       looks=pb.racing.Looks(first=10, indices="permutation"), rng=seed)

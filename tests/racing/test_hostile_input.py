@@ -147,9 +147,9 @@ def unaligned(array):
 
 
 def test_unaligned_arrays_are_copied():
-    odd = unaligned(MATRIX)
-    assert pb.race(odd, rng=1) == pb.race(MATRIX, rng=1)
-    assert pb.RacingSampler(odd, unaligned(np.zeros(3)), rng=1).draw() == pb.RacingSampler(
+    array = unaligned(MATRIX)
+    assert pb.race(array, rng=1) == pb.race(MATRIX, rng=1)
+    assert pb.RacingSampler(array, unaligned(np.zeros(3)), rng=1).draw() == pb.RacingSampler(
         MATRIX, rng=1).draw()
     assert pb.racing.accept(unaligned(MATRIX[:, 1]), rng=1) == pb.racing.accept(MATRIX[:, 1], rng=1)
     assert pb.race(pb.Factors(lambda n, i: unaligned(MATRIX[n][:, i]), *MATRIX.shape),
@@ -158,7 +158,7 @@ def test_unaligned_arrays_are_copied():
     arms = [MATRIX[:, 0], MATRIX[:50, 2]]
     expected = pb.racing.race_populations(arms, rng=1)
     assert pb.racing.race_populations([unaligned(arm) for arm in arms], rng=1) == expected
-    control = pb.racing.ControlVariate(odd, odd.sum(axis=0))
+    control = pb.racing.ControlVariate(array, array.sum(axis=0))
     assert control.values.flags.aligned and np.array_equal(control.values, MATRIX)
 
 

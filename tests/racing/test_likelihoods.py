@@ -9,7 +9,7 @@ from scipy import special, stats
 import pybandit as pb
 import pybandit.factors
 
-from racing.reference import likelihoods as twin
+from racing.reference import likelihoods as reference
 
 RNG = np.random.default_rng(5)
 N = 3000
@@ -22,17 +22,17 @@ WEIGHTS = RNG.normal(size=900)
 MEANS, SDS, RATES = np.array([1.9, 2.0, 2.2]), np.array([1.4, 1.5, 1.7]), np.array([2.9, 3.0, 3.2])
 
 CASES = {
-    "pairwise": (pb.factors.pairwise(TABLE, LABELS), twin.pairwise(TABLE, LABELS)),
+    "pairwise": (pb.factors.pairwise(TABLE, LABELS), reference.pairwise(TABLE, LABELS)),
     "pairwise of neighbours": (pb.factors.pairwise(TABLE, LABELS, SOME, weights=WEIGHTS),
-                               twin.pairwise(TABLE, LABELS, SOME, WEIGHTS)),
+                               reference.pairwise(TABLE, LABELS, SOME, WEIGHTS)),
     "categorical": (pb.factors.categorical(LABELS, TABLE, members=SOME),
-                    twin.pairwise(TABLE, LABELS, SOME)),
-    "gaussian": (pb.factors.gaussian(Y, MEANS, SDS), twin.gaussian(Y, MEANS, SDS)),
+                    reference.pairwise(TABLE, LABELS, SOME)),
+    "gaussian": (pb.factors.gaussian(Y, MEANS, SDS), reference.gaussian(Y, MEANS, SDS)),
     "gaussian means": (pb.factors.gaussian(Y, MEANS, 1.5, members=SOME),
-                       twin.gaussian(Y[SOME], MEANS, 1.5)),
-    "gaussian deviations": (pb.factors.gaussian(Y, 2.0, SDS), twin.gaussian(Y, 2.0, SDS)),
+                       reference.gaussian(Y[SOME], MEANS, 1.5)),
+    "gaussian deviations": (pb.factors.gaussian(Y, 2.0, SDS), reference.gaussian(Y, 2.0, SDS)),
     "poisson": (pb.factors.poisson(COUNTS, RATES, members=SOME),
-                twin.poisson(COUNTS[SOME], RATES)),
+                reference.poisson(COUNTS[SOME], RATES)),
 }
 
 
@@ -62,7 +62,7 @@ def test_compiled_factors_race_like_a_python_function(name):
 def test_exact_draws_have_the_distribution():
     few = np.arange(20)
     factors = pb.factors.gaussian(Y, MEANS, SDS, members=few)
-    law = special.softmax(twin.gaussian(Y[few], MEANS, SDS).sum(axis=0))
+    law = special.softmax(reference.gaussian(Y[few], MEANS, SDS).sum(axis=0))
     draws = pb.racing.exact_sample(factors, size=20_000, rng=1)
     assert stats.chisquare(np.bincount(draws, minlength=3), 20_000 * law).pvalue > 1e-6
 

@@ -11,7 +11,7 @@ import pytest
 import pybandit as pb
 
 from _shared.reference.bits import Bits
-from racing.reference import lil_ucb as twin
+from racing.reference import lil_ucb as reference
 from racing.reference import subsample, tables
 from racing.reference.problems import as_function, parts
 from racing.test_race_law import assert_law
@@ -22,19 +22,19 @@ CASES = {name: case for name, case in tables.exact_cases().items() if "lilucb" i
 def test_the_bonus_equals_known_values():
     """The bonus has known check values."""
     vectors = tables.exact_cases()["formula_vectors"]
-    c = twin.constants("heuristic", 0.05, 2)
+    c = reference.constants("heuristic", 0.05, 2)
     for pulls in (1, 100):
         expected = vectors[f"lilucb_bonus_T{pulls}_s1_delta0p05"]
-        assert twin.bonus(c, 1.0, pulls) == pytest.approx(expected, abs=1e-15)
+        assert reference.bonus(c, 1.0, pulls) == pytest.approx(expected, abs=1e-15)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_exact_cases(name):
     case = CASES[name]
     n, log_prior = case["N"], np.array(case["const"]) * case["N"]
-    c = twin.constants("heuristic", case["delta"], 2)
+    c = reference.constants("heuristic", case["delta"], 2)
     assert c.lam == case["lam"]
-    law = twin.enumerate_law(case["ones"], n, log_prior, c, case["C"] / 2)
+    law = reference.enumerate_law(case["ones"], n, log_prior, c, case["C"] / 2)
     for key, of in [("P_winner", lambda o: str(o.best)),
                     ("P_total_pulls", lambda o: str(o.n_pulls)),
                     ("P_how", lambda o: "exact" if o.exact else "lil")]:
@@ -47,10 +47,10 @@ def test_exact_cases(name):
     rng, n_runs = np.random.default_rng(9), 4000
     observed = collections.Counter()
     for _ in range(n_runs):
-        ours = pb.racing.lil_ucb(rewards, log_prior, delta=case["delta"], value_range=case["C"],
-                                 rng=rng)
-        assert ours.n_looks == ours.n_evaluations
-        observed[ours.best, ours.n_evaluations, ours.exact] += 1
+        result = pb.racing.lil_ucb(rewards, log_prior, delta=case["delta"], value_range=case["C"],
+                                   rng=rng)
+        assert result.n_looks == result.n_evaluations
+        observed[result.best, result.n_evaluations, result.exact] += 1
     assert_law(observed, {tuple(outcome): p for outcome, p in law.items()}, n_runs)
 
 
@@ -75,13 +75,14 @@ def test_outcomes_equal_the_reference_bit_for_bit(source, guarantee):
             return rewards[streams[state].next(bits, 1)[0], state]
 
         possible = np.isfinite(log_prior)
-        c = twin.constants(guarantee, delta, possible.sum())
-        expected = twin.lil_ucb(next_reward, n_factors, log_prior, c, ranges[possible].max() / 2)
-        ours = pb.racing.lil_ucb(rewards if source == "matrix" else as_function(rewards), log_prior,
-                                 delta=delta, value_range=ranges, guarantee=guarantee,
-                                 rng=np.random.default_rng(seed))
-        assert (ours.best, ours.n_evaluations, ours.exact) == tuple(expected), seed
-        ends[ours.exact] += 1
+        c = reference.constants(guarantee, delta, possible.sum())
+        expected = reference.lil_ucb(next_reward, n_factors, log_prior, c,
+                                     ranges[possible].max() / 2)
+        result = pb.racing.lil_ucb(rewards if source == "matrix" else as_function(rewards),
+                                   log_prior, delta=delta, value_range=ranges, guarantee=guarantee,
+                                   rng=np.random.default_rng(seed))
+        assert (result.best, result.n_evaluations, result.exact) == tuple(expected), seed
+        ends[result.exact] += 1
     assert min(ends.values()) >= 5
 
 
@@ -92,10 +93,10 @@ def test_the_heap_finds_the_largest_of_many_bounds():
     bits, streams = Bits(1), [subsample.Rejection(8) for _ in range(100)]
     for stream in streams:
         stream.restart(bits)
-    expected = twin.lil_ucb(lambda i: rewards[streams[i].next(bits, 1)[0], i], 8,
-                            np.zeros(100), twin.constants("heuristic", 0.05, 100), 0.5)
-    ours = pb.racing.lil_ucb(rewards, value_range=1.0, rng=np.random.default_rng(1))
-    assert (ours.best, ours.n_evaluations, ours.exact) == tuple(expected)
+    expected = reference.lil_ucb(lambda i: rewards[streams[i].next(bits, 1)[0], i], 8,
+                                 np.zeros(100), reference.constants("heuristic", 0.05, 100), 0.5)
+    result = pb.racing.lil_ucb(rewards, value_range=1.0, rng=np.random.default_rng(1))
+    assert (result.best, result.n_evaluations, result.exact) == tuple(expected)
 
 
 def test_one_possible_state_needs_no_reading_and_ties_go_to_the_lowest():

@@ -10,7 +10,7 @@ from scipy import stats
 import pybandit as pb
 
 from _shared.reference.bits import Bits
-from racing.reference import populations as twin
+from racing.reference import populations as reference
 from racing.reference import subsample, tables
 from racing.reference.problems import parts
 from racing.test_race_law import assert_law
@@ -27,16 +27,16 @@ def the_case():
 
 def test_schedules():
     for size, rows in tables.exact_cases()["formula_vectors"]["coref_schedule"].items():
-        assert twin.schedule(int(size)) == rows
-    assert twin.schedule(0) == []
+        assert reference.schedule(int(size)) == rows
+    assert reference.schedule(0) == []
     case, arms = the_case()
-    assert [twin.schedule(len(arm)) for arm in arms] == case["schedules"]
+    assert [reference.schedule(len(arm)) for arm in arms] == case["schedules"]
 
 
 @pytest.mark.parametrize("source", ["arrays", "function"])
 def test_the_exact_case_has_its_distribution(source):
     case, arms = the_case()
-    law = twin.enumerate_law(arms, case["const"], case["B"])
+    law = reference.enumerate_law(arms, case["const"], case["B"])
     for key, of in [("P_winner", lambda o: str(o.best)), ("P_t_last", lambda o: str(o.n_looks)),
                     ("P_rewards", lambda o: str(o.n_evaluations))]:
         found = collections.Counter()
@@ -71,14 +71,14 @@ def test_outcomes_equal_the_reference_bit_for_bit(source, bound):
         bits, streams = Bits(seed), [subsample.Rejection(size) for size in sizes]
         for stream in streams:
             stream.restart(bits)
-        expected = twin.race(arms, log_prior, lambda i, n, s=streams, b=bits: s[i].next(b, n),
-                             twin.union_boundary(delta, sizes, first_look), first_look,
-                             to_the_end=source == "function", student=bound == "student")
-        ours = pb.racing.race_populations(
+        expected = reference.race(arms, log_prior, lambda i, n, s=streams, b=bits: s[i].next(b, n),
+                                  reference.union_boundary(delta, sizes, first_look), first_look,
+                                  to_the_end=source == "function", student=bound == "student")
+        result = pb.racing.race_populations(
             arms if source == "arrays" else as_populations(arms), log_prior, bound=bound,
             delta=delta, first_look=first_look, rng=np.random.default_rng(seed))
-        assert parts(ours) == tuple(expected), seed
-        outcomes[ours.n_looks, ours.exact] += 1
+        assert parts(result) == tuple(expected), seed
+        outcomes[result.n_looks, result.exact] += 1
     assert len(outcomes) >= 6
 
 

@@ -13,7 +13,7 @@ from scipy import stats
 import pybandit as pb
 
 from _shared.reference.bits import Bits
-from racing.reference import race as twin
+from racing.reference import race as reference
 from racing.reference import subsample, tables
 from racing.reference.problems import as_function, parts, run
 
@@ -52,7 +52,7 @@ def random_problem(seed):
             options["difference_range"] = float(
                 max(np.ptp(rewards - rewards[:, [i]], axis=0).max() for i in range(n_states))
             )
-    return rewards, log_prior, twin.Options(**options)
+    return rewards, log_prior, reference.Options(**options)
 
 
 @pytest.mark.some(1)
@@ -66,11 +66,11 @@ def test_outcomes_equal_the_reference_bit_for_bit(source, indices, kind):
         stream, bits = subsample.KINDS[kind](len(rewards)), Bits(seed)
         stream.restart(bits)
         following = functools.partial(stream.next, bits)
-        expected = twin.race(rewards, log_prior, following, options)
+        expected = reference.race(rewards, log_prior, following, options)
         factors = rewards if source == "matrix" else as_function(rewards)
-        ours = run(factors, log_prior, options, np.random.default_rng(seed), indices=indices)
-        assert parts(ours) == tuple(expected), (seed, options)
-        outcomes[ours.n_looks, ours.exact] += 1
+        result = run(factors, log_prior, options, np.random.default_rng(seed), indices=indices)
+        assert parts(result) == tuple(expected), (seed, options)
+        outcomes[result.n_looks, result.exact] += 1
     assert len(outcomes) >= 10  # races end at many different looks, exactly or not
 
 
@@ -84,7 +84,8 @@ def test_schedules():
         for share in (0.001, 0.1, 0.5, 0.512):
             sampler = pb.RacingSampler(np.zeros((n_factors, 2)),
                                        looks=pb.racing.Looks(first=first_look, max_fraction=share))
-            assert sampler.schedule.rows.tolist() == twin.schedule(n_factors, first_look, share)
+            expected = reference.schedule(n_factors, first_look, share)
+            assert sampler.schedule.rows.tolist() == expected
             assert sampler.schedule.scale[-1] == sampler.schedule.slack[-1] == 0.0
 
 
@@ -112,7 +113,7 @@ def test_constants_and_units_do_not_matter(seed):
     """Constants added to all offsets, to all rewards or to a factor do not matter, nor do units."""
     rewards, log_prior, options = random_problem(seed)
     if options.bound == "ebs":
-        options = twin.Options("normal", delta=0.1, first_look=10)
+        options = reference.Options("normal", delta=0.1, first_look=10)
     unit = np.abs(rewards).max()
 
     def outcome(rewards, log_prior):

@@ -8,7 +8,7 @@ import pytest
 
 import pybandit as pb
 
-from racing.reference import race as twin
+from racing.reference import race as reference
 from racing.reference import tables
 from racing.reference.problems import as_bound, as_function, parts, run
 
@@ -22,17 +22,17 @@ Z = 5.7
 ENUMERABLE = ["case1", "case3_", "case3b", "case5", "case7"]
 # more cases, enumerated by the reference: 4-6 factors per look, all bounds, both variances
 ENUMERATED = {
-    "marginal": twin.Options("normal", boundary=0.7, variance="marginal", first_look=2),
-    "student": twin.Options("student", delta=0.45, first_look=2, skewness=False),
-    "student marginal": twin.Options(
+    "marginal": reference.Options("normal", boundary=0.7, variance="marginal", first_look=2),
+    "student": reference.Options("student", delta=0.45, first_look=2, skewness=False),
+    "student marginal": reference.Options(
         "student", delta=0.6, convention="union", variance="marginal", first_look=4,
         skewness=False
     ),
-    "skewness": twin.Options("student", boundary=0.2, first_look=6),
-    "skewness marginal": twin.Options("student", boundary=0.1, variance="marginal",
-                                      first_look=7),
-    "ebs": twin.Options("ebs", delta=0.9, first_look=4, difference_range=2e-3),
-    "cut short": twin.Options("normal", boundary=0.9, first_look=2, max_fraction=0.4),
+    "skewness": reference.Options("student", boundary=0.2, first_look=6),
+    "skewness marginal": reference.Options("student", boundary=0.1, variance="marginal",
+                                           first_look=7),
+    "ebs": reference.Options("ebs", delta=0.9, first_look=4, difference_range=2e-3),
+    "cut short": reference.Options("normal", boundary=0.9, first_look=2, max_fraction=0.4),
 }
 
 
@@ -42,11 +42,11 @@ def find_case(prefix):
     log_prior = np.array(case["params"].get("const", np.zeros(case["D"]))) * case["N"]
     if case["params"]["bound"] == "ebs":
         spread = tuple(np.ptp(rewards, axis=0).tolist())
-        options = twin.Options(
+        options = reference.Options(
             "ebs", case["params"]["delta"], first_look=case["m1"], value_range=spread
         )
     else:
-        options = twin.Options(
+        options = reference.Options(
             "normal", boundary=case["params"]["B"], first_look=case["m1"]
         )
     return case, rewards, log_prior, options
@@ -64,7 +64,7 @@ def assert_law(observed, law, n):
 def marginal(law, key):
     totals = collections.Counter()
     for outcome, weight in law.items():
-        totals[key(twin.Outcome(*outcome))] += weight
+        totals[key(reference.Outcome(*outcome))] += weight
     return totals
 
 
@@ -75,7 +75,7 @@ def fractions_of(law):
 @pytest.mark.parametrize("prefix", ENUMERABLE)
 def test_the_reference_has_the_exact_distribution(prefix):
     case, rewards, log_prior, options = find_case(prefix)
-    law = twin.enumerate_law(rewards, log_prior, options)
+    law = reference.enumerate_law(rewards, log_prior, options)
     rows = case["looks"]
     assert marginal(law, lambda o: o.best) == fractions_of(case["P_winner"])
     assert marginal(law, lambda o: rows[o.n_looks - 1]) == fractions_of(case["P_T_last"])
@@ -140,7 +140,7 @@ def enumerated_problem(name):
 def test_outcomes_have_the_enumerated_distribution(name, indices):
     options = ENUMERATED[name]
     rewards, log_prior = enumerated_problem(name)
-    law = twin.enumerate_law(rewards, log_prior, options)
+    law = reference.enumerate_law(rewards, log_prior, options)
     assert len(law) >= 2, "a law of one outcome tests nothing"
     counts = sampled_races(rewards, log_prior, options, np.random.default_rng(59), indices)
     assert_law(counts, {tuple(outcome): p for outcome, p in law.items()}, N_RACES)

@@ -12,7 +12,7 @@ from scipy import special, stats
 import pybandit as pb
 
 from _shared.reference.bits import Bits
-from racing.reference import race as twin
+from racing.reference import race as reference
 from racing.reference import subsample
 from racing.reference.problems import as_function
 
@@ -47,7 +47,7 @@ def test_outcomes_equal_the_reference_bit_for_bit(source, indices, kind, bound):
     """Each draw takes Gumbel noise, then the order of factors, from one persistent permutation."""
     for seed in range(4):
         factors, log_prior = problem(seed, n_factors=300, spread=2.0)
-        options = twin.Options(bound, delta=0.2, first_look=8, max_fraction=0.5)
+        options = reference.Options(bound, delta=0.2, first_look=8, max_fraction=0.5)
         bits, stream = Bits(seed), subsample.KINDS[kind](len(factors))
         expected = []
         for _ in range(30):
@@ -55,7 +55,7 @@ def test_outcomes_equal_the_reference_bit_for_bit(source, indices, kind, bound):
             stream.restart(bits)
             following = functools.partial(stream.next, bits)
             to_the_end = source == "function"
-            expected.append(twin.race(factors, perturbed, following, options, to_the_end))
+            expected.append(reference.race(factors, perturbed, following, options, to_the_end))
         looks = pb.racing.Looks(first=8, max_fraction=0.5, indices=indices)
         sampler = pb.RacingSampler(factors if source == "matrix" else as_function(factors),
                                    log_prior, bound=bound, delta=0.2, looks=looks)
@@ -72,7 +72,7 @@ def test_draws_use_gumbel_noise():
     sampler = pb.RacingSampler(np.zeros((1, 4)), log_prior)
     for seed in range(50):
         state, _ = sampler.draw(rng=seed)
-        assert state == twin.gumbel_max(log_prior, Bits(seed).gumbels(4))
+        assert state == reference.gumbel_max(log_prior, Bits(seed).gumbels(4))
     states, _ = sampler.draw(200_000, rng=1)
     assert_law(states, np.exp(log_prior))
 
@@ -245,20 +245,20 @@ def test_the_prior_is_copied_and_can_be_replaced():
 @pytest.mark.parametrize("variance", ["pairwise", "marginal"])
 def test_the_schedule_equals_the_bound(bound, variance):
     """scale * sd + slack * range equals the formula of the bound at every partial look."""
-    made = (dict(bound=pb.racing.EBSBound(value_range=3.0, delta=0.1)) if bound == "ebs"
-            else dict(bound=bound, delta=0.1))
+    given_bound = (dict(bound=pb.racing.EBSBound(value_range=3.0, delta=0.1)) if bound == "ebs"
+                   else dict(bound=bound, delta=0.1))
     looks = pb.racing.Looks(variance=variance, first=20, max_fraction=0.6)
-    sampler = pb.RacingSampler(np.zeros((5000, 4)), looks=looks, **made)
+    sampler = pb.RacingSampler(np.zeros((5000, 4)), looks=looks, **given_bound)
     schedule = sampler.schedule
-    options = twin.Options(bound, 0.1, value_range=3.0, skewness=False)
-    assert schedule.rows.tolist() == twin.schedule(5000, 20, 0.6)
+    options = reference.Options(bound, 0.1, value_range=3.0, skewness=False)
+    assert schedule.rows.tolist() == reference.schedule(5000, 20, 0.6)
     share = 0.1 / (3 if variance == "pairwise" else 4)
     rng = np.random.default_rng(11)
     assert (schedule.unit is None) == (bound != "student")
     for look, rows in enumerate(schedule.rows[:-1]):
         scale, slack = schedule.scale[look], schedule.slack[look]
         sample = rng.normal(size=rows)
-        expected = twin.one_width(options, schedule.rows.tolist(), share, sample, 3.0)
+        expected = reference.one_width(options, schedule.rows.tolist(), share, sample, 3.0)
         assert scale * sample.std() + slack * 3.0 == pytest.approx(expected, rel=1e-9)
         if bound == "student":
             error = sample.std(ddof=1) * np.sqrt((1 - (rows - 1) / 4999) / rows)

@@ -11,9 +11,9 @@ from scipy import stats
 from pybandit.racing._track import Subsample
 
 from _shared.reference.bits import Bits
-from racing.reference import subsample as twin
+from racing.reference import subsample as reference
 
-KINDS = list(twin.KINDS)
+KINDS = list(reference.KINDS)
 RUNS = ("blocks", "groups")
 # probability that a correct stream fails; seeds are fixed, so the tests repeat exactly
 SMALLEST_P = 1e-7
@@ -34,20 +34,20 @@ def read(kind, size, n, seed, run=1):
 
 def make_pair(kind, size, run, seed):
     run = min(run, size) if kind in RUNS else 1
-    ours = Subsample(kind, size, run), np.random.default_rng(seed)
-    return ours, (twin.KINDS[kind](size, run), Bits(seed))
+    kernel = Subsample(kind, size, run), np.random.default_rng(seed)
+    return kernel, (reference.KINDS[kind](size, run), Bits(seed))
 
 
 @settings(max_examples=150, deadline=None)
 @given(stream=streams, shares=st.lists(st.floats(0, 1), min_size=1, max_size=5))
 def test_streams_equal_the_reference_over_several_orders(stream, shares):
     """Each share of an order is read before the next order starts."""
-    (ours, rng), (plain, bits) = make_pair(*stream)
+    (kernel, rng), (plain, bits) = make_pair(*stream)
     for share in shares:
-        ours.restart(rng)
+        kernel.restart(rng)
         plain.restart(bits)
         n = round(share * stream[1])
-        assert ours.next(n, rng).tolist() == plain.next(bits, n)
+        assert kernel.next(n, rng).tolist() == plain.next(bits, n)
 
 
 @settings(max_examples=150, deadline=None)
@@ -112,7 +112,7 @@ def chi_square_p(counts, law):
 @pytest.mark.parametrize("size, length", PREFIXES)
 def test_every_prefix_is_uniform(kind, size, length):
     counts = prefix_counts(kind, size, 1, length, 30_000, seed=11)
-    law = twin.uniform_law(size, length)
+    law = reference.uniform_law(size, length)
     if len(law) > 1:
         assert chi_square_p(counts, law) > SMALLEST_P
 
@@ -120,7 +120,7 @@ def test_every_prefix_is_uniform(kind, size, length):
 @pytest.mark.parametrize("size, run", [(5, 2), (6, 2), (6, 4), (7, 3), (4, 4), (3, 1)])
 def test_every_prefix_of_blocks_has_its_probability(size, run):
     for length in range(1, size + 1):
-        law = twin.block_law(size, run, length)
+        law = reference.block_law(size, run, length)
         counts = prefix_counts("blocks", size, run, length, 10_000, seed=13)
         assert chi_square_p(counts, law) > SMALLEST_P
         inclusion = collections.Counter()

@@ -117,7 +117,7 @@ static void a_total_moves_the_threshold(void)
 }
 
 /* An infinite threshold is decided without reading. */
-static void nothing_to_read(void)
+static void infinite_thresholds_read_nothing(void)
 {
     double one = 3.0;
     fixture f;
@@ -251,7 +251,7 @@ static void betting(void)
 }
 
 /* Ratios that are equal except four are no evidence; the test of the paper decides on them. */
-static void alike_is_no_evidence(void)
+static void equal_values_are_no_evidence(void)
 {
     enum { N = 400 };
     double values[N], unit[MAX_LOOKS];
@@ -275,7 +275,7 @@ static void alike_is_no_evidence(void)
 }
 
 /* A test in one block of memory decides like one with separately allocated parts. */
-static void made_in_one_block(void)
+static void uses_one_block_of_memory(void)
 {
     enum { N = 30000 };
     double *values = allocate(N, sizeof *values);
@@ -327,11 +327,11 @@ static void made_in_one_block(void)
 
 int main(void)
 {
-    made_in_one_block();
-    alike_is_no_evidence();
+    uses_one_block_of_memory();
+    equal_values_are_no_evidence();
     the_sum_decides();
     a_total_moves_the_threshold();
-    nothing_to_read();
+    infinite_thresholds_read_nothing();
     follows_the_exact_law();
     failures();
     betting();

@@ -75,7 +75,7 @@ static void limits(void)
     assert(error(2.0, apart, 2, PB_UNION) == 2.0 * tail);
 }
 
-static void refuses_what_has_no_solution(void)
+static void rejects_delta_without_solution(void)
 {
     const double fractions[] = {0.25, 0.5}, deltas[] = {0.0, -1.0, 0.5, 1.0, NAN};
     double workspace[1024], boundary = 7.0;
@@ -91,6 +91,6 @@ int main(void)
     matches_reference();
     solves_its_own_equation();
     limits();
-    refuses_what_has_no_solution();
+    rejects_delta_without_solution();
     return 0;
 }

@@ -47,7 +47,7 @@ static void follows_the_formulas(void)
 }
 
 /* A value that is not finite is detected and found at any position. */
-static void finds_what_is_bad(void)
+static void finds_invalid_values(void)
 {
     enum { N = 23 };
     const double bad[] = {NAN, INFINITY, -INFINITY};
@@ -78,6 +78,6 @@ static void finds_what_is_bad(void)
 int main(void)
 {
     follows_the_formulas();
-    finds_what_is_bad();
+    finds_invalid_values();
     return 0;
 }

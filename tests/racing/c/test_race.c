@@ -204,7 +204,7 @@ static void follows_the_exact_law(void)
 }
 
 /* Differences that are equal, or equal except four, are read to the end. */
-static void alike_is_no_evidence(void)
+static void equal_values_are_no_evidence(void)
 {
     enum { N = 400 };
     double *matrix = allocate(2 * N, sizeof *matrix);
@@ -359,7 +359,7 @@ static void ranges(void)
 }
 
 /* Ranges belong to their states at the exact look too: the leader with a narrow range wins. */
-static void ranges_of_their_own(void)
+static void ranges_belong_to_states(void)
 {
     enum { N = 200, D = 2 };
     double *matrix = noisy(N, D, 0.0);
@@ -384,11 +384,11 @@ int main(void)
     reads_everything();
     function_equals_matrix();
     follows_the_exact_law();
-    alike_is_no_evidence();
+    equal_values_are_no_evidence();
     exact_looks_keep_digits();
     small_worlds();
     failures();
     ranges();
-    ranges_of_their_own();
+    ranges_belong_to_states();
     return 0;
 }

@@ -103,7 +103,7 @@ static void follows_the_law(void)
 }
 
 /* Totals of a control variate act like a log prior, and add to one. */
-static void totals_are_given_back(void)
+static void totals_act_like_a_prior(void)
 {
     problem *p = make_problem();
     const double log_prior[D] = {log(4.0), 0.0, -INFINITY, log(0.5)}, zeros[D] = {0.0};
@@ -204,7 +204,7 @@ static void grows(void)
 }
 
 /* After a function fails at any call, the next draw is correct. */
-static void fails_and_goes_on(void)
+static void draws_after_failures(void)
 {
     problem *p = make_problem();
     fixture f;
@@ -230,9 +230,9 @@ static void fails_and_goes_on(void)
 int main(void)
 {
     follows_the_law();
-    totals_are_given_back();
+    totals_act_like_a_prior();
     one_look();
     grows();
-    fails_and_goes_on();
+    draws_after_failures();
     return 0;
 }

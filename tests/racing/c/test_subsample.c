@@ -51,7 +51,7 @@ static void whole_orders(pb_subsample_kind kind, int64_t size)
 }
 
 /* The division of an order into calls does not change it. */
-static void cuts_do_not_matter(pb_subsample_kind kind)
+static void calls_do_not_change_the_order(pb_subsample_kind kind)
 {
     enum { SIZE = 203 };
     source whole, cut;
@@ -160,7 +160,7 @@ static void keyed_holds_no_memory(void)
 }
 
 /* pb_subsample_rest returns each unread index once; PERMUTATION draws no random numbers. */
-static void the_rest(pb_subsample_kind kind)
+static void reads_the_rest(pb_subsample_kind kind)
 {
     enum { SIZE = 65 };
     source s;
@@ -188,10 +188,10 @@ int main(void)
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         for (int i = 0; i < 9; i++)
             whole_orders(kinds[k], sizes[i]);
-        cuts_do_not_matter(kinds[k]);
+        calls_do_not_change_the_order(kinds[k]);
         if (kinds[k] != PB_SUBSAMPLE_GROUPS)
             every_position_is_uniform(kinds[k]);
-        the_rest(kinds[k]);
+        reads_the_rest(kinds[k]);
     }
     blocks_are_runs();
     groups_are_whole();
