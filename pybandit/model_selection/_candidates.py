@@ -1,26 +1,26 @@
-"""Which candidate to fit on which split next: policies on a table that is filled as they ask."""
+"""Choose the next candidate and split to fit, by a policy, and record the scores."""
 
 import numpy as np
 
 from pybandit.model_selection._score_model import fit_scores
 from pybandit.model_selection._threads import one_blas_thread
 
-LONGEST_WAIT = 100  # answers at no cost in a row, after which a search ends
-LAST_SHARE = 0.125  # of the budget, for the arms that look best: what is recommended is known
-REBUILD = 1.1  # the model is fitted anew when the pulls have grown by this factor
+LONGEST_WAIT = 100  # batches without a new fit in a row, after which a search ends
+LAST_SHARE = 0.125  # share of the budget spent at the end on the arms with the best means
+REBUILD = 1.1  # factor by which pulls grow until the model is fitted again
 
 
 class ScoreBook:
-    """Scores of arms on splits; an arm takes the splits in one random order.
+    """Scores of arms on splits; all arms use the splits in the same random order.
 
     Attributes
     ----------
     scores : ndarray of float64, shape (n_arms, n_splits)
-        NaN where not fitted, or lost.
+        NaN if not fitted, or lost.
     pulls : ndarray of int64, shape (n_arms,)
         Fits of each arm, lost ones included.
     arms, splits : list of int
-        Of the fits, as they were made.
+        Arm and split of each fit, in the order of the fits.
     """
 
     def __init__(self, n_arms, n_splits, rng):
@@ -34,7 +34,7 @@ class ScoreBook:
         return len(self.arms)
 
     def next_splits(self, arms, most):
-        """A split for each arm asked, -1 where its splits or the `most` fits are used up."""
+        """Return a split per requested arm; -1 if its splits or the `most` fits are used up."""
         found, ahead = [], {}
         for arm in map(int, arms):
             position = self.pulls[arm] + ahead.get(arm, 0)
@@ -53,17 +53,17 @@ class ScoreBook:
         self.splits += map(int, splits)
 
     def means(self):
-        """Mean score of each arm over the splits it got; NaN without one."""
+        """Return the mean score of each arm over its fitted splits; NaN if it has none."""
         seen = np.isfinite(self.scores)
         with np.errstate(invalid="ignore"):
             return np.where(seen, self.scores, 0.0).sum(axis=1) / seen.sum(axis=1)
 
 
 def search(asker, book, budget, fit):
-    """Fit what is asked until `budget` fits are made or nothing more is asked.
+    """Fit the arms that `asker` requests, until `budget` fits or until it requests none.
 
-    ``fit(arms, splits)`` returns their scores, NaN for a fit that failed. An arm that has
-    all its splits is answered with its mean at no cost; returns how often that was.
+    ``fit(arms, splits)`` returns scores, NaN for a failed fit. A request for an arm whose
+    splits are all fitted is answered with its mean, at no cost. Return the number of these.
     """
     reused = waited = 0
     while book.n_fits < budget and waited < LONGEST_WAIT:
@@ -88,7 +88,7 @@ def search(asker, book, budget, fit):
 
 
 class PlainAsker:
-    """Any policy of this package, told the scores as they are."""
+    """Any policy of this package; it receives the raw scores."""
 
     def __init__(self, policy):
         self.policy = policy
@@ -100,7 +100,7 @@ class PlainAsker:
         self.policy.tell(arms, scores, missing="drop")
 
     def best(self, book):
-        """The arm recommended, or the best mean where that arm has no score."""
+        """Return the recommended arm, or the one with the best mean if that has no score."""
         means = book.means()
         for arm in self.policy.recommend()[:1]:
             if np.isfinite(means[arm]):
@@ -112,9 +112,9 @@ class PlainAsker:
 
 
 class GaussianAsker:
-    """A policy over a Gaussian prior, made anew as the scores show noise, scale and kernel.
+    """A policy with a Gaussian prior, rebuilt as the scores determine noise, scale and kernel.
 
-    Begins with random arms of every family on one split.
+    Starts with random arms of every family on one split.
     """
 
     def __init__(self, make, kernels, families, book, budget, rng):
@@ -147,7 +147,10 @@ class GaussianAsker:
             self.policy.tell(arms, np.array(rewards))
 
     def _filled(self, scores):
-        """Lost ones as far below the worst as that is below the best, that one goes elsewhere."""
+        """Replace lost scores by low ones, so that the policy avoids these arms.
+
+        A lost score is as far below the worst score as that is below the best.
+        """
         worst, best = np.nanmin(self.book.scores), np.nanmax(self.book.scores)
         return np.where(np.isfinite(scores), scores, worst - (best - worst or 1.0))
 
@@ -161,7 +164,7 @@ class GaussianAsker:
         self.built = book.n_fits
 
     def best(self, book):
-        """The largest posterior mean of the arms with a score."""
+        """Return the arm with the largest posterior mean among those with a score."""
         if self.policy is None or self.built < book.n_fits:
             self._build()
         means = np.where(np.isfinite(book.scores).any(axis=1), self.policy.posterior_means,
@@ -169,7 +172,7 @@ class GaussianAsker:
         return int(means.argmax())
 
     def predicted(self):
-        """What the model says of the arms' scores, for ``cv_results_``."""
+        """Return the model's predictions of the arms' scores, for ``cv_results_``."""
         if self.policy is None:
             return {}
         unit, effect = self.model.unit, self.model.split_effects.mean()
@@ -178,7 +181,10 @@ class GaussianAsker:
 
 
 def first_arms(families, budget, n_splits, rng):
-    """Random arms, families in turn; the first two twice where splits allow, for the noise."""
+    """Return random arms, from the families in turn.
+
+    The first two occur twice if there are several splits, to estimate the noise.
+    """
     order = rng.permutation(families.size)
     rank = np.empty(families.size, dtype=np.int64)
     for family in np.unique(families):

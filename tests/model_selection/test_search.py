@@ -234,11 +234,11 @@ def test_all_fits_failed():
     (dict(policy="best"), ValueError, "policy"),
     (dict(policy=pb.policies.Uniform(7, budget=9)), ValueError, "must have 20 arms.*got 7"),
     (dict(scoring=["accuracy", "f1"]), ValueError, "scoring"),
-    (dict(scoring=lambda e, X, y: {"a": 1.0}), ValueError, "scoring must give one number"),
+    (dict(scoring=lambda e, X, y: {"a": 1.0}), ValueError, "scoring must return one number"),
     (dict(kernel=np.eye(3)), ValueError, r"shape \(20, 20\).*got \(3, 3\)"),
     (dict(kernel=-np.eye(20)), ValueError, "kernel must be positive semi-?definite"),
     (dict(kernel=np.triu(np.ones((20, 20)))), ValueError, "kernel must be .*symmetric"),
-    (dict(param_grid=[]), ValueError, "param_grid must hold at least one candidate"),
+    (dict(param_grid=[]), ValueError, "param_grid must have at least one candidate"),
 ])
 def test_refused(options, error, match, iris):
     with pytest.raises(error, match=match):
