@@ -10,7 +10,7 @@ LAST_SHARE = 0.125  # share of the budget spent at the end on the arms with the 
 REBUILD = 1.1  # factor by which pulls grow until the model is fitted again
 
 
-class ScoreBook:
+class ScoreTable:
     """Scores of arms on splits; all arms use the splits in the same random order.
 
     Attributes
@@ -59,27 +59,27 @@ class ScoreBook:
             return np.where(seen, self.scores, 0.0).sum(axis=1) / seen.sum(axis=1)
 
 
-def search(asker, book, budget, fit):
+def search(asker, table, budget, fit):
     """Fit the arms that `asker` requests, until `budget` fits or until it requests none.
 
     ``fit(arms, splits)`` returns scores, NaN for a failed fit. A request for an arm whose
     splits are all fitted is answered with its mean, at no cost. Return the number of these.
     """
     reused = waited = 0
-    while book.n_fits < budget and waited < LONGEST_WAIT:
+    while table.n_fits < budget and waited < LONGEST_WAIT:
         with one_blas_thread():
             arms = asker.ask()
         if not arms.size:
             break
-        splits = book.next_splits(arms, budget - book.n_fits)
+        splits = table.next_splits(arms, budget - table.n_fits)
         new = splits >= 0
         scores = np.full(arms.size, np.nan)
         if new.any():
             scores[new] = fit(arms[new], splits[new])
-            book.add(arms[new], splits[new], scores[new])
+            table.add(arms[new], splits[new], scores[new])
             waited = 0
-        known = ~new & (book.pulls[arms] == book.order.size)
-        scores[known] = book.means()[arms[known]]
+        known = ~new & (table.pulls[arms] == table.order.size)
+        scores[known] = table.means()[arms[known]]
         reused += int(known.sum())
         waited += not new.any()
         with one_blas_thread():
@@ -99,9 +99,9 @@ class PlainAsker:
     def tell(self, arms, splits, scores):
         self.policy.tell(arms, scores, missing="drop")
 
-    def best(self, book):
+    def best(self, table):
         """Return the recommended arm, or the one with the best mean if that has no score."""
-        means = book.means()
+        means = table.means()
         for arm in self.policy.recommend()[:1]:
             if np.isfinite(means[arm]):
                 return int(arm)
@@ -117,25 +117,25 @@ class GaussianAsker:
     Starts with random arms of every family on one split.
     """
 
-    def __init__(self, make, kernels, families, book, budget, rng):
-        self.make, self.kernels, self.book, self.rng = make, kernels, book, rng
-        self.first = first_arms(families, budget, book.order.size, rng)
+    def __init__(self, make, kernels, families, table, budget, rng):
+        self.make, self.kernels, self.table, self.rng = make, kernels, table, rng
+        self.first = first_arms(families, budget, table.order.size, rng)
         self.policy = self.model = None
         self.built = 0
         self.last = budget - int(LAST_SHARE * budget)
         self.is_last = False
 
     def ask(self):
-        if not self.book.n_fits:
+        if not self.table.n_fits:
             return self.first
-        if not np.isfinite(self.book.scores).any():
-            return self.rng.choice(np.flatnonzero(self.book.pulls == self.book.pulls.min()), 1)
+        if not np.isfinite(self.table.scores).any():
+            return self.rng.choice(np.flatnonzero(self.table.pulls == self.table.pulls.min()), 1)
         if (self.policy is None or self.policy.done or self.is_last
-                or self.book.n_fits >= REBUILD * self.built):
+                or self.table.n_fits >= REBUILD * self.built):
             self._build()
-        self.is_last = self.book.n_fits >= self.last
+        self.is_last = self.table.n_fits >= self.last
         if self.is_last:
-            open_arms = self.book.pulls < self.book.order.size
+            open_arms = self.table.pulls < self.table.order.size
             means = np.where(open_arms, self.policy.posterior_means, -np.inf)
             return means.argmax(keepdims=True)
         return self.policy.ask()
@@ -151,23 +151,23 @@ class GaussianAsker:
 
         A lost score is as far below the worst score as that is below the best.
         """
-        worst, best = np.nanmin(self.book.scores), np.nanmax(self.book.scores)
+        worst, best = np.nanmin(self.table.scores), np.nanmax(self.table.scores)
         return np.where(np.isfinite(scores), scores, worst - (best - worst or 1.0))
 
     def _build(self):
-        book = self.book
-        arms, splits = np.array(book.arms), np.array(book.splits)
-        scores = self._filled(book.scores[arms, splits])
-        self.model = fit_scores(arms, splits, scores, book.order.size, self.kernels)
+        table = self.table
+        arms, splits = np.array(table.arms), np.array(table.splits)
+        scores = self._filled(table.scores[arms, splits])
+        self.model = fit_scores(arms, splits, scores, table.order.size, self.kernels)
         self.policy = self.make(self.model.kernel, self.model.noise_std, self.model.prior_std,
                                 arms, self.model.rewards)
-        self.built = book.n_fits
+        self.built = table.n_fits
 
-    def best(self, book):
+    def best(self, table):
         """Return the arm with the largest posterior mean among those with a score."""
-        if self.policy is None or self.built < book.n_fits:
+        if self.policy is None or self.built < table.n_fits:
             self._build()
-        means = np.where(np.isfinite(book.scores).any(axis=1), self.policy.posterior_means,
+        means = np.where(np.isfinite(table.scores).any(axis=1), self.policy.posterior_means,
                          -np.inf)
         return int(means.argmax())
 

@@ -47,12 +47,12 @@ class ParameterKernel:
     @cached_property
     def distances(self):
         """Squared distances, computed on first use: not every policy needs them."""
-        made = np.full((self.families.size, self.families.size), np.inf)
+        distances = np.full((self.families.size, self.families.size), np.inf)
         for family in np.unique(self.families):
             members = np.flatnonzero(self.families == family)
-            made[np.ix_(members, members)] = squared_distances(
+            distances[np.ix_(members, members)] = squared_distances(
                 [self._candidates[i] for i in members])
-        return made
+        return distances
 
     def __call__(self, length_scale):
         """Return the kernel matrix: the variances of both levels plus that within families."""

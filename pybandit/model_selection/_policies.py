@@ -22,11 +22,11 @@ def gaussian_maker(name, budget, rng):
     options = dict(rng=rng) if name == "thompson" else {}
 
     def make(kernel, noise_std, prior_std, arms, rewards):
-        made = policy(len(kernel), budget=budget + 1, kernel=kernel, noise_std=noise_std,
-                      prior_std=prior_std,
-                      **options)
-        made._take(arms, rewards)
-        return made
+        result = policy(len(kernel), budget=budget + 1, kernel=kernel, noise_std=noise_std,
+                        prior_std=prior_std,
+                        **options)
+        result._take(arms, rewards)
+        return result
 
     return make
 
@@ -40,14 +40,14 @@ def plain_policy(policy, n_arms, budget, kernel):
         return policies.Uniform(1, budget=budget)
     if isinstance(policy, str):
         return policies.SequentialHalving(n_arms, budget=budget, reuse=True)
-    made = (copy.deepcopy(policy) if hasattr(policy, "ask")
-            else policy(n_arms, budget, kernel()))
-    if not hasattr(made, "n_arms"):
-        raise TypeError(f"policy must return a Policy when called; got {shown(made)}")
-    if made.n_arms != n_arms:
+    result = (copy.deepcopy(policy) if hasattr(policy, "ask")
+              else policy(n_arms, budget, kernel()))
+    if not hasattr(result, "n_arms"):
+        raise TypeError(f"policy must return a Policy when called; got {shown(result)}")
+    if result.n_arms != n_arms:
         raise ValueError(f"policy must have {n_arms} arms, one per distinct candidate; got "
-                         f"{made.n_arms}")
-    return made
+                         f"{result.n_arms}")
+    return result
 
 
 def scaled_kernel(kernel, candidates):

@@ -14,7 +14,7 @@ import numpy as np
 from pybandit._shared.checks import check_integer
 from pybandit._shared.errors import InfeasibleBudgetError
 from pybandit._shared.optional import require
-from pybandit.model_selection._candidates import GaussianAsker, PlainAsker, ScoreBook, search
+from pybandit.model_selection._candidates import GaussianAsker, PlainAsker, ScoreTable, search
 from pybandit.model_selection._parameter_kernel import ParameterKernel, keys_of
 from pybandit.model_selection._policies import (
     GAUSSIAN,
@@ -195,17 +195,17 @@ class BanditSearchCV(SearchBase):
         n_splits = len(self._splits.splits)
         if not n_splits:
             raise ValueError(f"cv must give at least one split; got none from {self._splits.cv!r}")
-        book = ScoreBook(len(distinct), n_splits, rng)
-        budget = _n_fits(self.budget, book.scores.size)
-        asker = self._asker(candidates, np.array(grids), first, book, budget, rng)
+        table = ScoreTable(len(distinct), n_splits, rng)
+        budget = _n_fits(self.budget, table.scores.size)
+        asker = self._asker(candidates, np.array(grids), first, table, budget, rng)
         self._fits = Fits(evaluate_candidates, distinct, self._splits.splits, budget,
                           error_score=self.error_score, verbose=self._prints,
                           return_train_score=self.return_train_score)
-        self.n_reused_ = search(asker, book, budget, self._fits)
+        self.n_reused_ = search(asker, table, budget, self._fits)
         self._fits.raise_or_warn()
-        self.n_fits_, self.policy_ = book.n_fits, asker.policy
+        self.n_fits_, self.policy_ = table.n_fits, asker.policy
         with one_blas_thread():
-            best = asker.best(book) if np.isfinite(book.scores).any() else 0
+            best = asker.best(table) if np.isfinite(table.scores).any() else 0
         self._recommended = int(first[best])
         self._fits.results.update(full_results(super()._format_results, candidates, arms,
                                                self._fits, n_splits, asker))
@@ -219,19 +219,19 @@ class BanditSearchCV(SearchBase):
             return super()._select_best_index(refit, refit_metric, results)
         return self._recommended
 
-    def _asker(self, candidates, grids, first, book, budget, rng):
-        alike = ParameterKernel([candidates[i] for i in first], grids[first])
+    def _asker(self, candidates, grids, first, table, budget, rng):
+        parameter_kernel = ParameterKernel([candidates[i] for i in first], grids[first])
         given = (None if self.kernel is None
                  else scaled_kernel(self.kernel, candidates)[np.ix_(first, first)])
 
         def kernels(*scales):
-            return [alike(scale) for scale in scales] if given is None else [given]
+            return [parameter_kernel(scale) for scale in scales] if given is None else [given]
 
         name = self.policy
         if len(first) > 1 and isinstance(name, str) and name != "halving":
             name = AUTO if name == "auto" else name
             return GaussianAsker(gaussian_maker(name, budget, rng), kernels(*LENGTH_SCALES),
-                                 alike.families, book, budget, rng)
+                                 parameter_kernel.families, table, budget, rng)
         middle = LENGTH_SCALES[len(LENGTH_SCALES) // 2]
         return PlainAsker(plain_policy(name, len(first), budget, lambda: kernels(middle)[0]))
 

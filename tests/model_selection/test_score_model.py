@@ -5,7 +5,7 @@ import pytest
 
 from pybandit import policies
 from pybandit.model_selection import _score_model as model
-from pybandit.model_selection._candidates import PlainAsker, ScoreBook, first_arms, search
+from pybandit.model_selection._candidates import PlainAsker, ScoreTable, first_arms, search
 
 
 def drawn(n_arms=30, n_splits=6, noise=0.2, split=0.7, seed=1):
@@ -86,36 +86,36 @@ def test_hopeless_scores_do_not_set_the_unit():
 
 
 def test_book_gives_splits_in_one_order():
-    book = ScoreBook(3, 4, np.random.default_rng(1))
-    splits = book.next_splits(np.array([0, 2, 0, 1]), 10)
-    first, second = book.order[:2]
+    recorded = ScoreTable(3, 4, np.random.default_rng(1))
+    splits = recorded.next_splits(np.array([0, 2, 0, 1]), 10)
+    first, second = recorded.order[:2]
     assert splits.tolist() == [first, first, second, first]
-    book.add(np.array([0, 2, 0, 1]), splits, np.array([1.0, np.nan, 3.0, 4.0]))
-    assert book.pulls.tolist() == [2, 1, 1] and book.n_fits == 4
-    np.testing.assert_array_equal(book.means(), [2.0, 4.0, np.nan])
-    assert book.next_splits(np.array([2, 2, 2, 2]), 10).tolist() == [*book.order[1:], -1]
-    assert book.next_splits(np.array([2, 2]), 1).tolist() == [book.order[1], -1]
+    recorded.add(np.array([0, 2, 0, 1]), splits, np.array([1.0, np.nan, 3.0, 4.0]))
+    assert recorded.pulls.tolist() == [2, 1, 1] and recorded.n_fits == 4
+    np.testing.assert_array_equal(recorded.means(), [2.0, 4.0, np.nan])
+    assert recorded.next_splits(np.array([2, 2, 2, 2]), 10).tolist() == [*recorded.order[1:], -1]
+    assert recorded.next_splits(np.array([2, 2]), 1).tolist() == [recorded.order[1], -1]
 
 
 def test_search_of_a_plain_policy_answers_used_up_arms_at_no_cost():
     table = np.arange(8.0).reshape(4, 2)
-    book = ScoreBook(4, 2, np.random.default_rng(1))
+    recorded = ScoreTable(4, 2, np.random.default_rng(1))
     asker = PlainAsker(policies.SequentialHalving(4, budget=24, reuse=True))
     asked = []
-    reused = search(asker, book, 24, lambda arms, splits: (asked.extend(
+    reused = search(asker, recorded, 24, lambda arms, splits: (asked.extend(
         zip(arms.tolist(), splits.tolist(), strict=True)), table[arms, splits])[1])
     assert sorted(asked) == [(arm, split) for arm in range(4) for split in range(2)]
-    assert book.n_fits == 8 and reused == 24 - 8 and asker.policy.done
-    assert asker.best(book) == 3
-    np.testing.assert_array_equal(book.means(), table.mean(axis=1))
+    assert recorded.n_fits == 8 and reused == 24 - 8 and asker.policy.done
+    assert asker.best(recorded) == 3
+    np.testing.assert_array_equal(recorded.means(), table.mean(axis=1))
 
 
 def test_search_stops_at_its_budget_within_a_batch():
     table = np.arange(8.0).reshape(4, 2)
-    book = ScoreBook(4, 2, np.random.default_rng(1))
+    recorded = ScoreTable(4, 2, np.random.default_rng(1))
     asker = PlainAsker(policies.Uniform(4, budget=8))
-    search(asker, book, 3, lambda arms, splits: table[arms, splits])
-    assert book.n_fits == 3 and asker.best(book) == 2
+    search(asker, recorded, 3, lambda arms, splits: table[arms, splits])
+    assert recorded.n_fits == 3 and asker.best(recorded) == 2
 
 
 def test_first_arms_are_of_every_family_and_two_are_repeated():
