@@ -1,4 +1,4 @@
-"""The model of scores, and the book of fits, on tables."""
+"""Model of scores, and the record of fits, on tables of scores."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def test_rewards_are_scores_without_level_unit_and_split():
 
 
 def test_split_effects_are_those_of_the_joint_posterior():
-    """The mean of splits given scores, by the covariance of arms and splits together."""
+    """They equal the posterior mean from the joint covariance of arms and splits."""
     kernel, table, arms, splits = drawn()
     scores = table[arms, splits]
     fitted = model.fit_scores(arms, splits, scores, 6, [kernel])
@@ -45,8 +45,8 @@ def test_split_effects_are_those_of_the_joint_posterior():
     assert min(np.abs(fitted.split_effects - e).max() for e in expected) < 1e-9
 
 
-def test_finds_noise_and_splits():
-    """Averaged over ten draws; without the splits the noise would be about .7."""
+def test_fit_scores_finds_noise_and_split_effects():
+    """Averaged over ten draws; without split effects the noise would be about .7."""
     ratios, errors = [], []
     for seed in range(10):
         kernel, table, arms, splits = drawn(seed=seed)
@@ -58,7 +58,7 @@ def test_finds_noise_and_splits():
     assert 0.6 < np.mean(ratios) < 1.5 and np.mean(errors) < 0.25
 
 
-def test_prefers_the_length_scale_of_the_scores():
+def test_fit_scores_prefers_the_length_scale_of_the_scores():
     x = np.linspace(0, 1, 40)
     distances = (x[:, None] - x) ** 2
     kernels = [np.exp(-distances / scale**2) for scale in model.LENGTH_SCALES]
@@ -85,7 +85,7 @@ def test_hopeless_scores_do_not_set_the_unit():
     assert fitted.unit < 30 and fitted.reward(-1e9, 0) == fitted.reward(fitted.floor, 0)
 
 
-def test_book_gives_splits_in_one_order():
+def test_score_table_gives_splits_in_one_order():
     recorded = ScoreTable(3, 4, np.random.default_rng(1))
     splits = recorded.next_splits(np.array([0, 2, 0, 1]), 10)
     first, second = recorded.order[:2]
@@ -118,7 +118,7 @@ def test_search_stops_at_its_budget_within_a_batch():
     assert recorded.n_fits == 3 and asker.best(recorded) == 2
 
 
-def test_first_arms_are_of_every_family_and_two_are_repeated():
+def test_first_arms_cover_families_and_repeat_two():
     families = np.repeat([0, 1, 2], [50, 3, 1])
     for seed in range(20):
         arms = first_arms(families, 30, 5, np.random.default_rng(seed))
