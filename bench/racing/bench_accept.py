@@ -93,7 +93,7 @@ def test_a_python_function(timed, ratios, role):
 
 @pytest.mark.parametrize("role", ["race", "lil_ucb"])
 def test_lil_ucb(timed, population, role):
-    """In a draw of the synthetic experiment, the race reads a third of the rewards."""
+    """The race reads a third of the rewards in this draw of the synthetic experiment."""
     rewards = 1e-5 * population
     options = dict(bound="normal", delta=0.05) if role == "race" else dict(
         delta=0.05, value_range=np.ptp(rewards, axis=0))

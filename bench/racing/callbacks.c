@@ -1,6 +1,6 @@
 /*
- * A sampler embedded in C: Gumbel offsets and a race, without Python. Also a loop that only
- * calls a factor function, to time the calls.
+ * A sampler embedded in C (Gumbel offsets and a race, without Python), and a loop of calls of a
+ * factor function for timing.
  */
 #include "pybandit/racing/race.h"
 

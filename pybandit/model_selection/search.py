@@ -109,7 +109,7 @@ class BanditSearchCV(SearchBase):
     limited.
 
     A call of ``fit`` that raises leaves the search unchanged. Threads may fit one search at
-    once: each makes all fits of its own, and the search keeps the attributes of the last one.
+    once: each makes all the fits, and the search keeps the attributes of the last one.
 
     Examples
     --------

@@ -47,7 +47,7 @@ class NormalBound:
         It is split over D - 1 comparisons with the leader (pairwise) or D states (marginal);
         each share must be below 1/2.
     convention : {"one-sided", "two-sided", "union"}
-        How the looks share the error; see `pybandit.bounds.b_normal`.
+        Division of the error over the looks; see `pybandit.bounds.b_normal`.
         ``"two-sided"`` is correct for two states.
     boundary : float, optional
         Constant B in standard errors, >= 0; computed from `delta` and the looks by default.
@@ -118,7 +118,7 @@ class StudentBound(NormalBound):
       is then eliminated only if t exceeds the smaller of ``30 q abs(g) / sqrt(T)`` and ``45 q``.
     - A state is never eliminated if ``t < q / 2``.
     - A state is never eliminated if all differences are equal, or if fewer than five of them
-      differ from the first: data without variance are no evidence.
+      differ from the first: such data do not show how much they vary.
 
     **Error probability.** About delta if differences are near normal: .047 to .052 at
     delta = .05. At delta = .001 with a first look of ten rows it is .00116, because of the

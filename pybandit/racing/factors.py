@@ -150,7 +150,7 @@ class Factors:
     def __reduce_ex__(self, protocol):
         if self._callback is not None:
             raise TypeError("Factors with a compiled function hold addresses of this process and "
-                            "cannot be pickled; build them where they are used")
+                            "cannot be pickled; create them in each process")
         return super().__reduce_ex__(protocol)
 
     def __copy__(self):

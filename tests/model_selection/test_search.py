@@ -119,7 +119,7 @@ def test_candidates_take_the_splits_in_one_order():
 
 
 def test_the_whole_grid_equals_the_grid_search(iris):
-    """With all fits, scores equal those of GridSearchCV, also if requested all at once."""
+    """Scores of all fits equal those of GridSearchCV, also if requested all at once."""
     ours = BanditSearchCV(SVC(), GRID, policy=lambda k, n, kernel: pb.policies.Uniform(k, budget=n),
                           budget=1.0,
                           cv=3, return_train_score=True).fit(*iris)
@@ -145,7 +145,7 @@ def test_results_depend_on_random_state_but_not_on_jobs(iris):
 
 
 def test_splits_are_drawn_once(iris):
-    """With a random splitter, all pulls of a split still use the same rows."""
+    """All pulls of a split use the same rows, even with a random splitter."""
     found = BanditSearchCV(SVC(), {"C": [1.0, 1.0 + 1e-9]}, cv=ShuffleSplit(4, test_size=0.1),
                            policy=pb.policies.Uniform(2, budget=8), budget=1.0).fit(*iris)
     first, second = (np.array([found.cv_results_[f"split{i}_test_score"][c] for i in range(4)])

@@ -112,7 +112,7 @@ def even(models, **options):
 
 
 def test_racing_at_tiny_delta_is_exact_step_by_step(models):
-    """With the same minibatches and random numbers, racing and exact decisions are equal."""
+    """Racing and exact decisions are equal for the same minibatches and random numbers."""
     exact = even(models, racing=False)
     raced = even(models, racing=True, delta=1e-9, check=True)
     visited, moved = set(), set()
@@ -128,7 +128,7 @@ def test_racing_at_tiny_delta_is_exact_step_by_step(models):
 
 
 def test_errors_of_a_careless_race_are_counted(models, monkeypatch):
-    """With delta near 1/2 and without a control variate, some decisions are wrong."""
+    """Some decisions are wrong if delta is near 1/2 and there is no control variate."""
     class Plain(arch_model.Arms):
         def expand(self):
             rows, states = np.arange(self.data.r.size), np.arange(len(self.models))

@@ -85,7 +85,7 @@ def test_options(options, words):
 
 
 def test_delta_without_a_solution_for_two_states_is_rejected():
-    """With one comparison of two states, E(B) = delta has no solution for delta >= 1/2."""
+    """E(B) = delta has no solution for delta >= 1/2 and one comparison of two states."""
     for delta in (0.5, 0.7):
         with pytest.raises(ValueError, match=r"delta.*0\.5"):
             pb.race(GOOD[:, :2], delta=delta)

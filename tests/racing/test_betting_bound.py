@@ -342,7 +342,7 @@ def test_draws_are_within_delta_of_the_distribution(options, layout):
 
 @pytest.mark.parametrize("max_fraction", [0.05, 0.3, 1.0])
 def test_draws_after_max_fraction_are_exact(max_fraction):
-    """After max_fraction everything is read, and the result is exact."""
+    """Draws read everything after max_fraction and are then exact."""
     factors, log_prior = log_factors(5)
     sampler = pb.RacingSampler(factors, log_prior, bound=bet((-0.5, 0.5)),
                                looks=pb.racing.Looks(max_fraction=max_fraction, first=5), rng=5)
@@ -409,7 +409,7 @@ def test_rewards_of_functions_may_outgrow_the_memory(hybrid):
 
 @pytest.mark.parametrize("wrong", [2.0, -0.5, np.nan])
 def test_rewards_that_are_only_added_up_must_be_in_range(wrong):
-    """After max_fraction a matrix is read in one pass without bets, but its range is checked."""
+    """The range is checked in the one pass over a matrix after max_fraction, without bets."""
     rewards = np.random.default_rng(3).random((500, 3))
     rewards[321, 2] = wrong
     with pytest.raises(ValueError, match="factor 321, state 2"):

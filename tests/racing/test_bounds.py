@@ -43,7 +43,7 @@ def test_half_widths_equal_the_reference(n, population):
 
 
 def test_student_is_a_t_interval():
-    """For an infinite normal population its coverage is exact: the pivot is Student's t."""
+    """Its coverage is exact for an infinite normal population: the pivot is Student's t."""
     for n in (2, 5, 50):
         level = stats.norm.isf(1e-4)
         width = pb.bounds.student(n, 1e18, 1.0, level)
@@ -58,7 +58,7 @@ def test_student_keeps_its_digits_far_out():
 
 
 def test_an_extreme_boundary_is_never_crossed():
-    """For tails that are 0 in float64, SciPy returns an infinity of the wrong sign."""
+    """SciPy returns an infinity of the wrong sign for tails that are 0 in float64."""
     for boundary in (37.0, 38.0, 50.0, 1e300):
         assert pb.bounds.student(50, 5000, 1.0, boundary) > 1e6
     assert pb.bounds.student(50, 5000, 1.0, -50.0) == -np.inf
@@ -83,7 +83,7 @@ def test_negative_bounds_are_rejected():
 
 
 def test_underflowing_deviations_are_no_evidence():
-    """A standard deviation that underflows to 0 is no evidence: races read everything."""
+    """Races read everything if a standard deviation underflows to 0."""
     values = np.random.default_rng(0).normal(size=(20_000, 2))
     values[:, 1] += 1e-2 - np.subtract(*values.mean(axis=0)[::-1])
     for bound in ("normal", pb.racing.StudentBound(skewness=False)):
@@ -103,7 +103,7 @@ def test_half_widths_are_0_if_everything_is_read(population):
 
 
 def test_the_bernstein_serfling_bound_has_its_coverage():
-    """For any values, at most a share delta of the means of subsets lies outside."""
+    """At most a share delta of the means of subsets lies outside, for any values."""
     rng = np.random.default_rng(7)
     for values in (rng.exponential(size=200), np.repeat([0.0, 1.0], [190, 10])):
         for n in (20, 60, 150):

@@ -58,7 +58,7 @@ def test_a_race_with_control_equals_the_reference(as_values):
 
 @pytest.mark.parametrize("as_values", ["array", "function"])
 def test_a_control_does_not_change_an_exact_winner(as_values):
-    """With a boundary too wide for eliminations, full sums decide, with a control or without."""
+    """Full sums decide if the boundary is too wide for eliminations, with or without control."""
     for seed in range(20):
         factors, close, log_prior = problem(seed)
         never = pb.racing.NormalBound(boundary=1e9)

@@ -37,7 +37,7 @@ def test_rare_large_values_err_for_any_delta(name):
 
 @pytest.mark.parametrize("case", HEAVY)
 def test_symmetric_heavy_tails_err_as_documented(case):
-    """At delta = .05, errors are near or above delta and below 3 delta."""
+    """Errors at delta = .05 are near or above delta and below 3 delta."""
     share = nasty.worst(case, "RacingSampler", 0.05, 4000, 7)
     assert 0.045 < share < 0.15
 

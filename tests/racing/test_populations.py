@@ -83,7 +83,7 @@ def test_outcomes_equal_the_reference_bit_for_bit(source, bound):
 
 
 def test_errors_are_at_most_delta():
-    """With two nearly equal totals, errors are at most delta and not much smaller."""
+    """Errors for two nearly equal totals are at most delta and not much smaller."""
     rng = np.random.default_rng(9)
     arms = [rng.normal(size=1000), rng.normal(size=400)]
     arms = [arm - arm.mean() for arm in arms]

@@ -224,7 +224,7 @@ def test_the_same_seed_gives_the_same_race():
 
 
 def test_errors_of_nearly_equal_states_are_near_delta():
-    """With two nearly equal states, errors are close to delta, not half or twice as many."""
+    """Errors for two nearly equal states are close to delta, not half or twice as many."""
     rng = np.random.default_rng(47)
     n_races, wrong = 6000, 0
     for _ in range(6):

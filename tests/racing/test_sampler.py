@@ -67,7 +67,7 @@ def test_outcomes_equal_the_reference_bit_for_bit(source, indices, kind, bound):
 
 
 def test_draws_use_gumbel_noise():
-    """With negligible factors, a draw is the Gumbel maximum of its first D random words."""
+    """A draw with negligible factors is the Gumbel maximum of its first D random words."""
     log_prior = np.log([0.5, 0.3, 0.15, 0.05])
     sampler = pb.RacingSampler(np.zeros((1, 4)), log_prior)
     for seed in range(50):
@@ -211,7 +211,7 @@ def test_seeds():
     (dict(layout="shuffled"), False),
 ])
 def test_a_call_depends_on_its_seed_and_a_persistent_order(options, by_seed_alone):
-    """With an order that persists, a call also depends on earlier ones (inside_samplers.md)."""
+    """A call also depends on earlier ones if the order persists (inside_samplers.md)."""
     factors = np.random.default_rng(0).normal(0.0, 0.05, (20_000, 4))
     sampler = pb.RacingSampler(factors, rng=5, **options)
     one, two = (sampler.draw(200, rng=1) for _ in range(2))

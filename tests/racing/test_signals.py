@@ -88,7 +88,7 @@ def test_a_sampler_continues_after_ctrl_c(press, moments, kind, indices, options
 
 
 def test_an_interrupted_order_stays_a_permutation(press):
-    """After interruptions, a draw that reads everything still requests each factor once."""
+    """A draw that reads everything still requests each factor once after interruptions."""
     seen = []
 
     def function(n, i):
@@ -146,7 +146,7 @@ CALLS = {
 @pytest.mark.parametrize("moments", [50, pytest.param(1000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 def test_single_calls_leave_the_generator_usable_after_ctrl_c(press, moments, call):
-    """After an interruption the shared generator is unlocked and still usable."""
+    """The shared generator is unlocked and usable after an interruption."""
     expected, shared = call(5), np.random.default_rng(4)
 
     def some():

@@ -33,7 +33,7 @@ def assert_normal(draws, mean, sd):
 
 @pytest.mark.parametrize("width, max_steps", [(0.3, 16), (5.0, 1), (0.1, 4)])
 def test_draws_follow_the_posterior_of_a_normal_mean(width, max_steps):
-    """With prior N(0, 1/4) the posterior is known; every test reads everything."""
+    """The posterior for the prior N(0, 1/4) is known; every test reads everything."""
     precision = Y.size + 4.0
     draws = chain(normal_data, 0.7, 2100, np.random.default_rng(13), n_factors=Y.size,
                   log_prior=lambda x: -2.0 * x**2, width=width, max_steps=max_steps,

@@ -145,7 +145,7 @@ def test_successive_orders_are_independent(kind):
 
 
 def test_positions_far_apart_are_uniform_in_pairs():
-    """In a larger population, the 1st and 40th index are uniform on a 5 x 5 grid."""
+    """The 1st and 40th index of a larger population are uniform on a 5 x 5 grid."""
     for kind in ("permutation", "rejection", "keyed"):
         stream, rng = Subsample(kind, 1000, 1), np.random.default_rng(19)
         cells = np.zeros((5, 5))

@@ -250,7 +250,7 @@ static void betting(void)
     free(threshold.memory);
 }
 
-/* Ratios that are equal except four are no evidence; the test of the paper decides on them. */
+/* Ratios that are equal except four decide nothing early; the test of the paper uses them. */
 static void equal_values_are_no_evidence(void)
 {
     enum { N = 400 };
