@@ -296,11 +296,11 @@ class BettingBound:
         G = ``n_bets`` bets, 16 by default. With ``hybrid=True``, half of the wealth is bet on
         the leader and half is spread over all other surviving states. A wrong early leader then
         costs less, wealth is otherwise halved, and D**2 processes are kept.
-        ``Bets("ebmix")`` mixes ``exp(lambda_g A - psi(lambda_g) V)`` instead. A is the sum of
-        x - m, V is the sum of squared deviations of x from the mean before it, and
-        ``psi(l) = -log(1 - l) - l``. It has the same guarantee, keeps 6 numbers per state
-        instead of G, and reads 1.1 to 2.3 times as much. ``"plug-in"`` bets are for
-        `BettingRace`.
+        ``Bets("ebmix")`` mixes ``exp(lambda_g A - psi(lambda_g) V)`` instead, with
+        ``psi(l) = -log(1 - l) - l``. A is the sum of x - m, and V the sum of squared
+        deviations of x from the mean of the values before it. It has the same guarantee,
+        keeps 6 numbers per state instead of G, and reads 1.1 to 2.3 times as much.
+        ``"plug-in"`` bets are for `BettingRace`.
 
     Raises
     ------

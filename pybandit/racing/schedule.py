@@ -20,8 +20,8 @@ class Schedule(Record):
     scale, slack : ndarray of float64, shape (n_looks,)
         A state is eliminated if it is behind the leader by more than
         ``scale * sd + slack * range``, where sd has divisor T. In a pairwise race, sd is
-        that of the differences from the leader and range the sum of the two states' ranges;
-        in a marginal race, both are summed over the two states. 0 at the last look.
+        that of the differences from the leader, and range is the sum of the two states'
+        ranges. In a marginal race, both are summed over the two states. 0 at the last look.
     unit : ndarray of float64, shape (n_looks,), or None
         Standard error of a mean at each look per unit of sd; None without correction for
         skewness. ``scale / unit`` is Student's quantile before its correction.

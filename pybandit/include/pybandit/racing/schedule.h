@@ -12,10 +12,10 @@ extern "C" {
 #endif
 
 /*
- * Looks of a race over N = n_factors factors: at first_look factors, then at twice as many
- * each time up to max_fraction of N, and at N. Requires n_factors >= 1, first_look >= 2
- * (two values are needed for a standard deviation) and 0 < max_fraction <= 1; these are
- * not checked.
+ * Looks of a race over N = n_factors factors. The first is at first_look factors; the number
+ * then doubles up to max_fraction of N, and the last look is at N. Requires n_factors >= 1,
+ * first_look >= 2 (a standard deviation needs two values) and 0 < max_fraction <= 1. These
+ * are not checked.
  */
 
 /* Returns the bytes of this schedule's arrays, at most 1536. */
