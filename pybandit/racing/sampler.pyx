@@ -26,7 +26,7 @@ from pybandit.racing._track cimport Track, make_track
 
 __all__ = ["DrawInfo", "RacingSampler"]
 
-# Factors read between two checks for Ctrl-C: a few milliseconds.
+# Pairs read between two checks for Ctrl-C: a few milliseconds.
 READS_BETWEEN_SIGNALS = 1 << 22
 # Share of a matrix after which a draw reads all of it in order instead. The rows read
 # before then add at most a third to the cost of an exact draw.
