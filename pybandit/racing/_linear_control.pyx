@@ -66,7 +66,7 @@ cdef class LinearChange(CompiledControl):
         return self.features.shape[0], 1
 
     def __call__(self, indices, states):
-        """The values, as a Python function of `ControlVariate` gives them."""
+        """Return the values, like the function of a `ControlVariate`."""
         return _values(self, self.features.shape[0], indices, states)
 
 
@@ -105,7 +105,7 @@ cdef class ExpansionChange(CompiledControl):
         return self.gradients.shape[0], 1
 
     def __call__(self, indices, states):
-        """The values, as a Python function of `ControlVariate` gives them."""
+        """Return the values, like the function of a `ControlVariate`."""
         return _values(self, self.gradients.shape[0], indices, states)
 
 

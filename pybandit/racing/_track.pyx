@@ -395,7 +395,7 @@ cdef class Track:
 
 
 cdef Track make_track(factors, bound, delta, looks, kind, row_labels):
-    """Check the options of a race and lay out its memory."""
+    """Check the options of a race and create its memory."""
     computed = isinstance(factors, Factors)
     plan = make_plan(bound, hashable("delta", delta), looks,
                      factors.n_factors if computed else factors.shape[0],

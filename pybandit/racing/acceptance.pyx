@@ -32,7 +32,7 @@ cdef class AcceptResult:
     Attributes
     ----------
     accepted : bool
-        True if the log ratios were found to sum to more than the threshold.
+        True if the test decided that the log ratios sum to more than the threshold.
     n_looks : int
         Looks taken; 0 if the test needed no log ratio.
     n_evaluations : int
