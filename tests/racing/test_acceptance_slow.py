@@ -3,14 +3,13 @@
 About ten minutes on one core. Seeds are fixed, so a result repeats exactly.
 """
 
-import functools
-
 import numpy as np
 import pytest
 
 import pybandit as pb
 
 from racing.reference import gap_zero, tables
+from racing.reference.tables import LOG_P, D, N, standardised
 from racing.test_acceptance import share_decided_early
 
 pytestmark = pytest.mark.slow
@@ -54,21 +53,6 @@ def test_errors_of_the_two_sided_bounds_equal_the_reference(bound, first_look, d
     assert_close(error, expected, n_tests, relative=0.02)
     if bound == "student":
         assert_close(error, delta, n_tests, relative=0.03)
-
-
-N, D = 100_000, 10
-LOG_P = np.log(np.arange(1, D + 1) / (D * (D + 1) / 2))
-
-
-@functools.lru_cache(maxsize=1)
-def standardised(dist):
-    """Return a population in which each arm has mean 0 and variance 1 exactly."""
-    rng = np.random.default_rng(2016)
-    raw = {
-        "normal": lambda: rng.normal(size=(N, D)),
-        "lognormal": lambda: rng.lognormal(0.0, np.sqrt(2.0), size=(N, D)),
-    }[dist]()
-    return (raw - raw.mean(axis=0)) / raw.std(axis=0)
 
 
 @pytest.mark.parametrize("row", tables.lil_ucb_cells(),

@@ -3,8 +3,6 @@
 About 25 minutes on one core. Seeds are fixed, so a result repeats exactly.
 """
 
-import functools
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -13,6 +11,7 @@ from scipy.stats import qmc
 import pybandit as pb
 
 from racing.reference import gap_zero, tables
+from racing.reference.tables import LOG_P, D, N, standardised
 
 pytestmark = pytest.mark.slow
 
@@ -103,8 +102,6 @@ def assert_close(error, expected, n_races, relative):
     assert abs(error - expected) <= 4 * np.sqrt(0.5 * expected / n_races) + relative * expected
 
 
-N, D = 100_000, 10
-LOG_P = np.log(np.arange(1, D + 1) / (D * (D + 1) / 2))
 RACES = {
     "racing_normal_pair_eq5B": dict(bound="normal", looks=pb.racing.Looks(variance="pairwise")),
     "racing_normal_pair_corridorB": dict(bound="two-sided",
@@ -115,17 +112,6 @@ RACES = {
 }
 ROWS = tables.synthetic()
 CELLS = sorted({(row["dist"], row["algo"], row["sigma"]) for row in ROWS})
-
-
-@functools.lru_cache(maxsize=1)
-def standardised(dist):
-    """Return a population in which each arm has mean 0 and variance 1 exactly."""
-    rng = np.random.default_rng(2016)
-    raw = {
-        "normal": lambda: rng.normal(size=(N, D)),
-        "lognormal": lambda: rng.lognormal(0.0, np.sqrt(2.0), size=(N, D)),
-    }[dist]()
-    return (raw - raw.mean(axis=0)) / raw.std(axis=0)
 
 
 def n_draws(row):

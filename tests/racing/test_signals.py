@@ -9,16 +9,14 @@ import pytest
 import pybandit as pb
 from pybandit import mcmc
 
+from racing.reference.problems import as_function
+
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
 
 MATRIX = np.random.default_rng(0).normal(size=(3000, 3)) * 0.02
 MATRIX -= MATRIX.mean(axis=0)
 Y = np.random.default_rng(1).normal(0.3, 1.0, 3000)
 ARMS = [np.ascontiguousarray(MATRIX[:n, i]) for i, n in enumerate([3000, 2000, 500])]
-
-
-def as_function(matrix):
-    return pb.Factors(lambda n, i: matrix[n][:, i], *matrix.shape)
 
 
 def interrupted(call, delay):

@@ -9,6 +9,8 @@ import pytest
 import pybandit as pb
 from pybandit import mcmc
 
+from racing.reference.problems import as_function
+
 MATRIX = np.random.default_rng(0).normal(size=(2000, 3)) * 0.5 + [0.0, 0.5, 1.0]
 POINTS = np.random.default_rng(1).normal(size=(2000, 2))
 THREADS = 8
@@ -36,10 +38,6 @@ def assert_right_or_refused(work, seconds):
         thread.join(seconds + 120)
         assert not thread.is_alive()
     assert not wrong and right, wrong[:3]
-
-
-def as_function(matrix):
-    return pb.Factors(lambda n, i: matrix[n][:, i], *matrix.shape)
 
 
 def sampler(source, **options):
