@@ -43,7 +43,7 @@ from pybandit._shared.checks import shown
 from pybandit._shared.numba_calls import SCOPE, numba, pack, types, unpack, width
 from pybandit.policies.protocol._numba import policy
 from pybandit.policies.protocol.functions import FunctionPolicy
-from pybandit.racing._callbacks import Bound
+from pybandit.racing._callbacks import BoundFunction
 from pybandit.simulation._numba import environment
 from pybandit.simulation.functions import FunctionEnvironment
 
@@ -149,7 +149,7 @@ class Factor:
     def __repr__(self):
         return f"<pybandit.numba.factor {self.__qualname__}>"
 
-    def bind(self, *data: Any) -> Bound:
+    def bind(self, *data: Any) -> BoundFunction:
         """The compiled function with these last arguments, for `pybandit.Factors`.
 
         Parameters
@@ -184,7 +184,7 @@ class Factor:
         if kinds not in self._compiled:
             self._compiled[kinds] = self._compile(kinds)
         packed = np.concatenate([np.zeros(1, dtype=np.int64), *words])
-        return Bound(self._compiled[kinds], packed, data)
+        return BoundFunction(self._compiled[kinds], packed, data)
 
     def _compile(self, kinds):
         scope = {**SCOPE, "function": self.jitted}

@@ -191,7 +191,7 @@ def test_what_cannot_be_copied_says_the_way_out(tmp_path):
             with pytest.raises(TypeError, match=rf"{name}.*cannot be pickled.*{name}.open\("):
                 copied(study)
     compiled = pb.factors.gaussian(np.arange(9.0), np.arange(3.0))
-    with pytest.raises(TypeError, match="cannot be pickled; build them where they are used"):
+    with pytest.raises(TypeError, match="cannot be pickled; create them in each process"):
         pickle.dumps(pb.RacingSampler(compiled, rng=1))
     assert drawn(copy.deepcopy(pb.RacingSampler(compiled, rng=1))) == drawn(
         pb.RacingSampler(compiled, rng=1))

@@ -1,6 +1,6 @@
-"""The acceptance test against the reads it makes and against NumPy.
+"""Time of the acceptance test, compared with its reads alone and with NumPy.
 
-Run with ``make bench``. The first role of a group is the limit; the others are given
+Run with ``make bench``. The first role of a group is the limit; the others are reported
 as multiples of it.
 """
 
@@ -24,7 +24,7 @@ def ratios():
 
 
 def numpy_test(ratios, log_threshold, scale, rows, rng):
-    """One look at a time with NumPy; indices with replacement cost it least."""
+    """Run the test look by look in NumPy; it draws with replacement, which is cheapest."""
     psi, seen = log_threshold / N, np.zeros(0)
     for n, width in zip(rows[:-1], scale, strict=False):
         seen = np.append(seen, ratios[rng.integers(N, size=n - seen.size)])
@@ -37,7 +37,7 @@ def numpy_test(ratios, log_threshold, scale, rows, rng):
 @pytest.mark.parametrize("rows", [50, 1000, 10_000])
 @pytest.mark.parametrize("role", ["bare shuffle and gather", "AcceptanceTest", "accept", "NumPy"])
 def test_against_the_limit(timed, limits, ratios, rows, role):
-    """A test decided at its first look: sum and square of so many random ratios."""
+    """A test that decides at its first look needs sum and square of `rows` random ratios."""
     rng = np.random.default_rng(3)
     group = f"{rows} of {N} log ratios"
     options = dict(looks=pb.racing.Looks(first=rows), rng=rng)
@@ -60,7 +60,7 @@ def test_against_the_limit(timed, limits, ratios, rows, role):
 
 @pytest.mark.parametrize("role", ["ratios.sum()", "AcceptanceTest, undecided", "NumPy, undecided"])
 def test_everything_read(timed, ratios, role):
-    """The mean is the threshold: one pass, after the looks that were in vain."""
+    """If the mean equals the threshold, all looks are undecided and one pass follows."""
     rng = np.random.default_rng(4)
     test = pb.racing.AcceptanceTest(ratios, delta=1e-9, rng=rng)
     call = {
@@ -75,7 +75,7 @@ def test_everything_read(timed, ratios, role):
 @pytest.mark.parametrize("role", ["the function alone", "AcceptanceTest with the function",
                                   "nothing to read"])
 def test_a_python_function(timed, ratios, role):
-    """One look at 50 ratios of a Python function; the rest is the test's own cost."""
+    """One look at 50 ratios of a Python function; the difference is the cost of the test."""
     rows = np.ascontiguousarray(ratios[:50, None])
     indices, states = np.arange(50), np.zeros(1, dtype=np.int64)
 
@@ -93,7 +93,7 @@ def test_a_python_function(timed, ratios, role):
 
 @pytest.mark.parametrize("role", ["race", "lil_ucb"])
 def test_lil_ucb(timed, population, role):
-    """A draw of the synthetic experiment: the race reads a third of the rewards."""
+    """The race reads a third of the rewards in this draw of the synthetic experiment."""
     rewards = 1e-5 * population
     options = dict(bound="normal", delta=0.05) if role == "race" else dict(
         delta=0.05, value_range=np.ptp(rewards, axis=0))
@@ -106,7 +106,7 @@ def test_lil_ucb(timed, population, role):
 
 @pytest.mark.parametrize("role", ["sums of all", "race_populations"])
 def test_populations(timed, role):
-    """Fifty clusters of 1 to 1829 members, one far ahead."""
+    """Race fifty clusters of 1 to 1829 members, of which one is far ahead."""
     rng = np.random.default_rng(6)
     sizes = np.geomspace(1, 1829, 50).astype(int)
     arms = [rng.normal(-1.0, 0.3, size) for size in sizes]

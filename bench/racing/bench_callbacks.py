@@ -1,7 +1,7 @@
-"""Factors by compiled functions: a draw from Python, a draw from C, and a bare call.
+"""Time of factors from compiled functions: a draw from Python, a draw from C, a bare call.
 
-Run with ``make bench``. N = 1e5 factors and two states; a race is decided at its
-first look, whatever the noise, so that its costs are those of one look.
+Run with ``make bench``. N = 1e5 factors and two states. Every race decides at its first
+look for any noise, so its cost is that of one look.
 """
 
 import ctypes
@@ -38,7 +38,7 @@ def trivial(factors, states, out, y):
 
 @of_numba.factor(error_model="numpy")
 def logistic(factors, states, out, y):
-    """Two logarithms of an exponential a factor."""
+    """Compute one log1p(exp(x)) per factor and state."""
     for f in range(factors.size):
         for s in range(states.size):
             out[f, s] = -np.log1p(np.exp(-y[factors[f]] * (states[s] - 0.5)))
@@ -59,7 +59,7 @@ def plain(factors, n_factors, states, n_states, out, user_data):
 
 @pytest.fixture(scope="module")
 def driver(tmp_path_factory):
-    """bench/racing/callbacks.c and the kernels of a race, compiled as the package is."""
+    """Return bench/racing/callbacks.c and the race kernels, compiled with the package's options."""
     library = tmp_path_factory.mktemp("callbacks") / "callbacks.so"
     compiler = (sysconfig.get_config_var("CC") or "cc").split()[0]
     csrc = Path(__file__).parents[2] / "csrc"
@@ -111,7 +111,7 @@ def test_many_draws_at_once(timed, driver, kind):
 
 
 def arguments_of(factors):
-    """(function, user_data, matrix) as C takes them."""
+    """Return (function, user_data, matrix) as arguments for C."""
     if isinstance(factors, pb.Factors):
         callback = factors._callback
         return ctypes.c_void_p(callback.function), ctypes.c_void_p(callback.user_data), None
@@ -121,7 +121,7 @@ def arguments_of(factors):
 @pytest.mark.parametrize("first_look", [2, FIRST_LOOK])
 @pytest.mark.parametrize("kind", ["its callback alone", *KINDS[:5]])
 def test_a_draw_from_c(timed, driver, kind, first_look):
-    """Gumbels, indices, one call and one look."""
+    """A draw consists of Gumbel noise, indices, one call and one look."""
     group = f"a draw in C, {first_look} factors of two states"
     if kind == "its callback alone":
         factors = sources(driver)["C by ctypes"]
@@ -140,7 +140,7 @@ def test_a_draw_from_c(timed, driver, kind, first_look):
 
 @pytest.mark.parametrize("kind", ["C by ctypes", "numba, cfunc", "numba, bound"])
 def test_a_call_of_nothing(timed, driver, kind):
-    """What it costs to enter and leave a factor function."""
+    """Entering and leaving a factor function, without factors."""
     function, data, _ = arguments_of(sources(driver)[kind])
     call_many(timed, driver, "a call for no factor", kind, function, data,
               np.zeros(0, dtype=np.int64))

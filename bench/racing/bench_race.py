@@ -1,7 +1,7 @@
-"""Racing against the memory it reads and against exact sampling.
+"""Time of races, compared with their memory reads alone and with exact sampling.
 
-Run with ``make bench``. The first role of a group is the limit or the peer; the
-others are given as multiples of it.
+Run with ``make bench``. The first role of a group is the limit or the alternative; the
+others are reported as multiples of it.
 """
 
 import ctypes
@@ -19,7 +19,7 @@ LOG_P = np.log(np.arange(1, D + 1) / 55)
 DRAWS = 50
 i64 = ctypes.c_int64
 
-# A race decided at its first look, whatever the noise: reads exactly first_look rows.
+# Prior with which a race decides at its first look for any noise: it reads first_look rows.
 DECIDED = np.arange(D) * 1e3
 
 
@@ -33,7 +33,7 @@ def decided_sampler(population, rows, layout="gather"):
 @pytest.mark.parametrize("role", ["bare gather", "bare shuffle and gather", "draw",
                                   "draw, shuffled layout", "race"])
 def test_against_the_limit(timed, limits, population, rows, role):
-    """Sums and squares of the same number of random rows."""
+    """The limit is the sums and squares of the same number of random rows."""
     rng = np.random.default_rng(3)
     sums, squares = np.zeros(D), np.zeros(D)
     group = f"{rows} of {N} rows, {D} states"
@@ -72,7 +72,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("role", ["exact, streaming sums in C", "draw", "draw, shuffled layout"])
 def test_against_exact_sampling(timed, limits, population, case, role):
-    """One draw of a ten-state variable with 1e5 factors."""
+    """Draw a ten-state variable with 1e5 factors."""
     sigma, first_look = CASES[case]
     rng = np.random.default_rng(4)
     if role.startswith("exact"):
@@ -98,7 +98,7 @@ def test_against_exact_sampling(timed, limits, population, case, role):
 @pytest.mark.parametrize("size", [4096, 100_000])
 @pytest.mark.parametrize("kind", ["permutation", "rejection", "blocks", "keyed"])
 def test_index_streams(timed, size, kind):
-    """One index; half the population is drawn."""
+    """Time per index, if half of the population is drawn."""
     rng = np.random.default_rng(5)
     stream = Subsample(kind, size, 64 if kind == "blocks" else 1)
 
@@ -111,21 +111,21 @@ def test_index_streams(timed, size, kind):
 
 @pytest.mark.parametrize("convention", ["one-sided", "two-sided", "union"])
 def test_boundary(timed, convention):
-    """One B_Normal that was not solved before: eleven looks."""
+    """Solve for one B with eleven looks that is not cached."""
     deltas = iter(np.linspace(0.01, 0.2, 10**6))
     timed("a boundary not solved before", convention,
           lambda: pb.bounds.b_normal(next(deltas), 0.0005, convention=convention))
 
 
 def test_boundary_again(timed):
-    """The same from the cache."""
+    """Return the same B from the cache."""
     timed("a boundary not solved before", "cached",
           lambda: pb.bounds.b_normal(0.05, 0.0005))
 
 
 @pytest.mark.parametrize("role", ["the function alone", "draw with the function"])
 def test_callback(timed, population, role):
-    """One look at a Python function; the draw's own cost is the difference."""
+    """One look at a Python function; the difference is the cost of the draw."""
     rows = np.ascontiguousarray(population[:50] * 1e-9)
     indices, states = np.arange(50), np.arange(D)
 

@@ -1,18 +1,18 @@
 /*
- * A sampler in C, as one would embed it: Gumbel offsets and a race, no Python.
- * And the price of calling a factor function, and of nothing else.
+ * A sampler embedded in C (Gumbel offsets and a race, without Python), and a loop of calls of a
+ * factor function for timing.
  */
 #include "pybandit/racing/race.h"
 
 #include <stdlib.h>
 
-/* Draws n times; returns the sum of the winners, or -1 where something went wrong. */
+/* Draws n times; returns the sum of the winners, or -1 after a failure. */
 int64_t draw_many(void *bits, pb_factor_function function, void *user_data,
                   const double *matrix, int64_t n_factors, int64_t n_states,
                   int64_t first_look, const double *log_prior, int64_t n)
 {
     pb_bitgen *bitgen = bits;
-    /* two looks: the first decides, or all is read */
+    /* two looks: either the first decides or everything is read */
     const int64_t rows[] = {first_look, n_factors};
     const double scale[] = {0.0, 0.0}, slack[] = {0.0, 0.0};
     pb_subsample subsample;
@@ -50,7 +50,7 @@ int64_t draw_many(void *bits, pb_factor_function function, void *user_data,
     return total;
 }
 
-/* Calls the function n times for the same pairs. */
+/* Calls the function n times for the same pairs; returns the number of failures. */
 int64_t call_many(pb_factor_function function, void *user_data, const int64_t *factors,
                   int64_t n_factors, const int64_t *states, int64_t n_states, double *out,
                   int64_t n)
@@ -61,7 +61,7 @@ int64_t call_many(pb_factor_function function, void *user_data, const int64_t *f
     return failures;
 }
 
-/* The least a factor function can do: user_data[f] at state 0 and zero elsewhere. */
+/* A minimal factor function: user_data[f] in state 0 and zero elsewhere. */
 int trivial(const int64_t *factors, int64_t n_factors, const int64_t *states,
             int64_t n_states, double *out, void *user_data)
 {

@@ -1,8 +1,8 @@
 /*
- * Metropolis-Hastings by racing (pybandit/racing/accept.h).
+ * Metropolis-Hastings test by racing (pybandit/racing/accept.h).
  *
- * The race of race.c without its states: one column, nothing to keep and nothing to
- * read again, so a block of indices is all the memory a test takes.
+ * The race of race.c for a single column. Nothing has to be kept or read again, so a test
+ * needs memory only for one block of indices and ratios.
  */
 #include "pybandit/racing/accept.h"
 
@@ -14,8 +14,8 @@
 #include "skewness.h"
 
 enum {
-    TILE = 64,            /* ratios handed to the bets at a time */
-    ARRAY_RATIOS = 1024,  /* and gathered from an array */
+    TILE = 64,            /* ratios per call of pb_threshold_add */
+    ARRAY_RATIOS = 1024,  /* ratios per block gathered from an array */
 };
 
 static int64_t block_of(const pb_factors *factors)
@@ -64,7 +64,10 @@ static void begin_betting(pb_threshold *betting, double tau)
     pb_threshold_begin(betting);
 }
 
-/* Which d is at fault: of `values`, factor indices[i], or i where indices is NULL. */
+/*
+ * Records the first invalid value; values[i] belongs to factor indices[i], or i if indices is
+ * NULL. Returns the status of the failure.
+ */
 static pb_status refuse(pb_accept *a, pb_status status, const double *values, int64_t n,
                         const int64_t *indices, double low, double high)
 {
@@ -72,13 +75,13 @@ static pb_status refuse(pb_accept *a, pb_status status, const double *values, in
     if (at >= 0) {
         a->bad_factor = indices ? indices[at] : at;
         a->bad_ratio = values[at];
-        /* the least of the faults: what is not a number has no place in a range either */
+        /* report a NaN or infinite ratio as such, although it is also out of range */
         return isfinite(a->bad_ratio) ? status : PB_NOT_FINITE;
     }
     return status;
 }
 
-/* Whether what was read may be used, the last n of it being `values`. */
+/* Checks the values read so far; `values` are the last n of them. */
 static pb_status check(pb_accept *a, const double *values, int64_t n, const int64_t *indices)
 {
     const pb_column *column = &a->column;
@@ -93,7 +96,7 @@ static pb_status check(pb_accept *a, const double *values, int64_t n, const int6
     return PB_OK;
 }
 
-/* Hands n ratios to the bets, which count what they use. */
+/* Passes n ratios to the betting test, which counts those it uses. */
 static void bet(pb_accept *a, int64_t n)
 {
     const double *rows[TILE];
@@ -106,7 +109,7 @@ static void bet(pb_accept *a, int64_t n)
     a->n_evaluations = a->betting->n_read;
 }
 
-/* The next n ratios, n <= block; of the last ones in any order. */
+/* Reads the next n ratios, n <= block; if they complete the population, in any order. */
 static pb_status read_block(pb_accept *a, pb_bitgen *bitgen, int64_t n, int is_last)
 {
     static const int64_t only[1] = {0};
@@ -119,7 +122,7 @@ static pb_status read_block(pb_accept *a, pb_bitgen *bitgen, int64_t n, int is_l
             a->ratios[i] = a->factors.matrix[a->indices[i]];
     } else {
         for (int64_t i = 0; i < n; i++)
-            a->ratios[i] = NAN;  /* what the function leaves out is found below */
+            a->ratios[i] = NAN;  /* so that entries the function skips are found below */
         if (a->factors.function(a->indices, n, only, 1, a->ratios, a->factors.user_data))
             return PB_CALLBACK;
     }
@@ -131,16 +134,16 @@ static pb_status read_block(pb_accept *a, pb_bitgen *bitgen, int64_t n, int is_l
     return status;
 }
 
-/* Reads up to `target` ratios, or fewer where bets are won. */
+/* Reads up to `target` ratios in total; fewer if the betting test decides earlier. */
 static pb_status read_to(pb_accept *a, pb_bitgen *bitgen, int64_t target)
 {
     if (a->factors.matrix && target == a->factors.n_factors) {
-        /* one pass in order costs less than the rest at random */
+        /* one sequential pass is cheaper than reading the rest in random order */
         a->n_evaluations = target;
         pb_column_fill(&a->column, a->factors.matrix, target);
         return check(a, a->factors.matrix, target, NULL);
     }
-    /* nothing is decided before all are read, but by bets, which want them at random */
+    /* only a betting test may decide before all are read, so only it needs a random order */
     const int is_last = target == a->factors.n_factors && !a->betting;
     while (a->column.count < target && !(a->betting && a->betting->decided)) {
         const pb_status status =
@@ -151,7 +154,7 @@ static pb_status read_to(pb_accept *a, pb_bitgen *bitgen, int64_t target)
     return PB_OK;
 }
 
-/* Whether a gap that is beyond half_width, or near it, is significant. */
+/* Returns 1 if a gap near or beyond `half` is significant when corrected for skewness. */
 static int is_clear_of_skewness(const pb_accept *a, int64_t look, double gap, double half)
 {
     const pb_column *column = &a->column;
@@ -167,7 +170,7 @@ static int is_clear_of_skewness(const pb_accept *a, int64_t look, double gap, do
     return fabs(gap) > skew.unit * quantile * sqrt(variance);
 }
 
-/* Whether the look decides, and what; psi is the threshold of the mean. */
+/* Returns 1 if the look decides, and sets `accepted`; psi is the threshold of the mean. */
 static int is_clear(pb_accept *a, int64_t look, double psi)
 {
     if (a->betting) {
@@ -194,7 +197,7 @@ static pb_status run(pb_accept *a, double log_threshold, pb_bitgen *bitgen)
     if (isinf(log_threshold))
         return decide(a, log_threshold < 0.0);
     if (a->betting && (psi < a->betting->items.low || psi >= a->betting->items.high))
-        return decide(a, psi < a->betting->items.low);  /* no mean in range can tell */
+        return decide(a, psi < a->betting->items.low);  /* the range alone decides */
     if (a->betting)
         begin_betting(a->betting, psi);
     pb_column_begin(&a->column);
@@ -211,7 +214,7 @@ static pb_status run(pb_accept *a, double log_threshold, pb_bitgen *bitgen)
             return PB_OK;
         }
     }
-    /* n * shift is large where all d are, and what counts are its last digits */
+    /* if all d are large, so is n * shift, and its last digits decide */
     return decide(a, a->column.sum > fma(-n, a->column.shift, log_threshold));
 }
 

@@ -1,13 +1,13 @@
 /*
  * First-passage probabilities of a Gauss-Markov chain by quadrature.
  *
- * f_t(z), the density of z_t on paths that have not crossed yet, obeys
- * f_t(z') = int f_{t-1}(z) N(z'; rho z, 1 - rho^2) dz over the corridor below
- * B. It is smooth there, so Gauss-Legendre nodes carry it at spectral accuracy
- * and E(B) is the sum over looks of int f_{t-1}(z) P(z_t > B | z) dz: positive
- * terms only. The two-sided corridor is symmetric: its upper half suffices.
- * Considered and left: caching the kernel's exponentials from one B to the
- * next (nodes^2 memory a look, for a solve that takes under a millisecond).
+ * f_t(z), the density of z_t on paths that have not crossed yet, satisfies
+ * f_t(z') = int f_{t-1}(z) N(z'; rho z, 1 - rho^2) dz over the corridor below B.
+ * It is smooth there, so Gauss-Legendre quadrature has spectral accuracy. E(B) is the
+ * sum over looks of int f_{t-1}(z) P(z_t > B | z) dz, which has only positive terms. The
+ * two-sided corridor is symmetric, so its upper half suffices. The kernel's exponentials
+ * are not cached from one B to the next: that needs nodes^2 memory per look, for a
+ * solve that takes less than a millisecond.
  */
 #include "pybandit/racing/b_normal.h"
 
@@ -15,11 +15,11 @@
 
 #include "pybandit/_shared/bounds.h"
 
-/* P(z < -DEPTH) = 1e-11: what paths from below it add to E is under 1e-11 of E. */
+/* Lower end of the grid: P(z < -DEPTH) = 1e-11; paths from below add less than 1e-11 of E. */
 static const double DEPTH = 6.7;
-/* terms below exp(-40) of the density at B do not reach the last digit */
+/* terms below exp(-40) times the density at B do not change the last digit */
 static const double NEGLIGIBLE = 40.0;
-/* Nodes are counted for boundaries up to NEAR, and grow from there to FAR, where P(z > B) = 0. */
+/* The number of nodes is constant for B up to NEAR and grows up to FAR, where P(z > B) = 0. */
 static const double NEAR = 4.0, FAR = 39.0;
 
 typedef struct {
@@ -36,9 +36,9 @@ static double correlation(const double *fractions, int64_t t)
 }
 
 /*
- * Nodes are spaced by the narrowest step of the chain; these counts keep the
- * error of B under 1e-10 for delta down to 1e-300. The mirrored corridor is half
- * as wide.
+ * Returns the number of nodes; their spacing follows the narrowest step of the chain. These
+ * counts keep the error of B below 1e-10 for delta down to 1e-300. The mirrored corridor is
+ * half as wide.
  */
 static int64_t n_nodes(const double *fractions, int64_t n_looks, int mirrored, double boundary)
 {
@@ -60,7 +60,7 @@ int64_t pb_b_normal_memory(const double *fractions, int64_t n_looks)
     return 5 * (n > n_mirrored ? n : n_mirrored);
 }
 
-/* Newton on the Legendre polynomial P_n from Tricomi's guess; nodes on [0, 1]. */
+/* Computes nodes on [0, 1] by Newton's method on the polynomial P_n from Tricomi's guess. */
 static void gauss_legendre(int64_t n, double *points, double *weights)
 {
     const double pi = 3.14159265358979323846;
@@ -103,7 +103,7 @@ static double gaussian(double x, double negligible)
     return exponent > negligible ? 0.0 : exp(-exponent);
 }
 
-/* Carries the surviving density over one step; density holds f times the weights. */
+/* Advances the density of uncrossed paths by one look; `density` is f times the weights. */
 static void advance(grid *g, double rho, double width, double boundary, int mirrored)
 {
     const double negligible = NEGLIGIBLE + 0.5 * boundary * boundary;
@@ -124,7 +124,7 @@ static void advance(grid *g, double rho, double width, double boundary, int mirr
     g->next = swapped;
 }
 
-/* P(z_t > B, no crossing before t): the mass that leaves at this step. */
+/* Returns P(z_t > B, no crossing before t). */
 static double crossing(const grid *g, double boundary, double rho, int mirrored)
 {
     const double sd = sqrt(1.0 - rho * rho);
@@ -170,8 +170,8 @@ double pb_b_normal_error(double boundary, const double *fractions, int64_t n_loo
 }
 
 /*
- * Secant on log(E/delta), nearly straight in B, kept inside [low, high]. The
- * first slope is that of a single look. Stops when a step is below tolerance.
+ * Solves log(E / delta) = 0, which is nearly linear in B, by the secant method inside
+ * [low, high]. The first slope is that of a single look. Stops if a step is below tolerance.
  */
 static double secant(grid *g, double start, double tolerance, double delta,
                      const double *fractions, int64_t n_looks, int mirrored,
@@ -199,13 +199,13 @@ static double secant(grid *g, double start, double tolerance, double delta,
     return b;
 }
 
-/* Half of the nodes bring B close at a quarter of the cost an evaluation; all of them finish. */
+/* Half of the nodes give B to 1e-3 at a quarter of the cost per evaluation; all refine it. */
 pb_status pb_b_normal_solve(double delta, const double *fractions, int64_t n_looks,
                             pb_convention convention, double *workspace, double *boundary)
 {
     if (!(delta > 0.0 && delta < 0.5))
         return PB_NO_SOLUTION;
-    /* one look gives E >= tail, the union bound E <= n_looks tail */
+    /* E is at least the tail of one look, and at most n_looks tails by the union bound */
     const double low = pb_bounds_normal_tail_inverse(delta);
     const double high = pb_bounds_normal_tail_inverse(delta / (double)n_looks);
     if (convention == PB_UNION || n_looks == 1) {

@@ -5,9 +5,9 @@
 
 #include "../_shared/wide.h"
 
-enum { TILE = 1024 };  /* values added up from 0 */
+enum { TILE = 1024 };  /* values per partial sum */
 
-/* 1 where d is 0; as LEAST, no mask */
+/* 1 if x is 0, else 0; lane by lane without a mask, as LEAST */
 #define IS_ZERO(x) ((x) == 0.0 ? 1.0 : 0.0)
 #ifdef HAS_VECTORS
 #define ALIKE(d) FOUR(IS_ZERO((d)[0]), IS_ZERO((d)[1]), IS_ZERO((d)[2]), IS_ZERO((d)[3]))
@@ -39,7 +39,7 @@ static void add_extremes(pb_column *column, const vector *low, const vector *hig
     }
 }
 
-/* low and high, where `value` is beyond them; as LEAST, no mask */
+/* Widens low and high to include `value`; without masks, as LEAST. */
 ALWAYS_INLINE void extend(vector *low, vector *high, const vector *value)
 {
     EACH (*low) L = LEAST((*value) L, (*low) L);
@@ -80,7 +80,7 @@ WIDE void pb_column_add(pb_column *column, const double *values, int64_t n)
 ALWAYS_INLINE void fill_tile(pb_column *column, const double *values, int64_t n)
 {
     const double shift = column->shift;
-    /* two chains hide the latency of an addition */
+    /* two independent sums hide the latency of an addition */
     vector even = ALL(0.0), odd = even;
     vector low = ALL(shift), high = low;
     double rest = 0.0;

@@ -1,8 +1,8 @@
-/* Control variates, taken off what a function of the factors wrote. */
+/* Control variates, subtracted from the log factors that a function wrote. */
 #include "pybandit/racing/control.h"
 #include "../_shared/prefetch.h"
 
-enum { FEW = 512 };  /* rows beyond which the first would be gone when they are used */
+enum { FEW = 512 };  /* with more rows, the first are evicted from the cache before use */
 
 #define LINE 64
 
@@ -40,7 +40,7 @@ int pb_control_linear_change(const int64_t *factors, int64_t n_factors, const in
     (void)states;
     for (int64_t f = 0; f < n_factors; f++) {
         const double *x = c->features + factors[f] * d;
-        double change = 0.0, sum = 0.0;  /* s1 - s0 and s1 + s0, which does not cancel */
+        double change = 0.0, sum = 0.0;  /* s1 - s0 and s1 + s0, computed without cancellation */
         for (int64_t i = 0; i < d; i++) {
             change += x[i] * (to[i] - from[i]);
             sum += x[i] * ((to[i] - c->center[i]) + (from[i] - c->center[i]));

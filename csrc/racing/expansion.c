@@ -1,12 +1,12 @@
 /*
- * Expansions of factors (pybandit/racing/expansion.h). Between two points a and a + s with
- * the middle m, all from the center, h changes by (g + H m)'s.
+ * Expansions of factors (pybandit/racing/expansion.h). From a to a + s, h changes by
+ * (g + H m)'s, where m = a + s / 2 and a is relative to the center.
  */
 #include "pybandit/racing/expansion.h"
 
 #include <stddef.h>
 
-/* v's and v'm of a direction. */
+/* Computes v's and v'm for a direction v. */
 static void along(const pb_expansion *e, const double *v, double *step, double *middle)
 {
     const double *from = e->points, *to = e->points + e->n_parameters;
@@ -19,7 +19,7 @@ static void along(const pb_expansion *e, const double *v, double *step, double *
     *middle = 0.5 * m;
 }
 
-/* m'H s of a matrix. */
+/* Returns m'H s for a matrix H. */
 static double of_matrix(const pb_expansion *e, const double *matrix)
 {
     const int64_t d = e->n_parameters;

@@ -1,6 +1,6 @@
 /*
- * lil'UCB: the state with the largest upper bound is read once more, and only its
- * bound changes, so a heap knows the next (pybandit/racing/lil_ucb.h).
+ * lil'UCB (pybandit/racing/lil_ucb.h). A pull changes the upper bound of only one state,
+ * so a heap finds the state with the largest bound.
  */
 #include "pybandit/racing/lil_ucb.h"
 
@@ -10,11 +10,11 @@ double pb_lil_bonus(const pb_lil *lil, double pulls)
 {
     const double e = lil->epsilon, widened = (1.0 + lil->beta) * (1.0 + sqrt(e));
     const double level = log(log((1.0 + e) * pulls + 2.0) / lil->delta);
-    /* a delta near 1 makes the level negative at the first pulls: nothing is added then */
+    /* with delta near 1 the level is negative for the first pulls: the bonus is 0 then */
     return level > 0.0 ? widened * lil->radius * sqrt(2.0 * (1.0 + e) * level / pulls) : 0.0;
 }
 
-/* The largest total that the state's mean, in units of one factor, may have. */
+/* Returns the upper bound of a state's total, divided by the number of factors. */
 static double upper_bound(const pb_lil_ucb *race, int64_t state)
 {
     const double n = (double)race->factors.n_factors, pulls = (double)race->pulls[state];
@@ -57,7 +57,7 @@ static pb_status pull(pb_lil_ucb *race, pb_bitgen *bitgen, int64_t state)
                : PB_OK;
 }
 
-/* Forgets the last run; the states in the race, one after another, in the heap. */
+/* Resets the race and puts the possible states into the heap, in increasing order. */
 static void forget(pb_lil_ucb *race, pb_bitgen *bitgen)
 {
     race->heap.n = race->n_pulls = 0;
@@ -74,7 +74,7 @@ static void forget(pb_lil_ucb *race, pb_bitgen *bitgen)
     }
 }
 
-/* Whether the state was read so much more often than all others that it wins. */
+/* Returns 1 if the state has so many more pulls than all others together that it wins. */
 static int is_far_ahead(const pb_lil_ucb *race, int64_t state)
 {
     const int64_t others = race->n_pulls - race->pulls[state];

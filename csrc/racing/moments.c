@@ -1,9 +1,9 @@
 /*
- * The hot loops of the library: every reward that is read passes here once.
+ * Hot loops of the races that use moments: every reward that they read is added up here.
  *
- * Columns go four to a vector and up to four vectors at a time, so that their
- * moments stay in registers while a tile of rows passes. 256-bit instructions
- * take half the time of 128-bit ones on ten columns.
+ * A vector holds four columns, and up to four vectors are processed at a time, so that
+ * their moments stay in registers for a whole tile of rows. On ten columns, 256-bit
+ * instructions take half the time of 128-bit ones.
  */
 #include "pybandit/racing/moments.h"
 
@@ -13,14 +13,14 @@
 #include <string.h>
 
 enum {
-    GROUP = 4,  /* vectors whose moments fit the registers, */
-    CUBED = 3,  /* with third moments */
+    GROUP = 4,  /* vectors whose first two moments fit into registers */
+    CUBED = 3,  /* vectors whose first three moments do */
     TILE = 128  /* rows that stay in cache from one group of columns to the next */
 };
 
 /*
- * Up to GROUP vectors of columns. The last one may repeat columns that another
- * lane has: only its lanes from fresh to end count.
+ * Up to GROUP vectors of columns. The last vector may repeat columns of the one before;
+ * only its lanes fresh <= lane < end are stored.
  */
 typedef struct {
     int n_vectors;
@@ -49,10 +49,10 @@ static group make_group(int64_t first, const int64_t *columns, int64_t n_columns
     return g;
 }
 
-/* LANES entries of a row as a vector; a macro, for a function may not return one */
+/* LANES entries of a row as a vector; a macro because a function may not return a vector */
 #define GATHER(row, entry) \
     FOUR((row)[(entry)[0]], (row)[(entry)[1]], (row)[(entry)[2]], (row)[(entry)[3]])
-/* the same where the entries follow each other: one load at any alignment */
+/* GATHER, or one unaligned load if the entries are contiguous */
 #define ENTRIES(row, entry) (contiguous ? LOAD((row) + (entry)[0]) : GATHER(row, entry))
 
 static void gather(vector *out, const double *moments, const int64_t *position)
@@ -70,7 +70,7 @@ ALWAYS_INLINE void scatter(double *moments, const vector *in, const group *g)
             moments[g->position[v][lane]] = LANE(in[v], lane);
 }
 
-/* What a group has added up, to be scattered: once, not by each kind of loop. */
+/* Sums of a group; returned so that the code that scatters them is not in every loop. */
 typedef struct {
     vector sum[GROUP], square[GROUP], cube[GROUP];
 } added;
@@ -177,14 +177,14 @@ void pb_moments_add(pb_moments *moments, const double *const *rows, int64_t n_ro
 }
 
 /*
- * Adds up a tile from 0: a total of many rows is far larger than a tile's, and would
- * round every row away that is small beside it.
+ * Sums a tile from 0, then adds it to the total: the total of many rows is much larger, and
+ * adding small rows to it one by one would round them away.
  */
 ALWAYS_INLINE void stream_group(const double *matrix, int64_t n_rows, int64_t stride,
                                 const group *g, const int n_vectors, const int contiguous,
                                 const int64_t reference, const double *sum, vector *total)
 {
-    /* two chains hide the latency of an addition */
+    /* two independent sums hide the latency of an addition */
     vector even[GROUP], odd[GROUP];
     for (int v = 0; v < GROUP; v++)
         even[v] = odd[v] = ALL(0.0);

@@ -1,6 +1,7 @@
 /*
- * Factors from a table. Sums count labels first, so that the table is read once a label;
- * four counts a label, or the same label twice would wait for its own addition.
+ * Factors from a table (pybandit/racing/pairwise.h). Totals count labels first, so that each
+ * row of the table is read once. There are four counts per label: with one, two equal labels
+ * in succession would wait for each other's addition.
  */
 #include "pybandit/racing/pairwise.h"
 
@@ -11,7 +12,7 @@
 
 enum { LANES = 4 };
 
-/* The label of a factor; -1 where it is none. */
+/* Returns a factor's label, or -1 if it is out of range. */
 static inline int64_t label_of(const pb_pairwise *p, int64_t n)
 {
     const int64_t label = pb_read_once(p->labels + (p->members ? p->members[n] : n));
@@ -34,7 +35,7 @@ int pb_pairwise_read(const int64_t *factors, int64_t n_factors, const int64_t *s
     return 0;
 }
 
-/* Adds 1, or its weight, to a lane of the label of factor n; whether there is one. */
+/* Adds factor n's weight to the count of its label. Returns 0 if the label is out of range. */
 static inline int add(const pb_pairwise *p, int64_t n, const int32_t *members,
                       const double *weights, double *counts)
 {
@@ -45,7 +46,7 @@ static inline int add(const pb_pairwise *p, int64_t n, const int32_t *members,
     return 1;
 }
 
-/* Inlined with what is NULL known, so that the loop does not ask. */
+/* Inlined for each combination of NULL arguments, so that the loop does not test for NULL. */
 static inline int64_t count_of(const pb_pairwise *p, int64_t n_factors, const int32_t *members,
                                const double *weights, double *counts)
 {
@@ -55,7 +56,7 @@ static inline int64_t count_of(const pb_pairwise *p, int64_t n_factors, const in
     return n < n_factors ? n : -1;
 }
 
-/* Sums of weights, LANES a label; the first factor without one, or -1. */
+/* Sums weights by label, in LANES parts. Returns the first factor with a bad label, or -1. */
 static int64_t count(const pb_pairwise *p, int64_t n_factors, double *counts)
 {
     for (int64_t i = 0; i < LANES * p->n_labels; i++)

@@ -1,6 +1,6 @@
 /*
- * The race of arms with populations of their own (pybandit/racing/populations.h). Nothing is
- * paired, so moments are of each arm alone and a new leader costs nothing.
+ * Race of arms with separate populations (pybandit/racing/populations.h). Rewards are not
+ * paired, so each arm has its own moments and a new leader costs nothing.
  */
 #include "pybandit/racing/populations.h"
 
@@ -40,8 +40,8 @@ static int is_known(const pb_populations *race, int64_t arm)
 }
 
 /*
- * By how much the total of arm a is above that of b. Each is N shift + a rest, and
- * what N shift rounds away is taken along: of large factors it is what counts.
+ * Returns the estimated total of arm a minus that of arm b. Each total is N shift plus a
+ * rest, which includes the rounding error of N shift: with large factors it decides.
  */
 static double lead_of(const pb_populations *race, int64_t a, int64_t b)
 {
@@ -58,12 +58,12 @@ static double lead_of(const pb_populations *race, int64_t a, int64_t b)
     return (whole[0] - whole[1]) + (rest[0] - rest[1]);
 }
 
-/* What the factors read tell of an arm's total; see skewness.h for the last two. */
+/* Uncertainty of the estimate of an arm's total; see skewness.h for the last two fields. */
 typedef struct {
-    double variance;    /* v: of its estimate */
+    double variance;    /* v, the variance of the estimate */
     double per_degree;  /* v^2 / (T - 1), for the degrees of freedom */
-    double third;       /* its third cumulant */
-    double together;    /* its covariance with v */
+    double third;       /* third cumulant of the estimate */
+    double together;    /* covariance of the estimate with v */
 } estimate;
 
 static estimate estimate_of(const pb_populations *race, int64_t arm)
@@ -82,9 +82,9 @@ static estimate estimate_of(const pb_populations *race, int64_t arm)
 }
 
 /*
- * Student's quantile of the tail of the normal one, by Wallace's approximation: at 5
- * degrees of freedom 1.4 % too large for a boundary of 3 and 4.2 % for one of 4, at 20
- * less than .1 %; never more than .2 % too small.
+ * Returns Student's quantile with the same tail probability as a normal quantile, by
+ * Wallace's approximation. With 5 degrees of freedom it is 1.4 % too large for a boundary
+ * of 3 and 4.2 % for one of 4; with 20, less than .1 %. It is at most .2 % too small.
  */
 static double student_quantile(double boundary, double degrees)
 {
@@ -104,7 +104,7 @@ static pb_status refuse(pb_populations *race, int64_t arm, const double *values,
     return PB_NOT_FINITE;
 }
 
-/* The arm's next n factors, n <= block. */
+/* Reads the arm's next n factors, n <= block. */
 static pb_status read_block(pb_populations *race, pb_bitgen *bitgen, int64_t arm, int64_t n)
 {
     pb_subsample_next(&race->subsamples[arm], bitgen, n, race->indices);
@@ -151,13 +151,13 @@ static int64_t find_leader(const pb_populations *race)
     return best;
 }
 
-/* Whether the variance of an arm may be believed. */
+/* Returns 1 if enough factors of the arm differ to trust its variance. */
 static int varies(const pb_populations *race, int64_t arm)
 {
     return is_known(race, arm) || race->columns[arm].others >= LEAST_OTHERS;
 }
 
-/* Whether the arm is behind the leader by more than the bound. */
+/* Returns 1 if the arm is behind the leader by more than the bound. */
 static int is_beaten(const pb_populations *race, int64_t arm, int64_t leader,
                      const estimate *best)
 {
@@ -175,7 +175,7 @@ static int is_beaten(const pb_populations *race, int64_t arm, int64_t leader,
     return varies(race, arm) && varies(race, leader) && lead > quantile * sqrt(variance);
 }
 
-/* Drops the arms that the leader beats by more than the bound. */
+/* Eliminates the arms that the leader beats by more than the bound. */
 static void eliminate(pb_populations *race, int64_t leader)
 {
     const estimate best = estimate_of(race, leader);

@@ -1,6 +1,7 @@
 /*
- * Factors that are quadratic in an observation. All of them together are known from two sums
- * of the observations, added up in blocks: what is lost is what 128 additions lose, not N.
+ * Factors that are quadratic in an observation (pybandit/racing/quadratic.h). Two sums of the
+ * observations give all totals. They are added up in blocks, so the values within a block
+ * lose the digits of 128 additions rather than of N.
  */
 #include "pybandit/racing/quadratic.h"
 

@@ -1,13 +1,12 @@
 /*
- * The race (Chen & Ghahramani 2016, Algorithm 1), at O(D T) for T rows of D states.
+ * The race (Chen & Ghahramani 2016, Algorithm 1), in O(D T) for T rows of D states.
  *
- * The paper prices pairwise variances at O(D^2 T). Here the moments are of the
- * differences from one reference state, guessed to be the leader. When a look
- * finds another leader, the rows read so far are gone through once more with it
- * as the reference; looks double, so even a change at every look costs at most
- * twice one pass. Marginal variances are the same with no reference, where a
- * change of leader costs nothing. A race by betting (betting.c) takes the same
- * rows and keeps no moments: only a matrix's last look, which is exact, needs them.
+ * The paper states a cost of O(D^2 T) for pairwise variances. Here the moments are of the
+ * differences from one reference state, the presumed leader. If a look finds another
+ * leader, the rows read so far are added up again with the new reference; the looks
+ * double, so even a change at every look costs at most twice one pass. Marginal variances
+ * use no reference, and a change of leader costs nothing. A betting race (betting.c)
+ * reads the same rows and keeps no moments, except at the last, exact look on a matrix.
  */
 #include "pybandit/racing/race.h"
 
@@ -17,7 +16,7 @@
 #include "race_rows.h"
 #include "skewness.h"
 
-/* Every alive state's capital and score. */
+/* Starts the betting race with the surviving states and their offsets as scores. */
 static void begin_betting(pb_race *race)
 {
     pb_betting *betting = race->betting;
@@ -79,8 +78,8 @@ static int ranges_hold(const pb_race *race)
 }
 
 /*
- * How far state i is behind the reference, offsets included, less the first shift:
- * without a reference the means may be large, and all that counts are differences.
+ * Returns how far state i is behind the reference, offsets included, minus the first shift.
+ * Only differences between states matter, and without a reference the means may be large.
  */
 static double deficit(const pb_race *race, int64_t i)
 {
@@ -103,7 +102,7 @@ static int64_t find_leader(const pb_race *race)
     return best;
 }
 
-/* G of Algorithm 1 between the leader and state i. */
+/* Returns G of Algorithm 1 for the leader and state i. */
 static double half_width(const pb_race *race, int64_t i)
 {
     const int64_t look = race->n_looks - 1;
@@ -120,7 +119,7 @@ static double half_width(const pb_race *race, int64_t i)
     return width;
 }
 
-/* Keeps a function's rewards as wide as the alive: rows move left, in place. */
+/* Removes the eliminated states' columns from the rewards of a function, in place. */
 static void compact_rewards(pb_race *race, const int64_t *kept, int64_t n_kept)
 {
     const int64_t n_rows = race->moments.count, n_alive = race->n_alive;
@@ -142,20 +141,23 @@ static void keep(pb_race *race, int64_t from, int64_t to)
     race->high[to] = race->high[from];
 }
 
-/* Whether enough rows differ from the first one to believe the deviation of d_i. */
+/* Returns 1 if enough rows differ from the first one to trust the standard deviation of d_i. */
 static int varies(const pb_race *race, int64_t i)
 {
     const pb_moments *m = &race->moments;
-    /* by Cauchy and Schwarz; what is left of d_i is 0 where it is that of the first row */
+    /* by Cauchy-Schwarz: d_i minus the shift is 0 in rows equal to the first */
     if (m->sum[i] * m->sum[i] > LEAST_OTHERS * m->square[i])
         return 1;
-    int others = 0;  /* without ties that many rows and one are enough to find them */
+    int others = 0;  /* without ties, the loop ends after LEAST_OTHERS + 1 rows */
     for (int64_t r = 1; r < m->count && others < LEAST_OTHERS; r++)
         others += pb_moments_of(m, row_at(race, r), i) != m->shift[i];
     return others == LEAST_OTHERS;
 }
 
-/* half_width by skewness; what errs is a mean too high, of minus d_i for the leader's. */
+/*
+ * Returns the half width corrected for skewness. An error needs the mean of sign * d_i to be
+ * too large; sign is -1 for the leader's own width.
+ */
 static double skewed_width(const pb_race *race, const skew_look *skew, int64_t i, double sign)
 {
     const double variance = pb_moments_variance(&race->moments, i);
@@ -163,7 +165,7 @@ static double skewed_width(const pb_race *race, const skew_look *skew, int64_t i
     return skew->unit * quantile_of(skew, variance, third) * sqrt(variance);
 }
 
-/* Whether a gap that is beyond half_width, or near it, is significant. */
+/* Returns 1 if a gap near or beyond `half` is significant when corrected for skewness. */
 static int is_clear_of_skewness(const pb_race *race, int64_t i, double gap, double half)
 {
     const int64_t look = race->n_looks - 1;
@@ -181,7 +183,7 @@ static int is_clear_of_skewness(const pb_race *race, int64_t i, double gap, doub
     return gap > width;
 }
 
-/* Whether the leader beats state i by more than the bound. */
+/* Returns 1 if the leader beats state i by more than the bound. */
 static int is_beaten(const pb_race *race, int64_t i, double gap)
 {
     const double half = half_width(race, i);
@@ -190,7 +192,7 @@ static int is_beaten(const pb_race *race, int64_t i, double gap)
     return gap > LEAST_T * half && is_clear_of_skewness(race, i, gap, half);
 }
 
-/* Drops every state that the leader beats by more than the bound. */
+/* Eliminates every state that the leader beats by more than the bound. */
 static void eliminate(pb_race *race)
 {
     const double best = deficit(race, race->leader);
@@ -214,7 +216,7 @@ static void eliminate(pb_race *race)
     race->moments.reference = reference_column(race);
 }
 
-/* Everything was read: the leader wins. */
+/* Ends the race with the leader as the winner, because all factors were read. */
 static void end_exactly(pb_race *race, int64_t leader)
 {
     race->exact = 1;

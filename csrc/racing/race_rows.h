@@ -2,9 +2,9 @@
 #define RACE_ROWS_H
 
 /*
- * Where a race reads its rows: of a matrix by index, a tile ahead of the
- * arithmetic; of a function, a block a call; or a whole matrix in order at the last
- * look. Rows go into the moments or to the bets. Private to race.c.
+ * Reading the rows of a race: from a matrix by index, prefetched one tile ahead; from a
+ * function, one block per call; or a whole matrix in order at the last look. Rows are
+ * added to the moments or to the betting race. Private to race.c.
  */
 #include "pybandit/racing/race.h"
 
@@ -16,12 +16,12 @@
 #include "../_shared/wide.h"
 
 enum {
-    TILE = 64,          /* rows handed to the moments at a time */
-    LINE = 8,           /* doubles a cache line */
-    STREAM_ROWS = 128,  /* rows added up, and checked while they are in cache */
+    TILE = 64,          /* rows added to the moments at a time */
+    LINE = 8,           /* doubles per cache line */
+    STREAM_ROWS = 128,  /* rows added up at a time, then checked while still in cache */
 };
 
-/* The alive columns of a row: of the matrix by state, of a function's rewards all. */
+/* Returns the surviving states' columns of a matrix row; NULL if all columns of a row count. */
 static const int64_t *alive_columns(const pb_race *race)
 {
     return race->factors.matrix && race->n_alive < race->factors.n_states ? race->states
@@ -35,7 +35,7 @@ static int64_t reference_column(const pb_race *race)
     return race->factors.matrix ? race->states[race->leader] : race->leader;
 }
 
-/* Starts the moments (and the extremes of differences) over for the present leader. */
+/* Resets the moments, and the extremes of differences, for the current leader. */
 static void reset_moments(pb_race *race)
 {
     race->moments.count = 0;
@@ -49,7 +49,7 @@ static void reset_moments(pb_race *race)
         }
 }
 
-/* Whether the race goes on: bets may settle it, or refuse a reward. */
+/* Adds rows. Returns 0 if the betting race has decided or met a reward out of range. */
 static int absorb(pb_race *race, const double *const *rows, int64_t n_rows)
 {
     if (race->betting) {
@@ -73,7 +73,7 @@ static void prefetch_rows(const pb_race *race, const int64_t *indices, int64_t n
             PREFETCH(race->factors.matrix + indices[i] * stride + c);
 }
 
-/* Gathers rows of the matrix by index; memory works a tile ahead of the arithmetic. */
+/* Adds rows of the matrix by index, prefetching one tile ahead. */
 static void absorb_gathered(pb_race *race, const int64_t *indices, int64_t n_rows)
 {
     const double *rows[TILE];
@@ -100,7 +100,7 @@ static void absorb_rewards(pb_race *race, const double *rewards, int64_t n_rows)
     }
 }
 
-/* The r-th of the rows read so far, at a look that is not the last. */
+/* Returns the r-th row read so far; not valid at the last look. */
 static const double *row_at(const pb_race *race, int64_t r)
 {
     if (race->factors.matrix)
@@ -126,7 +126,7 @@ static int all_finite(const pb_moments *moments)
     return total == 0.0;
 }
 
-/* After a block: the rows and the alive that the bets left, or PB_RANGE. */
+/* Copies the rows read and the surviving states from the betting race, after a block. */
 static pb_status follow_bets(pb_race *race)
 {
     const pb_betting *betting = race->betting;
@@ -138,7 +138,7 @@ static pb_status follow_bets(pb_race *race)
     race->leader = betting->leader;
     if (!race->factors.matrix)
         for (int64_t i = 0; i < race->n_alive; i++)
-            betting->columns[i] = i;  /* the next call returns the alive only */
+            betting->columns[i] = i;  /* the next call returns only the survivors */
     return PB_OK;
 }
 
@@ -149,8 +149,8 @@ static int has_memory(const pb_race *race)
 }
 
 /*
- * Asks the function for the next n rows. Rewards are kept from entry `at` on:
- * a leader that changes later needs them again.
+ * Requests the next n rows from the function. Stores them from row `at` on: they are needed
+ * again if the leader changes.
  */
 static pb_status call(pb_race *race, pb_bitgen *bitgen, int64_t at, int64_t n)
 {
@@ -161,7 +161,7 @@ static pb_status call(pb_race *race, pb_bitgen *bitgen, int64_t at, int64_t n)
         return PB_GROW;
     double *rewards = race->rewards + at * n_alive;
     for (int64_t i = 0; i < n * n_alive; i++)
-        rewards[i] = NAN;  /* what the function leaves out is found below */
+        rewards[i] = NAN;  /* so that entries the function skips are found below */
     pb_subsample_next(race->subsample, bitgen, n, race->indices + at);
     if (race->factors.function(race->indices + at, n, race->states, n_alive, rewards,
                                race->factors.user_data))
@@ -175,7 +175,7 @@ static pb_status call(pb_race *race, pb_bitgen *bitgen, int64_t at, int64_t n)
     return all_finite(&race->moments) ? PB_OK : PB_NOT_FINITE;
 }
 
-/* Reads up to `target` rows; bets and the last look, which is exact, keep nothing. */
+/* Reads up to `target` rows in total. Betting and the last, exact look do not store them. */
 static pb_status read_function(pb_race *race, pb_bitgen *bitgen, int64_t target)
 {
     const int keeps = !race->betting && target < race->factors.n_factors;
@@ -214,12 +214,13 @@ WIDE static int all_in_range(const double *values, int64_t n, double low, double
     return good != 0;
 }
 
-/* Bets need rewards in range; so must be those that are only added up. */
+/* Applies the range of the betting race to rewards that are only added up. */
 static void check_range(pb_race *race, const double *rows, int64_t n_rows)
 {
     const int64_t stride = race->factors.n_states;
     const pb_items *items = &race->betting->items;
-    /* one by one where only differences are bounded, or a dropped state is out of range */
+    /* check row by row if only differences are bounded, or a value is out of range: it may
+       belong to an eliminated state */
     if (items->low == -INFINITY ||
         !all_in_range(rows, n_rows * stride, items->low, items->high))
         for (int64_t r = 0; r < n_rows && !race->refused; r++)
@@ -228,16 +229,16 @@ static void check_range(pb_race *race, const double *rows, int64_t n_rows)
 }
 
 /*
- * The last look at a matrix: sums in one pass over memory, cheaper than the rest at
- * random. They are of differences from the leader, which keep the digits that totals
- * of large rewards lose.
+ * Last look on a matrix: sums everything in one pass over memory, which is cheaper than
+ * reading the rest in random order. It sums differences from the leader, which keep the
+ * digits that totals of large rewards lose.
  */
 static void stream_matrix(pb_race *race)
 {
     const pb_factors *factors = &race->factors;
     pb_moments *m = &race->moments;
     race->n_evaluations += (factors->n_factors - m->count) * race->n_alive;
-    /* whole rows add up faster than picked columns, unless most are gone */
+    /* adding whole rows is faster than picking columns, unless most states are eliminated */
     const int whole = 3 * race->n_alive > factors->n_states;
     const int64_t n_columns = whole ? factors->n_states : race->n_alive;
     const int64_t leader = race->states[race->leader];

@@ -1,16 +1,16 @@
 /*
- * A draw is Gumbel noise, the log prior, a race.
+ * Draws by races (pybandit/racing/sampler.h): Gumbel noise plus the log prior, then a race.
  *
- * Memory for the worst case rather than growth in the middle of a race: the
- * caller asks once and no draw can fail for want of it. Growth is there for owners
- * of many samplers (Python's), as a function of theirs: csrc allocates nothing.
+ * The caller allocates the memory of the worst case once, so no draw can run out of it.
+ * Owners of many samplers, such as the Python package, can set `grow` to enlarge the
+ * memory during a race instead; csrc itself allocates nothing.
  */
 #include "pybandit/racing/sampler.h"
 
 #include <stddef.h>
 #include <string.h>
 
-/* Rows a race keeps at most: those of the largest partial look, or of one call. */
+/* Returns the maximum number of rows kept: those of the largest partial look or of a call. */
 static int64_t kept_rows(const pb_factors *factors, const pb_schedule *schedule)
 {
     const int64_t looks = schedule->n_looks;

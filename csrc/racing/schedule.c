@@ -1,11 +1,11 @@
 /*
- * Doubling looks. The chain of standardised means takes a step of the same width
- * at least between two of them (odds double at least), so the boundary needs few
- * nodes and its workspace fits the stack.
+ * Doubling looks (pybandit/racing/schedule.h). The odds of the fractions read at least double
+ * from look to look, so each step of the chain of standardised means has a minimum width.
+ * The boundary therefore needs few nodes, and its workspace fits on the stack.
  *
- * Only the normal bound is here: the Student one, Python's default, needs a
- * quantile that the C library lacks. A schedule may come from there as well:
- * rows, scale and slack of RacingSampler.schedule are this struct's arrays.
+ * Only the normal bound is computed here: the Student bound, Python's default, needs a
+ * quantile that the C library lacks. A schedule may also come from Python: rows, scale and
+ * slack of RacingSampler.schedule are the arrays of this struct.
  */
 #include "pybandit/racing/schedule.h"
 
@@ -15,11 +15,11 @@
 #include "pybandit/_shared/bounds.h"
 
 enum {
-    MOST_LOOKS = 64,         /* int64_t doubles no more often */
-    WORKSPACE = 5 * 102,     /* of pb_b_normal_memory where odds double */
+    MOST_LOOKS = 64,         /* an int64_t cannot double more often */
+    WORKSPACE = 5 * 102,     /* pb_b_normal_memory if the odds at least double */
 };
 
-/* Whether `rows` is a look that does not read everything. */
+/* Returns 1 if the schedule has a look at `rows` factors before the last one. */
 static int is_partial(int64_t rows, int64_t n_factors, double max_fraction)
 {
     return rows < n_factors && (double)rows <= max_fraction * (double)n_factors;

@@ -2,49 +2,50 @@
 #define SKEWNESS_H
 
 /*
- * What a gap must exceed, and Student's t where values are skewed: private to the races.
+ * Student's t for skewed values, and limits of significant gaps. Private to the races.
  *
- * The mean of skewed values and their deviation go together, so one tail of t is
- * heavier than Student's and the other lighter. To first order (Johnson 1978)
+ * The mean of skewed values is correlated with their standard deviation, so one tail of t
+ * is heavier than Student's and the other lighter. To first order (Johnson 1978)
  *
  *     t + c0 + c2 t^2,   c0 = r / 6,   c2 = (3 c - r) / 6
  *
- * has Student's tails again: r is the skewness of the mean and c its covariance with
- * the variance, both in standard errors. For T of N values read without replacement,
- * share = 1 - (T - 1) / (N - 1) and g their skewness,
+ * has Student's tails again. Here r is the skewness of the mean and c its covariance with
+ * the variance, both in standard errors. For T of N values read without replacement, with
+ * skewness g and share = 1 - (T - 1) / (N - 1),
  *
  *     r = g (1 - 2 (T - 1) / (N - 2)) / sqrt(T share),   c = g sqrt(share / T)
  *
- * which is g (1 + 2 t^2) / (6 sqrt(T)) where T is small beside N.
+ * For T much smaller than N, the correction c0 + c2 t^2 is g (1 + 2 t^2) / (6 sqrt(T)).
  */
 #include <math.h>
 #include <stdint.h>
 
 /*
- * Past -c2 = MOST_SKEWED (g / sqrt(T) = -0.1 where T is small beside N) the tail is too
- * heavy for the expansion. On the light side no more is believed than that. Caution there
- * as well gains nothing: the heavy tail errs as often, and on normal values twice as many
- * looks wait (1.8 % of those at 50 do now).
+ * If -c2 exceeds MOST_SKEWED (g / sqrt(T) = -0.1 for T much smaller than N), the tail is too
+ * heavy for the expansion. On the light side c2 is capped at MOST_SKEWED. Equal caution on
+ * that side gains nothing: the heavy tail errs as often, and with normal values twice as many
+ * looks wait (now 1.8 % of those at 50 values).
  */
 #define MOST_SKEWED (0.1 / 3.0)
 
 /*
- * Where the tail is too heavy t must be so many quantiles, and in proportion more where
- * -c2 is larger; SURE_T are always enough, for -c2 is .5 where half is read. Never are
- * fewer than LEAST_T. With 2 for 3, and with a plain 3 too, errors on two scales of t4
- * data pass delta: what makes the difference of such totals is a single factor.
+ * If the tail is too heavy, t must exceed HEAVY_T quantiles at -c2 = MOST_SKEWED, and
+ * proportionally more for a larger -c2. SURE_T quantiles are always enough: -c2 is .5 when
+ * half is read. LEAST_T quantiles are always required. With HEAVY_T = 2, or without the
+ * proportional increase, errors exceed delta for t4 data on two scales, where a single factor
+ * determines the difference of two totals.
  */
 #define HEAVY_T 3.0
 #define SURE_T 45.0
 #define LEAST_T 0.5
 
-/* Rows that must differ from the first one before a deviation is believed. */
+/* Rows that must differ from the first one before a standard deviation is trusted. */
 enum { LEAST_OTHERS = 5 };
 
-/* Squares of less than this are 0, and so may be the deviation of a gap that is no larger. */
+/* Squares of smaller numbers underflow, so the standard deviation of such a gap may be 0. */
 #define LEAST_GAP 0x1p-511
 
-/* c0 and c2; c2 is NaN where a variance was 0. */
+/* c0 and c2; c2 is NaN if a variance is 0. */
 typedef struct {
     double c0, c2;
 } correction;
@@ -59,7 +60,7 @@ static inline correction correction_of(double r, double c)
     return k;
 }
 
-/* The t from which on t + c0 + c2 t^2 exceeds the quantile. */
+/* Returns the t at which t + c0 + c2 t^2 equals the quantile, within the limits above. */
 static inline double skewed_quantile(double quantile, double r, double c)
 {
     const correction k = correction_of(r, c);
@@ -72,11 +73,11 @@ static inline double skewed_quantile(double quantile, double r, double c)
     return fmin(fmax(t, LEAST_T * quantile), HEAVY_T * quantile);
 }
 
-/* What all states share at a look at one population's values. */
+/* Values of a look that are equal for all states. */
 typedef struct {
     double quantile;
-    double unit;  /* the standard error of a mean where sd is 1 */
-    double r, c;  /* of values whose skewness is 1 */
+    double unit;  /* standard error of a mean per unit of sd */
+    double r, c;  /* for values with skewness 1 */
 } skew_look;
 
 static inline skew_look skew_look_at(double scale, double unit, int64_t n_read,
@@ -89,7 +90,7 @@ static inline skew_look skew_look_at(double scale, double unit, int64_t n_read,
     return (skew_look){scale / unit, unit, uneven * per, share * per};
 }
 
-/* What t must exceed for values of this natural variance and third central moment. */
+/* Returns the t to exceed for values with this variance and third central moment. */
 static inline double quantile_of(const skew_look *look, double variance, double third)
 {
     const double skewness = third / (variance * sqrt(variance));

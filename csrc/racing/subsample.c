@@ -1,12 +1,11 @@
 /*
- * Indices without replacement at O(1) an index.
+ * Indices without replacement at O(1) per index.
  *
- * The first T entries of a Fisher-Yates shuffle are a uniform ordered sample
- * whatever arrangement the shuffle starts from, so the permutation a draw
- * leaves behind serves the next one and is never reset. Laying it out is O(N),
- * too dear for a single draw, which rejects repeats against a bitmap instead.
- * Considered and left: a hash of the displaced entries (its table has to grow
- * in the middle of a race).
+ * The first T entries of a Fisher-Yates shuffle are a uniform ordered sample for any
+ * initial arrangement, so each draw starts from the permutation that the last one left.
+ * Initialising it is O(N), too expensive for a single draw, which rejects repeats with a
+ * bitmap instead. A hash table of the displaced entries is not used because it would
+ * have to grow during a race.
  */
 #include "pybandit/racing/subsample.h"
 
@@ -38,7 +37,7 @@ void pb_subsample_init(pb_subsample *subsample, pb_subsample_kind kind, int64_t 
     subsample->run = run;
     subsample->origin = 0;
     if (kind == PB_SUBSAMPLE_KEYED) {
-        /* the grid height * width covers the population with less than a row to spare */
+        /* the grid of height * width cells exceeds the population by less than a row */
         subsample->width = (uint32_t)ceil(sqrt((double)size));
         subsample->height = (uint32_t)((size + subsample->width - 1) / subsample->width);
         return;
@@ -64,7 +63,7 @@ void pb_subsample_restart(pb_subsample *subsample, pb_bitgen *bitgen)
             subsample->keys[round] = bitgen->next_uint64(bitgen->state);
 }
 
-/* Entry `at` of the shuffled permutation: swaps a uniform one of the rest into place. */
+/* Swaps entry `chosen` of the permutation into place `at`, and returns it. */
 static uint32_t settle(uint32_t *permutation, int64_t at, int64_t chosen)
 {
     const uint32_t entry = permutation[chosen];
@@ -80,8 +79,8 @@ static void next_of_permutation(pb_subsample *subsample, pb_bitgen *bitgen, int6
     for (int64_t done = 0; done < n; done += BATCH) {
         const int64_t at = subsample->position + done;
         const int64_t count = minimum(BATCH, n - done);
-        /* where to swap does not depend on what is there: draw first, so that
-           the loads of the second loop overlap */
+        /* positions to swap do not depend on the entries: draw them first, so that the
+           loads of the second loop overlap */
         for (int64_t i = 0; i < count; i++)
             chosen[i] = (uint32_t)(at + i) +
                         pb_bitgen_below(bitgen, (uint32_t)(subsample->size - at - i));
@@ -106,8 +105,8 @@ static void next_of_rejection(pb_subsample *subsample, pb_bitgen *bitgen, int64_
 }
 
 /*
- * Logical blocks tile the population from `origin` on, so the short last block
- * is no fixed set of rows; of GROUPS it is one. It stays last: every prefix is then whole blocks.
+ * Blocks tile the population from `origin` on, cyclically, so the rows of the shorter last
+ * block vary, except for GROUPS. That block stays last, so every prefix is whole blocks.
  */
 static void next_of_blocks(pb_subsample *subsample, pb_bitgen *bitgen, int64_t n,
                            int64_t *out)
@@ -147,7 +146,7 @@ static uint32_t shifted(uint32_t value, uint32_t other, uint64_t key, uint32_t b
     return (uint32_t)(sum >= bound ? sum - bound : sum);
 }
 
-/* A Feistel network on the grid; cells beyond the population are walked over. */
+/* Applies a Feistel network on the grid, again while the result is beyond the population. */
 static int64_t keyed_index(const pb_subsample *subsample, int64_t position)
 {
     int64_t index = position;

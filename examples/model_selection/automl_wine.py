@@ -1,19 +1,19 @@
-"""Which of 160 regressors is best, found in fewer fits than there are regressors?
+"""Find the best of 160 regressors in fewer fits than there are regressors.
 
     python examples/model_selection/automl_wine.py [--data CSV CSV] [--splits N] [--cache NPZ]
         [--runs N] [--halving N] [--quick] [--out PNG]
 
-The model search of Hoffman, Shahriari and de Freitas 2014, section 6.2: Lasso, random
-forests, linear and radial support vector machines and nearest neighbours, 160 settings. A
-pull fits one of them to a random tenth of the data and scores it on another tenth; after T =
-10 or 40 pulls one is recommended. Printed: the error (root of the mean square) of what is
-recommended, over all splits, and the number of fits.
+The model search of Hoffman, Shahriari and de Freitas 2014, section 6.2, with 160 settings of
+Lasso, random forests, linear and radial support vector machines and nearest neighbours. A pull
+fits one of them to a random tenth of the data and scores it on another tenth. After T = 10 or
+40 pulls, one is recommended. The table shows its root mean squared error over all splits, and
+the number of fits.
 
-The data are tables of numbers, the last column predicted: the wine quality of the paper
-(UCI, Cortez et al. 2009: winequality-red.csv, winequality-white.csv) or, without --data,
-scikit-learn's diabetes. The whole table, regressors by splits, is fitted once; searches then
-replay it. A forest of 10 trees is the beginning of that of 1,000, and forests whose settings
-forbid the same splits are one: 64 forests cost as much as 6.
+The data are tables of numbers whose last column is predicted: the wine quality data of the
+paper (UCI, Cortez et al. 2009: winequality-red.csv, winequality-white.csv) or, without --data,
+scikit-learn's diabetes data. The whole table of regressors by splits is fitted once, and
+searches replay it. A forest of 10 trees is the first part of one with 1,000 trees, and forests
+whose settings forbid the same splits are equal, so 64 forests cost as much as 6.
 """
 
 import argparse
@@ -30,7 +30,7 @@ C, EPSILON, GAMMA = (0.001, 0.01, 0.1, 1.0), (0.0001, 0.001, 0.01, 0.1), (0.025,
 
 
 def grids(quick=False):
-    """One grid a family, over the pipeline's step "model"."""
+    """Return one grid per family, for the step "model" of the pipeline."""
     from sklearn.ensemble import RandomForestRegressor
     from sklearn.linear_model import Lasso
     from sklearn.neighbors import KNeighborsRegressor
@@ -60,7 +60,7 @@ def pipeline():
 
 
 def load(paths):
-    """Inputs and target."""
+    """Return inputs and target."""
     if not paths:
         from sklearn.datasets import load_diabetes
         return load_diabetes(return_X_y=True)
@@ -70,7 +70,7 @@ def load(paths):
 
 
 def random_tenths(n_splits, n_rows, seed=0):
-    """Rows to train on and to test on; of a small table 60 each, not a tenth."""
+    """Return training and test rows, a tenth of the data each, or 60 if that is more."""
     from sklearn.model_selection import ShuffleSplit
 
     share = max(0.1, 60 / n_rows)
@@ -79,7 +79,7 @@ def random_tenths(n_splits, n_rows, seed=0):
 
 
 def score_table(candidates, X, y, splits):
-    """Minus the root mean squared errors, float64, shape (candidates, splits)."""
+    """Return minus the root mean squared errors, float64, shape (candidates, splits)."""
     table = np.empty((len(candidates), len(splits)))
     for column, (train, test) in zip(table.T, splits, strict=True):
         grown = {}
@@ -97,12 +97,12 @@ def _fitted(candidate, X, y):
     from sklearn.exceptions import ConvergenceWarning
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # a Lasso with hardly any penalty
+        warnings.simplefilter("ignore", ConvergenceWarning)  # Lasso with a small penalty
         return pipeline().set_params(**clone(candidate, safe=False)).fit(X, y)
 
 
 def _forest(candidate, most, X, y, train, test, grown):
-    """Predictions of a forest: the first trees of the largest one with these leaves."""
+    """Return predictions of a forest, from the first trees of the largest one with its leaves."""
     leaf, split = candidate["model__min_samples_leaf"], candidate["model__min_samples_split"]
     key = leaf, max(split, 2 * leaf)  # a node that splits has two leaves
     if key not in grown:
@@ -116,7 +116,7 @@ def _forest(candidate, most, X, y, train, test, grown):
 
 
 def load_table(path, candidates, X, y, n_splits):
-    """The score table: from `path` as far as it is there, the rest computed and saved."""
+    """Return the score table, loaded from `path` as far as it exists; compute and save the rest."""
     path = Path(path) if path else None
     table = np.empty((len(candidates), 0))
     if path and path.exists():
@@ -132,7 +132,7 @@ def load_table(path, candidates, X, y, n_splits):
 
 
 def replayed(table, candidates):
-    """An estimator that has the scores of the table: fit to the row that numbers the split."""
+    """Return an estimator that replays scores of the table; its data are split numbers."""
     from sklearn.base import BaseEstimator
 
     rows = {name_of(candidate): row for candidate, row in zip(candidates, table, strict=True)}
@@ -157,7 +157,7 @@ def name_of(candidate):
 
 
 def bandit_search(policy, budget, table, candidates, grid, seed):
-    """The candidate recommended, and how many fits it took."""
+    """Return the recommended candidate, and the number of fits."""
     from pybandit.model_selection import BanditSearchCV
 
     n_splits = table.shape[1]
@@ -169,7 +169,7 @@ def bandit_search(policy, budget, table, candidates, grid, seed):
 
 
 def random_search(budget, table, rng):
-    """One split each of random candidates, the best score; more splits once all have one."""
+    """Return the best of random candidates by one split each, or more if the budget allows."""
     order, n = rng.permutation(len(table)), rng.permutation(table.shape[1])
     each = max(1, budget // len(table))
     tried = order[:budget // each]
@@ -177,28 +177,31 @@ def random_search(budget, table, rng):
 
 
 def halving_search(X, y, grid, candidates, seed):
-    """Scikit-learn's halving over growing training sets, its fits, and the rows they read."""
+    """Run scikit-learn's halving over growing training sets.
+
+    Return the best candidate, the number of fits, and their rows in units of whole fits.
+    """
     from sklearn.experimental import enable_halving_search_cv  # noqa: F401
     from sklearn.model_selection import HalvingGridSearchCV
 
-    ((train, test),) = random_tenths(1, len(y), 1000 + seed)  # none of the table's
+    ((train, test),) = random_tenths(1, len(y), 1000 + seed)  # not a split of the table
     rows, half = np.concatenate([train, test]), train.size
-    # as it would choose itself, but no training set without a row
+    # scikit-learn's default, but large enough that no training set is empty
     fewest = max(4, rows.size // 3 ** int(np.log(len(candidates)) / np.log(3)))
     found = HalvingGridSearchCV(
         pipeline(), grid, cv=[(np.arange(half), np.arange(half, rows.size))], refit=False,
         scoring="neg_root_mean_squared_error", min_resources=fewest, random_state=seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a few rows: fits that fail or do not converge
+        warnings.simplefilter("ignore")  # fits of few rows may fail or not converge
         found.fit(X[rows], y[rows])
     fits = np.array(found.n_candidates_)
-    # a row of the results is a candidate in one of the rounds
+    # each row of the results is a candidate in one round
     best = candidates.index(found.cv_results_["params"][found.best_index_])
     return best, fits.sum(), fits @ found.n_resources_ / rows.size
 
 
 def run(table, candidates, grid, n_runs):
-    """(method, T) -> errors of what is recommended and numbers of fits, a run each."""
+    """Return (method, T) -> errors of the recommended models and numbers of fits, per run."""
     errors, found = -table.mean(axis=1), {}
     for budget in BUDGETS:
         rows = [random_search(budget, table, np.random.default_rng((1, i))) for i in range(n_runs)]
@@ -211,7 +214,7 @@ def run(table, candidates, grid, n_runs):
 
 
 def print_table(found, table):
-    """Mean error of what is recommended, its 95 % half-width, and the fits."""
+    """Print the mean error of the recommended models, its 95 % half-width, and the fits."""
     errors = -table.mean(axis=1)
     best = errors.argmin()
     noise = table[best].std(ddof=1) / np.sqrt(table.shape[1])
@@ -227,7 +230,7 @@ def print_table(found, table):
 
 
 def draw(found, table, path):
-    """Figs 3 and 4: the spread of the recommended models' errors."""
+    """Plot the errors of the recommended models, as in Figs 3 and 4."""
     from pybandit._shared import drawing
 
     figure, axes = drawing.new_figure(9.0, 4.0, 1, len(BUDGETS), sharey=True)
@@ -242,16 +245,18 @@ def draw(found, table, path):
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(description="Model search in fewer fits than models.")
+    parser = argparse.ArgumentParser(description="Model search with fewer fits than models.")
     parser.add_argument("--data", nargs="+", metavar="CSV", help="tables; the last column is y")
-    parser.add_argument("--splits", type=int, default=15, help="in the table (%(default)s)")
-    parser.add_argument("--cache", metavar="NPZ", help="saves the table, or reuses what is there")
-    parser.add_argument("--runs", type=int, default=100, help="(%(default)s)")
-    parser.add_argument("--halving", type=int, default=3, metavar="N",
-                        help="runs of HalvingGridSearchCV, which are not replayed (%(default)s)")
+    parser.add_argument("--splits", type=int, default=15,
+                        help="splits of the table (default %(default)s)")
+    parser.add_argument("--cache", metavar="NPZ", help="file to save the table in, or to reuse")
+    parser.add_argument("--runs", type=int, default=100,
+                        help="runs per method (default %(default)s)")
+    parser.add_argument("--halving", type=int, default=3, metavar="N", help="runs of "
+                        "HalvingGridSearchCV, without replay (default %(default)s)")
     parser.add_argument("--quick", action="store_true", help="80 of the regressors, 2 runs")
     parser.add_argument("--out", default="automl_wine.png", metavar="PNG",
-                        help="picture (default %(default)s)")
+                        help="file of the plot (default %(default)s)")
     arguments = parser.parse_args(argv)
     if arguments.quick:
         arguments.splits, arguments.runs, arguments.halving = 3, 2, 0
@@ -269,9 +274,9 @@ def main(argv=None):
     if halved:
         errors = -table.mean(axis=1)[[i for i, _, _ in halved]]
         print(f"{'HalvingGridSearchCV':<24}{errors.mean():>10.4f}; {len(halved)} runs, "
-              f"{halved[0][1]} fits, which read as many rows as {halved[0][2]:.0f} whole ones")
+              f"{halved[0][1]} fits, whose rows equal {halved[0][2]:.0f} whole fits")
     draw(found, table, arguments.out)
-    print(f"\n{time.perf_counter() - start:.0f} s; picture: {arguments.out}")
+    print(f"\n{time.perf_counter() - start:.0f} s; plot: {arguments.out}")
 
 
 if __name__ == "__main__":

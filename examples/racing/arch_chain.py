@@ -1,7 +1,7 @@
-"""Carlin and Chib's sampler of a model and its parameters, exact or by racing.
+"""Sampler of a model and its parameters (Carlin and Chib), exact or by racing.
 
-Chen & Ghahramani 2016, section C.2, with the ratio of prior to pseudoprior that its
-Eq. 25 leaves out of the conditional of the model. For examples/racing/arch_order.py.
+Chen & Ghahramani 2016, section C.2, with the ratio of prior to pseudoprior that is missing
+from the conditional of the model in their Eq. 25. Used by examples/racing/arch_order.py.
 """
 
 import numpy as np
@@ -14,34 +14,34 @@ GIBBS, METROPOLIS = "Gibbs", "MH"
 
 
 class Chain:
-    """All models' parameters, and the model chosen.
+    """Markov chain over the parameters of all models and the chosen model.
 
     Parameters
     ----------
     models : list of Model
     seed : int or sequence of int
     racing : bool
-        Whether decisions are raced, or made from all rows.
+        True to decide by races, False to decide from all rows.
     batch : int, optional
         Rows of a stochastic gradient; all by default.
     check : bool
-        Whether each raced decision is compared with the exact one, uncounted.
+        True to compare each raced decision with the exact one; these evaluations do not count.
 
     Attributes
     ----------
     n_evaluations : int
-        Pairs (row, theta) whose likelihood was computed, with or without its gradient; the
+        Pairs (row, theta) whose likelihood was computed, with or without its gradient. The
         centre of a bin counts as a row.
     errors : dict
-        Of Gibbs and MH, a bool for each decision checked: whether it was wrong.
+        For "Gibbs" and "MH", one bool per checked decision: True if it was wrong.
     """
 
     def __init__(self, models, seed, *, racing, batch=None, delta=DELTA, check=False):
         self.models, self.racing, self.batch = models, racing, batch
         self.options = {"delta": delta, "looks": pb.racing.Looks(first=FIRST_LOOK)}
         self.check = check
-        # what both kinds draw, and the order a race reads in: so that both kinds agree
-        # step by step where no race errs
+        # separate generators for the chain and for the order in which races read: exact and
+        # racing chains then agree step by step as long as no race errs
         self.noise, self.readings = (np.random.default_rng(stream) for stream
                                      in np.random.SeedSequence(seed).spawn(2))
         self.thetas = [model.mode for model in models]
@@ -51,7 +51,7 @@ class Chain:
         self.errors = {GIBBS: [], METROPOLIS: []}
 
     def sweep(self):
-        """All thetas, then the model. Returns whether the chosen model's theta moved."""
+        """Draw all thetas, then the model. Return True if the chosen model's theta moved."""
         for state, model in enumerate(self.models):
             if state != self.choice:
                 self.thetas[state] = model.draw_pseudo(self.noise)
@@ -61,13 +61,16 @@ class Chain:
         return moved
 
     def adapt(self):
-        """A sweep; then Wang-Landau on the prior, and the step towards its acceptance."""
+        """Run a sweep, then adapt the prior (Wang-Landau) and the step size."""
         gain, before = 1 / (1 + self.n_sweeps / 100), self.choice
         self.steps[before] *= np.exp(np.sqrt(gain) * (self.sweep() - ACCEPTANCE))
         self.log_prior[self.choice] -= gain
 
     def move(self):
-        """Langevin in the metric of the pseudoprior; there and back by the same rows."""
+        """Make a Langevin step in the metric of the pseudoprior.
+
+        The gradients of the step and of its reverse use the same rows.
+        """
         model, theta = self.models[self.choice], self.thetas[self.choice]
         step, rows = self.steps[self.choice], None
         if self.batch:
@@ -84,10 +87,10 @@ class Chain:
         return moved
 
     def gradient(self, model, theta, rows):
-        """Of the log posterior: exact, or from the outliers and some rows.
+        """Return the gradient of the log posterior: exact, or from the outliers and some rows.
 
-        The acceptance test evaluates the outliers anyway, so that only the rows count. The
-        gradients at the mode, known, serve as control variate.
+        The acceptance test evaluates the outliers anyway, so only the rows count as
+        evaluations. The known gradients at the mode are the control variate.
         """
         prior = model.log_prior_gradient(theta)
         if rows is None:
@@ -99,10 +102,10 @@ class Chain:
                 + model.inliers.size / rows.size * change)
 
     def accept(self, model, theta, there, threshold):
-        """Whether sum_t log p(r_t | there) - log p(r_t | theta) > threshold.
+        """Return True if sum_t log p(r_t | there) - log p(r_t | theta) > threshold.
 
-        Both have the same outliers, so that the race is over the other rows. The exact
-        sums cost nothing new: they come with the two gradients.
+        Both thetas have the same outliers, so the race is over the other rows. The exact sums
+        cost nothing extra, because the two gradients compute them too.
         """
         arms, both = Arms([model, model], [theta, there]), np.arange(2)
         if not self.racing:
@@ -120,12 +123,12 @@ class Chain:
         return won
 
     def log_weights(self):
-        """log f_0 of each model: its prior, and that of its theta against the pseudoprior."""
+        """Return log f_0 per model: its prior times the ratio of prior to pseudoprior of theta."""
         return self.log_prior + [model.log_prior(theta) - model.log_pseudo(theta)
                                  for model, theta in zip(self.models, self.thetas, strict=True)]
 
     def pick(self):
-        """The model, given all thetas."""
+        """Draw the model given all thetas."""
         arms = Arms(self.models, self.thetas)
         perturbed = self.log_weights() + self.noise.gumbel(size=len(self.models))
         if not self.racing:

@@ -1,10 +1,10 @@
 """ARCH models with Student-t innovations, and control variates for their likelihoods.
 
-What examples/racing/arch_order.py samples: Chen & Ghahramani 2016, sections 5.2 and C.2. Model j,
-of order q, says of the return r_t that r_t / sqrt(s_t) is Student-t with nu degrees of
-freedom and s_t = alpha_0 + sum_i alpha_i r_{t-i}^2, all parameters Exp(1) beforehand.
-Inside, a parameter is x' with log(1 + exp(x')) its value: theta = (alpha_0', ...,
-alpha_q', nu').
+examples/racing/arch_order.py samples these models: Chen & Ghahramani 2016, sections 5.2 and C.2.
+In a model of order q, the return r_t divided by sqrt(s_t) is Student-t with nu degrees of freedom,
+where s_t = alpha_0 + sum_i alpha_i r_{t-i}^2. All parameters have the prior Exp(1). The code uses
+unconstrained parameters x', whose values are log(1 + exp(x')): theta = (alpha_0', ..., alpha_q',
+nu').
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ def softplus(x):
 
 
 def load(name):
-    """Log-returns in percent of prices that the `arch` package brings, less their mean."""
+    """Return centred log-returns in percent of a price series from the `arch` package."""
     table = require(f"arch.data.{name}", "demo").load()
     prices = table["Adj Close" if "Adj Close" in table else "DCOILWTICO"].to_numpy(float)
     returns = 100.0 * np.diff(np.log(prices[np.isfinite(prices)]))
@@ -30,7 +30,7 @@ def load(name):
 
 
 class Returns:
-    """The rows of every model: a return and the squares of the `longest` before it."""
+    """Rows of all models: a return and the squares of the `longest` returns before it."""
 
     def __init__(self, returns, longest):
         self.r = returns[longest:]
@@ -39,17 +39,17 @@ class Returns:
 
 
 def constant(nu):
-    """What is the same for all rows."""
+    """Return the part of the log density that is equal for all rows."""
     return gammaln((nu + 1) / 2) - gammaln(nu / 2) - 0.5 * np.log(nu * np.pi)
 
 
 def log_density(r, s, nu):
-    """Student-t of scale sqrt(s), less its `constant`."""
+    """Return the Student-t log density with scale sqrt(s), without its `constant`."""
     return -0.5 * np.log(s) - (nu + 1) / 2 * np.log1p(r * r / (nu * s))
 
 
 def expand(r, s, nu):
-    """Value and derivatives by r, s, rr, rs, ss of the log density, on a new first axis."""
+    """Return the log density and its derivatives by r, s, rr, rs, ss, on a new first axis."""
     w = nu * s + r * r
     return np.array([
         constant(nu) + log_density(r, s, nu),
@@ -62,7 +62,7 @@ def expand(r, s, nu):
 
 
 class Model:
-    """One order: posterior mode, Laplace pseudoprior, bins and outliers there."""
+    """Model of one order: posterior mode, Laplace pseudoprior, bins, and outliers at the mode."""
 
     def __init__(self, data, order, outlier_share=0.2):
         self.data, self.order = data, order
@@ -71,7 +71,7 @@ class Model:
         self._segment(round(outlier_share * data.r.size))
 
     def _by_row(self, theta, rows):
-        """d log p(r_t | theta) by s_t and by nu, and the squares, of these rows."""
+        """Return the derivatives of log p(r_t | theta) by s_t and by nu, and the squares."""
         r, squares, values = self.data.r[rows], self.squares[rows], softplus(theta)
         nu, s = values[-1], values[0] + squares @ values[1:-1]
         w = nu * s + r * r
@@ -81,17 +81,17 @@ class Model:
         return by_s, by_nu, squares
 
     def gradients(self, theta):
-        """d log p(r_t | theta) / d theta, a row for each t."""
+        """Return d log p(r_t | theta) / d theta, one row per t."""
         by_s, by_nu, squares = self._by_row(theta, slice(None))
         return np.column_stack([by_s, by_s[:, None] * squares, by_nu]) * expit(theta)
 
     def gradient(self, theta, rows=slice(None)):
-        """Their sum over some rows."""
+        """Return the sum of `gradients` over some rows."""
         by_s, by_nu, squares = self._by_row(theta, rows)
         return np.concatenate([[by_s.sum()], by_s @ squares, [by_nu.sum()]]) * expit(theta)
 
     def log_prior(self, theta):
-        """Exp(1) of each value, in x'."""
+        """Return the log density of theta if each value has the prior Exp(1)."""
         return float(np.sum(-softplus(theta) - softplus(-theta)))
 
     def log_prior_gradient(self, theta):
@@ -107,7 +107,7 @@ class Model:
         return self.gradient(theta) + self.log_prior_gradient(theta)
 
     def _fit(self):
-        """Mode, and the Gaussian of the curvature there: precision root root'."""
+        """Find the mode and its Gaussian approximation, with precision root root'."""
         start = np.full(self.order + 2, -3.0)
         start[0], start[-1] = 0.0, 4.0
         self.mode = minimize(lambda x: -self.log_posterior(x), start, method="BFGS",
@@ -129,7 +129,7 @@ class Model:
                 - 0.5 * self.mode.size * np.log(2 * np.pi))
 
     def _segment(self, n_outliers):
-        """Bins of (r, s at the mode) by deciles, outliers, sums over a bin's other rows."""
+        """Compute bins of (r, s at the mode) by deciles, outliers, and sums over other rows."""
         r, values = self.data.r, softplus(self.mode)
         z = np.column_stack([r, values[0] + self.squares @ values[1:-1]])
         z = (z - z.mean(axis=0)) / z.std(axis=0)
@@ -155,7 +155,7 @@ class Model:
         self._sum(np.column_stack([r, self.squares]) - self.centres[self.bins])
 
     def _sum(self, away):
-        """Moments about the centres, 1 and 2, of the rows of each bin that are no outliers."""
+        """Compute first and second moments about the centres of each bin's other rows."""
         n_bins = len(self.centres)
         self.counts = np.bincount(self.bins[self.inliers], minlength=n_bins)
         self.firsts = np.zeros((n_bins, self.order + 1))
@@ -166,10 +166,10 @@ class Model:
         self.lag_seconds = np.ascontiguousarray(self.seconds[:, 1:, 1:]).reshape(n_bins, -1)
 
     def control(self, values):
-        """Taylor coefficients at the centres (6, bins), s there, and the exact sum of h.
+        """Return Taylor coefficients (6, bins) and s at the centres, and the exact sum of h.
 
-        s is linear in the squares, so that the expansion in the data (r, squares) is that
-        of the density in (r, s).
+        s is linear in the squares, so the expansion in the data (r, squares) equals that of
+        the density in (r, s).
         """
         alpha = values[1:-1]
         s = values[0] + self.centres[:, 1:] @ alpha
@@ -182,17 +182,17 @@ class Model:
 
 
 class Arms:
-    """Some (model, theta): their log likelihoods, whole or with a control variate.
+    """Log likelihoods of arms (model, theta), in full or with a control variate.
 
-    The control variate h of an arm is at a row the Taylor polynomial of the row's bin. An
-    arm's outliers are always computed: as rows are shared by arms that have other outliers,
-    reward and h are set to 0 at the pairs (outlier, arm), and `expand` gives the sum over
-    the arm's outliers with that of h, for the offset of the arm.
+    The control variate h of an arm at a row is the Taylor polynomial of the row's bin. An
+    arm's outliers are always computed. Arms share rows but not outliers, so reward and h are 0
+    at the pairs (outlier, arm). `expand` returns the sum of the log likelihoods of the outliers
+    and of h, for the offset of the arm.
 
     Attributes
     ----------
     n_evaluations : int
-        Pairs (row, arm) whose likelihood `expand` and `rewards` computed; the centre of a
+        Pairs (row, arm) whose likelihood `expand` and `rewards` computed. The centre of a
         bin counts as a row.
     """
 
@@ -208,16 +208,16 @@ class Arms:
         self.n_evaluations = 0
 
     def densities(self):
-        """All of them, less the `constants`."""
+        """Return all log likelihoods without the `constants`, shape (rows, arms)."""
         s = self.level + self.data.squares @ self.weights
         return log_density(self.data.r[:, None], s, self.nu)
 
     def totals(self):
-        """Log likelihoods, from all rows."""
+        """Return the log likelihood of each arm, from all rows."""
         return self.densities().sum(axis=0) + self.data.r.size * self.constants
 
     def expand(self):
-        """Ready `controls`; the sums of h and of the outliers' log likelihoods, together."""
+        """Prepare `controls`; return the sums of h and of the outliers' log likelihoods."""
         known, polynomials = np.empty(len(self.models)), []
         for state, (model, values) in enumerate(zip(self.models, self.values, strict=True)):
             c, s, known[state] = model.control(values)
@@ -231,19 +231,19 @@ class Arms:
         return known
 
     def _scales(self, rows, states):
-        """s, and where the row is no outlier of the arm."""
+        """Return s, and True for each pair whose row is not an outlier of the arm."""
         s = self.level[states] + self.data.squares[rows] @ self.weights[:, states]
         return s, ~np.array([self.models[state].outlier[rows] for state in states]).T
 
     def rewards(self, rows, states):
-        """Log likelihoods, shape (rows, states)."""
+        """Return log likelihoods, shape (rows, states)."""
         s, inlier = self._scales(rows, states)
         self.n_evaluations += np.count_nonzero(inlier)
         found = log_density(self.data.r[rows][:, None], s, self.nu[states])
         return (found + self.constants[states]) * inlier
 
     def controls(self, rows, states):
-        """h, shape (rows, states)."""
+        """Return h, shape (rows, states)."""
         s, inlier = self._scales(rows, states)
         bins = np.array([self.models[state].bins[rows] + self.starts[state]
                          for state in states]).T

@@ -1,16 +1,16 @@
-"""Order of an ARCH model of daily returns: racing against exact Markov chains.
+"""Find the order of an ARCH model of daily returns, by racing and by exact Markov chains.
 
     python examples/racing/arch_order.py [--data NAME] [--runs N] [--sweeps N] [--quick] [--out PNG]
 
-Chen & Ghahramani 2016, section 5.2, on the prices that the `arch` package brings. A sweep
-draws the parameters of the models not chosen from pseudopriors, moves those of the chosen
-one by Langevin steps with Metropolis-Hastings tests, and draws the order. Exact sweeps
-evaluate all rows; racing ones the outliers, the control variates' 100 centres an arm, a
-minibatch and what races read. First the priors of the orders are adapted until all are
-visited alike (Wang-Landau), which estimates the posterior; then they are frozen.
+Chen & Ghahramani 2016, section 5.2, with prices from the `arch` package. A sweep draws the
+parameters of the other models from pseudopriors, moves those of the chosen model by a
+Langevin step with a Metropolis-Hastings test, and draws the order. Exact sweeps evaluate all
+rows. Racing sweeps evaluate the outliers, 100 centres per arm for the control variates, a
+minibatch, and the rows that races read. The priors of the orders are first adapted until all
+orders are visited equally often (Wang-Landau), which estimates the posterior, and then frozen.
 
-Tables: cost, convergence, effective sample size and wrong decisions; then, of each order,
-what the control variate does to the variance, and the posterior.
+The first table shows cost, convergence, effective sample size and wrong decisions. The second
+shows, per order, the effect of the control variate on the variance, and the posterior.
 """
 
 import argparse
@@ -27,16 +27,16 @@ ORDERS = (5, 10, 15, 20, 25, 30)
 BATCH = 400  # rows of a stochastic gradient
 KINDS = {"exact": {"racing": False}, "racing": {"racing": True, "batch": BATCH}}
 LOOKS = {"exact": ("-", "#6b7280", 0.1), "racing": ("--", "#d9541e", -0.1)}
-CLOSE = 3.0  # mean error of the log posteriors, in nats, that counts as converged
+CLOSE = 3.0  # mean error of the log posteriors, in nats, below which a run has converged
 
 
 def centred(log_prior):
-    """Minus the log prior: what Wang-Landau believes the log posterior to be."""
+    """Return minus the log prior, centred: the log posterior estimated by Wang-Landau."""
     return -log_prior + log_prior.mean(axis=-1, keepdims=True)
 
 
 def adapt(models, kind, n_sweeps, seed):
-    """A chain; evaluations so far and the log posterior believed, after each sweep."""
+    """Return a chain, and the evaluations and estimated log posterior after each sweep."""
     chain = Chain(models, seed, **KINDS[kind])
     evaluations, believed = np.empty(n_sweeps), np.empty((n_sweeps, len(models)))
     for t in range(n_sweeps):
@@ -46,7 +46,7 @@ def adapt(models, kind, n_sweeps, seed):
 
 
 def freeze(chain, believed, n_sweeps):
-    """Models chosen, evaluations a sweep, share of moves accepted, at one prior."""
+    """Return models chosen, evaluations per sweep and acceptance rate, at a fixed prior."""
     chain.log_prior, chain.check = -believed, chain.racing
     before, moved, choices = chain.n_evaluations, 0, np.empty(n_sweeps, dtype=np.int64)
     for t in range(n_sweeps):
@@ -56,7 +56,7 @@ def freeze(chain, believed, n_sweeps):
 
 
 def autocorrelation(runs, n_lags):
-    """Of all runs (run, time) about their common mean."""
+    """Return the autocorrelation of all runs (run, time) about their common mean."""
     n = runs.shape[1]
     power = np.abs(np.fft.rfft(runs - runs.mean(), 2 * n)) ** 2
     found = np.fft.irfft(power.mean(axis=0))[:n_lags] / (n - np.arange(n_lags))
@@ -64,7 +64,7 @@ def autocorrelation(runs, n_lags):
 
 
 def effective_size(runs):
-    """By Geyer's initial positive sequence."""
+    """Return the effective sample size by Geyer's initial positive sequence."""
     if runs.min() == runs.max():
         return np.nan
     found = autocorrelation(runs, runs.shape[1] // 2)
@@ -74,15 +74,16 @@ def effective_size(runs):
 
 
 def reached(evaluations, believed, reference):
-    """Evaluations until the belief is first `CLOSE` to the reference; NaN if never."""
+    """Return the evaluations until the estimate is within `CLOSE` of the reference, or NaN."""
     close = np.abs(believed - reference).mean(axis=1) < CLOSE
     return evaluations[close.argmax()] if close.any() else np.nan
 
 
 def variance_ratios(model, rng, n_draws=20):
-    """Without over with a control variate: of log likelihoods, and of their differences.
+    """Return the variance ratios without over with a control variate.
 
-    Of draws from the pseudoprior; the differences are from the mode, as in a test.
+    The first is for log likelihoods of draws from the pseudoprior, the second for their
+    differences from the mode, as in a test.
     """
     thetas = [model.mode, *(model.draw_pseudo(rng) for _ in range(n_draws))]
     arms, rows = Arms([model] * len(thetas), thetas), np.arange(model.data.r.size)
@@ -95,14 +96,14 @@ def variance_ratios(model, rng, n_draws=20):
 
 
 class Study:
-    """The chains of both kinds, adapted and then frozen at one prior."""
+    """Chains of both kinds, adapted and then run at one frozen prior."""
 
     def __init__(self, models, n_runs, n_adapt, n_sweeps, seed):
         self.models, self.adapted, self.frozen = models, {}, {}
         for kind in KINDS:
             self.adapted[kind] = [adapt(models, kind, n_adapt, (seed, run))
                                   for run in range(n_runs)]
-        # what the exact chains end at, for both kinds: one law to sample
+        # the final prior of the exact chains, so that both kinds sample the same distribution
         self.prior = np.mean([believed[n_adapt // 2:] for _, _, believed
                               in self.adapted["exact"]], axis=(0, 1))
         for kind in KINDS:
@@ -111,7 +112,7 @@ class Study:
             self.frozen[kind] = np.array(choices), np.mean(costs), np.mean(moved)
 
     def frequencies(self, kind):
-        """Of each model at the frozen prior, and its standard error."""
+        """Return the frequency of each model at the frozen prior, and its standard error."""
         visits = self.frozen[kind][0][..., None] == np.arange(len(self.models))
         sizes = np.array([effective_size(visits[..., state].astype(float))
                           for state in range(len(self.models))])
@@ -156,7 +157,7 @@ class Study:
                   f"{logs['exact'][state]:>13.2f}{logs['racing'][state]:>9.2f}")
 
     def draw(self, orders, path):
-        """Belief while adapting, one run of each kind; shares; autocorrelation by cost."""
+        """Plot the estimates while adapting, the frequencies, and autocorrelation by cost."""
         figure, (axes,) = drawing.new_figure(11.0, 3.4, 1, 3)
         n, places = self.models[0].data.r.size, np.arange(len(orders))
         for kind, (style, colour, aside) in LOOKS.items():
@@ -187,16 +188,16 @@ def main(argv=None):
     parser.add_argument("--data", choices=["sp500", "nasdaq", "wti"], default="sp500",
                         help="prices (default %(default)s)")
     parser.add_argument("--runs", type=int, default=4, help="(default %(default)s)")
-    parser.add_argument("--adapt", type=int, default=3000, help="sweeps of a run that adapt "
+    parser.add_argument("--adapt", type=int, default=3000, help="adaptive sweeps per run "
                         "(default %(default)s)")
-    parser.add_argument("--sweeps", type=int, default=5000, help="sweeps after that "
+    parser.add_argument("--sweeps", type=int, default=5000, help="frozen sweeps per run "
                         "(default %(default)s)")
-    parser.add_argument("--outliers", type=float, default=0.2, help="share of the rows that is "
+    parser.add_argument("--outliers", type=float, default=0.2, help="share of rows that are "
                         "always computed (default %(default)s)")
     parser.add_argument("--quick", action="store_true",
                         help="the last 1,000 returns, orders 5 and 10, 2 runs of 150 + 150")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", metavar="PNG", help="picture")
+    parser.add_argument("--out", metavar="PNG", help="file of the plot")
     arguments = parser.parse_args(argv)
     start, returns, orders = time.perf_counter(), load(arguments.data), ORDERS
     n_runs, n_adapt, n_sweeps = arguments.runs, arguments.adapt, arguments.sweeps
@@ -213,7 +214,7 @@ def main(argv=None):
     print(f"\n{time.perf_counter() - start:.0f} s")
     if arguments.out:
         study.draw(orders, arguments.out)
-        print(f"picture: {arguments.out}")
+        print(f"plot: {arguments.out}")
 
 
 if __name__ == "__main__":

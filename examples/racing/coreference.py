@@ -1,23 +1,24 @@
-"""Which citations name the same paper: annealed Gibbs sampling, exact against racing.
+"""Cluster citations of the same paper by annealed Gibbs sampling, exact and by racing.
 
     python examples/racing/coreference.py [--data TSV] [--runs N] [--sweeps N] [--quick] [--out PNG]
 
-Chen and Ghahramani 2016, section 5.3 and appendix C.3, after Singh et al. 2012. A mention
-here is a citation, where the paper's are authors. Mentions i < j of one cluster have the
-factor f(i, j) = weight * similarity + bias; the law of all labels is exp of their sum, and
-that of one mention's cluster is exp of the sum over its members, 0 for a new cluster. Ten
-sweeps cool it from temperature 1 to 0.1. Exact Gibbs evaluates a mention's factors with all
-others; racing Gibbs races the clusters, each a population of its own, under the same law
-of visits. Clusters of up to three mentions are read at once by both.
+Chen and Ghahramani 2016, section 5.3 and appendix C.3, after Singh et al. 2012. A mention is
+a citation here, and an author in the paper. Mentions i < j of one cluster have the factor
+f(i, j) = weight * similarity + bias. The probability of all labels is proportional to exp of
+the sum of these factors. The conditional of one mention's cluster is proportional to exp of
+the sum over the cluster's members, with sum 0 for a new cluster. The sweeps cool the
+distribution from temperature 1 to 0.1. Exact Gibbs evaluates a mention's factors with all
+others. Racing Gibbs races the clusters, each a separate population, with the same random
+visits. Both read clusters of up to three mentions completely.
 
-Similarity: cosine of the character trigrams of authors and title together (fields are often
-split at the wrong place), by frequency times inverse document frequency. Weight and bias:
-logistic regression on the pairs of mentions of a random half of the true clusters, so that
-a factor is log odds. The F1 is that of the mentions of the other half.
+Similarity is the cosine of TF-IDF vectors of character trigrams of authors and title together,
+because fields are often split at the wrong place. Weight and bias come from logistic regression
+on the pairs of mentions of a random half of the true clusters, so a factor is a log odds. The
+F1 is that of the mentions of the other half.
 
---data: tab separated, a header, then authors, title and name of the true cluster, as in
-McCallum's Cora set. Without it the citations are invented: 215 papers whose numbers of
-citations follow a power law, 1,829 and fewer (the paper's marks), with initials, typing
+--data is a tab-separated file with a header, then authors, title and name of the true cluster,
+as in McCallum's Cora set. Without it the citations are simulated: 215 papers whose numbers of
+citations follow a power law with at most 1,829 (the sizes in the paper), with initials, typing
 errors, lost words and split fields, by authors who write several papers on one subject.
 """
 
@@ -31,13 +32,13 @@ from pybandit._shared import drawing
 from pybandit._shared.optional import require
 
 DELTA, FIRST_LOOK, PAIRED_MENTIONS, PARTS = 0.05, 3, 1500, 10
-KEPT_MENTIONS = 3000  # more have their similarities computed when they are needed
-HOT, COLD = 1.0, 0.1  # temperatures of the first sweep and the last
+KEPT_MENTIONS = 3000  # with more mentions, similarities are computed on demand
+HOT, COLD = 1.0, 0.1  # temperatures of the first and the last sweep
 SHARES = (0.8, 0.9, 0.95, 0.99)  # of the final F1
 
 
 def load(path):
-    """Texts of the citations, and their true clusters from 0."""
+    """Return the texts of the citations and the numbers of their true clusters."""
     with open(path, encoding="utf-8", errors="replace") as lines:
         rows = [line.rstrip("\n").split("\t") for line in lines][1:]
     _, truth = np.unique([row[2] for row in rows], return_inverse=True)
@@ -45,7 +46,7 @@ def load(path):
 
 
 class Writers:
-    """Invents papers and misquotes them."""
+    """Simulates papers and citations with errors."""
 
     def __init__(self, rng):
         self.rng = rng
@@ -54,11 +55,14 @@ class Writers:
                               for part in parts) for _ in range(1500)]
 
     def word(self):
-        """A word; the k-th is 1 / k as frequent as the first."""
+        """Return a random word; the k-th is 1 / k as frequent as the first."""
         return self.words[int(len(self.words) ** self.rng.random()) - 1]
 
     def papers(self, n):
-        """Lists of authors (first name, surname) and of title words, three or so a subject."""
+        """Return lists of authors (first name, surname) and of title words.
+
+        About three papers share a subject.
+        """
         found = []
         while len(found) < n:
             team = [(self.rng.choice(self.words), self.rng.choice(self.words)) for _ in range(5)]
@@ -71,7 +75,7 @@ class Writers:
         return found[:n]
 
     def quote(self, authors, title):
-        """The text of one citation of a paper."""
+        """Return the text of one citation of a paper."""
         draw = self.rng.random
         style, names = self.rng.integers(3), authors
         if len(authors) > 2 and draw() < 0.15:
@@ -88,7 +92,7 @@ class Writers:
 
 
 def invent(n_papers, largest, rng):
-    """Texts and true clusters, the k-th with largest / k^1.1 mentions."""
+    """Return texts and true clusters; the k-th cluster has largest / k^1.1 mentions."""
     writers, sizes = Writers(rng), largest / np.arange(1, n_papers + 1) ** 1.1
     truth = np.repeat(np.arange(n_papers), np.maximum(1, np.rint(sizes)).astype(int))
     papers = writers.papers(n_papers)
@@ -96,7 +100,7 @@ def invent(n_papers, largest, rng):
 
 
 class Factors:
-    """f(i, j) of all pairs; `known` tells the mentions that weight and bias were fitted on."""
+    """Factors f(i, j) of all pairs; `known` marks the mentions used to fit weight and bias."""
 
     def __init__(self, texts, truth, rng):
         text = require("sklearn.feature_extraction.text", "sklearn")
@@ -110,7 +114,7 @@ class Factors:
         self.table = (self.rows @ self.columns).toarray() if small else None
 
     def _fit(self, truth, rng):
-        """Logistic regression on all pairs of at most so many mentions."""
+        """Fit a logistic regression on all pairs of at most PAIRED_MENTIONS mentions."""
         some = rng.permutation(np.flatnonzero(self.known))[:PAIRED_MENTIONS]
         first, second = np.triu_indices(some.size, 1)
         similarity = (self.rows[some] @ self.columns[:, some]).toarray()[first, second]
@@ -119,10 +123,10 @@ class Factors:
         return float(model.coef_[0, 0]), float(model.intercept_[0])
 
     def of(self, mention):
-        """Factors of a mention with all others, shape (mentions,); itself has 0.
+        """Return the factors of a mention with all others, shape (mentions,); 0 with itself.
 
-        All are computed, or kept, as one sparse product is fast; what the samplers are
-        compared by is how many they look at.
+        All are computed or stored, since one sparse product is fast. The samplers are compared
+        by the number of factors they use.
         """
         similar = (self.rows[mention] @ self.columns).toarray()[0] if self.table is None \
             else self.table[mention]
@@ -132,7 +136,7 @@ class Factors:
 
 
 class Gibbs:
-    """Labels of all mentions, at first each its own cluster, and what was paid for them."""
+    """Gibbs sampler of the labels of all mentions; at first each is its own cluster."""
 
     def __init__(self, n_mentions, racing, rng):
         self.labels = np.arange(n_mentions)
@@ -141,7 +145,7 @@ class Gibbs:
         self.n_evaluations = self.n_errors = 0
 
     def visit(self, mention, factors, temperature):
-        """Draw the mention's cluster given all others; `factors` of it with each mention."""
+        """Draw a mention's cluster given all others, from its `factors` with each mention."""
         self.sizes[self.labels[mention]] -= 1
         self.labels[mention] = -1
         clusters = np.append(np.flatnonzero(self.sizes), self.sizes.argmin())  # and a new one
@@ -157,10 +161,10 @@ class Gibbs:
         self.sizes[clusters[chosen]] += 1
 
     def _race(self, clusters, sums, perturbed, factors):
-        """The winner among `clusters`; of `sums` only those of small clusters are used.
+        """Return the winner among `clusters`; uses `sums` only for small clusters.
 
-        These are known after the first look, so the best of them is one arm, without
-        factors of its own: fewer arms share delta, and nothing else changes.
+        Small clusters are known after the first look, so the best of them is one arm without
+        factors. Fewer arms then share delta, and nothing else changes.
         """
         sizes = self.sizes[clusters]
         small, large = np.flatnonzero(sizes <= FIRST_LOOK), np.flatnonzero(sizes > FIRST_LOOK)
@@ -181,7 +185,7 @@ class Gibbs:
 
 
 def b_cubed(labels, truth, counted):
-    """Harmonic mean of B-cubed precision and recall, means over the `counted` mentions."""
+    """Return the harmonic mean of B-cubed precision and recall over the `counted` mentions."""
     pairs = labels * (truth.max() + 1) + truth
     _, which, both = np.unique(pairs, return_inverse=True, return_counts=True)
     both = both[which]
@@ -191,7 +195,7 @@ def b_cubed(labels, truth, counted):
 
 
 def anneal(factors, truth, racing, n_sweeps, rng):
-    """One run: a record after each tenth of a sweep."""
+    """Return the trace of one run, with a record after each tenth of a sweep."""
     gibbs, trace = Gibbs(truth.size, racing, rng), []
     for temperature in np.geomspace(HOT, COLD, n_sweeps):
         for part in np.array_split(rng.permutation(truth.size), PARTS):
@@ -203,19 +207,19 @@ def anneal(factors, truth, racing, n_sweeps, rng):
 
 
 def mean_and_error(values):
-    """Text of a mean and its standard error."""
+    """Return a mean and its standard error as text."""
     error = np.std(values, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
     return f"{np.mean(values):.4f} ± {error:.4f}"
 
 
 def reached(trace, f1):
-    """Evaluations when the F1 was first so large; infinite if it never was."""
+    """Return the evaluations at which the F1 first reached `f1`; inf if it never did."""
     where = np.flatnonzero(trace.f1 >= f1)
     return trace.evaluations[where[0]] if where.size else np.inf
 
 
 def print_sweeps(exact, racing, n_mentions):
-    """Both samplers, sweep by sweep."""
+    """Print F1 and evaluations of both samplers, sweep by sweep."""
     ends = slice(PARTS - 1, None, PARTS)
     paid = [np.diff([t.evaluations[ends] for t in traces], axis=1, prepend=0)
             for traces in (exact, racing)]
@@ -230,7 +234,7 @@ def print_sweeps(exact, racing, n_mentions):
 
 
 def print_costs(exact, racing):
-    """Evaluations to shares of the lower final F1, medians; what the last sweep saw."""
+    """Print median evaluations until shares of the lower final F1, and the last clusters."""
     final = min(np.mean([t.f1[-1] for t in traces]) for traces in (exact, racing))
     print()
     for f1 in final * np.array(SHARES):
@@ -245,7 +249,7 @@ def print_costs(exact, racing):
 
 
 def draw(exact, racing, path):
-    """F1 by evaluations and by sweeps, and the share of the factors read."""
+    """Plot F1 by evaluations and by sweeps, and the share of the factors read."""
     figure, axes = drawing.new_figure(9.0, 2.9, 1, 3)
     sweeps = (1 + np.arange(exact[0].size)) / PARTS
     for name, traces, colour in (("exact", exact, drawing.EXACT),
@@ -270,13 +274,13 @@ def draw(exact, racing, path):
 def main(argv=None):
     parser = argparse.ArgumentParser(description="Citations of the same paper, by Gibbs.")
     parser.add_argument("--data", metavar="TSV", help="authors, title, cluster; a header")
-    parser.add_argument("--runs", type=int, default=3, help="of each sampler (%(default)s)")
+    parser.add_argument("--runs", type=int, default=3, help="per sampler (default %(default)s)")
     parser.add_argument("--sweeps", type=int, default=6, help="(default %(default)s)")
     parser.add_argument("--quick", action="store_true",
-                        help="2 runs, 2 sweeps; 40 papers where invented")
+                        help="2 runs, 2 sweeps; 40 simulated papers")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", default="coreference.png", metavar="PNG",
-                        help="picture (default %(default)s)")
+                        help="file of the plot (default %(default)s)")
     arguments = parser.parse_args(argv)
     start, n_runs, n_sweeps = time.perf_counter(), arguments.runs, arguments.sweeps
     if arguments.quick:
@@ -295,7 +299,7 @@ def main(argv=None):
     print_sweeps(exact, racing, truth.size)
     print_costs(exact, racing)
     draw(exact, racing, arguments.out)
-    print(f"\n{time.perf_counter() - start:.0f} s; picture: {arguments.out}")
+    print(f"\n{time.perf_counter() - start:.0f} s; plot: {arguments.out}")
 
 
 if __name__ == "__main__":

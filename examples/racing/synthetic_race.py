@@ -1,12 +1,12 @@
-"""Errors and reads of the race on synthetic factors: Chen & Ghahramani 2016, Sec. 5.1.
+"""Measure errors and reads of races on synthetic factors: Chen & Ghahramani 2016, Sec. 5.1.
 
     python examples/racing/synthetic_race.py [--draws N] [--quick] [--out PNG]
 
-Factors of mean exactly 0 and deviation sigma, from three distributions; Gumbel
-noise, a fresh order of the factors and one race a draw. For each sigma and
-delta: the share of wrong winners and the share of the N * D factors read, with
-the normal bound on pairwise differences, beside the reference values of
-tests/racing/data/synthetic.json (60,000 draws each) where there are any.
+The factors have mean exactly 0 and standard deviation sigma, from three distributions. Each
+draw uses new Gumbel noise, a new order of the factors and one race with the normal bound on
+pairwise differences. The table shows, per sigma and delta, the share of wrong winners and the
+share of the N * D factors read, next to the reference values of
+tests/racing/data/synthetic.json (60,000 draws each) if there are any.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def measure(factors, log_prior, delta, n_draws, rng):
 
 
 def reference_values(n_factors, n_states):
-    """(distribution, sigma, delta) -> (error, proportion); none at another size."""
+    """Return (distribution, sigma, delta) -> (error, proportion); empty at another size."""
     if (n_factors, n_states) != REFERENCE_SIZE or not REFERENCE.exists():
         return {}
     rows = json.loads(REFERENCE.read_text())["rows"]
@@ -76,7 +76,7 @@ def run(n_draws, n_factors, n_states, seed):
 
 
 def line(row):
-    """One row of the table."""
+    """Return one row of the table as text."""
     return (f"{row['distribution']:<11}{row['sigma']:>7g}{row['delta']:>8g}"
             f"{row['error']:>13.5f} {bracket(row['reference_error'], '.5f'):<12}"
             f"{row['proportion']:>10.4f} {bracket(row['reference_proportion'], '.4f')}".rstrip())
@@ -87,7 +87,7 @@ def bracket(value, form):
 
 
 def race_figure(table, deltas):
-    """Errors and share read of the synthetic race, against the noise of the factors.
+    """Plot errors and share read of the synthetic race against sigma.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def race_figure(table, deltas):
 
 
 def _draw_errors(axis, rows, delta, shift, colour):
-    """Dots with intervals, moved sideways so that they do not hide each other."""
+    """Draw points with intervals, shifted sideways so that they do not overlap."""
     x = [shift * row["sigma"] for row in rows]
     error = np.array([row["error"] for row in rows])
     low, high = np.transpose([row["error_interval"] for row in rows])
@@ -149,11 +149,11 @@ def _draw_rings(axis, x, rows, what, colour):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description="The synthetic race of Sec. 5.1.")
-    parser.add_argument("--draws", type=int, default=500, help="a line (default %(default)s)")
+    parser.add_argument("--draws", type=int, default=500, help="per line (default %(default)s)")
     parser.add_argument("--quick", action="store_true", help="20 draws of 2,000 factors")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", default="synthetic_race.png", metavar="PNG",
-                        help="picture (default %(default)s)")
+                        help="file of the plot (default %(default)s)")
     arguments = parser.parse_args(argv)
     start = time.perf_counter()
     if arguments.quick:
@@ -162,7 +162,7 @@ def main(argv=None):
         table = run(arguments.draws, *REFERENCE_SIZE, arguments.seed)
     print(f"\n{time.perf_counter() - start:.0f} s")
     save(race_figure(table, DELTAS), arguments.out)
-    print(f"picture: {arguments.out}")
+    print(f"plot: {arguments.out}")
 
 
 if __name__ == "__main__":

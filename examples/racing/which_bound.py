@@ -1,9 +1,9 @@
-"""What each bound reads, how often it errs and what it costs, measured.
+"""Measure the reads, errors and cost of each bound.
 
     python examples/racing/which_bound.py [--races N] [--quick] [--write docs/which_bound.md]
 
-Prints the tables of docs/which_bound.md as Markdown; `--write` puts them between
-the markers there. In brackets: reference values, where there are any.
+Prints the tables of docs/which_bound.md as Markdown; `--write` inserts them between the
+markers of that page. Reference values, if there are any, are in brackets.
 """
 
 import argparse
@@ -18,7 +18,7 @@ import numpy as np
 import pybandit as pb
 
 N, DELTA = 100_000, 0.05
-BOUNDS = {  # name -> bound of (delta, range), and the variance it is given
+BOUNDS = {  # name -> (function of delta and range that returns the bound, variance)
     "normal": (lambda delta, span: pb.racing.NormalBound(delta=delta), "pairwise"),
     "student": (lambda delta, span: pb.racing.StudentBound(delta=delta), "pairwise"),
     "ebs": (lambda delta, span: pb.racing.EBSBound(delta=delta, value_range=span), "pairwise"),
@@ -33,7 +33,7 @@ BOUNDS = {  # name -> bound of (delta, range), and the variance it is given
     "ebs, marginal": (lambda delta, span: pb.racing.EBSBound(delta=delta, value_range=span),
                       "marginal"),
 }
-# Mean items an arm: (ebs, normal, betting); the first two with marginal deviations.
+# Mean items per arm: (ebs, normal, betting); the first two with marginal variances.
 REFERENCES = {
     "Bernoulli .55, .45": (3932, 1170, 446),
     "Bernoulli .525, .475": (11981, 4538, 1636),
@@ -57,14 +57,17 @@ WIDTHS = {
 
 
 def bernoulli(*means):
-    """Columns with the share `means` of ones exactly, in independent orders."""
+    """Return a maker of columns with exactly the share `means` of ones, in independent orders."""
     def make(n, rng):
         return np.column_stack([rng.permutation(np.arange(n) < round(p * n)) for p in means]) * 1.0
     return make
 
 
 def normal_pair(gap, sd, correlation=0.0):
-    """Two columns about .5, clipped to [0, 1]; before that, exact in means and deviations."""
+    """Return a maker of two columns around .5, clipped to [0, 1].
+
+    Means, standard deviations and correlation are exact before clipping.
+    """
     def make(n, rng):
         z = rng.normal(size=(n, 2))
         z -= z.mean(axis=0)
@@ -75,12 +78,12 @@ def normal_pair(gap, sd, correlation=0.0):
 
 
 def rare(n, rng):
-    """A reward of 1 three times in a hundred, against always .02."""
+    """Return an arm with rewards 1 in 3 % of the items and 0 else, and one with always .02."""
     return np.column_stack([bernoulli(0.03)(n, rng), np.full(n, 0.02)])
 
 
 def tie(n, rng):
-    """Ten arms, one .005 better, a tenth of the items: hard to tell before all are read."""
+    """Return ten arms and a tenth of the items; one arm is .005 better, which is hard to see."""
     return bernoulli(0.505, *[0.5] * 9)(n // 10, rng)
 
 
@@ -101,7 +104,7 @@ CASES = {
 
 
 def races(rewards, bound, variance, n_races, seed):
-    """Mean items an arm, and share of wrong winners, over orders of the items."""
+    """Return mean items per arm, and the share of wrong winners, over orders of the items."""
     best, n_arms = rewards.sum(axis=0).argmax(), rewards.shape[1]
     results = [pb.race(rewards, bound=bound, looks=pb.racing.Looks(variance=variance),
                        rng=np.random.default_rng((seed, i))) for i in range(n_races)]
@@ -110,7 +113,7 @@ def races(rewards, bound, variance, n_races, seed):
 
 
 def race_tables(n, n_races, seed):
-    """Markdown: items an arm, and errors, of each bound on each population."""
+    """Return Markdown tables of items per arm and of errors, per bound and population."""
     read, wrong = [], []
     for name, (make, span, delta) in CASES.items():
         rewards = make(n, np.random.default_rng(seed))
@@ -121,7 +124,7 @@ def race_tables(n, n_races, seed):
         read.append([name, *(f"{items:,.0f}{bracket(known.get(key), ',')}"
                              for key, (items, _) in zip(BOUNDS, found, strict=True))])
         wrong.append([name, *(f"{error:.3f}" for _, error in found)])
-    return (markdown(["mean items an arm", *BOUNDS], read),
+    return (markdown(["mean items per arm", *BOUNDS], read),
             markdown(["share of wrong winners", *BOUNDS], wrong))
 
 
@@ -130,15 +133,15 @@ def bracket(value, form):
 
 
 def markdown(head, rows):
-    """A table; the first column to the left, the others to the right."""
+    """Return a Markdown table; the first column is aligned left, the others right."""
     lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def cost_table(n, seed):
-    """Markdown: nanoseconds an arm and item, ten arms near a tie."""
+    """Return a Markdown table of ns per arm and item, for ten arms near a tie."""
     rewards = bernoulli(*np.linspace(0.505, 0.495, 10))(n, np.random.default_rng(seed))
-    row = ["ns an arm and item"]
+    row = ["ns per arm and item"]
     for bound, variance in BOUNDS.values():
         run = functools.partial(pb.race, rewards, bound=bound(DELTA, 1.0),
                                 looks=pb.racing.Looks(variance=variance))
@@ -151,7 +154,7 @@ def cost_table(n, seed):
 
 
 def populations(n, rng):
-    """Name -> values in [0, 1], as the reference has them."""
+    """Return name -> values in [0, 1], distributed as for the reference values."""
     skewed = rng.lognormal(size=n)
     top = np.quantile(skewed, 0.999)
     return {"uniform": rng.random(n), "Bernoulli(.1)": bernoulli(0.1)(n, rng)[:, 0],
@@ -159,7 +162,7 @@ def populations(n, rng):
 
 
 def half_widths(values, method, n_orders, seed):
-    """Median half-width of the 95% confidence sequence at FRACTIONS of the values."""
+    """Return the median half-width of the 95% confidence sequence at FRACTIONS of the values."""
     at = np.array([max(2, round(f * values.size)) for f in FRACTIONS]) - 1
     rng, widths = np.random.default_rng(seed), []
     for _ in range(n_orders):
@@ -167,11 +170,11 @@ def half_widths(values, method, n_orders, seed):
                                         population_size=values.size,
                                         method=method)
         widths.append((bounds.upper[at] - bounds.lower[at]) / 2)
-    return np.median(widths, axis=0)  # one order in twenty may miss
+    return np.median(widths, axis=0)  # intervals of one order in twenty may miss the mean
 
 
 def width_table(n, n_orders, seed):
-    """Markdown: half-widths of each method, the references below them."""
+    """Return a Markdown table of half-widths per method, followed by the reference values."""
     rows = []
     for name, values in populations(n, np.random.default_rng(seed)).items():
         for method in METHODS:
@@ -183,7 +186,7 @@ def width_table(n, n_orders, seed):
 
 
 def write(path, tables):
-    """Put each table between its markers in the page."""
+    """Insert each table between its markers in the page."""
     page = Path(path).read_text()
     for name, table in tables.items():
         pattern = re.compile(f"(<!-- {name} -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -194,11 +197,11 @@ def write(path, tables):
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(description="The tables of docs/which_bound.md.")
-    parser.add_argument("--races", type=int, default=1000, help="a cell (default %(default)s)")
+    parser = argparse.ArgumentParser(description="Measure the tables of docs/which_bound.md.")
+    parser.add_argument("--races", type=int, default=1000, help="per cell (default %(default)s)")
     parser.add_argument("--quick", action="store_true", help="5 races of 2,000 items")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--write", metavar="PAGE", help="page whose tables are replaced")
+    parser.add_argument("--write", metavar="PAGE", help="page in which to replace the tables")
     arguments = parser.parse_args(argv)
     n, n_races = (2_000, 5) if arguments.quick else (N, arguments.races)
     start = time.perf_counter()
@@ -208,7 +211,7 @@ def main(argv=None):
     tables["widths"] = width_table(n, max(1, n_races // 50), arguments.seed)
     for table in tables.values():
         print(table, end="\n\n")
-    print(f"N = {n:,}, {n_races:,} races a cell; {time.perf_counter() - start:.0f} s")
+    print(f"N = {n:,}, {n_races:,} races per cell; {time.perf_counter() - start:.0f} s")
     if arguments.write:
         write(arguments.write, tables)
 

@@ -20,7 +20,7 @@ from pybandit.mcmc._csrc cimport (
     pb_graph_factors, pb_graph_memory,
 )
 from pybandit.racing._csrc cimport pb_pairwise, pb_pairwise_read, pb_sampler, pb_sampler_draw
-from pybandit.racing._track cimport Plan, Track
+from pybandit.racing._track cimport RacePlan, Track
 
 cdef uint64_t MIX = 0x9E3779B97F4A7C15
 
@@ -204,7 +204,7 @@ cdef class GraphChain:
     cdef _lay_tracks(self, dict options):
         """One race for all variables of as many neighbours."""
         cdef Track track
-        cdef Plan plan
+        cdef RacePlan plan
         cdef int64_t i
         degrees, kinds = np.unique(np.diff(self.owner.begins), return_inverse=True)
         default = "permutation" if degrees.sum() <= ENTRIES else "rejection"

@@ -1,4 +1,4 @@
-"""Model search in fewer fits, for scikit-learn: Hoffman, Shahriari and de Freitas 2014.
+"""Model search with few fits, for scikit-learn: Hoffman, Shahriari and de Freitas 2014.
 
 Examples
 --------

@@ -1,8 +1,9 @@
-"""What the search inherits: scikit-learn's, which has no types, and for type checkers its words.
+"""Base class of the search: scikit-learn's class, or a typed declaration for type checkers.
 
-Without them a name that is not there would be anything, in every search.
+scikit-learn has no type annotations. Without the declaration, type checkers would accept any
+attribute name on a search.
 """
-# ruff: noqa: B027 (empty methods: nobody runs them)
+# ruff: noqa: B027 (empty methods, which are never run)
 
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from abc import ABCMeta, abstractmethod
 
     class SearchBase(metaclass=ABCMeta):
-        """The public face of scikit-learn's searches."""
+        """Public interface of scikit-learn's searches."""
 
         estimator: Any
         scoring: Any

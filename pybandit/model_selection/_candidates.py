@@ -1,26 +1,26 @@
-"""Which candidate to fit on which split next: policies on a table that is filled as they ask."""
+"""Choose the next candidate and split to fit, by a policy, and record the scores."""
 
 import numpy as np
 
 from pybandit.model_selection._score_model import fit_scores
 from pybandit.model_selection._threads import one_blas_thread
 
-LONGEST_WAIT = 100  # answers at no cost in a row, after which a search ends
-LAST_SHARE = 0.125  # of the budget, for the arms that look best: what is recommended is known
-REBUILD = 1.1  # the model is fitted anew when the pulls have grown by this factor
+LONGEST_WAIT = 100  # batches without a new fit in a row, after which a search ends
+LAST_SHARE = 0.125  # share of the budget spent at the end on the arms with the best means
+REBUILD = 1.1  # factor by which pulls grow until the model is fitted again
 
 
-class ScoreBook:
-    """Scores of arms on splits; an arm takes the splits in one random order.
+class ScoreTable:
+    """Scores of arms on splits; all arms use the splits in the same random order.
 
     Attributes
     ----------
     scores : ndarray of float64, shape (n_arms, n_splits)
-        NaN where not fitted, or lost.
+        NaN if not fitted, or lost.
     pulls : ndarray of int64, shape (n_arms,)
         Fits of each arm, lost ones included.
     arms, splits : list of int
-        Of the fits, as they were made.
+        Arm and split of each fit, in the order of the fits.
     """
 
     def __init__(self, n_arms, n_splits, rng):
@@ -34,7 +34,7 @@ class ScoreBook:
         return len(self.arms)
 
     def next_splits(self, arms, most):
-        """A split for each arm asked, -1 where its splits or the `most` fits are used up."""
+        """Return a split per requested arm; -1 if its splits or the `most` fits are used up."""
         found, ahead = [], {}
         for arm in map(int, arms):
             position = self.pulls[arm] + ahead.get(arm, 0)
@@ -53,33 +53,33 @@ class ScoreBook:
         self.splits += map(int, splits)
 
     def means(self):
-        """Mean score of each arm over the splits it got; NaN without one."""
+        """Return the mean score of each arm over its fitted splits; NaN if it has none."""
         seen = np.isfinite(self.scores)
         with np.errstate(invalid="ignore"):
             return np.where(seen, self.scores, 0.0).sum(axis=1) / seen.sum(axis=1)
 
 
-def search(asker, book, budget, fit):
-    """Fit what is asked until `budget` fits are made or nothing more is asked.
+def search(asker, table, budget, fit):
+    """Fit the arms that `asker` requests, until `budget` fits or until it requests none.
 
-    ``fit(arms, splits)`` returns their scores, NaN for a fit that failed. An arm that has
-    all its splits is answered with its mean at no cost; returns how often that was.
+    ``fit(arms, splits)`` returns scores, NaN for a failed fit. A request for an arm whose
+    splits are all fitted is answered with its mean, at no cost. Return the number of these.
     """
     reused = waited = 0
-    while book.n_fits < budget and waited < LONGEST_WAIT:
+    while table.n_fits < budget and waited < LONGEST_WAIT:
         with one_blas_thread():
             arms = asker.ask()
         if not arms.size:
             break
-        splits = book.next_splits(arms, budget - book.n_fits)
+        splits = table.next_splits(arms, budget - table.n_fits)
         new = splits >= 0
         scores = np.full(arms.size, np.nan)
         if new.any():
             scores[new] = fit(arms[new], splits[new])
-            book.add(arms[new], splits[new], scores[new])
+            table.add(arms[new], splits[new], scores[new])
             waited = 0
-        known = ~new & (book.pulls[arms] == book.order.size)
-        scores[known] = book.means()[arms[known]]
+        known = ~new & (table.pulls[arms] == table.order.size)
+        scores[known] = table.means()[arms[known]]
         reused += int(known.sum())
         waited += not new.any()
         with one_blas_thread():
@@ -88,7 +88,7 @@ def search(asker, book, budget, fit):
 
 
 class PlainAsker:
-    """Any policy of this package, told the scores as they are."""
+    """Any policy of this package; it receives the raw scores."""
 
     def __init__(self, policy):
         self.policy = policy
@@ -99,9 +99,9 @@ class PlainAsker:
     def tell(self, arms, splits, scores):
         self.policy.tell(arms, scores, missing="drop")
 
-    def best(self, book):
-        """The arm recommended, or the best mean where that arm has no score."""
-        means = book.means()
+    def best(self, table):
+        """Return the recommended arm, or the one with the best mean if that has no score."""
+        means = table.means()
         for arm in self.policy.recommend()[:1]:
             if np.isfinite(means[arm]):
                 return int(arm)
@@ -112,30 +112,30 @@ class PlainAsker:
 
 
 class GaussianAsker:
-    """A policy over a Gaussian prior, made anew as the scores show noise, scale and kernel.
+    """A policy with a Gaussian prior, rebuilt as the scores determine noise, scale and kernel.
 
-    Begins with random arms of every family on one split.
+    Starts with random arms of every family on one split.
     """
 
-    def __init__(self, make, kernels, families, book, budget, rng):
-        self.make, self.kernels, self.book, self.rng = make, kernels, book, rng
-        self.first = first_arms(families, budget, book.order.size, rng)
+    def __init__(self, make, kernels, families, table, budget, rng):
+        self.make, self.kernels, self.table, self.rng = make, kernels, table, rng
+        self.first = first_arms(families, budget, table.order.size, rng)
         self.policy = self.model = None
         self.built = 0
         self.last = budget - int(LAST_SHARE * budget)
         self.is_last = False
 
     def ask(self):
-        if not self.book.n_fits:
+        if not self.table.n_fits:
             return self.first
-        if not np.isfinite(self.book.scores).any():
-            return self.rng.choice(np.flatnonzero(self.book.pulls == self.book.pulls.min()), 1)
+        if not np.isfinite(self.table.scores).any():
+            return self.rng.choice(np.flatnonzero(self.table.pulls == self.table.pulls.min()), 1)
         if (self.policy is None or self.policy.done or self.is_last
-                or self.book.n_fits >= REBUILD * self.built):
+                or self.table.n_fits >= REBUILD * self.built):
             self._build()
-        self.is_last = self.book.n_fits >= self.last
+        self.is_last = self.table.n_fits >= self.last
         if self.is_last:
-            open_arms = self.book.pulls < self.book.order.size
+            open_arms = self.table.pulls < self.table.order.size
             means = np.where(open_arms, self.policy.posterior_means, -np.inf)
             return means.argmax(keepdims=True)
         return self.policy.ask()
@@ -147,29 +147,32 @@ class GaussianAsker:
             self.policy.tell(arms, np.array(rewards))
 
     def _filled(self, scores):
-        """Lost ones as far below the worst as that is below the best, that one goes elsewhere."""
-        worst, best = np.nanmin(self.book.scores), np.nanmax(self.book.scores)
+        """Replace lost scores by low ones, so that the policy avoids these arms.
+
+        A lost score is as far below the worst score as that is below the best.
+        """
+        worst, best = np.nanmin(self.table.scores), np.nanmax(self.table.scores)
         return np.where(np.isfinite(scores), scores, worst - (best - worst or 1.0))
 
     def _build(self):
-        book = self.book
-        arms, splits = np.array(book.arms), np.array(book.splits)
-        scores = self._filled(book.scores[arms, splits])
-        self.model = fit_scores(arms, splits, scores, book.order.size, self.kernels)
+        table = self.table
+        arms, splits = np.array(table.arms), np.array(table.splits)
+        scores = self._filled(table.scores[arms, splits])
+        self.model = fit_scores(arms, splits, scores, table.order.size, self.kernels)
         self.policy = self.make(self.model.kernel, self.model.noise_std, self.model.prior_std,
                                 arms, self.model.rewards)
-        self.built = book.n_fits
+        self.built = table.n_fits
 
-    def best(self, book):
-        """The largest posterior mean of the arms with a score."""
-        if self.policy is None or self.built < book.n_fits:
+    def best(self, table):
+        """Return the arm with the largest posterior mean among those with a score."""
+        if self.policy is None or self.built < table.n_fits:
             self._build()
-        means = np.where(np.isfinite(book.scores).any(axis=1), self.policy.posterior_means,
+        means = np.where(np.isfinite(table.scores).any(axis=1), self.policy.posterior_means,
                          -np.inf)
         return int(means.argmax())
 
     def predicted(self):
-        """What the model says of the arms' scores, for ``cv_results_``."""
+        """Return the model's predictions of the arms' scores, for ``cv_results_``."""
         if self.policy is None:
             return {}
         unit, effect = self.model.unit, self.model.split_effects.mean()
@@ -178,7 +181,10 @@ class GaussianAsker:
 
 
 def first_arms(families, budget, n_splits, rng):
-    """Random arms, families in turn; the first two twice where splits allow, for the noise."""
+    """Return random arms, from the families in turn.
+
+    The first two occur twice if there are several splits, to estimate the noise.
+    """
     order = rng.permutation(families.size)
     rank = np.empty(families.size, dtype=np.int64)
     for family in np.unique(families):

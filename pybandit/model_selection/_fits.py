@@ -1,4 +1,4 @@
-"""The fits of a model search: single ones through scikit-learn, and the table of all."""
+"""Fits of a model search: single fits through scikit-learn, and the table of results."""
 
 import warnings
 
@@ -6,13 +6,13 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.exceptions import FitFailedWarning
 
-# what scikit-learn says of a fit, and the name of it in cv_results_
+# key of scikit-learn's dict of a fit -> name in cv_results_
 COLUMNS = {"fit_time": "fit_time", "score_time": "score_time", "test_scores": "test_score",
            "train_scores": "train_score"}
 
 
 class Splits:
-    """A cv object of given splits."""
+    """Cross-validator with given splits."""
 
     def __init__(self, splits):
         self.splits = splits
@@ -25,9 +25,9 @@ class Splits:
 
 
 class OnePull:
-    """A cv object that draws another's splits when it is asked for their number, and says one.
+    """Cross-validator that draws the splits of `cv` once, and claims to have a single split.
 
-    They are drawn once, so that all pulls of a split are of the same rows.
+    All pulls of a split therefore use the same rows.
     """
 
     def __init__(self, cv):
@@ -41,11 +41,11 @@ class OnePull:
         return 1
 
     def split(self, X=None, y=None, **params):
-        raise NotImplementedError("pulls name their splits")
+        raise NotImplementedError("each pull is given its split")
 
 
 class Fits:
-    """Fits candidates on splits and keeps what scikit-learn says of each.
+    """Function that fits candidates on splits, and keeps scikit-learn's results of each.
 
     Attributes
     ----------
@@ -53,9 +53,9 @@ class Fits:
         (arm, split) -> scikit-learn's dict of times and scores.
     n_failed : int
     errors : dict
-        Its keys: the tracebacks of fits that failed.
+        Its keys are the tracebacks of failed fits.
     results : dict
-        To become ``cv_results_``.
+        Becomes ``cv_results_``.
     """
 
     def __init__(self, evaluate_candidates, candidates, splits, budget, *, error_score, verbose,
@@ -72,22 +72,22 @@ class Fits:
         self.n_failed = self.taken = 0
 
     def __getstate__(self):
-        return {}  # workers get it with the search and need nothing of it
+        return {}  # worker processes receive it with the search, but do not use it
 
     def take(self, out):
-        """Called with all entries so far in the midst of `evaluate_candidates`."""
+        """Keep the new entries; `evaluate_candidates` passes all entries so far."""
         self.new, self.taken = out[self.taken:], len(out)
         return self.results
 
     def __call__(self, arms, splits):
-        """Scores of arms on splits, NaN for fits that failed; arms of one split side by side."""
+        """Return scores of arms on splits, NaN for failed fits; fit arms of a split in parallel."""
         scores = np.empty(arms.size)
         for split in dict.fromkeys(splits.tolist()):
             chosen = np.flatnonzero(splits == split)
             for i, entry in zip(chosen, self._fit(arms[chosen], split), strict=True):
                 score = entry["test_scores"]
                 if isinstance(score, dict):
-                    raise ValueError("scoring must give one number, which the policy maximises; "
+                    raise ValueError("scoring must return one number, which the policy maximises; "
                                      f"got {score!r}")
                 self.entries[int(arms[i]), split] = entry
                 scores[i] = score if np.isfinite(score) else np.nan
@@ -98,11 +98,11 @@ class Fits:
     def _fit(self, arms, split):
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", FitFailedWarning)  # one for all in the end
+                warnings.simplefilter("ignore", FitFailedWarning)  # raise_or_warn warns once
                 self.evaluate([self.candidates[arm] for arm in arms],
                               cv=Splits([self.splits[split]]))
         except ValueError as error:
-            # so scikit-learn ends a call of which all fits failed; here others may not
+            # scikit-learn raises if all fits of a call failed; fits of other calls may succeed
             if self.error_score == "raise" or "fits failed" not in str(error):
                 raise
             self.n_failed += arms.size
@@ -125,7 +125,7 @@ class Fits:
               f"{best[1]['test_scores']:.4g}", flush=True)
 
     def raise_or_warn(self):
-        """As scikit-learn does of its fits: an error where all failed, a warning where some."""
+        """Raise if all fits failed and warn if some did, with the messages of scikit-learn."""
         failed, fits = self.n_failed, len(self.entries)
         details = "\n".join(self.errors)
         if failed and failed == fits:
@@ -141,17 +141,17 @@ class Fits:
 
 
 def full_results(format_results, candidates, arms, fits, n_splits, asker):
-    """``cv_results_`` of all candidates: NaN where not fitted, means over what was.
+    """Return ``cv_results_`` of all candidates: NaN if not fitted, means over fitted splits.
 
-    `arms` has the arm of each candidate; `format_results` is scikit-learn's own, which
-    wants an entry for each candidate and split.
+    `arms` has the arm of each candidate. `format_results` is scikit-learn's method, which
+    requires an entry for each candidate and split.
     """
     blank = dict.fromkeys(fits.columns, np.nan)
     entries = [fits.entries.get((arm, split), blank) for arm in arms.tolist()
                for split in range(n_splits)]
     out = [{name: entry[name] for name in blank} for entry in entries]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of NaN
+        warnings.simplefilter("ignore", UserWarning)  # about NaN
         results = format_results(candidates, n_splits, out)
     shape = len(candidates), n_splits
     for name, column in fits.columns.items():
@@ -171,7 +171,7 @@ def full_results(format_results, candidates, arms, fits, n_splits, asker):
 
 
 def _moments(table):
-    """Mean, standard deviation and number of what is no NaN in each row."""
+    """Return mean, standard deviation and number of the entries of each row that are not NaN."""
     seen = ~np.isnan(table)
     n = seen.sum(axis=1)
     with np.errstate(invalid="ignore"):

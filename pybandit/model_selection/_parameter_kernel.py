@@ -1,9 +1,9 @@
-"""How alike the candidates of a parameter grid are: distances, families, a kernel.
+"""Similarity of the candidates of a parameter grid: families, distances and a kernel.
 
-Candidates of one family, one dict of the list of grids and the same classes of estimator in
-it, lie in the unit cube of their numeric parameters: each is scaled to [0, 1], after a
-logarithm where its values are closer to geometric than to arithmetic. Values that are no
-numbers (None, text, booleans, objects) are all at the same distance, half an edge.
+A family consists of the candidates of one grid with the same estimator classes. Its
+candidates lie in the unit cube of their numeric parameters. Each parameter is scaled to
+[0, 1], after a logarithm if its values are closer to geometric than to arithmetic. Values
+that are not numbers (None, text, booleans, objects) differ by a distance of half an edge.
 """
 
 import math
@@ -14,7 +14,7 @@ import joblib
 import numpy as np
 
 CATEGORY_DISTANCE = 0.5
-# prior variances: of the level of all candidates, of a family's level, within a family
+# prior variances: of the common level, of a family's level, and within a family
 SHARED, FAMILY, WITHIN = 1.0, 0.5, 1.0
 
 
@@ -26,12 +26,12 @@ class ParameterKernel:
     candidates : list of dict
         Parameter settings, as those of scikit-learn's ``ParameterGrid``.
     grids : sequence of int
-        For each candidate, the grid of the list that it is from.
+        Index of each candidate's grid in the list.
 
     Attributes
     ----------
     families : ndarray of int64, shape (n_candidates,)
-        Numbered as they first appear.
+        Family of each candidate, numbered by first appearance.
     distances : ndarray of float64, shape (n_candidates, n_candidates)
         Squared distances; infinite between families.
     """
@@ -46,24 +46,25 @@ class ParameterKernel:
 
     @cached_property
     def distances(self):
-        """Made when they are asked for: not every policy does."""
-        made = np.full((self.families.size, self.families.size), np.inf)
+        """Squared distances, computed on first use: not every policy needs them."""
+        distances = np.full((self.families.size, self.families.size), np.inf)
         for family in np.unique(self.families):
             members = np.flatnonzero(self.families == family)
-            made[np.ix_(members, members)] = squared_distances(
+            distances[np.ix_(members, members)] = squared_distances(
                 [self._candidates[i] for i in members])
-        return made
+        return distances
 
     def __call__(self, length_scale):
-        """The kernel's matrix: a level of all, of the family, and what changes within it."""
+        """Return the kernel matrix: the variances of both levels plus that within families."""
         same = np.isfinite(self.distances)
         return SHARED + FAMILY * same + WITHIN * np.exp(-self.distances / length_scale**2)
 
 
 def squared_distances(candidates):
-    """Between one family's candidates, float64, shape (n, n).
+    """Return squared distances between one family's candidates, float64, shape (n, n).
 
-    Parameter by parameter: a coordinate for each text or object would be n of them.
+    They are added up parameter by parameter: coordinates for each text or object would take n
+    columns.
     """
     total = np.zeros((len(candidates), len(candidates)))
     for name in sorted({name for candidate in candidates for name in candidate}):
@@ -74,9 +75,9 @@ def squared_distances(candidates):
 
 
 def _places_and_kinds(values):
-    """Of each value its place in [0, 1] among the numbers, and which other value it is."""
+    """Return each value's place in [0, 1] if it is a number, and the index of its category."""
     is_number = np.array([_is_number(value) for value in values])
-    places = np.full(len(values), 0.5)  # what is no number: in the middle
+    places = np.full(len(values), 0.5)  # values that are not numbers are in the middle
     if is_number.any():
         places[is_number] = scaled([float(v) for v in values if _is_number(v)])
     keys = keys_of(values)
@@ -86,7 +87,7 @@ def _places_and_kinds(values):
 
 
 def scaled(values):
-    """Numbers mapped to [0, 1], by their logarithm where that spaces them more evenly."""
+    """Map numbers to [0, 1], by their logarithm if that spaces them more evenly."""
     values = np.asarray(values, dtype=np.float64)
     distinct = np.unique(values)
     if distinct.size == 1:
@@ -102,14 +103,14 @@ def _unevenness(increasing):
 
 
 def keys_of(values):
-    """The key of each value, by its id: one that many candidates share is looked at once."""
+    """Return id -> key of each value; a value shared by many candidates is hashed once."""
     return {at: key_of(value) for at, value in {id(value): value for value in values}.items()}
 
 
 def key_of(value):
-    """Something hashable, equal for equal values only: True is not 1.
+    """Return a hashable key that is equal only for equal values of one type: True is not 1.
 
-    Not what a value prints: kernels of Gaussian processes print no bounds, long arrays "...".
+    A repr is not enough: Gaussian process kernels omit their bounds, and long arrays print "...".
     """
     if type(value) in (tuple, frozenset):
         return type(value), type(value)(map(key_of, value))
@@ -118,13 +119,13 @@ def key_of(value):
     except TypeError:
         try:
             return type(value), joblib.hash(value)
-        except Exception:  # what cannot be pickled; a candidate too many costs a fit
+        except Exception:  # not picklable; treating equal values as different costs a fit
             return type(value), id(value)
     return type(value), value
 
 
 def _is_number(value):
-    """Whether it has a place among floats: fractions have one, 10**400 has none."""
+    """Return True if a value converts to a finite float: fractions do, 10**400 does not."""
     if not isinstance(value, numbers.Real) or isinstance(value, (bool, np.bool_)):
         return False
     try:

@@ -1,4 +1,4 @@
-"""The policies that a model search knows by name, and those that its user brings."""
+"""Policies of a model search: by name, or supplied by the caller."""
 
 import copy
 
@@ -17,44 +17,45 @@ GAUSSIAN = {
 
 
 def gaussian_maker(name, budget, rng):
-    """A function that makes the policy of a Gaussian prior and tells it what was seen."""
+    """Return a function that makes the policy for a Gaussian prior and reports past rewards."""
     policy = getattr(policies, GAUSSIAN[name])
     options = dict(rng=rng) if name == "thompson" else {}
 
     def make(kernel, noise_std, prior_std, arms, rewards):
-        made = policy(len(kernel), budget=budget + 1, kernel=kernel, noise_std=noise_std,
-                      prior_std=prior_std,
-                      **options)
-        made._take(arms, rewards)
-        return made
+        result = policy(len(kernel), budget=budget + 1, kernel=kernel, noise_std=noise_std,
+                        prior_std=prior_std,
+                        **options)
+        result._take(arms, rewards)
+        return result
 
     return make
 
 
 def plain_policy(policy, n_arms, budget, kernel):
-    """A policy that is told scores: of one arm, by name, made by a callable, or a copy.
+    """Return a policy that receives raw scores: for one arm, by name, from a callable, or a copy.
 
-    `kernel` makes the matrix, which callables alone take.
+    `kernel` returns the kernel matrix; only callables receive it.
     """
     if n_arms == 1:
         return policies.Uniform(1, budget=budget)
     if isinstance(policy, str):
         return policies.SequentialHalving(n_arms, budget=budget, reuse=True)
-    made = (copy.deepcopy(policy) if hasattr(policy, "ask")
-            else policy(n_arms, budget, kernel()))
-    if not hasattr(made, "n_arms"):
-        raise TypeError(f"policy must make a policy when it is called; got {shown(made)}")
-    if made.n_arms != n_arms:
-        raise ValueError(f"policy must have {n_arms} arms, the distinct candidates; got "
-                         f"{made.n_arms}")
-    return made
+    result = (copy.deepcopy(policy) if hasattr(policy, "ask")
+              else policy(n_arms, budget, kernel()))
+    if not hasattr(result, "n_arms"):
+        raise TypeError(f"policy must return a Policy when called; got {shown(result)}")
+    if result.n_arms != n_arms:
+        raise ValueError(f"policy must have {n_arms} arms, one per distinct candidate; got "
+                         f"{result.n_arms}")
+    return result
 
 
 def scaled_kernel(kernel, candidates):
-    """A user's covariance of these candidates, scaled to a mean variance of 1."""
+    """Return the user-defined covariance of the candidates, scaled to a mean variance of 1."""
     matrix, n = checked_kernel(kernel(candidates) if callable(kernel) else kernel), len(candidates)
     if len(matrix) != n:
-        raise ValueError(f"kernel must have shape ({n}, {n}), the candidates; got {matrix.shape}")
+        raise ValueError(f"kernel must have shape ({n}, {n}), one row per candidate; got "
+                         f"{matrix.shape}")
     if not matrix.any():
-        raise ValueError("kernel must not be 0 everywhere: then all scores are known")
+        raise ValueError("kernel must have entries other than 0; got a matrix of zeros")
     return matrix / matrix.diagonal().mean()

@@ -1,9 +1,9 @@
-"""What scores of candidates on splits say of both: a Gaussian model of their sum.
+"""Gaussian model of the scores of candidates on splits.
 
-score = level + candidate's effect + split's effect + noise. The candidates' effects have the
-covariance scale^2 G_l, l a length scale; splits and noise have their shares of scale^2. l and
-the shares are those of a small grid that make the scores likeliest, times a mild prior; the
-scale is profiled out. O(m^3) for each of some 60 points of the grid, m pulls.
+score = level + candidate effect + split effect + noise. The candidate effects have the
+covariance scale^2 G_l with length scale l; split effects and noise have variances that are
+shares of scale^2. l and the shares maximise the likelihood times a weak prior over a small
+grid; the scale is profiled out. O(m^3) for each of the 60 points of the grid, for m pulls.
 """
 
 import itertools
@@ -15,27 +15,27 @@ from scipy.linalg import cho_solve, cholesky
 LENGTH_SCALES = (0.25, 0.5, 1.0, 2.0)
 NOISE_SHARES = (0.003, 0.01, 0.03, 0.1, 0.3)
 SPLIT_SHARES = (0.0, 0.03, 0.3)
-# log prior of a step away from the middle length scale, in steps squared
+# log prior: penalty per squared step from the middle length scale, and per squared log noise
 LENGTH_PENALTY, NOISE_PENALTY = 0.3, 0.1
-PRIOR_PULLS = 2.0  # the weight of scale = deviation of the scores
-MOST_PULLS = 300  # by which the grid is judged
-LARGEST = 1e100  # of the size of scores that are taken as they are
-FLOOR = 3.0  # scores this many times as far below the best as the median count as there
+PRIOR_PULLS = 2.0  # number of pulls that the prior scale (that of the scores) counts as
+MOST_PULLS = 300  # maximum number of pulls used to choose from the grid
+LARGEST = 1e100  # scores are rescaled if their size exceeds this or is below its inverse
+FLOOR = 3.0  # lower limit of scores: this many times (best - median) below the median
 
 
 @dataclass(frozen=True)
 class ScoreModel:
-    """Rewards for a policy, and the kernel and deviations they belong to.
+    """Rewards for a policy, with their kernel and standard deviations.
 
     Attributes
     ----------
     kernel : ndarray, shape (n_arms, n_arms)
     noise_std, prior_std : float
-        Of the rewards.
+        Standard deviations of the rewards' noise and prior.
     level, unit : float
         reward = (score - level) / unit - effect of the split.
     floor : float
-        Lower scores count as this one.
+        Lower scores are replaced by this value.
     split_effects : ndarray, shape (n_splits,)
     rewards : ndarray, shape (n_pulls,)
     """
@@ -50,13 +50,13 @@ class ScoreModel:
     rewards: np.ndarray
 
     def reward(self, score, split):
-        """What one more score is worth to the policy; split -1: a mean over all splits."""
+        """Return the reward for another score; with split -1, the score is a mean over splits."""
         effect = self.split_effects[split] if split >= 0 else self.split_effects.mean()
         return (max(score, self.floor) - self.level) / self.unit - effect
 
 
 def fit_scores(arms, splits, scores, n_splits, kernels):
-    """The model of these pulls.
+    """Fit the model to these pulls.
 
     Parameters
     ----------
@@ -65,10 +65,10 @@ def fit_scores(arms, splits, scores, n_splits, kernels):
         Finite.
     n_splits : int
     kernels : list of ndarray, shape (n_arms, n_arms)
-        One for each length scale to try; the middle one is the likeliest beforehand.
+        One per length scale to try; the middle one has the highest prior.
     """
     largest = np.abs(scores).max()
-    # of what is larger or smaller the squares are none; of the rest not a bit is changed
+    # rescale only scores whose squares would overflow or underflow
     size = 1.0 if largest == 0 or 1 / LARGEST < largest < LARGEST else largest
     scores = scores / size
     floor = np.median(scores) - FLOOR * (scores.max() - np.median(scores))

@@ -1,4 +1,4 @@
-"""Model search in fewer fits: a scikit-learn search whose pulls are single fits.
+"""Model search with few fits: a scikit-learn search whose pulls are single fits.
 
 Hoffman, Shahriari and de Freitas, On correlation and budget constraints in model-based
 bandit optimization with application to automatic machine learning, AISTATS 2014.
@@ -14,7 +14,7 @@ import numpy as np
 from pybandit._shared.checks import check_integer
 from pybandit._shared.errors import InfeasibleBudgetError
 from pybandit._shared.optional import require
-from pybandit.model_selection._candidates import GaussianAsker, PlainAsker, ScoreBook, search
+from pybandit.model_selection._candidates import GaussianAsker, PlainAsker, ScoreTable, search
 from pybandit.model_selection._parameter_kernel import ParameterKernel, keys_of
 from pybandit.model_selection._policies import (
     GAUSSIAN,
@@ -42,54 +42,54 @@ AUTO = "bayes-gap"
 
 
 class BanditSearchCV(SearchBase):
-    """Search of a grid that fits each candidate on as few splits as the choice needs.
+    """Grid search that fits each candidate on as few splits as the choice needs.
 
-    A pull fits one candidate on one split. The policy sees the scores so far and asks for the
-    next pull; candidates of one estimator family that are close in their parameters inform
-    each other, so that the budget may be smaller than the number of candidates.
+    A pull fits one candidate on one split. The policy receives the scores so far and requests
+    the next pull. Candidates of one estimator family with similar parameters inform each other,
+    so the budget may be smaller than the number of candidates.
 
     Parameters
     ----------
     estimator : estimator object
     param_grid : dict or list of dict
-        As for ``GridSearchCV``. Candidates of one dict, and of the same classes of estimators
-        where it varies those, are a family. Equal candidates are fitted once.
+        As for ``GridSearchCV``. The candidates of one dict with the same estimator classes form
+        a family. Equal candidates are fitted once.
     policy : str, callable or Policy, default "auto"
-        ``"bayes-gap"`` (which ``"auto"`` is), ``"gp-ucb"``, ``"bayes-ucb"``, ``"thompson"``,
-        ``"ei"``, ``"pi"``: over the Gaussian model of docs/model_search.md. ``"halving"``:
-        `SequentialHalving`, which needs a pull a candidate and stage. A callable
-        ``policy(n_arms, budget, kernel)`` returns a `Policy`; it, or a `Policy` (which is
-        copied), is told the scores as they are.
+        ``"bayes-gap"`` (the meaning of ``"auto"``), ``"gp-ucb"``, ``"bayes-ucb"``,
+        ``"thompson"``, ``"ei"`` and ``"pi"`` use the Gaussian model of docs/model_search.md.
+        ``"halving"`` is `SequentialHalving`, which needs one pull per candidate and stage. A
+        callable ``policy(n_arms, budget, kernel)`` returns a `Policy`; a `Policy` object is
+        copied. Both receive the raw scores.
     budget : int or float, default 0.2
-        Most fits of the search, an int of at least 2; a float in (0, 1] is a share of the
-        full grid's, candidates times splits. The refit is not counted.
+        Maximum number of fits, an int of at least 2. A float in (0, 1] is a share of the fits
+        of the full grid, candidates times splits. The refit does not count.
     kernel : None, ndarray or callable
-        Covariance of the candidates' mean scores, up to a factor, shape
-        (n_candidates, n_candidates); or ``kernel(list of candidates)`` that returns it.
-        By default squared-exponential in the parameters within a family.
+        Covariance of the candidates' mean scores up to a factor, shape
+        (n_candidates, n_candidates), or a function ``kernel(list of candidates)`` that returns
+        it. By default, squared-exponential in the parameters within a family.
     scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score
-        As for ``GridSearchCV``, with one metric only. With a callable `refit` that chooses
-        among ``cv_results_``, the policy's choice is not used. Fits run side by side where the
-        policy asks for several: the first ones, and all of ``"halving"``.
+        As for ``GridSearchCV``, but with one metric only. A callable `refit` chooses among
+        ``cv_results_`` and replaces the policy's choice. Fits run in parallel if the policy
+        requests several: the first ones, and all fits of ``"halving"``.
     random_state : None, int or RandomState
-        The order of the splits, the first candidates, and the draws of the policy.
+        Determines the order of the splits, the first candidates, and the policy's draws.
 
     Attributes
     ----------
     cv_results_ : dict of arrays
-        As ``GridSearchCV``'s, all candidates in the grid's order. A split on which a
-        candidate was not fitted is NaN; means, deviations and ranks are over the splits it
-        got. Besides: ``n_splits``, on how many it has a score; ``n_lost``, fits without one;
-        ``policy_mean`` and ``policy_std``, what the model predicts for its score, where the
-        policy has a model.
+        As for ``GridSearchCV``, with all candidates in the order of the grid. Entries of splits
+        on which a candidate was not fitted are NaN; means, standard deviations and ranks are
+        over its fitted splits. Additional keys: ``n_splits``, the number of splits with a score;
+        ``n_lost``, the number of fits without one; and, if the policy has a model,
+        ``policy_mean`` and ``policy_std``, its prediction of the score.
     best_index_ : int
-        What the policy recommends, among candidates with a score: need not have rank 1.
+        Recommendation of the policy among candidates with a score; need not have rank 1.
     best_score_ : float
-        Its mean over the splits it got.
+        Mean score of this candidate over its fitted splits.
     n_fits_ : int
-        Fits that were made, at most the budget.
+        Number of fits, at most the budget.
     n_reused_ : int
-        Pulls of candidates that had all their splits: answered at no cost.
+        Pulls of candidates whose splits were all fitted, answered at no cost.
     policy_ : Policy
     best_estimator_, best_params_, scorer_, n_splits_, refit_time_, multimetric_
         As for ``GridSearchCV``.
@@ -97,18 +97,19 @@ class BanditSearchCV(SearchBase):
     Raises
     ------
     InfeasibleBudgetError
-        `budget` is below 2 fits, or below what `policy` needs; from ``fit``.
+        In ``fit``, if `budget` is below 2 fits or too small for `policy`.
     ValueError
-        All fits failed, a kernel is not symmetric and positive semidefinite, or `cv` gives
-        other splits each time; from ``fit``.
+        In ``fit``, if all fits failed, a kernel is not symmetric and positive semidefinite, or
+        `cv` has no splits.
 
     Notes
     -----
-    Besides the fits O(n K^2) a pull for n pulls of K candidates, fewer where n is large. What is
-    solved between fits takes one BLAS thread, in the whole process; fits take what they like.
+    In addition to the fits, a pull costs O(n K^2) for n pulls so far and K candidates, and less
+    if n is large. Solves between fits use one BLAS thread in the whole process; fits are not
+    limited.
 
-    A fit that raises leaves the search as it was. Threads may fit one search at once: each fits
-    all of its own, and the last one's attributes stay.
+    A call of ``fit`` that raises leaves the search unchanged. Threads may fit one search at
+    once: each makes all the fits, and the search keeps the attributes of the last one.
 
     Examples
     --------
@@ -156,14 +157,14 @@ class BanditSearchCV(SearchBase):
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
         """Search, then fit the recommended candidate to all data.
 
-        X, y and the parameters are as those of ``GridSearchCV.fit``; returns the search.
+        X, y and the parameters are those of ``GridSearchCV.fit``. Returns the search.
         """
         self._check_scoring()
-        # on a copy: where a fit fails this search is as before, and threads do not meet
+        # on a copy: a failure leaves this search unchanged, and threads do not interfere
         search = copy.copy(self)
         search._splits = OnePull(check_cv(self.cv, y, classifier=is_classifier(self.estimator)))
         search._prints = self.verbose > 0
-        # BaseSearchCV.fit fits as many splits as its cv has in one go, and says so: here one
+        # BaseSearchCV.fit prints and fits all splits of its cv at once: here it sees one split
         search.cv, search.verbose = search._splits, 0
         super(BanditSearchCV, search).fit(X, y, **params)
         search.n_splits_ = len(search._splits.splits)
@@ -173,12 +174,12 @@ class BanditSearchCV(SearchBase):
         return self
 
     def get_metadata_routing(self) -> Any:
-        """Who takes which of ``fit``'s parameters, as of ``GridSearchCV``."""
+        """Return which object receives which parameter of ``fit``, as in ``GridSearchCV``."""
         self._check_scoring()
         return super().get_metadata_routing()
 
     def _check_scoring(self):
-        """Before scikit-learn, which would ask for another `refit` where there are several."""
+        """Raise for several metrics; scikit-learn would raise a misleading error about `refit`."""
         if not (self.scoring is None or isinstance(self.scoring, str) or callable(self.scoring)):
             raise ValueError("scoring must be one metric, which the policy maximises: None, a name "
                              f"or a callable; got {self.scoring!r}")
@@ -193,24 +194,24 @@ class BanditSearchCV(SearchBase):
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         n_splits = len(self._splits.splits)
         if not n_splits:
-            raise ValueError(f"cv must give at least one split; got none of {self._splits.cv!r}")
-        book = ScoreBook(len(distinct), n_splits, rng)
-        budget = _n_fits(self.budget, book.scores.size)
-        asker = self._asker(candidates, np.array(grids), first, book, budget, rng)
+            raise ValueError(f"cv must give at least one split; got none from {self._splits.cv!r}")
+        table = ScoreTable(len(distinct), n_splits, rng)
+        budget = _n_fits(self.budget, table.scores.size)
+        asker = self._asker(candidates, np.array(grids), first, table, budget, rng)
         self._fits = Fits(evaluate_candidates, distinct, self._splits.splits, budget,
                           error_score=self.error_score, verbose=self._prints,
                           return_train_score=self.return_train_score)
-        self.n_reused_ = search(asker, book, budget, self._fits)
+        self.n_reused_ = search(asker, table, budget, self._fits)
         self._fits.raise_or_warn()
-        self.n_fits_, self.policy_ = book.n_fits, asker.policy
+        self.n_fits_, self.policy_ = table.n_fits, asker.policy
         with one_blas_thread():
-            best = asker.best(book) if np.isfinite(book.scores).any() else 0
+            best = asker.best(table) if np.isfinite(table.scores).any() else 0
         self._recommended = int(first[best])
         self._fits.results.update(full_results(super()._format_results, candidates, arms,
                                                self._fits, n_splits, asker))
 
     def _format_results(self, candidate_params, n_splits, out, more_results=None):
-        """What `evaluate_candidates` returns and `fit` keeps: one dict, filled in the end."""
+        """Return the dict that becomes ``cv_results_``; it is filled after the last fit."""
         return self._fits.take(out)
 
     def _select_best_index(self, refit, refit_metric, results):
@@ -218,35 +219,35 @@ class BanditSearchCV(SearchBase):
             return super()._select_best_index(refit, refit_metric, results)
         return self._recommended
 
-    def _asker(self, candidates, grids, first, book, budget, rng):
-        alike = ParameterKernel([candidates[i] for i in first], grids[first])
+    def _asker(self, candidates, grids, first, table, budget, rng):
+        parameter_kernel = ParameterKernel([candidates[i] for i in first], grids[first])
         given = (None if self.kernel is None
                  else scaled_kernel(self.kernel, candidates)[np.ix_(first, first)])
 
         def kernels(*scales):
-            return [alike(scale) for scale in scales] if given is None else [given]
+            return [parameter_kernel(scale) for scale in scales] if given is None else [given]
 
         name = self.policy
         if len(first) > 1 and isinstance(name, str) and name != "halving":
             name = AUTO if name == "auto" else name
             return GaussianAsker(gaussian_maker(name, budget, rng), kernels(*LENGTH_SCALES),
-                                 alike.families, book, budget, rng)
+                                 parameter_kernel.families, table, budget, rng)
         middle = LENGTH_SCALES[len(LENGTH_SCALES) // 2]
         return PlainAsker(plain_policy(name, len(first), budget, lambda: kernels(middle)[0]))
 
 
 def _candidates(param_grid):
-    """All parameter settings, and of each the number of its grid."""
+    """Return all parameter settings, and the index of each one's grid."""
     found = [(candidate, number) for number, grid
              in enumerate([param_grid] if isinstance(param_grid, dict) else param_grid)
              for candidate in ParameterGrid(grid)]
     if not found:
-        raise ValueError(f"param_grid must hold at least one candidate; got {param_grid!r}")
+        raise ValueError(f"param_grid must have at least one candidate; got {param_grid!r}")
     return tuple(map(list, zip(*found, strict=True)))
 
 
 def _distinct(candidates):
-    """The arm of each candidate: equal candidates are one arm."""
+    """Return the arm of each candidate; equal candidates share an arm."""
     keys_at = keys_of([value for candidate in candidates for value in candidate.values()])
     keys = [frozenset((name, keys_at[id(value)]) for name, value in candidate.items())
             for candidate in candidates]
@@ -255,11 +256,11 @@ def _distinct(candidates):
 
 
 def _n_fits(budget, n_all):
-    """The budget in fits, at most those of the full grid."""
+    """Return the budget in fits, at most those of the full grid."""
     if isinstance(budget, numbers.Integral):
         budget = check_integer("budget", budget, -np.inf)
         if budget < 2:
-            raise InfeasibleBudgetError("budget must be at least 2 fits, that there is something "
+            raise InfeasibleBudgetError("budget must be at least 2 fits: a search needs two fits "
                                         f"to compare; got {budget}")
         return min(budget, n_all)
     if not 0 < budget <= 1:

@@ -1,7 +1,8 @@
-"""The race over factors: Chen and Ghahramani 2016.
+"""Races over factors: Chen and Ghahramani 2016.
 
-`race` finds the best state, `RacingSampler` draws one, `accept` and `slice_sample` are tests
-inside a chain; bounds say when a gap counts, control variates make gaps easier to see.
+`race` finds the best state and `RacingSampler` draws states. `accept` and `slice_sample` are
+steps of a Markov chain. A bound decides when a gap is significant; a control variate makes gaps
+easier to detect.
 
 Examples
 --------

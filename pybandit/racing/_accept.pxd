@@ -1,20 +1,20 @@
-"""Private to pybandit: a pb_accept on one problem."""
+"""Workspace of an acceptance test (private to pybandit)."""
 
 from pybandit._shared._csrc cimport pb_bitgen, pb_status
 from pybandit.betting._kernels cimport ThresholdRace
 from pybandit.racing._csrc cimport pb_accept
 from pybandit.racing._source cimport Source
-from pybandit.racing._track cimport Plan, Subsample
+from pybandit.racing._track cimport RacePlan, Subsample
 
 
 cdef class Workspace:
     cdef pb_accept accept
-    cdef Plan plan
+    cdef RacePlan plan
     cdef Source source
     cdef Subsample subsample
     cdef ThresholdRace betting
 
-    # The outcome stands in `accept`.
+    # Writes the outcome to `accept`.
     cdef int test(self, double log_threshold, pb_bitgen *bitgen, lock) except -1
     cdef raise_failure(self, pb_status status)
 

@@ -1,4 +1,4 @@
-"""The memory of an acceptance test, and how its failures read in Python."""
+"""Workspace of an acceptance test, and its errors as Python exceptions."""
 
 from pybandit._shared.checks import is_masked, shown
 from pybandit.betting._kernels import Bets
@@ -15,13 +15,13 @@ from pybandit.racing._csrc cimport pb_accept_run
 from pybandit.racing._source cimport Source
 from pybandit.racing._track cimport Subsample
 
-# Log ratios asked of a function, and gathered from an array, at a time.
+# Log ratios requested from a function at a time, and gathered from an array.
 CALL_RATIOS = 16384
 ARRAY_RATIOS = 1024
 
 
 cdef class Workspace:
-    """The memory of a pb_accept on one problem, and how its failures read in Python."""
+    """A pb_accept and its memory for one problem; raises its failures as exceptions."""
 
     def __cinit__(self, factors, bound, delta, looks, str kind):
         self.source = Source(factors)
@@ -52,7 +52,7 @@ cdef class Workspace:
         self.source.hold(lock)
         with lock, nogil:
             status = pb_accept_run(&self.accept, log_threshold, bitgen)
-        self.source.hold(None)  # who runs `address` holds another, or none
+        self.source.hold(None)  # callers that use `address` hold another lock, or none
         if status != PB_OK:
             self.raise_failure(status)
         return 0
@@ -81,7 +81,7 @@ cdef double as_threshold(log_threshold) except? -1.0:
         raise TypeError("log_threshold must be a number; got a masked one")
     try:
         threshold = log_threshold
-    except Exception:  # whatever its __float__ does
+    except Exception:  # its __float__ may raise anything
         raise TypeError(f"log_threshold must be a number; got {shown(log_threshold)}") from None
     if threshold != threshold:
         raise ValueError("log_threshold must not be NaN; got nan")

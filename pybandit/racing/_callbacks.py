@@ -1,7 +1,7 @@
-"""Compiled functions as they come: which address to call, with what data, and what to keep.
+"""Find the address and the data of compiled functions, and check their signatures.
 
-`scipy.LowLevelCallable` reads ctypes and cffi pointers. It does not take functions of numba, nor
-data in arrays, and it compares signatures as text: these parts are here.
+`scipy.LowLevelCallable` reads ctypes and cffi pointers. It does not accept numba functions or
+data in arrays, and it compares signatures as text; this module adds these parts.
 """
 
 import ctypes
@@ -16,8 +16,8 @@ from pybandit._shared.checks import is_masked
 EXPECTED = ("int (const int64_t *factors, int64_t n_factors, const int64_t *states, "
             "int64_t n_states, double *out, void *user_data)")
 
-# SciPy compares the text of signatures. Cython, ctypes, cffi and numba spell these types in their
-# own ways, so the text is matched without qualifiers and spaces next to punctuation.
+# SciPy compares the text of signatures. Cython, ctypes, cffi and numba spell these types
+# differently, so the text is matched without qualifiers and without spaces next to punctuation.
 _INT = r"int|int32(?:_t)?|__pyx_t_\w*_int32_t|signed(?: int)?"
 _INT64 = r"int64(?:_t)?|npy_int64|__pyx_t_\w*_int64_t|(?:signed )?long ?long(?: int)?"
 if ctypes.sizeof(ctypes.c_long) == 8:
@@ -33,7 +33,7 @@ def _pointer(kind):
     return rf"(?:{kind})(?:\*(?:{_NAME})?|(?: {_NAME})?\[\w*\])"
 
 
-# untyped data may be declared as a pointer to whatever it is
+# user_data may be declared as a pointer to any type
 _SIGNATURE = re.compile(
     _one(_INT) + r"(?:\(\*\w*\))?\("
     + ",".join([_pointer(_INT64), _one(_INT64)] * 2 + [_pointer("double|float64")])
@@ -41,11 +41,11 @@ _SIGNATURE = re.compile(
 
 _PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p,
                               ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
-_PYTHON_API = 4  # FUNCFLAG_PYTHONAPI: a function that wants the GIL
+_PYTHON_API = 4  # FUNCFLAG_PYTHONAPI: a function that needs the GIL
 
 
 def _of_python(result, name, *arguments):
-    """A function of Python's C interface; this instance of it is ours alone."""
+    """Return a function of Python's C API; setting its types here affects no other module."""
     return ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
 
 
@@ -57,18 +57,18 @@ _capsule_pointer = _of_python(ctypes.c_void_p, "PyCapsule_GetPointer", ctypes.py
 
 @dataclass(frozen=True)
 class Callback:
-    """A compiled function of checked signature: addresses, and the objects behind them."""
+    """Addresses of a compiled function with a checked signature, and the objects they need."""
 
     function: int
     user_data: int
     kept: tuple = field(compare=False, repr=False)
-    # what a NaN that was read means
+    # appended to the error message about a NaN
     explained: str = field(default=(
-        "; the compiled function left it out or wrote nan there (a numba function that raises "
-        "does so)"), repr=False)
+        "; the compiled function did not write this entry, or wrote nan (a numba function that "
+        "raises leaves entries unwritten)"), repr=False)
 
     def evaluate(self, indices, states):
-        """What the function writes for these pairs; NaN where it writes nothing."""
+        """Return the values of these pairs, shape (n, k); NaN if the function writes none."""
         out = np.full((indices.size, states.size), np.nan)
         status = _PROTOTYPE(self.function)(indices.ctypes.data, indices.size,
                                            states.ctypes.data, states.size,
@@ -79,8 +79,8 @@ class Callback:
 
 
 @dataclass(frozen=True, eq=False)
-class Bound:
-    """A compiled function that comes with its data, as `pybandit.numba` binds it."""
+class BoundFunction:
+    """A compiled function together with its data, as returned by `pybandit.numba`."""
 
     function: object
     user_data: object
@@ -89,8 +89,8 @@ class Bound:
 
 
 def as_callback(function, user_data=None):
-    """The `Callback` of a compiled function; None for any other object."""
-    if isinstance(function, Bound):
+    """Return the `Callback` of a compiled function, or None for any other object."""
+    if isinstance(function, BoundFunction):
         _refuse_second(user_data)
         inner = as_callback(function.function, function.user_data)
         return Callback(inner.function, inner.user_data, (function, *inner.kept),
@@ -109,12 +109,12 @@ def as_callback(function, user_data=None):
 
 def _refuse_second(user_data):
     if user_data is not None:
-        raise ValueError(f"user_data must be left out where the function brings its own; got "
+        raise ValueError(f"user_data must be None for a function that has its own data; got "
                          f"{type(user_data).__name__}")
 
 
 def _recognise(function):
-    """(what it is, address, signature as text, address of its own data), or None."""
+    """Return (kind, address, signature as text, address of its own data), or None."""
     origin = type(function).__module__
     if origin.startswith("numba.") and hasattr(function, "native_name"):
         return "numba cfunc", function.address, _signature_of_numba(function._sig), 0
@@ -133,7 +133,7 @@ def _recognise(function):
         return kind, 0, "a function that needs the GIL (ctypes.PYFUNCTYPE)", 0
     if getattr(inner, "argtypes", ()) is None:
         return kind, 0, "a function without argtypes", 0
-    if not inner:  # a null pointer, of which SciPy makes nothing
+    if not inner:  # a null pointer, which SciPy rejects
         return kind, 0, EXPECTED, 0
     from scipy import LowLevelCallable
 
@@ -148,7 +148,7 @@ def _parts_of_capsule(capsule):
 
 def _signature_of_numba(signature):
     types = [str(signature.return_type), *map(str, signature.args)]
-    if types[-1].endswith("*"):  # its text may be that of a whole record
+    if types[-1].endswith("*"):  # the text of a pointer to a record lists all its fields
         types[-1] = "void*"
     return f"{types[0]} ({', '.join(types[1:])})"
 
@@ -166,7 +166,7 @@ def _pointer_value(pointer):
 
 
 def _address_of(data):
-    """The address that a compiled function gets for this user_data."""
+    """Return the address that the compiled function receives for this user_data."""
     if data is None:
         return 0
     if isinstance(data, np.ndarray):
@@ -174,7 +174,7 @@ def _address_of(data):
             raise ValueError(f"user_data must be C-contiguous and aligned; got an array of shape "
                              f"{data.shape} and strides {data.strides}")
         if is_masked(data):
-            raise ValueError("user_data must have no masked entries: the function would read them")
+            raise ValueError("user_data must not have masked entries: the function would read them")
         return data.ctypes.data
     if isinstance(data, (int, np.integer)) and not isinstance(data, bool):
         if not 0 <= data < 1 << 8 * ctypes.sizeof(ctypes.c_void_p):

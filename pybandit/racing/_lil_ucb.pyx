@@ -1,4 +1,4 @@
-"""lil'UCB over a finite population, the adaptive rival of the race."""
+"""lil'UCB over a finite population, to compare with the race."""
 
 import numpy as np
 
@@ -19,25 +19,25 @@ from pybandit.racing._source cimport Source
 from pybandit.racing._track cimport Subsamples
 
 cdef enum:
-    PULLS_BETWEEN_SIGNALS = 262144  # a tenth of a second, or less
+    PULLS_BETWEEN_SIGNALS = 262144  # take at most 0.1 s
 
-# Jamieson et al. 2014: the constants of their theorem, and what they run.
+# Jamieson et al. 2014: the constants of their experiments, and those of their theorem.
 GUARANTEES = ("heuristic", "proven")
 
 
 def lil_ucb(factors, log_prior=None, *, value_range, delta=0.05, guarantee="heuristic", rng=None):
-    """Find the state with the largest ``log_prior_i + sum_n log f_n(i)``, state by state.
+    """Find the state with the largest ``log_prior_i + sum_n log f_n(i)`` by lil'UCB.
 
-    Each state's factors are read without replacement in an order of its own, one at
-    a time where ``mean + bonus`` is largest; the bonus is that of lil'UCB, and 0 once
-    all N are read (Chen & Ghahramani 2016, Sec. 3.2)::
+    Each state has its own random order of factors, read without replacement. Each pull
+    reads the next factor of the state with the largest ``mean + bonus`` (Chen &
+    Ghahramani 2016, Sec. 3.2). The bonus is 0 once all N are read; before, after T pulls, it is::
 
         (1 + beta) (1 + sqrt(e)) sqrt(2 (C/2)^2 (1 + e) log(log((1 + e) T + 2) / d) / T)
 
-    It ends when a state was read 1 + lambda times as often as all others together, or
-    when the state with the largest bound was read to the end. `race` compares states
-    on the same factors and reads far less wherever their rewards are correlated; this
-    is the rival to compare it with.
+    The run ends when the pulls of a state reach 1 + lambda times those of all others
+    together, or when all factors of the state with the largest bound are read. Use it as a
+    baseline: `race` compares states on the same factors, and reads far fewer if their
+    rewards are correlated.
 
     Parameters
     ----------
@@ -46,38 +46,37 @@ def lil_ucb(factors, log_prior=None, *, value_range, delta=0.05, guarantee="heur
     log_prior : array_like, shape (D,), optional
         log f_0, added to the totals; -inf makes a state impossible. Default 0.
     value_range : float or array_like of shape (D,)
-        Largest minus smallest reward of a state; C is the largest of them.
+        Largest minus smallest reward of each state; C is the largest of these ranges.
     delta : float, default 0.05
-        In (0, 1); the error is about this or less, without a guarantee: see Notes.
+        In (0, 1). The error is about delta or less, without a guarantee; see Notes.
     guarantee : {"heuristic", "proven"}, default "heuristic"
-        ``"heuristic"``: e = 0, beta = 1/2, lambda = 1 + 10 / D, d = delta / 5, as the
-        papers run it. ``"proven"``: e = 0.01, beta = 1, lambda = 9, d = delta: the constants
-        of the theorem, but not its error probability; see Notes.
+        ``"heuristic"``: e = 0, beta = 1/2, lambda = 1 + 10 / D, d = delta / 5, as in the
+        papers' experiments. ``"proven"``: e = 0.01, beta = 1, lambda = 9, d = delta: the
+        constants of the theorem, but not its error probability; see Notes.
     rng : None, int, SeedSequence or Generator
 
     Returns
     -------
     RaceResult
-        ``n_looks`` and ``n_evaluations`` are both the number of factors read;
-        ``exact``: all factors of the best state were read.
+        ``n_looks`` and ``n_evaluations`` are both the number of factors read.
+        ``exact`` is True if all factors of the best state were read.
 
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range, or a reward that was read is NaN,
-        infinite, or too far from another of its state.
+        If an argument is outside its range, or a reward that was read is NaN or
+        infinite, or the rewards of a state exceed its range.
 
     Notes
     -----
-    O(log D) a factor read, beside the factor itself. Orders take one bit of memory a
-    factor and state: exact, lazily touched, and cheap to begin for a single run, where
-    D permutations would cost as much as reading everything. Above 2**30 pairs they
-    are pseudorandom and take none. Ctrl-C is heard while it runs.
+    O(log D) per factor read, in addition to the factor itself. The orders are exactly
+    uniform and take one bit of memory per factor and state. Above 2**30 pairs they are
+    pseudorandom and take none. Ctrl-C stops a run.
 
-    delta does not bound the error with either choice. Theorem 2 of Jamieson et al., of
+    delta does not bound the error with either choice. Theorem 2 of Jamieson et al., for
     independent draws, bounds it by ``4 sqrt(c d) + 4 c d`` with
-    ``c = (2 + e) / e (1 / log(1 + e))^(1 + e)``: some 21,000 for e = 0.01, which says
-    nothing where d is above 2e-6. `race` with a `BettingBound` keeps its delta.
+    ``c = (2 + e) / e (1 / log(1 + e))^(1 + e)``, about 21,000 for e = 0.01. The bound is
+    vacuous for d above 2e-6. `race` with a `BettingBound` guarantees its delta.
 
     References
     ----------
@@ -98,25 +97,25 @@ def lil_ucb(factors, log_prior=None, *, value_range, delta=0.05, guarantee="heur
     factors = as_factors(factors)
     if isinstance(factors, BlockFactors):
         raise TypeError(f"factors must not be Blocks: lil_ucb reads row by row; got {factors!r}")
-    cdef Arms arms = Arms(factors, log_prior, value_range)
-    arms.set(delta, guarantee)
+    cdef LilUCBRun run = LilUCBRun(factors, log_prior, value_range)
+    run.set(delta, guarantee)
     cdef pb_bitgen *bitgen = bitgen_of(rng)
     cdef pb_status status
-    arms.source.hold(rng.bit_generator.lock)
+    run.source.hold(rng.bit_generator.lock)
     with rng.bit_generator.lock, nogil:
-        status = pb_lil_ucb_begin(&arms.race, bitgen)
-    while status == PB_OK and not arms.race.ended:
+        status = pb_lil_ucb_begin(&run.race, bitgen)
+    while status == PB_OK and not run.race.ended:
         PyErr_CheckSignals()
         with rng.bit_generator.lock, nogil:
-            status = pb_lil_ucb_continue(&arms.race, bitgen, PULLS_BETWEEN_SIGNALS)
+            status = pb_lil_ucb_continue(&run.race, bitgen, PULLS_BETWEEN_SIGNALS)
     if status != PB_OK:
-        arms.raise_failure(status)
-    return RaceResult(arms.race.winner, arms.race.n_pulls, arms.race.n_pulls,
-                      bool(arms.race.exact))
+        run.raise_failure(status)
+    return RaceResult(run.race.winner, run.race.n_pulls, run.race.n_pulls,
+                      bool(run.race.exact))
 
 
-cdef class Arms:
-    """The memory of a pb_lil_ucb."""
+cdef class LilUCBRun:
+    """A pb_lil_ucb and its memory."""
 
     cdef pb_lil_ucb race
     cdef Source source
@@ -146,7 +145,7 @@ cdef class Arms:
         self.race.heap.arms = &self.integers[1, 0]
 
     def set(self, double delta, guarantee):
-        """The constants; D counts the states that are possible."""
+        """Set the constants; D is the number of possible states."""
         possible = np.isfinite(self.offsets)
         self.race.lil.radius = 0.5 * np.max(np.asarray(self.ranges)[possible])
         if guarantee == "proven":
@@ -170,10 +169,10 @@ cdef class Arms:
 
 
 def _as_ranges(value_range, n_states):
-    """The range of each state's rewards."""
+    """Return the range of each state's rewards as an array."""
     ranges = check_in("value_range", value_range, "finite and above 0",
                       lambda c: np.isfinite(c) & (c > 0))
     if ranges.shape not in ((), (n_states,)):
-        raise ValueError(f"value_range must be a number or hold one a state, D = {n_states}; "
-                         f"got shape {ranges.shape}")
+        raise ValueError(f"value_range must be a number or have one value per state, D = "
+                         f"{n_states}; got shape {ranges.shape}")
     return np.full(n_states, ranges)

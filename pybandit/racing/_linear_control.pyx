@@ -1,4 +1,4 @@
-"""Control variates of Metropolis-Hastings at the speed of their dot products."""
+"""Compiled control variates of Metropolis-Hastings; their cost is that of dot products."""
 
 import numpy as np
 
@@ -23,17 +23,17 @@ def viewed(name, array, *shape):
         array = as_array(name, given)  # a subclass may lie about its size
     if array is given or array.dtype != np.float64 or not (
             array.dtype.isnative and array.flags.c_contiguous and array.flags.aligned):
-        raise TypeError(f"{name} must be an aligned, C-contiguous array of float64, for it is "
-                        f"read anew at every call; got {type(given).__name__}")
+        raise TypeError(f"{name} must be an aligned, C-contiguous array of float64, because it is "
+                        f"read again at every call; got {type(given).__name__}")
     if array.shape != shape or not array.size:
         raise ValueError(f"{name} must have shape {shape}; got {array.shape}")
     return array
 
 
 cdef class LinearChange(CompiledControl):
-    """h_n(points[1]) - h_n(points[0]), the values of a ControlVariate of N factors, one state.
+    """Values h_n(points[1]) - h_n(points[0]) of a `ControlVariate` of N factors and one state.
 
-    All arrays are read anew at every call: features (N, d), slopes and curvatures (N,),
+    All arrays are read again at every call: features (N, d), slopes and curvatures (N,),
     center (d,) and points (2, d).
     """
 
@@ -66,13 +66,15 @@ cdef class LinearChange(CompiledControl):
         return self.features.shape[0], 1
 
     def __call__(self, indices, states):
-        """The values, as a Python function of `ControlVariate` gives them."""
+        """Return the values, like the function of a `ControlVariate`."""
         return _values(self, self.features.shape[0], indices, states)
 
 
 cdef class ExpansionChange(CompiledControl):
-    """The same of any expansions: gradients (N, d), matrices (N, d, d) or None, or directions
-    (N, r, d) with weights (N, r), or None.
+    """`LinearChange` for arbitrary second-order expansions; see pb_expansion.
+
+    gradients (N, d); matrices (N, d, d) or None; directions (N, r, d) with weights (N, r), or
+    None; center (d,) and points (2, d).
     """
 
     cdef pb_expansion expansion
@@ -103,7 +105,7 @@ cdef class ExpansionChange(CompiledControl):
         return self.gradients.shape[0], 1
 
     def __call__(self, indices, states):
-        """The values, as a Python function of `ControlVariate` gives them."""
+        """Return the values, like the function of a `ControlVariate`."""
         return _values(self, self.gradients.shape[0], indices, states)
 
 
@@ -112,14 +114,17 @@ cdef _values(CompiledControl control, n, indices, states):
     cdef const int64_t[::1] only = check_indices("states", states, 1)
     cdef double[:, ::1] out = np.zeros((rows.shape[0], only.shape[0]))
     if only.shape[0] > 1:
-        raise ValueError(f"states must be the only one; got {only.shape[0]}")
+        raise ValueError(f"states must have at most one entry; got {only.shape[0]}")
     if rows.shape[0] and only.shape[0]:
         control.subtract(&rows[0], rows.shape[0], &only[0], 1, &out[0, 0], control.data)
     return -np.asarray(out)
 
 
 cdef class TotalChange:
-    """Call it for the change of a quadratic form between two points, read anew."""
+    """Callable that returns the change of a quadratic function between two points.
+
+    All arrays are read again at every call.
+    """
 
     cdef const double[::1] gradient, center
     cdef const double[:, ::1] hessian, points

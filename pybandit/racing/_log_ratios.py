@@ -1,4 +1,4 @@
-"""Log ratios and bounds of acceptance tests, as the user gives them."""
+"""Check the log ratios and bounds that users pass to acceptance tests."""
 
 import dataclasses
 
@@ -6,13 +6,13 @@ import numpy as np
 
 from pybandit._shared.checks import check_numeric, numbers_returned, shown
 from pybandit.racing._named_bounds import as_bound
-from pybandit.racing._track import kept
+from pybandit.racing._track import cached
 from pybandit.racing.bounds import BettingBound, EBSBound, NormalBound
 from pybandit.racing.factors import Factors
 
 
 class _Column:
-    """A function of indices as the function of `Factors` of one state."""
+    """Wrapper that makes a function of indices the function of `Factors` with one state."""
 
     def __init__(self, function):
         self.function = function
@@ -24,7 +24,7 @@ class _Column:
 
 
 def factors_of_ratios(log_ratios, n_factors):
-    """`Factors` of one state, or N numbers as an (N, 1) matrix."""
+    """Return `Factors` of one state, or numbers as an (N, 1) matrix."""
     if isinstance(log_ratios, Factors) or not callable(log_ratios):
         if n_factors is not None:
             raise ValueError(f"n_factors must be given for a function of indices only; got "
@@ -45,22 +45,22 @@ def factors_of_ratios(log_ratios, n_factors):
 
 
 def range_of(bound):
-    """The stated spread of the log ratios, differences as they are; 0 if none is used."""
+    """Return the range of the log ratios that the bound states; 0 if it uses none."""
     if not isinstance(bound, EBSBound):
         return 0.0
     return bound.value_range if bound.difference_range is None else bound.difference_range
 
 
-@kept
+@cached
 def two_state_bound(bound, delta):
-    """The bound object; of a name, with the two-sided boundary."""
-    made = as_bound(bound, delta)
-    if isinstance(bound, str) and isinstance(made, NormalBound):
-        made = dataclasses.replace(made, convention="two-sided")
-    if isinstance(made, BettingBound) and isinstance(made.value_range, float):
+    """Return the bound object; a bound given by name gets the two-sided boundary."""
+    checked = as_bound(bound, delta)
+    if isinstance(bound, str) and isinstance(checked, NormalBound):
+        checked = dataclasses.replace(checked, convention="two-sided")
+    if isinstance(checked, BettingBound) and isinstance(checked.value_range, float):
         raise ValueError(f"value_range must be (low, high) of the log ratios for betting; got "
-                         f"{made.value_range!r}")
-    if isinstance(made, EBSBound) and isinstance(made.value_range, tuple):
+                         f"{checked.value_range!r}")
+    if isinstance(checked, EBSBound) and isinstance(checked.value_range, tuple):
         raise ValueError(f"value_range must be a number, the spread of the log ratios; got "
-                         f"{made.value_range!r}")
-    return made
+                         f"{checked.value_range!r}")
+    return checked

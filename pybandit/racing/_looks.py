@@ -1,4 +1,4 @@
-"""The options of the looks of a race."""
+"""Options of the looks of a race."""
 
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Literal
@@ -18,11 +18,12 @@ class Looks:
     first : int, optional
         Factors read before the first look, at least 1; at least 2 for bounds that estimate a
         variance. By default 50, for `EBSBound` 2; the number of factors doubles from look to
-        look. For `BettingBound` the first block, 32 by default; blocks grow by an eighth.
+        look. For `BettingBound`, the size of the first block, 32 by default; later blocks grow by
+        an eighth.
     max_fraction : float, optional
-        Looks at more than this share of the factors are left out: past it, the race reads the
-        rest in one pass and is exact. In (0, 1]; 1 by default, and 0.05 for a `RacingSampler` of
-        a matrix, for which one pass over all of it costs less than more looks.
+        Largest share of the factors at which the race looks, in (0, 1]. After that, it reads the
+        rest in one pass and is exact. 1 by default; 0.05 for a `RacingSampler` of a matrix,
+        because one pass over the whole matrix costs less than more looks.
     indices : {"auto", "permutation", "rejection", "keyed"}, default "auto"
         Order in which factors are drawn. ``"permutation"`` (4 bytes per factor, fastest per
         index) and ``"rejection"`` (one bit per factor, fastest to start) are exactly uniform;
@@ -31,7 +32,7 @@ class Looks:
         2**26 factors.
     variance : {"pairwise", "marginal"}, default "pairwise"
         Standard deviation that a gap is compared with: that of the differences from the leader,
-        or the sum of those of the two states. Races of states only: tests have two states.
+        or the sum of those of the two states. Only for races of states, not for tests.
 
     Raises
     ------
@@ -67,7 +68,7 @@ class Looks:
 
 
 def as_looks(looks, max_fraction=1.0):
-    """`looks`, or the usual ones if it is None, with this `max_fraction` if they have none."""
+    """Return `looks`, or the default ones if it is None; `max_fraction` is its default."""
     if looks is None:
         looks = Looks()
     if not isinstance(looks, Looks):
@@ -76,7 +77,7 @@ def as_looks(looks, max_fraction=1.0):
 
 
 def looks_of_tests(looks):
-    """`as_looks` of a test, which has no choice of variances."""
+    """Return `as_looks` for a test of log ratios, which has no choice of variances."""
     looks = as_looks(looks)
     if looks.variance != "pairwise":
         raise ValueError(f"looks must leave variance at 'pairwise' for a test of log ratios, which "

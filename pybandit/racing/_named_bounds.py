@@ -1,10 +1,10 @@
-"""Bounds by name."""
+"""Bounds by name: "student" and "normal"."""
 
 from pybandit._shared.checks import check_choice, refuse_class, shown
 from pybandit.racing.bounds import NormalBound, StudentBound
 
 SHORTCUTS = {"student": StudentBound, "normal": NormalBound}
-# Bounds that need a range, and how to write them.
+# Bounds that need a range, and the expressions that make them.
 NEED_RANGES = {"ebs": "pb.racing.EBSBound(value_range=..., delta=...)",
                "betting": "pb.racing.BettingBound(value_range=(low, high), delta=...)"}
 # Attributes of any bound object.
@@ -12,7 +12,7 @@ PROTOCOL = ("terms", "default_first_look", "smallest_first_look")
 
 
 def as_bound(bound, delta):
-    """The bound object that the `bound` and `delta` of a race mean."""
+    """Return the bound object for the arguments `bound` and `delta` of a race."""
     if not isinstance(bound, str):
         refuse_class("bound", bound, "a bound object")
         if not all(hasattr(bound, name) for name in PROTOCOL):
@@ -33,7 +33,7 @@ def as_bound(bound, delta):
 
 
 def words_of(bound):
-    """A bound in a repr: its name and its delta."""
+    """Return the name and delta of a bound, for a repr."""
     name = type(bound).__name__
     known = {"StudentBound": "student", "NormalBound": "normal", "EBSBound": "ebs",
              "BettingBound": "betting"}

@@ -1,9 +1,9 @@
 # cython: auto_pickle=False
-"""Factors that are compiled with this package: their data, address and sums."""
+"""Log factors compiled with this package: their data, addresses and sums."""
 
 import numpy as np
 
-from pybandit.racing._callbacks import Bound
+from pybandit.racing._callbacks import BoundFunction
 
 cimport numpy as cnp
 from cpython.buffer cimport PyBuffer_FillInfo
@@ -23,18 +23,18 @@ cdef bytes SIGNATURE = (b"int (const int64_t *, int64_t, const int64_t *, int64_
 
 
 cdef class Native:
-    """Arrays behind a compiled function, which reads them again at every call.
+    """Arrays of a compiled function, which reads them again at every call.
 
-    Shapes and members are checked by the caller. Members are not written to afterwards; labels
-    may be, and are checked when they are read.
+    The caller checks shapes and members. Members must not change afterwards; labels may change
+    and are checked when they are read.
 
-    ``totals(n_factors)`` is the sum over all factors, shape (D,), not finite where one is not;
-    `bound` what `Factors` takes.
+    ``totals(n_factors)`` returns the sums over all factors, shape (D,); a sum is not finite if
+    one of its factors is not. Pass `bound` to `Factors` as its function.
     """
 
 
 cdef class Pairwise(Native):
-    """pb_pairwise: table (L, D), labels, members or None, weights or None."""
+    """A pb_pairwise: table (L, D), labels, members or None, weights or None."""
 
     cdef pb_pairwise data
     cdef const double[:, ::1] table
@@ -55,7 +55,7 @@ cdef class Pairwise(Native):
 
     @property
     def bound(self):
-        """What `Factors` takes as its function."""
+        """The function of `Factors`, with its data."""
         return _bound(self, pb_pairwise_read, &self.data,
                       f"; labels must be in [0, {self.data.n_labels})")
 
@@ -68,7 +68,7 @@ cdef class Pairwise(Native):
 
 
 cdef class Quadratic(Native):
-    """pb_quadratic: constants, slopes and curvatures (D,), values, members or None."""
+    """A pb_quadratic: constants, slopes and curvatures (D,), values, members or None."""
 
     cdef pb_quadratic data
     cdef const double[::1] constants, slopes, curvatures, values
@@ -87,7 +87,7 @@ cdef class Quadratic(Native):
 
     @property
     def bound(self):
-        """What `Factors` takes as its function."""
+        """The function of `Factors`, with its data."""
         return _bound(self, pb_quadratic_read, &self.data, "")
 
     def totals(self, int64_t n_factors):
@@ -99,20 +99,20 @@ cdef class Quadratic(Native):
 
 cdef _bound(Native owner, pb_factor_function function, void *data, str explained):
     capsule = PyCapsule_New(<void *>function, SIGNATURE, NULL)
-    return Bound(capsule, <uintptr_t>data, (owner,), explained)
+    return BoundFunction(capsule, <uintptr_t>data, (owner,), explained)
 
 
 def native_of(factors):
-    """The `Native` of `Factors`; None of any other."""
+    """Return the `Native` behind `Factors`, or None if there is none."""
     function = factors.function
-    if isinstance(function, Bound) and function.arguments:
+    if isinstance(function, BoundFunction) and function.arguments:
         owner = function.arguments[0]
         return owner if isinstance(owner, Native) else None
     return None
 
 
 cdef class _ReadOnly:
-    """An array that only this object can reach, and its memory as a buffer, read-only."""
+    """Read-only buffer over an array that only this object references."""
 
     cdef cnp.ndarray array
 
@@ -122,7 +122,7 @@ cdef class _ReadOnly:
 
 
 def is_sorted_labels(array):
-    """Return True if the memory of `array` is that of `members_of`, which nothing writes to."""
+    """Return True if `array` is a view of a result of `members_of`, which nothing can change."""
     if type(array) is not np.ndarray:
         return False
     while isinstance(array, np.ndarray):
@@ -131,10 +131,11 @@ def is_sorted_labels(array):
 
 
 def members_of(const int64_t[::1] labels, int64_t n_labels):
-    """Return the places of all labels, label by label, as one read-only int32 array; and its parts.
+    """Return the positions of all labels, grouped by label, and where each group begins.
 
-    Part i begins at the i-th of the second array. ValueError if a label is outside [0, n_labels),
-    or if another thread changed one between the two times that it was read.
+    The positions are one read-only int32 array; group i begins at entry i of the second array.
+    Raises ValueError if a label is outside [0, n_labels), or if another thread changed a label
+    between the two times it was read.
     """
     cdef int64_t n = labels.shape[0], i, label = 0
     cdef int64_t[::1] begins = np.zeros(n_labels + 1, dtype=np.int64)
@@ -164,5 +165,6 @@ def members_of(const int64_t[::1] labels, int64_t n_labels):
         else:
             i = n
     if i < n:
-        raise ValueError(f"labels must not change while they are sorted; got another at index {i}")
+        raise ValueError(f"labels must not change while they are sorted; got a new one at index "
+                         f"{i}")
     return np.ndarray(n, np.int32, owner), ends

@@ -20,7 +20,7 @@ __all__ = ["RaceResult", "race"]
 @cython.final
 @cython.freelist(8)
 cdef class RaceResult:
-    """Best state of a race, and what it read.
+    """Best state of a race, and the cost of finding it.
 
     Attributes
     ----------
@@ -31,8 +31,8 @@ cdef class RaceResult:
     n_evaluations : int
         Distinct (factor, state) pairs read, at most N * D.
     exact : bool
-        True if all factors of the states left last were read, or none had to be; states
-        eliminated before may have been better.
+        True if all factors of the last states were read, or none was needed. A state
+        eliminated earlier may have been better.
     decided : bool
         True.
 
@@ -82,7 +82,7 @@ cdef class RaceResult:
         return True
 
     def summary(self):
-        """Return one sentence: the best state, and how much was read."""
+        """Return one sentence with the best state and the cost."""
         how = "from all factors of the last states" if self.exact else "by its bound"
         return (f"State {self.best} is the best, found {how}; evaluations: "
                 f"{self.n_evaluations:,}, looks: {self.n_looks:,}.")
@@ -92,34 +92,35 @@ cdef class RaceResult:
 
 
 def race(factors, log_prior=None, *, bound="student", delta=None, looks=None, rng=None):
-    """Find ``argmax_i log_prior_i + sum_n log f_n(i)``, reading as few factors as it takes.
+    """Find ``argmax_i log_prior_i + sum_n log f_n(i)``, reading as few factors as needed.
 
-    Factors are read without replacement, the same ones for every state still in
-    the race, until the bound leaves one state: Chen & Ghahramani 2016,
-    Algorithm 1. No noise is added: with standard Gumbel noise plus log f_0 as `log_prior`,
-    ``best`` is a draw from the distribution. For many draws `RacingSampler` costs less.
+    Reads factors without replacement, the same ones for every surviving state, until
+    the bound leaves one state (Chen & Ghahramani 2016, Algorithm 1). No noise is added:
+    with standard Gumbel noise plus log f_0 as `log_prior`, ``best`` is a draw from the
+    distribution. For many draws, `RacingSampler` costs less.
 
     Parameters
     ----------
     factors : array_like of float, shape (N, D), Factors or Blocks
         log f_n(i) of factor n and state i. Not copied if C-contiguous float64; a memmap
-        of another type is read where it lies. Of `Blocks`, a table larger than memory
-        whose rows were shuffled, whole blocks are read, in random order: see there for
-        what is random about that.
+        of another type is read in place. `Blocks`, a shuffled table larger than memory, are
+        read one whole block at a time, in random order; `Blocks` describes which randomness
+        remains.
     log_prior : array_like, shape (D,), optional
         log f_0, up to a constant: added to the totals, not to each factor; -inf makes a state
         impossible. Default 0.
     bound : {"student", "normal"} or a bound object, default "student"
-        When a gap is significant; see `StudentBound`, `NormalBound`, `EBSBound` and
-        `BettingBound`. The last two hold their error probability for any rewards of known range.
-        Betting decides factor by factor.
+        Decides when a gap is significant; see `StudentBound`, `NormalBound`, `EBSBound` and
+        `BettingBound`. The last two guarantee their error probability for any rewards of known
+        range. `BettingBound` decides after every factor.
     delta : float, default 0.05
-        Probability of a wrong answer, in (0, 1); only with a name, as a bound object has its
-        own. The error is about delta if differences are near normal. There is no bound otherwise,
-        and ``delta -> 0`` does not restore it: use `BettingBound` for a guarantee.
+        Probability of a wrong answer, in (0, 1). Only with a bound given by name; a bound
+        object has its own. The error is about delta if differences are near normal. There is no
+        bound otherwise, and ``delta -> 0`` does not restore it: use `BettingBound` for a
+        guarantee.
     looks : Looks, optional
-        When the race may decide, and in which order it reads. `Blocks` are read as whole
-        blocks, so `Looks.indices` must be ``"auto"`` for them.
+        When the race may decide, and in which order it reads. `Looks.indices` must be
+        ``"auto"`` for `Blocks`.
     rng : None, int, SeedSequence or Generator
 
     Returns
@@ -135,16 +136,16 @@ def race(factors, log_prior=None, *, bound="student", delta=None, looks=None, rn
 
     See Also
     --------
-    RacingSampler : draws instead of the largest.
-    race_populations : means of populations that share no items.
-    lil_ucb : another race of the same arguments.
-    accept : a sum against a threshold.
+    RacingSampler : draws states instead of finding the largest total.
+    race_populations : arms with separate populations of factors.
+    lil_ucb : another algorithm for the same problem.
+    accept : compares a sum with a threshold.
 
     Notes
     -----
-    O(D T) for T factors read, at most N, whichever states lead on the way. Ctrl-C is heard
-    between calls of a function; on a matrix when the race is over, which reads it twice at
-    most: half a second for 10 million rows of two states.
+    O(D T) for T factors read, at most N, however often the leader changes. Ctrl-C takes
+    effect between calls of a function. On a matrix it takes effect only after the race, which
+    reads the matrix at most twice: half a second for 10 million rows of two states.
 
     Examples
     --------

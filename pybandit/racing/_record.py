@@ -1,7 +1,7 @@
-"""Records: the shared parts of the results of races, tests and chains.
+"""Functions shared by the results of races, tests and chains.
 
-Compiled results call these functions. They have no base class: types with one have no freelist,
-and take twice as long to make.
+Compiled results call these functions instead of inheriting them: a type with a base class has no
+freelist and takes twice as long to create.
 """
 
 import dataclasses
@@ -13,7 +13,7 @@ from pybandit._shared.records import plain
 
 
 class Record(records.Record):
-    """Base of frozen, slotted dataclasses of numbers and arrays."""
+    """Base class of frozen, slotted dataclasses of numbers and arrays."""
 
     __slots__ = ()
 
@@ -27,7 +27,7 @@ def values_of(result):
 
 
 def same(result, other):
-    """Return whether two compiled results are equal; NotImplemented if they differ in type."""
+    """Return True if two compiled results are equal; NotImplemented if their types differ."""
     if type(other) is not type(result):
         return NotImplemented
     return all(map(np.array_equal, values_of(result), values_of(other)))
@@ -39,7 +39,7 @@ def as_dict(result):
 
 
 def words(result, names):
-    """Return a result and these attributes in one line; long arrays are abridged."""
+    """Return a one-line repr of a result with these attributes; long arrays are abridged."""
     return (f"{type(result).__name__}("
             + ", ".join(f"{name}={_short(getattr(result, name))}" for name in names) + ")")
 

@@ -1,4 +1,4 @@
-"""Where a kernel reads its log factors: a matrix, or a function behind one C signature."""
+"""Log factors for a kernel: a matrix, or a function with one C signature."""
 
 from libc.stdint cimport int64_t
 
@@ -6,13 +6,13 @@ from pybandit.racing._csrc cimport pb_control, pb_factor_function, pb_factors
 
 
 cdef class CompiledControl:
-    """Values of a control variate that need no Python: what takes them off, and its data."""
+    """Control variate without Python: the function that subtracts it, and its data."""
     cdef pb_factor_function subtract
     cdef void *data
     cdef void (*ahead)(const int64_t *, int64_t, const void *) noexcept nogil
 
 
-# A compiled function, and the pairs that it gave since the last look at Ctrl-C.
+# A compiled function, and the number of pairs evaluated since the last check for Ctrl-C.
 cdef struct compiled_function:
     pb_factor_function function
     void *user_data
@@ -22,28 +22,28 @@ cdef struct compiled_function:
 
 cdef class Source:
     cdef compiled_function compiled
-    cdef pb_factors factors           # as the kernels take them
+    cdef pb_factors factors           # the argument of the kernels
     cdef const double[:, ::1] matrix  # None for a function
     cdef object function              # a Python function, or the Callback of a compiled one
-    cdef object error                 # what it raised
-    cdef object lock                  # of the generator, held by whoever runs the kernel; or None
+    cdef object error                 # exception raised by the function
+    cdef object lock                  # of the generator, held while a kernel runs; or None
     cdef pb_control control           # the factors before a control variate is subtracted
     cdef object control_values        # a Python function, a CompiledControl or an array
     cdef pb_factors control_matrix
     cdef object control_totals
-    cdef const double *totals         # its sums, which belong to the offsets; NULL: no control
+    cdef const double *totals         # its sums, to add to the offsets; NULL: no control
 
     # Add the sums of the control variate to the offsets of the states.
     cdef void add_totals(self, double *offsets) noexcept nogil
     cdef _subtract(self, control)
 
-    # Name the lock under which a kernel is run; a Python function runs without it.
+    # Set the lock that is held while a kernel runs; it is released for a Python function.
     cdef void hold(self, lock)
-    # After PB_CALLBACK.
+    # Raise the error of the function, after PB_CALLBACK.
     cdef raise_error(self)
-    # What explains `value`, which was read and is not finite; mostly nothing.
+    # Return the end of the error message about a value that is not finite; often empty.
     cdef str explain(self, double value)
 
 
-# Hold it again: whoever runs the kernel will release it. Ctrl-C while waiting waits.
+# Acquire the lock again, which the caller of the kernel releases. Ctrl-C is raised only then.
 cdef take_back(lock)

@@ -1,4 +1,4 @@
-"""Log factors as the kernels take them, and what a user's function may do behind them."""
+"""Pass log factors to the kernels, and call user-defined functions for them."""
 
 from pybandit.racing._callbacks import Callback
 from pybandit.racing.factors import Factors, check_returned
@@ -13,7 +13,7 @@ from pybandit.racing._csrc cimport pb_control_matrix, pb_control_read, pb_factor
 
 cnp.import_array()
 
-# Pairs of a compiled function between two looks at Ctrl-C: a millisecond at a nanosecond each.
+# Pairs of a compiled function between two checks for Ctrl-C: 1 ms at 1 ns per pair.
 cdef enum:
     PAIRS_BETWEEN_SIGNALS = 1 << 20
 
@@ -23,7 +23,7 @@ cdef class CompiledControl:
 
 
 cdef class Source:
-    """The factors of a race: checked `Factors`, or a C-contiguous float64 (N, D) matrix.
+    """Factors of a race: checked `Factors`, or a C-contiguous float64 (N, D) matrix.
 
     A compiled function is called without the GIL and under the generator's lock.
     """
@@ -86,10 +86,10 @@ cdef class Source:
     cdef raise_error(self):
         if self.error is None and isinstance(self.function, Callback):
             raise RuntimeError("the compiled function of Factors returned a status other than 0 "
-                               "(one of pybandit.numba does so where it raises)")
+                               "(a function of pybandit.numba does so if it raises)")
         error, self.error = self.error, None
         if error is None:
-            raise RuntimeError("the function of Factors has raised nothing since")
+            raise RuntimeError("the exception of the function of Factors was already raised")
         raise error
 
     cdef str explain(self, double value):
@@ -111,7 +111,7 @@ cdef int _call_compiled(const int64_t *factors, int64_t n_factors, const int64_t
 
 
 cdef int _look_for_signals(void *source) noexcept with gil:
-    """1 where Ctrl-C was pressed: kept, as what a Python function raises."""
+    """Return 1 if Ctrl-C was pressed, and store its exception as that of the function."""
     try:
         PyErr_CheckSignals()
         return 0
@@ -152,11 +152,11 @@ cdef int _subtract_python(const int64_t *factors, int64_t n_factors, const int64
 
 cdef cnp.ndarray _ask(Source source, function, name, const int64_t *factors, int64_t n_factors,
                       const int64_t *states, int64_t n_states):
-    """What a Python function gives for these factors and states, C-contiguous float64."""
-    # copies: the function may keep what it is given
+    """Return a Python function's values for these factors and states, C-contiguous float64."""
+    # copies, because the function may keep its arguments
     rows, columns = _as_array(factors, n_factors), _as_array(states, n_states)
-    # the function may draw from the same generator, whose lock NumPy before 2.4
-    # does not let a thread take twice
+    # the function may draw from the same generator, whose lock is not reentrant
+    # before NumPy 2.4
     lock = source.lock
     if lock is not None:
         lock.release()

@@ -1,4 +1,4 @@
-"""The memory of a race, private to pybandit."""
+"""Memory of a race (private to pybandit)."""
 
 from libc.stdint cimport int64_t, uint32_t
 
@@ -14,20 +14,20 @@ cdef class Subsample:
     cdef uint32_t *memory
     cdef Guard guard
 
-    # As it was made, whatever is there.
+    # Reset to the initial state.
     cdef void renew(self) noexcept
-    # The order that later draws go on from, for pickles; None for kinds that keep no order.
+    # Return the order from which later draws continue, for pickles; None if the kind keeps none.
     cdef object order(self)
     cdef int take_order(self, order) except -1
 
 
-# One stream a population; of no use where a size is 0.
+# One stream per population; a population of size 0 has none.
 cdef class Subsamples:
     cdef pb_subsample *streams
     cdef uint32_t *memory
 
 
-cdef class Plan:
+cdef class RacePlan:
     cdef readonly object schedule, bound, limits
     cdef bint pairwise
     cdef double difference_range
@@ -42,18 +42,18 @@ cdef class Plan:
 
 cdef class Track:
     cdef pb_sampler sampler
-    cdef pb_race *race  # the sampler's
-    cdef readonly Plan plan
+    cdef pb_race *race  # &sampler.race
+    cdef readonly RacePlan plan
     cdef Subsample subsample
     cdef Source source
     cdef LeaderRace betting
     cdef object row_labels
     cdef double *offsets
 
-    # One race, on the offsets as they are; or on those of one draw.
+    # Run one race: `run` on the present offsets, `draw` on those of a new draw.
     cdef pb_status run(self, pb_bitgen *bitgen) noexcept nogil
     cdef pb_status draw(self, pb_bitgen *bitgen, int64_t *state) noexcept nogil
-    # In the child of a fork, where the thread that drew was left behind.
+    # Reset in a forked child process, if a draw was under way in another thread.
     cdef void renew(self) noexcept
     cdef raise_failure(self, pb_status status)
     cdef _last_read(self)

@@ -1,4 +1,4 @@
-"""The memory of a race, and how its failures read in Python."""
+"""Memory of a race, and its failures as Python exceptions."""
 
 import functools
 
@@ -28,11 +28,11 @@ from pybandit.racing._source cimport Source
 
 # Consecutive rows that the "blocks" order reads at a time.
 BLOCK_ROWS = 64
-# Above this many factors a permutation, 256 MiB, is not kept.
+# Maximum number of factors for an order that is kept as a permutation (256 MiB).
 LARGEST_UNIFORM = 1 << 26
-# What the keyed order numbers.
+# Maximum number of factors of the keyed order.
 LARGEST_KEYED = 1 << 62
-# Above this many factors of all arms no bit is kept for each.
+# Maximum number of factors over all arms for orders that keep a bit per factor.
 LARGEST_BITS = 1 << 30
 
 
@@ -42,7 +42,7 @@ KINDS = {"permutation": PB_SUBSAMPLE_PERMUTATION, "rejection": PB_SUBSAMPLE_REJE
 
 
 cdef class Subsample:
-    """Owns the memory of a pb_subsample."""
+    """A pb_subsample and its memory."""
 
     def __cinit__(self, kind, int64_t size, int64_t run=1):
         cdef pb_subsample_kind code = KINDS[check_choice("kind", kind, KINDS)]
@@ -50,7 +50,7 @@ cdef class Subsample:
         check_integer("run", run, 1)
         cdef int64_t entries = pb_subsample_memory(code, size, run)
         self.guard = Guard(type(self))
-        # zeroed lazily where it is large: only the pages that are touched exist
+        # large memory is zeroed lazily: only pages that are touched are allocated
         self.memory = <uint32_t *>PyMem_RawCalloc(max(1, entries), sizeof(uint32_t))
         if not self.memory:
             raise MemoryError(f"{kind} order of {size} factors")
@@ -66,7 +66,7 @@ cdef class Subsample:
         pb_subsample_init(stream, stream.kind, stream.size, stream.run, self.memory)
 
     cdef object order(self):
-        # the bits of indices that were drawn are cleared before the next draw
+        # REJECTION clears its bits before the next draw, and KEYED has no memory
         if self.stream.kind in (PB_SUBSAMPLE_REJECTION, PB_SUBSAMPLE_KEYED):
             return None
         cdef int64_t n = pb_subsample_memory(self.stream.kind, self.stream.size, self.stream.run)
@@ -99,7 +99,7 @@ cdef class Subsample:
         try:
             if not 0 <= n <= self.stream.size - self.stream.position:
                 raise ValueError(f"n must be in [0, {self.stream.size - self.stream.position}], "
-                                 f"what is left of the order; got {n}")
+                                 f"the number of indices left in the order; got {n}")
             with rng.bit_generator.lock, nogil:
                 pb_subsample_next(&self.stream, bitgen, n, &out[0])
         finally:
@@ -108,12 +108,12 @@ cdef class Subsample:
 
 
 cdef class Subsamples:
-    """Owns index streams without replacement, one a population, each for a single order."""
+    """Index streams without replacement, one per population, each for a single order."""
 
     def __cinit__(self, const int64_t[::1] sizes):
         cdef int64_t i, n = sizes.shape[0], entries = 0
         cdef int64_t total = np.sum(sizes)
-        # a bit of memory an index, zeroed lazily, as long as that is at most 128 MiB
+        # one bit per index, zeroed lazily, if that is at most 128 MiB
         cdef pb_subsample_kind kind = (PB_SUBSAMPLE_REJECTION if total <= LARGEST_BITS
                                        else PB_SUBSAMPLE_KEYED)
         for i in range(n):
@@ -133,8 +133,8 @@ cdef class Subsamples:
         PyMem_RawFree(self.streams)
 
 
-cdef class Plan:
-    """The checked options of a race, as the kernel takes them; shared and read-only."""
+cdef class RacePlan:
+    """Checked options of a race in the kernel's form; shared between races and read-only."""
 
     def __cinit__(self, bound, variance, first_look, max_fraction, int64_t n_factors,
                   int64_t n_states):
@@ -143,19 +143,19 @@ cdef class Plan:
         self.schedule = make_schedule(bound, n_factors, n_states, self.pairwise, first_look,
                                       max_fraction)
         self._take_schedule(n_factors)
-        self.ranges = None  # not the same as left alone
+        self.ranges = None  # an unassigned memoryview would raise when read
         if isinstance(bound, BettingBound):
             if not self.pairwise:
                 raise ValueError(f"looks must have variance='pairwise' for BettingBound, which "
                                  f"bets on differences; got {variance!r}")
-            self.limits = bound.limits  # refuses a range that is not known yet
+            self.limits = bound.limits  # raises if the range is "control"
             return
         self._set_ranges(getattr(bound, "value_range", None),
                          getattr(bound, "difference_range", None), n_states)
 
     cdef _take_schedule(self, int64_t n_factors):
         check_schedule(self.schedule, n_factors)
-        # copies, which nobody else writes to
+        # copies, so that no other code can change them
         self.rows, self.scale, self.slack, self.unit = (
             None if part is None else np.array(part) for part in parts_of(self.schedule))
 
@@ -169,8 +169,8 @@ cdef class Plan:
         if value_range is None:
             return
         if np.ndim(value_range) and len(value_range) != n_states:
-            raise ValueError(f"value_range must be a number or hold one a state, D = {n_states}; "
-                             f"got {len(value_range)} values")
+            raise ValueError(f"value_range must be a number or have one value per state, D = "
+                             f"{n_states}; got {len(value_range)} values")
         self.ranges = np.full(n_states, value_range, dtype=np.float64)
 
     cdef void fill(self, pb_schedule *schedule) noexcept:
@@ -182,7 +182,7 @@ cdef class Plan:
 
 
 def check_log_prior(name, values, int64_t n_states):
-    """`values` as D float64, none NaN or +inf and not all -inf; a copy."""
+    """Return a copy of `values` as D float64, none of them NaN or +inf, not all -inf."""
     values = check_numeric(name, values)
     if values.shape != (n_states,):
         raise ValueError(f"{name} must have shape (D,) = ({n_states},); got {values.shape}")
@@ -198,11 +198,11 @@ def check_log_prior(name, values, int64_t n_states):
 
 
 def index_kind(factors, indices, default):
-    """The kind of index stream that `indices` names; `default` where it is "auto"."""
+    """Return the kind of index stream for the option `indices`; `default` if it is "auto"."""
     if isinstance(factors, BlockFactors):
         if indices != "auto":
-            raise ValueError(f"looks must have indices='auto' for Blocks, which are read as "
-                             f"a whole; got {indices!r}")
+            raise ValueError(f"looks must have indices='auto' for Blocks, which are read one "
+                             f"whole block at a time; got {indices!r}")
         return "groups"
     n_factors = factors.n_factors if isinstance(factors, Factors) else factors.shape[0]
     if indices == "auto":
@@ -214,17 +214,20 @@ def index_kind(factors, indices, default):
 
 
 def hashable(name, value):
-    """Arrays and lists as numbers or tuples of numbers; plans are kept by their options."""
+    """Return arrays and lists as numbers or tuples, so that plans can be cached by options."""
     if isinstance(value, (np.ndarray, list)):
         value = check_numeric(name, value).tolist()
     return tuple(value) if isinstance(value, list) else value
 
 
-def kept(make):
-    """`make`, whose last results are kept; True is not 1, and what has no hash is made anew."""
+def cached(make):
+    """Return `make` with a cache of its last results, by argument values and types.
+
+    Calls with an unhashable argument are not cached.
+    """
     keep = functools.lru_cache(maxsize=1024, typed=True)(make)
 
-    def made(*options):
+    def cached_make(*options):
         try:
             return keep(*options)
         except TypeError:
@@ -234,18 +237,18 @@ def kept(make):
                 return make(*options)
             raise
 
-    return made
+    return cached_make
 
 
-@kept
+@cached
 def make_plan(bound, delta, looks, n_factors, n_states):
-    """The `Plan` of these options; checked once, however often they are used."""
-    return Plan(as_bound(bound, delta), looks.variance, looks.first, looks.max_fraction, n_factors,
-                n_states)
+    """Return the `RacePlan` of these options; cached, so equal options are checked once."""
+    return RacePlan(as_bound(bound, delta), looks.variance, looks.first, looks.max_fraction,
+                    n_factors, n_states)
 
 
 cdef bint enlarge(void **memory, int64_t *capacity, int64_t needed, size_t item) noexcept nogil:
-    """Make room for `needed` items, twofold at least; what is there is kept."""
+    """Enlarge memory to at least `needed` items and at least double; keep its contents."""
     if needed <= capacity[0]:
         return True
     cdef int64_t n = max(2 * capacity[0], needed, 1024)
@@ -256,7 +259,7 @@ cdef bint enlarge(void **memory, int64_t *capacity, int64_t needed, size_t item)
     return True
 
 
-# What a race that returned PB_GROW needs; 0 unless memory ran out.
+# Provides the memory that a race needs after PB_GROW. Returns 0, or 1 if there is not enough.
 cdef int grow(pb_race *race) noexcept nogil:
     return not (enlarge(<void **>&race.indices, &race.indices_capacity,
                         race.needed_indices, sizeof(int64_t))
@@ -265,9 +268,9 @@ cdef int grow(pb_race *race) noexcept nogil:
 
 
 cdef class Track:
-    """The memory of a pb_race on one problem, and how its failures read in Python."""
+    """A pb_race and its memory for one problem; raises its failures as exceptions."""
 
-    def __cinit__(self, factors, Plan plan, str kind, row_labels=None):
+    def __cinit__(self, factors, RacePlan plan, str kind, row_labels=None):
         cdef int64_t n_states
         self.plan = plan
         self.row_labels = row_labels
@@ -299,7 +302,7 @@ cdef class Track:
             self.race.betting = &self.betting.race
 
     def __dealloc__(self):
-        cdef pb_race *race = &self.sampler.race  # self.race is NULL where nothing was made
+        cdef pb_race *race = &self.sampler.race  # self.race is NULL if __cinit__ failed early
         PyMem_RawFree(self.offsets)
         PyMem_RawFree(race.states)
         PyMem_RawFree(race.indices)
@@ -316,7 +319,7 @@ cdef class Track:
         return pb_sampler_draw(&self.sampler, bitgen, state)
 
     cdef void renew(self) noexcept:
-        # not freed: whether it was, on the way to larger memory, is not known
+        # not freed: a realloc in the other thread may have freed it already
         self.race.indices, self.race.rewards = NULL, NULL
         self.race.indices_capacity = self.race.rewards_capacity = 0
         self.subsample.renew()
@@ -341,7 +344,7 @@ cdef class Track:
                          f"{self.source.explain(rewards[row, column])}")
 
     cdef _last_read(self):
-        """The factors, states and rewards among which one was found not finite."""
+        """Return the factors, states and rewards of the rows that include the invalid reward."""
         cdef int64_t n_alive = self.race.n_alive
         cdef int64_t n_rows = self.race.moments.count
         states = np.array(<int64_t[:n_alive]>self.race.states)
@@ -358,7 +361,7 @@ cdef class Track:
         return factors if self.row_labels is None else self.row_labels[factors], states, rewards
 
     cdef _raise_refused(self):
-        """Name the reward that the betting could not use."""
+        """Raise the error that names the reward outside the range of the betting race."""
         cdef int64_t i, n_alive = self.betting.race.n_alive
         if not self.race.factors.matrix:
             factor = self.race.indices[(self.race.refused - self.race.rewards)
@@ -392,7 +395,7 @@ cdef class Track:
 
 
 cdef Track make_track(factors, bound, delta, looks, kind, row_labels):
-    """Check the options of a race and lay out its memory."""
+    """Check the options of a race and create its memory."""
     computed = isinstance(factors, Factors)
     plan = make_plan(bound, hashable("delta", delta), looks,
                      factors.n_factors if computed else factors.shape[0],

@@ -1,8 +1,8 @@
-"""Metropolis-Hastings by racing: Chen & Ghahramani 2016, Sec. 3.3.
+"""Metropolis-Hastings tests by racing: Chen & Ghahramani 2016, Sec. 3.3.
 
-A proposal is accepted where N log ratios sum to more than a threshold. That is a
-race of two states without Gumbel noise: the uniform number in the threshold is the
-only randomness of the decision.
+A proposal is accepted if N log ratios sum to more than a threshold. The test is a race of
+two states without Gumbel noise: apart from the order of the factors, the uniform number in
+the threshold is the only randomness of the decision.
 """
 
 from pybandit._shared.checks import LARGEST, check_integer
@@ -27,18 +27,18 @@ __all__ = ["AcceptResult", "AcceptanceTest", "accept"]
 @cython.final
 @cython.freelist(8)
 cdef class AcceptResult:
-    """Decision of a test, and what it read.
+    """Decision of a test, and its cost.
 
     Attributes
     ----------
     accepted : bool
-        True if the log ratios were found to sum to more than the threshold.
+        True if the test decided that the log ratios sum to more than the threshold.
     n_looks : int
-        Looks taken; 0 if nothing had to be read.
+        Looks taken; 0 if the test needed no log ratio.
     n_evaluations : int
         Log ratios read, at most N.
     exact : bool
-        True if all log ratios were read, or none had to be.
+        True if all log ratios were read, or none was needed.
 
     Notes
     -----
@@ -51,7 +51,7 @@ cdef class AcceptResult:
     >>> result = pb.racing.accept(log_ratios, np.log(0.5), rng=0)
     >>> result.accepted, result.n_evaluations, result.exact
     (True, 400, False)
-    >>> pb.racing.accept([0.1, -0.3], 0.0)     # so few are read all
+    >>> pb.racing.accept([0.1, -0.3], 0.0)     # so few ratios are all read
     AcceptResult(accepted=False, n_looks=1, n_evaluations=2, exact=True)
     """
 
@@ -85,12 +85,12 @@ cdef class AcceptResult:
 
 def accept(log_ratios, log_threshold=0.0, *, n_factors=None, bound="student", delta=None,
            looks=None, rng=None):
-    """Decide whether log ratios sum to more than a threshold, reading as few as it takes.
+    """Decide whether log ratios sum to more than a threshold, reading as few as needed.
 
-    The Metropolis-Hastings test of a posterior with N data: a proposal x' is accepted
-    where ``sum_n d_n > log(u p(x) q(x'|x) / (p(x') q(x|x')))``, with
-    ``d_n = log p(y_n|x') - log p(y_n|x)`` and u uniform on (0, 1]
-    (Chen & Ghahramani 2016, Sec. 3.3; N psi in their notation).
+    This is the Metropolis-Hastings test for a posterior with N data points. A proposal x' is
+    accepted if ``sum_n d_n > log(u p(x) q(x'|x) / (p(x') q(x|x')))``, where
+    ``d_n = log p(y_n|x') - log p(y_n|x)`` and u is uniform on (0, 1]
+    (Chen & Ghahramani 2016, Sec. 3.3; the threshold is N psi in their notation).
 
     Parameters
     ----------
@@ -98,18 +98,19 @@ def accept(log_ratios, log_threshold=0.0, *, n_factors=None, bound="student", de
         d_n. A function, with `n_factors`: ``log_ratios(indices)`` receives n int64 indices and
         returns shape (n,). `Factors` must have one state: their function returns shape (n, 1).
     log_threshold : float, default 0.0
-        A tie is rejected. -inf accepts and inf rejects, without reading.
+        The threshold; a tie is rejected. -inf accepts and inf rejects, without reading.
     n_factors : int, optional
         N, for a function of indices only.
     bound : {"student", "normal"} or bound object, default "student"
-        When the sum is significantly different from the threshold; see `StudentBound`,
-        `NormalBound`, `EBSBound` and `BettingBound`. The names are two-sided here; a bound
-        object is used as it is. The ranges of `EBSBound` (a number) and `BettingBound`
-        (``(low, high)``) are those of log ratios.
+        Decides when the sum differs significantly from the threshold; see `StudentBound`,
+        `NormalBound`, `EBSBound` and `BettingBound`. A bound given by name is two-sided here; a
+        bound object keeps its convention. The ranges of `EBSBound` (a number) and `BettingBound`
+        (``(low, high)``) are those of the log ratios.
     delta : float, default 0.05
-        Error probability of the decision, in (0, 1/2); only with a name. The error is about delta
-        if the sum equals the threshold and ratios are near normal. There is no bound otherwise,
-        and ``delta -> 0`` does not restore it: use `BettingBound` for a guarantee.
+        Error probability of the decision, in (0, 1/2). Only with a bound given by name. The
+        error is about delta if the sum equals the threshold and ratios are near normal. There is
+        no bound otherwise, and ``delta -> 0`` does not restore it: use `BettingBound` for a
+        guarantee.
     looks : Looks, optional
         When the test may decide, and in which order it reads. Its `variance` does not apply.
     rng : None, int, SeedSequence or Generator
@@ -123,16 +124,17 @@ def accept(log_ratios, log_threshold=0.0, *, n_factors=None, bound="student", de
     ------
     ValueError, TypeError
         If an argument is outside its range, or a log ratio that was read is NaN
-        or infinite. A proposal of likelihood 0 is not raced: reject it beforehand.
+        or infinite. Reject a proposal with likelihood 0 before the test.
 
     See Also
     --------
-    AcceptanceTest : the same, many times.
+    AcceptanceTest : the same test for loops.
 
     Notes
     -----
-    O(T) for T ratios read. Ctrl-C is heard between calls of a function; on an array when the
-    test is over, which reads it twice at most: half a second for 10 million ratios.
+    O(T) for T ratios read. Ctrl-C takes effect between calls of a function. On an array it takes
+    effect only after the test, which reads the array at most twice: half a second for 10 million
+    ratios.
 
     Examples
     --------
@@ -156,27 +158,26 @@ cdef AcceptResult result_of(Workspace work):
 
 
 cdef class AcceptanceTest:
-    """`accept`, for a loop: options are checked once and the workspace is kept.
+    """Test of `accept` for loops: checks its options once and keeps its workspace.
 
-    The log ratios are read anew at every test. An array that is C-contiguous float64
-    is not copied and may be changed in place between tests; a function may read the
-    present state of a chain from wherever it likes.
+    Every test reads the log ratios again. A C-contiguous float64 array is not copied and
+    may be changed in place between tests; a function may use the current state of a chain.
 
     Parameters
     ----------
     log_ratios, n_factors, bound, delta, looks
         As in `accept`. ``Looks.indices`` is ``"permutation"`` by default.
     rng : None, int, SeedSequence or Generator
-        Serves `test` unless that is given its own.
+        Default generator of `test`.
 
     Attributes
     ----------
     n_factors : int
         N, the number of log ratios.
     schedule : Schedule
-        The looks and the width of the bound there.
+        Looks of each test, and the width of its bound at each look.
     address : int
-        Of the ``pb_accept`` of pybandit/racing/accept.h behind this object, for tests from
+        Address of this object's ``pb_accept`` (pybandit/racing/accept.h), for tests from
         Cython, numba and C; valid while the object lives.
 
     Raises
@@ -186,12 +187,12 @@ cdef class AcceptanceTest:
 
     Notes
     -----
-    A test costs O(T) for the T ratios it reads, and nothing of size N. An object
-    holds 4 * N bytes beside the ratios (``indices="permutation"``).
+    A test costs O(T) for the T ratios it reads, independent of N. An object holds
+    4 * N bytes in addition to the ratios (``indices="permutation"``).
 
-    **Threads.** An object serves one test at a time; meanwhile another thread, and the
-    function of its own log ratios, get a RuntimeError. Several threads take an object
-    each, of the same log ratios and even of one generator, for which they wait.
+    **Threads.** An object runs one test at a time. Calls from another thread, or from the
+    function of its log ratios, raise RuntimeError meanwhile. Use one object per thread; they
+    may share the log ratios and a generator, which they lock in turn.
 
     Examples
     --------
@@ -216,7 +217,7 @@ cdef class AcceptanceTest:
     cdef Guard guard
     cdef object rng, bits_lock
     cdef pb_bitgen *bitgen
-    cdef tuple given  # what its workspace was made of
+    cdef tuple given  # arguments of its workspace
 
     def __cinit__(self):
         self.guard = Guard(type(self), "a test is under way")
@@ -228,7 +229,7 @@ cdef class AcceptanceTest:
         self._make(given, as_generator(rng), None)
 
     cdef _make(self, tuple given, rng, order):
-        """Lay out the memory; `order` is that of a test that was pickled."""
+        """Create the workspace; `order` is the order of an unpickled test, or None."""
         cdef Workspace work = Workspace(*given)
         if order is not None:
             work.subsample.take_order(order)
@@ -239,15 +240,15 @@ cdef class AcceptanceTest:
             self.work, self.given = work, given
 
     def __reduce__(self):
-        cdef Workspace work = self.made()
+        cdef Workspace work = self.initialised()
         self.guard.enter_to_read()
         try:
             state = self.given, self.rng, work.subsample.order()
         finally:
             self.guard.leave()
-        made = _restored, (type(self), *state)
+        reduced = _restored, (type(self), *state)
         attributes = getattr(self, "__dict__", None)  # of a subclass in Python
-        return (*made, dict(attributes)) if attributes else made
+        return (*reduced, dict(attributes)) if attributes else reduced
 
     cdef _take(self, rng):
         self.rng, self.bits_lock = rng, rng.bit_generator.lock
@@ -258,8 +259,8 @@ cdef class AcceptanceTest:
             return "<AcceptanceTest: not made>"
         return f"<AcceptanceTest: {self.n_factors:,} log ratios, {words_of(self.work.plan.bound)}>"
 
-    # What all but __init__ ask of it first.
-    cdef Workspace made(self):
+    # Returns the workspace; raises if __init__ has not run.
+    cdef Workspace initialised(self):
         if self.work is None:
             raise not_made(type(self))
         return self.work
@@ -267,31 +268,31 @@ cdef class AcceptanceTest:
     @property
     def n_factors(self):
         """N, the number of log ratios."""
-        return self.made().accept.factors.n_factors
+        return self.initialised().accept.factors.n_factors
 
     @property
     def schedule(self):
-        """The looks of each test and the width of its bound there."""
-        return self.made().plan.schedule
+        """Looks of each test, and the width of its bound at each look."""
+        return self.initialised().plan.schedule
 
     @property
     def address(self):
-        """Where the ``pb_accept`` of pybandit/racing/accept.h behind this object is.
+        """Address of this object's ``pb_accept`` (pybandit/racing/accept.h).
 
-        Valid while the object lives. ``pybandit.accept_run`` of Cython, or what numba finds
-        of that name in pybandit.embedding, tests through it without the GIL; the outcome
-        stands in the struct. It takes no lock: one thread at a time, and not while `test`
-        runs. A failed test returns a status; see `raise_status`.
+        Valid while the object lives. ``pybandit.accept_run`` in Cython, or ``accept_run`` of
+        pybandit.embedding in numba, run a test through it without the GIL and write the
+        outcome to the struct. They take no lock: use one thread at a time, and not while
+        `test` runs. A failed test returns a status; see `raise_status`.
         """
-        return <uintptr_t>&self.made().accept
+        return <uintptr_t>&self.initialised().accept
 
     def raise_status(self, status):
-        """Raise what `test` would raise for the status of a test through `address`.
+        """Raise the exception of `test` for the status of a test through `address`.
 
         Parameters
         ----------
         status : int
-            What the latest test returned; nothing happens where it is 0, PB_OK.
+            Status that the latest test returned. Does nothing if it is 0 (PB_OK).
 
         Raises
         ------
@@ -299,25 +300,25 @@ cdef class AcceptanceTest:
             If a log ratio that was read is NaN, infinite or out of its range; or if
             the latest test did not return this status.
         RuntimeError
-            While a test is under way.
+            If a test is under way.
         Exception
-            What the function of the log ratios raised.
+            The exception that the function of the log ratios raised.
         """
         cdef int64_t given = check_integer("status", status, -LARGEST)
-        cdef Workspace work = self.made()
+        cdef Workspace work = self.initialised()
         self.guard.enter()
         try:
             if given != work.accept.status:
-                raise ValueError(f"status must be what a test returned; got {given} where the "
-                                 f"latest returned {<int>work.accept.status}")
+                raise ValueError(f"status must be that of the latest test; got {given}, but it "
+                                 f"returned {<int>work.accept.status}")
             if given != PB_OK:
                 work.raise_failure(<pb_status>given)
         finally:
             self.guard.leave()
 
     def _hold(self, lock):
-        """Name the lock under which `address` is run from now on: functions run without it."""
-        cdef Workspace work = self.made()
+        """Set the lock that callers of `address` hold; functions run without it."""
+        cdef Workspace work = self.initialised()
         work.source.hold(lock)
 
     def test(self, log_threshold=0.0, *, rng=None):
@@ -328,7 +329,7 @@ cdef class AcceptanceTest:
         log_threshold : float, default 0.0
             As in `accept`.
         rng : None, int, SeedSequence or Generator
-            By default the object's own.
+            By default, the generator of the object.
 
         Returns
         -------
@@ -340,9 +341,9 @@ cdef class AcceptanceTest:
             If a log ratio that was read is NaN or infinite; the message names it.
             The object stays usable.
         RuntimeError
-            If a test is under way, in another thread or from the function itself.
+            If a test is under way, in another thread or called from the function.
         """
-        cdef Workspace work = self.made()
+        cdef Workspace work = self.initialised()
         cdef double threshold = as_threshold(log_threshold)
         if rng is not None:
             rng = as_generator(rng)
@@ -361,7 +362,7 @@ cdef class AcceptanceTest:
 
 
 def _restored(cls, given, rng, order):
-    """A test that was pickled: it goes on bit for bit."""
+    """Return an unpickled test, which continues with the same random numbers."""
     cdef AcceptanceTest test = cls.__new__(cls)
     test._make(given, rng, order)
     return test

@@ -1,4 +1,4 @@
-"""The boundary constant of a race: what its looks together may err (csrc/racing/b_normal.c)."""
+"""Boundary constants for races with several looks (csrc/racing/b_normal.c)."""
 
 import functools
 
@@ -17,17 +17,17 @@ from pybandit.racing._csrc cimport (
 
 __all__ = ["b_normal", "boundary", "crossing_probability", "normal_sample_complexity"]
 
-# Looks closer than this, relative to their odds, would take seconds each to resolve.
+# Smallest relative difference of the odds of two looks; closer ones would take seconds each.
 CLOSEST_ODDS = 1e-5
 _CONVENTIONS = {"one-sided": PB_ONE_SIDED, "two-sided": PB_TWO_SIDED, "union": PB_UNION}
 
 
 def b_normal(delta, first_fraction, *, convention="one-sided"):
-    """Boundary constant B of a race whose looks double: E(B) = delta.
+    """Return the boundary constant B of a race with doubling looks: E(B) = delta.
 
     A race that looks after the fractions pi, 2 pi, 4 pi, ... of the population
-    errs with probability `delta` when it stops at the first standardised mean
-    beyond B. Chen & Ghahramani 2016, Eq. 5 and 8; the error is below 1e-9.
+    errs with probability `delta` if it stops at the first standardised mean
+    beyond B (Chen & Ghahramani 2016, Eq. 5 and 8). B is accurate to 1e-9.
 
     Parameters
     ----------
@@ -36,15 +36,15 @@ def b_normal(delta, first_fraction, *, convention="one-sided"):
     first_fraction : array_like
         pi, the fraction m1/N read at the first look, in (0, 1].
     convention : {"one-sided", "two-sided", "union"}
-        ``"one-sided"``: E(B) = P(some z_t > B), what the guarantee of a race
-        needs. ``"two-sided"``: E(B) = P(some \\|z_t\\| > B) / 2, the error of
-        two arms with no gap; right for two states, and what the paper's Table 1
-        prints. ``"union"``: the looks' errors added up (Eq. 27); looser.
+        ``"one-sided"``: E(B) = P(some z_t > B), as the guarantee of a race
+        requires. ``"two-sided"``: E(B) = P(some \\|z_t\\| > B) / 2, the error of
+        two arms without a gap; correct for two states, and printed in the paper's
+        Table 1. ``"union"``: the sum of the errors of the looks (Eq. 27); looser.
 
     Returns
     -------
     float or ndarray
-        B in standard errors; 0 where the first look already reads everything.
+        B in standard errors; 0 if the first look reads everything.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def b_normal(delta, first_fraction, *, convention="one-sided"):
 
     Notes
     -----
-    Up to 1 ms a new value; solved values are cached.
+    Takes up to 1 ms per value; solved values are cached.
 
     Examples
     --------
@@ -73,16 +73,16 @@ def b_normal(delta, first_fraction, *, convention="one-sided"):
 
 
 def boundary(delta, fractions, *, convention="one-sided"):
-    """Boundary constant B of a race with any schedule of looks; see `b_normal`.
+    """Return the boundary constant B of a race with any schedule of looks; see `b_normal`.
 
     Parameters
     ----------
     delta : float
         Error probability of one comparison, in (0, 1/2).
     fractions : array_like, shape (n_looks,)
-        Fractions of the population read at the partial looks: strictly
-        increasing, in (0, 1), their odds at least 1e-5 apart in relative terms.
-        None at all gives 0.
+        Fractions of the population read at the looks that do not read everything:
+        strictly increasing, in (0, 1). Their odds must differ by a relative 1e-5 at
+        least. An empty array gives 0.
     convention : {"one-sided", "two-sided", "union"}
 
     Returns
@@ -96,14 +96,14 @@ def boundary(delta, fractions, *, convention="one-sided"):
 
     See Also
     --------
-    b_normal : of looks that double.
+    b_normal : the constant for doubling looks.
     crossing_probability : the inverse.
 
     Notes
     -----
-    O(n_looks nodes^2) with about 30 nodes for doubling looks and more for
-    closer ones and for delta below 1e-4; solved values are cached. B is right
-    to 1e-9 for delta down to 1e-200.
+    O(n_looks nodes^2), with about 30 nodes for doubling looks and more for closer looks
+    or for delta below 1e-4. Solved values are cached. B is accurate to 1e-9 for delta
+    down to 1e-200.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def boundary(delta, fractions, *, convention="one-sided"):
 
 
 def crossing_probability(boundary, fractions, *, convention="one-sided"):
-    """E(B): the probability that `boundary` is crossed at one of the looks.
+    """Return E(B), the probability that `boundary` is crossed at one of the looks.
 
     Parameters
     ----------
@@ -165,10 +165,11 @@ def crossing_probability(boundary, fractions, *, convention="one-sided"):
 
 def normal_sample_complexity(gap, population_size, n_states, *, delta=0.05, first_look=50,
                              convention="one-sided"):
-    """Rewards a race reads with the normal bound: Proposition 7, corrected.
+    """Return the number of rewards that a race with the normal bound reads.
 
-    ``T* = D [N / ((N - 1) gap^2 / (4 B^2) + 1)]``, the bracket rounded up to
-    ``first_look * 2^k``, at least `first_look` and at most N, with B for
+    Proposition 7 of Chen & Ghahramani 2016, corrected:
+    ``T* = D [N / ((N - 1) gap^2 / (4 B^2) + 1)]``. The bracket is rounded up to
+    ``first_look * 2^k`` and is at least `first_look` and at most N; B is the constant for
     ``delta / (D - 1)``.
 
     Parameters
@@ -183,19 +184,19 @@ def normal_sample_complexity(gap, population_size, n_states, *, delta=0.05, firs
     delta : float, default 0.05
         Error probability of the race, in (0, 1/2).
     first_look : int, default 50
-        m1, at least 2.
+        Factors read at the first look (m1), at least 2.
     convention : {"one-sided", "two-sided", "union"}, default "one-sided"
         As in `b_normal`.
 
     Returns
     -------
     int or ndarray of int64
-        Rewards, over all states.
+        Number of rewards, over all states.
 
     Raises
     ------
     ValueError
-        If an argument is outside its range, or all rewards are more than int64 holds.
+        If an argument is outside its range, or ``D N`` exceeds the range of int64.
 
     Examples
     --------
@@ -216,7 +217,7 @@ def normal_sample_complexity(gap, population_size, n_states, *, delta=0.05, firs
     if level == 0.0:
         needed = np.full(gap.shape, population_size)
     else:
-        with np.errstate(over="ignore"):  # of a gap beyond 1e154: the first look is enough
+        with np.errstate(over="ignore"):  # for gaps above 1e154, the first look suffices
             needed = population_size / ((population_size - 1) * gap**2 / (4 * level**2) + 1)
     rows = np.full(gap.shape, first_look, dtype=np.int64)
     while np.any(rows < needed):
@@ -226,7 +227,7 @@ def normal_sample_complexity(gap, population_size, n_states, *, delta=0.05, firs
 
 
 def doubling_fractions(first_fraction):
-    """The fractions below 1 among first_fraction * 2^k."""
+    """Return the values first_fraction * 2^k below 1."""
     fractions = []
     while first_fraction < 1.0:
         fractions.append(first_fraction)
@@ -235,12 +236,12 @@ def doubling_fractions(first_fraction):
 
 
 def _check_one_delta(delta):
-    """`_check_delta` of a number, as a float."""
+    """Return `delta` as a float; it must be a single number."""
     return check_scalar("delta", _check_delta(delta), "a number", np.isfinite)
 
 
 def _check_delta(delta):
-    """Return `delta` as float64; E(B) = delta has a solution B > 0 below 1/2 only."""
+    """Return `delta` as float64; E(B) = delta has a solution B > 0 only below 1/2."""
     return check_in("delta", delta, "in (0, 0.5), where E(B) = delta has a solution",
                     lambda x: (x > 0) & (x < 0.5))
 

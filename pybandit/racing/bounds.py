@@ -1,8 +1,8 @@
-"""The bounds a race can use.
+"""Bounds for races.
 
-A bound turns the looks of a race into two numbers a look: a gap counts when it
-exceeds ``scale * sd + slack * range``. The kernel knows nothing else of it.
-`BettingBound` is another kind of race: it decides item by item.
+A bound gives the kernel two numbers per look: a gap is significant if it exceeds
+``scale * sd + slack * range``. `BettingBound` selects a different kind of race, which may
+decide after every item.
 """
 
 import math
@@ -32,26 +32,25 @@ CONVENTIONS = ("one-sided", "two-sided", "union")
 
 @dataclass(frozen=True, kw_only=True)
 class NormalBound:
-    """The paper's bound: normal means, the estimated deviation taken for known.
+    """Bound of the paper, which treats means as normal and the standard deviation as known.
 
-    Chen & Ghahramani 2016, Eq. 9. The error is about delta where differences are
-    near normal and many were read; no bound otherwise, and ``delta -> 0`` does not
-    restore it. With deviations estimated from 50 values two arms without a gap err
-    1.31 times delta at delta = 0.001, and more on skewed rewards. `StudentBound`
-    mends both as far as they can be seen; `BettingBound` is guaranteed.
+    Chen & Ghahramani 2016, Eq. 9. The error is about delta if differences are near normal
+    and many were read. There is no bound otherwise, and ``delta -> 0`` does not restore it.
+    With standard deviations estimated from 50 values and delta = 0.001, the error for two
+    arms without a gap is 1.31 times delta, and larger for skewed rewards. `StudentBound`
+    corrects both as far as the data show them; `BettingBound` has a guarantee.
 
     Parameters
     ----------
     delta : float, default 0.05
-        About the error probability of the race where differences are near normal,
-        in (0, 1). It is split over the D - 1 rivals (pairwise) or D states
-        (marginal); the share must be below 1/2.
+        Approximate error probability of the race if differences are near normal, in (0, 1).
+        It is split over D - 1 comparisons with the leader (pairwise) or D states (marginal);
+        each share must be below 1/2.
     convention : {"one-sided", "two-sided", "union"}
-        How the looks share the error; see `pybandit.bounds.b_normal`.
-        ``"two-sided"`` is right for two states.
+        Division of the error over the looks; see `pybandit.bounds.b_normal`.
+        ``"two-sided"`` is correct for two states.
     boundary : float, optional
-        The constant B itself, in standard errors, instead of the one that
-        `delta` and the looks give; >= 0.
+        Constant B in standard errors, >= 0; computed from `delta` and the looks by default.
 
     Raises
     ------
@@ -60,7 +59,7 @@ class NormalBound:
 
     See Also
     --------
-    StudentBound : the same, corrected; the default.
+    StudentBound : corrected version of this bound; the default.
     BettingBound, EBSBound : guaranteed, for rewards of known range.
 
     Notes
@@ -91,7 +90,7 @@ class NormalBound:
                 "boundary", self.boundary, "finite and at least 0", nonnegative))
 
     def terms(self, rows: Ints, n_factors: int, n_comparisons: int) -> tuple[Floats, Floats]:
-        """Scale and slack at the partial looks `rows`, for delta / n_comparisons."""
+        """Return scale and slack at the partial looks `rows`, for delta / n_comparisons."""
         fractions = np.asarray(rows, dtype=np.float64) / n_factors
         boundary = self.boundary
         if boundary is None and rows.size:
@@ -107,30 +106,32 @@ class NormalBound:
 
 @dataclass(frozen=True, kw_only=True)
 class StudentBound(NormalBound):
-    """The normal bound with Student quantiles, corrected for skewness. The default.
+    """Normal bound with Student quantiles, corrected for skewness. The default.
 
-    At each look B is replaced by the Student quantile ``q = t_{T-1}^{-1}(Phi(B))``
-    and the deviation has divisor T - 1. With g the skewness of the T differences
-    read, whose t is positive, a state is dropped where (for T small beside N)
-    ``t + g (1 + 2 t**2) / (6 sqrt(T)) > q`` (Johnson 1978), and
+    At each look, B is replaced by the Student quantile ``q = t_{T-1}^{-1}(Phi(B))``, and
+    the standard deviation has divisor T - 1. Let t be the t statistic of the T differences
+    between the leader and a state, and g their skewness. For T much smaller than N, the
+    state is eliminated if ``t + g (1 + 2 t**2) / (6 sqrt(T)) > q`` (Johnson 1978), with
+    these exceptions:
 
-    - where ``g / sqrt(T)`` is -0.1 or less, the tail too heavy for that, only where
-      ``t > 30 q abs(g) / sqrt(T)``, or ``45 q`` where that is less; nowhere where ``t < q / 2``;
-    - nowhere where all differences seen are alike, or fewer than five of them differ
-      from the first: no variance is no evidence.
+    - If ``g / sqrt(T)`` is -0.1 or less, the tail is too heavy for this correction. The state
+      is then eliminated only if t exceeds the smaller of ``30 q abs(g) / sqrt(T)`` and ``45 q``.
+    - A state is never eliminated if ``t < q / 2``.
+    - A state is never eliminated if all differences are equal, or if fewer than five of them
+      differ from the first: such data do not show how much they vary.
 
-    **What it promises.** An error of about delta where differences are near normal:
-    .047 to .052 at .05; at .001 with a first look of ten rows .00116, by the correction.
-    No bound otherwise, and ``delta -> 0`` does not restore it:
-    what is rare and large and was not read cannot be seen. `BettingBound` with a
-    range is for a guarantee.
+    **Error probability.** About delta if differences are near normal: .047 to .052 at
+    delta = .05. At delta = .001 with a first look of ten rows it is .00116, because of the
+    correction. There is no bound otherwise, and ``delta -> 0`` does not restore it: large rare
+    values that were not read cannot be detected. Use `BettingBound` with a range for a
+    guarantee.
 
     Parameters
     ----------
     delta, convention, boundary
         As in `NormalBound`.
     skewness : bool, default True
-        False leaves out the correction and both rules.
+        False disables the correction and the exceptions.
 
     Raises
     ------
@@ -139,15 +140,15 @@ class StudentBound(NormalBound):
 
     See Also
     --------
-    NormalBound : the paper's.
+    NormalBound : the bound of the paper.
     BettingBound, EBSBound : guaranteed, for rewards of known range.
 
     Notes
     -----
-    For T of N the correction has the third cumulant of a mean without replacement:
-    ``g ((1 - 2 e) + (2 - 3 f + 2 e) t**2) / (6 sqrt(T (1 - f)))``, f = (T - 1) / (N - 1),
-    e = (T - 1) / (N - 2). Where no t passes, for a tiny delta and a negative g, t must be
-    3 q as well.
+    For T of N values, the correction uses the third cumulant of a mean without replacement:
+    ``g ((1 - 2 e) + (2 - 3 f + 2 e) t**2) / (6 sqrt(T (1 - f)))``, with f = (T - 1) / (N - 1)
+    and e = (T - 1) / (N - 2). If no t satisfies the condition, as for a tiny delta and a
+    negative g, t must exceed 3 q.
 
     **Threads.** Nothing changes it: threads may share it.
 
@@ -176,7 +177,7 @@ class StudentBound(NormalBound):
         return _unbiased(rows) * half_widths.student(rows, n_factors, 1.0, boundary)
 
     def units(self, rows: Ints, n_factors: int) -> Floats | None:
-        """The standard error of a mean at the partial looks `rows` where sd is 1, or None."""
+        """Return the standard error of a mean at each partial look per unit of sd, or None."""
         if not self.skewness:
             return None
         if not rows.size:
@@ -185,14 +186,14 @@ class StudentBound(NormalBound):
 
 
 def _unbiased(rows):
-    """What makes of a deviation with divisor T one with divisor T - 1."""
+    """Return the factor from a standard deviation with divisor T to one with divisor T - 1."""
     rows = np.asarray(rows, dtype=np.float64)
     return np.sqrt(rows / (rows - 1.0))
 
 
 @dataclass(frozen=True, kw_only=True)
 class EBSBound:
-    """The empirical Bernstein-Serfling bound: guaranteed, for rewards of known range.
+    """Empirical Bernstein-Serfling bound: guaranteed, for rewards of known range.
 
     Chen & Ghahramani 2016, Eq. 6 and 7; the error is split evenly over the
     partial looks.
@@ -200,14 +201,14 @@ class EBSBound:
     Parameters
     ----------
     value_range : float or sequence of float, shape (D,)
-        Largest minus smallest reward of a state over all factors, one for all
-        states or one per state. A spread beyond it raises when it is seen. May be None if
+        Largest minus smallest reward of a state over all factors: one number for all states, or
+        one per state. A race raises if the rewards it reads spread further. May be None if
         `difference_range` is given.
     delta : float, default 0.05
         Error probability of the race, in (0, 1).
     difference_range : float, optional
-        The same for the differences of two states; by default the sum of their
-        ranges. Used with ``Looks(variance="pairwise")`` only.
+        Range of the differences of two states' rewards; by default the sum of the states'
+        ranges. Used only with ``Looks(variance="pairwise")``.
 
     Raises
     ------
@@ -216,7 +217,7 @@ class EBSBound:
 
     See Also
     --------
-    BettingBound : guaranteed too, and reads less.
+    BettingBound : also guaranteed, and reads less.
 
     Notes
     -----
@@ -252,55 +253,54 @@ class EBSBound:
             object.__setattr__(self, "value_range", frozen)
 
     def terms(self, rows: Ints, n_factors: int, n_comparisons: int) -> tuple[Floats, Floats]:
-        """Scale and slack at the partial looks `rows`, for delta / n_comparisons."""
+        """Return scale and slack at the partial looks `rows`, for delta / n_comparisons."""
         share = self.delta / n_comparisons / max(1, rows.size)
         return half_widths.bernstein_serfling_terms(rows, n_factors, share)
 
 
 @dataclass(frozen=True, kw_only=True)
 class BettingBound:
-    """Bets against each state: guaranteed at every factor, and soon over.
+    """Bound by betting against each state: guaranteed after every factor, and reads little.
 
-    For every alive state b a capital of 1 bets that b is not best, factor by
-    factor, on the difference of the present leader a and b. The capital is mixed
-    over the bets ``lambda_g``, geometric from 0.004 to 2::
+    For each surviving state b, a wealth that starts at 1 bets that b is not best. It bets
+    factor by factor on the difference between the current leader a and b, and is the mean
+    over G bets ``lambda_g``, geometric from 0.004 to 2::
 
         c = (score_b - score_a) / (N - t + 1)        score: offset + sum of t - 1 rewards
         x = ((f_t(a) - f_t(b)) / R + 1) / 2,   m = (c / R + 1) / 2
         E_g *= 1 + min(lambda_g N / (N - t + 1), 0.9 / m) (x - m)
 
-    b is dropped when ``mean_g E_g >= 1 / delta``. For the leader itself a is the
-    runner-up.
+    b is eliminated if ``mean_g E_g >= 1 / delta``. For the leader itself, a is the runner-up.
 
-    **Guarantee.** The race errs with probability at most delta, whatever the
-    rewards, wherever one looks, for any number of states. Proof: a is chosen
-    before factor t is read. If b is best, its total is at least that of a, so the
-    factors that are left hold a difference of at most ``score_b - score_a``, and
-    the next one, drawn evenly from them, has mean at most c. So each factor of
-    E_g has conditional mean at most 1, and it is at least 0.1, because a bet
-    risks at most 0.9 of its capital: E_g, and the mean over g, is a nonnegative
-    supermartingale that begins at 1. By Ville's inequality it ever reaches
-    1 / delta with probability at most delta. Only the best state's own capital
-    can cause an error, so there is no union over states, looks or factors.
+    **Guarantee.** The race errs with probability at most delta, for any rewards in the range,
+    any stopping time and any number of states. Proof: a is chosen before factor t is read. If
+    b is best, its total is at least that of a, so the remaining factors have differences that
+    sum to at most ``score_b - score_a``, and the next one, drawn uniformly from them, has
+    mean at most c. Each term of the product E_g therefore has conditional mean at most 1. It is
+    at least 0.1, because a bet risks at most 0.9 of its wealth. So E_g, and the mean over g,
+    is a nonnegative supermartingale that starts at 1. By Ville's inequality it ever reaches
+    1 / delta with probability at most delta. Only the wealth of the best state can cause an
+    error, so no union over states, looks or factors is needed.
 
     Parameters
     ----------
     value_range : (float, float), float or "control"
-        ``(low, high)``: every reward lies there, and R = high - low. A number:
-        R, the largest difference of two states' rewards of one factor. A reward outside
-        raises when it is read; the error names factor, state and reward. ``"control"``: for
+        ``(low, high)``: range of all rewards, and R = high - low. A number: R, the largest
+        difference between two states' rewards for one factor. A race raises if it reads a reward
+        outside the range; the error names factor, state and reward. ``"control"``: for
         `mcmc.RacingMetropolis` with a control that has `third`, which gives the range of
         each decision.
     delta : float, default 0.05
         Error probability of the race, in (0, 1).
     bets : betting.Bets, default Bets("product")
-        G = ``n_bets`` bets, 16 by default. With ``hybrid=True`` half the wealth is bet on the
-        leader, and half is spread over all other states that are left: an early wrong leader
-        costs less, everything else costs a factor of 2 in wealth, and D**2 processes are kept.
-        ``Bets("ebmix")`` mixes ``exp(lambda_g A - psi(lambda_g) V)`` instead, where A is the
-        sum of x - m, V the sum of squared deviations of x from the mean before it, and
-        ``psi(l) = -log(1 - l) - l``. It is as safe, keeps 6 numbers per state instead of G,
-        and reads 1.1 to 2.3 times as much. ``"plug-in"`` bets are for `BettingRace`.
+        G = ``n_bets`` bets, 16 by default. With ``hybrid=True``, half of the wealth is bet on
+        the leader and half is spread over all other surviving states. A wrong early leader then
+        costs less, wealth is otherwise halved, and D**2 processes are kept.
+        ``Bets("ebmix")`` mixes ``exp(lambda_g A - psi(lambda_g) V)`` instead, with
+        ``psi(l) = -log(1 - l) - l``. A is the sum of x - m, and V the sum of squared
+        deviations of x from the mean of the values before it. It has the same guarantee,
+        keeps 6 numbers per state instead of G, and reads 1.1 to 2.3 times as much.
+        ``"plug-in"`` bets are for `BettingRace`.
 
     Raises
     ------
@@ -309,13 +309,13 @@ class BettingBound:
 
     See Also
     --------
-    EBSBound : the paper's guarantee, which reads more.
-    StudentBound : no guarantee, no range.
+    EBSBound : the guaranteed bound of the paper, which reads more.
+    StudentBound : needs no range, and has no guarantee.
 
     Notes
     -----
-    O(G) a state and factor: 8 to 13 ns with 16 bets. A schedule of looks has no
-    part in it; factors are asked for in blocks that grow by an eighth.
+    O(G) per state and factor: 8 to 13 ns with 16 bets. Decisions do not depend on a schedule
+    of looks; factors are requested in blocks that grow by an eighth.
 
     **Threads.** Nothing changes it: threads may share it.
 
@@ -356,12 +356,12 @@ class BettingBound:
 
     @property
     def n_bets(self) -> int:
-        """G, the number of bets that are mixed."""
+        """G, the number of bets in the mixture."""
         return N_BETS if self.bets.n_bets is None else self.bets.n_bets
 
     @property
     def limits(self) -> tuple[float, float, float | None]:
-        """(low, high, R) of rewards and of their differences; low and high may be infinite."""
+        """(low, high, R): limits of rewards, which may be infinite, and of differences."""
         if isinstance(self.value_range, str):
             raise ValueError("value_range must be (low, high) or a number; got 'control', which "
                              "is for mcmc.RacingMetropolis with a control that has third")
@@ -371,7 +371,7 @@ class BettingBound:
         return -math.inf, math.inf, self.value_range
 
     def looks(self, n_factors: int, first_look: int, max_fraction: float) -> list[int]:
-        """Rows where blocks end: they grow by an eighth."""
+        """Return the rows at which blocks end; blocks grow by an eighth."""
         rows, partial = first_look, []
         while rows < n_factors and rows <= max_fraction * n_factors:
             partial.append(rows)
@@ -379,5 +379,5 @@ class BettingBound:
         return partial
 
     def terms(self, rows: Ints, n_factors: int, n_comparisons: int) -> tuple[Floats, Floats]:
-        """Nothing: the bets decide."""
+        """Return zeros: the bets decide."""
         return np.zeros(rows.size), np.zeros(rows.size)

@@ -1,4 +1,4 @@
-"""Control variates: what is close to the log factors and sums at no cost."""
+"""Control variates: values close to the log factors, with known sums."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ import numpy as np
 
 from pybandit._shared.checks import check_in, check_numeric, frozen, shown
 
-# The totals of an array may differ from its sums by this share of its absolute sums.
+# Largest difference between totals and sums, as a share of the sum of absolute values.
 TOLERANCE = 1e-8
 
 
@@ -15,19 +15,19 @@ TOLERANCE = 1e-8
 class ControlVariate:
     """Values h_n(i) close to the log factors l_n(i), whose sums over n are known.
 
-    A race with it reads l - h and adds the sums to its log prior. The totals stay the same,
-    but the gap of two states is as clear after Var(l - h) / Var(l) times as many factors
+    A race with a control variate reads l - h and adds the sums of h to its log prior. The totals
+    are unchanged, but a gap becomes significant after Var(l - h) / Var(l) times as many factors
     (Chen & Ghahramani 2016, Sec. 3.4).
 
     Parameters
     ----------
     values : array_like of float, shape (N, D), or callable
-        h_n(i), or a function of factor indices (n,) and states (k,) that returns
-        them as float64 (n, k), as that of `Factors` does. An array is copied; where
-        8 N D bytes more are too many, give a function.
+        h_n(i), or a function of factor indices (n,) and states (k,) that returns them as
+        float64 (n, k), like the function of `Factors`. An array is copied; pass a function
+        to save its 8 N D bytes.
     totals : array_like of float, shape (D,)
-        sum_n h_n(i) over all N factors. Those of an array are checked against its
-        sums, in one pass; those of a function are trusted: wrong ones bias every draw.
+        sum_n h_n(i) over all N factors. For an array they are compared with its sums, in one
+        pass. For a function they are not checked; wrong totals bias every draw.
 
     Raises
     ------
@@ -43,8 +43,8 @@ class ControlVariate:
     -----
     A bound that needs a range of rewards needs that of l - h.
 
-    **Threads.** Nothing of its own changes: threads may share it, where what it calls of
-    yours may be called by several at once.
+    **Threads.** Immutable: threads may share it if several threads may call your function at
+    once.
 
     Examples
     --------
@@ -87,22 +87,22 @@ class ControlVariate:
         if values.ndim != 2 or values.shape[1] != self.totals.size or not values.size:
             raise ValueError(f"values must have shape (N, D) with D = {self.totals.size}, the "
                              f"size of totals; got {values.shape}")
-        values.flags.writeable = False  # the totals are of what it holds now
+        values.flags.writeable = False  # the totals belong to its present content
         sums = values.sum(axis=0)
         off = ~(np.abs(sums - self.totals) <= TOLERANCE * np.abs(values).sum(axis=0))
         if off.any():
             state = int(np.argmax(off))
             raise ValueError(f"totals must be the sums of values over all factors; got "
-                             f"{float(self.totals[state])!r} at state {state}, where the sum is "
+                             f"{float(self.totals[state])!r} at state {state}, but the sum is "
                              f"{float(sums[state])!r}")
         return values
 
     def check_sizes(self, n_factors: int, n_states: int) -> None:
-        """Raise `ValueError` unless this is the control of N factors with D states."""
+        """Raise `ValueError` unless the sizes are those of N factors with D states."""
         if self.totals.size != n_states:
-            raise ValueError(f"control must have one total a state, D = {n_states}; got "
+            raise ValueError(f"control must have one total per state, D = {n_states}; got "
                              f"{self.totals.size}")
-        # of arrays, and of what is compiled and says of how many factors it is
+        # arrays and compiled controls have a shape; a function need not have one
         shape = getattr(self.values, "shape", (n_factors, n_states))
         if shape != (n_factors, n_states):
             raise ValueError(f"control must have values of shape (N, D) = "

@@ -1,4 +1,4 @@
-"""Draws by the full sums of the log factors, and these sums."""
+"""Draw states from the full sums of the log factors, and compute these sums."""
 
 import math
 
@@ -14,7 +14,7 @@ from pybandit.racing._csrc cimport pb_moments_stream
 
 __all__ = ["exact_sample"]
 
-# Rewards asked of a function at a time: 2 MiB.
+# Rewards requested from a function at a time: 2 MiB.
 EXACT_REWARDS = 1 << 18
 # Gumbel variables drawn at a time: 2 MiB.
 GUMBELS = 1 << 18
@@ -23,8 +23,8 @@ GUMBELS = 1 << 18
 def exact_sample(factors, log_prior=None, size=None, *, rng=None):
     """Draw from ``p(i) proportional to f_0(i) prod_n f_n(i)`` by full sums.
 
-    The baseline that racing is measured against: one pass over all N * D
-    factors, then one Gumbel maximum a draw.
+    This is the baseline for racing: one pass over all N * D factors, then one maximum with
+    Gumbel noise per draw.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def exact_sample(factors, log_prior=None, size=None, *, rng=None):
     log_prior : array_like, shape (D,), optional
         log f_0, up to a constant; -inf makes a state impossible.
     size : int or tuple of int, optional
-        Number of draws; one, an int, by default.
+        Number of draws. By default, one draw, returned as an int.
     rng : None, int, SeedSequence or Generator
 
     Returns
@@ -48,7 +48,7 @@ def exact_sample(factors, log_prior=None, size=None, *, rng=None):
 
     See Also
     --------
-    RacingSampler : reads a part of the factors.
+    RacingSampler : reads only some of the factors.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def check_size(size):
 
 
 def totals_of(factors):
-    """sum_n log f_n(i) of every state above that of state 0, in one pass.
+    """Return sum_n log f_n(i) of each state minus that of state 0, in one pass.
 
     Sums of differences keep the digits that totals of large rewards lose.
     """

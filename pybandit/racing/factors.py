@@ -1,4 +1,4 @@
-"""Where a race reads its log factors."""
+"""Log factors of a race: computed by functions, or stored in arrays and blocks."""
 
 import copy
 import functools
@@ -24,7 +24,7 @@ from pybandit.racing.control import ControlVariate
 from pybandit.tables._mapped import cells_of
 from pybandit.tables.blocks import Blocks, refuse_unshuffled
 
-# What an order of factors can number (subsample.h).
+# Maximum number of factors of an order (subsample.h).
 MOST_FACTORS = 2**62
 
 
@@ -35,46 +35,46 @@ class Factors:
     Parameters
     ----------
     function : callable or compiled function
-        ``function(indices, states)`` gets int64 arrays of n factor indices (in
-        no particular order) and k states (increasing) and returns a float64
-        array (n, k) of log f_n(i). Each pair is asked for at most once a race.
-        An exception it raises reaches the caller of the race unchanged.
+        ``function(indices, states)`` receives int64 arrays of n factor indices (in
+        no particular order) and k states (increasing). It returns a float64 array (n, k)
+        of log f_n(i). A race requests each pair at most once. Exceptions that the
+        function raises reach the caller of the race unchanged.
 
-        Or a compiled function of the signature in ``pybandit/factors.h``,
+        Alternatively a compiled function with the signature of ``pybandit/racing/factors.h``,
         ``int (const int64_t *factors, int64_t n_factors, const int64_t *states,
-        int64_t n_states, double *out, void *user_data)``, which writes the same
-        array to ``out`` and returns 0: a numba ``cfunc`` (or what
-        `pybandit.numba.factor` binds), a ``scipy.LowLevelCallable``, a capsule
-        whose name is the signature, as in a Cython module's ``__pyx_capi__``, a
-        ctypes function pointer or a cffi one. It is called without the GIL.
+        int64_t n_states, double *out, void *user_data)``. It writes the same array to
+        ``out`` and returns 0, and is called without the GIL. Accepted are a numba ``cfunc``
+        (or a function bound by `pybandit.numba.factor`), a ``scipy.LowLevelCallable``, a
+        capsule with the signature as its name, as in a Cython module's ``__pyx_capi__``, and
+        function pointers of ctypes and cffi.
     n_factors : int
         N, at least 1.
     n_states : int
         D, at least 1.
     control : ControlVariate, optional
-        Something close to the factors whose sums are known: what is raced is the
-        difference, so fewer factors are read. `exact_sample` does without.
+        Values close to the factors whose sums are known. A race then reads the
+        differences and needs fewer factors. `exact_sample` does not use it.
     user_data : optional
-        What a compiled function gets as its last argument: an address (int), a
-        ctypes object or pointer, a cffi pointer, or a C-contiguous array, whose
-        data it points to. Kept alive, like the function, by the `Factors` and
-        by every race or sampler on them. None where the function brings its own.
+        Last argument of a compiled function: an address (int), a ctypes object or
+        pointer, a cffi pointer, or a C-contiguous array, which is passed as a pointer to
+        its data. The `Factors`, and every race or sampler on them, keep it and the function
+        alive. Must be None if the function has its own data.
 
     Raises
     ------
     TypeError, ValueError
         If `function` is neither callable nor compiled with that signature, a
         size is not a positive integer, the control variate has other sizes, or
-        `user_data` is none of the above.
+        `user_data` is of another type.
 
     Notes
     -----
-    What a compiled function leaves unwritten is found, as NaN, and so is a
-    numba function that raises: it returns before it wrote everything.
-    With a compiled function, `Factors` cannot be pickled.
+    Entries that a compiled function does not write are NaN and raise an error. So does a
+    numba function that raises, because it returns before it has written everything.
+    `Factors` with a compiled function cannot be pickled.
 
-    **Threads.** Nothing of its own changes: threads may share it, where what it calls of
-    yours may be called by several at once.
+    **Threads.** Immutable: threads may share it if several threads may call your function at
+    once.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class Factors:
     _: KW_ONLY
     control: ControlVariate | None = None
     user_data: Any = field(default=None, repr=False, compare=False)
-    # addresses and what is behind them; None for a Python function
+    # addresses of a compiled function; None for a Python function
     _callback: Callback | None = field(init=False, repr=False)
 
     def __post_init__(self):
@@ -100,7 +100,7 @@ class Factors:
         if callback is None and not callable(self.function):
             raise TypeError(f"function must be callable; got {shown(self.function)}")
         if callback is None and self.user_data is not None:
-            raise TypeError(f"user_data is for compiled functions; got it with "
+            raise TypeError(f"user_data must be None unless function is compiled; got it with "
                             f"{shown(self.function)}")
         object.__setattr__(self, "_callback", callback)
         for name, most in (("n_factors", MOST_FACTORS), ("n_states", MOST_PULLS)):
@@ -112,7 +112,7 @@ class Factors:
             self.control.check_sizes(self.n_factors, self.n_states)
 
     def evaluate(self, indices: ArrayLike, states: ArrayLike) -> Floats:
-        """Call the function, whichever kind it is.
+        """Call the function, Python or compiled.
 
         Parameters
         ----------
@@ -124,13 +124,13 @@ class Factors:
         Returns
         -------
         ndarray of float64, shape (n, k)
-            log f_n(i). NaN where a compiled function wrote nothing.
+            log f_n(i); NaN if a compiled function did not write it.
 
         Raises
         ------
         TypeError, ValueError
-            If an index is out of range, or a Python function returns something
-            else than numbers of this shape.
+            If an index is out of range, or a Python function does not return
+            numbers of this shape.
         RuntimeError
             If a compiled function returns a status other than 0.
 
@@ -150,7 +150,7 @@ class Factors:
     def __reduce_ex__(self, protocol):
         if self._callback is not None:
             raise TypeError("Factors with a compiled function hold addresses of this process and "
-                            "cannot be pickled; build them where they are used")
+                            "cannot be pickled; create them in each process")
         return super().__reduce_ex__(protocol)
 
     def __copy__(self):
@@ -158,21 +158,21 @@ class Factors:
 
     def __deepcopy__(self, memo):
         if self._callback is not None:
-            return self  # of immutable addresses
+            return self  # immutable
         return replace(self, **{one.name: copy.deepcopy(getattr(self, one.name), memo)
                                 for one in fields(self) if one.init})
 
 
 @dataclass(frozen=True)
 class Populations:
-    """Arms that each have log factors of their own, computed on demand.
+    """Arms with separate log factors, computed on demand.
 
     Parameters
     ----------
     function : callable
-        ``function(indices, states)`` gets int64 arrays of n factor indices, below
-        the arm's size, and of one arm; it returns a float64 array (n, 1). Each
-        factor is asked for at most once a race.
+        ``function(indices, states)`` receives int64 arrays of n factor indices, below
+        the arm's size, and of one arm. It returns a float64 array (n, 1). A race
+        requests each factor at most once.
     sizes : array_like of int, shape (D,)
         N_i, at least 0.
 
@@ -183,8 +183,8 @@ class Populations:
 
     Notes
     -----
-    **Threads.** Nothing of its own changes: threads may share it, where what it calls of
-    yours may be called by several at once.
+    **Threads.** Immutable: threads may share it if several threads may call your function at
+    once.
 
     Examples
     --------
@@ -211,7 +211,7 @@ class Populations:
 
 
 class BlockFactors(Factors):
-    """The factors of `Blocks`, which are read in whole blocks of `run` rows."""
+    """Factors of `Blocks`, read in whole blocks of `run` rows."""
 
     run: int
 
@@ -219,16 +219,16 @@ class BlockFactors(Factors):
         refuse_unshuffled("factors", blocks)
         run = int(blocks.sizes[0])
         if (blocks.sizes[:-1] != run).any() or blocks.sizes[-1] > run:
-            raise ValueError("factors must be in blocks of one size, but for a shorter last one; "
+            raise ValueError("factors must be in blocks of equal size, except a shorter last one; "
                              f"got sizes {shown(blocks.sizes)}")
         super().__init__(blocks.values, blocks.n_rows, blocks.n_columns)
         object.__setattr__(self, "run", run)
 
 
 def as_factors(factors):
-    """`Factors` unchanged, or anything else as a C-contiguous float64 (N, D) matrix.
+    """Return `Factors`, or a C-contiguous float64 (N, D) matrix.
 
-    What lies on the disk stays there: of blocks, and of a memmap of another type, functions.
+    `Blocks`, and a memmap of another dtype, become `Factors` that read from the disk.
     """
     if isinstance(factors, Factors):
         return factors
@@ -252,6 +252,6 @@ def as_factors(factors):
 
 
 def check_returned(values, shape, name="the function of Factors"):
-    """What a user's function returned, as C-contiguous float64 of this shape."""
+    """Return the result of a user-defined function as C-contiguous float64 of this shape."""
     return np.ascontiguousarray(numbers_returned(
         f"the return value of {name}", values, shape, f"{name} must return shape (n, k)"))

@@ -1,7 +1,7 @@
 """Half-widths of means of finite populations, vectorised.
 
-Every function broadcasts its arguments as NumPy does and returns a float64
-array, or a float where all arguments are scalars.
+Every function broadcasts its arguments as in NumPy. It returns a float64 array, or a float
+if all arguments are scalars.
 """
 
 import numpy as np
@@ -37,11 +37,11 @@ cdef (double, double) _bernstein_serfling_terms(double n, double population,
 
 
 def normal(n, population_size, std, boundary):
-    """Half-width of the normal bound with finite-population correction.
+    """Return the half-width of the normal bound with finite-population correction.
 
     ``std / sqrt(n) * sqrt(1 - (n - 1) / (population_size - 1)) * boundary``:
-    Chen & Ghahramani 2016, Eq. 9. It is approximate: it takes the mean of `n`
-    values for normal and `std` for known.
+    Chen & Ghahramani 2016, Eq. 9. It is approximate: it treats the mean of `n`
+    values as normal and `std` as known.
 
     Parameters
     ----------
@@ -77,12 +77,12 @@ def normal(n, population_size, std, boundary):
 
 
 def student(n, population_size, std, boundary):
-    """Half-width of the Student bound: `normal` with an estimated deviation.
+    """Return the half-width of the Student bound: `normal` with an estimated `std`.
 
-    The boundary B becomes the Student quantile ``t_{n-1}^{-1}(Phi(B))``. The
-    error of `normal` with an estimated deviation exceeds its delta (at 50
-    values by 27 to 64% at delta = 0.001); this one's does not where the differences
-    are normal.
+    The boundary B becomes the Student quantile ``t_{n-1}^{-1}(Phi(B))``. With an
+    estimated standard deviation, the error of `normal` exceeds its delta (with 50
+    values and delta = 0.001 by 27 to 64%). The error of the Student bound does not, if
+    the differences are normal.
 
     Parameters
     ----------
@@ -107,8 +107,8 @@ def student(n, population_size, std, boundary):
 
     See Also
     --------
-    normal : a deviation that is known.
-    empirical_bernstein_serfling : any values in a range.
+    normal : for a known standard deviation.
+    empirical_bernstein_serfling : for any values in a range.
 
     Examples
     --------
@@ -119,31 +119,31 @@ def student(n, population_size, std, boundary):
     array([2.961, 0.447, 0.135])
     """
     n, population_size = _check_sizes(n, population_size)
-    check_in("n", n, "at least 2 to estimate a deviation", lambda x: x >= 2)
+    check_in("n", n, "at least 2 to estimate a standard deviation", lambda x: x >= 2)
     std = check_in("std", std, "finite and at least 0", nonnegative)
     boundary = check_in("boundary", boundary, "finite", np.isfinite)
     with np.errstate(invalid="ignore"):
         width = _normal(n, population_size, std, student_quantile(n - 1, boundary))
-    return plain(np.where(np.isnan(width), 0.0, width))  # of nothing, however many times
+    return plain(np.where(np.isnan(width), 0.0, width))  # NaN is 0 * inf
 
 
 def student_quantile(degrees, boundary):
-    """The Student quantile with the tail probability of the normal quantile `boundary`."""
+    """Return the Student quantile with the tail probability of the normal quantile `boundary`."""
     from scipy import special
 
     boundary = np.asarray(boundary, dtype=np.float64)
-    # the lower tail: 1 - p loses every digit at p = 1e-16
+    # use the lower tail: 1 - p loses all digits at p = 1e-16
     quantile = -special.stdtrit(degrees, special.ndtr(-boundary))
-    # of a tail that is 0, or nearly, SciPy gives the other end
+    # for a tail of 0, or nearly 0, SciPy returns an infinity of the wrong sign
     return np.where(np.isfinite(quantile), quantile, np.copysign(np.inf, boundary))
 
 
 def empirical_bernstein_serfling(n, population_size, std, value_range, delta):
-    """Half-width of the empirical Bernstein-Serfling bound; holds for any values.
+    """Return the half-width of the empirical Bernstein-Serfling bound; holds for any values.
 
     ``std * sqrt(2 rho L / n) + kappa * value_range * L / n`` with
     ``L = log(5 / delta)``, ``kappa = 7/3 + 3/sqrt(2)`` and ``rho = 1 - (n-1)/N``
-    up to n = N/2, ``(1 - n/N)(1 + 1/n)`` above: Chen & Ghahramani 2016, Eq. 6,
+    for n <= N/2, ``(1 - n/N)(1 + 1/n)`` for larger n: Chen & Ghahramani 2016, Eq. 6,
     after Bardenet & Maillard 2015.
 
     Parameters
@@ -153,7 +153,7 @@ def empirical_bernstein_serfling(n, population_size, std, value_range, delta):
     population_size : array_like
         Population size N, at least 1.
     std : array_like
-        Natural standard deviation (divisor n) of the values read; >= 0.
+        Standard deviation of the values read, with divisor n; >= 0.
     value_range : array_like
         Largest minus smallest value of the population; >= 0.
     delta : array_like
@@ -183,7 +183,7 @@ def empirical_bernstein_serfling(n, population_size, std, value_range, delta):
 
 
 def bernstein_serfling_terms(n, population_size, delta):
-    """`empirical_bernstein_serfling` as ``std * scale + value_range * slack``."""
+    """Return (scale, slack): the half-width is ``std * scale + value_range * slack``."""
     return _bernstein_serfling_terms(
         np.asarray(n, dtype=np.float64), float(population_size), float(delta)
     )

@@ -1,4 +1,4 @@
-"""Log factors of the common kinds, compiled with this package: no function is called back."""
+"""Log factors of common models, compiled with this package and evaluated without Python."""
 
 import numpy as np
 
@@ -15,44 +15,44 @@ from pybandit._shared.types import ArrayLike, Ints
 from pybandit.racing._native import Pairwise, Quadratic, is_sorted_labels, members_of
 from pybandit.racing.factors import Factors
 
-# What members number.
+# Maximum number of observations that members can index.
 MOST_MEMBERS = 2**31 - 1
 
 
 def pairwise(table: ArrayLike, labels: Ints, neighbours: ArrayLike | None = None, *,
              weights: ArrayLike | None = None) -> Factors:
-    """Factors of one discrete variable that are entries of one table.
+    """Return factors of one discrete variable that are entries of a table.
 
-    log f_n(i) = weights[n] * table[i, labels[neighbours[n]]]: a Potts or Ising model's, given
-    the other variables.
+    log f_n(i) = weights[n] * table[i, labels[neighbours[n]]], as in a Potts or Ising model
+    given the other variables.
 
     Parameters
     ----------
     table : array_like of float, shape (D, L)
-        The log factor of state i where the other variable is in state l.
+        Log factor of state i if the other variable is in state l.
     labels : ndarray of int64
-        The states of all variables, in [0, L). Not copied: they are read anew at every draw,
-        so a Gibbs sweep writes them where they are.
+        States of all variables, in [0, L). Not copied: every draw reads them again, so a
+        Gibbs sweep can update them in place.
     neighbours : array_like of int, shape (N,), optional
-        Which of the labels; all, in order, by default.
+        Indices into labels; all, in order, by default.
     weights : array_like of float, shape (N,), optional
         1 by default.
 
     Returns
     -------
     Factors
-        N of D states, for `race`, `RacingSampler`, `exact_sample` (which counts labels:
-        O(N + D L)) and `mcmc.RacingGibbs`.
+        N factors of D states, for `race`, `RacingSampler`, `exact_sample` (which counts labels
+        in O(N + D L)) and `mcmc.RacingGibbs`.
 
     Raises
     ------
     TypeError, ValueError
-        If an argument is outside its range. A label outside [0, L) is found when it is
+        If an argument is outside its range. A label outside [0, L) raises only when it is
         read.
 
     See Also
     --------
-    pybandit.mcmc.PairwiseTable : the same of all variables of a graph.
+    pybandit.mcmc.PairwiseTable : factors of all variables of a graph.
 
     Examples
     --------
@@ -75,16 +75,16 @@ def pairwise(table: ArrayLike, labels: Ints, neighbours: ArrayLike | None = None
 
 def categorical(y: Ints, log_probabilities: ArrayLike, *,
                 members: ArrayLike | None = None) -> Factors:
-    """Factors log p(y_n | i) of observed categories.
+    """Return factors log p(y_n | i) of observed categories.
 
     Parameters
     ----------
     y : ndarray of int64, shape (N_y,)
         Categories in [0, C). Not copied.
     log_probabilities : array_like of float, shape (D, C)
-        Of each category at each state; finite.
+        Log probability of each category in each state; finite.
     members : array_like of int, shape (N,), optional
-        Which observations are factors; all by default. See `members`.
+        Indices of the observations to use; all by default. See `members`.
 
     Returns
     -------
@@ -113,23 +113,23 @@ def categorical(y: Ints, log_probabilities: ArrayLike, *,
 
 def gaussian(y: ArrayLike, means: ArrayLike, std: ArrayLike = 1.0, *,
              members: ArrayLike | None = None) -> Factors:
-    """Factors log N(y_n; means[i], std[i]) of a mean, or a deviation, on a grid.
+    """Return factors log N(y_n; means[i], std[i]) for a grid of means or standard deviations.
 
     Parameters
     ----------
     y : array_like of float, shape (N_y,)
-        Not copied if C-contiguous float64; what is not finite raises when it is read.
+        Not copied if C-contiguous float64. A value that is not finite raises when it is read.
     means : float or array_like of float, shape (D,)
     std : float or array_like of float, shape (D,), default 1.0
         Above 0.
     members : array_like of int, shape (N,), optional
-        Which observations are factors, as those of one component of a mixture given the
-        labels; all by default. See `members`.
+        Indices of the observations to use, such as those of one component of a mixture given
+        the labels; all by default. See `members`.
 
     Returns
     -------
     Factors
-        Without the constant of the normal density. `exact_sample` adds up y and y^2 only:
+        Without the constant of the normal density. `exact_sample` only adds up y and y^2, in
         O(N + D).
 
     Raises
@@ -151,27 +151,27 @@ def gaussian(y: ArrayLike, means: ArrayLike, std: ArrayLike = 1.0, *,
     try:
         means, std = (np.atleast_1d(one) for one in np.broadcast_arrays(means, std))
     except ValueError:
-        raise ValueError(f"means and std must be numbers or of one shape (D,); got {means.shape} "
-                         f"and {std.shape}") from None
+        raise ValueError(f"means and std must be numbers or have the same shape (D,); got "
+                         f"{means.shape} and {std.shape}") from None
     if means.ndim != 1 or not means.size:
         raise ValueError(f"means and std must have shape (D,), D >= 1; got {means.shape}")
     center = float(np.median(means))
-    with np.errstate(all="ignore"):  # what is too large is found
+    with np.errstate(all="ignore"):  # overflows are detected below
         precision, shift = 1.0 / std**2, means - center
         parts = (-0.5 * shift**2 * precision - np.log(std), shift * precision, -0.5 * precision)
     return _quadratic(*parts, center, y, members)
 
 
 def poisson(y: ArrayLike, rates: ArrayLike, *, members: ArrayLike | None = None) -> Factors:
-    """Factors log Poisson(y_n; rates[i]) of a rate on a grid.
+    """Return factors log Poisson(y_n; rates[i]) for a grid of rates.
 
     Parameters
     ----------
     y : array_like of float, shape (N_y,)
-        Counts, whole numbers of at least 0. C-contiguous float64 is not copied, and nobody
-        looks whether it holds counts: that takes longer than a race. What is finite is read
-        as it is, other numbers raise when they are read. Anything else, as integers or a
-        list, is copied and looked at now.
+        Counts, whole numbers of at least 0. A C-contiguous float64 array is not copied and not
+        checked for whole numbers, which would take longer than a race; values that are not
+        finite raise when they are read. Other input, such as integers or a list, is copied and
+        checked.
     rates : array_like of float, shape (D,)
         Above 0.
     members : array_like of int, shape (N,), optional
@@ -180,7 +180,7 @@ def poisson(y: ArrayLike, rates: ArrayLike, *, members: ArrayLike | None = None)
     Returns
     -------
     Factors
-        Without log y!, which is the same for all states.
+        Without log y!, which is equal for all states.
 
     Raises
     ------
@@ -203,7 +203,7 @@ def poisson(y: ArrayLike, rates: ArrayLike, *, members: ArrayLike | None = None)
 
 
 def members(labels: ArrayLike, n_labels: int) -> list[Ints]:
-    """Where each label stands: the members of each component, for the `members` of factors.
+    """Return the positions of each label, as `members` of the other functions.
 
     Parameters
     ----------
@@ -214,8 +214,8 @@ def members(labels: ArrayLike, n_labels: int) -> list[Ints]:
     Returns
     -------
     list of ndarray of int32
-        One a label, increasing; empty where a label does not occur. They share one array of
-        N, which is read-only and stays so. O(N + n_labels).
+        Positions of each label, increasing; empty if the label does not occur. They share one
+        array of size N, which is read-only and cannot be made writeable. O(N + n_labels).
 
     Raises
     ------
@@ -234,7 +234,7 @@ def members(labels: ArrayLike, n_labels: int) -> list[Ints]:
         raise TypeError(f"labels must be a 1-D array of integers without masks; got shape "
                         f"{labels.shape} of {labels.dtype}")
     if labels.size > MOST_MEMBERS:
-        raise ValueError(f"labels must be at most {MOST_MEMBERS}; got {labels.size}")
+        raise ValueError(f"labels must have at most {MOST_MEMBERS} entries; got {labels.size}")
     if labels.dtype == np.uint64:
         labels = check_indices("labels", labels, n_labels)
     order, ends = members_of(np.require(labels, np.int64, "CA"), n_labels)
@@ -251,7 +251,7 @@ def _quadratic(constants, slopes, curvatures, center, y, members):
 
 
 def _observations(y):
-    """`y` as float64, its values not looked at: a race reads few of them."""
+    """Return `y` as float64. Its values are not checked, since a race reads few of them."""
     y = check_numeric("y", y, copy=False)
     if y.ndim != 1 or not y.size:
         raise ValueError(f"y must have shape (N,), N >= 1; got {y.shape}")
@@ -259,7 +259,7 @@ def _observations(y):
 
 
 def _counts(y):
-    """As `_observations`, whose copies are held to be counts: making them was O(N) already."""
+    """Return `_observations`; if they are a copy, which costs O(N) anyway, check for counts."""
     counts = _observations(y)
     if isinstance(y, np.ndarray) and np.may_share_memory(y, counts):
         return counts
@@ -271,8 +271,8 @@ def _counts(y):
 def _finite(name, values, ndim):
     values = check_in(name, values, "finite", np.isfinite)
     if values.ndim != ndim or not values.size:
-        raise ValueError(f"{name} must have {ndim} dimension{'s' * (ndim > 1)}, none of them 0; "
-                         f"got shape {values.shape}")
+        raise ValueError(f"{name} must have {ndim} dimension{'s' * (ndim > 1)} of length at least "
+                         f"1; got shape {values.shape}")
     return values
 
 
@@ -286,32 +286,32 @@ def _viewed_labels(labels, name="labels"):
         labels = as_array(name, given)  # a subclass may lie about its size
     if labels is given or labels.dtype != np.int64 or not (
             labels.dtype.isnative and labels.flags.c_contiguous and labels.flags.aligned):
-        raise TypeError(f"{name} must be a C-contiguous array of int64 without masks, for it is "
-                        f"read anew at every call; got {shown(given)}")
+        raise TypeError(f"{name} must be a C-contiguous array of int64 without masks, because it "
+                        f"is read again at every call; got {shown(given)}")
     if labels.ndim != 1 or not labels.size:
         raise ValueError(f"{name} must have shape (n,), n >= 1; got {labels.shape}")
     return labels
 
 
 def _members(name, given, n):
-    """Indices below n as int32 that nothing can change, or None for all; and their number.
+    """Return indices below n as int32, or None for all; and their number.
 
-    The kernel reads observations at them without a check.
+    Nothing else can change them, because the kernel reads observations at them without a check.
     """
     if given is None:
         return None, n
     if n > MOST_MEMBERS:
-        raise ValueError(f"{name} must be left out beyond {MOST_MEMBERS} observations; got {n}")
+        raise ValueError(f"{name} must be None for more than {MOST_MEMBERS} observations; got {n}")
     if is_masked(given):
-        raise ValueError(f"{name} must have no masked entries")
+        raise ValueError(f"{name} must not have masked entries")
     size = ", the size of labels or y"
     if is_sorted_labels(given):
-        found = given.view()  # of `members`: not copied
+        found = given.view()  # a result of `members`, which need not be copied
         if found.dtype != np.int32 or found.ndim != 1 or not found.flags.c_contiguous or (
                 found.size and not (found.min() >= 0 and found.max() < n)):
             found = check_indices(name, found, n, np.int32, size)
     else:
         found = check_indices(name, given, n, np.int32, size)
     if not found.size:
-        raise ValueError(f"{name} must hold at least one")
+        raise ValueError(f"{name} must have at least one entry; got none")
     return found, found.size

@@ -1,4 +1,4 @@
-"""A race of arms that each have factors of their own."""
+"""Race of arms with separate populations of factors."""
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from pybandit.racing._csrc cimport (
 from pybandit.racing._source cimport Source
 from pybandit.racing._track cimport Subsamples
 
-# Rewards of an arm asked for at a time.
+# Rewards of an arm requested at a time.
 BLOCK = 16384
 
 
@@ -30,34 +30,34 @@ def race_populations(populations, log_prior=None, *, bound="student", delta=None
                      first_look=3, rng=None):
     """Find the arm with the largest ``log_prior_i + sum of its own factors``.
 
-    Where `race` compares states on the same N factors, here arm i has N_i of its own:
-    the conditional of an author mention's cluster is a product over that cluster's
-    members. The race is on totals (Chen & Ghahramani 2016, App. C.3, corrected): an
-    arm leaves when it is behind the leader x by more than::
+    While `race` compares states on the same N factors, arm i has N_i separate factors here.
+    An example is the conditional of an author mention's cluster, a product over the members
+    of that cluster. The race is on totals (Chen & Ghahramani 2016, App. C.3, corrected). An
+    arm is eliminated if it is behind the leader x by more than::
 
         B sqrt(v_x + v_i),   v = N^2 s^2 / T (1 - (T - 1) / (N - 1))
 
-    with s^2 the variance of its T rewards read so far. It reads `first_look`, then a
-    tenth of the rest more, then twice as many at each look.
+    where s^2 is the variance of the arm's T rewards read so far. The race reads `first_look`
+    factors per arm, then a tenth of the rest more, then doubles them at each look.
 
     Parameters
     ----------
     populations : sequence of array_like of float, or Populations
-        One array of factors per arm, of any length; an empty one has total 0.
+        One array of factors per arm, of any length; the total of an empty one is 0.
     log_prior : array_like, shape (D,), optional
         Added to the totals; -inf makes an arm impossible. Default 0.
     bound : {"student", "normal"}, StudentBound or NormalBound, default "student"
-        ``"normal"``, the paper's, has natural variances. ``"student"`` has divisor
-        T - 1, makes of B the Student quantile of the same level with Welch's degrees
-        of freedom, corrects it for the skewness of both arms, and reads an arm on
-        while fewer than five of its factors differ from the first; see
-        `StudentBound`, without whose `skewness` it is the normal one.
+        ``"normal"``, the bound of the paper, uses variances with divisor T. ``"student"`` uses
+        divisor T - 1, replaces B by the Student quantile of the same level with Welch's
+        degrees of freedom, and corrects it for the skewness of both arms. It eliminates no
+        arm while fewer than five factors of the arm or of the leader differ from the first.
+        See `StudentBound`; with ``skewness=False`` it is the normal bound here.
     delta : float, default 0.05
-        In (0, 1); only with a name, as a bound object has its own. The error probability of
-        the race is about delta if sums are near normal. There is no bound otherwise, and
-        ``delta -> 0`` does not restore it. It is split over the other D - 1 arms and the looks:
-        ``B = Phi^{-1}(1 - delta / (D - 1) / (t - 1))``, where t is the largest number of looks
-        of any arm. The `boundary` of a bound object is B itself.
+        In (0, 1). Only with a bound given by name; a bound object has its own. The error
+        probability of the race is about delta if sums are near normal. There is no bound
+        otherwise, and ``delta -> 0`` does not restore it. It is split over the other D - 1 arms
+        and the looks: ``B = Phi^{-1}(1 - delta / (D - 1) / (t - 1))``, where t is the largest
+        number of looks of any arm. The `boundary` of a bound object is B itself.
     first_look : int, default 3
         Factors of each arm read before the first look, at least 2.
     rng : None, int, SeedSequence or Generator
@@ -65,8 +65,8 @@ def race_populations(populations, log_prior=None, *, bound="student", delta=None
     Returns
     -------
     RaceResult
-        ``exact``: all arms that were left at the last look had been read to the end;
-        arms dropped before may have been better.
+        ``exact`` is True if all factors of every arm left at the last look were read. An
+        arm eliminated earlier may have been better.
 
     Raises
     ------
@@ -76,10 +76,10 @@ def race_populations(populations, log_prior=None, *, bound="student", delta=None
 
     Notes
     -----
-    O(1) a factor read. Orders take one bit of memory a factor. Three rewards decide
-    nothing with ``"student"``; with ``"normal"`` they decide most, and roughly. Ctrl-C is
-    heard between calls of a function; on arrays when the race is over, which reads each once:
-    a second for 20 million factors.
+    O(1) per factor read. Orders take one bit of memory per factor. The first look at three
+    rewards eliminates no arm with ``"student"``; with ``"normal"`` it eliminates most arms, on
+    rough estimates. Ctrl-C takes effect between calls of a function. On arrays it takes effect
+    only after the race, which reads each array once: 1 s for 20 million factors.
 
     Examples
     --------
@@ -90,26 +90,27 @@ def race_populations(populations, log_prior=None, *, bound="student", delta=None
     1
     """
     rng = as_generator(rng)
-    cdef Arms arms = Arms(populations, log_prior, check_integer("first_look", first_look, 2))
+    cdef PopulationsRun run = PopulationsRun(populations, log_prior,
+                                             check_integer("first_look", first_look, 2))
     bound = as_bound(bound, delta)
     if not isinstance(bound, NormalBound):
         raise ValueError(f"bound must be 'student' or 'normal' for populations; got {bound!r}")
-    arms.race.student = isinstance(bound, StudentBound) and bound.skewness
-    arms.race.boundary = _boundary(bound, arms.race.n_arms, arms.n_looks())
+    run.race.student = isinstance(bound, StudentBound) and bound.skewness
+    run.race.boundary = _boundary(bound, run.race.n_arms, run.n_looks())
     cdef pb_bitgen *bitgen = bitgen_of(rng)
     cdef pb_status status
-    if arms.source is not None:
-        arms.source.hold(rng.bit_generator.lock)
+    if run.source is not None:
+        run.source.hold(rng.bit_generator.lock)
     with rng.bit_generator.lock, nogil:
-        status = pb_populations_run(&arms.race, bitgen)
+        status = pb_populations_run(&run.race, bitgen)
     if status != PB_OK:
-        arms.raise_failure(status)
-    return RaceResult(arms.race.winner, arms.race.n_looks, arms.race.n_evaluations,
-                      bool(arms.race.exact))
+        run.raise_failure(status)
+    return RaceResult(run.race.winner, run.race.n_looks, run.race.n_evaluations,
+                      bool(run.race.exact))
 
 
-cdef class Arms:
-    """The memory of a pb_populations."""
+cdef class PopulationsRun:
+    """A pb_populations and its memory."""
 
     cdef pb_populations race
     cdef Source source
@@ -168,7 +169,7 @@ cdef class Arms:
         PyMem_RawFree(self.values)
 
     cdef n_looks(self):
-        """The most looks that an arm can take."""
+        """Return the largest number of looks of any arm."""
         cdef int64_t size, n_read, looks, most = 0
         for size in self.sizes:
             looks, n_read = 0, 0
@@ -189,24 +190,24 @@ cdef class Arms:
 
 
 def _boundary(bound, int64_t n_arms, int64_t n_looks):
-    """B: as given, or by the union over rivals and partial looks."""
+    """Return B: that of the bound object, or by a union over other arms and partial looks."""
     if bound.boundary is not None:
         return bound.boundary
     if n_arms == 1 or n_looks <= 1:
         return 0.0
-    partial = np.arange(1, n_looks) / n_looks  # how many they are is all that counts
+    partial = np.arange(1, n_looks) / n_looks  # only their number matters
     return b_normal.boundary(bound.delta / (n_arms - 1), partial, convention="union")
 
 
 def _as_arrays(populations):
-    """One contiguous float64 array an arm."""
+    """Return one contiguous float64 array per arm."""
     if not np.iterable(populations):
-        raise TypeError(f"populations must be a sequence of arrays, one an arm, or "
+        raise TypeError(f"populations must be a sequence of arrays, one per arm, or "
                         f"pybandit.racing.Populations; got {shown(populations)}")
     arrays = [np.ascontiguousarray(check_numeric(f"populations[{i}]", array, copy=False))
               for i, array in enumerate(populations)]
     if not arrays:
-        raise ValueError("populations must hold at least one arm; got none")
+        raise ValueError("populations must have at least one arm; got none")
     for i, array in enumerate(arrays):
         if array.ndim != 1:
             raise ValueError(f"populations[{i}] must have shape (N_i,); got {array.shape}")

@@ -1,4 +1,4 @@
-"""Draws by racing: argmax_i G_i + log f_0(i) + sum_n log f_n(i), G_i standard Gumbel."""
+"""Draw states by racing for argmax_i G_i + log f_0(i) + sum_n log f_n(i), G_i standard Gumbel."""
 
 import math
 
@@ -26,10 +26,10 @@ from pybandit.racing._track cimport Track, make_track
 
 __all__ = ["DrawInfo", "RacingSampler"]
 
-# Reads a draw loop makes between two looks at Ctrl-C: some milliseconds.
+# Pairs read between two checks for Ctrl-C: a few milliseconds.
 READS_BETWEEN_SIGNALS = 1 << 22
-# The share of a matrix past which a draw reads all of it in order instead: so
-# what was read before adds at most a third to the cost of an exact draw.
+# Share of a matrix after which a draw reads all of it in order instead. The rows read
+# before then add at most a third to the cost of an exact draw.
 MATRIX_FRACTION = 0.05
 
 
@@ -45,8 +45,8 @@ cdef class DrawInfo:
     n_looks : int or ndarray of int64
         Looks each draw took.
     exact : bool or ndarray of bool
-        True if a draw read all factors of the states left last; states eliminated
-        before may have been better.
+        True if a draw read all factors of its last states. A state eliminated earlier may
+        have been better.
     fraction : float
         Mean share of the N * D pairs that a draw read.
 
@@ -89,38 +89,37 @@ cdef class DrawInfo:
 
 
 cdef class RacingSampler:
-    """Draws from ``p(i) proportional to f_0(i) prod_n f_n(i)`` by racing.
+    """Sampler of ``p(i) proportional to f_0(i) prod_n f_n(i)`` by racing.
 
     Each draw adds standard Gumbel noise to the log prior and races for the
     largest total (Chen & Ghahramani 2016, Eq. 2 and Algorithm 1). If the race errs with
-    probability at most delta whatever the noise, the distribution of the draws is within
+    probability at most delta for any noise, the distribution of the draws is within
     delta of p in total variation (Proposition 1). With the default bound it errs by about
     delta if differences are near normal. There is no bound otherwise, and ``delta -> 0`` does
     not restore it: use `BettingBound` with a range for a guarantee.
 
-    The factors are read again at every draw: a float64 matrix given to a sampler
-    with ``layout="gather"`` may be updated in place between draws, as a Gibbs
-    sweep does. For many draws of fixed factors from a matrix in memory
-    `exact_sample` needs one pass in all.
+    Every draw reads the factors again. With ``layout="gather"``, a float64 matrix may be
+    updated in place between draws, as in a Gibbs sweep. For many draws from an unchanged
+    matrix in memory, `exact_sample` needs only one pass over it in total.
 
     Parameters
     ----------
     factors : array_like of float, shape (N, D), Factors or Blocks
-        log f_n(i). Not copied if C-contiguous float64. Of `Blocks` each draw reads whole
-        blocks, in a random order of its own, of a table that was shuffled once: every draw
-        has the error that it has on rows in random order, over the shuffle; given it the
-        draws read the same blocks again, and their errors are not independent.
+        log f_n(i). Not copied if C-contiguous float64. From `Blocks`, a table that was
+        shuffled once, each draw reads whole blocks in a new random order. Averaged over
+        shuffles, each draw has the same error as on rows in random order. For a given shuffle,
+        draws read the same blocks again, so their errors are not independent.
     log_prior : array_like, shape (D,), optional
         log f_0, up to a constant; -inf makes a state impossible. Default 0.
     bound, delta, looks
         As in `race`. ``Looks.max_fraction`` is 1 by default for `Factors` and 0.05 for a matrix.
     layout : {"gather", "shuffled"}
-        ``"shuffled"`` keeps a copy of the matrix, shuffled once, and reads runs
-        of 64 rows in random order, several times faster. Given the shuffle the
-        subsets of successive draws are not independent, so their errors are
-        not; and later changes of the matrix are not seen.
+        ``"shuffled"`` keeps a shuffled copy of the matrix and reads runs of 64 rows in
+        random order, which is several times faster. For a given shuffle, the subsets of
+        successive draws are not independent, nor are their errors. Later changes of the
+        matrix have no effect.
     rng : None, int, SeedSequence or Generator
-        Serves `draw` unless that is given its own.
+        Default generator of `draw`.
 
     Attributes
     ----------
@@ -128,9 +127,9 @@ cdef class RacingSampler:
     log_prior : ndarray of float64, shape (D,)
         A copy; assign to change it.
     schedule : Schedule
-        The looks and the width of the bound there.
+        Looks of each race, and the width of its bound at each look.
     address : int
-        For draws from Cython, numba and C.
+        Address of this object's ``pb_sampler``, for draws from Cython, numba and C.
 
     Raises
     ------
@@ -139,19 +138,19 @@ cdef class RacingSampler:
 
     See Also
     --------
-    race : the largest sum, without noise.
+    race : finds the largest sum, without noise.
     exact_sample : reads all factors.
-    mcmc.RacingGibbs : many variables.
+    mcmc.RacingGibbs : samples many variables.
 
     Notes
     -----
-    A draw costs O(D T) for the T factors it reads. A sampler holds
-    8 * N bytes at most beside the matrix, 4 * N more for the permutation.
+    A draw costs O(D T) for the T factors it reads. In addition to the matrix, a sampler holds
+    at most 8 * N bytes, and 4 * N more for the permutation.
 
-    **Threads.** A sampler serves one call at a time; while it draws, another thread,
-    and the function of its own factors, get a RuntimeError. Several threads take a
-    sampler each, of the same factors and even of one generator, for which they wait.
-    ``n_factors``, ``n_states`` and ``schedule`` may be read at any time.
+    **Threads.** A sampler runs one call at a time. While it draws, calls from another thread, or
+    from the function of its factors, raise RuntimeError. Use one sampler per thread; they may
+    share the factors and a generator, which they lock in turn. ``n_factors``, ``n_states`` and
+    ``schedule`` may be read at any time.
 
     Examples
     --------
@@ -168,7 +167,7 @@ cdef class RacingSampler:
     cdef Guard guard
     cdef object rng
     cdef double[::1] _log_prior
-    cdef tuple given  # what its track was made of
+    cdef tuple given  # arguments of its track
 
     def __cinit__(self):
         self.guard = Guard(type(self), "already drawing")
@@ -192,7 +191,7 @@ cdef class RacingSampler:
         self._take(given, log_prior, rng, None)
 
     cdef _take(self, tuple given, log_prior, rng, order):
-        """Lay out the memory; `order` is that of a sampler that was pickled."""
+        """Create the memory; `order` is the order of an unpickled sampler, or None."""
         cdef double[::1] prior
         cdef Track track
         factors, bound, delta, looks, kind, rows = given
@@ -210,15 +209,15 @@ cdef class RacingSampler:
             self.track, self._log_prior, self.rng, self.given = track, prior, rng, given
 
     def __reduce__(self):
-        cdef Track track = self.made()
+        cdef Track track = self.initialised()
         self.guard.enter_to_read()
         try:
             state = self.given, np.array(self._log_prior), self.rng, track.subsample.order()
         finally:
             self.guard.leave()
-        made = _restored, (type(self), *state)
+        reduced = _restored, (type(self), *state)
         attributes = getattr(self, "__dict__", None)  # of a subclass in Python
-        return (*made, dict(attributes)) if attributes else made
+        return (*reduced, dict(attributes)) if attributes else reduced
 
     def __repr__(self):
         if self.track is None:
@@ -226,8 +225,8 @@ cdef class RacingSampler:
         return (f"<RacingSampler: {self.n_factors:,} factors, {self.n_states:,} states, "
                 f"{words_of(self.track.plan.bound)}>")
 
-    # What all but __init__ ask of it first.
-    cdef Track made(self):
+    # Returns the track; raises if __init__ has not run.
+    cdef Track initialised(self):
         if self.track is None:
             raise not_made(type(self))
         return self.track
@@ -235,22 +234,22 @@ cdef class RacingSampler:
     @property
     def n_factors(self):
         """N, the number of factors."""
-        return self.made().race.factors.n_factors
+        return self.initialised().race.factors.n_factors
 
     @property
     def n_states(self):
         """D, the number of states."""
-        return self.made().race.factors.n_states
+        return self.initialised().race.factors.n_states
 
     @property
     def schedule(self):
-        """The looks of each race and the width of its bound there."""
-        return self.made().plan.schedule
+        """Looks of each race, and the width of its bound at each look."""
+        return self.initialised().plan.schedule
 
     @property
     def log_prior(self):
-        """log f_0 of each state: a copy; assign to change it."""
-        self.made()
+        """log f_0 of each state, as a copy; assign to change it."""
+        self.initialised()
         self.guard.enter_to_read()
         try:
             return np.array(self._log_prior)
@@ -261,38 +260,40 @@ cdef class RacingSampler:
     def log_prior(self, values):
         cdef double[::1] checked = check_log_prior("log_prior", values, self.n_states)
         with self.guard:
-            self._log_prior[:] = checked  # in place: the kernel's pointer stays
+            self._log_prior[:] = checked  # in place, because the kernel has a pointer to it
 
     @property
     def address(self):
-        """Address of the ``pb_sampler`` (pybandit/racing/sampler.h) behind this object.
+        """Address of this object's ``pb_sampler`` (pybandit/racing/sampler.h).
 
-        Valid while the object lives; docs/embedding.md has examples. It takes no lock: one
-        thread at a time, and not while `draw` runs. `raise_status` raises a failure.
+        Valid while the object lives; see docs/embedding.md for examples. Draws through it take
+        no lock: use one thread at a time, and not while `draw` runs. `raise_status` raises the
+        exception of a failed draw.
         """
-        return <uintptr_t>&self.made().sampler
+        return <uintptr_t>&self.initialised().sampler
 
     def raise_status(self, status):
-        """Raise what `draw` would raise for the status of a draw through `address`.
+        """Raise the exception of `draw` for the status of a draw through `address`.
 
         Parameters
         ----------
         status : int
-            What the latest draw returned; nothing happens where it is 0, PB_OK.
+            Status that the latest draw returned. Does nothing if it is 0 (PB_OK).
 
         Raises
         ------
         Exception
-            As of `draw`; a ValueError if the latest draw did not return this status, a
-            MemoryError if the race could not grow, and what the function of the factors raised.
+            As in `draw`, and the exception that the function of the factors raised. ValueError
+            if the latest draw did not return this status; MemoryError if the race could not
+            enlarge its memory.
         """
         cdef int64_t given = check_integer("status", status, -LARGEST)
-        cdef Track track = self.made()
+        cdef Track track = self.initialised()
         self.guard.enter()
         try:
             if given != track.sampler.status:
-                raise ValueError(f"status must be what a draw returned; got {given} where the "
-                                 f"latest returned {<int>track.sampler.status}")
+                raise ValueError(f"status must be that of the latest draw; got {given}, but it "
+                                 f"returned {<int>track.sampler.status}")
             if given != PB_OK:
                 track.raise_failure(track.sampler.status)
         finally:
@@ -304,16 +305,16 @@ cdef class RacingSampler:
         Parameters
         ----------
         size : int or tuple of int, optional
-            How many; one state, an int, by default.
+            Number of draws. By default, one state, returned as an int.
         rng : None, int, SeedSequence or Generator
-            By default the sampler's own.
+            By default, the generator of the sampler.
 
         Returns
         -------
         states : int or ndarray of int64
             In [0, D).
         info : DrawInfo
-            What each draw read.
+            Cost of each draw.
 
         Raises
         ------
@@ -321,10 +322,10 @@ cdef class RacingSampler:
             If a reward that was read is NaN or infinite; the message names
             its factor and state. The sampler stays usable.
         RuntimeError
-            If the sampler is already drawing, in another thread or from its
-            own function.
+            If the sampler is already drawing, in another thread or called from the
+            function of its factors.
         """
-        cdef Track track = self.made()
+        cdef Track track = self.initialised()
         if rng is not None:
             rng = as_generator(rng)
         left_behind = self.guard.enter()
@@ -393,7 +394,7 @@ cdef class RacingSampler:
 
 
 def _restored(cls, given, log_prior, rng, order):
-    """A sampler that was pickled: it goes on bit for bit."""
+    """Return an unpickled sampler, which continues with the same random numbers."""
     cdef RacingSampler sampler = cls.__new__(cls)
     sampler._take(given, log_prior, rng, order)
     return sampler

@@ -1,4 +1,4 @@
-"""The looks of a race, and what its bound asks for at each."""
+"""Looks of a race, and the width of its bound at each look."""
 
 import functools
 from dataclasses import dataclass
@@ -11,20 +11,20 @@ from pybandit.racing._record import Record
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Schedule(Record):
-    """Looks of a race, and the width of its bound there.
+    """Looks of a race, and the width of its bound at each look.
 
     Attributes
     ----------
     rows : ndarray of int64, shape (n_looks,)
         Factors read at each look; the last is N, where the answer is exact.
     scale, slack : ndarray of float64, shape (n_looks,)
-        A state is dropped when it is behind the leader by more than
-        ``scale * sd + slack * range``, sd with divisor T; pairwise, sd is of the
-        differences from the leader and range the sum of the two states' ranges;
-        marginal, both are summed over the two states. 0 at the last look.
+        A state is eliminated if it is behind the leader by more than
+        ``scale * sd + slack * range``, where sd has divisor T. In a pairwise race, sd is
+        that of the differences from the leader, and range is the sum of the two states'
+        ranges. In a marginal race, both are summed over the two states. 0 at the last look.
     unit : ndarray of float64, shape (n_looks,), or None
-        Where skewness counts: the standard error of a mean at each look where sd is
-        1. ``scale / unit`` is Student's quantile before its correction.
+        Standard error of a mean at each look per unit of sd; None without correction for
+        skewness. ``scale / unit`` is Student's quantile before its correction.
     """
 
     rows: np.ndarray
@@ -34,7 +34,7 @@ class Schedule(Record):
 
 
 def doubling_looks(n_factors, first_look, max_fraction):
-    """Rows read at the partial looks."""
+    """Return the rows read at the partial looks."""
     rows, partial = first_look, []
     while rows < n_factors and rows <= max_fraction * n_factors:
         partial.append(rows)
@@ -44,7 +44,7 @@ def doubling_looks(n_factors, first_look, max_fraction):
 
 @functools.lru_cache(maxsize=1024)
 def make_schedule(bound, n_factors, n_states, pairwise, first_look, max_fraction):
-    """The looks of a race and the terms of its bound there, read-only arrays."""
+    """Return the `Schedule` of a race, with read-only arrays."""
     if first_look is None:
         first_look = bound.default_first_look
     first_look = check_integer("looks.first", first_look, 1)
@@ -66,19 +66,19 @@ def make_schedule(bound, n_factors, n_states, pairwise, first_look, max_fraction
 
 
 def parts_of(schedule):
-    """The four arrays of a schedule."""
+    """Return the four arrays of a schedule."""
     return schedule.rows, schedule.scale, schedule.slack, schedule.unit
 
 
 def check_schedule(schedule, n_factors):
-    """Raise `ValueError` unless a race can look so: a bound may be anybody's."""
+    """Raise `ValueError` if the looks or terms of a user-defined bound are invalid."""
     rows, scale, slack, unit = parts_of(schedule)
     if (np.diff(rows, prepend=0) < 1).any() or rows[-1] != n_factors:
-        raise ValueError(f"bound must look after increasing numbers of factors, at least 1 and "
-                         f"below N = {n_factors}; its looks gave {rows[:-1]}")
+        raise ValueError(f"bound.looks must return increasing numbers of factors, at least 1 and "
+                         f"below N = {n_factors}; got {rows[:-1]}")
     if not rows.shape == scale.shape == slack.shape or not (np.array([scale, slack]) >= 0).all():
-        raise ValueError(f"bound must have two terms of at least 0 a look; for {rows.size - 1} "
-                         f"looks its terms gave {scale[:-1]} and {slack[:-1]}")
+        raise ValueError(f"bound.terms must return two terms of at least 0 per look; got "
+                         f"{scale[:-1]} and {slack[:-1]} for {rows.size - 1} looks")
     if unit is not None and (unit.shape != rows.shape or not (unit[:-1] > 0).all()):
-        raise ValueError(f"bound must have a unit above 0 a look, or none; for {rows.size - 1} "
-                         f"looks its units gave {unit[:-1]}")
+        raise ValueError(f"bound.units must return None or one unit above 0 per look; got "
+                         f"{unit[:-1]} for {rows.size - 1} looks")

@@ -1,4 +1,4 @@
-"""Slice sampling by racing: Neal 2003 on the acceptance test of Chen & Ghahramani 2016."""
+"""Slice sampling (Neal 2003) by the acceptance test of Chen & Ghahramani 2016."""
 
 import math
 from collections.abc import Callable
@@ -26,18 +26,18 @@ __all__ = ["SliceResult", "slice_sample"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class SliceResult(Record):
-    """The next state of a chain and what it cost.
+    """Next state of a chain, and its cost.
 
     Attributes
     ----------
     x : float or ndarray of float64, shape (d,)
-        Of the kind that was given.
+        The next state; a float or an array like the state passed in.
     n_tests : int
-        Points tested for being in a slice, over all coordinates.
+        Number of points tested, over all coordinates.
     n_evaluations : int
         Factors read, over all tests; each gives two log likelihoods.
     fraction : float
-        Their share of all that the tests could have read.
+        Share of the ``n_tests * n_factors`` factors that were read.
 
     Notes
     -----
@@ -67,39 +67,39 @@ def slice_sample(log_likelihood: Callable[[Ints, Floats], ArrayLike], x: ArrayLi
                  bound: str | NormalBound | EBSBound | BettingBound = "student",
                  delta: float | None = None, looks: Looks | None = None,
                  rng: Rng = None) -> SliceResult:
-    """Update x by slice sampling, with a few of the factors of its posterior.
+    """Update x by slice sampling, reading few of the factors of its posterior.
 
-    One update steps out from x by `width` and shrinks back to a point in the slice
-    (Neal 2003, Fig. 3 and 5). Whether a point x' is in the slice is the test of
-    `accept` with ``d_n = log p(y_n|x') - log p(y_n|x)`` and threshold
-    ``log u + log p(x) - log p(x')``: the same u for every test of an update, a fresh
-    order of the factors for each.
+    An update steps out from x by `width` and shrinks back to a point in the slice
+    (Neal 2003, Fig. 3 and 5). To decide whether a point x' is in the slice, it runs the test
+    of `accept` with ``d_n = log p(y_n|x') - log p(y_n|x)`` and threshold
+    ``log u + log p(x) - log p(x')``. All tests of an update use the same u; each uses a new
+    order of the factors.
 
     Parameters
     ----------
     log_likelihood : callable
-        ``log_likelihood(indices, points)`` gets n int64 factor indices and the present
-        and the proposed point, shape (2,), or (2, d) for an array x; it returns a
+        ``log_likelihood(indices, points)`` receives n int64 factor indices and the current
+        and the proposed point, shape (2,), or (2, d) for an array x. It returns a
         float64 array (n, 2) of log p(y_n | point).
     x : float or array_like, shape (d,)
-        The present state; the coordinates of an array are updated in turn.
+        The current state. The coordinates of an array are updated in turn.
     n_factors : int
         N, at least 1.
     log_prior : callable, optional
-        ``log_prior(point)``, of a float or an array (d,), returns a float; -inf where
-        the prior is 0, not at x. Flat by default.
+        ``log_prior(point)`` receives a float or an array (d,) and returns a float, or -inf if
+        the prior is 0 there; it must be finite at x. Flat by default.
     width : float or array_like of shape (d,), default 1.0
-        About the width of a slice; > 0.
+        Approximate width of a slice; > 0.
     max_steps : int, default 16
-        A slice is stepped out to at most `max_steps` times `width`; at least 1.
+        The interval is extended to at most `max_steps` times `width`; at least 1.
     lower, upper : float or array_like of shape (d,), optional
-        x' stays in [lower, upper], the support of the prior.
+        Support of the prior: x' stays in [lower, upper].
     bound, delta, looks
         As in `AcceptanceTest`, for each test: its error is about delta if log ratios are near
         normal. There is no bound otherwise, and ``delta -> 0`` does not restore it: use
         ``bound=BettingBound(value_range=(low, high))`` for a guarantee.
-        Each update lays out an order of the factors, 4 N bytes: 2 ms for a million factors;
-        the tests near the ends of a slice then take 100 ms.
+        Each call initialises an order of the factors, 4 N bytes, which takes 2 ms for a million
+        factors; tests near the ends of a slice then take 100 ms.
         ``Looks(indices="rejection")`` needs one bit per factor, and is a third slower if
         tests read nearly all factors.
     rng : None, int, SeedSequence or Generator
@@ -117,8 +117,8 @@ def slice_sample(log_likelihood: Callable[[Ints, Floats], ArrayLike], x: ArrayLi
 
     Notes
     -----
-    Each test reads T of N factors in O(T). Points far outside a slice are told from
-    few; the last, near its edge, may take all.
+    Each test reads T of N factors in O(T). A point far outside a slice needs few factors; the
+    last points, near its edge, may need all.
 
     References
     ----------
@@ -157,7 +157,7 @@ def slice_sample(log_likelihood: Callable[[Ints, Floats], ArrayLike], x: ArrayLi
 
 
 class _Slice:
-    """Whether a point is in the slice under the present one, and how often that was asked."""
+    """Slice under the current point: tests points for being in it, and counts the tests."""
 
     def __init__(self, log_likelihood, log_prior, present, scalar, n_factors, rng, options):
         self._log_likelihood, self._log_prior = log_likelihood, log_prior
@@ -170,14 +170,14 @@ class _Slice:
         self._test = AcceptanceTest(Factors(self._ratios, n_factors, 1), rng=rng, **options)
 
     def begin(self, log_u):
-        """A fresh slice, log u under the density of the present point."""
+        """Start a new slice whose height is u times the density at the current point."""
         prior = self._prior_of(self.present)
         if not math.isfinite(prior):
             raise ValueError(f"log_prior must be finite at x; got {prior} at {self.present}")
         self._log_height = log_u + prior
 
     def holds(self, coordinate, value):
-        """Whether the present point with this coordinate is in the slice."""
+        """Return True if the current point with this coordinate replaced is in the slice."""
         self._proposed = self.present.copy()
         self._proposed[coordinate] = value
         prior = self._prior_of(self._proposed)
@@ -189,7 +189,7 @@ class _Slice:
         return result.accepted
 
     def move(self):
-        """The point tested last is the present one from now on."""
+        """Make the point tested last the current one."""
         self.present = self._proposed
 
     def _prior_of(self, point):
@@ -213,7 +213,7 @@ class _Slice:
 
 
 def _update(target, coordinate, width, max_steps, lower, upper, rng):
-    """One coordinate: step out, then shrink until a point is in the slice."""
+    """Update one coordinate: step out, then shrink until a point is in the slice."""
     target.begin(-rng.exponential())
     x = target.present[coordinate]
     left, right = _step_out(target, coordinate, x, width, max_steps, lower, upper, rng)
@@ -229,7 +229,7 @@ def _update(target, coordinate, width, max_steps, lower, upper, rng):
 
 
 def _step_out(target, coordinate, x, width, max_steps, lower, upper, rng):
-    """An interval around x, at most max_steps times `width`, its ends outside the slice."""
+    """Return an interval around x by stepping out, at most `max_steps` times `width` long."""
     left = x - width * rng.random()
     right = left + width
     steps_left = int(max_steps * rng.random())
@@ -244,7 +244,7 @@ def _step_out(target, coordinate, x, width, max_steps, lower, upper, rng):
 
 
 def _check_point(x, width, lower, upper):
-    """Whether x is a number; x, width and limits as arrays (d,)."""
+    """Return True if x is a number; and x, width and the limits as arrays (d,)."""
     point = check_numeric("x", x)
     scalar = point.ndim == 0
     point = np.atleast_1d(point)
@@ -255,7 +255,7 @@ def _check_point(x, width, lower, upper):
         value = check_numeric(name, value)
         if value.ndim and value.shape != point.shape or scalar and value.ndim:
             raise ValueError(f"{name} must be a number or have the shape of x; "
-                             f"got {value.shape}")
+                             f"got shape {value.shape}")
         each[name] = np.broadcast_to(value, point.shape)
     if not (np.isfinite(each["width"]) & (each["width"] > 0)).all():
         raise ValueError(f"width must be finite and above 0; got {shown(width)}")

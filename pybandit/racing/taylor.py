@@ -6,26 +6,26 @@ from pybandit._shared.checks import check_in, check_numeric, owned
 from pybandit._shared.types import ArrayLike
 from pybandit.racing.control import ControlVariate
 
-# Numbers that one chunk of rows lays out while h is computed: 8 MiB.
+# Numbers in the temporary array of one chunk of rows while h is computed: 8 MiB.
 CHUNK = 1 << 20
-# Beyond this, labels are no numbers of bins.
+# Maximum number of bins.
 MOST_BINS = 1 << 24
 
 
 class PopulationMoments:
-    """The counts, means and covariances of N points, by bin, that totals are made of.
+    """Counts, means and covariances of N points by bin, from which totals are computed.
 
-    One pass over the points; made once, it serves any number of `taylor_control`
-    of the same points, as a Gibbs sweep needs when its parameters change.
+    Computed in one pass over the points. It can be reused for any number of `taylor_control`
+    of the same points, such as in a Gibbs sweep whose parameters change.
 
     Parameters
     ----------
     points : array_like of float, shape (N, p) or (N,)
-        Not copied if float64: leave them as they are while controls of them are used.
+        Not copied if float64: do not change them while controls made from them are in use.
     labels : array_like of int, shape (N,), optional
-        The bin of each point, 0 ... B - 1. By default one bin.
+        Bin of each point, 0 ... B - 1. By default, one bin.
     outliers : array_like of bool, shape (N,) or (N, D), optional
-        Points left out, of all states or of each state.
+        Points to exclude, for all states or per state.
 
     Attributes
     ----------
@@ -33,11 +33,11 @@ class PopulationMoments:
     labels : ndarray of int64, shape (N,)
     outliers : ndarray of bool, shape (N, 1) or (N, D); or None
     counts : ndarray of float64, shape (B, 1) or (B, D)
-        Points in each bin; the second axis is there where outliers are by state.
+        Points in each bin; the second axis has length D if outliers are given per state.
     means : ndarray of float64, shape (B, 1 or D, p)
         0 in an empty bin.
     covariances : ndarray of float64, shape (B, 1 or D, p, p)
-        With divisor the count.
+        With the count as divisor.
 
     Raises
     ------
@@ -46,11 +46,11 @@ class PopulationMoments:
 
     See Also
     --------
-    taylor_control : takes it in the place of points.
+    taylor_control : accepts it instead of points.
 
     Notes
     -----
-    O(N p^2), times D where outliers are by state; with labels O(N log N + B p^2) more.
+    O(N p^2), times D if outliers are given per state; with labels, O(N log N + B p^2) more.
 
     **Threads.** Nothing changes it: threads may share it.
 
@@ -89,7 +89,7 @@ class PopulationMoments:
         self.counts = np.zeros((n_bins, n_columns))
         self.means = np.zeros((n_bins, n_columns, p))
         self.covariances = np.zeros((n_bins, n_columns, p, p))
-        # the points of each bin in their order; nothing is done for a bin that has none
+        # group the points by bin, in their order; empty bins cost nothing
         order = np.argsort(self.labels, kind="stable")
         bins, begins = np.unique(self.labels[order], return_index=True)
         for bin, begin, end in zip(bins, begins, [*begins[1:], len(points)], strict=True):
@@ -115,37 +115,37 @@ def taylor_control(points: ArrayLike | PopulationMoments, centers: ArrayLike, va
                    gradients: ArrayLike, hessians: ArrayLike | None = None, *,
                    labels: ArrayLike | None = None, outliers: ArrayLike | None = None,
                    outlier_values: ArrayLike | None = None) -> ControlVariate:
-    """A control variate from expansions of log p(y | i) around reference points.
+    """Return a control variate from expansions of log p(y | i) around reference points.
 
-    h_n(i) = l_i(c) + g_i'(y_n - c) + (y_n - c)' H_i (y_n - c) / 2 around the center c
-    of the point's bin (Chen & Ghahramani 2016, Eq. 11). Its sums come from the moments
-    of the points: g'(m - c) + tr(H (S + (m - c)(m - c)')) / 2 on average over a bin of
-    mean m and covariance S.
+    h_n(i) = l_i(c) + g_i'(y_n - c) + (y_n - c)' H_i (y_n - c) / 2, where c is the center
+    of the point's bin (Chen & Ghahramani 2016, Eq. 11). Its sums follow from the moments of the
+    points: the average over a bin with mean m and covariance S is
+    l(c) + g'(m - c) + tr(H (S + (m - c)(m - c)')) / 2.
 
     Parameters
     ----------
     points : array_like of float, shape (N, p) or (N,), or PopulationMoments
-        The data y_n. With `PopulationMoments` nothing here is O(N).
+        The data y_n. With `PopulationMoments`, no step costs O(N).
     centers : array_like of float, shape (B, p); (p,) with one bin
-        The reference point of each bin.
+        Reference point of each bin.
     values : array_like of float, shape (B, D); (D,) with one bin
-        l_i(c), log p(c | i) at the centers.
+        l_i(c) = log p(c | i) at the centers.
     gradients : array_like of float, shape (B, D, p); (D, p) with one bin
         With respect to y.
     hessians : array_like of float, shape (B, D, p, p); (D, p, p) with one bin, optional
-        0 by default: a first-order expansion. Their symmetric part is what counts.
+        0 by default, for a first-order expansion. Only their symmetric part matters.
     labels, outliers
-        As in `PopulationMoments`, where `points` is not one already. Far from its
-        center an expansion can be worse than none: on outliers h is 0.
+        As in `PopulationMoments`; only if `points` is not one. h is 0 for outliers, because
+        far from its center an expansion can be worse than none.
     outlier_values : array_like of float, shape (n, D), optional
-        Log factors at the n points that are outliers of any state, in increasing
-        order: there h is them, exactly, instead of 0, so that outliers, always
-        computed, add nothing to the variance.
+        Log factors of the n points that are outliers of any state, in increasing order of
+        the points. h is then equal to the log factor at each outlier instead of 0, so that
+        outliers do not add to the variance.
 
     Returns
     -------
     ControlVariate
-        Its values are computed where they are asked for, O(p^2) each.
+        Computes its values on demand, in O(p^2) each.
 
     Raises
     ------
@@ -154,7 +154,7 @@ def taylor_control(points: ArrayLike | PopulationMoments, centers: ArrayLike, va
 
     Notes
     -----
-    O(B D p^2), after the moments.
+    O(B D p^2), in addition to the moments.
 
     Examples
     --------
@@ -165,14 +165,15 @@ def taylor_control(points: ArrayLike | PopulationMoments, centers: ArrayLike, va
     ...                                    np.full((11, 1, 1), -1.0))
     >>> factors = pb.Factors(lambda n, i: -0.5 * (y[n, None] - means[i]) ** 2, y.size, 11,
     ...                      control=control)
-    >>> pb.race(factors, rng=1).n_evaluations   # a second-order expansion is all there is
+    >>> pb.race(factors, rng=1).n_evaluations   # the second-order expansion is exact here
     550
     """
     moments = points
     if not isinstance(points, PopulationMoments):
         moments = PopulationMoments(points, labels, outliers)
     elif labels is not None or outliers is not None:
-        raise ValueError("labels and outliers must be given to PopulationMoments, not here")
+        raise ValueError("labels and outliers must be None if points are PopulationMoments; pass "
+                         "them to PopulationMoments instead")
     values = check_numeric("values", values)
     (n_bins, _, p), n_states = moments.means.shape, values.shape[-1] if values.ndim else 0
     expansion = _Expansion(
@@ -191,7 +192,7 @@ def taylor_control(points: ArrayLike | PopulationMoments, centers: ArrayLike, va
 
 
 class _Expansion:
-    """h as a function of factors and states, and its sums."""
+    """Function h of factors and states, and its sums."""
 
     def __init__(self, moments, centers, values, gradients, hessians):
         self.moments, self.centers = moments, centers
@@ -221,7 +222,7 @@ class _Expansion:
 
     @property
     def shape(self):
-        """(N, D), which a `ControlVariate` compares with that of the factors."""
+        """(N, D); `ControlVariate` compares it with the sizes of the factors."""
         return len(self.moments.points), self.values.shape[1]
 
     def __call__(self, indices, states):
@@ -236,7 +237,7 @@ class _Expansion:
     def _expand(self, indices, states):
         bins = self.moments.labels[indices]
         away = self.moments.points[indices] - self.centers[bins]
-        # one bin needs no copy of its expansion a point
+        # one bin needs no copy of its expansion per point
         cells = (slice(0, 1), states) if len(self.centers) == 1 else np.ix_(bins, states)
         slopes = self.gradients[cells]
         if self.hessians is not None:
@@ -253,12 +254,12 @@ class _Expansion:
     def _at_outliers(self, indices, states):
         if self.outlier_values is None or not len(self.outlier_values):
             return 0.0
-        # a point that is no outlier finds some other row here, which is not used
+        # a point that is not an outlier has row -1 here; its values are not used
         return self.outlier_values[np.ix_(self.outlier_rows[indices], states)]
 
 
 def _broadcast(terms, away):
-    """Terms of one bin, or of each point's bin, as einsum wants them beside n points."""
+    """Return the terms with n rows for einsum, and `away`; terms of one bin are broadcast."""
     return np.broadcast_to(terms, (len(away), *terms.shape[1:])), away
 
 
@@ -270,12 +271,13 @@ def _check_labels(labels, n_points):
         raise ValueError(f"labels must be integers of at least 0, shape (N,) = ({n_points},); got "
                          f"{labels.dtype} of shape {labels.shape}")
     if labels.max() >= MOST_BINS:
-        raise ValueError(f"labels must be below {MOST_BINS}, a bin each; got {labels.max()}")
+        raise ValueError(f"labels must be below {MOST_BINS}, the maximum number of bins; got "
+                         f"{labels.max()}")
     return labels.astype(np.int64, copy=False)
 
 
 def _shaped(name, array, shape, bins=True):
-    """A finite float64 copy of this shape; the first axis may be left out if it is 1."""
+    """Return a finite float64 copy of this shape; a first axis of length 1 may be omitted."""
     array = check_in(name, array, "finite", np.isfinite)
     if bins and shape[0] == 1 and array.shape == shape[1:]:
         array = array[None]

@@ -202,7 +202,7 @@ def test_it_sums_factors_as_python_does(foreign):
 
 @pytest.mark.parametrize("status", [-1, 1, 5, 99])
 def test_a_status_that_no_test_returns_is_refused(status):
-    with pytest.raises(ValueError, match=f"status must be what a test returned; got {status}"):
+    with pytest.raises(ValueError, match=f"status must be that of the latest test; got {status}"):
         pb.racing.AcceptanceTest(np.ones(5)).raise_status(status)
 
 

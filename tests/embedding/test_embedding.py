@@ -82,7 +82,7 @@ def test_what_a_function_raises_waits_for_raise_status(matrix):
     with pytest.raises(KeyError) as caught:
         sampler.raise_status(CALLBACK)
     assert caught.value is error
-    with pytest.raises(RuntimeError, match="has raised nothing since"):
+    with pytest.raises(RuntimeError, match="was already raised"):
         sampler.raise_status(CALLBACK)
     failing = False
     status, state = draw(sampler, rng)
@@ -103,5 +103,5 @@ def test_a_reward_that_is_not_finite_is_named(matrix, computed):
 
 @pytest.mark.parametrize("status", [-1, 5, 99])
 def test_a_status_that_no_draw_returns_is_refused(matrix, status):
-    with pytest.raises(ValueError, match=f"status must be what a draw returned; got {status}"):
+    with pytest.raises(ValueError, match=f"status must be that of the latest draw; got {status}"):
         pb.RacingSampler(matrix).raise_status(status)

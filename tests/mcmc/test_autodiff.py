@@ -12,7 +12,7 @@ from pybandit.mcmc import _autodiff
 from pybandit.mcmc._autodiff import Hessians, products_of
 
 from mcmc.regressions import Case
-from racing.reference import expansion
+from racing.reference import likelihoods
 
 N, D = 300, 3
 RNG = np.random.default_rng(1)
@@ -65,14 +65,14 @@ def test_against_derivatives_by_hand(backend, error):
     gradients, hessians = by_hand()
     assert np.abs(control.gradients - gradients).max() < error * np.abs(gradients).max()
     assert control.directions.shape == (N, 2, D + 1) and control.hessians is None
-    found = expansion.matrices_of(control.weights, control.directions)
+    found = likelihoods.matrices_of(control.weights, control.directions)
     assert np.abs(found - hessians).max() < 10 * error * np.abs(hessians).max()
     # the sums are of what is kept, to rounding
     assert np.allclose(control.hessian, found.sum(axis=0), rtol=1e-12, atol=1e-10)
     assert np.allclose(control.gradient, control.gradients.sum(axis=0), rtol=1e-12)
     points = CENTER + 0.1 * np.random.default_rng(2).normal(size=(2, D + 1))
     changes = control.changes(points)(np.arange(N), [0])[:, 0]
-    expected = expansion.changes(control.gradients, found, CENTER, points)
+    expected = likelihoods.expansion_changes(control.gradients, found, CENTER, points)
     assert np.allclose(changes, expected, rtol=1e-10, atol=1e-12)
     assert changes.sum() == pytest.approx(control.total_change(points)(), rel=1e-10)
 
@@ -82,7 +82,7 @@ def test_values_of_given_derivatives_are_their_twins(order):
     gradients, hessians = by_hand()
     control = mcmc.TaylorControl(CENTER, gradients, hessians if order == 2 else None)
     points = CENTER + 0.1 * np.random.default_rng(2).normal(size=(2, D + 1))
-    expected = expansion.changes(gradients, hessians * (order - 1), CENTER, points)
+    expected = likelihoods.expansion_changes(gradients, hessians * (order - 1), CENTER, points)
     rows = np.array([7, 0, 299, 7])
     assert np.allclose(control.changes(points)(rows, [0])[:, 0], expected[rows], rtol=1e-10)
 
@@ -97,7 +97,7 @@ def test_units_of_the_parameters_do_not_matter(backend, error, units):
     gradients, hessians = by_hand()
     assert np.abs(control.gradients / units - gradients).max() < error * np.abs(gradients).max()
     assert control.directions.shape == (N, 2, D + 1)
-    found = expansion.matrices_of(control.weights, control.directions) / np.outer(units, units)
+    found = likelihoods.matrices_of(control.weights, control.directions) / np.outer(units, units)
     assert np.abs(found - hessians).max() < error * np.abs(hessians).max()
 
 
@@ -111,7 +111,7 @@ def test_dollars_beside_an_intercept():
         lambda n, t: y[n] * (x[n] @ t) - np.logaddexp(0, x[n] @ t), 20_000, center)
     p = 1 / (1 + np.exp(-x @ center))
     expected = -(p * (1 - p))[:, None, None] * x[:, :, None] * x[:, None, :]
-    found = expansion.matrices_of(control.weights, control.directions)
+    found = likelihoods.matrices_of(control.weights, control.directions)
     assert (np.abs(found - expected) / np.outer([1, size], [1, size])).max() < 1e-5
 
 
@@ -133,7 +133,7 @@ def test_parameters_that_only_matter_together(near, bend, backend):
     expected[:, 0, 1] = expected[:, 1, 0] = X[:, 0]
     expected[:, 1, 1], expected[:, 2, 2] = -2.0 * bend, -2.0
     assert control.directions.shape == (N, 3, 6)
-    found = expansion.matrices_of(control.weights, control.directions)
+    found = likelihoods.matrices_of(control.weights, control.directions)
     assert np.abs(found - expected).max() < 1e-5
 
 
@@ -231,7 +231,7 @@ def test_products_of_any_symmetric_matrices():
         hessians[n] = (v.T * rng.choice([-1e-3, 1.0, 1e4], n % 3)) @ v
     weights, directions = products_of(Hessians(hessians, np.ones(5)), 1e-13, 2)
     assert weights.shape == (60, 2) and directions.shape == (60, 2, 5)
-    found = expansion.matrices_of(weights, directions)
+    found = likelihoods.matrices_of(weights, directions)
     scale = np.abs(hessians).max(axis=(1, 2), keepdims=True) + 1e-300
     assert (np.abs(found - hessians) <= 1e-11 * scale).all()
     full = np.eye(5)[None]

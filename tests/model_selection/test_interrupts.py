@@ -1,4 +1,4 @@
-"""Ctrl-C in a search: nothing of it is left, and the next fit finds what one alone finds."""
+"""Ctrl-C in a search leaves no trace: the next fit has the result of an uninterrupted one."""
 
 import os
 import time
@@ -21,7 +21,7 @@ GRID = {"alpha": [0.1, 1.0, 10.0, 100.0, 1000.0]}
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("moments", [3, pytest.param(int(os.environ.get("PYBANDIT_MOMENTS", 1000)),
                                                      marks=pytest.mark.slow)])
-def test_fit(moments):
+def test_ctrl_c_in_fit_leaves_no_trace(moments):
     search = BanditSearchCV(Ridge(), GRID, cv=3, random_state=1)
     expected = search.fit(X, X[:, 0]).cv_results_["mean_test_score"]
     start, came, rng = time.perf_counter(), 0, np.random.default_rng(moments)

@@ -28,11 +28,11 @@ class Lasso(Forest):
     pass
 
 
-def test_distances_take_the_memory_of_the_kernel():
-    """There was a coordinate for each text: 512 MB of 400."""
+def test_distances_take_no_more_memory_than_the_kernel():
+    """400 texts would need 512 MB with one coordinate per text."""
     candidates = [{"kind": f"k{i}", "pair": (i, i), "c": i} for i in range(400)]
     kernel = ParameterKernel(candidates, [0] * 400)
-    assert "distances" not in vars(kernel)  # not every policy asks for them
+    assert "distances" not in vars(kernel)  # computed on first use
     tracemalloc.start()
     distances = kernel.distances
     peak = tracemalloc.get_traced_memory()[1]
@@ -48,12 +48,12 @@ def test_fractions_and_integers_beyond_64_bits_are_numbers():
         Fraction(1, 4), 0.5, Fraction(3, 4))])
     np.testing.assert_allclose(distances[0], [0, 0.25, 1])
     assert squared_distances([{"c": -(10**30)}, {"c": 10**30}])[0, 1] == 1
-    # of no place among floats: another value
+    # not representable as a float, so a category
     assert squared_distances([{"c": 10**400}, {"c": 1}])[0, 1] == CATEGORY_DISTANCE**2
 
 
 class Unhashed:
-    """Prints nothing of what it holds."""
+    """Unhashable object whose repr does not show its value."""
 
     __hash__ = None
 
@@ -68,29 +68,29 @@ class Unhashed:
     ([1, 2, 3], [0, 0.5, 1]),
     ([0.001, 0.1, 10.0], [0, 0.5, 1]),
     ([100, 1, 10, 1], [1, 0, 0.5, 0]),
-    ([0, 1, 10, 100], [0, 0.01, 0.1, 1]),  # no logarithm of 0
+    ([0, 1, 10, 100], [0, 0.01, 0.1, 1]),  # 0 has no logarithm
     ([-1, 1, 10], [0, 2 / 11, 1]),
     ([5, 5], [0.5, 0.5]),
     ([2, 7], [0, 1]),
 ])
-def test_numbers_are_scaled(values, expected):
+def test_numbers_are_scaled_to_the_unit_interval(values, expected):
     np.testing.assert_allclose(scaled(values), expected, atol=1e-12)
 
 
-def test_categories_are_equally_far():
+def test_categories_are_equally_distant():
     distances = squared_distances([{"kind": kind} for kind in ("a", True, None, "a")])
     far = CATEGORY_DISTANCE**2
     np.testing.assert_allclose(distances[0], [0, far, far, 0], atol=1e-12)
     np.testing.assert_allclose(distances[1], [far, 0, far, far], atol=1e-12)
 
 
-def test_what_is_no_number_is_in_the_middle_of_numbers():
+def test_values_that_are_not_numbers_are_in_the_middle():
     depths = squared_distances([{"depth": depth} for depth in (None, 1, 2, 3)])
     np.testing.assert_allclose(depths[0, 1:] - CATEGORY_DISTANCE**2, [0.25, 0, 0.25], atol=1e-12)
     np.testing.assert_allclose(depths[1, 1:], [0, 0.25, 1], atol=1e-12)
 
 
-def test_a_family_is_a_grid_and_the_classes_in_it():
+def test_families_share_a_grid_and_estimator_classes():
     candidates = [{"m": Lasso(), "a": 1}, {"m": Lasso(), "a": 2}, {"m": Forest(), "a": 1},
                   {"a": 1}, {}]
     kernel = ParameterKernel(candidates, [0, 0, 0, 1, 2])
@@ -123,6 +123,6 @@ def test_kernel_is_a_covariance():
     ((1, (True,)), (1, (1,)), False), ((1, [2]), (1, [2]), True), ((1, [2]), (1, [True]), False),
     (frozenset([1, 2]), frozenset([2, 1]), True), (frozenset([1]), frozenset([True]), False),
 ])
-def test_keys(left, right, same):
+def test_keys_are_equal_for_equal_values_only(left, right, same):
     assert (key_of(left) == key_of(right)) == same
     assert key_of(left) == key_of(left)

@@ -1,11 +1,11 @@
-"""The model of scores, and the book of fits, on tables."""
+"""Model of scores, and the record of fits, on tables of scores."""
 
 import numpy as np
 import pytest
 
 from pybandit import policies
 from pybandit.model_selection import _score_model as model
-from pybandit.model_selection._candidates import PlainAsker, ScoreBook, first_arms, search
+from pybandit.model_selection._candidates import PlainAsker, ScoreTable, first_arms, search
 
 
 def drawn(n_arms=30, n_splits=6, noise=0.2, split=0.7, seed=1):
@@ -30,7 +30,7 @@ def test_rewards_are_scores_without_level_unit_and_split():
 
 
 def test_split_effects_are_those_of_the_joint_posterior():
-    """The mean of splits given scores, by the covariance of arms and splits together."""
+    """They equal the posterior mean from the joint covariance of arms and splits."""
     kernel, table, arms, splits = drawn()
     scores = table[arms, splits]
     fitted = model.fit_scores(arms, splits, scores, 6, [kernel])
@@ -45,8 +45,8 @@ def test_split_effects_are_those_of_the_joint_posterior():
     assert min(np.abs(fitted.split_effects - e).max() for e in expected) < 1e-9
 
 
-def test_finds_noise_and_splits():
-    """Averaged over ten draws; without the splits the noise would be about .7."""
+def test_fit_scores_finds_noise_and_split_effects():
+    """Averaged over ten draws; without split effects the noise would be about .7."""
     ratios, errors = [], []
     for seed in range(10):
         kernel, table, arms, splits = drawn(seed=seed)
@@ -58,7 +58,7 @@ def test_finds_noise_and_splits():
     assert 0.6 < np.mean(ratios) < 1.5 and np.mean(errors) < 0.25
 
 
-def test_prefers_the_length_scale_of_the_scores():
+def test_fit_scores_prefers_the_length_scale_of_the_scores():
     x = np.linspace(0, 1, 40)
     distances = (x[:, None] - x) ** 2
     kernels = [np.exp(-distances / scale**2) for scale in model.LENGTH_SCALES]
@@ -85,40 +85,40 @@ def test_hopeless_scores_do_not_set_the_unit():
     assert fitted.unit < 30 and fitted.reward(-1e9, 0) == fitted.reward(fitted.floor, 0)
 
 
-def test_book_gives_splits_in_one_order():
-    book = ScoreBook(3, 4, np.random.default_rng(1))
-    splits = book.next_splits(np.array([0, 2, 0, 1]), 10)
-    first, second = book.order[:2]
+def test_score_table_gives_splits_in_one_order():
+    recorded = ScoreTable(3, 4, np.random.default_rng(1))
+    splits = recorded.next_splits(np.array([0, 2, 0, 1]), 10)
+    first, second = recorded.order[:2]
     assert splits.tolist() == [first, first, second, first]
-    book.add(np.array([0, 2, 0, 1]), splits, np.array([1.0, np.nan, 3.0, 4.0]))
-    assert book.pulls.tolist() == [2, 1, 1] and book.n_fits == 4
-    np.testing.assert_array_equal(book.means(), [2.0, 4.0, np.nan])
-    assert book.next_splits(np.array([2, 2, 2, 2]), 10).tolist() == [*book.order[1:], -1]
-    assert book.next_splits(np.array([2, 2]), 1).tolist() == [book.order[1], -1]
+    recorded.add(np.array([0, 2, 0, 1]), splits, np.array([1.0, np.nan, 3.0, 4.0]))
+    assert recorded.pulls.tolist() == [2, 1, 1] and recorded.n_fits == 4
+    np.testing.assert_array_equal(recorded.means(), [2.0, 4.0, np.nan])
+    assert recorded.next_splits(np.array([2, 2, 2, 2]), 10).tolist() == [*recorded.order[1:], -1]
+    assert recorded.next_splits(np.array([2, 2]), 1).tolist() == [recorded.order[1], -1]
 
 
 def test_search_of_a_plain_policy_answers_used_up_arms_at_no_cost():
     table = np.arange(8.0).reshape(4, 2)
-    book = ScoreBook(4, 2, np.random.default_rng(1))
+    recorded = ScoreTable(4, 2, np.random.default_rng(1))
     asker = PlainAsker(policies.SequentialHalving(4, budget=24, reuse=True))
     asked = []
-    reused = search(asker, book, 24, lambda arms, splits: (asked.extend(
+    reused = search(asker, recorded, 24, lambda arms, splits: (asked.extend(
         zip(arms.tolist(), splits.tolist(), strict=True)), table[arms, splits])[1])
     assert sorted(asked) == [(arm, split) for arm in range(4) for split in range(2)]
-    assert book.n_fits == 8 and reused == 24 - 8 and asker.policy.done
-    assert asker.best(book) == 3
-    np.testing.assert_array_equal(book.means(), table.mean(axis=1))
+    assert recorded.n_fits == 8 and reused == 24 - 8 and asker.policy.done
+    assert asker.best(recorded) == 3
+    np.testing.assert_array_equal(recorded.means(), table.mean(axis=1))
 
 
 def test_search_stops_at_its_budget_within_a_batch():
     table = np.arange(8.0).reshape(4, 2)
-    book = ScoreBook(4, 2, np.random.default_rng(1))
+    recorded = ScoreTable(4, 2, np.random.default_rng(1))
     asker = PlainAsker(policies.Uniform(4, budget=8))
-    search(asker, book, 3, lambda arms, splits: table[arms, splits])
-    assert book.n_fits == 3 and asker.best(book) == 2
+    search(asker, recorded, 3, lambda arms, splits: table[arms, splits])
+    assert recorded.n_fits == 3 and asker.best(recorded) == 2
 
 
-def test_first_arms_are_of_every_family_and_two_are_repeated():
+def test_first_arms_cover_families_and_repeat_two():
     families = np.repeat([0, 1, 2], [50, 3, 1])
     for seed in range(20):
         arms = first_arms(families, 30, 5, np.random.default_rng(seed))

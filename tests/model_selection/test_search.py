@@ -1,4 +1,4 @@
-"""A search that pulls single fits: what it finds, what it says, what it refuses."""
+"""Searches whose pulls are single fits: results, attributes and bad arguments."""
 
 import pickle
 import warnings
@@ -26,7 +26,7 @@ GRID = {"C": [0.01, 0.1, 1.0, 10.0, 100.0], "gamma": [0.001, 0.01, 0.1, 1.0]}
 
 
 class Scaled(BaseEstimator):
-    """Scores of any size."""
+    """Estimator with scores of any size."""
 
     def __init__(self, place=0.0, size=1.0):
         self.place, self.size = place, size
@@ -39,7 +39,7 @@ class Scaled(BaseEstimator):
 
 
 class Peak(BaseEstimator):
-    """Scores -(place - 3)^2 plus what its split says; fails at negative places."""
+    """Estimator with score -(place - 3)^2 plus a split effect; fails at negative places."""
 
     fits = []
 
@@ -70,14 +70,14 @@ def iris():
 
 
 @pytest.mark.parametrize("policy", NAMES)
-def test_finds_the_peak_in_a_fifth_of_the_fits(policy):
+def test_search_finds_the_peak_in_a_fifth_of_the_fits(policy):
     places = np.linspace(0.0, 6.0, 61)
     best = [peak_search(places, policy=policy, random_state=seed).best_params_["place"]
             for seed in range(3)]
     assert len(Peak.fits) <= 61 and np.abs(np.array(best) - 3.0).max() <= 0.3
 
 
-def test_fits_are_what_it_says():
+def test_n_fits_equals_the_fits_made():
     found = peak_search(np.linspace(0.0, 6.0, 31))
     results = found.cv_results_
     table = np.array([results[f"split{i}_test_score"] for i in range(5)]).T
@@ -90,7 +90,7 @@ def test_fits_are_what_it_says():
     assert found.n_fits_ <= round(0.2 * 155) and (results["n_lost"] == 0).all()
 
 
-def test_means_deviations_and_ranks_are_over_the_splits_it_got():
+def test_results_are_over_fitted_splits():
     found = peak_search(np.linspace(0.0, 6.0, 31))
     results = found.cv_results_
     table = np.array([results[f"split{i}_test_score"] for i in range(5)]).T
@@ -118,8 +118,8 @@ def test_candidates_take_the_splits_in_one_order():
     assert len(longest) > 1 and all(order == longest[:len(order)] for order in orders.values())
 
 
-def test_the_whole_grid_is_the_grid_search(iris):
-    """All fits: scores as GridSearchCV's; a policy that asks all of them at once."""
+def test_the_whole_grid_equals_the_grid_search(iris):
+    """Scores of all fits equal those of GridSearchCV, also if requested all at once."""
     ours = BanditSearchCV(SVC(), GRID, policy=lambda k, n, kernel: pb.policies.Uniform(k, budget=n),
                           budget=1.0,
                           cv=3, return_train_score=True).fit(*iris)
@@ -135,7 +135,7 @@ def test_the_whole_grid_is_the_grid_search(iris):
     np.testing.assert_array_equal(ours.predict(iris[0]), theirs.predict(iris[0]))
 
 
-def test_random_state_and_jobs(iris):
+def test_results_depend_on_random_state_but_not_on_jobs(iris):
     searches = [BanditSearchCV(SVC(), GRID, cv=3, random_state=seed, n_jobs=jobs).fit(*iris)
                 for seed, jobs in ((1, None), (1, 2), (2, None))]
     tables = [np.array([s.cv_results_[f"split{i}_test_score"] for i in range(3)])
@@ -145,7 +145,7 @@ def test_random_state_and_jobs(iris):
 
 
 def test_splits_are_drawn_once(iris):
-    """A random splitter: the pulls of one split are of the same rows all the same."""
+    """All pulls of a split use the same rows, even with a random splitter."""
     found = BanditSearchCV(SVC(), {"C": [1.0, 1.0 + 1e-9]}, cv=ShuffleSplit(4, test_size=0.1),
                            policy=pb.policies.Uniform(2, budget=8), budget=1.0).fit(*iris)
     first, second = (np.array([found.cv_results_[f"split{i}_test_score"][c] for i in range(4)])
@@ -162,14 +162,14 @@ def test_equal_candidates_are_one_arm():
     assert found.best_index_ == 1
 
 
-def test_candidates_that_print_alike_are_fitted_each(iris):
-    """Kernels print neither bounds nor more than three digits."""
+def test_candidates_with_equal_reprs_are_fitted_separately(iris):
+    """Kernels print no bounds and only three digits."""
     X, y = iris[0][::10, :1], iris[0][::10, 2]
     kernels = [RBF(1.0, "fixed"), RBF(1.0), RBF(1.0, (1e-3, 1e-2)), RBF(1.0)]
     grid = {"alpha": [0.01], "kernel": kernels}
     found = BanditSearchCV(GaussianProcessRegressor(), grid, cv=3, budget=1.0, random_state=0)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a length scale at its bound
+        warnings.simplefilter("ignore")  # about a length scale at its bound
         found.fit(X, y)
         theirs = GridSearchCV(GaussianProcessRegressor(), grid, cv=3).fit(X, y)
     assert found.n_fits_ == 9
@@ -177,15 +177,15 @@ def test_candidates_that_print_alike_are_fitted_each(iris):
                                theirs.cv_results_["mean_test_score"])
 
 
-def test_one_candidate():
+def test_one_candidate_is_fitted():
     found = peak_search([2.0])
     assert found.n_fits_ == 2 and found.best_index_ == 0
 
 
-@pytest.mark.filterwarnings("ignore:overflow")  # scikit-learn's deviations of scores
+@pytest.mark.filterwarnings("ignore:overflow")  # in scikit-learn's standard deviations
 @pytest.mark.parametrize("size", [1e-200, 1e-150, 1e160, 1e250, 1e305])
-def test_scores_whose_squares_are_none(size):
-    """Their deviation was none or infinite, and the first candidate the best."""
+def test_scores_with_overflowing_squares_are_searched(size):
+    """The best candidate is found although the variance of scores overflows or underflows."""
     cv = [(np.array([i]), np.array([i])) for i in range(4)]
     found, plain = (BanditSearchCV(Scaled(size=of), {"place": list(range(7))}, cv=cv, budget=0.8,
                                    random_state=1).fit(np.arange(4)[:, None])
@@ -196,13 +196,13 @@ def test_scores_whose_squares_are_none(size):
 
 
 @pytest.mark.parametrize("policy", NAMES)
-def test_constant_scores(policy, iris):
+def test_constant_scores_are_searched(policy, iris):
     found = BanditSearchCV(SVC(), GRID, policy=policy, cv=3, scoring=lambda e, X, y: 0.5,
                            refit=False).fit(*iris)
     assert found.best_score_ == 0.5
 
 
-def test_lost_fits_are_said_and_avoided():
+def test_lost_fits_are_counted_and_avoided():
     with pytest.warns(FitFailedWarning, match="fits failed out of a total of"):
         found = peak_search([*np.linspace(-6.0, -0.1, 16), *np.linspace(0.0, 6.0, 15)])
     results = found.cv_results_
@@ -211,7 +211,7 @@ def test_lost_fits_are_said_and_avoided():
     assert results["n_lost"].sum() + results["n_splits"].sum() == found.n_fits_
 
 
-def test_a_number_for_lost_fits_is_their_score():
+def test_error_score_is_the_score_of_lost_fits():
     with pytest.warns(FitFailedWarning):
         found = peak_search([-2.0, -1.0, 1.0, 2.0], budget=1.0, error_score=-99.0,
                             policy=pb.policies.Uniform(4, budget=20))
@@ -219,7 +219,7 @@ def test_a_number_for_lost_fits_is_their_score():
     assert (found.cv_results_["n_lost"] == 0).all()
 
 
-def test_all_fits_failed():
+def test_all_fits_failed_raises():
     with pytest.raises(ValueError, match="All the 3 fits failed(.|\n)*no such place"):
         peak_search([-3.0, -2.0, -1.0])
     with pytest.raises(RuntimeError, match="no such place"):
@@ -234,18 +234,18 @@ def test_all_fits_failed():
     (dict(policy="best"), ValueError, "policy"),
     (dict(policy=pb.policies.Uniform(7, budget=9)), ValueError, "must have 20 arms.*got 7"),
     (dict(scoring=["accuracy", "f1"]), ValueError, "scoring"),
-    (dict(scoring=lambda e, X, y: {"a": 1.0}), ValueError, "scoring must give one number"),
+    (dict(scoring=lambda e, X, y: {"a": 1.0}), ValueError, "scoring must return one number"),
     (dict(kernel=np.eye(3)), ValueError, r"shape \(20, 20\).*got \(3, 3\)"),
     (dict(kernel=-np.eye(20)), ValueError, "kernel must be positive semi-?definite"),
     (dict(kernel=np.triu(np.ones((20, 20)))), ValueError, "kernel must be .*symmetric"),
-    (dict(param_grid=[]), ValueError, "param_grid must hold at least one candidate"),
+    (dict(param_grid=[]), ValueError, "param_grid must have at least one candidate"),
 ])
-def test_refused(options, error, match, iris):
+def test_bad_arguments_are_rejected(options, error, match, iris):
     with pytest.raises(error, match=match):
         BanditSearchCV(SVC(), **{"param_grid": GRID, "cv": 3, **options}).fit(*iris)
 
 
-def test_a_kernel_of_its_own(iris):
+def test_custom_kernels_are_used(iris):
     seen = []
     found = BanditSearchCV(SVC(), GRID, cv=3, random_state=0, kernel=lambda candidates: (
         seen.append(len(candidates)), 7.0 * np.eye(20))[1]).fit(*iris)
@@ -254,12 +254,12 @@ def test_a_kernel_of_its_own(iris):
     np.testing.assert_allclose(found.cv_results_["policy_mean"], same.cv_results_["policy_mean"])
 
 
-def test_refit_that_chooses(iris):
+def test_callable_refit_chooses(iris):
     found = BanditSearchCV(SVC(), GRID, cv=3, refit=lambda results: 7).fit(*iris)
     assert found.best_index_ == 7 and not hasattr(found, "best_score_")
 
 
-def test_object_is_as_any_estimator(iris):
+def test_search_behaves_like_other_estimators(iris):
     policy = pb.policies.Uniform(20, budget=60)
     search = BanditSearchCV(SVC(), GRID, policy=policy, cv=3, budget=1.0)
     assert policy.n_pulls == 0 and clone(search).fit(*iris).policy_.n_pulls == 60
@@ -269,7 +269,7 @@ def test_object_is_as_any_estimator(iris):
     assert again.best_index_ == search.best_index_ and again.policy_.n_pulls == 60
 
 
-def test_verbose(capsys):
+def test_verbose_prints_each_batch(capsys):
     peak_search(np.linspace(0.0, 6.0, 10), budget=10, verbose=1)
     lines = capsys.readouterr().out.splitlines()
     assert lines and all(line.startswith("[BanditSearchCV] ") for line in lines)
@@ -280,7 +280,7 @@ def test_verbose(capsys):
 @pytest.mark.parametrize("estimator, grid", [(Ridge(), {"alpha": [0.1, 1.0]}),
                                              (LogisticRegression(), {"C": [0.1, 1.0]})])
 def test_estimator_checks(estimator, grid):
-    """Fails what GridSearchCV fails, and nothing else."""
+    """The search fails the same checks as GridSearchCV and no others."""
     checks = pytest.importorskip("sklearn.utils.estimator_checks")
     search = BanditSearchCV(estimator, grid, cv=2, error_score="raise", random_state=0)
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""A fifth of the full grid's fits finds what the full grid finds, within a standard error."""
+"""A fifth of the full grid's fits finds a candidate within a standard error of the best."""
 
 import ast
 import pathlib
@@ -53,8 +53,8 @@ def test_a_fifth_of_the_fits_is_within_a_standard_error(problem):
         assert means[found.best_index_] >= means[best] - error
 
 
-def test_the_full_grid_finds_what_the_page_says():
-    """125 fits find what its search of 25 finds; that search is run by `test_blocks`."""
+def test_the_full_grid_finds_the_result_of_the_page():
+    """All 125 fits find the result of the page's search with 25, which `test_blocks` runs."""
     text = (pathlib.Path(__file__).parents[2] / "docs" / "model_search.md").read_text()
     (found,) = re.findall(r"prints `(.*) 25`, which is also what 125 fits of the full grid", text)
     grid = ast.literal_eval(re.search(r"^grid = (.*)$", text, re.MULTILINE)[1])

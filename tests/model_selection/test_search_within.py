@@ -1,4 +1,4 @@
-"""A search within its surroundings: metadata that is routed, threads of BLAS and of Python."""
+"""Metadata routing, BLAS threads and Python threads of a search."""
 
 import threading
 
@@ -21,7 +21,7 @@ from pybandit.model_selection._threads import one_blas_thread  # noqa: E402
 
 GRID = {"C": [0.1, 1.0, 10.0], "gamma": [0.001, 0.1, 1.0]}
 X, Y = load_iris(return_X_y=True)
-# weights that move the answers, and groups that are no classes
+# weights that change the scores, and groups that are not the classes
 WEIGHTS = np.where(np.arange(Y.size) % 7 == 0, 50.0, 0.1)
 GROUPS = np.arange(Y.size) % 10
 
@@ -32,25 +32,25 @@ def all_scores(search):
 
 
 def both(estimator, fit, **options):
-    """Scores of all candidates on all splits, of ours and of scikit-learn's search."""
+    """Return scores of all candidates on all splits, of BanditSearchCV and GridSearchCV."""
     ours = BanditSearchCV(estimator, GRID, budget=1.0, random_state=0, policy=every, **options)
     theirs = GridSearchCV(estimator, GRID, **options)
     return all_scores(ours.fit(X, Y, **fit)), all_scores(theirs.fit(X, Y, **fit))
 
 
 def every(n_arms, budget, kernel):
-    """All candidates on all splits."""
+    """Return a policy that requests all candidates on all splits."""
     return pb.policies.Uniform(n_arms, budget=budget)
 
 
-def test_sample_weights_without_routing():
+def test_sample_weights_work_without_routing():
     weighted, expected = both(SVC(), {"sample_weight": WEIGHTS}, cv=3)
     np.testing.assert_array_equal(weighted, expected)
     plain, _ = both(SVC(), {}, cv=3)
     assert (plain != weighted).any()
 
 
-def test_groups_without_routing():
+def test_groups_work_without_routing():
     found, expected = both(SVC(), {"groups": GROUPS, "sample_weight": WEIGHTS}, cv=GroupKFold(3))
     np.testing.assert_array_equal(found, expected)
 
@@ -65,7 +65,7 @@ def test_metadata_is_routed_as_by_scikit_learn(scored):
     np.testing.assert_array_equal(found, expected)
 
 
-def test_metadata_that_nobody_asked_for_is_refused():
+def test_unrequested_metadata_is_rejected():
     with sklearn.config_context(enable_metadata_routing=True):
         with pytest.raises(ValueError, match="sample_weight.*not explicitly set.*SVC.fit"):
             BanditSearchCV(SVC(), GRID, cv=3).fit(X, Y, sample_weight=WEIGHTS)
@@ -84,8 +84,8 @@ def n_blas_threads():
     return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
 
 
-def test_solves_take_one_blas_thread_and_fits_what_they_like():
-    """While the policy thinks, no library of linear algebra has a second thread."""
+def test_solves_use_one_blas_thread_but_fits_are_not_limited():
+    """While the policy chooses, no linear algebra library uses a second thread."""
     seen = {"policy": set(), "fit": set()}
 
     class Watched(pb.policies.Uniform):
@@ -104,7 +104,7 @@ def test_solves_take_one_blas_thread_and_fits_what_they_like():
         assert n_blas_threads() == seen["fit"] == {2} and seen["policy"] == {1}
 
 
-def test_limits_of_several_threads_end_where_they_began():
+def test_overlapping_limits_restore_the_number_of_threads():
     def limit():
         for _ in range(200):
             with one_blas_thread():
@@ -119,8 +119,8 @@ def test_limits_of_several_threads_end_where_they_began():
         assert n_blas_threads() == {2}
 
 
-def test_threads_fit_one_search():
-    """Each fits all of its own: the answer is that of one fit alone."""
+def test_threads_may_fit_one_search():
+    """Each thread makes all fits of its own; the result is that of a single fit."""
     def make():
         return BanditSearchCV(SVC(), GRID, cv=3, budget=9, random_state=0)
 
@@ -143,7 +143,7 @@ def test_threads_fit_one_search():
     np.testing.assert_array_equal(all_scores(shared), all_scores(alone))
 
 
-def test_a_fit_that_raises_leaves_the_search_as_it_was():
+def test_a_fit_that_raises_leaves_the_search_unchanged():
     search = BanditSearchCV(SVC(), GRID, cv=3, random_state=0).fit(X, Y)
     before = dict(vars(search))
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):

@@ -1,4 +1,4 @@
-"""One function of factors, compiled in every way that `Factors` takes, and the same in NumPy."""
+"""One function of factors, compiled in every form that `Factors` accepts, and as an array."""
 
 import ctypes
 
@@ -45,7 +45,7 @@ int fails(const int64_t *factors, int64_t n_factors, const int64_t *states,
     return 7;
 }
 
-/* alternating values: no state is ever ahead by much */
+/* pseudorandom bits: no state is ever far ahead */
 int slow(const int64_t *factors, int64_t n_factors, const int64_t *states,
          int64_t n_states, double *out, void *user_data)
 {
@@ -66,7 +66,7 @@ int leaves_out(const int64_t *factors, int64_t n_factors, const int64_t *states,
 new_capsule = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p,
                                  ctypes.c_void_p)(("PyCapsule_New", ctypes.pythonapi))
 
-NAMES = []  # a capsule points to its name and does not own it
+NAMES = []  # keeps the names of capsules alive, which only point to them
 
 
 def address_of(function):

@@ -1,4 +1,4 @@
-"""The compiled functions of `racing.compiled_functions`, made once a file of tests."""
+"""Fixtures with the compiled functions of `racing.compiled_functions`, one per test file."""
 
 import ctypes
 
@@ -10,7 +10,7 @@ from racing.compiled_functions import SOURCE
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
-    """SOURCE, compiled."""
+    """Return SOURCE compiled as a library."""
     folder = tmp_path_factory.mktemp("callbacks")
     (folder / "callbacks.c").write_text(SOURCE)
     compile_c("-O2", "-shared", "-fPIC", folder / "callbacks.c", "-o", folder / "callbacks.so")
@@ -19,7 +19,7 @@ def library(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def quadratic():
-    """-(y - mean)^2 / 2 by pybandit.numba, and errors where y is 1e9."""
+    """Return -(y - mean)^2 / 2 as a function of pybandit.numba that raises if y is 1e9."""
     pytest.importorskip("numba", reason="numba is not installed")
     import pybandit.numba
 

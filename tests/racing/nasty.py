@@ -1,9 +1,10 @@
-"""Error rates of races on populations chosen to be nasty: a Markdown table.
+"""Print error rates of races on difficult populations, as a Markdown table.
 
     python tests/racing/nasty.py [--quick] [--case NAME ...]
 
-Two states whose totals differ by a hair, so that the race has to be wrong as often as
-it decides early for the worse one. Both signs are tried, and the worse one is shown.
+The totals of two states differ by one quantum, so every early decision for the worse state
+is an error and nothing favours the better one. Both signs are tried; the table shows the
+larger error.
 """
 
 import argparse
@@ -13,9 +14,9 @@ import numpy as np
 import pybandit as pb
 
 N = 5_000
-# Values are multiples of this: totals are exact, at an offset of 1e12 too.
+# Values are multiples of this, so that totals are exact even with an offset of 1e12.
 QUANTUM = 2.0**-10
-# Gumbel noise, at most 37, does not show beside totals this large.
+# Factor that makes totals so large that Gumbel noise, at most 37, has no effect.
 HUGE = 2.0**50
 
 
@@ -24,12 +25,12 @@ def normal(rng, n):
 
 
 def two_scale(rng, n):
-    """Log ratio of two scales of a normal likelihood."""
+    """Return log ratios of two scales of a normal likelihood."""
     return rng.normal(size=n) ** 2
 
 
 def t4(rng, n):
-    """The same on data of Student's law with 4 degrees of freedom."""
+    """Return `two_scale` for data from Student's t distribution with 4 degrees of freedom."""
     return np.minimum(rng.standard_t(4, size=n) ** 2, 1e4)
 
 
@@ -42,19 +43,19 @@ def log_normal(rng, n):
 
 
 def near_tie(rng, n):
-    """Two coins: the differences are -1, 0 and 1."""
+    """Return differences of two coins: -1, 0 or 1."""
     return rng.integers(0, 2, n) - rng.integers(0, 2, n)
 
 
 def rare(rng, n):
-    """1 % large factors, all others alike."""
+    """Return 1 % large factors; all others are equal."""
     values = np.full(n, -1.0)
     values[rng.permutation(n)[: n // 100]] = 99.0
     return values
 
 
 def rare_noise(rng, n):
-    """1 % large factors, the others with noise: nothing shows that they are there."""
+    """Return 1 % large factors and noise in the others, which hides that large ones exist."""
     return rare(rng, n) + 0.5 * rng.normal(size=n)
 
 
@@ -67,13 +68,13 @@ def t3(rng, n):
 
 
 def outliers(rng, n):
-    """Normal, but for 1 % at ten deviations to either side."""
+    """Return normal values, except 1 % at plus or minus ten standard deviations."""
     values = rng.normal(size=n)
     values[: n // 100] = rng.choice([-10.0, 10.0], n // 100)
     return values
 
 
-# name: (differences, what is added to the rewards of both states)
+# name: (differences, constant added to the rewards of both states)
 CASES = {
     "normal": (normal, 0.0),
     "normal, offset 1e12": (normal, 1e12),
@@ -91,7 +92,7 @@ CASES = {
 
 
 def differences(case, sign, rng, n=N):
-    """State 1 less state 0: a total of one quantum below 0."""
+    """Return rewards of state 1 minus state 0, whose total is one quantum below 0."""
     quanta = np.rint(sign * CASES[case][0](rng, n) / QUANTUM).astype(np.int64)
     excess = int(quanta.sum()) + 1
     quanta -= excess // n
@@ -117,7 +118,7 @@ def sampler(case, d, bound, n_runs, rng):
 
 
 def accept(case, d, bound, n_runs, rng):
-    """The ratios have no offset: the two states' rewards were subtracted."""
+    """Return the number of wrong acceptances. Log ratios are differences, without an offset."""
     test = pb.racing.AcceptanceTest(d, bound=bound, rng=rng)
     return sum(test.test(0.0).accepted for _ in range(n_runs))
 
@@ -130,14 +131,14 @@ def gibbs(case, d, bound, n_runs, rng):
 
 
 def populations(case, d, bound, n_runs, rng):
-    """An arm against one without factors; the offset is on each factor."""
+    """Race an arm against one without factors; the offset is added to each factor."""
     arms = [np.zeros(0), d + CASES[case][1]]
     log_prior = [CASES[case][1] * d.size, 0.0]
     return sum(pb.racing.race_populations(arms, log_prior, bound=bound, rng=rng).best
                for _ in range(n_runs))
 
 
-# name: (errors of n_runs, factors, share of the runs)
+# name: (function that counts errors of n_runs, number of factors, share of the runs)
 SAMPLERS = {"race": (race, N, 0.25), "RacingSampler": (sampler, N, 1.0),
             "accept": (accept, N, 1.0), "Gibbs": (gibbs, N, 0.25),
             "populations": (populations, N, 0.25)}
@@ -150,7 +151,7 @@ def bound_of(name, delta, skewness=True):
 
 
 def errors(case, name, delta, n_runs, seed, sign, skewness=True):
-    """Wrong answers of n_runs, over ten populations."""
+    """Return the number of wrong answers in n_runs, over ten populations."""
     function, size, _ = SAMPLERS[name]
     rng = np.random.default_rng([seed, list(CASES).index(case), list(SAMPLERS).index(name)])
     bound = bound_of(name, delta, skewness)
@@ -165,7 +166,7 @@ def worst(case, name, delta, n_runs, seed, skewness=True):
 
 
 def table(runs, cases, seed=16):
-    """Lines of Markdown; runs: {delta: how many}."""
+    """Yield the lines of a Markdown table; `runs` maps each delta to its number of runs."""
     yield "| differences | delta | " + " | ".join(SAMPLERS) + " | RacingSampler, `skewness=False` |"
     yield "| --- " + "| ---: " * (len(SAMPLERS) + 2) + "|"
     for case in cases:

@@ -1,4 +1,4 @@
-"""accept and AcceptanceTest: the twin bit for bit, exact laws, calibration, what is refused."""
+"""accept and AcceptanceTest: reference implementation, exact distributions, errors, bad input."""
 
 import collections
 import threading
@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 import pybandit as pb
 
 from _shared.reference.bits import Bits
-from racing.reference import accept as twin
+from racing.reference import accept as reference
 from racing.reference import gap_zero, subsample
-from racing.reference import race as race_twin
+from racing.reference import race as race_reference
 from racing.reference.problems import as_bound, parts
 from racing.test_race_law import assert_law, find_case
 
@@ -41,43 +41,43 @@ def random_problem(seed):
         options["value_range"] = float(np.ptp(ratios))
     elif rng.random() < 0.3:
         options["boundary"] = float(rng.uniform(0, 4))
-    return ratios, float(log_threshold), race_twin.Options(**options)
+    return ratios, float(log_threshold), race_reference.Options(**options)
 
 
 @pytest.mark.parametrize("indices", ["permutation", "rejection", "keyed"])
 @pytest.mark.parametrize("source", ["array", "function"])
-def test_the_twin_bit_for_bit(source, indices):
-    """The same random bits give the same answer, looks and evaluations."""
+def test_outcomes_equal_the_reference_bit_for_bit(source, indices):
+    """The same random bits give the same decision, looks and evaluations."""
     outcomes = collections.Counter()
     for seed in range(100):
         ratios, log_threshold, options = random_problem(seed)
         if indices != "permutation" and ratios.size > 1000:
-            continue  # the twins of the other orders take their time
+            continue  # the reference implementations of the other orders are slow
         stream, bits = subsample.KINDS[indices](ratios.size), Bits(seed)
         stream.restart(bits)
-        expected = twin.accept(ratios, log_threshold, lambda n, s=stream, b=bits: s.next(b, n),
-                               options)
+        expected = reference.accept(ratios, log_threshold, lambda n, s=stream, b=bits: s.next(b, n),
+                                    options)
         given = ratios if source == "array" else as_function(ratios)
         more = dict(bound=as_bound(options),
                     looks=pb.racing.Looks(first=options.first_look,
                                           max_fraction=options.max_fraction, indices=indices))
-        ours = pb.racing.accept(given, log_threshold, rng=np.random.default_rng(seed), **more)
-        assert parts(ours) == tuple(expected), (seed, options)
+        result = pb.racing.accept(given, log_threshold, rng=np.random.default_rng(seed), **more)
+        assert parts(result) == tuple(expected), (seed, options)
         kept = pb.racing.AcceptanceTest(given, rng=np.random.default_rng(seed), **more)
-        assert kept.test(log_threshold) == ours
-        outcomes[ours.n_looks, ours.exact] += 1
+        assert kept.test(log_threshold) == result
+        outcomes[result.n_looks, result.exact] += 1
     assert len(outcomes) >= 8
 
 
 @pytest.mark.parametrize("source", ["array", "function"])
-def test_an_exact_law(source):
-    """Case 1 as a test of differences: state 0 wins where they are accepted."""
+def test_outcomes_have_the_exact_distribution(source):
+    """Case 1 as a test of differences: accepting them means that state 0 wins."""
     case, rewards, _, options = find_case("case1")
     ratios, n_tests = rewards[:, 0] - rewards[:, 1], 30_000
     test = pb.racing.AcceptanceTest(ratios if source == "array" else as_function(ratios),
                                     bound=as_bound(options),
                                     looks=pb.racing.Looks(first=case["m1"]), rng=8)
-    law = race_twin.enumerate_law(rewards, np.zeros(2), options)
+    law = race_reference.enumerate_law(rewards, np.zeros(2), options)
     law = {(o.best == 0, o.n_looks, o.n_evaluations // 2, o.exact): p for o, p in law.items()}
     observed = collections.Counter(parts(test.test()) for _ in range(n_tests))
     assert_law(observed, law, n_tests)
@@ -100,7 +100,7 @@ def test_names_of_bounds_are_two_sided():
 
 
 def share_decided_early(bound, delta, first_look, size, n_tests, seed):
-    """Half the share of tests that end early where the mean is the threshold: the error."""
+    """Return the error if the mean equals the threshold: half the share of early decisions."""
     rng = np.random.default_rng(seed)
     n_populations, early = 20, 0
     for _ in range(n_populations):
@@ -113,7 +113,7 @@ def share_decided_early(bound, delta, first_look, size, n_tests, seed):
 
 
 @pytest.mark.parametrize("bound, first_look", [("student", 50), ("normal", 10)])
-def test_errors_at_the_threshold_are_the_twins(bound, first_look):
+def test_errors_at_the_threshold_equal_the_reference(bound, first_look):
     delta, n_tests = 0.1, 20_000
     expected = gap_zero.error(bound, delta, first_look, 2000, 200_000,
                               np.random.default_rng(4), "two-sided")
@@ -138,13 +138,13 @@ def test_the_sum_decides_and_a_tie_rejects(source):
 
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 2**40))
-def test_what_must_not_matter(seed):
-    """The unit; a constant in every ratio and in the threshold; which side is which."""
+def test_constants_and_units_do_not_matter(seed):
+    """Units, a constant added to all ratios and the threshold, and the sign do not matter."""
     ratios, log_threshold, options = random_problem(seed)
     ratios = ratios[:700]
     log_threshold *= ratios.size / 700
     if options.bound == "ebs":
-        options = race_twin.Options("normal", delta=0.1, convention="two-sided")
+        options = race_reference.Options("normal", delta=0.1, convention="two-sided")
 
     def outcome(ratios, log_threshold):
         return pb.racing.accept(ratios, log_threshold, bound=as_bound(options),
@@ -158,7 +158,7 @@ def test_what_must_not_matter(seed):
     assert parts(other) == (not plain.accepted, *parts(plain)[1:])
 
 
-def test_a_function_is_asked_for_each_ratio_once_and_in_blocks():
+def test_each_log_ratio_is_requested_once_in_blocks():
     ratios = np.random.default_rng(5).normal(size=50_000)
     asked = []
 
@@ -173,7 +173,7 @@ def test_a_function_is_asked_for_each_ratio_once_and_in_blocks():
     assert max(len(indices) for indices in asked) == 16384
 
 
-def test_betting_keeps_its_word_and_reads_little():
+def test_betting_keeps_delta_and_reads_little():
     rng = np.random.default_rng(6)
     ratios = rng.uniform(-1, 1, 4000)
     options = dict(bound=pb.racing.BettingBound(value_range=(-1, 1), delta=0.05))
@@ -181,12 +181,12 @@ def test_betting_keeps_its_word_and_reads_little():
         test = pb.racing.AcceptanceTest(source, rng=7, **options)
         for gap in (-0.3, 0.3):
             results = [test.test(ratios.sum() - gap * ratios.size) for _ in range(100)]
-            # far more than 100 * 0.05 of them would be wrong by chance less often than 1e-6
+            # with 5 errors expected in 100, more than 20 have a probability below 1e-6
             assert sum(r.accepted != (gap > 0) for r in results) <= 20
             assert max(r.n_evaluations for r in results) < 2000
         assert parts(test.test(-4400.0)) == (True, 0, 0, True)
         assert parts(test.test(4000.0)) == (False, 0, 0, True)
-        # near the threshold: read to the end, or wrong with probability 0.05
+        # near the threshold a test reads everything, or errs with probability 0.05
         results = [test.test(ratios.sum() - 1e-3) for _ in range(60)]
         assert sum(not r.accepted for r in results) <= 15
         assert all(r.accepted for r in results if r.exact)
@@ -196,7 +196,7 @@ def test_betting_keeps_its_word_and_reads_little():
         pb.racing.accept(ratios, bound=pb.racing.BettingBound(value_range=2.0))
 
 
-def test_arrays_and_functions_are_read_anew():
+def test_every_test_reads_the_log_ratios_again():
     ratios = np.zeros(1000)
     test = pb.racing.AcceptanceTest(ratios, rng=1)
     assert not test.test(0.0).accepted
@@ -228,7 +228,7 @@ def test_the_same_seed_gives_the_same_tests():
         (pb.Factors(lambda n, i: None, 5, 2), ValueError, "n_states"),
     ],
 )
-def test_log_ratios_that_are_refused(log_ratios, error, word):
+def test_bad_log_ratios_are_rejected(log_ratios, error, word):
     for call in (pb.racing.accept, pb.racing.AcceptanceTest):
         with pytest.raises(error, match=word):
             call(log_ratios)
@@ -253,14 +253,14 @@ def test_log_ratios_that_are_refused(log_ratios, error, word):
         (lambda: {"bound": pb.racing.StudentBound(delta=0.1), "delta": 0.1}, ["delta"]),
     ],
 )
-def test_options_that_are_refused(options, words):
+def test_bad_options_are_rejected(options, words):
     for call in (pb.racing.accept, pb.racing.AcceptanceTest):
         with pytest.raises(ValueError) as caught:
             call(np.zeros(500), **(options() if callable(options) else options))
         assert all(word in str(caught.value) for word in words)
 
 
-def test_thresholds_that_are_refused():
+def test_bad_thresholds_are_rejected():
     test = pb.racing.AcceptanceTest(np.ones(5))
     for call in (test.test, lambda threshold: pb.racing.accept(np.ones(5), threshold)):
         with pytest.raises(ValueError, match="log_threshold"):
@@ -272,7 +272,7 @@ def test_thresholds_that_are_refused():
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("source", ["array", "function"])
-def test_ratios_that_are_not_finite(source, bad):
+def test_ratios_that_are_not_finite_are_rejected(source, bad):
     ratios = np.random.default_rng(9).normal(size=500)
     ratios[13] = bad
     test = pb.racing.AcceptanceTest(ratios if source == "array" else as_function(ratios),
@@ -287,7 +287,7 @@ def test_ratios_that_are_not_finite(source, bad):
     assert test.test(-1e6).accepted
 
 
-def test_a_spread_beyond_the_range():
+def test_a_spread_beyond_the_range_is_rejected():
     ratios = np.random.default_rng(9).random(500)
     with pytest.raises(ValueError, match="value_range.*0.25"):
         pb.racing.accept(ratios, bound=pb.racing.EBSBound(value_range=0.25))

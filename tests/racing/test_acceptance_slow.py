@@ -1,9 +1,7 @@
-"""Error rates of the acceptance test where the mean is the threshold, and lil'UCB's table.
+"""Error rates of the acceptance test if the mean equals the threshold; table of lil'UCB.
 
 About ten minutes on one core. Seeds are fixed, so a result repeats exactly.
 """
-
-import functools
 
 import numpy as np
 import pytest
@@ -11,6 +9,7 @@ import pytest
 import pybandit as pb
 
 from racing.reference import gap_zero, tables
+from racing.reference.tables import LOG_P, D, N, standardised
 from racing.test_acceptance import share_decided_early
 
 pytestmark = pytest.mark.slow
@@ -27,13 +26,13 @@ KNOWN_ERRORS = [
 
 
 def assert_close(error, expected, n_tests, relative):
-    """Within five standard errors, and what the printed digits or the twin leave open."""
+    """Allow five standard errors plus the error of the printed or simulated value."""
     assert abs(error - expected) <= 5 * np.sqrt(0.5 * expected / n_tests) + relative * expected
 
 
 @pytest.mark.parametrize("first_look, delta, normal, student", KNOWN_ERRORS)
 def test_errors_of_the_one_sided_bounds_are_as_known(first_look, delta, normal, student):
-    """The numbers of the spec: a test is a race of two states without a gap."""
+    """A test is a race of two states without a gap, whose error rates are known."""
     n_tests = round(1500 / delta)
     for kind, expected in [(pb.racing.NormalBound, normal), (pb.racing.StudentBound, student)]:
         if expected is not None:
@@ -45,8 +44,8 @@ def test_errors_of_the_one_sided_bounds_are_as_known(first_look, delta, normal, 
 @pytest.mark.parametrize("bound", ["normal", "student"])
 @pytest.mark.parametrize("first_look", [10, 50])
 @pytest.mark.parametrize("delta", [0.001, 0.01, 0.05, 0.1])
-def test_errors_of_the_two_sided_bounds(bound, first_look, delta):
-    """What names mean here: the twin's errors, and for `student` delta itself."""
+def test_errors_of_the_two_sided_bounds_equal_the_reference(bound, first_look, delta):
+    """Bounds given by name have the simulated errors; `student` has delta itself."""
     size, rng = 2000, np.random.default_rng(61)
     expected = gap_zero.error(bound, delta, first_look, size, 2_000_000, rng, "two-sided")
     n_tests = round(1500 / delta / 20) * 20
@@ -56,28 +55,13 @@ def test_errors_of_the_two_sided_bounds(bound, first_look, delta):
         assert_close(error, delta, n_tests, relative=0.03)
 
 
-N, D = 100_000, 10
-LOG_P = np.log(np.arange(1, D + 1) / (D * (D + 1) / 2))
-
-
-@functools.lru_cache(maxsize=1)
-def standardised(dist):
-    """One population: each arm with mean 0 and variance 1 exactly."""
-    rng = np.random.default_rng(2016)
-    raw = {
-        "normal": lambda: rng.normal(size=(N, D)),
-        "lognormal": lambda: rng.lognormal(0.0, np.sqrt(2.0), size=(N, D)),
-    }[dist]()
-    return (raw - raw.mean(axis=0)) / raw.std(axis=0)
-
-
 @pytest.mark.parametrize("row", tables.lil_ucb_cells(),
                          ids=lambda row: f"{row['dist']}-{row['sigma']}-{row['delta']}")
-def test_the_table_of_lil_ucb(row):
-    """The reads grow with the square of the range, which is another in our population.
+def test_reads_equal_the_table_of_lil_ucb(row):
+    """Reads agree with the table, which used another population.
 
-    Of 10 times 100,000 normal values it varies by some per cent, of lognormal ones by
-    half.
+    They grow with the square of the range. For 10 times 100,000 normal values it varies by a
+    few per cent between populations, for lognormal values by half.
     """
     rewards = standardised(row["dist"]) * row["sigma"]
     ranges = np.ptp(rewards, axis=0)

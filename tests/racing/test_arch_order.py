@@ -1,4 +1,4 @@
-"""examples/racing/arch_order.py: its model, its control variates, its chains, its tables."""
+"""Models, control variates, chains and tables of examples/racing/arch_order.py."""
 
 import pathlib
 import re
@@ -21,7 +21,7 @@ if EXAMPLES.is_dir():
 
 
 def simulated(n, seed=1):
-    """Returns of an ARCH model of order 2, Student-t of 6 degrees of freedom."""
+    """Return simulated returns of an ARCH model of order 2, Student-t with 6 degrees of freedom."""
     rng, returns = np.random.default_rng(seed), np.zeros(n)
     for t in range(n):
         s = 0.4 + 0.3 * returns[t - 1] ** 2 + 0.2 * returns[t - 2] ** 2
@@ -42,7 +42,7 @@ def test_rows_hold_the_latest_square_first():
     assert data.squares.tolist() == [[9, 4, 1], [16, 9, 4], [25, 16, 9], [36, 25, 16]]
 
 
-def test_density_is_students():
+def test_density_equals_students():
     from scipy.stats import t
     r, s, nu = np.array([0.3, -2.0]), np.array([0.5, 4.0]), 5.5
     found = arch_model.log_density(r, s, nu) + arch_model.constant(nu)
@@ -81,7 +81,7 @@ def test_pseudoprior_is_a_normal_at_the_mode(models):
     np.testing.assert_allclose(np.cov(draws.T), model.covariance, rtol=0.2, atol=0.01)
 
 
-def test_what_is_raced_and_what_is_known_are_the_log_likelihood(models):
+def test_rewards_and_controls_sum_to_the_log_likelihood(models):
     rng = np.random.default_rng(2)
     arms = arch_model.Arms(models, [model.draw_pseudo(rng) for model in models])
     known, rows, states = arms.expand(), np.arange(models[0].data.r.size), np.arange(3)
@@ -97,14 +97,14 @@ def test_what_is_raced_and_what_is_known_are_the_log_likelihood(models):
     np.testing.assert_allclose(arms.controls(some, few), controls[some][:, few], rtol=1e-12)
 
 
-def test_control_variates_take_the_variance_away(models):
+def test_control_variates_reduce_the_variance(models):
     for model in models:
         of_rewards, of_differences = arch_order.variance_ratios(model, np.random.default_rng(1))
         assert of_rewards > 1000 and of_differences > 50
 
 
 def even(models, **options):
-    """A chain that visits all models."""
+    """Return a chain that visits all models about equally often."""
     chain = arch_chain.Chain(models, 3, batch=30, **options)
     chain.log_prior = np.array([model.log_pseudo(model.mode) - model.log_posterior(model.mode)
                                 for model in models])
@@ -112,7 +112,7 @@ def even(models, **options):
 
 
 def test_racing_at_tiny_delta_is_exact_step_by_step(models):
-    """The same gradients of minibatches and the same random numbers, decided both ways."""
+    """Racing and exact decisions are equal for the same minibatches and random numbers."""
     exact = even(models, racing=False)
     raced = even(models, racing=True, delta=1e-9, check=True)
     visited, moved = set(), set()
@@ -127,8 +127,8 @@ def test_racing_at_tiny_delta_is_exact_step_by_step(models):
     assert raced.errors == {"Gibbs": [False] * 100, "MH": [False] * 100}
 
 
-def test_a_careless_race_is_caught(models, monkeypatch):
-    """At delta of nearly a half, and without a control variate, decisions are wrong at times."""
+def test_errors_of_a_careless_race_are_counted(models, monkeypatch):
+    """Some decisions are wrong if delta is near 1/2 and there is no control variate."""
     class Plain(arch_model.Arms):
         def expand(self):
             rows, states = np.arange(self.data.r.size), np.arange(len(self.models))
@@ -146,7 +146,7 @@ def test_a_careless_race_is_caught(models, monkeypatch):
 
 
 class AsPrinted(arch_chain.Chain):
-    """Eq. 25: no ratio of prior to pseudoprior in the conditional of the model."""
+    """Chain by Eq. 25, without the ratio of prior to pseudoprior in the model's conditional."""
 
     def log_weights(self):
         return self.log_prior
@@ -154,7 +154,7 @@ class AsPrinted(arch_chain.Chain):
 
 @pytest.fixture(scope="module")
 def toy():
-    """Two models of few returns; evidences by 5,000 draws from the pseudopriors."""
+    """Return two models of few returns, and evidences from 5,000 draws of the pseudopriors."""
     data, rng = arch_model.Returns(simulated(60), 2), np.random.default_rng(1)
     models = [arch_model.Model(data, order) for order in (1, 2)]
     weights = np.empty((5000, 2))
@@ -187,15 +187,15 @@ def test_chain_samples_the_posterior_of_the_model(toy, racing):
     assert share == pytest.approx(exact, abs=5 * error + 0.01)
 
 
-def test_without_the_pseudoprior_ratio_it_does_not(toy):
+def test_chain_without_the_pseudoprior_ratio_is_biased(toy):
     models, evidences = toy
     exact = 1 / (1 + np.exp(evidences[0] - evidences[1] - 0.3))
     share, error = share_of_the_second(AsPrinted(models, 1, racing=False), 1200)
     assert abs(share - exact) > 8 * error
 
 
-def test_effective_size_of_a_known_chain():
-    """Autoregression at .5: a third of its length. Independent: all of it."""
+def test_effective_size_equals_that_of_known_chains():
+    """An AR(1) chain with coefficient .5 has a third of its length, an independent one all."""
     rng = np.random.default_rng(1)
     noise = rng.standard_normal((4, 10_000))
     chain = np.zeros_like(noise)
@@ -213,7 +213,7 @@ def test_reached_is_the_first_time_close():
     assert np.isnan(arch_order.reached(spent, believed, np.full(2, 90.0)))
 
 
-def test_tables_and_picture(tmp_path, capsys):
+def test_tables_and_plot_are_written(tmp_path, capsys):
     pytest.importorskip("matplotlib")
     pytest.importorskip("arch")
     out = tmp_path / "orders.png"

@@ -1,4 +1,4 @@
-"""The boundary constant: the reference table, and brute force on schedules it does not hold."""
+"""Boundary constants: the reference table, and brute force on other schedules."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from scipy import special, stats
 
 import pybandit as pb
 
-from racing.reference import b_normal as twin
+from racing.reference import b_normal as reference
 from racing.reference import tables
 
 CONVENTIONS = ["one-sided", "two-sided", "union"]
@@ -24,16 +24,16 @@ IRREGULAR = {
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
-def test_every_cell_of_the_reference(convention):
+def test_b_normal_equals_the_reference_table(convention):
     table = tables.b_normal()
     assert len(table["delta"]) == 316
-    ours = pb.bounds.b_normal(table["delta"], table["first_fraction"], convention=convention)
+    result = pb.bounds.b_normal(table["delta"], table["first_fraction"], convention=convention)
     expected = table["b_" + convention.replace("-", "_")]
-    # the table has 11 decimals: half a unit of its last one is 5e-12
-    np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-9)
+    # the table has 11 decimals, so its rounding error is at most 5e-12
+    np.testing.assert_allclose(result, expected, rtol=0, atol=1e-9)
 
 
-def test_the_printed_table_is_the_two_sided_one():
+def test_the_printed_table_is_two_sided():
     table = tables.b_normal()
     printed = table["printed_table_1"]
     small = (table["delta"] <= 0.25) & np.isfinite(printed)
@@ -49,40 +49,40 @@ def test_the_printed_table_is_the_two_sided_one():
 @pytest.mark.parametrize("convention", CONVENTIONS)
 @pytest.mark.parametrize("name", IRREGULAR)
 @pytest.mark.parametrize("delta", [1e-6, 0.003, 0.2])
-def test_any_schedule_against_brute_force(name, convention, delta):
+def test_boundaries_of_any_schedule_equal_brute_force(name, convention, delta):
     fractions = IRREGULAR[name]
-    ours = pb.bounds.boundary(delta, fractions, convention=convention)
-    assert abs(ours - twin.boundary(delta, fractions, convention, points_per_sd=40)) <= 1e-9
+    result = pb.bounds.boundary(delta, fractions, convention=convention)
+    assert abs(result - reference.boundary(delta, fractions, convention, points_per_sd=40)) <= 1e-9
 
 
 @pytest.mark.some(4)
 @pytest.mark.parametrize("convention", CONVENTIONS)
 @pytest.mark.parametrize("boundary", [0.0, 0.3, 1.7, 3.1, 6.0])
 @pytest.mark.parametrize("name", ["three", "close", "tenths", "one"])
-def test_crossing_probability_against_brute_force(name, boundary, convention):
+def test_crossing_probability_equals_brute_force(name, boundary, convention):
     fractions = IRREGULAR[name]
     if boundary == 0.0 and convention == "two-sided":
         expected = 0.5
     else:
-        expected = twin.crossing_probability(boundary, fractions, convention)
-    ours = pb.bounds.crossing_probability(boundary, fractions, convention=convention)
-    # in B that is under 1e-9: d log E / dB = -B
-    np.testing.assert_allclose(ours, expected, rtol=2e-9)
+        expected = reference.crossing_probability(boundary, fractions, convention)
+    result = pb.bounds.crossing_probability(boundary, fractions, convention=convention)
+    # this is below 1e-9 in B, because d log E / dB is about -B
+    np.testing.assert_allclose(result, expected, rtol=2e-9)
 
 
 @pytest.mark.some(24)
 @pytest.mark.parametrize("convention", CONVENTIONS)
 @pytest.mark.parametrize("delta", [1e-12, 1e-16, 1e-20, 1e-30, 1e-78, 1e-200])
 @pytest.mark.parametrize("name", ["three", "tenths", "tripling", "far"])
-def test_tails_far_beyond_any_error_rate(name, delta, convention):
-    """With nodes counted for nearer boundaries E was up to four times delta."""
+def test_boundaries_of_tiny_error_rates_are_accurate(name, delta, convention):
+    """Nodes chosen for smaller boundaries would give E up to four times delta."""
     level = pb.bounds.boundary(delta, IRREGULAR[name], convention=convention)
-    expected = twin.crossing_probability(level, IRREGULAR[name], convention, points_per_sd=20)
+    expected = reference.crossing_probability(level, IRREGULAR[name], convention, points_per_sd=20)
     np.testing.assert_allclose(expected, delta, rtol=1e-8)
 
 
-def test_the_chain_is_that_of_a_finite_population():
-    """E(B) against the standardised means of permuted populations, with no formula between."""
+def test_crossing_probability_is_that_of_a_finite_population():
+    """E(B) is the crossing rate of standardised means in randomly permuted populations."""
     rng = np.random.default_rng(20160)
     size, looks = 800, np.array([50, 100, 200, 400])
     values = rng.standard_normal(size)
@@ -96,7 +96,7 @@ def test_the_chain_is_that_of_a_finite_population():
         ]:
             expected = pb.bounds.crossing_probability(boundary, looks / size, convention=convention)
             expected *= 2 if convention == "two-sided" else 1
-            # sampled values, not a Gaussian: the law is right to a few parts in a thousand
+            # the values are not exactly Gaussian: E(B) is accurate to a few parts in a thousand
             assert abs(crossed.mean() - expected) <= 5 * np.sqrt(expected / len(z)) + 0.002
 
 
@@ -112,12 +112,12 @@ def test_the_boundary_solves_its_equation(delta, steps, convention):
     boundary = pb.bounds.boundary(delta, fractions, convention=convention)
     error = pb.bounds.crossing_probability(boundary, fractions, convention=convention)
     assert error == pytest.approx(delta, rel=1e-7)
-    # one look alone, and the union bound, enclose it
+    # between the constant of a single look and that of the union bound
     assert -special.ndtri(delta) - 1e-9 <= boundary <= -special.ndtri(delta / len(steps)) + 1e-9
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
-def test_order_of_the_arguments(convention):
+def test_b_normal_is_monotone_in_its_arguments(convention):
     deltas = np.array([1e-6, 1e-4, 1e-2, 0.1, 0.4])
     firsts = np.array([5e-5, 1e-3, 0.1, 0.4, 0.7])
     by_delta = pb.bounds.b_normal(deltas, 1e-3, convention=convention)
@@ -149,12 +149,12 @@ def test_shapes_and_types():
     assert table[1, 2] == pb.bounds.b_normal(0.01, 0.3)
     assert isinstance(pb.bounds.b_normal(0.01, 0.3), float)
     assert isinstance(pb.bounds.boundary(0.01, [0.1, 0.5]), float)
-    doubling = twin.doubling_fractions(0.01)
+    doubling = reference.doubling_fractions(0.01)
     assert pb.bounds.boundary(0.01, doubling) == pb.bounds.b_normal(0.01, 0.01)
 
 
 @pytest.mark.parametrize("delta", [0.0, 0.5, 0.7, 1.0, -0.1, np.nan, np.inf])
-def test_delta_without_a_solution(delta):
+def test_delta_without_a_solution_is_rejected(delta):
     for call in (
         lambda: pb.bounds.b_normal(delta, 0.01),
         lambda: pb.bounds.boundary(delta, [0.1, 0.5]),
@@ -165,7 +165,7 @@ def test_delta_without_a_solution(delta):
 
 
 @pytest.mark.parametrize("first", [0.0, -0.1, 1.1, np.nan])
-def test_first_fraction_outside_its_range(first):
+def test_first_fraction_outside_its_range_is_rejected(first):
     with pytest.raises(ValueError, match="first_fraction"):
         pb.bounds.b_normal(0.05, first)
 
@@ -173,7 +173,7 @@ def test_first_fraction_outside_its_range(first):
 @pytest.mark.parametrize(
     "fractions", [[0.5, 0.5], [0.5, 0.1], [0.0, 0.5], [0.5, 1.0], [0.1, np.nan], [[0.1, 0.2]]]
 )
-def test_schedules_that_are_none(fractions):
+def test_bad_fractions_are_rejected(fractions):
     for call in (
         lambda: pb.bounds.boundary(0.05, fractions),
         lambda: pb.bounds.crossing_probability(2.0, fractions),
@@ -182,7 +182,7 @@ def test_schedules_that_are_none(fractions):
             call()
 
 
-def test_no_looks_and_bad_conventions():
+def test_no_looks_give_0_and_bad_conventions_are_rejected():
     assert pb.bounds.boundary(0.05, []) == 0.0
     assert pb.bounds.crossing_probability(1.0, []) == 0.0
     with pytest.raises(ValueError, match="convention.*'onesided'"):
@@ -191,7 +191,7 @@ def test_no_looks_and_bad_conventions():
         pb.bounds.crossing_probability(-1.0, [0.1])
 
 
-def test_looks_too_close_to_resolve_are_refused():
+def test_looks_too_close_to_resolve_are_rejected():
     with pytest.raises(ValueError, match="fractions must be far enough apart"):
         pb.bounds.boundary(0.05, [0.3, 0.3 + 1e-8])
     assert pb.bounds.boundary(0.05, [0.3, 0.3003]) > stats.norm.isf(0.05)

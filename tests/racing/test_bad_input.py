@@ -1,4 +1,4 @@
-"""What is refused, in which words, and that everything is usable afterwards."""
+"""Invalid arguments of races and samplers: errors and their messages."""
 
 import re
 
@@ -27,7 +27,7 @@ def assert_says(error, *words):
         (1.0, ["factors"]),
     ],
 )
-def test_shapes_of_matrices(factors, words):
+def test_bad_shapes_of_matrices_are_rejected(factors, words):
     for call in (pb.race, pb.RacingSampler, pb.racing.exact_sample):
         with pytest.raises(ValueError) as caught:
             call(factors)
@@ -38,7 +38,7 @@ def test_shapes_of_matrices(factors, words):
 @pytest.mark.parametrize(
     "factors", [np.zeros((3, 2), dtype=complex), [["a", "b"]], [[None, 1.0]], "text", None]
 )
-def test_matrices_that_are_not_real(factors):
+def test_matrices_that_are_not_real_are_rejected(factors):
     for call in (pb.race, pb.RacingSampler, pb.racing.exact_sample):
         with pytest.raises((TypeError, ValueError), match="factors"):
             call(factors)
@@ -51,7 +51,7 @@ def test_matrices_that_are_not_real(factors):
         ({"delta": 1.0}, ["delta", "1"]),
         ({"delta": -0.1}, ["delta", "-0.1"]),
         ({"delta": np.nan}, ["delta", "nan"]),
-        # pairwise with 3 states splits delta in two, marginal in three: each below 1/2
+        # with 3 states, pairwise splits delta in two and marginal in three; shares must be < 1/2
         (lambda: {"delta": 0.999999, "looks": pb.racing.Looks(variance="sideways")},
          ["variance"]),
         ({"bound": "gaussian"}, ["bound", "gaussian"]),
@@ -84,13 +84,13 @@ def test_options(options, words):
         assert_says(caught.value, *words)
 
 
-def test_delta_where_two_states_leave_no_solution():
-    """One comparison of two states: E(B) = delta has no solution from 1/2 on."""
+def test_delta_without_a_solution_for_two_states_is_rejected():
+    """E(B) = delta has no solution for delta >= 1/2 and one comparison of two states."""
     for delta in (0.5, 0.7):
         with pytest.raises(ValueError, match=r"delta.*0\.5"):
             pb.race(GOOD[:, :2], delta=delta)
     assert pb.race(GOOD[:, :2], delta=0.49, rng=0).best == 1
-    # the empirical Bernstein bound has one up to 1
+    # the empirical Bernstein bound allows any delta below 1
     assert pb.race(GOOD[:, :2], bound=pb.racing.EBSBound(value_range=9.0, delta=0.9),
                    rng=0).best == 1
 

@@ -1,4 +1,4 @@
-"""Rewards that are not finite or spread too wide: found where read, named, survived."""
+"""Rewards that are not finite or exceed the range raise when read, and samplers stay usable."""
 
 import numpy as np
 import pytest
@@ -20,8 +20,8 @@ def poisoned(value, row, column, n_factors=400):
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("source", ["matrix", "function", "shuffled"])
 @pytest.mark.parametrize("n_factors", [400, 40_000])
-def test_rewards_that_are_not_finite(value, source, n_factors):
-    """Wherever it is: read at a partial look or in the last pass, by any source."""
+def test_rewards_that_are_not_finite_are_rejected(value, source, n_factors):
+    """They raise at a partial look and in the last pass, from any source."""
     for row, column in [(0, 0), (n_factors // 3, 2), (n_factors - 1, 1)]:
         factors = poisoned(value, row, column, n_factors)
         given = as_function(factors) if source == "function" else factors
@@ -35,14 +35,14 @@ def test_rewards_that_are_not_finite(value, source, n_factors):
                 call()
 
 
-def test_rewards_too_large_to_square():
+def test_rewards_too_large_to_square_are_rejected():
     factors = np.zeros((100, 2))
     factors[::2] = 1e200
     with pytest.raises(ValueError, match="factors"):
         pb.race(factors * [1.0, -1.0], rng=0)
 
 
-def test_a_sampler_outlives_bad_rewards():
+def test_a_sampler_stays_usable_after_bad_rewards():
     factors = poisoned(np.nan, 7, 1)
     sampler = pb.RacingSampler(factors, rng=1)
     with pytest.raises(ValueError, match="factor 7, state 1"):
@@ -57,10 +57,10 @@ def test_a_sampler_outlives_bad_rewards():
 
 
 @pytest.mark.parametrize("source", ["matrix", "function"])
-def test_a_value_range_that_is_too_small(source):
+def test_a_value_range_that_is_too_small_is_rejected(source):
     factors = GOOD if source == "matrix" else as_function(GOOD)
     spread = np.ptp(GOOD, axis=0)
-    log_prior = [2 * 400.0, 400.0, 0.0]  # a close race: much is read
+    log_prior = [2 * 400.0, 400.0, 0.0]  # a close race, which reads many factors
     for ranges in (spread, spread * (1 + 1e-14), spread + 1.0):
         for seed in range(30):
             pb.race(factors, log_prior, bound=pb.racing.EBSBound(value_range=ranges), rng=seed)

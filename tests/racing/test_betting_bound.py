@@ -1,4 +1,4 @@
-"""bound="betting" in the race: the twin decision for decision, and what it promises."""
+"""Races with BettingBound: reference implementation, error probability, and bad input."""
 
 import collections
 import functools
@@ -13,26 +13,26 @@ import pybandit as pb
 from dear import part
 
 from _shared.reference.bits import Bits
-from betting.reference import betting as twin
+from betting.reference import betting as reference
 from racing.reference import subsample
 from racing.reference.problems import as_function, parts, random_rewards
 
 
 def random_problem(seed):
-    """Rewards of few or many factors and states, log_prior, options of the bound."""
+    """Return random rewards, a log_prior and options of the bound."""
     rng = np.random.default_rng(seed)
     n_factors, n_states = int(rng.choice([10, 60, 300])), int(rng.integers(2, 9))
     rewards = random_rewards(rng, n_factors, n_states)
     log_prior = rng.normal(size=n_states) * n_factors * rng.choice([0.0, 0.02, 0.2])
     log_prior[rng.random(n_states) < 0.1] = -np.inf
     log_prior[rng.integers(n_states)] = 0.0
-    options = twin.Options(
+    options = reference.Options(
         delta=float(rng.choice([0.3, 0.05, 0.001])),
         mixture=str(rng.choice(["product", "product", "ebmix"])),
         n_bets=int(rng.choice([1, 5, 16])),
     )
     if options.mixture == "product" and np.isfinite(log_prior).sum() > 1 and rng.random() < 0.3:
-        options = twin.Options(options.delta, hybrid=True, n_bets=options.n_bets)
+        options = reference.Options(options.delta, hybrid=True, n_bets=options.n_bets)
     return rewards, log_prior, options
 
 
@@ -43,7 +43,7 @@ def bound_of(options, value_range=(0.0, 1.0)):
 
 
 def order_for(seed, n_factors):
-    """The order in which pb.race reads the factors."""
+    """Return the order in which pb.race reads the factors."""
     stream, bits = subsample.Rejection(n_factors), Bits(seed)
     stream.restart(bits)
     return stream.next(bits, n_factors)
@@ -51,23 +51,24 @@ def order_for(seed, n_factors):
 
 @pytest.mark.examples
 @pytest.mark.parametrize("source", ["matrix", "function"])
-def test_the_twin_decision_for_decision(source):
-    """The same items give the same winner; a matrix stops at the same item too."""
+def test_decisions_equal_the_reference(source):
+    """The same items give the same winner; a matrix also stops at the same item."""
     ends = collections.Counter()
     for seed in range(part(120, of=300)):
         rewards, log_prior, options = random_problem(seed)
         order = order_for(seed, len(rewards))
-        expected = twin.race(rewards, log_prior, order, options)
+        expected = reference.race(rewards, log_prior, order, options)
         factors = rewards if source == "matrix" else as_function(rewards)
-        ours = pb.race(factors, log_prior, bound=bound_of(options), rng=np.random.default_rng(seed))
-        assert ours.best == expected.best, (seed, options)
-        if source == "matrix" and not ours.exact:
-            assert ours.n_evaluations == expected.n_pulls, (seed, options)
-        ends[ours.exact, options.mixture, options.hybrid] += 1
+        result = pb.race(factors, log_prior, bound=bound_of(options),
+                         rng=np.random.default_rng(seed))
+        assert result.best == expected.best, (seed, options)
+        if source == "matrix" and not result.exact:
+            assert result.n_evaluations == expected.n_pulls, (seed, options)
+        ends[result.exact, options.mixture, options.hybrid] += 1
     assert len(ends) == 6
 
 
-# -- mutations: what the tests above would say of a race that is nearly right ------
+# -- mutations: the tests above detect small errors in a race ----------------------
 
 MUTATIONS = {
     "no tilt": ("return 1.0 if population is None else population / (population - t + 1)",
@@ -92,8 +93,8 @@ MUTATIONS = {
 
 
 def mutated(old, new):
-    """The twin with one line changed."""
-    source = inspect.getsource(twin)
+    """Return the reference implementation with one line changed."""
+    source = inspect.getsource(reference)
     assert old in source
     module = types.ModuleType("mutated")
     exec(compile(source.replace(old, new), "mutated", "exec"), module.__dict__)
@@ -102,14 +103,14 @@ def mutated(old, new):
 
 @functools.cache
 def decisions_of_the_kernel():
-    """Winner and reads of the kernel on some of the problems above."""
+    """Return winner and reads of the kernel on some of the problems above."""
     results = []
     for seed in range(100):
         rewards, log_prior, options = random_problem(seed)
         bound = bound_of(options)
         results.append(pb.race(as_function(rewards), log_prior, bound=bound, rng=seed).best)
-        ours = pb.race(rewards, log_prior, bound=bound, rng=seed)
-        results.append(None if ours.exact else ours.n_evaluations)
+        result = pb.race(rewards, log_prior, bound=bound, rng=seed)
+        results.append(None if result.exact else result.n_evaluations)
     return results
 
 
@@ -122,19 +123,19 @@ def decisions_of(module):
     return results
 
 
-def test_the_twin_without_mutation():
-    assert decisions_of(twin) == decisions_of_the_kernel()
+def test_the_reference_without_mutation_equals_the_kernel():
+    assert decisions_of(reference) == decisions_of_the_kernel()
 
 
 @pytest.mark.some(2)
 @pytest.mark.parametrize("old, new", MUTATIONS.values(), ids=MUTATIONS.keys())
-def test_a_mutation_shows(old, new):
+def test_mutations_are_detected(old, new):
     differ = np.not_equal(decisions_of(mutated(old, new)), decisions_of_the_kernel())
     assert differ.sum() >= 3
 
 
-def test_a_leader_chosen_after_the_item_errs():
-    """Nine arms a win behind the tenth: who has just won leads, and drops whom it likes."""
+def test_choosing_the_leader_after_the_item_errs():
+    """Nine arms are one win behind the tenth; the arm that just won leads and eliminates it."""
     n_races, delta, wrong = 150, 0.1, collections.Counter()
     rng = np.random.default_rng(3)
     rewards = np.array([rng.permutation(np.arange(200) < 99 + (arm == 9)) for arm in range(10)])
@@ -143,31 +144,31 @@ def test_a_leader_chosen_after_the_item_errs():
     for seed in range(n_races):
         order = order_for(seed, 200)
         wrong["late"] += late.race(rewards, np.zeros(10), order, late.Options(delta)).best != 9
-        ours = pb.race(rewards, bound=pb.racing.BettingBound(value_range=(0, 1), delta=delta),
-                       rng=seed)
-        wrong["ours"] += ours.best != 9
+        result = pb.race(rewards, bound=pb.racing.BettingBound(value_range=(0, 1), delta=delta),
+                         rng=seed)
+        wrong["kernel"] += result.best != 9
     most = stats.binom.isf(1e-6, n_races, delta)
-    assert wrong["ours"] <= most < 1.2 * most < wrong["late"]
+    assert wrong["kernel"] <= most < 1.2 * most < wrong["late"]
 
 
-# tiny populations where a race errs often enough to see
+# tiny populations in which a race errs often enough to measure
 TINY = {
     "two": (np.array([[1, 1, 0.9, 0, 0.1, 0.9], [0.9, 0.2, 0.3, 0.9, 0.7, 0.8]]).T,
-            twin.Options(0.9)),
+            reference.Options(0.9)),
     "coins": (np.array([[1, 1, 1, 0, 0, 0], [0, 0, 0.9, 1, 1, 0], [0, 1, 0, 0, 1, 0.7]]).T,
-              twin.Options(0.8, n_bets=5)),
+              reference.Options(0.8, n_bets=5)),
     "hybrid": (np.array([[1, 1, 1, 0, 0, 0], [0, 0, 0.9, 1, 1, 0], [0, 1, 0, 0, 1, 0.7]]).T,
-               twin.Options(0.9, hybrid=True)),
+               reference.Options(0.9, hybrid=True)),
     "ebmix": (np.array([[1, 1, 0.9, 0, 0.1, 0.9], [0.9, 0.2, 0.3, 0.9, 0.7, 0.8]]).T,
-              twin.Options(0.95, mixture="ebmix")),
+              reference.Options(0.95, mixture="ebmix")),
 }
 
 
 @pytest.mark.some(1)
 @pytest.mark.parametrize("rewards, options", TINY.values(), ids=TINY.keys())
-def test_the_exact_law_of_a_tiny_race(rewards, options):
-    """All 720 orders: the twin's errors are at most delta, and the kernel's law is the twin's."""
-    law = twin.enumerate_errors(rewards, np.zeros(rewards.shape[1]), options)
+def test_tiny_races_have_the_exact_distribution(rewards, options):
+    """Over all 720 orders errors are at most delta; kernel and reference distributions agree."""
+    law = reference.enumerate_errors(rewards, np.zeros(rewards.shape[1]), options)
     assert sum(law.values()) == 1
     best = int(rewards.sum(axis=0).argmax())
     assert 0 < 1 - law[best] <= options.delta
@@ -180,7 +181,7 @@ def test_the_exact_law_of_a_tiny_race(rewards, options):
         assert stats.binomtest(counts[winner], n_races, float(p)).pvalue > 1e-7, (winner, p)
 
 
-# -- options, and what is refused ---------------------------------------------------
+# -- options and bad input ----------------------------------------------------------
 
 SCORES = np.random.default_rng(2).random((500, 4)) * [0.7, 0.75, 0.8, 0.9]
 BET = dict(bound=pb.racing.BettingBound(value_range=(0, 1)))
@@ -190,10 +191,10 @@ def bet(value_range=(0, 1), **options):
     return pb.racing.BettingBound(value_range=value_range, **options)
 
 
-def test_units_and_ranges_of_differences():
+def test_units_and_ranges_of_differences_do_not_matter():
     for seed in range(20):
         expected = pb.race(SCORES, bound=bet(delta=0.02), rng=seed)
-        # a number limits differences: here they are the same, wherever the rewards are
+        # a number limits differences, which do not depend on an offset of the rewards
         shifted = SCORES + 64.0 * np.arange(500)[:, None]
         assert pb.race(shifted, bound=bet(1, delta=0.02), rng=seed) == expected
         # rewards and their range in another unit
@@ -243,13 +244,13 @@ def test_the_bound_object(make, word):
         make()
 
 
-def test_bets_that_are_no_bets_are_refused():
+def test_plug_in_bets_are_rejected():
     with pytest.raises(TypeError, match="bets must be a pybandit.betting.Bets; got 16"):
         bet(bets=16)
 
 
 def caller(rewards, source, bound, seed):
-    """A race, or draws of a sampler, over these rewards."""
+    """Return a function that runs a race, or draws of a sampler, on these rewards."""
     if source == "shuffled":
         sampler = pb.RacingSampler(rewards, layout="shuffled",
                                    looks=pb.racing.Looks(max_fraction=1.0), bound=bound, rng=seed)
@@ -263,8 +264,8 @@ def caller(rewards, source, bound, seed):
                                           (np.nan, "finite.*nan"), (np.inf, "finite.*inf"),
                                           (-np.inf, "finite.*-inf")])
 @pytest.mark.parametrize("hybrid", [False, True])
-def test_rewards_out_of_range(source, value, words, hybrid):
-    """Found where it is read; the message names factor, state and reward."""
+def test_rewards_out_of_range_are_rejected(source, value, words, hybrid):
+    """A reward out of range raises when read; the message names factor, state and reward."""
     for place, state in [(0, 0), (17, 2), (100, 1), (300, 0)]:
         seed = place
         factor = 123 if source == "shuffled" else order_for(seed, 500)[place]
@@ -277,7 +278,7 @@ def test_rewards_out_of_range(source, value, words, hybrid):
             call()
 
 
-def test_differences_out_of_range():
+def test_differences_out_of_range_are_rejected():
     rewards = np.full((500, 3), 0.5)
     factor = order_for(5, 500)[40]
     rewards[factor] = 10.0, 10.0, 10.75
@@ -289,7 +290,7 @@ def test_differences_out_of_range():
             assert word in str(caught.value)
 
 
-def test_a_sampler_outlives_what_it_refused():
+def test_a_sampler_stays_usable_after_rewards_out_of_range():
     rewards = SCORES.copy()
     rewards[7, 3] = 1.5
     sampler = pb.RacingSampler(rewards, **BET, looks=pb.racing.Looks(max_fraction=1.0), rng=1)
@@ -307,7 +308,7 @@ def law_of(factors, log_prior):
 
 
 def log_factors(seed):
-    """100 factors whose totals differ by a few units, in [-1/2, 1/2], and a prior."""
+    """Return 100 factors in [-1/2, 1/2] whose totals differ by a few units, and a prior."""
     rng = np.random.default_rng(seed)
     factors = rng.uniform(-0.4, 0.4, (100, 4))
     factors += rng.normal(size=4) / 100 - factors.mean(axis=0)
@@ -319,8 +320,8 @@ def log_factors(seed):
     {}, {"mixture": "product", "hybrid": True}, {"mixture": "ebmix"},
     {"mixture": "product", "n_bets": 3}])
 @pytest.mark.parametrize("layout", ["gather", "shuffled"])
-def test_the_law_of_draws(options, layout):
-    """Within delta of the target in total variation; for a tiny delta, the target."""
+def test_draws_are_within_delta_of_the_distribution(options, layout):
+    """Draws are within delta of the target in total variation; for tiny delta, on target."""
     factors, log_prior = log_factors(4)
     law, n_draws = law_of(factors, log_prior), 15_000 if options.get("hybrid") else 100_000
     for delta in (0.3, 1e-7):
@@ -330,7 +331,7 @@ def test_the_law_of_draws(options, layout):
                                    looks=pb.racing.Looks(max_fraction=1.0), layout=layout, rng=4)
         states, info = sampler.draw(n_draws)
         counts = np.bincount(states, minlength=4)
-        # a sum of 4 shares with 5 standard errors each
+        # 5 standard errors for each of 4 shares
         noise = 0.5 * 5 * np.sqrt(law * (1 - law) / n_draws).sum()
         assert 0.5 * np.abs(counts / n_draws - law).sum() <= delta + noise
         if delta < 0.1:
@@ -340,8 +341,8 @@ def test_the_law_of_draws(options, layout):
 
 
 @pytest.mark.parametrize("max_fraction", [0.05, 0.3, 1.0])
-def test_max_fraction(max_fraction):
-    """Past it everything is read, and the answer certain."""
+def test_draws_after_max_fraction_are_exact(max_fraction):
+    """Draws read everything after max_fraction and are then exact."""
     factors, log_prior = log_factors(5)
     sampler = pb.RacingSampler(factors, log_prior, bound=bet((-0.5, 0.5)),
                                looks=pb.racing.Looks(max_fraction=max_fraction, first=5), rng=5)
@@ -350,11 +351,11 @@ def test_max_fraction(max_fraction):
     assert sampler.schedule.rows[:-1].max() <= max(5, max_fraction * 100)
     early = info.n_evaluations[~info.exact]
     assert not early.size or early.max() <= 4 * max_fraction * 100
-    # no state is left out before it is beaten: an exact draw reads its last two whole
+    # no state is skipped before its elimination: an exact draw reads all of its last two
     assert info.n_evaluations[info.exact].min() >= 200
 
 
-def test_one_state_left():
+def test_one_possible_state_wins_without_bets():
     for factors in (np.full((50, 1), 0.5), as_function(np.full((50, 1), 0.5))):
         assert parts(pb.race(factors, **BET)) == (0, 0, 0, True)
         assert pb.RacingSampler(factors, **BET).draw()[0] == 0
@@ -369,7 +370,7 @@ def test_one_state_left():
 @pytest.mark.parametrize("options", [dict(mixture="product"), dict(mixture="product", hybrid=True),
                                      dict(mixture="ebmix"), dict(mixture="product", n_bets=1)])
 def test_constant_rewards_are_read_to_the_end(options):
-    """Equal totals go to the lowest state; a difference of one item too small to bet on is seen."""
+    """The lowest of equal states wins; a difference in one item, too small to bet on, counts."""
     bound = bet(bets=pb.betting.Bets(**options))
     rewards = np.full((200, 3), 0.5)
     for factors in (rewards, as_function(rewards)):
@@ -385,8 +386,8 @@ def test_constant_rewards_are_read_to_the_end(options):
 
 
 @pytest.mark.parametrize("hybrid", [False, True])
-def test_functions_that_outgrow_their_memory(hybrid):
-    """Blocks grow by an eighth, past what is kept at first, and are asked for again."""
+def test_rewards_of_functions_may_outgrow_the_memory(hybrid):
+    """Blocks grow by an eighth, past the initial memory, and are requested again."""
     rng = np.random.default_rng(6)
     rewards = rng.random((60_000, 3)) * [1.0, 1.0, 0.98]
     rewards[:, 1] += rewards[:, 0].mean() - rewards[:, 1].mean() - 1e-5
@@ -407,8 +408,8 @@ def test_functions_that_outgrow_their_memory(hybrid):
 
 
 @pytest.mark.parametrize("wrong", [2.0, -0.5, np.nan])
-def test_what_is_only_added_up_must_be_in_range_too(wrong):
-    """Past max_fraction a matrix is read in one pass, without bets."""
+def test_rewards_that_are_only_added_up_must_be_in_range(wrong):
+    """The range is checked in the one pass over a matrix after max_fraction, without bets."""
     rewards = np.random.default_rng(3).random((500, 3))
     rewards[321, 2] = wrong
     with pytest.raises(ValueError, match="factor 321, state 2"):

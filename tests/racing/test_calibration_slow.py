@@ -1,9 +1,7 @@
-"""Error rates and reads of whole experiments against numbers computed apart from this code.
+"""Error rates and reads of whole experiments against independently computed numbers.
 
 About 25 minutes on one core. Seeds are fixed, so a result repeats exactly.
 """
-
-import functools
 
 import numpy as np
 import pytest
@@ -13,21 +11,22 @@ from scipy.stats import qmc
 import pybandit as pb
 
 from racing.reference import gap_zero, tables
+from racing.reference.tables import LOG_P, D, N, standardised
 
 pytestmark = pytest.mark.slow
 
-# Gumbel noise, at most 37, does not show beside rewards this large: the draws of
-# a sampler are then races of its states with no noise at all
+# Factor that makes rewards so large that Gumbel noise, at most 37, has no effect: draws
+# of a sampler are then races without noise
 HUGE = 2.0**50
 N_POPULATIONS = 20
 
 
 def error_at_gap_zero(bound, first_look, size, n_races, seed):
-    """Share of races between two states of equal means that the worse one wins early.
+    """Return the share of early wrong answers in races of two states with equal means.
 
-    Either state is the worse one by a hair, so it is half the share of races
-    that end before everything is read. Differences are normal, re-centred to a
-    mean of zero; the races are spread over several populations.
+    Either state could be the worse one, so this is half the share of races that end before
+    everything is read. Differences are normal, centred to a mean of zero; the races are
+    distributed over several populations.
     """
     rng = np.random.default_rng(seed)
     n_each, early = n_races // N_POPULATIONS, 0
@@ -44,10 +43,10 @@ def error_at_gap_zero(bound, first_look, size, n_races, seed):
 
 @pytest.mark.parametrize(
     "delta, size, n_races",
-    # the share of early ends is 2 delta: the standard error is 0.9% of delta at
-    # 0.001, 1.6% at most elsewhere. The law depends on m1/N weakly (at 0.001 the
-    # twin errs 0.00100 with N = 2,000 and 0.00103 with 100,000), and six million
-    # races are affordable where N is small
+    # The share of early ends is 2 delta: the standard error is 0.9% of delta at
+    # 0.001, and at most 1.6% elsewhere. The error depends weakly on m1/N (at 0.001 the
+    # reference errs 0.00100 with N = 2,000 and 0.00103 with 100,000), and six million
+    # races are affordable for small N.
     [(0.001, 2_000, 6_000_000), (0.01, 20_000, 400_000), (0.05, 100_000, 40_000),
      (0.1, 100_000, 40_000)],
 )
@@ -56,8 +55,8 @@ def test_student_errs_delta_at_gap_zero(delta, size, n_races):
     assert 0.9 * delta <= error <= 1.05 * delta
 
 
-def test_ten_rows_are_few_for_the_correction():
-    """`StudentBound` says how much it errs there; without the correction it is as the twin."""
+def test_first_looks_of_ten_rows_err_as_documented():
+    """Races with a first look of ten rows err .00116 at delta = .001, as documented."""
     error = error_at_gap_zero(pb.racing.StudentBound(delta=0.001), 10, 2_000, 2_000_000, seed=54)
     assert_close(error, 0.00116, 2_000_000, relative=0.01)
 
@@ -76,8 +75,8 @@ KNOWN_ERRORS = [
 
 
 @pytest.mark.parametrize("first_look, delta, normal, student", KNOWN_ERRORS)
-def test_the_twin_errs_as_known(first_look, delta, normal, student):
-    """The paper's bound takes an estimated deviation for known and errs more than delta."""
+def test_the_reference_errs_as_known(first_look, delta, normal, student):
+    """The bound of the paper ignores that sd is estimated, and errs more than delta."""
     rng = np.random.default_rng(52)
     for bound, expected in [("normal", normal), ("student", student)]:
         if expected is not None:
@@ -88,23 +87,21 @@ def test_the_twin_errs_as_known(first_look, delta, normal, student):
 
 @pytest.mark.parametrize("bound", ["normal", "student"])
 @pytest.mark.parametrize("first_look, delta", [row[:2] for row in KNOWN_ERRORS])
-def test_errors_at_gap_zero_are_the_twins(bound, first_look, delta):
+def test_errors_without_a_gap_equal_the_reference(bound, first_look, delta):
     size, rng = 2_000, np.random.default_rng(53)
     expected = gap_zero.error(bound, delta, first_look, size, 4_000_000, rng)
     n_races = round(2_000 / expected)
-    made = {"normal": pb.racing.NormalBound(delta=delta),
-            "student": pb.racing.StudentBound(delta=delta, skewness=False)}
-    error = error_at_gap_zero(made[bound], first_look, size, n_races, seed=51)
+    bounds = {"normal": pb.racing.NormalBound(delta=delta),
+              "student": pb.racing.StudentBound(delta=delta, skewness=False)}
+    error = error_at_gap_zero(bounds[bound], first_look, size, n_races, seed=51)
     assert_close(error, expected, n_races, relative=0.01)
 
 
 def assert_close(error, expected, n_races, relative):
-    """Within four standard errors, and what the printed digits or the twin leave open."""
+    """Allow four standard errors plus the error of the printed or simulated value."""
     assert abs(error - expected) <= 4 * np.sqrt(0.5 * expected / n_races) + relative * expected
 
 
-N, D = 100_000, 10
-LOG_P = np.log(np.arange(1, D + 1) / (D * (D + 1) / 2))
 RACES = {
     "racing_normal_pair_eq5B": dict(bound="normal", looks=pb.racing.Looks(variance="pairwise")),
     "racing_normal_pair_corridorB": dict(bound="two-sided",
@@ -117,22 +114,11 @@ ROWS = tables.synthetic()
 CELLS = sorted({(row["dist"], row["algo"], row["sigma"]) for row in ROWS})
 
 
-@functools.lru_cache(maxsize=1)
-def standardised(dist):
-    """One population: each arm with mean 0 and variance 1 exactly."""
-    rng = np.random.default_rng(2016)
-    raw = {
-        "normal": lambda: rng.normal(size=(N, D)),
-        "lognormal": lambda: rng.lognormal(0.0, np.sqrt(2.0), size=(N, D)),
-    }[dist]()
-    return (raw - raw.mean(axis=0)) / raw.std(axis=0)
-
-
 def n_draws(row):
-    """20,000, thinned where a draw reads most of the data: 160 cells have to end in time.
+    """Return the number of draws: 20,000, or fewer if a draw reads most of the data.
 
-    Where the reference reads nearly everything the proportion is known to four
-    digits from fewer, and the errors that remain are few or none.
+    Fewer draws limit the time of 160 cells. If the reference reads nearly everything, they
+    give the proportion to four digits, and few or no errors remain.
     """
     if row["algo"] == "racing_normal_pair_eq5B":
         return 20_000 if row["proportion"] < 0.9 else 5_000
@@ -142,7 +128,7 @@ def n_draws(row):
 
 
 def run_cell(row, seed):
-    """Wrong winners and mean share of N D read, over the draws of one row of the table."""
+    """Return the wrong winners and the mean share of N D read, for one row of the table."""
     rewards = standardised(row["dist"]) * row["sigma"]
     options = dict(RACES[row["algo"]], delta=row["delta"])
     if options["bound"] == "ebs":
@@ -151,7 +137,7 @@ def run_cell(row, seed):
     elif options["bound"] == "two-sided":
         options["bound"] = pb.racing.NormalBound(delta=options.pop("delta"), convention="two-sided")
     rng = np.random.default_rng(seed)
-    # Gumbels spread evenly over their space: each is right, and their average settles sooner
+    # quasi-random Gumbel noise: each draw has the right distribution, and averages vary less
     noise = -np.log(-np.log(qmc.Halton(D, rng=rng).random(n_draws(row))))
     wrong = evaluations = 0
     for perturbed in LOG_P + noise:
@@ -162,12 +148,12 @@ def run_cell(row, seed):
 
 
 def allowed_proportion(row):
-    """How far the proportion may be from the reference's, whose population is not ours.
+    """Return the allowed difference from the reference proportion, of another population.
 
-    0.005 everywhere but for ebs on lognormal rewards. There the bound scales
-    with the largest of 100,000 heavy-tailed values per arm: over 16 populations
-    the proportion at sigma = 1e-5, delta = 0.05 went from 0.079 to 0.108
-    (standard deviation 8%), so three times that is allowed.
+    It is 0.005 except for ebs on lognormal rewards. There the bound scales with the largest of
+    100,000 heavy-tailed values per arm: over 16 populations the proportion at sigma = 1e-5,
+    delta = 0.05 ranged from 0.079 to 0.108 (standard deviation 8%). Three standard deviations
+    are allowed.
     """
     if row["dist"] == "lognormal" and "ebs" in row["algo"]:
         return 0.25 * row["proportion"] + 0.005
@@ -175,7 +161,7 @@ def allowed_proportion(row):
 
 
 @pytest.mark.parametrize("dist, algo, sigma", CELLS)
-def test_the_synthetic_table(dist, algo, sigma):
+def test_errors_and_reads_equal_the_synthetic_table(dist, algo, sigma):
     rows = [row for row in ROWS if (row["dist"], row["algo"], row["sigma"]) == (dist, algo, sigma)]
     assert len(rows) == 4
     for row in rows:
@@ -184,6 +170,6 @@ def test_the_synthetic_table(dist, algo, sigma):
         wrong_there = round(row["error"] * row["draws"])
         draws = n_draws(row)
         table = [[wrong, draws - wrong], [wrong_there, row["draws"] - wrong_there]]
-        # both are samples; 200 rows at 5e-6 each make 0.1% in all
+        # both are samples; 200 rows at 5e-6 each give 0.1% in total
         assert stats.fisher_exact(table).pvalue > 5e-6, (row, wrong / draws)
         assert wrong / draws <= row["delta"] + 4 * np.sqrt(row["delta"] / draws)

@@ -1,4 +1,4 @@
-"""Compiled functions: the signatures and data that are taken, and what is refused."""
+"""Compiled functions: accepted and rejected signatures and data."""
 
 import ctypes
 
@@ -30,7 +30,7 @@ from racing.compiled_functions import (
     (np.ones(3).astype(">f8"), ValueError), (np.array(["a"], dtype=object), TypeError),
     (np.array(1.0), TypeError), ("text", TypeError), (1j, TypeError), (None, TypeError),
 ])
-def test_what_cannot_be_bound(quadratic, data, kind):
+def test_unsupported_data_cannot_be_bound(quadratic, data, kind):
     with pytest.raises(kind, match="argument 1"):
         quadratic.bind(Y, data)
 
@@ -70,7 +70,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize("signature", SPELLINGS)
-def test_spellings_of_the_signature(library, signature):
+def test_spellings_of_the_signature_are_accepted(library, signature):
     factors = pb.Factors(as_capsule(library, signature=signature), N, D, user_data=MATRIX)
     assert factors.evaluate([3], [2]) == MATRIX[3, 2]
 
@@ -83,14 +83,14 @@ def test_a_cfunc_through_ctypes_and_scipy():
 
 
 @pytest.mark.parametrize("signature", WRONG)
-def test_wrong_signatures(library, signature):
+def test_wrong_signatures_are_rejected(library, signature):
     with pytest.raises(TypeError) as caught:
         pb.Factors(as_capsule(library, signature=signature), N, D)
     assert "PyCapsule" in str(caught.value) and signature in str(caught.value)
     assert SIGNATURE in str(caught.value)
 
 
-def test_wrong_signatures_of_the_other_kinds(library):
+def test_wrong_signatures_of_other_kinds_are_rejected(library):
     i64, double, void = ctypes.c_int64, ctypes.c_double, ctypes.c_void_p
     at = ctypes.POINTER
     for wrong in [
@@ -117,7 +117,7 @@ def test_wrong_signatures_of_the_other_kinds(library):
         pb.Factors(CFUNCTION(), N, D)
 
 
-def test_wrong_signatures_of_cffi(library):
+def test_wrong_signatures_of_cffi_are_rejected(library):
     for wrong in ("int (int64_t *, int, int64_t *, int64_t, double *, void *)",
                   "int (double)"):
         with pytest.raises(TypeError, match="a cffi pointer of"):
@@ -127,16 +127,16 @@ def test_wrong_signatures_of_cffi(library):
         pb.Factors(cffi.FFI().new("double[3]"), N, D)
 
 
-def test_wrong_signatures_of_numba():
+def test_wrong_signatures_of_numba_are_rejected():
     numba = pytest.importorskip("numba", reason="numba is not installed")
     with pytest.raises(TypeError, match=r"a numba cfunc of float64 \(float64\)"):
         pb.Factors(numba.cfunc("float64(float64)")(lambda x: x), N, D)
 
 
-def test_no_function_at_all(library):
+def test_objects_that_are_not_functions_are_rejected(library):
     with pytest.raises(TypeError, match="callable"):
         pb.Factors(address_of(library.fails), N, D)
-    with pytest.raises(TypeError, match="user_data is for compiled"):
+    with pytest.raises(TypeError, match="user_data must be None unless"):
         pb.Factors(lambda n, i: MATRIX, N, D, user_data=MATRIX)
 
 
@@ -154,7 +154,7 @@ def user_data_kinds():
 
 @pytest.mark.parametrize("name, data", [
     pytest.param(name, data, id=name) for name, data in user_data_kinds()])
-def test_kinds_of_user_data(library, name, data):
+def test_user_data_of_every_kind_is_accepted(library, name, data):
     factors = pb.Factors(as_ctypes(library), N, D, user_data=data)
     assert factors.evaluate([11], [3]) == MATRIX[11, 3]
     assert pb.race(factors, rng=1) == pb.race(
@@ -175,12 +175,12 @@ def test_user_data_of_cffi(library):
     (MATRIX[:, ::2], ValueError), (-1, ValueError), (1 << 64, ValueError), (True, TypeError),
     ("text", TypeError), ([1.0], TypeError), (1.5, TypeError),
 ])
-def test_wrong_user_data(library, data, kind):
+def test_wrong_user_data_is_rejected(library, data, kind):
     with pytest.raises(kind, match="user_data"):
         pb.Factors(as_ctypes(library), N, D, user_data=data)
 
 
-def test_a_function_brings_its_data_only_once(library, quadratic):
+def test_second_user_data_is_rejected(library, quadratic):
     for function in (as_scipy(library), bound(quadratic)):
         with pytest.raises(ValueError, match="brings its own"):
             pb.Factors(function, N, D, user_data=MATRIX)

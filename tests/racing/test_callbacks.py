@@ -1,4 +1,4 @@
-"""Compiled functions of every kind: the same races, and how long things live."""
+"""Compiled functions of every kind: equal races, and lifetime of their objects."""
 
 import copy
 import gc
@@ -35,7 +35,7 @@ OPTIONS = [{}, {"bound": pb.racing.BettingBound(value_range=(MATRIX.min(), MATRI
 
 
 def everything(factors):
-    """Races and draws of every sort, as one list to compare."""
+    """Return results of races and draws of every sort, as one list."""
     results = []
     for options in OPTIONS:
         results += [pb.race(factors, seed * np.arange(D) / 3, rng=seed, **options)
@@ -53,7 +53,7 @@ def expected():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_is_bit_for_bit_the_python_function(kind, library):
+def test_every_kind_equals_the_python_function_bit_for_bit(kind, library):
     factors = factors_of(kind, library)
     assert everything(factors) == expected()
     indices, states = np.array([7, 0, 2999]), np.array([1, 3])
@@ -76,7 +76,7 @@ def test_one_draw_is_the_first_of_many(library):
             assert type(info) is pb.racing.DrawInfo
 
 
-def test_bound_arguments_are_read_where_they_are(quadratic):
+def test_bound_arguments_are_read_in_place(quadratic):
     y = Y.copy()
     factors = pb.Factors(bound(quadratic, y), N, D)
     def same(n, i):
@@ -101,16 +101,16 @@ def test_a_type_is_compiled_once(quadratic):
 
 
 def scribble():
-    """Reuse what was freed."""
+    """Overwrite freed memory."""
     gc.collect()
     return [np.full((N, D), np.nan) for _ in range(20)] + [np.full(N, np.nan) for _ in range(20)]
 
 
 class Owner(np.ndarray):
-    """An array that can be watched."""
+    """Array that supports weak references."""
 
 
-def test_data_lives_as_long_as_the_sampler(library):
+def test_a_sampler_keeps_its_data_alive(library):
     data = MATRIX.copy().view(Owner)
     watch = weakref.ref(data)
     factors = pb.Factors(as_ctypes(library), N, D, user_data=data)
@@ -125,7 +125,7 @@ def test_data_lives_as_long_as_the_sampler(library):
     assert watch() is None
 
 
-def test_bound_arrays_and_code_live_as_long_as_the_sampler(quadratic):
+def test_a_sampler_keeps_bound_arrays_and_code_alive(quadratic):
     data = Y.copy().view(Owner)
     watch = weakref.ref(data)
     sampler = pb.RacingSampler(pb.Factors(bound(quadratic, data), N, D), rng=1)
@@ -138,7 +138,7 @@ def test_bound_arrays_and_code_live_as_long_as_the_sampler(quadratic):
     assert watch() is None
 
 
-def test_a_python_function_behind_ctypes_lives_as_long_as_the_sampler():
+def test_a_sampler_keeps_a_python_function_of_ctypes_alive():
     def function(factors, n_factors, states, n_states, out, user_data):
         for f in range(n_factors):
             for s in range(n_states):
@@ -156,7 +156,7 @@ def test_a_python_function_behind_ctypes_lives_as_long_as_the_sampler():
     assert watch() is None
 
 
-def test_a_race_that_a_compiled_function_ends(library):
+def test_a_failing_compiled_function_ends_the_race(library):
     factors = pb.Factors(as_ctypes(library, "fails"), N, D, user_data=MATRIX)
     with pytest.raises(RuntimeError, match="status other than 0"):
         pb.race(factors, rng=1)
@@ -170,7 +170,7 @@ def test_a_race_that_a_compiled_function_ends(library):
 
 
 @pytest.mark.parametrize("options", OPTIONS[:2])
-def test_what_is_left_out_is_found(library, options):
+def test_unwritten_entries_are_detected(library, options):
     factors = pb.Factors(as_ctypes(library, "leaves_out"), N, D, user_data=MATRIX)
     with pytest.raises(ValueError, match=r"nan at factor \d+, state 0; the compiled function"):
         pb.race(factors, rng=1, **options)
@@ -179,7 +179,7 @@ def test_what_is_left_out_is_found(library, options):
         pb.racing.exact_sample(factors, rng=1)
 
 
-def test_the_hint_is_for_nan_of_compiled_functions_only(library):
+def test_the_hint_is_only_for_nan_of_compiled_functions(library):
     for bad, compiled in ((math.inf, True), (math.nan, False)):
         data = np.full((N, D), bad)
         factors = (pb.Factors(as_ctypes(library), N, D, user_data=data) if compiled
@@ -188,7 +188,7 @@ def test_the_hint_is_for_nan_of_compiled_functions_only(library):
             pb.race(factors, rng=1)
 
 
-def test_a_numba_function_that_raises(quadratic):
+def test_a_numba_function_that_raises_ends_the_race(quadratic):
     y = Y.copy()
     sampler = pb.RacingSampler(pb.Factors(bound(quadratic, y), N, D), rng=1)
     y[:] = 1e9
@@ -199,7 +199,7 @@ def test_a_numba_function_that_raises(quadratic):
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_a_cfunc_that_raises():
+def test_a_cfunc_that_raises_ends_the_race():
     numba = pytest.importorskip("numba", reason="numba is not installed")
     from pybandit.numba import factor_signature
 
@@ -217,7 +217,7 @@ def test_a_cfunc_that_raises():
 
 
 @pytest.mark.parametrize("kind", ["ctypes", "numba"])
-def test_samplers_in_threads_draw_as_in_line(kind, library):
+def test_samplers_in_threads_draw_as_in_sequence(kind, library):
     factors = factors_of(kind, library)
 
     def draw(seed, out):
@@ -255,13 +255,13 @@ def test_copies_equality_and_pickles(library):
     ([N], [0], ValueError), ([-1], [0], ValueError), ([0], [D], ValueError),
     ([0.5], [0], TypeError), ([[0]], [0], TypeError), (0, [0], TypeError),
 ])
-def test_evaluate_checks_what_it_asks_for(library, indices, states, kind):
+def test_evaluate_checks_its_arguments(library, indices, states, kind):
     with pytest.raises(kind, match="indices|states"):
         factors_of("ctypes", library).evaluate(indices, states)
     assert factors_of("ctypes", library).evaluate(np.array([], dtype=int), [0]).shape == (0, 1)
 
 
-def test_without_numba():
+def test_pybandit_numba_without_numba_raises():
     code = ("import sys; sys.modules['numba'] = None\n"
             "import pybandit\n"
             "try:\n    import pybandit.numba\n"
@@ -273,8 +273,8 @@ def test_without_numba():
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
 @pytest.mark.parametrize("options", [{}, {"control": True}], ids=["plain", "with a control"])
-def test_an_interrupt_during_one_race_of_a_compiled_function(library, options):
-    """A thousand million factors without a gap: it would take half a minute."""
+def test_ctrl_c_stops_a_race_of_a_compiled_function(library, options):
+    """A race of 10**9 factors without a gap, which would take half a minute, is interrupted."""
     if options:
         options = {"control": pb.racing.ControlVariate(lambda n, i: np.zeros((len(n), len(i))),
                                                        [0.0] * D)}

@@ -1,4 +1,4 @@
-"""Control variates: the twin, the sums, and what they do to the variance."""
+"""Control variates: reference implementation, sums, and effect on the variance."""
 
 import dataclasses
 
@@ -11,7 +11,7 @@ from scipy import stats
 import pybandit as pb
 
 from _shared.reference.bits import Bits
-from racing.reference import race as twin
+from racing.reference import race as reference
 from racing.reference.problems import as_function, parts
 from racing.reference.subsample import KINDS
 
@@ -19,7 +19,7 @@ N, D = 900, 4
 
 
 def problem(seed, scale=0.05):
-    """Log factors, something close to them, and log_prior that leave the winner open."""
+    """Return log factors, values close to them, and a log_prior; several states may win."""
     rng = np.random.default_rng(seed)
     close = rng.normal(size=(N, D)) * 3.0 + rng.normal(size=D)
     factors = close + scale * rng.normal(size=(N, D))
@@ -33,18 +33,18 @@ def with_control(factors, close, as_values):
 
 
 @pytest.mark.parametrize("as_values", ["array", "function"])
-def test_the_race_is_on_what_is_left_of_the_factors(as_values):
-    """The twin's race of l - h, its log_prior greater by the sums of h."""
-    options = twin.Options("student", delta=0.1, first_look=10, skewness=False)
+def test_a_race_with_control_equals_the_reference(as_values):
+    """The race equals a reference race of l - h with the sums of h added to log_prior."""
+    options = reference.Options("student", delta=0.1, first_look=10, skewness=False)
     read = []
     for seed in range(20):
         factors, close, log_prior = problem(seed)
         bits = Bits(seed)
         stream = KINDS["permutation"](N)
         stream.restart(bits)
-        expected = twin.race(factors - close, log_prior + close.sum(axis=0),
-                             lambda n, bits=bits, stream=stream: stream.next(bits, n),
-                             options, to_the_end=True)
+        expected = reference.race(factors - close, log_prior + close.sum(axis=0),
+                                  lambda n, bits=bits, stream=stream: stream.next(bits, n),
+                                  options, to_the_end=True)
         bound = pb.racing.StudentBound(delta=0.1, skewness=False)
         got = pb.race(with_control(factors, close, as_values), log_prior, bound=bound,
                       looks=pb.racing.Looks(first=10, indices="permutation"), rng=seed)
@@ -57,8 +57,8 @@ def test_the_race_is_on_what_is_left_of_the_factors(as_values):
 
 
 @pytest.mark.parametrize("as_values", ["array", "function"])
-def test_all_that_is_read_gives_the_same_winner(as_values):
-    """A boundary too wide to drop anything: the full sums decide, control or not."""
+def test_a_control_does_not_change_an_exact_winner(as_values):
+    """Full sums decide if the boundary is too wide for eliminations, with or without control."""
     for seed in range(20):
         factors, close, log_prior = problem(seed)
         never = pb.racing.NormalBound(boundary=1e9)
@@ -68,7 +68,7 @@ def test_all_that_is_read_gives_the_same_winner(as_values):
 
 
 @pytest.mark.parametrize("as_values", ["array", "function"])
-def test_the_sampler_draws_from_the_law_of_the_factors(as_values):
+def test_the_sampler_with_control_draws_from_the_distribution(as_values):
     factors, close, _ = problem(1)
     log_prior = -factors.sum(axis=0) + np.log([0.4, 0.3, 0.2, 0.1])
     sampler = pb.RacingSampler(with_control(factors, close, as_values), log_prior, delta=1e-6,
@@ -82,7 +82,7 @@ def test_the_sampler_draws_from_the_law_of_the_factors(as_values):
     assert 2 not in sampler.draw(200)[0]
 
 
-def test_exact_samples_need_no_control():
+def test_exact_samples_ignore_the_control():
     factors, close, log_prior = problem(2)
     controlled = with_control(factors, close, "function")
     assert np.array_equal(pb.racing.exact_sample(controlled, log_prior, 50, rng=1),
@@ -109,12 +109,12 @@ def test_an_exception_of_the_values_is_unchanged():
     (np.ones((5, 2)), 5.0, ValueError, "totals must have shape"),
     (len, [], ValueError, "totals must have shape"),
 ])
-def test_control_variates_that_are_none(values, totals, kind, words):
+def test_bad_control_variates_are_rejected(values, totals, kind, words):
     with pytest.raises(kind, match=words):
         pb.racing.ControlVariate(values, totals)
 
 
-def test_values_are_kept_as_they_were_when_their_sums_were_checked():
+def test_control_variates_copy_their_values():
     factors, close, log_prior = problem(4)
     values = close.copy()
     control = pb.racing.ControlVariate(values, close.sum(axis=0))
@@ -126,7 +126,7 @@ def test_values_are_kept_as_they_were_when_their_sums_were_checked():
         as_function(factors), log_prior, bound=never, rng=1)
 
 
-def test_expansions_are_kept_as_they_were_when_their_sums_were_taken():
+def test_expansions_copy_their_arrays():
     rng = np.random.default_rng(6)
     y, outliers = rng.normal(size=30), rng.random(30) < 0.2
     arrays = [np.zeros((1, 1)), rng.normal(size=(1, 3)), rng.normal(size=(1, 3, 1)),
@@ -141,7 +141,7 @@ def test_expansions_are_kept_as_they_were_when_their_sums_were_taken():
     assert np.array_equal(control.values(*everything), values)
 
 
-def test_factors_refuse_the_control_of_others():
+def test_factors_reject_a_control_of_other_sizes():
     control = pb.racing.ControlVariate(np.ones((5, 2)), [5.0, 5.0])
     with pytest.raises(ValueError, match="D = 3"):
         pb.Factors(len, 5, 3, control=control)
@@ -156,7 +156,7 @@ def test_factors_refuse_the_control_of_others():
 
 @given(st.integers(0, 10_000))
 @settings(max_examples=60, deadline=None)
-def test_the_totals_of_an_expansion_are_its_sums(seed):
+def test_totals_of_an_expansion_equal_its_sums(seed):
     rng = np.random.default_rng(seed)
     n, p, d, bins = rng.integers(1, 40), rng.integers(1, 4), rng.integers(1, 5), rng.integers(1, 4)
     points = rng.normal(size=(n, p)) * 5
@@ -188,8 +188,8 @@ def test_the_totals_of_an_expansion_are_its_sums(seed):
     np.random.default_rng(2).integers(0, 10_000, 20_000) * 160,
     np.array([0, 1, 2_000_000, 1, 0]),
 ])
-def test_moments_of_many_bins_are_those_of_each_alone(labels):
-    """Bins that are empty cost their memory alone."""
+def test_moments_of_many_bins_equal_those_of_single_bins(labels):
+    """Empty bins cost only their memory."""
     rng = np.random.default_rng(7)
     points, outliers = rng.normal(size=(labels.size, 1)), rng.random((labels.size, 2)) < 0.3
     moments = pb.racing.PopulationMoments(points, labels, outliers)
@@ -207,7 +207,7 @@ def test_moments_of_many_bins_are_those_of_each_alone(labels):
 
 
 def student_problem():
-    """Student log densities of heavy-tailed data, and their derivatives at a point."""
+    """Return Student log densities of heavy-tailed data, and their derivatives at a point."""
     y = np.random.default_rng(5).standard_t(4, 20_000)
     means, nu = np.linspace(-0.2, 0.2, 5), 4.0
 
@@ -229,7 +229,7 @@ def variance_of_differences(rewards):
 
 
 def test_an_expansion_far_from_its_center_is_worse_than_none():
-    """Until outliers are left out, and bins keep the others close (Appendix C.2)."""
+    """It helps once outliers are excluded and bins keep other points close (Appendix C.2)."""
     y, factors, expansion = student_problem()
     everything = np.arange(y.size), np.arange(5)
     plain = variance_of_differences(factors)
@@ -285,7 +285,7 @@ def test_a_race_reads_less_with_a_good_control():
     (dict(points=pb.racing.PopulationMoments(np.zeros(6)), labels=np.zeros(6, dtype=int)),
      "labels and"),
 ])
-def test_expansions_that_are_none(changed, words):
+def test_bad_expansions_are_rejected(changed, words):
     given = dict(points=np.arange(6.0), centers=[0.0], values=np.zeros(3),
                  gradients=np.zeros((3, 1))) | changed
     with pytest.raises(ValueError, match=words):

@@ -1,4 +1,4 @@
-"""The coreference example: its sampler has the law that it says, and its F1 is B-cubed."""
+"""Coreference example: distribution of its sampler, and its B-cubed F1."""
 
 import itertools
 
@@ -17,7 +17,7 @@ def example():
 
 
 def sampler(example, labels, racing=False, seed=1):
-    """A sampler in the state `labels`."""
+    """Return a sampler in the state `labels`."""
     labels = np.asarray(labels)
     gibbs = example["Gibbs"](labels.size, racing, np.random.default_rng(seed))
     gibbs.labels, gibbs.sizes = labels.copy(), np.bincount(labels, minlength=labels.size)
@@ -25,7 +25,7 @@ def sampler(example, labels, racing=False, seed=1):
 
 
 def partitions(n):
-    """All of n mentions, as labels in order of first appearance."""
+    """Return all partitions of n mentions, as labels in order of first appearance."""
     return [p for p in itertools.product(range(n), repeat=n)
             if all(label <= max(p[:k], default=-1) + 1 for k, label in enumerate(p))]
 
@@ -35,8 +35,8 @@ def canonical(labels):
     return tuple(seen.setdefault(label, len(seen)) for label in labels.tolist())
 
 
-def test_b_cubed_by_hand(example):
-    """The two answers of Bagga & Baldwin 1998: precision 76 % and 58 %, recall 100 %."""
+def test_b_cubed_equals_values_by_hand(example):
+    """The two examples of Bagga & Baldwin 1998 have precision 76 % and 58 %, recall 100 %."""
     truth = np.repeat([0, 1, 2], [5, 2, 5])
     everyone = np.ones(12, bool)
     for answer, precision in (([0, 1, 1], 16 / 21), ([0, 1, 0], 7 / 12)):
@@ -50,8 +50,8 @@ def test_b_cubed_by_hand(example):
     assert example["b_cubed"](found, truth[:3], np.arange(3) == 2) == pytest.approx(1 / 2)
 
 
-def test_sweeps_keep_the_joint_law(example):
-    """From a draw of exp(sum of f over pairs i < j), a sweep gives another of that law."""
+def test_sweeps_keep_the_joint_distribution(example):
+    """A sweep from a draw of exp(sum of f over pairs i < j) gives a draw of it."""
     n, n_draws, rng = 4, 4000, np.random.default_rng(2)
     factors = np.triu(rng.normal(0.3, 1.0, (n, n)), 1)
     factors += factors.T
@@ -71,14 +71,14 @@ def test_sweeps_keep_the_joint_law(example):
 
 @pytest.mark.parametrize("racing", [False, True])
 @pytest.mark.parametrize("temperature", [1.0, 0.5])
-def test_a_visit_draws_from_the_conditional_law(example, racing, temperature):
-    """Clusters of 40, 12, 2 and 1 other mentions, and a new one."""
+def test_a_visit_draws_from_the_conditional_distribution(example, racing, temperature):
+    """A visit chooses among clusters of 40, 12, 2 and 1 other mentions, and a new one."""
     labels, n_draws = np.repeat([3, 0, 2, 9], [41, 12, 2, 1]), 3000
     rng = np.random.default_rng(3)
     factors = rng.normal(0.0, 0.2, labels.size)
     factors[0] = 0.0
     others = np.bincount(labels[1:], factors[1:], 10)
-    places = [3, 0, 2, 9, 1]  # 1 is the first without mentions
+    places = [3, 0, 2, 9, 1]  # label 1 is the first without mentions
     law = np.exp(others[places] / temperature)
     law /= law.sum()
     counts = np.zeros(10)
@@ -100,8 +100,8 @@ def test_a_visit_draws_from_the_conditional_law(example, racing, temperature):
         assert chisquare(counts[places], n_draws * law).pvalue > 1e-6
 
 
-def test_what_a_visit_pays(example):
-    """Three of each large cluster where one is clear, all of a small one."""
+def test_a_visit_reads_few_factors_of_large_clusters(example):
+    """A visit reads three factors of each large cluster in a clear case, all of a small one."""
     labels = np.repeat([0, 1, 2], [100, 101, 2])
     factors = np.where(labels == 1, 2.0, -2.0) + np.linspace(-0.1, 0.1, labels.size)
     for racing, paid in ((False, labels.size - 1), (True, 3 + 3 + 2)):
@@ -110,8 +110,8 @@ def test_what_a_visit_pays(example):
         assert gibbs.labels[150] == 1 and gibbs.n_evaluations == paid and gibbs.n_errors == 0
 
 
-def test_mentions_that_start_alone_cost_the_same(example):
-    """No cluster is large enough for a race: the same draws, the same evaluations."""
+def test_racing_small_clusters_changes_nothing(example):
+    """Clusters too small for a race give the same draws and evaluations."""
     found = []
     for racing in (False, True):
         gibbs = example["Gibbs"](9, racing, np.random.default_rng(5))
@@ -138,11 +138,11 @@ def test_factors_of_a_table_and_of_rows_agree(example, tmp_path):
     np.testing.assert_allclose([factors.of(k) for k in range(truth.size)], rows, atol=1e-5)
     np.testing.assert_allclose(rows, rows.T, atol=1e-5)
     assert not rows.diagonal().any() and factors.weight > 0 > factors.bias
-    # only half of the clusters tell weight and bias
+    # only half of the clusters are used to fit weight and bias
     assert np.unique(truth[factors.known]).size == 10
 
 
-def test_coreference_draws_its_picture(example, tmp_path, capsys):
+def test_coreference_writes_its_plot(example, tmp_path, capsys):
     pytest.importorskip("matplotlib")
     pytest.importorskip("sklearn")
     out = tmp_path / "picture.png"

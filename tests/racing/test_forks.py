@@ -1,4 +1,4 @@
-"""Children of a fork that was made in the middle of a draw."""
+"""Child processes of a fork during a draw."""
 
 import os
 import threading
@@ -16,7 +16,7 @@ RATIOS = MATRIX[:, :1]
 
 
 def in_child(work):
-    """Whether `work` returns a true value in the child of a fork, within seconds."""
+    """Return True if `work` returns a true value in a forked child process within seconds."""
     child = os.fork()
     if not child:
         status = 1
@@ -29,7 +29,7 @@ def in_child(work):
 
 
 class Pause:
-    """A function of factors that waits in a thread until it is let go."""
+    """Function of factors that waits in a thread until it is released."""
 
     def __init__(self, matrix):
         self.matrix, self.inside, self.go = matrix, threading.Event(), threading.Event()
@@ -44,7 +44,7 @@ class Pause:
 
 @pytest.mark.parametrize("indices", ["permutation", "rejection", "keyed"])
 @pytest.mark.parametrize("kind", ["sampler", "test"])
-def test_a_child_draws_with_what_a_thread_held(kind, indices):
+def test_a_forked_child_draws_with_a_sampler_in_use(kind, indices):
     function = Pause(MATRIX if kind == "sampler" else RATIOS)
     factors = pb.Factors(function, *function.matrix.shape)
     if kind == "sampler":
@@ -72,12 +72,12 @@ def test_a_child_draws_with_what_a_thread_held(kind, indices):
     call()
 
 
-def test_a_child_does_not_wait_for_a_generator_that_a_thread_held():
+def test_a_forked_child_does_not_wait_for_a_locked_generator():
     function, rng = Pause(MATRIX), np.random.default_rng(1)
     sampler = pb.RacingSampler(pb.Factors(function, *MATRIX.shape), rng=rng)
     held, over = threading.Event(), threading.Event()
 
-    def hold():  # as a kernel that runs without the GIL holds it
+    def hold():  # like a kernel that holds the lock without the GIL
         with rng.bit_generator.lock:
             held.set()
             over.wait()
@@ -100,7 +100,7 @@ def test_a_child_does_not_wait_for_a_generator_that_a_thread_held():
     thread.join()
 
 
-def test_a_function_that_forks_goes_on_in_both():
+def test_a_function_that_forks_continues_in_both_processes():
     seen = []
 
     def function(n, i):

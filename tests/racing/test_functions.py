@@ -1,4 +1,4 @@
-"""Factors computed by a Python function: what it may do, what it may not, and Ctrl-C."""
+"""Factors computed by a Python function: return values, errors, reentrancy and Ctrl-C."""
 
 import os
 import signal
@@ -54,7 +54,7 @@ def test_an_exception_of_the_function_is_unchanged():
         (lambda n: n, TypeError, "argument"),
     ],
 )
-def test_functions_that_return_something_else(function, kind, word):
+def test_bad_return_values_of_functions_are_rejected(function, kind, word):
     factors = pb.Factors(function, 500, 3)
     with pytest.raises(kind, match=word):
         pb.race(factors, rng=1)
@@ -64,7 +64,7 @@ def test_functions_that_return_something_else(function, kind, word):
         pb.racing.exact_sample(factors, rng=1)
 
 
-def test_functions_may_return_what_converts():
+def test_functions_may_return_convertible_values():
     expected = pb.race(as_function(GOOD), rng=1)
     for convert in (np.asfortranarray, np.ndarray.tolist, lambda a: np.repeat(a, 2, 1)[:, ::2]):
         factors = pb.Factors(
@@ -75,7 +75,7 @@ def test_functions_may_return_what_converts():
     assert pb.race(whole, rng=1).best == 2
 
 
-def test_functions_may_keep_and_change_what_they_are_given():
+def test_functions_may_keep_and_change_their_arguments():
     kept = []
 
     def function(indices, states):
@@ -132,10 +132,10 @@ def interrupt_soon(delay=0.3):
 
 @pytest.mark.skipif(os.name == "nt", reason="signals differ")
 @pytest.mark.parametrize("source", ["matrix", "function", "exact"])
-def test_an_interrupt_during_a_long_draw(source):
+def test_ctrl_c_stops_a_long_draw(source):
     rng = np.random.default_rng(1)
     factors = rng.normal(size=(20_000, 3))
-    factors -= factors.mean(axis=0)  # a race that reads everything
+    factors -= factors.mean(axis=0)  # so that the race reads everything
     given = as_function(factors) if source == "function" else factors
     more = {"looks": pb.racing.Looks(max_fraction=0.001)} if source == "exact" else {}
     sampler = pb.RacingSampler(given, delta=1e-6, rng=1, **more)

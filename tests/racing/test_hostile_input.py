@@ -1,4 +1,4 @@
-"""What once crashed or was read wrongly: statuses, sizes, masks, odd memory, own bounds."""
+"""Input that can crash or be misread: statuses, sizes, masks, memory layout, custom bounds."""
 
 from dataclasses import dataclass
 
@@ -14,12 +14,12 @@ X = np.random.default_rng(1).normal(size=(N, D))
 
 
 @pytest.mark.parametrize("status", [1, 2, 3, 4])
-def test_a_status_that_the_latest_draw_did_not_return(status):
+def test_status_of_another_draw_is_rejected(status):
     bets = pb.racing.BettingBound(value_range=(-9.0, 9.0))
     for sampler in (pb.RacingSampler(MATRIX), pb.RacingSampler(MATRIX, bound=bets)):
         for _ in range(2):
-            with pytest.raises(ValueError, match=f"status must be what a draw returned; got "
-                                                 f"{status} where the latest returned 0"):
+            with pytest.raises(ValueError, match=f"status must be that of the latest draw; got "
+                                                 f"{status}, but it returned 0"):
                 sampler.raise_status(status)
             sampler.draw()
 
@@ -32,19 +32,19 @@ def test_the_status_of_the_latest_draw_is_raised_again():
         sampler.draw()
     with pytest.raises(ValueError, match="got inf at factor"):
         sampler.raise_status(2)
-    with pytest.raises(ValueError, match="got 3 where the latest returned 2"):
+    with pytest.raises(ValueError, match="got 3, but it returned 2"):
         sampler.raise_status(3)
 
 
 @pytest.mark.parametrize("status", [1, 2, 3])
-def test_a_status_that_the_latest_test_did_not_return(status):
+def test_status_of_another_test_is_rejected(status):
     ratios = MATRIX[:, 0].copy()
     for test in (pb.racing.AcceptanceTest(ratios, rng=1),
                  pb.racing.AcceptanceTest(ratios, rng=1,
                                           bound=pb.racing.EBSBound(value_range=20.0))):
         for _ in range(2):
-            with pytest.raises(ValueError, match=f"status must be what a test returned; got "
-                                                 f"{status} where the latest returned 0"):
+            with pytest.raises(ValueError, match=f"status must be that of the latest test; got "
+                                                 f"{status}, but it returned 0"):
                 test.raise_status(status)
             test.test()
 
@@ -57,7 +57,7 @@ def test_the_status_of_the_latest_test_is_raised_again():
         with pytest.raises(ValueError, match="log_ratios must be finite; got nan at factor"):
             fails()
     for other in (0, 1, 3):
-        with pytest.raises(ValueError, match=f"got {other} where the latest returned 2"):
+        with pytest.raises(ValueError, match=f"got {other}, but it returned 2"):
             test.raise_status(other)
     ratios[:] = 1.0
     assert test.test().accepted
@@ -98,14 +98,14 @@ CONTROLS = {"glm": mcmc.GLMControl(X, X[:, 0], X[:, 1], np.zeros(D)),
     (np.zeros((D, 2)).T[:, :1].repeat(2, 1)[:, ::-1], TypeError), ([[0.0, 0.0]] * 2, TypeError),
     (None, TypeError), (np.zeros((2, D), dtype=">f8"), TypeError),
 ])
-def test_points_of_another_shape_or_kind(control, points, kind):
+def test_points_of_another_shape_or_kind_are_rejected(control, points, kind):
     for make in (control.changes, control.total_change):
         with pytest.raises(kind, match="points must"):
             make(points)
 
 
 @pytest.mark.parametrize("n_factors, n_states", [(N + 1, 1), (10**8, 1), (N - 1, 1), (N, 2)])
-def test_a_control_of_other_sizes(n_factors, n_states):
+def test_a_control_of_other_sizes_is_rejected(n_factors, n_states):
     values = CONTROLS["glm"].changes(np.zeros((2, D)))
     with pytest.raises(ValueError, match="control must have"):
         pb.Factors(lambda n, i: np.zeros((len(n), len(i))), n_factors, n_states,
@@ -120,14 +120,14 @@ def test_a_control_of_other_sizes(n_factors, n_states):
     ([0], [1], ValueError, "states"), ([0], [0, 0], ValueError, "states"),
     ([0.5], [0], TypeError, "indices"), (None, [0], TypeError, "indices"),
 ])
-def test_a_control_asked_for_what_is_not_there(indices, states, kind, word):
+def test_a_control_rejects_indices_out_of_range(indices, states, kind, word):
     values = CONTROLS["glm"].changes(np.zeros((2, D)))
     with pytest.raises(kind, match=word):
         values(indices, states)
     assert values([3, 0], [0]).shape == (2, 1) and values(*np.zeros((2, 0), int)).shape == (0, 0)
 
 
-def test_true_is_not_one_however_often_one_was_taken():
+def test_true_is_rejected_after_1_was_accepted():
     options = dict(bound=pb.racing.EBSBound(value_range=20.0))
     for _ in range(2):
         assert pb.race(MATRIX, looks=pb.racing.Looks(first=1), **options, rng=1).best == 2
@@ -147,9 +147,9 @@ def unaligned(array):
 
 
 def test_unaligned_arrays_are_copied():
-    odd = unaligned(MATRIX)
-    assert pb.race(odd, rng=1) == pb.race(MATRIX, rng=1)
-    assert pb.RacingSampler(odd, unaligned(np.zeros(3)), rng=1).draw() == pb.RacingSampler(
+    array = unaligned(MATRIX)
+    assert pb.race(array, rng=1) == pb.race(MATRIX, rng=1)
+    assert pb.RacingSampler(array, unaligned(np.zeros(3)), rng=1).draw() == pb.RacingSampler(
         MATRIX, rng=1).draw()
     assert pb.racing.accept(unaligned(MATRIX[:, 1]), rng=1) == pb.racing.accept(MATRIX[:, 1], rng=1)
     assert pb.race(pb.Factors(lambda n, i: unaligned(MATRIX[n][:, i]), *MATRIX.shape),
@@ -158,7 +158,7 @@ def test_unaligned_arrays_are_copied():
     arms = [MATRIX[:, 0], MATRIX[:50, 2]]
     expected = pb.racing.race_populations(arms, rng=1)
     assert pb.racing.race_populations([unaligned(arm) for arm in arms], rng=1) == expected
-    control = pb.racing.ControlVariate(odd, odd.sum(axis=0))
+    control = pb.racing.ControlVariate(array, array.sum(axis=0))
     assert control.values.flags.aligned and np.array_equal(control.values, MATRIX)
 
 
@@ -180,7 +180,7 @@ def masked(array):
     (lambda: pb.racing.PopulationMoments(masked(X)), "points"),
     (lambda: pb.bounds.crossing_probability(2.0, masked(np.array([0.1, 0.2]))), "fractions"),
 ])
-def test_masks_are_refused(call, word):
+def test_masks_are_rejected(call, word):
     with pytest.raises(TypeError, match=f"{word} .*mask"):
         call()
 
@@ -189,7 +189,7 @@ def test_masked_arrays_without_masks_are_arrays():
     assert pb.race(np.ma.array(MATRIX), rng=1) == pb.race(MATRIX, rng=1)
 
 
-def test_arrays_that_may_not_be_written_are_read():
+def test_read_only_arrays_are_accepted():
     fractions = np.array([0.1, 0.2, 0.4])
     fractions.flags.writeable = False
     assert pb.bounds.crossing_probability(2.0, fractions) == pb.bounds.crossing_probability(
@@ -199,7 +199,7 @@ def test_arrays_that_may_not_be_written_are_read():
     assert pb.race(frozen, rng=1) == pb.race(MATRIX, rng=1)
 
 
-def test_sizes_that_int64_cannot_hold_or_multiply():
+def test_sizes_beyond_int64_are_rejected():
     with pytest.raises(ValueError, match="population_size must be at most"):
         pb.bounds.normal_sample_complexity(0.0, 10**30, 2, delta=0.05)
     with pytest.raises(ValueError, match=r"n_states \* population_size must be at most"):
@@ -217,7 +217,7 @@ def test_sizes_that_int64_cannot_hold_or_multiply():
 
 @dataclass(frozen=True)
 class Own:
-    """A bound of the user's, which may say anything."""
+    """User-defined bound with arbitrary looks and terms."""
 
     rows: object = (100, 200)
     numbers: object = (1.0, 1.0)
@@ -234,7 +234,7 @@ class Own:
 @pytest.mark.parametrize("bound", [
     Own((200, 100)), Own((100, 100)), Own((0, 100)), Own((-5, 100)), Own((100, 400)),
     Own((100, 10**9)), Own(numbers=(1.0,)), Own(numbers=(1.0, np.nan)), Own(numbers=(1.0,) * 9)])
-def test_looks_and_terms_of_ones_own(bound):
+def test_bad_looks_and_terms_of_custom_bounds_are_rejected(bound):
     assert pb.race(MATRIX, bound=Own(), rng=1).best == 2
     for call in (lambda: pb.race(MATRIX, bound=bound), lambda: pb.RacingSampler(
             MATRIX, bound=bound), lambda: pb.racing.accept(MATRIX[:, 0], bound=bound)):
@@ -243,12 +243,12 @@ def test_looks_and_terms_of_ones_own(bound):
 
 
 @pytest.mark.parametrize("bound", [pb.racing.StudentBound, object(), 3, None, [], {}, np.zeros(2)])
-def test_what_is_no_bound(bound):
+def test_objects_that_are_not_bounds_are_rejected(bound):
     with pytest.raises(TypeError, match="bound must be a bound object"):
         pb.race(MATRIX, bound=bound)
 
 
-def test_a_schedule_is_not_what_the_kernel_reads():
+def test_changing_a_schedule_does_not_change_the_kernel():
     sampler = pb.RacingSampler(MATRIX, rng=1)
     rows = sampler.schedule.rows
     rows.flags.writeable = True

@@ -1,6 +1,6 @@
-"""Error rates on nasty populations, as docs/which_bound.md has them.
+"""Error rates on difficult populations, as in docs/which_bound.md.
 
-Some five minutes. Seeds are fixed; a limit is passed by chance once in a million.
+About five minutes. Seeds are fixed; each limit is exceeded by chance once in a million.
 """
 
 import pytest
@@ -22,27 +22,27 @@ def most_errors(rate, n_runs):
 @pytest.mark.parametrize("delta", RUNS)
 @pytest.mark.parametrize("name", nasty.SAMPLERS)
 @pytest.mark.parametrize("case", [case for case in nasty.CASES if case not in (UNSEEN, *HEAVY)])
-def test_what_can_be_seen_errs_by_delta(case, name, delta):
-    """A tenth above delta: first looks of 50 on normal differences err .055 at .05."""
+def test_visible_skewness_errs_by_delta(case, name, delta):
+    """Errors are at most 1.1 delta: with first looks of 50 and normal differences, .055 at .05."""
     n_runs = int(RUNS[delta] * nasty.SAMPLERS[name][2])
     assert nasty.worst(case, name, delta, RUNS[delta], 7) * n_runs <= most_errors(
         1.1 * delta, n_runs)
 
 
 @pytest.mark.parametrize("name", ["race", "RacingSampler", "accept"])
-def test_what_cannot_be_seen_errs_whatever_delta_is(name):
-    """The page says so; with a range, betting keeps its promise here too."""
+def test_rare_large_values_err_for_any_delta(name):
+    """Rare large values err more than delta, as the page says."""
     assert nasty.worst(UNSEEN, name, 0.001, 2000, 7) > 0.5
 
 
 @pytest.mark.parametrize("case", HEAVY)
-def test_symmetric_heavy_tails_err_as_the_page_says(case):
-    """Above delta, and by less than three times at .05."""
+def test_symmetric_heavy_tails_err_as_documented(case):
+    """Errors at delta = .05 are near or above delta and below 3 delta."""
     share = nasty.worst(case, "RacingSampler", 0.05, 4000, 7)
     assert 0.045 < share < 0.15
 
 
-def test_betting_holds_what_cannot_be_seen():
+def test_betting_keeps_delta_with_rare_large_values():
     rng = nasty.np.random.default_rng(7)
     wrong = 0
     for sign in (1, -1):
@@ -53,6 +53,6 @@ def test_betting_holds_what_cannot_be_seen():
     assert wrong <= most_errors(0.05, 2000)
 
 
-def test_without_the_correction_skewed_differences_err_more():
-    """So the limits above would notice a correction of the wrong sign."""
+def test_skewed_differences_err_more_without_the_correction():
+    """The limits above would therefore detect a correction of the wrong sign."""
     assert nasty.worst("exponential", "RacingSampler", 0.001, 16_000, 7, skewness=False) > 0.004

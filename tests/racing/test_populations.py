@@ -1,4 +1,4 @@
-"""race_populations: its exact law, the twin bit for bit, what is refused."""
+"""race_populations: exact distribution, reference implementation and bad input."""
 
 import collections
 from fractions import Fraction
@@ -10,7 +10,7 @@ from scipy import stats
 import pybandit as pb
 
 from _shared.reference.bits import Bits
-from racing.reference import populations as twin
+from racing.reference import populations as reference
 from racing.reference import subsample, tables
 from racing.reference.problems import parts
 from racing.test_race_law import assert_law
@@ -27,16 +27,16 @@ def the_case():
 
 def test_schedules():
     for size, rows in tables.exact_cases()["formula_vectors"]["coref_schedule"].items():
-        assert twin.schedule(int(size)) == rows
-    assert twin.schedule(0) == []
+        assert reference.schedule(int(size)) == rows
+    assert reference.schedule(0) == []
     case, arms = the_case()
-    assert [twin.schedule(len(arm)) for arm in arms] == case["schedules"]
+    assert [reference.schedule(len(arm)) for arm in arms] == case["schedules"]
 
 
 @pytest.mark.parametrize("source", ["arrays", "function"])
-def test_the_exact_case(source):
+def test_the_exact_case_has_its_distribution(source):
     case, arms = the_case()
-    law = twin.enumerate_law(arms, case["const"], case["B"])
+    law = reference.enumerate_law(arms, case["const"], case["B"])
     for key, of in [("P_winner", lambda o: str(o.best)), ("P_t_last", lambda o: str(o.n_looks)),
                     ("P_rewards", lambda o: str(o.n_evaluations))]:
         found = collections.Counter()
@@ -54,13 +54,13 @@ def test_the_exact_case(source):
 
 @pytest.mark.parametrize("bound", ["student", "normal"])
 @pytest.mark.parametrize("source", ["arrays", "function"])
-def test_the_twin_bit_for_bit(source, bound):
+def test_outcomes_equal_the_reference_bit_for_bit(source, bound):
     outcomes = collections.Counter()
     for seed in range(50):
         rng = np.random.default_rng(seed)
         sizes = rng.choice([0, 1, 2, 3, 4, 7, 40, 300, 700], int(rng.integers(2, 9)))
         arms = [rng.normal(rng.normal(0, 0.05), 1.0, size) for size in sizes]
-        if seed % 3 == 0:  # skewed; and values of which many are alike
+        if seed % 3 == 0:  # skewed values, many of them equal
             arms = [arm**2 for arm in arms]
         elif seed % 3 == 1:
             arms = [np.rint(arm / 2) for arm in arms]
@@ -71,19 +71,19 @@ def test_the_twin_bit_for_bit(source, bound):
         bits, streams = Bits(seed), [subsample.Rejection(size) for size in sizes]
         for stream in streams:
             stream.restart(bits)
-        expected = twin.race(arms, log_prior, lambda i, n, s=streams, b=bits: s[i].next(b, n),
-                             twin.union_boundary(delta, sizes, first_look), first_look,
-                             to_the_end=source == "function", student=bound == "student")
-        ours = pb.racing.race_populations(
+        expected = reference.race(arms, log_prior, lambda i, n, s=streams, b=bits: s[i].next(b, n),
+                                  reference.union_boundary(delta, sizes, first_look), first_look,
+                                  to_the_end=source == "function", student=bound == "student")
+        result = pb.racing.race_populations(
             arms if source == "arrays" else as_populations(arms), log_prior, bound=bound,
             delta=delta, first_look=first_look, rng=np.random.default_rng(seed))
-        assert parts(ours) == tuple(expected), seed
-        outcomes[ours.n_looks, ours.exact] += 1
+        assert parts(result) == tuple(expected), seed
+        outcomes[result.n_looks, result.exact] += 1
     assert len(outcomes) >= 6
 
 
-def test_the_bound_is_kept():
-    """Two arms a hair apart in total: errors at most delta, and not far less."""
+def test_errors_are_at_most_delta():
+    """Errors for two nearly equal totals are at most delta and not much smaller."""
     rng = np.random.default_rng(9)
     arms = [rng.normal(size=1000), rng.normal(size=400)]
     arms = [arm - arm.mean() for arm in arms]
@@ -92,10 +92,10 @@ def test_the_bound_is_kept():
     wrong = sum(pb.racing.race_populations(arms, delta=delta, first_look=50, rng=rng).best == 0
                 for _ in range(n_races))
     assert stats.binom.sf(wrong, n_races, delta) > 1e-7
-    assert wrong > 0.3 * delta * n_races  # the union over six looks wastes some
+    assert wrong > 0.3 * delta * n_races  # the union over six looks is conservative
 
 
-def test_small_worlds():
+def test_small_populations_have_known_outcomes():
     def outcome(*given):
         return parts(pb.racing.race_populations(*given))
 
@@ -103,7 +103,7 @@ def test_small_worlds():
     assert outcome([[], []], [0.0, 1.0]) == (1, 1, 0, True)
     assert outcome([[1.0]]) == (0, 0, 0, True)
     assert outcome([[1.0], [5.0, -1.0], []], [0, -np.inf, 3]) == (2, 1, 1, True)
-    assert outcome([[1.0], [0.5, 0.5]]) == (0, 1, 3, True)  # ties: the lowest
+    assert outcome([[1.0], [0.5, 0.5]]) == (0, 1, 3, True)  # the lowest arm wins a tie
     matrix = np.random.default_rng(1).normal(size=(3, 500)) + [[0], [5], [1]]
     assert pb.racing.race_populations(matrix, rng=1).best == 1
     assert outcome(as_populations([[], []])) == (0, 1, 0, True)
@@ -120,9 +120,9 @@ def test_small_worlds():
         ([np.zeros(30), np.r_[np.zeros(29), 1e200]], "square|arm 1"),
     ],
 )
-def test_populations_that_are_refused(populations, word):
+def test_bad_populations_are_rejected(populations, word):
     with pytest.raises((ValueError, TypeError), match=word):
-        # at most 20 of the 30 are read before the last look, which squares nothing
+        # at most 20 of 30 are read before the last look, which computes no squares
         for seed in range(100):
             pb.racing.race_populations(populations, rng=seed,
                                        bound=pb.racing.NormalBound(boundary=1e9))
@@ -142,13 +142,13 @@ def test_populations_that_are_refused(populations, word):
         ({"log_prior": [-np.inf, -np.inf]}, "log_prior"),
     ],
 )
-def test_options_that_are_refused(options, word):
+def test_bad_options_are_rejected(options, word):
     with pytest.raises(ValueError, match=word):
         pb.racing.race_populations([np.zeros(4), np.zeros(4)], **options)
 
 
 @pytest.mark.parametrize("sizes", [[1.5], [-1], [], [[1]], [np.nan]])
-def test_sizes_that_are_refused(sizes):
+def test_bad_sizes_are_rejected(sizes):
     with pytest.raises(ValueError, match="sizes"):
         pb.racing.Populations(lambda n, i: None, sizes)
     with pytest.raises(TypeError, match="function"):

@@ -1,4 +1,4 @@
-"""race: the twin bit for bit, what must not matter, and the edges."""
+"""race: reference implementation, invariances and edge cases."""
 
 import collections
 import dataclasses
@@ -13,7 +13,7 @@ from scipy import stats
 import pybandit as pb
 
 from _shared.reference.bits import Bits
-from racing.reference import race as twin
+from racing.reference import race as reference
 from racing.reference import subsample, tables
 from racing.reference.problems import as_function, parts, run
 
@@ -52,13 +52,13 @@ def random_problem(seed):
             options["difference_range"] = float(
                 max(np.ptp(rewards - rewards[:, [i]], axis=0).max() for i in range(n_states))
             )
-    return rewards, log_prior, twin.Options(**options)
+    return rewards, log_prior, reference.Options(**options)
 
 
 @pytest.mark.some(1)
 @pytest.mark.parametrize("indices, kind", [(k, k) for k in ("permutation", "rejection", "keyed")])
 @pytest.mark.parametrize("source", ["matrix", "function"])
-def test_the_twin_bit_for_bit(source, indices, kind):
+def test_outcomes_equal_the_reference_bit_for_bit(source, indices, kind):
     """The same random bits give the same winner, looks and evaluations."""
     outcomes = collections.Counter()
     for seed in range(400):
@@ -66,16 +66,16 @@ def test_the_twin_bit_for_bit(source, indices, kind):
         stream, bits = subsample.KINDS[kind](len(rewards)), Bits(seed)
         stream.restart(bits)
         following = functools.partial(stream.next, bits)
-        expected = twin.race(rewards, log_prior, following, options)
+        expected = reference.race(rewards, log_prior, following, options)
         factors = rewards if source == "matrix" else as_function(rewards)
-        ours = run(factors, log_prior, options, np.random.default_rng(seed), indices=indices)
-        assert parts(ours) == tuple(expected), (seed, options)
-        outcomes[ours.n_looks, ours.exact] += 1
-    assert len(outcomes) >= 10  # races end at many looks, both ways
+        result = run(factors, log_prior, options, np.random.default_rng(seed), indices=indices)
+        assert parts(result) == tuple(expected), (seed, options)
+        outcomes[result.n_looks, result.exact] += 1
+    assert len(outcomes) >= 10  # races end at many different looks, exactly or not
 
 
 def test_schedules():
-    """The looks of the spec, and those that max_fraction leaves."""
+    """Looks double, and max_fraction removes the later ones."""
     for key, rows in tables.exact_cases()["formula_vectors"]["schedule"].items():
         n_factors, first_look = (int(part.split("=")[1]) for part in key.split(","))
         sampler = pb.RacingSampler(np.zeros((n_factors, 2)),
@@ -84,7 +84,8 @@ def test_schedules():
         for share in (0.001, 0.1, 0.5, 0.512):
             sampler = pb.RacingSampler(np.zeros((n_factors, 2)),
                                        looks=pb.racing.Looks(first=first_look, max_fraction=share))
-            assert sampler.schedule.rows.tolist() == twin.schedule(n_factors, first_look, share)
+            expected = reference.schedule(n_factors, first_look, share)
+            assert sampler.schedule.rows.tolist() == expected
             assert sampler.schedule.scale[-1] == sampler.schedule.slack[-1] == 0.0
 
 
@@ -108,11 +109,11 @@ def test_relabelling_the_states_relabels_the_winner(seed, source):
 
 @settings(max_examples=100, deadline=None)
 @given(seed=st.integers(0, 2**40))
-def test_what_must_not_matter(seed):
-    """A constant on every offset, on every reward, on those of a factor; the unit."""
+def test_constants_and_units_do_not_matter(seed):
+    """Constants added to all offsets, to all rewards or to a factor do not matter, nor do units."""
     rewards, log_prior, options = random_problem(seed)
     if options.bound == "ebs":
-        options = twin.Options("normal", delta=0.1, first_look=10)
+        options = reference.Options("normal", delta=0.1, first_look=10)
     unit = np.abs(rewards).max()
 
     def outcome(rewards, log_prior):
@@ -125,14 +126,14 @@ def test_what_must_not_matter(seed):
     if options.variance == "pairwise":
         per_factor = np.random.default_rng(1).normal(size=(len(rewards), 1)) * unit
         assert outcome(rewards + per_factor, log_prior) == plain
-    # an offset is the same as its share in every factor
+    # an offset is equivalent to its share added to every factor
     possible = np.isfinite(log_prior)
     inside = rewards + np.where(possible, log_prior, 0) / len(rewards)
     assert outcome(inside, np.where(possible, 0.0, -np.inf)) == plain
 
 
-def test_a_large_common_part_cancels():
-    """Rewards near 1e9 with differences near 1: raw second moments would be noise."""
+def test_large_common_rewards_cancel():
+    """Rewards near 1e9 may have differences near 1; raw second moments would be noise."""
     rng = np.random.default_rng(31)
     rewards = rng.normal(size=(20_000, 4)) + [0.0, 0.1, 0.2, 1.0]
     small = pb.race(rewards, rng=1)
@@ -142,13 +143,13 @@ def test_a_large_common_part_cancels():
 
 def test_ties_go_to_the_lowest_state():
     result = pb.race(np.zeros((100, 4)), rng=0)
-    # no gap exceeds a bound of 0: everything is read
+    # equal states have no gap above a bound of 0, so everything is read
     assert result == pb.racing.RaceResult(0, 2, 400, True)
     rewards = np.tile([1.0, 2.0, 2.0], (100, 1))
     assert pb.race(rewards, rng=0).best == 1
 
 
-def test_nothing_to_decide():
+def test_one_possible_state_needs_no_reading():
     for result in (
         pb.race(np.ones((5, 1)), rng=0),
         pb.race(np.ones((5, 3)), [-np.inf, 0.0, -np.inf], rng=0),
@@ -159,7 +160,7 @@ def test_nothing_to_decide():
 
 @pytest.mark.parametrize("n_factors, first_look", [(1, 1), (1, 50), (2, 2), (49, 50), (50, 50)])
 @pytest.mark.parametrize("bound", ["student", "normal", "ebs"])
-def test_a_first_look_at_everything(n_factors, first_look, bound):
+def test_a_first_look_at_all_factors_is_exact(n_factors, first_look, bound):
     rewards = np.random.default_rng(n_factors).normal(size=(n_factors, 3))
     if bound == "ebs":
         bound = pb.racing.EBSBound(value_range=10.0)
@@ -177,7 +178,7 @@ def test_max_fraction_reads_the_rest_at_once():
         assert result == pb.racing.RaceResult(2, looks, 15_000, True)
 
 
-def test_each_pair_is_asked_for_once():
+def test_each_pair_is_requested_once():
     rng = np.random.default_rng(37)
     rewards = rng.normal(size=(40_000, 5)) + [0.0, 0.02, 0.03, 0.03, 0.5]
     asked = np.zeros(rewards.shape, dtype=int)
@@ -197,7 +198,7 @@ def test_each_pair_is_asked_for_once():
         assert matrix == result
 
 
-def test_shortcuts_are_the_bound_objects():
+def test_names_of_bounds_equal_the_bound_objects():
     rewards = np.random.default_rng(41).normal(size=(3000, 6)) * [1, 1, 1, 1, 1, 0.1]
     for seed in range(20):
         log_prior = np.random.default_rng(seed).gumbel(size=6) * 100
@@ -222,8 +223,8 @@ def test_the_same_seed_gives_the_same_race():
     assert len({pb.race(rewards) for _ in range(40)}) > 1
 
 
-def test_the_bound_is_kept_where_it_can_err():
-    """Two states a hair apart: errors near delta, and not half or twice it."""
+def test_errors_of_nearly_equal_states_are_near_delta():
+    """Errors for two nearly equal states are close to delta, not half or twice as many."""
     rng = np.random.default_rng(47)
     n_races, wrong = 6000, 0
     for _ in range(6):

@@ -1,4 +1,4 @@
-"""race and RacingSampler on tiny populations, against the exact law of the outcome."""
+"""race and RacingSampler on tiny populations, against the exact distribution of outcomes."""
 
 import collections
 from fractions import Fraction
@@ -8,31 +8,31 @@ import pytest
 
 import pybandit as pb
 
-from racing.reference import race as twin
+from racing.reference import race as reference
 from racing.reference import tables
 from racing.reference.problems import as_bound, as_function, parts, run
 
 N_RACES = 200_000
-# Gumbel noise, at most 37, does not show beside rewards this large: a sampler's
-# draws are then races between the log priors, 100 times as fast as calls of race
+# Factor that makes rewards so large that Gumbel noise, at most 37, has no effect: draws
+# of a sampler are then races without noise, 100 times as fast as calls of race
 HUGE = 2.0**50
-# z = 5.7 is passed with probability 1.2e-8; the tests here compare about 60 shares
+# z = 5.7 is exceeded with probability 1.2e-8; the tests here compare about 60 shares
 Z = 5.7
 
 ENUMERABLE = ["case1", "case3_", "case3b", "case5", "case7"]
-# more laws, enumerated by the twin: 4-6 factors a look, all bounds, both variances
+# more cases, enumerated by the reference: 4-6 factors per look, all bounds, both variances
 ENUMERATED = {
-    "marginal": twin.Options("normal", boundary=0.7, variance="marginal", first_look=2),
-    "student": twin.Options("student", delta=0.45, first_look=2, skewness=False),
-    "student marginal": twin.Options(
+    "marginal": reference.Options("normal", boundary=0.7, variance="marginal", first_look=2),
+    "student": reference.Options("student", delta=0.45, first_look=2, skewness=False),
+    "student marginal": reference.Options(
         "student", delta=0.6, convention="union", variance="marginal", first_look=4,
         skewness=False
     ),
-    "skewness": twin.Options("student", boundary=0.2, first_look=6),
-    "skewness marginal": twin.Options("student", boundary=0.1, variance="marginal",
-                                      first_look=7),
-    "ebs": twin.Options("ebs", delta=0.9, first_look=4, difference_range=2e-3),
-    "cut short": twin.Options("normal", boundary=0.9, first_look=2, max_fraction=0.4),
+    "skewness": reference.Options("student", boundary=0.2, first_look=6),
+    "skewness marginal": reference.Options("student", boundary=0.1, variance="marginal",
+                                           first_look=7),
+    "ebs": reference.Options("ebs", delta=0.9, first_look=4, difference_range=2e-3),
+    "cut short": reference.Options("normal", boundary=0.9, first_look=2, max_fraction=0.4),
 }
 
 
@@ -42,18 +42,18 @@ def find_case(prefix):
     log_prior = np.array(case["params"].get("const", np.zeros(case["D"]))) * case["N"]
     if case["params"]["bound"] == "ebs":
         spread = tuple(np.ptp(rewards, axis=0).tolist())
-        options = twin.Options(
+        options = reference.Options(
             "ebs", case["params"]["delta"], first_look=case["m1"], value_range=spread
         )
     else:
-        options = twin.Options(
+        options = reference.Options(
             "normal", boundary=case["params"]["B"], first_look=case["m1"]
         )
     return case, rewards, log_prior, options
 
 
 def assert_law(observed, law, n):
-    """Every share within its binomial interval; outcomes of probability 0 never."""
+    """Check every share against its binomial interval; impossible outcomes must not occur."""
     assert set(observed) <= {outcome for outcome, p in law.items() if p > 0}
     for outcome, p in law.items():
         width = Z * np.sqrt(float(p) * (1 - float(p)) / n) + 1 / n
@@ -64,7 +64,7 @@ def assert_law(observed, law, n):
 def marginal(law, key):
     totals = collections.Counter()
     for outcome, weight in law.items():
-        totals[key(twin.Outcome(*outcome))] += weight
+        totals[key(reference.Outcome(*outcome))] += weight
     return totals
 
 
@@ -73,9 +73,9 @@ def fractions_of(law):
 
 
 @pytest.mark.parametrize("prefix", ENUMERABLE)
-def test_the_twin_has_the_exact_law(prefix):
+def test_the_reference_has_the_exact_distribution(prefix):
     case, rewards, log_prior, options = find_case(prefix)
-    law = twin.enumerate_law(rewards, log_prior, options)
+    law = reference.enumerate_law(rewards, log_prior, options)
     rows = case["looks"]
     assert marginal(law, lambda o: o.best) == fractions_of(case["P_winner"])
     assert marginal(law, lambda o: rows[o.n_looks - 1]) == fractions_of(case["P_T_last"])
@@ -87,7 +87,7 @@ def test_the_twin_has_the_exact_law(prefix):
 def test_exact_cases(prefix):
     case, rewards, log_prior, options = find_case(prefix)
     counts = sampled_races(rewards, log_prior, options, np.random.default_rng(2016))
-    winner_only = prefix == "case3_"  # gaps tie: the stopping time depends on how
+    winner_only = prefix == "case3_"  # gaps tie, so rounding decides the stopping time
     assert_case(case, counts, N_RACES, winner_only)
     n_races, rng = N_RACES // 20, np.random.default_rng(2017)
     for factors in (rewards, as_function(rewards)):
@@ -108,7 +108,7 @@ def assert_case(case, counts, n_races, winner_only):
 
 
 def sampled_races(rewards, log_prior, options, rng, indices="auto", n_races=N_RACES):
-    """Outcomes of many races, as the draws of one sampler at a scale where noise is nothing."""
+    """Return outcomes of many races, run as draws of a sampler with negligible noise."""
     if options.bound == "ebs":
         ranges = options.value_range, options.difference_range
         scaled = [None if c is None else (np.array(c) * HUGE).tolist() for c in ranges]
@@ -125,7 +125,7 @@ def sampled_races(rewards, log_prior, options, rng, indices="auto", n_races=N_RA
 
 
 def enumerated_problem(name):
-    """Nine factors of three states, on which the bounds decide now one way, now another."""
+    """Return nine factors of three states on which several outcomes are likely."""
     rng = np.random.default_rng(53)
     if name == "ebs":
         rewards = rng.choice([0.0, 1e-3], size=(9, 3)) - [0.0, 7.5e-3, 4.2e-3]
@@ -137,16 +137,16 @@ def enumerated_problem(name):
 @pytest.mark.some(5)
 @pytest.mark.parametrize("indices", ["permutation", "rejection", "keyed"])
 @pytest.mark.parametrize("name", ENUMERATED)
-def test_enumerated_laws(name, indices):
+def test_outcomes_have_the_enumerated_distribution(name, indices):
     options = ENUMERATED[name]
     rewards, log_prior = enumerated_problem(name)
-    law = twin.enumerate_law(rewards, log_prior, options)
+    law = reference.enumerate_law(rewards, log_prior, options)
     assert len(law) >= 2, "a law of one outcome tests nothing"
     counts = sampled_races(rewards, log_prior, options, np.random.default_rng(59), indices)
     assert_law(counts, {tuple(outcome): p for outcome, p in law.items()}, N_RACES)
 
 
-def test_the_order_of_the_factors_changes_no_law():
+def test_the_order_of_factors_does_not_change_the_distribution():
     case, rewards, log_prior, options = find_case("case5")
     rng = np.random.default_rng(29)
     for _ in range(5):

@@ -1,4 +1,4 @@
-"""Results of races, tests and draws: frozen records."""
+"""Results of races, tests and draws are frozen records."""
 
 import json
 import pickle
@@ -51,7 +51,7 @@ def test_results_that_differ_are_not_equal():
                           "exact=array([ True, False]), fraction=0.5)")
 
 
-def test_a_race_says_what_it_found():
+def test_summary_states_the_best_state():
     result = pb.race(FACTORS, rng=1)
     assert result.decided and f"State {result.best} is the best" in result.summary()
     assert result.summary() in result._repr_html_()
@@ -60,7 +60,7 @@ def test_a_race_says_what_it_found():
             assert (best, n_looks) == (result.best, result.n_looks)
 
 
-def test_reprs_say_what_they_are():
+def test_reprs_name_the_object():
     assert repr(pb.RacingSampler(FACTORS)) == (
         "<RacingSampler: 10,000 factors, 3 states, student, delta 0.05>")
     bets = pb.racing.BettingBound(value_range=(-9, 9), delta=0.01)
@@ -83,7 +83,7 @@ def test_a_function_of_indices_is_a_test():
         pb.racing.accept(lambda indices: np.zeros(3), n_factors=1000)
 
 
-def test_records_of_chains():
+def test_chain_results_are_records():
     step = pb.racing.slice_sample(lambda n, x: -0.5 * (FACTORS[n, :1] - x) ** 2, 0.1,
                                   n_factors=10_000, width=0.05, rng=1)
     assert json.loads(json.dumps(step.to_dict()))["n_tests"] == step.n_tests

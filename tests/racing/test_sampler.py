@@ -1,4 +1,4 @@
-"""RacingSampler and exact_sample: the twin bit for bit, the law, and what they leave behind."""
+"""RacingSampler and exact_sample: reference implementation, distribution and state."""
 
 import functools
 import pickle
@@ -12,16 +12,16 @@ from scipy import special, stats
 import pybandit as pb
 
 from _shared.reference.bits import Bits
-from racing.reference import race as twin
+from racing.reference import race as reference
 from racing.reference import subsample
 from racing.reference.problems import as_function
 
-# fixed seeds: the tests repeat exactly; a right sampler had this chance to fail
+# probability that a correct sampler fails; seeds are fixed, so the tests repeat exactly
 SMALLEST_P = 1e-6
 
 
 def problem(seed, n_factors=600, n_states=5, spread=1.0):
-    """Log factors whose totals differ by a few units, and an uneven prior."""
+    """Return log factors whose totals differ by a few units, and an uneven prior."""
     rng = np.random.default_rng(seed)
     factors = rng.normal(size=(n_factors, n_states)) * 0.01
     factors -= factors.mean(axis=0)
@@ -43,11 +43,11 @@ def assert_law(states, law):
 @pytest.mark.parametrize("source", ["matrix", "function"])
 @pytest.mark.parametrize("indices, kind", [(k, k) for k in ("permutation", "rejection", "keyed")])
 @pytest.mark.parametrize("bound", ["student", "normal"])
-def test_the_twin_bit_for_bit(source, indices, kind, bound):
-    """Gumbels first, then the order of the factors, draw after draw on one permutation."""
+def test_outcomes_equal_the_reference_bit_for_bit(source, indices, kind, bound):
+    """Each draw takes Gumbel noise, then the order of factors, from one persistent permutation."""
     for seed in range(4):
         factors, log_prior = problem(seed, n_factors=300, spread=2.0)
-        options = twin.Options(bound, delta=0.2, first_look=8, max_fraction=0.5)
+        options = reference.Options(bound, delta=0.2, first_look=8, max_fraction=0.5)
         bits, stream = Bits(seed), subsample.KINDS[kind](len(factors))
         expected = []
         for _ in range(30):
@@ -55,7 +55,7 @@ def test_the_twin_bit_for_bit(source, indices, kind, bound):
             stream.restart(bits)
             following = functools.partial(stream.next, bits)
             to_the_end = source == "function"
-            expected.append(twin.race(factors, perturbed, following, options, to_the_end))
+            expected.append(reference.race(factors, perturbed, following, options, to_the_end))
         looks = pb.racing.Looks(first=8, max_fraction=0.5, indices=indices)
         sampler = pb.RacingSampler(factors if source == "matrix" else as_function(factors),
                                    log_prior, bound=bound, delta=0.2, looks=looks)
@@ -66,13 +66,13 @@ def test_the_twin_bit_for_bit(source, indices, kind, bound):
         assert len(set(expected)) > 5
 
 
-def test_the_noise_is_gumbel():
-    """With no factors to speak of, a draw is the Gumbel maximum of its first D words."""
+def test_draws_use_gumbel_noise():
+    """A draw with negligible factors is the Gumbel maximum of its first D random words."""
     log_prior = np.log([0.5, 0.3, 0.15, 0.05])
     sampler = pb.RacingSampler(np.zeros((1, 4)), log_prior)
     for seed in range(50):
         state, _ = sampler.draw(rng=seed)
-        assert state == twin.gumbel_max(log_prior, Bits(seed).gumbels(4))
+        assert state == reference.gumbel_max(log_prior, Bits(seed).gumbels(4))
     states, _ = sampler.draw(200_000, rng=1)
     assert_law(states, np.exp(log_prior))
 
@@ -91,7 +91,7 @@ def test_the_noise_is_gumbel():
     ],
     ids=str,
 )
-def test_the_law_at_a_tiny_delta(options):
+def test_draws_at_tiny_delta_have_the_exact_distribution(options):
     for seed, spread in [(1, 1.0), (2, 5.0)]:
         factors, log_prior = problem(seed, spread=spread)
         sampler = pb.RacingSampler(factors, log_prior, rng=seed, **({"delta": 1e-7} | options))
@@ -100,8 +100,8 @@ def test_the_law_at_a_tiny_delta(options):
         assert np.all(info.n_evaluations <= factors.size)
 
 
-def test_the_law_where_most_is_not_read():
-    """Draws that read a tenth of the data still follow p within delta."""
+def test_draws_that_read_little_are_within_delta():
+    """Draws that read a tenth of the data are still within delta of p."""
     factors, log_prior = problem(3, n_factors=20_000, n_states=8, spread=30.0)
     factors -= 0.9 * (factors - factors.mean(axis=0))
     for options in ({}, {"layout": "shuffled"}, {"looks": pb.racing.Looks(max_fraction=1.0)}):
@@ -115,10 +115,10 @@ def test_the_law_where_most_is_not_read():
         assert_law(states, grouped)
 
 
-def test_a_callback_draws_the_same_as_its_matrix():
+def test_functions_draw_the_same_as_their_matrix():
     factors, log_prior = problem(4)
     for seed in range(100):
-        # later draws differ: the last look at a matrix takes no indices
+        # later draws differ, because the last look on a matrix takes no indices
         by_matrix = pb.RacingSampler(factors, log_prior, delta=0.1,
                                      looks=pb.racing.Looks(max_fraction=1), rng=seed)
         by_function = pb.RacingSampler(as_function(factors), log_prior, delta=0.1, rng=seed)
@@ -139,13 +139,13 @@ def test_exact_sample():
 
 
 def test_many_exact_draws_take_little_memory():
-    """And are those of one array of noise."""
+    """They equal the draws from a single array of noise."""
     factors, log_prior = problem(6, n_states=200)
     tracemalloc.start()
     states = pb.racing.exact_sample(factors, log_prior, (300, 200), rng=2)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 2e7  # of 96 MB of noise
+    assert peak < 2e7  # the noise takes 96 MB in total
     noise = np.random.default_rng(2).gumbel(size=(300, 200, 200))
     totals = (factors - factors[:, :1]).sum(axis=0) + log_prior
     assert (states == (totals + noise).argmax(axis=2)).mean() > 0.9999
@@ -195,7 +195,7 @@ def test_seeds():
     sampler = pb.RacingSampler(factors, log_prior, rng=5)
     assert sampler.draw(50)[0].tolist() == draw(5)
     assert sampler.draw(50)[0].tolist() != draw(5)
-    # one draw of 50 is 50 draws of one
+    # draw(50) equals 50 single draws
     sampler = pb.RacingSampler(factors, log_prior, rng=5)
     assert [sampler.draw()[0] for _ in range(50)] == draw(5)
     for generator in (np.random.MT19937(1), np.random.Philox(1), np.random.SFC64(1)):
@@ -210,8 +210,8 @@ def test_seeds():
     (dict(looks=pb.racing.Looks(indices="permutation")), False),
     (dict(layout="shuffled"), False),
 ])
-def test_what_a_call_depends_on(options, by_seed_alone):
-    """An order that is kept is left by one call where the next begins: docs/inside_samplers.md."""
+def test_a_call_depends_on_its_seed_and_a_persistent_order(options, by_seed_alone):
+    """A call also depends on earlier ones if the order persists (inside_samplers.md)."""
     factors = np.random.default_rng(0).normal(0.0, 0.05, (20_000, 4))
     sampler = pb.RacingSampler(factors, rng=5, **options)
     one, two = (sampler.draw(200, rng=1) for _ in range(2))
@@ -219,7 +219,7 @@ def test_what_a_call_depends_on(options, by_seed_alone):
     assert np.array_equal(one[1].n_evaluations, two[1].n_evaluations) == by_seed_alone
 
 
-def test_a_matrix_is_read_anew_at_every_draw():
+def test_every_draw_reads_the_matrix_again():
     factors, log_prior = problem(9)
     factors = np.ascontiguousarray(factors)
     gathered = pb.RacingSampler(factors, log_prior, rng=9)
@@ -243,30 +243,30 @@ def test_the_prior_is_copied_and_can_be_replaced():
 
 @pytest.mark.parametrize("bound", ["student", "normal", "ebs"])
 @pytest.mark.parametrize("variance", ["pairwise", "marginal"])
-def test_the_schedule_is_the_bound(bound, variance):
-    """scale * sd + slack * range, at every partial look, is what the formula gives."""
-    made = (dict(bound=pb.racing.EBSBound(value_range=3.0, delta=0.1)) if bound == "ebs"
-            else dict(bound=bound, delta=0.1))
+def test_the_schedule_equals_the_bound(bound, variance):
+    """scale * sd + slack * range equals the formula of the bound at every partial look."""
+    given_bound = (dict(bound=pb.racing.EBSBound(value_range=3.0, delta=0.1)) if bound == "ebs"
+                   else dict(bound=bound, delta=0.1))
     looks = pb.racing.Looks(variance=variance, first=20, max_fraction=0.6)
-    sampler = pb.RacingSampler(np.zeros((5000, 4)), looks=looks, **made)
+    sampler = pb.RacingSampler(np.zeros((5000, 4)), looks=looks, **given_bound)
     schedule = sampler.schedule
-    options = twin.Options(bound, 0.1, value_range=3.0, skewness=False)
-    assert schedule.rows.tolist() == twin.schedule(5000, 20, 0.6)
+    options = reference.Options(bound, 0.1, value_range=3.0, skewness=False)
+    assert schedule.rows.tolist() == reference.schedule(5000, 20, 0.6)
     share = 0.1 / (3 if variance == "pairwise" else 4)
     rng = np.random.default_rng(11)
     assert (schedule.unit is None) == (bound != "student")
     for look, rows in enumerate(schedule.rows[:-1]):
         scale, slack = schedule.scale[look], schedule.slack[look]
         sample = rng.normal(size=rows)
-        expected = twin.one_width(options, schedule.rows.tolist(), share, sample, 3.0)
+        expected = reference.one_width(options, schedule.rows.tolist(), share, sample, 3.0)
         assert scale * sample.std() + slack * 3.0 == pytest.approx(expected, rel=1e-9)
         if bound == "student":
             error = sample.std(ddof=1) * np.sqrt((1 - (rows - 1) / 4999) / rows)
             assert schedule.unit[look] * sample.std() == pytest.approx(error, rel=1e-12)
 
 
-def test_threads_with_a_sampler_each_share_a_generator():
-    """Draws from two threads interleave; each keeps the right law."""
+def test_threads_with_separate_samplers_share_a_generator():
+    """Draws from two threads interleave; each has the right distribution."""
     factors, log_prior = problem(12)
     rng = np.random.default_rng(12)
     results = {}

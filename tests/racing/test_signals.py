@@ -1,4 +1,4 @@
-"""Ctrl-C at random moments: what goes on afterwards goes on as if the call had not been made."""
+"""Ctrl-C at random moments: later calls behave as if the interrupted one had not been made."""
 
 import signal
 import time
@@ -9,6 +9,8 @@ import pytest
 import pybandit as pb
 from pybandit import mcmc
 
+from racing.reference.problems import as_function
+
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
 
 MATRIX = np.random.default_rng(0).normal(size=(3000, 3)) * 0.02
@@ -17,12 +19,8 @@ Y = np.random.default_rng(1).normal(0.3, 1.0, 3000)
 ARMS = [np.ascontiguousarray(MATRIX[:n, i]) for i, n in enumerate([3000, 2000, 500])]
 
 
-def as_function(matrix):
-    return pb.Factors(lambda n, i: matrix[n][:, i], *matrix.shape)
-
-
 def interrupted(call, delay):
-    """Whether Ctrl-C stopped the call, pressed after this many seconds."""
+    """Return True if Ctrl-C, pressed after `delay` seconds, stopped the call."""
     try:
         signal.setitimer(signal.ITIMER_REAL, max(delay, 1e-6))
         try:
@@ -36,14 +34,14 @@ def interrupted(call, delay):
 
 @pytest.fixture
 def press():
-    """`interrupted`, with the alarm in the place of Ctrl-C."""
+    """Return `interrupted`, with an alarm signal instead of Ctrl-C."""
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
     yield interrupted
     signal.signal(signal.SIGALRM, before)
 
 
 def duration(call):
-    """Seconds, the least of some: the first call is longer."""
+    """Return the shortest of several durations in seconds; the first call takes longer."""
     times = []
     for _ in range(4):
         start = time.perf_counter()
@@ -56,7 +54,7 @@ def likelihood_of_slice(n, points):
     return -0.5 * (Y[n, None] - points) ** 2
 
 
-# With an order that is not kept from draw to draw, what comes next is known bit for bit.
+# If the order does not persist between draws, the next draw is known bit for bit.
 OBJECTS = {
     f"{kind} {indices} {bound}": (kind, indices, dict(bound=bound))
     for kind in ("matrix", "function")
@@ -68,7 +66,7 @@ OBJECTS = {
 @pytest.mark.some(4)
 @pytest.mark.parametrize("moments", [50, pytest.param(1000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind, indices, options", OBJECTS.values(), ids=OBJECTS)
-def test_a_sampler_goes_on(press, moments, kind, indices, options):
+def test_a_sampler_continues_after_ctrl_c(press, moments, kind, indices, options):
     source = MATRIX if kind == "matrix" else as_function(MATRIX)
     options = options | {"looks": pb.racing.Looks(indices=indices, max_fraction=1.0)}
     sampler = pb.RacingSampler(source, **options)
@@ -78,7 +76,7 @@ def test_a_sampler_goes_on(press, moments, kind, indices, options):
     for _ in range(moments):
         stopped += press(lambda: sampler.draw(30, rng=moment), moment.uniform(0, length))
         states, info = sampler.draw(30, rng=5)
-        if indices == "permutation":  # as random after any other draws, but another order
+        if indices == "permutation":  # equally random after other draws, but a different order
             assert (info.n_evaluations <= MATRIX.size).all() and states.min() >= 0
             assert set(sampler.draw(5)[0].tolist()) <= {0, 1, 2}
         else:
@@ -87,8 +85,8 @@ def test_a_sampler_goes_on(press, moments, kind, indices, options):
     assert stopped > moments / 10
 
 
-def test_an_order_that_was_interrupted_is_an_order(press):
-    """A function that reads everything sees each factor once, whatever was interrupted before."""
+def test_an_interrupted_order_stays_a_permutation(press):
+    """A draw that reads everything still requests each factor once after interruptions."""
     seen = []
 
     def function(n, i):
@@ -108,7 +106,7 @@ def test_an_order_that_was_interrupted_is_an_order(press):
 @pytest.mark.parametrize("moments", [50, pytest.param(1000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", ["array", "function"])
 @pytest.mark.parametrize("indices", ["rejection", "keyed"])
-def test_a_test_of_acceptance_goes_on(press, moments, kind, indices):
+def test_an_acceptance_test_continues_after_ctrl_c(press, moments, kind, indices):
     source = MATRIX[:, 0].copy() if kind == "array" else as_function(MATRIX[:, :1])
     looks = pb.racing.Looks(indices=indices)
     test = pb.racing.AcceptanceTest(source, looks=looks)
@@ -145,8 +143,8 @@ CALLS = {
 
 @pytest.mark.parametrize("moments", [50, pytest.param(1000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_calls_that_keep_nothing_leave_nothing(press, moments, call):
-    """One generator for all: its lock is free again, and its numbers are numbers."""
+def test_single_calls_leave_the_generator_usable_after_ctrl_c(press, moments, call):
+    """The shared generator is unlocked and usable after an interruption."""
     expected, shared = call(5), np.random.default_rng(4)
 
     def some():
@@ -178,7 +176,7 @@ def metropolis():
 @pytest.mark.parametrize("moments", [10, pytest.param(1000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("make", [gibbs, gibbs_of_pairs, metropolis])
-def test_chains_go_on(press, moments, threads, make):
+def test_chains_continue_after_ctrl_c(press, moments, threads, make):
     pytest.importorskip("xarray")
     sampler, run = make(), dict(n_warmup=2, n_chains=2, n_threads=threads)
     expected = make().sample(5, rng=5, **run)

@@ -1,4 +1,4 @@
-"""The cumulants of the skewness rule, against all samples of a small population."""
+"""Cumulants of the correction for skewness, against all samples of a small population."""
 
 import itertools
 
@@ -10,7 +10,7 @@ from racing.reference import skewness
 
 @pytest.mark.parametrize("n", [2, 4, 7])
 def test_cumulants_without_replacement_are_those_of_all_samples(n):
-    """r is the skewness of the mean; c its covariance with the variance, but for 1 in N - 2."""
+    """r is the skewness of the mean, c its covariance with the variance up to 1 in N - 2."""
     population = np.array([0.0, 0.1, 0.1, 0.4, 0.9, 1.7, 3.0, 5.5, 11.0])
     size, deviations = population.size, population - population.mean()
     g = (deviations**3).mean() / (deviations**2).mean() ** 1.5

@@ -1,4 +1,4 @@
-"""slice_sample: the law of a chain, what it reads, what is refused."""
+"""slice_sample: distribution of a chain, reads and bad input."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def chain(log_likelihood, x, n, rng, **options):
 
 
 def assert_normal(draws, mean, sd):
-    """Quantiles of a chain whose draws depend little on each other, thinned to one in three."""
+    """Check quantiles of a chain with nearly independent draws, thinned to one in three."""
     draws = draws[::3]
     levels = (0.05, 0.25, 0.5, 0.75, 0.95)
     for level in levels:
@@ -32,8 +32,8 @@ def assert_normal(draws, mean, sd):
 
 
 @pytest.mark.parametrize("width, max_steps", [(0.3, 16), (5.0, 1), (0.1, 4)])
-def test_the_posterior_of_a_normal_mean(width, max_steps):
-    """Prior N(0, 1/4): the posterior is known; every test reads everything."""
+def test_draws_follow_the_posterior_of_a_normal_mean(width, max_steps):
+    """The posterior for the prior N(0, 1/4) is known; every test reads everything."""
     precision = Y.size + 4.0
     draws = chain(normal_data, 0.7, 2100, np.random.default_rng(13), n_factors=Y.size,
                   log_prior=lambda x: -2.0 * x**2, width=width, max_steps=max_steps,
@@ -43,8 +43,8 @@ def test_the_posterior_of_a_normal_mean(width, max_steps):
     assert_normal(draws, Y.sum() / precision, precision**-0.5)
 
 
-def test_two_coordinates_and_limits():
-    """A mean and a scale known apart; x0 is cut at 0.7, where half of its posterior lies."""
+def test_two_coordinates_with_limits_follow_the_posterior():
+    """A mean and a scale are independent; the limit of x0 at 0.7 cuts its posterior in half."""
     def log_likelihood(indices, points):
         assert points.shape == (2, 2)
         # one coordinate moves at a time
@@ -63,7 +63,7 @@ def test_two_coordinates_and_limits():
     assert_normal(draws[:, 1], Y.mean() - 2.0, Y.size**-0.5)
 
 
-def test_a_wide_interval_takes_few_reads():
+def test_wide_intervals_read_few_factors():
     rng = np.random.default_rng(15)
     y = rng.normal(0.0, 1.0, 50_000)
 
@@ -78,7 +78,7 @@ def test_a_wide_interval_takes_few_reads():
         assert abs(r.x - y.mean()) < 0.05
 
 
-def test_where_the_prior_is_zero_nothing_is_read():
+def test_points_of_prior_zero_read_nothing():
     asked = []
 
     def log_likelihood(indices, points):
@@ -101,7 +101,7 @@ def test_seeds_and_kinds():
     result = pb.racing.slice_sample(lambda n, p: normal_data(n, p[:, 0]), x, n_factors=Y.size,
                                     rng=1)
     assert x == [0.7] and result.x.shape == (1,) and result.x[0] == runs[0].x
-    drawing = np.random.default_rng(3)  # a function may draw from the generator itself
+    drawing = np.random.default_rng(3)  # the function draws from the same generator
 
     def noisy(indices, points):
         drawing.random()
@@ -131,7 +131,7 @@ def test_seeds_and_kinds():
         ({"delta": 0.7}, "delta"),
     ],
 )
-def test_what_is_refused(options, word):
+def test_bad_arguments_are_rejected(options, word):
     good = dict(log_likelihood=normal_data, x=0.7, n_factors=Y.size,
                 looks=pb.racing.Looks(first=10))
     with pytest.raises((ValueError, TypeError), match=word):

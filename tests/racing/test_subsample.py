@@ -1,4 +1,4 @@
-"""Index streams: the twin bit for bit, and every prefix of the right law."""
+"""Index streams: reference implementation, and distribution of every prefix."""
 
 import collections
 
@@ -11,11 +11,11 @@ from scipy import stats
 from pybandit.racing._track import Subsample
 
 from _shared.reference.bits import Bits
-from racing.reference import subsample as twin
+from racing.reference import subsample as reference
 
-KINDS = list(twin.KINDS)
+KINDS = list(reference.KINDS)
 RUNS = ("blocks", "groups")
-# fixed seeds: the tests repeat exactly; a right stream had this chance to fail
+# probability that a correct stream fails; seeds are fixed, so the tests repeat exactly
 SMALLEST_P = 1e-7
 PREFIXES = [(1, 1), (2, 1), (2, 2), (3, 2), (4, 4), (7, 1), (7, 3), (10, 2)]
 PREFIXES += [(5, length) for length in range(1, 6)]
@@ -26,7 +26,7 @@ streams = st.tuples(
 
 
 def read(kind, size, n, seed, run=1):
-    """The first n indices of one fresh order."""
+    """Return the first n indices of a new order."""
     stream, rng = Subsample(kind, size, run), np.random.default_rng(seed)
     stream.restart(rng)
     return stream.next(n, rng)
@@ -34,25 +34,25 @@ def read(kind, size, n, seed, run=1):
 
 def make_pair(kind, size, run, seed):
     run = min(run, size) if kind in RUNS else 1
-    ours = Subsample(kind, size, run), np.random.default_rng(seed)
-    return ours, (twin.KINDS[kind](size, run), Bits(seed))
+    kernel = Subsample(kind, size, run), np.random.default_rng(seed)
+    return kernel, (reference.KINDS[kind](size, run), Bits(seed))
 
 
 @settings(max_examples=150, deadline=None)
 @given(stream=streams, shares=st.lists(st.floats(0, 1), min_size=1, max_size=5))
-def test_the_twin_bit_for_bit_over_several_orders(stream, shares):
-    """Each share is how much of one order is read before the next begins."""
-    (ours, rng), (plain, bits) = make_pair(*stream)
+def test_streams_equal_the_reference_over_several_orders(stream, shares):
+    """Each share of an order is read before the next order starts."""
+    (kernel, rng), (plain, bits) = make_pair(*stream)
     for share in shares:
-        ours.restart(rng)
+        kernel.restart(rng)
         plain.restart(bits)
         n = round(share * stream[1])
-        assert ours.next(n, rng).tolist() == plain.next(bits, n)
+        assert kernel.next(n, rng).tolist() == plain.next(bits, n)
 
 
 @settings(max_examples=150, deadline=None)
 @given(stream=streams, cuts=st.lists(st.integers(0, 300), max_size=6))
-def test_splitting_a_read_changes_nothing(stream, cuts):
+def test_splitting_a_read_does_not_change_the_order(stream, cuts):
     kind, size, run, seed = stream
     (whole, rng_whole), _ = make_pair(*stream)
     (split, rng_split), _ = make_pair(*stream)
@@ -67,7 +67,7 @@ def test_splitting_a_read_changes_nothing(stream, cuts):
 
 @settings(max_examples=100, deadline=None)
 @given(stream=streams)
-def test_every_index_once(stream):
+def test_orders_hold_every_index_once(stream):
     kind, size, run, seed = stream
     run = min(run, size) if kind in RUNS else 1
     order = read(kind, size, size, seed, run)
@@ -77,12 +77,12 @@ def test_every_index_once(stream):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("size", [65_536, 99_991, 1_000_003])
-def test_every_index_once_in_large_populations(kind, size):
+def test_large_orders_hold_every_index_once(kind, size):
     order = read(kind, size, size, 3, run=64 if kind in RUNS else 1)
     assert np.array_equal(np.sort(order), np.arange(size))
 
 
-def test_a_population_too_large_to_hold():
+def test_keyed_streams_take_huge_populations():
     size = 2**60 + 7
     order = read("keyed", size, 20_000, 3)
     assert len(np.unique(order)) == 20_000
@@ -91,7 +91,7 @@ def test_a_population_too_large_to_hold():
 
 
 def prefix_counts(kind, size, run, length, n_orders, seed):
-    """How often each prefix occurs, over orders of one stream that reads no further."""
+    """Return the number of occurrences of each prefix over many orders of one stream."""
     stream, rng = Subsample(kind, size, run), np.random.default_rng(seed)
     counts = collections.Counter()
     for _ in range(n_orders):
@@ -112,15 +112,15 @@ def chi_square_p(counts, law):
 @pytest.mark.parametrize("size, length", PREFIXES)
 def test_every_prefix_is_uniform(kind, size, length):
     counts = prefix_counts(kind, size, 1, length, 30_000, seed=11)
-    law = twin.uniform_law(size, length)
+    law = reference.uniform_law(size, length)
     if len(law) > 1:
         assert chi_square_p(counts, law) > SMALLEST_P
 
 
 @pytest.mark.parametrize("size, run", [(5, 2), (6, 2), (6, 4), (7, 3), (4, 4), (3, 1)])
-def test_every_prefix_of_blocks(size, run):
+def test_every_prefix_of_blocks_has_its_probability(size, run):
     for length in range(1, size + 1):
-        law = twin.block_law(size, run, length)
+        law = reference.block_law(size, run, length)
         counts = prefix_counts("blocks", size, run, length, 10_000, seed=13)
         assert chi_square_p(counts, law) > SMALLEST_P
         inclusion = collections.Counter()
@@ -131,9 +131,9 @@ def test_every_prefix_of_blocks(size, run):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_successive_orders_are_independent(kind):
-    """The arrangement one order leaves must not show in the next: all pairs of first reads."""
+    """All pairs of first indices of successive orders are equally likely."""
     size, run = 6, 2 if kind in RUNS else 1
-    unit = run if kind == "groups" else 1  # where a group begins never changes
+    unit = run if kind == "groups" else 1  # groups always start at multiples of run
     stream, rng = Subsample(kind, size, run), np.random.default_rng(17)
     firsts = []
     for order in range(60_001):
@@ -145,7 +145,7 @@ def test_successive_orders_are_independent(kind):
 
 
 def test_positions_far_apart_are_uniform_in_pairs():
-    """In a larger population, the 1st and the 40th index, in a 5 x 5 grid of tenths."""
+    """The 1st and 40th index of a larger population are uniform on a 5 x 5 grid."""
     for kind in ("permutation", "rejection", "keyed"):
         stream, rng = Subsample(kind, 1000, 1), np.random.default_rng(19)
         cells = np.zeros((5, 5))

@@ -1,4 +1,4 @@
-"""Eight threads on one object: right results or a RuntimeError that says so, nothing else."""
+"""Eight threads on one object get correct results or a RuntimeError, nothing else."""
 
 import threading
 import time
@@ -9,13 +9,15 @@ import pytest
 import pybandit as pb
 from pybandit import mcmc
 
+from racing.reference.problems import as_function
+
 MATRIX = np.random.default_rng(0).normal(size=(2000, 3)) * 0.5 + [0.0, 0.5, 1.0]
 POINTS = np.random.default_rng(1).normal(size=(2000, 2))
 THREADS = 8
 
 
 def assert_right_or_refused(work, seconds):
-    """Eight threads do `work(i)` again and again: it is right, or refused by a RuntimeError."""
+    """Call `work(i)` repeatedly in eight threads; it must succeed or raise RuntimeError."""
     wrong, right, end = [], [], time.perf_counter() + seconds
 
     def run(i):
@@ -36,10 +38,6 @@ def assert_right_or_refused(work, seconds):
         thread.join(seconds + 120)
         assert not thread.is_alive()
     assert not wrong and right, wrong[:3]
-
-
-def as_function(matrix):
-    return pb.Factors(lambda n, i: matrix[n][:, i], *matrix.shape)
 
 
 def sampler(source, **options):
@@ -70,7 +68,7 @@ def acceptance(source):
 
 
 def same(call, *given):
-    """Calls that share nothing but what they are given."""
+    """Return work for calls that share only their arguments."""
     expected = call(*given)
 
     def work(i):
@@ -105,7 +103,7 @@ def controls():
 
 
 def one_generator():
-    """A sampler each, of one generator: they wait for each other, and all are right."""
+    """Return work of samplers that share one generator; all draws must be correct."""
     rng = np.random.default_rng(1)
     ones = [pb.RacingSampler(MATRIX if i % 2 else as_function(MATRIX), delta=1e-9, rng=rng)
             for i in range(THREADS)]
@@ -151,7 +149,7 @@ OBJECTS = {
 
 @pytest.mark.some(7)
 @pytest.mark.parametrize("make", OBJECTS.values(), ids=OBJECTS)
-def test_eight_threads(make):
+def test_eight_threads_get_correct_results_or_errors(make):
     if "chains" in make.__code__.co_names:
         pytest.importorskip("xarray")
     assert_right_or_refused(make(), 0.3)

@@ -181,9 +181,9 @@ def test_draws_from_blocks_have_the_law():
 
 
 def test_blocks_of_several_sizes_and_indices_are_refused():
-    with pytest.raises(ValueError, match="in blocks of one size"):
+    with pytest.raises(ValueError, match="in blocks of equal size"):
         pb.race(blocks_of(TABLE, [100, 400, 100]))
-    with pytest.raises(ValueError, match="in blocks of one size"):
+    with pytest.raises(ValueError, match="in blocks of equal size"):
         pb.RacingSampler(blocks_of(TABLE, [100, 500]))
     with pytest.raises(ValueError, match="indices='auto' for Blocks"):
         pb.race(blocks_of(TABLE, SIZES), looks=pb.racing.Looks(indices="keyed"))

@@ -33,7 +33,7 @@ OF_THE_PROCESS = {
     "one_blas_thread": "a number of the process", "test_malformed_results": "a file of the room",
     "test_twin": "a machine of Hypothesis",
     "test_quantiles_are_of_those_that_stopped": "a class counts",
-    "test_fits_are_what_it_says": "a class counts",
+    "test_n_fits_equals_the_fits_made": "a class counts",
     "test_candidates_take_the_splits_in_one_order": "a class counts",
 }
 REFUSED = "in use by another thread"

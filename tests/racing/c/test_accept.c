@@ -4,7 +4,7 @@
 
 enum { MAX_LOOKS = 40 };
 
-/* A test on doubling looks, its memory exactly as large as the header says. */
+/* A test with doubling looks and exactly the memory that the header requires. */
 typedef struct {
     pb_accept accept;
     pb_subsample subsample;
@@ -68,7 +68,7 @@ static pb_factors as_function(pb_factors *matrix)
     return (pb_factors){matrix->n_factors, 1, NULL, look_up, matrix};
 }
 
-/* A boundary too wide for any decision: the sum decides, ties reject. */
+/* With a boundary too wide for any decision, the full sum decides and ties reject. */
 static void the_sum_decides(void)
 {
     enum { N = 1000 };
@@ -91,7 +91,7 @@ static void the_sum_decides(void)
     }
 }
 
-/* The total of a control variate is part of the sum, at a look and at the end. */
+/* The total of a control variate is added to the sum, at partial looks and at the end. */
 static void a_total_moves_the_threshold(void)
 {
     enum { N = 1000 };
@@ -116,8 +116,8 @@ static void a_total_moves_the_threshold(void)
     }
 }
 
-/* Nothing has to be read for an infinite threshold. */
-static void nothing_to_read(void)
+/* An infinite threshold is decided without reading. */
+static void infinite_thresholds_read_nothing(void)
 {
     double one = 3.0;
     fixture f;
@@ -132,7 +132,7 @@ static void nothing_to_read(void)
     fixture_free(&f);
 }
 
-/* Case 1 of the enumerable races as differences: 420 outcomes, their law known. */
+/* Case 1 of the enumerable races as differences: 420 outcomes with known probabilities. */
 static void follows_the_exact_law(void)
 {
     enum { N = 8, TESTS = 20000 };
@@ -168,7 +168,7 @@ static int leave_out(const int64_t *factors, int64_t n_factors, const int64_t *s
     return look_up(factors, n_factors - 1, states, n_states, out, user_data);
 }
 
-/* Each failure is reported and named, and the same memory serves the next test. */
+/* Each failure is reported with its factor, and the memory stays usable for the next test. */
 static void failures(void)
 {
     enum { N = 400 };
@@ -203,7 +203,7 @@ static void failures(void)
     }
 }
 
-/* Bets: right where the mean is clear, early, and exact where it is not. */
+/* Betting decides a clear mean correctly and early, and an unclear one exactly. */
 static void betting(void)
 {
     enum { N = 5000, BETS = 4 };
@@ -250,8 +250,8 @@ static void betting(void)
     free(threshold.memory);
 }
 
-/* All ratios alike but four are no evidence; the paper's test believes them. */
-static void alike_is_no_evidence(void)
+/* Ratios that are equal except four decide nothing early; the test of the paper uses them. */
+static void equal_values_are_no_evidence(void)
 {
     enum { N = 400 };
     double values[N], unit[MAX_LOOKS];
@@ -274,8 +274,8 @@ static void alike_is_no_evidence(void)
     fixture_free(&f);
 }
 
-/* A test made in one block of memory decides as one whose parts were made by hand. */
-static void made_in_one_block(void)
+/* A test in one block of memory decides like one with separately allocated parts. */
+static void uses_one_block_of_memory(void)
 {
     enum { N = 30000 };
     double *values = allocate(N, sizeof *values);
@@ -302,7 +302,7 @@ static void made_in_one_block(void)
             assert(accepted == f.accept.accepted && read == f.accept.n_evaluations);
         }
         free(memory);
-        for (int order = 0; order < 3; order++) {  /* all memory is in the block */
+        for (int order = 0; order < 3; order++) {  /* each uses only the one block of memory */
             memory = allocate(pb_accept_memory(&kinds[k], orders[order]), 1);
             pb_accept_init(&made, &kinds[k], &f.accept.schedule, orders[order], memory);
             int64_t accepted, read;
@@ -327,11 +327,11 @@ static void made_in_one_block(void)
 
 int main(void)
 {
-    made_in_one_block();
-    alike_is_no_evidence();
+    uses_one_block_of_memory();
+    equal_values_are_no_evidence();
     the_sum_decides();
     a_total_moves_the_threshold();
-    nothing_to_read();
+    infinite_thresholds_read_nothing();
     follows_the_exact_law();
     failures();
     betting();

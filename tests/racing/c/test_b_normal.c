@@ -3,7 +3,7 @@
 #include "pybandit/racing/b_normal.h"
 #include "pybandit/_shared/bounds.h"
 
-/* Fractions of doubling looks from first_fraction on, below 1. */
+/* Writes the fractions below 1 of doubling looks from first_fraction on. */
 static int64_t doubling(double first_fraction, double *fractions)
 {
     int64_t n = 0;
@@ -64,7 +64,7 @@ static void solves_its_own_equation(void)
         }
 }
 
-/* With one look there is nothing to correct; two looks far apart are nearly independent. */
+/* One look gives the normal quantile; two looks far apart are nearly independent. */
 static void limits(void)
 {
     const double one[] = {0.25}, apart[] = {1e-9, 1.0 - 1e-9};
@@ -75,7 +75,7 @@ static void limits(void)
     assert(error(2.0, apart, 2, PB_UNION) == 2.0 * tail);
 }
 
-static void refuses_what_has_no_solution(void)
+static void rejects_delta_without_solution(void)
 {
     const double fractions[] = {0.25, 0.5}, deltas[] = {0.0, -1.0, 0.5, 1.0, NAN};
     double workspace[1024], boundary = 7.0;
@@ -91,6 +91,6 @@ int main(void)
     matches_reference();
     solves_its_own_equation();
     limits();
-    refuses_what_has_no_solution();
+    rejects_delta_without_solution();
     return 0;
 }

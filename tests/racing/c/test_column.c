@@ -2,7 +2,7 @@
 
 #include "pybandit/racing/column.h"
 
-/* Any split into blocks: the moments and extremes of the plain formulas. */
+/* Moments and extremes equal the plain formulas for any split into blocks. */
 static void follows_the_formulas(void)
 {
     enum { N = 1000 };
@@ -14,7 +14,7 @@ static void follows_the_formulas(void)
         double sum = 0.0, square = 0.0, cube = 0.0, low = INFINITY, high = -INFINITY;
         for (int64_t i = 0; i < n; i++) {
             double d = splitmix_double(&counter) - 0.5;
-            d = run % 3 ? d : floor(4.0 * d) / 4.0;  /* some alike */
+            d = run % 3 ? d : floor(4.0 * d) / 4.0;  /* some values equal */
             values[i] = common + d;
             sum += values[i] - common;
             square += (values[i] - common) * (values[i] - common);
@@ -46,8 +46,8 @@ static void follows_the_formulas(void)
     }
 }
 
-/* What is not finite is seen wherever it stands, and found. */
-static void finds_what_is_bad(void)
+/* A value that is not finite is detected and found at any position. */
+static void finds_invalid_values(void)
 {
     enum { N = 23 };
     const double bad[] = {NAN, INFINITY, -INFINITY};
@@ -72,12 +72,12 @@ static void finds_what_is_bad(void)
     pb_column_add(&column, large, 2);
     assert(!pb_column_is_finite(&column));
     pb_column_fill(&column, large, 2);
-    assert(pb_column_is_finite(&column));  /* nothing is squared */
+    assert(pb_column_is_finite(&column));  /* no squares are computed */
 }
 
 int main(void)
 {
     follows_the_formulas();
-    finds_what_is_bad();
+    finds_invalid_values();
     return 0;
 }

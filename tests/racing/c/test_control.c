@@ -73,7 +73,7 @@ static void subtracts_the_change_of_a_quadratic(void)
                               quadratic(&c, factors[f], c.points);
         assert(close_to(out[f], (double)f - change, 1e-14) && fabs(change) > 1e-3);
     }
-    /* with its rows on their way the same is read */
+    /* prefetching does not change the values */
     int calls = 0;
     double *plain = allocate(4, sizeof *plain);
     pb_control control = {{N, 1, NULL, digits, &calls}, pb_control_linear_change, &c, NULL};

@@ -6,7 +6,7 @@ enum { N = 6, D = 3, RANK = 2 };
 
 static _Thread_local double numbers[N * D + N * RANK * (D + 1) + N * D * D + 3 * D];
 
-/* h_n at a point, from a matrix. */
+/* Returns h_n at a point, from a matrix. */
 static double value_at(const double *g, const double *h, const double *center,
                        const double *point)
 {
@@ -37,7 +37,7 @@ int main(void)
         }
     const double zeros[D * D] = {0.0};
     const int64_t factors[] = {5, 0, 3, 3}, only[] = {0};
-    for (int kind = 0; kind < 3; kind++) {  /* matrices, products, first order */
+    for (int kind = 0; kind < 3; kind++) {  /* matrices, outer products, first order only */
         pb_expansion e = {D, kind == 1 ? RANK : 0, gradients, kind == 0 ? matrices : NULL,
                           directions, weights, center, points};
         double out[] = {0.0, 1.0, 2.0, 3.0};

@@ -2,7 +2,7 @@
 
 #include "pybandit/racing/lil_ucb.h"
 
-/* lil'UCB in memory exactly as large as the header says. */
+/* lil'UCB with exactly the memory that the header requires. */
 typedef struct {
     pb_lil_ucb race;
     uint32_t *bits;
@@ -80,7 +80,7 @@ static int fail(const int64_t *factors, int64_t n_factors, const int64_t *states
     return 1;
 }
 
-/* Case 9 of the enumerable races: 8 or 16 pulls. */
+/* Case 9 of the enumerable races, with 8 or 16 pulls. */
 static void follows_the_exact_law(void)
 {
     enum { N = 8, RUNS = 20000 };
@@ -105,7 +105,7 @@ static void follows_the_exact_law(void)
     }
 }
 
-/* In parts of any size the race is the same. */
+/* A race run in parts of any size has the same outcome. */
 static void runs_in_parts(void)
 {
     enum { N = 40, D = 3 };
@@ -151,7 +151,7 @@ static void small_worlds_and_failures(void)
     assert(pb_lil_ucb_run(&f.race, &f.bitgen) == PB_CALLBACK);
     fixture_free(&f);
 
-    double spread[] = {0.0, 0.0, 0.0, 1.0, 0.0, 2.0};  /* of state 1: 2 */
+    double spread[] = {0.0, 0.0, 0.0, 1.0, 0.0, 2.0};  /* state 1 has range 2 */
     fixture_init(&f, (pb_factors){3, 2, spread, NULL, NULL}, 0.05, 1.0);
     assert(pb_lil_ucb_run(&f.race, &f.bitgen) == PB_RANGE);
     assert(f.race.winner == 1);

@@ -10,8 +10,8 @@ static double entry_of(const double *row, int64_t reference, int64_t column)
 }
 
 /*
- * Two passes in extended precision over the entries d of one column. Where that is a double
- * (valgrind, MSVC) the mean is rounded; the last lines take out what is left of it.
+ * Computes the moments of one column d in two passes with long double. If long double is a
+ * double (valgrind, MSVC), the mean is rounded; the last lines correct for its error.
  */
 static void naive(const double *matrix, int64_t reference, int64_t column, double *mean,
                   double *variance, double *third)
@@ -32,7 +32,7 @@ static void naive(const double *matrix, int64_t reference, int64_t column, doubl
     *third = (double)(cube / ROWS - 3.0L * rest * square + 2.0L * rest * rest * rest);
 }
 
-/* Adds the rows in calls of 1, 2, 4, ... and compares with the two passes. */
+/* Adds the rows in calls of 1, 2, 4, ... rows and compares the moments with two passes. */
 static void matches_two_passes(const double *matrix, int64_t n_columns,
                                const int64_t *columns, int64_t reference, int cubed)
 {
@@ -117,7 +117,7 @@ int main(void)
         }
     finds_extremes(matrix);
 
-    /* multiples of 1/1024 around 1e9: raw second moments would keep no digit */
+    /* multiples of 1/1024 around 1e9: raw second moments would lose all digits */
     for (int i = 0; i < ROWS * STATES; i++)
         matrix[i] = 1e9 + floor(matrix[i] * 1024.0) / 1024.0;
     matches_two_passes(matrix, STATES, NULL, -1, 1);

@@ -38,7 +38,7 @@ static void clear(arrays a)
     free(a.members);
 }
 
-/* Entries as the header says, and their sums. */
+/* Factors and totals equal the formula of the header. */
 static void reads_and_sums(int with_members, int with_weights)
 {
     arrays a = make();
@@ -68,8 +68,8 @@ static void reads_and_sums(int with_members, int with_weights)
     clear(a);
 }
 
-/* A label that is none is a factor that is no number, and never an entry read. */
-static void labels_that_are_none(int64_t label)
+/* A label out of range gives a NaN factor and is never used as an index. */
+static void labels_out_of_range_give_nan(int64_t label)
 {
     arrays a = make();
     pb_pairwise p = {D, LABELS, a.table, a.labels, NULL, NULL};
@@ -88,9 +88,9 @@ int main(void)
 {
     for (int kind = 0; kind < 4; kind++)
         reads_and_sums(kind & 1, kind >> 1);
-    labels_that_are_none(LABELS);
-    labels_that_are_none(-1);
-    labels_that_are_none(INT64_MIN);
-    labels_that_are_none(INT64_MAX);
+    labels_out_of_range_give_nan(LABELS);
+    labels_out_of_range_give_nan(-1);
+    labels_out_of_range_give_nan(INT64_MIN);
+    labels_out_of_range_give_nan(INT64_MAX);
     return 0;
 }

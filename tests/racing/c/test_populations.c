@@ -4,7 +4,7 @@
 
 enum { MOST_ARMS = 4 };
 
-/* A race in memory exactly as large as the header says. */
+/* A race with exactly the memory that the header requires. */
 typedef struct {
     pb_populations race;
     uint32_t *memory[MOST_ARMS];
@@ -127,10 +127,10 @@ static void small_worlds(void)
     fixture f;
     fixture_init(&f, sizes, values, 3, 2.0, 1);
     assert(pb_populations_run(&f.race, &f.bitgen) == PB_OK);
-    /* 5 against 1 + 2 + 2: a tie, to the lower arm */
+    /* 5 against 1 + 2 + 2 is a tie, won by the lower arm */
     assert(f.race.winner == 1 && f.race.exact && f.race.n_looks == 1);
     assert(f.race.n_evaluations == 4);
-    f.offsets[0] = 5.5;  /* an arm without factors is known */
+    f.offsets[0] = 5.5;  /* the total of an arm without factors is known */
     assert(pb_populations_run(&f.race, &f.bitgen) == PB_OK);
     assert(f.race.winner == 0 && f.race.exact);
     f.offsets[0] = f.offsets[1] = -INFINITY;

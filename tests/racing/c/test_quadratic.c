@@ -43,7 +43,7 @@ static void reads_and_sums(int with_members)
     free(members);
 }
 
-static void what_is_not_finite_is_seen(void)
+static void totals_of_nan_values_are_nan(void)
 {
     double values[3] = {1.0, NAN, 2.0}, totals[D];
     pb_quadratic q = {D, CONSTANTS, SLOPES, CURVATURES, 0.0, values, NULL};
@@ -58,6 +58,6 @@ int main(void)
 {
     reads_and_sums(0);
     reads_and_sums(1);
-    what_is_not_finite_is_seen();
+    totals_of_nan_values_are_nan();
     return 0;
 }

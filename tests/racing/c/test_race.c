@@ -4,7 +4,7 @@
 
 enum { MAX_LOOKS = 40 };
 
-/* A race on doubling looks, its memory exactly as large as the headers say. */
+/* A race with doubling looks and exactly the memory that the headers require. */
 typedef struct {
     pb_race race;
     pb_subsample subsample;
@@ -64,7 +64,7 @@ static void *grown(void *memory, int64_t n, size_t size)
     return larger;
 }
 
-/* One race; its memory grows by no more than what was asked for. */
+/* Runs one race. Its memory grows exactly to the requested size. */
 static pb_status run(fixture *f)
 {
     pb_race *race = &f->race;
@@ -86,7 +86,7 @@ static pb_status run(fixture *f)
     return status;
 }
 
-/* Rewards of N factors: noise, and a mean that grows with the state by `step`. */
+/* Fills rewards of N factors: noise plus a mean that grows by `step` per state. */
 static double *noisy(int64_t n, int64_t n_states, double step)
 {
     uint64_t counter = 11;
@@ -113,7 +113,7 @@ static pb_factors as_function(pb_factors *matrix, pb_factor_function function)
     return (pb_factors){matrix->n_factors, matrix->n_states, NULL, function, matrix};
 }
 
-/* A boundary too wide to drop anything: every race ends in the full sums. */
+/* With a boundary too wide to eliminate states, every race ends with the full sums. */
 static void reads_everything(void)
 {
     enum { N = 1000, D = 6 };
@@ -145,7 +145,7 @@ static void reads_everything(void)
     free(matrix);
 }
 
-/* A function that hands out a matrix runs the very same race as the matrix. */
+/* A function that returns the entries of a matrix gives the same race as the matrix. */
 static void function_equals_matrix(void)
 {
     enum { N = 5000, D = 9 };
@@ -163,7 +163,7 @@ static void function_equals_matrix(void)
             b.counter = a.counter;
             assert(run(&a) == PB_OK);
             assert(run(&b) == PB_OK);
-            if (a.race.exact) {  /* the function has moved its permutation on to the end */
+            if (a.race.exact) {  /* only the function advances its permutation to the end */
                 memcpy(b.subsample.memory, a.subsample.memory,
                        N * sizeof(uint32_t));
                 assert(b.race.exact);
@@ -180,7 +180,7 @@ static void function_equals_matrix(void)
     free(matrix);
 }
 
-/* Case 1 of the enumerable races: 420 outcomes, their law known as fractions. */
+/* Case 1 of the enumerable races: 420 outcomes whose probabilities are known fractions. */
 static void follows_the_exact_law(void)
 {
     enum { N = 8, RACES = 20000 };
@@ -203,8 +203,8 @@ static void follows_the_exact_law(void)
     }
 }
 
-/* All differences alike, or all but four: read to the end, however clear they look. */
-static void alike_is_no_evidence(void)
+/* Differences that are equal, or equal except four, are read to the end. */
+static void equal_values_are_no_evidence(void)
 {
     enum { N = 400 };
     double *matrix = allocate(2 * N, sizeof *matrix);
@@ -224,7 +224,7 @@ static void alike_is_no_evidence(void)
             f.race.pairwise = k / 2;
             assert(run(&f) == PB_OK);
             assert(f.race.winner == 1 && f.race.exact);
-            f.race.schedule.unit = NULL;  /* the paper's race believes them */
+            f.race.schedule.unit = NULL;  /* the race of the paper decides on them */
             assert(run(&f) == PB_OK);
             assert(!f.race.exact && f.race.n_evaluations == 100);
             fixture_free(&f);
@@ -232,7 +232,7 @@ static void alike_is_no_evidence(void)
     free(matrix);
 }
 
-/* Totals of a million rewards at 1e9 round a difference of 1 away; sums of differences do not. */
+/* Totals of a million rewards of 1e9 would lose a difference of 1; sums of differences keep it. */
 static void exact_looks_keep_digits(void)
 {
     enum { N = 1000000 };
@@ -265,7 +265,7 @@ static void small_worlds(void)
     fixture_init(&f, one_factor, 50, 2.0);
     assert(run(&f) == PB_OK);
     assert(f.race.winner == 1 && f.race.exact && f.race.n_looks == 1);
-    f.offsets[1] = f.offsets[2] = -INFINITY;  /* the only state left wins unread */
+    f.offsets[1] = f.offsets[2] = -INFINITY;  /* a single possible state wins without reading */
     assert(run(&f) == PB_OK);
     assert(f.race.winner == 0 && f.race.exact && f.race.n_evaluations == 0);
     fixture_free(&f);
@@ -296,7 +296,7 @@ static int leave_out(const int64_t *factors, int64_t n_factors, const int64_t *s
     return 0;
 }
 
-/* Each failure is reported, and the same memory serves the next race. */
+/* Each failure is reported, and the memory stays usable for the next race. */
 static void failures(void)
 {
     enum { N = 400, D = 3 };
@@ -308,7 +308,7 @@ static void failures(void)
         const double kept = matrix[7 * D + 1], bad[] = {NAN, INFINITY, -INFINITY, 1e200};
         for (int i = 0; i < 4; i++) {
             matrix[7 * D + 1] = bad[i];
-            if (i < 3 || k)  /* the last look at a matrix squares nothing */
+            if (i < 3 || k)  /* the last look on a matrix computes no squares */
                 assert(run(&f) == PB_NOT_FINITE);
             assert(i == 3 || f.race.winner == -1);
         }
@@ -328,7 +328,7 @@ static void failures(void)
     free(matrix);
 }
 
-/* Uniform rewards of range 1: a stated range of 1 holds, one of 1/2 does not. */
+/* Uniform rewards of range 1 satisfy a stated range of 1, but not one of 1/2. */
 static void ranges(void)
 {
     enum { N = 2000, D = 4 };
@@ -348,7 +348,7 @@ static void ranges(void)
         assert(run(&f) == PB_RANGE);
         if (f.race.pairwise) {
             f.race.ranges = wide;
-            f.race.difference_range = 2.0;  /* of the differences: up to 1 on both sides */
+            f.race.difference_range = 2.0;  /* differences lie in [-1, 1] */
             assert(run(&f) == PB_OK);
             f.race.difference_range = 1.0;
             assert(run(&f) == PB_RANGE);
@@ -358,8 +358,8 @@ static void ranges(void)
     free(matrix);
 }
 
-/* A range belongs to its state at the exact look too: the narrow leader wins. */
-static void ranges_of_their_own(void)
+/* Ranges belong to their states at the exact look too: the leader with a narrow range wins. */
+static void ranges_belong_to_states(void)
 {
     enum { N = 200, D = 2 };
     double *matrix = noisy(N, D, 0.0);
@@ -384,11 +384,11 @@ int main(void)
     reads_everything();
     function_equals_matrix();
     follows_the_exact_law();
-    alike_is_no_evidence();
+    equal_values_are_no_evidence();
     exact_looks_keep_digits();
     small_worlds();
     failures();
     ranges();
-    ranges_of_their_own();
+    ranges_belong_to_states();
     return 0;
 }

@@ -8,7 +8,7 @@ enum { N = 3000, D = 4 };
 typedef struct {
     double matrix[N * D];
     int64_t calls;
-    int64_t fails_at;  /* the call that fails; none: -1 */
+    int64_t fails_at;  /* index of the call that fails; -1 if none does */
     int writes_nan;
 } problem;
 
@@ -24,7 +24,7 @@ static int look_up(const int64_t *factors, int64_t n_factors, const int64_t *sta
     return 0;
 }
 
-/* Noisy factors whose totals are exactly log 1, 2, 3, 4. */
+/* Fills noisy factors whose totals are exactly log 1, 2, 3, 4. */
 static problem *make_problem(void)
 {
     problem *p = allocate(1, sizeof *p);
@@ -56,7 +56,7 @@ static pb_factors factors_of(problem *p, int as_matrix)
                      : (pb_factors){N, D, NULL, look_up, p};
 }
 
-/* Memory exactly as large as asked for. */
+/* Allocates exactly the required memory. */
 static void begin(fixture *f, pb_factors factors, const double *log_prior,
                   pb_subsample_kind kind)
 {
@@ -75,7 +75,7 @@ static void end(fixture *f)
     free(f->looks);
 }
 
-/* p(i) proportional to (i + 1) times the prior, from a matrix and from a function. */
+/* Draws have p(i) proportional to (i + 1) times the prior, from a matrix and a function. */
 static void follows_the_law(void)
 {
     enum { DRAWS = 20000 };
@@ -102,8 +102,8 @@ static void follows_the_law(void)
     free(p);
 }
 
-/* Sums of what was taken from the factors count as a log prior does, and add to one. */
-static void totals_are_given_back(void)
+/* Totals of a control variate act like a log prior, and add to one. */
+static void totals_act_like_a_prior(void)
 {
     problem *p = make_problem();
     const double log_prior[D] = {log(4.0), 0.0, -INFINITY, log(0.5)}, zeros[D] = {0.0};
@@ -124,7 +124,7 @@ static void totals_are_given_back(void)
     free(p);
 }
 
-/* The last look asks for 16384 rows at a time: more than a first and only look keeps. */
+/* The last look requests 16384 rows per call, more than a single partial look keeps. */
 static void one_look(void)
 {
     enum { MANY = 40000 };
@@ -173,7 +173,7 @@ static int provide(pb_race *race)
     return !race->indices || !race->rewards;
 }
 
-/* Grown as needed or given at once, memory changes no draw. */
+/* Draws are the same whether memory grows as needed or is allocated in advance. */
 static void grows(void)
 {
     problem *p = make_problem();
@@ -203,8 +203,8 @@ static void grows(void)
     free(p);
 }
 
-/* Wherever a function fails, the next draw is sound. */
-static void fails_and_goes_on(void)
+/* After a function fails at any call, the next draw is correct. */
+static void draws_after_failures(void)
 {
     problem *p = make_problem();
     fixture f;
@@ -230,9 +230,9 @@ static void fails_and_goes_on(void)
 int main(void)
 {
     follows_the_law();
-    totals_are_given_back();
+    totals_act_like_a_prior();
     one_look();
     grows();
-    fails_and_goes_on();
+    draws_after_failures();
     return 0;
 }

@@ -3,7 +3,7 @@
 #include "pybandit/_shared/bounds.h"
 #include "pybandit/racing/schedule.h"
 
-/* A schedule in memory exactly as large as asked for. */
+/* A schedule with exactly the required memory. */
 static pb_schedule make(double delta, int64_t n, int64_t n_states, int64_t first, double fraction)
 {
     pb_schedule schedule;
@@ -14,8 +14,8 @@ static pb_schedule make(double delta, int64_t n, int64_t n_states, int64_t first
     return schedule;
 }
 
-static void looks_as(int64_t n, int64_t first, double fraction, int64_t n_looks,
-                     const int64_t *rows)
+static void check_looks(int64_t n, int64_t first, double fraction, int64_t n_looks,
+                        const int64_t *rows)
 {
     const pb_schedule schedule = make(0.05, n, 2, first, fraction);
     assert(schedule.n_looks == n_looks);
@@ -27,16 +27,16 @@ static void looks_as(int64_t n, int64_t first, double fraction, int64_t n_looks,
 
 static void looks_double(void)
 {
-    looks_as(1000, 50, 1.0, 6, (const int64_t[]){50, 100, 200, 400, 800, 1000});
-    looks_as(800, 50, 1.0, 5, (const int64_t[]){50, 100, 200, 400, 800});
-    looks_as(1000, 50, 0.2, 4, (const int64_t[]){50, 100, 200, 1000});
-    looks_as(1000, 50, 0.01, 1, (const int64_t[]){1000});
-    looks_as(50, 50, 1.0, 1, (const int64_t[]){50});
-    looks_as(1, 2, 1.0, 1, (const int64_t[]){1});
+    check_looks(1000, 50, 1.0, 6, (const int64_t[]){50, 100, 200, 400, 800, 1000});
+    check_looks(800, 50, 1.0, 5, (const int64_t[]){50, 100, 200, 400, 800});
+    check_looks(1000, 50, 0.2, 4, (const int64_t[]){50, 100, 200, 1000});
+    check_looks(1000, 50, 0.01, 1, (const int64_t[]){1000});
+    check_looks(50, 50, 1.0, 1, (const int64_t[]){50});
+    check_looks(1, 2, 1.0, 1, (const int64_t[]){1});
 }
 
-/* E(B) is the share of one rival, and every width is Eq. 9's with that B. */
-static void errs_as_asked(void)
+/* E(B) is delta / (D - 1), and every width is that of Eq. 9 with this B. */
+static void has_the_requested_error(void)
 {
     const int64_t sizes[] = {100, 100000, (int64_t)1 << 62};
     for (int k = 0; k < 3; k++)
@@ -63,7 +63,7 @@ static void errs_as_asked(void)
         }
 }
 
-static void refuses_what_has_no_boundary(void)
+static void rejects_delta_without_boundary(void)
 {
     pb_schedule schedule;
     void *memory = allocate(pb_schedule_memory(1000, 50, 1.0), 1);
@@ -78,7 +78,7 @@ static void refuses_what_has_no_boundary(void)
 int main(void)
 {
     looks_double();
-    errs_as_asked();
-    refuses_what_has_no_boundary();
+    has_the_requested_error();
+    rejects_delta_without_boundary();
     return 0;
 }

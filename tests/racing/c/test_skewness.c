@@ -2,7 +2,7 @@
 
 #include "../../../csrc/racing/skewness.h"
 
-/* At the quantile t + c0 + c2 t^2 is what the tail allows, of either sign. */
+/* t + c0 + c2 t^2 equals the quantile at the returned t, for either sign of the skewness. */
 static void the_root_is_the_boundary(void)
 {
     for (double r = -0.1; r <= 0.1; r += 0.013)
@@ -16,7 +16,7 @@ static void the_root_is_the_boundary(void)
     assert(skewed_quantile(3.0, 0.0, 0.0) == 3.0);
 }
 
-/* g = -0.1 sqrt(T) and beyond waits; on the other side no more than +0.1 counts. */
+/* From g = -0.1 sqrt(T) on, several quantiles are required; positive g is capped at +0.1. */
 static void large_skewness(void)
 {
     assert(close_to(skewed_quantile(2.0, -0.1001, -0.1001), 6.006, 1e-12));
@@ -24,11 +24,11 @@ static void large_skewness(void)
     assert(skewed_quantile(2.0, -9.0, -9.0) == 90.0);
     assert(skewed_quantile(2.0, -0.0999, -0.0999) < 3.0);
     assert(close_to(skewed_quantile(2.0, 5.0, 5.0), skewed_quantile(2.0, 0.1, 0.1), 1e-14));
-    assert(skewed_quantile(9.0, -0.0999, -0.0999) == 27.0);  /* past the parabola's top */
+    assert(skewed_quantile(9.0, -0.0999, -0.0999) == 27.0);  /* above the parabola's maximum */
     assert(skewed_quantile(1e3, 5.0, 5.0) == 500.0);         /* few degrees of freedom */
 }
 
-/* A third moment against the mean's sign asks for more, one with it for less. */
+/* A third moment of opposite sign to the mean requires a larger t, one of equal sign a smaller. */
 static void spreads(void)
 {
     const skew_look look = skew_look_at(3.0 * 0.1, 0.1, 50, 1000);

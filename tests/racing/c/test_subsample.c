@@ -29,7 +29,7 @@ static int64_t run_of(pb_subsample_kind kind)
     return kind == PB_SUBSAMPLE_BLOCKS || kind == PB_SUBSAMPLE_GROUPS ? 5 : 1;
 }
 
-/* A whole order holds every index once, in every order after a restart. */
+/* Each order holds every index once, before and after restarts. */
 static void whole_orders(pb_subsample_kind kind, int64_t size)
 {
     source s;
@@ -50,8 +50,8 @@ static void whole_orders(pb_subsample_kind kind, int64_t size)
     free(s.memory);
 }
 
-/* How an order is cut into calls does not change it. */
-static void cuts_do_not_matter(pb_subsample_kind kind)
+/* The division of an order into calls does not change it. */
+static void calls_do_not_change_the_order(pb_subsample_kind kind)
 {
     enum { SIZE = 203 };
     source whole, cut;
@@ -72,7 +72,7 @@ static void cuts_do_not_matter(pb_subsample_kind kind)
     free(cut.memory);
 }
 
-/* The k-th index of an order is uniform, whatever earlier orders have left behind. */
+/* The k-th index of an order is uniform, given the earlier orders. */
 static void every_position_is_uniform(pb_subsample_kind kind)
 {
     enum { SIZE = 13, PREFIX = 4, ORDERS = 40000 };
@@ -91,7 +91,7 @@ static void every_position_is_uniform(pb_subsample_kind kind)
     free(s.memory);
 }
 
-/* Blocks are read through: an index is followed by its neighbour within a run. */
+/* Within a block, indices are consecutive. */
 static void blocks_are_runs(void)
 {
     enum { SIZE = 100, RUN = 10 };
@@ -106,7 +106,7 @@ static void blocks_are_runs(void)
     free(s.memory);
 }
 
-/* Groups lie from 0 on, each as likely as any other to be read next; what is short comes last. */
+/* Groups start at 0 and come in uniformly random order; a shorter group comes last. */
 static void groups_are_whole(void)
 {
     enum { SIZE = 23, RUN = 5, WHOLE = SIZE / RUN, ORDERS = 40000 };
@@ -159,8 +159,8 @@ static void keyed_holds_no_memory(void)
     }
 }
 
-/* What is left, of whatever was handed out, and the stream goes on as a uniform one. */
-static void the_rest(pb_subsample_kind kind)
+/* pb_subsample_rest returns each unread index once; PERMUTATION draws no random numbers. */
+static void reads_the_rest(pb_subsample_kind kind)
 {
     enum { SIZE = 65 };
     source s;
@@ -188,10 +188,10 @@ int main(void)
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         for (int i = 0; i < 9; i++)
             whole_orders(kinds[k], sizes[i]);
-        cuts_do_not_matter(kinds[k]);
+        calls_do_not_change_the_order(kinds[k]);
         if (kinds[k] != PB_SUBSAMPLE_GROUPS)
             every_position_is_uniform(kinds[k]);
-        the_rest(kinds[k]);
+        reads_the_rest(kinds[k]);
     }
     blocks_are_runs();
     groups_are_whole();

@@ -1,4 +1,4 @@
-"""The acceptance test of Chen & Ghahramani 2016, Sec. 3.3, as plainly as it can be written."""
+"""Reference implementation of the acceptance test of Chen & Ghahramani 2016, Sec. 3.3."""
 
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ class Outcome(NamedTuple):
 
 
 def accept(ratios, log_threshold, next_indices, options):
-    """Whether the log ratios sum to more than the threshold; next_indices(n) hands out n."""
+    """Run one test. ``next_indices(n)`` returns the next n indices of the order."""
     if np.isinf(log_threshold):
         return Outcome(log_threshold < 0, 0, 0, True)
     n_factors = len(ratios)

@@ -1,8 +1,8 @@
-"""The boundary constant by brute force: Boole's rule on a dense uniform grid.
+"""Reference implementation of the boundary constant: Boole's rule on a dense uniform grid.
 
-Nothing is shared with the kernel: it uses Gauss-Legendre nodes, a half corridor
-for two-sided races and a secant; this carries the density of z on thousands of
-equally spaced points and bisects.
+It shares no method with the kernel. The kernel uses Gauss-Legendre nodes, half the corridor
+for two-sided races and the secant method; this file advances the density of z on thousands of
+equally spaced points and finds the root with Brent's method.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ DEEPEST = -8.5  # P(z < DEEPEST) = 1e-17
 
 
 def doubling_fractions(first_fraction):
-    """Fractions read at the partial looks: pi_1, 2 pi_1, ... below 1."""
+    """Return the fractions read at the partial looks: pi_1, 2 pi_1, ... below 1."""
     fractions = []
     while first_fraction < 1:
         fractions.append(first_fraction)
@@ -23,7 +23,7 @@ def doubling_fractions(first_fraction):
 
 
 def boole_weights(n_panels, step):
-    """Weights of the composite closed rule on 4 * n_panels + 1 points, error O(step**6)."""
+    """Return the weights of the composite rule on 4 * n_panels + 1 points, error O(step**6)."""
     weights = np.zeros(4 * n_panels + 1)
     for offset, weight in enumerate([7, 32, 12, 32, 7]):
         weights[offset : offset + 4 * n_panels - 3 : 4] += weight
@@ -31,7 +31,7 @@ def boole_weights(n_panels, step):
 
 
 def crossing_probability(boundary, fractions, convention="one-sided", points_per_sd=50):
-    """E(B): the chance that a race at gap 0 is decided wrongly at a partial look."""
+    """Return E(B), the probability that a race without a gap errs at a partial look."""
     fractions = np.asarray(fractions, dtype=float)
     if convention == "union":
         return len(fractions) * special.ndtr(-boundary)
@@ -41,7 +41,7 @@ def crossing_probability(boundary, fractions, convention="one-sided", points_per
 
 
 def first_crossing(upper, lower, fractions, points_per_sd):
-    """P(z_t leaves (lower, upper) at some look), summing the mass lost at each."""
+    """Return P(z_t leaves (lower, upper) at some look), the sum of the mass lost at each."""
     odds = fractions / (1 - fractions)
     rhos = np.sqrt(odds[:-1] / odds[1:])
     bottom = DEEPEST if lower is None else lower
@@ -66,7 +66,7 @@ def gaussian(x):
 
 
 def boundary(delta, fractions, convention="one-sided", points_per_sd=50):
-    """The B with E(B) = delta."""
+    """Return the B with E(B) = delta."""
     fractions = np.asarray(fractions, dtype=float)
     low, high = -special.ndtri(delta), -special.ndtri(delta / len(fractions))
     if len(fractions) == 1 or convention == "union":

@@ -1,4 +1,4 @@
-"""The concentration bounds, as printed in spec and paper."""
+"""Reference implementation of the concentration bounds, as printed in the paper."""
 
 import functools
 
@@ -9,14 +9,14 @@ TWIN_OF = ("bounds",)  # kernels of csrc
 
 
 def normal(n, population, std, boundary):
-    """std / sqrt(n) * sqrt(1 - (n-1)/(N-1)) * B."""
+    """Return std / sqrt(n) * sqrt(1 - (n-1)/(N-1)) * B."""
     if n >= population:
         return 0.0
     return std / np.sqrt(n) * np.sqrt(1 - (n - 1) / (population - 1)) * boundary
 
 
 def student(n, population, unbiased_std, boundary):
-    """The normal bound at the Student quantile of the same level as B."""
+    """Return the normal bound with the Student quantile of the same level as B."""
     if n >= population:
         return 0.0
     return normal(n, population, unbiased_std, student_quantile(n - 1, boundary))
@@ -28,7 +28,7 @@ def student_quantile(degrees, boundary):
 
 
 def empirical_bernstein_serfling(n, population, std, value_range, delta):
-    """sd sqrt(2 rho L / n) + kappa C L / n, L = log(5/delta)."""
+    """Return sd sqrt(2 rho L / n) + kappa C L / n, L = log(5/delta)."""
     if n >= population:
         return 0.0
     log_term = np.log(5 / delta)
@@ -41,7 +41,7 @@ def empirical_bernstein_serfling(n, population, std, value_range, delta):
 
 
 def doubling(n_factors, first_look):
-    """Rows read at each look: m1, 2 m1, 4 m1, ... and N."""
+    """Return the rows read at each look: m1, 2 m1, 4 m1, ... and N."""
     looks = [min(first_look, n_factors)]
     while looks[-1] < n_factors:
         looks.append(min(2 * looks[-1], n_factors))
@@ -49,6 +49,6 @@ def doubling(n_factors, first_look):
 
 
 def normal_sample_complexity(gap, population, n_states, boundary, first_look):
-    """Rewards that Prop. 7 allows, over all states, for a gap in units of the sd."""
+    """Return the rewards of Prop. 7, over all states, for a gap in units of the sd."""
     needed = population / ((population - 1) * gap**2 / (4 * boundary**2) + 1)
     return n_states * next(t for t in doubling(population, first_look) if t >= needed)

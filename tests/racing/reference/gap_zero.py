@@ -1,8 +1,8 @@
-"""Races of two states with equal means and normal differences, without populations or orders.
+"""Simulate races of two states with equal means and normal differences from their sums.
 
-The rows between two looks of a re-centred normal population have a normal sum
-and a chi-square sum of squares about their mean; a race needs nothing else. So
-a million races of 100,000 factors take seconds.
+The rows between two looks of a centred normal population have a normal sum and a chi-square
+sum of squares about their mean, and a race uses nothing else. A million races of 100,000
+factors therefore take seconds.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ BATCH = 50_000
 
 
 def error(bound, delta, first_look, size, n_races, rng, convention="one-sided"):
-    """Share of races that the worse of the two states wins early: half of those that end early."""
+    """Return the share of races with an early wrong answer: half of those that end early."""
     looks = np.array(bounds.doubling(size, first_look))
     boundary = b_normal.boundary(delta, looks[:-1] / size, convention, points_per_sd=20)
     early = sum(
@@ -37,7 +37,7 @@ def count_early(bound, boundary, looks, n_races, rng):
 
 
 def half_width(bound, n, population, boundary):
-    """In units of the natural standard deviation of the n values."""
+    """Return the half-width in units of the standard deviation with divisor n."""
     if bound == "normal":
         return bounds.normal(n, population, 1.0, boundary)
     return bounds.student(n, population, np.sqrt(n / (n - 1)), boundary)

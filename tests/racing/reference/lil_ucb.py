@@ -1,4 +1,4 @@
-"""Adapted lil'UCB: Chen & Ghahramani 2016, Sec. 3.2, as plainly as it can be written."""
+"""Reference implementation of the adapted lil'UCB: Chen & Ghahramani 2016, Sec. 3.2."""
 
 import itertools
 import math
@@ -31,14 +31,14 @@ def constants(guarantee, delta, n_states):
 
 
 def bonus(c, radius, pulls):
-    """Of the upper confidence bound after so many pulls; none where the logarithm is negative."""
+    """Return the bonus after `pulls` pulls; 0 if the logarithm is negative."""
     level = math.log(math.log((1 + c.epsilon) * pulls + 2) / c.delta)
     variance = 2 * radius**2 * (1 + c.epsilon) * max(level, 0.0) / pulls
     return (1 + c.beta) * (1 + math.sqrt(c.epsilon)) * math.sqrt(variance)
 
 
 def lil_ucb(next_reward, n_factors, log_prior, c, radius):
-    """Run to the end; next_reward(state) is the reward of a factor not read yet."""
+    """Run to the end. ``next_reward(state)`` returns the reward of an unread factor."""
     alive = [i for i in range(len(log_prior)) if log_prior[i] > -math.inf]
     if len(alive) == 1:
         return Outcome(alive[0], 0, True)
@@ -67,7 +67,7 @@ def lil_ucb(next_reward, n_factors, log_prior, c, radius):
 
 
 def enumerate_law(ones, n_factors, log_prior, c, radius):
-    """The exact probability of every Outcome where rewards are so many ones and else zeros."""
+    """Return the probability of every Outcome; state i has ``ones[i]`` rewards 1, others 0."""
     orders = [
         [np.isin(np.arange(n_factors), chosen) for chosen in
          itertools.combinations(range(n_factors), n)]

@@ -1,4 +1,4 @@
-"""Arms with factors of their own: Chen & Ghahramani 2016, App. C.3 with its slips mended."""
+"""Reference implementation of race_populations: Chen & Ghahramani 2016, App. C.3, corrected."""
 
 import itertools
 import math
@@ -23,7 +23,7 @@ class Outcome(NamedTuple):
 
 
 def schedule(size, first_look=3):
-    """Rows read at each look; none for an empty population."""
+    """Return the rows read at each look; none for an empty population."""
     if size <= first_look:
         return [size] if size else []
     looks = [first_look, first_look + max(1, math.ceil((size - first_look) / 10))]
@@ -33,7 +33,7 @@ def schedule(size, first_look=3):
 
 
 def union_boundary(delta, sizes, first_look=3):
-    """B of the union over D - 1 rivals and the partial looks of the arm that has most."""
+    """Return B for a union over D - 1 other arms and the largest number of partial looks."""
     n_looks = max(len(schedule(size, first_look)) for size in sizes)
     if len(sizes) == 1 or n_looks <= 1:
         return 0.0
@@ -41,10 +41,10 @@ def union_boundary(delta, sizes, first_look=3):
 
 
 def race(arms, log_prior, next_indices, boundary, first_look=3, to_the_end=False, student=False):
-    """Run one race; next_indices(arm, n) hands out the next n factors of an arm.
+    """Run one race. ``next_indices(arm, n)`` returns the next n factors of an arm.
 
-    Those of a function are asked for in order to the end; an array is read in one
-    pass at its last look, which takes no more indices.
+    With `to_the_end`, as for a function, the last look takes indices too. An array is read in
+    one pass at its last look, which takes none.
     """
     alive = [i for i in range(len(arms)) if log_prior[i] > -math.inf]
     if len(alive) == 1:
@@ -75,7 +75,7 @@ def race(arms, log_prior, next_indices, boundary, first_look=3, to_the_end=False
 
 
 class Estimate(NamedTuple):
-    """Of an arm's total: its variance, degrees of freedom, third cumulant, covariance with v."""
+    """Variance, degrees of freedom, third cumulant and covariance with v of an arm's total."""
 
     variance: float
     degrees: float
@@ -85,12 +85,12 @@ class Estimate(NamedTuple):
 
 
 def total(values, size, offset):
-    """The total, from the values read."""
+    """Return the estimated total from the values read."""
     return offset + (size * values.mean() if size else 0.0)
 
 
 def estimate(values, size, student):
-    """What the values read tell of their total."""
+    """Return the `Estimate` of the total from the values read."""
     n = len(values)
     if n == size:
         return Estimate(0.0, 1, 0.0, 0.0, True)
@@ -102,7 +102,7 @@ def estimate(values, size, student):
 
 
 def width(leader, rival, boundary, student):
-    """How far an arm must be behind."""
+    """Return how far behind the leader an arm must be for its elimination."""
     v = leader.variance + rival.variance
     if student and not (leader.varies and rival.varies):
         return math.inf
@@ -115,13 +115,13 @@ def width(leader, rival, boundary, student):
 
 
 def wallace(boundary, degrees):
-    """Student's quantile of the level of a normal one: Wallace 1959."""
+    """Return Student's quantile with the level of a normal one, by Wallace 1959."""
     z = boundary * (8 * degrees + 3) / (8 * degrees + 1)
     return math.sqrt(degrees * math.expm1(z**2 / degrees))
 
 
 def enumerate_law(arms, log_prior, boundary):
-    """The exact probability of every Outcome, over all orders of all arms."""
+    """Return the probability of every Outcome, over all orders of all arms."""
     orders = []
     for arm in arms:
         rows = schedule(len(arm))

@@ -1,4 +1,4 @@
-"""The twin's options as pybandit takes them, and other ways to state one problem."""
+"""Options of the reference implementation in pybandit's form, and random problems."""
 
 import numpy as np
 
@@ -6,17 +6,17 @@ import pybandit as pb
 
 
 def parts(result):
-    """The attributes of a result, as a tuple."""
+    """Return the attributes of a result as a tuple."""
     return tuple(getattr(result, name) for name in result.__match_args__)
 
 
 def as_function(rewards):
-    """The same rewards, computed on demand."""
+    """Return the rewards as `Factors` computed on demand."""
     return pb.Factors(lambda n, i: rewards[np.ix_(n, i)], *rewards.shape)
 
 
 def as_bound(options):
-    """The bound object that the twin's options mean."""
+    """Return the bound object for the options of the reference implementation."""
     if options.bound == "ebs":
         return pb.racing.EBSBound(delta=options.delta, value_range=options.value_range,
                                   difference_range=options.difference_range)
@@ -29,7 +29,7 @@ def as_bound(options):
 
 
 def run(rewards, log_prior, options, rng, indices="auto"):
-    """pybandit.race with the twin's options."""
+    """Run pybandit.race with the options of the reference implementation."""
     return pb.race(
         rewards,
         log_prior,
@@ -41,7 +41,7 @@ def run(rewards, log_prior, options, rng, indices="auto"):
 
 
 def random_rewards(rng, n_factors, n_states):
-    """Rewards in [0, 1]: coins, uniform, sharing most of a factor's luck, or rare."""
+    """Return rewards in [0, 1]: coins, uniform, correlated between states, or rare."""
     kind = rng.choice(["bernoulli", "uniform", "paired", "skewed"])
     means = rng.uniform(0.2, 0.8, n_states) ** rng.choice([1.0, 0.1])
     if kind == "bernoulli":

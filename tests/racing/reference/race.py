@@ -1,7 +1,7 @@
-"""Algorithm 1 of Chen & Ghahramani 2016, as plainly as it can be written.
+"""Reference implementation of Algorithm 1 of Chen & Ghahramani 2016.
 
-`race` follows an order of the factors; `enumerate_law` runs it over every
-order of a tiny population and gives the exact law of its outcome.
+`race` follows a given order of the factors. `enumerate_law` runs it over every order of a
+tiny population and returns the exact distribution of its outcome.
 """
 
 import functools
@@ -19,7 +19,7 @@ TWIN_OF = ("race", "sampler", "schedule", "moments", "control")  # kernels of cs
 
 @dataclass(frozen=True)
 class Options:
-    """The same options as pybandit.race takes, in one place."""
+    """Options of pybandit.race and of its bounds."""
 
     bound: str = "student"
     delta: float = 0.05
@@ -41,7 +41,7 @@ class Outcome(NamedTuple):
 
 
 def schedule(n_factors, first_look, max_fraction=1.0):
-    """Rows read at each look: doubling, partial looks up to max_fraction of N, then N."""
+    """Return the rows read at each look: doubling up to max_fraction of N, then N."""
     looks = bounds.doubling(n_factors, first_look)[:-1]
     return [rows for rows in looks if rows <= max_fraction * n_factors] + [n_factors]
 
@@ -52,7 +52,7 @@ def solved_boundary(delta, fractions, convention):
 
 
 def half_width(options, looks, n_states, rewards, leader, rival):
-    """G of Algorithm 1, from the rewards read so far, shape (T, D)."""
+    """Return G of Algorithm 1 from the rewards read so far, shape (T, D)."""
     if options.variance == "pairwise":
         samples = [rewards[:, leader] - rewards[:, rival]]
         share = options.delta / (n_states - 1)
@@ -98,10 +98,10 @@ def one_width(options, looks, share, sample, spread):
 
 
 def race(rewards, log_prior, next_indices, options, to_the_end=False):
-    """Run one race; next_indices(n) hands out the next n factors.
+    """Run one race. ``next_indices(n)`` returns the next n factors of the order.
 
-    A function's factors are asked for in order to the end; a matrix is read in
-    one pass at the last look, which takes no more indices.
+    With `to_the_end`, as for a function, the last look takes indices too. A matrix is read in
+    one pass at the last look, which takes none.
     """
     n_factors, n_states = rewards.shape
     alive = [i for i in range(n_states) if log_prior[i] > -np.inf]
@@ -133,7 +133,7 @@ def race(rewards, log_prior, next_indices, options, to_the_end=False):
 
 
 def ordered_parts(items, sizes):
-    """Every way to read `items` in successive unordered parts of these sizes."""
+    """Yield every division of `items` into successive unordered parts of these sizes."""
     if not sizes:
         yield []
         return
@@ -144,7 +144,7 @@ def ordered_parts(items, sizes):
 
 
 def enumerate_law(rewards, log_prior, options):
-    """The exact probability of every Outcome, over all orders of the factors."""
+    """Return the probability of every Outcome, over all orders of the factors."""
     n_factors = len(rewards)
     looks = schedule(n_factors, options.first_look, options.max_fraction)
     sizes = np.diff([0, *looks[:-1]]).tolist()
@@ -158,5 +158,5 @@ def enumerate_law(rewards, log_prior, options):
 
 
 def gumbel_max(log_weights, gumbels):
-    """The exact draw that the race approximates: argmax of log weight plus Gumbel noise."""
+    """Return the exact draw that a race approximates: argmax of log weight plus Gumbel noise."""
     return int(np.argmax(np.asarray(log_weights) + gumbels))

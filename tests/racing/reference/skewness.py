@@ -1,21 +1,21 @@
-"""What Student's t must exceed where values are skewed, as plainly as it can be written."""
+"""Reference implementation of the correction of Student's t for skewed values."""
 
 import math
 
 import numpy as np
 
-# From abs(g) / sqrt(T) = 0.1 on, where T is small beside N: (3 c - r) / 6 = g / (3 sqrt(T)).
+# abs(g) / sqrt(T) = 0.1 for T much smaller than N, where (3 c - r) / 6 = g / (3 sqrt(T)).
 MOST_SKEWED = 0.1 / 3
 LEAST_OTHERS = 5
 
 
 def varies(values):
-    """Whether at least five values differ from the first."""
+    """Return True if at least five values differ from the first."""
     return bool(np.count_nonzero(values != values[0]) >= LEAST_OTHERS)
 
 
 def cumulants(values, population):
-    """r and c: the skewness of the mean and its covariance with the variance."""
+    """Return r and c: the skewness of the mean and its covariance with the variance."""
     deviations = values - values.mean()
     skewness = (deviations**3).mean() / (deviations**2).mean() ** 1.5
     r, c = unit_cumulants(len(values), population)
@@ -23,14 +23,14 @@ def cumulants(values, population):
 
 
 def unit_cumulants(n, population):
-    """r and c of n values whose skewness is 1."""
+    """Return r and c of n values with skewness 1."""
     share = 1 - (n - 1) / (population - 1)
     uneven = 1 - 2 * (n - 1) / (population - 2)
     return uneven / math.sqrt(n * share), math.sqrt(share / n)
 
 
 def least_t(quantile, r, c):
-    """The t from which on t + c0 + c2 t**2 exceeds the quantile, or several where it is heavy."""
+    """Return the t with t + c0 + c2 t**2 = quantile, or several quantiles for a heavy tail."""
     c0, c2 = r / 6, (3 * c - r) / 6
     if c2 > MOST_SKEWED:
         c0, c2 = c0 * MOST_SKEWED / c2, MOST_SKEWED
@@ -44,7 +44,7 @@ def least_t(quantile, r, c):
 
 
 def width(values, population, quantile):
-    """How far a mean may be overestimated; inf where nothing can be said."""
+    """Return by how much a mean may be overestimated; inf if the values hardly vary."""
     if not varies(values):
         return math.inf
     n, share = len(values), 1 - (len(values) - 1) / (population - 1)

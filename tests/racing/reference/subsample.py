@@ -1,7 +1,7 @@
-"""Indices without replacement: the five kinds of order, one index at a time.
+"""Reference implementation of the five kinds of index streams, one index at a time.
 
-Each class has restart(bits), which begins a fresh order, and next(bits, n),
-which returns the next n indices of it.
+Each class has restart(bits), which starts a new order, and next(bits, n), which returns its
+next n indices.
 """
 
 import itertools
@@ -14,7 +14,7 @@ MASK = (1 << 64) - 1
 
 
 class Permutation:
-    """Partial Fisher-Yates; the arrangement that a draw leaves serves the next."""
+    """Partial Fisher-Yates shuffle; each order starts from the permutation of the last one."""
 
     def __init__(self, size, run=1):
         self.size = size
@@ -32,7 +32,7 @@ class Permutation:
 
 
 class Rejection:
-    """Uniform indices, those already read left out."""
+    """Uniform indices, drawn again if already read."""
 
     def __init__(self, size, run=1):
         self.size = size
@@ -50,7 +50,7 @@ class Rejection:
 
 
 class Blocks:
-    """Runs of consecutive rows from a random origin, the short one last."""
+    """Blocks of consecutive rows from a random origin; a shorter block is last."""
 
     def __init__(self, size, run):
         self.size, self.run = size, run
@@ -76,14 +76,14 @@ class Blocks:
 
 
 class Groups(Blocks):
-    """The same from row 0 on."""
+    """Blocks that start at row 0."""
 
     def restart(self, bits):
         self.position = self.origin = 0
 
 
 class Keyed:
-    """A 12-round Feistel network on a height x width grid, walking over cells outside."""
+    """A 12-round Feistel network on a height x width grid, repeated for cells outside."""
 
     ROUNDS = 12
 
@@ -115,7 +115,7 @@ class Keyed:
 
 
 def splitmix(x):
-    """The finaliser of splitmix64, on 64-bit words."""
+    """Return the finaliser of splitmix64, on 64-bit words."""
     x &= MASK
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 & MASK
     x = (x ^ (x >> 27)) * 0x94D049BB133111EB & MASK
@@ -132,13 +132,13 @@ KINDS = {
 
 
 def uniform_law(size, length):
-    """Every ordered sample of `length` indices, equally likely."""
+    """Return equal probabilities for every ordered sample of `length` indices."""
     prefixes = list(itertools.permutations(range(size), length))
     return dict.fromkeys(prefixes, Fraction(1, len(prefixes)))
 
 
 def block_law(size, run, length):
-    """The law of the first `length` indices of a Blocks order: origin, then order of blocks."""
+    """Return the probability of each first `length` indices of a Blocks order."""
     orders = list(itertools.permutations(range(size // run)))
     law = {}
     for origin in range(size):

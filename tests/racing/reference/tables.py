@@ -1,31 +1,46 @@
-"""The reference numbers that were computed apart from this code."""
+"""Reference numbers computed independently of this code, and the populations they are for."""
 
 import csv
+import functools
 import json
 import pathlib
 
 import numpy as np
 
 DATA = pathlib.Path(__file__).parents[1] / "data"
+# sizes and log probabilities of the synthetic experiment
+N, D = 100_000, 10
+LOG_P = np.log(np.arange(1, D + 1) / (D * (D + 1) / 2))
 
 
 def b_normal():
-    """Columns of the table of boundary constants; NaN where the paper prints none."""
+    """Return the columns of the table of boundary constants; NaN if the paper has no value."""
     with (DATA / "b_normal.csv").open() as lines:
         rows = list(csv.DictReader(lines))
     return {name: np.array([float(row[name] or "nan") for row in rows]) for name in rows[0]}
 
 
 def exact_cases():
-    """Tiny populations with the exact law of a race's outcome, and check values."""
+    """Return tiny populations with the exact distribution of outcomes, and check values."""
     return json.loads((DATA / "exact_cases.json").read_text())
 
 
 def synthetic():
-    """Errors and proportions read of the synthetic experiment, Sec. 5.1, D = 10."""
+    """Return errors and proportions read in the synthetic experiment, Sec. 5.1, D = 10."""
     return json.loads((DATA / "synthetic.json").read_text())["rows"]
 
 
 def lil_ucb_cells():
-    """Errors and proportions read by lil'UCB in the synthetic experiment."""
+    """Return errors and proportions read by lil'UCB in the synthetic experiment."""
     return json.loads((DATA / "lil_ucb_cells.json").read_text())
+
+
+@functools.lru_cache(maxsize=1)
+def standardised(dist):
+    """Return a population in which each arm has mean 0 and variance 1 exactly."""
+    rng = np.random.default_rng(2016)
+    raw = {
+        "normal": lambda: rng.normal(size=(N, D)),
+        "lognormal": lambda: rng.lognormal(0.0, np.sqrt(2.0), size=(N, D)),
+    }[dist]()
+    return (raw - raw.mean(axis=0)) / raw.std(axis=0)

@@ -8,46 +8,46 @@ extern "C" {
 #endif
 
 /*
- * The values of one population that were read so far. Sums are of value - shift,
- * where shift is an early value: raw second moments would cancel.
+ * Statistics of the values of one population that were read so far. The sums are of
+ * value - shift, where shift is the first value read: raw second moments would cancel.
  */
 typedef struct {
     int64_t count;
     double shift;
     double sum, square, cube;
-    double low, high;  /* the least and the largest value */
-    int64_t others;    /* values that differ from the first */
+    double low, high;  /* smallest and largest value */
+    int64_t others;    /* number of values that differ from the first */
 } pb_column;
 
-/* Nothing was read. */
+/* Resets the statistics to those of no values. */
 void pb_column_begin(pb_column *column);
 
-/* Reads n values more; the first ever read becomes the shift. */
+/* Adds n values. The first value ever added becomes the shift. */
 void pb_column_add(pb_column *column, const double *values, int64_t n);
 
 /*
- * Forgets what was read and takes the whole population, in one pass: its sum, a tile at
- * a time, and its extremes.
+ * Resets the statistics and reads the whole population, n >= 1, in one pass. Sets only the
+ * count, the shift, the sum and the extremes.
  */
 void pb_column_fill(pb_column *column, const double *values, int64_t n);
 
-/* The position of the first value that is NaN, infinite or outside [low, high]; -1: none. */
+/* Returns the position of the first value that is not finite or outside [low, high], or -1. */
 int64_t pb_column_find_bad(const double *values, int64_t n, double low, double high);
 
-/* Whether all that was read, and its squares, are finite. */
+/* Returns 1 if all values read and their squares are finite. */
 static inline int pb_column_is_finite(const pb_column *column)
 {
     /* NaN and infinity survive being multiplied by zero */
     return 0.0 * column->sum + 0.0 * column->square == 0.0;
 }
 
-/* The mean minus `value`; count >= 1. */
+/* Returns the mean minus `value`; requires count >= 1. */
 static inline double pb_column_excess(const pb_column *column, double value)
 {
     return (column->shift - value) + column->sum / (double)column->count;
 }
 
-/* Natural (1/count) variance. */
+/* Returns the variance with divisor count. */
 static inline double pb_column_variance(const pb_column *column)
 {
     const double n = (double)column->count, mean = column->sum / n;
@@ -55,7 +55,7 @@ static inline double pb_column_variance(const pb_column *column)
     return variance > 0.0 ? variance : 0.0;
 }
 
-/* Natural third central moment. */
+/* Returns the third central moment with divisor count. */
 static inline double pb_column_third(const pb_column *column)
 {
     const double n = (double)column->count, mean = column->sum / n;

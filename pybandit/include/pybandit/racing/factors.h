@@ -8,16 +8,17 @@ extern "C" {
 #endif
 
 /*
- * Log factors on demand: writes out[f * n_states + s] = log f_n(i) for factor
- * n = factors[f] and state i = states[s], and returns 0; any other value is a
- * failure that ends the race. Each (factor, state) pair is asked for at most
- * once in a race. `factors` is in no particular order, `states` increases.
+ * Function that computes log factors on demand. It must write
+ * out[f * n_states + s] = log f_n(i) for factor n = factors[f] and state
+ * i = states[s], and return 0; any other value ends the race as a failure. Each
+ * (factor, state) pair is requested at most once per race. `factors` is in no
+ * particular order; `states` is increasing.
  */
 typedef int (*pb_factor_function)(const int64_t *factors, int64_t n_factors,
                                   const int64_t *states, int64_t n_states,
                                   double *out, void *user_data);
 
-/* N factors of D states: a C-ordered (N, D) matrix, or a function where matrix is NULL. */
+/* N factors of D states: a C-ordered (N, D) matrix, or a function if `matrix` is NULL. */
 typedef struct {
     int64_t n_factors;
     int64_t n_states;

@@ -8,35 +8,35 @@ extern "C" {
 #endif
 
 /*
- * Running moments of rewards against a reference.
+ * Running moments of the differences between a reference state and the others.
  *
- * A row is one factor, its entries the rewards of the states. With reference
- * state r the quantity of column i is d_i = row[r] - row[i]; with reference -1
- * it is -row[i]. Moments are of d_i - shift[i], where shift is an early value
- * of d: raw second moments would cancel.
+ * A row holds the rewards of all states for one factor. With reference r, column i
+ * has d_i = row[r] - row[i]; with reference -1, d_i = -row[i]. The moments are of
+ * d_i - shift[i], where the shift is d_i of the first row: raw second moments would
+ * cancel.
  */
 typedef struct {
     int64_t n_columns;
     int64_t count;          /* rows accumulated */
-    int64_t reference;      /* column of the row, or -1 */
-    const int64_t *columns; /* which entries of a row, increasing; NULL: entries 0 .. n_columns-1 */
-    double *shift;          /* n_columns each: the caller's */
+    int64_t reference;      /* entry of the row, or -1 */
+    const int64_t *columns; /* entries of a row to use, increasing; NULL: 0 .. n_columns - 1 */
+    double *shift;          /* these four: n_columns entries each, owned by the caller */
     double *sum;
     double *square;
-    double *cube;           /* NULL where nobody asks for third moments */
+    double *cube;           /* NULL if third moments are not needed */
 } pb_moments;
 
-/* Adds rows[0 .. n_rows); sets the shift from the first row when count is 0. */
+/* Adds n_rows rows. If count is 0, resets the sums and sets the shift from the first row. */
 void pb_moments_add(pb_moments *moments, const double *const *rows, int64_t n_rows);
 
-/* d_i of one row. */
+/* Returns d_i of one row, where i is `column`. */
 static inline double pb_moments_of(const pb_moments *moments, const double *row, int64_t column)
 {
     const int64_t entry = moments->columns ? moments->columns[column] : column;
     return (moments->reference < 0 ? 0.0 : row[moments->reference]) - row[entry];
 }
 
-/* Natural (1/count) variance of d_i. */
+/* Returns the variance of d_i with divisor count. */
 static inline double pb_moments_variance(const pb_moments *moments, int64_t column)
 {
     const double n = (double)moments->count;
@@ -45,7 +45,7 @@ static inline double pb_moments_variance(const pb_moments *moments, int64_t colu
     return variance > 0.0 ? variance : 0.0;
 }
 
-/* Natural third central moment of d_i; cube is not NULL. */
+/* Returns the third central moment of d_i with divisor count; requires cube. */
 static inline double pb_moments_third(const pb_moments *moments, int64_t column)
 {
     const double n = (double)moments->count;
@@ -55,14 +55,14 @@ static inline double pb_moments_third(const pb_moments *moments, int64_t column)
 }
 
 /*
- * Sums of the d_i of n_rows consecutive rows of length `stride`, added to sum, a tile
- * of rows at a time; columns and reference as above. One streaming pass.
+ * Adds the d_i of n_rows consecutive rows of length `stride` to `sum`, in one pass over
+ * memory. `columns` and `reference` have the same meaning as in pb_moments.
  */
 void pb_moments_stream(const double *matrix, int64_t n_rows, int64_t stride,
                        const int64_t *columns, int64_t n_columns, int64_t reference,
                        double *sum);
 
-/* Widens low[i], high[i] to hold the d_i of the rows, against any reference. */
+/* Lowers low[i] and raises high[i] to include the d_i of the rows for this reference. */
 void pb_moments_extremes(const double *const *rows, int64_t n_rows, int64_t reference,
                          const int64_t *columns, int64_t n_columns,
                          double *low, double *high);

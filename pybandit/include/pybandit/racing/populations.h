@@ -14,54 +14,56 @@ extern "C" {
 #endif
 
 /*
- * A race of arms that each have factors of their own, for the largest
- * offset + sum (Chen & Ghahramani 2016, App. C.3). Arm i leaves when its total is
- * behind the leader's by more than B sqrt(v_x + v_i),
+ * Race of arms with separate populations of factors, for the largest offset + sum
+ * (Chen & Ghahramani 2016, App. C.3). Arm i is eliminated if its estimated total is
+ * smaller than the leader's by more than B sqrt(v_x + v_i), where x is the leader and
  * v = N^2 s^2 / T (1 - (T - 1) / (N - 1)).
  *
  * With `student`, s^2 has divisor T - 1, B becomes Student's quantile of the same level
- * with Welch's degrees of freedom, skewness makes it larger or smaller, and an arm of
- * which fewer than five factors differ from the first is read on.
+ * with Welch's degrees of freedom, and the quantile is corrected for skewness. No arm is
+ * then eliminated while fewer than five of its factors, or of the leader's, differ from
+ * the first one read.
  */
 typedef struct {
     /* the problem */
     int64_t n_arms;
-    const int64_t *sizes;         /* N of each, >= 0 */
-    const double *const *values;  /* its N factors; NULL: the function has them, */
-    pb_factor_function function;  /* called with states = one arm */
+    const int64_t *sizes;         /* N of each arm, >= 0 */
+    const double *const *values;  /* the N factors of each arm; NULL: `function` returns them */
+    pb_factor_function function;  /* called with one arm as its only state */
     void *user_data;
-    const double *offsets;        /* one an arm; -inf: impossible */
+    const double *offsets;        /* per arm; -inf if the arm is impossible */
     double boundary;              /* B */
     int student;
     int64_t first_look;           /* >= 2 */
-    pb_subsample *subsamples;     /* one an arm, of its size where that is not 0 */
+    pb_subsample *subsamples;     /* one per arm, of the arm's size; unused if that is 0 */
 
-    /* workspace, the caller's */
-    int64_t block;                /* entries of the next two, at least 1 */
+    /* workspace, owned by the caller */
+    int64_t block;                /* length of indices and of rewards, at least 1 */
     int64_t *indices;
     double *rewards;
     int64_t *alive;               /* n_arms */
     pb_column *columns;           /* n_arms */
 
     /* outcome */
-    int64_t winner;               /* after a failure: the arm whose reward is at fault */
+    int64_t winner;               /* after a failure: the arm with the invalid reward */
     int64_t n_looks;
     int64_t n_evaluations;
-    int exact;                    /* every arm left at the last look was read to the end; arms
-                                     dropped before may have been better */
-    int64_t bad_factor;           /* after PB_NOT_FINITE: which, or -1, and what it was */
-    double bad_reward;
+    int exact;                    /* 1 if all factors of every arm left at the last look were
+                                     read; an arm eliminated earlier may have been better */
+    int64_t bad_factor;           /* after PB_NOT_FINITE: index of the invalid factor, or -1 if
+                                     only a square is not finite */
+    double bad_reward;            /* its value */
 
     int64_t n_alive;
 } pb_populations;
 
 /*
- * How many of `size` factors are read at the look after the one with `n_read`: the
- * first look, then a tenth of the rest more, then twice as many at each.
+ * Returns how many of `size` factors the look after the one at `n_read` has read: first
+ * `first_look`, then a tenth of the remaining ones more, then twice as many at each look.
  */
 int64_t pb_populations_next(int64_t size, int64_t first_look, int64_t n_read);
 
-/* Runs to the end; at least one offset is finite. O(1) a factor read. */
+/* Runs the race to the end. At least one offset must be finite. O(1) per factor read. */
 pb_status pb_populations_run(pb_populations *race, pb_bitgen *bitgen);
 
 #ifdef __cplusplus

@@ -12,19 +12,20 @@ extern "C" {
 #endif
 
 /*
- * The looks of a race over N factors: first_look of them, twice that, and so on
- * up to max_fraction of N, then N. Assumed, not checked: n_factors >= 1,
- * first_look >= 2 (a deviation is estimated there), 0 < max_fraction <= 1.
+ * Looks of a race over N = n_factors factors. The first is at first_look factors; the number
+ * then doubles up to max_fraction of N, and the last look is at N. Requires n_factors >= 1,
+ * first_look >= 2 (a standard deviation needs two values) and 0 < max_fraction <= 1. These
+ * are not checked.
  */
 
-/* Bytes that the arrays of this schedule take; at most 1536. */
+/* Returns the bytes of this schedule's arrays, at most 1536. */
 int64_t pb_schedule_memory(int64_t n_factors, int64_t first_look, double max_fraction);
 
 /*
- * The normal bound of Chen & Ghahramani 2016, Eq. 9, for a pairwise race of
- * n_states that errs with probability delta: the NormalBound of Python. `memory`
- * is aligned for int64_t and double and lives as long as the schedule; several
- * races may share it. PB_NO_SOLUTION unless 0 < delta / (n_states - 1) < 1/2.
+ * Computes the schedule of the normal bound (Chen & Ghahramani 2016, Eq. 9) for a pairwise
+ * race of n_states states with error probability delta; Python's NormalBound. `memory` must
+ * be aligned for int64_t and double and outlive the schedule; several races may share it.
+ * Returns PB_NO_SOLUTION unless 0 < delta / (n_states - 1) < 1/2.
  */
 pb_status pb_schedule_normal(double delta, pb_convention convention, int64_t n_factors,
                              int64_t n_states, int64_t first_look, double max_fraction,
