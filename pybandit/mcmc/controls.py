@@ -13,7 +13,7 @@ import numpy as np
 from pybandit._shared.checks import MOST_PULLS, check_choice, check_in, check_integer, shown
 from pybandit._shared.types import ArrayLike, Floats, Ints
 from pybandit.mcmc._autodiff import BACKENDS, blocks_of, products_of, rounding_of
-from pybandit.mcmc._ranges import Ranges
+from pybandit.mcmc._bounded import Ranges
 from pybandit.racing._linear_control import ExpansionChange, LinearChange, TotalChange
 
 

@@ -13,11 +13,10 @@ from pybandit._shared.checks import check_flag, check_in, check_integer, shown
 from pybandit._shared.generators import as_generator
 from pybandit._shared.keywords import hinted
 from pybandit._shared.types import ArrayLike, Floats, Ints, Rng
-from pybandit.mcmc._bounded import check_control, factors_of
+from pybandit.mcmc._bounded import Ranges, check_control, factors_of
 from pybandit.mcmc._chains import Layout, attributes_of, check_labels, check_name, sample_chains
 from pybandit.mcmc._moves import moves_in_theta
 from pybandit.mcmc._race_loops import CompiledLoop, PythonLoop
-from pybandit.mcmc._ranges import Ranges
 from pybandit.mcmc.controls import Quadratic
 from pybandit.mcmc.preconditioned import precision_of
 from pybandit.mcmc.proposals import RandomWalk

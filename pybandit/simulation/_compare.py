@@ -4,6 +4,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,15 @@ from pybandit._shared.progress import make_bar
 from pybandit._shared.types import Rng
 from pybandit.policies.protocol.base import NativePolicy
 from pybandit.policies.protocol.policy import Policy
-from pybandit.simulation._budgets import AtBudget, asked_at, check_budgets, over_budgets
 from pybandit.simulation._parallel import run_in
-from pybandit.simulation._plan import Copies, Like, check_maker, make_plan, name_of
+from pybandit.simulation._plan import (
+    Copies,
+    Like,
+    check_checkpoints,
+    check_maker,
+    make_plan,
+    name_of,
+)
 from pybandit.simulation._runs import Runs
 from pybandit.simulation._simulate import MOST_RUNS, Answers, check_threads
 from pybandit.simulation._streams import streams_of
@@ -158,6 +165,43 @@ def run_plan(plan, streams, n_threads, executor, bar):
     n_threads = n_threads or (os.cpu_count() or 1 if runs.first_is_native() else 1)
     runs.run_all(min(n_threads, streams.n_runs), bar)
     return SimulationResult._of(plan.checkpoints, *runs.results()), words
+
+
+@dataclass(frozen=True)
+class AtBudget:
+    """A function of an environment, of one that takes a budget too."""
+
+    make: Callable
+    budget: int
+
+    def __call__(self, environment: Any) -> Any:
+        return self.make(environment, self.budget)
+
+
+def check_budgets(budgets, max_pulls, checkpoints):
+    """Increasing numbers of pulls, in the place of max_pulls and checkpoints."""
+    for name, given in (("max_pulls", max_pulls), ("checkpoints", checkpoints)):
+        if given is not None:
+            raise ValueError(f"{name} must be None where budgets are given; got {given!r}")
+    return check_checkpoints(budgets, None, "budgets", 1)
+
+
+def asked_at(make, budgets):
+    """What is simulated: a maker, its max_pulls and its checkpoints, once or for each budget."""
+    if isinstance(make, (Copies, Like)):
+        return [(make, budgets[-1], budgets)]
+    return [(AtBudget(make, budget), budget, (budget,)) for budget in budgets]
+
+
+def over_budgets(budgets, ends):
+    """The result at the last budget, with the checkpoints of all."""
+    if len(ends) == 1:
+        return ends[0]
+    arrays, metrics, totals = ends[-1]._parts()
+    marks = [name for name in arrays if name.startswith("checkpoint_")]
+    arrays |= {name: np.concatenate([getattr(one, name) for one in ends], axis=1)
+               for name in marks}
+    return SimulationResult._of(budgets, arrays, metrics, totals)
 
 
 def options_of(plans, words, budgets):

@@ -9,7 +9,6 @@ import numpy as np
 
 from pybandit._shared.checks import shown
 from pybandit._shared.files import checked_archive, opened_regular, parsed_json
-from pybandit.simulation._fields import WANTED
 
 FORMAT, FORMAT_OF_ONE = "pybandit comparison 1", "pybandit simulation 1"
 ONE = "policy"  # name of the only result of a file
@@ -22,6 +21,9 @@ ARRAYS = {
     "checkpoint_errors": (bool, "checkpoints"), "checkpoint_regrets": (float, "checkpoints"),
     "checkpoint_cumulative_regrets": (float, "checkpoints"),
     "checkpoint_leaders": (np.int64, "checkpoints"), "arm_pulls_by_run": (np.int64, "arms")}
+# fields that a simulation has only if they were asked for
+WANTED = ("checkpoints", "checkpoint_errors", "checkpoint_regrets",
+          "checkpoint_cumulative_regrets", "checkpoint_leaders", "arm_pulls_by_run")
 STREAMS = {"words": list, "pool_size": int, "first": int, "n_runs": int}
 
 

@@ -2,9 +2,11 @@
 
 import numpy as np
 
+from pybandit._shared.html import table
 from pybandit._shared.optional import require
-from pybandit.simulation._fields import CURVES, QUANTILES
 
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+CURVES = ("error", "regret", "cumulative_regret")
 RUNS = {"error": "errors", "regret": "regrets", "cumulative_regret": "cumulative_regrets",
         "pulls": "pulls", "batches": "batches", "stopped": "stopped"}
 
@@ -77,3 +79,16 @@ def to_xarray(comparison):
             variables[f"checkpoint_{name}"] = (("policy", "run", "checkpoint"),
                                                stacked(f"checkpoint_{name}s"))
     return xarray.Dataset(variables, coords=grid, attrs=comparison.options)
+
+
+def to_html(results):
+    """A table for a notebook, of one result or many by name."""
+    rows = []
+    for name, one in results.items():
+        low, high = one.error_interval
+        rows.append((name, f"{one.error_probability:.4g} ({low:.4g} to {high:.4g})",
+                     f"{one.mean_regret:.4g}", f"{one.mean_pulls:,.0f}",
+                     f"{one.mean_batches:,.0f}"))
+    n_runs = next(iter(results.values())).n_runs
+    head = ("policy" if any(results) else "", "error (95 %)", "regret", "pulls", "batches")
+    return f"<p>{n_runs:,} runs{' of each' * (len(rows) > 1)}</p>{table(head, rows)}"

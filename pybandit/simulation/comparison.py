@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 
 from pybandit._shared.checks import check_choice, shown
-from pybandit.simulation import _saving
-from pybandit.simulation._fields import CURVES
+from pybandit.simulation import _saving, _tables
 from pybandit.simulation._parallel import joined
+from pybandit.simulation._tables import CURVES
 from pybandit.simulation.result import SimulationResult
 
 
@@ -154,8 +154,6 @@ class Comparison:
         ValueError
             Where there are no checkpoints to tell of.
         """
-        from pybandit.simulation import _tables
-
         check_choice("of", of, _tables.FRAMES)
         return _tables.FRAMES[of](self.results)
 
@@ -171,8 +169,6 @@ class Comparison:
         MissingPackageError
             Without xarray: ``pip install 'pybandit-core[arviz]'``.
         """
-        from pybandit.simulation import _tables
-
         return _tables.to_xarray(self)
 
     def plot(self, ax: Any = None, *, of: str = "error", logx: bool = False,
@@ -230,9 +226,7 @@ class Comparison:
         return Comparison(results=results, options=options, streams=streams)
 
     def _repr_html_(self) -> str:
-        from pybandit.simulation._notebook import to_html
-
-        return to_html(self.results)
+        return _tables.to_html(self.results)
 
     def __repr__(self):
         return f"<Comparison: {len(self)} policies, {self.n_runs:,} runs>"

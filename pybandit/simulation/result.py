@@ -8,8 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from pybandit._shared.checks import check_choice, check_in
 from pybandit._shared.intervals import mean_interval, wilson_interval
-from pybandit.simulation import _saving
-from pybandit.simulation._fields import CURVES, QUANTILES, WANTED
+from pybandit.simulation import _saving, _tables
+from pybandit.simulation._saving import WANTED
+from pybandit.simulation._tables import CURVES, QUANTILES
 
 Floats = NDArray[np.float64]
 
@@ -243,8 +244,6 @@ regret of 0.029 after 60 pulls.'
         MissingPackageError
             Without pandas.
         """
-        from pybandit.simulation import _tables
-
         return _tables.run_frame(self)
 
     def to_dict(self) -> dict[str, Any]:
@@ -298,9 +297,7 @@ regret of 0.029 after 60 pulls.'
         return simulation_axes(self, of, ax, logx, logy)
 
     def _repr_html_(self) -> str:
-        from pybandit.simulation._notebook import to_html
-
-        return to_html({"": self})
+        return _tables.to_html({"": self})
 
     def save(self, path: Any) -> None:
         """Write everything to a file, as NumPy's npz without pickles.

@@ -8,8 +8,8 @@ from scipy import stats
 
 import pybandit as pb
 from pybandit import mcmc
+from pybandit.mcmc._bounded import Ranges
 from pybandit.mcmc._race_loops import CompiledLoop, PythonLoop
-from pybandit.mcmc._ranges import Ranges
 
 from mcmc.reference import minibatch, race_chain
 from mcmc.regressions import Case, cell_counts, cell_law
