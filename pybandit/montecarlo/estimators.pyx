@@ -177,10 +177,10 @@ cdef class LogisticEvidence(Environment):
 
     The evidence Z is the mean over theta ~ N(0, prior_variance I) of the likelihood,
     ``prod_i 1 / (1 + exp(-s_i x_i . theta))``, where s_i = 1 if label i is 1, else -1. Arm k
-    runs annealed importance sampling from the prior to the posterior through ``n_anneals[k]`` temperatures (i / n)^4,
-    with one sweep of univariate slice sampling at each but the last. Its reward is an unbiased
-    estimate of ``Z / exp(log_scale)``, and its cost the number of evaluations of the
-    likelihood of all rows.
+    runs annealed importance sampling from the prior to the posterior through ``n_anneals[k]``
+    temperatures (i / n)^4, with one sweep of univariate slice sampling at each but the last. Its
+    reward is an unbiased estimate of ``Z / exp(log_scale)``, and its cost the number of
+    evaluations of the likelihood of all rows.
 
     Parameters
     ----------
