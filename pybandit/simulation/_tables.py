@@ -1,4 +1,4 @@
-"""Comparisons as data frames and data sets. Pandas and xarray are imported inside."""
+"""Results as data frames, data sets and HTML. pandas and xarray are imported when needed."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ RUNS = {"error": "errors", "regret": "regrets", "cumulative_regret": "cumulative
 
 
 def policies_frame(results):
-    """A row a policy."""
+    """Return a data frame with one row per policy."""
     pandas = require("pandas", "pandas")
     rows = []
     for one in results.values():
@@ -27,7 +27,7 @@ def policies_frame(results):
 
 
 def checkpoints_frame(results):
-    """A row a policy and checkpoint."""
+    """Return a data frame with one row per policy and checkpoint."""
     pandas = require("pandas", "pandas")
     parts = []
     for name, one in results.items():
@@ -40,7 +40,7 @@ def checkpoints_frame(results):
 
 
 def run_frame(result):
-    """A row per run of one result."""
+    """Return a data frame with one row per run of a result."""
     pandas = require("pandas", "pandas")
     columns = {column: getattr(result, array) for column, array in RUNS.items()}
     return pandas.DataFrame({**columns, **result.metrics},
@@ -48,7 +48,7 @@ def run_frame(result):
 
 
 def runs_frame(results):
-    """A row a policy and run."""
+    """Return a data frame with one row per policy and run."""
     pandas = require("pandas", "pandas")
     return pandas.concat([
         pandas.DataFrame({"policy": name, "run": np.arange(one.n_runs),
@@ -60,7 +60,7 @@ FRAMES = {"policies": policies_frame, "checkpoints": checkpoints_frame, "runs": 
 
 
 def to_xarray(comparison):
-    """An xarray.Dataset."""
+    """Return an xarray.Dataset of a comparison."""
     xarray = require("xarray", "arviz")
     results = list(comparison.results.values())
 
@@ -82,7 +82,7 @@ def to_xarray(comparison):
 
 
 def to_html(results):
-    """A table for a notebook, of one result or many by name."""
+    """Return an HTML table of results by name; a single result may have the name ""."""
     rows = []
     for name, one in results.items():
         low, high = one.error_interval
