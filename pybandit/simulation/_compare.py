@@ -1,7 +1,6 @@
 """Compare several policies on the same arms and rewards."""
 
 import hashlib
-import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,7 +16,6 @@ from pybandit._shared.progress import make_bar
 from pybandit._shared.types import Rng
 from pybandit.policies.protocol.base import NativePolicy
 from pybandit.policies.protocol.policy import Policy
-from pybandit.simulation._parallel import run_in
 from pybandit.simulation._plan import (
     Copies,
     Like,
@@ -27,7 +25,7 @@ from pybandit.simulation._plan import (
     name_of,
 )
 from pybandit.simulation._runs import Runs
-from pybandit.simulation._simulate import MOST_RUNS, Answers, check_threads
+from pybandit.simulation._simulate import MOST_RUNS, Answers, check_threads, result_of
 from pybandit.simulation._streams import streams_of
 from pybandit.simulation.comparison import Comparison
 from pybandit.simulation.result import SimulationResult
@@ -161,11 +159,7 @@ def run_plan(plan, streams, n_threads, executor, bar):
     runs = Runs(plan, streams)
     is_drawn = callable(plan.environment) and not isinstance(plan.make, (Copies, Like))
     words = words_of(runs.first[2], is_drawn)
-    if executor is not None:
-        return SimulationResult._of(plan.checkpoints, *run_in(executor, plan, streams, bar)), words
-    n_threads = n_threads or (os.cpu_count() or 1 if runs.first_is_native() else 1)
-    runs.run_all(min(n_threads, streams.n_runs), bar)
-    return SimulationResult._of(plan.checkpoints, *runs.results()), words
+    return result_of(plan, streams, n_threads, executor, bar, runs), words
 
 
 @dataclass(frozen=True)

@@ -119,8 +119,7 @@ def simulate(policy: Policy | Callable[[Any], Any], environment: Any, n_runs: in
     plan = make_plan(
         check_maker("policy", policy, environment), environment,
         functions=functions_of(metrics), max_pulls=max_pulls, checkpoints=checkpoints,
-                     answer=answer,
-        per_run=arm_pulls_by_run)
+        answer=answer, per_run=arm_pulls_by_run)
     with make_bar(progress, n_runs, "runs", "simulate") as bar:
         return result_of(plan, streams_of(rng, n_runs), n_threads, executor, bar)
 
@@ -135,11 +134,11 @@ def check_threads(n_threads, executor):
     return check_integer("n_threads", n_threads, 1)
 
 
-def result_of(plan, streams, n_threads, executor, bar):
+def result_of(plan, streams, n_threads, executor, bar, runs=None):
     """Return the result of all runs of a plan on these streams."""
     if executor is not None:
         return SimulationResult._of(plan.checkpoints, *run_in(executor, plan, streams, bar))
-    runs = Runs(plan, streams)
+    runs = runs or Runs(plan, streams)
     n_threads = n_threads or (os.cpu_count() or 1 if runs.first_is_native() else 1)
     runs.run_all(min(n_threads, streams.n_runs), bar)
     return SimulationResult._of(plan.checkpoints, *runs.results())
