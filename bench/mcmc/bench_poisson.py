@@ -48,7 +48,7 @@ def derivatives(y, s):
 
 
 def third_of(y):
-    """Return bounds y K + 1 / (6 sqrt 3) of |l'''|, K = max |(log m)'''| on a grid, plus a margin."""
+    """Return bounds y K + 1 / (6 sqrt 3) of |l'''|, K = max |(log m)'''| on a grid, plus margin."""
     s = np.arange(-40.0, 40.0, 1e-3)
     return y * (1.001 * np.abs(derivatives(1.0, s)[2] - derivatives(0.0, s)[2]).max()) + (
         1 / (6 * np.sqrt(3)))

@@ -205,7 +205,6 @@ class TaylorControl(Quadratic):
         `points` is a C-contiguous float64 array of shape (2, d). It is not copied, and is read
         at each evaluation.
         """
-        """
         return ExpansionChange(self.gradients, self.hessians, self.directions, self.weights,
                                self.center, points)
 

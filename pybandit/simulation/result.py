@@ -58,7 +58,6 @@ class SimulationResult:
         ndarray of shape (n_runs, m), or None: `errors`, `regrets` and
         `cumulative_regrets` at each checkpoint; and the first arm of the answer, int64, -1 if it
         is empty.
-        answer, int64, -1 where there is none.
     arm_pulls_by_run : ndarray of int64, shape (n_runs, n_arms), or None
 
     See Also

@@ -81,8 +81,8 @@ def test_a_policy_spends_no_more_than_the_budget():
     (dict(budgets=[16, 16]), "budgets must increase; got 16 after 16"),
     (dict(budgets=[0, 16]), "budgets must be .*got 0"),
     (dict(budgets=[]), "budgets must be"),
-    (dict(budgets=BUDGETS, max_pulls=20), "max_pulls must be None where budgets are given; got 20"),
-    (dict(budgets=BUDGETS, checkpoints=[3]), "checkpoints must be None where budgets are given"),
+    (dict(budgets=BUDGETS, max_pulls=20), "max_pulls must be None if budgets are given; got 20"),
+    (dict(budgets=BUDGETS, checkpoints=[3]), "checkpoints must be None if budgets are given"),
 ])
 def test_bad_budgets(options, words):
     with pytest.raises(ValueError, match=words):

@@ -328,7 +328,7 @@ def test_means_that_vary_need_rewards_that_vary():
         def means_at(self, t):
             return np.zeros(3)
 
-    with pytest.raises(ValueError, match="environment must have a pull of its own where it has"):
+    with pytest.raises(ValueError, match="environment must have its own pull if it has"):
         pb.simulate(lambda e: InRounds(3), Claims([0.0, 1.0, 2.0]), 1)
 
     class Creeps(pb.environments.GaussianBandit):
@@ -339,12 +339,12 @@ def test_means_that_vary_need_rewards_that_vary():
             self.looks += 1
             return np.array([0.0, 1.0, self.looks])
 
-    with pytest.raises(ValueError, match="environment must have means that stay as they are"):
+    with pytest.raises(ValueError, match="environment must have constant means"):
         pb.simulate(pb.policies.Uniform(3, budget=9), Creeps([0.0, 1.0, 2.0]), 1)
 
     class Moves(Drifting):
         stationary = False
         means_at = None
 
-    with pytest.raises(ValueError, match="environment must be stationary, or say its means"):
+    with pytest.raises(ValueError, match="environment must be stationary or have means_at"):
         pb.simulate(lambda e: InRounds(3), Moves([0.0] * 3, [1.0] * 3, 9), 1)

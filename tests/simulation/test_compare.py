@@ -190,7 +190,7 @@ def test_the_same_runs_are_refused():
     first = pb.compare(pair, GAUSSIAN, 5, rng=seeds, max_pulls=20)
     pb.compare(pair, GAUSSIAN, 5, rng=seeds, max_pulls=20) + first
     for rng in (9, np.random.SeedSequence([9, 0])):
-        with pytest.raises(ValueError, match="both have run 0 of the same seed; take another rng"):
+        with pytest.raises(ValueError, match="both have run 0 of the same seed; use another rng"):
             first + pb.compare(pair, GAUSSIAN, 2, rng=rng, max_pulls=20)
     again = np.random.SeedSequence(9, n_children_spawned=4)
     with pytest.raises(ValueError, match="both have run 4 of the same seed"):
@@ -229,8 +229,8 @@ def test_other_options_are_refused_by_name(name, other):
 @pytest.mark.parametrize("policies, error, words", [
     ({}, TypeError, "policies must be a mapping of names"),
     ([pb.policies.UCB1(8)], TypeError, "policies must be a mapping of names"),
-    ({"": pb.policies.UCB1(8)}, TypeError, "policies must have names that are text; got ''"),
-    ({1: pb.policies.UCB1(8)}, TypeError, "policies must have names that are text; got 1"),
+    ({"": pb.policies.UCB1(8)}, TypeError, "policies must have non-empty strings as names; got ''"),
+    ({1: pb.policies.UCB1(8)}, TypeError, "policies must have non-empty strings as names; got 1"),
     ({"a": 3}, TypeError, r"policies\['a'\] must be a policy or a function of an environment"),
 ])
 def test_bad_policies(policies, error, words):

@@ -93,5 +93,5 @@ def test_bad_executors():
     for executor in (3, "threads", object):
         with pytest.raises(TypeError, match="executor must be a concurrent.futures.Executor"):
             pb.simulate(make_in_turn, GAUSSIAN, 2, executor=executor)
-    with pytest.raises(ValueError, match="n_threads must be None where an executor is given"):
+    with pytest.raises(ValueError, match="n_threads must be None if an executor is given"):
         pb.simulate(make_in_turn, GAUSSIAN, 2, executor=Client(), n_threads=2)

@@ -79,8 +79,8 @@ class Mine(Environment):
 
 @pytest.mark.parametrize("rewards, words", [
     (lambda arms: np.zeros(arms.size + 1),
-     r"must be one a pull, of shape \(2,\); got shape \(3,\)"),
-    (lambda arms: 0.5, r"must be one a pull, of shape \(2,\); got shape \(\)"),
+     r"must have shape \(2,\), one value per pull; got shape \(3,\)"),
+    (lambda arms: 0.5, r"must have shape \(2,\), one value per pull; got shape \(\)"),
     (lambda arms: np.full(arms.size, np.nan), "must be finite; got nan"),
     (lambda arms: np.full(arms.size, np.inf), "must be finite; got inf"),
     (lambda arms: np.ma.array(np.zeros(2), mask=True), "must be finite; got nan"),
@@ -136,7 +136,7 @@ class Drifts(Mine):
 
 
 def test_means_that_change_are_refused():
-    with pytest.raises(ValueError, match="means that stay as they are in a run"):
+    with pytest.raises(ValueError, match="constant means in a run"):
         pb.simulate(lambda e: pb.policies.UCB1(2), lambda rng: Drifts(None), 2, max_pulls=9)
     said = Mine(lambda arms: np.zeros(arms.size))
     said.stationary = False

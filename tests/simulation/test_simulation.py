@@ -423,7 +423,7 @@ def test_a_horizon_needs_no_array_of_the_first_batch():
 def test_a_policy_without_end_needs_a_horizon():
     for make in (lambda e: pb.policies.EBTC(12), lambda e: pb.policies.KLUCB(12),
                  lambda e: InTurnForEver(12)):
-        with pytest.raises(ValueError, match="max_pulls must be given where the policy never ends"):
+        with pytest.raises(ValueError, match="max_pulls must be given because the policy"):
             pb.simulate(make, BANDIT, 1)
     for horizon, error in ((0, ValueError), (2.5, TypeError)):
         with pytest.raises(error, match="max_pulls must be"):
@@ -496,5 +496,5 @@ def test_a_policy_in_python_is_copied_for_every_run():
     assert_same(pb.compare({"it": given}, bandit, 20, rng=1, budgets=[3, 6])["it"],
                 pb.compare({"it": lambda e, b: Plain(3)}, bandit, 20, rng=1, budgets=[3, 6])["it"])
     given.tell(given.ask(), np.zeros(3))
-    with pytest.raises(ValueError, match="policy must be a fresh policy; got one of 3 pulls"):
+    with pytest.raises(ValueError, match="policy must be a fresh policy; got one with 3 pulls"):
         pb.simulate(given, bandit, 2)

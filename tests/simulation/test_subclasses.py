@@ -222,7 +222,7 @@ def test_a_subclass_with_costs_cannot_say_that_its_means_vary():
         def means_at(self, t):
             return np.array([1.0, 0.0])
 
-    with pytest.raises(ValueError, match="environment must have a pull of its own where it has m"):
+    with pytest.raises(ValueError, match="environment must have its own pull if it has m"):
         pb.simulate(pb.policies.UCB1(2), Varying([0.0, 1.0]), 2, max_pulls=20)
 
 

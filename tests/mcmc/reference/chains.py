@@ -29,7 +29,7 @@ class Potts:
         return self.unary[rows, variable] + self.pair[rows, None] * agree
 
     def stationary(self, order="sequential"):
-        """Return the stationary distribution of the joint state under the chain's own transition matrix."""
+        """Return the stationary distribution of the chain's own transition matrix."""
         everything = list(itertools.product(range(3), repeat=3))
         updates = []
         for variable in range(3):
