@@ -99,8 +99,8 @@ def test_fixed_cost(timed, compiled, name, role):
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_errors_are_those_of_the_loop(compiled, name):
-    ours = pb.simulate(POLICIES[name], pb.environments.GaussianBandit(MEANS), N_RUNS, rng=1)
+    result = pb.simulate(POLICIES[name], pb.environments.GaussianBandit(MEANS), N_RUNS, rng=1)
     theirs = [compiled[name](np.random.default_rng(2), MEANS, BUDGET, N_RUNS, one)
               for one in (True, False)]
     spread = 5 * np.sqrt(2 * 0.25 / N_RUNS)
-    assert all(abs(share - ours.error_probability) < spread for share in theirs)
+    assert all(abs(share - result.error_probability) < spread for share in theirs)

@@ -11,7 +11,7 @@ from pybandit._shared.checks import (
     read_only,
     shown,
 )
-from pybandit.mcmc._exact import Own
+from pybandit.mcmc._exact import UserRows
 from pybandit.mcmc._problem import Expanded, spread
 from pybandit.racing.control import ControlVariate
 from pybandit.racing.factors import Factors
@@ -142,7 +142,7 @@ class Bounded:
         if factors.n_factors != self.control.n_factors:
             raise ValueError(f"factors must have as many factors as the control, "
                              f"{self.control.n_factors}; got {factors.n_factors}")
-        return Own(factors, points, self.slack, self.spread)
+        return UserRows(factors, points, self.slack, self.spread)
 
 
 class Ranges:

@@ -19,7 +19,7 @@ STEPS_BETWEEN_UPDATES = 64
 
 
 @dataclass(frozen=True)
-class Layout:
+class DrawFormat:
     """Names and types of the values that a sampler keeps of each draw.
 
     `statistics` maps names to dtypes, in the order in which a chain returns the statistics of

@@ -28,7 +28,7 @@ cdef int64_t next_poisson(void *state, double mean) noexcept nogil:
     return random_poisson(<bitgen_t *>state, mean)
 
 
-cdef class Own:
+cdef class UserRows:
     """User-defined rows, for one chain.
 
     Parameters
@@ -64,7 +64,7 @@ cdef class Own:
 
 cdef int _ask_spread(void *data, double *out) noexcept with gil:
     """Write the larger M of both directions, so that M is symmetric."""
-    cdef Own own = <Own>data
+    cdef UserRows own = <UserRows>data
     try:
         own.source.lock.release()  # the function may use the generator
         try:
@@ -91,12 +91,12 @@ cdef class Chain:
     start : ndarray of float64, shape (d,)
     adapts : bool
         True if steps adapt the scales of the moves.
-    own : Own, optional
+    own : UserRows, optional
         User-defined rows, not shared with other chains.
     """
 
     cdef Problem problem
-    cdef Own own
+    cdef UserRows own
     cdef pb_chain chain
     cdef MoveList moves
     cdef object rng, lock
@@ -104,7 +104,7 @@ cdef class Chain:
     cdef double[::1] memory
 
     def __cinit__(self, Problem problem not None, moves, rng, start, bint adapts=False,
-                  Own own=None):
+                  UserRows own=None):
         cdef int64_t d = problem.problem.glm.n_parameters
         if not problem.problem.rows:
             raise ValueError("problem must be anchored")

@@ -47,18 +47,18 @@ cdef class Problem:
                              else PB_MINIBATCH_AUXILIARY)
         self.problem.gamma, self.problem.most = gamma, most
 
-    def _given(self):
+    def _arguments(self):
         """Return the arguments of __cinit__."""
         raise NotImplementedError
 
     def __reduce__(self):
         problem = &self.problem
         if problem.rows == NULL:  # before `anchor`
-            return type(self), self._given()
+            return type(self), self._arguments()
         anchored = tuple(map(np.array, (self.mode_memory, self.factor_memory, self.slope_memory,
                                         self.row_memory)))
         test = "factorised" if problem.test == PB_MINIBATCH_FACTORISED else "auxiliary"
-        return _anchored, (type(self), self._given(), anchored,
+        return _anchored, (type(self), self._arguments(), anchored,
                            (test, problem.gamma, problem.most))
 
     def _anchor_again(self, mode, factor, slope, rows):
@@ -123,7 +123,7 @@ cdef class Regression(Problem):
             self.trials = trials
             glm.trials = &self.trials[0]
 
-    def _given(self):
+    def _arguments(self):
         glm = &self.problem.glm
         trials = None if glm.trials == NULL else np.asarray(self.trials)
         family = next(name for name, code in FAMILIES.items() if code == glm.family)
@@ -201,7 +201,7 @@ cdef class Expanded(Problem):
             glm.features = &self.x[0, 0]
         self.problem.radius, self.problem.form = radius, <pb_minibatch_form><int>FORMS[form]
 
-    def _given(self):
+    def _arguments(self):
         glm = &self.problem.glm
         features = None if glm.features == NULL else np.asarray(self.x)
         form = next(name for name, code in FORMS.items() if code == self.problem.form)

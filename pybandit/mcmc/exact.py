@@ -19,7 +19,7 @@ from pybandit._shared.keywords import hinted
 from pybandit._shared.types import ArrayLike, Floats, Ints, Rng
 from pybandit._shared.version import __version__
 from pybandit.mcmc._bounded import Bounded, check_point, check_radius, check_rows
-from pybandit.mcmc._chains import Layout, check_labels, check_name, sample_chains
+from pybandit.mcmc._chains import DrawFormat, check_labels, check_name, sample_chains
 from pybandit.mcmc._exact import Chain
 from pybandit.mcmc._moves import moves_of
 from pybandit.mcmc._newton import Sums, find_mode, sums_at
@@ -304,7 +304,7 @@ class ExactMinibatch:
         check_choice("test", test, TESTS)
         test, gamma = AUTO if test == "auto" else test, check_positive("gamma", gamma)
         self._adapts = check_flag("adapt", adapt)
-        self._layout = Layout(
+        self._layout = DrawFormat(
             check_name(name), check_labels(labels, d), d, np.float64, STATISTICS,
             {"inference_library": "pybandit", "inference_library_version": __version__,
              "sampler": "ExactMinibatch", "test": test})

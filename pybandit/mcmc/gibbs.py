@@ -9,7 +9,7 @@ import numpy as np
 from pybandit._shared.checks import check_choice, check_integer, check_numeric, shown
 from pybandit._shared.keywords import hinted
 from pybandit._shared.types import ArrayLike, Ints, Rng
-from pybandit.mcmc._chains import Layout, attributes_of, check_labels, check_name, sample_chains
+from pybandit.mcmc._chains import DrawFormat, attributes_of, check_labels, check_name, sample_chains
 from pybandit.mcmc._gibbs import GraphChain
 from pybandit.mcmc.pairwise import PairwiseTable
 from pybandit.racing._looks import Looks, as_looks
@@ -130,9 +130,9 @@ class RacingGibbs:
         self.options = dict(bound=bound, delta=delta, looks=as_looks(looks))
         _check_options(**self.options, n_states=conditional.n_states if graph else None)
         self.order = check_choice("order", order, ("sequential", "random"))
-        self.layout = Layout(check_name(name), check_labels(labels, self.n_variables),
-                             self.n_variables, np.int64, STATISTICS,
-                             self._attributes(bound, delta))
+        self.layout = DrawFormat(check_name(name), check_labels(labels, self.n_variables),
+                                 self.n_variables, np.int64, STATISTICS,
+                                 self._attributes(bound, delta))
 
     def __repr__(self):
         return (f"<RacingGibbs: {self.n_variables:,} variables, method {self.method!r}, "

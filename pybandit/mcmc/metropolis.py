@@ -14,7 +14,7 @@ from pybandit._shared.generators import as_generator
 from pybandit._shared.keywords import hinted
 from pybandit._shared.types import ArrayLike, Floats, Ints, Rng
 from pybandit.mcmc._bounded import Ranges, check_control, factors_of
-from pybandit.mcmc._chains import Layout, attributes_of, check_labels, check_name, sample_chains
+from pybandit.mcmc._chains import DrawFormat, attributes_of, check_labels, check_name, sample_chains
 from pybandit.mcmc._moves import moves_in_theta
 from pybandit.mcmc._race_loops import CompiledLoop, PythonLoop
 from pybandit.mcmc.controls import Quadratic
@@ -189,9 +189,9 @@ class RacingMetropolis:
             self.options["bound"] = dataclasses.replace(bound, value_range=(-1.0, 1.0))
         # Raise now, not in the first test, if an option is invalid.
         AcceptanceTest(Factors(len, n_factors or 1, 1), **self.options)
-        self.layout = Layout(check_name(name), check_labels(labels, self.n_parameters),
-                             self.n_parameters, np.float64, STATISTICS,
-                             attributes_of("RacingMetropolis", bound, delta))
+        self.layout = DrawFormat(check_name(name), check_labels(labels, self.n_parameters),
+                                 self.n_parameters, np.float64, STATISTICS,
+                                 attributes_of("RacingMetropolis", bound, delta))
 
     def __repr__(self):
         n = "" if self.n_factors is None else f"{self.n_factors:,} factors, "

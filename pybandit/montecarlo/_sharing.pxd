@@ -17,7 +17,7 @@ cdef class SharedBudget(NativePolicy):
     cdef bint rng_given
     cdef int64_t[::1] all_arms
     cdef int64_t runs                    # runs per decision
-    cdef int64_t told                    # pulls passed to the rule
+    cdef int64_t n_reported              # pulls passed to the rule
     cdef double most_cost                # the budget, or infinity
     cdef double[::1] cost_sums
 

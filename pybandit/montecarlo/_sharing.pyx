@@ -11,7 +11,7 @@ from pybandit._shared.errors import InfeasibleBudgetError
 from pybandit._shared.generators import private_generator, restore_stream, stream_state
 from pybandit._shared.labels import told_in_order
 from pybandit._shared.schema import Schema, anything, check_size, finite, stream
-from pybandit.montecarlo._given import RULES, bandit_policy, checked_costs, ranges_of
+from pybandit.montecarlo._arguments import RULES, bandit_policy, checked_costs, ranges_of
 from pybandit.policies.protocol._states import NATIVE
 
 from libc.math cimport INFINITY, isnan
@@ -190,13 +190,13 @@ cdef class SharedBudget(NativePolicy):
 
     cdef void _advance(self) noexcept nogil:
         cdef int64_t first = self.pilot * self.n_arms
-        if self.told < first:
-            self.told = first
+        if self.n_reported < first:
+            self.n_reported = first
             if self.rule.waits:
                 self.rule.end_pilot()
             return
-        self.rule.advance((self.n_pulls - self.told + self.runs - 1) // self.runs)
-        self.told = self.n_pulls
+        self.rule.advance((self.n_pulls - self.n_reported + self.runs - 1) // self.runs)
+        self.n_reported = self.n_pulls
 
     def tell(self, estimators, values, costs=None, missing="raise"):
         """Report the values of the estimators that `ask` returned; all or nothing.
@@ -304,8 +304,8 @@ cdef class SharedBudget(NativePolicy):
             "each_costs_one": not self._wants_costs}
 
     cdef int _resume(self) except -1:
-        self.told = self.n_pulls
-        self.rule.waits = self.rule.waits and not self.told
+        self.n_reported = self.n_pulls
+        self.rule.waits = self.rule.waits and not self.n_reported
         return 0
 
     @classmethod

@@ -82,7 +82,7 @@ def check_constant(means, environment, i):
                          f"{i}")
 
 
-def check_judge(policy, kind):
+def check_answer_kind(policy, kind):
     """Raise if the policy names any number of arms but the k best are required."""
     threshold = getattr(policy, "threshold", None)
     if kind == "best" and getattr(type(policy), "_answers_any_number", False):

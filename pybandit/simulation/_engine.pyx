@@ -18,8 +18,8 @@ from pybandit._shared.worker cimport Stop
 from pybandit.policies._csrc cimport pb_batch, pb_batch_count
 from pybandit.policies.protocol.base cimport NativePolicy
 from pybandit.simulation._csrc cimport pb_stream, pb_stream_bits
-from pybandit.simulation._ledger import answer_of
-from pybandit.simulation._ledger cimport Ledger, Truth, judged, verdict
+from pybandit.simulation._run_table import answer_of
+from pybandit.simulation._run_table cimport RunTable, Truth, scored, score
 from pybandit.simulation._streams cimport Streams
 from pybandit.simulation.base import costs_of
 from pybandit.simulation.base cimport Environment, odd
@@ -42,7 +42,7 @@ cdef class Session:
     `watched`: functions read the policy after its run, and may need variances.
     """
 
-    cdef Ledger ledger
+    cdef RunTable table
     cdef Streams streams
     cdef Stop stop
     cdef int64_t most
@@ -61,14 +61,14 @@ cdef class Session:
     cdef double odd_reward
     cdef Truth truth
 
-    def __init__(self, ledger, streams, stop, max_pulls, common, watched):
-        self.ledger, self.streams, self.stop = ledger, streams, stop
+    def __init__(self, table, streams, stop, max_pulls, common, watched):
+        self.table, self.streams, self.stop = table, streams, stop
         self.most = INT64_MAX if max_pulls is None else max_pulls
         self.common, self.watched = common, watched
         self.native, self.answering, self.watching = {}, {}, {}
-        self.chosen = np.zeros(self.ledger.n_arms, dtype=np.int64)
-        self.flags = np.zeros(self.ledger.n_arms, dtype=np.uint8)
-        self.memory = np.zeros(self.ledger.n_arms * sizeof(pb_stream), dtype=np.uint8)
+        self.chosen = np.zeros(self.table.n_arms, dtype=np.int64)
+        self.flags = np.zeros(self.table.n_arms, dtype=np.uint8)
+        self.memory = np.zeros(self.table.n_arms * sizeof(pb_stream), dtype=np.uint8)
         self.arm_streams = <pb_stream *>&self.memory[0]
 
     def takes(self, policy, environment):
@@ -135,7 +135,7 @@ cdef class Session:
         return end
 
     cdef int _check(self, int64_t i, NativePolicy policy, Environment environment) except -1:
-        self.ledger.check_arms(i, environment.n_arms)  # a Python subclass may have another number
+        self.table.check_arms(i, environment.n_arms)  # a Python subclass may have another number
         if environment.n_arms != policy.n_arms:
             raise ValueError(f"policy must have the {environment.n_arms} arms of the environment; "
                              f"got {policy.n_arms}")
@@ -162,7 +162,7 @@ cdef class Session:
     cdef int _run(self, NativePolicy policy, Environment environment,
                   pb_bitgen *bitgen) except -1:
         """Run batches until the policy is done or `most` pulls would be exceeded."""
-        cdef int64_t n_marks = self.ledger.marks.shape[0]
+        cdef int64_t n_marks = self.table.marks.shape[0]
         cdef pb_batch batch
         policy._lend(bitgen)
         with nogil:
@@ -172,7 +172,7 @@ cdef class Session:
                 if policy.broken:
                     break
                 while (self.next_mark < n_marks and batch.n_pulls
-                       > self.ledger.marks[self.next_mark] - policy.n_pulls):
+                       > self.table.marks[self.next_mark] - policy.n_pulls):
                     self._mark(policy)
                 if batch.n_pulls > self.most - policy.n_pulls:
                     break
@@ -198,31 +198,31 @@ cdef class Session:
 
     cdef int _mark(self, NativePolicy policy) except -1 nogil:
         """Score the answer at the next checkpoint, before a batch that goes beyond it."""
-        cdef verdict found
-        self._judge(policy, &found)
-        self.ledger._mark(self.run, self.next_mark, found)
+        cdef score found
+        self._score(policy, &found)
+        self.table._mark(self.run, self.next_mark, found)
         self.next_mark += 1
         return 0
 
-    cdef int _judge(self, NativePolicy policy, verdict *found) except -1 nogil:
+    cdef int _score(self, NativePolicy policy, score *found) except -1 nogil:
         cdef int64_t n = policy._answer(&self.chosen[0]) if self.answers else -1
         if n < 0:
             with gil:
-                arms = answer_of(policy, self.ledger.n_arms)
+                arms = answer_of(policy, self.table.n_arms)
                 n = arms.size
                 np.asarray(self.chosen)[:n] = arms
-        found[0] = judged(self.truth, &self.chosen[0], n, policy.k, &policy._pulls[0],
+        found[0] = scored(self.truth, &self.chosen[0], n, policy.k, &policy._pulls[0],
                           &self.flags[0])
         return 0
 
     cdef int _finish(self, NativePolicy policy) except -1:
-        cdef verdict found
-        self._judge(policy, &found)
-        while self.next_mark < self.ledger.marks.shape[0]:
-            self.ledger._mark(self.run, self.next_mark, found)
+        cdef score found
+        self._score(policy, &found)
+        while self.next_mark < self.table.marks.shape[0]:
+            self.table._mark(self.run, self.next_mark, found)
             self.next_mark += 1
-        self.ledger._enter(self.run, found, &policy._pulls[0], policy.n_batches,
-                           policy._is_done())
+        self.table._enter(self.run, found, &policy._pulls[0], policy.n_batches,
+                          policy._is_done())
         return 0
 
     cdef int _pull_batch(self, NativePolicy policy, Environment environment, pb_batch batch,

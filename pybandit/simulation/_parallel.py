@@ -9,7 +9,7 @@ import numpy as np
 
 from pybandit._shared.checks import shown
 from pybandit._shared.threads import with_context
-from pybandit.simulation._ledger import added
+from pybandit.simulation._run_table import added
 from pybandit.simulation._runs import Runs
 
 # Fixed, because the result must not depend on the number of workers.

@@ -22,7 +22,7 @@ from pybandit._shared.checks import (
 from pybandit.policies.protocol.base import NativePolicy
 from pybandit.simulation._answers import Above, Best
 from pybandit.simulation._checks import means_of, pulls_of
-from pybandit.simulation._ledger import Truth
+from pybandit.simulation._run_table import Truth
 
 METRICS = ("error", "regret", "pulls", "batches")
 # of all runs, because each checkpoint takes one array column
@@ -30,7 +30,7 @@ MOST_CHECKPOINTS = 100_000
 
 
 @dataclass(frozen=True)
-class Answer:
+class RightAnswer:
     """Definition of a right answer: `kind` is "best", "above" or "set"; `right` holds the arms of
     the set, or a function of the environment that returns them."""
 
@@ -83,7 +83,7 @@ class Copies:
 
 
 @dataclass(frozen=True)
-class Plan:
+class SimulationPlan:
     """The validated arguments of `simulate`; can be pickled if its functions can."""
 
     make: Any
@@ -91,7 +91,7 @@ class Plan:
     functions: dict
     max_pulls: int | None
     checkpoints: tuple
-    answer: Answer
+    answer: RightAnswer
     per_run: bool
     common: bool = False
 
@@ -101,19 +101,19 @@ class Plan:
 
 
 def check_answer(answer):
-    """Return the `Answer` for this argument."""
+    """Return the `RightAnswer` for this argument."""
     if isinstance(answer, str):
         if answer != "best":
             raise ValueError("answer must be \"best\", Best(...), Above(...), arms, or a function "
                              f"of an environment that returns arms; got {shown(answer)}")
-        return Answer("best")
+        return RightAnswer("best")
     if isinstance(answer, Best):
-        return Answer("best", epsilon=answer.epsilon)
+        return RightAnswer("best", epsilon=answer.epsilon)
     if isinstance(answer, Above):
-        return Answer("above", answer.threshold, answer.epsilon)
+        return RightAnswer("above", answer.threshold, answer.epsilon)
     if isinstance(answer, type):
         raise TypeError(f"answer must be an object; got the class {answer.__name__}: call it")
-    return Answer("set", right=answer if callable(answer) else arms_of(answer))
+    return RightAnswer("set", right=answer if callable(answer) else arms_of(answer))
 
 
 def arms_of(arms, n_arms=None):
@@ -225,7 +225,7 @@ def _call_of(cls, environment):
 
 def make_plan(make, environment, *, functions=None, max_pulls=None, checkpoints=None, answer="best",
               per_run=False, common=False):
-    """Return the `Plan` of these arguments; raise if one is invalid."""
+    """Return the `SimulationPlan` of these arguments; raise if one is invalid."""
     if max_pulls is not None:
         max_pulls = check_integer("max_pulls", max_pulls, 1, MOST_PULLS)
     refuse_class("environment", environment, "an Environment")
@@ -233,10 +233,11 @@ def make_plan(make, environment, *, functions=None, max_pulls=None, checkpoints=
         raise TypeError(f"environment must be an Environment, such as pybandit.environments."
                         f"GaussianBandit([0, 1]), or a function of a generator that returns one; "
                         f"got {shown(environment)}")
-    return Plan(make, environment, functions or {}, max_pulls,
-                check_checkpoints(checkpoints, max_pulls),
-                check_answer(answer),
-                check_flag("arm_pulls_by_run", per_run), check_flag("common_rewards", common))
+    return SimulationPlan(make, environment, functions or {}, max_pulls,
+                          check_checkpoints(checkpoints, max_pulls),
+                          check_answer(answer),
+                          check_flag("arm_pulls_by_run", per_run),
+                          check_flag("common_rewards", common))
 
 
 def truth_of(answer, environment, t=None):

@@ -10,11 +10,11 @@ from pybandit._shared.threads import in_threads
 from pybandit._shared.worker import Stop
 from pybandit.policies.protocol.base import NativePolicy
 from pybandit.simulation._checks import (
+    check_answer_kind,
     check_asked,
     check_constant,
     check_environment,
     check_fresh,
-    check_judge,
     check_max_pulls,
     check_pair,
     checked_rewards,
@@ -23,7 +23,6 @@ from pybandit.simulation._checks import (
     varies,
 )
 from pybandit.simulation._engine import RunRewards, Session
-from pybandit.simulation._ledger import Ledger
 from pybandit.simulation._native import (
     LENT_SEED,
     PLAIN_SEED,
@@ -35,6 +34,7 @@ from pybandit.simulation._native import (
     takes_stream,
 )
 from pybandit.simulation._plan import Like, truth_of
+from pybandit.simulation._run_table import RunTable
 
 # maximum number of runs of compiled policies that a thread makes before it reports progress
 MOST_IN_A_ROW = 64
@@ -51,8 +51,8 @@ class Pattern:
             self.spare = self.like.fresh()
             # `renew` resets the compiled state; a user-defined class may have other state
             cls = self.like.cls
-            ours = cls.__module__.startswith("pybandit.") or "rules" in vars(cls)
-            if ours and isinstance(self.spare, NativePolicy):
+            is_builtin = cls.__module__.startswith("pybandit.") or "rules" in vars(cls)
+            if is_builtin and isinstance(self.spare, NativePolicy):
                 self.checked = self.spare._checked_state(self.like.state)
         return self.spare
 
@@ -66,21 +66,21 @@ class Runs:
         self.columns = {name: np.zeros(self.n_runs) for name in plan.functions}
         self.stop, self.one_at_a_time, self.idle = Stop(), threading.Lock(), []
         # policies of runs in progress and of the first: a factory must not return one twice
-        self.policies, self.truth, self.ledger = {}, None, None
+        self.policies, self.truth, self.table = {}, None, None
         if self.environment is not None:
             check_environment(self.environment)
             if not varies(self.environment):
                 self.truth = truth_of(plan.answer, self.environment)
         self.first = self.begin(0, self.pattern())
-        check_judge(self.first[2], plan.answer.kind)
-        self.ledger = Ledger(self.n_runs, self.first[1].n_arms, plan.checkpoints, plan.per_run)
+        check_answer_kind(self.first[2], plan.answer.kind)
+        self.table = RunTable(self.n_runs, self.first[1].n_arms, plan.checkpoints, plan.per_run)
 
     def pattern(self):
         return Pattern(self.plan.make) if isinstance(self.plan.make, Like) else None
 
     def session(self):
         plan = self.plan
-        return Session(self.ledger, self.streams, self.stop, plan.max_pulls, plan.common,
+        return Session(self.table, self.streams, self.stop, plan.max_pulls, plan.common,
                        bool(plan.functions))
 
     def first_is_native(self):
@@ -159,7 +159,7 @@ class Runs:
                 and session.takes(pattern.spare, self.environment))
 
     def run(self, i, session, rng, environment, policy):
-        self.ledger.check_arms(i, environment.n_arms)
+        self.table.check_arms(i, environment.n_arms)
         check_max_pulls(policy, self.plan.max_pulls)
         truth = self.truth
         if truth is None and not varies(environment):
@@ -188,7 +188,7 @@ class Runs:
 
     def results(self):
         """Return arrays by the names of `SimulationResult`, metrics, and the arms' totals."""
-        arrays, totals = self.ledger.columns()
+        arrays, totals = self.table.columns()
         return arrays, self.columns, totals
 
 
@@ -258,5 +258,5 @@ class _PythonRun:
         truth = self.truth
         if self.varies:
             truth = truth_of(self.plan.answer, self.environment, self.n_pulls)
-        self.runs.ledger.enter(self.i, column, truth, self.policy, self.pulls,
-                               self.lost, self.n_batches, stopped)
+        self.runs.table.enter(self.i, column, truth, self.policy, self.pulls,
+                              self.lost, self.n_batches, stopped)

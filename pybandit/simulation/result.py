@@ -102,7 +102,7 @@ class SimulationResult:
 
     @classmethod
     def _of(cls, checkpoints, arrays, metrics, totals):
-        """Return a result made from the arrays of a `Ledger`."""
+        """Return a result made from the arrays of a `RunTable`."""
         n_runs = arrays["errors"].size
         marks = np.array(checkpoints, dtype=np.int64) if len(checkpoints) else None
         return cls(n_runs=n_runs, arm_pulls=totals / n_runs, metrics=metrics, checkpoints=marks,

@@ -56,10 +56,10 @@ def assert_same(one, other, columns=COLUMNS):
 @pytest.mark.parametrize("name", NEW)
 def test_python_rule_makes_the_same_pulls(name, make):
     environment = make()
-    ours = pb.simulate(NEW[name](), environment, 30, **OPTIONS)
-    theirs = pb.simulate(PYTHON[name], environment, 30, **OPTIONS)
-    assert_same(ours, theirs)
-    assert len(np.unique(ours.arm_pulls_by_run, axis=0)) > 20
+    compiled = pb.simulate(NEW[name](), environment, 30, **OPTIONS)
+    python = pb.simulate(PYTHON[name], environment, 30, **OPTIONS)
+    assert_same(compiled, python)
+    assert len(np.unique(compiled.arm_pulls_by_run, axis=0)) > 20
 
 
 @pytest.mark.parametrize("make", [pb.policies.UCB1, upper], ids=["native", "numba"])

@@ -203,9 +203,9 @@ def test_tell_of_a_subclass_is_called():
             super().tell(arms, rewards, missing)
 
     table = TableBandit(np.random.default_rng(3).random((12, 40)))
-    ours = pb.simulate(lambda e: Loud(e.n_arms, 3, batch_size=5, max_batches=20), table, 1)
+    result = pb.simulate(lambda e: Loud(e.n_arms, 3, batch_size=5, max_batches=20), table, 1)
     assert Loud.told == 20
-    assert_same(ours, pb.simulate(sar, table, 1))
+    assert_same(result, pb.simulate(sar, table, 1))
 
 
 @pytest.mark.parametrize("make, environment", [

@@ -72,10 +72,10 @@ def test_seed_sequence_is_advanced():
     lambda e: pb.policies.ThompsonSampling(8, law="gaussian")])
 def test_result_is_the_same_with_numpy_generators(make, monkeypatch):
     """If the C streams do not match NumPy, every run uses a Generator."""
-    ours = pb.simulate(make, GAUSSIAN, 20, rng=3, max_pulls=90)
+    result = pb.simulate(make, GAUSSIAN, 20, rng=3, max_pulls=90)
     monkeypatch.setattr("pybandit.simulation._streams.words_of", lambda entropy: [1] * 7)
     assert not streams_of(3, 1).is_known
-    assert_same(pb.simulate(make, GAUSSIAN, 20, rng=3, max_pulls=90), ours)
+    assert_same(pb.simulate(make, GAUSSIAN, 20, rng=3, max_pulls=90), result)
 
 
 def test_streams_can_be_pickled_and_divided():

@@ -194,9 +194,9 @@ def test_rewards_are_counted_over_the_run_with_costs(environment):
         pb.simulate(make, environment, 2)
         assert [policy.told for policy in made] == [[1.0, 0.0, 0.0, 0.0, 1.0]] * 2
     plain = pb.simulate(pb.policies.UCB1(2), TABLE, 3, max_pulls=200)
-    ours = pb.simulate(pb.policies.UCB1(2), environment, 3, max_pulls=200)
-    assert ours.error_probability == 0.0
-    assert ours.arm_pulls.tolist() == plain.arm_pulls.tolist()
+    result = pb.simulate(pb.policies.UCB1(2), environment, 3, max_pulls=200)
+    assert result.error_probability == 0.0
+    assert result.arm_pulls.tolist() == plain.arm_pulls.tolist()
 
 
 def test_costs_of_a_subclass_do_not_change_rewards():

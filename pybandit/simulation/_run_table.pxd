@@ -16,13 +16,13 @@ cdef class Truth:
     cdef double _best(self, int64_t k) noexcept nogil
 
 
-cdef struct verdict:
+cdef struct score:
     bint error
     double regret, lost
     int64_t leader
 
 
-cdef class Ledger:
+cdef class RunTable:
     cdef readonly int64_t n_runs, n_arms
     cdef readonly object checkpoints
     cdef const int64_t[::1] marks
@@ -35,10 +35,10 @@ cdef class Ledger:
     cdef double[:, ::1] mark_regrets, mark_lost
     cdef int64_t[:, ::1] mark_leaders
 
-    cdef void _mark(self, int64_t i, int64_t j, verdict found) noexcept nogil
-    cdef int _enter(self, int64_t i, verdict found, const int64_t *pulls, int64_t n_batches,
+    cdef void _mark(self, int64_t i, int64_t j, score found) noexcept nogil
+    cdef int _enter(self, int64_t i, score found, const int64_t *pulls, int64_t n_batches,
                     bint stopped) except -1
 
 
-cdef verdict judged(Truth truth, const int64_t *chosen, int64_t n_chosen, int64_t k,
-                    const int64_t *pulls, unsigned char *marks) noexcept nogil
+cdef score scored(Truth truth, const int64_t *chosen, int64_t n_chosen, int64_t k,
+                  const int64_t *pulls, unsigned char *marks) noexcept nogil

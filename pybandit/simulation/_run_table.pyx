@@ -49,10 +49,10 @@ cdef class Truth:
         return total
 
 
-cdef verdict judged(Truth truth, const int64_t *chosen, int64_t n_chosen, int64_t k,
-                    const int64_t *pulls, unsigned char *marks) noexcept nogil:
+cdef score scored(Truth truth, const int64_t *chosen, int64_t n_chosen, int64_t k,
+                  const int64_t *pulls, unsigned char *marks) noexcept nogil:
     """Score a set of arms; `k` is the number wanted if the best arms are."""
-    cdef verdict found
+    cdef score found
     found.leader = chosen[0] if n_chosen else -1
     found.lost = pb_score_lost(&truth.gaps[0], pulls, truth.n_arms)
     if truth.kind != SET and not truth.is_known:
@@ -74,7 +74,7 @@ cdef verdict judged(Truth truth, const int64_t *chosen, int64_t n_chosen, int64_
     return found
 
 
-cdef class Ledger:
+cdef class RunTable:
     """Arrays with one row per run; each thread writes its own rows."""
 
     def __init__(self, n_runs, n_arms, checkpoints, per_run):
@@ -91,11 +91,11 @@ cdef class Ledger:
         self.mark_regrets, self.mark_lost = np.zeros((2, *shape))
         self.mark_leaders = np.zeros(shape, dtype=np.int64)
 
-    cdef void _mark(self, int64_t i, int64_t j, verdict found) noexcept nogil:
+    cdef void _mark(self, int64_t i, int64_t j, score found) noexcept nogil:
         self.mark_errors[i, j], self.mark_leaders[i, j] = found.error, found.leader
         self.mark_regrets[i, j], self.mark_lost[i, j] = found.regret, found.lost
 
-    cdef int _enter(self, int64_t i, verdict found, const int64_t *pulls, int64_t n_batches,
+    cdef int _enter(self, int64_t i, score found, const int64_t *pulls, int64_t n_batches,
                     bint stopped) except -1:
         """Record the end of run i. Requires the GIL, because the totals of arms are shared."""
         cdef int64_t arm, total = 0
@@ -128,7 +128,7 @@ cdef class Ledger:
         cdef int64_t none = -1
         self.check_arms(i, counts.shape[0])
         self.check_arms(i, truth.n_arms)
-        cdef verdict found = judged(
+        cdef score found = scored(
             truth, &arms[0] if arms.shape[0] else &none, arms.shape[0],
             k_of(policy, self.n_arms) if truth.kind == BEST else 0, &counts[0], &marks[0])
         if lost == lost:
