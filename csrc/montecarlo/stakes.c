@@ -2,8 +2,8 @@
  * Bets on the mean of several estimators (pybandit/montecarlo/stakes.h). Each wealth is computed
  * from all values: the bets depend on m, and no summary of the values gives the wealth.
  *
- * No rescaling is needed. The largest wealth is what is returned, and it started at 1, so a bet
- * that underflows no longer matters, and a wealth that overflows has passed any limit.
+ * No rescaling is needed. The largest wealth is returned, and it started at 1, so a bet that
+ * underflows no longer matters, and a wealth that overflows has passed any limit.
  */
 #include "pybandit/montecarlo/stakes.h"
 

@@ -102,7 +102,7 @@ cdef class Regression(Problem):
     trials : ndarray of float64, shape (N,), or None
     family : {"logistic", "probit", "student", "poisson"}
     df, scale : float
-        Of Student's t distribution.
+        Parameters of Student's t distribution.
     radius : float
         Radius of the ball to which the target is restricted; inf: unrestricted.
     """

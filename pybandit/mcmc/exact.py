@@ -336,7 +336,7 @@ class ExactMinibatch:
         n_samples, n_warmup, n_chains, thin, rng, progress
             As for `RacingMetropolis.sample`.
         initial : array_like of float, shape (d,) or (n_chains, d), optional
-            Where the chains start; the mode by default.
+            Starting points of the chains; the mode by default.
         n_threads : int, optional
             Number of chains to run at a time, without the GIL; 1 by default. The result does not
             depend on it.
@@ -346,9 +346,9 @@ class ExactMinibatch:
         xarray.DataTree
             ``posterior``: the parameters, (chain, draw, parameter). ``sample_stats``: for each
             draw, over the `thin` steps before it, the share of steps `accepted`, the `fraction` of
-            rows read, `n_evaluations` (rows read) and `n_exact` (tests that read all rows); for
-            each chain the `scale` found in warm-up, one value per part of a mixture. Attributes:
-            sampler, test, versions.
+            rows read, `n_evaluations` (rows read) and `n_exact` (tests that read all rows). For
+            each chain it has the `scale` found in warm-up, one value per part of a mixture.
+            Attributes: sampler, test, versions.
 
         Raises
         ------

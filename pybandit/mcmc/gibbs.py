@@ -157,7 +157,7 @@ class RacingGibbs:
             Sweeps before the first draw; they are not kept.
         n_chains : int, default 4
         initial : array_like of int, shape (n_variables,) or (n_chains, n_variables), optional
-            Where the chains start; all 0 by default.
+            Starting points of the chains; all 0 by default.
         thin : int, default 1
             Sweeps per draw.
         n_threads : int, optional

@@ -215,7 +215,7 @@ class RacingMetropolis:
             Steps before the first draw. They are not kept and adapt the proposal.
         n_chains : int, default 4
         initial : array_like of float, shape (d,) or (n_chains, d), optional
-            Where the chains start; the control's center by default, or 0.
+            Starting points of the chains; the control's center by default, or 0.
         thin : int, default 1
             Steps per draw.
         n_threads : int, optional
@@ -232,8 +232,8 @@ class RacingMetropolis:
             ``posterior``: the parameters, (chain, draw, parameter). ``sample_stats``:
             for each draw, over the `thin` steps before it, the share of steps `accepted`, the
             `fraction` of factors read, `n_looks`, `n_evaluations`, and `n_exact` (tests that read
-            all factors); for each chain the `scale` found in warm-up, one value per part of a
-            mixture. Attributes: sampler, bound, delta, versions.
+            all factors). For each chain it has the `scale` found in warm-up, one value per part of
+            a mixture. Attributes: sampler, bound, delta, versions.
 
         Raises
         ------

@@ -45,7 +45,7 @@ class Preconditioned:
 
     If b > 0, the rule is reversible for N(mode, covariance): with s^2 = 1 - b^2 the pair
     (z, z') of a draw z ~ N(0, I) and z' = s z + b xi is normal with unit variances and
-    covariance s, and this does not change if z and z' are exchanged. So
+    covariance s. This does not change if z and z' are exchanged. So
     q(x'|x) phi(z) = q(x|x') phi(z'), which gives the correction above.
 
     **Threads.** Immutable: threads can share it.

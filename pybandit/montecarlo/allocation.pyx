@@ -50,7 +50,7 @@ cdef class EstimatorAllocator(WeighedValues):
         outside the range gives the policy a reward of 0 and enters the estimate unchanged, and
         `interval` with bets raises.
     weights : {"mean", "inverse-variance", "predictable"}
-        How values are combined: see Notes.
+        Weights of the values in the estimate: see Notes.
     budget : float, optional
         Total cost to spend; with equal costs an integer number of runs. None: no limit. A run
         that ends beyond the budget is counted but does not enter the estimate, as in Neufeld

@@ -74,7 +74,7 @@ def simulate(policy: Policy | Callable[[Any], Any], environment: Any, n_runs: in
     n_threads : int, optional
         Number of threads. By default the number of processors, or one if Python is called
         between pulls. The result does not depend on it. Compiled policies, their factories and
-        metrics run in other threads than the caller's.
+        metrics do not run in the calling thread.
     executor : concurrent.futures.Executor or dask.distributed.Client, optional
         Runs policies in Python: shares of the runs are submitted to it. It must be able to send
         policy, environment and metrics to its workers. The result does not depend on it.

@@ -177,7 +177,7 @@ class Comparison:
         """Plot a curve over the checkpoints for each policy; without checkpoints, final values.
 
         Intervals are 95 %: bands for up to four curves, bars for more curves and for final
-        values. Intervals of errors are Wilson's.
+        values. Errors have Wilson intervals.
 
         Parameters
         ----------

@@ -89,7 +89,7 @@ def test_conditional_may_return_one_array_per_state(kind):
 
 
 def test_gibbs_statistics_are_those_of_its_races():
-    """With one variable, the sampler runs the same races as a plain loop."""
+    """The sampler with one variable runs the same races as a plain loop."""
     rewards = np.random.default_rng(3).normal(size=(5000, 4)) * 0.01
     tree = mcmc.RacingGibbs(lambda v, x: rewards, 1, labels=["only"], name="z").sample(
         40, n_warmup=3, n_chains=2, thin=2, rng=11)

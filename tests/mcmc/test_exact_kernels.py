@@ -105,7 +105,7 @@ def moves_of(kind, d):
 @pytest.mark.parametrize("kind, moves", [("logistic", "draws"), ("binomial", "both"),
                                          ("probit", "own"), ("student", "walk")])
 def test_chain_equals_its_reference(kind, moves, test, most, adapts):
-    """With the same random numbers, decisions, rows and scales agree at every step."""
+    """Decisions, rows and scales agree at every step for the same random numbers."""
     case = Case(kind, 60, 3, size=1.5)
     sampler = case.sampler(test=test, gamma=0.7)
     regression, given = sampler._regression, moves_of(moves, 3)

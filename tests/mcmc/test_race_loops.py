@@ -60,7 +60,7 @@ def proposals(case):
 @pytest.mark.parametrize("controlled", [False, True])
 @pytest.mark.parametrize("proposal", ["number", "numbers", "factor", "draws", "mixture"])
 def test_chain_equals_its_reference(proposal, controlled, adapts):
-    """With the same random numbers, points and rows agree at every step."""
+    """Points and rows agree at every step for the same random numbers."""
     case = Case("logistic", 400, 2)
     sampler = sampler_of(case, proposals(case)[proposal], controlled=controlled, adapt=adapts,
                          log_prior=lambda theta: 0.0 if theta[0] > -9.0 else -np.inf)
@@ -146,7 +146,7 @@ def bets(**options):
 @pytest.mark.some(2)
 @pytest.mark.parametrize("order", ["glm", "taylor"])
 def test_bets_with_derived_ranges_sample_the_posterior(order):
-    """With a very small delta the chain samples the posterior."""
+    """The chain samples the posterior if delta is very small."""
     case = Case("logistic", 60, 1, size=1.5)
     sampler = sampler_of(case, third=THIRD, order=order, bound=bets(delta=1e-9), adapt=False)
     tree = sampler.sample(20_000, n_warmup=50, n_chains=1, thin=3, rng=5)

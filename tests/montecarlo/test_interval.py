@@ -240,7 +240,7 @@ def test_anytime_width_equals_the_confidence_sequence(alpha):
 
 @pytest.mark.parametrize("predictable", [False, True])
 def test_clock_counts_variance_instead_of_values(predictable):
-    """With standard deviations 1 and 5, a value of the second adds its share of the variance."""
+    """A value of the estimator with standard deviation 5 instead of 1 adds its variance share."""
     n, v = np.array([100, 100]), np.array([1.0, 25.0])
     w = 1 / v if predictable else np.ones(2)
     combined = Combined(0.0, math.sqrt(n @ (w * w * v)) / (n @ w), n * w, n * w**2, n * w**3)

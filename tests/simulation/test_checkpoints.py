@@ -58,7 +58,7 @@ def test_checkpoints_do_not_change_other_results():
 
 @pytest.mark.parametrize("python", [False, True])
 def test_leaders_and_errors_match_a_table(python):
-    """On a fixed table, arm 1 leads after a round, then arm 2, which is the best."""
+    """The table is fixed: arm 1 leads after a round, then arm 2, which is the best."""
     table = pb.environments.TableBandit([[0.0, 0.0, 0.0], [5.0, 0.0, 0.0], [1.0, 6.0, 6.0]])
     make = (lambda e: InRounds(3)) if python else (lambda e: pb.policies.RoundRobin(
         3, 1, batch_size=3, max_batches=3))

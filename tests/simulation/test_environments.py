@@ -170,7 +170,7 @@ def test_truncated_normal_is_found_for_any_moments(where, share, low, width):
 
 
 def test_truncated_normal_interval_can_be_set():
-    """On another interval the distribution is the same, draw for draw."""
+    """Another interval gives the same distribution, draw for draw."""
     unit = TruncatedNormalBandit([0.4], 0.06**0.5)
     wide = TruncatedNormalBandit([-1.0], 6.0**0.5, low=-5.0, high=5.0)
     assert (unit.low, unit.high, wide.low, wide.high) == (0.0, 1.0, -5.0, 5.0)

@@ -53,7 +53,7 @@ def test_result_does_not_depend_on_processes():
 
 
 class Client:
-    """A client like Dask's: `submit` returns a future with a result."""
+    """A Dask-like client: `submit` returns a future with a result."""
 
     def __init__(self):
         self.cancelled = 0

@@ -297,7 +297,7 @@ def test_metrics_can_be_a_mapping():
 
 
 def test_variances_are_nan_after_sums():
-    """Without metrics, no function reads the variances; a metric may."""
+    """Variances are not kept unless a metric may read them."""
     made, seen = [], []
 
     def make(environment):

@@ -159,7 +159,7 @@ class DearCostly(pb.environments.CostlyBandit):
 
 class Timed(DearCostly):
     def pull_with_costs(self, arms, rng=None):
-        raise AssertionError("nobody asked for costs")
+        raise AssertionError("costs were not requested")
 
 
 class InTurnBackwards(InTurn):

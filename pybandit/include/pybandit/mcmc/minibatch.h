@@ -28,7 +28,7 @@ typedef enum {
                                  De Sa 2020; Prado, Nemeth & Sherlock 2024) */
 } pb_minibatch_test;
 
-/* How M is computed. */
+/* Formula of M. */
 typedef enum {
     PB_MINIBATCH_LINE,   /* pb_minibatch_spread: rows depend on x_i'theta alone */
     PB_MINIBATCH_SPACE,  /* pb_minibatch_spread_any, of theta - mode */
