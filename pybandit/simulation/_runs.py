@@ -127,7 +127,7 @@ class Runs:
             self.run_in_a_row(start, end)
             bar.update(end - start)
 
-        # Ctrl-C interrupts policies in Python; one thread: the calling one
+        # Ctrl-C can interrupt policies in Python; a single thread is the calling one
         in_threads(run, -(-self.n_runs // size), n_threads, self.stop, hears=not is_native)
 
     def run_in_a_row(self, start, end):

@@ -10,10 +10,10 @@ extern "C" {
 /*
  * Bets on the common mean of several estimators, whose values arrive in any order that does not
  * depend on future values. A bet b against the mean m multiplies its wealth by
- * 1 + min(b w, 0.9 / room) (x - m) for a value x. Here w is an estimate of its estimator's precision,
- * 1 / variance, made before x arrived; room = m - low is the largest possible value of m - x. A
- * factor is at least 0.1, and its expectation is 1 if m is the mean. For the other side x, m and
- * the range are reflected.
+ * 1 + min(b w, 0.9 / room) (x - m) for a value x. Here w is an estimate of its estimator's
+ * precision, 1 / variance, made before x arrived; room = m - low is the largest possible value of
+ * m - x. A factor is at least 0.1, and its expectation is 1 if m is the mean. For the other side
+ * x, m and the range are reflected.
  */
 
 /* A value and its weight in the bets. */
