@@ -32,7 +32,7 @@ class Laplace(Record):
     Attributes
     ----------
     mode : ndarray of float64, shape (d,)
-        Maximum of the posterior density.
+        Point at which the posterior density is largest.
     covariance : ndarray of float64, shape (d, d)
         Inverse of the negative Hessian of the log density at the mode.
 

@@ -203,7 +203,7 @@ cdef class EstimatorAllocator(WeighedValues):
         delta : float, default 0.05
             Probability of missing the mean, in (0, 1).
         method : {"betting", "asymptotic", "normal"}, optional
-            ``"betting"``, the default if `value_range` was given, excludes the mean at any time
+            ``"betting"``, the default if `value_range` was given, excludes the mean at some time
             with probability at most `delta`; see Notes. You may compute it after every
             `tell` and stop when it is short.
             ``"asymptotic"``, the default with ``weights="predictable"``, is for all times
