@@ -120,7 +120,7 @@ def test_exception_is_propagated_and_values_are_kept(in_threads):
         pb.combine_estimators(functions, allocator=allocator, rng=1, executor=executor)
     assert info.value is raised
     assert any("raised by estimators[0]" in note for note in raised.__notes__)
-    assert any("pass allocator= to go on" in note for note in raised.__notes__)
+    assert any("pass allocator= to continue" in note for note in raised.__notes__)
     # ten runs of each estimator in turn; the 13th call of the first is in the third batch
     expected = [19, 10]
     assert allocator.pulls.tolist() == expected and allocator.n_pulls == 30
@@ -265,7 +265,7 @@ def test_interrupt_keeps_finished_calls_and_cancels_others(monkeypatch):
         with pytest.raises(KeyboardInterrupt) as raised:
             pb.combine_estimators([fourth_waits], allocator=allocator, rng=1, executor=executor)
     assert 3 <= allocator.pulls[0] <= len(calls) < 20
-    assert "pass allocator= to go on" in raised.value.__notes__[0]
+    assert "pass allocator= to continue" in raised.value.__notes__[0]
     monkeypatch.undo()
     pb.combine_estimators([fourth_waits], allocator=allocator, rng=1)
     assert allocator.done
