@@ -161,7 +161,7 @@ class RacingMetropolis:
                  delta: float | None = None, looks: Looks | None = None, name: str = "x",
                  labels: Sequence[Any] | None = None) -> None:
         if (log_likelihood is None) == (factors is None):
-            raise ValueError("log_likelihood or factors must be given, and not both")
+            raise ValueError("pass exactly one of log_likelihood and factors")
         for key, function in (("log_likelihood", log_likelihood), ("factors", factors),
                               ("log_prior", log_prior)):
             if function is not None and not callable(function):

@@ -81,7 +81,7 @@ cdef class EmpiricalBandit(Environment):
         given = [name for name, one in (("samples", samples), ("values", values),
                                         ("counts", counts)) if one is not None]
         if given not in (["samples"], ["values", "counts"]):
-            raise ValueError("pass either samples, or values and counts; got "
+            raise ValueError("pass either samples, or values and counts, not both; got "
                              f"{' and '.join(given) or 'none'}")
         if samples is not None:
             arms = [arm_values(f"samples[{i}]", arm, "finite", np.isfinite)

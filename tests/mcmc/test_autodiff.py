@@ -246,7 +246,7 @@ def test_products_reproduce_any_symmetric_matrix():
     (lambda **o: o | dict(third=-1.0), ValueError, "third"),
     (lambda **o: o | dict(log_likelihood=lambda n, t: np.zeros(3)), ValueError, "return shape"),
     (lambda **o: o | dict(log_likelihood=lambda n, t: np.full(n.size, np.nan)), ValueError,
-     "finite gradient at center; that of factor 0"),
+     "finite gradient at center; factor 0"),
 ])
 def test_invalid_arguments_raise(call, kind, words):
     options = call(log_likelihood=student, n_factors=N, center=CENTER)

@@ -252,11 +252,11 @@ def make(control=CONTROL, **options):
 @pytest.mark.parametrize("call, kind, words", [
     (lambda: make(3), TypeError, "control must be"),
     (lambda: make(control_of(CASE, np.zeros(2), "line", None)), ValueError, "must have third"),
-    (lambda: make(log_likelihood=None), ValueError, "log_likelihood or factors"),
+    (lambda: make(log_likelihood=None), ValueError, "log_likelihood and factors"),
     (lambda: make(log_likelihood=3), TypeError, "log_likelihood must be callable"),
     (lambda: make(bounds=1.0), ValueError, "bounds and spread must be given together"),
     (lambda: make(bounds=-1.0, spread=len), ValueError, "bounds must be finite and at least 0"),
-    (lambda: make(bounds=np.ones(3), spread=len), ValueError, "bounds must be a number or have"),
+    (lambda: make(bounds=np.ones(3), spread=len), ValueError, "bounds must be a scalar or have"),
     (lambda: make(bounds=np.full(40, 1e308), spread=len), ValueError, "finite sum"),
     (lambda: make(bounds=1.0, spread=3), TypeError, "spread must be callable"),
     (lambda: make(bounds=1.0, spread=lambda points: np.nan).step(np.ones(2), n_steps=9, rng=1),

@@ -166,7 +166,7 @@ def test_chains_do_not_depend_on_threads():
     (dict(neighbours=[[-1], [0]]), ValueError, "got -1 among those of 0"),
     (dict(neighbours=[[0], []]), ValueError, "itself"),
     (dict(neighbours=[[0.5], []]), TypeError, "integers"),
-    (dict(neighbours=[]), ValueError, "of 1 to"),
+    (dict(neighbours=[]), ValueError, "for 1 to"),
     (dict(neighbours=5), TypeError, "neighbours must be an array"),
     (dict(neighbours=np.zeros(3, dtype=int)), ValueError, "neighbours must have shape"),
     (dict(neighbours=[[1], [0]], weights=[[1.0], [2.0]]), ValueError, "weights must be mutual"),
@@ -186,7 +186,7 @@ def test_invalid_sampler_arguments_raise():
     table = mcmc.PairwiseTable(TABLE, NEIGHBOURS)
     assert mcmc.RacingGibbs(table).n_variables == 5 == table.n_variables and table.n_states == 3
     for make, words in (
-            (lambda: mcmc.RacingGibbs(table, 4), "n_variables must be that of"),
+            (lambda: mcmc.RacingGibbs(table, 4), "n_variables must equal that of"),
             (lambda: mcmc.RacingGibbs(table, method="fast"), "method must be one of"),
             (lambda: mcmc.RacingGibbs(lambda v, x: x, 4, method="poisson"), "method must be"),
             (lambda: mcmc.RacingGibbs(table).sample(3, initial=[0, 0, 0, 0, 3]), "initial"),

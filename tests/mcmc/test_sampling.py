@@ -183,7 +183,7 @@ def test_invalid_log_priors_raise(prior, words, method):
     (lambda: mcmc.RacingGibbs(conditional, 2, delta=2.0), ValueError, "delta"),
     (lambda: mcmc.RacingGibbs(conditional, 2, labels=["a"]), ValueError, "labels"),
     (lambda: mcmc.RacingGibbs(conditional, 2, name="draw"), ValueError, "name"),
-    (lambda: mcmc.RacingMetropolis(), ValueError, "log_likelihood or factors"),
+    (lambda: mcmc.RacingMetropolis(), ValueError, "log_likelihood and factors"),
     (lambda: mcmc.RacingMetropolis(log_likelihood, 5), TypeError, "n_parameters"),
     (lambda: mcmc.RacingMetropolis(log_likelihood, None, 5), TypeError, "n_factors"),
     (lambda: mcmc.RacingMetropolis(3, 5, 1), TypeError, "log_likelihood"),
@@ -199,7 +199,7 @@ def test_invalid_log_priors_raise(prior, words, method):
     (lambda: mcmc.RacingMetropolis(log_likelihood, 5, 1, control=0.1), TypeError, "control"),
     (lambda: mcmc.RacingMetropolis(
         log_likelihood, 5, 1, control=mcmc.TaylorControl([0.0], np.ones((4, 1)))), ValueError,
-     "control must be of 5 factors"),
+     "control must have 5 factors"),
     (lambda: mcmc.RandomWalk(-1.0), ValueError, "scale"),
     (lambda: mcmc.RandomWalk([[1.0, 1.0], [0.0, 1.0]]), ValueError, "triangular"),
     (lambda: mcmc.RandomWalk(np.ones((2, 3))), ValueError, "Cholesky"),
