@@ -62,7 +62,7 @@ static void sums_are_derivatives(void)
     }
 }
 
-/* Checks that safe steps are ascent directions and that safe Hessians are negative. */
+/* Checks that safe steps never lead down, and that safe Hessians are negative semidefinite. */
 static void safe_steps_of_student(void)
 {
     const double x[] = {1.0, 1.0, 1.0}, y[] = {-3.0, 0.0, 8.0};

@@ -56,9 +56,9 @@ double pb_glm_third(const pb_glm *glm);
 /*
  * Adds the log likelihood of rows begin, begin + stride, ... below end to *value, its gradient to
  * `gradient` (d), and its Hessian to the lower triangle of `hessian` (d, d). Terms that do not
- * depend on the parameters are left out. If `is_safe` is set, the Hessian is replaced by a lower
- * bound that is negative semidefinite everywhere, so that Newton steps are ascent directions.
- * The two differ for Student only. O(d^2) per row.
+ * depend on the parameters are left out. If `is_safe` is set, the Hessian is that of a quadratic
+ * lower bound that touches the log likelihood at theta. It is negative semidefinite everywhere,
+ * and its Newton steps never lead down. The two differ for Student only. O(d^2) per row.
  */
 void pb_glm_sums(const pb_glm *glm, int64_t begin, int64_t end, int64_t stride, int is_safe,
                  const double *theta, double *value, double *gradient, double *hessian);
