@@ -116,6 +116,7 @@ class ExactMinibatch:
         Name of the parameters in the result.
     labels : sequence, optional
         Coordinates in the result, one per parameter.
+
     Attributes
     ----------
     mode : ndarray of float64, shape (d,)

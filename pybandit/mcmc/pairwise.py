@@ -39,6 +39,7 @@ class PairwiseTable:
         One per neighbour, the same from both sides; 1 by default.
     log_prior : array_like of float, shape (D,) or (V, D), optional
         0 by default; -inf makes a state impossible.
+
     Attributes
     ----------
     n_variables, n_states : int
