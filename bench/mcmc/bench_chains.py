@@ -1,10 +1,10 @@
-"""Bayesian logistic regression: effective samples a second, full data against racing.
+"""Bayesian logistic regression: effective samples per second, full data against racing.
 
-Run as ``python bench/mcmc/bench_chains.py``; one table. All rows walk with the same proposal,
-2.38 / sqrt(d) times the Cholesky factor of the inverse Hessian at the mode, and no
-adaptation; ESS is ArviZ's bulk ESS, the smallest of the d parameters; times are of the
-process, best of a few. Full-data rows, and racing without a control, are timed on a
-few steps; their ESS a step is that of one full-data chain as long as the others.
+Run as ``python bench/mcmc/bench_chains.py``; prints one table. All rows of the table use the same
+random walk, 2.38 / sqrt(d) times the Cholesky factor of the inverse Hessian at the mode, without
+adaptation. ESS is ArviZ's bulk ESS, the smallest of the d parameters. Times are processor times,
+best of a few rounds. Full data, and racing without a control, are timed on a few steps; their ESS
+per step is that of one full-data chain as long as the others.
 """
 
 import argparse
@@ -25,7 +25,7 @@ with warnings.catch_warnings():
 
 
 def problem(n, d, seed=1):
-    """Features with an intercept, labels, the posterior mode and its covariance."""
+    """Return features with an intercept, labels, the posterior mode and its covariance."""
     rng = np.random.default_rng(seed)
     x = np.column_stack([np.ones(n), rng.normal(size=(n, d - 1))])
     y = (rng.random(n) < special.expit(x @ rng.normal(scale=0.5, size=d))) * 1.0
@@ -60,7 +60,7 @@ def numba_likelihood(x, y):
 
 
 def full_data_walk(likelihood, start, factor, n_steps, rng):
-    """The textbook loop: one likelihood of all data a step."""
+    """Run the textbook loop: one likelihood of all data per step."""
     draws, theta = np.empty((n_steps, start.size)), start
     density = likelihood(theta) + log_prior(theta)
     for t in range(n_steps):
@@ -74,7 +74,7 @@ def full_data_walk(likelihood, start, factor, n_steps, rng):
 
 @pybandit.numba.factor
 def log_ratios(factors, states, out, x, y, points):
-    # the dot products first: their rows then come from memory many at a time
+    # dot products first, so that the rows are loaded from memory in parallel
     dots = np.empty((factors.size, 2))
     for f in range(factors.size):
         n = factors[f]
@@ -126,7 +126,7 @@ def main():
     parser.add_argument("-n", type=int, default=100_000)
     parser.add_argument("-d", type=int, default=10)
     parser.add_argument("--steps", type=int, default=20_000,
-                        help="of the chains that give ESS")
+                        help="length of the chains that ESS is computed from")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--quick", action="store_true", help="500 steps, 2,000 rows, one round")
     options = parser.parse_args()
@@ -161,7 +161,7 @@ def main():
             start = time.process_time()
             draws, fraction = run()
             best = min(best, (time.process_time() - start) / n_steps)
-        # a short chain cannot tell what its steps are worth: those of the exact chain
+        # too short to estimate ESS per step: use that of the exact chain
         per_step = smallest_ess(draws if n_steps == options.steps else exact) / options.steps
         baseline = baseline or per_step / best
         print(f"{name:<44}{fraction:>8.4f}{best * 1e6:>10.1f}{per_step:>10.4f}"
@@ -169,7 +169,7 @@ def main():
 
 
 def smallest_ess(draws):
-    """ArviZ's bulk ESS of the parameter that mixes worst."""
+    """Return ArviZ's bulk ESS of the parameter that mixes worst."""
     return min(float(arviz.ess(column[None])) for column in draws.T)
 
 

@@ -1,10 +1,11 @@
-"""Exact chains on minibatches against what else samples a large logistic regression.
+"""Exact chains on minibatches compared with other samplers of a large logistic regression.
 
-Run as ``python bench/mcmc/bench_exact.py -n 100000 -d 20``; one table. ESS is ArviZ's bulk ESS,
-the smallest of the d parameters; times are of the process, best of a few, on one core. `sd` is
-the chain's deviation over that of the exact chain with the most draws, the parameter that is
-farthest off; noise of a per cent or two is in all of them. "hand-written" is the factorised
-test as a numba loop for this model alone: the same algorithm, with the same bound.
+Run as ``python bench/mcmc/bench_exact.py -n 100000 -d 20``; prints one table. ESS is ArviZ's bulk
+ESS, the smallest of the d parameters. Times are processor times, best of a few rounds, on one
+core. `sd` is the chain's standard deviation divided by that of the exact chain with the most
+draws, for the parameter with the largest difference; its noise is one or two per cent.
+"hand-written" is the factorised test as a numba loop for this model alone: the same algorithm,
+with the same bound.
 """
 
 import argparse
@@ -67,7 +68,7 @@ def full_data(x, y, mode, factor, n_steps):
 
 
 def nuts(x, y, mode, n_steps):
-    """NumPyro's, on full data; None where it is not installed. Its time is without warm-up."""
+    """Run NumPyro's NUTS on full data; None if it is not installed. Time excludes warm-up."""
     if not importlib.util.find_spec("numpyro"):
         return None
     import jax
@@ -98,8 +99,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("-n", type=int, default=100_000)
     parser.add_argument("-d", type=int, default=20)
-    parser.add_argument("--steps", type=int, default=200_000, help="of the exact chains")
-    parser.add_argument("--nuts", type=int, default=200, help="draws of NUTS; 0: none")
+    parser.add_argument("--steps", type=int, default=200_000, help="steps of the exact chains")
+    parser.add_argument("--nuts", type=int, default=200, help="draws of NUTS; 0: do not run it")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--quick", action="store_true",
                         help="2,000 steps, 2,000 rows, one round, no NUTS")
@@ -132,7 +133,7 @@ def main():
 
 
 def timed(rows, rounds):
-    """Draws, rows read and the best time a step; in turns, so that all meet the same load."""
+    """Return draws, rows read and the best time per step; samplers alternate to share the load."""
     best, found = dict.fromkeys(rows, np.inf), {}
     for i in range(rounds):
         for name, (run, n_steps) in rows.items():
@@ -151,7 +152,7 @@ def report(rows, rounds):
         per_step = smallest_ess(draws) / len(draws)
         if name == "exact, factorised, walk":
             walked = per_step
-        if name == "full data, walk":  # too short to tell: its proposals are those
+        if name == "full data, walk":  # too short to estimate: it has the same proposals
             per_step = walked
         deviations = draws.std(axis=0) if deviations is None else deviations
         ratios = draws.std(axis=0) / deviations

@@ -1,10 +1,10 @@
-"""Gibbs updates: races, sums of all factors, Poisson-Gibbs, and loops of numba.
+"""Gibbs updates: races, sums of all factors, Poisson-Gibbs, and numba loops.
 
-Run as ``python bench/mcmc/bench_gibbs.py``; two tables. *Potts*: V variables of D states, each
-pair tied, the sum of a variable's factors L; microseconds of processor time an update, factors
-read, and how far magnetisation is from where it was (ESS of the share of state 0, ArviZ's bulk
-ESS of one chain, a second of sampling), best of three rounds in turns. *Means given labels*: one
-mean of a mixture on a grid of D, given labels of N observations; what an update costs.
+Run as ``python bench/mcmc/bench_gibbs.py``; prints two tables. *Potts*: V variables with D states,
+all pairs interact, L is the sum of a variable's factors. Columns: factors read, processor time
+per update in microseconds, and ESS of the share of state 0 (ArviZ's bulk ESS of one chain, per
+1,000 sweeps and per second), best of three alternating rounds. *Means given labels*: cost of an
+update of one mean of a mixture, on a grid of D values, given the labels of N observations.
 """
 
 import argparse
@@ -61,8 +61,8 @@ def share_of_first(step, values, n_sweeps):
 def potts(n_variables, n_states, sizes, n_sweeps, rounds=3):
     everybody, rng = np.arange(n_variables), np.random.default_rng(1)
     neighbours = np.stack([np.delete(everybody, v) for v in everybody])
-    print(f"\nPotts, {n_variables} variables of {n_states} states, all pairs tied")
-    print("| L | | factors read | us an update | ESS a 1,000 sweeps | ESS a second |")
+    print(f"\nPotts, {n_variables} variables with {n_states} states, all pairs interact")
+    print("| L | | factors read | us per update | ESS per 1,000 sweeps | ESS per second |")
     print("| ---: | --- | ---: | ---: | ---: | ---: |")
     for size in sizes:
         weight = size / (n_variables - 1)
@@ -132,7 +132,7 @@ def means(n, n_states, n_components, rounds=30):
         for name, (call, share) in ways.items():
             best[name] = min(best[name], spent(call) / share)
     print(f"\nA mean on a grid of {n_states} given labels, {n} observations, {n_components} "
-          "components\n| | us an update |\n| --- | ---: |")
+          "components\n| | us per update |\n| --- | ---: |")
     for name, seconds in best.items():
         print(f"| {name} | {seconds * 1e6:.0f} |")
 

@@ -1,11 +1,11 @@
-"""The mark of MH-SS: a Poisson regression of d = 30, ESS a second, rows a step, ESS a row.
+"""Benchmark of MH-SS: Poisson regression with d = 30; ESS per second, rows per step, ESS per row.
 
-Run as ``python bench/mcmc/bench_poisson.py``. As Prado, Nemeth & Sherlock (2024, Table 1)
-simulate it: standard normal features with an intercept, coefficients N(0, 1 / d), counts of
-mean log(1 + e^(x'theta)), a normal prior of variance 100. That model is no built-in family:
-control, bounds and a numba function are given to `ExactMinibatch.from_control`. Beside it the
-usual log link, on a ball. E(B) is rows read a step, ESS ArviZ's bulk ESS, the smallest of the
-parameters; times are of the process, best of a few.
+Run as ``python bench/mcmc/bench_poisson.py``. Data as simulated by Prado, Nemeth & Sherlock (2024,
+Table 1): standard normal features with an intercept, coefficients N(0, 1 / d), counts with
+mean log(1 + e^(x'theta)), a normal prior with variance 100. This model is not a built-in family:
+`ExactMinibatch.from_control` receives a control, bounds and a numba function. The usual log link,
+on a ball, is run too. E(B) is the mean number of rows read per step, ESS ArviZ's bulk ESS, the
+smallest of the parameters. Times are processor times, best of a few rounds.
 """
 
 import argparse
@@ -39,7 +39,7 @@ def log_ratios(factors, states, out, x, y, points):
 
 
 def derivatives(y, s):
-    """Of y log m - m, m = log(1 + e^s), three times."""
+    """Return three derivatives of y log m - m, m = log(1 + e^s)."""
     m, p = np.logaddexp(0.0, s), special.expit(s)
     q = p * (1 - p)  # m' = p, m'' = q, m''' = q (1 - 2 p)
     u, v = p / m, q / m
@@ -48,14 +48,14 @@ def derivatives(y, s):
 
 
 def third_of(y):
-    """|l'''| <= y K + 1 / (6 sqrt 3), K the most of |(log m)'''|, by a grid with a margin."""
+    """Return bounds y K + 1 / (6 sqrt 3) of |l'''|, K = max |(log m)'''| on a grid, plus margin."""
     s = np.arange(-40.0, 40.0, 1e-3)
     return y * (1.001 * np.abs(derivatives(1.0, s)[2] - derivatives(0.0, s)[2]).max()) + (
         1 / (6 * np.sqrt(3)))
 
 
 def problem(n, d, seed=1):
-    """Data with this link, the mode of the posterior, and an expansion there with bounds."""
+    """Return data with this link, the posterior mode, and an expansion there with bounds."""
     rng = np.random.default_rng(seed)
     x = np.column_stack([np.ones(n), rng.normal(size=(n, d - 1))])
     theta = rng.normal(size=d) / np.sqrt(d)
@@ -83,7 +83,7 @@ def main():
         x, y, control = problem(n, options.d)
         functions = dict(factors=lambda points, x=x, y=y: pb.Factors(
             log_ratios.bind(x, y, points), len(x), 1), prior_precision=PRIOR)
-        # counts of mean e^s, of about the same size
+        # counts with mean e^s, of about the same size
         counts = np.random.default_rng(2).poisson(np.exp(x @ control.center - 0.5)).astype(float)
         for test in ("factorised", "auxiliary"):
             for proposal in ("laplace", "walk"):

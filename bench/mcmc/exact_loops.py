@@ -1,4 +1,4 @@
-"""What a careful user would write with numba for one model, for bench_exact.py."""
+"""Loops that a careful user would write with numba for one model, for bench_exact.py."""
 
 import math
 
@@ -7,11 +7,11 @@ import numpy as np
 from scipy import special
 
 THIRD = 1 / (6 * math.sqrt(3))
-BATCH = 500  # rows of a stochastic gradient
+BATCH = 500  # rows per stochastic gradient
 
 
 def hand_written(x, y, mode, covariance, is_draws, n_steps):
-    """The factorised test; draws from the approximation, or a walk of 2.38 / sqrt(d)."""
+    """Return the factorised test; it draws from the approximation or walks 2.38 / sqrt(d)."""
     factor = np.linalg.cholesky(covariance)
     p = special.expit(x @ mode)
     slope = factor.T @ (x.T @ (y - p) - mode)
@@ -127,7 +127,7 @@ def chain(x, p, mode, factor, slope, bounds, share, other, total, is_draws, scal
 
 
 def stochastic_gradient(x, y, mode, covariance, is_hamiltonian, n_steps):
-    """SGLD or SGHMC in z, gradients of 500 rows with a control variate: no test, so biased."""
+    """Return SGLD or SGHMC in z; gradients of 500 rows with a control; no test, so biased."""
     factor = np.linalg.cholesky(covariance)
     p = special.expit(x @ mode)
 
@@ -141,7 +141,7 @@ def stochastic_gradient(x, y, mode, covariance, is_hamiltonian, n_steps):
 
 @numba.njit
 def gradient(x, p, mode, factor, z, rng, out):
-    """Of the log posterior in z: what p of a batch has changed by since the mode, and the prior."""
+    """Write the gradient of the log posterior in z: change in p since the mode, and the prior."""
     n, d = x.shape
     point, total = factor @ z, np.zeros(d)
     for _ in range(BATCH):

@@ -1,7 +1,7 @@
-"""EstimatorAllocator: a decision from Python, a run in `simulate`, on one core.
+"""EstimatorAllocator: a decision from Python, and a run in `simulate`, on one core.
 
-Run with ``make bench``. From Python: one `ask` and `tell`, against the same rule in plain
-NumPy. In `simulate`: microseconds a run with ten normal estimators; the first of the group
+Run with ``make bench``. From Python: one `ask` and `tell`, compared with the same rule in plain
+NumPy. In `simulate`: microseconds per run with ten normal estimators; the first of the group
 only draws as many values.
 """
 
@@ -15,7 +15,7 @@ BUDGET = 10_000
 
 
 class NumpyAllocator:
-    """thompson-variance and inverse-variance weights as a user writes them."""
+    """thompson-variance and inverse-variance weights as a user would write them."""
 
     def __init__(self, n, rng):
         self.rng, self.pulls = rng, np.zeros(n)

@@ -1,9 +1,9 @@
 """Estimators of the Monte Carlo policies, on one core: a CIR path, a row of a likelihood.
 
-Run with ``make bench``. The limit of a path of 100 steps is drawing its 100 normals with
-`Generator.standard_normal`; the peers are NumPy over 10,000 paths at a time and a numba
-loop. The limit of a row is reading it in C; the peer is NumPy's `logaddexp`. Our row is
-that of whole annealing runs, all else in them included.
+Run with ``make bench``. The lower limit of a path of 100 steps is drawing its 100 normals with
+`Generator.standard_normal`; it is compared with NumPy over 10,000 paths at a time and a numba
+loop. The lower limit of a row is reading it in C; it is compared with NumPy's `logaddexp`. The
+time per row of pybandit is that of whole annealing runs, including everything else in them.
 """
 
 import ctypes
@@ -23,7 +23,7 @@ ETA, KAPPA, SIGMA, R0 = 0.016, 0.2, 0.02, 0.08
 
 
 def numpy_paths(rng):
-    """Step by step for all paths together."""
+    """Simulate all paths together, step by step."""
     h = 1 / N_STEPS
     shocks = rng.standard_normal((N_STEPS, N_PATHS)) + THETA * math.sqrt(h)
     r, integral = np.full(N_PATHS, R0), np.full(N_PATHS, R0 / 2)

@@ -1,9 +1,9 @@
-"""Staged policies, whole simulations on one core: microseconds a run, over plain loops in numba.
+"""Staged policies, whole simulations on one core: microseconds per run, compared with numba loops.
 
-Run with ``make bench``, or alone: ``pytest bench/simulation``. A loop is what a careful user
-writes: all runs in one compiled function, rewards one by one or an arm's sum at once, no objects,
-no intervals, the error alone. Ours is `simulate` as it is called, with all it sets up and returns,
-given a factory or a policy.
+Run with ``make bench``, or alone: ``pytest bench/simulation``. A loop is what a careful user would
+write: all runs in one compiled function, rewards drawn one by one or an arm's sum at once, no
+objects, no intervals, only the error. It is compared with a full call of `simulate`, including all
+that it sets up and returns, given a factory or a policy.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ POLICIES = {"SuccessiveRejects": lambda e: pb.policies.SuccessiveRejects(N_ARMS,
 
 
 def loops():
-    """name, how -> a function of a generator that gives the share of errors."""
+    """Return (name, how) -> function of a generator that returns the share of errors."""
     numba = pytest.importorskip("numba")
 
     def reward_sum(rng, mean, n, one_by_one):
@@ -99,8 +99,8 @@ def test_fixed_cost(timed, compiled, name, role):
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_errors_are_those_of_the_loop(compiled, name):
-    ours = pb.simulate(POLICIES[name], pb.environments.GaussianBandit(MEANS), N_RUNS, rng=1)
+    result = pb.simulate(POLICIES[name], pb.environments.GaussianBandit(MEANS), N_RUNS, rng=1)
     theirs = [compiled[name](np.random.default_rng(2), MEANS, BUDGET, N_RUNS, one)
               for one in (True, False)]
     spread = 5 * np.sqrt(2 * 0.25 / N_RUNS)
-    assert all(abs(share - ours.error_probability) < spread for share in theirs)
+    assert all(abs(share - result.error_probability) < spread for share in theirs)

@@ -1,9 +1,9 @@
-"""UCB1 in every language, whole simulations on one core: nanoseconds a pull.
+"""UCB1 in several languages, whole simulations on one core: nanoseconds per pull.
 
 Run with ``make bench``, or alone: ``pytest bench/simulation/bench_numba.py``. A loop is what a
-careful user writes: all runs in one function of numba, the error alone. A rule that keeps its
-centres and roots, as `pb.policies.UCB1` does, and one that computes every index
-again, as the loop does.
+careful user would write: all runs in one numba function, only the error. One numba rule updates
+its centres and roots incrementally, as `pb.policies.UCB1` does; the other computes every index
+at each pull, as the loop does.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ PULLS = size(400_000, 20_000)
 
 
 def compiled():
-    """Policies, an environment and the loop."""
+    """Return policies, an environment and the loop."""
     numba = pytest.importorskip("numba")
     import pybandit.numba
 

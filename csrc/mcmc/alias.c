@@ -1,10 +1,10 @@
 /*
- * The alias table (pybandit/mcmc/alias.h), by Vose's two stacks: columns that hold too
- * little are filled up from one that holds too much, each once.
+ * The alias table (pybandit/mcmc/alias.h), built with Vose's two stacks: each column with a
+ * share below 1 is filled once, from a column with a share of at least 1.
  */
 #include "pybandit/mcmc/alias.h"
 
-/* Both stacks in one array: what lacks from the left, what is over from the right. */
+/* Builds both stacks in `work`: shares below 1 from the left, the others from the right. */
 static void sort_columns(const pb_alias *table, int64_t n, int64_t *work, int64_t *n_small,
                          int64_t *n_large)
 {
@@ -34,12 +34,12 @@ double pb_alias_build(const double *weights, int64_t stride, int64_t n, pb_alias
         const int64_t small = work[--n_small], large = work[n - n_large];
         table[small].other = large;
         table[large].share -= 1.0 - table[small].share;
-        if (table[large].share < 1.0) {  /* it lacks something itself now */
+        if (table[large].share < 1.0) {  /* now it needs filling itself */
             n_large--;
             work[n_small++] = large;
         }
     }
-    /* what is left lacks or exceeds 1 by rounding alone */
+    /* the remaining shares differ from 1 by rounding errors only */
     while (n_small)
         table[work[--n_small]].share = 1.0;
     while (n_large)

@@ -1,27 +1,28 @@
 /*
- * Log likelihoods of rows, and what their second-order expansions leave
+ * Log likelihoods of rows, and the remainders of their second-order expansions
  * (pybandit/mcmc/glm.h).
  *
- * Why the third derivatives are bounded as pb_glm_third says:
+ * Proofs of the bounds on third derivatives that pb_glm_third returns:
  *
- * Logistic. A(s) = log(1 + e^s) has A''' = p (1 - p) (1 - 2p), p in (0, 1), which is largest
- * in size where 6 p^2 - 6 p + 1 = 0, p = 1/2 -+ 1 / sqrt(12): 1 / (6 sqrt 3).
+ * Logistic. A(s) = log(1 + e^s) has A''' = p (1 - p) (1 - 2p), p in (0, 1). It is largest in
+ * absolute value where 6 p^2 - 6 p + 1 = 0, p = 1/2 -+ 1 / sqrt(12): 1 / (6 sqrt 3).
  *
  * Student. With v = (y - s) / (scale sqrt df), l = -(df + 1) / 2 log(1 + v^2), whose third
  * derivative in v is (df + 1) / 2 times h(v) = 4 v (3 - v^2) / (1 + v^2)^3; h' is 0 where
- * v^4 - 6 v^2 + 1 = 0, v^2 = 3 -+ sqrt 8, so |h| <= h(sqrt 2 - 1) = 3/2 + sqrt 2. One
- * derivative in s is -1 / (scale sqrt df) of one in v.
+ * v^4 - 6 v^2 + 1 = 0, v^2 = 3 -+ sqrt 8, so |h| <= h(sqrt 2 - 1) = 3/2 + sqrt 2. Each derivative
+ * in s is -1 / (scale sqrt df) times the derivative in v.
  *
- * Probit. F = log Phi, m = F' = phi / Phi, a = t + m: m' = -m a, and a' = 1 - m a. 1 - m a is
- * the variance of X, which is N(t, 1) cut off below 0: so 0 < m a < 1, m falls, a rises.
+ * Probit. Let F = log Phi, m = F' = phi / Phi, a = t + m. Then m' = -m a and a' = 1 - m a, which
+ * is the variance of X, a N(t, 1) variable truncated to positive values. So 0 < m a < 1, m
+ * decreases, and a increases.
  *   F''' = m a (a + m) - m, the third central moment of X.
  *   F'''' = F''' (a + m) + m a (1 - 2 m a) + m a up to signs, so |F''''| <= |F'''| (a + m) + 2.
  * On [-3, 4] t + 2m is convex, so at most 4.01, its value at the ends; m <= 3.29,
- * |F'''| <= 7.4, |F''''| <= 32. There, on a grid of step 1e-5, |F'''| <= .29572, so between its
- * points .29572 + 32 * .5e-5 < .2959. Below -3 the density of X is e^(tx - x^2/2) up to a
- * factor, so X is stochastically below an exponential of rate |t|: E X <= 1/3, E X^2 <= 2/9,
- * E X^3 <= 6/27, and F''' = E X^3 - 3 E X var X - (E X)^3 is in [-2/9 - 1/27, 6/27]. Above 4,
- * m t^2 falls and is .0022 at 4. tests/mcmc has the grid.
+ * |F'''| <= 7.4, |F''''| <= 32. There |F'''| <= .29572 on a grid of step 1e-5 (computed in
+ * tests/mcmc), so between its points |F'''| <= .29572 + 32 * .5e-5 < .2959. Below -3 the density
+ * of X is e^(tx - x^2/2) up to a factor, so X is stochastically below an exponential variable of
+ * rate |t|: E X <= 1/3, E X^2 <= 2/9, E X^3 <= 6/27, and F''' = E X^3 - 3 E X var X - (E X)^3 is
+ * in [-2/9 - 1/27, 6/27]. Above 4, m t^2 decreases and is .0022 at 4.
  *
  * Poisson. l''' = -e^s, and on the ball s - s_i = (L'x_i)'z is at most |L'x_i| radius.
  */
@@ -33,9 +34,9 @@
 #define PROBIT_THIRD 0.2959
 #define SQRT_HALF 0.70710678118654752440
 #define LOG_SQRT_2PI 0.91893853320467274178
-/* e^x - 1 is a double up to here; where 1 - p or p is less than it, rows are refused */
+/* e^x - 1 overflows above about 709; see logistic_remainder */
 #define LARGEST 700.0
-#define EPSILON 1e-14  /* 45 roundings */
+#define EPSILON 1e-14  /* 45 rounding errors */
 
 typedef struct {
     double value, slope, curvature;
@@ -49,7 +50,7 @@ double pb_glm_third(const pb_glm *glm)
         return PROBIT_THIRD;
     if (glm->family == PB_GLM_POISSON)
         return INFINITY;
-    /* (1 + 1e-15): the product is rounded */
+    /* 1 + 1e-15 covers the rounding of the product */
     return (1.0 + 1e-15) * 0.5 * (glm->df + 1.0) * (1.5 + sqrt(2.0)) /
            (glm->df * sqrt(glm->df) * glm->scale * glm->scale * glm->scale);
 }
@@ -61,7 +62,7 @@ static double log_cdf(double t)
         return log1p(-0.5 * erfc(t * SQRT_HALF));
     if (t > -35.0)
         return log(0.5 * erfc(-t * SQRT_HALF));
-    /* erfc leaves the doubles below -37; the next term is 1e-16 of the sum at -35 */
+    /* erfc underflows below -37; at -35 the next term of the series is 1e-16 of the sum */
     const double w = 1.0 / (t * t);
     const double series = w * (-1.0 + w * (3.0 + w * (-15.0 + w * (105.0 - 945.0 * w))));
     return -0.5 * t * t - log(-t) - LOG_SQRT_2PI + log1p(series);
@@ -72,7 +73,7 @@ static expansion probit_at(double t)
     const double value = log_cdf(t);
     const double m = t > -35.0 ? exp(-0.5 * t * t - LOG_SQRT_2PI - value)
                                : -t / (1.0 - 1.0 / (t * t) + 3.0 / (t * t * t * t));
-    /* t + m cancels far below 0; what counts is that sums and remainders take the same number */
+    /* t + m cancels for t far below 0, but sums and remainders use the same number */
     return (expansion){value, m, -fmin(fmax(m * (t + m), 0.0), 1.0)};
 }
 
@@ -85,7 +86,7 @@ static expansion student_at(const pb_glm *glm, double u, int is_safe)
                        curvature / (scale * scale)};
 }
 
-/* p and 1 - p, of which the smaller one loses no digit. */
+/* Computes p and 1 - p, the smaller one without cancellation. */
 static void shares(double s, double *p, double *q)
 {
     const double e = exp(-fabs(s)), small = e / (1.0 + e), large = 1.0 / (1.0 + e);
@@ -141,7 +142,7 @@ void pb_glm_sums(const pb_glm *glm, int64_t begin, int64_t end, int64_t stride, 
     }
 }
 
-/* |L'x|, of which `work` gets the vector. */
+/* Returns |L'x| and writes L'x to `work`. */
 static double whitened(const double *x, const double *factor, int64_t d, double *work)
 {
     for (int64_t k = 0; k < d; k++)
@@ -193,7 +194,7 @@ void pb_glm_anchor(const pb_glm *glm, int64_t begin, int64_t end, const double *
 
 static double logistic_remainder(const pb_glm_row *row, double change)
 {
-    /* A(s) = s + A(-s): where 1 - p is the smaller one, the line is turned round */
+    /* A(s) = s + A(-s): if 1 - p is the smaller share, the line is reversed */
     const double p = fabs(row->anchor), by = row->anchor < 0.0 ? -change : change;
     const double rise = by < LARGEST ? log1p(p * expm1(by)) : by + log(p);
     return row->weight * (by * (p + 0.5 * p * (1.0 - p) * by) - rise);

@@ -1,14 +1,16 @@
 /*
- * Gibbs draws of variables tied in pairs.
+ * Gibbs draws of variables that interact in pairs (pybandit/mcmc/graph.h).
  *
- * By counts (Zhang & De Sa 2019): write the factors of v, less the least that they are at
- * any state of v, as f_n(x_v) in [0, M_n], M_n = |w_n| spread, and L = sum M_n. Independent
- * counts s_n ~ Poisson(g M_n / L + f_n(x_v)), g = rate L^2, have with x_v the joint law
+ * Draws by counts (Zhang & De Sa 2019). Subtract from each factor of v its minimum over the
+ * states of v, so that f_n(x_v) is in [0, M_n], M_n = |w_n| spread, and let L = sum M_n. With
+ * independent counts s_n ~ Poisson(g M_n / L + f_n(x_v)), g = rate L^2, the joint distribution of
+ * x_v and the counts is proportional to
  *   e^(sum f_n) prod_n e^(-g M_n / L - f_n) (g M_n / L + f_n)^s_n / s_n!
  * = const prod_n (g M_n / L)^s_n / s_n! (1 + L f_n(x_v) / (g M_n))^s_n,
- * the exponentials cancelling: x_v given the counts is drawn from the few with s_n > 0, and
- * both draws keep the law of x_v given its neighbours. All counts at once: a Poisson number of
- * mean g + L, each in proportion to M_n, kept with probability (g + L f_n / M_n) / (g + L).
+ * because the exponentials cancel. x_v given the counts is drawn from the few factors with
+ * s_n > 0. Both draws leave the distribution of x_v given its neighbours invariant. All counts
+ * are drawn together: a Poisson number of candidates with mean g + L, each chosen in proportion
+ * to M_n and kept with probability (g + L f_n / M_n) / (g + L).
  */
 #include "pybandit/mcmc/graph.h"
 
@@ -27,7 +29,7 @@ void pb_graph_factors(const pb_graph *graph, int64_t variable, const int64_t *va
                              .weights = graph->weights ? graph->weights + begin : NULL};
 }
 
-/* The state of the largest total, prior and noise. */
+/* Draws a state by the Gumbel-max rule from `totals` plus the log prior. */
 static int64_t choose(const pb_graph *graph, int64_t variable, const double *totals,
                       pb_bitgen *bitgen, double *noise)
 {
@@ -58,7 +60,7 @@ int64_t pb_graph_draw(const pb_graph *graph, int64_t variable, const int64_t *va
     return choose(graph, variable, totals, bitgen, noise);
 }
 
-/* log(1 + f / (rate L M)), f / M of a positive weight, then of a negative one. */
+/* Stores log(1 + f / (rate L M)): first for positive weights, then for negative ones. */
 static void make_logs(const pb_graph *graph, pb_graph_counts *counts, double total)
 {
     const int64_t n = graph->n_states;
@@ -72,7 +74,7 @@ static void make_logs(const pb_graph *graph, pb_graph_counts *counts, double tot
     counts->total = total;
 }
 
-/* Draws the counts: how many of each label were kept, of positive and negative weights. */
+/* Draws the counts. kept[label] is for positive weights, kept[n + label] for negative ones. */
 static void count(const pb_graph *graph, pb_graph_counts *counts, int64_t variable,
                   const int64_t *values, pb_bitgen *bitgen)
 {

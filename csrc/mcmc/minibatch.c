@@ -5,19 +5,19 @@
  * r(0) = r'(0) = r''(0) = 0, |r'''| <= third. So |r'(D)| <= third D^2 / 2, and
  *   |r(D') - r(D)| <= |integral from D to D' of third s^2 / 2| = third / 6 |D'^3 - D^3|
  *                  <= third / 6 |w|^3 max over |v| = 1 of |(v'z')^3 - (v'z)^3| = c_i M.
- * The middle one costs three multiplications once D and D' are there: where the thinning's
- * uniform number is above it, the row cannot reject, and no exponential is taken.
+ * The middle bound costs three multiplications once D and D' are known. If the uniform number
+ * used for thinning is above it, the row cannot reject, and no exponential is computed.
  *
- * Of rows that do not depend on one number, with k_i the most that the third derivative is
- * as a form on x = theta - mode, |T(v, v, v)| <= k_i |v|^3: then |T(u, v, a)| <= k_i |u| |v| |a|,
- * for the norm of a symmetric form is that of its diagonal (Banach). r_i and two derivatives
- * are 0 at 0, so |r_i's second one at x, of (v, a)| <= k_i |x| |v| |a|, |its first one, of a| <=
- * k_i |x|^2 |a| / 2, and from x to x'
- *   |r(x') - r(x)| <= k_i / 2 times the integral of |x + t a|^2 |a|, = c_i M.
+ * Rows that do not depend on theta through one number only: let k_i bound the norm of the third
+ * derivative as a form on x = theta - mode, |T(v, v, v)| <= k_i |v|^3. Then
+ * |T(u, v, a)| <= k_i |u| |v| |a|, because a symmetric form attains its norm on the diagonal
+ * (Banach). r_i and its first two derivatives are 0 at 0. So the second derivative at x satisfies
+ * |r_i''(v, a)| <= k_i |x| |v| |a|, the first |r_i'(a)| <= k_i |x|^2 |a| / 2, and from x to x'
+ *   |r(x') - r(x)| <= k_i / 2 times the integral of |x + t a|^2 |a| = c_i M.
  *
- * Where more than `most` rows are expected, all are read and the test is the common one.
- * The expectation is the same from z' to z, so both directions of a move take the same
- * test, each of which satisfies detailed balance.
+ * If more than `most` rows are expected, all rows are read and the standard test is used. The
+ * expected number is the same from z' to z, so both directions of a move use the same test, and
+ * each test satisfies detailed balance.
  */
 #include "remainders.h"
 
@@ -31,10 +31,12 @@ static double square(const double *x, int64_t d)
 
 /*
  * With a = z' - z and m = (z + z') / 2, (v'z')^3 - (v'z)^3 = v'a (3 (v'm)^2 + (v'a)^2 / 4).
- * Only the plane of a and m counts; there, with tan t the slope of v against a,
- *   |a| g(t) / (1 + t^2)^(3/2), g = A + B t + C t^2, all at least 0: the largest is at t >= 0.
- * Its derivative has the sign of h(t) = B + (2C - 3A) t - 2B t^2 - C t^3, which is concave for
- * t >= 0, at least 0 at 0 and at most 0 at sqrt 2: Newton from there comes down to the root.
+ * The maximum is in the plane of a and m. There, if t is the tangent of the angle between v
+ * and a, the value is |a| g(t) / (1 + t^2)^(3/2), g = A + B t + C t^2. All three coefficients are
+ * at least 0, so the maximum is at t >= 0. The derivative has the sign of
+ *   h(t) = B + (2C - 3A) t - 2B t^2 - C t^3,
+ * which is concave for t >= 0, at least 0 at 0 and at most 0 at sqrt 2: Newton's method started
+ * at sqrt 2 decreases to the root.
  */
 double pb_minibatch_spread(const double *z, const double *next, int64_t d)
 {
@@ -53,7 +55,7 @@ double pb_minibatch_spread(const double *z, const double *next, int64_t d)
     for (int step = 0; step < 50; step++) {
         const double h = B + t * ((2.0 * C - 3.0 * A) - t * (2.0 * B + C * t));
         const double change = h / ((2.0 * C - 3.0 * A) - t * (4.0 * B + 3.0 * C * t));
-        if (!(change > 1e-6))  /* the maximum is flat: its value is good to 1e-12 */
+        if (!(change > 1e-6))  /* the maximum is flat: its value is accurate to 1e-12 */
             break;
         t -= change;
     }
@@ -78,7 +80,7 @@ void pb_chain_place(pb_chain *chain)
                      chain->point);
 }
 
-/* The change of the quadratic part; `norm` gets the larger one of |z|^2 and |z'|^2. */
+/* Returns the change of the quadratic part; sets *norm to the larger of |z|^2 and |z'|^2. */
 static double quadratic(const pb_chain *chain, double *norm)
 {
     const int64_t d = chain->problem->glm.n_parameters;
@@ -90,7 +92,7 @@ static double quadratic(const pb_chain *chain, double *norm)
     return linear - 0.5 * (after - before);
 }
 
-/* Draws rows by their bounds, at most AHEAD, and has them come from memory. */
+/* Draws up to AHEAD rows in proportion to their bounds and prefetches them. */
 static int64_t draw_rows(const pb_chain *chain, int64_t n, pb_bitgen *bitgen, int64_t *rows)
 {
     const pb_minibatch *problem = chain->problem;
@@ -116,7 +118,7 @@ static int64_t draw_rows(const pb_chain *chain, int64_t n, pb_bitgen *bitgen, in
     return count;
 }
 
-/* Whether no row rejects: with gamma = 0 none keeps a point, at probability e^-max(0, -r). */
+/* Sets *accepted to 1 if no row rejects: with gamma = 0 a kept point means rejection. */
 static pb_status survives(pb_chain *chain, double spread, int64_t n, pb_bitgen *bitgen,
                           int *accepted)
 {
@@ -142,10 +144,10 @@ static pb_status survives(pb_chain *chain, double spread, int64_t n, pb_bitgen *
 }
 
 /*
- * Counts s_i ~ Poisson(mu_i), mu_i = gamma c_i M + max(0, -difference) forward, with
- * max(0, difference) back. Adds sum s_i log(mu_i back / mu_i forward) to the log ratio; of
- * the remainders' own ratio e^(sum of differences) nothing is left, for mu_i forward - mu_i
- * back is -difference.
+ * Draws counts s_i ~ Poisson(mu_i), where mu_i = gamma c_i M + max(0, -difference) for the move
+ * and gamma c_i M + max(0, difference) for its reverse. Adds the sum of
+ * s_i log(mu_i reverse / mu_i forward) to the log ratio. The remainders' own ratio,
+ * e^(sum of differences), cancels, because mu_i forward - mu_i reverse = -difference.
  */
 static pb_status add_counts(pb_chain *chain, double spread, int64_t n, pb_bitgen *bitgen,
                             double *log_ratio)
@@ -175,11 +177,11 @@ static pb_status add_counts(pb_chain *chain, double spread, int64_t n, pb_bitgen
 
 static int passes(double log_ratio, pb_bitgen *bitgen)
 {
-    /* 1 - u is in (0, 1]; NaN does not pass */
+    /* 1 - u is in (0, 1]; a NaN log ratio is rejected */
     return log_ratio >= 0.0 || log(1.0 - uniform(bitgen)) < log_ratio;
 }
 
-/* The common test, on all rows. */
+/* Runs the standard test on all rows. */
 static pb_status decide_by_all(pb_chain *chain, double spread, double log_ratio,
                                pb_bitgen *bitgen, int *accepted)
 {
@@ -193,7 +195,7 @@ static pb_status decide_by_all(pb_chain *chain, double spread, double log_ratio,
     return status;
 }
 
-/* What is proposed, as theta. */
+/* Computes the proposal's next_point and, for user-defined rows, both points as theta. */
 static void place_next(pb_chain *chain)
 {
     const pb_minibatch *problem = chain->problem;
@@ -207,7 +209,7 @@ static void place_next(pb_chain *chain)
     }
 }
 
-/* M; but along lines it wants `place_next` first. */
+/* Computes M. All forms except LINE require place_next first. */
 static pb_status find_spread(pb_chain *chain, double *spread)
 {
     const int64_t d = chain->problem->glm.n_parameters;
@@ -224,7 +226,7 @@ static pb_status find_spread(pb_chain *chain, double *spread)
     return PB_OK;
 }
 
-/* Whether the proposal is accepted; next_point is made where it may be. */
+/* Decides about the proposal; next_point is computed if it was accepted. */
 static pb_status decide(pb_chain *chain, double log_ratio, double norm, pb_bitgen *bitgen,
                         int *accepted)
 {
@@ -236,7 +238,7 @@ static pb_status decide(pb_chain *chain, double log_ratio, double norm, pb_bitge
     *accepted = 0;
     if (!(log_ratio > -INFINITY) || !isfinite(norm) || sqrt(norm) > problem->radius)
         return PB_OK;
-    /* M <= 2 norm^(3/2): most proposals of a walk end here, M unknown */
+    /* M <= 2 norm^(3/2): most proposals of a walk are rejected here, before M is computed */
     const int is_near = is_line && total * 2.0 * norm * sqrt(norm) <= problem->most;
     if (is_factorised && is_near && !passes(log_ratio, bitgen))
         return PB_OK;

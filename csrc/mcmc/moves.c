@@ -1,9 +1,9 @@
-/* Where a chain may go next (pybandit/mcmc/moves.h). */
+/* Proposals and their adaptation (pybandit/mcmc/moves.h). */
 #include "pybandit/mcmc/moves.h"
 
 #include <math.h>
 
-#define DECAY 0.6     /* of adaptation's gain */
+#define DECAY 0.6     /* exponent of the adaptation's step size */
 #define HEADROOM 1.5  /* above 1, so that one rejection does not shorten independent draws */
 
 void pb_move_multiply(const double *factor, const double *x, int64_t d, double *out)

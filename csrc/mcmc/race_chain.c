@@ -1,4 +1,4 @@
-/* Chains of racing tests (pybandit/mcmc/race_chain.h). */
+/* Metropolis-Hastings chains with racing tests (pybandit/mcmc/race_chain.h). */
 #include "pybandit/mcmc/race_chain.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ pb_status pb_race_chain_begin(pb_race_chain *chain)
     return prior_at(chain, chain->points, &chain->log_density);
 }
 
-/* inverse (theta - center). */
+/* Computes z = inverse (theta - center). */
 static void whiten(const pb_race_chain *chain, const double *theta, double *work, double *z)
 {
     for (int64_t i = 0; i < chain->n_parameters; i++)
@@ -69,12 +69,12 @@ static void move_on(pb_race_chain *chain, double log_density)
         memcpy(chain->farthest, chain->points, size);
 }
 
-/* sum_n log ratio_n > threshold, by the race. */
+/* Tests sum_n log ratio_n > threshold by a race. */
 static pb_status test(pb_race_chain *chain, double threshold, pb_bitgen *bitgen, int *accepted)
 {
     pb_accept *race = chain->test;
     *accepted = 0;
-    if (isnan(threshold))  /* a point so far away that numbers end */
+    if (isnan(threshold))  /* the point is so far away that its density overflows */
         return PB_OK;
     if (chain->inverse)
         set_range(chain);

@@ -2,9 +2,9 @@
 #define PYBANDIT_REMAINDERS_H
 
 /*
- * What minibatch.c reads of rows: where they are, and differences of remainders, held
- * against their bounds. Those of glm.h one by one, in a loop that the processor overlaps;
- * a caller's some at a call.
+ * Access of minibatch.c to rows: their positions, and differences of remainders, which are
+ * checked against their bounds. Rows of glm.h are evaluated one by one, in a loop that the
+ * processor can overlap; user-defined rows several per call.
  */
 #include <math.h>
 #include <stddef.h>
@@ -13,16 +13,16 @@
 #include "../_shared/prefetch.h"
 
 enum {
-    AHEAD = 16,   /* rows that are on their way from memory together */
-    TOGETHER = 512  /* that a caller's function gets in a call, where all are read */
+    AHEAD = 16,   /* rows drawn and prefetched together */
+    TOGETHER = 512  /* rows per call of a user-defined function when all rows are read */
 };
 
 #define LINE 64
-#define SLACK 1e-9  /* rounding of a bound, relative */
+#define SLACK 1e-9  /* relative rounding error allowed in a bound */
 
 static double uniform(pb_bitgen *bitgen) { return bitgen->next_double(bitgen->state); }
 
-/* Where a row is now and would be, and how far apart its remainders can be. */
+/* Current and next value of x_i'(theta - mode), and the bound of the difference of remainders. */
 typedef struct {
     double now, next, bound;
 } place;
@@ -49,7 +49,7 @@ static void keep_bad(pb_chain *chain, int64_t i, double value, double bound)
     chain->bad_bound = bound;
 }
 
-/* Whether |value| is within the bound of row i; else that is kept. */
+/* Returns 1 if |value| is within the bound of row i; otherwise records the row and returns 0. */
 static int is_within(pb_chain *chain, int64_t i, double value, double bound, double rounding)
 {
     if (fabs(value) <= bound * (1.0 + SLACK) + rounding)
@@ -58,7 +58,7 @@ static int is_within(pb_chain *chain, int64_t i, double value, double bound, dou
     return 0;
 }
 
-/* r_i(z') - r_i(z); whether it is within its bound. */
+/* Computes r_i(z') - r_i(z). Returns 1 if it is within its bound. */
 static int difference(pb_chain *chain, int64_t i, place at, double *value)
 {
     const pb_glm *glm = &chain->problem->glm;
@@ -69,9 +69,9 @@ static int difference(pb_chain *chain, int64_t i, place at, double *value)
 }
 
 /*
- * A point of the Poisson process of rate (1 + gamma) c_i M of row i, thinned: it is kept with
- * probability (gamma c_i M + max(0, -difference)) over that. The difference is evaluated only
- * where the row's own bound does not tell already; 0 stands for it else.
+ * Thins one point of the Poisson process of rate (1 + gamma) c_i M of a row: keeps it with
+ * probability (gamma c_i M + max(0, -difference)) / ((1 + gamma) c_i M). The difference is
+ * computed only if the bound from place_of does not decide; otherwise *value is 0.
  */
 static pb_status thin(pb_chain *chain, int64_t row, double spread, double gamma,
                       pb_bitgen *bitgen, int *kept, double *value)
@@ -92,7 +92,7 @@ static pb_status thin(pb_chain *chain, int64_t row, double spread, double gamma,
     return PB_OK;
 }
 
-/* All rows, in order; adds the differences up. */
+/* Adds the differences of all rows, in order, to *log_ratio. */
 static pb_status add_all(pb_chain *chain, double *log_ratio)
 {
     const int64_t n = chain->problem->glm.n_rows;
@@ -106,13 +106,13 @@ static pb_status add_all(pb_chain *chain, double *log_ratio)
     return PB_OK;
 }
 
-/* Differences of n rows, of a caller's function. */
+/* Evaluates the differences of n rows with the user-defined function. */
 static pb_status ask(pb_chain *chain, const int64_t *rows, int64_t n, double *values)
 {
     static const int64_t only[1] = {0};
     const pb_factors *factors = &chain->own->factors;
     for (int64_t k = 0; k < n; k++)
-        values[k] = NAN;  /* what the function leaves out is found below */
+        values[k] = NAN;  /* detects values that the function did not write */
     if (n && factors->function(rows, n, only, 1, values, factors->user_data))
         return PB_CALLBACK;
     for (int64_t k = 0; k < n; k++)
@@ -123,7 +123,7 @@ static pb_status ask(pb_chain *chain, const int64_t *rows, int64_t n, double *va
     return PB_OK;
 }
 
-/* The bound of a row of a caller's: along its line where there is one. */
+/* Returns the bound of a user-defined row; for LINE the tighter one along its line. */
 static double own_bound(const pb_chain *chain, int64_t row, double spread)
 {
     if (chain->problem->form == PB_MINIBATCH_LINE)
@@ -131,7 +131,7 @@ static double own_bound(const pb_chain *chain, int64_t row, double spread)
     return chain->problem->rows[row].bound * spread;
 }
 
-/* As `thin`, of a caller's rows, with one call for those whose bound does not tell. */
+/* Thins like `thin`, but for user-defined rows, with one call for all undecided rows. */
 static pb_status thin_own(pb_chain *chain, const int64_t *rows, int64_t count, double spread,
                           double gamma, pb_bitgen *bitgen, int *kept, double *values)
 {

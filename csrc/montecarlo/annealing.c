@@ -1,8 +1,8 @@
 /*
- * Annealed importance sampling (pybandit/montecarlo/annealing.h). All time goes into the log
- * likelihood, -sum log(1 + e^-m) = sum min(m, 0) - log prod (1 + e^-|m|): factors are
- * in [1, 2], so one logarithm does for a thousand rows, and the exponential is a ratio
- * of two polynomials, four rows at a time.
+ * Annealed importance sampling (pybandit/montecarlo/annealing.h). Almost all time is spent in the
+ * log likelihood, -sum log(1 + e^-m) = sum min(m, 0) - log prod (1 + e^-|m|). The factors are
+ * in [1, 2], so that one logarithm serves a thousand rows. The exponential is a ratio of two
+ * polynomials, computed for four rows at a time.
  */
 #include "pybandit/montecarlo/annealing.h"
 
@@ -11,21 +11,21 @@
 #include <math.h>
 #include <string.h>
 
-enum { BLOCK = 1000 };  /* rows: 2^1000 is still a double */
+enum { BLOCK = 1000 };  /* rows per logarithm: 2^1000 does not overflow */
 
 #define PADDING 64.0
 
-/* 1 + e^-a is 1 beyond */
+/* for a above this, 1 + e^-a rounds to 1 */
 #define LARGEST 40.0
-/* added to a small double, its last bits are the nearest integer */
+/* after it is added to a small double, the last bits are the nearest integer */
 #define ROUNDER 0x1.8p52
 #define ROUNDER_BITS UINT64_C(0x4338000000000000)
 #define LOG2_E 0x1.71547652b82fep+0
-/* log 2: times an integer below 2^20 the first part is exact */
+/* log 2 in two parts: the first times an integer below 2^20 is exact */
 #define LN2_HIGH 0x1.62e42fef00000p-1
 #define LN2_LOW 0x1.473de6af278edp-34
 
-/* 2^-k from the last bits of k + ROUNDER, and |m| */
+/* POWER is 2^-k, from the last bits of k + ROUNDER; SIZE is |m| */
 #ifdef HAS_VECTORS
 typedef uint64_t words __attribute__((vector_size(LANES * sizeof(uint64_t))));
 #define EVERY_WORD(x) ((words){(x), (x), (x), (x)})
@@ -46,9 +46,9 @@ static inline double power(double rounded)
 #endif
 
 /*
- * top / bottom *= 1 + e^-a, a in [0, 40]: e^-a = 2^-k e^r with |r| <= log(2) / 2, and
- * e^r = (even + odd) / (even - odd), polynomials that interpolate odd / even = tanh(r / 2)
- * at Chebyshev's nodes within 2e-18. The one division is left for the end.
+ * Multiplies top / bottom by 1 + e^-a, a in [0, 40]. e^-a = 2^-k e^r with |r| <= log(2) / 2, and
+ * e^r = (even + odd) / (even - odd), where odd / even interpolates tanh(r / 2) at Chebyshev's
+ * nodes within 2e-18. The division is done once, at the end.
  */
 ALWAYS_INLINE void times_one_plus_exp(vector *top, vector *bottom, const vector *a)
 {
@@ -85,7 +85,7 @@ WIDE double pb_annealing_log_likelihood(const double *margins, const double *col
     return LANE(below, 0) + LANE(below, 1) + LANE(below, 2) + LANE(below, 3) - logs;
 }
 
-/* margins += step column */
+/* Adds step column to the margins. */
 WIDE static void move(double *margins, const double *column, double step, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
@@ -120,7 +120,7 @@ static double tempered(const chain *c, double log_likelihood, double x)
     return c->temperature * log_likelihood - x * x / (2.0 * c->annealing->prior_variance);
 }
 
-/* The log likelihood with coordinate j at x. */
+/* Returns the log likelihood with coordinate j at x. */
 static double look(chain *c, int64_t j, double x)
 {
     const int64_t n = c->annealing->n_rows;
@@ -133,7 +133,7 @@ static double look(chain *c, int64_t j, double x)
 static void slice(chain *c, int64_t j)
 {
     const double x = c->theta[j], width = c->annealing->width;
-    /* 1 - u is in (0, 1]; x itself is on the slice: shrinking towards it ends */
+    /* 1 - u is in (0, 1]; x itself is on the slice, so that the shrinkage ends */
     const double height = tempered(c, c->log_likelihood, x) + log(1.0 - uniform(c));
     double left = x - width * uniform(c), right = left + width;
     while (tempered(c, look(c, j, left), left) > height)

@@ -1,8 +1,7 @@
 /*
- * Paths of a CIR rate (pybandit/montecarlo/cir.h). A step waits for the square root of the one
- * before; normals are drawn between, where the machine has nothing else to do: 100
- * steps take little longer than their normals alone, a third less than one after
- * the other.
+ * Paths of a CIR rate (pybandit/montecarlo/cir.h). Each step has to wait for the square root of
+ * the previous one. The normals of the next steps are drawn during this wait: 100 steps take
+ * little longer than their normals alone, a third less than without the overlap.
  */
 #include "pybandit/montecarlo/cir.h"
 
@@ -15,7 +14,7 @@
 #endif
 
 typedef struct {
-    double last, discount, brownian;  /* discount: the integral of the rate */
+    double last, discount, brownian;  /* discount: integral of the rate */
 } end;
 
 static inline end follow(const pb_cir *cir, double drift, pb_normal_source normal, void *state)

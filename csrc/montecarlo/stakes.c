@@ -1,30 +1,29 @@
 /*
- * Bets on the mean of several estimators (pybandit/montecarlo/stakes.h). Every capital is
- * played from the first value on: the bets depend on m, and nothing smaller than all values
- * tells what they would have won.
+ * Bets on the mean of several estimators (pybandit/montecarlo/stakes.h). Each wealth is computed
+ * from all values: the bets depend on m, and no summary of the values gives the wealth.
  *
- * No rescaling: the largest capital is what counts, and it began with 1; a bet that vanishes
- * has lost for good; and a capital that overflows has passed any limit.
+ * No rescaling is needed. The largest wealth is returned, and it started at 1, so a bet that
+ * underflows no longer matters, and a wealth that overflows has passed any limit.
  */
 #include "pybandit/montecarlo/stakes.h"
 
 #include "../_shared/wide.h"
 
-/* A bet risks at most this share of its capital. */
+/* A bet risks at most this share of its wealth. */
 #define RISK 0.9
-/* Room below this part of the range counts as it: a smaller bet, which is always allowed. */
+/* Minimum room, as a part of the range. It makes bets smaller, which is always allowed. */
 #define LEAST_ROOM 0x1p-40
 
-enum { REST = 64 };  /* values, over which a bet loses at most 2^-213 */
+enum { REST = 64 };  /* number of values, in which a bet loses at most a factor of 2^-213 */
 
-/* Every REST values: what has lost for good leaves the loop, whose denormals are slow. */
+/* Sets lost bets to 0, once per REST values, because denormals are slow. */
 ALWAYS_INLINE void rest(double *capital, int64_t n_bets)
 {
     for (int64_t g = 0; g < n_bets; g++)
         capital[g] = capital[g] < 0x1p-700 ? 0.0 : capital[g];
 }
 
-/* One value: how far on the winning side of m, its weight, and the largest bet allowed. */
+/* Plays one value; `gain` is its distance from m on the winning side, `most` the largest bet. */
 ALWAYS_INLINE void play(const double *bets, double *capital, int64_t n_bets, double gain,
                         double weight, double most)
 {
@@ -75,7 +74,7 @@ WIDE double pb_stakes_capital(const pb_stakes *stakes, double m, int side, doubl
 double pb_stakes_bound(const pb_stakes *stakes, double low, double high, double limit,
                        double start, double step, int side, double *capital)
 {
-    /* outside: known to be excluded, from the first test on; inside: known not to be */
+    /* outside: excluded since the first test; inside: not excluded */
     double outside = side ? high : low, inside = side ? low : high;
     const double resolution = step / 64.0, towards = side ? step : -step;
     if (pb_stakes_capital(stakes, outside, side, limit, capital) < limit)

@@ -1,9 +1,9 @@
-/* Variances of arms, and what rounding may not pass for one (pybandit/montecarlo/variance.h). */
+/* Variances of arms, cleared of rounding errors (pybandit/montecarlo/variance.h). */
 #include "pybandit/montecarlo/variance.h"
 
 #include <math.h>
 
-/* Standard deviations below this part of the mean are rounding. */
+/* Standard deviations below this part of the mean are taken as rounding errors. */
 static const double ROUNDING = 1e-14;
 
 double pb_variance(int64_t pulls, double sum, double deviation)
@@ -27,7 +27,7 @@ double pb_variance_least(const int64_t *pulls, const double *sums, const double 
     return least;
 }
 
-/* Variance times mean cost. */
+/* Returns variance times mean cost. */
 static double spread_of(const pb_spreads *s, int64_t arm)
 {
     return pb_variance(s->pulls[arm], s->sums[arm], s->deviations[arm]) * s->cost_sums[arm] /

@@ -1,11 +1,11 @@
-/* Answers against the means (pybandit/simulation/score.h). */
+/* Comparison of answers with the means (pybandit/simulation/score.h). */
 #include "pybandit/simulation/score.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-/* Flags the arms of an answer; 1 where one is named twice. */
+/* Flags the arms of an answer; returns 1 if one is named twice. */
 static int mark(const int64_t *chosen, int64_t n_chosen, unsigned char *marks, int64_t n_arms)
 {
     int twice = 0;
@@ -17,7 +17,7 @@ static int mark(const int64_t *chosen, int64_t n_chosen, unsigned char *marks, i
     return twice;
 }
 
-/* Whether `high` is above `low` by more than epsilon. */
+/* Returns 1 if `high` is above `low` by more than epsilon. */
 static int exceeds(double high, double low, double epsilon)
 {
     if (epsilon <= 0.0)
@@ -74,7 +74,7 @@ double pb_score_gap(const double *means, const int64_t *chosen, int64_t n_chosen
     if (isfinite(total))
         return best - total / (double)n_chosen;
     total = 0.0;
-    for (int64_t i = 0; i < n_chosen; i++) /* of means near the largest */
+    for (int64_t i = 0; i < n_chosen; i++) /* means near the largest double: divide first */
         total += means[chosen[i]] / (double)n_chosen;
     return best - total;
 }

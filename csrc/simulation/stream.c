@@ -1,13 +1,13 @@
 /*
- * PCG64 and SeedSequence as NumPy has them (pybandit/simulation/stream.h).
+ * PCG64 and SeedSequence as in NumPy (pybandit/simulation/stream.h).
  *
- * SeedSequence hashes words one after the other into a pool, each hash with the next power of a
- * multiplier. What comes before the last words of the spawn key is the same for all runs of a
- * simulation, so it is hashed once, by NumPy; a stream is what is left, a dozen multiplications.
+ * SeedSequence hashes words one after the other into a pool, each with the next power of a
+ * multiplier. All runs of a simulation share the words before the last ones of the spawn key.
+ * NumPy hashes these once; the rest takes about a dozen multiplications per stream.
  */
 #include "pybandit/simulation/stream.h"
 
-enum { STATE_WORDS = 8, SHIFT = 16, POOL = 4 /* words, where nobody says otherwise */ };
+enum { STATE_WORDS = 8, SHIFT = 16, POOL = 4 /* default pool size in words */ };
 static const uint32_t INIT_A = 0x43b0d7e5, MULTIPLIER_A = 0x931e8875;
 static const uint32_t INIT_B = 0x8b51f9dd, MULTIPLIER_B = 0x58f38ded;
 static const uint32_t MIX_LEFT = 0xca01f9dd, MIX_RIGHT = 0x4973f715;
@@ -24,7 +24,7 @@ static uint32_t power(uint32_t base, uint64_t exponent)
 
 static uint32_t folded(uint32_t x) { return x ^ x >> SHIFT; }
 
-/* A word of the pool after a word of the key; `hash` is the power before. */
+/* Hashes a word of the key into a word of the pool; `hash` is the previous power. */
 static uint32_t mixed(uint32_t in_pool, uint32_t word, uint32_t hash)
 {
     const uint32_t hashed = folded((word ^ hash) * (hash * MULTIPLIER_A));

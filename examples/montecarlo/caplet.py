@@ -2,11 +2,11 @@
 
     python examples/montecarlo/caplet.py [--runs N] [--quick] [--out PNG]
 
-n times the mean squared error of the pooled mean, by sum_k V_k N_k / n with the exact
-V_k. "Raw" rewards are 1 - X^2 / B^2 as printed, with a fixed cap B; the paper does not
-tell its own. "Centred" ones have centre and cap from ten values of each sampler. In
-brackets: reference values of an independent implementation, whose error is not known;
-centred Thompson there, marked ~, had another cap and is not counted as agreeing or not.
+Prints n times the mean squared error of the pooled mean, computed as sum_k V_k N_k / n with the
+exact V_k. "Raw" rewards are 1 - X^2 / B^2 as in the paper, with a fixed cap B; the paper does not
+give its own. "Centred" rewards take centre and cap from ten values of each sampler. In
+brackets: reference values of an independent implementation, whose error is not known. Centred
+Thompson there, marked ~, had another cap and is not compared.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from pybandit._shared import drawing
 
 CAPS = {0.06: 50.0, 0.07: 35.0, 0.08: 25.0}
 RAW, CENTRED = "{}, raw", "{}, centred"
-# at n = 1e5, by strike
+# reference values at n = 1e5, by strike
 REFERENCE = {
     "uniform": (252.1, 29.80, 2.604),
     "UCB1, raw": (133, 16.7, 2.40),
@@ -38,7 +38,7 @@ DRAWN = ("uniform", "Thompson, raw", "Thompson, centred", "thompson-variance", "
 
 
 def uniform(caplet, n, n_runs, seed):
-    """All samplers in turn: no noise."""
+    """Run all samplers in turn; the result has no noise."""
     n_arms = caplet.n_arms
     pulls = n // n_arms + (np.arange(n_arms) < n % n_arms)
     return float(pulls @ caplet.variances) / n, 0.0
@@ -50,7 +50,7 @@ def bandit(name, options, caplet, n, n_runs, seed):
 
 
 def population(rule, caplet, n, n_runs, seed):
-    """By the sample variance of the weighted payoffs."""
+    """Return the error from the sample variance of the weighted payoffs."""
     streams = np.random.SeedSequence(seed).spawn(n_runs)
     values = np.array([population_monte_carlo(caplet, n, rule=rule, rng=stream).variance
                        for stream in streams])
@@ -58,7 +58,7 @@ def population(rule, caplet, n, n_runs, seed):
 
 
 def methods(strike):
-    """Name -> function of caplet, n, n_runs, seed."""
+    """Return name -> function of caplet, n, n_runs, seed."""
     found = {"uniform": uniform}
     for name in PAPER_FOUR:
         capped = {"value_range": (0.0, CAPS[strike])}
@@ -73,7 +73,7 @@ def methods(strike):
 
 
 def print_table(strike, caplet, budgets, n_runs, seed):
-    """One strike; lines of a picture, and whether each reference is in the interval."""
+    """Print one strike; return lines of a plot, and True for each reference in its interval."""
     column, lines, hits = list(CAPS).index(strike), [], {}
     print(f"\nstrike {strike}, best {caplet.variances.min():.4f} at theta = "
           f"{caplet.thetas[caplet.variances.argmin()]:.1f}, {n_runs} runs")
@@ -84,7 +84,7 @@ def print_table(strike, caplet, budgets, n_runs, seed):
         if budgets[-1] == REFERENCE_BUDGET and name in REFERENCE:
             (value, half), known = found[-1], REFERENCE[name][column]
             text = f"{text:<52} [{known}]"
-            # of the reference three digits are printed
+            # the reference is printed with three digits
             hits[strike, name] = abs(value - known) <= half + 0.002 * known
         elif budgets[-1] == REFERENCE_BUDGET and name in OTHER_CAP:
             text = f"{text:<52} [~{OTHER_CAP[name][column]}]"
@@ -96,7 +96,7 @@ def print_table(strike, caplet, budgets, n_runs, seed):
 
 
 def print_price(strike, caplet, n, seed):
-    """The price with an interval, against the exact one of the same discretised rate."""
+    """Print the price with an interval, and the exact one of the same discretised rate."""
     allocator = make("thompson-variance", caplet.n_arms, budget=n, weights="predictable", rng=seed)
     rng = np.random.default_rng(seed)
     start = time.perf_counter()

@@ -1,9 +1,9 @@
-"""Two estimators of one number: which policy wins where (Neufeld et al. 2014, Figure 1).
+"""Two estimators of one number: the best policy by variances (Neufeld et al. 2014, Figure 1).
 
     python examples/montecarlo/estimator_pairs.py [--runs N] [--quick] [--out PNG]
 
-Values 1/2 + s_k (Z - 1/2), Z a fair coin, variances V1 and V1 + gap; rewards 1 - X^2, as
-printed. The regret is n^2 times the squared error of the pooled mean above that of the
+Values are 1/2 + s_k (Z - 1/2), Z a fair coin, with variances V1 and V1 + gap; rewards are 1 - X^2,
+as in the paper. The regret is n^2 times the squared error of the pooled mean minus that of the
 better estimator alone. In brackets: reference values of an independent implementation.
 """
 
@@ -20,7 +20,7 @@ from pybandit._shared.drawing import COLOURS, new_figure, tidy
 
 FIRST = (0.001, 0.005, 0.01, 0.03, 0.05, 0.1, 0.2)
 GAPS = (0.001, 0.003, 0.005, 0.01, 0.03, 0.05, 0.1)
-# (V1, gap): mean and half of the 95 % interval by policy, n = 1e5
+# (V1, gap): mean and half-width of the 95 % interval by policy, n = 1e5
 REFERENCE = {
     (0.001, 0.005): ((193.6, 0.4), (75.2, 1.0), (39.3, 1.0), (154.6, 0.7), (112, 10)),
     (0.05, 0.05): ((269, 5), (110, 2.5), (59.2, 2.1), (114.6, 3.3), (42.6, 5.3)),
@@ -30,7 +30,7 @@ FIGURE_1 = ("UCB1", "UCB-V", "KL-UCB", "Thompson")
 
 
 def pair(first, gap):
-    """Two scaled Bernoulli estimators of 1/2."""
+    """Return two scaled Bernoulli estimators of 1/2."""
     variances = np.array([first, first + gap])
     return pb.environments.ScaledBernoulliBandit(0.5, 2 * np.sqrt(variances), 0.5), variances
 
@@ -42,7 +42,7 @@ def regret(name, first, gap, n, n_runs, seed):
 
 
 def print_reference(n, n_runs, seed):
-    """Regrets beside the known ones; how many agree."""
+    """Print regrets and reference values; count how many agree."""
     print(f"regret, n = {n:,}, {n_runs:,} runs [reference]")
     print(f"{'V1, gap':>16}   " + "".join(f"{name:<22}" for name in PAPER))
     hits = []
@@ -57,7 +57,7 @@ def print_reference(n, n_runs, seed):
 
 
 def winners(first, gaps, n, n_runs, seed):
-    """Regrets of shape (policies, gaps, first); NaN where the second would pass 1/4."""
+    """Return regrets, shape (policies, gaps, first); NaN if the second variance exceeds 1/4."""
     regrets = np.full((len(FIGURE_1), len(gaps), len(first)), np.nan)
     for i, name in enumerate(FIGURE_1):
         for j, gap in enumerate(gaps):
@@ -77,7 +77,7 @@ def print_winners(regrets, first, gaps):
 
 
 def picture(regrets, first, gaps, path):
-    """The winner of each cell, and how much the runner-up loses."""
+    """Plot the winner of each cell, and the loss of the runner-up."""
     figure, axes = new_figure(5.4, 4.0)
     axis = axes[0, 0]
     for j in range(len(gaps)):

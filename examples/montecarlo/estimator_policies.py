@@ -1,4 +1,4 @@
-"""What the three examples on Monte Carlo estimators share: policies, runs, tables."""
+"""Policies, runs and tables that the examples on Monte Carlo estimators share."""
 
 import functools
 
@@ -6,7 +6,7 @@ import numpy as np
 
 import pybandit as pb
 
-# name: what EstimatorAllocator takes, and options; "UCB-V (1/3, 1)" halves the regret of the
+# name: (policy of EstimatorAllocator, options); "UCB-V (1/3, 1)" has half the regret of the
 # usual constants
 PAPER = {
     "UCB1": ("ucb1", pb.policies.UCB1, {}),
@@ -19,7 +19,7 @@ OURS = {"lcb-variance": "lcb-variance", "thompson-variance": "thompson-variance"
 
 
 def make(name, n_arms, **options):
-    """An allocator that chooses by this policy."""
+    """Return an allocator with this policy."""
     if name in OURS or name == "uniform":
         return pb.montecarlo.EstimatorAllocator(n_arms, policy=name, **options)
     policy, cls, arguments = PAPER[name]
@@ -28,17 +28,17 @@ def make(name, n_arms, **options):
 
 
 def shared_variance(variances, policy, environment):
-    """sum_k V_k N_k / n: n times the squared error of the pooled mean, with less noise."""
+    """Return sum_k V_k N_k / n: n times the squared error of the pooled mean, less noisy."""
     return float(policy.pulls @ variances) / policy.pulls.sum()
 
 
 def excess(variances, policy, environment):
-    """sum_k N_k (V_k - V*), the regret."""
+    """Return sum_k N_k (V_k - V*), the regret."""
     return float(policy.pulls @ (variances - variances.min()))
 
 
 def measure(name, environment, n_runs, seed, metric, **options):
-    """Mean of a metric over runs, and half of its 95 % interval."""
+    """Return the mean of a metric over runs, and half of its 95 % interval."""
     named = functools.partial(metric)
     named.__name__ = "value"
     result = pb.simulate(lambda e: make(name, e.n_arms, **options), environment, n_runs, rng=seed,
@@ -49,5 +49,5 @@ def measure(name, environment, n_runs, seed, metric, **options):
 
 
 def agrees(value, half, known, known_half):
-    """Whether two means of independent runs differ by no more than their intervals say."""
+    """Return True if two means of independent runs agree within their intervals."""
     return abs(value - known) <= np.hypot(half, known_half)

@@ -1,13 +1,13 @@
-"""How to combine values of several estimators: weights on normal, rare and skewed values.
+"""Weights for combining values of several estimators: normal, rare and skewed values.
 
     python examples/montecarlo/estimator_weights.py [--runs N] [--quick] [--out PNG]
 
-Three tables of n times the mean squared error, n = 1,000. Five normal estimators, deviations
-1 to 20, of which the best alone has 1. Two estimators of 1: one normal of deviation 1.5, the
-other .5 +- .05 and rarely a large value, as of a proposal that misses half of the mass; with
-how often the interval holds the truth, and how often the two means differ by over 3 standard
-errors, which says that something is wrong. Three log-normal estimators, over the least
-variance.
+Prints three tables of n times the mean squared error, n = 1,000. First: five normal estimators
+with standard deviations 1 to 20; the best alone has an error of 1. Second: two estimators of 1,
+one normal with standard deviation 1.5, the other .5 +- .05 and rarely a large value, as from a
+proposal that misses half of the mass. It also prints how often the interval contains the true
+value, and how often the two means differ by over 3 standard errors, which is a warning sign.
+Third: three log-normal estimators, relative to the smallest variance.
 """
 
 import argparse
@@ -26,7 +26,7 @@ BUDGET = 1000
 WEIGHTS = ("mean", "inverse-variance", "predictable")
 DEVIATIONS = np.array([1.0, 1.5, 3.0, 10.0, 20.0])
 QUANTILES = ndtri((np.arange(10_000) + 0.5) / 10_000)
-# policy, weights and options where one value in 1,000 is large
+# policy, weights and options if one value in 1,000 is large
 RARE = (
     ("uniform", "mean", {}),
     ("uniform", "inverse-variance", {}),
@@ -45,14 +45,14 @@ def five():
 
 
 def rare(share):
-    """Two estimators of 1; the second is large in this share of its runs."""
+    """Return two estimators of 1; the second is large in this share of its runs."""
     second = 0.5 + 0.05 * QUANTILES
     second[::round(1 / share)] += 0.5 / share
     return EmpiricalBandit([_centred(1.0 + 1.5 * QUANTILES), _centred(second)])
 
 
 def log_normal():
-    """Three estimators of 1: log-variance 1, deviations as .5, 1 and 1.5."""
+    """Return three estimators of 1: log-variance 1, standard deviations times 1, .5 and 1.5."""
     values = _centred(np.exp(QUANTILES - 0.5))
     return EmpiricalBandit([1.0 + scale * (values - 1.0) for scale in (1.0, 0.5, 1.5)])
 
@@ -66,17 +66,17 @@ def estimate(policy, environment):
 
 
 def squared_error(policy, environment):
-    """n times it."""
+    """Return n times the squared error."""
     return policy.n_pulls * (policy.estimate - environment.means[0]) ** 2
 
 
 def trusts_the_second(policy, environment):
-    """Over 80 % of the runs."""
+    """Return True if the second estimator has over 80 % of the runs."""
     return policy.pulls[1] > 0.8 * policy.n_pulls
 
 
 def says_so(policy, environment):
-    """The two means differ by over 3 standard errors."""
+    """Return True if the two means differ by over 3 standard errors."""
     error = np.sqrt((policy.variances / policy.pulls).sum())
     return abs(policy.means[0] - policy.means[1]) > 3 * error
 
@@ -92,12 +92,12 @@ def simulated(name, environment, n_runs, seed, metrics, **options):
 
 
 def with_half(values):
-    """The mean, and half of its 95 % interval."""
+    """Return the mean, and half of its 95 % interval."""
     return values.mean(), 1.96 * values.std(ddof=1) / np.sqrt(values.size)
 
 
 def print_five(n_runs, seed):
-    """Errors and their half-widths, (weights, policies, 2), and the policies' names."""
+    """Return errors and half-widths, (weights, policies, 2), and the policies' names."""
     names, found = ("uniform", *PAPER, *OURS), []
     print(f"five normal estimators, {n_runs:,} runs")
     print(f"{'':>20}" + "".join(f"{weights:<20}" for weights in WEIGHTS) + "runs of the best")
@@ -112,7 +112,7 @@ def print_five(n_runs, seed):
 
 
 def print_rare(n_runs, seed):
-    """The estimates of each line."""
+    """Print the table of rare values; return the estimates of each line."""
     found, environment = {}, rare(1e-3)
     print(f"\nonce in 1,000 runs a large value, {n_runs:,} runs")
     print(f"{'':>32}{'weights':<18}{'n MSE':>10}{'±':>9}{'median':>8}{'mean':>7}{'covers':>8}"
@@ -150,7 +150,7 @@ def print_skewed(n_runs, seed):
 
 
 def draw(errors, names, estimates, path):
-    """Errors by policy and weights; what is estimated where large values are rare."""
+    """Plot errors by policy and weights, and the estimates if large values are rare."""
     figure, ((left, right),) = drawing.new_figure(11.0, 4.0, 1, 2)
     for weights, cells, colour in zip(WEIGHTS, errors, COLOURS, strict=False):
         left.errorbar(range(len(names)), cells[:, 0], cells[:, 1], fmt="o", ms=4, lw=1,

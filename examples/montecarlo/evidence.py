@@ -3,12 +3,12 @@
     python examples/montecarlo/evidence.py [--runs N] [--quick]
 
 Estimators of one evidence with different numbers of annealing steps, whose costs differ
-twentyfold and more; a cost is the number of likelihood evaluations. t times the mean
-squared error over min_k cost_k variance_k, 1 for the best estimator alone.
+twentyfold or more; the cost is the number of likelihood evaluations. Prints t times the mean
+squared error over min_k cost_k variance_k, which is 1 for the best estimator alone.
 
-Each estimator is run some hundred to 5,000 times; the policies draw from these values,
-scaled to one mean, at independent Gamma costs of the mean seen, as hundreds of runs of
-the samplers themselves would take hours. The last line is a run without that, on
+Each estimator is run between 20 and 5,000 times. The policies draw from these recorded values,
+scaled to the same mean, with independent Gamma costs of the observed mean, because hundreds of
+runs of the samplers themselves would take hours. The last line is a run of the samplers, on
 processor time.
 """
 
@@ -26,24 +26,24 @@ from pybandit.environments import CostlyBandit, EmpiricalBandit
 from pybandit.errors import MissingPackageError
 
 TABLE = Path(__file__).parents[2] / "tests" / "montecarlo" / "data" / "ais_tiny.csv"
-# rows: log evidence, by quadrature
+# rows: log evidence, computed by quadrature
 LOG_Z = {5: -3.54127125156440, 10: -6.82154703257868, 50: -33.85061785016038}
 PAPER_ARMS, HARD_ARMS = (400, 2000, 8000), (30, 100, 400, 2000)
-# a run of this estimator is the mean of so many draws from the prior
+# number of draws from the prior whose mean is one run of this estimator
 DRAWS = 1000
 POLICIES = ("uniform", "UCB1", "UCB-V", "Thompson", "lcb-variance", "thompson-variance")
 WEIGHTS = ("mean", "inverse-variance", "predictable")
 
 
 def tiny(n_rows, n_anneals):
-    """Two features, and a known evidence."""
+    """Return a problem with two features and a known evidence."""
     table = np.loadtxt(TABLE, delimiter=",", skiprows=1)[:n_rows]
     return pb.environments.LogisticEvidence(table[:, :2], labels=table[:, 2], n_anneals=n_anneals,
                                             log_evidence=LOG_Z[n_rows])
 
 
 def hard(n_anneals, n_rows=150, n_features=10):
-    """Breast cancer data, a wide prior: few annealing steps are not enough."""
+    """Return breast cancer data with a wide prior, for which few annealing steps are not enough."""
     features, labels = datasets.breast_cancer()
     rows = np.random.default_rng(1).permutation(labels.size)[:n_rows]
     return pb.environments.LogisticEvidence(features[rows, :n_features], labels=labels[rows],
@@ -52,11 +52,11 @@ def hard(n_anneals, n_rows=150, n_features=10):
 
 
 def record(evidence, steps, seed):
-    """Values and costs of each arm: as many runs as `steps` annealing steps, 20 to 5,000."""
+    """Return values and costs of each arm; as many runs as `steps` pay for, 20 to 5,000."""
     values, costs = [], []
     for arm, n in enumerate(evidence.n_anneals):
         per_run = DRAWS if n == 1 else 1
-        # an annealing step costs as much as some ten draws
+        # an annealing step costs as much as about ten draws
         size = int(np.clip(steps // max(n, per_run // 10), 20, 5000))
         drawn = evidence.pull_with_costs(np.full(size * per_run, arm), seed + arm)
         value, cost = (column.reshape(size, per_run) for column in drawn)
@@ -66,7 +66,7 @@ def record(evidence, steps, seed):
 
 
 def replay(evidence, steps, seed):
-    """An environment that draws from recorded values; all arms have its mean."""
+    """Return an environment that draws from recorded values; all arms have the same mean."""
     values, costs = record(evidence, steps, seed)
     mean = evidence.means[0]
     if np.isnan(mean):
@@ -83,7 +83,7 @@ def names(evidence):
 
 
 def measure(policy, weights, environment, budget, n_runs, seed):
-    """Normalised error, half of its 95 % interval, and the shares of the cost."""
+    """Return the normalised error, half of its 95 % interval, and the shares of the cost."""
     best, truth = (environment.costs * environment.variances).min(), environment.means[0]
 
     def normalised(policy, environment):
@@ -97,7 +97,7 @@ def measure(policy, weights, environment, budget, n_runs, seed):
 
 
 def print_problem(title, evidence, rounds, steps, n_runs, seed):
-    """Budgets are so many runs of every estimator."""
+    """Print one problem; budgets are multiples of one run of every estimator."""
     environment = replay(evidence, steps, seed)
     products = environment.costs * environment.variances
     print(f"\n{title}")
@@ -116,7 +116,7 @@ def print_problem(title, evidence, rounds, steps, n_runs, seed):
 
 
 def print_real_run(n_anneals, seconds, seed):
-    """The samplers themselves, for some seconds of processor time."""
+    """Run the samplers themselves for some seconds of processor time."""
     evidence = tiny(50, n_anneals)
     functions = [lambda rng, arm=arm: evidence.pull([arm], rng)[0] for arm in range(3)]
     result = pb.combine_estimators(functions, seconds, costs="measured", weights="predictable",

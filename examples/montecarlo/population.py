@@ -1,4 +1,4 @@
-"""Population Monte Carlo for a caplet: the mixture of proposals that learns its own shares.
+"""Population Monte Carlo for a caplet: a mixture of proposals that adapts its shares.
 
 Used by `caplet.py`.
 """
@@ -11,7 +11,7 @@ import pybandit as pb
 
 
 class PopulationEstimate(NamedTuple):
-    """The mean of the weighted payoffs, their sample variance, and the last shares of the arms."""
+    """Mean of the weighted payoffs, their sample variance, and the final shares of the arms."""
 
     estimate: float
     variance: float
@@ -21,23 +21,23 @@ class PopulationEstimate(NamedTuple):
 def population_monte_carlo(caplet, n, *, population=100, rule="variance", rng=None):
     """Estimate the price of a caplet by d-kernel population Monte Carlo.
 
-    Paths come from the mixture of the arms in shares alpha, with the mixture's weights
-    ``w = 1 / sum_j alpha_j exp(theta_j W_T - theta_j^2 T / 2)``. After each population
-    alpha_k becomes proportional to the sum over its paths of what `rule` says. An arm
-    that a population never chose is never chosen again. The estimate is unbiased: shares depend
-    on the past alone. Douc, Guillin, Marin & Robert 2007, Minimum variance importance sampling
-    via population Monte Carlo.
+    Paths are drawn from the mixture of the arms with shares alpha, and have the mixture's weights
+    ``w = 1 / sum_j alpha_j exp(theta_j W_T - theta_j^2 T / 2)``. After each population,
+    alpha_k becomes proportional to the sum over its paths of the quantity chosen by `rule`. An
+    arm without a path in some population is never chosen again. The estimate is unbiased because
+    shares depend on the past alone. Douc, Guillin, Marin & Robert 2007, Minimum variance
+    importance sampling via population Monte Carlo.
 
     Parameters
     ----------
     caplet : pybandit.environments.CIRCaplet
     n : int
-        Paths in all, at least 2.
+        Total number of paths, at least 2.
     population : int, default 100
-        Paths between two changes of the shares, at least 1.
+        Number of paths between two changes of the shares, at least 1.
     rule : {"variance", "printed"}
-        ``"variance"``: of (w p)^2, p the payoff, which makes the variance small.
-        ``"printed"``: of w, as in Neufeld et al. 2014, which never sees the payoff.
+        ``"variance"``: (w p)^2, where p is the payoff, which makes the variance small.
+        ``"printed"``: w, as in Neufeld et al. 2014, which does not depend on the payoff.
     rng : None, int, SeedSequence or Generator
 
     Returns

@@ -1,8 +1,9 @@
-"""The figure of a paper: the error of ten policies against the budget, 64 Gaussian arms.
+"""Plot the error of ten policies against the budget, for 64 Gaussian arms.
 
     python examples/simulation/error_against_budget.py [n_runs] [picture]
 
-Policies without a budget run once, and are asked at each; the others run with each. Bands: 95 %.
+Policies without a budget run once and give a recommendation at each budget; the others run once
+per budget. Bands are 95 % intervals.
 """
 
 import sys

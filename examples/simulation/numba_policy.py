@@ -2,7 +2,7 @@
 
     python examples/simulation/numba_policy.py [--runs 1000] [--out numba_policy.png]
 
-The picture is the error against the pulls, on rewards that are a function of numba too.
+Plots the error against the pulls. The rewards are a numba function too.
 """
 
 import argparse
@@ -25,7 +25,7 @@ def ucb1(t, pulls, sums, constant=2.0):
 
 @pybandit.numba.policy
 def draws(t, pulls, sums, rng):
-    """The largest draw from the posteriors of the means, for rewards of variance 1."""
+    """Return the arm with the largest posterior draw of its mean, for rewards of variance 1."""
     if t < pulls.size:
         return t
     means = sums / pulls

@@ -2,7 +2,7 @@
 
 Examples
 --------
-Logistic regression, rows read a step of 20,000:
+Logistic regression; of 20,000 rows, fewer than 10 are read per step:
 
 >>> import numpy as np, pybandit as pb
 >>> rng = np.random.default_rng(1)

@@ -1,4 +1,4 @@
-"""Gradients and Hessians of rows at one point, by blocks of rows: automatic, or differences."""
+"""Gradients and Hessians of blocks of rows at one point, by autodiff or finite differences."""
 
 import contextlib
 from typing import NamedTuple
@@ -10,27 +10,27 @@ from pybandit._shared.optional import require
 from pybandit._shared.types import Floats
 
 BACKENDS = ("finite", "jax", "autograd")
-# Numbers of the Hessians of a block: 16 MiB.
+# Maximum number of entries in the Hessians of one block: 16 MiB.
 NUMBERS = 1 << 21
-# Differences are taken this far apart, of the length at which a row changes by some nats:
-# truncation and rounding are then some 1e-8 to 1e-7 of a row's largest derivative.
+# Step of finite differences, relative to the length over which a row changes by some nats:
+# truncation and rounding errors are then about 1e-8 to 1e-7 of a row's largest derivative.
 APART = 1e-4
-# Rows that this length is found on.
+# Number of rows used to find this length.
 SAMPLE = 1000
-# What is this small beside the largest entry of a Hessian, its coordinates measured in their
-# lengths, is rounding, or a difference's error.
+# Entries this small relative to the largest entry of a Hessian, with each coordinate measured in
+# its length, are rounding errors or errors of differences.
 EXACT, DIFFERENCES = 1e-13, 1e-5
 
 
 class Hessians(NamedTuple):
-    """Of a block of rows, (n, d, d), and the lengths of the coordinates, (d,)."""
+    """Hessians of a block of rows, (n, d, d), and the lengths of the coordinates, (d,)."""
 
     values: Floats
     lengths: Floats
 
 
 def blocks_of(log_likelihood, n_factors, center, backend):
-    """Rows, gradients (n, d) and `Hessians`, block by block."""
+    """Yield indices, gradients (n, d) and `Hessians` of the rows, block by block."""
     d = center.size
     make = {"jax": _jax, "autograd": _autograd, "finite": _finite}[backend]
     derivatives = make(log_likelihood, n_factors, read_only(center))
@@ -41,17 +41,17 @@ def blocks_of(log_likelihood, n_factors, center, backend):
         for name, values in (("gradient", gradients), ("Hessian", hessians)):
             good = np.isfinite(values.reshape(rows.size, -1)).all(axis=1)
             if not good.all():
-                raise ValueError(f"log_likelihood must have a finite {name} at center; that of "
-                                 f"factor {rows[np.argmin(good)]} is not")
+                raise ValueError(f"log_likelihood must have a finite {name} at center; factor "
+                                 f"{rows[np.argmin(good)]} does not")
         yield rows, gradients, Hessians(hessians, lengths_of(gradients, hessians))
 
 
 def lengths_of(gradients, hessians):
-    """How far along each coordinate rows change by a nat or so, whatever its unit."""
+    """Return the distance along each coordinate over which rows change by about a nat."""
     steep = np.abs(gradients).mean(axis=0)
     bent = np.sqrt(np.abs(np.einsum("nii->ni", hessians)).mean(axis=0))
     lengths = 1 / np.clip(np.maximum(steep, bent), 1e-75, 1e75)
-    # near b = 0 the slope of a b says nothing of a: what does not bend keeps its unit at most
+    # If b is near 0, the slope in a of a b is near 0 too: do not lengthen linear coordinates.
     return np.where(bent <= 1e-3 * steep, np.minimum(lengths, 1.0), lengths)
 
 
@@ -87,7 +87,7 @@ def _jax(log_likelihood, n_factors, center):
 
 
 def _double(jax):
-    """Numbers of 64 bits meanwhile, however jax is set up."""
+    """Return a context in which jax computes in 64 bits, whatever its configuration."""
     if hasattr(jax, "enable_x64"):
         return jax.enable_x64(True)
     return contextlib.nullcontext() if jax.config.jax_enable_x64 else (
@@ -102,7 +102,7 @@ def _autograd(log_likelihood, n_factors, center):
         return lambda theta: make_jvp(function)(theta)(unit)[1]
 
     def derivatives(rows):
-        """Forward twice: each pass gives one entry of all rows."""
+        """Apply forward mode twice: each pass gives one entry of the Hessians of all rows."""
         def value(theta):
             return log_likelihood(rows, theta)
 
@@ -145,7 +145,7 @@ def _finite(log_likelihood, n_factors, center):
 
 
 def _lengths(value, n_factors, center):
-    """How far along each coordinate some rows change by a nat or so."""
+    """Return the distance along each coordinate over which sampled rows change by a few nats."""
     rows = read_only(np.unique(
         np.linspace(0, n_factors - 1, min(n_factors, SAMPLE)).astype(np.int64)))
     here = value(rows, center)
@@ -167,18 +167,19 @@ def _empty(n, d):
 
 
 def products_of(hessians, rounding, most):
-    """Each Hessian as a sum of outer products: weights (n, r) and directions (n, r, d).
+    """Return each Hessian as a sum of outer products: weights (n, r) and directions (n, r, d).
 
-    With v = H u, H - v v' / (u'H u) has one rank less (Wedderburn): u is the coordinate of
-    the largest diagonal entry, or the sum or difference of two where entries beside the
-    diagonal are larger. The matrices as they are where more than `most` are needed.
+    With v = H u, H - v v' / (u'H u) has one rank less (Wedderburn). u is the coordinate of
+    the largest diagonal entry, or the sum or difference of two coordinates if an off-diagonal
+    entry is more than twice as large. If more than `most` products are needed, the
+    Hessians are returned unchanged.
     """
     values, lengths = hessians
     n, d = values.shape[:2]
-    # in their own units entries of dollars and of dollars^-1 cannot be compared
+    # Entries can only be compared after scaling: their units differ.
     left, each = values * np.outer(lengths, lengths), np.arange(n)
     scale = np.abs(left).reshape(n, -1).max(axis=1)
-    if rounding >= DIFFERENCES:  # the error of a difference is that of its neighbours too
+    if rounding >= DIFFERENCES:  # errors of differences also depend on the other rows
         scale = np.maximum(scale, scale.mean())
     weights, directions = [], []
     while True:
@@ -195,7 +196,7 @@ def products_of(hessians, rounding, most):
         u[each, j] = 1.0
         row, column = np.divmod(sizes.argmax(axis=1), d)
         beside = 2 * np.abs(diagonal[each, j]) < largest
-        # of u = e_j + e_k or e_j - e_k one has |u'H u| >= 2 |H_jk|
+        # for u = e_j + e_k or u = e_j - e_k, |u'H u| >= 2 |H_jk|
         sign = np.where((diagonal[each, row] + diagonal[each, column])
                         * left[each, row, column] >= 0, 1.0, -1.0)
         u[beside] = 0.0

@@ -1,4 +1,4 @@
-"""Rows of a caller's with a control and bounds, as exact chains take them."""
+"""User-defined rows with a control and bounds, and ranges of what a control leaves over."""
 
 import dataclasses
 
@@ -11,16 +11,19 @@ from pybandit._shared.checks import (
     read_only,
     shown,
 )
-from pybandit.mcmc._exact import Own
-from pybandit.mcmc._problem import Expanded
-from pybandit.mcmc._ranges import row_bounds
+from pybandit.mcmc._exact import UserRows
+from pybandit.mcmc._problem import Expanded, spread
 from pybandit.racing.control import ControlVariate
 from pybandit.racing.factors import Factors
 
-# Of a control, beside what RacingMetropolis asks of it.
+# Attributes that exact chains require of a control in addition to those of RacingMetropolis.
 SUMS = ("gradient", "hessian")
 CONTROL = ("center", "changes", "n_factors", "n_parameters", "total_change", *SUMS)
 MOST_ROWS = 2**32 - 1
+# Rows whose features are multiplied at a time.
+BLOCK = 1 << 14
+# Allowed rounding error of a difference of log likelihoods, in nats.
+SLACK = 1e-10
 
 
 def check_radius(radius):
@@ -50,16 +53,16 @@ def check_point(name, value, n_parameters):
 
 
 def check_control(control, n_factors, n_parameters):
-    """Raise unless it is a control of so many factors (None: any) and parameters."""
+    """Raise unless `control` has `n_factors` factors (None: any) and `n_parameters` parameters."""
     if not all(hasattr(control, name) for name in CONTROL[:-len(SUMS)]):
         raise TypeError(f"control must be a TaylorControl or a GLMControl; got {shown(control)}")
     if control.n_parameters != n_parameters or n_factors not in (None, control.n_factors):
-        raise ValueError(f"control must be of {n_factors} factors and {n_parameters} parameters; "
+        raise ValueError(f"control must have {n_factors} factors and {n_parameters} parameters; "
                          f"got {control.n_factors} and {control.n_parameters}")
 
 
 def factors_of(log_likelihood, make, control, n_factors, points):
-    """The log ratios between the rows of `points`, less what the control knows."""
+    """Return the log ratios between the rows of `points`, less the control's values."""
     if make is None:
         factors = Factors(_ratios(log_likelihood, read_only(points)), n_factors, 1)
     else:
@@ -84,14 +87,14 @@ def _ratios(log_likelihood, points):
 
 
 class Bounded:
-    """The functions, control and bounds of a caller's; makes what one chain uses of them."""
+    """User-defined functions, a control and bounds; makes the objects that chains use."""
 
     def __init__(self, control, log_likelihood, factors, bounds, spread, slack):
         if not all(hasattr(control, name) for name in CONTROL):
             raise TypeError(f"control must be a TaylorControl or a GLMControl; got "
                             f"{shown(control)}")
         if (log_likelihood is None) == (factors is None):
-            raise ValueError("log_likelihood or factors must be given, and not both")
+            raise ValueError("pass exactly one of log_likelihood and factors")
         for name, function in (("log_likelihood", log_likelihood), ("factors", factors),
                                ("spread", spread)):
             if function is not None and not callable(function):
@@ -100,22 +103,22 @@ class Bounded:
             raise ValueError("bounds and spread must be given together: one is c_i, the other M")
         third = getattr(control, "third", None)
         if bounds is None and third is None:
-            raise ValueError("control must have third, the most that third derivatives are in "
-                             "size; or give bounds and spread")
+            raise ValueError("control must have third, a bound on third derivatives; otherwise "
+                             "pass bounds and spread")
         n = control.n_factors
         if n > MOST_ROWS:
-            raise ValueError(f"control must be of at most {MOST_ROWS} factors; got {n}")
+            raise ValueError(f"control must have at most {MOST_ROWS} factors; got {n}")
         if bounds is not None:
             bounds = check_in("bounds", bounds, "finite and at least 0",
                               lambda c: np.isfinite(c) & (c >= 0))
             if bounds.shape not in ((), (n,)):
-                raise ValueError(f"bounds must be a number or have shape ({n},), one a factor; got "
-                                 f"{bounds.shape}")
+                raise ValueError(f"bounds must be a scalar or have shape ({n},), one value per "
+                                 f"factor; got shape {bounds.shape}")
         self.control, self.log_likelihood, self.factors = control, log_likelihood, factors
         self.bounds, self.spread, self.slack = bounds, spread, slack
 
     def problem(self, factor, slope, radius):
-        """The rows around the control's center, anchored."""
+        """Return the rows expanded around the control's center, with their bounds."""
         control, bounds, third = self.control, self.bounds, None
         features, form = getattr(control, "features", None), "own"
         if bounds is None:
@@ -131,12 +134,50 @@ class Bounded:
         return problem
 
     def own(self):
-        """What one chain reads."""
+        """Return the rows and points of one chain."""
         points = np.zeros((2, self.control.n_parameters))
         points[:] = self.control.center
         factors = factors_of(self.log_likelihood, self.factors, self.control,
                              self.control.n_factors, points)
         if factors.n_factors != self.control.n_factors:
-            raise ValueError(f"factors must be as many as the control's, "
+            raise ValueError(f"factors must have as many factors as the control, "
                              f"{self.control.n_factors}; got {factors.n_factors}")
-        return Own(factors, points, self.slack, self.spread)
+        return UserRows(factors, points, self.slack, self.spread)
+
+
+class Ranges:
+    """Range of log ratios less a control: at most `largest` times M of the points."""
+
+    def __init__(self, control):
+        d, self.center = control.n_parameters, control.center
+        self.is_line, self.slack, factor = hasattr(control, "features"), SLACK, np.eye(d)
+        if self.is_line:
+            factor = _spread_of(control)
+        self.inverse = np.ascontiguousarray(np.tril(np.linalg.inv(factor)))
+        self.largest = float(np.max(row_bounds(control, factor)))
+
+    def most(self, points):
+        """Return a bound on the absolute value of a difference between the two points."""
+        z = np.ascontiguousarray((points - self.center) @ self.inverse.T)
+        return self.largest * spread(z[0], z[1], not self.is_line) * (1 + 1e-9) + self.slack
+
+
+def _spread_of(control):
+    """Return a Cholesky factor L of the covariance; any L is valid, a good one makes M small."""
+    for matrix in (-control.hessian, control.features.T @ control.features):
+        try:
+            np.linalg.cholesky(matrix)
+            return np.linalg.cholesky(np.linalg.inv(matrix))
+        except np.linalg.LinAlgError:
+            continue
+    return np.eye(control.n_parameters)
+
+
+def row_bounds(control, factor):
+    """Return c_i of all rows: third_i / 2, times |L'x_i|^3 for rows with features."""
+    features = getattr(control, "features", None)
+    if features is None:
+        return 0.5 * control.third
+    lengths = np.concatenate([np.linalg.norm(features[i:i + BLOCK] @ factor, axis=1)
+                              for i in range(0, len(features), BLOCK)])
+    return 0.5 * control.third * lengths**3

@@ -1,4 +1,4 @@
-"""Chains in threads, and their draws as an xarray DataTree."""
+"""Run chains in threads and return their draws as an xarray DataTree."""
 
 import functools
 from dataclasses import dataclass
@@ -14,17 +14,16 @@ from pybandit._shared.version import __version__
 from pybandit._shared.worker import Stop
 from pybandit.racing._named_bounds import SHORTCUTS
 
-# Steps between two updates of the bar of progress.
+# Steps between two updates of the progress bar.
 STEPS_BETWEEN_UPDATES = 64
 
 
 @dataclass(frozen=True)
-class Layout:
-    """What a sampler keeps of each draw, and under which names.
+class DrawFormat:
+    """Names and types of the values that a sampler keeps of each draw.
 
-    `statistics` maps a name to its dtype, in the order in which `chain.statistics`
-    holds them: sums over the steps since the last draw, which `finish` turns into
-    what is shown.
+    `statistics` maps names to dtypes, in the order in which a chain returns the statistics of
+    the steps since the previous draw.
     """
 
     name: str
@@ -37,7 +36,7 @@ class Layout:
 
 def sample_chains(make_chain, layout, *, n_samples, n_warmup, n_chains, initial, thin, rng,
                   n_threads, progress):
-    """Run the chains; `make_chain(rng, initial)` gives one with step, values and statistics."""
+    """Run the chains; `make_chain(rng, initial)` returns a chain with `step` or `advance`."""
     n_samples = check_integer("n_samples", n_samples, 1)
     n_warmup = check_integer("n_warmup", n_warmup, 0)
     n_chains = check_integer("n_chains", n_chains, 1)
@@ -46,7 +45,7 @@ def sample_chains(make_chain, layout, *, n_samples, n_warmup, n_chains, initial,
                          f"{MOST_PULLS}; got {n_samples} * {n_chains}")
     thin = check_integer("thin", thin, 1, MOST_PULLS // n_samples)
     n_threads = 1 if n_threads is None else check_integer("n_threads", n_threads, 1)
-    xarray = require("xarray", "arviz")  # before the work, not after it
+    xarray = require("xarray", "arviz")  # fail before the work, not after it
     starts = _starts(initial, n_chains, layout)
     streams = seed_sequence_of(rng).spawn(n_chains)
     chains = [make_chain(np.random.default_rng(stream), start)
@@ -59,7 +58,7 @@ def sample_chains(make_chain, layout, *, n_samples, n_warmup, n_chains, initial,
     def run(i):
         chain, t = chains[i], -n_warmup
         columns = [column[i] for column in statistics.values()]
-        # compiled chains take many steps a call
+        # compiled chains take many steps per call
         advance = getattr(chain, "advance", None) or functools.partial(_advance, chain, stop)
         while t < n_samples * thin and not stop.is_set():
             if t == 0:
@@ -78,7 +77,7 @@ def sample_chains(make_chain, layout, *, n_samples, n_warmup, n_chains, initial,
 
 
 def _advance(chain, stop, t, until, thin, values, columns):
-    """Steps of a chain in Python, until the next update of the bar; returns how far it came."""
+    """Advance a chain in Python until the next update of the bar; return the step reached."""
     for step in range(t, min(until, t + STEPS_BETWEEN_UPDATES)):
         if stop.is_set():
             return step
@@ -91,14 +90,14 @@ def _advance(chain, stop, t, until, thin, values, columns):
 
 
 def _starts(initial, n_chains, layout):
-    """One array of n_values a chain, a copy each."""
+    """Return a copy of the starting values, n_values per chain."""
     shape = (n_chains, layout.n_values)
     if initial is None:
         return np.zeros(shape, dtype=layout.dtype)
     given = check_numeric("initial", initial)
     if given.shape not in (shape, shape[1:]):
-        raise ValueError(f"initial must have shape {shape[1:]}, or {shape} with one row a chain; "
-                         f"got {given.shape}")
+        raise ValueError(f"initial must have shape {shape[1:]}, or {shape} with one row per "
+                         f"chain; got {given.shape}")
     if not np.isfinite(given).all() or (given.astype(layout.dtype) != given).any():
         raise ValueError(f"initial must be finite and fit {np.dtype(layout.dtype)}; "
                          f"got {shown(initial)}")
@@ -124,7 +123,7 @@ def _as_tree(xarray, layout, values, statistics, extra, attributes):
 
 
 def check_labels(labels, n_values):
-    """Coordinates of the values: as many, all different; or None."""
+    """Return the labels of the values as a list; None if there are none."""
     if labels is None:
         return None
     try:
@@ -134,18 +133,19 @@ def check_labels(labels, n_values):
         raise TypeError(f"labels must be a sequence of names or numbers; got "
                         f"{shown(labels)}") from None
     if len(labels) != n_values or different != n_values:
-        raise ValueError(f"labels must be {n_values} different ones; got {shown(labels)}")
+        raise ValueError(f"labels must be {n_values} different values; got {shown(labels)}")
     return labels
 
 
 def check_name(name):
     if not isinstance(name, str) or not name or name in ("chain", "draw"):
-        raise ValueError(f"name must be a name other than 'chain' and 'draw'; got {shown(name)}")
+        raise ValueError(f"name must be a string other than 'chain' and 'draw', not empty; got "
+                         f"{shown(name)}")
     return name
 
 
 def attributes_of(sampler, bound, delta):
-    """What the tree and its groups tell of how they were made; numbers and text only."""
+    """Return the attributes of the tree and its groups; numbers and text only."""
     if delta is None:
         known = SHORTCUTS.get(bound, SHORTCUTS["student"]) if isinstance(bound, str) else bound
         delta = getattr(known, "delta", np.nan)

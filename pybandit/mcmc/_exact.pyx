@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""Chains whose tests on minibatches are exact."""
+"""Chains with exact tests on minibatches."""
 
 import numpy as np
 
@@ -20,33 +20,33 @@ from pybandit.mcmc._problem cimport Problem
 from pybandit.racing._source cimport Source, take_back
 
 cdef enum:
-    ROWS = 1 << 16        # that are read between two looks for Ctrl-C
-    STEPS = 1 << 14       # and steps
+    ROWS = 1 << 16        # maximum number of rows read between two checks for Ctrl-C
+    STEPS = 1 << 14       # and of steps
 
 
 cdef int64_t next_poisson(void *state, double mean) noexcept nogil:
     return random_poisson(<bitgen_t *>state, mean)
 
 
-cdef class Own:
-    """Rows of a caller's, for one chain.
+cdef class UserRows:
+    """User-defined rows, for one chain.
 
     Parameters
     ----------
     factors : Factors
-        Of one state: log ratios between the rows of `points`, less what a control knows.
+        One state: log ratios between the rows of `points`, less the values of a control.
     points : ndarray of float64, shape (2, d)
-        What the functions read; the chain writes it.
+        Input of the functions, written by the chain.
     slack : float
-        By how much a difference may exceed its bound.
+        Amount by which a difference may exceed its bound.
     spread : callable or None
-        ``spread(points)``: M.
+        ``spread(points)`` returns M.
     """
 
     cdef pb_own_rows own
     cdef Source source
     cdef double[:, ::1] memory
-    cdef object spread, points, error     # points as `spread` gets them, read-only
+    cdef object spread, points, error     # points: a read-only view, passed to `spread`
 
     def __cinit__(self, factors, points, double slack, spread=None):
         self.source = Source(factors)
@@ -63,10 +63,10 @@ cdef class Own:
 
 
 cdef int _ask_spread(void *data, double *out) noexcept with gil:
-    """The larger one of M there and back, so that it is the same both ways."""
-    cdef Own own = <Own>data
+    """Write the larger M of both directions, so that M is symmetric."""
+    cdef UserRows own = <UserRows>data
     try:
-        own.source.lock.release()  # it may draw from the generator
+        own.source.lock.release()  # the function may use the generator
         try:
             there, back = own.spread(own.points), own.spread(own.points[::-1].copy())
         finally:
@@ -79,7 +79,7 @@ cdef int _ask_spread(void *data, double *out) noexcept with gil:
 
 
 cdef class Chain:
-    """Where one chain is; used by one thread at a time.
+    """One chain. Use it in one thread at a time.
 
     Parameters
     ----------
@@ -87,15 +87,16 @@ cdef class Chain:
         Anchored.
     moves : sequence of Move
     rng : Generator
-        Its own.
+        Not shared with other chains.
     start : ndarray of float64, shape (d,)
     adapts : bool
-    own : Own, optional
-        Rows of the caller's, for this chain alone.
+        True if steps adapt the scales of the moves.
+    own : UserRows, optional
+        User-defined rows, not shared with other chains.
     """
 
     cdef Problem problem
-    cdef Own own
+    cdef UserRows own
     cdef pb_chain chain
     cdef MoveList moves
     cdef object rng, lock
@@ -103,7 +104,7 @@ cdef class Chain:
     cdef double[::1] memory
 
     def __cinit__(self, Problem problem not None, moves, rng, start, bint adapts=False,
-                  Own own=None):
+                  UserRows own=None):
         cdef int64_t d = problem.problem.glm.n_parameters
         if not problem.problem.rows:
             raise ValueError("problem must be anchored")
@@ -123,7 +124,7 @@ cdef class Chain:
         self._begin_at(np.ascontiguousarray(start))
 
     cdef _begin_at(self, const double[::1] start):
-        """z = L^{-1} (start - mode)."""
+        """Set z = L^{-1} (start - mode)."""
         cdef const double[:, ::1] factor = self.problem.factor_memory
         cdef double *z = self.chain.z
         cdef double left
@@ -139,26 +140,26 @@ cdef class Chain:
         pb_chain_place(&self.chain)
         if not np.linalg.norm(<double[:start.shape[0]]>z) <= self.problem.problem.radius:
             raise ValueError(f"chains must start within radius = {self.problem.problem.radius} "
-                             f"of the mode, in deviations of the approximation; got "
+                             f"of the mode, in standard deviations of the approximation; got "
                              f"{np.asarray(start)}")
 
     shown = ("scale",)
 
     @property
     def scale(self):
-        """What warm-up multiplied the proposal's length by; of a mixture one a part."""
+        """Factor by which warm-up scaled the proposal; an array with one per part of a mixture."""
         return self.moves.scale
 
     @property
     def values(self):
-        """Where it is; float64, shape (d,)."""
+        """Current point; float64, shape (d,)."""
         cdef int64_t d = self.problem.problem.glm.n_parameters
         return np.asarray(self.problem.mode_memory) + np.asarray(
             <double[:d]>self.chain.point)
 
     @property
     def counts(self):
-        """Steps accepted, rows read and tests that read all, since `clear`."""
+        """Accepted steps, rows read, and tests that read all rows, since `clear`."""
         return self.chain.n_accepted, self.chain.n_evaluations, self.chain.n_exact
 
     def clear(self):
@@ -170,10 +171,10 @@ cdef class Chain:
         self.moves.end_warmup()
 
     def advance(self, int64_t t, int64_t until, int64_t thin, double[:, ::1] values, columns):
-        """Steps t to at most until - 1; returns how far it came, for looks at Ctrl-C.
+        """Take steps from t up to at most `until`; return the step reached, to allow Ctrl-C.
 
-        Of every thin-th one at t >= 0 the values and statistics are kept: shares accepted and
-        read, rows read, tests that read all.
+        After every `thin` steps at t >= 0, store the values and statistics: shares accepted and
+        read, rows read, and tests that read all rows.
         """
         cdef double[::1] accepted = columns[0], fraction = columns[1]
         cdef int64_t[::1] n_evaluations = columns[2], n_exact = columns[3]
@@ -241,5 +242,5 @@ cdef class Chain:
             raise ValueError(f"{name} must be {wanted}; got {value!r} {where}")
         raise ValueError(
             f"the bound of row {row} does not hold: its remainder may differ by "
-            f"{self.chain.bad_bound!r} and differs by {value!r} {where}; draws made so far are "
-            f"not of the posterior")
+            f"{self.chain.bad_bound!r} and differs by {value!r} {where}; the draws so far are "
+            f"not from the posterior")

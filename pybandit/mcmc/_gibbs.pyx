@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""Gibbs chains on variables tied in pairs, a sweep a call and no Python in it."""
+"""Gibbs chains on variables that interact in pairs: one sweep per call, without Python."""
 
 import numpy as np
 
@@ -26,8 +26,8 @@ cdef uint64_t MIX = 0x9E3779B97F4A7C15
 
 cdef enum:
     COLUMN = 2              # doubles of a pb_alias
-    READS = 1 << 18         # factors that are read between two looks for Ctrl-C
-    ENTRIES = 1 << 26       # of all permutations together
+    READS = 1 << 18         # maximum number of factors read between two checks for Ctrl-C
+    ENTRIES = 1 << 26       # maximum total length of all permutations
 
 METHODS = {"race": 0, "exact": 1, "poisson": 2}
 
@@ -37,10 +37,11 @@ cdef int64_t next_poisson(pb_bitgen *bitgen, double mean) noexcept nogil:
 
 
 def check_edges(const int64_t[::1] begins, const int64_t[::1] neighbours, weights):
-    """Neighbours as int32; ValueError where they are no graph of pairs.
+    """Return the neighbours as int32; raise ValueError if they are not a graph of pairs.
 
-    That u stands among those of v as often as v among those of u, with the same weight, is
-    seen in sums of products of random words modulo 2^64, alike by chance once in 2^60 or so.
+    Neighbours are mutual if u occurs among those of v as often as v among those of u, with the
+    same weights. This is tested with sums of products of random words modulo 2^64, which miss
+    an error with probability of about 2^-60.
     """
     cdef int64_t n = begins.shape[0] - 1, v, u, i
     cdef int fault = 0
@@ -68,24 +69,25 @@ def check_edges(const int64_t[::1] begins, const int64_t[::1] neighbours, weight
     if fault == 1:
         raise ValueError(f"neighbours must be in [0, {n}); got {u} among those of {v}")
     if fault == 2:
-        raise ValueError(f"neighbours must not hold the variable itself; got {u} among its own")
+        raise ValueError(f"neighbours must not contain the variable itself; got {u} among its own")
     if out:
         what = "neighbours and weights" if weighted else "neighbours"
-        raise ValueError(f"{what} must be mutual: u stands among the neighbours of v as often, "
+        raise ValueError(f"{what} must be mutual: u must occur among the neighbours of v as often, "
                          f"and with the same weights, as v among those of u")
     return np.asarray(short)
 
 
 cdef class Graph:
-    """A pb_graph; read only, so that threads share it.
+    """A pb_graph; read only, so that threads can share it.
 
     Parameters
     ----------
     table : ndarray of float64, shape (D, D)
     begins : ndarray of int64, shape (V + 1,)
-    neighbours : ndarray of int32, and weights, of float64, shape (E,) or None
+    neighbours : ndarray of int32, shape (E,)
+    weights : ndarray of float64, shape (E,), or None
     log_prior : ndarray of float64, shape (V, D), or None
-        All checked, C-contiguous.
+        All are validated and C-contiguous.
     """
 
     cdef pb_graph graph
@@ -99,7 +101,7 @@ cdef class Graph:
     def __cinit__(self, const double[:, ::1] table, const int64_t[::1] begins,
                   const int32_t[::1] neighbours, weights, log_prior):
         self.table, self.begins, self.neighbours = table, begins, neighbours
-        self.masses = self.alias = None  # not the same as left alone
+        self.masses = self.alias = None  # initialised, so that they can be compared with None
         self.graph.n_variables, self.graph.n_states = begins.shape[0] - 1, table.shape[0]
         self.graph.table, self.graph.begins = &table[0, 0], &begins[0]
         self.graph.neighbours = &neighbours[0] if neighbours.shape[0] else NULL
@@ -113,14 +115,14 @@ cdef class Graph:
         self.spread = np.max(np.subtract(self.high, self.low))
 
     def __reduce__(self):
-        # sums and alias tables are made again when they are needed
+        # sums and alias tables are computed again when needed
         weights = None if self.graph.weights == NULL else np.asarray(self.weights)
         log_prior = None if self.graph.log_prior == NULL else np.asarray(self.log_prior)
         return Graph, (np.asarray(self.table), np.asarray(self.begins),
                        np.asarray(self.neighbours), weights, log_prior)
 
     def prepare_counts(self):
-        """Sums of |weights| and alias tables, for draws by counts; once, before chains begin."""
+        """Compute the sums of |weights| and alias tables for draws by counts, before chains run."""
         cdef int64_t n = self.graph.n_variables, v, begin, degree
         cdef double[::1] masses = np.diff(self.begins).astype(np.float64)
         cdef double[::1] sizes
@@ -147,12 +149,12 @@ cdef class Graph:
 
 
 cdef class GraphChain:
-    """Where one chain is; used by one thread at a time."""
+    """One chain. Use it in one thread at a time."""
 
     cdef Graph owner
     cdef pb_graph *graph
     cdef pb_graph_counts counts
-    cdef pb_pairwise pairwise           # the factors of the variable that is drawn
+    cdef pb_pairwise pairwise           # factors of the variable being drawn
     cdef object rng, lock
     cdef pb_bitgen *bitgen
     cdef readonly object values
@@ -162,7 +164,7 @@ cdef class GraphChain:
     cdef double[:, ::1] alias
     cdef int64_t[::1] kept
     cdef list tracks
-    cdef const int64_t[::1] track_of    # of each variable; -1: all its factors are summed
+    cdef const int64_t[::1] track_of    # race of each variable; -1: sum all its factors
     cdef pb_sampler **samplers
     cdef bint random
     cdef int method
@@ -175,7 +177,7 @@ cdef class GraphChain:
                   bint random, dict options):
         cdef int64_t n_states = owner.graph.n_states
         if values.shape[0] != owner.graph.n_variables:
-            raise ValueError(f"values must be those of {owner.graph.n_variables} variables; got "
+            raise ValueError(f"values must have length {owner.graph.n_variables}; got "
                              f"{values.shape[0]}")
         self.owner, self.graph = owner, &owner.graph
         self.rng, self.lock, self.bitgen = rng, rng.bit_generator.lock, bitgen_of(rng)
@@ -202,7 +204,7 @@ cdef class GraphChain:
         PyMem_RawFree(self.samplers)
 
     cdef _lay_tracks(self, dict options):
-        """One race for all variables of as many neighbours."""
+        """Create one race for each number of neighbours."""
         cdef Track track
         cdef RacePlan plan
         cdef int64_t i
@@ -216,7 +218,7 @@ cdef class GraphChain:
             plan = make_plan(options["bound"], hashable("delta", options["delta"]),
                              options["looks"], degree, self.graph.n_states)
             if plan.rows.shape[0] < 2:
-                places.append(-1)  # all are read at the first look
+                places.append(-1)  # the first look would read all factors
                 continue
             native = Pairwise(self.owner.table, self.states, None, None)
             factors = Factors(native.bound, degree, self.graph.n_states)
@@ -242,7 +244,7 @@ cdef class GraphChain:
         self.clear()
 
     def step(self):
-        """One sweep."""
+        """Run one sweep."""
         cdef int64_t i = 0, n = self.order.shape[0], until
         cdef pb_status status = PB_OK
         if self.random:
@@ -287,7 +289,7 @@ cdef class GraphChain:
         return PB_OK
 
     def take_statistics(self, thin):
-        """fraction, looks, evaluations, exact draws since the last call."""
+        """Return the fraction read, looks, evaluations and exact draws since the last call."""
         taken = (self.n_evaluations / max(1.0, self.n_pairs), self.n_looks, self.n_evaluations,
                  self.n_exact)
         self.clear()

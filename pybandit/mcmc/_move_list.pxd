@@ -1,4 +1,4 @@
-"""The moves of a chain, as its kernel reads them."""
+"""Moves of a chain in the form that C reads."""
 
 from pybandit.mcmc._csrc cimport pb_move
 

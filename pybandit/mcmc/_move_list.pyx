@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""The moves of a chain, as its kernel reads them, with the scales that warm-up gives them."""
+"""Moves of a chain in the form that C reads, with the scales that warm-up adapts."""
 
 import numpy as np
 
@@ -11,20 +11,20 @@ from pybandit.mcmc._csrc cimport PB_MOVE_AUTOREGRESSIVE, PB_MOVE_WALK, pb_move
 
 
 cdef class MoveList:
-    """Of one chain, which changes their scales.
+    """Moves of one chain, which adapts their scales.
 
     Parameters
     ----------
     moves : sequence of Move
     d : int
-        Parameters.
+        Number of parameters.
     """
 
     def __cinit__(self, moves, int64_t d):
         cdef const double[:, ::1] factor
         cdef const double[::1] center
         cdef pb_move *to
-        self.kept = tuple(moves)  # their arrays are read
+        self.kept = tuple(moves)  # keeps their arrays alive
         self.n = len(self.kept)
         self.memory = np.zeros(self.n * sizeof(pb_move), dtype=np.int8)
         self.moves = <pb_move *>&self.memory[0]
@@ -42,13 +42,13 @@ cdef class MoveList:
 
     @property
     def scale(self):
-        """What warm-up multiplied the proposal's length by; of a mixture one a part."""
+        """Factor by which warm-up scaled the proposal; an array with one per part of a mixture."""
         scales = np.array([self.moves[i].scale for i in range(self.n)])
         scales /= self.first_scales
         return scales if scales.size > 1 else float(scales[0])
 
     def end_warmup(self):
-        """Scales stay as they are from now on; no step from the mode is longer than its draws."""
+        """End adaptation; autoregressive scales are at most 1 from now on."""
         cdef int i
         for i in range(self.n):
             if self.moves[i].kind == PB_MOVE_AUTOREGRESSIVE:

@@ -1,4 +1,4 @@
-"""Proposals as the kernel of exact chains takes them: in z, theta = mode + L z."""
+"""Proposals in the coordinates of exact chains: z, with theta = mode + L z."""
 
 from dataclasses import dataclass, replace
 
@@ -10,18 +10,18 @@ from pybandit._shared.types import Floats
 from pybandit.mcmc.preconditioned import Mixture, Preconditioned
 from pybandit.mcmc.proposals import RandomWalk, walk_target
 
-# A factor this near to 1 is 1: the proposal is a valid one either way.
+# A factor this close to the identity is taken as the identity; the proposal is valid either way.
 SAME = 1e-9
-# A slope this small moves the middle of draws by as little, in deviations.
+# A slope this small shifts the center of the draws by the same amount, in standard deviations.
 FLAT = 1e-3
-# Of the default: a step of a random walk in twenty.
+# Weights of draws and walk in the default proposal: one step in twenty is a random walk.
 WEIGHTS = (19.0, 1.0)
 BEST_WALK = 2.38
 
 
 @dataclass(frozen=True)
 class Move:
-    """Of one proposal; arrays are C-contiguous, None stands for 1 and 0."""
+    """One proposal; arrays are C-contiguous. None: identity factor, or center 0."""
 
     is_walk: bool
     factor: Floats | None
@@ -32,7 +32,7 @@ class Move:
 
 
 def moves_of(proposal, mode, factor, slope):
-    """The moves of a proposal around a mode, with the Cholesky factor L and the slope there."""
+    """Return the moves of a proposal, given the mode and the Cholesky factor L and slope there."""
     if isinstance(proposal, str):
         named = {"laplace": (1.0, 0.0), "walk": (0.0, 1.0)}
         if proposal not in named:
@@ -47,20 +47,20 @@ def moves_of(proposal, mode, factor, slope):
         if not isinstance(part, (Preconditioned, RandomWalk)):
             raise TypeError(f"proposal must be a Preconditioned, a RandomWalk or a Mixture of "
                             f"these; got {shown(part)}")
-        part.start(1, mode.size, None)  # refuses other sizes
+        part.start(1, mode.size, None)  # raises if the size is wrong
     return [_move(part, below, mode, factor)
             for part, below in zip(parts, np.cumsum(weights), strict=True)]
 
 
 def moves_in_theta(proposal, d):
-    """The moves of a proposal as it stands, or None where a part is not of this package."""
+    """Return the moves of a proposal in theta, or None if a part is user-defined."""
     parts = proposal.proposals if type(proposal) is Mixture else [proposal]
     weights = proposal.weights if type(proposal) is Mixture else np.ones(1)
     if not all(type(part) in (RandomWalk, Preconditioned) for part in parts):
         return None
     moves = []
     for part, below in zip(parts, np.cumsum(weights), strict=True):
-        part.start(1, d, None)  # refuses other sizes
+        part.start(1, d, None)  # raises if the size is wrong
         if type(part) is Preconditioned:
             moves.append(Move(False, np.ascontiguousarray(part.factor), part.mode, below,
                               part.target, part.step))
@@ -75,9 +75,9 @@ def moves_in_theta(proposal, d):
 
 
 def _own(weights, slope):
-    """Draws from the approximation, and a walk of its shape, as often as the weights say."""
+    """Return draws from the approximation and a random walk of its shape, with these weights."""
     d = slope.size
-    # slope'z - |z|^2 / 2 is largest there
+    # slope'z - |z|^2 / 2 has its maximum at z = slope
     center = slope.copy() if np.abs(slope).max() > FLAT else None
     both = [Move(False, None, center, 0.0, 0.65, 1.0),
             Move(True, None, None, 0.0, walk_target(None, d), BEST_WALK / np.sqrt(d))]
@@ -100,5 +100,5 @@ def _move(part, below, mode, factor):
 
 
 def _in_z(factor, other):
-    """L^{-1} times another lower triangular factor."""
+    """Return L^{-1} times another lower triangular factor."""
     return np.ascontiguousarray(np.tril(solve_triangular(factor, other, lower=True)))

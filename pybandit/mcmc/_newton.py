@@ -1,19 +1,20 @@
-"""The mode of a regression's posterior: Newton steps, the first ones on some of the rows."""
+"""Find the mode of a regression's posterior by Newton steps, the first ones on some rows."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-# Every 64th row, then every 8th, then all; with fewer than this many, the next.
+# Use every 64th row, then every 8th, then all. Skip a stride that leaves fewer than LEAST_ROWS.
 STRIDES = (64, 8, 1)
 LEAST_ROWS = 2_000
-# Steps near the mode, and all of them. Where classes are separable each is worth a third of the
-# one before, for ever; at a mode hundredths and less, until rounding is all that is left.
+# Maximum number of Newton steps near the mode, and of all steps. If classes are separable, each
+# step gains a third of the one before, without end. Near a mode each gains a few hundredths of
+# the one before or less (SHRINKS), until only rounding errors (ROUNDING) are left.
 MOST_NEWTON, MOST_STEPS = 50, 500
 SHRINKS, ROUNDING = 0.05, 1e-26
-# What is left at the mode, in nats; of some of the rows less will do.
+# The search ends if a step gains less than this, in nats: on all rows, and on some of the rows.
 ENOUGH, ENOUGH_OF_SOME = 1e-8, 1e-2
-# Above this Newton may lead down where the log likelihood is not concave.
+# Gain above which the safe Hessian is used: the log likelihood may not be concave there.
 NEAR = 0.1
 
 
@@ -26,7 +27,7 @@ class Sums(NamedTuple):
 
 
 def sums_at(regression, prior, theta, stride=1, is_safe=False):
-    """The sums of every stride-th row, as if each stood for as many; `prior` is a precision."""
+    """Return the sums scaled up from every stride-th row; `prior` is a precision matrix."""
     value, gradient, hessian = regression.sums(theta, stride, is_safe)
     slope = prior @ theta
     return Sums(stride * value - 0.5 * float(theta @ slope), stride * gradient - slope,
@@ -34,7 +35,7 @@ def sums_at(regression, prior, theta, stride=1, is_safe=False):
 
 
 def find_mode(regression, n_rows, prior, start):
-    """theta where the posterior is largest, to rounding, and the sums there."""
+    """Return the theta that maximises the posterior, up to rounding, and the sums there."""
     theta, found = start, None
     for stride in STRIDES:
         if stride == 1 or n_rows // stride >= max(LEAST_ROWS, 50 * len(prior)):
@@ -42,18 +43,18 @@ def find_mode(regression, n_rows, prior, start):
             if found is not None:
                 theta = found[0]
     if found is None:
-        raise ValueError("no mode of the posterior was found: give mode, or a larger "
-                         "prior_precision; classes that are separable have none without")
+        raise ValueError("no mode of the posterior was found: pass mode, or a larger "
+                         "prior_precision; without a prior, separable classes have no mode")
     return found
 
 
 def _climb(regression, prior, theta, stride):
-    """Newton steps from theta; None where they do not end."""
+    """Take Newton steps from theta; return None if they do not converge."""
     worth, value, step, n_newton = np.inf, -np.inf, np.zeros_like(theta), 0
     for _ in range(MOST_STEPS):
         is_safe = worth > NEAR
         sums = sums_at(regression, prior, theta, stride, is_safe)
-        if not sums.value >= value - 1e-9 * abs(value):  # too far: back halfway
+        if not sums.value >= value - 1e-9 * abs(value):  # the step was too long: halve it
             step = step / 2
             theta = theta - step
             continue
@@ -75,7 +76,7 @@ def _climb(regression, prior, theta, stride):
 
 
 def _solve(sums):
-    """A Newton step, or None where the matrix is not positive definite."""
+    """Return a Newton step, or None if the matrix is not positive definite."""
     try:
         np.linalg.cholesky(sums.precision)
         step = np.linalg.solve(sums.precision, sums.gradient)

@@ -1,4 +1,4 @@
-"""What chains on minibatches share: the split of a log posterior, and the bounds of its rows."""
+"""Data shared by chains on minibatches: a split log posterior and the bounds of its rows."""
 
 from pybandit.mcmc._csrc cimport pb_minibatch
 

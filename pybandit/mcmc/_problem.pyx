@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""Log posteriors ready for exact tests on minibatches: a quadratic part, and rows with bounds."""
+"""Log posteriors for exact tests on minibatches: a quadratic part, and rows with bounds."""
 
 import numpy as np
 
@@ -17,48 +17,48 @@ from pybandit.mcmc._csrc cimport (
 cdef enum:
     ROW = 4               # doubles of a pb_glm_row
     COLUMN = 2            # and of a pb_alias
-    ROWS = 1 << 16        # that are read between two looks for Ctrl-C
+    ROWS = 1 << 16        # rows read between two checks for Ctrl-C
 
 FAMILIES = {"logistic": 0, "probit": 1, "student": 2, "poisson": 3}
 FORMS = {"line": PB_MINIBATCH_LINE, "space": PB_MINIBATCH_SPACE, "own": PB_MINIBATCH_OWN}
 
 
 cdef class Problem:
-    """Read only once `anchor` of its kind has run, so that threads share it."""
+    """A log posterior. Read only after `anchor`, so that threads can share it."""
 
     @property
     def total(self):
-        """The sum of the rows' bounds; 0 before `anchor`."""
+        """Sum of the rows' bounds; 0 before `anchor`."""
         return self.problem.total
 
     @property
     def rows(self):
-        """bound, third, anchor and weight of each row, for tests; shape (N, 4)."""
+        """Bound, third, anchor and weight of each row, for tests; shape (N, 4)."""
         return np.asarray(self.row_memory)
 
     @property
     def radius(self):
-        """|L^{-1} (theta - mode)| is at most that."""
+        """Maximum of |L^{-1} (theta - mode)|."""
         return self.problem.radius
 
     def decide_by(self, str test, double gamma, double most):
-        """Which test chains take, and how many rows it may expect to read before it reads all."""
+        """Set the test; if more than `most` rows are expected, chains read all of them."""
         self.problem.test = (PB_MINIBATCH_FACTORISED if test == "factorised"
                              else PB_MINIBATCH_AUXILIARY)
         self.problem.gamma, self.problem.most = gamma, most
 
-    def _given(self):
-        """The arguments of __cinit__."""
+    def _arguments(self):
+        """Return the arguments of __cinit__."""
         raise NotImplementedError
 
     def __reduce__(self):
         problem = &self.problem
         if problem.rows == NULL:  # before `anchor`
-            return type(self), self._given()
+            return type(self), self._arguments()
         anchored = tuple(map(np.array, (self.mode_memory, self.factor_memory, self.slope_memory,
                                         self.row_memory)))
         test = "factorised" if problem.test == PB_MINIBATCH_FACTORISED else "auxiliary"
-        return _anchored, (type(self), self._given(), anchored,
+        return _anchored, (type(self), self._arguments(), anchored,
                            (test, problem.gamma, problem.most))
 
     def _anchor_again(self, mode, factor, slope, rows):
@@ -72,7 +72,7 @@ cdef class Problem:
         self.row_memory, self.alias_memory = np.empty((n, ROW)), np.empty((n, COLUMN))
 
     cdef _settle(self):
-        """The alias table of the rows' bounds; what follows reads only."""
+        """Build the alias table of the rows' bounds. The object is read only afterwards."""
         cdef int64_t n = self.problem.glm.n_rows
         cdef int64_t[::1] stacks = np.empty(n, dtype=np.int64)
         cdef pb_glm_row *rows = <pb_glm_row *>&self.row_memory[0, 0]
@@ -85,7 +85,7 @@ cdef class Problem:
 
 
 def _anchored(cls, given, anchored, decided):
-    """A problem that was saved after `anchor`."""
+    """Return a problem that was pickled after `anchor`."""
     problem = cls(*given)
     problem._anchor_again(*anchored)
     problem.decide_by(*decided)
@@ -93,18 +93,18 @@ def _anchored(cls, given, anchored, decided):
 
 
 cdef class Regression(Problem):
-    """Data of one family.
+    """Data of a regression.
 
     Parameters
     ----------
     x, y : ndarray of float64, shapes (N, d) and (N,)
-        Checked, C-contiguous.
+        Validated, C-contiguous.
     trials : ndarray of float64, shape (N,), or None
     family : {"logistic", "probit", "student", "poisson"}
     df, scale : float
-        Of Student's law.
+        Parameters of Student's t distribution.
     radius : float
-        Of the ball that the target is cut off to; inf: none.
+        Radius of the ball to which the target is restricted; inf: unrestricted.
     """
 
     cdef const double[:, ::1] x
@@ -123,7 +123,7 @@ cdef class Regression(Problem):
             self.trials = trials
             glm.trials = &self.trials[0]
 
-    def _given(self):
+    def _arguments(self):
         glm = &self.problem.glm
         trials = None if glm.trials == NULL else np.asarray(self.trials)
         family = next(name for name, code in FAMILIES.items() if code == glm.family)
@@ -132,18 +132,18 @@ cdef class Regression(Problem):
 
     @property
     def third(self):
-        """The most that the third derivative of a trial's log likelihood is in size."""
+        """Bound on the absolute third derivative of a trial's log likelihood."""
         return pb_glm_third(&self.problem.glm)
 
     @property
     def is_near(self):
-        """Whether p and 1 - p of all rows are doubles, of a logistic regression."""
+        """True unless p or 1 - p of a row underflows, in a logistic regression."""
         if self.problem.glm.family != FAMILIES["logistic"]:
             return True
         return bool(np.abs(self.rows[:, 2]).min() > 1e-304)
 
     def sums(self, const double[::1] theta, int64_t stride=1, bint is_safe=False):
-        """Log likelihood, gradient and Hessian of every stride-th row; see pb_glm_sums."""
+        """Return log likelihood, gradient and Hessian of every stride-th row; see pb_glm_sums."""
         cdef int64_t n = self.problem.glm.n_rows, d = self.problem.glm.n_parameters
         cdef int64_t begin = 0, end
         cdef double value = 0.0
@@ -160,7 +160,7 @@ cdef class Regression(Problem):
         return value, np.asarray(gradient), lower + np.tril(lower, -1).T
 
     def anchor(self, double[::1] mode, double[:, ::1] factor, double[::1] slope):
-        """Bounds of all rows around a mode, and their alias table; once."""
+        """Compute the bounds of all rows around a mode and their alias table. Call it once."""
         cdef int64_t n = self.problem.glm.n_rows, begin = 0
         cdef double[::1] work = np.empty(self.problem.glm.n_parameters)
         self._begin(mode, factor, slope)
@@ -174,20 +174,20 @@ cdef class Regression(Problem):
         self._settle()
 
     def remainder(self, int64_t row, double change):
-        """r_i at this change of x_i'theta from the mode, for tests."""
+        """Return r_i at this change of x_i'theta from the mode, for tests."""
         return pb_glm_remainder(&self.problem.glm, &self.problem.rows[row], change)
 
 
 cdef class Expanded(Problem):
-    """Rows whose remainders a function of the caller's gives.
+    """Rows whose remainders a user-defined function returns.
 
     Parameters
     ----------
     n_rows, n_parameters : int
     features : ndarray of float64, shape (N, d), or None
-        x_i, C-contiguous, of rows that depend on x_i'theta alone.
+        x_i, C-contiguous, for rows that depend on x_i'theta alone.
     form : {"line", "space", "own"}
-        What M is; "line" wants features.
+        Form of M; "line" requires features.
     radius : float
     """
 
@@ -201,14 +201,14 @@ cdef class Expanded(Problem):
             glm.features = &self.x[0, 0]
         self.problem.radius, self.problem.form = radius, <pb_minibatch_form><int>FORMS[form]
 
-    def _given(self):
+    def _arguments(self):
         glm = &self.problem.glm
         features = None if glm.features == NULL else np.asarray(self.x)
         form = next(name for name, code in FORMS.items() if code == self.problem.form)
         return glm.n_rows, glm.n_parameters, features, form, self.problem.radius
 
     def anchor(self, double[::1] mode, double[:, ::1] factor, double[::1] slope, bounds, third):
-        """Take the rows' bounds c_i and, along lines, third derivatives; make the table; once."""
+        """Set the bounds c_i and, for "line", third derivatives; build the table. Call it once."""
         self._begin(mode, factor, slope)
         rows = np.asarray(self.row_memory)
         rows[:] = 0.0
@@ -219,7 +219,7 @@ cdef class Expanded(Problem):
 
 
 def spread(const double[::1] z, const double[::1] other, bint any_form=False):
-    """M(z, z') of pb_minibatch_spread, or of pb_minibatch_spread_any, for tests."""
+    """Return M(z, z') by pb_minibatch_spread or pb_minibatch_spread_any."""
     if any_form:
         return pb_minibatch_spread_any(&z[0], &other[0], z.shape[0])
     return pb_minibatch_spread(&z[0], &other[0], z.shape[0])

@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""Chains of racing tests whose loop is compiled: of proposals and controls of this package."""
+"""Chains of racing tests with a compiled loop, for built-in proposals and controls."""
 
 import math
 
@@ -24,8 +24,8 @@ from pybandit.racing._csrc cimport pb_accept
 from pybandit.racing._source cimport take_back
 
 cdef enum:
-    ROWS = 1 << 14        # that are read between two looks for Ctrl-C
-    STEPS = 1 << 10       # and steps: functions of Python may take long
+    ROWS = 1 << 14        # maximum number of rows read between two checks for Ctrl-C
+    STEPS = 1 << 10       # and of steps, because functions in Python may be slow
 
 
 cdef double next_exponential(void *state) noexcept nogil:
@@ -33,24 +33,25 @@ cdef double next_exponential(void *state) noexcept nogil:
 
 
 cdef class RaceChain:
-    """Where one chain is; used by one thread at a time.
+    """One chain. Use it in one thread at a time.
 
     Parameters
     ----------
     test : AcceptanceTest
-        Its own, whose log ratios read `points`.
+        Not shared with other chains; its log ratios read `points`.
     points : ndarray of float64, shape (2, d)
-        Where it begins, twice.
+        The starting point, twice.
     moves : sequence of Move
         In theta.
     rng : Generator
-        Its own.
+        Not shared with other chains.
     log_prior : callable or None
     precision : ndarray of float64, shape (d, d), or None
-    control : with center, gradient and hessian, or None
+    control : object with center, gradient and hessian, or None
     ranges : Ranges or None
-        Of what is left of log ratios, where bets take them at each decision.
+        If given, sets the range of the betting bound in each decision.
     adapts : bool
+        True if steps adapt the scales of the moves.
     """
 
     cdef pb_race_chain chain
@@ -59,7 +60,7 @@ cdef class RaceChain:
     cdef object rng, lock, log_prior, error
     cdef pb_bitgen *bitgen
     cdef double[:, ::1] points
-    cdef tuple shown_points       # its rows, read-only, as the prior gets them
+    cdef tuple shown_points       # read-only views of its rows, passed to the prior
     cdef double[::1] memory
     cdef const double[::1] center, gradient
     cdef const double[:, ::1] precision, hessian, inverse
@@ -84,7 +85,7 @@ cdef class RaceChain:
         self._begin()
 
     def take_test(self, test):
-        """Judge by this test from now on."""
+        """Use this test from now on."""
         self.test = test
         self.chain.test = <pb_accept *><uintptr_t>test.address
 
@@ -128,23 +129,23 @@ cdef class RaceChain:
 
     @property
     def scale(self):
-        """What warm-up multiplied the proposal's length by; of a mixture one a part."""
+        """Factor by which warm-up scaled the proposal; an array with one per part of a mixture."""
         return self.moves.scale
 
     @property
     def values(self):
-        """Where it is; float64, shape (d,)."""
+        """Current point; float64, shape (d,)."""
         return np.array(self.points[0])
 
     @property
     def travel(self):
-        """Where it began, and the farthest point that it came to in warm-up."""
+        """Starting point, and the point of warm-up farthest from it."""
         cdef int64_t d = self.chain.n_parameters
         return np.array(self.memory[3 * d:4 * d]), np.array(self.memory[4 * d:5 * d])
 
     @property
     def counts(self):
-        """Steps, those accepted, looks, rows read, tests that read all, since `clear`."""
+        """Steps, accepted steps, looks, rows read, tests that read all rows, since `clear`."""
         chain = &self.chain
         return (chain.n_steps, chain.n_accepted, chain.n_looks, chain.n_evaluations,
                 chain.n_exact)
@@ -154,16 +155,16 @@ cdef class RaceChain:
         self.chain.n_evaluations = self.chain.n_exact = 0
 
     def end_warmup(self):
-        """Scales and travel stay as they are from now on."""
+        """End adaptation of the scales and recording of `travel`."""
         self.chain.adapts, self.chain.farthest = False, NULL
         self.clear()
         self.moves.end_warmup()
 
     def advance(self, int64_t t, int64_t until, int64_t thin, double[:, ::1] values, columns):
-        """Steps t to at most until - 1; returns how far it came, for looks at Ctrl-C.
+        """Take steps from t up to at most `until`; return the step reached, to allow Ctrl-C.
 
-        Of every thin-th one at t >= 0 the values and statistics are kept: shares accepted and
-        read, looks, rows read, tests that read all.
+        After every `thin` steps at t >= 0, store the values and statistics: shares accepted and
+        read, looks, rows read, and tests that read all rows.
         """
         cdef double[::1] accepted = columns[0], fraction = columns[1]
         cdef int64_t[::1] n_looks = columns[2], n_evaluations = columns[3], n_exact = columns[4]
@@ -217,17 +218,17 @@ cdef class RaceChain:
 
 
 def set_range(test, double most):
-    """The range of log ratios, most on both sides of 0, for the next bets of a test."""
+    """Set the range of log ratios to (-most, most) for the next bets of a test."""
     cdef pb_accept *accept = <pb_accept *><uintptr_t>test.address
     accept.betting.items.high, accept.betting.items.low = most, -most
 
 
 cdef int _ask_prior(const double *theta, void *data, double *out) noexcept with gil:
-    """The function's value at one of the chain's own points."""
+    """Write the user-defined log prior at one of the chain's two points."""
     cdef RaceChain self = <RaceChain>data
     try:
         point = self.shown_points[0 if theta == self.chain.points else 1]
-        self.lock.release()  # it may draw from the generator
+        self.lock.release()  # the function may use the generator
         try:
             value = self.log_prior(point)
         finally:
@@ -240,7 +241,7 @@ cdef int _ask_prior(const double *theta, void *data, double *out) noexcept with 
 
 
 def checked_prior(value, point):
-    """A number below +inf."""
+    """Return a log prior as a float; raise unless it is a number below +inf."""
     try:
         number = float(value)
     except Exception:

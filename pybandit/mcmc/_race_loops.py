@@ -1,4 +1,4 @@
-"""The chains of RacingMetropolis: one loop in Python, for any proposal, and one compiled."""
+"""Chains of RacingMetropolis: a loop in Python for any proposal, and a compiled loop."""
 
 import math
 import warnings
@@ -10,28 +10,30 @@ from pybandit._shared.errors import SlowReadingWarning, WeakControlWarning
 from pybandit.mcmc._race_chain import RaceChain, checked_prior, set_range
 from pybandit.racing.acceptance import AcceptanceTest
 
-# The gain of the t-th step of warm-up on the log of the scale: t ** -DECAY.
+# Adaptation changes the log of the scale by (accepted - target) * t ** -DECAY at step t.
 DECAY = 0.6
-# Warm-up may go this far above the most that a scale can be, so that one rejection does not
-# shorten proposals that are as long as they get.
+# During warm-up a scale may exceed its maximum by this factor, so that one rejection does not
+# shorten proposals of maximum length.
 HEADROOM = 1.5
 # If warm-up reads more than MOST_READ of LEAST_ROWS rows or more, at random, a pass over all rows
-# in order would have cost less. Fewer than LEAST_STEPS steps tell little.
+# in order would have cost less. The share is not checked after fewer than LEAST_STEPS steps.
 MOST_READ = 0.3
 LEAST_ROWS = 1_000
 LEAST_STEPS = 20
-# Rows taken at a time when the remainder of a control variate is measured.
+# Rows read at a time when the remainder of a control variate is measured.
 BLOCK = 16384
-# A look at 50 rows holds none of 1 % in three cases of five.
+# Share of the rows with the largest remainders. A look at 50 rows misses all of a given 1 % with
+# probability .6.
 FEW = 0.01
-# Of the remainder's variance; of normal features the 1 % hold about half.
+# Warn if these rows have more than this share of the remainder's variance; with normal features
+# it is about half.
 MOST = 0.9
-# Smaller differences, in nats, decide few tests.
+# Do not warn if their sum is smaller than this, in nats: it would decide few tests.
 LEAST_NATS = 0.1
 
 
 class CompiledLoop:
-    """One chain whose proposal, total of the control and bookkeeping are compiled."""
+    """One chain with compiled proposal, control and bookkeeping."""
 
     shown = ("scale",)
 
@@ -50,7 +52,7 @@ class CompiledLoop:
         return self.chain.scale
 
     def steps(self, n):
-        """Take n steps: where it is, how many were accepted, how many rows read."""
+        """Take n steps; return the point, the number accepted and the number of rows read."""
         self.chain.steps(n)
         _, n_accepted, _, n_read, _ = self.chain.counts
         return np.array(self.chain.values), n_accepted, n_read
@@ -64,11 +66,11 @@ class CompiledLoop:
 
 
 def warn_far(factors, control, points, start, farthest):
-    """Look at what the control leaves between these points, where the chain moved."""
+    """Check the control's remainder between the start and the farthest point of warm-up."""
     if control is None or np.array_equal(start, farthest):
         return
     kept = points.copy()
-    points[0], points[1] = start, farthest  # what the factors read
+    points[0], points[1] = start, farthest  # the factors read `points`
     try:
         warn_of_leverage(factors, control, points)
     finally:
@@ -76,7 +78,7 @@ def warn_far(factors, control, points, start, farthest):
 
 
 class PythonLoop:
-    """One chain whose proposal, or control, is anybody's."""
+    """One chain with a user-defined proposal or control."""
 
     shown = ("scale",)
 
@@ -85,7 +87,7 @@ class PythonLoop:
         self.points = np.stack([start, start])
         self.values, self.proposed = self.points
         self.shown_values, self.shown_proposed = read_only(self.points)
-        self.offered = self.points.copy()  # what a proposal writes to
+        self.offered = self.points.copy()  # written by the proposal
         self.rng, self.log_prior, control = rng, sampler.log_prior, sampler.control
         self.precision, self.ranges = sampler.precision, sampler.ranges
         self.start, self.control = start.copy(), control
@@ -107,7 +109,7 @@ class PythonLoop:
 
     @property
     def scale(self):
-        """Of the proposal; of a mixture one a part."""
+        """Scale of the proposal; an array with one per part of a mixture."""
         return np.array(self.scales) if len(self.scales) > 1 else self.scales[0]
 
     def clear(self):
@@ -124,7 +126,7 @@ class PythonLoop:
         warn_far(self.factors, self.control, self.points, self.start, self.farthest)
 
     def steps(self, n):
-        """Take n steps: where it is, how many were accepted, how many rows read."""
+        """Take n steps; return the point, the number accepted and the number of rows read."""
         for _ in range(n):
             self.step()
         return self.values.copy(), self.n_accepted, self.n_evaluations
@@ -177,26 +179,26 @@ class PythonLoop:
 
 
 def warn_of_reading(n_read, n_steps, n_factors, has_control, warned):
-    """Warn where steps of warm-up read that much; once for all that share the lock `warned`."""
+    """Warn if warm-up read more than MOST_READ of the rows; once per sampler, by a lock."""
     if n_steps < LEAST_STEPS or n_factors < LEAST_ROWS:
         return
     share = n_read / (n_steps * n_factors)
     if share <= MOST_READ or not warned.acquire(blocking=False):
         return
     if has_control:
-        remedy = ("its control is not close enough: expand nearer to the mode, make smaller steps, "
-                  "or take ExactMinibatch, for a regression")
+        remedy = ("control is not close enough: expand nearer to the mode, use smaller steps, or "
+                  "use ExactMinibatch for a regression")
     else:
-        remedy = ("give control, a GLMControl or a TaylorControl around the mode, or take "
-                  "ExactMinibatch, for a regression")
+        remedy = ("pass control, a GLMControl or a TaylorControl around the mode, or use "
+                  "ExactMinibatch for a regression")
     warnings.warn(
-        f"RacingMetropolis read {share:.0%} of the {n_factors} rows at a step of warm-up, in "
-        f"random order, which costs more than one pass over all of them: {remedy}; else all rows "
-        f"at every step, in order, are faster", SlowReadingWarning, stacklevel=2)
+        f"RacingMetropolis read {share:.0%} of the {n_factors} rows per step of warm-up, in "
+        f"random order, which costs more than one pass over all of them: {remedy}; otherwise "
+        f"reading all rows in order at every step is faster", SlowReadingWarning, stacklevel=2)
 
 
 def warn_of_leverage(factors, control, points):
-    """Warn where 1 % of the rows hold nine tenths of what the control leaves of a step."""
+    """Warn if 1 % of the rows have nine tenths of the variance of the control's remainder."""
     rest = np.concatenate([
         factors.evaluate(rows, [0])[:, 0] - _changes(control, points, rows)
         for rows in np.array_split(np.arange(factors.n_factors),
@@ -210,16 +212,16 @@ def warn_of_leverage(factors, control, points):
     share = (deviations[largest] ** 2).sum() / total if total > 0 else 0.0
     if share > MOST and nats > LEAST_NATS:
         warnings.warn(
-            f"control leaves its remainder to few rows: {few} of {rest.size} hold {share:.1%} of "
-            f"its variance and {nats:.2g} nats between where the chain began and the farthest it "
-            f"came. "
-            f"Tests seldom read them, so the chain may return the control's approximation at any "
-            f"delta. Read more (Looks(first=)), bet on a range (BettingBound), or take these rows "
-            f"into the prior", WeakControlWarning, stacklevel=2)
+            f"control leaves its remainder to few rows: {few} of {rest.size} rows have {share:.1%} "
+            f"of its variance and contribute {nats:.2g} nats between the start of the chain and "
+            f"the farthest point of warm-up. Tests rarely read these rows, so the chain may sample "
+            f"the control's approximation at any delta. Read more rows (Looks(first=)), use a "
+            f"BettingBound with a range, or move these rows into the prior",
+            WeakControlWarning, stacklevel=2)
 
 
 def _changes(control, points, rows):
-    """Return the changes d_n that the control predicts; those of a GLM are also compiled."""
+    """Return the changes d_n that the control predicts; computed in NumPy for a GLMControl."""
     if not hasattr(control, "curvatures"):
         return control.changes(points)(rows, np.zeros(1, dtype=np.int64))[:, 0]
     x = control.features[rows]

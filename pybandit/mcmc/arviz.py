@@ -1,4 +1,4 @@
-"""Trees of chains, for ArviZ."""
+"""Convert trees of chains for ArviZ."""
 
 from typing import Any
 

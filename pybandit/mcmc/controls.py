@@ -1,8 +1,8 @@
 """Second-order control variates in the parameters, for Metropolis-Hastings.
 
-h_n(theta) is an expansion of the log likelihood of factor n around a center. What is
-raced is d_n - (h_n(x') - h_n(x)); the sum of the second part over all n is a quadratic
-form of the sums of the gradients and Hessians, which the threshold gets: O(d^2) a step.
+h_n(theta) is an expansion of the log likelihood of factor n around a center. The race reads
+d_n - (h_n(x') - h_n(x)). The sum of h_n(x') - h_n(x) over all n is a quadratic form of the
+sums of the gradients and Hessians, O(d^2) per step, and is moved into the threshold.
 """
 
 from collections.abc import Callable
@@ -13,14 +13,14 @@ import numpy as np
 from pybandit._shared.checks import MOST_PULLS, check_choice, check_in, check_integer, shown
 from pybandit._shared.types import ArrayLike, Floats, Ints
 from pybandit.mcmc._autodiff import BACKENDS, blocks_of, products_of, rounding_of
-from pybandit.mcmc._ranges import Ranges
+from pybandit.mcmc._bounded import Ranges
 from pybandit.racing._linear_control import ExpansionChange, LinearChange, TotalChange
 
 
 class Quadratic:
-    """What is the same for all: the sums of the gradients and Hessians, and ranges."""
+    """Base class of the controls: sums of the gradients and Hessians, and ranges."""
 
-    _ranges = None  # made when it is asked for
+    _ranges = None  # computed when needed
 
     def __repr__(self):
         return (f"<{type(self).__name__}: {self.n_factors:,} factors, "
@@ -28,18 +28,18 @@ class Quadratic:
 
     @property
     def n_parameters(self) -> int:
-        """d."""
+        """Number of parameters, d."""
         return self.center.size
 
     def value_range(self, points: ArrayLike) -> tuple[float, float]:
-        """(low, high) of what the control leaves of any log ratio between the two points.
+        """Return (low, high), a range of any log ratio between the two points less the control.
 
-        From `third`, O(d^2) after O(N d) the first time: for the `BettingBound` of `accept`.
-        `RacingMetropolis` takes it at each decision with
+        Computed from `third`: O(N d) the first time, O(d^2) afterwards. Pass it to the
+        `BettingBound` of `accept`. `RacingMetropolis` computes it in each decision with
         ``BettingBound(value_range="control")``.
         """
         if self.third is None:
-            raise ValueError("third must be given to the control: it bounds what it leaves")
+            raise ValueError("third must be given to the control to bound its remainder; got None")
         given = check_in("points", points, "finite", np.isfinite)
         if given.shape != (2, self.n_parameters):
             raise ValueError(f"points must have shape (2, {self.n_parameters}); got {given.shape}")
@@ -49,26 +49,27 @@ class Quadratic:
         return -high, high
 
     def total_change(self, points):
-        """A function that returns the sum of the changes over all factors, O(d^2)."""
+        """Return a function that computes the sum of the changes over all factors, O(d^2)."""
         return TotalChange(self.gradient, self.hessian, self.center, points)
 
 
 class TaylorControl(Quadratic):
-    """h_n(theta) = g_n'(theta - c) + (theta - c)' H_n (theta - c) / 2, any g_n and H_n.
+    """h_n(theta) = g_n'(theta - c) + (theta - c)' H_n (theta - c) / 2, for any g_n and H_n.
 
     Parameters
     ----------
     center : array_like of float, shape (d,)
-        c, near the posterior's mode.
+        c, a point near the posterior's mode.
     gradients : array_like of float, shape (N, d)
-        Of the log likelihood of each factor, at the center. Copied.
+        g_n, gradients of the log likelihood of each factor at the center. Copied.
     hessians : array_like of float, shape (N, d, d), optional
-        Symmetric. 0 by default, a first-order expansion. Copied: 8 N d^2 bytes, where
-        `from_autodiff` keeps less.
+        H_n, symmetric. 0 by default, which is a first-order expansion. Copied: 8 N d^2 bytes;
+        `from_autodiff` usually needs less.
     third : float or array_like of float, shape (N,), optional
-        A bound of the third derivative of each log likelihood as a form, |sum_jkl D_jkl v_j
-        v_k v_l| <= third |v|^3, wherever a chain may go; with Hessians that are exact.
-        `ExactMinibatch.from_control` and a `BettingBound` of `RacingMetropolis` rest on it.
+        Bound on the third derivative of each log likelihood as a form, |sum_jkl D_jkl v_j
+        v_k v_l| <= third |v|^3, at every point that a chain may reach. The gradients and Hessians
+        must then be exact. Required by `ExactMinibatch.from_control` (unless it is given
+        bounds) and by ``BettingBound(value_range="control")`` of `RacingMetropolis`.
 
     Raises
     ------
@@ -77,9 +78,9 @@ class TaylorControl(Quadratic):
 
     Notes
     -----
-    A value costs O(d^2), of a `GLMControl` O(d), both compiled.
+    A value costs O(d^2), compiled; for a `GLMControl` O(d).
 
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** Immutable: threads can share it.
 
     Examples
     --------
@@ -93,7 +94,7 @@ class TaylorControl(Quadratic):
                  hessians: ArrayLike | None = None, *, third: ArrayLike | None = None) -> None:
         self.center = _finite("center", center, (None,))
         d = self.center.size
-        # copies: their sums are taken once, and a caller may use a buffer again
+        # Copies: the sums are computed once, and the caller may reuse a buffer.
         self.gradients = _finite("gradients", gradients, (None, d))
         self.hessians = self.directions = self.weights = None
         self.gradient = np.ascontiguousarray(self.gradients.sum(axis=0))
@@ -107,23 +108,24 @@ class TaylorControl(Quadratic):
     def from_autodiff(cls, log_likelihood: Callable[[Ints, Floats], ArrayLike], n_factors: int,
                       center: ArrayLike, *, backend: str = "finite",
                       third: ArrayLike | None = None) -> "TaylorControl":
-        """The second-order expansion of any smooth log likelihood, without derivatives by hand.
+        """Expand any smooth log likelihood to second order by automatic or numeric derivatives.
 
         Parameters
         ----------
         log_likelihood : callable
-            ``log_likelihood(indices, theta)``: log p(y_n | theta) of these n factors at one
-            point, shape (n,); in terms of ``jax.numpy`` or ``autograd.numpy`` for these.
+            ``log_likelihood(indices, theta)`` returns log p(y_n | theta) of these n factors at
+            one point, shape (n,). With the backends jax and autograd it must be written in
+            ``jax.numpy`` or ``autograd.numpy``.
         n_factors : int
             N.
         center : array_like of float, shape (d,)
-            c, near the posterior's mode.
+            c, a point near the posterior's mode.
         backend : {"finite", "jax", "autograd"}
-            ``"finite"`` takes central differences and needs no package: derivatives to some
-            six digits, which is plenty for a race, and not exact, as `ExactMinibatch` wants
-            them. The others are exact to rounding.
+            ``"finite"`` uses central differences and needs no package. Its derivatives have
+            about six correct digits: enough for a race, but not for `ExactMinibatch`, which needs
+            exact ones. The others are exact up to rounding.
         third : float or array_like of float, shape (N,), optional
-            As of the class.
+            As for the class.
 
         Returns
         -------
@@ -139,14 +141,14 @@ class TaylorControl(Quadratic):
 
         Notes
         -----
-        d^2 evaluations of all rows or so, a block of 16 MiB of Hessians at a time. What is kept
-        of each row is its gradient and, of a Hessian of rank r <= d / 2, r vectors and weights:
-        8 (d + r (d + 1)) bytes, where the matrix takes 8 d^2; a model in terms of r linear
-        predictors has rank r. A value is then O(r d), compiled.
+        About d^2 evaluations of all rows, in blocks whose Hessians take up to 16 MiB. For each
+        row the gradient is kept and, if its Hessian has rank r <= d / 2, r vectors and weights:
+        8 (d + r (d + 1)) bytes instead of 8 d^2 for the matrix. A model with r linear
+        predictors has rank r. A value then costs O(r d), compiled.
 
         Examples
         --------
-        Student's law, its scale unknown too:
+        Student's t distribution with an unknown scale:
 
         >>> import numpy as np, pybandit as pb
         >>> rng = np.random.default_rng(1)
@@ -157,7 +159,7 @@ class TaylorControl(Quadratic):
         ...     return -2.5 * np.log1p(u**2 / 4) - theta[3]
         >>> control = pb.mcmc.TaylorControl.from_autodiff(log_likelihood, 5_000,
         ...                                               [1.0, -0.5, 0.0, np.log(0.5)])
-        >>> control.directions.shape                # two products a row
+        >>> control.directions.shape                # two products per row
         (5000, 2, 4)
         """
         check_choice("backend", backend, BACKENDS)
@@ -172,7 +174,7 @@ class TaylorControl(Quadratic):
             kept.append(products_of(hessians, rounding_of(backend), most))
         self = cls(point, np.concatenate(gradients), third=third)
         if any(isinstance(block, np.ndarray) for block in kept):
-            # the rank of a row was too high: matrices for all, which nobody else holds
+            # The rank of a row is too high: keep matrices of all rows, without another copy.
             self.hessians = _finite("hessians", np.concatenate([_matrices_of(b) for b in kept]),
                                     (n, d, d), copy=False)
             self.hessian = np.ascontiguousarray(self.hessians.sum(axis=0))
@@ -194,13 +196,14 @@ class TaylorControl(Quadratic):
 
     @property
     def n_factors(self) -> int:
-        """N."""
+        """Number of factors, N."""
         return len(self.gradients)
 
     def changes(self, points: ArrayLike) -> Any:
-        """h_n(points[1]) - h_n(points[0]) as the values of a `ControlVariate`; read anew.
+        """Return h_n(points[1]) - h_n(points[0]) as the values of a `ControlVariate`.
 
-        `points` is a C-contiguous float64 array of shape (2, d).
+        `points` is a C-contiguous float64 array of shape (2, d). It is not copied, and is read
+        at each evaluation.
         """
         return ExpansionChange(self.gradients, self.hessians, self.directions, self.weights,
                                self.center, points)
@@ -209,23 +212,23 @@ class TaylorControl(Quadratic):
 class GLMControl(Quadratic):
     """h_n = slope_n s + curvature_n s^2 / 2, s = x_n'(theta - center).
 
-    For models whose log likelihood depends on the parameters through x_n'theta alone,
-    as generalised linear models: the first two derivatives with respect to it, at the
-    center, give the second-order expansion.
+    For models in which the log likelihood depends on the parameters through x_n'theta alone,
+    such as generalised linear models. Its first two derivatives with respect to x_n'theta at
+    the center give the second-order expansion.
 
     Parameters
     ----------
     features : array_like of float, shape (N, d)
-        x_n. Not copied if C-contiguous float64: leave it as it is while the control is used.
+        x_n. Not copied if C-contiguous float64: do not change it while the control is used.
     slopes, curvatures : array_like of float, shape (N,)
-        First and second derivative with respect to x_n'theta at the center. Copied.
+        First and second derivatives with respect to x_n'theta at the center. Copied.
     center : array_like of float, shape (d,)
-        Near the posterior's mode.
+        A point near the posterior's mode.
     third : float or array_like of float, shape (N,), optional
-        The most that the third derivative with respect to x_n'theta is in size, wherever a
-        chain may go: 1 / (6 sqrt 3) for logistic regression; with slopes and curvatures that
-        are exact. `ExactMinibatch.from_control` and a `BettingBound` of
-        `RacingMetropolis` rest on it.
+        Bound on the absolute third derivative with respect to x_n'theta, at every point that
+        a chain may reach: 1 / (6 sqrt 3) for logistic regression. Slopes and curvatures must then
+        be exact. Required by `ExactMinibatch.from_control` (unless it is given bounds) and by
+        ``BettingBound(value_range="control")`` of `RacingMetropolis`.
 
     Raises
     ------
@@ -234,9 +237,9 @@ class GLMControl(Quadratic):
 
     Notes
     -----
-    A value costs O(d), compiled; its making O(N d^2), once.
+    A value costs O(d), compiled; the constructor O(N d^2).
 
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** Immutable: threads can share it.
 
     Examples
     --------
@@ -255,7 +258,7 @@ class GLMControl(Quadratic):
         self.features = np.ascontiguousarray(
             _finite("features", features, (None, None), copy=False))
         n, d = self.features.shape
-        # copies: their sums are taken once, and a caller may use a buffer again
+        # Copies: the sums are computed once, and the caller may reuse a buffer.
         self.slopes = _finite("slopes", slopes, (n,))
         self.curvatures = _finite("curvatures", curvatures, (n,))
         self.center = _finite("center", center, (d,))
@@ -266,20 +269,20 @@ class GLMControl(Quadratic):
 
     @property
     def n_factors(self) -> int:
-        """N."""
+        """Number of factors, N."""
         return len(self.features)
 
     def changes(self, points: ArrayLike) -> Any:
-        """h_n(points[1]) - h_n(points[0]) as the values of a `ControlVariate`; read anew.
+        """Return h_n(points[1]) - h_n(points[0]) as the values of a `ControlVariate`.
 
-        `points` is a C-contiguous float64 array of shape (2, d). The values are of N
-        factors: a ControlVariate of others is refused.
+        `points` is a C-contiguous float64 array of shape (2, d). It is not copied, and is read
+        at each evaluation. The `ControlVariate` must be used with N factors.
         """
         return LinearChange(self.features, self.slopes, self.curvatures, self.center, points)
 
 
 def _finite(name, array, shape, copy=True):
-    """Finite float64 of this shape, where None is any length of at least 1."""
+    """Return finite float64 values of this shape; None stands for any length of at least 1."""
     array = check_in(name, array, "finite", np.isfinite, copy)
     if array.ndim != len(shape) or 0 in array.shape or any(
             wanted not in (None, got) for wanted, got in zip(shape, array.shape, strict=True)):
@@ -295,11 +298,11 @@ def _matrices_of(block):
 
 
 def _bounds(third, n):
-    """At least 0, one number or one a factor, a copy; None where none are given."""
+    """Return a copy of the bounds, one number or one per factor; None if none are given."""
     if third is None:
         return None
     third = check_in("third", third, "finite and at least 0", lambda k: np.isfinite(k) & (k >= 0))
     if third.shape not in ((), (n,)):
-        raise ValueError(f"third must be a number or have shape ({n},), one a factor; got "
-                         f"{third.shape}")
+        raise ValueError(f"third must be a scalar or have shape ({n},), one value per factor; got "
+                         f"shape {third.shape}")
     return third

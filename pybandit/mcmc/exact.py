@@ -1,4 +1,4 @@
-"""Metropolis-Hastings on minibatches that is exact: regressions whose remainders are bounded."""
+"""Exact Metropolis-Hastings on minibatches, for models with bounded remainders."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from pybandit._shared.keywords import hinted
 from pybandit._shared.types import ArrayLike, Floats, Ints, Rng
 from pybandit._shared.version import __version__
 from pybandit.mcmc._bounded import Bounded, check_point, check_radius, check_rows
-from pybandit.mcmc._chains import Layout, check_labels, check_name, sample_chains
+from pybandit.mcmc._chains import DrawFormat, check_labels, check_name, sample_chains
 from pybandit.mcmc._exact import Chain
 from pybandit.mcmc._moves import moves_of
 from pybandit.mcmc._newton import Sums, find_mode, sums_at
@@ -32,8 +32,8 @@ from pybandit.racing.factors import Factors
 STATISTICS = {"accepted": np.float64, "fraction": np.float64, "n_evaluations": np.int64,
               "n_exact": np.int64}
 TESTS = ("auto", "factorised", "auxiliary")
-AUTO = "factorised"  # faster where we measured: docs/inside_samplers.md
-# Where more than this share of the rows is expected to be read, at random, all are, in order.
+AUTO = "factorised"  # the faster test in our measurements: docs/inside_samplers.md
+# If more than this share of the rows is expected to be read at random, all are read, in order.
 SHARE = 0.25
 
 
@@ -52,7 +52,7 @@ class ExactStep(Record):
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** Immutable: threads can share it.
 
     Examples
     --------
@@ -73,47 +73,49 @@ class ExactStep(Record):
 
 @hinted()
 class ExactMinibatch:
-    """Metropolis-Hastings that reads few rows a step and has the posterior as its law.
+    """Metropolis-Hastings that reads few rows per step and samples the posterior exactly.
 
     For regressions with a normal prior of mean 0. The log posterior is split into its
-    second-order expansion around the mode, known in O(d^2), and a remainder r_i of each
-    row, of which a bound is known: |r_i(x') - r_i(x)| <= c_i M(x, x'). The test draws rows in
-    proportion to c_i, as many as a Poisson number of mean sum_i c_i M or so, a few in a
-    million near the mode, and no others count.
+    second-order expansion around the mode, which costs O(d^2), and a remainder r_i of each
+    row with a known bound, |r_i(x') - r_i(x)| <= c_i M(x, x'). The test draws a Poisson number
+    of rows in proportion to c_i, with a mean of about sum_i c_i M: a few in a million near
+    the mode. It reads no other rows.
 
     Parameters
     ----------
     x : array_like of float, shape (N, d)
         Features. Not copied if C-contiguous float64; N below 2^32.
     y : array_like of float, shape (N,)
-        Responses: 0 or 1, counts of a `Binomial`, numbers of a `StudentT`.
+        Responses: 0 or 1, counts for a `Binomial`, real numbers for a `StudentT`.
     family : {"logistic", "probit", "poisson"}, Binomial or StudentT
-        ``"poisson"`` has counts of mean exp(x'theta), on a ball: see `radius`.
+        ``"poisson"`` is for counts with mean exp(x'theta) and requires `radius`.
     prior_precision : float or array_like of float, shape (d,) or (d, d)
-        Of the normal prior; 0 is flat.
+        Precision of the normal prior; 0 is flat.
     mode : array_like of float, shape (d,), optional
         Point of expansion; found by Newton's method by default. Any point gives exact
         chains, but far from the mode most rows are read.
     proposal : None, "laplace", "walk", Preconditioned, RandomWalk or Mixture
-        ``"laplace"`` draws from the normal approximation at the mode, ``"walk"`` goes 2.38 /
-        sqrt(d) of its deviations; by default 19 of the first to one of the second, which
-        leaves the places that draws from an approximation seldom leave.
+        ``"laplace"`` draws from the normal approximation at the mode. ``"walk"`` takes steps
+        of 2.38 / sqrt(d) of its standard deviations. The default mixes 19 draws with one step of
+        the walk, which leaves the regions in which draws from the approximation are rarely
+        accepted.
     adapt : bool, default True
-        Whether warm-up adapts the length of proposals, to an acceptance of .65
-        (``"laplace"``, never longer than independent draws) and .234 (``"walk"``, .44 for
+        Adapt the length of proposals in warm-up. The acceptance rate aimed at is .65 for
+        ``"laplace"`` (at most the length of independent draws) and .234 for ``"walk"`` (.44 if
         d = 1).
     test : {"auto", "factorised", "auxiliary"}
-        See Notes; ``"auto"`` is the first one, which was the faster one where we measured.
+        See Notes; ``"auto"`` is ``"factorised"``, the faster one in our measurements.
     gamma : float, default 0.5
-        Of the auxiliary test: above 0; more accepts more, and reads more.
+        Parameter of the auxiliary test, above 0. A larger value accepts more proposals and reads
+        more rows.
     radius : float, optional
-        R: the target is the posterior where |L^{-1} (x - mode)| <= R, L L' the covariance, and
-        0 elsewhere; proposals outside are rejected. ``"poisson"`` wants it. Of the normal
-        approximation the ball lacks P(chi^2_d > R^2), 1e-12 for d = 20 and R = 10.
+        R: the target is the posterior restricted to |L^{-1} (x - mode)| <= R, where L L' is the
+        covariance; proposals outside are rejected. Required for ``"poisson"``. The ball excludes
+        P(chi^2_d > R^2) of the normal approximation, 1e-12 for d = 20 and R = 10.
     name : str, default "x"
-        Of the parameters in the result.
+        Name of the parameters in the result.
     labels : sequence, optional
-        One a parameter: coordinates in the result.
+        Coordinates in the result, one per parameter.
 
     Attributes
     ----------
@@ -129,40 +131,42 @@ class ExactMinibatch:
 
     See Also
     --------
-    RacingMetropolis : any likelihood, about right.
+    RacingMetropolis : for any likelihood; approximate.
 
     Notes
     -----
-    Its arithmetic is that of float64; else the chain's stationary law is the posterior, at
-    any length of steps and any `gamma`:
+    Apart from rounding in float64, the posterior is the stationary distribution of the chain,
+    for any length of steps and any `gamma`:
 
-    *Factorised* (Cornish et al. 2019). Accepts with min(1, e^q) prod_i min(1, e^(r_i(x') -
-    r_i(x))), where q is the change of prior, expansion and proposal. Each factor f obeys
-    f(x, x') / f(x', x) = e^(its change), so the product is in detailed balance. A row rejects
-    where a Poisson process of rate c_i M, thinned to max(0, r_i(x) - r_i(x')), has a point.
+    *Factorised* (Cornish et al. 2019). Accepts with probability min(1, e^q) prod_i min(1,
+    e^(r_i(x') - r_i(x))), where q is the change of prior, expansion and proposal. Each factor f
+    satisfies f(x, x') / f(x', x) = e^(its change), so the product satisfies detailed balance.
+    Row i rejects if a Poisson process of rate c_i M, thinned to max(0, r_i(x) - r_i(x')), has
+    a point.
 
-    *Auxiliary* (Zhang & De Sa 2020; Prado, Nemeth & Sherlock 2024). s_i ~ Poisson(mu_i(x, x')),
-    mu_i(x, x') = gamma c_i M + max(0, r_i(x) - r_i(x')); accepts with min(1, e^q prod_i
-    (mu_i(x', x) / mu_i(x, x'))^s_i). The joint laws of (x, x', s) forward and backward have the
-    ratio e^(q + sum r_i(x') - r_i(x)) e^(sum mu_i(x, x') - mu_i(x', x)) times that product, and
-    the exponentials of the sums cancel.
+    *Auxiliary* (Zhang & De Sa 2020; Prado, Nemeth & Sherlock 2024). Draws s_i ~ Poisson(mu_i(x,
+    x')), mu_i(x, x') = gamma c_i M + max(0, r_i(x) - r_i(x')); accepts with probability min(1,
+    e^q prod_i (mu_i(x', x) / mu_i(x, x'))^s_i). The joint distributions of (x, x', s) forward and
+    backward have the ratio e^(q + sum r_i(x') - r_i(x)) e^(sum mu_i(x, x') - mu_i(x', x)) times
+    that product, and the exponentials of the sums cancel.
 
-    *The bound.* With z = L^{-1} (x - mode), L L' the covariance, and the most k_i that the third
-    derivative of row i in its linear predictor is in size, c_i = k_i / 2 |L'x_i|^3 and M =
-    max over |w| = 1 of |(w'z')^3 - (w'z)^3| / 3 (csrc/mcmc/minibatch.c has the proof; at most
-    |z' - z| max(|z|^2, |z'|^2)). Every difference that is read is held against its bound, and
-    an excess raises. k_i, proofs in csrc/mcmc/glm.c: logistic 1 / (6 sqrt 3), times the trials
-    of a binomial; probit .2959; Student (df + 1) (3/2 + sqrt 2) / (2 df^(3/2) scale^3);
-    Poisson exp(x_i'mode + |L'x_i| R) on the ball of radius R, which holds every point that a
-    chain compares.
+    *The bound.* Let z = L^{-1} (x - mode), where L L' is the covariance, and let k_i bound the
+    absolute third derivative of row i in its linear predictor. Then c_i = k_i / 2 |L'x_i|^3 and
+    M = max over |w| = 1 of |(w'z')^3 - (w'z)^3| / 3, which is at most |z' - z| max(|z|^2,
+    |z'|^2) (proof in csrc/mcmc/minibatch.c). Every difference that is read is compared with its
+    bound, and an excess raises. The k_i, with proofs in csrc/mcmc/glm.c: logistic 1 / (6 sqrt
+    3), times the trials of a binomial; probit .2959; Student (df + 1) (3/2 + sqrt 2) / (2
+    df^(3/2) scale^3); Poisson exp(x_i'mode + |L'x_i| R) on the ball of radius R, which contains
+    every point that a chain compares.
 
-    Where more than a quarter of the rows would be read, all are, in order, by the common test:
-    the expected number is the same from x' to x, so detailed balance holds there too.
+    If more than a quarter of the rows are expected to be read, all are read, in order, by the
+    standard test. The expected number is the same from x' to x, so detailed balance holds
+    there too.
 
-    Set-up takes one pass over the rows for each Newton step, of which two to four see all
-    rows, and one more, O(N d^2), and 48 N bytes. A step costs O(d^2 + rows d); about
-    (d / N)^(1/2) of them is read at independent draws. **Threads**: an object is not changed by
-    its calls, so threads may share it.
+    The constructor needs one pass over the rows per Newton step, of which two to four use all
+    rows, and one more pass, O(N d^2), and 48 N bytes. A step costs O(d^2 + rows read times d);
+    independent draws read about (d / N)^(1/2) of the rows. **Threads.** Immutable: threads can
+    share it.
 
     References
     ----------
@@ -204,11 +208,11 @@ class ExactMinibatch:
         slope = self._expand(found, sums)
         self._regression.anchor(found.copy(), self._factor, slope)
         if not self._regression.is_near:
-            raise ValueError("mode must have log odds of rows below 700 in size, or their shares "
-                             "leave the doubles; scale x")
+            raise ValueError("mode must have log odds of rows below 700 in absolute value, or "
+                             "their probabilities underflow; scale x")
         if not np.isfinite(self._regression.total):
-            raise ValueError(f"radius must be so small that rates on the ball are doubles; got "
-                             f"{radius}, where bounds add up to inf")
+            raise ValueError(f"radius must be so small that rates on the ball are finite; got "
+                             f"{radius}, for which the sum of the bounds is inf")
         self._regression.decide_by(test, gamma, SHARE * n)
         self._moves = moves_of(proposal, self.mode, self._factor, slope)
 
@@ -222,27 +226,28 @@ class ExactMinibatch:
                      proposal: Any = None, adapt: bool = True, test: str = "auto",
                      gamma: float = 0.5, radius: float | None = None, name: str = "x",
                      labels: Any = None) -> "ExactMinibatch":
-        """Exact chains on any model of which expansions and bounds are known.
+        """Return exact chains for any model with a known expansion and bounds.
 
         Parameters
         ----------
         control : GLMControl or TaylorControl
-            The expansion l_i ~ g_i, around its center. Its `third` makes the bounds.
+            The expansion g_i of l_i around its center. `third` gives the bounds.
         log_likelihood, factors : callable
-            One of them, as of `RacingMetropolis`: the model in NumPy, or compiled functions, for
-            chains without Python.
+            Exactly one of them, as for `RacingMetropolis`: the model in NumPy, or compiled
+            functions for chains without Python.
         bounds : float or array_like of float, shape (N,), optional
-            c_i, where `third` does not serve; with `spread`.
+            c_i, to be used instead of `third`; requires `spread`.
         spread : callable, optional
-            ``spread(points)``: M of both rows of `points`, (2, d), a finite number of at least
-            0. With r_i = l_i - g_i, |r_i(points[1]) - r_i(points[0])| <= c_i M. Of both orders of
-            the points the larger value counts, so that M is symmetric. It is called in Python.
+            ``spread(points)`` returns M of both rows of `points`, (2, d), a finite number of at
+            least 0. With r_i = l_i - g_i, |r_i(points[1]) - r_i(points[0])| <= c_i M. It is called
+            in Python with both orders of the points, and the larger value is used, so that M is
+            symmetric.
         slack : float, default 1e-12
-            By how much a difference may exceed its bound: the rounding of its evaluation.
+            Amount by which a difference may exceed its bound because of rounding.
         radius : float, optional
-            As of the class: bounds, and `third`, need hold where |L^{-1} (x - center)| <= R alone.
+            As for the class: bounds and `third` need only hold for |L^{-1} (x - center)| <= R.
         prior_precision, proposal, adapt, test, gamma, name, labels
-            As of the class; another prior is a factor of its own.
+            As for the class. Add any other prior as a factor.
 
         Returns
         -------
@@ -256,12 +261,13 @@ class ExactMinibatch:
 
         Notes
         -----
-        c_i and M of a `GLMControl` are those of the class. Of a `TaylorControl` c_i = third_i /
-        2 and M = |a| (|m|^2 + |a|^2 / 12), a = x' - x and m halfway between, from the center:
-        proof in csrc/mcmc/minibatch.c. Parameters whose third derivatives are alike in size
-        serve it best. Every row that is read is held against its bound; rows that are
-        not read are taken on trust, and so is the expansion: Hessians by differences are none.
-        A function gets up to 16 rows at a time, one of them twice perhaps.
+        c_i and M of a `GLMControl` are those of the class. For a `TaylorControl` c_i = third_i /
+        2 and M = |a| (|m|^2 + |a|^2 / 12), where a = x' - x and m is (x + x') / 2 minus the center
+        (proof in csrc/mcmc/minibatch.c). Scale the parameters so that their third derivatives are
+        of similar size. Every row that is read is compared with its bound. Rows that are not
+        read, and the expansion, are trusted: Hessians by finite differences are not exact. A
+        function receives up to 16 rows at a time, possibly with repetitions; up to 512 rows
+        when all are read.
 
         Examples
         --------
@@ -295,18 +301,18 @@ class ExactMinibatch:
         return self
 
     def _describe(self, d, test, gamma, adapt, name, labels):
-        """What is the same for all; returns the test and its gamma."""
+        """Set the options that both constructors share; return the test and its gamma."""
         check_choice("test", test, TESTS)
         test, gamma = AUTO if test == "auto" else test, check_positive("gamma", gamma)
         self._adapts = check_flag("adapt", adapt)
-        self._layout = Layout(
+        self._layout = DrawFormat(
             check_name(name), check_labels(labels, d), d, np.float64, STATISTICS,
             {"inference_library": "pybandit", "inference_library_version": __version__,
              "sampler": "ExactMinibatch", "test": test})
         return test, gamma
 
     def _expand(self, mode, sums):
-        """The quadratic part at a mode; returns its slope there in z, where its Hessian is -1."""
+        """Set mode and covariance; return the slope in z at the mode, where the Hessian is -1."""
         cholesky_of("prior_precision", sums.precision, mode.size,
                     f" as that of the posterior at mode = {mode}")
         covariance = np.linalg.inv(sums.precision)
@@ -329,27 +335,27 @@ class ExactMinibatch:
         Parameters
         ----------
         n_samples, n_warmup, n_chains, thin, rng, progress
-            As of `RacingMetropolis.sample`.
+            As for `RacingMetropolis.sample`.
         initial : array_like of float, shape (d,) or (n_chains, d), optional
-            Where the chains start; the mode by default.
+            Starting points of the chains; the mode by default.
         n_threads : int, optional
-            Chains run at a time, without the GIL; 1 by default. The result does not depend
-            on it.
+            Number of chains to run at a time, without the GIL; 1 by default. The result does not
+            depend on it.
 
         Returns
         -------
         xarray.DataTree
             ``posterior``: the parameters, (chain, draw, parameter). ``sample_stats``: for each
-            draw the share of steps `accepted` and the `fraction` of rows read, and the sums
-            `n_evaluations`, rows read, and `n_exact`, tests that read all, over the `thin`
-            steps; for each chain the `scale` that warm-up found, of a mixture one a part.
+            draw, over the `thin` steps before it, the share of steps `accepted`, the `fraction` of
+            rows read, `n_evaluations` (rows read) and `n_exact` (tests that read all rows). For
+            each chain it has the `scale` found in warm-up, one value per part of a mixture.
             Attributes: sampler, test, versions.
 
         Raises
         ------
         ValueError, TypeError
-            If an argument is outside its range; or a difference exceeds its bound: an error
-            of this library, or of the bounds that were given. The message names row and theta.
+            If an argument is outside its range; or if a difference exceeds its bound, because of
+            an error in this library or in the bounds. The message names the row and theta.
         ImportError
             If xarray is not installed: ``pip install 'pybandit-core[arviz]'``.
         """
@@ -360,16 +366,16 @@ class ExactMinibatch:
             n_threads=n_threads, rng=rng, progress=progress)
 
     def step(self, value: ArrayLike, *, n_steps: int = 1, rng: Rng = None) -> ExactStep:
-        """Take steps from a point, for custom loops; nothing is adapted.
+        """Take steps from a point, for custom loops. Nothing is adapted.
 
-        A call takes some tens of microseconds and O(d^2) beside the steps.
+        A call takes some tens of microseconds and O(d^2) in addition to the steps.
 
         Parameters
         ----------
         value : array_like of float, shape (d,)
         n_steps : int, default 1
         rng : None, int, SeedSequence or Generator
-            A loop gives its Generator: another one for each call is slow.
+            In a loop, pass one Generator: creating one per call is slow.
 
         Returns
         -------

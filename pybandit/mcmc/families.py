@@ -1,4 +1,4 @@
-"""Regressions of which exact minibatch chains know a bound: their third derivatives are bounded."""
+"""Regressions with bounded third derivatives, for exact chains on minibatches."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,13 +9,13 @@ from pybandit._shared.checks import check_choice, check_in, check_positive, show
 from pybandit._shared.types import ArrayLike, Floats
 
 NAMES = ("logistic", "probit", "poisson")
-NO_BOUND = ("the third derivative of its log likelihood, e^s, has a bound on a ball only; some "
-            "sqrt(d) + 5 lose nothing that a chain would see")
+NO_BOUND = ("the third derivative of its log likelihood, e^s, is bounded on a ball only; about "
+            "sqrt(d) + 5 excludes nothing that a chain would reach")
 
 
 @dataclass(frozen=True, eq=False)
 class Binomial:
-    """y successes in `trials`, log odds x'theta; logistic regression with counts.
+    """Binomial regression: y successes in `trials` with log odds x'theta.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Binomial:
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** Immutable: threads can share it.
 
     Examples
     --------
@@ -53,14 +53,14 @@ class Binomial:
 
 @dataclass(frozen=True, eq=False)
 class StudentT:
-    """y = x'theta + scale * noise of Student's law, scale and degrees of freedom known.
+    """Regression y = x'theta + scale * noise, with Student's t noise; scale and df are known.
 
     Parameters
     ----------
     df : float
-        Above 0.
+        Degrees of freedom, in (1e-100, 1e100).
     scale : float, default 1.0
-        Above 0.
+        In (1e-100, 1e100).
 
     Raises
     ------
@@ -69,7 +69,7 @@ class StudentT:
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** Immutable: threads can share it.
 
     Examples
     --------
@@ -93,15 +93,15 @@ class StudentT:
 
 
 def arguments_of(family: Any, y: Floats, radius: float | None) -> dict[str, Any]:
-    """What a `Regression` takes for a family; checks the responses."""
+    """Return the arguments of `Regression` for a family; check the responses."""
     if isinstance(family, StudentT):
         return dict(trials=None, family="student", df=family.df, scale=family.scale)
     trials = None
     if isinstance(family, Binomial):
         trials = np.ascontiguousarray(family.trials)
         if trials.shape != y.shape:
-            raise ValueError(f"family must have trials of shape {y.shape}, one a row; got "
-                             f"{trials.shape}")
+            raise ValueError(f"family must have trials of shape {y.shape}, one value per row; got "
+                             f"shape {trials.shape}")
         if not ((y >= 0) & (y <= trials)).all():
             where = int(np.argmax(~((y >= 0) & (y <= trials))))
             raise ValueError(f"y must be in [0, trials]; got {y[where]} of {trials[where]} at "

@@ -1,4 +1,4 @@
-"""Gibbs sampling by racing: every variable drawn from few of its factors."""
+"""Gibbs sampling by racing: each variable is drawn after reading few of its factors."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -9,7 +9,7 @@ import numpy as np
 from pybandit._shared.checks import check_choice, check_integer, check_numeric, shown
 from pybandit._shared.keywords import hinted
 from pybandit._shared.types import ArrayLike, Ints, Rng
-from pybandit.mcmc._chains import Layout, attributes_of, check_labels, check_name, sample_chains
+from pybandit.mcmc._chains import DrawFormat, attributes_of, check_labels, check_name, sample_chains
 from pybandit.mcmc._gibbs import GraphChain
 from pybandit.mcmc.pairwise import PairwiseTable
 from pybandit.racing._looks import Looks, as_looks
@@ -26,48 +26,48 @@ STATISTICS = {"fraction": np.float64, "n_looks": np.int64, "n_evaluations": np.i
 
 
 METHODS = ("race", "exact", "poisson")
-# Of Poisson-Gibbs: counts have the mean RATE L^2 + L; see docs/inside_samplers.md.
+# Rate of Poisson-Gibbs: counts have mean RATE L^2 + L; see docs/inside_samplers.md.
 RATE = 1.0
 
 
 @hinted(looks=Looks)
 class RacingGibbs:
-    """Gibbs sampling of discrete variables whose conditionals are products of many factors.
+    """Gibbs sampler of discrete variables whose conditionals are products of many factors.
 
-    A variable is drawn with standard Gumbel noise and a race (Chen & Ghahramani 2016,
-    Eq. 2 and Algorithm 1). Each conditional is within about `delta` of the exact one in
-    total variation where differences of log factors are near normal; there is no bound
-    otherwise, and ``delta -> 0`` does not restore it. `BettingBound` with a range
-    is for a guarantee.
+    A variable is drawn by adding standard Gumbel noise and running a race (Chen & Ghahramani
+    2016, Eq. 2 and Algorithm 1). Each conditional is within about `delta` of the exact one in
+    total variation if differences of log factors are near normal. There is no bound
+    otherwise, and ``delta -> 0`` does not restore it: use `BettingBound` with a range for a
+    guarantee.
 
     Parameters
     ----------
     conditional : callable or PairwiseTable
-        A `PairwiseTable` is swept without Python in the loop. Else
+        A `PairwiseTable` is sampled without Python in the loop. Otherwise
         ``conditional(variable, values)`` returns the log factors of that variable
-        given all others: an array (N, D), `Factors`, or, where each state has factors
-        of its own, `Populations` or a list of D arrays; or a pair (any of these, log
-        prior of shape (D,)). `values` are all variables, int64, shape (n_variables,),
-        read-only, and change as the chain goes on: copy what is to be kept. N and D
-        may differ from variable to variable. With chains in several threads it is
-        called from all of them.
+        given all others: an array (N, D); `Factors`; `Populations` or a list of D arrays if
+        each state has its own factors; or a pair (any of these, log prior of shape (D,)).
+        `values` is a read-only view of all variables, int64, shape (n_variables,), which
+        changes as the chain runs: copy it to keep it. N and D may differ between
+        variables. Chains in several threads call it from all of them.
     n_variables : int
-        At least 1; may be left out with a `PairwiseTable`.
+        At least 1; optional with a `PairwiseTable`.
     method : {"race", "exact", "poisson"}
-        ``"race"`` reads factors until the winner is clear. ``"exact"`` sums up all of them;
-        `pybandit.factors` and a `PairwiseTable` have compiled sums. ``"poisson"``, for a
-        `PairwiseTable`, reads about L^2 + L factors, L the sum of their sizes, and is exact;
-        see Notes.
+        ``"race"`` reads factors until the winner is clear. ``"exact"`` sums all of them;
+        the sums of `pybandit.factors` and of a `PairwiseTable` are compiled. ``"poisson"``, for
+        a `PairwiseTable`, reads about L^2 + L factors, where L is the sum of their sizes, and
+        leaves the joint distribution invariant; see Notes.
     bound, delta, looks
-        As in `race`. Of these `race_populations` takes `bound` (student or normal), `delta` and
+        As for `race`. `Populations` and lists use only `bound` (student or normal), `delta` and
+        ``Looks.first``.
         ``Looks.first``.
     order : {"sequential", "random"}
-        A step updates all variables once, in the order of their numbers or in a new
+        A step updates all variables once, in the order of their indices or in a new
         random order.
     name : str, default "x"
-        Of the variables in the result.
+        Name of the variables in the result.
     labels : sequence, optional
-        One a variable: coordinates in the result.
+        Coordinates in the result, one per variable.
 
     Raises
     ------
@@ -76,21 +76,21 @@ class RacingGibbs:
 
     Notes
     -----
-    `Factors` are what saves work: an array was computed in full before it is raced.
+    Use `Factors` to save work: an array is computed in full before it is raced.
 
     *Poisson-Gibbs* (Zhang & De Sa 2019). Given all other variables, the factors f_n of v, less
-    their least values, are in [0, M_n], L = sum M_n. With s_n ~ Poisson(L M_n + f_n(x_v)),
-    independent, prod_n of e^(-L M_n - f_n) (L M_n + f_n)^s_n / s_n! times e^(sum f_n) is
-    proportional to prod_n (L M_n)^s_n / s_n! (1 + f_n(x_v) / (L M_n))^s_n, so x_v is drawn from
-    those with s_n > 0 alone; both draws keep the law of x_v given the others. A sweep of it
-    moves less than one of ``"exact"``, as the counts remember x_v.
+    their minima, are in [0, M_n]; let L = sum M_n. For independent s_n ~ Poisson(L M_n +
+    f_n(x_v)), prod_n of e^(-L M_n - f_n) (L M_n + f_n)^s_n / s_n! times e^(sum f_n) is
+    proportional to prod_n (L M_n)^s_n / s_n! (1 + f_n(x_v) / (L M_n))^s_n. So x_v is drawn from
+    the factors with s_n > 0 alone, and both draws leave the distribution of x_v given the
+    others invariant. A sweep moves less than one with ``"exact"``, because the counts depend on
+    the previous x_v.
 
-    **Threads.** Nothing of its own changes: threads may share it, where `conditional` may be
-    called by several at once.
+    **Threads.** Threads can share it if `conditional` can be called from several at once.
 
     Examples
     --------
-    Two clusters of known means; each label given the others is a race over features:
+    Two clusters with known means. Each label given the others is a race over features:
 
     >>> import numpy as np, pybandit as pb
     >>> rng = np.random.default_rng(1)
@@ -119,7 +119,7 @@ class RacingGibbs:
             n_variables = conditional.n_variables
         self.n_variables = check_integer("n_variables", n_variables, 1)
         if graph and self.n_variables != conditional.n_variables:
-            raise ValueError(f"n_variables must be that of the PairwiseTable, "
+            raise ValueError(f"n_variables must equal that of the PairwiseTable, "
                              f"{conditional.n_variables}; got {n_variables}")
         self.method = check_choice("method", method, METHODS)
         if method == "poisson":
@@ -130,9 +130,9 @@ class RacingGibbs:
         self.options = dict(bound=bound, delta=delta, looks=as_looks(looks))
         _check_options(**self.options, n_states=conditional.n_states if graph else None)
         self.order = check_choice("order", order, ("sequential", "random"))
-        self.layout = Layout(check_name(name), check_labels(labels, self.n_variables),
-                             self.n_variables, np.int64, STATISTICS,
-                             self._attributes(bound, delta))
+        self.layout = DrawFormat(check_name(name), check_labels(labels, self.n_variables),
+                                 self.n_variables, np.int64, STATISTICS,
+                                 self._attributes(bound, delta))
 
     def __repr__(self):
         return (f"<RacingGibbs: {self.n_variables:,} variables, method {self.method!r}, "
@@ -152,17 +152,17 @@ class RacingGibbs:
         Parameters
         ----------
         n_samples : int
-            Draws kept of each chain.
+            Draws kept per chain.
         n_warmup : int, default 1000
-            Sweeps before the first draw, not kept.
+            Sweeps before the first draw; they are not kept.
         n_chains : int, default 4
         initial : array_like of int, shape (n_variables,) or (n_chains, n_variables), optional
-            Where the chains start; all 0 by default.
+            Starting points of the chains; all 0 by default.
         thin : int, default 1
-            Sweeps from one draw to the next.
+            Sweeps per draw.
         n_threads : int, optional
-            Chains run at a time; 1 by default. More help where `conditional` leaves
-            the GIL. The result does not depend on it.
+            Number of chains to run at a time; 1 by default. More threads help if `conditional`
+            releases the GIL. The result does not depend on it.
         rng : None, int, SeedSequence or Generator
             Chain i uses the i-th stream spawned from it.
         progress : bool, optional
@@ -172,15 +172,15 @@ class RacingGibbs:
         -------
         xarray.DataTree
             ``posterior``: the variables, (chain, draw, variable). ``sample_stats``: for
-            each draw the `fraction` of the (factor, state) pairs read, `n_looks`,
-            `n_evaluations` and `n_exact`, races that read everything; sums over the
-            sweeps since the draw before. Attributes: sampler, bound, delta, versions.
+            each draw, over the sweeps since the previous draw, the `fraction` of the (factor,
+            state) pairs read, `n_looks`, `n_evaluations`, and `n_exact` (races that read all
+            factors). Attributes: sampler, bound, delta, versions.
 
         Raises
         ------
         ValueError, TypeError
-            If an argument is outside its range, or a race refuses what
-            `conditional` returned. What `conditional` raises reaches the caller.
+            If an argument is outside its range, or a value that `conditional` returned is
+            invalid. Exceptions of `conditional` are propagated.
         ImportError
             If xarray is not installed: ``pip install 'pybandit-core[arviz]'``.
         """
@@ -202,10 +202,10 @@ class RacingGibbs:
 
 
 def _check_options(bound, delta, looks, n_states):
-    """Refuse bad options of a race now, not in the first race; `n_states` None: not known."""
+    """Raise now, not in the first race, if an option is invalid. `n_states` None: unknown."""
     delta = hashable("delta", delta)
     if n_states is None:
-        # a range a state says how many there are; (low, high) of bets does not
+        # one range per state gives the number of states; (low, high) of bets does not
         made = as_bound(bound, delta)
         ranges = None if isinstance(made, BettingBound) else getattr(made, "value_range", None)
         n_states = max(1, len(ranges)) if np.ndim(ranges) else 2
@@ -214,7 +214,7 @@ def _check_options(bound, delta, looks, n_states):
 
 
 class _Chain:
-    """Where one chain is."""
+    """One chain."""
 
     shown = ()
 
@@ -246,8 +246,8 @@ class _Chain:
         factors, log_prior = self.conditional(variable, self.seen), None
         if isinstance(factors, tuple):
             if len(factors) != 2:
-                raise ValueError(f"conditional must return a pair, log factors and log prior, or "
-                                 f"the first alone; got a tuple of {len(factors)}")
+                raise ValueError(f"conditional must return log factors, or a pair of log factors "
+                                 f"and log prior; got a tuple of {len(factors)}")
             factors, log_prior = factors
         n_states, n_pairs, race_them = self.problem(factors)
         if self.exact:
@@ -264,7 +264,7 @@ class _Chain:
         self.n_pairs += n_pairs
 
     def sum_up(self, factors, n_pairs, log_prior, rng):
-        """As if a race had read everything at its first look."""
+        """Return the result of a race that reads all factors at its first look."""
         if isinstance(factors, (Populations, list)):
             raise ValueError("conditional must return an array or Factors for method='exact'; got "
                              f"{type(factors).__name__}")
@@ -272,11 +272,11 @@ class _Chain:
         return RaceResult(winner, 1, n_pairs, True)
 
     def problem(self, factors):
-        """States, (factor, state) pairs, and what races them."""
+        """Return the number of states and of (factor, state) pairs, and the race to run."""
         if isinstance(factors, (Populations, list)):
             own = isinstance(factors, Populations)
             sizes = factors.sizes if own else [np.size(one) for one in factors]
-            # at least 1: nothing is read of nothing
+            # at least 1, because the fraction is divided by it
             return len(sizes), max(1, sum(sizes)), partial(race_populations, factors,
                                                            **self.few_options)
         if isinstance(factors, Factors):

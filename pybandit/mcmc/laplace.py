@@ -1,4 +1,4 @@
-"""Laplace's approximation of a posterior that is given as a function."""
+"""Laplace's approximation of a posterior given by functions."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,29 +16,29 @@ from pybandit._shared.checks import (
 from pybandit._shared.types import ArrayLike, Floats, Ints
 from pybandit.racing._record import Record
 
-# Rows that the function gets at a time.
+# Rows passed to the function at a time.
 ROWS = 1 << 16
-# Differences are taken this far apart, in posterior standard deviations of a coordinate: the
-# density falls by some 1e-4 there, and a sum of a million logarithms is known to 1e-10.
+# Step of differences, in posterior standard deviations of a coordinate: the log density falls
+# by about 1e-4 there, and a sum of a million logarithms is accurate to 1e-10.
 APART = 0.02
-# Newton ends where a step is worth less than this, in nats.
+# Newton's method ends when a step gains less than this, in nats.
 ENOUGH = 1e-8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Laplace(Record):
-    """A normal approximation, for `Preconditioned`.
+    """A normal approximation of a posterior, for `Preconditioned`.
 
     Attributes
     ----------
     mode : ndarray of float64, shape (d,)
-        Where the posterior is largest.
+        Point at which the posterior density is largest.
     covariance : ndarray of float64, shape (d, d)
-        The inverse of its negative log Hessian there.
+        Inverse of the negative Hessian of the log density at the mode.
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** Immutable: threads can share it.
 
     Examples
     --------
@@ -59,16 +59,16 @@ class Laplace(Record):
 def laplace(log_likelihood: Callable[[Ints, Floats], ArrayLike], n_factors: int,
             n_parameters: int, *, log_prior: Callable[[Floats], float] | None = None,
             initial: ArrayLike | None = None, max_steps: int = 100) -> Laplace:
-    """The mode of a posterior and its covariance there, by Newton steps on differences.
+    """Find the mode of a posterior and the covariance there, by Newton steps on differences.
 
     Parameters
     ----------
     log_likelihood, n_factors, n_parameters, log_prior
-        As of `RacingMetropolis`.
+        As for `RacingMetropolis`.
     initial : array_like of float, shape (d,), optional
-        Where to begin; 0 by default.
+        Starting point; 0 by default.
     max_steps : int, default 100
-        Newton steps, at most.
+        Maximum number of Newton steps.
 
     Returns
     -------
@@ -78,16 +78,16 @@ def laplace(log_likelihood: Callable[[Ints, Floats], ArrayLike], n_factors: int,
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range, a value is not finite, or no mode is found:
-        the Hessian is not negative definite where no step leads up, or `max_steps` do not
-        lead there.
+            If an argument is outside its range, a value is not finite, or no mode is found:
+            the Hessian is not negative definite where the search ends, or `max_steps` steps do
+            not reach the mode.
 
     Notes
     -----
-    A step takes d (d + 1) passes over the data, each at two points: for expensive models
-    and many parameters give `Preconditioned` a mode and a covariance of your own, or take
-    them from a control variate, `Preconditioned.from_control`. Within about 1e-3 standard
-    deviations; as a proposal it need not be exact.
+    A step takes d (d + 1) passes over the data, each at two points. For expensive models
+    with many parameters pass your own mode and covariance to `Preconditioned`, or compute them
+    from a control variate, `Preconditioned.from_control`. The mode is accurate to about 1e-3
+    standard deviations, which is enough for a proposal.
 
     Examples
     --------
@@ -120,13 +120,13 @@ def laplace(log_likelihood: Callable[[Ints, Floats], ArrayLike], n_factors: int,
         if not moved or worth < ENOUGH:
             break
     else:
-        raise ValueError(f"log_likelihood must have a mode that max_steps = {max_steps} steps from "
-                         f"initial lead to; they ended at {point}")
+        raise ValueError(f"log_likelihood must have a mode within max_steps = {max_steps} steps of "
+                         f"initial; the search ended at {point}")
     return Laplace(mode=point, covariance=_covariance(point, hessian, deviations))
 
 
 class _Posterior:
-    """The log density of all data at two points."""
+    """Log density of all data at two points."""
 
     def __init__(self, log_likelihood, log_prior, n_factors):
         self.log_likelihood, self.log_prior = log_likelihood, log_prior
@@ -150,7 +150,7 @@ class _Posterior:
 
 
 def _deviations(posterior, point):
-    """Of each coordinate, from second differences as wide as it takes to see them."""
+    """Return the length scale of each coordinate, from second differences of adapted width."""
     here = posterior(np.stack([point, point]))[0]
     if not np.isfinite(here):
         raise ValueError(f"initial must have a finite log density; got {here}")
@@ -170,7 +170,7 @@ def _deviations(posterior, point):
 
 
 def _derivatives(posterior, point, widths):
-    """Gradient and Hessian by central differences; the widths are far enough apart."""
+    """Return gradient and Hessian by central differences of these widths."""
     d = point.size
     slope, hessian = np.empty(d), np.empty((d, d))
     here = posterior(np.stack([point, point]))[0]
@@ -191,9 +191,9 @@ def _derivatives(posterior, point, widths):
 
 
 def _uphill(slope, hessian, deviations):
-    """A Newton step, its curvatures made negative, and what it is worth in nats.
+    """Return a Newton step with all curvatures made negative, and its gain in nats.
 
-    Curvatures of parameters in their own units can only be compared in standard deviations.
+    Curvatures are compared in standard deviations, because the units of parameters differ.
     """
     values, vectors = np.linalg.eigh(-hessian * np.outer(deviations, deviations))
     curvatures = np.maximum(np.abs(values), 1e-8 * np.abs(values).max() + 1e-300)
@@ -202,7 +202,7 @@ def _uphill(slope, hessian, deviations):
 
 
 def _climb(posterior, point, step, worth):
-    """As far along the step as the density rises; whether anywhere."""
+    """Return the point after the step, halved until the density rises, and True if it moved."""
     for _ in range(40):
         before, after = posterior(np.stack([point, point + step]))
         if after > before or worth < ENOUGH and after >= before - ENOUGH:
@@ -212,13 +212,13 @@ def _climb(posterior, point, step, worth):
 
 
 def _covariance(point, hessian, deviations):
-    """The inverse of the negative Hessian, in standard deviations as `_uphill`."""
+    """Return the inverse of the negative Hessian, scaled by standard deviations as in `_uphill`."""
     units = np.outer(deviations, deviations)
     try:
         np.linalg.cholesky(-hessian * units)
     except np.linalg.LinAlgError:
-        raise ValueError(f"log_likelihood must have a mode, with a negative definite Hessian; none "
-                         f"was found from initial, the search ended at {point}") from None
+        raise ValueError(f"log_likelihood must have a mode with a negative definite Hessian; none "
+                         f"was found from initial: the search ended at {point}") from None
     inverse = np.linalg.inv(-hessian * units)
     return units * (inverse + inverse.T) / 2
 

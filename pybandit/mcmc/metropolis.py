@@ -1,4 +1,4 @@
-"""Metropolis-Hastings by racing: a proposal is judged on few of the data."""
+"""Metropolis-Hastings by racing: proposals are decided on few of the data."""
 
 import copy
 import dataclasses
@@ -13,11 +13,10 @@ from pybandit._shared.checks import check_flag, check_in, check_integer, shown
 from pybandit._shared.generators import as_generator
 from pybandit._shared.keywords import hinted
 from pybandit._shared.types import ArrayLike, Floats, Ints, Rng
-from pybandit.mcmc._bounded import check_control, factors_of
-from pybandit.mcmc._chains import Layout, attributes_of, check_labels, check_name, sample_chains
+from pybandit.mcmc._bounded import Ranges, check_control, factors_of
+from pybandit.mcmc._chains import DrawFormat, attributes_of, check_labels, check_name, sample_chains
 from pybandit.mcmc._moves import moves_in_theta
 from pybandit.mcmc._race_loops import CompiledLoop, PythonLoop
-from pybandit.mcmc._ranges import Ranges
 from pybandit.mcmc.controls import Quadratic
 from pybandit.mcmc.preconditioned import precision_of
 from pybandit.mcmc.proposals import RandomWalk
@@ -30,7 +29,7 @@ from pybandit.racing.factors import Factors
 
 STATISTICS = {"accepted": np.float64, "fraction": np.float64, "n_looks": np.int64,
               "n_evaluations": np.int64, "n_exact": np.int64}
-# Factors up to which one test rejects indices that come again, as `accept` does.
+# Largest number of factors for which a single test draws indices by rejection, as in `accept`.
 LARGEST_UNIFORM = 2**26
 
 
@@ -49,7 +48,7 @@ class MetropolisStep(Record):
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** Immutable: threads can share it.
 
     Examples
     --------
@@ -71,48 +70,49 @@ class MetropolisStep(Record):
 
 @hinted(looks=Looks)
 class RacingMetropolis:
-    """Metropolis-Hastings whose test reads no more data than it takes to be sure.
+    """Metropolis-Hastings sampler whose test reads only as much data as a decision needs.
 
-    A proposal x' is accepted where sum_n d_n > log(u p(x) q(x'|x) / (p(x') q(x|x'))),
-    d_n = log p(y_n|x') - log p(y_n|x) and u uniform, which `accept` decides
-    (Chen & Ghahramani 2016, Sec. 3.3). A test errs by about `delta` where the d_n are
-    near normal; there is no bound otherwise, and ``delta -> 0`` does not restore it.
-    `BettingBound` with a range is for a guarantee.
+    A proposal x' is accepted if sum_n d_n > log(u p(x) q(x'|x) / (p(x') q(x|x'))), where
+    d_n = log p(y_n|x') - log p(y_n|x) and u is uniform. `accept` decides this (Chen &
+    Ghahramani 2016, Sec. 3.3). A test errs with a probability of about `delta` if the d_n are
+    near normal. There is no bound otherwise, and ``delta -> 0`` does not restore it: use
+    `BettingBound` with a range for a guarantee.
 
     Parameters
     ----------
     log_likelihood : callable
-        ``log_likelihood(indices, points)``: log p(y_n | point) of these n factors at
-        both rows of `points`, float64 of shape (2, d), current and proposed, read-only;
-        returns shape (n, 2). None where `factors` is given.
+        ``log_likelihood(indices, points)`` returns log p(y_n | point) of these n factors at
+        both rows of `points`, shape (n, 2). `points` is read-only, float64 of shape (2, d): the
+        current and the proposed point. None if `factors` is given.
     n_factors : int
-        N. May be left out with `factors`.
+        N. Optional with `factors`.
     n_parameters : int
         d.
     factors : callable, optional
         Instead of `log_likelihood`, for compiled functions: ``factors(points)`` is
-        called once a chain, with a read-only view of that chain's array of shape (2, d),
-        which the sampler changes in place, and returns `Factors` of N factors and one state, the
+        called once per chain, with a read-only view of that chain's array of shape (2, d),
+        which the sampler changes in place. It returns `Factors` with N factors and one state, the
         log ratios d_n.
     log_prior : callable, optional
-        ``log_prior(point)``: a number, up to a constant; -inf rejects without reading.
-        Flat by default. `point` is read-only and changes as the chain goes on: copy it to keep it.
+        ``log_prior(point)`` returns a number, up to a constant; -inf rejects without reading.
+        Flat by default. `point` is read-only and changes as the chain runs: copy it to keep it.
     prior_precision : float or array_like of float, shape (d,) or (d, d), optional
-        Of a normal prior of mean 0, times `log_prior` where there is one: compiled.
+        Precision of a normal prior of mean 0, compiled. If `log_prior` is given too, the prior is
+        the product of both.
     control : TaylorControl or GLMControl, optional
-        Close to the log likelihood, so that few factors are clear evidence.
+        Control variate close to the log likelihood, so that few factors suffice.
     proposal : RandomWalk, SGLD, Preconditioned or Mixture, default RandomWalk()
     adapt : bool, default True
-        Whether warm-up adapts the proposal's scale to its target acceptance rate
-        (Robbins-Monro on its logarithm); it stays as it is afterwards.
+        Adapt the proposal's scale in warm-up to its target acceptance rate
+        (Robbins-Monro on its logarithm). It is fixed afterwards.
     bound, delta, looks
-        As in `accept`; the ranges of a bound are those of d_n minus the values of the control.
-        ``BettingBound(value_range="control")`` takes the range of each decision from a control
+        As for `accept`. The ranges of a bound are those of d_n minus the values of the control.
+        ``BettingBound(value_range="control")`` computes the range in each decision from a control
         that has `third`: each decision then errs with probability at most delta.
     name : str, default "x"
-        Of the parameters in the result.
+        Name of the parameters in the result.
     labels : sequence, optional
-        One a parameter: coordinates in the result.
+        Coordinates in the result, one per parameter.
 
     Raises
     ------
@@ -121,19 +121,19 @@ class RacingMetropolis:
 
     Notes
     -----
-    At ``delta=0.05`` a chain on a logistic regression of one parameter, N = 400, had a
-    standard deviation 2 % too large; at 0.3, 1.23 times the true one. With a control
-    its remainder is looked at on all rows after warm-up, one pass a chain, and a
-    warning says where 1 % of them hold nine tenths of it: tests seldom read those.
+    At ``delta=0.05`` a chain on a logistic regression with one parameter, N = 400, had a
+    standard deviation 2 % too large; at ``delta=0.3`` it was 1.23 times the true one. With a
+    control, its remainder is computed on all rows after warm-up, one pass per chain. A warning
+    is given if 1 % of the rows have nine tenths of its variance, because tests rarely read those
+    rows.
 
-    The sum d_n of neighbours in a chain of N data is of order 1, its noise after T
-    of order N sd(d) / sqrt(T): without a control variate most data are read at
-    most steps; with a good one, the first look decides. Where warm-up reads more than 30 %
-    of 1,000 rows or more, a warning says so, once: `ExactMinibatch` is for regressions, a
-    control for what has a good expansion, and a pass over all rows in order for the rest.
+    In a chain on N data, the sum of the d_n of neighbouring points is of order 1, and its noise
+    after T rows is of order N sd(d) / sqrt(T). Without a control variate most steps therefore
+    read most data; with a good one, the first look decides. If warm-up reads more than 30 % of
+    1,000 rows or more, one warning is given: use `ExactMinibatch` for regressions, a control for
+    models with a good expansion, and a pass over all rows in order for the rest.
 
-    **Threads.** Nothing of its own changes: threads may share it, where what it calls of
-    yours may be called by several at once.
+    **Threads.** Threads can share it if your functions can be called from several at once.
 
     Examples
     --------
@@ -161,7 +161,7 @@ class RacingMetropolis:
                  delta: float | None = None, looks: Looks | None = None, name: str = "x",
                  labels: Sequence[Any] | None = None) -> None:
         if (log_likelihood is None) == (factors is None):
-            raise ValueError("log_likelihood or factors must be given, and not both")
+            raise ValueError("pass exactly one of log_likelihood and factors")
         for key, function in (("log_likelihood", log_likelihood), ("factors", factors),
                               ("log_prior", log_prior)):
             if function is not None and not callable(function):
@@ -187,11 +187,11 @@ class RacingMetropolis:
                                  f"got {shown(control)}")
             self.ranges = Ranges(control)  # set at each decision
             self.options["bound"] = dataclasses.replace(bound, value_range=(-1.0, 1.0))
-        # refuses bad options now, not in the first test
+        # Raise now, not in the first test, if an option is invalid.
         AcceptanceTest(Factors(len, n_factors or 1, 1), **self.options)
-        self.layout = Layout(check_name(name), check_labels(labels, self.n_parameters),
-                             self.n_parameters, np.float64, STATISTICS,
-                             attributes_of("RacingMetropolis", bound, delta))
+        self.layout = DrawFormat(check_name(name), check_labels(labels, self.n_parameters),
+                                 self.n_parameters, np.float64, STATISTICS,
+                                 attributes_of("RacingMetropolis", bound, delta))
 
     def __repr__(self):
         n = "" if self.n_factors is None else f"{self.n_factors:,} factors, "
@@ -210,17 +210,17 @@ class RacingMetropolis:
         Parameters
         ----------
         n_samples : int
-            Draws kept of each chain.
+            Draws kept per chain.
         n_warmup : int, default 1000
-            Steps before the first draw, not kept; they adapt the proposal.
+            Steps before the first draw. They are not kept and adapt the proposal.
         n_chains : int, default 4
         initial : array_like of float, shape (d,) or (n_chains, d), optional
-            Where the chains start; the control's center by default, or 0.
+            Starting points of the chains; the control's center by default, or 0.
         thin : int, default 1
-            Steps from one draw to the next.
+            Steps per draw.
         n_threads : int, optional
-            Chains run at a time; 1 by default. More help where the functions leave
-            the GIL for long. The result does not depend on it.
+            Number of chains to run at a time; 1 by default. More threads help if the functions
+            release the GIL for long. The result does not depend on it.
         rng : None, int, SeedSequence or Generator
             Chain i uses the i-th stream spawned from it.
         progress : bool, optional
@@ -230,37 +230,37 @@ class RacingMetropolis:
         -------
         xarray.DataTree
             ``posterior``: the parameters, (chain, draw, parameter). ``sample_stats``:
-            for each draw the share of steps `accepted` and the `fraction` of factors
-            read, and the sums `n_looks`, `n_evaluations` and `n_exact`, tests that read
-            everything, over the `thin` steps; for each chain the `scale` that warm-up
-            found, of a mixture one a part. Attributes: sampler, bound, delta, versions.
+            for each draw, over the `thin` steps before it, the share of steps `accepted`, the
+            `fraction` of factors read, `n_looks`, `n_evaluations`, and `n_exact` (tests that read
+            all factors). For each chain it has the `scale` found in warm-up, one value per part of
+            a mixture. Attributes: sampler, bound, delta, versions.
 
         Raises
         ------
         ValueError, TypeError
-            If an argument is outside its range, or a log likelihood or log prior is
-            not a finite number. What a function raises reaches the caller.
+            If an argument is outside its range, or a log likelihood or log prior is not a finite
+            number. Exceptions of your functions are propagated.
         ImportError
             If xarray is not installed: ``pip install 'pybandit-core[arviz]'``.
         """
         if initial is None and self.control is not None:
             initial = self.control.center
-        warned = threading.Lock()  # taken by the chain that warns, for good
+        warned = threading.Lock()  # acquired by the first chain that warns, never released
         return sample_chains(
             lambda generator, start: self._chain(generator, start, warned), self.layout,
             n_samples=n_samples, n_warmup=n_warmup, n_chains=n_chains, initial=initial, thin=thin,
             n_threads=n_threads, rng=rng, progress=progress)
 
     def step(self, value: ArrayLike, *, n_steps: int = 1, rng: Rng = None) -> MetropolisStep:
-        """Steps from a point, for a loop of one's own; nothing is adapted.
+        """Take steps from a point, for custom loops. Nothing is adapted.
 
         Parameters
         ----------
         value : array_like of float, shape (d,)
-            Of finite log prior.
+            A point with a finite log prior.
         n_steps : int, default 1
         rng : None, int, SeedSequence or Generator
-            A loop gives its Generator: another one for each call is slow.
+            In a loop, pass one Generator: creating one per call is slow.
 
         Returns
         -------
@@ -274,9 +274,9 @@ class RacingMetropolis:
 
         Notes
         -----
-        What it returns follows from `value` and the state of `rng` alone, where the functions
-        and the proposal keep none. Some 100 microseconds and N / 8 bytes a call beside the
-        steps.
+        The result depends only on `value` and the state of `rng`, unless the functions or the
+        proposal keep state. A call takes about 100 microseconds and N / 8 bytes in addition to
+        the steps.
 
         Examples
         --------
@@ -294,7 +294,7 @@ class RacingMetropolis:
         if start.shape != (self.n_parameters,):
             raise ValueError(f"value must have shape ({self.n_parameters},); got {start.shape}")
         n_steps = check_integer("n_steps", n_steps, 1)
-        alone = copy.copy(self)  # few tests: nothing is adapted, and no permutation laid out
+        alone = copy.copy(self)  # for few tests: no adaptation, no permutation in memory
         looks = dataclasses.replace(self.options["looks"], indices=self._indices_of_few())
         alone.adapt, alone.options = False, self.options | {"looks": looks}
         chain = alone._chain(as_generator(rng), start, None)
@@ -308,12 +308,12 @@ class RacingMetropolis:
         return "rejection" if n <= LARGEST_UNIFORM else "keyed"
 
     def _chain(self, generator, start, warned):
-        """Compiled where proposal and control are of this package."""
+        """Return a chain; a compiled one if proposal and control are built in."""
         moves = moves_in_theta(self.proposal, self.n_parameters)
         if moves is None or not (self.control is None or isinstance(self.control, Quadratic)):
             return PythonLoop(self, generator, start, warned)
         return CompiledLoop(self, generator, start, warned, moves)
 
     def _factors(self, points):
-        """The log ratios between the rows of `points`, less what the control knows."""
+        """Return the log ratios between the rows of `points`, less the control's values."""
         return factors_of(self.log_likelihood, self.factors, self.control, self.n_factors, points)

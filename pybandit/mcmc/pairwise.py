@@ -1,4 +1,4 @@
-"""Discrete variables tied in pairs: Potts and Ising models, for compiled Gibbs chains."""
+"""Discrete variables that interact in pairs: Potts and Ising models, for compiled Gibbs chains."""
 
 from typing import Any
 
@@ -22,21 +22,21 @@ MOST_VARIABLES = 2**31 - 1
 
 
 class PairwiseTable:
-    """Variables of D states each, tied in pairs by one table.
+    """Variables with D states each that interact in pairs through one table.
 
-    log p(x) = sum_v log_prior[v, x_v] + sum over pairs of w_vu table[x_v, x_u]: Potts,
-    Ising and Hopfield models, and others whose pairs differ by a factor alone. Given to
-    `RacingGibbs` it is drawn without Python in the sweep; called, it is a conditional like
-    any other.
+    log p(x) = sum_v log_prior[v, x_v] + sum over pairs of w_vu table[x_v, x_u]: Potts, Ising
+    and Hopfield models, and others in which pairs differ by a factor only. `RacingGibbs`
+    samples it without Python in the sweep. It can also be called, as any other conditional.
 
     Parameters
     ----------
     table : array_like of float, shape (D, D)
         Symmetric; ``np.eye(D)`` for a Potts model.
     neighbours : array_like of int, shape (V, N), or a sequence of V arrays
-        Of each variable; u stands among those of v as often as v among those of u.
+        Neighbours of each variable. u must occur among those of v as often as v among those
+        of u.
     weights : array_like of float, or a sequence of V arrays, optional
-        One a neighbour, the same from both sides; 1 by default.
+        One per neighbour, the same from both sides; 1 by default.
     log_prior : array_like of float, shape (D,) or (V, D), optional
         0 by default; -inf makes a state impossible.
 
@@ -51,8 +51,9 @@ class PairwiseTable:
 
     Notes
     -----
-    Neighbours take 4 bytes each, weights 8, 16 more for ``method="poisson"``. **Threads**: an
-    object is not changed by its calls, so threads may share it.
+    Each neighbour takes 4 bytes, its weight 8, and ``method="poisson"`` 16 more.
+
+    **Threads.** Immutable: threads can share it.
 
     Examples
     --------
@@ -75,11 +76,11 @@ class PairwiseTable:
                 self._table.shape[0] != self._table.shape[1]):
             raise ValueError(f"table must have shape (D, D), D >= 1; got {self._table.shape}")
         if not np.array_equal(self._table, self._table.T):
-            raise ValueError("table must be symmetric: a pair is one factor, seen from both sides")
+            raise ValueError("table must be symmetric: both variables of a pair share one factor")
         flat, begins = _flatten("neighbours", neighbours, np.int64)
         n = begins.size - 1
         if not 1 <= n <= MOST_VARIABLES:
-            raise ValueError(f"neighbours must be of 1 to {MOST_VARIABLES} variables; got {n}")
+            raise ValueError(f"neighbours must be for 1 to {MOST_VARIABLES} variables; got {n}")
         self._begins, self._weights = begins, _weights_of(weights, begins)
         self._neighbours = check_edges(begins, flat, self._weights)
         self._log_prior = _prior_of(log_prior, n, len(self._table))
@@ -101,28 +102,28 @@ class PairwiseTable:
 
     @property
     def n_variables(self) -> int:
-        """V."""
+        """Number of variables, V."""
         return self._begins.size - 1
 
     @property
     def n_states(self) -> int:
-        """D."""
+        """Number of states, D."""
         return len(self._table)
 
     def __call__(self, variable: int, values: Ints) -> tuple[Factors | Floats, Floats | None]:
-        """The factors of one variable given all others, and its log prior.
+        """Return the factors of one variable given all others, and its log prior.
 
         Parameters
         ----------
         variable : int
             In [0, V).
         values : ndarray of int64, shape (V,)
-            States in [0, D); not copied, and read anew at every draw.
+            States in [0, D). Not copied: the factors read it at every draw.
 
         Returns
         -------
         factors : Factors, or ndarray of shape (1, D) of zeros
-            The second of a variable without neighbours.
+            Zeros if the variable has no neighbours.
         log_prior : ndarray of float64, shape (D,), or None
 
         Raises
@@ -141,12 +142,12 @@ class PairwiseTable:
         variable = check_integer("variable", variable, 0, self.n_variables - 1)
         given = values
         if isinstance(given, np.ndarray) and not is_masked(given):
-            values = as_array("values", given)  # a subclass may lie about its size
+            values = as_array("values", given)  # a subclass may misreport its size
         if values is given or values.dtype != np.int64 or (
                 values.shape != (self.n_variables,) or not values.flags.c_contiguous
                 or not values.flags.aligned):
             raise TypeError(f"values must be a C-contiguous array of int64 of shape "
-                            f"({self.n_variables},), for it is read anew at every draw; got "
+                            f"({self.n_variables},), because it is read again at every draw; got "
                             f"{shown(given)}")
         prior = None if self._log_prior is None else self._log_prior[variable].copy()
         part = slice(self._begins[variable], self._begins[variable + 1])
@@ -158,7 +159,7 @@ class PairwiseTable:
 
 
 def _flatten(name, given, dtype):
-    """All entries in one array, and where those of each variable begin."""
+    """Return all entries in one array, and the index at which each variable's entries begin."""
     if is_masked(given):
         raise ValueError(f"{name} must have no masked entries")
     if isinstance(given, np.ndarray) and given.dtype != object:
@@ -192,7 +193,7 @@ def _weights_of(weights, begins):
         return None
     flat, given = _flatten("weights", weights, np.float64)
     if not np.array_equal(given, begins):
-        raise ValueError("weights must have the shape of neighbours, one each")
+        raise ValueError("weights must have the shape of neighbours, one value per neighbour")
     return check_in("weights", flat, "finite", np.isfinite)
 
 

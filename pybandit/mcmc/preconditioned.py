@@ -1,4 +1,4 @@
-"""Proposals that know where the posterior is, and mixtures of proposals."""
+"""Proposals based on an approximation of the posterior, and mixtures of proposals."""
 
 import math
 from collections.abc import Sequence
@@ -15,22 +15,23 @@ from pybandit.mcmc.proposals import BLOCK, check_target, endless
 
 @dataclass(frozen=True, eq=False)
 class Preconditioned:
-    """x' = mode + sqrt(1 - b^2) (x - mode) + b L N(0, 1), where L L' is the covariance.
+    """Autoregressive proposal for Metropolis-Hastings, based on a normal approximation.
 
-    The step leaves N(mode, covariance) as it is, so that only what the target differs from
-    it by has to be judged: log q(x|x') - log q(x'|x) = (|z'|^2 - |z|^2) / 2, z = L^{-1}
-    (x - mode). With b = 1 proposals are independent draws from the approximation.
+    x' = mode + sqrt(1 - b^2) (x - mode) + b L N(0, 1), where L L' is the covariance. It leaves
+    N(mode, covariance) invariant, so that only deviations of the target from it are tested:
+    log q(x|x') - log q(x'|x) = (|z'|^2 - |z|^2) / 2, where z = L^{-1} (x - mode). If b = 1,
+    proposals are independent draws from the approximation.
 
     Parameters
     ----------
     mode : array_like of float, shape (d,)
-        About the middle of the target.
+        Approximate center of the target.
     covariance : array_like of float, shape (d, d)
-        Symmetric, positive definite; about that of the target. `laplace` finds both.
+        Approximate covariance of the target, symmetric, positive definite. `laplace` finds both.
     step : float, default 1.0
-        b, in (0, 1]. Warm-up multiplies it by a number, as far as 1.
+        b, in (0, 1]. Warm-up multiplies it by a number, up to a product of 1.
     target : float, default 0.65
-        The acceptance rate that warm-up aims at.
+        Acceptance rate that warm-up aims at.
 
     Raises
     ------
@@ -39,16 +40,15 @@ class Preconditioned:
 
     Notes
     -----
-    A chain of independent draws stays long where the target has more mass than the
-    approximation, in its tails: a `Mixture` with a `RandomWalk` leaves such places.
+    A chain of independent draws stays for long at points where the target has more mass than
+    the approximation, in its tails. A `Mixture` with a `RandomWalk` leaves such points.
 
-    With b > 0 the rule is reversible for N(mode, covariance): with s^2 = 1 - b^2 the pair
+    If b > 0, the rule is reversible for N(mode, covariance): with s^2 = 1 - b^2 the pair
     (z, z') of a draw z ~ N(0, I) and z' = s z + b xi is normal with unit variances and
-    covariance s, which does not change where z and z' change places. So
-    q(x'|x) phi(z) = q(x|x') phi(z'), which is the correction above.
+    covariance s. This does not change if z and z' are exchanged. So
+    q(x'|x) phi(z) = q(x|x') phi(z'), which gives the correction above.
 
-    **Threads.** Nothing of its own changes: threads may share it, where what it calls of
-    yours may be called by several at once.
+    **Threads.** Immutable: threads can share it.
 
     Examples
     --------
@@ -82,22 +82,22 @@ class Preconditioned:
     @classmethod
     def from_control(cls, control: Any, *, prior_precision: ArrayLike = 0.0, step: float = 1.0,
                      target: float = 0.65) -> "Preconditioned":
-        """Of a control variate: one Newton step from its center, and its Hessian there.
+        """Create a proposal from a control: one Newton step from its center, and its Hessian.
 
         Parameters
         ----------
         control : GLMControl or TaylorControl
-            Of second order.
+            A control of second order.
         prior_precision : float or array_like of float, shape (d,) or (d, d)
-            Of a normal prior with mean 0; 0, flat, by default.
+            Precision of a normal prior of mean 0; 0 by default, which is flat.
         step, target
-            As of the class.
+            As for the class.
 
         Raises
         ------
         ValueError, TypeError
-            If the posterior has no peak at the center: the Hessian is not negative
-            definite there.
+            If an argument is outside its range, or the Hessian of the log posterior at the center
+            is not negative definite.
         """
         if not all(hasattr(control, name) for name in ("center", "gradient", "hessian")):
             raise TypeError(f"control must be a TaylorControl or a GLMControl; got "
@@ -111,9 +111,9 @@ class Preconditioned:
                    target=target)
 
     def start(self, n_factors: int, n_parameters: int, rng: Generator) -> Any:
-        """What one chain uses of it."""
+        """Return the object that one chain uses."""
         if self.mode.size != n_parameters:
-            raise ValueError(f"mode must be of {n_parameters} parameters; got shape "
+            raise ValueError(f"mode must have {n_parameters} parameters; got shape "
                              f"{self.mode.shape}")
         return _Preconditioned(self, rng)
 
@@ -136,16 +136,16 @@ class _Preconditioned:
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """One of several proposals at each step, drawn at random.
+    """Proposal that uses one of several proposals at each step, drawn at random.
 
-    Each has its own correction and, in warm-up, its own scale: the mixture of rules that
-    leave a target as it is leaves it as it is.
+    Each has its own correction and, in warm-up, its own scale. A mixture of rules that leave
+    a target invariant leaves it invariant.
 
     Parameters
     ----------
     proposals : sequence of RandomWalk, SGLD, Preconditioned or others
         At least one.
-    weights : array_like of float, shape (n_proposals,), optional
+        Relative frequencies of the proposals, all above 0. Equal by default.
         How often each is taken, up to a factor; all above 0. Alike by default.
 
     Raises
@@ -155,12 +155,11 @@ class Mixture:
 
     Notes
     -----
-    **Threads.** Nothing of its own changes: threads may share it, where what it calls of
-    yours may be called by several at once.
+    **Threads.** Threads can share it if your functions can be called from several at once.
 
     Examples
     --------
-    Draws from an approximation, and one small step in twenty:
+    Draws from an approximation, with one small step in twenty:
 
     >>> import pybandit as pb
     >>> draws = pb.mcmc.Preconditioned([0.3, 0.1], [[1.0, 0.5], [0.5, 1.0]])
@@ -180,21 +179,21 @@ class Mixture:
             raise TypeError(f"proposals must be a sequence of proposals; got "
                             f"{shown(self.proposals)}") from None
         if not proposals or not all(callable(getattr(one, "start", None)) for one in proposals):
-            raise TypeError(f"proposals must each have start(n_factors, n_parameters, rng), and be "
-                            f"at least one; got {shown(proposals)}")
+            raise TypeError(f"proposals must be one or more objects with start(n_factors, "
+                            f"n_parameters, rng); got {shown(proposals)}")
         if any(isinstance(one, Mixture) for one in proposals):
-            raise TypeError("proposals must not be mixtures: give their proposals themselves")
+            raise TypeError("proposals must not be mixtures: pass the proposals of a mixture")
         weights = np.ones(len(proposals)) if self.weights is None else check_in(
             "weights", self.weights, "finite and above 0", lambda w: np.isfinite(w) & (w > 0))
         if weights.shape != (len(proposals),):
-            raise ValueError(f"weights must have shape ({len(proposals)},), one a proposal; got "
-                             f"{weights.shape}")
+            raise ValueError(f"weights must have shape ({len(proposals)},), one value per "
+                             f"proposal; got shape {weights.shape}")
         object.__setattr__(self, "proposals", proposals)
         object.__setattr__(self, "weights", weights / weights.max() / (
             weights / weights.max()).sum())
 
     def start(self, n_factors: int, n_parameters: int, rng: Generator) -> Any:
-        """What one chain uses of it."""
+        """Return the object that one chain uses."""
         parts = [one.start(n_factors, n_parameters, rng) for one in self.proposals]
         return _Mixture(parts, self.weights, rng)
 
@@ -206,12 +205,12 @@ class _Mixture:
             lambda: rng.choice(len(parts), size=BLOCK, p=weights).tolist())
 
     def choose(self):
-        """The number of the part that takes this step."""
+        """Return the index of the proposal that takes this step."""
         return next(self.choices)
 
 
 def precision_of(prior_precision: ArrayLike, d: int) -> Floats:
-    """A number, one a coordinate or a matrix, as a (d, d) matrix that is symmetric."""
+    """Return a precision as a symmetric (d, d) matrix, from a number, a diagonal or a matrix."""
     given = check_in("prior_precision", prior_precision, "finite", np.isfinite)
     if given.shape not in ((), (d,), (d, d)):
         raise ValueError(f"prior_precision must be a number, or have shape ({d},) or ({d}, {d}); "
@@ -225,7 +224,7 @@ def precision_of(prior_precision: ArrayLike, d: int) -> Floats:
 
 
 def cholesky_of(name: str, matrix: ArrayLike, d: int, what: str = "") -> tuple[Floats, Floats]:
-    """The symmetric matrix of shape (d, d) and its lower Cholesky factor."""
+    """Return the symmetric matrix of shape (d, d) and its lower Cholesky factor."""
     given = check_in(name, matrix, "finite", np.isfinite)
     if given.shape != (d, d):
         raise ValueError(f"{name} must have shape ({d}, {d}); got {given.shape}")
@@ -233,7 +232,7 @@ def cholesky_of(name: str, matrix: ArrayLike, d: int, what: str = "") -> tuple[F
     if (np.abs(given - given.T) > 1e-8 * np.outer(scale, scale)).any():
         raise ValueError(f"{name} must be symmetric")
     given = (given + given.T) / 2
-    # as of a correlation matrix: units of the coordinates do not count
+    # scale to a correlation matrix, so that the units of the coordinates do not matter
     values = np.linalg.eigvalsh(given / np.outer(scale, scale)) if (scale > 1e-155).all() else [0.0]
     if not 1e-13 < values[0]:
         raise ValueError(f"{name} must have a positive definite matrix{what}; got {values[0]:.3g} "

@@ -1,10 +1,10 @@
-"""Where Metropolis-Hastings may go next.
+"""Proposals of Metropolis-Hastings.
 
-A proposal is a description; ``start(n_factors, n_parameters, rng)`` makes what one chain
-uses of it: an object whose ``propose(points, scale)`` writes the proposed point to
-``points[1]`` and returns log q(x|x') - log q(x'|x), and whose ``target`` is the
-acceptance rate that warm-up adapts `scale` to, from 1, and at most to ``most`` where it
-has that. Others than these will do. `Preconditioned` and `Mixture` are next door.
+A proposal is a description. ``start(n_factors, n_parameters, rng)`` returns the object that
+one chain uses. Its ``propose(points, scale)`` writes the proposed point to ``points[1]`` and
+returns log q(x|x') - log q(x'|x). Its ``target`` is the acceptance rate to which warm-up adapts
+`scale`, starting at 1, and its optional ``most`` is the maximum of `scale` after warm-up.
+User-defined proposals need the same methods. See also `Preconditioned` and `Mixture`.
 """
 
 from collections.abc import Callable
@@ -16,32 +16,32 @@ from numpy.random import Generator
 
 from pybandit._shared.checks import check_in, check_integer, check_numeric, check_scalar, shown
 
-# Steps whose normal numbers are drawn at a time.
+# Number of steps whose normal numbers are drawn together.
 BLOCK = 256
 
 
 @dataclass(frozen=True, eq=False)
 class RandomWalk:
-    """x' = x + scale * N(0, 1).
+    """Random walk x' = x + scale * N(0, 1), as a proposal.
 
     Parameters
     ----------
     scale : float or array_like of float, default 1.0
-        One number, one a coordinate, or the lower Cholesky factor of the covariance
+        A scalar, one value per coordinate, or the lower Cholesky factor of the covariance
         of a step, shape (d, d). Warm-up multiplies it by a number.
     target : float, optional
-        The acceptance rate that warm-up aims at; 0.44 by default in one dimension,
+        Acceptance rate that warm-up aims at; by default 0.44 in one dimension and
         0.234 in more.
 
     Raises
     ------
     ValueError, TypeError
-        If a scale is not finite and above 0, or a factor not lower triangular with
+        If a scale is not finite and above 0, or a factor is not lower triangular with
         a positive diagonal.
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** Immutable: threads can share it.
 
     Examples
     --------
@@ -57,8 +57,8 @@ class RandomWalk:
     def __post_init__(self):
         scale = check_in("scale", self.scale, "finite", np.isfinite)
         if scale.ndim > 2 or scale.ndim == 2 and scale.shape[0] != scale.shape[1]:
-            raise ValueError(f"scale must be a number, one a coordinate or a (d, d) Cholesky "
-                             f"factor; got shape {scale.shape}")
+            raise ValueError(f"scale must be a scalar, have one value per coordinate, or be a (d, "
+                             f"d) Cholesky factor; got shape {scale.shape}")
         if scale.ndim == 2 and np.triu(scale, 1).any():
             raise ValueError("scale must be lower triangular, a Cholesky factor; got entries above "
                              "the diagonal")
@@ -69,7 +69,7 @@ class RandomWalk:
             object.__setattr__(self, "target", check_target(self.target))
 
     def start(self, n_factors: int, n_parameters: int, rng: Generator) -> Any:
-        """What one chain uses of it."""
+        """Return the object that one chain uses."""
         if self.scale.ndim and len(self.scale) != n_parameters:
             raise ValueError(f"scale must be for {n_parameters} parameters; got shape "
                              f"{self.scale.shape}")
@@ -95,27 +95,27 @@ class _Walk:
 
 @dataclass(frozen=True, eq=False)
 class SGLD:
-    """A step of stochastic gradient Langevin dynamics (Welling & Teh 2011), as a proposal.
+    """Step of stochastic gradient Langevin dynamics (Welling & Teh 2011), as a proposal.
 
     x' = x + step_size / 2 * g(x) + N(0, step_size), where g is the gradient of the log
-    prior plus N / batch_size times that of the log likelihood of a random batch. The
-    reverse density is taken with the same batch: for each batch the test leaves the
-    posterior as it is, and so it does for a random one.
+    prior plus N / batch_size times the gradient of the log likelihood of a random batch. The
+    reverse density is computed with the same batch. For each batch the test leaves the
+    posterior invariant, and so it does for a random one.
 
     Parameters
     ----------
     gradient : callable
-        ``gradient(indices, point)``: the gradient of the sum over these factors of the
-        log likelihood, shape (d,). Indices may repeat.
+        ``gradient(indices, point)`` returns the gradient of the sum of the log likelihoods of
+        these factors, shape (d,). Indices may repeat.
     step_size : float or array_like of float, shape (d,)
-        Of all or of each coordinate: the variance of the noise. Warm-up multiplies it
+        Variance of the noise, of all coordinates or of each. Warm-up multiplies it
         by the square of a number.
     batch_size : int
-        Factors drawn, with replacement.
+        Number of factors drawn, with replacement.
     prior_gradient : callable, optional
-        ``prior_gradient(point)``: that of the log prior, shape (d,).
+        ``prior_gradient(point)`` returns the gradient of the log prior, shape (d,).
     target : float, default 0.574
-        The acceptance rate that warm-up aims at.
+        Acceptance rate that warm-up aims at.
 
     Raises
     ------
@@ -124,8 +124,7 @@ class SGLD:
 
     Notes
     -----
-    **Threads.** Nothing of its own changes: threads may share it, where what it calls of
-    yours may be called by several at once.
+    **Threads.** Threads can share it if your functions can be called from several at once.
 
     Examples
     --------
@@ -149,14 +148,14 @@ class SGLD:
         step_size = check_in("step_size", self.step_size, "finite and above 0",
                              lambda s: np.isfinite(s) & (s > 0))
         if step_size.ndim > 1:
-            raise ValueError(f"step_size must be a number or one a coordinate; got shape "
-                             f"{step_size.shape}")
+            raise ValueError(f"step_size must be a scalar or have one value per coordinate; got "
+                             f"shape {step_size.shape}")
         object.__setattr__(self, "step_size", step_size)
         object.__setattr__(self, "batch_size", check_integer("batch_size", self.batch_size, 1))
         object.__setattr__(self, "target", check_target(self.target))
 
     def start(self, n_factors: int, n_parameters: int, rng: Generator) -> Any:
-        """What one chain uses of it."""
+        """Return the object that one chain uses."""
         if self.step_size.ndim and len(self.step_size) != n_parameters:
             raise ValueError(f"step_size must be for {n_parameters} parameters; got shape "
                              f"{self.step_size.shape}")
@@ -171,7 +170,7 @@ class _Langevin:
     def propose(self, points, scale):
         proposal, rng = self.proposal, self.rng
         batch = rng.integers(self.n_factors, size=proposal.batch_size)
-        batch.flags.writeable = False  # it is for both gradients
+        batch.flags.writeable = False  # both gradients receive it
         variance = proposal.step_size * scale**2
         noise = rng.standard_normal(self.shape)
         points[1] = points[0] + 0.5 * variance * self.slope(batch, points[0])
@@ -195,13 +194,13 @@ class _Langevin:
 
 
 def endless(block):
-    """What ``block()`` gives, one by one, and again: numbers are drawn many at a time."""
+    """Yield the items of ``block()``, calling it again when they are used up."""
     while True:
         yield from block()
 
 
 def walk_target(target, n_parameters):
-    """The acceptance rate that a random walk aims at: about the best one by default."""
+    """Return the acceptance rate that a random walk aims at; near the optimum by default."""
     if target is not None:
         return target
     return 0.44 if n_parameters == 1 else 0.234

@@ -1,4 +1,4 @@
-"""A budget shared among unbiased estimators of one number.
+"""Sharing a budget among unbiased estimators of one number.
 
 Examples
 --------

@@ -1,34 +1,34 @@
 """Mean and variances of importance-sampled caplets, without sampling.
 
-The rate is a Markov chain of normal steps, so what its path pays is a backward
-recursion over functions of the rate. In y = sqrt(rate) a step has deviation
-sigma sqrt(h) / 2 wherever it starts: a uniform grid in y, on which the trapezoidal
-rule is exact to rounding, for the integrands are normal densities times smooth
-functions. The kink of the payoff is in the last step, which is done in closed form.
+The rate is a Markov chain with normal steps, so the expected payoff of a path follows from a
+backward recursion over functions of the rate. In y = sqrt(rate) a step has standard deviation
+sigma sqrt(h) / 2 from every starting point. The grid is uniform in y; the trapezoidal rule is
+exact on it up to rounding, because the integrands are normal densities times smooth functions.
+The kink of the payoff is in the last step, which has a closed form.
 
 The weighted payoff under drift theta has second moment E_theta[w^2 p^2] =
-e^(theta^2 T) E_-theta[p^2]: the same recursion, of a path with drift -theta.
+e^(theta^2 T) E_-theta[p^2]: the same recursion for a path with drift -theta.
 """
 
 import numpy as np
 
-LEAST_PART = 1e-6  # of the squared price: a variance, their difference, has seven digits there
-FAR = 9.0      # deviations that hold everything
-MOST_POINTS = 10**6  # of the grid; some 1e2 are usual
-SPACING = 0.7  # of the grid, in deviations of a step: an error of e^(-2 pi^2 / 0.7^2), 1e-17
+LEAST_PART = 1e-6  # smallest variance / price^2 allowed: the difference has seven digits there
+FAR = 9.0      # standard deviations beyond which densities are negligible
+MOST_POINTS = 10**6  # of the grid; about 100 are usual
+SPACING = 0.7  # of the grid, in standard deviations of a step: error e^(-2 pi^2 / 0.7^2), 1e-17
 
 
 def caplet_moments(thetas, eta, kappa, sigma, r0, maturity, notional, n_steps, strike):
-    """The price, and the variance of the weighted payoff under each drift."""
+    """Return the price, and the variance of the weighted payoff under each drift."""
     chain = _Chain(eta, kappa, sigma, r0, maturity, n_steps, np.abs(thetas).max())
     price = notional * chain.expect(0.0, strike, 1)
     squares = [np.exp(theta**2 * maturity) * chain.expect(-theta, strike, 2) for theta in thetas]
     variances = notional**2 * np.array(squares) - price**2
     if (variances < LEAST_PART * price**2).any():
         raise ValueError(
-            f"sigma must make variances of at least {LEAST_PART:g} of the squared price, "
-            f"{price**2:.3g} with these parameters, to be known; got {sigma!r}, "
-            f"which makes {variances.min():.3g}")
+            f"sigma must be so large that all variances are at least {LEAST_PART:g} of the squared "
+            f"price, {price**2:.3g} with these parameters, to be computed accurately; got "
+            f"{sigma!r}, with a variance of {variances.min():.3g}")
     return price, variances
 
 
@@ -44,8 +44,9 @@ class _Chain:
         self.width = SPACING * step
         if low - reach < FAR * step:
             raise ValueError(
-                f"sigma must keep the rate clear of 0, {reach / low:.3g} times smaller than now "
-                f"with this eta, kappa, r0 and maturity, these n_steps and thetas; got {sigma!r}")
+                f"sigma must keep the rate clear of 0: it must be about {reach / low:.3g} times "
+                f"smaller with this eta, kappa, r0 and maturity, these n_steps and thetas; got "
+                f"{sigma!r}")
         below, above = start - low + reach, high - start + reach
         if not below + above < MOST_POINTS * self.width:
             raise ValueError(
@@ -55,15 +56,15 @@ class _Chain:
         self.start, self.y = below, start + self.width * np.arange(-below, above + 1)
 
     def expect(self, theta, strike, power):
-        """The mean of (discount max(r_n - strike, 0)) ^ power of a path with drift theta."""
+        """Return the mean of (discount max(r_n - strike, 0)) ^ power for a path with this drift."""
         rates, rate_discount = self.y**2, power * self.h
         means, deviations = self._step(rates, theta)
         values = self._last(means, deviations, strike, power)
         if self.n_steps > 1:
             reach = int(np.ceil(np.abs(np.sqrt(means) - self.y).max() / self.width
                                 + FAR / SPACING))
-            # at^2 - means without the difference of what is nearly equal, which rounding would
-            # carry into every weight
+            # at^2 - means, computed without subtracting nearly equal numbers: their rounding
+            # errors would enter every weight
             change = self.width * np.arange(-reach, reach + 1)
             at = self.y[:, None] + change
             z = change * (2 * self.y[:, None] + change) - self._drift(rates, theta)[:, None]
@@ -79,7 +80,7 @@ class _Chain:
         return np.exp(-0.5 * rate_discount * self.r0) * values[self.start]
 
     def _step(self, rates, theta):
-        """Mean and deviation of the next rate."""
+        """Return mean and standard deviation of the next rate."""
         return rates + self._drift(rates, theta), self.sigma * np.sqrt(self.h * rates)
 
     def _drift(self, rates, theta):
@@ -87,7 +88,7 @@ class _Chain:
                 + theta * self.h * self.sigma * np.sqrt(rates))
 
     def _last(self, means, deviations, strike, power):
-        """E[e^(-power h r / 2) max(r - strike, 0)^power], r normal: tilting moves its mean."""
+        """Return E[e^(-power h r / 2) max(r - strike, 0)^power] for normal r, by tilting."""
         from scipy.special import ndtr
 
         tilt = 0.5 * power * self.h

@@ -1,7 +1,7 @@
-"""Intervals that trust sample variances: how far they may, and how wide they are.
+"""Intervals based on sample variances: when they may be used, and how wide they are.
 
-Both are asymptotic. What they are corrected for, and where they say nothing, was chosen by
-measuring what they missed: docs/montecarlo.md has the table.
+Both methods are asymptotic. Their corrections, and the conditions under which they return no
+finite interval, were chosen by measuring error rates: docs/montecarlo.md has the table.
 """
 
 import math
@@ -12,16 +12,16 @@ import numpy as np
 from pybandit._shared.checks import check_choice
 from pybandit.montecarlo._weights import MOST_WEIGHT
 
-# The clock at which an interval for all times is tightest, as in `confidence_sequence`.
+# Clock at which an anytime interval is narrowest, as in `confidence_sequence`.
 BEST_CLOCK = 1000.0
-# A variance says something from so many values on, the commonest one counted once; from more
-# where weights look at the values that they weigh.
+# Minimum number of values to trust a variance, where the most frequent value is counted once;
+# larger if the weights depend on the values that they weigh.
 LEAST_DIFFERENT, LEAST_DIFFERENT_AHEAD = 10, 50
-# Of the weight: an estimator with no more than this may be known as little as it likes.
+# Estimators with at most this share of the weight are exempt.
 SMALL_SHARE = 0.01
-# The sum of weighted errors is not near normal where its skewness is larger.
+# If the skewness of the sum of weighted errors is larger, the sum is not taken as normal.
 MOST_SKEWNESS = 0.15
-# Standard deviations whose cubes, of which skewness is made, are numbers.
+# Range of standard deviations whose cubes, used for skewness, neither underflow nor overflow.
 LEAST_DEVIATION, MOST_DEVIATION = 1e-100, 1e100
 NOTHING = (-math.inf, math.inf)
 METHODS = ("betting", "asymptotic", "normal")
@@ -30,8 +30,8 @@ METHODS = ("betting", "asymptotic", "normal")
 class Moments(NamedTuple):
     """Moments of each estimator's values; arrays of shape (n_arms,).
 
-    `thirds` are third central moments; `different` counts the values, the commonest one
-    once.
+    `thirds` are third central moments. `different` counts the values, the most frequent one
+    only once.
     """
 
     pulls: np.ndarray
@@ -41,7 +41,7 @@ class Moments(NamedTuple):
 
 
 def method_of(method, anytime, weights, can_bet):
-    """The method that is asked for; by default the one that holds most."""
+    """Return the method; the default is the strongest that is available."""
     if method is None:
         if anytime is not False and can_bet:
             method = "betting"
@@ -54,19 +54,19 @@ def method_of(method, anytime, weights, can_bet):
         raise ValueError(f"anytime must be {method != 'normal'} with method={method!r}; got "
                          f"{anytime!r}")
     if method == "betting" and not can_bet:
-        raise ValueError("value_range must be given for method='betting'; make the allocator with "
-                         "the range of its values")
+        raise ValueError("value_range must be given for method='betting'; pass it when the "
+                         "allocator is created")
     if method == "asymptotic" and weights == "inverse-variance":
-        raise ValueError("anytime must be False with weights='inverse-variance', which look at "
+        raise ValueError("anytime must be False with weights='inverse-variance', which depend on "
                          "later values; use 'predictable', or value_range and method='betting'")
     return method
 
 
 def one_look(combined, moments, delta, looks_ahead):
-    """The normal interval, for one time, with Student's quantile and for skewness.
+    """Return the normal interval for one time, with Student's quantile, corrected for skewness.
 
-    Where weights look ahead, twice their bias ``-sum p_k (1 - p_k) m3_k / (N_k V_k)``
-    is added on its side, p_k the share of the weight.
+    If weights depend on the values that they weigh (`looks_ahead`), twice their bias
+    ``-sum p_k (1 - p_k) m3_k / (N_k V_k)`` is added on its side; p_k is the share of the weight.
     """
     counted = _weighty(combined)
     least = LEAST_DIFFERENT_AHEAD if looks_ahead else LEAST_DIFFERENT
@@ -84,16 +84,17 @@ def one_look(combined, moments, delta, looks_ahead):
 
 
 def all_times(combined, moments, delta, scale):
-    """The asymptotic confidence sequence of Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas.
+    """Return an asymptotic confidence sequence of Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas.
 
     Time-uniform central limit theory and asymptotic confidence sequences, Theorem 2.2 and
     its extension to martingales: S_t = sum w_s (X_s - mu) stays within
-    ``sqrt((V_t + 1 / r) (2 log(1 / delta) + log(V_t r + 1)))`` at all times, V_t the sum of
-    the conditional variances ``w_s^2 V``, for any fixed r > 0. The clock is therefore V_t, not
+    ``sqrt((V_t + 1 / r) (2 log(1 / delta) + log(V_t r + 1)))`` at all times, where V_t is the sum
+    of the conditional variances ``w_s^2 V``, for any fixed r > 0. The clock is therefore V_t, not
     the number of values: a value of a bad estimator hardly moves it. Its unit, which is 1 / r
-    times a constant, is what one value of the best estimator adds. That is estimated too, and
-    converges, as no policy here leaves an estimator for good: for V_t, as for the unit, the
-    limit is what the theorem asks. Weights are `scale` over a variance; 0: all alike.
+    times a constant, is the increment by one value of the best estimator. The unit is estimated
+    too. It converges because no policy here stops running an estimator for good, and as for V_t
+    the theorem only requires the limit. Weights are `scale` over a variance; if `scale` is 0, all
+    are equal.
     """
     counted = _weighty(combined)
     if not _are_known(combined, moments, counted, LEAST_DIFFERENT):
@@ -107,7 +108,7 @@ def all_times(combined, moments, delta, scale):
 
 
 def sequence_width(clock, delta):
-    """Half-width of an interval for all times, in standard errors."""
+    """Return the half-width of an anytime interval, in standard errors."""
     log_term = -2.0 * math.log(delta)
     scaled = clock * (log_term + math.log1p(log_term)) / BEST_CLOCK
     return math.sqrt(2.0 * (scaled + 1.0) / scaled * (0.5 * math.log1p(scaled) - math.log(delta)))
@@ -119,7 +120,7 @@ def _weighty(combined):
 
 
 def _are_known(combined, moments, counted, least):
-    """Whether the variances can be trusted, and the sum of errors be near normal."""
+    """Return True if the variances can be trusted and the sum of errors is near normal."""
     if not counted.any() or not combined.error > 0.0:
         return False
     if not (moments.variances[counted] > 0.0).all():
@@ -134,29 +135,29 @@ def _check_units(deviations):
     bad = ~((deviations >= LEAST_DEVIATION) & (deviations <= MOST_DEVIATION))
     if bad.any():
         raise ValueError(f"values must have standard deviations between {LEAST_DEVIATION:g} and "
-                         f"{MOST_DEVIATION:g} for this interval: give them in other units; got "
+                         f"{MOST_DEVIATION:g} for this interval: change their units; got "
                          f"{deviations[bad][0]:.3g}")
 
 
 def _skewness(combined, moments, counted):
-    """Of the sum of weighted errors."""
+    """Return the skewness of the sum of weighted errors."""
     unit = math.sqrt(moments.variances[counted].max())
     cubes = float(combined.cubes[counted] @ (moments.thirds[counted] / unit**3))
     return cubes / float(combined.squares[counted] @ (moments.variances[counted] / unit**2)) ** 1.5
 
 
 def _degrees(combined, moments, counted):
-    """Of freedom, by Satterthwaite."""
+    """Return the degrees of freedom, by Satterthwaite's approximation."""
     parts = combined.squares[counted] * moments.variances[counted]
     parts /= parts.max()
     return parts.sum() ** 2 / np.sum(parts**2 / (moments.pulls[counted] - 1))
 
 
 def _about(combined, moments, counted, width, bias):
-    """The estimate -+ so many standard errors; wider on the side that skewness hides.
+    """Return the estimate -+ `width` standard errors, widened on one side for skewness.
 
-    By Edgeworth's expansion of Student's ratio, skewness g of the sum asks for
-    ``g (1 + 2 width^2) / 6`` standard errors more above where g > 0, below where g < 0.
+    By Edgeworth's expansion of Student's ratio, skewness g of the sum requires
+    ``g (1 + 2 width^2) / 6`` standard errors more above if g > 0, below if g < 0.
     """
     more = _skewness(combined, moments, counted) * (1.0 + 2.0 * width**2) / 6.0
     more = more * combined.error - bias

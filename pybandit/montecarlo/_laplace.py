@@ -4,7 +4,7 @@ import numpy as np
 
 
 def laplace_log_evidence(signed, prior_variance):
-    """log Z as if the posterior were normal; `signed` holds features times labels of +-1."""
+    """Return log Z as if the posterior were normal; `signed` is features times labels of +-1."""
     from scipy.optimize import minimize
     from scipy.special import expit
 

@@ -1,4 +1,4 @@
-"""Private to pybandit: which estimator an allocator runs next."""
+"""Private to pybandit: rules that choose the estimator that an allocator runs next."""
 
 from libc.stdint cimport int64_t
 
@@ -10,25 +10,25 @@ from pybandit.policies.protocol.base cimport NativePolicy
 
 cdef class Rule:
     cdef int64_t n_arms
-    cdef int64_t chosen                  # -1: not yet
-    # The allocator's: values of each estimator, sums, sums of squares about the mean, costs.
+    cdef int64_t chosen                  # next estimator; -1: not chosen yet
+    # Arrays owned by the allocator: values per estimator, sums, squared deviations, costs.
     cdef const int64_t[::1] pulls
     cdef const double[::1] sums, deviations, cost_sums
-    cdef pb_spreads spreads              # the same for the kernels
-    cdef int64_t[::1] asked              # decisions for each, answered or not
-    cdef int64_t n_decisions             # since the pilot,
-    cdef int64_t n_first                 # which made so many runs
-    cdef bint waits                      # for `end_pilot`
+    cdef pb_spreads spreads              # the same arrays in the form that C reads
+    cdef int64_t[::1] asked              # decisions for each, reported or not
+    cdef int64_t n_decisions             # since the pilot
+    cdef int64_t n_first                 # runs of the pilot
+    cdef bint waits                      # True until `end_pilot`, if the rule needs a pilot
 
-    # Decisions, each for as many runs as the allocator likes.
+    # Return the next decision; the allocator runs it one or more times.
     cdef pb_batch next(self) noexcept nogil
-    # The allocator's statistics hold this value of estimator `arm`.
+    # Called when the allocator's statistics include this value of estimator `arm`.
     cdef void absorb(self, int64_t arm, double value, double cost) noexcept nogil
-    # The pilot's values came, which a rule that waits was bound to.
+    # Called when all values of the pilot have been reported, if `waits` is set.
     cdef void end_pilot(self) noexcept nogil
-    # All runs of `n` decisions came back.
+    # Called when all runs of `n` decisions have been reported.
     cdef void advance(self, int64_t n) noexcept nogil
-    # The estimator of a decision, among those with two values; -1 where there is none.
+    # Choose among the estimators with two values or more; -1 if there is none.
     cdef int64_t _choose(self) noexcept nogil
 
 
@@ -40,15 +40,15 @@ cdef class ThompsonRule(Rule):
 
 cdef class BanditRule(Rule):
     cdef readonly NativePolicy inner
-    cdef readonly int64_t per_reward     # runs for one reward: 1, or 2 or 3 where costs count
+    cdef readonly int64_t per_reward     # runs per reward: 1, or 2 or 3 with observed costs
     cdef bint has_costs
     cdef bint has_centre
-    cdef bint scales_each                # whether upper bounds are in units of each estimator
-    cdef double set_centre               # by the user, if so
-    cdef double centre                   # losses are squares about it, or of pairs,
-    cdef double[::1] scales              # at most this of each estimator
+    cdef bint scales_each                # True if each estimator has its own scale
+    cdef double set_centre               # centre given by the user, if has_centre
+    cdef double centre                   # losses are squared distances from it (without costs)
+    cdef double[::1] scales              # largest loss of each estimator that has a reward above 0
     cdef double[:, ::1] pilot_values, pilot_costs
-    cdef double[:, ::1] held             # values that wait for their pair: (arm, 2)
+    cdef double[:, ::1] held             # values of incomplete pairs: (arm, 2)
     cdef double[::1] held_costs
     cdef int64_t[::1] n_held
     cdef claim(self)

@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""Which estimator to run next, so that variance times cost becomes small."""
+"""Rules that choose the next estimator so that variance times cost becomes small."""
 
 import numpy as np
 
@@ -19,9 +19,9 @@ from pybandit.policies._csrc cimport pb_batch, pb_batch_one
 from pybandit.policies.protocol.base cimport NativePolicy
 
 cdef enum:
-    # squared distances beyond so many of the least variances count as that many
+    # squared distances are capped at this multiple of the smallest variance
     CAP = 16
-    # the same for squares of pairs, whose mean is one
+    # the same for half squared differences of pairs, whose mean is the variance
     PAIR_CAP = 8
 
 
@@ -30,14 +30,14 @@ cdef double next_gamma(void *state, double shape) noexcept nogil:
 
 
 cdef class Rule:
-    """Each estimator in turn; what the others share."""
+    """Run each estimator in turn. Base class of the other rules."""
 
     def __cinit__(self, int64_t n_arms, *_):
         self.n_arms, self.chosen = n_arms, -1
         self.asked = np.zeros(n_arms, dtype=np.int64)
 
     def bind(self, pulls, sums, deviations, cost_sums):
-        """Takes the arrays that the allocator keeps up to date."""
+        """Set the arrays that the allocator keeps up to date."""
         self.pulls, self.sums, self.deviations, self.cost_sums = pulls, sums, deviations, cost_sums
         self.spreads = pb_spreads(self.n_arms, &self.pulls[0], &self.sums[0],
                                   &self.deviations[0], &self.cost_sums[0])
@@ -58,7 +58,7 @@ cdef class Rule:
         pass
 
     cdef void end_pilot(self) noexcept nogil:
-        """The pilot's values came, and the rule that waits for them goes on."""
+        """Called when all values of the pilot have been reported, if `waits` is set."""
 
     cdef void advance(self, int64_t n) noexcept nogil:
         cdef pb_batch batch = self.next()
@@ -73,7 +73,7 @@ cdef class Rule:
                 "n_decisions": self.n_decisions}
 
     def set_progress(self, progress, n_pulls, n_decided):
-        """Take what `get_progress` gave after so many pulls, so many decisions since the pilot."""
+        """Restore the progress after `n_pulls` pulls and `n_decided` decisions since the pilot."""
         checked = RULE.checked_part("rule", progress, {
             "n_arms": self.n_arms, "last_arm": self.n_arms - 1, "decided": n_decided})
         self.chosen, self.n_decisions = checked["chosen"], checked["n_decisions"]
@@ -81,16 +81,16 @@ cdef class Rule:
 
 
 cdef class LCBRule(Rule):
-    """argmin log(cost variance) - sqrt(4 log t / N): optimistic about the variance."""
+    """Choose argmin log(cost variance) - sqrt(4 log t / N), a lower bound of the variance."""
 
     cdef int64_t _choose(self) noexcept nogil:
-        # the pilot's runs are rounds too
+        # t counts the runs of the pilot too
         return pb_spreads_optimistic(&self.spreads,
                                      <double>(self.n_first + self.n_decisions + 1))
 
 
 cdef class ThompsonRule(Rule):
-    """argmin cost s^2 (N - 1) / chi^2_{N - 1}: a draw of each variance's posterior."""
+    """Choose argmin cost s^2 (N - 1) / chi^2_{N - 1}: draws from the variances' posteriors."""
 
     cdef seed(self, generator):
         self.generator, self.bitgen = generator, bitgen_of(generator)
@@ -100,7 +100,7 @@ cdef class ThompsonRule(Rule):
 
 
 cdef class BanditRule(Rule):
-    """A bandit policy on rewards 1 - (value - centre)^2 / scale, or on pairs with costs."""
+    """Run a bandit policy on rewards 1 - (value - centre)^2 / scale, or on pairs with costs."""
 
     def __cinit__(self, int64_t n_arms, NativePolicy inner not None, int64_t per_reward,
                   bint has_costs):
@@ -110,7 +110,7 @@ cdef class BanditRule(Rule):
         self.n_held = np.zeros(n_arms, dtype=np.int64)
 
     cdef claim(self):
-        """Take the policy for this rule; the caller holds its guard."""
+        """Mark the policy as used by this rule; the caller holds its guard."""
         if self.inner._serves_a_rule or self.inner.n_pulls:
             raise ValueError(f"policy must be fresh: {self.inner!r} serves another allocator")
         self.inner._serves_a_rule = True
@@ -118,10 +118,10 @@ cdef class BanditRule(Rule):
             self.inner._set_scales(np.array(self.scales))
 
     def set_range(self, value_range, centre, max_cost):
-        """Scale by where values and costs lie, as far as that is known.
+        """Scale rewards by the ranges of values and costs, if they are known.
 
-        Shape (2,) for all, (n_arms, 2) for each estimator: losses are then in its own
-        units, and the upper bounds are scaled back (Appendix B).
+        Shape (2,) for all, (n_arms, 2) for each estimator: losses are then in the units of
+        the estimator, and its upper bound is scaled back (Appendix B).
         """
         self.has_centre = centre is not None
         self.set_centre = 0.0 if centre is None else centre
@@ -134,19 +134,19 @@ cdef class BanditRule(Rule):
                 self.centre = value_range[..., 0].min() if centre is None else centre
                 scales = np.abs(value_range - self.centre).max(axis=-1) ** 2
         if not (np.isfinite(scales) & (scales > 0)).all():
-            raise ValueError("value_range must have squares of distances that are numbers above 0 "
-                             f"for this policy; got {value_range.tolist()}")
+            raise ValueError("value_range must have squares of distances that neither underflow "
+                             f"nor overflow for this policy; got {value_range.tolist()}")
         self.waits = False
         self.scales = np.full(self.n_arms, scales)
         self.scales_each = value_range.ndim == 2
 
     def expect_pilot(self, int64_t n):
-        """The first n values of each estimator are kept until `end_pilot`."""
+        """Keep the first n values of each estimator until `end_pilot`."""
         self.pilot_values = np.full((self.n_arms, n), np.nan)
         self.pilot_costs = np.full((self.n_arms, n), np.nan)
 
     cdef void end_pilot(self) noexcept nogil:
-        """Centre and scale by the values so far, of which the policy now hears."""
+        """Set centre and scale by the values of the pilot, and pass these to the policy."""
         cdef int64_t arm, j, n = self.pilot_values.shape[1]
         cdef double least = self._least_spread()
         self.waits = False
@@ -161,7 +161,7 @@ cdef class BanditRule(Rule):
         self.advance(n * self.n_arms // self.per_reward)
 
     cdef double _least_spread(self) noexcept nogil:
-        """The least variance times cost above 0; 1 where no two values differ."""
+        """Return the smallest variance times cost above 0; 1 if no two values differ."""
         cdef double least = INFINITY, spread
         cdef int64_t k
         for k in range(self.n_arms):
@@ -173,7 +173,7 @@ cdef class BanditRule(Rule):
         return least if least < INFINITY else 1.0
 
     cdef double _pilot_centre(self) noexcept nogil:
-        """The mean with inverse variances for weights, of those with two values or more."""
+        """Return the inverse-variance weighted mean of estimators with two values or more."""
         cdef double total = 0.0, weighted = 0.0, variance, weight
         cdef double least = pb_variance_least(&self.pulls[0], &self.sums[0], &self.deviations[0],
                                               self.n_arms)
@@ -191,7 +191,7 @@ cdef class BanditRule(Rule):
         return self.inner._next()
 
     cdef double loss(self, int64_t arm, double value, double cost) noexcept nogil:
-        """What to make small; NaN while the pair is not complete."""
+        """Return the loss, which is to be minimised; NaN while the pair is not complete."""
         cdef double first, second
         cdef int64_t n = self.n_held[arm]
         if self.per_reward == 1:
@@ -204,7 +204,7 @@ cdef class BanditRule(Rule):
             return NAN
         first, second = self.held[arm, 0], value
         if self.per_reward == 3:
-            second = self.held[arm, 1]  # the third run gives the cost only
+            second = self.held[arm, 1]  # the third run determines only the cost
         else:
             cost = 0.5 * (cost + self.held_costs[arm])
         self.n_held[arm], self.held_costs[arm] = 0, 0.0
@@ -230,7 +230,7 @@ cdef class BanditRule(Rule):
         self.inner._advance()
 
     def get_progress(self):
-        # no values of the pilot: it is one batch, all or nothing
+        # The pilot's values are not saved: the pilot is one batch, reported as a whole.
         return {"inner": self.inner.get_state(), "centre": self.centre,
                 "scales": np.array(self.scales), "held": np.array(self.held),
                 "held_costs": np.array(self.held_costs), "n_held": np.array(self.n_held)}
@@ -268,12 +268,12 @@ RULE = Schema(
 
 
 def range_sets_scales(s):
-    """centre and scales of the value_range, where they follow of it"""
+    """the centre and scales that follow from value_range, if they do"""
     return s.waits or (s.centre == s.own_centre and np.array_equal(s.scales, s.own_scales))
 
 
 def values_became_rewards(s):
-    """an inner policy of n_decisions pulls, and each value in one of its rewards or held"""
+    """an inner policy with n_decisions pulls, and each value in one of its rewards or held"""
     return (s.inner_n_pulls == s.decided
             and np.array_equal(s.inner_pulls * s.per_reward + s.n_held, s.pulls))
 
@@ -288,7 +288,7 @@ BANDIT = Schema(
 
 
 def check_inner(inner, options):
-    """Refuse the state of a bandit policy that was made with other options than these."""
+    """Raise unless `inner` is the state of a bandit policy with these options."""
     if not isinstance(inner, dict) or not isinstance(inner.get("options"), dict):
         raise ValueError(f"state must hold inner, the state of a policy; got {repr(inner)[:60]}")
     saved = inner["options"]

@@ -1,4 +1,4 @@
-"""Private to pybandit: how a budget of runs, or of costs, is spent."""
+"""Private to pybandit: spending a budget of runs or of costs."""
 
 from libc.stdint cimport int64_t
 
@@ -16,17 +16,17 @@ cdef class SharedBudget(NativePolicy):
     cdef object generator
     cdef bint rng_given
     cdef int64_t[::1] all_arms
-    cdef int64_t runs                    # of a decision
-    cdef int64_t told                    # pulls that the rule knows of
-    cdef double most_cost                # the budget
+    cdef int64_t runs                    # runs per decision
+    cdef int64_t n_reported              # pulls passed to the rule
+    cdef double most_cost                # the budget, or infinity
     cdef double[::1] cost_sums
 
-    # Called by __init__ alone.
+    # Called by __init__ only.
     cdef _make_rule(self, policy)
     cdef _set_scale(self, value_range, centre, max_cost, pilot)
     cdef _check_range_of_each(self, value_range)
     cdef _set_budget(self, budget)
-    cdef _adopt(self)                    # the last of __init__, before `_made`
+    cdef _adopt(self)                    # last call of __init__ before `_made`
     cdef _seed_rule(self)
     cdef int _tell_costs(self, estimators, values, costs, missing) except -1
     cdef void _take(self, int64_t arm, double value, double cost) noexcept nogil

@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""A budget shared among estimators: which runs next, what it costs, and when all is spent."""
+"""A budget shared among estimators: the next runs, their costs, and the end of the budget."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from pybandit._shared.errors import InfeasibleBudgetError
 from pybandit._shared.generators import private_generator, restore_stream, stream_state
 from pybandit._shared.labels import told_in_order
 from pybandit._shared.schema import Schema, anything, check_size, finite, stream
-from pybandit.montecarlo._given import RULES, bandit_policy, checked_costs, ranges_of
+from pybandit.montecarlo._arguments import RULES, bandit_policy, checked_costs, ranges_of
 from pybandit.policies.protocol._states import NATIVE
 
 from libc.math cimport INFINITY, isnan
@@ -22,12 +22,12 @@ from pybandit.montecarlo._rules import BanditRule as _BanditRule, LCBRule, Rule 
 from pybandit.policies._csrc cimport pb_batch
 from pybandit.policies.protocol.base cimport NativePolicy
 
-# Runs of all estimators together in the pilot, which `ask` returns as one array.
+# Maximum number of runs in the pilot, which `ask` returns as one array.
 MOST_PILOT = 10**8
 
 
 cdef class SharedBudget(NativePolicy):
-    """Asks for runs, by its rule, until the budget is spent; what values add up to is not here."""
+    """Requests runs by its rule until the budget is spent. Subclasses combine the values."""
 
     def __init__(self, n_arms, policy, *, value_range, costs, budget, batch_size, pilot,
                  centre, max_cost, dependent_costs, cost_floor, rng):
@@ -62,7 +62,7 @@ cdef class SharedBudget(NativePolicy):
         self.runs = self.batch_size * per_reward
 
     cdef _set_scale(self, value_range, centre, max_cost, pilot):
-        """What a bandit's rewards follow of: a range, or a pilot."""
+        """Set how a bandit's rewards are scaled: by a range or by a pilot."""
         if centre is not None:
             centre = check_scalar("centre", centre, "finite", np.isfinite)
         if max_cost is not None:
@@ -111,7 +111,7 @@ cdef class SharedBudget(NativePolicy):
         self.most_cost = self.budget
 
     cdef _seed_rule(self):
-        """Give the stream to what draws from it; the caller holds the guard of a policy."""
+        """Pass the stream to the rule or policy that draws from it; the caller holds the guard."""
         cdef NativePolicy inner
         if isinstance(self.rule, ThompsonRule):
             (<ThompsonRule>self.rule).seed(self.generator)
@@ -120,10 +120,10 @@ cdef class SharedBudget(NativePolicy):
             inner.guard.lend(inner.seed, self.generator)
 
     cdef _adopt(self):
-        """Make the policy that was given part of this allocator, with one guard for both.
+        """Make the given policy part of this allocator, with one guard for both.
 
-        Nothing of the policy is changed before, and its own guard is never left: no thread
-        enters between.
+        The policy has not been changed before. Its own guard is entered and never left, so that
+        no other thread can enter in between.
         """
         cdef NativePolicy inner
         if not isinstance(self.rule, BanditRule):
@@ -140,8 +140,7 @@ cdef class SharedBudget(NativePolicy):
         inner.guard = self.guard
 
     def seed(self, rng):
-        """Make the stream again from `rng` before the first run; not if the allocator has its own.
-        """
+        """Derive the stream from `rng`; no effect after the first run or if `rng` was given."""
         with self.guard:
             if not self.rng_given and not self.n_pulls:
                 self.generator = private_generator(rng)
@@ -178,7 +177,7 @@ cdef class SharedBudget(NativePolicy):
     cdef void _take(self, int64_t arm, double value, double cost) noexcept nogil:
         self.total_cost += cost
         if self.total_cost > self.most_cost:
-            return  # too late
+            return  # beyond the budget
         self.cost_sums[arm] += cost
         if isnan(value):
             return
@@ -187,42 +186,42 @@ cdef class SharedBudget(NativePolicy):
         self.rule.absorb(arm, value, cost)
 
     cdef void _weigh(self, int64_t arm, double value) noexcept nogil:
-        """A value that counts comes; the estimators' statistics are those before it."""
+        """Called for each value that counts, before the statistics include it."""
 
     cdef void _advance(self) noexcept nogil:
         cdef int64_t first = self.pilot * self.n_arms
-        if self.told < first:
-            self.told = first
+        if self.n_reported < first:
+            self.n_reported = first
             if self.rule.waits:
                 self.rule.end_pilot()
             return
-        self.rule.advance((self.n_pulls - self.told + self.runs - 1) // self.runs)
-        self.told = self.n_pulls
+        self.rule.advance((self.n_pulls - self.n_reported + self.runs - 1) // self.runs)
+        self.n_reported = self.n_pulls
 
     def tell(self, estimators, values, costs=None, missing="raise"):
-        """Give the values of the estimators that `ask` returned; all or nothing.
+        """Report the values of the estimators that `ask` returned; all or nothing.
 
         Parameters
         ----------
         estimators : array_like of int, shape (n,)
-            Those of `ask`, in any order.
+            The estimators that `ask` returned, in any order.
         values : array_like of float, shape (n,)
-            What each gave.
+            Value of each run.
         costs : array_like of float, shape (n,), optional
-            What each run cost, finite and at least 0, in the units of the budget;
-            with ``costs="told"`` only, and then required.
+            Cost of each run, finite and at least 0, in the units of the budget. Required
+            with ``costs="told"``, and not allowed otherwise.
         missing : {"raise", "drop"}
-            ``"drop"`` takes NaN for a run that gave no value: its cost counts.
+            ``"drop"`` accepts NaN for a run that gave no value: its cost counts.
 
         Raises
         ------
         ValueError, TypeError
-            If an argument is not as above. The allocator is then as before.
+            If an argument is invalid. The allocator is then unchanged.
         """
         if not self._wants_costs:
             if costs is not None:
-                raise ValueError("costs must not be given where all runs cost 1; make the "
-                                 "allocator with costs=\"told\"")
+                raise ValueError("costs must not be given if all runs cost 1; make the allocator "
+                                 "with costs=\"told\"")
             return NativePolicy.tell(self, estimators, values, missing)
         self.guard.enter()
         try:
@@ -242,8 +241,8 @@ cdef class SharedBudget(NativePolicy):
             try:
                 told, given, paid = estimators, values, costs
             except (TypeError, ValueError):
-                pass  # not of these types; they can become some
-        # the GIL is kept: no thread changes the caller's arrays between check and use
+                pass  # other types, which are converted below
+        # The GIL is held, so that no thread changes the caller's arrays between check and use.
         n = 0 if told is None or given is None else told.shape[0]
         if n == 0 or given.shape[0] != n or not self._is_as_asked(&told[0], &given[0], n):
             told, given = self._checked(estimators, values, missing)
@@ -257,13 +256,13 @@ cdef class SharedBudget(NativePolicy):
 
     @property
     def total_cost(self):
-        """What all runs cost."""
+        """Total cost of all runs."""
         with self.guard.reading():
             return self.total_cost
 
     @property
     def mean_costs(self):
-        """Mean cost of a value of each estimator; float64, NaN where there is none."""
+        """Mean cost per value of each estimator; float64, NaN if it has no values."""
         with self.guard.reading(), np.errstate(invalid="ignore", divide="ignore"):
             return np.where(np.asarray(self._pulls) > 0,
                             np.asarray(self.cost_sums) / np.asarray(self._pulls), np.nan)
@@ -305,8 +304,8 @@ cdef class SharedBudget(NativePolicy):
             "each_costs_one": not self._wants_costs}
 
     cdef int _resume(self) except -1:
-        self.told = self.n_pulls
-        self.rule.waits = self.rule.waits and not self.told
+        self.n_reported = self.n_pulls
+        self.rule.waits = self.rule.waits and not self.n_reported
         return 0
 
     @classmethod
@@ -319,7 +318,7 @@ cdef class SharedBudget(NativePolicy):
 
 
 def _policy_of(saved, pulls):
-    """The bandit policy of a class's name and options."""
+    """Return the bandit policy with a saved class name and options."""
     try:
         name, options = saved
         check_size(options, pulls)
@@ -341,7 +340,7 @@ def batches_are_whole(s):
 
 
 def runs_are_paid(s):
-    """a total_cost of the runs, where each costs 1, of no more than the budget"""
+    """a total_cost that equals the runs, if each costs 1, and is within the budget"""
     return not s.each_costs_one or s.n_pulls == s.total_cost <= s.most_cost
 
 

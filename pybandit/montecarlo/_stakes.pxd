@@ -1,4 +1,4 @@
-"""Private to pybandit: bets on the values that an allocator was told."""
+"""Private to pybandit: bets on the values that an allocator received."""
 
 from libc.stdint cimport int64_t
 
@@ -9,13 +9,13 @@ cdef class Stakes:
     cdef double[::1] lows, highs, bets
     cdef pb_stake *memory
     cdef int64_t n, room
-    cdef int64_t batch                   # of the last value
+    cdef int64_t batch                   # number of the batch of the last value
     cdef bint memory_ran_out
-    cdef double wrong_value              # the first outside its range, and who gave it; or -1
-    cdef int64_t wrong_estimator
-    cdef double total, weighted          # weights; weighted distances from the lowest low
+    cdef double wrong_value              # first value outside its range
+    cdef int64_t wrong_estimator         # its estimator; -1: none
+    cdef double total, weighted          # sums of weights, and of weighted distances from lows[0]
 
-    # 1 / variance, of what is known of it: n values, with this sum of squares about their mean.
+    # Estimate 1 / variance from n values with this sum of squares about their mean.
     cdef double weight_of(self, int64_t estimator, int64_t n, double deviation) noexcept nogil
     cdef void add(self, int64_t estimator, double value, double weight,
                   int64_t batch) noexcept nogil

@@ -1,4 +1,4 @@
-"""Bets on the one mean of several estimators: an interval with a guarantee, at all times."""
+"""Bets on the common mean of several estimators, for an anytime-valid interval."""
 
 import numpy as np
 
@@ -10,21 +10,21 @@ from libc.stdlib cimport free, realloc
 
 from pybandit.montecarlo._csrc cimport pb_stake, pb_stakes, pb_stakes_bound
 
-# Gaps between a wrong mean and the right one that bets are made for, in parts of what is
-# possible: the smallest suits a mean known to 2e-6 of it. A multiple of 4.
+# Number of bets. Bet g suits a mean that is wrong by 2^-g of the possible range: the smallest
+# suits a mean known to 2e-6 of it. A multiple of 4.
 N_BETS = 20
-# Ranges of this width have squares that can be divided by.
+# Limits of widths whose squares can be used as divisors.
 NARROWEST, WIDEST = 1e-100, 1e100
 cdef double NARROW = NARROWEST, WIDE = WIDEST
 
 
 cdef class Stakes:
-    """Every value told, with the stake that the values before its batch put on it.
+    """All values received, with the weights that the values before their batch determined.
 
     Parameters
     ----------
     ranges : ndarray of float64, shape (n_arms, 2)
-        Where the values of each estimator lie.
+        Range of the values of each estimator.
     """
 
     def __cinit__(self, ranges):
@@ -39,18 +39,18 @@ cdef class Stakes:
 
     @property
     def possible(self):
-        """Where the mean can be: in the range of every estimator."""
+        """Range of the mean: the intersection of all ranges."""
         return float(np.max(self.lows)), float(np.min(self.highs))
 
     cdef double weight_of(self, int64_t estimator, int64_t n, double deviation) noexcept nogil:
-        # as if one more value had come, as far from the mean as the largest variance has it
-        # of other widths it would be no number; `bounds` refuses them
+        # Adds one value at the standard deviation that is the largest possible in the range.
+        # Widths outside [NARROW, WIDE] are clipped here and rejected in `bounds`.
         cdef double width = self.highs[estimator] - self.lows[estimator]
         cdef double half = 0.5 * min(max(width, NARROW), WIDE)
         cdef double most = n * half * half
-        if not deviation <= most:  # values outside the range, which `bounds` refuses
+        if not deviation <= most:  # values are outside the range; `bounds` raises
             deviation = most
-        deviation = max(deviation, 0.0)  # of equal values it rounds
+        deviation = max(deviation, 0.0)  # may be a rounding error below 0 for equal values
         return (n + 1.0) / (half * half + deviation)
 
     cdef void add(self, int64_t estimator, double value, double weight,
@@ -74,7 +74,7 @@ cdef class Stakes:
         self.weighted += weight * (value - self.lows[0])
 
     def bounds(self, double delta):
-        """The means against which no side's capital has reached 2 / delta: (low, high)."""
+        """Return (low, high), the means against which no side's wealth has reached 2 / delta."""
         cdef pb_stakes stakes
         self._check()
         stakes = pb_stakes(self.memory, self.n, &self.lows[0], &self.highs[0], &self.bets[0],
@@ -86,12 +86,12 @@ cdef class Stakes:
     cdef double _bound(self, pb_stakes stakes, double delta, int side):
         cdef double[::1] capital = np.empty(self.bets.shape[0])
         cdef double low, high, bound, start, step, centre
-        # the sum of all capitals against 2 / delta of what they began with; and rounding
+        # the sum of all wealths is compared with 2 / delta times its start, plus rounding
         cdef double limit = 2.0 / delta * self.bets.shape[0] * (1.0 + 1e-9)
         low, high = self.possible
         if not low < high:
             return high if side else low
-        # a first guess: the weighted mean, and its normal half-width
+        # first guess: the weighted mean and its normal half-width
         centre = self.lows[0] + self.weighted / self.total
         step = min(sqrt(2.0 * log(limit) / self.total), 0.5 * (high - low))
         start = (min(centre + step, 0.5 * (centre + high)) if side
@@ -106,18 +106,18 @@ cdef class Stakes:
         cdef int64_t k = self.wrong_estimator
         widths = np.subtract(self.highs, self.lows)
         if k >= 0:
-            raise ValueError(f"value_range must hold all values for method='betting'; got "
+            raise ValueError(f"value_range must contain all values for method='betting'; got "
                              f"{self.wrong_value!r} of estimator {k}, outside "
                              f"[{self.lows[k]!r}, {self.highs[k]!r}]")
         if self.memory_ran_out:
             raise MemoryError(f"no memory for values after the first {self.n}: method='betting' "
-                              "needs them all")
+                              "needs all of them")
         if not ((widths >= NARROWEST) & (widths <= WIDEST)).all():
             raise ValueError(f"value_range must be {NARROWEST:g} to {WIDEST:g} wide for "
                              f"method='betting'; got widths {widths}")
 
     def get_progress(self):
-        """Values, weights, estimators, and which begin a batch: shape (4, n)."""
+        """Return values, weights, estimators, and 1 for the first of each batch: shape (4, n)."""
         rows = np.empty((4, self.n))
         cdef double[:, ::1] row = rows
         cdef int64_t j
@@ -127,7 +127,7 @@ cdef class Stakes:
         return rows
 
     def set_progress(self, rows):
-        """Take what `get_progress` gave."""
+        """Restore the progress that `get_progress` returned."""
         cdef double[:, ::1] row = _checked(rows, self.lows.shape[0])
         cdef int64_t j, batch = 0
         self.n, self.total, self.weighted, self.wrong_estimator = 0, 0.0, 0.0, -1
@@ -135,7 +135,7 @@ cdef class Stakes:
         for j in range(row.shape[1]):
             batch += <int64_t>row[3, j]
             self.add(<int64_t>row[2, j], row[0, j], row[1, j], batch)
-        self.batch = -1  # the next value begins one
+        self.batch = -1  # the next value starts a batch
 
 
 def _checked(rows, n_arms):

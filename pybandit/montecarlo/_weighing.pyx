@@ -48,12 +48,12 @@ cdef class WeighedValues(SharedBudget):
 
     cdef void _weigh(self, int64_t arm, double value) noexcept nogil:
         cdef double weight
-        # n_batches counts those that ended: this one's number is the next
+        # n_batches counts finished batches, so this batch has the next number
         if self.weighed_in[arm] != self.n_batches + 1:
             self._begin_batch(arm)
         if self.predictable:
             weight = self.start_weights[arm]
-            if weight > self.weight:  # else a noisy origin's rounding exceeds what is sought
+            if weight > self.weight:  # keeps rounding errors of a noisy origin small
                 self.weighted += self.weight * (self.origin - value)
                 self.origin = value
             self.weight += weight
@@ -68,8 +68,8 @@ cdef class WeighedValues(SharedBudget):
     cdef void _begin_batch(self, int64_t arm) noexcept nogil:
         """Set the weights of the values of `arm` in this batch, from those before the batch.
 
-        Not by the batch's own: told in an order of their own, a value would choose its place,
-        and with it its weight.
+        Values of the same batch must not enter: they may be reported in any order, so a value
+        could influence its position and with it its weight.
         """
         cdef double variance = pb_variance(self._pulls[arm], self._sums[arm],
                                            self._deviations[arm])
@@ -91,7 +91,7 @@ cdef class WeighedValues(SharedBudget):
             self.start_weights[arm] = min(self.scale / variance, HEAVIEST)
 
     cdef double _least_variance(self, int64_t arm) noexcept nogil:
-        """The least of all estimators' positive variances at the start of this batch, or 0."""
+        """Return the smallest positive variance of all estimators at the batch's start, or 0."""
         cdef double least = 0.0, variance
         cdef int64_t k
         for k in range(self.n_arms):
@@ -104,7 +104,7 @@ cdef class WeighedValues(SharedBudget):
         return least
 
     cdef void _note(self, int64_t arm, double value) noexcept nogil:
-        """Skewness, and how often each value came; the other statistics follow."""
+        """Update skewness and counts of distinct values, before the other statistics."""
         cdef double n = self._pulls[arm] + 1.0, change, part
         if n > 1.0:
             change = value - self._sums[arm] / (n - 1.0)
@@ -114,10 +114,10 @@ cdef class WeighedValues(SharedBudget):
         self._count(arm, value)
 
     cdef void _count(self, int64_t arm, double value) noexcept nogil:
-        """Count each value, the commonest first, while few values differ from it.
+        """Count each distinct value, the most frequent one first, up to MOST_DIFFERENT.
 
-        Values but the commonest never become fewer, and there are no more kinds of them than of
-        them: until they are enough for all who ask, there is room for each kind.
+        Counting stops when MOST_DIFFERENT values differ from the most frequent one. Until then
+        there are fewer distinct values than that, so that the arrays have room for each.
         """
         cdef double[::1] values = self.common[arm]
         cdef int64_t[::1] counts = self.n_common[arm]
@@ -127,7 +127,7 @@ cdef class WeighedValues(SharedBudget):
         while counts[j] and values[j] != value:
             j += 1
             if j == MOST_DIFFERENT:
-                return  # of a state that no run left
+                return  # only possible in a state that did not come from runs
         values[j] = value
         counts[j] += 1
         if counts[j] > counts[0]:
@@ -135,7 +135,7 @@ cdef class WeighedValues(SharedBudget):
             counts[0], counts[j] = counts[j], counts[0]
 
     def _combine(self):
-        """Estimate, standard error and sums of weights."""
+        """Return estimate, standard error and sums of weights."""
         with self.guard.reading():
             pulls, variances = np.array(self._pulls), self.variances
             if self.weight > 0.0:

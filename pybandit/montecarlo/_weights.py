@@ -1,20 +1,20 @@
-"""How values of several estimators combine."""
+"""Combine the values of several estimators."""
 
 import math
 from typing import NamedTuple
 
 import numpy as np
 
-MOST_WEIGHT = 1e90  # whose cube is a number
+MOST_WEIGHT = 1e90  # its cube does not overflow
 
 
 class Combined(NamedTuple):
-    """An estimate, and what its error is made of.
+    """An estimate and the sums that determine its error.
 
     Attributes
     ----------
     estimate, error : float
-        The standard error is NaN where a variance is not known.
+        The standard error is NaN if a variance is unknown.
     weights, squares, cubes : ndarray of float64, shape (n_arms,)
         Sums over each estimator's values of their weight, its square and its cube.
     """
@@ -27,7 +27,7 @@ class Combined(NamedTuple):
 
 
 def pooled(pulls, means, variances):
-    """The mean of all values."""
+    """Return the mean of all values."""
     counts, n = pulls.astype(float), pulls.sum()
     if not n:
         return Combined(math.nan, math.nan, counts, counts, counts)
@@ -38,10 +38,10 @@ def pooled(pulls, means, variances):
 
 
 def inverse_variance(pulls, means, variances, least_values):
-    """The mean weighted with 1 / variance.
+    """Return the mean weighted with 1 / variance.
 
-    Estimators with fewer than `least_values` have no weight, unless all have fewer; a variance
-    of 0 counts as the least positive one of those with weight.
+    Estimators with fewer than `least_values` have no weight, unless all have fewer. A variance
+    of 0 is replaced by the smallest positive variance of the estimators with weight.
     """
     counted = pulls >= least_values
     if not counted.any():
@@ -50,7 +50,7 @@ def inverse_variance(pulls, means, variances, least_values):
         return pooled(np.where(counted, pulls, 0), means, variances)
     variances = np.where(counted, variances, np.inf)
     least = float(variances[variances > 0.0].min())
-    # their cubes are numbers in all units; a power of two rounds nothing
+    # Scale so that cubes of weights do not overflow in any unit; powers of two do not round.
     scale = math.ldexp(1.0, math.frexp(least)[1])
     each = scale / np.where(variances > 0.0, variances, least)
     weights = pulls * each
@@ -60,6 +60,6 @@ def inverse_variance(pulls, means, variances, least_values):
 
 
 def predictable(estimate, weights, squares, cubes, variances):
-    """Values weighted by what was known before them; the sums are kept as they come."""
+    """Return the mean with weights that depend on earlier values only, from running sums."""
     error = math.sqrt(np.nansum(squares * variances)) / weights.sum()
     return Combined(estimate, error, weights, squares, cubes)

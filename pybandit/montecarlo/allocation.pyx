@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""A budget shared among unbiased estimators of one number, and their values combined.
+"""Share a budget among unbiased estimators of one number, and combine their values.
 
 Neufeld, György, Schuurmans and Szepesvári, Adaptive Monte Carlo via bandit
 allocation, ICML 2014.
@@ -19,74 +19,74 @@ __all__ = ["EstimatorAllocator"]
 
 
 cdef class EstimatorAllocator(WeighedValues):
-    """Spends a budget on the best of several unbiased estimators, and combines all values.
+    """Policy that spends a budget on the best of several unbiased estimators.
 
-    All estimators have the same unknown mean, their values differ in variance and in
-    cost. Which of them is worth its cost is learned on the way; every value counts in
-    the estimate. The protocol is that of every policy, with estimators for arms:
-    `ask` which to run, `tell` what they gave, and read `estimate` at any time.
+    All estimators have the same unknown mean. Their values differ in variance and cost. The
+    allocator learns which of them are worth their cost, and every value counts in the
+    estimate. The protocol is that of every policy, with estimators as arms: `ask` which to
+    run, `tell` their values, and read `estimate` at any time.
 
     Parameters
     ----------
     n_arms : int
         K, at least 1.
     policy : str or Policy, default "thompson-variance"
-        How to choose. On the sample variances, after `pilot` values of each:
-        ``"thompson-variance"`` runs the least ``c_k s_k^2 (N_k - 1) / chi^2_{N_k - 1}``
-        with a new draw of each chi-square, ``"lcb-variance"`` the least
-        ``log(c_k s_k^2) - sqrt(4 log t / N_k)``; N_k are the values of estimator k,
-        s_k^2 their variance and c_k their mean cost, t the runs of the pilot plus the
-        decisions since, this one included. ``"uniform"`` runs all in turn.
-        The paper's way is a bandit policy, ``"ucb1"``, ``"ucb-v"``, ``"kl-ucb"``,
-        ``"thompson"`` or a fresh policy of this package without a budget, on rewards
-        in [0, 1]: see Notes.
+        Rule of choice. Rules on the sample variances, after `pilot` values of each:
+        ``"thompson-variance"`` runs the estimator with the smallest
+        ``c_k s_k^2 (N_k - 1) / chi^2_{N_k - 1}``, with a new draw of each chi-square;
+        ``"lcb-variance"`` the one with the smallest ``log(c_k s_k^2) - sqrt(4 log t / N_k)``.
+        N_k is the number of values of estimator k, s_k^2 their variance and c_k their mean
+        cost; t is the number of runs of the pilot plus the number of decisions since, this
+        one included. ``"uniform"`` runs all in turn. The paper uses a bandit policy,
+        ``"ucb1"``, ``"ucb-v"``, ``"kl-ucb"``, ``"thompson"`` or a fresh policy of this package
+        without a budget, on rewards in [0, 1]: see Notes.
     costs : {"equal", "told"}, default "equal"
         ``"equal"``: a run costs 1. ``"told"``: `tell` receives the cost of each run.
     value_range : (float, float), float or array_like of shape (n_arms, 2), optional
         Range of all values: low and high, or 0 and that number; or the range of each
-        estimator. `interval` has a guarantee with it. The bandit policies scale their
-        rewards by it, without it by a pilot of `pilot` values each; ranges of each
-        scale upper bounds back to common units (Appendix B; not for ``"thompson"``).
-        A value outside counts as lost by a whole reward in their choice, in the
-        estimate as it is, and `interval` refuses to bet.
+        estimator. It gives `interval` a guarantee. Bandit policies scale their rewards by
+        it; without it, by a pilot of `pilot` values each. With a range per estimator, upper
+        bounds are scaled back to common units (Appendix B; not for ``"thompson"``). A value
+        outside the range gives the policy a reward of 0 and enters the estimate unchanged, and
+        `interval` with bets raises.
     weights : {"mean", "inverse-variance", "predictable"}
-        How values combine: see Notes.
+        Weights of the values in the estimate: see Notes.
     budget : float, optional
-        The total cost to spend; with equal costs an integer number of runs. None:
-        as long as one likes. A run that ends beyond the budget is counted and does
-        not enter the estimate, as Neufeld et al. have it.
+        Total cost to spend; with equal costs an integer number of runs. None: no limit. A run
+        that ends beyond the budget is counted but does not enter the estimate, as in Neufeld
+        et al.
     batch_size : int, default 1
-        Runs for each decision, at least 1: what can be done at once.
+        Runs per decision, at least 1: the number that can be done in parallel.
     pilot : int, default 10
-        First runs of each estimator, at least 2, where the policy needs them.
+        First runs of each estimator, at least 2, if the policy needs them.
     centre : float, optional
-        For the bandit policies: losses are squares about it. The nearer to the mean,
-        the less noise; by default the lower end of `value_range`, as printed, or the
-        pilot's estimate.
+        For the bandit policies: losses are squared distances from it. The nearer to the mean,
+        the less noise; by default the lower end of `value_range`, as printed in the paper, or
+        the pilot's estimate.
     max_cost : float, optional
-        For bandit policies with ``costs="told"``: the largest cost. With `value_range`
-        it makes the pilot unnecessary.
+        For bandit policies with ``costs="told"``: the largest cost. Together with
+        `value_range` it makes the pilot unnecessary.
     dependent_costs : bool, default False
-        For bandit policies with ``costs="told"``: whether a run's cost may depend on its
-        value; then three runs make a reward instead of two.
+        For bandit policies with ``costs="told"``: True if a run's cost may depend on its
+        value. A reward then takes three runs instead of two.
     cost_floor : float, default 1e-9
-        Costs below it count as it; above 0.
+        Costs below it are replaced by it; above 0.
     least_values : int, optional
         Estimators with fewer values have no weight: 30 by default for
         ``"inverse-variance"``, 10 for ``"predictable"``; at least 2.
     rng : None, int, SeedSequence or Generator
-        What Thompson sampling draws from, through a stream of its own.
+        Source of a separate stream for Thompson sampling.
 
     Attributes
     ----------
     done : bool
-        Whether the budget is spent.
+        True if the budget is spent.
     n_pulls, n_batches : int
-        Runs and batches that were told, lost runs included.
+        Reported runs and batches, including lost runs.
     pulls, means, variances : ndarray, shape (n_arms,)
-        Values of each estimator, their mean and sample variance.
+        Number of values of each estimator, their mean and sample variance.
     total_cost : float
-        What all runs cost.
+        Cost of all runs.
 
     Raises
     ------
@@ -96,49 +96,53 @@ cdef class EstimatorAllocator(WeighedValues):
 
     See Also
     --------
-    combine_estimators : runs one on functions.
+    combine_estimators : calls functions with an allocator.
 
     Notes
     -----
-    Weights. The pooled mean, ``"mean"``, is exactly unbiased with equal costs. With observed
-    costs it is not: how many values a budget buys depends on the choices, and these on earlier
-    values. For two estimators of two values each, a budget of 14 and costs of 1 and 4, the bias
-    is -.09 standard deviations of the estimate; it falls as the budget grows. The squared error
-    of the pooled mean times n^2 exceeds that of the best estimator by
-    ``sum_k E[N_k] (V_k - V*)`` for any policy (Theorem 1): runs of bad estimators cost their
-    whole variance.
-    ``"inverse-variance"``, ``sum_k (N_k / v_k) mean_k / sum_k N_k / v_k``, hardly feels
-    them; its bias is about ``-sum_k p_k (1 - p_k) m3_k / (N_k V_k)``, p_k the share of
-    the weight and m3_k the third central moment, so it grows with skewness; under
-    adaptive choices there is some for symmetric laws too, and where a variance is
-    estimated far too low (no rare event seen yet) the estimate is ruined. Hence
-    `least_values`, and an estimator whose values are all alike counts as having the
-    least positive variance of the others. ``"predictable"`` weighs each value with
-    1 / v_k of the values before its batch: of a batch all weigh the same, told in any order.
-    The sum of weighted errors is then a martingale whatever the choices, and `interval` an
-    asymptotic confidence sequence; for a guarantee it takes a `value_range`. The estimate
-    divides by the sum of the weights, and a weight is never taken back: the first rare
-    large value of an estimator that looked exact is ruinous. Not for such estimators.
+    *Weights.* The pooled mean, ``"mean"``, is exactly unbiased with equal costs. With observed
+    costs it is not: the number of values that a budget buys depends on the choices, and these
+    on earlier values. For two estimators with two values each, a budget of 14 and costs of 1 and
+    4, the bias is -.09 standard deviations of the estimate; it decreases as the budget grows. The
+    squared error of the pooled mean times n^2 exceeds that of the best estimator by
+    ``sum_k E[N_k] (V_k - V*)`` for any policy (Theorem 1): each run of a bad estimator adds its
+    excess variance.
 
-    A sample variance of 0 is taken at its word by the policies on variances: that
-    estimator is run until two of its values differ. `variances` are 0 where the standard
-    deviation is below 1e-14 of the mean; of very many equal values rounding may leave more.
-    A weight of ``"predictable"`` is at most 1e90 times that of the estimator weighed first.
+    ``"inverse-variance"``, ``sum_k (N_k / v_k) mean_k / sum_k N_k / v_k``, is hardly affected by
+    bad estimators. Its bias is about ``-sum_k p_k (1 - p_k) m3_k / (N_k V_k)``, where p_k is the
+    share of the weight and m3_k the third central moment, so it grows with skewness. Under
+    adaptive choices symmetric distributions have some bias too. If a variance is estimated far
+    too low, because no rare event has been seen yet, the estimate is useless. Therefore
+    `least_values`, and an estimator whose values are all equal is given the smallest positive
+    variance of the others.
 
-    Units. Values should have standard deviations between 1e-100 and 1e100, within which units
-    change nothing. `interval` without bets refuses others. Below some 1e-162 squares become 0,
-    and an estimator of such values looks exact; `tell` refuses values above 1e150.
+    ``"predictable"`` weighs each value with 1 / v_k of the values before its batch: all values of
+    an estimator in a batch have the same weight, whatever their order. The sum of weighted errors
+    is then a martingale for any choices, and `interval` an asymptotic confidence sequence; for a
+    guarantee pass a `value_range`. The estimate divides by the sum of the weights, and past
+    weights do not change, so the first rare large value of an estimator that looked exact ruins
+    the estimate. Do not use it for such estimators.
 
-    Rewards of the bandit policies. With equal costs ``1 - (X - centre)^2 / B^2``,
-    at least 0; any centre keeps the order of the variances. B is the distance of
-    the farther end of `value_range`, or 4 times the standard deviation of the
-    pilot's least spread estimators. With ``costs="told"`` two runs make one reward,
-    ``1 - (D + D') (X - X')^2 / (4 S)``, where S is ``max_cost B^2 / 2``, or follows from
+    *Variances of 0.* The rules on variances trust a sample variance of 0: they run that
+    estimator until two of its values differ. `variances` are 0 if the standard deviation is below
+    1e-14 of the mean; for very many equal values rounding may leave more. A weight of
+    ``"predictable"`` is at most 1e90 times that of the estimator weighed first.
+
+    *Units.* Values should have standard deviations between 1e-100 and 1e100; within these limits
+    units change nothing. `interval` without bets rejects others. Below about 1e-162 squares
+    underflow to 0, and an estimator with such values looks exact; `tell` rejects values above
+    1e150.
+
+    *Rewards of the bandit policies.* With equal costs ``1 - (X - centre)^2 / B^2``, but at least
+    0. Any centre preserves the order of the variances. B is the distance from the centre to the
+    farther end of `value_range`, or 4 times the standard deviation of the pilot's least variable
+    estimator. With ``costs="told"`` two runs make one reward,
+    ``1 - (D + D') (X - X')^2 / (4 S)``, where S is ``max_cost B^2 / 2``, or is computed from
     the pilot.
 
-    O(K) a decision.
+    A decision costs O(K).
 
-    **Threads.** One at a time; a second gets a RuntimeError, of a `policy` that was given too.
+    **Threads.** One at a time; a second gets a RuntimeError. This includes a given `policy`.
 
     References
     ----------
@@ -172,10 +176,10 @@ cdef class EstimatorAllocator(WeighedValues):
 
     @property
     def variances(self):
-        """Sample variance of each estimator's values; NaN below two values.
+        """Sample variance of each estimator's values; NaN if there are fewer than two.
 
-        0 where the standard deviation is below 1e-14 of the mean, which is rounding; of very
-        many equal values it may be more.
+        0 if the standard deviation is below 1e-14 of the mean, which may be a rounding error.
+        For very many equal values it may be above 0.
         """
         with self.guard.reading():
             return np.array([pb_variance(self._pulls[k], self._sums[k], self._deviations[k])
@@ -188,7 +192,7 @@ cdef class EstimatorAllocator(WeighedValues):
 
     @property
     def standard_error(self):
-        """Estimated standard deviation of `estimate`; NaN where variances are not known."""
+        """Estimated standard deviation of `estimate`; NaN if variances are unknown."""
         return self._combine().error
 
     def interval(self, *, delta=0.05, method=None, anytime=None):
@@ -199,54 +203,55 @@ cdef class EstimatorAllocator(WeighedValues):
         delta : float, default 0.05
             Probability of missing the mean, in (0, 1).
         method : {"betting", "asymptotic", "normal"}, optional
-            ``"betting"``, where `value_range` was given, and then the default: misses at any
-            time with probability at most `delta`; see Notes. One may look after every
+            ``"betting"``, the default if `value_range` was given, excludes the mean at some time
+            with probability at most `delta`; see Notes. You may compute it after every
             `tell` and stop when it is short.
-            ``"asymptotic"``, the default with ``weights="predictable"``: for all times
-            too, but about `delta`, and no guarantee: it trusts sample variances.
-            ``"normal"``, otherwise the default: for one look at a time fixed beforehand,
-            about `delta`.
+            ``"asymptotic"``, the default with ``weights="predictable"``, is for all times
+            too, but with probability about `delta`: it trusts sample variances.
+            ``"normal"``, otherwise the default, is for one time fixed beforehand, with
+            probability about `delta`.
         anytime : bool, optional
-            Whether it must be for all times: without `method`, True asks for
-            ``"asymptotic"`` where there is no range, and False for ``"normal"``.
+            True if the interval must be valid at all times. Without `method`, True selects
+            ``"betting"`` or, without a range, ``"asymptotic"``; False selects ``"normal"``.
 
         Returns
         -------
         low, high : float
-            ``"betting"``: as far as the ranges allow before the first value; where values
-            belie the ranges, low may pass high. The others: minus and plus infinity where
-            an estimator with over a hundredth of the weight has a variance of 0, or fewer
-            than 10 values, its commonest one counted once (50 with
-            ``weights="inverse-variance"``), and where the estimate's skewness is above 0.15.
+            ``"betting"``: the possible range of the mean before the first value; low may exceed
+            high if values contradict the ranges. Other methods: minus and plus infinity if
+            an estimator with more than a hundredth of the weight has a variance of 0 or fewer
+            than 10 values, its most frequent one counted once (50 with
+            ``weights="inverse-variance"``), or if the estimate's skewness is above 0.15.
 
         Raises
         ------
         ValueError
-            If the method does not go with the weights, no range was given for bets, a
-            value was outside its range, or, for the others, an estimator with over a
+            If the method is not available for the weights, bets have no range, a value was
+            outside its range, or, for the other methods, an estimator with more than a
             hundredth of the weight has a standard deviation below 1e-100 or above 1e100.
 
         Notes
         -----
-        Bets. Estimator k lies in [a_k, b_k] and has the mean mu. Let F be what is known when
-        a batch is asked: which estimators it runs follows of F, and of random numbers that
-        know no values. Against a possible mean m, bet g wins ``1 + b (x - m)`` on each value
-        x of the batch, ``b = min(g (N_k + 1) / ((b_k - a_k)^2 / 4 + S_k), 0.9 / (m - a_k))``,
-        N_k values and S_k their squares about their mean in F. As ``x - m >= a_k - m``
-        it is at least 0.1. Given F, b is fixed and the batch's values are independent with
-        mean mu, so for m = mu the product over the batch has mean 1, in whatever order the
-        batch is told. The capital of a bet, the product over all batches, and that of the 20
-        bets together, their mean, is thus a nonnegative martingale that begins at 1, whatever
-        the choices were. By Ville's inequality it ever reaches ``2 / delta`` with probability
-        at most ``delta / 2``. It falls as m grows: low is the largest m for which it ever
-        reached that after a batch, and high is the same for ``-x``. So mu is outside at some
-        time with probability at most `delta`. No variance is trusted: N_k and S_k only make good
-        bets, larger on an estimator that is more precise. Assumed are the ranges, values that are
-        independent given what ran, and that which runs are lost, or too late, does not
-        depend on their values.
+        *Bets.* Values of estimator k lie in [a_k, b_k] and have mean mu. Let F be the information
+        available when a batch is requested: the choice of its estimators depends on F, and on
+        random numbers that are independent of the values. Against a possible mean m, bet g wins
+        ``1 + b (x - m)`` on each value x of the batch, with
+        ``b = min(g (N_k + 1) / ((b_k - a_k)^2 / 4 + S_k), 0.9 / (m - a_k))``, where N_k is the
+        number of values and S_k the sum of their squares about their mean in F. As
+        ``x - m >= a_k - m``, a factor is at least 0.1. Given F, b is fixed and the batch's values
+        are independent with mean mu, so for m = mu the product over the batch has mean 1, in
+        whatever order the batch is reported. The wealth of a bet is the product over all batches.
+        The mean wealth of the 20 bets is thus a nonnegative martingale started at 1, for any
+        choices. By Ville's inequality it ever reaches ``2 / delta`` with probability at most
+        ``delta / 2``. It decreases in m: low is the largest m for which it reached that after
+        some batch, and high is the same for ``-x``. So mu is outside the interval at some time
+        with probability at most `delta`. No variance is trusted: N_k and S_k only improve the
+        bets, which are larger on a more precise estimator. The assumptions are the ranges,
+        independence of the values given the estimators that ran, and that which runs are lost or
+        exceed the budget does not depend on their values.
 
-        Bets keep all values, 32 bytes each, and play them again for each interval: some 0.2
-        us a value. The others look at sums, O(n_arms).
+        Bets keep all values, 32 bytes each, and process all of them for each interval: about 0.2
+        us per value. The other methods use sums, O(n_arms).
         """
         delta = check_scalar("delta", delta, "in (0, 1)", lambda x: (x > 0) & (x < 1))
         method = method_of(method, anytime, self.weights, self.bets)
@@ -271,7 +276,7 @@ cdef class EstimatorAllocator(WeighedValues):
         return one_look(combined, moments, delta, self.weights == "inverse-variance")
 
     def recommend(self):
-        """The estimator of the least variance times cost seen, int64 of shape (1,)."""
+        """Return the estimator with the smallest variance times cost seen, int64, shape (1,)."""
         with self.guard.reading():
             spreads = self.variances * self.mean_costs
         return np.array([np.argmin(np.where(np.isnan(spreads), np.inf, spreads))], dtype=np.int64)
@@ -285,7 +290,7 @@ cdef class EstimatorAllocator(WeighedValues):
             Axes to draw on; a new pyplot figure by default.
         of : {"means", "costs"}, default "means"
         names : sequence of str, optional
-            Names of the estimators; their numbers by default.
+            Names of the estimators; their indices by default.
 
         Returns
         -------

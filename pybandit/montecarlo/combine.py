@@ -1,4 +1,4 @@
-"""Run unbiased estimators of one number within a budget, and combine what they give."""
+"""Run unbiased estimators of one number within a budget, and combine their values."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ from pybandit.montecarlo.allocation import EstimatorAllocator
 from pybandit.montecarlo.estimate import Estimate, estimate_of
 
 if TYPE_CHECKING:
-    import concurrent.futures  # which brings logging: loaded by those who wait
+    import concurrent.futures  # imports logging: loaded only if an executor is used
 
 __all__ = ["combine_estimators"]
 
@@ -31,7 +31,7 @@ def combine_estimators(estimators: Sequence[Callable[..., Any]], budget: float |
                        allocator: EstimatorAllocator | None = None,
                        executor: "concurrent.futures.Executor | None" = None, rng: Rng = None,
                        progress: bool | None = None) -> Estimate:
-    """Estimate a number with several estimators, most of the budget on the best.
+    """Estimate a number with several estimators, spending most of the budget on the best.
 
     Parameters
     ----------
@@ -61,15 +61,14 @@ def combine_estimators(estimators: Sequence[Callable[..., Any]], budget: float |
     allocator : EstimatorAllocator, optional
         Allocator to continue with, instead of a new one of `budget` and the options:
         after an exception it holds all that was learned.
-    executor : concurrent.futures.Executor, optional
-        Runs the calls of a batch concurrently: choose `batch_size` some times its workers.
-        Each call has a stream of its own, so with equal costs the result is the same
-        for any executor, and without one.
+        Runs the calls of a batch concurrently: choose `batch_size` as a small multiple of the
+        number of workers. Each call has its own stream, so with equal costs the result is the
+        same for any executor, and without one.
     rng : None, int, SeedSequence or Generator
-        With `allocator` an integer gives other streams after other numbers of runs: the
-        same one may be given again, unless a batch raised and no call of it gave a value,
-        which would then be repeated with the same numbers. A SeedSequence or a Generator
-        is advanced by each call.
+        With `allocator`, an integer gives a different stream for each number of runs made
+        before, so that the same integer may be passed again. The exception is a batch in which
+        a call raised and no call gave a value: it is repeated with the same numbers. Each call
+        of this function advances a SeedSequence or a Generator.
     progress : bool, optional
         Show a progress bar; by default if tqdm is installed and stderr is a terminal.
 
@@ -77,19 +76,19 @@ def combine_estimators(estimators: Sequence[Callable[..., Any]], budget: float |
     -------
     Estimate
         ``estimate``, ``standard_error``, ``interval()``, ``pulls``, ``means``, ``variances``,
-        ``mean_costs``, ``plot()``; the ``allocator`` that made it.
+        ``mean_costs``, ``plot()``, and the ``allocator`` that made it.
 
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range, or as `on_error` says. The exception
-        of an estimator reaches the caller, with a note that names the estimator.
+            If an argument is outside its range, or as described under `on_error`. Exceptions
+            of an estimator are propagated with a note that names the estimator.
 
     Notes
     -----
-    A call costs its own time and about 20 us for its stream and the books: estimators
-    faster than that need `vectorized` and a large `batch_size`. With measured costs
-    the choices depend on the clock, and two runs differ.
+    In addition to its own time, a call takes about 20 us for its stream and bookkeeping: faster
+    estimators need `vectorized` and a large `batch_size`. With measured costs the choices depend
+    on the clock, and two runs differ.
 
     Examples
     --------
@@ -112,7 +111,7 @@ def combine_estimators(estimators: Sequence[Callable[..., Any]], budget: float |
         raise TypeError(f"executor must be a concurrent.futures.Executor; got {shown(executor)}")
     if allocator is None:
         if budget is None:
-            raise ValueError("budget must be given where no allocator is; got None")
+            raise ValueError("budget must be given unless an allocator is; got None")
         streams = seed_sequence_of(rng)
         allocator = EstimatorAllocator(
             len(functions), policy=policy, costs="told" if costs == "measured" else costs,
@@ -134,12 +133,12 @@ def combine_estimators(estimators: Sequence[Callable[..., Any]], budget: float |
     return estimate_of(allocator, functions)
 
 
-# No function is called so often: streams to go on are no children of another's.
+# Larger than any number of calls: spawn keys of continued streams do not clash with others.
 GOES_ON = 2**32 - 1
 
 
 def _streams_to_go_on(rng, n_pulls):
-    """Those of `rng`; an integer would begin again with the numbers of the first runs."""
+    """Return the streams of `rng`; an integer must not repeat the numbers of earlier runs."""
     streams = seed_sequence_of(rng)
     if n_pulls and isinstance(rng, (int, np.integer)):
         return np.random.SeedSequence(streams.entropy, spawn_key=(GOES_ON, n_pulls))
@@ -147,7 +146,7 @@ def _streams_to_go_on(rng, n_pulls):
 
 
 def _run_batch(allocator, runner):
-    """Everything that `ask` wants; what went well is told before anything is raised."""
+    """Run one batch of `ask`; report the values of successful calls before raising."""
     arms = allocator.ask()
     values, costs, failure = np.full(arms.size, np.nan), np.zeros(arms.size), None
     try:
@@ -158,7 +157,7 @@ def _run_batch(allocator, runner):
             raise failure.error
     except BaseException as error:
         error.add_note(f"in a batch of combine_estimators with {np.isfinite(values).sum()} of "
-                       f"{arms.size} values, which were kept; pass allocator= to go on")
+                       f"{arms.size} values, which were kept; pass allocator= to continue")
         failure = error
         raise
     finally:
@@ -168,7 +167,7 @@ def _run_batch(allocator, runner):
 
 
 class _Raised:
-    """The exception of a call; its traceback cannot be pickled, and becomes a note."""
+    """The exception of a call. Tracebacks cannot be pickled, so they become a note."""
 
     def __init__(self, error):
         self.error = error
@@ -181,17 +180,17 @@ class _Raised:
 
 
 class _Runner:
-    """Calls the functions, here or in an executor, each with a stream of its own."""
+    """Calls the functions, here or in an executor, each with its own stream."""
 
     def __init__(self, functions, streams, executor, vectorized, timed, drops):
         self.functions, self.streams, self.executor = functions, streams, executor
         self.vectorized, self.drops = vectorized, drops
-        # other threads' work is not this call's, but where nothing else runs it may be
+        # With an executor, other threads' work is not part of the call.
         self.clock = (None if not timed else "process_time" if executor is None
                       else "thread_time")
 
     def run(self, arms):
-        """Pairs of positions in `arms` and a function that gives what `_call` does for them."""
+        """Yield pairs of positions in `arms` and a function that returns the results of `_call`."""
         if self.vectorized:
             chosen = np.unique(arms)
             tasks = [(np.flatnonzero(arms == arm), int(arm)) for arm in chosen]
@@ -207,7 +206,7 @@ class _Runner:
             return
         futures = [self.executor.submit(with_context(self.executor, _call), *call)
                    for call in calls]
-        # those that are not done yet are waited for even after a failure: nothing is lost
+        # Wait for pending calls even after a failure, so that no value is lost.
         interrupt = _wait(futures)
         ended = [(positions, future) for (positions, _), future in zip(tasks, futures, strict=True)
                  if future.done() and not future.cancelled()]
@@ -218,7 +217,7 @@ class _Runner:
 
 
 def _wait(futures):
-    """Until all are done, or an interrupt comes: then what has not begun is called off."""
+    """Wait for all futures; after an interrupt cancel those not started, and return it."""
     import concurrent.futures
 
     try:
@@ -235,7 +234,7 @@ def _failed(future):
 
 
 def _call(function, arm, stream, clock, size, drops):
-    """Checked values, what each cost, and what was raised: then NaN, which costs too."""
+    """Return checked values, the cost of each, and the exception if any; values are NaN then."""
     now = getattr(time, clock) if clock else float
     rng = np.random.default_rng(stream)
     start, cost = now(), None
@@ -290,4 +289,4 @@ def _check_allocator(allocator, n, options):
         raise ValueError(f"{', '.join(given)} must not be given with an allocator, which has its "
                          f"own; got {', '.join(shown(options[name][0]) for name in given)}")
     if allocator.budget is None:
-        raise ValueError("allocator must have a budget; got one without")
+        raise ValueError("allocator must have a budget; got one without a budget")

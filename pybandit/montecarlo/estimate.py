@@ -36,13 +36,13 @@ class Estimate(Record):
     total_cost : float
         Cost of all runs.
     names : tuple of str
-        Names of the estimators: those of their functions if all differ, else their numbers.
+        Names of the estimators: those of their functions if all differ, otherwise indices.
     allocator : EstimatorAllocator
         The allocator that chose the runs.
 
     Notes
     -----
-    **Threads.** Nothing changes it, except for its allocator: threads may share it.
+    **Threads.** Immutable, except for its allocator: threads can share it.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class Estimate(Record):
             Method of the interval; by default ``"betting"`` with a `value_range`,
             ``"asymptotic"`` with predictable weights, ``"normal"`` otherwise.
         anytime : bool, optional
-            Whether it must hold at all times simultaneously.
+            True if it must hold at all times simultaneously.
 
         Returns
         -------
@@ -93,7 +93,7 @@ class Estimate(Record):
         return self.allocator.interval(delta=delta, method=method, anytime=anytime)
 
     def summary(self) -> str:
-        """Return one sentence: the estimate, its standard error, and where the runs went."""
+        """Return one sentence: the estimate, its standard error, and the estimator run most."""
         most = int(np.argmax(self.pulls))
         return (f"The estimate is {self.estimate:.6g} with a standard error of "
                 f"{self.standard_error:.2g}, from {self.n_pulls:,} runs of {self.pulls.size:,} "
@@ -168,7 +168,7 @@ ROWS = 10
 
 
 def estimate_of(allocator, functions):
-    """Return what an allocator of these functions knows now, as a record."""
+    """Return a record of the allocator's current results."""
     names = tuple(getattr(function, "__name__", "") for function in functions)
     if len({*names}) < len(names) or "" in names or "<lambda>" in names:
         names = tuple(map(str, range(allocator.n_arms)))

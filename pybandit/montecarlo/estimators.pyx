@@ -5,7 +5,7 @@ Examples
 --------
 >>> import pybandit as pb
 >>> caplet = pb.environments.CIRCaplet(0.07)
->>> caplet                    # an arm is a drift of the paths
+>>> caplet                    # each arm is a drift of the paths
 <CIRCaplet of 16 arms>
 >>> rewards, costs = caplet.pull_with_costs([0, 5, 5], rng=1)
 >>> rewards.round(1), caplet.means[0].round(2)
@@ -39,28 +39,28 @@ from pybandit.simulation.base cimport Environment
 __all__ = ["CIRCaplet", "LogisticEvidence"]
 
 cdef enum:
-    LANES = 4  # rows of a likelihood that the kernel reads at a time
+    LANES = 4  # rows of a likelihood that C reads at a time
 
 
-MOST_MONEY = 1e100  # squares of it are numbers
-# Of a first slice, in standard deviations of the prior.
+MOST_MONEY = 1e100  # its square does not overflow
+# Smallest width of a first slice, in standard deviations of the prior.
 NARROWEST = 1e-3
 
 
 cdef class CIRCaplet(Environment):
-    """The price of a caplet on a Cox-Ingersoll-Ross rate, by exponential twisting.
+    """Estimators of the price of a caplet on a Cox-Ingersoll-Ross rate, by exponential twisting.
 
     Arm k draws a path of ``dr = (eta - kappa r) dt + sigma sqrt(r) dW`` whose Brownian
-    motion has drift ``thetas[k]``; its reward is the discounted payoff times the weight
-    ``exp(-theta W_T + theta^2 T / 2)``. The mean of every arm is the price, their
+    motion has drift ``thetas[k]``. Its reward is the discounted payoff times the weight
+    ``exp(-theta W_T + theta^2 T / 2)``. The mean of every arm is the price; their
     variances differ.
 
     Parameters
     ----------
     strike : float
-        At least 0, a rate a year.
+        Annual rate, at least 0.
     thetas : array_like of float, shape (n_arms,), optional
-        Drifts of the Brownian motion; 0, 0.1, ..., 1.5 without.
+        Drifts of the Brownian motion; 0, 0.1, ..., 1.5 by default.
     eta, sigma, r0, maturity, notional : float
         Above 0; `maturity` in years.
     kappa : float
@@ -72,22 +72,22 @@ cdef class CIRCaplet(Environment):
     ------
     ValueError
         If an argument is outside its range, the rate can come near 0, or a variance is below a
-        millionth of the squared price, as with a very small `sigma`: the variances would not
-        be known.
+        millionth of the squared price, as with a very small `sigma`, so that it could not be
+        computed accurately.
 
     Notes
     -----
-    `means` and `variances` are those of the discretised problem, exact to about ten
-    digits: a backward recursion instead of sampling. Seven are left of a variance that is a
-    millionth of the squared price. ``exp(-integral of r)`` is by the
-    trapezoidal rule. A reward is O(n_steps), a microsecond or so for 100.
+    `means` and `variances` are those of the discretised problem. They are computed by a
+    backward recursion instead of sampling, to about ten digits; a variance of a millionth of
+    the squared price has seven. ``exp(-integral of r)`` is computed by the trapezoidal rule. A
+    reward costs O(n_steps), about a microsecond for 100 steps.
 
-    **Threads.** Nothing of it changes in a pull: threads may share it.
+    **Threads.** Pulls do not change it: threads can share it.
 
     References
     ----------
-    Neufeld et al. 2014, Appendix F, where the drift is printed as if of each step, the
-    weight without it, and the ends of the trapezoidal rule twice.
+    Neufeld et al. 2014, Appendix F. The paper prints the drift as if per step, the weight
+    without it, and the ends of the trapezoidal rule twice.
 
     Examples
     --------
@@ -130,12 +130,12 @@ cdef class CIRCaplet(Environment):
 
     @property
     def strike(self):
-        """The strike rate; float."""
+        """Strike rate; float."""
         return self.cir.strike
 
     @property
     def thetas(self):
-        """The drift of each arm; float64, shape (n_arms,), a copy."""
+        """Drift of each arm; float64, shape (n_arms,), a copy."""
         self.guard.check()
         return np.array(self.drifts)
 
@@ -154,7 +154,7 @@ cdef class CIRCaplet(Environment):
         Returns
         -------
         payoffs : ndarray of float64, shape (n,)
-            Discounted.
+            Discounted payoffs.
         brownian : ndarray of float64, shape (n,)
             W_T: the path's weight under arm k is ``exp(-theta_k W_T + theta_k^2 T / 2)``.
         """
@@ -173,14 +173,14 @@ cdef class CIRCaplet(Environment):
 
 
 cdef class LogisticEvidence(Environment):
-    """The evidence of a Bayesian logistic regression, by annealed importance sampling.
+    """Estimators of the evidence of a Bayesian logistic regression, by annealing.
 
-    Z is the mean over theta ~ N(0, prior_variance I) of the likelihood,
-    ``prod_i 1 / (1 + exp(-s_i x_i . theta))``, s_i = 1 where label i is 1, else -1. Arm k
-    goes from the prior to the posterior through ``n_anneals[k]`` temperatures (i / n)^4,
-    one sweep of univariate slice sampling at each but the last. Its reward is an unbiased
-    estimate of ``Z / exp(log_scale)``, its cost the number of times it evaluated the
-    likelihood of all rows.
+    The evidence Z is the mean over theta ~ N(0, prior_variance I) of the likelihood,
+    ``prod_i 1 / (1 + exp(-s_i x_i . theta))``, where s_i = 1 if label i is 1, else -1. Arm k
+    runs annealed importance sampling from the prior to the posterior through ``n_anneals[k]``
+    temperatures (i / n)^4, with one sweep of univariate slice sampling at each but the last. Its
+    reward is an unbiased estimate of ``Z / exp(log_scale)``, and its cost the number of
+    evaluations of the likelihood of all rows.
 
     Parameters
     ----------
@@ -188,17 +188,17 @@ cdef class LogisticEvidence(Environment):
     labels : array_like of int or bool, shape (n_rows,)
         0 or 1.
     n_anneals : array_like of int, shape (n_arms,)
-        At least 1, which is a plain draw from the prior.
+        At least 1. With 1, a reward is the likelihood at a draw from the prior.
     prior_variance : float
-        Of each coefficient, above 0.
+        Prior variance of each coefficient, above 0.
     width : float
-        Of the first slice; at least a thousandth of the prior's standard deviation, as a
-        slice grows in steps of it.
+        Width of the first slice, at least a thousandth of the prior's standard deviation;
+        slices grow in steps of it.
     log_scale : float, optional
-        Rewards are divided by its exponential. Without it, Laplace's approximation of
-        log Z, so that rewards are of the order of 1.
+        Rewards are divided by exp(log_scale). Laplace's approximation of log Z by default,
+        so that rewards are of order 1.
     log_evidence : float, optional
-        log Z, where it is known.
+        log Z, if it is known.
 
     Raises
     ------
@@ -207,11 +207,11 @@ cdef class LogisticEvidence(Environment):
 
     Notes
     -----
-    `means` are ``exp(log_evidence - log_scale)`` where `log_evidence` was given; else
-    they, and always `noise_std`, `variances` and `costs`, are NaN: unknown. A reward is NaN if
-    memory runs out. A sweep takes some 6 evaluations a feature, O(n_rows) each.
+    `means` are ``exp(log_evidence - log_scale)`` if `log_evidence` was given, else NaN.
+    `noise_std`, `variances` and `costs` are always NaN: they are unknown. A reward is NaN if
+    memory runs out. A sweep takes about 6 evaluations per feature, O(n_rows) each.
 
-    **Threads.** Nothing of it changes in a pull: threads may share it.
+    **Threads.** Pulls do not change it: threads can share it.
 
     References
     ----------
@@ -242,7 +242,7 @@ cdef class LogisticEvidence(Environment):
         if lengths.ndim != 1 or not lengths.size:
             raise ValueError(f"n_anneals must be flat and not empty; got shape {lengths.shape}")
         lengths = [check_integer("n_anneals", n, 1) for n in lengths]
-        # Laplace's approximation divides by it
+        # Laplace's approximation divides by prior_variance
         prior_variance = check_scalar("prior_variance", prior_variance, "between 1e-300 and 1e300",
                                       lambda x: (x >= 1e-300) & (x <= 1e300))
         width = check_positive("width", width)
@@ -272,7 +272,7 @@ cdef class LogisticEvidence(Environment):
 
     @property
     def n_anneals(self):
-        """The number of temperatures of each arm; int64, shape (n_arms,), a copy."""
+        """Number of temperatures of each arm; int64, shape (n_arms,), a copy."""
         self.guard.check()
         return np.array(self.lengths)
 
@@ -298,7 +298,7 @@ cdef class LogisticEvidence(Environment):
         return exp(log_weight - self.log_scale)
 
     def log_likelihood(self, theta):
-        """The log likelihood of all rows at these coefficients; float.
+        """Return the log likelihood of all rows at these coefficients; float.
 
         Parameters
         ----------
@@ -316,7 +316,7 @@ cdef class LogisticEvidence(Environment):
 
 
 def _checked_evidence(log_evidence, log_scale):
-    """log Z or None; the mean of the rewards is a number."""
+    """Return log Z or None; raise if the mean of the rewards would overflow."""
     if log_evidence is None:
         return None
     log_evidence = check_scalar("log_evidence", log_evidence, "finite", np.isfinite)
@@ -326,13 +326,13 @@ def _checked_evidence(log_evidence, log_scale):
 
 
 def _checked_rows(features, labels):
-    """Features (n_rows, n_features) and labels (n_rows,), copies."""
+    """Return features (n_rows, n_features) and labels (n_rows,), as copies."""
     features = check_in("features", features, "finite", np.isfinite)
     if features.ndim != 2 or not features.size:
         raise ValueError(f"features must have shape (n_rows, n_features), neither 0; got "
                          f"{features.shape}")
     labels = check_in("labels", labels, "0 or 1", lambda y: (y == 0) | (y == 1))
     if labels.shape != features.shape[:1]:
-        raise ValueError(f"labels must have shape ({features.shape[0]},), one for each row of "
+        raise ValueError(f"labels must have shape ({features.shape[0]},), one value per row of "
                          f"features; got {labels.shape}")
     return features, labels

@@ -1,4 +1,4 @@
-"""Policies on arms of known means, thousands of times: environments, and who runs them.
+"""Simulations of policies on arms with known means: environments, runs and comparisons.
 
 Examples
 --------

@@ -1,4 +1,4 @@
-"""Records that say which answer of a policy is right."""
+"""Records that define which answer of a policy is right."""
 
 from dataclasses import dataclass
 
@@ -11,13 +11,13 @@ __all__ = ["Above", "Best"]
 
 @dataclass(frozen=True)
 class Best:
-    """Right are the k best arms, k the policy's, or arms worse by at most `epsilon`.
+    """The right answer is the k best arms, for the policy's k, or arms worse by at most `epsilon`.
 
     Parameters
     ----------
     epsilon : float, default 0
         An arm is wrong only if an arm left out is better by more than this; finite, at least 0,
-        in the units of the rewards. Above 0, differences count up to rounding, 4 ulp.
+        in the units of the rewards. If above 0, differences are compared up to rounding, 4 ulp.
 
     Raises
     ------
@@ -30,7 +30,7 @@ class Best:
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** Immutable: threads can share it.
 
     Examples
     --------
@@ -53,9 +53,9 @@ class Best:
 
 @dataclass(frozen=True)
 class Above:
-    """Right are all arms whose mean is above `threshold`, and no arm whose mean is below it.
+    """The right answer is all arms with means above `threshold`, and none with means below it.
 
-    An arm whose mean equals the threshold may be in the answer or not.
+    An arm with a mean equal to the threshold may be in the answer or not.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class Above:
         Finite, in the units of the rewards.
     epsilon : float, default 0
         An arm is wrong only if its mean is on the wrong side of the threshold by more than this;
-        finite, at least 0. Above 0, differences count up to rounding, 4 ulp.
+        finite, at least 0. If above 0, differences are compared up to rounding, 4 ulp.
 
     Raises
     ------
@@ -76,7 +76,7 @@ class Above:
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** Immutable: threads can share it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a factory and an environment return: checked before it is used."""
+"""Check the policies, environments, arms and rewards that user code returns."""
 
 import numpy as np
 
@@ -10,56 +10,56 @@ from pybandit.simulation.base import Environment
 
 
 def check_pair(policy, environment):
-    """Refuse a policy that does not fit the environment."""
+    """Raise unless the policy fits the environment."""
     for name in ("ask", "tell", "recommend"):
         if not hasattr(policy, name):
             raise TypeError(f"policy must return a policy, with {name}; got "
                             f"{shown(policy)}")
     n_arms = getattr(policy, "n_arms", environment.n_arms)
     if n_arms != environment.n_arms:
-        raise ValueError(f"policy must return a policy of the {environment.n_arms} arms "
-                         f"of the environment; got one of {n_arms}")
+        raise ValueError(f"policy must return a policy with the {environment.n_arms} arms "
+                         f"of the environment; got one with {n_arms}")
 
 
 def pulls_of(policy):
-    """What a policy says it was told: n_pulls, where that is an integer; else 0."""
+    """Return the policy's n_pulls if it is an integer, else 0."""
     n_pulls = getattr(policy, "n_pulls", 0)
     return n_pulls if isinstance(n_pulls, (int, np.integer)) else 0
 
 
 def check_fresh(policy):
-    """Refuse a policy that was told something; nobody else may be using it."""
+    """Raise if the policy has received results."""
     if pulls_of(policy):
-        raise ValueError(f"policy must return a fresh policy in every run; got one of "
+        raise ValueError(f"policy must return a fresh policy in every run; got one with "
                          f"{policy.n_pulls} pulls")
 
 
 def check_environment(environment):
-    """Refuse what is none, and means that vary where nobody says how."""
+    """Raise unless it is an environment with constant means or with `means_at`."""
     for name in ("pull", "means"):
         if not hasattr(environment, name):
             raise TypeError(f"environment must have {name}; got {shown(environment)}")
     if varies(environment):
         if draws_natively(environment):
-            raise ValueError("environment must have a pull of its own where it has means_at: "
+            raise ValueError("environment must have its own pull if it has means_at: "
                              f"rewards of {type(environment).__name__} do not vary")
     elif not getattr(environment, "stationary", True):
-        raise ValueError("environment must be stationary, or say its means before pull t of a "
-                         "run, means_at(t): errors and regrets are about them; got "
+        raise ValueError("environment must be stationary or have means_at(t), which returns its "
+                         "means before pull t of a run, for errors and regrets; got "
                          f"{environment!r}")
 
 
 def varies(environment):
-    """Whether its means vary in a run, and it says how."""
+    """Return True if its means vary in a run and `means_at` returns them."""
     return callable(getattr(environment, "means_at", None))
 
 
 def means_of(environment, t=None):
-    """The means, before pull t of a run where the environment says these."""
+    """Return the means, or the means before pull t of a run."""
     name = f"{'means' if t is None else f'means_at({t})'} of {type(environment).__name__}"
     if t is None:
-        # NaN: nobody knows them, and no error and regret either
-        means = check_in(name, environment.means, "finite, or NaN where they are not known",
+        # NaN: unknown; errors and regrets are then unknown too
+        means = check_in(name, environment.means, "finite, or NaN if they are unknown",
                          lambda x: ~np.isinf(x))
     else:
         means = check_in(name, environment.means_at(t), "finite", np.isfinite)
@@ -70,20 +70,20 @@ def means_of(environment, t=None):
 
 
 def has_plain_means(environment):
-    """Whether its means are those of the base class, which do not change."""
+    """Return True if its means are those of the base class, which do not change."""
     return getattr(type(environment), "means", None) is Environment.means
 
 
 def check_constant(means, environment, i):
-    """Refuse means that were others before run i."""
+    """Raise if the means differ from those before run i."""
     if not np.array_equal(means, environment.means, equal_nan=True):
-        raise ValueError("environment must have means that stay as they are in a run, or say "
-                         "them, means_at(t): errors and regrets are about them; got others "
-                         f"after run {i}")
+        raise ValueError("environment must have constant means in a run, or have means_at(t), "
+                         "which returns them, for errors and regrets; got other means after run "
+                         f"{i}")
 
 
-def check_judge(policy, kind):
-    """Refuse to hold an answer of any size against the k best arms."""
+def check_answer_kind(policy, kind):
+    """Raise if the policy names any number of arms but the k best are required."""
     threshold = getattr(policy, "threshold", None)
     if kind == "best" and getattr(type(policy), "_answers_any_number", False):
         raise ValueError(f"answer must be Above({threshold!r}) or a set of arms for "
@@ -92,13 +92,13 @@ def check_judge(policy, kind):
 
 
 def check_max_pulls(policy, max_pulls):
-    """Refuse runs that would have no end, or no beginning."""
+    """Raise if a run would never end, or could not start."""
     if max_pulls is None:
         if getattr(policy, "is_endless", False):
-            raise ValueError(f"max_pulls must be given where the policy never ends; got None for "
+            raise ValueError(f"max_pulls must be given because the policy never ends; got None for "
                              f"{policy!r}")
         return
-    # one at a time, and from bits that the run has not lent yet
+    # FunctionPolicy asks for one pull at a time, and needs bits that the run has not lent yet
     asks_one = isinstance(policy, FunctionPolicy)
     first = 0 if policy.done or asks_one else size_of_next(policy)
     if first > max_pulls:
@@ -107,11 +107,11 @@ def check_max_pulls(policy, max_pulls):
 
 
 def check_asked(arms, policy, environment):
-    """Return a copy of the arms that `ask` returned, one or more, all of which exist."""
+    """Return a copy of the arms that `ask` returned; raise unless they are valid."""
     array = owned("the return value of ask", arms)
     if array.dtype.kind not in "iu" or array.ndim != 1 or not array.size:
         raise ValueError(f"ask of {type(policy).__name__} must return a flat array of integers, "
-                         f"one or more until it is done; got {repr(arms)[:60]}")
+                         f"not empty until it is done; got {repr(arms)[:60]}")
     bad = (array < 0) | (array >= environment.n_arms)
     if bad.any():
         raise ValueError(f"ask of {type(policy).__name__} must return arms in "
@@ -120,11 +120,11 @@ def check_asked(arms, policy, environment):
 
 
 def checked_rewards(rewards, arms, environment):
-    """Finite rewards, one a pull."""
+    """Return the rewards; raise unless there is one finite reward per pull."""
     name = f"rewards that pull of {type(environment).__name__} returns"
     rewards = check_numeric(name, rewards, masked_as_nan=True)
     if rewards.shape != np.shape(arms):
-        raise ValueError(f"{name} must be one a pull, of shape {np.shape(arms)}; got shape "
+        raise ValueError(f"{name} must have shape {np.shape(arms)}, one value per pull; got shape "
                          f"{rewards.shape}")
     if not np.isfinite(rewards).all():
         raise ValueError(f"{name} must be finite; got {rewards[~np.isfinite(rewards)][0]}")

@@ -1,9 +1,9 @@
-"""Several policies on the same arms, and on the same rewards."""
+"""Compare several policies on the same arms and rewards."""
 
 import hashlib
-import os
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,16 +16,21 @@ from pybandit._shared.progress import make_bar
 from pybandit._shared.types import Rng
 from pybandit.policies.protocol.base import NativePolicy
 from pybandit.policies.protocol.policy import Policy
-from pybandit.simulation._budgets import AtBudget, asked_at, check_budgets, over_budgets
-from pybandit.simulation._parallel import run_in
-from pybandit.simulation._plan import Copies, Like, check_maker, make_plan, name_of
+from pybandit.simulation._plan import (
+    Copies,
+    Like,
+    check_checkpoints,
+    check_maker,
+    make_plan,
+    name_of,
+)
 from pybandit.simulation._runs import Runs
-from pybandit.simulation._simulate import MOST_RUNS, Answers, check_threads
+from pybandit.simulation._simulate import MOST_RUNS, Answers, check_threads, result_of
 from pybandit.simulation._streams import streams_of
 from pybandit.simulation.comparison import Comparison
 from pybandit.simulation.result import SimulationResult
 
-# characters of an option in words; what is longer ends with a digest
+# maximum length of an option as text; longer ones are cut and get a digest
 LONG = 200
 
 
@@ -38,30 +43,31 @@ def compare(policies: Mapping[str, Callable[..., Any] | Policy], environment: An
             progress: bool | None = None) -> Comparison:
     """Run several policies on the same arms, with common random numbers.
 
-    Run i of every policy has the same stream, and so the same environment where one is drawn
-    for every run. With `common_rewards` the j-th reward of arm a in run i is the same number
-    whichever policy pulls it, and whenever: as a rule differences between policies vary
-    less than between independent simulations. Not so where costs are drawn, from the same
-    streams, for some policies and not for others.
+    Run i of every policy has the same stream, and so the same environment if one is drawn
+    for each run. With `common_rewards` the j-th reward of arm a in run i is the same number
+    for every policy, at whatever time it pulls the arm. As a rule, differences between policies
+    then vary less than between independent simulations. This does not apply if costs are drawn
+    from the same streams for some of the policies only.
 
     Parameters
     ----------
     policies : mapping of str to callable or Policy
-        Names, and what `simulate` takes as its `policy`.
+        Maps names to policies or functions, as the argument `policy` of `simulate`.
     environment, n_runs, answer, max_pulls, checkpoints, arm_pulls_by_run, n_threads, executor, \
 rng, progress
-        As for `simulate`, for each policy; with an executor a function that makes policies is
-        called once more here, for what `Comparison.options` says of them.
+        As for `simulate`, for each policy. With an executor, functions that make policies are
+        called once more in this process, to describe the policies in `Comparison.options`.
     common_rewards : bool, default True
-        Rewards of an arm come one by one, from a stream of its own. False: each policy has
-        what `simulate` gives it with the same `rng`, bit for bit; an arm's pulls of a batch
-        may then come as one sum, which is faster. An environment in Python draws from the
-        stream of the run in either case: what is common is how the stream begins.
+        Draw the rewards of each arm one by one from a separate stream. If False, each policy has
+        the same result as in `simulate` with the same `rng`, bit for bit, and the pulls of an arm
+        in a batch may be drawn as one sum, which is faster. An environment in Python draws from
+        the stream of the run in either case, so that only the start of the stream is common.
     budgets : array_like of int, optional
-        Increasing numbers of pulls, in the place of `max_pulls` and `checkpoints`: the error
-        against the budget. Functions in `policies` are then of an environment and a budget, and
-        are run for each; policies are run once, to the last budget, and asked at each. The
-        checkpoints of the results are the budgets, all else is of the last.
+        Increasing numbers of pulls, instead of `max_pulls` and `checkpoints`, for the error
+        as a function of the budget. Functions in `policies` then take an environment and a budget,
+        and are run for each budget. Policies are run once, to the last budget, and their answer
+        is scored at each. The checkpoints of the results are the budgets; all other fields are
+        those of the last budget.
 
     Returns
     -------
@@ -70,7 +76,7 @@ rng, progress
     Raises
     ------
     ValueError, TypeError
-        As `simulate`; the policy is named in a note of the exception.
+        As for `simulate`; a note of the exception names the policy.
 
     Examples
     --------
@@ -90,7 +96,7 @@ rng, progress
     >>> more.n_runs
     1000
 
-    The error against the budget:
+    The error as a function of the budget:
 
     >>> curves = pb.compare({"halving": lambda e,
     ...                      budget: pb.policies.SequentialHalving(8, budget=budget),
@@ -128,7 +134,7 @@ rng, progress
 
 
 def explained(error, name, plan, budgets):
-    """The error with a note of whose it is; of a budget that is too small by its own name."""
+    """Return the error with a note that names the policy; name `budgets` if one is too small."""
     if budgets is not None and isinstance(error, InfeasibleBudgetError):
         error = InfeasibleBudgetError(f"budgets must reach the first pulls of every policy; got "
                                  f"{plan.max_pulls}: {error}").with_traceback(error.__traceback__)
@@ -137,31 +143,64 @@ def explained(error, name, plan, budgets):
 
 
 def check_policies(policies, environment):
-    """The mapping as a dict, each maker checked."""
+    """Return the policies as a dict, with each maker checked."""
     if not isinstance(policies, Mapping) or not policies:
         raise TypeError(f"policies must be a mapping of names to functions of an environment or "
-                        f"policies, one or more; got {shown(policies)}")
+                        f"policies, not empty; got {shown(policies)}")
     for name in policies:
         if not isinstance(name, str) or not name:
-            raise TypeError(f"policies must have names that are text; got {shown(name)}")
+            raise TypeError(f"policies must have non-empty strings as names; got {shown(name)}")
     return {name: check_maker(f"policies[{name!r}]", make, environment)
             for name, make in policies.items()}
 
 
 def run_plan(plan, streams, n_threads, executor, bar):
-    """The result of one policy, and what it was, in words."""
+    """Return the result of one policy, and a description of the policy."""
     runs = Runs(plan, streams)
     is_drawn = callable(plan.environment) and not isinstance(plan.make, (Copies, Like))
     words = words_of(runs.first[2], is_drawn)
-    if executor is not None:
-        return SimulationResult._of(plan.checkpoints, *run_in(executor, plan, streams, bar)), words
-    n_threads = n_threads or (os.cpu_count() or 1 if runs.first_is_native() else 1)
-    runs.run_all(min(n_threads, streams.n_runs), bar)
-    return SimulationResult._of(plan.checkpoints, *runs.results()), words
+    return result_of(plan, streams, n_threads, executor, bar, runs), words
+
+
+@dataclass(frozen=True)
+class AtBudget:
+    """A function of an environment, made from one that also takes a budget."""
+
+    make: Callable
+    budget: int
+
+    def __call__(self, environment: Any) -> Any:
+        return self.make(environment, self.budget)
+
+
+def check_budgets(budgets, max_pulls, checkpoints):
+    """Return the budgets as a tuple; raise if `max_pulls` or `checkpoints` are given too."""
+    for name, given in (("max_pulls", max_pulls), ("checkpoints", checkpoints)):
+        if given is not None:
+            raise ValueError(f"{name} must be None if budgets are given; got {given!r}")
+    return check_checkpoints(budgets, None, "budgets", 1)
+
+
+def asked_at(make, budgets):
+    """Return (maker, max_pulls, checkpoints) of each simulation: one, or one per budget."""
+    if isinstance(make, (Copies, Like)):
+        return [(make, budgets[-1], budgets)]
+    return [(AtBudget(make, budget), budget, (budget,)) for budget in budgets]
+
+
+def over_budgets(budgets, ends):
+    """Return the result at the last budget, with the checkpoints of all budgets."""
+    if len(ends) == 1:
+        return ends[0]
+    arrays, metrics, totals = ends[-1]._parts()
+    marks = [name for name in arrays if name.startswith("checkpoint_")]
+    arrays |= {name: np.concatenate([getattr(one, name) for one in ends], axis=1)
+               for name in marks}
+    return SimulationResult._of(budgets, arrays, metrics, totals)
 
 
 def options_of(plans, words, budgets):
-    """What must be equal where comparisons are merged, each in words."""
+    """Return the options as text; comparisons can be merged if these are equal."""
     plan = next(iter(plans.values()))[-1]
     marks = list(plan.checkpoints if budgets is None else budgets)
     for name, each in plans.items():
@@ -178,8 +217,8 @@ def options_of(plans, words, budgets):
 
 
 def words_of(policy, is_drawn):
-    """A policy's class and options; of one made for a drawn environment, which they may depend
-    on, and of one in Python the class and the arms."""
+    """Describe a policy by class and options; by class and number of arms if it is made for a
+    drawn environment, on which options may depend, or is in Python."""
     if is_drawn or not isinstance(policy, NativePolicy):
         return f"{name_of(type(policy))} of {getattr(policy, 'n_arms', '?')} arms"
     options = policy.get_state()["options"]
@@ -188,7 +227,7 @@ def words_of(policy, is_drawn):
 
 
 def words_of_environment(environment):
-    """Its class, its arms and their moments; of a function its name."""
+    """Describe an environment by class, arms and moments, or a function by its name."""
     if callable(environment):
         return f"drawn by {name_of(environment)}"
     moments = [getattr(environment, name, None) for name in ("means", "noise_std", "costs")]
@@ -197,14 +236,14 @@ def words_of_environment(environment):
 
 
 def worded(value):
-    """A value in words that are equal where values are."""
+    """Return a value as text; equal values give equal text."""
     if isinstance(value, np.ndarray):
         digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
         return f"{value.dtype}{list(value.shape)}:{digest[:16]}"
     if isinstance(value, dict):
         return "{" + ", ".join(f"{name}={worded(one)}" for name, one in value.items()) + "}"
     words = shown(value, sys.maxsize)
-    if callable(getattr(value, "get_params", None)):  # a kernel of scikit-learn: its repr rounds
+    if callable(getattr(value, "get_params", None)):  # a scikit-learn kernel, whose repr rounds
         words = f"{type(value).__name__}({worded(value.get_params(deep=False))})"
     if len(words) <= LONG:
         return words

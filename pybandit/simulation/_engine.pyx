@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""Replications of a policy on an environment, without Python between their pulls."""
+"""Runs of a policy on an environment, without Python between pulls."""
 
 import numpy as np
 
@@ -18,62 +18,62 @@ from pybandit._shared.worker cimport Stop
 from pybandit.policies._csrc cimport pb_batch, pb_batch_count
 from pybandit.policies.protocol.base cimport NativePolicy
 from pybandit.simulation._csrc cimport pb_stream, pb_stream_bits
-from pybandit.simulation._ledger import answer_of
-from pybandit.simulation._ledger cimport Ledger, Truth, judged, verdict
+from pybandit.simulation._run_table import answer_of
+from pybandit.simulation._run_table cimport RunTable, Truth, scored, score
 from pybandit.simulation._streams cimport Streams
 from pybandit.simulation.base import costs_of
 from pybandit.simulation.base cimport Environment, odd
 
 
 cdef enum:
-    # some tenths of a second between two looks at Ctrl-C, which take the GIL: for the main thread
-    # of a worker process; of other runs, the thread that waits for them hears it
+    # Check for Ctrl-C every few tenths of a second, because the check takes the GIL. It matters
+    # in the main thread of a worker process; otherwise the waiting thread handles Ctrl-C.
     PULLS_BETWEEN_SIGNALS = 1 << 22
-    # between two looks at `stop`, which are cheap: a draw may take some hundredths of a second
+    # Check `stop` more often: it is cheap, and a draw may take some hundredths of a second.
     DRAWS_BETWEEN_LOOKS = 64
 
 
-@cython.final  # its methods are called once a pull
+@cython.final  # its methods are called for every pull
 cdef class Session:
-    """What runs one after the other share: their books, their streams, and scratch.
+    """Scratch memory, streams and results for runs made one after the other in one thread.
 
-    `max_pulls` None: a run ends when its policy is done. `common`: the rewards of an arm come one
-    by one from a stream of its own, so that its j-th is the same whoever pulls it. `watched`:
-    functions look at the policy after its run, and may want variances.
+    `max_pulls` None: a run ends when its policy is done. `common`: the rewards of an arm are
+    drawn one by one from a separate stream, so that the j-th is the same for every policy.
+    `watched`: functions read the policy after its run, and may need variances.
     """
 
-    cdef Ledger ledger
+    cdef RunTable table
     cdef Streams streams
     cdef Stop stop
     cdef int64_t most
     cdef bint common, watched
-    cdef dict native, answering, watching  # by classes
+    cdef dict native, answering, watching  # caches by class
     cdef int64_t[::1] chosen
     cdef unsigned char[::1] flags
-    cdef unsigned char[::1] memory        # of the arms' streams
+    cdef unsigned char[::1] memory        # holds the arms' streams
     cdef pb_stream *arm_streams
-    # of the run under way
+    # state of the current run
     cdef int64_t run, next_mark
     cdef bint answers, absorbs
-    cdef bint is_torn             # some pulls of a batch are told, others are not
-    cdef int64_t unheard          # pulls since the last look at Ctrl-C
-    cdef int64_t odd_arm          # that gave a reward which is none; -1
+    cdef bint is_torn             # True in the middle of a batch
+    cdef int64_t unheard          # pulls since the last check for Ctrl-C
+    cdef int64_t odd_arm          # arm that gave a reward that is not finite; -1: none
     cdef double odd_reward
     cdef Truth truth
 
-    def __init__(self, ledger, streams, stop, max_pulls, common, watched):
-        self.ledger, self.streams, self.stop = ledger, streams, stop
+    def __init__(self, table, streams, stop, max_pulls, common, watched):
+        self.table, self.streams, self.stop = table, streams, stop
         self.most = INT64_MAX if max_pulls is None else max_pulls
         self.common, self.watched = common, watched
         self.native, self.answering, self.watching = {}, {}, {}
-        self.chosen = np.zeros(self.ledger.n_arms, dtype=np.int64)
-        self.flags = np.zeros(self.ledger.n_arms, dtype=np.uint8)
-        self.memory = np.zeros(self.ledger.n_arms * sizeof(pb_stream), dtype=np.uint8)
+        self.chosen = np.zeros(self.table.n_arms, dtype=np.int64)
+        self.flags = np.zeros(self.table.n_arms, dtype=np.uint8)
+        self.memory = np.zeros(self.table.n_arms * sizeof(pb_stream), dtype=np.uint8)
         self.arm_streams = <pb_stream *>&self.memory[0]
 
     def takes(self, policy, environment):
-        """Whether `play` can run the pair."""
-        # one class wants costs or not, by its options
+        """Return True if `play` can run the pair."""
+        # instances of one class may need costs or not, depending on their options
         wants = isinstance(policy, NativePolicy) and (<NativePolicy>policy)._wants_costs
         pair = type(policy), type(environment), wants
         known = self.native.get(pair)
@@ -83,11 +83,11 @@ cdef class Session:
 
     def play(self, int64_t i, NativePolicy policy, Environment environment, Truth truth, rng,
              bint seeds=False):
-        """Run the policy to its end, or as many whole batches as `max_pulls` holds.
+        """Run the policy to its end, or as many whole batches as fit into `max_pulls`.
 
-        Without the GIL, from the generator `rng`, or None: from the stream of run i, which
-        `seeds` the policy too. Pulls of an arm may come as one sum where nobody wants the
-        variances: the policy has none afterwards.
+        Runs without the GIL. Draws from the generator `rng`, or, if None, from the stream of run
+        i, which then also seeds the policy if `seeds` is set. If variances are not needed, the
+        pulls of an arm may be drawn as one sum, and the policy has no variances afterwards.
         """
         cdef pb_stream stream
         cdef pb_bitgen bits
@@ -111,7 +111,7 @@ cdef class Session:
                 with rng.bit_generator.lock:
                     self._run(policy, environment, bitgen_of(rng))
             if self.is_torn and self.stop.raised() and self.odd_arm < 0:
-                return  # for nothing: the thread that ends all runs has its reason
+                return  # discarded: the thread that stops all runs reports the reason
             if policy.broken:
                 raise policy.failure
             if self.odd_arm >= 0:
@@ -125,7 +125,7 @@ cdef class Session:
             policy.guard.leave()
 
     def play_many(self, int64_t start, int64_t end, policy, environment, Truth truth, fresh):
-        """Runs of one policy that is made new before each; returns the first one not made."""
+        """Run one policy, renewed before each run; return the first run that was not made."""
         cdef int64_t i
         seeds = takes_stream(policy)
         for i in range(start, end):
@@ -135,7 +135,7 @@ cdef class Session:
         return end
 
     cdef int _check(self, int64_t i, NativePolicy policy, Environment environment) except -1:
-        self.ledger.check_arms(i, environment.n_arms)  # a subclass may say otherwise in Python
+        self.table.check_arms(i, environment.n_arms)  # a Python subclass may have another number
         if environment.n_arms != policy.n_arms:
             raise ValueError(f"policy must have the {environment.n_arms} arms of the environment; "
                              f"got {policy.n_arms}")
@@ -161,8 +161,8 @@ cdef class Session:
 
     cdef int _run(self, NativePolicy policy, Environment environment,
                   pb_bitgen *bitgen) except -1:
-        """Batches, until the policy is done, or `most` pulls would be exceeded."""
-        cdef int64_t n_marks = self.ledger.marks.shape[0]
+        """Run batches until the policy is done or `most` pulls would be exceeded."""
+        cdef int64_t n_marks = self.table.marks.shape[0]
         cdef pb_batch batch
         policy._lend(bitgen)
         with nogil:
@@ -172,7 +172,7 @@ cdef class Session:
                 if policy.broken:
                     break
                 while (self.next_mark < n_marks and batch.n_pulls
-                       > self.ledger.marks[self.next_mark] - policy.n_pulls):
+                       > self.table.marks[self.next_mark] - policy.n_pulls):
                     self._mark(policy)
                 if batch.n_pulls > self.most - policy.n_pulls:
                     break
@@ -180,54 +180,54 @@ cdef class Session:
         return 0
 
     cdef inline bint _may_be_over(self) noexcept nogil:
-        """Whether to ask `_is_over`, which takes the GIL."""
+        """Return True if `_is_over`, which takes the GIL, should be called."""
         return self.stop.raised() or self.unheard > PULLS_BETWEEN_SIGNALS
 
     cdef inline bint _may_end_within(self, Environment environment) noexcept nogil:
-        """The same within a batch, which leaves the policy half told: of long ones, or where each
-        draw may take long."""
+        """Return True if `_is_over` should be called within a batch, which would leave it
+        incomplete: for long batches, or if each draw may be slow."""
         return (environment._draws_each and self.stop.raised()
                 or self.unheard > PULLS_BETWEEN_SIGNALS)
 
     cdef bint _is_over(self) except -1 nogil:
-        """Whether another thread ends all runs; raises where Ctrl-C does."""
+        """Return True if another thread has stopped all runs; raise on Ctrl-C."""
         self.unheard = 0
         with gil:
             PyErr_CheckSignals()
         return self.stop.raised()
 
     cdef int _mark(self, NativePolicy policy) except -1 nogil:
-        """The next checkpoint: what the policy knows before a batch that goes beyond it."""
-        cdef verdict found
-        self._judge(policy, &found)
-        self.ledger._mark(self.run, self.next_mark, found)
+        """Score the answer at the next checkpoint, before a batch that goes beyond it."""
+        cdef score found
+        self._score(policy, &found)
+        self.table._mark(self.run, self.next_mark, found)
         self.next_mark += 1
         return 0
 
-    cdef int _judge(self, NativePolicy policy, verdict *found) except -1 nogil:
+    cdef int _score(self, NativePolicy policy, score *found) except -1 nogil:
         cdef int64_t n = policy._answer(&self.chosen[0]) if self.answers else -1
         if n < 0:
             with gil:
-                arms = answer_of(policy, self.ledger.n_arms)
+                arms = answer_of(policy, self.table.n_arms)
                 n = arms.size
                 np.asarray(self.chosen)[:n] = arms
-        found[0] = judged(self.truth, &self.chosen[0], n, policy.k, &policy._pulls[0],
+        found[0] = scored(self.truth, &self.chosen[0], n, policy.k, &policy._pulls[0],
                           &self.flags[0])
         return 0
 
     cdef int _finish(self, NativePolicy policy) except -1:
-        cdef verdict found
-        self._judge(policy, &found)
-        while self.next_mark < self.ledger.marks.shape[0]:
-            self.ledger._mark(self.run, self.next_mark, found)
+        cdef score found
+        self._score(policy, &found)
+        while self.next_mark < self.table.marks.shape[0]:
+            self.table._mark(self.run, self.next_mark, found)
             self.next_mark += 1
-        self.ledger._enter(self.run, found, &policy._pulls[0], policy.n_batches,
-                           policy._is_done())
+        self.table._enter(self.run, found, &policy._pulls[0], policy.n_batches,
+                          policy._is_done())
         return 0
 
     cdef int _pull_batch(self, NativePolicy policy, Environment environment, pb_batch batch,
                          pb_bitgen *bitgen) except -1 nogil:
-        """Draws this batch, an arm's pulls together, and lets the policy go on."""
+        """Draw a batch, the pulls of each arm together, and advance the policy."""
         cdef int64_t n = batch.n_arms, position = batch.first, arm, j
         cdef pb_bitgen bits
         if not batch.counts:
@@ -254,15 +254,15 @@ cdef class Session:
 
     cdef bint _pull_arm(self, NativePolicy policy, Environment environment, int64_t arm, int64_t n,
                         pb_bitgen *bitgen) except -1 nogil:
-        """Whether the run goes on. Rewards that are drawn one by one come in parts, between
-        which it may be ended."""
+        """Pull an arm n times; return True if the run continues. Single draws are made in parts,
+        between which the run may be stopped."""
         cdef bint in_one = not (policy._wants_costs or self.absorbs or self.common)
         cdef int64_t left = n, part, seen = policy._pulls[arm]
         cdef double reward = 0.0, total = 0.0
         if in_one and (n <= DRAWS_BETWEEN_LOOKS or not environment._draws_each):
             total = environment._draw_sum(arm, seen, n, bitgen)
             self.unheard += n
-            if isfinite(total):  # as most pulls are
+            if isfinite(total):  # the usual case
                 policy._sums[arm] += total
                 policy._pulls[arm] += n
                 return True
@@ -292,8 +292,8 @@ cdef class Session:
 
 cdef inline double pull_each(NativePolicy policy, Environment environment, int64_t arm, int64_t n,
                              bint absorbs, pb_bitgen *bitgen) noexcept nogil:
-    """Rewards one by one: 0, or one that is not finite. `absorbs`: the policy gets every one,
-    else their sum."""
+    """Draw n rewards one by one; return 0, or a reward that is not finite. The policy receives
+    each reward if `absorbs` is set, else their sum."""
     cdef double reward = 0.0, cost
     for _ in range(n):
         if policy._wants_costs:
@@ -313,15 +313,15 @@ cdef inline double pull_each(NativePolicy policy, Environment environment, int64
 
 
 cdef class RunRewards:
-    """The rewards of run i for a policy in Python, from an environment that draws without it.
+    """Rewards of run i for a policy in Python, from an environment that draws without Python.
 
-    Those of an arm are counted over the run. They come from the generator that is given; with
-    `streams` from one of the arm, as a session on common rewards draws them.
+    Rewards of an arm are counted over the run. They are drawn from the given generator or, with
+    `streams`, from the arm's stream, as in a session with common rewards.
     """
 
     cdef Environment environment
     cdef bint common
-    cdef unsigned char[::1] memory        # of the arms' streams
+    cdef unsigned char[::1] memory        # holds the arms' streams
     cdef int64_t[::1] seen
 
     def __cinit__(self, Environment environment not None, int64_t i, Streams streams=None):
@@ -335,14 +335,14 @@ cdef class RunRewards:
                 streams._begin_arm(i, arm, &(<pb_stream *>&self.memory[0])[arm])
 
     def pull_with_costs(self, arms, rng):
-        """The next rewards of these arms and their costs; these as Python says, where it does."""
+        """Return the next rewards of these arms and their costs; a Python `costs` has priority."""
         if self.environment._has_plain_costs():
             return self._drawn(arms, rng, True)
         rewards, _ = self._drawn(arms, rng, False)
         return rewards, costs_of(self.environment)[arms]
 
     def pull(self, arms, rng):
-        """The next rewards of these arms."""
+        """Return the next rewards of these arms."""
         return self._drawn(arms, rng, False)[0]
 
     cdef _drawn(self, arms, rng, bint with_costs):

@@ -51,7 +51,7 @@ def _draw_running_error(axis, result, logy):
     draw_band(axis, runs, low, high, RACING)
     axis.plot(runs, hits / runs, lw=1.6, color=RACING)
     if not logy:
-        axis.set_ylim(0.0, min(1.0, 2.5 * high[-1]))  # the first runs say little
+        axis.set_ylim(0.0, min(1.0, 2.5 * high[-1]))  # the error of the first runs is noise
     label_axes(axis, "runs", WORDS["error"])
     tidy(axis, f"error {result.error_probability:.3g} after {result.n_runs:,} runs")
 

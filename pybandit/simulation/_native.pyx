@@ -12,9 +12,9 @@ from libc.string cimport memset
 from pybandit.policies.protocol.base cimport NativePolicy
 from pybandit.simulation.base cimport Environment
 
-# whose `seed` draws nothing
+# a `seed` that draws nothing
 PLAIN_SEED = _Policy.seed
-# not called where the engine lends the run's bits
+# a `seed` that is not called if the engine lends the run's bits
 LENT_SEED = FunctionPolicy.seed
 
 
@@ -79,7 +79,7 @@ def takes_stream(NativePolicy policy):
 
 
 def renew(NativePolicy policy, dict fresh):
-    """Make a policy what it was before any pull, `fresh` its checked state; False: it cannot."""
+    """Reset a policy to its checked state `fresh`; return False if it cannot be reset."""
     policy.guard.enter()
     try:
         if policy.broken or not policy._forget():

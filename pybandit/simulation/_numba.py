@@ -1,4 +1,4 @@
-"""Environments of functions that numba compiles."""
+"""Environments made of functions that numba compiles."""
 
 import functools
 from collections.abc import Callable
@@ -24,42 +24,42 @@ ROLES = {"draw": Role(frozenset(FACE.given), "a reward, a number,",
 
 
 def environment(draw: Callable[..., float] | None = None, **options: Any) -> Any:
-    """Compile an environment: a class of environments out of a function that draws a reward.
+    """Compile an environment: make a class of environments from a function that draws a reward.
 
-    The function takes what it names, in any order:
+    The function takes any of these arguments, by name, in any order:
 
     ================= ===================================================================
-    name              what it is
+    name              meaning
     ================= ===================================================================
-    arm               whose reward it draws
+    arm               the arm whose reward is drawn
     rng               a NumPy Generator: the run's stream in `simulate`
-    seen              rewards that the arm gave this run before; in `pull`, this call
-    n_arms            K
-    means, noise_std  of the environment; float64, shape (K,)
+    seen              number of rewards that the arm gave before, in this run or this `pull`
+    n_arms            number of arms, K
+    means, noise_std  moments of the environment; float64, shape (K,)
     any other         an option of the environment: an array or a number
     ================= ===================================================================
 
     Parameters
     ----------
     draw : callable
-        Returns one reward, whose mean is what the environment was given: nobody checks that.
+        Returns one reward. Its mean must be the one given to the environment; this is not checked.
     **options
-        Of ``numba.njit``, as for `policy`.
+        Options of ``numba.njit``, as for `policy`.
 
     Returns
     -------
     type
-        A subclass of `FunctionEnvironment` of the function's name: ``name(means, noise_std,
-        **options)``. Its `functions` has what numba compiled.
+        A subclass of `FunctionEnvironment` with the function's name: ``name(means, noise_std,
+        **options)``. Its `functions` holds the functions that numba compiled.
 
     Raises
     ------
     TypeError
-        Where arguments of the function have no names.
+        If arguments of the function have no names.
 
     Notes
     -----
-    Threads share an environment, so numba compiles no function that writes to its arrays.
+    Threads share an environment, so functions that write to its arrays are not compiled.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Runs of policies in Python, in an executor: shares of them, each with streams of its own."""
+"""Runs of policies in an executor: shares of the runs, each with its own streams."""
 
 import copy
 import functools
@@ -9,22 +9,22 @@ import numpy as np
 
 from pybandit._shared.checks import shown
 from pybandit._shared.threads import with_context
-from pybandit.simulation._ledger import added
+from pybandit.simulation._run_table import added
 from pybandit.simulation._runs import Runs
 
-# of any simulation, whatever the workers: the result must not depend on their number
+# Fixed, because the result must not depend on the number of workers.
 SHARES = 64
 
 
 def check_executor(executor):
-    """Refuse what takes no work."""
+    """Raise unless the executor has a `submit` method."""
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise TypeError(f"executor must be a concurrent.futures.Executor, a Dask client or None; "
                         f"got {shown(executor)}")
 
 
 def run_in(executor, plan, streams, bar):
-    """The results of all runs, in their order."""
+    """Return the results of all runs, in order."""
     size = -(-streams.n_runs // SHARES)
     futures, parts = [], []
     try:
@@ -38,17 +38,17 @@ def run_in(executor, plan, streams, bar):
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         if not re.search("pickle|local object", str(error), re.IGNORECASE):
             raise
-        raise TypeError("policy, environment and metrics must be picklable where the "
-                        f"executor sends them to a process; got {error}") from error
+        raise TypeError("policy, environment and metrics must be picklable, because the executor "
+                        f"sends them to another process; got {error}") from error
     finally:
-        # an exception, or Ctrl-C: what has not begun does not
+        # after an exception or Ctrl-C, cancel the shares that have not started
         for future in futures[len(parts):]:
             future.cancel()
     return joined(parts)
 
 
 def run_share(plan, streams):
-    """Some of the runs, in one thread; objects that several shares would use are copied."""
+    """Run a share in one thread; objects that several shares would use are copied."""
     if hasattr(plan.environment, "reset"):
         plan = plan.on(copy.deepcopy(plan.environment))
     runs = Runs(plan, streams)
@@ -57,10 +57,10 @@ def run_share(plan, streams):
 
 
 def joined(parts):
-    """The results of shares, or of simulations, one after the other."""
+    """Return the concatenated results of shares or simulations."""
     arrays, columns, totals = zip(*parts, strict=True)
     if len({one.size for one in totals}) > 1:
-        raise ValueError("environment must have as many arms in every run; got "
+        raise ValueError("environment must have the same number of arms in every run; got "
                          f"{sorted({one.size for one in totals})}")
     return ({name: np.concatenate([one[name] for one in arrays]) for name in arrays[0]},
             {name: np.concatenate([one[name] for one in columns]) for name in columns[0]},

@@ -1,4 +1,4 @@
-"""What all runs of a simulation share, and what is right in an environment."""
+"""Validated arguments of a simulation, and the definition of a right answer."""
 
 import copy
 import inspect
@@ -22,17 +22,17 @@ from pybandit._shared.checks import (
 from pybandit.policies.protocol.base import NativePolicy
 from pybandit.simulation._answers import Above, Best
 from pybandit.simulation._checks import means_of, pulls_of
-from pybandit.simulation._ledger import Truth
+from pybandit.simulation._run_table import Truth
 
 METRICS = ("error", "regret", "pulls", "batches")
-# of all runs, so that their books are arrays
+# of all runs, because each checkpoint takes one array column
 MOST_CHECKPOINTS = 100_000
 
 
 @dataclass(frozen=True)
-class Answer:
-    """Which answer is right: `kind` "best", "above" or "set", of which `right` are the arms,
-    or a function of the environment that gives them."""
+class RightAnswer:
+    """Definition of a right answer: `kind` is "best", "above" or "set"; `right` holds the arms of
+    the set, or a function of the environment that returns them."""
 
     kind: str = "best"
     threshold: float = 0.0
@@ -40,7 +40,7 @@ class Answer:
     right: Any = None
 
     def truth(self, environment, means):
-        """What is right there, of these means."""
+        """Return the `Truth` of an environment with these means."""
         arms = None
         if self.kind == "set":
             arms = self.right(environment) if callable(self.right) else self.right
@@ -48,7 +48,7 @@ class Answer:
         return Truth(environment, means, self.kind, self.threshold, self.epsilon, arms)
 
     def describe(self):
-        """In words that are equal where answers are."""
+        """Return a description; equal answers have equal descriptions."""
         if self.kind == "set":
             return f"set {name_of(self.right) if callable(self.right) else self.right.tolist()}"
         threshold = f" {self.threshold!r}" if self.kind == "above" else ""
@@ -57,15 +57,15 @@ class Answer:
 
 @dataclass(frozen=True)
 class Like:
-    """In the place of a factory: policies like one that was given, with copies of the
-    attributes that a subclass in Python has."""
+    """A maker of policies like a given one, from its saved state, with copies of the
+    attributes that a Python subclass has."""
 
     cls: type
     state: dict
     attributes: dict = field(default_factory=dict)
 
     def fresh(self):
-        """One more of them."""
+        """Return a new policy."""
         policy = self.cls.from_state(self.state)
         if self.attributes:
             policy.__dict__.update(copy.deepcopy(self.attributes))
@@ -74,7 +74,7 @@ class Like:
 
 @dataclass(frozen=True)
 class Copies:
-    """In the place of a factory: deep copies of a policy in Python without a saved state."""
+    """A maker of deep copies of a policy in Python that has no saved state."""
 
     policy: Any
 
@@ -83,41 +83,41 @@ class Copies:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What `simulate` was asked, checked; it can be pickled where its functions can."""
+class SimulationPlan:
+    """The validated arguments of `simulate`; can be pickled if its functions can."""
 
     make: Any
     environment: Any
     functions: dict
     max_pulls: int | None
     checkpoints: tuple
-    answer: Answer
+    answer: RightAnswer
     per_run: bool
     common: bool = False
 
     def on(self, environment):
-        """The same on another environment."""
+        """Return the same plan on another environment."""
         return replace(self, environment=environment)
 
 
 def check_answer(answer):
-    """Return the `Answer` of this argument."""
+    """Return the `RightAnswer` for this argument."""
     if isinstance(answer, str):
         if answer != "best":
             raise ValueError("answer must be \"best\", Best(...), Above(...), arms, or a function "
                              f"of an environment that returns arms; got {shown(answer)}")
-        return Answer("best")
+        return RightAnswer("best")
     if isinstance(answer, Best):
-        return Answer("best", epsilon=answer.epsilon)
+        return RightAnswer("best", epsilon=answer.epsilon)
     if isinstance(answer, Above):
-        return Answer("above", answer.threshold, answer.epsilon)
+        return RightAnswer("above", answer.threshold, answer.epsilon)
     if isinstance(answer, type):
         raise TypeError(f"answer must be an object; got the class {answer.__name__}: call it")
-    return Answer("set", right=answer if callable(answer) else arms_of(answer))
+    return RightAnswer("set", right=answer if callable(answer) else arms_of(answer))
 
 
 def arms_of(arms, n_arms=None):
-    """A set of arms, increasing; checked against the number of arms where that is known."""
+    """Return a set of arms as a sorted array; check them against `n_arms` if it is known."""
     refuse_masks("answer", arms)
     array = as_array("answer", as_list("answer", arms, "arms", least=0))
     if array.size == 0:
@@ -132,7 +132,7 @@ def arms_of(arms, n_arms=None):
 
 
 def check_checkpoints(checkpoints, max_pulls, name="checkpoints", least=0):
-    """Increasing numbers of pulls, as a tuple."""
+    """Return increasing numbers of pulls as a tuple."""
     if checkpoints is None:
         return ()
     refuse_masks(name, checkpoints)
@@ -149,7 +149,7 @@ def check_checkpoints(checkpoints, max_pulls, name="checkpoints", least=0):
 
 
 def functions_of(metrics):
-    """The metrics that are functions, by name."""
+    """Return the metrics that are functions, by name."""
     if isinstance(metrics, Mapping):
         return named_functions(metrics)
     functions = {}
@@ -157,7 +157,7 @@ def functions_of(metrics):
         if callable(metric):
             name = getattr(metric, "__name__", None)
             if not isinstance(name, str) or name in (*METRICS, *functions):
-                raise ValueError(f"metrics must be functions with names of their own; got "
+                raise ValueError(f"metrics must be functions with distinct names; got "
                                  f"{shown(name)}")
             functions[name] = metric
         elif not isinstance(metric, str) or metric not in METRICS:
@@ -166,7 +166,7 @@ def functions_of(metrics):
 
 
 def named_functions(metrics):
-    """Those of a mapping."""
+    """Return the functions of a mapping; raise if a name or function is invalid."""
     for name, function in metrics.items():
         if not isinstance(name, str) or name in METRICS or not callable(function):
             raise ValueError(f"metrics must map names, none of {METRICS}, to functions; got "
@@ -175,13 +175,13 @@ def named_functions(metrics):
 
 
 def check_maker(name, make, environment=None):
-    """A function of an environment, or what a fresh policy is that can be saved or copied."""
+    """Return a function of an environment, or a maker of copies of a fresh policy."""
     if isinstance(make, type):
         raise TypeError(f"{name} must be an object or a function of an environment; got the class "
                         f"{make.__name__}: call it, {_call_of(make, environment)}")
     if hasattr(make, "ask"):
         if pulls_of(make):
-            raise ValueError(f"{name} must be a fresh policy; got one of {make.n_pulls} pulls")
+            raise ValueError(f"{name} must be a fresh policy; got one with {make.n_pulls} pulls")
         if hasattr(make, "get_state") and hasattr(type(make), "from_state"):
             return _like(name, make)
         return _copies(name, make)
@@ -192,27 +192,27 @@ def check_maker(name, make, environment=None):
 
 
 def _like(name, policy):
-    # what is not compiled knows itself what its state is
+    # policies in Python include their attributes in their state
     attributes = getattr(policy, "__dict__", {}) if isinstance(policy, NativePolicy) else {}
     try:
         like = Like(type(policy), policy.get_state(), copy.deepcopy(attributes))
         like.fresh()
     except (ValueError, TypeError) as error:
-        raise TypeError(f"{name} must be a function of an environment where policies are not "
-                        f"made from their states; got {shown(policy)}: {error}") from error
+        raise TypeError(f"{name} must be a function of an environment if the policy cannot be "
+                        f"restored from its state; got {shown(policy)}: {error}") from error
     return like
 
 
 def _copies(name, policy):
     try:
         return Copies(copy.deepcopy(policy))
-    except Exception as error:  # of a policy in Python: any
+    except Exception as error:  # a policy in Python may raise any exception
         raise TypeError(f"{name} must be a policy that copy.deepcopy can copy, or a function of an "
                         f"environment; got {shown(policy)}: {error}") from error
 
 
 def _call_of(cls, environment):
-    """A call that makes an object of a policy's class, as text."""
+    """Return a call that would make an object of a policy's class, as text."""
     first = getattr(environment, "n_arms", "n_arms")
     try:
         parameters = inspect.signature(cls).parameters.values()
@@ -225,7 +225,7 @@ def _call_of(cls, environment):
 
 def make_plan(make, environment, *, functions=None, max_pulls=None, checkpoints=None, answer="best",
               per_run=False, common=False):
-    """The `Plan` of these arguments, each checked."""
+    """Return the `SimulationPlan` of these arguments; raise if one is invalid."""
     if max_pulls is not None:
         max_pulls = check_integer("max_pulls", max_pulls, 1, MOST_PULLS)
     refuse_class("environment", environment, "an Environment")
@@ -233,22 +233,23 @@ def make_plan(make, environment, *, functions=None, max_pulls=None, checkpoints=
         raise TypeError(f"environment must be an Environment, such as pybandit.environments."
                         f"GaussianBandit([0, 1]), or a function of a generator that returns one; "
                         f"got {shown(environment)}")
-    return Plan(make, environment, functions or {}, max_pulls,
-                check_checkpoints(checkpoints, max_pulls),
-                check_answer(answer),
-                check_flag("arm_pulls_by_run", per_run), check_flag("common_rewards", common))
+    return SimulationPlan(make, environment, functions or {}, max_pulls,
+                          check_checkpoints(checkpoints, max_pulls),
+                          check_answer(answer),
+                          check_flag("arm_pulls_by_run", per_run),
+                          check_flag("common_rewards", common))
 
 
 def truth_of(answer, environment, t=None):
-    """What is right in an environment; where its means vary, before pull t of a run."""
+    """Return the `Truth` of an environment; if its means vary, before pull t of a run."""
     return answer.truth(environment, means_of(environment, t))
 
 
 def name_of(function):
-    """Where a function or class is from, or the class of what is neither."""
+    """Return module and name of a function or class, or of the class of another object."""
     if isinstance(function, partial):
         return f"{name_of(function.func)} of {function.args!r}, {function.keywords!r}"
     one: Callable = function if hasattr(function, "__qualname__") else type(function)
-    # saved comparisons hold it, so it does not name a private module
+    # saved comparisons contain the name, so it must not name a private module
     module = "pybandit" if one.__module__.startswith("pybandit.") else one.__module__
     return f"{module}.{one.__qualname__}"

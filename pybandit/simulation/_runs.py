@@ -1,4 +1,4 @@
-"""The runs of a simulation, some or all of them, in threads of this process."""
+"""Some or all runs of a simulation, in threads of this process."""
 
 import threading
 from math import nan
@@ -10,11 +10,11 @@ from pybandit._shared.threads import in_threads
 from pybandit._shared.worker import Stop
 from pybandit.policies.protocol.base import NativePolicy
 from pybandit.simulation._checks import (
+    check_answer_kind,
     check_asked,
     check_constant,
     check_environment,
     check_fresh,
-    check_judge,
     check_max_pulls,
     check_pair,
     checked_rewards,
@@ -23,7 +23,6 @@ from pybandit.simulation._checks import (
     varies,
 )
 from pybandit.simulation._engine import RunRewards, Session
-from pybandit.simulation._ledger import Ledger
 from pybandit.simulation._native import (
     LENT_SEED,
     PLAIN_SEED,
@@ -35,13 +34,14 @@ from pybandit.simulation._native import (
     takes_stream,
 )
 from pybandit.simulation._plan import Like, truth_of
+from pybandit.simulation._run_table import RunTable
 
-# runs of compiled policies that one thread makes in a row
+# maximum number of runs of compiled policies that a thread makes before it reports progress
 MOST_IN_A_ROW = 64
 
 
 class Pattern:
-    """Fresh policies that are all like one: the same object again where it can be renewed."""
+    """Source of fresh policies like a given one; reuses one object if it can be renewed."""
 
     def __init__(self, like):
         self.like, self.spare, self.checked = like, None, None
@@ -49,47 +49,47 @@ class Pattern:
     def fresh(self):
         if self.spare is None or self.checked is None or not renew(self.spare, self.checked):
             self.spare = self.like.fresh()
-            # what `renew` sets; what a class of the user's has beside it nobody knows
+            # `renew` resets the compiled state; a user-defined class may have other state
             cls = self.like.cls
-            ours = cls.__module__.startswith("pybandit.") or "rules" in vars(cls)
-            if ours and isinstance(self.spare, NativePolicy):
+            is_builtin = cls.__module__.startswith("pybandit.") or "rules" in vars(cls)
+            if is_builtin and isinstance(self.spare, NativePolicy):
                 self.checked = self.spare._checked_state(self.like.state)
         return self.spare
 
 
 class Runs:
-    """The runs of one plan: their streams, and the books that their results go to."""
+    """The runs of one plan: their streams and their results."""
 
     def __init__(self, plan, streams):
         self.plan, self.streams, self.n_runs = plan, streams, streams.n_runs
         self.environment = None if callable(plan.environment) else plan.environment
         self.columns = {name: np.zeros(self.n_runs) for name in plan.functions}
         self.stop, self.one_at_a_time, self.idle = Stop(), threading.Lock(), []
-        # of runs under way, and the first, by identity: a factory returns another one every time
-        self.policies, self.truth, self.ledger = {}, None, None
+        # policies of runs in progress and of the first: a factory must not return one twice
+        self.policies, self.truth, self.table = {}, None, None
         if self.environment is not None:
             check_environment(self.environment)
             if not varies(self.environment):
                 self.truth = truth_of(plan.answer, self.environment)
         self.first = self.begin(0, self.pattern())
-        check_judge(self.first[2], plan.answer.kind)
-        self.ledger = Ledger(self.n_runs, self.first[1].n_arms, plan.checkpoints, plan.per_run)
+        check_answer_kind(self.first[2], plan.answer.kind)
+        self.table = RunTable(self.n_runs, self.first[1].n_arms, plan.checkpoints, plan.per_run)
 
     def pattern(self):
         return Pattern(self.plan.make) if isinstance(self.plan.make, Like) else None
 
     def session(self):
         plan = self.plan
-        return Session(self.ledger, self.streams, self.stop, plan.max_pulls, plan.common,
+        return Session(self.table, self.streams, self.stop, plan.max_pulls, plan.common,
                        bool(plan.functions))
 
     def first_is_native(self):
-        """Whether runs need no Python between pulls, judged by the first."""
+        """Return True if the first run needs no Python between pulls; others are assumed alike."""
         _, environment, policy = self.first
         return is_native(policy, environment)
 
     def begin(self, i, pattern):
-        """The generator of run i where one was needed, its environment and its policy."""
+        """Return the generator of run i (None if not needed), its environment and its policy."""
         environment, rng = self.environment, None
         if environment is None:
             rng = self.streams.generator(i)
@@ -109,7 +109,7 @@ class Runs:
             if not fresh:
                 check_fresh(policy)
         seed = getattr(type(policy), "seed", None)
-        # what draws from the bits of the run where the engine plays it needs no stream
+        # no stream is needed if the policy draws from bits that the engine lends
         is_lent = seed is LENT_SEED and is_native(policy, environment)
         if seed is not PLAIN_SEED and not is_lent and callable(getattr(policy, "seed", None)):
             rng = self.streams.generator(i) if rng is None else rng
@@ -127,11 +127,11 @@ class Runs:
             self.run_in_a_row(start, end)
             bar.update(end - start)
 
-        # where policies are in Python, it hears Ctrl-C; and one thread is the caller's
+        # Ctrl-C can interrupt policies in Python; a single thread is the calling one
         in_threads(run, -(-self.n_runs // size), n_threads, self.stop, hears=not is_native)
 
     def run_in_a_row(self, start, end):
-        try:  # of a thread that is through with them
+        try:  # reuse those of a thread that has finished
             session, pattern = self.idle.pop()
         except IndexError:
             session, pattern = self.session(), self.pattern()
@@ -151,7 +151,7 @@ class Runs:
         self.idle.append((session, pattern))
 
     def are_alike(self, session, pattern, rng):
-        """Whether the runs to come need nothing of Python, after one that had this generator."""
+        """Return True if the following runs need no Python; `rng` is the one of the last run."""
         return (pattern is not None and pattern.checked is not None
                 and (rng is None or takes_stream(pattern.spare))
                 and self.truth is not None and self.streams.is_known
@@ -159,7 +159,7 @@ class Runs:
                 and session.takes(pattern.spare, self.environment))
 
     def run(self, i, session, rng, environment, policy):
-        self.ledger.check_arms(i, environment.n_arms)
+        self.table.check_arms(i, environment.n_arms)
         check_max_pulls(policy, self.plan.max_pulls)
         truth = self.truth
         if truth is None and not varies(environment):
@@ -175,25 +175,25 @@ class Runs:
             rng = self.streams.generator(i) if rng is None else rng
             one = _PythonRun(self, i, environment, policy, truth, rng)
             if self.environment is not None and hasattr(environment, "reset"):
-                with self.one_at_a_time:  # its state is shared
+                with self.one_at_a_time:  # the environment has shared state
                     one.run()
             else:
                 one.run()
         if self.stop.is_set():
-            return  # the run may have ended in the middle of a batch
+            return  # the run may have stopped in the middle of a batch
         for name, function in self.plan.functions.items():
             value = function(policy, environment)
             self.columns[name][i] = check_scalar(f"what {name} returns", value, "a number",
                                                  lambda x: np.ones_like(x, dtype=bool))
 
     def results(self):
-        """Columns by the names of `SimulationResult`, functions' ones, and the arms' totals."""
-        arrays, totals = self.ledger.columns()
+        """Return arrays by the names of `SimulationResult`, metrics, and the arms' totals."""
+        arrays, totals = self.table.columns()
         return arrays, self.columns, totals
 
 
 class _PythonRun:
-    """A run with Python between its pulls."""
+    """A run with Python between pulls."""
 
     def __init__(self, runs, i, environment, policy, truth, rng):
         self.runs, self.plan, self.i, self.rng = runs, runs.plan, i, rng
@@ -202,7 +202,7 @@ class _PythonRun:
         self.n_pulls, self.n_batches, self.next_mark = 0, 0, 0
         self.varies = varies(environment)
         self.lost = 0.0 if self.varies else nan
-        wanted = getattr(policy, "costs", None)  # may be an array
+        wanted = getattr(policy, "costs", None)  # may also be an array
         self.wants_costs = isinstance(wanted, str) and wanted == "told"
         self.rewards = environment
         if draws_natively(environment) and not (
@@ -210,7 +210,7 @@ class _PythonRun:
             self.rewards = RunRewards(environment, i, runs.streams if runs.plan.common else None)
 
     def run(self):
-        """To its end, or to `max_pulls`."""
+        """Run to the end of the policy, or to `max_pulls`."""
         environment, policy, before = self.environment, self.policy, self.environment.means
         most = np.inf if self.plan.max_pulls is None else self.plan.max_pulls
         marks = self.plan.checkpoints
@@ -223,7 +223,7 @@ class _PythonRun:
                 self.enter_mark()
             if reached > most:
                 break
-            # a copy: neither an environment nor a policy changes what the other gets
+            # a copy, so that neither environment nor policy can change the other's arms
             arms = check_asked(arms, policy, environment)
             arms.flags.writeable = False
             self.pull(arms)
@@ -234,7 +234,7 @@ class _PythonRun:
             check_constant(before, environment, self.i)
 
     def pull(self, arms):
-        """The rewards of a batch, and what it lost where means vary."""
+        """Pull a batch; add its regret if means vary."""
         environment, rewards = self.environment, self.rewards
         if self.varies:
             for j, arm in enumerate(arms):
@@ -258,5 +258,5 @@ class _PythonRun:
         truth = self.truth
         if self.varies:
             truth = truth_of(self.plan.answer, self.environment, self.n_pulls)
-        self.runs.ledger.enter(self.i, column, truth, self.policy, self.pulls,
-                               self.lost, self.n_batches, stopped)
+        self.runs.table.enter(self.i, column, truth, self.policy, self.pulls,
+                              self.lost, self.n_batches, stopped)

@@ -1,4 +1,4 @@
-"""Comparisons in files, and which runs they are of."""
+"""Comparisons in files, and the streams of their runs."""
 
 import contextlib
 import json
@@ -9,24 +9,26 @@ import numpy as np
 
 from pybandit._shared.checks import shown
 from pybandit._shared.files import checked_archive, opened_regular, parsed_json
-from pybandit.simulation._fields import WANTED
 
 FORMAT, FORMAT_OF_ONE = "pybandit comparison 1", "pybandit simulation 1"
-ONE = "policy"  # name of the only result of a file
-# Bytes that a file may expand to: of any 256 MiB, of a large one as a multiple of its size.
+ONE = "policy"  # name of the only result in a file of one result
+# Maximum size of an expanded file: 256 MiB, or for large files a multiple of their size.
 LEAST_EXPANDED, MOST_EXPANDED = 1 << 28, 1 << 40
-# of the arrays of a result: dtype, and whether they have a column for each checkpoint or arm
+# arrays of a result: dtype, and the dimension of their columns, if any
 ARRAYS = {
     "errors": (bool, None), "stopped": (bool, None), "regrets": (float, None),
     "cumulative_regrets": (float, None), "pulls": (np.int64, None), "batches": (np.int64, None),
     "checkpoint_errors": (bool, "checkpoints"), "checkpoint_regrets": (float, "checkpoints"),
     "checkpoint_cumulative_regrets": (float, "checkpoints"),
     "checkpoint_leaders": (np.int64, "checkpoints"), "arm_pulls_by_run": (np.int64, "arms")}
+# fields that a simulation has only if they were requested
+WANTED = ("checkpoints", "checkpoint_errors", "checkpoint_regrets",
+          "checkpoint_cumulative_regrets", "checkpoint_leaders", "arm_pulls_by_run")
 STREAMS = {"words": list, "pool_size": int, "first": int, "n_runs": int}
 
 
 def merged_streams(one, two):
-    """The streams of both, ranges that follow each other as one; refused where they overlap."""
+    """Return the streams of both, adjacent ranges joined; raise if they overlap."""
     for mine in one:
         for other in two:
             if _is_same_seed(mine, other) and (
@@ -34,7 +36,7 @@ def merged_streams(one, two):
                     < min(_end(mine), _end(other))):
                 raise ValueError("streams must differ in comparisons that are merged: both have "
                                  f"run {max(mine['first'], other['first'])} of the same seed; "
-                                 "take another rng")
+                                 "use another rng")
     merged = [dict(one[0])]
     for stream in (*one[1:], *two):
         last = merged[-1]
@@ -54,7 +56,7 @@ def _end(stream):
 
 
 def save(comparison, path):
-    """Write a `Comparison`; a file there is replaced as a whole, or stays."""
+    """Write a `Comparison` to a file, atomically."""
     _write(comparison.results, {"format": FORMAT, "names": comparison.names,
                                 "options": comparison.options, "streams": comparison.streams},
            path)
@@ -73,7 +75,7 @@ def load_one(path, make):
 
 
 def _write(results, header, path):
-    """Write next to the path first, then replace."""
+    """Write to a temporary file in the same folder, then replace."""
     path = checked_path(path)
     arrays = {}
     for j, result in enumerate(results.values()):
@@ -88,7 +90,7 @@ def _write(results, header, path):
         with os.fdopen(handle, "wb") as file:
             np.savez_compressed(file, header=np.array(json.dumps(header)), **arrays)
         os.umask(mask := os.umask(0))
-        os.chmod(beside, 0o666 & ~mask)  # as any other new file
+        os.chmod(beside, 0o666 & ~mask)  # default permissions of a new file
         os.replace(beside, path)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -97,7 +99,7 @@ def _write(results, header, path):
 
 
 def checked_path(path):
-    """A path as text."""
+    """Return a path as text."""
     try:
         return os.fspath(path)
     except TypeError:
@@ -117,7 +119,7 @@ def load(path, make, form=FORMAT, kind="Comparison"):
             with np.load(raw, allow_pickle=False) as file:
                 arrays = {name: file[name] for name in file.files}
             return _parsed(parsed_json(str(arrays.pop("header"))), arrays, form, make)
-        except Exception as error:  # of damaged archives and headers: any
+        except Exception as error:  # damaged files may raise any exception
             raise ValueError(f"path must be a file that {kind}.save wrote; got {shown(path)}: "
                              f"{str(error)[:500]}") from error
 

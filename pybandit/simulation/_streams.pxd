@@ -1,4 +1,4 @@
-"""The streams of runs, for the engine."""
+"""Streams of the runs, for the engine."""
 
 from libc.stdint cimport int64_t
 
@@ -9,7 +9,7 @@ cdef class Streams:
     cdef pb_stream_seeds seeds
     cdef readonly object entropy, spawn_key, pool_size
     cdef readonly int64_t first, n_runs
-    # whether the kernel gives what NumPy gives
+    # True if the C code gives the same streams as the installed NumPy
     cdef readonly bint is_known
 
     cdef bint _agrees(self)

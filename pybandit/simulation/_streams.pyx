@@ -1,9 +1,9 @@
 # cython: auto_pickle=False
-"""A stream a run: what `SeedSequence.spawn` gives, without 10 us of objects for each.
+"""Streams of runs, equal to those of `SeedSequence.spawn` but without 10 us of Python each.
 
-Run i draws from ``default_rng(child i)``. Where policies are compared on common rewards, the
-rewards of an arm come one by one from a stream of its own: a grandchild of the child, by way of
-its child number ARMS, which nobody who spawns from a run's generator will reach.
+Run i draws from ``default_rng(child i)``. If policies are compared on common rewards, the
+rewards of each arm are drawn one by one from a separate stream: a descendant of the child, through
+its child number ARMS, which callers who spawn from a run's generator will not reach.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ cdef enum:
 
 
 cdef class Streams:
-    """The children `first` to ``first + n_runs`` of a SeedSequence."""
+    """The children `first` to ``first + n_runs - 1`` of a SeedSequence."""
 
     def __init__(self, entropy, spawn_key, pool_size, first, n_runs):
         self.entropy, self.spawn_key, self.pool_size = entropy, tuple(spawn_key), pool_size
@@ -31,7 +31,7 @@ cdef class Streams:
         for i in range(min(pool_size, PB_STREAM_POOL)):
             self.seeds.pool[i] = parent.pool[i]
         self.seeds.pool_size = pool_size
-        # NumPy fills the pool up before it mixes a spawn key
+        # NumPy fills the pool before it mixes in a spawn key
         self.seeds.n_words = (max(pool_size, len(words_of(entropy)))
                               + len(words_of(self.spawn_key)))
         self.is_known = n_runs > 0 and self._agrees()
@@ -40,14 +40,14 @@ cdef class Streams:
         return Streams, (self.entropy, self.spawn_key, self.pool_size, self.first, self.n_runs)
 
     def part(self, first, n_runs):
-        """The streams of some of the runs."""
+        """Return the streams of some of the runs."""
         return Streams(self.entropy, self.spawn_key, self.pool_size, self.first + first, n_runs)
 
     def identity(self):
-        """Which they are, as JSON takes it: equal where the streams are.
+        """Return a description for JSON that is equal for equal streams.
 
-        The words of a seed and those of its spawn key are one sequence to NumPy, once it has
-        filled up the pool.
+        After NumPy has filled the pool, it treats the words of a seed and of its spawn key as
+        one sequence.
         """
         words = words_of(self.entropy)
         words += [0] * (self.pool_size - len(words)) + words_of(self.spawn_key)
@@ -55,12 +55,12 @@ cdef class Streams:
                 "n_runs": self.n_runs}
 
     def child(self, i):
-        """The SeedSequence of run i."""
+        """Return the SeedSequence of run i."""
         return np.random.SeedSequence(self.entropy, spawn_key=(*self.spawn_key, self.first + i),
                                       pool_size=self.pool_size)
 
     def generator(self, i):
-        """The generator of run i."""
+        """Return the generator of run i."""
         return np.random.Generator(np.random.PCG64(self.child(i)))
 
     cdef void _begin(self, int64_t i, pb_stream *stream) noexcept nogil:
@@ -75,10 +75,10 @@ cdef class Streams:
         pb_stream_begin(&self.seeds, key, n + split(arm, key + n), stream)
 
     cdef object _private(self, pb_stream *stream):
-        """The state of the bit generator of `private_generator`, of a run's stream.
+        """Return the bit generator's state of `private_generator` for the stream of a run.
 
-        That one is seeded by four integers below 2^63, whose words are hashed without zeros on
-        top. The stream goes on after them.
+        That generator is seeded by four integers below 2^63, which are hashed without leading
+        zero words. The stream continues after them.
         """
         cdef pb_stream own
         cdef pb_bitgen bits = pb_stream_bits(stream)
@@ -92,7 +92,7 @@ cdef class Streams:
                           "inc": <object>own.step_high << 64 | own.step_low}}
 
     cdef bint _agrees(self):
-        """Whether NumPy is still as it was when the kernels were written."""
+        """Return True if the installed NumPy gives the same numbers as the C code."""
         cdef pb_stream stream
         cdef pb_bitgen bits
         rng = self.generator(0)
@@ -104,14 +104,14 @@ cdef class Streams:
 
 
 cdef inline int64_t split(int64_t number, uint32_t *words) noexcept nogil:
-    """A number at least 0 as one or two words."""
+    """Write a number of at least 0 as one or two words; return how many."""
     words[0] = <uint32_t>number
     words[1] = <uint32_t>(number >> 32)
     return 2 if words[1] else 1
 
 
 def words_of(entropy):
-    """The words of 32 bits that a SeedSequence makes of this, as a list."""
+    """Return the words of 32 bits that a SeedSequence makes from this entropy, as a list."""
     if isinstance(entropy, np.ndarray) and entropy.dtype == np.uint32:
         return entropy.tolist()
     if isinstance(entropy, str):
@@ -126,7 +126,7 @@ def words_of(entropy):
 
 
 def streams_of(rng, n_runs):
-    """The next `n_runs` streams of what users give; a SeedSequence has spawned them then."""
+    """Return the next `n_runs` streams of a user's `rng`; a SeedSequence is advanced."""
     seeds = seed_sequence_of(rng)
     first = seeds.n_children_spawned
     if isinstance(rng, np.random.SeedSequence):

@@ -1,16 +1,18 @@
-"""Comparisons as data frames and data sets. Pandas and xarray are imported inside."""
+"""Results as data frames, data sets and HTML. pandas and xarray are imported when needed."""
 
 import numpy as np
 
+from pybandit._shared.html import table
 from pybandit._shared.optional import require
-from pybandit.simulation._fields import CURVES, QUANTILES
 
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+CURVES = ("error", "regret", "cumulative_regret")
 RUNS = {"error": "errors", "regret": "regrets", "cumulative_regret": "cumulative_regrets",
         "pulls": "pulls", "batches": "batches", "stopped": "stopped"}
 
 
 def policies_frame(results):
-    """A row a policy."""
+    """Return a data frame with one row per policy."""
     pandas = require("pandas", "pandas")
     rows = []
     for one in results.values():
@@ -25,7 +27,7 @@ def policies_frame(results):
 
 
 def checkpoints_frame(results):
-    """A row a policy and checkpoint."""
+    """Return a data frame with one row per policy and checkpoint."""
     pandas = require("pandas", "pandas")
     parts = []
     for name, one in results.items():
@@ -38,7 +40,7 @@ def checkpoints_frame(results):
 
 
 def run_frame(result):
-    """A row per run of one result."""
+    """Return a data frame with one row per run of a result."""
     pandas = require("pandas", "pandas")
     columns = {column: getattr(result, array) for column, array in RUNS.items()}
     return pandas.DataFrame({**columns, **result.metrics},
@@ -46,7 +48,7 @@ def run_frame(result):
 
 
 def runs_frame(results):
-    """A row a policy and run."""
+    """Return a data frame with one row per policy and run."""
     pandas = require("pandas", "pandas")
     return pandas.concat([
         pandas.DataFrame({"policy": name, "run": np.arange(one.n_runs),
@@ -58,7 +60,7 @@ FRAMES = {"policies": policies_frame, "checkpoints": checkpoints_frame, "runs": 
 
 
 def to_xarray(comparison):
-    """An xarray.Dataset."""
+    """Return an xarray.Dataset of a comparison."""
     xarray = require("xarray", "arviz")
     results = list(comparison.results.values())
 
@@ -77,3 +79,16 @@ def to_xarray(comparison):
             variables[f"checkpoint_{name}"] = (("policy", "run", "checkpoint"),
                                                stacked(f"checkpoint_{name}s"))
     return xarray.Dataset(variables, coords=grid, attrs=comparison.options)
+
+
+def to_html(results):
+    """Return an HTML table of results by name; a single result may have the name ""."""
+    rows = []
+    for name, one in results.items():
+        low, high = one.error_interval
+        rows.append((name, f"{one.error_probability:.4g} ({low:.4g} to {high:.4g})",
+                     f"{one.mean_regret:.4g}", f"{one.mean_pulls:,.0f}",
+                     f"{one.mean_batches:,.0f}"))
+    n_runs = next(iter(results.values())).n_runs
+    head = ("policy" if any(results) else "", "error (95 %)", "regret", "pulls", "batches")
+    return f"<p>{n_runs:,} runs{' of each' * (len(rows) > 1)}</p>{table(head, rows)}"

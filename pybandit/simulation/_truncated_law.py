@@ -1,15 +1,15 @@
-"""Which normal law, cut off at both ends, has a given mean and variance."""
+"""Find the truncated normal distribution with a given mean and variance."""
 
 import numpy as np
 
-# deviations from the mean beyond which a log-concave density holds nothing that counts
+# standard deviations from the mean beyond which a log-concave density is negligible
 FAR = 45.0
-# of the quadrature: pieces of an interval, and nodes of Gauss and Legendre in each
+# quadrature: pieces of an interval, and Gauss-Legendre nodes in each
 PIECES, NODES = 20, 15
 
 
 def _on(low, high):
-    """Nodes and weights of a quadrature from `low` to `high`."""
+    """Return nodes and weights of a quadrature from `low` to `high`."""
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
     half = (high - low) / PIECES / 2
     centres = low + half * (1 + 2 * np.arange(PIECES))
@@ -17,8 +17,8 @@ def _on(low, high):
 
 
 def largest_variance(mean, low, high):
-    """The variance of the exponential (or uniform) law on [low, high] of this mean: that of
-    truncated normals comes as near as you like, from below."""
+    """Return the variance of the exponential (or uniform) distribution on [low, high] with this
+    mean, which is the supremum for truncated normal distributions."""
     from scipy.optimize import brentq
 
     unit = min(mean - low, high - mean)
@@ -35,10 +35,10 @@ def largest_variance(mean, low, high):
 
 
 def natural_parameters(mean, variance, low, high):
-    """(slope, curve): the density is exp(slope z - curve z^2), z = (x - mean) / deviation.
+    """Return (slope, curve): the density is exp(slope z - curve z^2), z = (x - mean) / deviation.
 
-    Of the exponential family the log of the normalising constant is convex, and its
-    gradient is the moments: Newton's method, with steps halved until they descend.
+    In an exponential family the log of the normalising constant is convex with the moments as
+    gradient, so Newton's method is used, with steps halved until they descend.
     """
     deviation = np.sqrt(variance)
     z, weights = _on(max((low - mean) / deviation, -FAR), min((high - mean) / deviation, FAR))

@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""Normal rewards cut off at both ends."""
+"""Rewards with truncated normal distributions."""
 
 import math
 
@@ -19,17 +19,17 @@ from pybandit.simulation.base cimport Environment
 
 
 cdef struct Law:
-    # of the whole normal, where that is the proposal
+    # if `whole`: propose from the normal distribution with this mode and standard deviation
     bint whole
     double mode, deviation
-    # else of an exponential from one end inward, cut off at the other
+    # else: from an exponential distribution from one end inward, truncated at the other
     double end, direction, rate
-    # the acceptance: exp(-curve (t - centre)^2), t the distance from the end
+    # accept with probability exp(-curve (t - centre)^2), t the distance from the end
     double curve, centre
 
 
 cdef class TruncatedNormalBandit(Environment):
-    """Normal rewards given that they are in an interval.
+    """Arms with normal rewards, truncated to an interval.
 
     Parameters
     ----------
@@ -37,10 +37,10 @@ cdef class TruncatedNormalBandit(Environment):
         Mean reward of each arm, inside the interval.
     noise_std : array_like of float, shape (n_arms,), or float
         Standard deviation of each arm's rewards, one for all or one per arm: at least 1e-150, and
-        below that of the exponential law on the interval with the same mean. If the mean is the
-        midpoint, that law is uniform: (high - low) / sqrt(12).
+        below that of the exponential distribution on the interval with the same mean. If the mean
+        is the midpoint, that distribution is uniform: (high - low) / sqrt(12).
     low, high : float, default 0 and 1
-        Both ends of all rewards, low below high.
+        Ends of the interval, low below high.
 
     Raises
     ------
@@ -49,12 +49,12 @@ cdef class TruncatedNormalBandit(Environment):
 
     Notes
     -----
-    The parent's parameters are solved for at construction. Rewards are exact, by
-    rejection: from the whole normal where at least a quarter of it is inside, else
-    from an exponential or uniform law on the interval. Two proposals or fewer a
-    reward, mostly.
+    The constructor solves for the parameters of the normal distribution before truncation.
+    Rewards are exact, by rejection: from the normal distribution if at least a quarter of it is
+    inside the interval, otherwise from an exponential or uniform distribution on the interval. A
+    reward usually takes at most two proposals.
 
-    **Threads.** Nothing of it changes in a pull: threads may share it.
+    **Threads.** Pulls do not change it: threads can share it.
 
     Examples
     --------
@@ -93,14 +93,14 @@ cdef class TruncatedNormalBandit(Environment):
                                                noise_std=np.array(self._noise_std)))
 
     cdef Law _law(self, double mean, double variance):
-        """How to draw from the truncated law of this mean and variance."""
+        """Return the parameters for drawing with this mean and variance."""
         cdef Law law
         cdef double s = math.sqrt(variance)
         slope, curve = natural_parameters(mean, variance, self.low, self.high)
         slope, law.curve = slope / s, max(curve, 0.0) / variance
         law.centre = law.rate = 0.0
         law.end, law.direction = self.low, 1.0
-        # of the log density, at both ends
+        # slopes of the log density at both ends
         at_low = slope - 2.0 * law.curve * (self.low - mean)
         at_high = slope - 2.0 * law.curve * (self.high - mean)
         if at_low <= 0.0:

@@ -1,9 +1,9 @@
-"""What a compiled environment is to `simulate` and to `pull`; public, also to other packages.
+"""Interface of compiled environments; public, also for other packages.
 
-An environment of your own derives from `Environment`, gives its means and noise_std to
-`super().__init__` and defines `_draw`; the others have defaults that call it. Several threads
-draw from one environment, each with bits of its own and without the GIL: what `_draw` reads it
-must not write, and it cannot raise. Whoever calls it has checked the arm.
+A user-defined environment derives from `Environment`, passes its means and noise_std to
+`super().__init__` and defines `_draw`; the other methods have defaults that call it. Several
+threads draw from one environment, each with its own bits and without the GIL: `_draw` must not
+write shared state and cannot raise. The caller has checked the arm.
 
 Layouts of classes may change with a minor version: compile against the version you run.
 docs/embedding.md has an example.
@@ -18,30 +18,30 @@ from pybandit._shared.guard cimport Guard
 cdef class Environment:
     cdef readonly int64_t n_arms
     cdef double[::1] _means, _noise_std, _variances, _costs
-    # A `_draw_sum` is the sum of so many `_draw`, one after the other: to be set where there is no
-    # `_draw_sum` of its own, so that Ctrl-C is heard between them.
+    # True if `_draw_sum` calls `_draw` n times. Set it if you do not define `_draw_sum`, so that
+    # Ctrl-C is handled between draws.
     cdef bint _draws_each
-    cdef Guard guard             # shut until __init__ is through
-    cdef dict given              # what a compiled __init__ was given, for pickle
+    cdef Guard guard             # closed until __init__ has finished
+    cdef dict given              # arguments of the compiled __init__, for pickle
 
-    # Variances that are known more exactly than squares of standard deviations; after __init__.
+    # Set variances that are more exact than the squares of noise_std; call after __init__.
     cdef int _take_variances(self, variances) except -1
-    # The last line of a subclass's __init__: the class, and its arguments by name.
+    # The last call of a subclass's __init__: the class, and its arguments by name.
     cdef int _made(self, cls, dict given) except -1
 
-    # Whether the rewards are drawn without Python; and whether what they cost is.
+    # Return True if rewards are drawn without Python; and if costs are too.
     cdef bint _is_native(self) noexcept
     cdef bint _has_plain_costs(self) noexcept
-    # One reward of an arm that has given `seen` to this run, lost ones left out; `pull` counts
-    # from 0 in every call.
+    # Draw a reward of an arm. `seen`: rewards that the arm gave before in this run, without lost
+    # ones; `pull` counts from 0 in every call.
     cdef double _draw(self, int64_t arm, int64_t seen, pb_bitgen *bitgen) noexcept nogil
-    # One reward, and what drawing it cost.
+    # Draw a reward and its cost.
     cdef double _draw_with_cost(self, int64_t arm, int64_t seen, pb_bitgen *bitgen,
                                 double *cost) noexcept nogil
-    # The sum of n rewards; in one draw where the law allows it.
+    # Draw the sum of n rewards; as one draw if the distribution allows it.
     cdef double _draw_sum(self, int64_t arm, int64_t seen, int64_t n,
                           pb_bitgen *bitgen) noexcept nogil
 
 
-# The error of a reward that is not finite.
+# Return the error for a reward that is not finite.
 cdef object odd(Environment environment, int64_t arm, double reward)

@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""What policies pull: the base of all environments, and the checks they share."""
+"""Base class of all environments, and checks that environments share."""
 
 import numpy as np
 
@@ -18,11 +18,11 @@ WIDEST = 1e150  # largest standard deviation: its square is finite
 
 
 cdef class Environment:
-    """Arms that give random rewards; subclass it for one of your own.
+    """Arms that give random rewards; the base class of environments.
 
-    A subclass calls ``super().__init__(means, noise_std)`` and defines
-    ``pull(arms, rng)``. `simulate` takes it as it takes the environments of this
-    module, slower.
+    A user-defined subclass calls ``super().__init__(means, noise_std)`` and defines
+    ``pull(arms, rng)``. `simulate` accepts it like the environments of this module, but runs it
+    more slowly.
 
     Parameters
     ----------
@@ -42,16 +42,16 @@ cdef class Environment:
 
     Notes
     -----
-    Means are constant: errors and regrets are about them, and `simulate` refuses an
-    environment whose `means` change in a run, or that says ``stationary = False``.
+    Means are constant, because errors and regrets are defined by them. `simulate` raises if
+    `means` change in a run or if ``stationary = False``, unless there is ``means_at(t)``.
 
-    **Threads.** What is drawn from the generator that is given keeps no state here, and one
-    environment serves many threads; one that counts, as `TableBandit`, serves one at a time,
-    a second gets a RuntimeError.
+    **Threads.** Threads can share an environment that keeps no state between draws. One that
+    counts, such as `TableBandit`, can be used by one thread at a time; a second gets a
+    RuntimeError.
 
     Examples
     --------
-    Arms that wait a random time, whose reward is how soon they come; given as it is to `simulate`:
+    Arms that wait a random time, with the negative waiting time as reward:
 
     >>> import numpy as np, pybandit as pb
     >>> class Waiting(pb.environments.Environment):
@@ -90,12 +90,12 @@ cdef class Environment:
                                      noise_std=np.array(self._noise_std)))
 
     cdef int _take_variances(self, variances) except -1:
-        """Set the variances, which are known more exactly than the squares of `noise_std`."""
+        """Set variances that are more exact than the squares of `noise_std`."""
         np.asarray(self._variances)[:] = variances
         return 0
 
     cdef int _made(self, cls, dict given) except -1:
-        """Opens the guard where `cls` is the last compiled class."""
+        """Open the guard if `cls` is the last compiled class."""
         last = last_compiled(type(self))
         if last is cls or cls is Environment and not last.__module__.startswith("pybandit."):
             self.given = given
@@ -106,13 +106,13 @@ cdef class Environment:
         self.guard.check()
         compiled = last_compiled(type(self))
         if not compiled.__module__.startswith("pybandit."):
-            raise TypeError(f"{compiled.__name__} must define __reduce__ to be pickled: what its "
-                            "__init__ was given is not known here")
+            raise TypeError(f"{compiled.__name__} must define __reduce__ to be pickled: the "
+                            "arguments of its __init__ are not known here")
         return remade, (type(self), compiled, self.given, getattr(self, "__dict__", None))
 
     @property
     def means(self):
-        """The mean reward of each arm; float64, shape (n_arms,), a copy."""
+        """Mean reward of each arm; float64, shape (n_arms,), a copy."""
         self.guard.check()
         return np.array(self._means)
 
@@ -130,13 +130,13 @@ cdef class Environment:
 
     @property
     def costs(self):
-        """The mean cost of a pull of each arm; float64, shape (n_arms,), a copy. Ones,
-        unless the environment says otherwise."""
+        """Mean cost of a pull of each arm; float64, shape (n_arms,), a copy. Ones,
+        unless the environment has other costs."""
         self.guard.check()
         return np.array(self._costs)
 
     def best(self, k=1):
-        """The k arms of largest mean, best first, ties to the lower index; int64."""
+        """Return the k arms with the largest means, best first, ties to the lower index; int64."""
         self.guard.check()
         k = check_integer("k", k, 0)
         if k > self.n_arms:
@@ -147,7 +147,7 @@ cdef class Environment:
         return type(self).pull is Environment.pull
 
     cdef bint _has_plain_costs(self) noexcept:
-        """Whether Python says nothing else of them."""
+        """Return True if no Python method overrides the costs."""
         return (type(self).costs is Environment.costs
                 and type(self).pull_with_costs is Environment.pull_with_costs)
 
@@ -190,7 +190,7 @@ cdef class Environment:
         return self._draw_all(arms, rng)[0]
 
     def pull_with_costs(self, arms, rng=None):
-        """Draw a reward for each of these arms, and what each draw cost.
+        """Draw a reward and its cost for each of these arms.
 
         Parameters
         ----------
@@ -248,7 +248,7 @@ cdef class Environment:
 
 
 cdef object odd(Environment environment, int64_t arm, double reward):
-    """The error of a reward that is not finite."""
+    """Return the error for a reward that is not finite."""
     rules = getattr(type(environment), "rules", None)
     explained = " (a numba function that raises gives nan)" if rules is not None else ""
     return ValueError(f"rewards of {type(environment).__name__} must be finite; got {reward} of "
@@ -256,7 +256,7 @@ cdef object odd(Environment environment, int64_t arm, double reward):
 
 
 def arm_values(name, values, expected, holds):
-    """A flat, non-empty float64 array of which `holds` is true."""
+    """Return values as a flat, non-empty float64 array; raise unless `holds` is true."""
     array = check_in(name, values, expected, holds)
     if array.ndim != 1 or not array.size:
         raise ValueError(f"{name} must be flat and not empty; got shape {array.shape}")
@@ -264,7 +264,7 @@ def arm_values(name, values, expected, holds):
 
 
 def costs_of(environment):
-    """Its costs: what Python says of them is checked."""
+    """Return an environment's costs; raise if a Python override returns invalid ones."""
     costs = environment.costs
     if type(environment).costs is Environment.costs:
         return costs
@@ -277,7 +277,7 @@ def costs_of(environment):
 
 
 def remade(cls, compiled, given, attributes):
-    """An environment of pickle: made as it was, its own attributes put back."""
+    """Return an unpickled environment: made with the same arguments and attributes."""
     environment = cls.__new__(cls)
     compiled.__init__(environment, **given)
     if attributes:

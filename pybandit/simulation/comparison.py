@@ -1,4 +1,4 @@
-"""What the runs of several policies gave: tables, pictures, files, and merging."""
+"""Results of several policies: tables, plots, files and merging."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,39 +7,39 @@ from typing import Any, Self
 import numpy as np
 
 from pybandit._shared.checks import check_choice, shown
-from pybandit.simulation import _saving
-from pybandit.simulation._fields import CURVES
+from pybandit.simulation import _saving, _tables
 from pybandit.simulation._parallel import joined
+from pybandit.simulation._tables import CURVES
 from pybandit.simulation.result import SimulationResult
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Comparison:
-    """What runs of several policies on the same arms gave; `compare` makes it.
+    """Results of several policies on the same arms, returned by `compare`.
 
-    ``comparison[name]`` is the `SimulationResult` of a policy. ``+`` merges runs of other
-    seeds, or of other machines; `save` and `load` carry them there.
+    ``comparison[name]`` is the `SimulationResult` of a policy. ``+`` merges runs with other
+    seeds, for example from other machines, moved by `save` and `load`.
 
     Attributes
     ----------
     results : dict of str to SimulationResult
-        Run i of each has the same stream.
+        Results by policy. Run i of each has the same stream.
     options : dict of str to str
-        What was compared, in words: merged are those of equal words. Of policies class and
-        options count; of those in Python, or made by a function for environments that are drawn,
-        class and arms only. Of environments class, means, variances and costs, of functions the
-        name.
+        Description of the comparison. Comparisons with equal descriptions can be merged. Policies
+        are described by class and options; policies in Python, or made by a function for drawn
+        environments, by class and arms only. Environments are described by class, means,
+        variances and costs, functions by their names.
     streams : tuple of dict
-        Which streams the runs had: the words of a seed, and a range of its children.
+        Streams of the runs: the words of a seed, and a range of its children.
 
     See Also
     --------
-    compare : makes it.
-    SimulationResult : of one policy.
+    compare : returns it.
+    SimulationResult : results of one policy.
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** Immutable: threads can share it.
 
     Examples
     --------
@@ -65,12 +65,12 @@ class Comparison:
 
     @property
     def n_runs(self) -> int:
-        """Runs of each policy."""
+        """Number of runs of each policy."""
         return next(iter(self.results.values())).n_runs
 
     @property
     def names(self) -> list[str]:
-        """The policies, in the order in which they were given."""
+        """Names of the policies, in the order in which they were given."""
         return list(self.results)
 
     def __getitem__(self, name: str) -> SimulationResult:
@@ -83,12 +83,12 @@ class Comparison:
         return len(self.results)
 
     def __add__(self, other: Self) -> "Comparison":
-        """The runs of both, those of the left one first.
+        """Return a comparison with the runs of both, those of the left one first.
 
         Raises
         ------
         ValueError
-            Where an option differs, which is named, or a run of the one is a run of the other.
+            If an option differs (the message names it), or both contain the same run.
         """
         if not isinstance(other, Comparison):
             return NotImplemented
@@ -106,7 +106,7 @@ class Comparison:
         return Comparison(results=results, options=self.options, streams=streams)
 
     def summary(self) -> str:
-        """Return one sentence: the policy of least error, and its error beside the others'.
+        """Return one sentence: the policy with the smallest error, and its error.
 
         Policies without a known error count last.
 
@@ -134,14 +134,15 @@ class Comparison:
                 "results": {name: one.to_dict() for name, one in self.results.items()}}
 
     def to_frame(self, of: str = "policies") -> Any:
-        """A pandas.DataFrame.
+        """Return a pandas.DataFrame.
 
         Parameters
         ----------
         of : {"policies", "checkpoints", "runs"}
-            A row for each policy: error with its 95 % interval, mean regrets, mean pulls and
-            batches, quantiles of the stopping time; for each policy and checkpoint: means and
-            intervals of the curves; or for each policy and run.
+            ``"policies"``: one row per policy, with error and its 95 % interval, mean regrets,
+            mean pulls and batches, and quantiles of the stopping time. ``"checkpoints"``: one row
+            per policy and checkpoint, with means and intervals of the curves. ``"runs"``: one row
+            per policy and run.
 
         Returns
         -------
@@ -150,17 +151,15 @@ class Comparison:
         Raises
         ------
         MissingPackageError
-            Without pandas.
+            If pandas is not installed.
         ValueError
-            Where there are no checkpoints to tell of.
+            If there are no checkpoints for ``"checkpoints"``.
         """
-        from pybandit.simulation import _tables
-
         check_choice("of", of, _tables.FRAMES)
         return _tables.FRAMES[of](self.results)
 
     def to_xarray(self) -> Any:
-        """Everything in an xarray.Dataset of dimensions policy, run, arm and checkpoint.
+        """Return an xarray.Dataset with dimensions policy, run, arm and checkpoint.
 
         Returns
         -------
@@ -169,25 +168,23 @@ class Comparison:
         Raises
         ------
         MissingPackageError
-            Without xarray: ``pip install 'pybandit-core[arviz]'``.
+            If xarray is not installed: ``pip install 'pybandit-core[arviz]'``.
         """
-        from pybandit.simulation import _tables
-
         return _tables.to_xarray(self)
 
     def plot(self, ax: Any = None, *, of: str = "error", logx: bool = False,
              logy: bool = False) -> Any:
-        """Plot a curve for each policy over the checkpoints; without checkpoints, its end.
+        """Plot a curve over the checkpoints for each policy; without checkpoints, final values.
 
-        Intervals are 95 %: bands for up to four curves, bars along more curves, and bars at
-        ends. Those of errors are Wilson's.
+        Intervals are 95 %: bands for up to four curves, bars for more curves and for final
+        values. Errors have Wilson intervals.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
             Axes to draw on; a new pyplot figure by default.
         of : {"error", "regret", "cumulative_regret", "pulls"}
-            ``"pulls"`` are those until a policy stops, at its end.
+            ``"pulls"``: pulls until a policy stops.
         logx, logy : bool
             Use a logarithmic axis.
 
@@ -213,26 +210,24 @@ class Comparison:
         Parameters
         ----------
         path : str or path-like
-            Replaced as a whole, where there is a file.
+            An existing file is replaced atomically.
         """
         _saving.save(self, path)
 
     @staticmethod
     def load(path: Any) -> "Comparison":
-        """What `save` wrote.
+        """Return the comparison that `save` wrote.
 
         Raises
         ------
         ValueError
-            Where the file is none that `save` wrote, or was changed.
+            If `save` did not write the file, or it was changed.
         """
         results, options, streams = _saving.load(path, SimulationResult._of)
         return Comparison(results=results, options=options, streams=streams)
 
     def _repr_html_(self) -> str:
-        from pybandit.simulation._notebook import to_html
-
-        return to_html(self.results)
+        return _tables.to_html(self.results)
 
     def __repr__(self):
         return f"<Comparison: {len(self)} policies, {self.n_runs:,} runs>"

@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""An environment whose pulls have costs."""
+"""An environment with costs per pull."""
 
 import numpy as np
 
@@ -16,17 +16,17 @@ __all__ = ["CostlyBandit"]
 
 
 cdef class CostlyBandit(Environment):
-    """The rewards of another environment, at costs.
+    """Environment that adds costs to the rewards of another environment.
 
     Parameters
     ----------
     environment : Environment
-        Of this package; not a subclass with a `pull` of its own.
+        An environment of this package, not a subclass with its own `pull`.
     costs : array_like of float, shape (n_arms,), or float
-        The mean cost of a pull of each arm, above 0.
+        Mean cost of a pull of each arm, above 0.
     cost_shape : float, optional
-        Above 0: a pull costs the mean times an independent Gamma(cost_shape) of mean 1,
-        whose variance is 1 / cost_shape. Without it a pull of an arm always costs the same.
+        Above 0: a pull costs the mean times an independent Gamma(cost_shape) variable scaled to
+        mean 1, whose variance is 1 / cost_shape. By default an arm always costs its mean.
 
     Raises
     ------
@@ -35,11 +35,11 @@ cdef class CostlyBandit(Environment):
 
     Notes
     -----
-    The cost is drawn after the reward, and by policies that ask for it alone: to the
-    others the rewards are those of the environment itself, from the same seed. Every call of
-    `pull` starts a `TableBandit` over; a run of `simulate` goes on in it.
+    The cost is drawn after the reward, and only for policies that use costs: all others get the
+    rewards of the underlying environment for the same seed. Every call of `pull` restarts a
+    `TableBandit`; within a run of `simulate` it continues.
 
-    **Threads.** Nothing of it changes in a pull: threads may share it.
+    **Threads.** Pulls do not change it: threads can share it.
 
     Examples
     --------
@@ -55,15 +55,15 @@ cdef class CostlyBandit(Environment):
 
     def __init__(self, environment, costs, *, cost_shape=None):
         if not isinstance(environment, Environment) or not (<Environment>environment)._is_native():
-            raise TypeError(f"environment must be one of this package's; got "
+            raise TypeError(f"environment must be an environment of this package; got "
                             f"{shown(environment)}")
         (<Environment>environment).guard.check()
         super().__init__(environment.means, environment.noise_std)
         self._take_variances(environment.variances)
         costs = check_in("costs", costs, "finite and above 0", lambda c: np.isfinite(c) & (c > 0))
         if costs.ndim and costs.shape != (self.n_arms,):
-            raise ValueError(f"costs must be one, or one for each of the {self.n_arms} arms; got "
-                             f"shape {costs.shape}")
+            raise ValueError(f"costs must be a scalar or have one value per arm, {self.n_arms}; "
+                             f"got shape {costs.shape}")
         np.asarray(self._costs)[:] = costs
         self.shape = 0.0
         if cost_shape is not None:

@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""Environments: what policies pull, with means that are known.
+"""Environments: arms with known means, for policies to pull.
 
 Examples
 --------
@@ -27,18 +27,18 @@ from pybandit.simulation.base cimport Environment
 __all__ = ["BernoulliBandit", "BinomialBandit", "Environment", "GaussianBandit",
            "ScaledBernoulliBandit", "TruncatedNormalBandit", "UniformBandit"]
 
-WIDEST = 1e150  # distance of two rewards whose variance is a number
+WIDEST = 1e150  # largest distance of two rewards whose variance does not overflow
 
-# what is cimported alone is not an attribute of the module
+# a class that is only cimported is not an attribute of the module
 globals()["Environment"] = Environment
 
 cdef enum:
-    # up to so many expected successes counting up from none is faster than rejection
+    # up to this many expected successes, inversion is faster than rejection
     FEW_SUCCESSES = 10
 
 
 cdef class GaussianBandit(Environment):
-    """Normal rewards.
+    """Arms with normal rewards.
 
     Parameters
     ----------
@@ -54,11 +54,11 @@ cdef class GaussianBandit(Environment):
 
     See Also
     --------
-    TruncatedNormalBandit : on an interval.
+    TruncatedNormalBandit : normal rewards on an interval.
 
     Notes
     -----
-    **Threads.** Nothing of it changes in a pull: threads may share it.
+    **Threads.** Pulls do not change it: threads can share it.
 
     Examples
     --------
@@ -86,14 +86,14 @@ cdef class GaussianBandit(Environment):
 
 
 cdef class UniformBandit(Environment):
-    """Rewards uniform around their mean.
+    """Arms with uniform rewards around their mean.
 
     Parameters
     ----------
     means : array_like of float, shape (n_arms,)
         Mean reward of each arm; finite.
     noise_std : array_like of float, shape (n_arms,), or float
-        Standard deviation of each arm's rewards, one for all or one per arm; in [0, 1e150]. Of
+        Standard deviation of each arm's rewards, one for all or one per arm; in [0, 1e150]. For
         rewards from a to b it is (b - a) / sqrt(12).
 
     Raises
@@ -103,7 +103,7 @@ cdef class UniformBandit(Environment):
 
     Notes
     -----
-    **Threads.** Nothing of it changes in a pull: threads may share it.
+    **Threads.** Pulls do not change it: threads can share it.
 
     Examples
     --------
@@ -130,7 +130,7 @@ cdef class UniformBandit(Environment):
 
 
 cdef class BinomialBandit(Environment):
-    """Rewards are shares of successes: Binomial(trials, mean) / trials.
+    """Arms whose rewards are shares of successes: Binomial(trials, mean) / trials.
 
     Parameters
     ----------
@@ -146,15 +146,15 @@ cdef class BinomialBandit(Environment):
 
     See Also
     --------
-    BernoulliBandit : one trial.
+    BernoulliBandit : a single trial.
 
     Notes
     -----
-    **Threads.** Nothing of it changes in a pull: threads may share it.
+    **Threads.** Pulls do not change it: threads can share it.
 
     Examples
     --------
-    The share of 50 cells that answered, of three treatments:
+    The share of 50 cells that responded, for three treatments:
 
     >>> import pybandit as pb
     >>> bandit = pb.environments.BinomialBandit([0.1, 0.5, 0.9], trials=50)
@@ -163,10 +163,10 @@ cdef class BinomialBandit(Environment):
     """
 
     cdef readonly int64_t trials
-    cdef double[::1] none  # the chance of no success in one reward, of the rarer outcome
+    cdef double[::1] none  # probability that the rarer outcome does not occur in a reward
 
     def __init__(self, means, *, trials):
-        # a batch's trials are counted together
+        # limited because the trials of a batch are counted together
         trials = check_integer("trials", trials, 1, 2**31)
         means = arm_values("means", means, "in [0, 1]", lambda p: (p >= 0) & (p <= 1))
         variances = means * (1.0 - means) / trials
@@ -204,7 +204,7 @@ cdef class BinomialBandit(Environment):
 
 
 cdef int64_t count_up(int64_t trials, double p, double none, pb_bitgen *bitgen) noexcept nogil:
-    """A binomial by inversion: from the chance of no success up, trials p steps."""
+    """Draw a binomial number by inversion, counting up from 0; about trials * p steps."""
     cdef double u, term
     cdef int64_t count
     while True:
@@ -220,12 +220,12 @@ cdef int64_t count_up(int64_t trials, double p, double none, pb_bitgen *bitgen) 
 
 
 cdef class BernoulliBandit(BinomialBandit):
-    """Rewards 0 and 1.
+    """Arms with rewards 0 and 1.
 
     Parameters
     ----------
     means : array_like of float, shape (n_arms,)
-        In [0, 1].
+        Mean reward of each arm, in [0, 1].
 
     Raises
     ------
@@ -239,7 +239,7 @@ cdef class BernoulliBandit(BinomialBandit):
 
     Notes
     -----
-    **Threads.** Nothing of it changes in a pull: threads may share it.
+    **Threads.** Pulls do not change it: threads can share it.
 
     Examples
     --------
@@ -260,12 +260,12 @@ cdef class BernoulliBandit(BinomialBandit):
 
 
 cdef class ScaledBernoulliBandit(Environment):
-    """Two rewards an arm: ``midpoint + scale (Z - 1/2)`` with Z Bernoulli.
+    """Arms with two possible rewards: ``midpoint + scale (Z - 1/2)`` with Z Bernoulli.
 
     Parameters
     ----------
     midpoints, scales : array_like of float, shape (n_arms,), or float
-        Scales at least 0: the distance of the two rewards.
+        Center and distance of the two rewards; scales are at least 0.
     probabilities : array_like of float, shape (n_arms,), or float
         P(Z = 1), in [0, 1].
 
@@ -276,7 +276,7 @@ cdef class ScaledBernoulliBandit(Environment):
 
     Notes
     -----
-    **Threads.** Nothing of it changes in a pull: threads may share it.
+    **Threads.** Pulls do not change it: threads can share it.
 
     Examples
     --------

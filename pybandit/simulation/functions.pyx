@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""An environment whose draws were compiled elsewhere: `pybandit.numba.environment` makes them."""
+"""An environment that draws by a compiled function; see `pybandit.numba.environment`."""
 
 import numpy as np
 
@@ -10,35 +10,34 @@ from pybandit.simulation.base cimport Environment
 
 __all__ = ["FunctionEnvironment"]
 
-# What C calls: a reward, or NaN where it raised.
+# The compiled function: returns a reward, or NaN if it raised.
 ctypedef double (*draw_function)(int64_t arm, int64_t seen, int64_t n_arms, const double *means,
                                  const double *noise_std, pb_bitgen *bits,
                                  const int64_t *data) noexcept nogil
 
 
 cdef class FunctionEnvironment(Environment):
-    """An environment of a compiled function: a class that `pybandit.numba.environment` made.
+    """Environment with a compiled function, the base of those by `pybandit.numba.environment`.
 
     Parameters
     ----------
     means : array_like of float, shape (n_arms,)
-        Of the rewards that the function draws: errors and regrets are about them.
+        Means of the rewards that the function draws, for errors and regrets.
     noise_std : array_like of float, shape (n_arms,), or float
         Standard deviation of each arm's rewards, one for all or one per arm; in [0, 1e150].
     **options : ndarray, float, int or bool
-        What the function takes beside the words of a draw. Arrays are copied, and nobody
-        writes to them.
+        Other arguments of the function. Arrays are copied and must not be written to.
 
     Raises
     ------
     ValueError, TypeError
         If an argument is outside its range, or an option unknown or missing.
     numba.core.errors.NumbaError
-        Where numba cannot compile the function for these types.
+        If numba cannot compile the function for these types.
 
     Notes
     -----
-    **Threads.** Nothing of it changes in a pull: threads may share it.
+    **Threads.** Pulls do not change it: threads can share it.
 
     Examples
     --------
@@ -62,8 +61,8 @@ cdef class FunctionEnvironment(Environment):
     def __init__(self, means, noise_std, **options):
         rules = type(self).rules
         if rules is None:
-            raise TypeError("FunctionEnvironment must be made by pybandit.numba.environment, of "
-                            "a function; got none")
+            raise TypeError("FunctionEnvironment must be made from a function by "
+                            "pybandit.numba.environment; got none")
         super().__init__(means, noise_std)
         given = rules.checked(options)
         bound = rules.bound(given)

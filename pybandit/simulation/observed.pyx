@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""Environments made of rewards that were observed."""
+"""Environments made from observed rewards."""
 
 from math import fsum
 
@@ -15,36 +15,36 @@ from pybandit.simulation.base cimport Environment
 
 __all__ = ["EmpiricalBandit", "TableBandit"]
 
-# what samples and tables hold, for messages
+# expected type of samples and tables, for messages
 REWARDS = "a sequence of the rewards of each arm"
 
 
 def mean_of(values, weights=None):
-    """A mean that the order of the values does not change, and the value where all are equal:
-    equal samples are equal arms."""
+    """Return a mean that does not depend on the order of values, and is exact if all are equal,
+    so that arms with equal samples have equal means."""
     weights = np.ones(values.size) if weights is None else weights
-    # by a power of two, exactly: products no larger than the values
+    # scaled exactly, by a power of two, so that products are not larger than the values
     weights = np.ldexp(weights, -np.frexp(weights.max())[1])
     try:
         total = fsum(weights)
         mean = fsum(weights * values) / total
-        mean += fsum(weights * (values - mean)) / total  # what rounding left
-    except (OverflowError, ValueError):  # of values near the largest; in any order, then
+        mean += fsum(weights * (values - mean)) / total  # correct the rounding error
+    except (OverflowError, ValueError):  # for values near the largest double the order may matter
         mean = weights / weights.sum() @ values
     return min(max(mean, values.min()), values.max())
 
 
 cdef class EmpiricalBandit(Environment):
-    """Rewards drawn from observed ones.
+    """Arms whose rewards are drawn from observed ones.
 
     Parameters
     ----------
     samples : sequence of array_like of float, optional
-        The observed rewards of each arm, at least one; each equally likely.
+        Observed rewards of each arm, at least one; all equally likely.
     values : array_like of float, shape (m,), optional
-        With `counts`: the values that rewards take.
+        With `counts`: the possible values of rewards.
     counts : array_like of float, shape (n_arms, m), optional
-        How often each arm took each value; rows at least 0, not all 0.
+        Number of times that each arm took each value, at least 0, and not all 0 in a row.
 
     Raises
     ------
@@ -53,11 +53,11 @@ cdef class EmpiricalBandit(Environment):
 
     See Also
     --------
-    TableBandit : the rewards in their order.
+    TableBandit : returns the rewards in their order.
 
     Notes
     -----
-    **Threads.** Nothing of it changes in a pull: threads may share it.
+    **Threads.** Pulls do not change it: threads can share it.
 
     Examples
     --------
@@ -66,7 +66,7 @@ cdef class EmpiricalBandit(Environment):
     >>> bandit.means, bandit.pull([0, 0, 1], rng=1)
     (array([3.33333333, 2.5       ]), array([2.9, 4. , 5. ]))
 
-    Stars from 1 to 5, as a shop shows them:
+    Stars from 1 to 5, as in a shop:
 
     >>> stars = pb.environments.EmpiricalBandit(values=[1, 2, 3, 4, 5],
     ...                                         counts=[[10, 2, 5, 20, 80], [1, 0, 0, 3, 9]])
@@ -81,7 +81,7 @@ cdef class EmpiricalBandit(Environment):
         given = [name for name, one in (("samples", samples), ("values", values),
                                         ("counts", counts)) if one is not None]
         if given not in (["samples"], ["values", "counts"]):
-            raise ValueError("samples, or values and counts, must be given, and not both; got "
+            raise ValueError("pass either samples, or values and counts, not both; got "
                              f"{' and '.join(given) or 'none'}")
         if samples is not None:
             arms = [arm_values(f"samples[{i}]", arm, "finite", np.isfinite)
@@ -122,7 +122,7 @@ cdef class EmpiricalBandit(Environment):
 
 
 cdef class TableBandit(Environment):
-    """A fixed reward for the j-th pull of every arm: for tests and common random numbers.
+    """Arms with a fixed reward for each pull, for tests and common random numbers.
 
     Parameters
     ----------
@@ -136,11 +136,11 @@ cdef class TableBandit(Environment):
 
     See Also
     --------
-    EmpiricalBandit : drawn at random from what was observed.
+    EmpiricalBandit : draws observed rewards at random.
 
     Notes
     -----
-    `pull` counts the pulls of each arm itself, `reset` starts over; in `simulate`
+    `pull` counts the pulls of each arm, and `reset` restarts the counts. In `simulate`
     every run starts at the first reward.
 
     **Threads.** One at a time; a second gets a RuntimeError.
@@ -191,7 +191,7 @@ cdef class TableBandit(Environment):
 
     def __setstate__(self, seen):
         counts = owned("state", seen)
-        # nearer to 2^63 they would be negative after a few pulls
+        # counts near 2^63 would overflow after a few pulls
         if counts.shape != (self.n_arms,) or counts.dtype.kind not in "iu" or (
                 (counts < 0) | (counts > MOST_PULLS)).any():
             raise ValueError(f"state must hold a count of at least 0 for each of {self.n_arms} "
@@ -203,7 +203,7 @@ cdef class TableBandit(Environment):
             self.guard.leave()
 
     def pull(self, arms, rng=None):
-        """The next rewards of these arms; float64, shape (n,). `rng` is not used."""
+        """Return the next rewards of these arms; float64, shape (n,). `rng` is not used."""
         cdef const int64_t[::1] chosen
         cdef double[::1] view
         cdef int64_t j

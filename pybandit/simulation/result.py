@@ -1,4 +1,4 @@
-"""What the runs of a simulation gave."""
+"""Results of the runs of a simulation."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,16 +8,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from pybandit._shared.checks import check_choice, check_in
 from pybandit._shared.intervals import mean_interval, wilson_interval
-from pybandit.simulation import _saving
-from pybandit.simulation._fields import CURVES, QUANTILES, WANTED
+from pybandit.simulation import _saving, _tables
+from pybandit.simulation._saving import WANTED
+from pybandit.simulation._tables import CURVES, QUANTILES
 
 Floats = NDArray[np.float64]
 
 
 def error_shares(errors, regrets):
-    """The share of errors over the first axis, and its interval.
+    """Return the share of errors over the first axis, and its interval.
 
-    NaN where a run has neither an error nor a regret: nobody knows whether it was right.
+    NaN if a run has neither an error nor a regret: it is unknown whether it was right.
     """
     n_runs = len(errors)
     ends = [wilson_interval(int(hits), n_runs) for hits in np.ravel(errors.sum(axis=0))]
@@ -28,45 +29,45 @@ def error_shares(errors, regrets):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SimulationResult:
-    """What the runs of a policy gave; every array has one entry a run.
+    """Results of the runs of a policy; arrays have one entry per run.
 
     Attributes
     ----------
     n_runs : int
     errors : ndarray of bool
-        Whether the recommended arms were not a right answer: by default k best ones,
-        where means are equal either arm.
+        True if the recommended arms were not a right answer. By default right answers are the k
+        best arms, where either of two arms with equal means is right.
     regrets : ndarray of float64
-        Simple regret: mean of the k best means less that of the recommended arms. With
-        `Above` the distance from the threshold of the furthest arm on the
-        wrong side; of a set, how many arms are wrongly in or out.
+        Simple regret: mean of the k best means minus that of the recommended arms. With
+        `Above`, distance from the threshold of the furthest arm on the wrong side; with a set,
+        number of arms wrongly included or left out.
     cumulative_regrets : ndarray of float64
-        Pseudo-regret: what the pulls lost in the mean against as many of the one best
-        arm, whatever k is.
+        Pseudo-regret: expected loss of all pulls compared with pulling the single best arm
+        each time, for any k.
     pulls, batches : ndarray of int64
-        Told in the run.
+        Number of pulls and batches reported in the run.
     arm_pulls : ndarray of float64, shape (n_arms,)
         Mean pulls of each arm.
     metrics : dict of str to ndarray of float64
-        What the functions in `metrics` of `simulate` gave.
+        Values of the functions in `metrics` of `simulate`.
     stopped : ndarray of bool
-        Whether the policy was done; otherwise `max_pulls` ended the run.
+        True if the policy was done; otherwise `max_pulls` ended the run.
     checkpoints : ndarray of int64, shape (m,), or None
-        Numbers of pulls at which the policy was asked for its answer.
+        Numbers of pulls at which the policy's answer was scored.
     checkpoint_errors, checkpoint_regrets, checkpoint_cumulative_regrets, checkpoint_leaders :
-        ndarray of shape (n_runs, m), or None: what `errors`, `regrets` and
-        `cumulative_regrets` are at the end, at each checkpoint; and the first arm of the
-        answer, int64, -1 where there is none.
+        ndarray of shape (n_runs, m), or None: `errors`, `regrets` and
+        `cumulative_regrets` at each checkpoint; and the first arm of the answer, int64, -1 if it
+        is empty.
     arm_pulls_by_run : ndarray of int64, shape (n_runs, n_arms), or None
 
     See Also
     --------
-    simulate : makes it.
-    Comparison : of several policies.
+    simulate : returns it.
+    Comparison : results of several policies.
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** Immutable: threads can share it.
 
     Examples
     --------
@@ -96,32 +97,32 @@ class SimulationResult:
     checkpoint_cumulative_regrets: np.ndarray | None = None
     checkpoint_leaders: np.ndarray | None = None
     arm_pulls_by_run: np.ndarray | None = None
-    # pulls of each arm in all runs, which `arm_pulls` rounds
+    # pulls of each arm in all runs, exact integers
     _totals: np.ndarray | None = None
 
     @classmethod
     def _of(cls, checkpoints, arrays, metrics, totals):
-        """Of what the books of a simulation hold."""
+        """Return a result made from the arrays of a `RunTable`."""
         n_runs = arrays["errors"].size
         marks = np.array(checkpoints, dtype=np.int64) if len(checkpoints) else None
         return cls(n_runs=n_runs, arm_pulls=totals / n_runs, metrics=metrics, checkpoints=marks,
                    _totals=totals, **arrays)
 
     def _parts(self):
-        """What `_of` takes: arrays with a row a run, metrics, and pulls of all runs."""
+        """Return the arguments of `_of`: arrays with one row per run, metrics, and totals."""
         arrays = {name: getattr(self, name) for name in (
             "errors", "regrets", "cumulative_regrets", "pulls", "batches", "stopped",
             *WANTED[1:])}
         arrays = {name: array for name, array in arrays.items() if array is not None}
         totals = self._totals
-        # other `arm_pulls` may have been put beside them, with dataclasses.replace
+        # dataclasses.replace may have set other `arm_pulls`
         if totals is None or not np.array_equal(totals / self.n_runs, self.arm_pulls):
             totals = np.rint(self.arm_pulls * self.n_runs).astype(np.int64)
         return arrays, self.metrics, totals
 
     @property
     def error_probability(self) -> float:
-        """Share of runs with an error; NaN where means of an environment are NaN, unknown."""
+        """Share of runs with an error; NaN if means of an environment are NaN (unknown)."""
         return float(error_shares(self.errors, self.regrets)[0])
 
     @property
@@ -151,7 +152,7 @@ class SimulationResult:
         return float(self.batches.mean())
 
     def quantiles(self, q: ArrayLike = QUANTILES, of: str = "pulls") -> Floats:
-        """Quantiles of the stopping time: how much a share of the runs needed at most.
+        """Return quantiles of the stopping time.
 
         Parameters
         ----------
@@ -162,9 +163,8 @@ class SimulationResult:
         Returns
         -------
         ndarray of float64, shape of `q`
-            The least number that at least a share q of the runs were done by; infinite
-            where `max_pulls` ended too many: all that is known of those is that they
-            need more.
+            For each q, the smallest number of pulls (or batches) by which at least a share q of
+            the runs were done; infinite if `max_pulls` ended too many runs.
 
         Examples
         --------
@@ -179,13 +179,13 @@ class SimulationResult:
         q = check_in("q", q, "in [0, 1]", lambda x: (x >= 0) & (x <= 1))
         check_choice("of", of, ("pulls", "batches"))
         needed = np.where(self.stopped, getattr(self, of), np.inf)
-        # not by interpolation, which cannot tell what lies beside infinity; and a product that
-        # rounding put above a whole number is that rank
+        # No interpolation, which would be undefined next to infinity. A product that rounding put
+        # just above an integer has that rank.
         ranks = np.ceil(np.nextafter(q * self.n_runs, 0.0)).astype(np.int64)
         return np.sort(needed)[np.maximum(ranks, 1) - 1]
 
     def curve(self, of: str = "error") -> tuple[Floats, Floats, Floats]:
-        """The mean over the runs at each checkpoint, and its 95 % interval.
+        """Return the mean over the runs at each checkpoint, and its 95 % interval.
 
         Parameters
         ----------
@@ -194,12 +194,12 @@ class SimulationResult:
         Returns
         -------
         mean, low, high : ndarray of float64, shape (m,)
-            Wilson's interval of errors, the normal one of regrets; of one run infinite.
+            Wilson's interval for errors, the normal one for regrets; infinite for a single run.
 
         Raises
         ------
         ValueError
-            Where there are no checkpoints.
+            If there are no checkpoints.
         """
         check_choice("of", of, CURVES)
         if self.checkpoints is None:
@@ -241,10 +241,8 @@ regret of 0.029 after 60 pulls.'
         Raises
         ------
         MissingPackageError
-            Without pandas.
+            If pandas is not installed.
         """
-        from pybandit.simulation import _tables
-
         return _tables.run_frame(self)
 
     def to_dict(self) -> dict[str, Any]:
@@ -298,9 +296,7 @@ regret of 0.029 after 60 pulls.'
         return simulation_axes(self, of, ax, logx, logy)
 
     def _repr_html_(self) -> str:
-        from pybandit.simulation._notebook import to_html
-
-        return to_html({"": self})
+        return _tables.to_html({"": self})
 
     def save(self, path: Any) -> None:
         """Write everything to a file, as NumPy's npz without pickles.
@@ -308,7 +304,7 @@ regret of 0.029 after 60 pulls.'
         Parameters
         ----------
         path : str or path-like
-            A file there is replaced as a whole.
+            An existing file is replaced atomically.
 
         Raises
         ------

@@ -8,16 +8,16 @@ from pybandit import mcmc
 from mcmc.reference.minibatch import Family, Problem, posterior_mode
 
 FAMILIES = ("logistic", "binomial", "probit", "student", "poisson")
-RADIUS = 3.0  # of the ball that a Poisson posterior is cut off to: it lacks some 1 %
+RADIUS = 3.0  # of the ball that a Poisson posterior is restricted to: it excludes about 1 %
 
 
 class Case:
-    """Data of a family, its twin, and the arguments of the sampler."""
+    """Data of a family, its reference implementation, and the arguments of the sampler."""
 
     def __init__(self, kind, n, d, seed=1, prior=0.5, size=1.0):
         rng = np.random.default_rng(seed)
         self.kind, self.prior, self.trials = kind, prior, np.ones(n)
-        self.inside = None  # where the ball is
+        self.inside = None  # function that returns True inside the ball
         self.x = rng.normal(size=(n, d)) * size
         s = self.x @ (rng.normal(size=d) + 0.5)
         self.radius = RADIUS if kind == "poisson" else np.inf
@@ -47,7 +47,7 @@ class Case:
         return Problem(self.twin, self.x, self.y, self.prior, mode, self.trials, self.radius)
 
     def log_density(self, thetas):
-        """Of each row of `thetas`, up to a constant."""
+        """Return the log density of each row of `thetas`, up to a constant."""
         value = self.twin.value(self.y, thetas @ self.x.T, self.trials).sum(axis=1)
         value -= self.prior * (thetas**2).sum(axis=1) / 2
         if self.radius < np.inf:
@@ -59,7 +59,7 @@ class Case:
 
 
 def cell_law(case, mode, deviations, n_cells=10, fine=60, far=7.0):
-    """Edges of cells in each coordinate, and the probability of each cell, by Simpson's rule."""
+    """Return edges of cells in each coordinate, and each cell's probability by Simpson's rule."""
     edges = [np.concatenate([[m - far * s], np.linspace(m - 1.8 * s, m + 1.8 * s, n_cells - 1),
                              [m + far * s]])
              for m, s in zip(mode, deviations, strict=True)]

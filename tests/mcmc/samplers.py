@@ -1,4 +1,4 @@
-"""The samplers that tests of laws and of runs share."""
+"""Samplers that several tests use."""
 
 import pybandit as pb
 from pybandit import mcmc
@@ -13,7 +13,7 @@ def gibbs(model, **options):
 
 
 def normal_sampler(y, **options):
-    """The mean of normal data with a normal prior, on its own scale."""
+    """Return a sampler of the mean of normal data with a normal prior, at a suitable scale."""
     return mcmc.RacingMetropolis(
         lambda n, points: -0.5 * (y[n, None] - points[:, 0]) ** 2, y.size, 1,
         log_prior=lambda x: -0.5 * float(x[0]) ** 2, **options)

@@ -1,4 +1,4 @@
-"""TaylorControl.from_autodiff: expansions without derivatives by hand."""
+"""TaylorControl.from_autodiff: expansions by automatic or numeric derivatives."""
 
 import sys
 import tracemalloc
@@ -22,13 +22,13 @@ CENTER = np.array([0.9, -0.4, 0.2, np.log(0.6)])
 
 
 def student(rows, theta, np=np):
-    """Four degrees of freedom, the scale's logarithm last."""
+    """Student's t log likelihood, four degrees of freedom; last parameter: log of the scale."""
     u = (Y[rows] - X[rows] @ theta[:D]) * np.exp(-theta[D])
     return -2.5 * np.log1p(u**2 / 4) - theta[D]
 
 
 def by_hand():
-    """Gradients and Hessians of `student` at the center."""
+    """Return gradients and Hessians of `student` at the center, from formulas."""
     scale = np.exp(CENTER[D])
     u = (Y - X @ CENTER[:D]) / scale
     first, second = -5 * u / (4 + u**2), -5 * (4 - u**2) / (4 + u**2)**2  # of l in u
@@ -59,7 +59,7 @@ def function_for(backend):
 
 @pytest.mark.parametrize("backend, error", [("finite", 1e-6), ("jax", 1e-12),
                                             ("autograd", 1e-12)])
-def test_against_derivatives_by_hand(backend, error):
+def test_expansion_equals_derivatives_from_formulas(backend, error):
     control = mcmc.TaylorControl.from_autodiff(function_for(backend), N, CENTER,
                                                backend=backend)
     gradients, hessians = by_hand()
@@ -67,7 +67,7 @@ def test_against_derivatives_by_hand(backend, error):
     assert control.directions.shape == (N, 2, D + 1) and control.hessians is None
     found = likelihoods.matrices_of(control.weights, control.directions)
     assert np.abs(found - hessians).max() < 10 * error * np.abs(hessians).max()
-    # the sums are of what is kept, to rounding
+    # the sums are those of the stored products, up to rounding
     assert np.allclose(control.hessian, found.sum(axis=0), rtol=1e-12, atol=1e-10)
     assert np.allclose(control.gradient, control.gradients.sum(axis=0), rtol=1e-12)
     points = CENTER + 0.1 * np.random.default_rng(2).normal(size=(2, D + 1))
@@ -78,7 +78,7 @@ def test_against_derivatives_by_hand(backend, error):
 
 
 @pytest.mark.parametrize("order", [1, 2])
-def test_values_of_given_derivatives_are_their_twins(order):
+def test_control_values_equal_the_taylor_expansion(order):
     gradients, hessians = by_hand()
     control = mcmc.TaylorControl(CENTER, gradients, hessians if order == 2 else None)
     points = CENTER + 0.1 * np.random.default_rng(2).normal(size=(2, D + 1))
@@ -90,7 +90,7 @@ def test_values_of_given_derivatives_are_their_twins(order):
 @pytest.mark.parametrize("units", [(1, 1, 1, 1), (1e4, 1, 1e-4, 1), (1e8, 1e-8, 1e3, 1e-6)])
 @pytest.mark.parametrize("backend, error", [("finite", 1e-5), ("jax", 1e-12),
                                             ("autograd", 1e-12)])
-def test_units_of_the_parameters_do_not_matter(backend, error, units):
+def test_expansion_does_not_depend_on_units(backend, error, units):
     function, units = function_for(backend), np.array(units, float)
     control = mcmc.TaylorControl.from_autodiff(
         lambda rows, theta: function(rows, theta * units), N, CENTER / units, backend=backend)
@@ -101,8 +101,8 @@ def test_units_of_the_parameters_do_not_matter(backend, error, units):
     assert np.abs(found - hessians).max() < error * np.abs(hessians).max()
 
 
-def test_dollars_beside_an_intercept():
-    """Rows whose income is near 0 were taken for rows without a Hessian."""
+def test_large_coordinate_next_to_an_intercept_is_expanded():
+    """Rows whose income is near 0 still have Hessians."""
     rng, size = np.random.default_rng(0), 3e4
     x = np.stack([np.ones(20_000), rng.normal(size=20_000) * size], axis=1)
     center = np.array([1.0, 1.0 / size])
@@ -118,8 +118,8 @@ def test_dollars_beside_an_intercept():
 @pytest.mark.parametrize("backend", ["finite", "autograd"])
 @pytest.mark.parametrize("bend", [0.0, 1.0])
 @pytest.mark.parametrize("near", [(0.0, 0.0), (1e-9, 1e-9), (0.5, 0.0), (1e-9, 0.5), (0.5, 1e-16)])
-def test_parameters_that_only_matter_together(near, bend, backend):
-    """A product near 0, where slopes say nothing of lengths, beside lines and a square."""
+def test_products_of_parameters_near_zero_are_expanded(near, bend, backend):
+    """Check products near 0, whose slopes tell no lengths, with linear terms and a square."""
     if backend == "autograd":
         pytest.importorskip("autograd")
 
@@ -137,8 +137,8 @@ def test_parameters_that_only_matter_together(near, bend, backend):
     assert np.abs(found - expected).max() < 1e-5
 
 
-def test_a_chain_with_it():
-    """The same posterior as with derivatives by hand, and as few rows."""
+def test_chain_with_autodiff_control_samples_the_posterior():
+    """The posterior and the number of rows read are those with derivatives from formulas."""
     def log_likelihood(rows, points):
         return np.stack([student(rows, p) for p in points], axis=1)
 
@@ -156,8 +156,8 @@ def test_a_chain_with_it():
     assert 0.8 < reads[0] / reads[1] < 1.25 and reads[0] < 0.9
 
 
-def test_an_exact_chain_with_exact_derivatives():
-    """Products of a caller's, as from_autodiff keeps them."""
+def test_exact_chain_with_exact_derivatives_samples_the_posterior():
+    """The products that from_autodiff stores serve user-defined rows."""
     pytest.importorskip("xarray")
     case = Case("logistic", 400, 2)
     mode = case.sampler().mode
@@ -178,14 +178,14 @@ def test_an_exact_chain_with_exact_derivatives():
         return mcmc.ExactMinibatch.from_control(control, log_likelihood=log_likelihood).step(
             mode, n_steps=2000, rng=1)
 
-    # as often as the chain of the family, whose arithmetic is its own
+    # accepts as often as the built-in family, whose arithmetic differs
     expected = case.sampler().step(mode, n_steps=2000, rng=1)
     assert abs(run(third).n_accepted - expected.n_accepted) < 60
     with pytest.raises(ValueError, match="the bound of row"):
         run(0.02 * third)
 
 
-def test_hessians_that_are_no_few_products_stay_matrices():
+def test_hessians_of_high_rank_stay_matrices():
     squares = RNG.normal(size=(50, 4, 4))
     squares = squares + squares.transpose(0, 2, 1)
 
@@ -199,8 +199,8 @@ def test_hessians_that_are_no_few_products_stay_matrices():
     assert flat.directions is None and flat.hessians is None and np.allclose(flat.hessian, 0.0)
 
 
-def test_matrices_that_are_kept_are_copied_once(monkeypatch):
-    """The blocks, and the array of all."""
+def test_stored_matrices_are_copied_once(monkeypatch):
+    """Only the blocks and the array of all rows are in memory."""
     monkeypatch.setattr(_autodiff, "NUMBERS", 1 << 15)
     n, d = 20_000, 6
 
@@ -220,8 +220,8 @@ def test_matrices_that_are_kept_are_copied_once(monkeypatch):
     assert most < 2.9 * control.hessians.nbytes, most / control.hessians.nbytes
 
 
-def test_products_of_any_symmetric_matrices():
-    """Indefinite, with zeros on the diagonal, of different ranks, and 0."""
+def test_products_reproduce_any_symmetric_matrix():
+    """Indefinite matrices, with zeros on the diagonal, of different ranks, and 0."""
     rng = np.random.default_rng(3)
     hessians = np.zeros((60, 5, 5))
     hessians[0, 0, 1] = hessians[0, 1, 0] = 1.0
@@ -246,9 +246,9 @@ def test_products_of_any_symmetric_matrices():
     (lambda **o: o | dict(third=-1.0), ValueError, "third"),
     (lambda **o: o | dict(log_likelihood=lambda n, t: np.zeros(3)), ValueError, "return shape"),
     (lambda **o: o | dict(log_likelihood=lambda n, t: np.full(n.size, np.nan)), ValueError,
-     "finite gradient at center; that of factor 0"),
+     "finite gradient at center; factor 0"),
 ])
-def test_what_is_refused(call, kind, words):
+def test_invalid_arguments_raise(call, kind, words):
     options = call(log_likelihood=student, n_factors=N, center=CENTER)
     with pytest.raises(kind, match=words):
         mcmc.TaylorControl.from_autodiff(**options)
@@ -256,7 +256,7 @@ def test_what_is_refused(call, kind, words):
 
 @pytest.mark.parametrize("backend, module", [("jax", "jax"),
                                              ("autograd", "autograd.differential_operators")])
-def test_a_package_that_is_missing_is_named(backend, module, monkeypatch):
+def test_missing_package_is_named(backend, module, monkeypatch):
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingPackageError, match=rf"pybandit-core\[{backend}\]"):
         mcmc.TaylorControl.from_autodiff(student, N, CENTER, backend=backend)

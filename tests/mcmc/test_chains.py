@@ -1,4 +1,4 @@
-"""RacingGibbs and RacingMetropolis: exact stationary laws, controls, compiled factors."""
+"""RacingGibbs and RacingMetropolis: stationary distributions, controls, compiled factors."""
 
 import numpy as np
 import pytest
@@ -14,12 +14,12 @@ pytest.importorskip("xarray")
 
 
 def visits(tree):
-    """How often each of the 27 states of a `Potts` was drawn, by chain."""
+    """Return how often each of the 27 states of a `Potts` was drawn, by chain."""
     states = tree["posterior"]["x"].to_numpy() @ np.array([9, 3, 1])
     return np.array([np.bincount(chain, minlength=27) for chain in states])
 
 
-def test_the_twin_has_the_joint_law_as_its_stationary_law():
+def test_reference_chain_has_the_joint_distribution():
     model = Potts(1, 200, 1.0, 0.5)
     for order in ("sequential", "random"):
         law, sweep = model.stationary(order)
@@ -28,21 +28,21 @@ def test_the_twin_has_the_joint_law_as_its_stationary_law():
 
 @pytest.mark.some(1)
 @pytest.mark.parametrize("order", ["sequential", "random"])
-def test_gibbs_has_the_exact_stationary_law_as_delta_vanishes(order):
-    """The distance of batch means, whose spread tells how far it may be."""
+def test_gibbs_has_exact_distribution_for_tiny_delta(order):
+    """Compare batch means with the exact probabilities, in terms of their own spread."""
     model = Potts(1, 1000, 1.0, 0.5)
     law, _ = model.stationary(order)
     tree = gibbs(model, delta=1e-6, order=order).sample(600, n_warmup=20, n_chains=10, rng=1)
     assert float(tree["sample_stats"]["fraction"].mean()) < 0.8
     shares = visits(tree) / 600
     error = shares.std(axis=0, ddof=1) / np.sqrt(10)
-    # 27 t statistics of 9 degrees of freedom: beyond 16 has a chance of 2e-6 / 27 each
+    # 27 t statistics with 9 degrees of freedom: |t| > 16 has probability 2e-6 / 27 each
     assert (np.abs(shares.mean(axis=0) - law) < 16 * error + 1e-3).all()
     assert np.abs(shares.mean(axis=0) - law).sum() / 2 < 0.05
 
 
-def test_gibbs_is_biased_by_no_more_than_delta_allows():
-    """A sweep errs by 3 delta at most, and the chain forgets at the rate of its sweep."""
+def test_gibbs_bias_is_within_delta():
+    """A sweep errs with probability at most 3 delta; mixing follows its transition matrix."""
     model, delta = Potts(1, 1000, 1.0, 0.5), 0.05
     law, sweep = model.stationary()
     forgets = 1 - max(np.abs(a - b).sum() / 2 for a in sweep for b in sweep)
@@ -52,10 +52,10 @@ def test_gibbs_is_biased_by_no_more_than_delta_allows():
     noise = 0.05  # 27 states and 8,000 draws, nearly independent: about 0.02
     bias = np.abs(shares - law).sum() / 2
     assert bias < 3 * delta / forgets + noise
-    assert bias < delta + noise  # what is found: errors are rare and go both ways
+    assert bias < delta + noise  # measured: errors are rare and partly cancel
 
 
-def test_a_conditional_may_be_an_array_with_a_prior():
+def test_conditional_may_return_array_and_prior():
     model = Potts(1, 60, 1.0, 0.5)
     half = model.factors
 
@@ -66,7 +66,7 @@ def test_a_conditional_may_be_an_array_with_a_prior():
     tree = mcmc.RacingGibbs(conditional, 3, delta=1e-6).sample(
         6000, n_warmup=20, n_chains=2, initial=[2, 1, 0], rng=3)
     shares = visits(tree).sum(axis=0) / 12_000
-    # a total variation distance; independent draws would have one of about 0.02
+    # total variation distance; independent draws would have about 0.02
     assert np.abs(shares - model.joint()).sum() / 2 < 0.05
 
     excluded = mcmc.RacingGibbs(
@@ -75,7 +75,7 @@ def test_a_conditional_may_be_an_array_with_a_prior():
 
 
 @pytest.mark.parametrize("kind", ["list", "populations"])
-def test_states_with_factors_of_their_own(kind):
+def test_conditional_may_return_one_array_per_state(kind):
     rng = np.random.default_rng(2)
     own = [rng.normal(size=n) * 0.01 for n in (300, 20, 1000)]
     law = special.softmax([one.sum() for one in own])
@@ -88,8 +88,8 @@ def test_states_with_factors_of_their_own(kind):
     assert 0 < float(tree["sample_stats"]["fraction"].mean()) <= 1.0
 
 
-def test_the_statistics_of_gibbs_are_those_of_its_races():
-    """One variable, one race a step: the same races by hand."""
+def test_gibbs_statistics_are_those_of_its_races():
+    """The sampler with one variable runs the same races as a plain loop."""
     rewards = np.random.default_rng(3).normal(size=(5000, 4)) * 0.01
     tree = mcmc.RacingGibbs(lambda v, x: rewards, 1, labels=["only"], name="z").sample(
         40, n_warmup=3, n_chains=2, thin=2, rng=11)
@@ -113,13 +113,13 @@ def test_the_statistics_of_gibbs_are_those_of_its_races():
 
 
 def standardised(draws, mean, deviation):
-    """z of the chains' mean and of their second moment, from the spread between chains."""
+    """Return z of the chains' mean and second moment, from the spread between chains."""
     scaled = (draws - mean) / deviation
     for moments, expected in ((scaled.mean(axis=1), 0.0), ((scaled**2).mean(axis=1), 1.0)):
         yield (moments.mean() - expected) / (moments.std(ddof=1) / np.sqrt(len(moments)))
 
 
-# |t| of 15 degrees of freedom beyond this: 1e-7
+# two-sided 1e-7 quantile of t with 15 degrees of freedom
 FAR = 9.0
 
 
@@ -129,8 +129,8 @@ FAR = 9.0
     mcmc.RandomWalk([0.05], target=0.3),
     "sgld",
 ], ids=["walk", "walk of its own target", "sgld"])
-def test_metropolis_on_a_conjugate_mean(proposal):
-    """SGLD at a step size far too large to be right without its reverse density."""
+def test_metropolis_samples_a_conjugate_mean(proposal):
+    """SGLD has a step size that is far too large without its reverse density."""
     y = np.random.default_rng(1).normal(0.7, 1.0, 400)
     if proposal == "sgld":
         proposal = mcmc.SGLD(lambda n, x: np.array([(y[n] - x[0]).sum()]), 3e-3, 100,
@@ -147,8 +147,8 @@ def test_metropolis_on_a_conjugate_mean(proposal):
         assert abs(float(tree["sample_stats"]["accepted"].mean()) - target) < 0.1
 
 
-def test_the_reverse_density_of_sgld():
-    """log q(x|x') - log q(x'|x) with the batch of the step, by two normal densities."""
+def test_sgld_correction_is_its_density_ratio():
+    """Compare log q(x|x') - log q(x'|x) for the step's batch with two normal densities."""
     y = np.random.default_rng(1).normal(size=50)
     batches = []
 
@@ -191,8 +191,8 @@ def controls_of(features, labels, mode):
                                * features[:, None])]
 
 
-def test_logistic_regression_with_and_without_controls():
-    """Against the exact chain: the same sampler, delta so small that all is read."""
+def test_controls_do_not_change_the_posterior():
+    """Compare with the exact chain: the same sampler with delta so small that all is read."""
     features, labels, mode, covariance = logistic_problem(3, 2000, [0.5, -0.3])
     proposal = mcmc.RandomWalk(1.6 * np.linalg.cholesky(covariance))
     options = dict(proposal=proposal, adapt=False)
@@ -206,7 +206,7 @@ def test_logistic_regression_with_and_without_controls():
         sampler = logistic_sampler(features, labels, control, **options)
         scaled[type(control).__name__] = tree = sampler.sample(500, **run)
         assert float(tree["sample_stats"]["fraction"].mean()) < 0.1
-    # the two controls are one function, so are the chains
+    # both controls are the same function, so the chains are equal
     assert np.array_equal(scaled["GLMControl"]["posterior"]["x"],
                           scaled["TaylorControl"]["posterior"]["x"])
     deviations = np.sqrt(np.diagonal(covariance))
@@ -220,7 +220,7 @@ def test_logistic_regression_with_and_without_controls():
         assert (np.abs(difference) < FAR * error).all() and (error < 0.1).all()
 
 
-def test_controls_are_second_order_changes_with_their_totals():
+def test_control_values_are_second_order_changes():
     features, labels, mode, _ = logistic_problem(3, 300, [0.5, -0.3, 0.1])
     points = mode + 0.01 * np.random.default_rng(1).normal(size=(2, 3))
     s = features @ points.T
@@ -237,13 +237,13 @@ def test_controls_are_second_order_changes_with_their_totals():
 
 
 def used_again(arrays):
-    """What a caller does with buffers of his own."""
+    """Overwrite arrays, as a caller that reuses buffers would."""
     for array in arrays:
         array[...] = 7.0
 
 
-def test_controls_keep_what_their_sums_are_of():
-    """Arrays that are used again for something else change neither values nor ranges."""
+def test_controls_copy_their_arrays():
+    """Overwriting the arrays that were passed changes neither values nor ranges."""
     rng = np.random.default_rng(3)
     features, center = rng.normal(size=(50, 2)), np.array([0.1, -0.2])
     points = np.ascontiguousarray(center + rng.normal(size=(2, 2)))
@@ -266,7 +266,7 @@ def test_controls_keep_what_their_sums_are_of():
         assert reused.value_range(points) == control.value_range(points)
 
 
-def test_compiled_factors_make_the_same_chain():
+def test_compiled_factors_give_the_same_chain():
     pytest.importorskip("numba")
     import pybandit.numba
 

@@ -1,4 +1,4 @@
-"""ExactMinibatch has the posterior as its law, whatever the family, test and proposal."""
+"""ExactMinibatch samples the posterior for every family, test and proposal."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from mcmc.regressions import FAMILIES, Case, cell_counts, cell_law
 
 pytest.importorskip("xarray")
 
-# name: proposal of a sampler with these mode and covariance, and steps from draw to draw
+# name: (proposal for a given mode and covariance, steps per draw)
 PROPOSALS = {
     "laplace": (lambda m, c: "laplace", 12),
     "walk": (lambda m, c: "walk", 60),
@@ -24,12 +24,12 @@ TESTS = [("factorised", 0.5), ("auxiliary", 0.05), ("auxiliary", 0.5), ("auxilia
 
 
 def p_value(case, n_draws, proposal, test, gamma, most=np.inf, seed=7):
-    """Of a chi-square test of the draws against the integrated posterior."""
+    """Return the p-value of a chi-square test of the draws against the integrated posterior."""
     plain = case.sampler()
     make, thin = PROPOSALS[proposal]
     sampler = case.sampler(proposal=make(plain.mode, plain.covariance), test=test, gamma=gamma,
                            adapt=False)
-    # where more rows than this are expected, all are read; inf: never
+    # if more than `most` rows are expected, all are read; inf: never
     sampler._regression.decide_by(test, gamma, most * sampler._regression.total)
     tree = sampler.sample(n_draws, n_warmup=200, n_chains=1, thin=thin, rng=seed)
     draws = tree["posterior"]["x"].to_numpy()[0]
@@ -43,8 +43,8 @@ def p_value(case, n_draws, proposal, test, gamma, most=np.inf, seed=7):
 @pytest.mark.some(9)
 @pytest.mark.parametrize("test, gamma", TESTS)
 @pytest.mark.parametrize("proposal", PROPOSALS)
-def test_the_law_is_the_posterior(proposal, test, gamma):
-    """Twelve rows, one parameter: remainders count, and differ from row to row."""
+def test_draws_have_the_posterior_distribution(proposal, test, gamma):
+    """Twelve rows, one parameter: remainders matter and differ between rows."""
     p, _ = p_value(Case("logistic", 12, 1, size=2.0), 40_000, proposal, test, gamma)
     assert p > 1e-6
 
@@ -52,21 +52,21 @@ def test_the_law_is_the_posterior(proposal, test, gamma):
 @pytest.mark.some(1)
 @pytest.mark.parametrize("test, gamma", TESTS[::2])
 @pytest.mark.parametrize("kind", FAMILIES)
-def test_every_family_in_the_plane(kind, test, gamma):
-    """Near the mode few rows are read, far from it all: both in one chain."""
+def test_every_family_samples_its_posterior_in_the_plane(kind, test, gamma):
+    """Near the mode few rows are read, far from it all: both occur in one chain."""
     p, statistics = p_value(Case(kind, 50, 2), 40_000, "laplace", test, gamma, most=2.0)
     assert p > 1e-6
     assert 0.1 < statistics["n_exact"].mean() / 12 < 0.9
 
 
-def test_reading_all_rows_is_right_too():
+def test_reading_all_rows_samples_the_posterior():
     p, statistics = p_value(Case("probit", 20, 1), 20_000, "laplace", "factorised", 0.5,
                             most=0.0)
     assert p > 1e-6 and (statistics["fraction"] == 1.0).all()
 
 
-def test_the_approximation_is_another_law():
-    """What the tests above can see: draws of the approximation alone are found out."""
+def test_draws_from_the_approximation_are_detected():
+    """The chi-square tests detect draws from the normal approximation."""
     case = Case("logistic", 12, 1, size=2.0)
     plain = case.sampler()
     edges, law = cell_law(case, plain.mode, np.sqrt(np.diag(plain.covariance)), n_cells=20)
@@ -81,13 +81,13 @@ def test_the_approximation_is_another_law():
 @pytest.mark.parametrize("kind, d, proposal", [
     *(("logistic", 1, proposal) for proposal in PROPOSALS), ("logistic", 2, "mixture"),
     ("student", 1, "laplace"), ("probit", 2, "laplace"), ("binomial", 2, "elsewhere")])
-def test_the_law_of_a_million_draws(kind, d, proposal, test, gamma):
+def test_million_draws_have_the_posterior_distribution(kind, d, proposal, test, gamma):
     case = Case(kind, 30, d, size=1.5)
     assert p_value(case, 1_000_000, proposal, test, gamma)[0] > 1e-6
 
 
-def test_a_mode_that_is_none_and_an_expansion_elsewhere():
-    """The gradient there stays in the quadratic part: any point is right."""
+def test_expansion_away_from_the_mode_is_exact():
+    """The gradient at the point of expansion is kept, so any point is valid."""
     case = Case("logistic", 12, 1, size=2.0)
     plain = case.sampler()
     mode = plain.mode + 0.5 * np.sqrt(plain.covariance[0])
@@ -102,7 +102,7 @@ def test_a_mode_that_is_none_and_an_expansion_elsewhere():
 @pytest.mark.parametrize("test", ["factorised", "auxiliary"])
 @pytest.mark.parametrize("column", [0, 1], ids=["of a row", "of the third derivative"])
 @pytest.mark.parametrize("kind", FAMILIES)
-def test_a_halved_bound_is_caught(kind, column, test):
+def test_halved_bound_raises(kind, column, test):
     sampler = Case(kind, 40, 1, size=2.0).sampler(test=test)
     sampler._regression.rows[:, column] /= 2
     sampler._regression.decide_by(test, 0.5, np.inf)
@@ -113,7 +113,7 @@ def test_a_halved_bound_is_caught(kind, column, test):
 
 
 def independence_sampler(case, plain, n_draws, rng):
-    """All rows at every step; proposals from the normal approximation."""
+    """Sample with all rows at every step and proposals from the normal approximation."""
     z = rng.normal(size=(n_draws, plain.mode.size))
     thetas = plain.mode + z @ np.linalg.cholesky(plain.covariance).T
     weights = np.concatenate([case.log_density(part) for part in
@@ -128,8 +128,8 @@ def independence_sampler(case, plain, n_draws, rng):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("test", ["factorised", "auxiliary"])
-def test_means_and_deviations_of_twenty_parameters(test):
-    """Against a sampler that reads all 20,000 rows, within 4 standard errors of batches."""
+def test_moments_of_twenty_parameters_match_full_sampler(test):
+    """Compare with a sampler that reads all 20,000 rows, within 4 standard errors of batches."""
     case = Case("logistic", 20_000, 20, size=0.5)
     plain = case.sampler(test=test)
     scale = np.sqrt(np.diag(plain.covariance))

@@ -1,4 +1,4 @@
-"""The kernels of exact chains against their twins, and the bounds on dense grids."""
+"""C code of exact chains: reference implementations, and bounds on dense grids."""
 
 import numpy as np
 import pytest
@@ -13,25 +13,25 @@ from mcmc.regressions import FAMILIES, Case
 
 @pytest.mark.parametrize("family, points, sup", [
     (twin.Family("logistic"), (-20, 20, 1e-4), twin.LOGISTIC),
-    # the step that the proof in csrc/mcmc/glm.c takes, and far beyond
+    # the grid of the proof in csrc/mcmc/glm.c, and a much longer one
     (twin.Family("probit"), (-3, 4, 1e-5), 0.29572),
     (twin.Family("probit"), (-30, 30, 1e-3), 0.29572),
     (twin.Family("student", 3.0, 0.7), (-40, 40, 1e-4), twin.student_third(3.0, 0.7)),
     (twin.Family("student", 0.5, 2.0), (-40, 40, 1e-4), twin.student_third(0.5, 2.0)),
 ])
-def test_no_third_derivative_is_larger_than_its_bound(family, points, sup):
+def test_third_derivatives_are_within_their_bound(family, points, sup):
     s = np.arange(points[0], points[1] + points[2], points[2])
     y = 1.0 if family.name != "student" else 0.25
     third = np.abs(family.derivatives(y, s)[2])
     assert third.max() <= sup * (1 + 1e-12)
-    assert third.max() > sup * (1 - 1e-4)  # and none is given away
+    assert third.max() > sup * (1 - 1e-4)  # the bound is tight
     x, data = np.ones((1, 1)), np.array([y])
     found = Regression(x, data, None, family.name, family.df, family.scale).third
     assert sup <= found < sup * 1.001
 
 
-def test_the_steps_of_the_proof_for_probit():
-    """|F''''| <= 32 on [-3, 4], so that a grid of 1e-5 tells; the ends of the line."""
+def test_probit_proof_steps_hold():
+    """|F''''| <= 32 on [-3, 4], so that a grid of 1e-5 suffices; and both tails."""
     t = np.arange(-3, 4.00001, 1e-5)
     family = twin.Family("probit")
     m, _, third = family.derivatives(1.0, t)
@@ -43,7 +43,7 @@ def test_the_steps_of_the_proof_for_probit():
     assert np.abs(family.derivatives(1.0, high)[2]).max() < 0.0022
 
 
-def test_spread_is_the_largest_over_all_directions():
+def test_spread_is_the_maximum_over_directions():
     rng = np.random.default_rng(1)
     for trial in range(300):
         d = 1 + trial % 7
@@ -63,7 +63,7 @@ def test_spread_is_the_largest_over_all_directions():
 
 
 @pytest.mark.parametrize("kind", FAMILIES)
-def test_sums_bounds_and_remainders(kind):
+def test_sums_bounds_and_remainders_equal_reference(kind):
     case = Case(kind, 200, 4)
     sampler = case.sampler()
     regression, problem = sampler._regression, case.problem(sampler.mode)
@@ -104,8 +104,8 @@ def moves_of(kind, d):
                                         ("factorised", 3.0), ("auxiliary", 5.0)])
 @pytest.mark.parametrize("kind, moves", [("logistic", "draws"), ("binomial", "both"),
                                          ("probit", "own"), ("student", "walk")])
-def test_a_chain_is_its_twin(kind, moves, test, most, adapts):
-    """The same random numbers: the same decisions, rows and scales, step for step."""
+def test_chain_equals_its_reference(kind, moves, test, most, adapts):
+    """Decisions, rows and scales agree at every step for the same random numbers."""
     case = Case(kind, 60, 3, size=1.5)
     sampler = case.sampler(test=test, gamma=0.7)
     regression, given = sampler._regression, moves_of(moves, 3)
@@ -127,7 +127,7 @@ def test_a_chain_is_its_twin(kind, moves, test, most, adapts):
     assert np.allclose(scales, [m.scale for m in copies], rtol=1e-9)
 
 
-def test_a_chain_needs_an_anchor():
+def test_chain_without_anchor_raises():
     regression = Regression(np.ones((2, 1)), np.zeros(2), None, "logistic", 1.0, 1.0)
     with pytest.raises(ValueError, match="anchored"):
         Chain(regression, moves_of("walk", 1), np.random.default_rng(1), np.zeros(1))

@@ -1,4 +1,4 @@
-"""ExactMinibatch.from_control: rows, expansions and bounds of the caller's."""
+"""ExactMinibatch.from_control: user-defined rows, expansions and bounds."""
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ def in_python(case):
 
 
 def control_of(case, mode, form, third=THIRD):
-    """Expansions of a logistic regression; those in space know nothing of lines."""
+    """Return expansions of a logistic regression; the form "space" has no features."""
     p = 1 / (1 + np.exp(-case.x @ mode))
     slopes, curvatures = case.y - p, -p * (1 - p)
     if form == "line":
@@ -57,7 +57,7 @@ def control_of(case, mode, form, third=THIRD):
 
 
 def own_bounds(case, mode, part=1.0):
-    """c_i and M of the first paper: |D| <= |x_i| |theta - mode|."""
+    """Return c_i and M of Cornish et al.: |D| <= |x_i| |theta - mode|."""
     def own_spread(points):
         near = np.linalg.norm(points - mode, axis=1)
         return part * np.linalg.norm(points[1] - points[0]) * near.max()**2
@@ -87,8 +87,8 @@ def p_value(case, n_draws, sampler, thin):
 @pytest.mark.some(2)
 @pytest.mark.parametrize("test", ["factorised", "auxiliary"])
 @pytest.mark.parametrize("form, d", [("line", 1), ("space", 2), ("own", 1)])
-def test_the_law_is_the_posterior(form, d, test):
-    """Few rows far from normal; some steps read all, some a few."""
+def test_draws_have_the_posterior_distribution(form, d, test):
+    """The posterior is far from normal; some steps read all of the few rows, others some."""
     case = Case("logistic", 12, d, size=2.0 / d)
     sampler = sampler_of(case, form, test=test, adapt=False)
     sampler._regression.decide_by(test, 0.5, 40.0)
@@ -96,7 +96,7 @@ def test_the_law_is_the_posterior(form, d, test):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_the_law_with_functions_of_python(form):
+def test_python_functions_give_the_posterior(form):
     case = Case("logistic", 12, 1, size=2.0)
     sampler = sampler_of(case, form, in_python, adapt=False)
     sampler._regression.decide_by("factorised", 0.5, np.inf)
@@ -107,7 +107,7 @@ def test_the_law_with_functions_of_python(form):
 @pytest.mark.parametrize("test", ["factorised", "auxiliary"])
 @pytest.mark.parametrize("proposal", ["laplace", "walk", None])
 @pytest.mark.parametrize("form, d", [("line", 1), ("line", 2), ("space", 1), ("space", 2)])
-def test_the_law_of_a_million_draws(form, d, proposal, test):
+def test_million_draws_have_the_posterior_distribution(form, d, proposal, test):
     case = Case("logistic", 30, d, size=1.5 / d)
     sampler = sampler_of(case, form, test=test, proposal=proposal, adapt=False)
     sampler._regression.decide_by(test, 0.5, np.inf)
@@ -118,7 +118,7 @@ def test_the_law_of_a_million_draws(form, d, proposal, test):
 @pytest.mark.parametrize("test", ["factorised", "auxiliary"])
 @pytest.mark.parametrize("functions", [compiled, in_python])
 @pytest.mark.parametrize("form", FORMS)
-def test_a_bound_that_does_not_hold_is_caught(form, functions, test, most):
+def test_violated_bound_raises(form, functions, test, most):
     case = Case("logistic", 40, 1, size=2.0)
     sampler = sampler_of(case, form, functions, part=0.02, test=test)
     sampler._regression.decide_by(test, 0.5, most)
@@ -129,7 +129,7 @@ def test_a_bound_that_does_not_hold_is_caught(form, functions, test, most):
         sampler.step(sampler.mode, n_steps=20_000, rng=1)
 
 
-def test_a_halved_bound_along_lines_is_caught():
+def test_halved_bound_along_lines_raises():
     sampler = sampler_of(Case("logistic", 40, 1, size=2.0), "line", part=0.5)
     sampler._regression.decide_by("factorised", 0.5, np.inf)
     with pytest.raises(ValueError, match=r"bound of row \d+ does not hold"):
@@ -139,7 +139,7 @@ def test_a_halved_bound_along_lines_is_caught():
 @pytest.mark.parametrize("test, most", [("factorised", np.inf), ("auxiliary", np.inf),
                                         ("auxiliary", 30.0)])
 @pytest.mark.parametrize("form", FORMS)
-def test_a_chain_is_its_twin(form, test, most):
+def test_chain_equals_its_reference(form, test, most):
     case = Case("logistic", 60, 3, size=1.0)
     sampler = sampler_of(case, form, test=test, gamma=0.7)
     problem = case.problem(sampler.mode)
@@ -169,8 +169,8 @@ def test_a_chain_is_its_twin(form, test, most):
     assert n_accepted > 20 and n_read > 100
 
 
-def test_the_form_in_space_bounds_every_direction():
-    """|T(v, v, a)| integrated along the way, T random forms of norm 1 or less."""
+def test_space_form_bounds_every_direction():
+    """|T(v, v, a)| is integrated along the path, for random forms T of norm at most 1."""
     rng = np.random.default_rng(1)
     for trial in range(200):
         d = 1 + trial % 4
@@ -184,8 +184,8 @@ def test_the_form_in_space_bounds_every_direction():
         assert abs(change) <= found / 2 * (1 + 1e-12)
 
 
-def test_the_same_draws_as_the_built_in_family():
-    """The same expansion and bounds: the same law, and rows a step alike."""
+def test_control_gives_the_draws_of_the_built_in_family():
+    """The same expansion and bounds give the same distribution and as many rows per step."""
     case = Case("logistic", 20_000, 5, size=0.5)
     own, plain = sampler_of(case, "line"), case.sampler()
     runs = [one.sample(4000, n_warmup=500, n_chains=1, rng=3) for one in (own, plain)]
@@ -197,8 +197,8 @@ def test_the_same_draws_as_the_built_in_family():
     assert np.allclose(draws[0].std(axis=0), draws[1].std(axis=0), rtol=0.1)
 
 
-def test_an_expansion_away_from_the_mode():
-    """Draws are around the middle of the quadratic part, not where it was expanded."""
+def test_draws_are_centered_at_the_quadratic_maximum():
+    """Draws are centered at the maximum of the quadratic part, not at the expansion point."""
     case = Case("logistic", 12, 1, size=2.0)
     plain = case.sampler()
     away = plain.mode + 0.5 * np.sqrt(plain.covariance[0])
@@ -208,7 +208,7 @@ def test_an_expansion_away_from_the_mode():
     assert p_value(case, 20_000, sampler, 30) > 1e-6
 
 
-def test_a_ball():
+def test_draws_stay_in_the_ball():
     case = Case("logistic", 200, 2)
     sampler = sampler_of(case, "line", radius=1.5)
     draws = sampler.sample(2000, n_chains=1, rng=1)["posterior"]["x"].to_numpy()[0]
@@ -216,13 +216,13 @@ def test_a_ball():
     assert 1.4 < np.linalg.norm(z, axis=0).max() <= 1.5
 
 
-def test_chains_do_not_depend_on_the_threads():
+def test_chains_do_not_depend_on_threads():
     sampler = sampler_of(Case("logistic", 300, 3), "space")
     trees = [sampler.sample(60, n_warmup=40, n_chains=4, rng=4, n_threads=n) for n in (1, 3)]
     assert trees[0].identical(trees[1])
 
 
-def test_what_functions_raise_reaches_the_caller():
+def test_exceptions_of_functions_are_propagated():
     case, error = Case("logistic", 40, 1, size=2.0), KeyError("mine")
 
     def bad(*arguments):
@@ -252,11 +252,11 @@ def make(control=CONTROL, **options):
 @pytest.mark.parametrize("call, kind, words", [
     (lambda: make(3), TypeError, "control must be"),
     (lambda: make(control_of(CASE, np.zeros(2), "line", None)), ValueError, "must have third"),
-    (lambda: make(log_likelihood=None), ValueError, "log_likelihood or factors"),
+    (lambda: make(log_likelihood=None), ValueError, "log_likelihood and factors"),
     (lambda: make(log_likelihood=3), TypeError, "log_likelihood must be callable"),
     (lambda: make(bounds=1.0), ValueError, "bounds and spread must be given together"),
     (lambda: make(bounds=-1.0, spread=len), ValueError, "bounds must be finite and at least 0"),
-    (lambda: make(bounds=np.ones(3), spread=len), ValueError, "bounds must be a number or have"),
+    (lambda: make(bounds=np.ones(3), spread=len), ValueError, "bounds must be a scalar or have"),
     (lambda: make(bounds=np.full(40, 1e308), spread=len), ValueError, "finite sum"),
     (lambda: make(bounds=1.0, spread=3), TypeError, "spread must be callable"),
     (lambda: make(bounds=1.0, spread=lambda points: np.nan).step(np.ones(2), n_steps=9, rng=1),
@@ -271,6 +271,6 @@ def make(control=CONTROL, **options):
     (lambda: mcmc.GLMControl(CASE.x, CASE.y, CASE.y, [0, 0], third=-1.0), ValueError, "third"),
     (lambda: mcmc.TaylorControl([0, 0], CASE.x, third=[1.0]), ValueError, "third must be"),
 ])
-def test_what_is_refused(call, kind, words):
+def test_invalid_arguments_raise(call, kind, words):
     with pytest.raises(kind, match=words):
         call()

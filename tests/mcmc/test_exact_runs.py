@@ -1,4 +1,4 @@
-"""Runs of ExactMinibatch: the tree, threads, interrupts, single steps, and what is refused."""
+"""Runs of ExactMinibatch: the tree, threads, interrupts, single steps, and errors."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ pytest.importorskip("xarray")
 
 @pytest.mark.parametrize("kind", FAMILIES)
 @pytest.mark.parametrize("prior", [0.5, 0.0])
-def test_mode_and_covariance(kind, prior):
+def test_mode_and_covariance_equal_optimiser(kind, prior):
     case = Case(kind, 400, 3, prior=prior)
     mode = posterior_mode(case.twin, case.x, case.y, prior, case.trials)
     sampler = case.sampler()
@@ -29,14 +29,14 @@ def test_mode_and_covariance(kind, prior):
     assert np.allclose(sampler.covariance, factor @ factor.T, rtol=1e-9)
 
 
-def test_the_mode_of_many_rows_is_found_on_some_first():
+def test_mode_search_uses_few_rows_first():
     case = Case("logistic", 200_000, 2)
     sampler = case.sampler()
     gradient = case.problem(sampler.mode).slope
-    assert np.abs(gradient).max() < 1e-3  # in posterior deviations
+    assert np.abs(gradient).max() < 1e-3  # in posterior standard deviations
 
 
-def test_a_prior_for_each_coordinate_and_a_matrix():
+def test_prior_precision_may_be_vector_or_matrix():
     case = Case("logistic", 50, 2)
     samplers = [mcmc.ExactMinibatch(case.x, case.y, prior_precision=p)
                 for p in (2.0, [2.0, 2.0], 2.0 * np.eye(2), [[3.0, 0.5], [0.5, 2.0]])]
@@ -49,7 +49,7 @@ def test_a_prior_for_each_coordinate_and_a_matrix():
 
 
 @pytest.mark.parametrize("test", ["factorised", "auxiliary"])
-def test_chains_do_not_depend_on_the_threads(test):
+def test_chains_do_not_depend_on_threads(test):
     sampler = Case("logistic", 300, 3).sampler(test=test)
     trees = [sampler.sample(60, n_warmup=40, n_chains=5, rng=4, n_threads=n) for n in (1, 2, 5)]
     assert trees[0].identical(trees[1]) and trees[0].identical(trees[2])
@@ -59,7 +59,7 @@ def test_chains_do_not_depend_on_the_threads(test):
     assert np.array_equal(fewer["posterior"]["x"], x[:2])
 
 
-def test_the_tree():
+def test_tree_contains_draws_and_statistics():
     case = Case("logistic", 300, 2)
     sampler = case.sampler(name="theta", labels=["a", "b"])
     every = sampler.sample(60, n_warmup=30, n_chains=2, rng=3)
@@ -80,7 +80,7 @@ def test_the_tree():
     assert abs(started["posterior"]["theta"].to_numpy()).max() <= 9.0
 
 
-def test_warm_up_adapts_unless_it_is_told_not_to():
+def test_adapt_false_disables_adaptation():
     sampler = Case("student", 40, 2, size=0.3, prior=0.1).sampler(proposal="walk")
     tree = sampler.sample(4000, n_warmup=2000, n_chains=2, rng=1)
     assert abs(float(tree["sample_stats"]["accepted"].mean()) - 0.234) < 0.05
@@ -88,8 +88,8 @@ def test_warm_up_adapts_unless_it_is_told_not_to():
     assert (fixed["sample_stats"]["scale"] == 1.0).all()
 
 
-def test_a_start_far_away_comes_home():
-    """Where nearly all rows would be drawn they are all read, in order."""
+def test_chain_returns_from_a_far_start():
+    """If nearly all rows would be drawn, all are read, in order."""
     case = Case("logistic", 2000, 3)
     tree = case.sampler().sample(300, n_warmup=5000, n_chains=2, initial=[3.0, -3.0, 3.0], rng=2)
     sampler = case.sampler()
@@ -105,7 +105,7 @@ def test_rows_of_zeros_are_never_read():
     assert abs(float(tree["posterior"]["x"].std()) - 0.5) < 0.03
 
 
-def test_single_steps():
+def test_single_steps_equal_many_steps():
     sampler = Case("logistic", 300, 2).sampler()
     rng, theta, n_accepted = np.random.default_rng(5), sampler.mode, 0
     for _ in range(200):
@@ -113,7 +113,7 @@ def test_single_steps():
         step = sampler.step(theta, rng=rng)
         theta, accepted, n_read = step.value, step.n_accepted, step.n_evaluations
         assert (accepted == 0) == np.allclose(theta, before, atol=1e-9) and n_read >= 0
-        assert np.array_equal(theta_before, before)  # what was given is not changed
+        assert np.array_equal(theta_before, before)  # the argument is not changed
         n_accepted += accepted
     assert n_accepted > 100
     many = sampler.step(sampler.mode, n_steps=50_000, rng=1)
@@ -121,7 +121,7 @@ def test_single_steps():
     assert np.array_equal(many.value, again.value) and many.n_accepted == again.n_accepted > 25_000
 
 
-def test_threads_share_a_sampler():
+def test_threads_can_share_a_sampler():
     sampler, found = Case("logistic", 300, 2).sampler(), {}
 
     def work(i):
@@ -137,7 +137,7 @@ def test_threads_share_a_sampler():
 
 @pytest.mark.skipif(os.name == "nt", reason="signals differ")
 @pytest.mark.parametrize("call", ["one thread", "two threads", "step"])
-def test_an_interrupt_stops_it(call):
+def test_interrupt_stops_sampling(call):
     sampler = Case("logistic", 300, 2).sampler()
     timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
@@ -196,18 +196,18 @@ def make(**options):
     (lambda: mcmc.Binomial([1.0, 0.0]), ValueError, "trials"),
     (lambda: mcmc.Binomial(3.0), ValueError, "trials"),
 ])
-def test_what_is_refused(call, kind, words):
+def test_invalid_arguments_raise(call, kind, words):
     with pytest.raises(kind, match=words):
         call()
 
 
-def test_a_student_posterior_without_a_peak_at_the_mode_is_refused():
+def test_student_posterior_without_peak_raises():
     x, y = np.ones((2, 1)), np.array([-9.0, 9.0])
     with pytest.raises(ValueError, match="positive definite"):
         mcmc.ExactMinibatch(x, y, family=mcmc.StudentT(1.0, 0.5), prior_precision=0.0, mode=[0.0])
 
 
-def test_xarray_is_asked_for_before_the_work(monkeypatch):
+def test_missing_xarray_raises_before_sampling(monkeypatch):
     monkeypatch.setitem(sys.modules, "xarray", None)
     with pytest.raises(ImportError, match=r"pybandit-core\[arviz\]"):
         make().sample(3)

@@ -1,4 +1,4 @@
-"""Laplace's approximation, whatever the units of the parameters."""
+"""Laplace's approximation for parameters in any units."""
 
 import numpy as np
 import pytest
@@ -49,7 +49,7 @@ def in_units(log_likelihood, units):
 
 
 @pytest.mark.parametrize("size", [3e4, 1e5, 1e6])
-def test_dollars_beside_an_intercept(size):
+def test_large_coordinate_next_to_an_intercept_is_found(size):
     rng = np.random.default_rng(0)
     x = np.stack([np.ones(5000), size * rng.lognormal(0.5, 0.5, 5000)], axis=1)
     y = (rng.random(5000) < 1 / (1 + np.exp(1 - x[:, 1] / size))).astype(float)
@@ -62,7 +62,7 @@ def test_dollars_beside_an_intercept(size):
 
 
 @pytest.mark.parametrize("model", [logistic, poisson, student])
-def test_units_of_the_parameters_do_not_matter(model):
+def test_mode_does_not_depend_on_units(model):
     rng = np.random.default_rng(5)
     for _ in range(12):
         log_likelihood = problem_of(model, rng)
@@ -75,7 +75,7 @@ def test_units_of_the_parameters_do_not_matter(model):
         assert np.abs(change / np.outer(deviations, deviations)).max() < 1e-2, units
 
 
-def test_a_search_that_has_not_arrived_is_refused():
+def test_unfinished_search_raises():
     y = np.random.default_rng(1).normal(size=100)
 
     def log_likelihood(n, points):

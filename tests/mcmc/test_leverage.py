@@ -1,4 +1,4 @@
-"""A control that leaves its remainder to few rows is found out in warm-up."""
+"""A control that leaves its remainder to few rows is detected in warm-up."""
 
 import warnings
 
@@ -32,7 +32,7 @@ def chain(x, y, kind):
 
 
 @pytest.mark.parametrize("kind", ["glm", "taylor"])
-def test_few_rows_of_high_leverage_warn(kind):
+def test_rows_of_high_leverage_warn(kind):
     rng = np.random.default_rng(0)
     x = 0.01 * rng.normal(size=(10_000, 1))
     x[:40] = rng.uniform(4.0, 8.0, size=(40, 1))
@@ -63,7 +63,7 @@ def normal_mean(n, control, n_chains=1, n_threads=1):
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])
-def test_a_chain_that_reads_most_rows_says_so_once(n_threads):
+def test_reading_most_rows_warns_once(n_threads):
     with pytest.warns(pb.errors.SlowReadingWarning) as said:
         normal_mean(4000, None, n_chains=3, n_threads=n_threads)
     assert len(said) == 1
@@ -71,7 +71,7 @@ def test_a_chain_that_reads_most_rows_says_so_once(n_threads):
     assert "GLMControl" in str(said[0].message) and "ExactMinibatch" in str(said[0].message)
 
 
-def test_a_control_that_does_not_help_is_said_to():
+def test_useless_control_warns():
     rng = np.random.default_rng(2)
     x, y = rng.normal(size=(2000, 1)), rng.normal(size=2000)
     sampler = pb.mcmc.RacingMetropolis(
@@ -83,7 +83,7 @@ def test_a_control_that_does_not_help_is_said_to():
 
 
 @pytest.mark.parametrize("n, control", [(900, None), (4000, 0.0)])
-def test_few_rows_and_a_good_control_say_nothing(n, control):
+def test_few_rows_or_a_good_control_do_not_warn(n, control):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         normal_mean(n, control)

@@ -1,4 +1,4 @@
-"""Gibbs chains on variables tied in pairs: laws by enumeration, twins, what is refused."""
+"""Gibbs chains on pairwise models: enumeration, reference implementations, and errors."""
 
 import itertools
 
@@ -15,7 +15,7 @@ pytest.importorskip("xarray")
 
 RNG = np.random.default_rng(3)
 TABLE = np.array([[1.0, 0.0, 0.3], [0.0, 0.5, 0.0], [0.3, 0.0, 0.8]])
-# a triangle with a tail and a variable that is alone; a pair that stands twice
+# a triangle with a tail and an isolated variable; a pair that occurs twice
 NEIGHBOURS = [[1, 2], [0, 2], [0, 1, 3, 3], [2, 2], []]
 WEIGHTS = [[0.5, -0.7], [0.5, 0.9], [-0.7, 0.9, 0.4, 0.2], [0.4, 0.2], []]
 PRIOR = RNG.normal(size=(5, 3)) * 0.5
@@ -28,7 +28,7 @@ MODELS = {
 
 
 def many_factors(n=400, spread=0.02):
-    """Three variables tied by many small factors of both signs, so that races end early."""
+    """Three variables with many small factors of both signs, so that races end early."""
     weights = RNG.normal(size=n) * spread
     both = [[1] * n + [2] * n, [0] * n + [2] * n, [0] * n + [1] * n]
     return dict(table=TABLE, neighbours=both, weights=[np.concatenate([weights, weights])] * 3)
@@ -41,13 +41,13 @@ def shares(tree, n_states=3):
 
 
 def assert_law(tree, law):
-    """The distance of chains' means from the law, in their own spread."""
+    """Compare the chains' means with the exact distribution, in terms of their own spread."""
     found = shares(tree) / tree["posterior"].sizes["draw"]
     n = len(found)
     error = found.std(axis=0, ddof=1) / np.sqrt(n)
-    # t statistics of 7 degrees of freedom or more: beyond 14 has a chance of 1e-6
+    # t statistics with 7 degrees of freedom or more: |t| > 14 has probability 1e-6
     assert (np.abs(found.mean(axis=0) - law) < 14 * error + 2e-3).all()
-    # independent draws are off by sum sqrt(2 p / (pi n)) / 2; these depend a little
+    # the mean error of independent draws is sum sqrt(2 p / (pi n)) / 2; these are correlated
     expected = np.sqrt(2 * law / (np.pi * n * tree["posterior"].sizes["draw"])).sum() / 2
     assert np.abs(found.mean(axis=0) - law).sum() / 2 < 1.7 * expected
     assert not found[:, law == 0.0].any()
@@ -55,14 +55,14 @@ def assert_law(tree, law):
 
 @pytest.mark.parametrize("method", ["race", "exact", "poisson"])
 @pytest.mark.parametrize("name", MODELS)
-def test_the_law_is_the_joint_one(name, method):
+def test_draws_have_the_joint_distribution(name, method):
     sampler = mcmc.RacingGibbs(mcmc.PairwiseTable(**MODELS[name]), method=method)
     tree = sampler.sample(1500, n_warmup=50, n_chains=16, thin=3, initial=[0, 1, 2, 0, 0], rng=1)
     assert_law(tree, Graph(**MODELS[name]).joint())
     assert tree.attrs["method"] == method
 
 
-def test_races_of_many_factors_have_the_law_as_delta_vanishes():
+def test_races_have_exact_distribution_for_tiny_delta():
     model = many_factors()
     sampler = mcmc.RacingGibbs(mcmc.PairwiseTable(**model), delta=1e-6)
     tree = sampler.sample(1000, n_warmup=20, n_chains=16, rng=2)
@@ -71,7 +71,7 @@ def test_races_of_many_factors_have_the_law_as_delta_vanishes():
 
 
 @pytest.mark.parametrize("order", ["sequential", "random"])
-def test_sweeps_are_those_of_the_twin(order):
+def test_sweeps_equal_their_reference(order):
     for name in ("weights", "plain"):
         model, values = Graph(**MODELS[name]), np.array([0, 1, 2, 0, 0])
         sampler = mcmc.RacingGibbs(mcmc.PairwiseTable(**MODELS[name]), method="exact",
@@ -86,7 +86,7 @@ def test_sweeps_are_those_of_the_twin(order):
     assert chain.take_statistics(1) == (1.0, 1000, 200 * 3 * 10, 1000)
 
 
-def test_draws_by_counts_are_those_of_the_twin():
+def test_draws_by_counts_equal_their_reference():
     model, values = Graph(**MODELS["plain"]), np.array([0, 1, 2, 0, 0])
     sampler = mcmc.RacingGibbs(mcmc.PairwiseTable(**MODELS["plain"]), method="poisson")
     chain = sampler._native_chain(np.random.default_rng(8), values.copy())
@@ -101,8 +101,8 @@ def test_draws_by_counts_are_those_of_the_twin():
 
 
 @pytest.mark.parametrize("rate", [0.5, 1.0, 3.0])
-def test_a_draw_by_counts_keeps_the_conditional_law(rate):
-    """By summing over all counts, not by drawing them."""
+def test_draws_by_counts_leave_the_conditional_invariant(rate):
+    """Sum over all counts instead of drawing them."""
     model = Graph(0.6 * TABLE, [[1, 2], [0], [0]], weights=[[0.9, -0.5], [0.9], [-0.5]],
                   log_prior=[0.0, 0.4, -0.3])
     for values in itertools.product(range(3), repeat=2):
@@ -116,8 +116,8 @@ def test_a_draw_by_counts_keeps_the_conditional_law(rate):
         assert np.allclose(law[:, None] * kernel, (law[:, None] * kernel).T, atol=1e-9)
 
 
-def test_a_conditional_of_python_is_the_same_model():
-    """Called, a PairwiseTable is a conditional; its exact chain has the same law."""
+def test_called_table_samples_the_same_model():
+    """A PairwiseTable that is called is a conditional; its exact chain samples the same model."""
     table = mcmc.PairwiseTable(**MODELS["weights"])
     sampler = mcmc.RacingGibbs(lambda v, x: table(v, np.array(x)), 5, method="exact")
     tree = sampler.sample(400, n_warmup=20, n_chains=8, thin=3, rng=1)
@@ -129,8 +129,8 @@ def test_a_conditional_of_python_is_the_same_model():
     assert prior.tolist() == PRIOR[3].tolist() and prior.flags.owndata
 
 
-def test_exact_gibbs_of_arrays_and_factors():
-    """The same chain, whether the factors are an array, a function or compiled."""
+def test_exact_gibbs_is_the_same_for_arrays_and_factors():
+    """The chain is the same for factors as an array, a function or compiled code."""
     y = RNG.normal(0.5, 1.0, 300)
     means = np.linspace(0.3, 0.7, 5)
     matrix = -0.5 * (y[:, None] - means) ** 2
@@ -166,7 +166,7 @@ def test_chains_do_not_depend_on_threads():
     (dict(neighbours=[[-1], [0]]), ValueError, "got -1 among those of 0"),
     (dict(neighbours=[[0], []]), ValueError, "itself"),
     (dict(neighbours=[[0.5], []]), TypeError, "integers"),
-    (dict(neighbours=[]), ValueError, "of 1 to"),
+    (dict(neighbours=[]), ValueError, "for 1 to"),
     (dict(neighbours=5), TypeError, "neighbours must be an array"),
     (dict(neighbours=np.zeros(3, dtype=int)), ValueError, "neighbours must have shape"),
     (dict(neighbours=[[1], [0]], weights=[[1.0], [2.0]]), ValueError, "weights must be mutual"),
@@ -177,16 +177,16 @@ def test_chains_do_not_depend_on_threads():
     (dict(log_prior=[-np.inf] * 3), ValueError, "at least one state"),
     (dict(table=[[1e160]]), ValueError, "small enough"),
 ])
-def test_what_a_table_refuses(change, kind, words):
+def test_invalid_tables_raise(change, kind, words):
     with pytest.raises(kind, match=words):
         mcmc.PairwiseTable(**(dict(table=TABLE, neighbours=NEIGHBOURS) | change))
 
 
-def test_what_a_sampler_of_it_refuses():
+def test_invalid_sampler_arguments_raise():
     table = mcmc.PairwiseTable(TABLE, NEIGHBOURS)
     assert mcmc.RacingGibbs(table).n_variables == 5 == table.n_variables and table.n_states == 3
     for make, words in (
-            (lambda: mcmc.RacingGibbs(table, 4), "n_variables must be that of"),
+            (lambda: mcmc.RacingGibbs(table, 4), "n_variables must equal that of"),
             (lambda: mcmc.RacingGibbs(table, method="fast"), "method must be one of"),
             (lambda: mcmc.RacingGibbs(lambda v, x: x, 4, method="poisson"), "method must be"),
             (lambda: mcmc.RacingGibbs(table).sample(3, initial=[0, 0, 0, 0, 3]), "initial"),

@@ -1,4 +1,4 @@
-"""Proposals around the mode, mixtures, and Laplace's approximation of a function."""
+"""Proposals around the mode, mixtures, and Laplace's approximation."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ COVARIANCE = np.array([[0.5, 0.2], [0.2, 0.3]])
 
 
 @pytest.mark.parametrize("step, scale", [(1.0, 1.0), (0.6, 1.0), (0.4, 1.5), (0.5, 7.0)])
-def test_the_correction_is_the_ratio_of_the_densities(step, scale):
+def test_correction_is_the_density_ratio(step, scale):
     mode = np.array([0.3, -0.1])
     mover = mcmc.Preconditioned(mode, COVARIANCE, step=step).start(
         9, 2, np.random.default_rng(1))
@@ -31,15 +31,15 @@ def test_the_correction_is_the_ratio_of_the_densities(step, scale):
         points[0] = points[1]
 
 
-def test_proposals_leave_the_approximation_as_it_is():
-    """Accepting all: the law of the points is N(mode, covariance)."""
+def test_proposals_leave_the_approximation_invariant():
+    """If all proposals are accepted, the points have distribution N(mode, covariance)."""
     mover = mcmc.Preconditioned([1.0, 2.0], COVARIANCE, step=0.7).start(
         9, 2, np.random.default_rng(2))
     points, draws = np.array([[1.0, 2.0], [0.0, 0.0]]), np.empty((40_000, 2))
     for i in range(len(draws)):
         mover.propose(points, 1.0)
         draws[i] = points[0] = points[1]
-    # autocorrelation .71 a step: some 6,700 independent draws
+    # autocorrelation .71 per step: about 6,700 independent draws
     assert np.abs(draws.mean(axis=0) - [1.0, 2.0]).max() < 0.05
     assert np.abs(np.cov(draws.T) - COVARIANCE).max() < 0.05
 
@@ -54,15 +54,15 @@ MEAN = np.random.default_rng(1).normal(0.7, 1.0, 400)
     (mcmc.Mixture([mcmc.Preconditioned([MEAN.sum() / 401], [[1 / 401]]), mcmc.RandomWalk(0.1)],
                   [3, 1]), 0.86),
 ], ids=["the posterior", "another", "mixture"])
-def test_racing_on_a_conjugate_mean(proposal, accepted):
+def test_racing_samples_a_conjugate_mean(proposal, accepted):
     pytest.importorskip("xarray")
     tree = normal_sampler(MEAN, proposal=proposal, delta=1e-6).sample(
         1000, n_warmup=300, n_chains=16, initial=[0.7], rng=2)
     draws = (tree["posterior"]["x"].to_numpy()[..., 0] - MEAN.sum() / 401) * np.sqrt(401)
     for moments, expected in ((draws.mean(axis=1), 0.0), ((draws**2).mean(axis=1), 1.0)):
-        # |t| of 15 degrees of freedom beyond 9: 1e-7
+        # |t| > 9 with 15 degrees of freedom: probability 1e-7
         assert abs(moments.mean() - expected) < 9 * moments.std(ddof=1) / 4
-    # warm-up of 300 steps leaves the rate near its target, and never above a step of 1
+    # after 300 steps of warm-up the rate is near its target, and steps are at most 1
     assert abs(float(tree["sample_stats"]["accepted"].mean()) - accepted) < 0.12
     scale = tree["sample_stats"]["scale"].to_numpy()
     if isinstance(proposal, mcmc.Mixture):
@@ -72,7 +72,7 @@ def test_racing_on_a_conjugate_mean(proposal, accepted):
         assert scale.shape == (16,) and (scale <= 1.0).all()
 
 
-def test_a_step_below_one_grows_no_further_than_one():
+def test_adapted_step_is_at_most_one():
     pytest.importorskip("xarray")
     exact = mcmc.Preconditioned([MEAN.sum() / 401], [[1 / 401]], step=0.5)
     tree = normal_sampler(MEAN, proposal=exact, delta=1e-6).sample(
@@ -80,7 +80,7 @@ def test_a_step_below_one_grows_no_further_than_one():
     assert tree["sample_stats"]["scale"].item() == 2.0
 
 
-def test_the_parts_of_a_mixture_come_as_often_as_their_weights():
+def test_mixture_parts_are_used_by_weight():
     mixture = mcmc.Mixture([mcmc.RandomWalk(1.0), mcmc.RandomWalk(2.0)], [3, 1])
     mover = mixture.start(5, 1, np.random.default_rng(3))
     chosen = np.bincount([mover.choose() for _ in range(8000)])
@@ -95,7 +95,7 @@ def likelihood_of(features, labels):
     return log_likelihood
 
 
-def test_laplace_of_a_function_and_of_a_control():
+def test_laplace_equals_newton_step_of_a_control():
     features, labels, mode, covariance = logistic_problem(3, 3000, [0.5, -0.3, 1.5])
     found = mcmc.laplace(likelihood_of(features, labels), 3000, 3)
     deviations = np.sqrt(np.diagonal(covariance))
@@ -111,8 +111,8 @@ def test_laplace_of_a_function_and_of_a_control():
         assert np.abs(proposal.covariance @ precision - np.eye(3)).max() < 0.05
 
 
-def test_laplace_with_a_prior_far_from_where_it_begins():
-    """A target that is normal already: both are exact; the log prior is half of it."""
+def test_laplace_finds_a_mode_far_from_the_start():
+    """Laplace's approximation of a normal target is exact; the log prior is half of it."""
     y = np.random.default_rng(1).normal(50.0, 1.0, 1000)
     found = mcmc.laplace(
         lambda n, x: -0.5 * (y[n, None] - x[:, 0])**2 / 4 - 0.5 * (y[n, None] - x[:, 1])**2,
@@ -158,6 +158,6 @@ FLAT = np.zeros(2)
     (lambda: mcmc.laplace(lambda n, x: np.zeros((len(n), 2)), 5, 1, log_prior=3), TypeError,
      "log_prior"),
 ])
-def test_what_is_refused(make, kind, words):
+def test_invalid_arguments_raise(make, kind, words):
     with pytest.raises(kind, match=words):
         make()

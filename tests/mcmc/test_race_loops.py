@@ -1,4 +1,4 @@
-"""The loops of RacingMetropolis: the compiled one is its twin, and ranges from controls."""
+"""The loops of RacingMetropolis, reference implementation, and ranges from controls."""
 
 import threading
 
@@ -8,8 +8,8 @@ from scipy import stats
 
 import pybandit as pb
 from pybandit import mcmc
+from pybandit.mcmc._bounded import Ranges
 from pybandit.mcmc._race_loops import CompiledLoop, PythonLoop
-from pybandit.mcmc._ranges import Ranges
 
 from mcmc.reference import minibatch, race_chain
 from mcmc.regressions import Case, cell_counts, cell_law
@@ -20,7 +20,7 @@ THIRD = minibatch.LOGISTIC
 
 
 def parts_of(case, mode, third=None, order="glm"):
-    """The likelihood in NumPy, and a control at a mode."""
+    """Return the likelihood in NumPy, and a control at a mode."""
     p = 1 / (1 + np.exp(-case.x @ mode))
     slopes, curvatures = case.y - p, -p * (1 - p)
 
@@ -59,8 +59,8 @@ def proposals(case):
 @pytest.mark.parametrize("adapts", [False, True])
 @pytest.mark.parametrize("controlled", [False, True])
 @pytest.mark.parametrize("proposal", ["number", "numbers", "factor", "draws", "mixture"])
-def test_a_chain_is_its_twin(proposal, controlled, adapts):
-    """The same random numbers: the same points and rows, step for step."""
+def test_chain_equals_its_reference(proposal, controlled, adapts):
+    """Points and rows agree at every step for the same random numbers."""
     case = Case("logistic", 400, 2)
     sampler = sampler_of(case, proposals(case)[proposal], controlled=controlled, adapt=adapts,
                          log_prior=lambda theta: 0.0 if theta[0] > -9.0 else -np.inf)
@@ -97,8 +97,8 @@ def test_a_chain_is_its_twin(proposal, controlled, adapts):
         assert np.allclose(loop.chain.travel[1], other.farthest)
 
 
-def test_both_loops_have_one_law():
-    """A proposal of anybody's walks in Python, as ours do compiled."""
+def test_both_loops_sample_the_posterior():
+    """A user-defined proposal runs in Python, built-in ones in compiled code."""
     class Own:
         def __init__(self, inner):
             self.inner = inner
@@ -120,7 +120,7 @@ def test_both_loops_have_one_law():
 
 
 @pytest.mark.parametrize("order", ["glm", "taylor"])
-def test_a_range_holds_every_remainder(order):
+def test_range_contains_every_remainder(order):
     case, rng = Case("logistic", 300, 3), np.random.default_rng(2)
     mode = case.sampler().mode
     log_likelihood, control = parts_of(case, mode, THIRD, order)
@@ -145,8 +145,8 @@ def bets(**options):
 
 @pytest.mark.some(2)
 @pytest.mark.parametrize("order", ["glm", "taylor"])
-def test_the_law_of_bets_with_derived_ranges(order):
-    """At a delta that no chain sees the law is the posterior."""
+def test_bets_with_derived_ranges_sample_the_posterior(order):
+    """The chain samples the posterior if delta is very small."""
     case = Case("logistic", 60, 1, size=1.5)
     sampler = sampler_of(case, third=THIRD, order=order, bound=bets(delta=1e-9), adapt=False)
     tree = sampler.sample(20_000, n_warmup=50, n_chains=1, thin=3, rng=5)
@@ -156,16 +156,16 @@ def test_the_law_of_bets_with_derived_ranges(order):
     assert stats.chisquare(counts, counts.sum() * law).pvalue > 1e-6
 
 
-def test_bets_read_some_of_many_rows():
+def test_bets_read_part_of_many_rows():
     case = Case("logistic", 20_000, 3, size=0.5)
     tree = sampler_of(case, third=THIRD, bound=bets()).sample(200, n_warmup=50, rng=1)
     assert tree["sample_stats"]["fraction"].mean() < 0.1
     with pytest.raises(ValueError, match="control must have third"):
-        sampler_of(case, bound=bets())  # nothing is known of third derivatives
+        sampler_of(case, bound=bets())  # no bound on third derivatives is given
 
 
 @pytest.mark.parametrize("walks", ["compiled", "in Python"])
-def test_a_third_that_is_too_small_is_caught(walks):
+def test_too_small_third_raises(walks):
     case = Case("logistic", 60, 1, size=1.5)
     sampler = sampler_of(case, third=THIRD / 20, bound=bets())
     if walks == "in Python":
@@ -175,7 +175,7 @@ def test_a_third_that_is_too_small_is_caught(walks):
         sampler.sample(2000, n_chains=1, rng=1)
 
 
-def test_a_prior_as_a_precision_or_a_function():
+def test_precision_and_function_give_the_same_prior():
     case = Case("logistic", 200, 2)
     mode = case.sampler().mode
     log_likelihood, control = parts_of(case, mode)
@@ -191,7 +191,7 @@ def test_a_prior_as_a_precision_or_a_function():
 
 
 class Plain(np.random.PCG64):
-    """With a lock as of NumPy before 2.4, which a thread takes once."""
+    """A bit generator whose lock is not reentrant, as before NumPy 2.4."""
 
     def __init__(self, seed):
         super().__init__(seed)
@@ -200,8 +200,8 @@ class Plain(np.random.PCG64):
     lock = property(lambda self: self.plain)
 
 
-def test_functions_run_without_the_lock_of_the_generator():
-    """They may draw from it; with that lock they waited for ever."""
+def test_functions_run_without_the_generator_lock():
+    """Functions may draw from the generator; they would deadlock if its lock were held."""
     rng, y = np.random.Generator(Plain(1)), np.linspace(-1.0, 1.0, 200)
 
     def free(value):

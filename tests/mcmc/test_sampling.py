@@ -1,4 +1,4 @@
-"""Runs of many chains: threads, where they start, errors and interrupts, ArviZ."""
+"""Runs of many chains: threads, initial values, errors, interrupts, ArviZ."""
 
 import os
 import signal
@@ -21,7 +21,7 @@ pytest.importorskip("xarray")
 
 
 @pytest.mark.parametrize("kind", ["gibbs", "metropolis"])
-def test_chains_do_not_depend_on_the_threads(kind):
+def test_chains_do_not_depend_on_threads(kind):
     if kind == "gibbs":
         sampler, initial = gibbs(Potts(1, 200, 1.0, 0.5)), None
     else:
@@ -39,7 +39,7 @@ def test_chains_do_not_depend_on_the_threads(kind):
     assert np.array_equal(fewer["posterior"]["x"], x[:2])
 
 
-def test_initial_values_and_thinning():
+def test_initial_values_and_thinning_are_used():
     frozen = mcmc.RacingMetropolis(lambda n, points: np.zeros((len(n), 2)), 10, 2,
                                    log_prior=lambda x: 0.0 if x[0] in (1.0, 3.0) else -np.inf)
     tree = frozen.sample(5, n_warmup=4, n_chains=2, initial=[[1.0, 2.0], [3.0, 4.0]], rng=1)
@@ -60,7 +60,7 @@ def test_initial_values_and_thinning():
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_an_exception_of_a_function_is_unchanged(threads):
+def test_exceptions_of_functions_are_propagated(threads):
     error = KeyError("mine")
 
     def conditional(variable, values):
@@ -82,7 +82,7 @@ def test_an_exception_of_a_function_is_unchanged(threads):
 
 @pytest.mark.skipif(os.name == "nt", reason="signals differ")
 @pytest.mark.parametrize("threads", [1, 2])
-def test_an_interrupt_stops_all_chains(threads):
+def test_interrupt_stops_all_chains(threads):
     calls = []
 
     def conditional(variable, values):
@@ -123,8 +123,8 @@ PAIR = mcmc.PairwiseTable(np.eye(3), [[1], [0]])
     (PAIR, 3, dict(bound=pb.racing.EBSBound(value_range=np.ones(3)))),
     (PAIR, 3, dict(bound=pb.racing.BettingBound(value_range=(0.0, 1.0)))),
 ])
-def test_options_are_held_against_the_states_there_are(model, states, options):
-    """Not against factors of 0 of two states."""
+def test_options_are_checked_against_the_number_of_states(model, states, options):
+    """Options are checked against the number of states of the model."""
     if model is PAIR:
         sampler = mcmc.RacingGibbs(PAIR, **options)
     else:
@@ -156,7 +156,7 @@ def test_options_are_held_against_the_states_there_are(model, states, options):
     (lambda: dict(looks=pb.racing.Looks(indices="random")), "indices"),
 ])
 @pytest.mark.parametrize("method", ["race", "exact", "poisson"])
-def test_options_that_are_none_are_refused_at_once(options, words, method):
+def test_invalid_options_raise_at_once(options, words, method):
     with pytest.raises(ValueError, match=words):
         mcmc.RacingGibbs(PAIR, method=method, **(options() if callable(options) else options))
 
@@ -169,7 +169,7 @@ def test_options_that_are_none_are_refused_at_once(options, words, method):
     (["a", "b", "c"], "log prior"),
 ])
 @pytest.mark.parametrize("method", ["race", "exact"])
-def test_log_priors_that_are_none(prior, words, method):
+def test_invalid_log_priors_raise(prior, words, method):
     factors = np.random.default_rng(0).normal(size=(20, 3))
     sampler = mcmc.RacingGibbs(lambda v, x: (factors, prior), 1, method=method)
     with pytest.raises((ValueError, TypeError), match=words):
@@ -183,7 +183,7 @@ def test_log_priors_that_are_none(prior, words, method):
     (lambda: mcmc.RacingGibbs(conditional, 2, delta=2.0), ValueError, "delta"),
     (lambda: mcmc.RacingGibbs(conditional, 2, labels=["a"]), ValueError, "labels"),
     (lambda: mcmc.RacingGibbs(conditional, 2, name="draw"), ValueError, "name"),
-    (lambda: mcmc.RacingMetropolis(), ValueError, "log_likelihood or factors"),
+    (lambda: mcmc.RacingMetropolis(), ValueError, "log_likelihood and factors"),
     (lambda: mcmc.RacingMetropolis(log_likelihood, 5), TypeError, "n_parameters"),
     (lambda: mcmc.RacingMetropolis(log_likelihood, None, 5), TypeError, "n_factors"),
     (lambda: mcmc.RacingMetropolis(3, 5, 1), TypeError, "log_likelihood"),
@@ -199,7 +199,7 @@ def test_log_priors_that_are_none(prior, words, method):
     (lambda: mcmc.RacingMetropolis(log_likelihood, 5, 1, control=0.1), TypeError, "control"),
     (lambda: mcmc.RacingMetropolis(
         log_likelihood, 5, 1, control=mcmc.TaylorControl([0.0], np.ones((4, 1)))), ValueError,
-     "control must be of 5 factors"),
+     "control must have 5 factors"),
     (lambda: mcmc.RandomWalk(-1.0), ValueError, "scale"),
     (lambda: mcmc.RandomWalk([[1.0, 1.0], [0.0, 1.0]]), ValueError, "triangular"),
     (lambda: mcmc.RandomWalk(np.ones((2, 3))), ValueError, "Cholesky"),
@@ -214,7 +214,7 @@ def test_log_priors_that_are_none(prior, words, method):
     (lambda: mcmc.GLMControl(np.ones((4, 1)), np.ones(4), np.full(4, np.nan), [0.0]), ValueError,
      "curvatures"),
 ])
-def test_what_is_refused_at_once(make, kind, words):
+def test_invalid_arguments_raise_at_once(make, kind, words):
     with pytest.raises(kind, match=words):
         make()
 
@@ -242,12 +242,12 @@ def test_what_is_refused_at_once(make, kind, words):
      {}, ValueError, "gradient must return"),
     (mcmc.RacingMetropolis(n_parameters=2, factors=lambda points: 3), {}, TypeError, "n_states"),
 ])
-def test_what_is_refused_in_sampling(sampler, options, kind, words):
+def test_invalid_arguments_of_sample_raise(sampler, options, kind, words):
     with pytest.raises(kind, match=words):
         sampler.sample(3, **(dict(n_warmup=2) | options))
 
 
-def test_a_tree_becomes_what_arviz_takes():
+def test_to_arviz_converts_a_tree():
     arviz = pytest.importorskip("arviz")
     tree = mcmc.RacingGibbs(PAIR).sample(5, n_warmup=0, n_chains=2, rng=1)
     data = mcmc.to_arviz(tree)
@@ -260,7 +260,7 @@ def test_a_tree_becomes_what_arviz_takes():
 
 
 @pytest.mark.parametrize("version", ["0.23.4", "1.0.0"])
-def test_the_version_of_arviz_decides_the_form(version, monkeypatch):
+def test_to_arviz_follows_the_installed_version(version, monkeypatch):
     made = types.SimpleNamespace(
         __version__=version, InferenceData=lambda attrs, **groups: (attrs, list(groups)))
     monkeypatch.setitem(sys.modules, "arviz", made)
@@ -286,7 +286,7 @@ def test_the_version_of_arviz_decides_the_form(version, monkeypatch):
     (lambda: mcmc.TaylorControl([0.0, 0.0], np.ones((1000, 2))),
      "<TaylorControl: 1,000 factors, 2 parameters>"),
 ])
-def test_reprs_say_what_they_are(make, words):
+def test_reprs_describe_the_object(make, words):
     assert repr(make()) == words
 
 
@@ -319,7 +319,7 @@ print(list(table.index), np.isfinite(table["r_hat"].astype(float)).all(), -600 <
     assert ran.stdout.split("\n")[0] == "['theta[mean]', 'theta[other]'] True True", ran.stderr
 
 
-def test_xarray_is_asked_for_before_the_work(monkeypatch):
+def test_missing_xarray_raises_before_sampling(monkeypatch):
     monkeypatch.setitem(sys.modules, "xarray", None)
     calls = []
     with pytest.raises(ImportError, match=r"pybandit-core\[arviz\]"):

@@ -1,4 +1,4 @@
-"""RacingMetropolis.step: for loops of one's own."""
+"""RacingMetropolis.step, for custom loops."""
 
 import numpy as np
 import pytest
@@ -13,8 +13,8 @@ from mcmc.samplers import normal_sampler
 Y = np.random.default_rng(1).normal(0.7, 1.0, 400)
 
 
-def test_steps_are_those_of_a_chain():
-    """What a call returns follows from value and generator; it moves as often as it says."""
+def test_steps_equal_those_of_a_chain():
+    """The result depends only on value and generator; points move as often as reported."""
     sampler = normal_sampler(Y, proposal=mcmc.RandomWalk(0.1))
     one = sampler.step([0.7], n_steps=50, rng=3)
     same = sampler.step([0.7], n_steps=50, rng=3)
@@ -30,8 +30,8 @@ def test_steps_are_those_of_a_chain():
     assert 5 < calls < 50
 
 
-def test_the_law_and_the_options_of_the_sampler():
-    """A conjugate mean, delta so small that a test errs never."""
+def test_steps_sample_the_posterior():
+    """Sample a conjugate mean, with delta so small that tests never err."""
     sampler = normal_sampler(Y, proposal=mcmc.RandomWalk(0.12), delta=1e-6)
     chains = []
     for seed in range(8):
@@ -46,7 +46,7 @@ def test_the_law_and_the_options_of_the_sampler():
     assert np.std(chains) == pytest.approx(deviation, rel=0.15)
 
 
-def test_a_control_is_used_and_nothing_is_adapted():
+def test_control_is_used_and_nothing_adapts():
     features, labels, mode, covariance = logistic_problem(3, 20_000, [0.5, -0.3])
     p = special.expit(features @ mode)
 
@@ -61,7 +61,7 @@ def test_a_control_is_used_and_nothing_is_adapted():
     step = sampler.step(mode, n_steps=100, rng=1)
     assert step.n_evaluations < 100 * 400 and 10 < step.n_accepted < 70
     assert isinstance(step, mcmc.MetropolisStep) and np.abs(step.value - mode).max() < 0.2
-    assert sampler.adapt and sampler.options["looks"].indices == "auto"  # as they were
+    assert sampler.adapt and sampler.options["looks"].indices == "auto"  # unchanged
     compiled = mcmc.RacingMetropolis(
         factors=lambda points: pb.Factors(lambda n, i: np.diff(log_likelihood(n, points)), 20_000,
                                           1), n_parameters=2, proposal=sampler.proposal,
@@ -74,7 +74,7 @@ def test_a_control_is_used_and_nothing_is_adapted():
     (dict(value=[0.1, 0.2]), r"value must have shape \(1,\)"), (dict(value=[np.nan]), "value"),
     (dict(value=[0.1], n_steps=0), "n_steps"), (dict(value=[-1.0]), "value of a step"),
 ])
-def test_what_is_refused(options, words):
+def test_invalid_arguments_raise(options, words):
     sampler = mcmc.RacingMetropolis(lambda n, x: np.zeros((len(n), 2)), 9, 1,
                                     log_prior=lambda x: 0.0 if x[0] > 0 else -np.inf)
     with pytest.raises(ValueError, match=words):

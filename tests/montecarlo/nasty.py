@@ -1,4 +1,4 @@
-"""Estimators whose errors are hard to know, and how often an interval misses, at any look."""
+"""Estimators with errors that are hard to estimate, and error rates of intervals at any look."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ def both_ends(rng, n):
     return (np.sqrt(1 - x**2) + np.sqrt(1 - (1 - x) ** 2)) / 2 - AREA
 
 
-# Values of each estimator, all of mean 0, and where they lie, if that is known.
+# Values of each estimator, all with mean 0, and their range, if it is known.
 LAWS = {
     "coin of .9, B / p": ([coin(0.9)], (-1.0, 1 / 0.9 - 1)),
     "coin of .99, B / p": ([coin(0.99)], (-1.0, 1 / 0.99 - 1)),
@@ -33,7 +33,7 @@ LAWS = {
 
 
 def misses(name, n_runs, budget, *, seed=0, looks=None, alpha=0.05, method=None, **options):
-    """How many of `n_runs` miss 0 at any of the `looks`, and how many say something at last."""
+    """Return how many runs miss 0 at any look, and how many end with a finite interval."""
     draw, value_range = LAWS[name]
     if method == "betting":
         options["value_range"] = value_range
@@ -59,6 +59,6 @@ def misses(name, n_runs, budget, *, seed=0, looks=None, alpha=0.05, method=None,
 
 
 def often(budget):
-    """Every run up to 200, then 40 looks."""
+    """Return looks at every run up to 200, then 40 more."""
     every = min(budget, 200)
     return {*range(1, every + 1), *np.geomspace(every, budget, 40).astype(int), budget}

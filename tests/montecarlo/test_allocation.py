@@ -1,4 +1,4 @@
-"""EstimatorAllocator: the twin, the cases, what combining costs, the protocol."""
+"""EstimatorAllocator: reference implementation, cases, combined estimates, the protocol."""
 
 import copy
 import math
@@ -22,7 +22,7 @@ FIVE = np.array([1.0, 1.5, 3.0, 10.0, 20.0])
 
 
 def fed(allocator, rows):
-    """Tells it these (estimator, value) as if asked for, through a policy in turn."""
+    """Report these (estimator, value) pairs as if requested, through a policy in turn."""
     left = [list(row) for row in rows]
     while any(left):
         (arm,) = allocator.ask()
@@ -31,7 +31,7 @@ def fed(allocator, rows):
 
 
 def play(allocator, draw, twin=None, until=200):
-    """Runs it, beside its twin, whose asks must be the same."""
+    """Run an allocator together with its reference, whose requests must be the same."""
     asked = []
     while not allocator.done and allocator.n_pulls < until:
         arms = allocator.ask()
@@ -48,7 +48,7 @@ def play(allocator, draw, twin=None, until=200):
 @pytest.mark.parametrize("costs", ["equal", "told"])
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("policy", RULES)
-def test_the_twin_asks_and_estimates_the_same(policy, weights, costs):
+def test_allocator_equals_its_reference(policy, weights, costs):
     for seed in range(12):
         rng = np.random.default_rng((seed, len(policy), len(weights), len(costs)))
         n = int(rng.integers(1, 6))
@@ -78,7 +78,7 @@ def test_the_twin_asks_and_estimates_the_same(policy, weights, costs):
 
 
 @pytest.mark.parametrize("case", CASES["inverse_variance"])
-def test_inverse_variance_cases(case):
+def test_inverse_variance_estimates_match_cases(case):
     rows = [[float(x) for x in arm] for arm in case["arms"]]
     for weights, expected in [("inverse-variance", case["ivw"]), ("mean", case["plain"])]:
         allocator = fed(pb.montecarlo.EstimatorAllocator(2, policy="uniform", weights=weights,
@@ -104,8 +104,8 @@ def five(policy, weights, n_runs, n=1000):
     return n * result.metrics["squared_error"].mean(), result
 
 
-def test_five_estimators():
-    """n MSE over the least variance; the spec has 1.05 and 107, uniform exactly 102.45."""
+def test_errors_for_five_estimators_match_references():
+    """n MSE over the smallest variance: references 1.05 and 107, uniform exactly 102.45."""
     weighted, _ = five("thompson-variance", "predictable", 4000)
     pooled, result = five("thompson-variance", "mean", 1000)
     in_turn, _ = five("uniform", "mean", 1000)
@@ -117,8 +117,8 @@ def test_five_estimators():
 
 @pytest.mark.some(1)
 @pytest.mark.parametrize("policy", ["lcb-variance", "thompson-variance"])
-def test_theorem_1(policy):
-    """n^2 (MSE - V*/n) is the regret of the choices, and the pooled mean is unbiased."""
+def test_excess_error_is_the_regret_of_theorem_1(policy):
+    """n^2 (MSE - V*/n) equals the regret of the choices, and the pooled mean is unbiased."""
     n, variances = 100, np.array([0.04, 0.25, 0.09])
     environment = pb.environments.ScaledBernoulliBandit(0.5, 2 * np.sqrt(variances), 0.5)
 
@@ -137,8 +137,8 @@ def test_theorem_1(policy):
 
 
 @pytest.mark.slow
-def test_a_rare_event_does_not_ruin_the_weights():
-    """One estimator is 100 once in 1,000 runs, else 0: most often no variance is seen."""
+def test_rare_events_do_not_ruin_inverse_variance_weights():
+    """One estimator is 100 once in 1,000 runs, else 0: usually its sample variance is 0."""
     rng = np.random.default_rng(2)
     errors, naive = [], []
     for _ in range(300):
@@ -153,8 +153,8 @@ def test_a_rare_event_does_not_ruin_the_weights():
     assert np.mean(np.square(naive)) > 3 * np.mean(np.square(errors))
 
 
-def test_intervals_cover():
-    """Fixed time at 2,000 runs: near .95. All times from 100 on: at most the alpha given."""
+def test_intervals_contain_the_mean():
+    """Fixed time at 2,000 runs: about .95. All times from 100 on: error at most alpha."""
     rng = np.random.default_rng(3)
     fixed, ever = 0, 0
     for seed in range(300):
@@ -175,7 +175,7 @@ def test_intervals_cover():
     assert ever / 300 < 0.15
 
 
-def test_an_interval_of_weights_that_look_ahead_is_for_one_time():
+def test_inverse_variance_interval_is_for_one_time():
     allocator = pb.montecarlo.EstimatorAllocator(2, weights="inverse-variance", rng=1)
     with pytest.raises(ValueError, match="anytime must be False .*predictable"):
         allocator.interval(anytime=True)
@@ -184,7 +184,7 @@ def test_an_interval_of_weights_that_look_ahead_is_for_one_time():
         allocator.interval(delta=1.0)
 
 
-def test_a_run_that_ends_late_is_counted_and_not_used():
+def test_run_beyond_the_budget_is_counted_but_not_used():
     allocator = pb.montecarlo.EstimatorAllocator(1, policy="uniform", costs="told", budget=10.0)
     for value, cost in [(1.0, 4.0), (3.0, 5.0), (100.0, 1.5)]:
         assert not allocator.done
@@ -194,7 +194,7 @@ def test_a_run_that_ends_late_is_counted_and_not_used():
     assert allocator.total_cost == 10.5
 
 
-def test_a_cost_of_zero_counts_as_the_floor():
+def test_zero_cost_counts_as_the_floor():
     allocator = pb.montecarlo.EstimatorAllocator(2, costs="told", pilot=2, cost_floor=0.5,
                                                  rng=1)
     allocator.tell(allocator.ask(), [1.0, 1.0, 2.0, 3.0], [0.0, 1.0, 0.25, 1.0])
@@ -202,7 +202,7 @@ def test_a_cost_of_zero_counts_as_the_floor():
     assert allocator.mean_costs.tolist() == [0.5, 1.0]
 
 
-def test_lost_runs_are_paid_and_an_estimator_that_never_answers_takes_its_part():
+def test_lost_runs_are_charged():
     allocator = pb.montecarlo.EstimatorAllocator(3, policy="lcb-variance", budget=600)
     rng = np.random.default_rng(1)
     asked = play(allocator, lambda arms: (
@@ -214,14 +214,14 @@ def test_lost_runs_are_paid_and_an_estimator_that_never_answers_takes_its_part()
     assert math.isfinite(allocator.estimate) and math.isnan(allocator.mean_costs[1])
 
 
-def test_nothing_answers():
+def test_estimate_without_values_is_nan():
     allocator = pb.montecarlo.EstimatorAllocator(2, policy="thompson-variance", budget=50, rng=1)
     asked = play(allocator, lambda arms: (np.full(arms.size, np.nan), None))
     assert len(asked) == 50 and math.isnan(allocator.estimate)
     assert allocator.recommend().shape == (1,)
 
 
-def test_constant_estimators():
+def test_constant_estimators_are_estimated():
     for weights in WEIGHTS:
         allocator = pb.montecarlo.EstimatorAllocator(3, weights=weights, budget=200, rng=1)
         play(allocator, lambda arms: (np.full(arms.size, 0.1), None))
@@ -230,8 +230,8 @@ def test_constant_estimators():
 
 
 @pytest.mark.parametrize("weights", ["inverse-variance", "predictable"])
-def test_an_exact_estimator_is_not_pooled_with_those_that_have_no_weight(weights):
-    """It was 8.1 +- 3.6 with inverse variances."""
+def test_exact_estimator_excludes_those_without_weight(weights):
+    """Inverse-variance weights must not give 8.1 +- 3.6."""
     allocator = pb.montecarlo.EstimatorAllocator(2, weights=weights, budget=1000, rng=0)
     rng = np.random.default_rng(0)
     play(allocator, lambda arms: (np.where(arms, rng.normal(5, 1000, arms.size), 5.0), None),
@@ -241,8 +241,8 @@ def test_an_exact_estimator_is_not_pooled_with_those_that_have_no_weight(weights
 
 
 @pytest.mark.parametrize("noisy", [1e4, 1e7, 1e9, 1e30])
-def test_rounding_of_a_noisy_estimator_is_less_than_the_error(noisy):
-    """Its first value was what all were measured from: 28 of 40 intervals missed."""
+def test_rounding_is_smaller_than_the_error(noisy):
+    """The origin of the weighted sums must not stay at a noisy first value."""
     z = []
     for seed in range(40):
         allocator, twin = far_apart([noisy, 1e-8], seed)
@@ -254,7 +254,7 @@ def test_rounding_of_a_noisy_estimator_is_less_than_the_error(noisy):
 
 
 def far_apart(spread, seed):
-    """An allocator of such estimators of 0 after 200 runs, and its twin, whose sums are exact."""
+    """Return an allocator with estimators of 0 after 200 runs, and its exact reference."""
     options = dict(budget=200, weights="predictable", least_values=10)
     allocator = pb.montecarlo.EstimatorAllocator(2, policy="uniform", pilot=2, **options)
     twin, rng = Allocator(2, "uniform", pilot=0, **options), np.random.default_rng(seed)
@@ -263,18 +263,18 @@ def far_apart(spread, seed):
 
 
 @pytest.mark.parametrize("spread", [[1e60, 1e-10], [1e-10, 1e60], [1e99, 1e-99], [1e-99, 1e99]])
-def test_estimators_far_apart_have_weights_that_are_numbers(spread):
-    """Their cubes were infinite, and the state was refused."""
+def test_weights_of_very_different_estimators_are_finite(spread):
+    """Cubes of the weights must not overflow, and the state must be loadable."""
     for seed in range(5):
         allocator, twin = far_apart(spread, seed)
         low, high = allocator.interval()
         assert low < allocator.estimate < high
         estimate, error = twin.estimate()
         assert abs(allocator.estimate) < 5.0 * allocator.standard_error
-        if spread == [1e-10, 1e60]:  # weights from 1 down: none is cut off
+        if spread == [1e-10, 1e60]:  # weights decrease from 1: none is capped
             assert allocator.estimate == pytest.approx(estimate, rel=1e-9)
             assert allocator.standard_error == pytest.approx(error, rel=1e-7)
-        elif spread == [1e60, 1e-10]:  # cut off, the exact ones weigh alike: their mean
+        elif spread == [1e60, 1e-10]:  # capped: the exact values have equal weights
             exact = np.array(twin.values[1])[10:]
             assert allocator.estimate == pytest.approx(exact.mean(), rel=1e-9)
             assert allocator.standard_error == pytest.approx(error, rel=0.2)
@@ -283,7 +283,7 @@ def test_estimators_far_apart_have_weights_that_are_numbers(spread):
 
 
 @pytest.mark.parametrize("weight", [np.ones(2), "x", None])
-def test_weights_that_are_not_numbers_are_refused(weight):
+def test_states_with_invalid_weights_are_rejected(weight):
     state = pb.montecarlo.EstimatorAllocator(2, budget=40).get_state()
     state["progress"]["weight"] = weight
     with pytest.raises(ValueError, match="state must hold weight"):
@@ -291,7 +291,7 @@ def test_weights_that_are_not_numbers_are_refused(weight):
 
 
 @pytest.mark.parametrize("costs", ["equal", "told"])
-def test_bad_tells_leave_it_as_it_was(costs):
+def test_invalid_tell_leaves_the_allocator_unchanged(costs):
     allocator = pb.montecarlo.EstimatorAllocator(2, costs=costs, pilot=2, weights="predictable",
                                                  rng=1)
     rng = np.random.default_rng(1)
@@ -319,7 +319,7 @@ def test_bad_tells_leave_it_as_it_was(costs):
 
 @examples(8, of=60)
 @given(st.data())
-def test_resumed_it_goes_on_bit_for_bit(data):
+def test_restored_allocator_continues_bit_for_bit(data):
     policy = data.draw(st.sampled_from(RULES))
     costs = data.draw(st.sampled_from(["equal", "told"]))
     made = dict(costs=costs, weights=data.draw(st.sampled_from(WEIGHTS)), pilot=3,
@@ -345,7 +345,7 @@ def test_resumed_it_goes_on_bit_for_bit(data):
 
 
 def assert_refused(allocator, message, rule=False, **changes):
-    """A state with these changes; the allocator whose state it was goes on."""
+    """Assert that a state with these changes is rejected, and the allocator still works."""
     state = allocator.get_state()
     (state["progress"]["rule"] if rule else state).update(changes)
     before = repr(state)
@@ -355,7 +355,7 @@ def assert_refused(allocator, message, rule=False, **changes):
 
 
 @pytest.mark.parametrize("policy", RULES)
-def test_states_that_no_run_leads_to_are_refused(policy):
+def test_impossible_states_are_rejected(policy):
     rng = np.random.default_rng(1)
     allocator = pb.montecarlo.EstimatorAllocator(3, policy=policy, pilot=2, rng=1)
     play(allocator, lambda arms: (rng.normal(size=arms.size), None), until=30)
@@ -392,12 +392,12 @@ def test_states_that_no_run_leads_to_are_refused(policy):
      "budget must be at least cost_floor, 1e-09, which every run costs; got 1e-10"),
     (dict(rng="x"), TypeError, "rng must be"),
 ])
-def test_arguments_are_checked(made, error, message):
+def test_invalid_arguments_raise(made, error, message):
     with pytest.raises(error, match=message):
         pb.montecarlo.EstimatorAllocator(**{"n_arms": 3, **made})
 
 
-def test_a_picture():
+def test_plot_draws_means_and_costs():
     pytest.importorskip("matplotlib")
     allocator = pb.montecarlo.EstimatorAllocator(3, budget=100, rng=1)
     rng = np.random.default_rng(1)
@@ -418,7 +418,7 @@ def test_a_picture():
     dict(value_range=(0, 1e200)), dict(value_range=(0, 1e-200)),
     dict(value_range=(0, 1), centre=1e200), dict(value_range=[(0, 1e200)] * 3),
     dict(value_range=(0, 1e-100), costs="told", max_cost=1e-200)])
-def test_ranges_whose_squares_are_no_numbers(options):
-    """A RuntimeWarning and rewards of 0, or divided by 0; found by tests/fuzz."""
+def test_ranges_with_overflowing_squares_raise(options):
+    """Squares that underflow or overflow must raise instead of giving rewards of 0."""
     with pytest.raises(ValueError, match="value_range must have squares of distances"):
         pb.montecarlo.EstimatorAllocator(3, policy="ucb1", **options)

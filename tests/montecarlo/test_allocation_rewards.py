@@ -1,4 +1,4 @@
-"""EstimatorAllocator with bandit policies: the rewards they get, and what follows of them."""
+"""EstimatorAllocator with bandit policies: their rewards and their choices."""
 
 import copy
 import itertools
@@ -18,15 +18,15 @@ BANDITS = ["ucb1", "ucb-v", "kl-ucb", "thompson"]
 MADE = {"ucb1": lambda k, params: "ucb1", "klucb": lambda k, params: "kl-ucb",
         "ucbv": lambda k, params: pb.policies.UCBV(k, c=float(params["c"]),
                                                    zeta=float(params["zeta"]))}
-# of this case bounds tie in the table that do not tie in the reals: the index tests say more
+# in this case bounds tie in the table that do not tie exactly: see the index tests
 WRONG = ("klucb", ["1/2", "9/10"])
 
 
 @pytest.mark.parametrize("case", [
     case for case in CASES["theorem1_exact"] if (case["policy"], case["scales"]) != WRONG
 ], ids=lambda case: f"{case['policy']}-{'-'.join(case['scales'])}")
-def test_theorem_1_over_all_outcomes(case):
-    """Values 1/2 + s_k (Z - 1/2), Z a fair coin: every sequence of nine coins."""
+def test_theorem_1_holds_over_all_outcomes(case):
+    """Values are 1/2 + s_k (Z - 1/2), Z a fair coin: every sequence of nine coins."""
     scales = np.array([float(Fraction(s)) for s in case["scales"]])
     n, errors, pulls = case["n"], [], []
     for coins in itertools.product([0.0, 1.0], repeat=n):
@@ -48,7 +48,7 @@ def test_theorem_1_over_all_outcomes(case):
     assert regret == pytest.approx(float(Fraction(case["regret_from_counts"])), abs=1e-11)
 
 
-def test_a_policy_is_told_what_the_range_says():
+def test_rewards_are_scaled_by_the_range():
     for value_range, centre, value, reward in [
             ((0.0, 1.0), None, 0.5, 0.75), (4.0, None, 1.0, 15 / 16),
             ((-1.0, 3.0), None, 1.0, 0.75), ((-1.0, 3.0), 1.0, 2.0, 0.75),
@@ -61,7 +61,7 @@ def test_a_policy_is_told_what_the_range_says():
 
 
 @pytest.mark.parametrize("case", CASES["paired_cost"])
-def test_pairs_with_costs(case):
+def test_pairs_with_costs_match_cases(case):
     costs, values = [float(d) for d in case["D"]], [float(x) for x in case["X"]]
     for span, most in [(1.0, 1.0), (10.0, 4.0)]:
         allocator = pb.montecarlo.EstimatorAllocator(1, policy=pb.policies.UCB1(1), costs="told",
@@ -75,7 +75,7 @@ def test_pairs_with_costs(case):
             assert allocator.policy.means[0] == pytest.approx(float(case["unit_Dmax1_range1"]))
 
 
-def test_dependent_costs_take_a_third_run():
+def test_dependent_costs_need_a_third_run():
     allocator = pb.montecarlo.EstimatorAllocator(1, policy=pb.policies.UCB1(1), costs="told",
                                                  value_range=(0.0, 1.0),
                                                  max_cost=1.0, dependent_costs=True)
@@ -92,8 +92,8 @@ def test_dependent_costs_take_a_third_run():
 @pytest.mark.parametrize("name", ["ucb1", "kl-ucb"])
 @pytest.mark.parametrize("case", CASES["appendixB"])
 @pytest.mark.parametrize("centre", [None, 0.3])
-def test_ranges_of_each_estimator(case, name, centre):
-    """The choice is that of the printed indices, in the estimators' own units."""
+def test_range_per_estimator_gives_the_printed_indices(case, name, centre):
+    """The choice is that of the paper's indices, in the estimators' own units."""
     low, high = (np.array([float(x) for x in case[key]]) for key in "ab")
     least, bound = low.min(), {"ucb1": lambda m, n, t: pb.bounds.ucb1(m, n, t),
                                "kl-ucb": pb.bounds.kl_ucb}[name]
@@ -120,8 +120,8 @@ def test_ranges_of_each_estimator(case, name, centre):
         allocator.tell(arms, values)
 
 
-def test_a_range_of_each_that_are_one_is_one_range():
-    """The centre was not heeded."""
+def test_equal_ranges_act_as_one_range():
+    """The centre must be used."""
     asked = []
     for value_range in [(60, 140), [(60, 140)] * 3]:
         allocator = pb.montecarlo.EstimatorAllocator(3, policy="ucb1", value_range=value_range,
@@ -136,8 +136,8 @@ def test_a_range_of_each_that_are_one_is_one_range():
 
 @pytest.mark.parametrize("policy", BANDITS)
 @pytest.mark.parametrize("costs", ["equal", "told"])
-def test_without_a_range_a_pilot_finds_the_scale(policy, costs):
-    """Values far from 0: squares about 0 could never tell these estimators apart."""
+def test_pilot_sets_the_scale_without_a_range(policy, costs):
+    """Values are far from 0: squares about 0 could not distinguish these estimators."""
     sd = np.array([3.0, 1.0, 9.0])
     environment = pb.environments.CostlyBandit(
         pb.environments.GaussianBandit(np.full(3, 1e4), sd), [1.0, 2.0, 1.0], cost_shape=4.0)
@@ -149,7 +149,7 @@ def test_without_a_range_a_pilot_finds_the_scale(policy, costs):
     assert result.arm_pulls[1] > 2 * result.arm_pulls[2]
 
 
-def test_the_same_for_any_number_of_threads():
+def test_result_does_not_depend_on_threads():
     environment = pb.environments.GaussianBandit([1.0, 1.0], [1.0, 2.0])
     for policy in [*BANDITS, "thompson-variance"]:
         first, second = (
@@ -163,7 +163,7 @@ def test_the_same_for_any_number_of_threads():
 @pytest.mark.some(2)
 @pytest.mark.parametrize("policy", [*BANDITS, pb.policies.UCBV])
 @pytest.mark.parametrize("costs", ["equal", "told"])
-def test_resumed_it_goes_on_bit_for_bit(policy, costs):
+def test_restored_allocator_continues_bit_for_bit(policy, costs):
     for seed in range(6):
         policy_or = policy if isinstance(policy, str) else policy(3, c=0.5)
         one = pb.montecarlo.EstimatorAllocator(3, policy=policy_or, costs=costs, pilot=3, rng=seed,
@@ -187,7 +187,7 @@ def test_resumed_it_goes_on_bit_for_bit(policy, costs):
 
 @pytest.mark.parametrize("policy", BANDITS)
 @pytest.mark.parametrize("costs", ["equal", "told"])
-def test_states_that_no_run_leads_to_are_refused(policy, costs):
+def test_impossible_states_are_rejected(policy, costs):
     allocator = pb.montecarlo.EstimatorAllocator(3, policy=policy, costs=costs, pilot=3, rng=1)
     for pulls in [1, 0, 0], [0, 0, 10**6], [0, -1, 0]:
         assert_refused(allocator, r"state must hold pulls in \[0, 0\]", pulls=pulls)
@@ -213,13 +213,13 @@ def test_states_that_no_run_leads_to_are_refused(policy, costs):
 
 
 @pytest.mark.parametrize("policy", BANDITS)
-def test_scales_follow_a_range(policy):
+def test_scales_must_follow_the_range(policy):
     allocator = pb.montecarlo.EstimatorAllocator(3, policy=policy, value_range=1.0, rng=1)
     for changes in dict(centre=0.5), dict(scales=[1.0, 2.0, 1.0]):
-        assert_refused(allocator, "centre and scales of the value_range", rule=True, **changes)
+        assert_refused(allocator, "centre and scales that follow from value_range", rule=True, **changes)
 
 
-def test_a_policy_serves_one_allocator():
+def test_policy_serves_only_one_allocator():
     policy = pb.policies.UCB1(3)
     pb.montecarlo.EstimatorAllocator(3, policy=policy)
     with pytest.raises(ValueError, match="policy must be fresh: .* serves another allocator"):
@@ -239,17 +239,17 @@ def test_a_policy_serves_one_allocator():
     (dict(policy=pb.policies.GapE(3, budget=100, value_range=1.0)), TypeError, "without a budget"),
     (dict(policy=object()), TypeError, "policy must be one of"),
 ])
-def test_arguments_are_checked(given, error, message):
+def test_invalid_arguments_raise(given, error, message):
     with pytest.raises(error, match=message):
         pb.montecarlo.EstimatorAllocator(3, **given)
 
 
-def test_simulate_takes_one_without_a_budget_and_arms_with_costs():
+def test_simulate_accepts_allocators_and_arms_with_costs():
     environment = pb.environments.CostlyBandit(
         pb.environments.GaussianBandit([2.0, 2.0], [1.0, 1.0]), [1.0, 8.0])
 
     class Slow(pb.environments.Environment):
-        """The same in Python."""
+        """The same environment in Python."""
 
         def pull(self, arms, rng=None):
             return environment.pull(arms, rng)

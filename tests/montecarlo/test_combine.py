@@ -1,4 +1,4 @@
-"""combine_estimators: who runs the functions, and what happens when one fails."""
+"""combine_estimators: running the functions, and handling failures."""
 
 import concurrent.futures
 import json
@@ -13,7 +13,7 @@ import pybandit as pb
 
 
 def hit(rng):
-    """A quarter circle's area, by hitting it."""
+    """Estimate a quarter circle's area by hitting it."""
     return float(np.hypot(*rng.random(2)) < 1)
 
 
@@ -30,7 +30,7 @@ def hits(rng, size):
 
 
 def spin(seconds):
-    """Processor time, not sleep."""
+    """Use processor time, not sleep."""
     end = time.thread_time() + seconds
     while time.thread_time() < end:
         pass
@@ -40,7 +40,7 @@ AREA = np.pi / 4
 
 
 @pytest.mark.parametrize("weights", ["mean", "inverse-variance", "predictable"])
-def test_it_estimates(weights):
+def test_estimate_is_near_the_true_value(weights):
     result = pb.combine_estimators([hit, height], 1500, weights=weights, rng=1)
     assert result.n_pulls == result.total_cost == 1500
     assert abs(result.estimate - AREA) < 5 * result.standard_error < 0.1
@@ -49,14 +49,14 @@ def test_it_estimates(weights):
 
 @pytest.mark.parametrize("pool", [concurrent.futures.ThreadPoolExecutor,
                                   concurrent.futures.ProcessPoolExecutor])
-def test_an_executor_changes_nothing(pool):
+def test_executor_does_not_change_the_result(pool):
     here = pb.combine_estimators([hit, height], 200, batch_size=8, rng=3)
     with pool(2) as executor:
         there = pb.combine_estimators([hit, height], 200, batch_size=8, rng=3, executor=executor)
     assert repr(there.allocator.get_state()) == repr(here.allocator.get_state())
 
 
-def test_vectorized_functions_give_a_batch_at_a_call():
+def test_vectorized_functions_are_called_once_per_batch():
     sizes = []
 
     def counted(rng, size):
@@ -69,7 +69,7 @@ def test_vectorized_functions_give_a_batch_at_a_call():
     assert sizes[0] == 10 and set(sizes[1:-1]) == {1000} and sum(sizes) == result.pulls[1]
 
 
-def test_processor_time_is_what_counts():
+def test_measured_costs_are_processor_time():
     def slow(rng):
         spin(0.002)
         return rng.normal()
@@ -87,15 +87,15 @@ def test_processor_time_is_what_counts():
         assert result.total_cost >= 0.06
 
 
-def test_a_clock_that_stands_still_costs_the_floor(monkeypatch):
+def test_stopped_clock_costs_the_floor(monkeypatch):
     monkeypatch.setattr(time, "process_time", lambda: 5.0)
     result = pb.combine_estimators([hit, height], 1e-7, costs="measured", rng=1)
-    assert result.n_pulls in (100, 101)  # of 1e-9 s each
+    assert result.n_pulls in (100, 101)  # each costs 1e-9 s
     assert result.total_cost == pytest.approx(1e-7, rel=0.02)
 
 
 class Fragile:
-    """Fails at its n-th call."""
+    """A function that fails at its n-th call."""
 
     def __init__(self, n, gives=None, error=None):
         self.left, self.gives, self.error = n, gives, error
@@ -110,7 +110,7 @@ class Fragile:
 
 
 @pytest.mark.parametrize("in_threads", [False, True])
-def test_an_exception_reaches_the_caller_and_nothing_is_lost(in_threads):
+def test_exception_is_propagated_and_values_are_kept(in_threads):
     executor = concurrent.futures.ThreadPoolExecutor(1) if in_threads else None
     raised = KeyError("gone")
     functions = [Fragile(13, error=raised), height]
@@ -120,8 +120,8 @@ def test_an_exception_reaches_the_caller_and_nothing_is_lost(in_threads):
         pb.combine_estimators(functions, allocator=allocator, rng=1, executor=executor)
     assert info.value is raised
     assert any("raised by estimators[0]" in note for note in raised.__notes__)
-    assert any("pass allocator= to go on" in note for note in raised.__notes__)
-    # ten of each estimator in turn; the 13th call of the first is in the third batch
+    assert any("pass allocator= to continue" in note for note in raised.__notes__)
+    # ten runs of each estimator in turn; the 13th call of the first is in the third batch
     expected = [19, 10]
     assert allocator.pulls.tolist() == expected and allocator.n_pulls == 30
     pb.combine_estimators(functions, allocator=allocator, rng=2, executor=executor)
@@ -137,15 +137,15 @@ def test_an_exception_reaches_the_caller_and_nothing_is_lost(in_threads):
     ("1.0", TypeError, "must return a number; got dtype <U3"),
     (np.ones(2), TypeError, r"must return a number; got dtype float64, shape \(2,\)"),
 ])
-def test_what_is_no_number_is_refused_or_dropped(gives, error, message):
+def test_invalid_values_are_rejected_or_dropped(gives, error, message):
     with pytest.raises(error, match=message):
         pb.combine_estimators([height, Fragile(5, gives)], 50, rng=1)
     result = pb.combine_estimators([height, Fragile(5, gives)], 50, rng=1, on_error="drop")
     assert result.n_pulls == 50 and result.pulls.sum() == 49
 
 
-def test_the_same_seed_goes_on_with_other_numbers():
-    """The first 59 of 100 values came twice."""
+def test_continuing_with_the_same_seed_draws_new_numbers():
+    """A continued run must not repeat the first values."""
     values, left = [], [30, 30, 10**6]
 
     def seen(rng):
@@ -162,7 +162,7 @@ def test_the_same_seed_goes_on_with_other_numbers():
             pb.combine_estimators([seen], allocator=allocator, rng=1)
     pb.combine_estimators([seen], allocator=allocator, rng=1)
     assert allocator.done and len(values) == len(set(values)) == 100
-    # a SeedSequence knows what it gave, and a fresh allocator begins as ever
+    # a SeedSequence is advanced, and a fresh allocator starts from the beginning
     streams = np.random.SeedSequence(1)
     for _ in range(2):
         allocator = pb.montecarlo.EstimatorAllocator(1, policy="uniform", budget=50)
@@ -189,8 +189,8 @@ def are_infinite(rng, size):
 
 @pytest.mark.parametrize("function", [fails, is_nan, are_infinite])
 @pytest.mark.parametrize("in_threads", [False, True])
-def test_a_run_that_gives_no_value_costs_what_it_took(function, in_threads):
-    """It cost 1e-9 s, and a budget of .05 s lasted for ever."""
+def test_failed_runs_cost_their_time(function, in_threads):
+    """A failed run must not cost the floor of 1e-9 s, or a budget of .05 s would never end."""
     executor = concurrent.futures.ThreadPoolExecutor(1) if in_threads else None
     result = pb.combine_estimators(
         [function], 0.03, policy="uniform", costs="measured", batch_size=2, executor=executor,
@@ -198,7 +198,7 @@ def test_a_run_that_gives_no_value_costs_what_it_took(function, in_threads):
     assert result.n_pulls <= 12 and result.total_cost >= 0.03 and not result.pulls.any()
 
 
-def test_what_raises_is_charged_before_it_reaches_the_caller():
+def test_raising_call_is_charged():
     allocator = pb.montecarlo.EstimatorAllocator(2, policy="uniform", costs="told", budget=9.0,
                                                  batch_size=2)
     for _ in range(2):
@@ -214,7 +214,7 @@ def fails_in_pieces(rng):
         fails(rng)
 
 
-def test_where_another_process_failed_is_told():
+def test_traceback_of_another_process_is_in_a_note():
     allocator = pb.montecarlo.EstimatorAllocator(2, policy="uniform", budget=9, batch_size=2)
     with concurrent.futures.ProcessPoolExecutor(1) as executor:
         with pytest.raises(KeyError) as info:
@@ -223,8 +223,8 @@ def test_where_another_process_failed_is_told():
     assert any("fails_in_pieces" in note for note in info.value.__notes__)
 
 
-def test_calls_after_one_that_failed_are_made():
-    """They were charged to the budget and not made: 1 value of the 40 of the pilot."""
+def test_calls_after_a_failed_one_are_made():
+    """All calls of a batch are made and their values kept, even after one failed."""
     functions = [height, Fragile(1, error=KeyError("gone")), height, height]
     allocator = pb.montecarlo.EstimatorAllocator(4, budget=100, rng=1)
     with pytest.raises(KeyError, match="gone") as info:
@@ -233,7 +233,7 @@ def test_calls_after_one_that_failed_are_made():
     assert any("with 39 of 40 values" in note for note in info.value.__notes__)
 
 
-def test_an_interrupt_is_not_dropped():
+def test_interrupt_is_propagated():
     allocator = pb.montecarlo.EstimatorAllocator(1, policy="uniform", budget=100)
     with pytest.raises(KeyboardInterrupt):
         pb.combine_estimators([Fragile(30, error=KeyboardInterrupt())], allocator=allocator,
@@ -241,8 +241,8 @@ def test_an_interrupt_is_not_dropped():
     assert allocator.pulls[0] == 29
 
 
-def test_an_interrupt_keeps_what_ended_and_calls_off_the_rest(monkeypatch):
-    """Twenty calls for one worker; Ctrl-C comes while the fourth runs."""
+def test_interrupt_keeps_finished_calls_and_cancels_others(monkeypatch):
+    """Twenty calls for one worker; Ctrl-C arrives while the fourth runs."""
     begun, release = threading.Semaphore(0), threading.Event()
 
     def fourth_waits(rng):
@@ -265,7 +265,7 @@ def test_an_interrupt_keeps_what_ended_and_calls_off_the_rest(monkeypatch):
         with pytest.raises(KeyboardInterrupt) as raised:
             pb.combine_estimators([fourth_waits], allocator=allocator, rng=1, executor=executor)
     assert 3 <= allocator.pulls[0] <= len(calls) < 20
-    assert "pass allocator= to go on" in raised.value.__notes__[0]
+    assert "pass allocator= to continue" in raised.value.__notes__[0]
     monkeypatch.undo()
     pb.combine_estimators([fourth_waits], allocator=allocator, rng=1)
     assert allocator.done
@@ -291,12 +291,12 @@ def test_an_interrupt_keeps_what_ended_and_calls_off_the_rest(monkeypatch):
     (dict(budget=None, allocator=pb.montecarlo.EstimatorAllocator(2)), ValueError,
      "must have a budget"),
 ])
-def test_arguments_are_checked(given, error, message):
+def test_invalid_arguments_raise(given, error, message):
     with pytest.raises(error, match=message):
         pb.combine_estimators(**{"estimators": [hit, height], "budget": 100, **given})
 
 
-def test_an_estimate_is_a_record_of_what_its_allocator_knew():
+def test_estimate_equals_its_allocator():
     result = pb.combine_estimators([hit, height], 500, rng=1, value_range=(0, 1))
     allocator = result.allocator
     assert result.estimate == allocator.estimate and result.pulls.sum() == result.n_pulls == 500
@@ -317,7 +317,7 @@ def test_an_estimate_is_a_record_of_what_its_allocator_knew():
     assert again.allocator.interval() == result.interval()
 
 
-def test_an_estimate_as_a_table():
+def test_estimate_converts_to_tables():
     pytest.importorskip("pandas")
     result = pb.combine_estimators([lambda rng: 1.0] * 12, 120, policy="uniform", rng=1)
     frame = result.to_frame()
@@ -328,7 +328,7 @@ def test_an_estimate_as_a_table():
     assert html.count("<tr>") == 11 and "2 more" in html and result.summary() in html
 
 
-def test_what_is_not_known_is_none_in_json():
+def test_unknown_values_are_none_in_json():
     result = pb.combine_estimators([lambda rng: np.nan], 3, on_error="drop", policy="uniform",
                                    rng=1)
     assert result.to_dict()["estimate"] is None and result.to_dict()["means"] == [None]

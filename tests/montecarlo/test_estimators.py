@@ -1,4 +1,4 @@
-"""Environments of estimators: kernels against their twins, moments against recursions."""
+"""Environments of estimators: C code against references, moments against recursions."""
 
 import decimal
 import math
@@ -15,7 +15,7 @@ from montecarlo.reference import estimators as twins
 
 
 def population_monte_carlo(*given, **options):
-    """Call the function of examples/montecarlo/population.py."""
+    """Call `population_monte_carlo` of examples/montecarlo/population.py."""
     if not EXAMPLES.is_dir():
         pytest.skip("no examples beside the tests")
     return load("population")["population_monte_carlo"](*given, **options)
@@ -32,10 +32,10 @@ def tiny(n, n_anneals=(1, 2, 10), **options):
 
 
 def affine_moments(sigma, strike, n, *, eta=0.016, kappa=0.2, r0=0.08):
-    """Mean and variance of the discounted payoff of a year where r_n never is below the strike.
+    """Return mean and variance of a year's discounted payoff if r_n never is below the strike.
 
-    In sixty digits: E exp(-u r') is exp(-u (r + (eta - kappa r) h) + u^2 sigma^2 h r / 2), an
-    exponential of r again; powers of r_n are derivatives by its factor.
+    In sixty digits: E exp(-u r') is exp(-u (r + (eta - kappa r) h) + u^2 sigma^2 h r / 2), again
+    an exponential of r; powers of r_n are derivatives by its factor.
     """
     with decimal.localcontext(prec=60):
         eta, kappa, sigma, r0, strike = (
@@ -60,8 +60,8 @@ def affine_moments(sigma, strike, n, *, eta=0.016, kappa=0.2, r0=0.08):
 
 @pytest.mark.parametrize("sigma", [3e-3, 1e-3, 3e-4, 1.5e-4])
 @pytest.mark.parametrize("n_steps", [1, 100])
-def test_small_sigmas(sigma, n_steps):
-    """At 1e-4 a variance was wrong in the fourth digit."""
+def test_moments_are_exact_for_small_sigmas(sigma, n_steps):
+    """Variances have at least ten correct digits for sigma = 1e-4 too."""
     caplet = pb.environments.CIRCaplet(0.05, thetas=[0.0], sigma=sigma, notional=1.0,
                                        n_steps=n_steps)
     price, variance = affine_moments(sigma, 0.05, n_steps)
@@ -70,8 +70,8 @@ def test_small_sigmas(sigma, n_steps):
 
 
 @pytest.mark.parametrize("sigma", [1e-5, 3e-6, 1e-6])
-def test_sigmas_whose_variances_are_rounding_are_refused(sigma):
-    with pytest.raises(ValueError, match=f"sigma must make variances of at least 1e-06.*{sigma}"):
+def test_too_small_sigmas_raise(sigma):
+    with pytest.raises(ValueError, match=f"sigma must be so large .* least 1e-06 .*{sigma}"):
         pb.environments.CIRCaplet(0.07, thetas=[0.0, 0.5], sigma=sigma)
 
 
@@ -81,7 +81,7 @@ def test_sigmas_whose_variances_are_rounding_are_refused(sigma):
     {"strike": 0.05, "thetas": [-0.5, 0.25], "eta": 0.02, "kappa": 0.0, "sigma": 0.02, "r0": 0.06,
      "maturity": 2.0, "notional": 7.0, "n_steps": 13},
 ])
-def test_caplet_is_its_twin(options):
+def test_caplet_equals_its_reference(options):
     caplet = CIRCaplet(**options)
     n_steps = options.get("n_steps", 100)
     parameters = {k: v for k, v in options.items() if k not in ("thetas", "n_steps")}
@@ -97,7 +97,7 @@ def test_caplet_is_its_twin(options):
 
 
 @pytest.mark.parametrize("strike", PRICES)
-def test_prices_and_variances(strike):
+def test_prices_and_variances_match_references(strike):
     caplet = CIRCaplet(strike)
     assert caplet.means == pytest.approx([PRICES[strike]] * 16, rel=1e-10)
     arm, variance = BEST[strike]
@@ -106,14 +106,14 @@ def test_prices_and_variances(strike):
     assert caplet.strike == strike and caplet.costs.tolist() == [1.0] * 16
 
 
-def test_variances_of_every_drift():
+def test_variances_match_references_for_every_drift():
     assert CIRCaplet(0.07).variances == pytest.approx(
         [21.47, 13.85, 8.383, 4.764, 2.785, 2.332, 3.368, 5.935, 10.15, 16.22, 24.45, 35.28,
          49.32, 67.38, 90.61, 120.5], rel=5e-4)
 
 
-def test_one_step_is_a_normal_rate():
-    """The recursion where it has one step, against a sum over a fine grid of normals."""
+def test_one_step_equals_a_sum_over_normals():
+    """Compare the recursion for one step with a sum over a fine grid of normals."""
     caplet = CIRCaplet(0.07, thetas=[0.0, 1.0], n_steps=1, sigma=0.01)
     z, h = np.linspace(-9, 9, 200_001, retstep=True)
     density = h * np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi)
@@ -125,7 +125,7 @@ def test_one_step_is_a_normal_rate():
 
 
 @pytest.mark.parametrize("strike", PRICES)
-def test_rewards_have_the_moments_of_the_recursion(strike):
+def test_rewards_have_the_computed_moments(strike):
     caplet, n = CIRCaplet(strike), 40_000
     for arm in (0, 4, 8):
         rewards = caplet.pull(np.full(n, arm), 10 + arm)
@@ -137,7 +137,7 @@ def test_rewards_have_the_moments_of_the_recursion(strike):
 
 @pytest.mark.parametrize("rule", ["variance", "printed"])
 @pytest.mark.parametrize("n, population", [(250, 100), (60, 7), (2, 5)])
-def test_population_is_its_twin(rule, n, population):
+def test_population_equals_its_reference(rule, n, population):
     caplet = CIRCaplet(0.08)
     found = population_monte_carlo(caplet, n, population=population, rule=rule, rng=3)
     weighted, alphas = twins.population(caplet, caplet.thetas.tolist(), 1.0, n, population, rule,
@@ -147,21 +147,21 @@ def test_population_is_its_twin(rule, n, population):
     np.testing.assert_allclose(found.alphas, alphas, rtol=1e-10)
 
 
-def test_population_draws_are_those_of_before():
+def test_population_draws_are_reproducible():
     found = population_monte_carlo(CIRCaplet(0.08, n_steps=16), 600, population=60, rng=1)
     assert found.estimate == pytest.approx(1.8638739, rel=1e-9)
     assert found.variance == pytest.approx(1.247877399, rel=1e-9)
     assert not found.alphas[:7].any() and found.alphas[7] == pytest.approx(0.07965535017, rel=1e-9)
 
 
-def test_population_without_a_payoff_keeps_its_shares():
+def test_population_without_payoffs_keeps_its_shares():
     caplet = CIRCaplet(0.5)
     found = population_monte_carlo(caplet, 300, rng=1)
     assert found.estimate == 0.0 and found.alphas.tolist() == [1 / 16] * 16
 
 
 @pytest.mark.parametrize("n_rows, n_features", [(1, 1), (4, 1), (7, 3), (50, 2), (1003, 5)])
-def test_log_likelihood_is_its_twin(n_rows, n_features):
+def test_log_likelihood_equals_its_reference(n_rows, n_features):
     rng = np.random.default_rng(n_rows)
     features, labels = rng.normal(size=(n_rows, n_features)), rng.integers(0, 2, n_rows)
     evidence = LogisticEvidence(features, labels=labels, n_anneals=[1])
@@ -173,8 +173,8 @@ def test_log_likelihood_is_its_twin(n_rows, n_features):
 
 @pytest.mark.parametrize("n_rows", LOG_Z)
 @pytest.mark.parametrize("options", [{}, {"prior_variance": 2.0, "width": 1.5}])
-def test_annealing_is_its_twin(n_rows, options):
-    """The same random numbers lead to the same points, one draw after the other."""
+def test_annealing_equals_its_reference(n_rows, options):
+    """The same random numbers give the same points, draw by draw."""
     evidence = tiny(n_rows, [1, 2, 30], log_scale=-1.5, **options)
     arms = np.array([2, 0, 1, 2])
     rewards, costs = evidence.pull_with_costs(arms, 5)
@@ -188,9 +188,9 @@ def test_annealing_is_its_twin(n_rows, options):
 
 
 @pytest.mark.parametrize("n_rows", LOG_Z)
-def test_evidence_of_the_tiny_tables(n_rows):
+def test_evidence_of_tiny_tables_matches_quadrature(n_rows):
     evidence = tiny(n_rows, log_evidence=LOG_Z[n_rows])
-    assert evidence.log_scale == pytest.approx(LOG_Z[n_rows], abs=0.02)  # Laplace's
+    assert evidence.log_scale == pytest.approx(LOG_Z[n_rows], abs=0.02)  # Laplace's approximation
     assert evidence.n_rows == n_rows
     for arm, n in enumerate([40_000, 10_000, 4000]):
         rewards = evidence.pull(np.full(n, arm), 20 + arm)
@@ -198,7 +198,7 @@ def test_evidence_of_the_tiny_tables(n_rows):
         assert abs(error) <= 5 * rewards.std() / math.sqrt(n)
 
 
-def test_what_is_unknown_is_nan():
+def test_unknown_moments_are_nan():
     evidence = tiny(5, log_scale=0.0)
     for values in (evidence.means, evidence.variances, evidence.costs):
         assert values.shape == (3,) and np.isnan(values).all()
@@ -211,7 +211,7 @@ def total(policy, environment):
 
 
 @pytest.mark.parametrize("make", [lambda: CIRCaplet(0.07), lambda: tiny(10, [1, 3, 9])])
-def test_a_simulation_does_not_depend_on_threads(make):
+def test_simulation_does_not_depend_on_threads(make):
     environment, totals = make(), []
     n = environment.n_arms
     for n_threads in (1, 4):
@@ -258,6 +258,6 @@ def test_a_simulation_does_not_depend_on_threads(make):
     (lambda: tiny(5, log_evidence=math.nan), ValueError, "log_evidence must be finite; got nan"),
     (lambda: tiny(5).log_likelihood([1.0]), ValueError, r"theta must have shape \(2,\)"),
 ])
-def test_bad_input_names_argument_and_value(make, error, words):
+def test_invalid_arguments_raise(make, error, words):
     with pytest.raises(error, match=words):
         make()

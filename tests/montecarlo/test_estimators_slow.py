@@ -16,7 +16,7 @@ from montecarlo.test_estimators import population_monte_carlo
 pytestmark = pytest.mark.slow
 
 PRICES = {0.06: 18.4502722400, 0.07: 9.2567468094, 0.08: 1.8865208223}
-# of theta = 0, 0.1, ... at 0.07; at the other strikes (arm, variance) of 0 and of the best
+# theta = 0, 0.1, ... for strike 0.07; for the other strikes (arm, variance) of 0 and the best
 VARIANCES = {
     0.06: {0: 22.06, 3: 1.40615},
     0.07: dict(enumerate([21.47, 13.85, 8.383, 4.764, 2.785, 2.332, 3.368, 5.935, 10.15, 16.22,
@@ -29,8 +29,8 @@ LOG_Z = {5: -3.54127125156440, 10: -6.82154703257868, 50: -33.85061785016038}
 
 
 @pytest.mark.parametrize("strike", PRICES)
-def test_sampled_prices_and_variances(strike):
-    """Means within 5 standard errors, variances within these too and within 2 %."""
+def test_sampled_prices_and_variances_match_references(strike):
+    """Means are within 5 standard errors; variances too, and within 2 %."""
     caplet, n = CIRCaplet(strike), 1_000_000
     for arm, variance in VARIANCES[strike].items():
         rewards = caplet.pull(np.full(n, arm), arm)
@@ -44,7 +44,7 @@ def test_sampled_prices_and_variances(strike):
 
 @pytest.mark.parametrize("strike", PRICES)
 def test_population_monte_carlo_beats_the_printed_rule(strike):
-    """n times the mean squared error, by the variance of what each path gave."""
+    """Compare n times the mean squared error, computed from the variance within each run."""
     caplet, found = CIRCaplet(strike), {}
     for rule in ("variance", "printed"):
         runs = [population_monte_carlo(caplet, 100_000, rule=rule, rng=seed)
@@ -54,13 +54,13 @@ def test_population_monte_carlo_beats_the_printed_rule(strike):
         assert abs(errors.sum()) <= 5 * math.sqrt(variances.sum() / 100_000)
         found[rule] = variances.mean(), variances.std() / math.sqrt(len(runs))
     mean, error = found["variance"]
-    # the reference has an error of its own
+    # the reference value has its own error
     assert abs(mean - POPULATION[strike]) <= 4 * error + 0.1 * POPULATION[strike]
     assert mean < 0.75 * found["printed"][0]
 
 
 @pytest.mark.parametrize("n_rows", LOG_Z)
-def test_evidence_of_the_tiny_tables(n_rows):
+def test_evidence_of_tiny_tables_matches_quadrature(n_rows):
     evidence = LogisticEvidence(TABLE[:n_rows, :2], labels=TABLE[:n_rows, 2],
                                 n_anneals=[1, 10, 400, 2000],
                                 log_evidence=LOG_Z[n_rows])
@@ -69,6 +69,6 @@ def test_evidence_of_the_tiny_tables(n_rows):
         rewards, costs = evidence.pull_with_costs(np.full(n, arm), 30 + arm)
         assert abs(rewards.mean() - evidence.means[arm]) <= 4 * rewards.std() / math.sqrt(n)
         products.append(costs.mean() * rewards.var())
-    # cost times variance: the prior alone is far better, and annealing longer changes little
+    # cost times variance: the prior alone is far better; more annealing changes little
     assert min(products[1:]) > 15 * products[0]
     assert max(products[1:]) < 2 * min(products[1:])

@@ -1,4 +1,4 @@
-"""Intervals of EstimatorAllocator: bets against their twin, what orders change, and silence."""
+"""Intervals of EstimatorAllocator: bets against a reference, orders, and infinite intervals."""
 
 import copy
 import math
@@ -20,7 +20,7 @@ NOTHING = (-math.inf, math.inf)
 
 
 def fed(n=60, seed=1, order=lambda arms, values: np.arange(arms.size), **options):
-    """Two coins of mean .3 in batches of four, told in some order; and what was told."""
+    """Report values of two coins of mean .3 in batches of four, in some order; return both."""
     allocator = pb.montecarlo.EstimatorAllocator(2, batch_size=4, budget=n, rng=seed, **options)
     rng, told = np.random.default_rng(seed), []
     while not allocator.done:
@@ -34,7 +34,7 @@ def fed(n=60, seed=1, order=lambda arms, values: np.arange(arms.size), **options
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.3])
-def test_bets_are_those_of_the_twin(alpha):
+def test_bets_equal_their_reference(alpha):
     allocator, told = fed(value_range=RANGES)
     estimators, values, batches = map(np.array, zip(*told, strict=True))
     weights = stakes.weights_of(values, estimators, batches, RANGES)
@@ -42,15 +42,15 @@ def test_bets_are_those_of_the_twin(alpha):
     np.testing.assert_allclose(kept[:2], [values, weights], rtol=1e-12)
     low, high = allocator.interval(delta=alpha)
     assert (low, high) == allocator.interval(delta=alpha, method="betting")
-    bets = 0.5 ** np.arange(20)  # of the ranges' common part, [0, 1]
-    # within 1/64 of the first step, and never inside
+    bets = 0.5 ** np.arange(20)  # parts of the ranges' intersection, [0, 1]
+    # outside the exact bound by at most 1/64 of the first step, and never inside
     for bound, side, inward in [(low, 0, 0.005), (high, 1, -0.005)]:
         capital = [stakes.capital(values, weights, estimators, batches, RANGES, bets, m, side)
                    for m in (bound, bound + inward)]
         assert capital[0] >= 2 / alpha * bets.size > capital[1]
 
 
-def test_an_estimator_of_one_range_is_as_good_as_a_confidence_sequence():
+def test_betting_interval_is_as_narrow_as_a_confidence_sequence():
     values = np.random.default_rng(2).beta(2, 5, 3000)
     allocator = pb.montecarlo.EstimatorAllocator(1, policy="uniform", value_range=(0, 1))
     bounds, widths = pb.confidence_sequence(values), []
@@ -64,7 +64,7 @@ def test_an_estimator_of_one_range_is_as_good_as_a_confidence_sequence():
     assert widths == sorted(widths, reverse=True)
 
 
-def test_a_good_estimator_is_found_and_a_bad_one_hardly_widens():
+def test_bad_estimator_hardly_widens_the_interval():
     rng = np.random.default_rng(3)
     widths = {}
     for n_bad in (0, 3):
@@ -85,8 +85,8 @@ def sorted_up(arms, values):
 
 
 @pytest.mark.parametrize("weights", ["mean", "predictable"])
-def test_the_order_within_a_batch_changes_nothing(weights):
-    """A value does not choose its weight by its place: all of a batch weigh the same."""
+def test_order_within_a_batch_does_not_matter(weights):
+    """A value's position must not change its weight: all values of a batch have the same."""
     for seed in range(20):
         one, told = fed(weights=weights, least_values=2, value_range=(-1, 2), seed=seed)
         other, again = fed(weights=weights, least_values=2, value_range=(-1, 2), seed=seed,
@@ -100,8 +100,8 @@ def test_the_order_within_a_batch_changes_nothing(weights):
 
 
 @pytest.mark.parametrize("weights", ["mean", "predictable"])
-def test_values_but_the_commonest_are_counted_in_any_order(weights):
-    """Nine with the commonest of ten: sorted batches made -.0044 to .0044 of it."""
+def test_distinct_values_are_counted_in_any_order(weights):
+    """The number of distinct values must not depend on the order within batches."""
     values = np.repeat([-2.0, -1.0, 0.0, 1.0, 2.0], [2, 2, 992, 2, 2])
     more = np.r_[values, 0.5]
     for told, is_known in [(values, False), (more, True)]:
@@ -117,11 +117,11 @@ def test_values_but_the_commonest_are_counted_in_any_order(weights):
 
 
 def kinds(values):
-    """How many there are, the commonest counted once."""
+    """Return the number of values, the most frequent one counted once."""
     return values.size - np.unique(values, return_counts=True)[1].max() + 1
 
 
-def test_kinds_are_counted_exactly_up_to_fifty():
+def test_distinct_values_are_counted_exactly_up_to_fifty():
     for seed in range(100):
         rng = np.random.default_rng(seed)
         values = rng.zipf(1.1 + rng.random() * 2, size=int(rng.integers(1, 150))).astype(float)
@@ -132,7 +132,7 @@ def test_kinds_are_counted_exactly_up_to_fifty():
         assert min(found, 50) == min(kinds(values), 50)
 
 
-def test_counts_of_a_state_are_checked():
+def test_states_with_invalid_counts_are_rejected():
     allocator = pb.montecarlo.EstimatorAllocator(1, policy="uniform", batch_size=100)
     allocator.tell(allocator.ask(), np.repeat([1.0, 2.0, 3.0], [5, 92, 3]))
     state = allocator.get_state()
@@ -145,7 +145,7 @@ def test_counts_of_a_state_are_checked():
 
 
 def shifted(unit, weights, method, n=400, **options):
-    """Estimate, error and interval of two exponentials, in units of `unit`."""
+    """Return estimate, error and interval for two exponentials, in units of `unit`."""
     allocator = pb.montecarlo.EstimatorAllocator(2, weights=weights, budget=n, rng=1, **options)
     rng = np.random.default_rng(1)
     while not allocator.done:
@@ -161,8 +161,8 @@ def shifted(unit, weights, method, n=400, **options):
 @pytest.mark.parametrize("weights, method", [
     ("mean", "normal"), ("mean", "asymptotic"), ("inverse-variance", "normal"),
     ("predictable", "asymptotic"), ("predictable", "normal")])
-def test_units_change_nothing(weights, method):
-    """They were nan, 0, infinite or errors of Python's; some states were refused."""
+def test_units_do_not_change_results(weights, method):
+    """Results scale with the units, without NaN, 0 or infinity."""
     expected = shifted(1.0, weights, method)
     assert np.isfinite(expected).all()
     for k in (-320, -170, -1, 170, 320):
@@ -171,13 +171,13 @@ def test_units_change_nothing(weights, method):
 
 @pytest.mark.parametrize("weights", ["mean", "inverse-variance", "predictable"])
 @pytest.mark.parametrize("k", [-520, -400, 400, 480])
-def test_units_without_cubes_are_refused(weights, k):
+def test_units_with_overflowing_cubes_raise(weights, k):
     with pytest.raises(ValueError, match="values must have standard deviations between 1e-100 and"
                                          r" 1e\+100 for this interval"):
         shifted(2.0**k, weights, None)
 
 
-def test_a_weight_without_a_scale_is_refused():
+def test_state_with_weight_but_no_scale_is_rejected():
     one, _ = fed(weights="predictable", least_values=2)
     state = one.get_state()
     assert state["progress"]["scale"] > 0.0
@@ -186,8 +186,8 @@ def test_a_weight_without_a_scale_is_refused():
         type(one).from_state(state)
 
 
-def test_sorted_batches_leave_no_bias():
-    """It was -.16 +- .01: late places, large values, small variances."""
+def test_sorted_batches_do_not_bias_the_estimate():
+    """Sorted batches must not bias the estimate (-.16 +- .01 if a value chose its weight)."""
     errors = []
     for seed in range(1500):
         rng = np.random.default_rng(seed)
@@ -201,7 +201,7 @@ def test_sorted_batches_leave_no_bias():
 
 
 @pytest.mark.parametrize("weights", ["mean", "inverse-variance", "predictable"])
-def test_what_says_nothing_is_infinite(weights):
+def test_interval_is_infinite_if_variances_are_unknown(weights):
     for draw in [lambda rng, n: np.ones(n), lambda rng, n: rng.random(n) < 0.02,
                  lambda rng, n: np.where(rng.random(n) < 0.02, rng.normal(size=n), 0.0)]:
         rng = np.random.default_rng(1)
@@ -216,7 +216,7 @@ def test_what_says_nothing_is_infinite(weights):
     assert allocator.interval() != NOTHING
 
 
-def test_an_estimator_without_weight_may_be_unknown():
+def test_estimator_without_weight_may_be_unknown():
     rng = np.random.default_rng(1)
     allocator = pb.montecarlo.EstimatorAllocator(2, budget=3000, weights="predictable", rng=1)
     while not allocator.done:
@@ -229,7 +229,7 @@ def test_an_estimator_without_weight_may_be_unknown():
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.3])
-def test_the_width_for_all_times_is_that_of_the_confidence_sequence(alpha):
+def test_anytime_width_equals_the_confidence_sequence(alpha):
     values = np.random.default_rng(1).gamma(2.0, size=900)
     bounds = pb.confidence_sequence(values, delta=alpha, value_range=None, method="asymptotic")
     for n in (2, 10, 100, 900):
@@ -239,8 +239,8 @@ def test_the_width_for_all_times_is_that_of_the_confidence_sequence(alpha):
 
 
 @pytest.mark.parametrize("predictable", [False, True])
-def test_the_clock_is_variance_and_not_values(predictable):
-    """Of two estimators, deviations 1 and 5: a value of the second moves it by its part."""
+def test_clock_counts_variance_instead_of_values(predictable):
+    """A value of the estimator with standard deviation 5 instead of 1 adds its variance share."""
     n, v = np.array([100, 100]), np.array([1.0, 25.0])
     w = 1 / v if predictable else np.ones(2)
     combined = Combined(0.0, math.sqrt(n @ (w * w * v)) / (n @ w), n * w, n * w**2, n * w**3)
@@ -253,21 +253,21 @@ def test_the_clock_is_variance_and_not_values(predictable):
 @pytest.mark.parametrize("name, method, before", [
     ("coin of .9, B / p", None, 0.36), ("coin of .9, B / p", "betting", 0.0),
     ("coin of .01, B / p", "betting", 0.0)])
-def test_misses_at_any_time(name, method, before):
-    """Two hundred runs, a look after each of 150 values; `before`: what it was once."""
+def test_anytime_error_is_at_most_alpha(name, method, before):
+    """Two hundred runs with a look after each of 150 values; `before`: misses uncorrected."""
     missed, _ = misses(name, 200, 150, looks=range(1, 151), weights="predictable", method=method)
     assert missed <= binom.ppf(0.999, 200, 0.05)
     assert not before or missed < before * 100
 
 
-def test_one_look_at_weights_that_look_ahead():
-    """Five exponentials at n = 150: .18 before, infinite in most runs now."""
+def test_one_look_with_inverse_variance_weights_rarely_misses():
+    """Five exponentials at n = 150; most intervals are infinite, .18 miss without correction."""
     missed, finite = misses("five exponentials", 200, 150, weights="inverse-variance")
     assert missed <= binom.ppf(0.999, 200, 0.05) and finite < 150
     assert len(LAWS) > 5
 
 
-def test_states_carry_the_stakes():
+def test_states_contain_the_stakes():
     one, _ = fed(n=100, value_range=RANGES)
     state = pickle.loads(pickle.dumps(one.get_state()))
     for other in [type(one).from_state(state), copy.deepcopy(one),
@@ -288,7 +288,7 @@ def test_states_carry_the_stakes():
             type(one).from_state(bad)
 
 
-def test_a_resumed_one_bets_as_the_first_would():
+def test_restored_allocator_has_the_same_bets():
     rng = np.random.default_rng(1)
     one = pb.montecarlo.EstimatorAllocator(2, value_range=(0, 1), batch_size=3, rng=1)
     other = copy.deepcopy(one)
@@ -302,8 +302,8 @@ def test_a_resumed_one_bets_as_the_first_would():
 
 
 @pytest.mark.parametrize("value_range", [(0, 1e-300), (0, 5e-324), (0, 1e200)])
-def test_ranges_that_cannot_be_bet_on_leave_a_state(value_range):
-    """Their bets were infinite or 0, and what was saved could not be taken."""
+def test_ranges_without_bets_can_be_saved(value_range):
+    """Such ranges give no usable bets, but the state can be saved and loaded."""
     allocator = pb.montecarlo.EstimatorAllocator(2, policy="uniform", value_range=value_range,
                                                  rng=1)
     for _ in range(5):
@@ -315,7 +315,7 @@ def test_ranges_that_cannot_be_bet_on_leave_a_state(value_range):
     assert again.estimate == allocator.estimate
 
 
-def test_values_outside_their_range_are_no_ground_for_bets():
+def test_values_outside_the_range_raise_for_bets():
     allocator = pb.montecarlo.EstimatorAllocator(2, policy="uniform", value_range=RANGES,
                                                  weights="predictable")
     assert allocator.interval() == (0.0, 1.0)
@@ -339,7 +339,7 @@ def test_values_outside_their_range_are_no_ground_for_bets():
     (dict(weights="inverse-variance"), dict(method="asymptotic"), "anytime must be False with w"),
     (dict(value_range=(0, 1e-200)), {}, "value_range must be 1e-100 to 1e\\+100 wide"),
 ])
-def test_methods_are_checked(made, asked, message):
+def test_invalid_methods_raise(made, asked, message):
     with pytest.raises(ValueError, match=message):
         pb.montecarlo.EstimatorAllocator(2, **made).interval(**asked)
 
@@ -361,13 +361,13 @@ def test_methods_are_checked(made, asked, message):
     (dict(value_range=[[0, 1], [2, 3], [0, 5], [0, 5]]), ValueError,
      "value_range must leave room for the mean .* above 2.0, one below 1.0"),
 ])
-def test_arguments_are_named(given, error, message):
+def test_invalid_arguments_raise(given, error, message):
     with pytest.raises(error, match=message):
         pb.montecarlo.EstimatorAllocator(4, **given)
 
 
 @pytest.mark.parametrize("costs", ["equal", "told"])
-def test_it_is_locked_while_it_changes(costs):
+def test_allocator_is_locked_during_tell(costs):
     allocator = pb.montecarlo.EstimatorAllocator(2, policy="uniform", costs=costs)
     told = (np.ones(1),) if costs == "told" else ()
 
@@ -376,7 +376,7 @@ def test_it_is_locked_while_it_changes(costs):
             allocator.tell([0], [1.0], *told)
             return np.ones(1)
 
-    # what an __array__ raises is quoted by the check that called it
+    # exceptions of __array__ are quoted by the check that called it
     with pytest.raises((RuntimeError, ValueError), match="this EstimatorAllocator is in use"):
         allocator.tell([0], Meddler(), *told)
     assert allocator.n_pulls == 0
@@ -384,7 +384,7 @@ def test_it_is_locked_while_it_changes(costs):
     assert allocator.n_pulls == 1
 
 
-def test_slices_that_would_never_end_are_refused():
+def test_too_narrow_slices_raise():
     with pytest.raises(ValueError, match="width must be at least 0.001 of the root"):
         pb.environments.LogisticEvidence([[0.5], [-1.0]], labels=[1, 0], n_anneals=[10],
                                          width=1e-300)

@@ -1,4 +1,4 @@
-"""An allocator and the policy that it was given are refused to other threads together."""
+"""Other threads can use neither an allocator at work nor the policy that it was given."""
 
 import threading
 
@@ -10,7 +10,7 @@ import pybandit as pb
 from policies.test_threads import Waits
 
 
-def test_the_policy_that_was_given_is_refused_while_the_allocator_works():
+def test_given_policy_is_locked_with_its_allocator():
     policy = pb.policies.ThompsonSampling(3, rng=5)
     allocator = pb.montecarlo.EstimatorAllocator(3, policy=policy, value_range=1.0, budget=100)
     rewards = Waits(1)
@@ -29,7 +29,7 @@ def test_the_policy_that_was_given_is_refused_while_the_allocator_works():
     assert policy.n_pulls == allocator.n_pulls == allocator.total_cost == 1
 
 
-def test_a_policy_in_use_is_not_given():
+def test_policy_in_use_raises():
     policy, rewards = pb.policies.ThompsonSampling(3, rng=5), Waits(1)
     teller = threading.Thread(target=policy.tell, args=(policy.ask(), rewards))
     teller.start()
@@ -42,7 +42,7 @@ def test_a_policy_in_use_is_not_given():
         teller.join()
 
 
-def test_a_policy_is_free_where_no_allocator_was_made_of_it():
+def test_policy_is_free_after_a_failed_allocator():
     policy = pb.policies.ThompsonSampling(3, rng=5)
     with pytest.raises(ValueError, match="weights"):
         pb.montecarlo.EstimatorAllocator(3, policy=policy, value_range=1.0, weights="none")
@@ -50,7 +50,7 @@ def test_a_policy_is_free_where_no_allocator_was_made_of_it():
     assert policy.n_pulls == 1
 
 
-def test_seeds_are_taken_through_the_guard_that_is_shared():
+def test_seed_works_through_the_shared_guard():
     def asked(seed):
         allocator = pb.montecarlo.EstimatorAllocator(5, policy=pb.policies.ThompsonSampling(5),
                                                      value_range=1.0)
@@ -65,7 +65,7 @@ def test_seeds_are_taken_through_the_guard_that_is_shared():
     assert found[0] == found[1] != found[2]
 
 
-def test_a_policy_may_be_given_again_if_no_allocator_was_made():
+def test_policy_can_be_reused_after_a_failed_allocator():
     policy = pb.policies.UCB1(3)
     with pytest.raises(ValueError, match="weights"):
         pb.montecarlo.EstimatorAllocator(3, policy=policy, weights="none")
@@ -73,7 +73,7 @@ def test_a_policy_may_be_given_again_if_no_allocator_was_made():
 
 
 class SeedsSlowly(pb.policies.ThompsonSampling):
-    """Waits in `seed`."""
+    """A policy that waits in `seed`."""
 
     def __init__(self, n_arms):
         super().__init__(n_arms)
@@ -86,7 +86,7 @@ class SeedsSlowly(pb.policies.ThompsonSampling):
 
 
 @pytest.mark.parametrize("made", [False, True])
-def test_a_policy_is_refused_to_other_threads_while_it_is_seeded(made):
+def test_policy_is_locked_while_it_is_seeded(made):
     policy, allocators = SeedsSlowly(3), []
     if made:
         policy.go_on.set()

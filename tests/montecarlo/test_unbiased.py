@@ -1,4 +1,4 @@
-"""The bias of the pooled mean, by enumeration of all values that two estimators can give."""
+"""Bias of the pooled mean, by enumeration of all values of two estimators."""
 
 import copy
 import itertools
@@ -9,12 +9,12 @@ import pytest
 
 import pybandit as pb
 
-# values and probabilities of two estimators whose mean is 1
+# values and probabilities of two estimators with mean 1
 LAWS = (((0.0, 2.0), (0.5, 0.5)), ((0.0, 4.0), (0.75, 0.25)))
 
 
 def moments(allocator, costs):
-    """The probability of all that follows, and the mean and mean square of the estimate."""
+    """Return the total probability, and mean and mean square of the estimate."""
     if allocator.done:
         estimate = allocator.estimate
         return np.array([1.0, estimate, estimate**2])
@@ -30,7 +30,7 @@ def moments(allocator, costs):
 
 
 def bias(budget, costs=None):
-    """The bias in standard deviations of the estimate."""
+    """Return the bias in standard deviations of the estimate."""
     kind = "equal" if costs is None else "told"
     allocator = pb.montecarlo.EstimatorAllocator(2, policy="lcb-variance", costs=kind,
                                                  budget=budget, pilot=2, rng=1)
@@ -39,11 +39,11 @@ def bias(budget, costs=None):
     return (mean - 1.0) / np.sqrt(square - mean**2)
 
 
-def test_the_pooled_mean_is_unbiased_with_equal_costs():
+def test_pooled_mean_is_unbiased_with_equal_costs():
     assert abs(bias(8)) < 1e-12
 
 
 @pytest.mark.parametrize("costs, expected", [((1.0, 4.0), -0.087), ((3.0, 1.0), 0.094)])
-def test_the_pooled_mean_is_biased_with_observed_costs(costs, expected):
-    """The number of values that the budget buys depends on the choices, and these on the values."""
+def test_pooled_mean_is_biased_with_observed_costs(costs, expected):
+    """The number of values that the budget buys depends on the choices, and these on values."""
     assert bias(14.0, costs) == pytest.approx(expected, abs=0.001)

@@ -1,4 +1,4 @@
-"""Policies and environments that the tests of simulations share."""
+"""Policies and environments shared by the tests of simulations."""
 
 import json
 
@@ -11,12 +11,12 @@ GAUSSIAN = pb.environments.GaussianBandit(MEANS)
 
 
 def assert_same(one, other):
-    """Bit for bit."""
+    """Assert that two results are equal bit for bit."""
     assert json.dumps(one.to_dict()) == json.dumps(other.to_dict())
 
 
 class InTurn(pb.Policy):
-    """All arms in turn, in plain Python; draws where to begin."""
+    """All arms in turn, in plain Python; the first arm is drawn at random."""
 
     def __init__(self, n_arms, n_batches, k=1):
         super().__init__(n_arms, k)
@@ -41,7 +41,7 @@ class InTurn(pb.Policy):
 
 
 class Says(InTurn):
-    """Recommends what it is given, whatever it sees."""
+    """Always recommends the same arms."""
 
     def __init__(self, n_arms, arms, k=1, n_batches=1):
         super().__init__(n_arms, n_batches, k)
@@ -62,7 +62,7 @@ OPTIONS = dict(max_pulls=120, checkpoints=[45, 90, 120], arm_pulls_by_run=True)
 
 
 def assert_equal(one, other):
-    """Comparisons, bit for bit."""
+    """Assert that two comparisons are equal bit for bit."""
     assert one.names == other.names and one.options == other.options
     assert one.streams == other.streams
     for name in one:
@@ -85,7 +85,7 @@ def draw_coins(rng):
 
 
 class Drifting(Coins):
-    """The means go from `first` to `last` within so many pulls, and stay there."""
+    """Coins whose means go from `first` to `last` within `n_pulls` pulls, and stay there."""
 
     def __init__(self, first, last, n_pulls):
         super().__init__(first)

@@ -60,7 +60,7 @@ def exp3_of(n_arms, budget=150, rng=None):
 
 @pybandit.numba.environment
 def mixture(arm, rng, means, apart):
-    """Two values, as far from the mean as `apart` says."""
+    """Draw one of two values, at distances from the mean that depend on `apart`."""
     return means[arm] + (apart[arm] if rng.random() < 0.5 else -apart[arm])
 
 
@@ -70,7 +70,7 @@ def mixture_of(means, apart=0.5):
 
 
 class Mixture(pb.environments.Environment):
-    """`mixture` in Python."""
+    """The numba environment `mixture` in Python."""
 
     def __init__(self, means, apart=0.5):
         super().__init__(means, apart)
@@ -82,7 +82,7 @@ class Mixture(pb.environments.Environment):
 
 
 class PythonRule(pb.Policy):
-    """A numba policy's functions, called as Python has them."""
+    """A policy that calls the functions of a numba policy in Python."""
 
     def __init__(self, n_arms, functions, options, budget=None):
         super().__init__(n_arms)

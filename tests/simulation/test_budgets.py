@@ -1,4 +1,4 @@
-"""The error against the budget: what separate comparisons give, as one."""
+"""compare with budgets: equal to separate comparisons, joined."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -26,7 +26,7 @@ POLICIES = {"halving": halving, "EBTC": pb.policies.EBTC(8), "rejects": rejects}
 
 
 @pytest.mark.parametrize("common", [True, False])
-def test_budgets_are_simulations_of_each(common):
+def test_results_equal_a_simulation_per_budget(common):
     whole = pb.compare(POLICIES, ARMS, 50, rng=1, budgets=BUDGETS, common_rewards=common)
     for j, budget in enumerate(BUDGETS):
         alone = pb.compare({name: lambda e, make=make, budget=budget: make(e, budget)
@@ -48,7 +48,7 @@ def test_budgets_are_simulations_of_each(common):
     assert whole["rejects"].checkpoints.tolist() == BUDGETS
 
 
-def test_tables_files_and_sums_are_those_of_any_comparison(tmp_path):
+def test_tables_files_and_merging_work_with_budgets(tmp_path):
     seeds = np.random.SeedSequence(5)
     parts = [pb.compare(POLICIES, ARMS, n, rng=seeds, budgets=BUDGETS) for n in (20, 30)]
     whole = pb.compare(POLICIES, ARMS, 50, rng=5, budgets=BUDGETS)
@@ -63,7 +63,7 @@ def test_tables_files_and_sums_are_those_of_any_comparison(tmp_path):
     other = pb.compare(POLICIES, ARMS, 50, rng=6, budgets=[24, 80, 160])
     with pytest.raises(ValueError, match="checkpoints must be equal"):
         whole + other
-    # the last budget alone is another comparison
+    # a comparison of the last budget alone has other options
     alone = pb.compare({name: make if name == "EBTC" else lambda e, make=make: make(e, 160)
                         for name, make in POLICIES.items()}, ARMS, 50, rng=6, max_pulls=160,
                        checkpoints=BUDGETS)
@@ -71,7 +71,7 @@ def test_tables_files_and_sums_are_those_of_any_comparison(tmp_path):
         whole + alone
 
 
-def test_a_policy_spends_no_more_than_the_budget():
+def test_policies_stop_at_their_budget():
     greedy = pb.compare({"endless": lambda e, budget: pb.policies.UCB1(8)}, ARMS, 5, rng=1,
                         budgets=[80, 160])
     assert greedy["endless"].pulls.tolist() == [160] * 5
@@ -81,15 +81,15 @@ def test_a_policy_spends_no_more_than_the_budget():
     (dict(budgets=[16, 16]), "budgets must increase; got 16 after 16"),
     (dict(budgets=[0, 16]), "budgets must be .*got 0"),
     (dict(budgets=[]), "budgets must be"),
-    (dict(budgets=BUDGETS, max_pulls=20), "max_pulls must be None where budgets are given; got 20"),
-    (dict(budgets=BUDGETS, checkpoints=[3]), "checkpoints must be None where budgets are given"),
+    (dict(budgets=BUDGETS, max_pulls=20), "max_pulls must be None if budgets are given; got 20"),
+    (dict(budgets=BUDGETS, checkpoints=[3]), "checkpoints must be None if budgets are given"),
 ])
-def test_bad_budgets(options, words):
+def test_invalid_budgets_raise(options, words):
     with pytest.raises(ValueError, match=words):
         pb.compare(POLICIES, ARMS, 5, rng=1, **options)
 
 
-def test_an_exception_names_policy_and_budget():
+def test_exceptions_name_policy_and_budget():
     with pytest.raises(pb.errors.InfeasibleBudgetError,
                        match="budgets must reach .*got 4: budget") as found:
         pb.compare(POLICIES, ARMS, 5, rng=1, budgets=[4, 16])

@@ -1,4 +1,4 @@
-"""Checkpoints, stopping times and the pulls of each run: all of them of one simulation."""
+"""Checkpoints, stopping times and the pulls of each run."""
 
 import numpy as np
 import pytest
@@ -26,8 +26,8 @@ MAKERS = {
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_a_checkpoint_is_a_run_that_ended_there(name):
-    """Bit for bit, wherever a horizon holds the first batch."""
+def test_checkpoint_equals_a_run_that_ended_there(name):
+    """Compare bit for bit, at each max_pulls that holds the first batch."""
     make = MAKERS[name]
     whole = pb.simulate(make, GAUSSIAN, 12, rng=2, max_pulls=240, checkpoints=MARKS)
     assert whole.checkpoints.tolist() == MARKS
@@ -40,7 +40,7 @@ def test_a_checkpoint_is_a_run_that_ended_there(name):
             assert there.tolist() == getattr(ended, curve).tolist(), (mark, curve)
 
 
-def test_nothing_is_known_before_the_first_batch():
+def test_checkpoint_before_the_first_batch_has_no_data():
     result = pb.simulate(MAKERS["one by one"], GAUSSIAN, 3, rng=1, max_pulls=9,
                          checkpoints=[0, 7, 9])
     assert result.checkpoint_leaders[:, :2].tolist() == [[0, 0]] * 3  # the lowest index
@@ -49,7 +49,7 @@ def test_nothing_is_known_before_the_first_batch():
         result.cumulative_regrets.tolist())
 
 
-def test_checkpoints_change_nothing_else():
+def test_checkpoints_do_not_change_other_results():
     plain = pb.simulate(MAKERS["one by one"], GAUSSIAN, 20, rng=1, max_pulls=100).to_dict()
     marked = pb.simulate(MAKERS["one by one"], GAUSSIAN, 20, rng=1, max_pulls=100,
                          checkpoints=[20, 60]).to_dict()
@@ -57,8 +57,8 @@ def test_checkpoints_change_nothing_else():
 
 
 @pytest.mark.parametrize("python", [False, True])
-def test_leaders_and_errors_on_a_table(python):
-    """Rewards are written down: arm 1 leads after a round, then arm 2, which is the best."""
+def test_leaders_and_errors_match_a_table(python):
+    """The table is fixed: arm 1 leads after a round, then arm 2, which is the best."""
     table = pb.environments.TableBandit([[0.0, 0.0, 0.0], [5.0, 0.0, 0.0], [1.0, 6.0, 6.0]])
     make = (lambda e: InRounds(3)) if python else (lambda e: pb.policies.RoundRobin(
         3, 1, batch_size=3, max_batches=3))
@@ -72,7 +72,7 @@ def test_leaders_and_errors_on_a_table(python):
 
 
 class InRounds(InTurn):
-    """In rounds of all arms."""
+    """Pulls all arms in each batch."""
 
     def __init__(self, n_arms):
         super().__init__(n_arms, 3)
@@ -81,7 +81,7 @@ class InRounds(InTurn):
         return np.arange(self.n_arms)
 
 
-def test_an_answer_in_python_is_asked_at_checkpoints_alone():
+def test_python_answer_is_requested_only_at_checkpoints():
     asked = []
 
     class Own(pb.policies.UCB1):
@@ -95,7 +95,7 @@ def test_an_answer_in_python_is_asked_at_checkpoints_alone():
                                     checkpoints=[10, 200]))
 
 
-def test_curves_have_the_intervals_of_their_end():
+def test_curve_intervals_equal_those_of_the_end():
     result = pb.simulate(MAKERS["one by one"], GAUSSIAN, 50, rng=1, max_pulls=90,
                          checkpoints=[30, 90])
     mean, low, high = result.curve()
@@ -115,7 +115,7 @@ def test_curves_have_the_intervals_of_their_end():
     (7, TypeError, "checkpoints must be increasing numbers of pulls; got 7"),
     (np.ma.array([1, 2], mask=[0, 1]), ValueError, "checkpoints must not be masked"),
 ])
-def test_bad_checkpoints(checkpoints, error, words):
+def test_invalid_checkpoints_raise(checkpoints, error, words):
     with pytest.raises(error, match=words):
         pb.simulate(MAKERS["one by one"], GAUSSIAN, 1, max_pulls=100, checkpoints=checkpoints)
     with pytest.raises(ValueError, match="checkpoints must be given to simulate for a curve"):
@@ -126,7 +126,7 @@ def test_bad_checkpoints(checkpoints, error, words):
 
 
 class Lasts(InTurn):
-    """As many batches as its run says."""
+    """Runs for a number of batches that depends on the run."""
 
     lengths = iter(())
 
@@ -138,8 +138,8 @@ class Lasts(InTurn):
 
 
 @pytest.mark.parametrize("q", [0.0, 0.05, 0.5, 0.51, 0.6, 0.75, 1.0, [0.1, 0.9]])
-def test_quantiles_are_of_those_that_stopped(q):
-    """Seven runs need 1 to 7 pulls; where 5 end them two are known to need more."""
+def test_quantiles_treat_unfinished_runs_as_infinite(q):
+    """Seven runs need 1 to 7 pulls; if max_pulls is 5, two need more by an unknown number."""
     Lasts.lengths = iter([4, 1, 7, 3, 6, 2, 5] * 2)
     free, cut = (pb.simulate(lambda e: Lasts(8), GAUSSIAN, 7, max_pulls=most) for most in (None, 5))
     expected = np.quantile(np.arange(1.0, 8), q, method="inverted_cdf")
@@ -149,7 +149,7 @@ def test_quantiles_are_of_those_that_stopped(q):
     assert np.array_equal(cut.quantiles(q), np.where(expected > 5, np.inf, expected))
 
 
-def test_quantiles_of_a_stopping_rule():
+def test_quantiles_describe_a_stopping_rule():
     result = pb.simulate(lambda e: pb.policies.TopTwo(8, stopping=pb.stopping.GLR(delta=0.1,
                                                                                   noise_std=0.1)),
                          pb.environments.GaussianBandit(np.linspace(0, 1, 8), 0.1), 40, rng=1)
@@ -164,7 +164,7 @@ def test_quantiles_of_a_stopping_rule():
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_pulls_of_arms_by_run(name):
+def test_arm_pulls_by_run_add_up(name):
     result = pb.simulate(MAKERS[name], GAUSSIAN, 9, rng=1, max_pulls=99, arm_pulls_by_run=True)
     assert result.arm_pulls_by_run.shape == (9, 8) and result.arm_pulls_by_run.dtype == np.int64
     assert result.arm_pulls_by_run.sum(axis=1).tolist() == result.pulls.tolist()
@@ -183,8 +183,8 @@ def arms_for(policy):
 
 
 @pytest.mark.parametrize("name", POLICIES)
-def test_a_policy_made_new_is_a_fresh_one(name):
-    """Bit for bit, after runs of every length; the object that is given is not touched."""
+def test_renewed_policy_equals_a_fresh_one(name):
+    """Compare bit for bit after runs of every length; the given object is not changed."""
     make, given = POLICIES[name], POLICIES[name]()
     before = str(given.get_state())
     options = dict(rng=5, n_threads=1, max_pulls=700, checkpoints=[10, 60, 100],
@@ -197,8 +197,8 @@ def test_a_policy_made_new_is_a_fresh_one(name):
 
 
 @pytest.mark.parametrize("name", POLICIES)
-def test_policies_are_made_new_where_they_can_be(name):
-    """Gaussian processes are made again; the state of all others is that of a fresh one."""
+def test_policies_are_renewed_if_possible(name):
+    """Gaussian processes are made again; other policies are reset to their fresh state."""
     pattern = Pattern(check_maker("policy", POLICIES[name]()))
     one = pattern.fresh()
     before = str(one.get_state())
@@ -212,7 +212,7 @@ NATIVE = sorted(name for name in set(EVERY) - {"refits", "refits thompson"}
                 if answers_natively(type(EVERY[name]())))
 
 
-# that leave some answers to Python: of other laws, while arms are accepted and out
+# these sometimes answer in Python: other distributions, or while arms are accepted and rejected
 PARTLY = {"batch racing", "batch sar", "thompson gaussian"}
 
 
@@ -220,13 +220,13 @@ def test_most_policies_answer_without_python():
     assert {"uniform", "round robin", "batch halving", "halving", "shvar", "successive rejects",
             "continuous rejects", "gap", "ucbe", "ucb1", "ebtc", "top two", "track",
             "lucb"} <= set(NATIVE)
-    # its answer is the arm that it found, which is no question of means
+    # its answer is the arm that it found, whatever the means
     assert "ugap" not in NATIVE
 
 
 @pytest.mark.parametrize("name", NATIVE)
-def test_an_answer_without_python_is_that_of_recommend(name):
-    """At the beginning, in between, and where rewards were lost."""
+def test_compiled_answer_equals_recommend(name):
+    """Compare at the start, in between, and after lost rewards."""
     for n_batches, lost in ((0, 0.0), (1, 0.9), (3, 0.5), (9, 0.0)):
         one = played(EVERY[name](), n_batches, lost)
         found = answer_of_engine(one)
@@ -234,7 +234,7 @@ def test_an_answer_without_python_is_that_of_recommend(name):
         assert found == one.recommend().tolist() or found is None and left_to_python
 
 
-def test_policies_that_are_no_patterns():
+def test_invalid_policy_objects_raise():
     used = pb.policies.UCB1(8)
     used.tell(used.ask(), np.zeros(8))
     told = InTurn(8, 3)
@@ -247,7 +247,7 @@ def test_policies_that_are_no_patterns():
 
 
 class Remembers(pb.policies.UCB1):
-    """Compiled, but for what it counts itself."""
+    """A compiled policy that counts its rewards in Python."""
 
     told = 0
 
@@ -261,7 +261,7 @@ class Needs(pb.policies.UCB1):
         super().__init__(n_arms)
 
 
-def test_what_a_class_of_ones_own_has_is_made_anew():
+def test_attributes_of_subclasses_are_fresh_in_every_run():
     def told(policy, environment):
         return policy.told
 
@@ -272,7 +272,7 @@ def test_what_a_class_of_ones_own_has_is_made_anew():
         pb.simulate(Needs(8, 1), GAUSSIAN, 2, max_pulls=20)
 
 
-def test_a_pattern_meets_environments_that_are_drawn():
+def test_policy_object_works_with_drawn_environments():
     def draw(rng):
         return pb.environments.GaussianBandit(rng.random(8))
 
@@ -287,14 +287,14 @@ def test_a_pattern_meets_environments_that_are_drawn():
 # -- means that vary ----------------------------------------------------------------------
 
 
-def test_pulls_are_held_against_the_means_of_their_moment():
+def test_pulls_are_scored_by_the_means_at_their_time():
     arms = Drifting([1.0, 0.0, 0.5], [0.0, 2.0, 0.5], 8)
     result = pb.simulate(lambda e: InRounds(3), arms, 3, rng=1, checkpoints=[3, 6])
     lost = [max(m := arms.means_at(t)) - m[t % 3] for t in range(9)]
     for column, n in enumerate([3, 6]):
         assert result.checkpoint_cumulative_regrets[:, column] == pytest.approx([sum(lost[:n])] * 3)
     assert result.cumulative_regrets == pytest.approx([sum(lost)] * 3)
-    # the first arm looks best until pull 6; from the means before pull 3 on the second is
+    # the first arm looks best until pull 6; by the means before pull 3 and later the second is
     assert result.checkpoint_leaders[0].tolist() == [0, 0]
     assert result.checkpoint_errors[0].tolist() == [True, True] and not result.errors.any()
     assert result.checkpoint_regrets[0, 0] == pytest.approx(arms.means_at(3)[1]
@@ -304,7 +304,7 @@ def test_pulls_are_held_against_the_means_of_their_moment():
 
 
 class Said(Drifting):
-    """It says no good means."""
+    """An environment with invalid means_at."""
 
     said = None
 
@@ -316,19 +316,19 @@ class Said(Drifting):
     ([0.0, np.nan, 1.0], r"means_at\(0\) of Said must be finite; got nan"),
     ([0.0, 1.0], r"means_at\(0\) of Said must have shape \(3,\); got shape \(2,\)"),
     ("a", r"means_at\(0\) of Said must hold real numbers")])
-def test_what_an_environment_says_is_checked(said, words):
+def test_invalid_means_at_raises(said, words):
     arms = Said([0.0] * 3, [1.0] * 3, 9)
     arms.said = said
     with pytest.raises((ValueError, TypeError), match=words):
         pb.simulate(lambda e: InRounds(3), arms, 1)
 
 
-def test_means_that_vary_need_rewards_that_vary():
+def test_varying_means_need_a_python_pull():
     class Claims(pb.environments.GaussianBandit):
         def means_at(self, t):
             return np.zeros(3)
 
-    with pytest.raises(ValueError, match="environment must have a pull of its own where it has"):
+    with pytest.raises(ValueError, match="environment must have its own pull if it has"):
         pb.simulate(lambda e: InRounds(3), Claims([0.0, 1.0, 2.0]), 1)
 
     class Creeps(pb.environments.GaussianBandit):
@@ -339,12 +339,12 @@ def test_means_that_vary_need_rewards_that_vary():
             self.looks += 1
             return np.array([0.0, 1.0, self.looks])
 
-    with pytest.raises(ValueError, match="environment must have means that stay as they are"):
+    with pytest.raises(ValueError, match="environment must have constant means"):
         pb.simulate(pb.policies.Uniform(3, budget=9), Creeps([0.0, 1.0, 2.0]), 1)
 
     class Moves(Drifting):
         stationary = False
         means_at = None
 
-    with pytest.raises(ValueError, match="environment must be stationary, or say its means"):
+    with pytest.raises(ValueError, match="environment must be stationary or have means_at"):
         pb.simulate(lambda e: InRounds(3), Moves([0.0] * 3, [1.0] * 3, 9), 1)

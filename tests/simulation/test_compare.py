@@ -1,4 +1,4 @@
-"""Several policies on common random numbers; what is merged is one longer run, bit for bit."""
+"""compare: common random numbers, and merging of comparisons, bit for bit."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ from simulation.reference import streams
 
 
 class Keeps(pb.policies.UCB1):
-    """A compiled policy, told in Python: it keeps its rewards by arm."""
+    """A compiled policy with a Python `tell` that keeps its rewards by arm."""
 
     def __init__(self, n_arms, kept):
         super().__init__(n_arms)
@@ -35,7 +35,7 @@ class Keeps(pb.policies.UCB1):
 
 
 class Backwards(InTurn):
-    """From the last arm to the first."""
+    """Pulls from the last arm to the first."""
 
     def __init__(self, n_arms, kept):
         super().__init__(n_arms, 20)
@@ -50,8 +50,8 @@ class Backwards(InTurn):
         super().tell(arms, rewards, missing)
 
 
-def test_the_jth_reward_of_an_arm_is_the_same_for_all():
-    """And that of NumPy's generators, whoever pulls, in whatever order."""
+def test_jth_reward_of_an_arm_is_common():
+    """The rewards are those of NumPy's generators, for any policy and order of pulls."""
     adaptive, regular = [], []
 
     def keeping(kind, kept):
@@ -72,8 +72,8 @@ def test_the_jth_reward_of_an_arm_is_the_same_for_all():
 
 
 @pytest.mark.parametrize("name", ["halving", "ucb1"])
-def test_compiled_runs_see_the_rewards_of_the_table(name):
-    """Run by run, the table of a run as an environment of its own."""
+def test_compiled_runs_equal_runs_on_a_table(name):
+    """Compare each run with a run on a table of its common rewards."""
     found = pb.compare(FOUR, GAUSSIAN, 6, rng=3, **OPTIONS)[name]
     for i in range(6):
         table = Replayed(streams.common_rewards(3, i, MEANS, 120))
@@ -83,20 +83,20 @@ def test_compiled_runs_see_the_rewards_of_the_table(name):
 
 
 class Replayed(pb.environments.TableBandit):
-    """Rewards of a table, with the means of the law that they came from."""
+    """Rewards of a table, with the means of the distribution that they came from."""
 
     @property
     def means(self):
         return MEANS.copy()
 
 
-def test_without_common_rewards_each_is_its_own_simulation():
+def test_compare_without_common_rewards_equals_simulate():
     both = pb.compare(FOUR, GAUSSIAN, 7, rng=4, common_rewards=False, **OPTIONS)
     for name, make in FOUR.items():
         assert_same(both[name], pb.simulate(make, GAUSSIAN, 7, rng=4, **OPTIONS))
 
 
-def test_python_and_compiled_code_do_the_same_on_common_rewards():
+def test_python_and_compiled_policies_agree_on_common_rewards():
     class Slow(pb.policies.LUCB):
         def ask(self):
             return super().ask()
@@ -107,7 +107,7 @@ def test_python_and_compiled_code_do_the_same_on_common_rewards():
     assert_same(pair["c"], pair["python"])
 
 
-def test_policies_of_costs_see_common_costs():
+def test_costs_are_common_too():
     bandit = pb.environments.CostlyBandit(GAUSSIAN, np.arange(1.0, 9.0), cost_shape=3.0)
     told = []
 
@@ -128,8 +128,8 @@ def test_policies_of_costs_see_common_costs():
         assert one == two[:len(one)] and len(set(one)) == len(one)
 
 
-def test_common_rewards_make_differences_smaller():
-    """Uniform against twice as many pulls: the regrets of a run rise and fall together."""
+def test_common_rewards_correlate_regrets():
+    """Uniform against twice as many pulls: the regrets of a run are correlated."""
     policies = {"few": pb.policies.Uniform(8, budget=80),
                 "more": pb.policies.Uniform(8, budget=160)}
     spread = {}
@@ -140,7 +140,7 @@ def test_common_rewards_make_differences_smaller():
     assert spread[True] > 0.35
 
 
-def test_runs_of_all_policies_have_the_same_environment():
+def test_all_policies_get_the_same_drawn_environment():
     seen = {}
 
     def keeping(name):
@@ -155,7 +155,7 @@ def test_runs_of_all_policies_have_the_same_environment():
 
 @pytest.mark.parametrize("environment", [GAUSSIAN, Coins(MEANS), draw_coins],
                          ids=["compiled", "python", "drawn"])
-def test_threads_change_nothing(environment):
+def test_result_does_not_depend_on_threads(environment):
     one, two = (pb.compare(FOUR, environment, 9, rng=1, n_threads=n, **OPTIONS) for n in (1, 3))
     assert_equal(one, two)
 
@@ -163,7 +163,7 @@ def test_threads_change_nothing(environment):
 # -- merging ------------------------------------------------------------------------------
 
 
-def test_merged_is_one_longer_run():
+def test_merged_comparisons_equal_one_longer_run():
     seeds = np.random.SeedSequence(5)
     parts = [pb.compare(FOUR, GAUSSIAN, n, rng=seeds, **OPTIONS) for n in (4, 7, 2)]
     merged = parts[0] + parts[1] + parts[2]
@@ -171,7 +171,7 @@ def test_merged_is_one_longer_run():
     assert merged.n_runs == 13 and len(merged.streams) == 1
 
 
-def test_other_seeds_are_merged_in_their_order():
+def test_comparisons_with_other_seeds_are_merged_in_order():
     one, two = (pb.compare(FOUR, GAUSSIAN, 4, rng=seed, max_pulls=99) for seed in (1, 2))
     merged = one + two
     assert [stream["words"][0] for stream in merged.streams] == [1, 2]
@@ -184,13 +184,13 @@ def test_other_seeds_are_merged_in_their_order():
         three + two
 
 
-def test_the_same_runs_are_refused():
+def test_merging_the_same_runs_raises():
     pair = {"a": pb.policies.UCB1(8), "b": pb.policies.EBTC(8)}
     seeds = np.random.SeedSequence(9)
     first = pb.compare(pair, GAUSSIAN, 5, rng=seeds, max_pulls=20)
     pb.compare(pair, GAUSSIAN, 5, rng=seeds, max_pulls=20) + first
     for rng in (9, np.random.SeedSequence([9, 0])):
-        with pytest.raises(ValueError, match="both have run 0 of the same seed; take another rng"):
+        with pytest.raises(ValueError, match="both have run 0 of the same seed; use another rng"):
             first + pb.compare(pair, GAUSSIAN, 2, rng=rng, max_pulls=20)
     again = np.random.SeedSequence(9, n_children_spawned=4)
     with pytest.raises(ValueError, match="both have run 4 of the same seed"):
@@ -216,7 +216,7 @@ BASE = dict(policies={"a": pb.policies.UCB1(8)}, environment=GAUSSIAN, n_runs=2,
     ("arm_pulls_by_run", dict(arm_pulls_by_run=True)),
     ("common_rewards", dict(common_rewards=False)),
 ])
-def test_other_options_are_refused_by_name(name, other):
+def test_merging_other_options_raises(name, other):
     one = pb.compare(**BASE, rng=1)
     two = pb.compare(**BASE | other, rng=2)
     expected = f"^({name}|policies) must be equal in comparisons that are merged; got"
@@ -229,16 +229,16 @@ def test_other_options_are_refused_by_name(name, other):
 @pytest.mark.parametrize("policies, error, words", [
     ({}, TypeError, "policies must be a mapping of names"),
     ([pb.policies.UCB1(8)], TypeError, "policies must be a mapping of names"),
-    ({"": pb.policies.UCB1(8)}, TypeError, "policies must have names that are text; got ''"),
-    ({1: pb.policies.UCB1(8)}, TypeError, "policies must have names that are text; got 1"),
+    ({"": pb.policies.UCB1(8)}, TypeError, "policies must have non-empty strings as names; got ''"),
+    ({1: pb.policies.UCB1(8)}, TypeError, "policies must have non-empty strings as names; got 1"),
     ({"a": 3}, TypeError, r"policies\['a'\] must be a policy or a function of an environment"),
 ])
-def test_bad_policies(policies, error, words):
+def test_invalid_policies_raise(policies, error, words):
     with pytest.raises(error, match=words):
         pb.compare(policies, GAUSSIAN, 2, max_pulls=9)
 
 
-def test_an_exception_says_whose_it_is():
+def test_exceptions_name_the_policy():
     with pytest.raises(ValueError, match="max_pulls must be given") as raised:
         pb.compare({"good": pb.policies.SequentialHalving(8, budget=80),
                     "bad": pb.policies.UCB1(8)},
@@ -253,8 +253,8 @@ def test_options_do_not_name_private_modules():
     assert words["environment"].startswith("pybandit.GaussianBandit of 8 arms")
 
 
-def test_options_whose_words_are_alike_are_told_apart():
-    """A kernel of scikit-learn rounds in its repr, and long words were cut."""
+def test_options_with_equal_reprs_differ():
+    """A scikit-learn kernel rounds in its repr, and long descriptions are cut."""
     pytest.importorskip("sklearn")
     features = np.arange(16.0).reshape(8, 2)
 

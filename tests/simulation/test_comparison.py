@@ -1,4 +1,4 @@
-"""A comparison as tables, pictures and files."""
+"""Comparisons as tables, plots and files."""
 
 import dataclasses
 import json
@@ -24,14 +24,14 @@ def plain():
                       GAUSSIAN, 20, rng=1)
 
 
-def test_frames(pair, plain):
+def test_frames_have_one_row_per_policy_checkpoint_or_run(pair, plain):
     pytest.importorskip("pandas")
     frame = pair.to_frame()
     assert frame.index.tolist() == list(FOUR) and frame["n_runs"].tolist() == [30] * 4
     one = pair["ucb1"]
     assert frame.loc["ucb1", "error"] == one.error_probability
     assert tuple(frame.loc["ucb1", ["error_low", "error_high"]]) == one.error_interval
-    assert frame.loc["ucb1", "pulls_50%"] == np.inf  # it never stops
+    assert frame.loc["ucb1", "pulls_50%"] == np.inf  # the policy never stops
     assert frame.loc["halving", "pulls_50%"] == 120 and frame.loc["ucb1", "stopped"] == 0.0
     curves = pair.to_frame("checkpoints")
     assert len(curves) == 12 and curves["checkpoint"].tolist() == [45, 90, 120] * 4
@@ -48,7 +48,7 @@ def test_frames(pair, plain):
         plain.to_frame("checkpoints")
 
 
-def test_data_sets(pair, plain):
+def test_to_xarray_contains_all_arrays(pair, plain):
     pytest.importorskip("xarray")
     data = pair.to_xarray()
     assert dict(data.sizes) == {"policy": 4, "run": 30, "arm": 8, "checkpoint": 3}
@@ -60,7 +60,7 @@ def test_data_sets(pair, plain):
 
 
 @pytest.mark.parametrize("of", ["error", "regret", "cumulative_regret"])
-def test_pictures(pair, plain, of):
+def test_plots_have_one_line_per_policy(pair, plain, of):
     pytest.importorskip("matplotlib")
     axis = pair.plot(of=of)
     lines = {line.get_label(): line for line in axis.lines}
@@ -81,7 +81,7 @@ def test_pictures(pair, plain, of):
         pair.plot(of="batches")
 
 
-def test_files(pair, plain, tmp_path):
+def test_saved_comparison_is_loaded(pair, plain, tmp_path):
     for j, one in enumerate((pair, plain)):
         path = tmp_path / f"{j}.anything"
         one.save(path)
@@ -96,7 +96,7 @@ def test_files(pair, plain, tmp_path):
     assert_equal(loaded + more, plain + more)
 
 
-def test_files_that_are_none(pair, tmp_path):
+def test_other_files_raise(pair, tmp_path):
     path = tmp_path / "a.npz"
     with pytest.raises(FileNotFoundError):
         pb.simulation.Comparison.load(path)
@@ -129,7 +129,7 @@ def test_files_that_are_none(pair, tmp_path):
                                          str(a)))),
     ("1.batches", lambda a: -a), ("1.regrets", lambda a: a.astype(np.float16)),
 ])
-def test_files_that_were_changed(pair, tmp_path, name, change):
+def test_changed_files_raise(pair, tmp_path, name, change):
     path = tmp_path / "a.npz"
     pair.save(path)
     with np.load(path) as file:
@@ -143,7 +143,7 @@ def test_files_that_were_changed(pair, tmp_path, name, change):
         pb.simulation.Comparison.load(path)
 
 
-def test_a_file_stays_where_the_new_one_fails(plain, tmp_path, monkeypatch):
+def test_failed_save_keeps_the_old_file(plain, tmp_path, monkeypatch):
     path = tmp_path / "a.npz"
     plain.save(path)
     before = path.read_bytes()
@@ -157,8 +157,8 @@ def test_a_file_stays_where_the_new_one_fails(plain, tmp_path, monkeypatch):
     assert path.read_bytes() == before and len(list(tmp_path.iterdir())) == 1
 
 
-def test_files_of_more_pulls_than_a_float64_counts(tmp_path):
-    """Totals were rounded out of means, and `load` found that they are not the pulls."""
+def test_totals_above_2_53_are_saved_exactly(tmp_path):
+    """Totals must be saved exactly, not computed from rounded means."""
     many = pb.compare({"uniform": pb.policies.Uniform(3, budget=10**13 + 1)},
                       pb.environments.GaussianBandit([0.0, 5.0, 1.0]), 2999, rng=1,
                       common_rewards=False)
@@ -171,8 +171,8 @@ def test_files_of_more_pulls_than_a_float64_counts(tmp_path):
     assert pb.simulation.Comparison.load(tmp_path / "more.npz").n_runs == 3002
 
 
-def test_pulls_of_each_arm_that_were_replaced_count(tmp_path):
-    """Files and merged results had those of before."""
+def test_replaced_arm_pulls_are_saved(tmp_path):
+    """Files and merged results must contain the replaced `arm_pulls`."""
     pair = pb.compare({"one": pb.policies.Uniform(2, budget=30)},
                       pb.environments.GaussianBandit([0.0, 1.0]), 7, rng=1)
     one = pair["one"]
@@ -186,7 +186,7 @@ def test_pulls_of_each_arm_that_were_replaced_count(tmp_path):
     assert (changed + more)["one"].arm_pulls.tolist() == [22.5, 22.5]
 
 
-def test_summaries_dicts_and_frames():
+def test_summaries_dicts_and_frames_agree():
     pytest.importorskip("pandas")
     policies = {"halving": pb.policies.SequentialHalving(3, budget=60),
                 "uniform": pb.policies.Uniform(3, budget=60)}

@@ -1,4 +1,4 @@
-"""Environments give rewards of the law they declare, alone and as sums."""
+"""Environments give rewards with the declared distribution, one by one and as sums."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ DRAWS = 100_000
 CHANCES = [0.0, 0.001, 0.3, 0.5, 0.7, 0.999, 1.0]
 SAMPLES = [[1.0, 1.0, 4.0], [-2.0], [0.5, 0.25, 8.0, -3.0]]
 VALUES, COUNTS = [0.0, 1.0, 10.0], [[5, 0, 1], [0, 3, 0], [1, 2, 3.5]]
-# whole normals, cut ones, nearly uniform, mode outside on either side, all but exponential
+# untruncated, truncated, nearly uniform, mode outside on either side, nearly exponential
 TRUNCATED = ([0.5, 0.3, 0.5, 0.5, 0.2, 0.02, 0.9, 0.0101],
              [1e-6, 0.01, 0.07, 0.08333, 0.03, 3e-4, 0.0095, 1e-4])
 RANDOM = {
@@ -48,7 +48,7 @@ def draws(environment, arm, n=DRAWS, seed=1):
 
 
 def assert_moments(rewards, mean, variance):
-    """Mean and variance within five deviations of what they should be."""
+    """Assert that mean and variance are within five standard deviations of the true ones."""
     n, squares = rewards.size, (rewards - mean) ** 2
     tiny = 1e-12 * (1 + mean**2)
     assert abs(rewards.mean() - mean) <= 5 * np.sqrt(variance / n) + tiny
@@ -56,7 +56,7 @@ def assert_moments(rewards, mean, variance):
 
 
 def assert_frequencies(rewards, values, chances):
-    """Chi-square over values, the rare ones together; others do not occur."""
+    """Assert frequencies by a chi-square test, rare values pooled; others must not occur."""
     values, chances = np.asarray(values, dtype=float), np.asarray(chances)
     where = np.searchsorted(0.5 * (values[1:] + values[:-1]), rewards)
     np.testing.assert_allclose(rewards, values[where], rtol=1e-12, atol=1e-12)
@@ -80,21 +80,21 @@ def test_rewards_have_the_declared_mean_and_variance(name):
 
 @pytest.mark.parametrize("trials", [1, 5, 24, 2000])
 @pytest.mark.parametrize("p", [*CHANCES, 0.004, 0.0049, 0.0051, 0.45, 0.9951])
-def test_binomial_law(trials, p):
-    """Counted up below ten expected successes, by rejection above; p over 1/2 mirrored."""
+def test_binomial_rewards_have_their_distribution(trials, p):
+    """Inversion below ten expected successes, rejection above; mirrored for p > 1/2."""
     environment = BernoulliBandit([p]) if trials == 1 else BinomialBandit([p], trials=trials)
     count = np.arange(trials + 1)
     assert_frequencies(draws(environment, 0), count / trials, stats.binom.pmf(count, trials, p))
 
 
-def test_gaussian_law():
+def test_gaussian_rewards_have_their_distribution():
     environment = GaussianBandit([2.0, -1.0], [0.5, 3.0])
     for arm, deviation in enumerate([0.5, 3.0]):
         z = (draws(environment, arm) - environment.means[arm]) / deviation
         assert stats.kstest(z, "norm").pvalue > 1e-5
 
 
-def test_gaussian_noise_std_is_one_by_default():
+def test_gaussian_noise_std_defaults_to_one():
     assert GaussianBandit([0.0, 1.0]).noise_std.tolist() == [1.0, 1.0]
 
 
@@ -111,14 +111,14 @@ def test_scaled_bernoulli_spreads_scalars():
     assert environment.variances.tolist() == [1.0, 4.0]
 
 
-def test_uniform_law():
+def test_uniform_rewards_have_their_distribution():
     environment = UniformBandit([0.5, -3.0], np.sqrt([1 / 12, 3.0]))
     for arm, (low, width) in enumerate([(0.0, 1.0), (-6.0, 6.0)]):
         assert stats.kstest((draws(environment, arm) - low) / width, "uniform").pvalue > 1e-5
 
 
 def parent_of(mean, variance):
-    """Of a truncated normal on [0, 1]: its natural parameters, by SciPy's own solver."""
+    """Return the natural parameters of a truncated normal on [0, 1], by SciPy's solver."""
     x, weights = np.polynomial.legendre.leggauss(400)
     x, weights = (x + 1) / 2, weights / 2
 
@@ -137,13 +137,13 @@ def parent_of(mean, variance):
 
 @pytest.mark.some(2)
 @pytest.mark.parametrize("arm", [1, 2, 4, 5, 6])
-def test_truncated_normal_law(arm):
+def test_truncated_normal_rewards_have_their_distribution(arm):
     environment = TruncatedNormalBandit(TRUNCATED[0], np.sqrt(TRUNCATED[1]))
     x, shares, wrong = parent_of(TRUNCATED[0][arm], TRUNCATED[1][arm])
     assert np.abs(wrong).max() < 1e-9
     rewards = draws(environment, arm)
     assert rewards.min() >= 0.0 and rewards.max() <= 1.0
-    for order in (3, 4):  # the first two are asked of every environment
+    for order in (3, 4):  # the first two are tested for every environment
         powers = (rewards - TRUNCATED[0][arm]) ** order
         mean = shares @ (x - TRUNCATED[0][arm]) ** order
         assert abs(powers.mean() - mean) <= 5 * powers.std() / np.sqrt(DRAWS)
@@ -152,8 +152,8 @@ def test_truncated_normal_law(arm):
 @settings(deadline=None, max_examples=60, derandomize=True)
 @given(where=strategies.floats(0.001, 0.999), share=strategies.floats(1e-4, 0.9999),
        low=strategies.sampled_from([0.0, -7.0]), width=strategies.sampled_from([1.0, 300.0]))
-def test_any_possible_pair_has_a_truncated_normal(where, share, low, width):
-    """Moments of the law that was solved for, by a finer quadrature in 40 pieces."""
+def test_truncated_normal_is_found_for_any_moments(where, share, low, width):
+    """Compute the moments of the solution by a finer quadrature in 40 pieces."""
     mean, high = low + where * width, low + width
     variance = share * largest_variance(mean, low, high)
     slope, curve = natural_parameters(mean, variance, low, high)
@@ -169,15 +169,15 @@ def test_any_possible_pair_has_a_truncated_normal(where, share, low, width):
     assert abs((density * z**2).sum() - 1.0) < 1e-9
 
 
-def test_truncated_normals_have_ends_of_their_own():
-    """The same law on another interval, draw for draw."""
+def test_truncated_normal_interval_can_be_set():
+    """Another interval gives the same distribution, draw for draw."""
     unit = TruncatedNormalBandit([0.4], 0.06**0.5)
     wide = TruncatedNormalBandit([-1.0], 6.0**0.5, low=-5.0, high=5.0)
     assert (unit.low, unit.high, wide.low, wide.high) == (0.0, 1.0, -5.0, 5.0)
     np.testing.assert_allclose(draws(wide, 0, 100), 10 * draws(unit, 0, 100) - 5, atol=1e-7)
 
 
-def test_costs_come_after_rewards_and_leave_them_alone():
+def test_costs_do_not_change_rewards():
     inner = GaussianBandit([0.0, 5.0])
     fixed, random = CostlyBandit(inner, [2.0, 0.5]), CostlyBandit(inner, [2.0, 0.5], cost_shape=4.0)
     assert random.costs.tolist() == [2.0, 0.5] and random.variances.tolist() == [1.0, 1.0]
@@ -194,15 +194,15 @@ def test_costs_come_after_rewards_and_leave_them_alone():
 
 
 @pytest.mark.parametrize("shape", [0.5, 1.0, 20.0])
-def test_costs_have_their_mean_and_nothing_to_do_with_rewards(shape):
+def test_costs_have_their_mean_and_are_independent(shape):
     random = CostlyBandit(GaussianBandit([1.0]), [3.0], cost_shape=shape)
     rewards, costs = random.pull_with_costs(np.zeros(DRAWS, dtype=int), 1)
     assert_moments(costs, 3.0, 9.0 / shape)
     assert abs(np.corrcoef(rewards, costs)[0, 1]) < 5 / np.sqrt(DRAWS)
 
 
-def test_a_simulation_of_costs_goes_through_a_table():
-    """A policy that does not ask for costs sees the environment alone, a table in its order."""
+def test_costly_table_continues_within_a_run():
+    """A policy that does not use costs gets the rewards of the table in order."""
     means = []
 
     def keep(policy, environment):
@@ -213,7 +213,7 @@ def test_a_simulation_of_costs_goes_through_a_table():
     pb.simulate(lambda e: pb.policies.RoundRobin(2, 1, batch_size=4, max_batches=1), table, 2,
                 n_threads=1, metrics=[keep])
     assert means == [[1.5, 4.0]] * 2
-    for _ in range(2):  # over again in every call, and on within it
+    for _ in range(2):  # each call restarts the table
         assert table.pull([0, 0, 1]).tolist() == [1.0, 2.0, 0.0]
     costly = table.pull_with_costs([1, 1, 0], 3)[0]
     assert costly.tolist() == [0.0, 8.0, 1.0]
@@ -226,19 +226,19 @@ def test_samples_are_equally_likely():
         assert_frequencies(draws(environment, arm), values, counts / counts.sum())
 
 
-def test_histograms_give_values_in_proportion():
+def test_values_are_drawn_in_proportion_to_counts():
     environment = EmpiricalBandit(values=VALUES, counts=COUNTS)
     for arm, counts in enumerate(COUNTS):
         assert_frequencies(draws(environment, arm), VALUES, np.array(counts) / sum(counts))
 
 
 @pytest.mark.parametrize("name", RANDOM)
-def test_sums_in_a_simulation_agree_in_law(name):
+def test_sums_have_the_distribution_of_single_rewards(name):
     """A batch pulls every arm seven times at once, over 3,000 runs."""
     environment, made = RANDOM[name](), []
     n = environment.n_arms
 
-    def make(environment):  # a metric would have the rewards one by one
+    def make(environment):  # with a metric, rewards would be drawn one by one
         made.append(pb.policies.RoundRobin(n, 1, batch_size=7 * n, max_batches=1))
         return made[-1]
 
@@ -261,7 +261,7 @@ def test_table_gives_rewards_in_order_and_wraps():
     assert table.variances == pytest.approx([2 / 3, 0.0])
 
 
-def test_table_starts_over_in_every_run():
+def test_table_restarts_in_every_run():
     table, means = TableBandit([[1.0, 2.0, 4.0], [0.0, 8.0]]), []
 
     def keep(policy, environment):
@@ -274,8 +274,8 @@ def test_table_starts_over_in_every_run():
     assert means == [[1.5, 4.0]] * 3
 
 
-def test_equal_samples_are_equal_arms():
-    """Their order changed the last bit of the mean, and simulations counted errors of it."""
+def test_equal_samples_have_equal_means():
+    """The order of samples must not change the mean, or ties would count as errors."""
     rng = np.random.default_rng(1)
     one = rng.integers(1, 6, 99) / 10
     orders = [rng.permutation(one) for _ in range(20)]
@@ -292,8 +292,8 @@ def test_equal_samples_are_equal_arms():
         assert found.means == EmpiricalBandit([np.repeat(values, row)]).means
 
 
-def test_equal_rewards_have_themselves_as_their_mean():
-    """Four times 0.1 had another mean than three times, and a tie was an error."""
+def test_mean_of_equal_rewards_is_exact():
+    """Repeating 0.1 must not change the mean, or a tie would count as an error."""
     table = TableBandit([[0.1] * 4, [0.1] * 3])
     assert table.means.tolist() == [0.1, 0.1] and table.variances.tolist() == [0.0, 0.0]
     assert pb.simulate(pb.policies.Uniform(2, budget=20), table, 2, rng=1).error_probability == 0.0
@@ -308,13 +308,13 @@ def test_equal_rewards_have_themselves_as_their_mean():
 
 
 @pytest.mark.parametrize("weights", [[1.0, 1.0, 1.0], [1e300, 1e300, 1e300], [1e-300] * 3])
-def test_means_of_the_largest_values(weights):
+def test_mean_of_huge_values_is_finite(weights):
     found = EmpiricalBandit(values=[1.5e308] * 3, counts=[weights])
     assert found.means == pytest.approx([1.5e308]) and found.variances.tolist() == [0.0]
 
 
-def test_binomials_of_more_trials_than_an_int64():
-    """The trials of a batch went round to below 0."""
+def test_binomial_sums_do_not_overflow():
+    """The number of trials of a batch must not overflow."""
     made = []
 
     def make(environment):
@@ -327,7 +327,7 @@ def test_binomials_of_more_trials_than_an_int64():
 
 
 class Dear(GaussianBandit):
-    """Says itself what a pull costs."""
+    """Has a Python `costs`."""
 
     @property
     def costs(self):
@@ -346,7 +346,7 @@ class DearTable(TableBandit):
 
 @pytest.mark.parametrize("environment", [
     Dear([0.0, 0.0]), Timed([0.0, 0.0]), DearTable([[0.0, 1.0], [1.0, 0.0]])])
-def test_what_a_subclass_says_of_its_costs_counts(environment):
+def test_costs_of_subclasses_are_used(environment):
     rewards, costs = environment.pull_with_costs([0, 1, 1], rng=1)
     assert costs.tolist() == [1.0, 9.0, 9.0] and rewards.shape == (3,)
     paid = pb.simulate(lambda e: pb.montecarlo.EstimatorAllocator(2, costs="told"), environment,
@@ -355,8 +355,8 @@ def test_what_a_subclass_says_of_its_costs_counts(environment):
     assert (total > 60).all()
 
 
-def test_a_subclass_may_go_through_its_costs():
-    """What the base draws of costs is there for it."""
+def test_subclass_can_change_costs():
+    """A subclass can call the base class and change its costs."""
     class Doubled(CostlyBandit):
         def pull_with_costs(self, arms, rng=None):
             rewards, costs = super().pull_with_costs(arms, rng)
@@ -375,7 +375,7 @@ def test_best_prefers_the_lower_index():
 
 
 @pytest.mark.parametrize("name", RANDOM)
-def test_the_same_seed_gives_the_same_rewards(name):
+def test_equal_seeds_give_equal_rewards(name):
     environment = RANDOM[name]()
     arms = np.arange(200) % environment.n_arms
     first = environment.pull(arms, 5)
@@ -384,7 +384,7 @@ def test_the_same_seed_gives_the_same_rewards(name):
     assert not np.array_equal(environment.pull(arms, 6), first)
 
 
-def test_what_is_returned_is_a_copy():
+def test_returned_arrays_are_copies():
     environment = BernoulliBandit([0.5, 0.25])
     environment.means[0] = environment.variances[0] = environment.noise_std[0] = 9.0
     assert environment.means.tolist() == [0.5, 0.25]
@@ -392,7 +392,7 @@ def test_what_is_returned_is_a_copy():
     assert repr(environment) == "<BernoulliBandit of 2 arms>"
 
 
-def test_what_is_given_is_copied():
+def test_arguments_are_copied():
     given = np.array([0.5, 0.25])
     environment = BernoulliBandit(given)
     given[:] = 1.0
@@ -441,12 +441,12 @@ def test_what_is_given_is_copied():
     (lambda: BernoulliBandit([0.5]).pull([0.0]), TypeError, "float64"),
     (lambda: BernoulliBandit([0.5]).pull([[0]]), TypeError, "2 dimensions"),
 ])
-def test_bad_input_names_argument_and_value(make, error, words):
+def test_invalid_arguments_raise(make, error, words):
     with pytest.raises(error, match=words):
         make()
 
 
-def test_an_environment_of_ones_own():
+def test_user_defined_environment_is_simulated():
     class Fixed(Environment):
         def __init__(self):
             super().__init__([1.0, 2.0], 0.0)

@@ -1,4 +1,4 @@
-"""Runs in executors: the same whatever they are, and however many workers they have."""
+"""Runs in executors: the result depends neither on the executor nor on its size."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ from simulation.arms import (
 )
 
 
-def test_an_executor_of_any_size_changes_nothing():
+def test_result_does_not_depend_on_the_executor():
     from concurrent.futures import ThreadPoolExecutor
 
     for make, environment in ((make_in_turn, Coins(MEANS)), (pb.policies.TopTwo(8), draw_coins),
@@ -39,7 +39,7 @@ def length(policy, environment):
     return policy.n_pulls + environment.means[0]
 
 
-def test_processes_change_nothing():
+def test_result_does_not_depend_on_processes():
     import concurrent.futures
     import multiprocessing
 
@@ -53,7 +53,7 @@ def test_processes_change_nothing():
 
 
 class Client:
-    """A client as Dask's: `submit` gives a future that is asked for its result."""
+    """A Dask-like client: `submit` returns a future with a result."""
 
     def __init__(self):
         self.cancelled = 0
@@ -69,7 +69,7 @@ class Client:
             self.client.cancelled += 1
 
 
-def test_a_client_and_what_it_is_spared():
+def test_dask_like_client_is_accepted():
     client = Client()
     assert_same(pb.simulate(make_in_turn, GAUSSIAN, 20, rng=1, executor=client),
                 pb.simulate(make_in_turn, GAUSSIAN, 20, rng=1))
@@ -89,9 +89,9 @@ def test_a_client_and_what_it_is_spared():
         pb.simulate(make_in_turn, draw, 200, rng=1, executor=client)
 
 
-def test_bad_executors():
+def test_invalid_executors_raise():
     for executor in (3, "threads", object):
         with pytest.raises(TypeError, match="executor must be a concurrent.futures.Executor"):
             pb.simulate(make_in_turn, GAUSSIAN, 2, executor=executor)
-    with pytest.raises(ValueError, match="n_threads must be None where an executor is given"):
+    with pytest.raises(ValueError, match="n_threads must be None if an executor is given"):
         pb.simulate(make_in_turn, GAUSSIAN, 2, executor=Client(), n_threads=2)

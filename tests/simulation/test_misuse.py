@@ -1,4 +1,4 @@
-"""Policies and environments that do not belong together, and what they return: refused."""
+"""Invalid pairs of policies and environments, and invalid return values."""
 
 import copy
 import pickle
@@ -27,15 +27,15 @@ TABLE = TableBandit([[0.1, 0.2]] * 5)
                          [lambda e: pb.policies.Uniform(50, budget=100),
                           lambda e: pb.policies.UCB1(3),
                           lambda e: pb.Policy(50)])
-def test_a_policy_of_other_arms_is_refused(make):
-    with pytest.raises(ValueError, match="a policy of the 5 arms of the environment; got one of"):
+def test_policy_with_other_arms_raises(make):
+    with pytest.raises(ValueError, match="a policy with the 5 arms of the environment; got one"):
         pb.simulate(make, TABLE, 3, max_pulls=100)
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 8])
 @pytest.mark.parametrize("batches", [0, 1])
-def test_one_policy_for_all_runs_is_refused(n_threads, batches):
-    """Used before, or returned again; with threads it was a crash."""
+def test_reused_policy_raises(n_threads, batches):
+    """Used before, or returned again; in threads this must not crash."""
     policy = pb.policies.BatchHalving(2000, 3, batch_size=2000, max_batches=40)
     for _ in range(batches):
         policy.tell(policy.ask(), np.zeros(2000))
@@ -43,7 +43,7 @@ def test_one_policy_for_all_runs_is_refused(n_threads, batches):
         pb.simulate(lambda e: policy, GaussianBandit(np.zeros(2000)), 20, n_threads=n_threads)
 
 
-def test_what_is_no_policy_and_no_environment():
+def test_other_objects_raise():
     for factory, environment, words in [
             (lambda e: 3, TABLE, "policy must return a policy"),
             (3, TABLE, "policy must be a policy or a function of an environment; got 3"),
@@ -53,7 +53,7 @@ def test_what_is_no_policy_and_no_environment():
             pb.simulate(factory, environment, 2, max_pulls=9)
 
 
-def test_classes_are_refused_with_the_call_that_makes_an_object():
+def test_classes_raise_and_the_message_shows_the_call():
     for cls, call in ((pb.policies.SequentialHalving, r"SequentialHalving\(3, budget=...\)"),
                       (pb.policies.UCB1, r"UCB1\(3\)"),
                       (pb.policies.BatchSAR, r"BatchSAR\(3, batch_size=..., max_batches=...\)")):
@@ -67,7 +67,7 @@ def test_classes_are_refused_with_the_call_that_makes_an_object():
 
 
 class Mine(Environment):
-    """Rewards of any kind."""
+    """An environment with any return value of `pull`."""
 
     def __init__(self, rewards):
         super().__init__([0.0, 1.0], 1.0)
@@ -79,14 +79,14 @@ class Mine(Environment):
 
 @pytest.mark.parametrize("rewards, words", [
     (lambda arms: np.zeros(arms.size + 1),
-     r"must be one a pull, of shape \(2,\); got shape \(3,\)"),
-    (lambda arms: 0.5, r"must be one a pull, of shape \(2,\); got shape \(\)"),
+     r"must have shape \(2,\), one value per pull; got shape \(3,\)"),
+    (lambda arms: 0.5, r"must have shape \(2,\), one value per pull; got shape \(\)"),
     (lambda arms: np.full(arms.size, np.nan), "must be finite; got nan"),
     (lambda arms: np.full(arms.size, np.inf), "must be finite; got inf"),
     (lambda arms: np.ma.array(np.zeros(2), mask=True), "must be finite; got nan"),
     (lambda arms: ["a"] * arms.size, "must hold real numbers"),
     (lambda arms: None, "must hold real numbers")])
-def test_rewards_of_an_environment_are_checked(rewards, words):
+def test_invalid_rewards_raise(rewards, words):
     with pytest.raises((ValueError, TypeError), match=f"pull of Mine returns {words}"):
         pb.simulate(lambda e: pb.policies.UCB1(2), Mine(rewards), 2, max_pulls=9)
 
@@ -99,8 +99,8 @@ def test_rewards_of_an_environment_are_checked(rewards, words):
     (np.array([1.0, -2.0]), "must be finite and at least 0; got -2.0 at index 1"),
     (["a", "b"], "must hold real numbers")])
 @pytest.mark.parametrize("base", [Mine, TableBandit])
-def test_costs_of_an_environment_are_checked(base, costs, words):
-    """The wrong ones of too many were taken, of too few it was an IndexError."""
+def test_invalid_costs_raise(base, costs, words):
+    """Costs of the wrong length must raise a ValueError."""
     Dear = type("Dear", (base,), {"costs": costs})
     environment = Dear(np.zeros_like) if base is Mine else Dear([[0.0], [1.0]])
     for pull in (
@@ -112,7 +112,7 @@ def test_costs_of_an_environment_are_checked(base, costs, words):
 
 
 @pytest.mark.parametrize("arms", [[0, 5], [-1], [0.5], [], None, [[0]]])
-def test_arms_of_a_policy_are_checked(arms):
+def test_invalid_arms_raise(arms):
     class Asks(pb.Policy):
         done = False
         ask = lambda self: arms  # noqa: E731
@@ -122,7 +122,7 @@ def test_arms_of_a_policy_are_checked(arms):
 
 
 class Drifts(Mine):
-    """Its means change with every pull."""
+    """An environment whose means change with every pull."""
 
     drift = 0.0
 
@@ -135,8 +135,8 @@ class Drifts(Mine):
         return np.zeros(arms.size)
 
 
-def test_means_that_change_are_refused():
-    with pytest.raises(ValueError, match="means that stay as they are in a run"):
+def test_changing_means_raise():
+    with pytest.raises(ValueError, match="constant means in a run"):
         pb.simulate(lambda e: pb.policies.UCB1(2), lambda rng: Drifts(None), 2, max_pulls=9)
     said = Mine(lambda arms: np.zeros(arms.size))
     said.stationary = False
@@ -144,7 +144,7 @@ def test_means_that_change_are_refused():
         pb.simulate(lambda e: pb.policies.UCB1(2), said, 2, max_pulls=9)
 
 
-def test_an_error_of_zero_has_an_interval_from_zero():
+def test_interval_of_zero_errors_starts_at_zero():
     result = pb.simulate(lambda e: pb.policies.Uniform(2, budget=40), GaussianBandit([0.0, 9.0]),
                          200, rng=1)
     assert result.error_interval[0] == 0.0 and "error 0 (0 to 0.01885)" in repr(result)
@@ -169,9 +169,9 @@ KINDS = {
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda e: pickle.loads(pickle.dumps(e))])
 @pytest.mark.parametrize("kind", KINDS)
-def test_environments_are_copied(kind, copied):
+def test_environments_can_be_copied(kind, copied):
     environment = KINDS[kind]()
-    environment.pull([0, 1, 0], 1)  # a table goes on where it was
+    environment.pull([0, 1, 0], 1)  # the copy of a table continues from here
     other = copied(environment)
     assert type(other) is type(environment)
     for name in "means", "noise_std", "variances", "costs":
@@ -183,13 +183,13 @@ def test_environments_are_copied(kind, copied):
 
 
 class Named(GaussianBandit):
-    """With an __init__ and attributes of its own."""
+    """A subclass with its own __init__ and attributes."""
 
     def __init__(self, name):
         super().__init__([0.0, 1.0])
         self.name = name
 
 
-def test_a_subclass_is_pickled_with_its_attributes():
+def test_subclasses_are_pickled_with_attributes():
     other = pickle.loads(pickle.dumps(Named("drug")))
     assert type(other) is Named and other.name == "drug" and other.means.tolist() == [0.0, 1.0]

@@ -1,4 +1,4 @@
-"""What a pickled table says that it was asked: refused with a reason, or a table that goes on."""
+"""Mutated counts in pickled tables: rejected with a reason, or usable."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ COUNTS = st.lists(st.one_of(st.integers(-2, 2**63 - 1), st.floats(), st.none()),
 
 @settings(max_examples=200, deadline=None)
 @given(st.one_of(ODD, COUNTS))
-def test_counts_of_a_table(seen):
+def test_mutated_counts_are_rejected_or_usable(seen):
     table = pb.environments.TableBandit([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]])
     table.pull([0, 1, 0])
     before = table.__reduce__()[-1].tolist()
@@ -28,9 +28,9 @@ def test_counts_of_a_table(seen):
 
 @pytest.mark.parametrize("seen", [
     [-1, 0, 0], [0, 0], None, [0.5, 0, 0],
-    # negative after a pull, and read before the table
+    # these would overflow to negative indices after a pull
     [2**63 - 1, 0, 0], [2**53 + 1, 0, 0], np.array([2**63, 0, 0], dtype=np.uint64)])
-def test_counts_that_are_none(seen):
+def test_invalid_counts_raise(seen):
     table = pb.environments.TableBandit([[0.1, 0.2]] * 3)
     with pytest.raises(ValueError, match="state must hold a count of at least 0"):
         table.__setstate__(seen)

@@ -1,4 +1,4 @@
-"""Policies and environments of numba: the same pulls as in Python, and errors in words."""
+"""Policies and environments compiled by numba: the pulls of Python code, and clear errors."""
 
 import pickle
 import threading
@@ -39,7 +39,7 @@ OPTIONS = dict(rng=3, max_pulls=150, arm_pulls_by_run=True, checkpoints=[0, 20, 
 NEW = {"upper": lambda: upper(4), "greedy": lambda: greedy(4, epsilon=0.2),
        "exp3": lambda: exp3_of(4)}
 PYTHON = {"upper": upper_in_python, "greedy": greedy_in_python, "exp3": exp3_in_python}
-# what a run gives
+# compared fields of a run
 COLUMNS = ("errors", "regrets", "pulls", "arm_pulls_by_run", "checkpoint_leaders",
            "checkpoint_errors")
 
@@ -50,25 +50,25 @@ def assert_same(one, other, columns=COLUMNS):
 
 
 @pytest.mark.some(3)
-# made where they are used: to import this compiles nothing
+# created when used, so that importing this module compiles nothing
 @pytest.mark.some(1)
 @pytest.mark.parametrize("make", [lambda: ARMS, lambda: mixture_of(MEANS)], ids=["native", "numba"])
 @pytest.mark.parametrize("name", NEW)
-def test_the_rule_in_python_makes_the_same_pulls(name, make):
+def test_python_rule_makes_the_same_pulls(name, make):
     environment = make()
-    ours = pb.simulate(NEW[name](), environment, 30, **OPTIONS)
-    theirs = pb.simulate(PYTHON[name], environment, 30, **OPTIONS)
-    assert_same(ours, theirs)
-    assert len(np.unique(ours.arm_pulls_by_run, axis=0)) > 20
+    compiled = pb.simulate(NEW[name](), environment, 30, **OPTIONS)
+    python = pb.simulate(PYTHON[name], environment, 30, **OPTIONS)
+    assert_same(compiled, python)
+    assert len(np.unique(compiled.arm_pulls_by_run, axis=0)) > 20
 
 
 @pytest.mark.parametrize("make", [pb.policies.UCB1, upper], ids=["native", "numba"])
-def test_an_environment_in_python_gives_the_same_rewards(make):
+def test_python_environment_gives_the_same_rewards(make):
     assert_same(pb.simulate(make(4), mixture_of(MEANS), 30, **OPTIONS),
                 pb.simulate(make(4), Mixture(MEANS), 30, **OPTIONS))
 
 
-def test_a_twin_of_ucb1_makes_its_pulls():
+def test_numba_ucb1_makes_the_pulls_of_ucb1():
     for constant in (2.0, 0.3):
         assert_same(pb.simulate(upper(4, constant=constant), ARMS, 200, **OPTIONS),
                     pb.simulate(pb.policies.UCB1(4, exploration=constant), ARMS, 200, **OPTIONS))
@@ -76,7 +76,7 @@ def test_a_twin_of_ucb1_makes_its_pulls():
 
 @pytest.mark.some(2)
 @pytest.mark.parametrize("name", NEW)
-def test_the_result_depends_on_the_seed_alone(name):
+def test_result_depends_only_on_the_seed(name):
     one, many = (pb.simulate(NEW[name](), mixture_of(MEANS), 90, n_threads=n, **OPTIONS)
                  for n in (1, 2))
     assert_same(one, many)
@@ -89,7 +89,7 @@ def test_the_result_depends_on_the_seed_alone(name):
 
 
 @pytest.mark.parametrize("common", [False, True])
-def test_compare_takes_them(common):
+def test_compare_accepts_numba_policies(common):
     both = pb.compare({"native": pb.policies.UCB1(4), "numba": upper(4), "exp3": exp3_of(4)},
                       mixture_of(MEANS), 40, rng=1, max_pulls=150, common_rewards=common)
     assert_same(both["native"], both["numba"], ("errors", "regrets", "pulls"))
@@ -99,7 +99,7 @@ def test_compare_takes_them(common):
 
 
 @pytest.mark.slow
-def test_processes_give_what_threads_give():
+def test_processes_and_threads_agree():
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
         for policy in (exp3_of(4), upper(4)):
             apart = pb.simulate(policy, mixture_of(MEANS), 20, executor=executor, **OPTIONS)
@@ -109,7 +109,7 @@ def test_processes_give_what_threads_give():
                         max_pulls=5)
 
 
-def test_ask_and_tell_are_those_of_any_policy():
+def test_ask_and_tell_work():
     rng, policy = np.random.default_rng(1), exp3_of(4, budget=60, rng=1)
     while not policy.done:
         if policy.n_pulls == 30:
@@ -131,7 +131,7 @@ def test_ask_and_tell_are_those_of_any_policy():
     assert not policy.is_endless and upper(4).is_endless
 
 
-def test_lost_and_late_rewards():
+def test_lost_and_late_rewards_are_handled():
     policy = exp3_of(3, rng=2)
     policy.tell(policy.ask(), [np.nan], missing="drop")
     assert (policy.get_state()["progress"]["arrays"]["weights"] == 1.0).all()
@@ -140,7 +140,7 @@ def test_lost_and_late_rewards():
     assert policy.pulls.tolist() == [0, 1, 0] and policy.n_pulls == 1
 
 
-def test_every_run_begins_with_what_was_given():
+def test_every_run_starts_with_the_given_options():
     weights = np.array([1.0, 2.0])
 
     def count(arm, weights):
@@ -165,7 +165,7 @@ WEIGHTS = np.array([1.0, 2.0])
 RECORD = np.dtype([("wins", np.int64), ("share", np.float64)])
 
 
-def test_options_of_every_kind():
+def test_options_may_have_any_type():
     def learn(arm, reward, table, record):
         table[arm, 0] += reward
         record[arm].wins += reward > 0
@@ -209,7 +209,7 @@ def raises(t, w):
     (lambda: pybandit.numba.policy(lambda: 0, recommend=lambda t: 5)(3),
      r"recommend of <lambda> must return an arm in \[0, 3\); got 5"),
 ])
-def test_what_a_function_returns_is_checked(policy, words):
+def test_invalid_return_values_raise(policy, words):
     bandit = pb.environments.GaussianBandit([0.0, 1.0, 2.0])
     with pytest.raises((ValueError, RuntimeError), match=words):
         pb.simulate(policy(), bandit, 20, rng=1, max_pulls=9, n_threads=2)
@@ -224,7 +224,7 @@ def test_what_a_function_returns_is_checked(policy, words):
             alone.ask()
 
 
-def test_an_array_is_the_default_of_an_option():
+def test_arrays_can_be_defaults_of_options():
     def learn(arm, reward, w=np.array(WEIGHTS), b=None):  # noqa: B008
         w[arm] += reward
 
@@ -236,7 +236,7 @@ def test_an_array_is_the_default_of_an_option():
     def draw(arm, w=WEIGHTS):
         return w[arm]
 
-    for _ in range(2):  # each has its own
+    for _ in range(2):  # each policy has its own copy
         policy = rule(2, b=1)
         policy.tell(policy.ask(), [-9.0])
         assert policy.ask().tolist() == [0]
@@ -273,7 +273,7 @@ def raises_at(t, w):
     (lambda: pybandit.numba.environment(lambda arm: None)([0.5], 1.0),
      "draw of <lambda> must return a reward, a number, on every path; numba finds none"),
 ])
-def test_what_cannot_be_made_is_refused_by_name(make, words):
+def test_invalid_definitions_raise(make, words):
     with pytest.raises((TypeError, ValueError), match=words):
         make()
 
@@ -292,7 +292,7 @@ def forgets(w):
     lambda: pybandit.numba.policy(fills)(2),
     lambda: pybandit.numba.policy(lambda: 0, recommend=forgets)(2, w=np.zeros(2)),
     lambda: pybandit.numba.environment(forgets)([0.0], 1.0, w=np.zeros(2))])
-def test_what_is_not_its_own_a_function_cannot_write(make):
+def test_functions_cannot_write_shared_arrays(make):
     with pytest.raises(NumbaError, match="readonly array"):
         make()
 
@@ -319,12 +319,12 @@ def fails(arm, means):
     (lambda: fails([0.0, 1.0], 1.0),
      "rewards of fails must be finite; got nan of arm 1 .* raises gives")])
 @pytest.mark.parametrize("common", [True, False])
-def test_rewards_that_are_none_are_refused(policy, make, words, common):
+def test_invalid_rewards_raise(policy, make, words, common):
     with pytest.raises(ValueError, match=words):
         pb.compare({"one": policy()}, make(), 8, rng=1, max_pulls=40, common_rewards=common)
 
 
-def test_pull_refuses_rewards_that_are_none():
+def test_pull_raises_for_invalid_rewards():
     assert fails([0.0, 1.0], 1.0).pull([0, 0]).tolist() == [1.0, 1.0]
     with pytest.raises(ValueError, match="rewards of fails must be finite; got nan of arm 1"):
         fails([0.0, 1.0], 1.0).pull([0, 1])
@@ -332,7 +332,7 @@ def test_pull_refuses_rewards_that_are_none():
         pb.simulate(upper_in_python, fails([0.0, 1.0], 1.0), 2, rng=1, max_pulls=9)
 
 
-def test_an_environment_is_pickled_whole():
+def test_environment_can_be_pickled():
     again = pickle.loads(pickle.dumps(mixture_of(MEANS, 0.25)))
     assert type(again) is mixture and again.variances.tolist() == [0.0625] * 4
     arms = [0, 1, 2, 3] * 20
@@ -347,7 +347,7 @@ def slow(rng):
     return int(total < 0.0)
 
 
-def test_functions_run_without_the_gil_and_a_second_thread_is_refused():
+def test_functions_run_without_the_gil_in_one_thread():
     policy = slow(2)
     runs = threading.Thread(target=pb.simulate, args=(
         lambda e: policy, pb.environments.GaussianBandit([0.0, 1.0]), 1),
@@ -364,7 +364,7 @@ def test_functions_run_without_the_gil_and_a_second_thread_is_refused():
     assert refused and policy.n_pulls == 10
 
 
-def test_nothing_is_made_twice():
+def test_functions_are_compiled_once():
     for one, arguments in ((upper(4), (3,)), (mixture_of(MEANS), ([0.5], 1.0))):
         with pytest.raises((RuntimeError, TypeError)):
             one.__init__(*arguments)
@@ -374,7 +374,7 @@ def test_nothing_is_made_twice():
 @examples(25, of=300, derandomize=True,
           suppress_health_check=list(HealthCheck))
 @given(name=st.sampled_from(sorted(NEW)), stop=st.integers(0, 12), mutations=MUTATIONS)
-def test_a_changed_state_is_refused_or_plays(name, stop, mutations):
+def test_mutated_states_are_rejected_or_usable(name, stop, mutations):
     policy = NEW[name]()
     for j in range(stop):
         policy.tell(policy.ask(), [0.1 * (j % 7)])

@@ -1,4 +1,4 @@
-"""Environments and policies of the user's that are not what they say: named, and nothing read."""
+"""User-defined environments and policies with invalid attributes raise errors that name them."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ import pybandit as pb
 
 
 class Odd:
-    """Three arms, of means that may be anything."""
+    """An environment with three arms and any means."""
 
     n_arms = 3
 
@@ -19,7 +19,7 @@ class Odd:
 
 
 class Odder(pb.environments.GaussianBandit):
-    """Drawn in compiled code, of means that Python gives."""
+    """A compiled environment with means from Python."""
 
     @property
     def means(self):
@@ -28,25 +28,25 @@ class Odder(pb.environments.GaussianBandit):
 
 @pytest.mark.parametrize("means", [np.zeros(1000), np.zeros(2),
                                    [0.0, np.inf, 1.0], np.zeros((3, 1))])
-def test_means_that_are_none(means):
-    """The books of 1,000 arms were written to those of 3."""
+def test_invalid_means_raise(means):
+    """Means of another length must not write outside the arrays."""
     with pytest.raises(ValueError, match="means of Odd must"):
         pb.simulate(lambda e: pb.policies.SequentialHalving(3, budget=30), Odd(means), 4, rng=1)
 
 
-def test_means_of_a_compiled_class():
+def test_python_means_of_a_compiled_class_are_checked():
     with pytest.raises(ValueError, match=r"means of Odder must have shape \(3,\)"):
         pb.simulate(pb.policies.SequentialHalving(3, budget=30), Odder([0.0, 0.5, 1.0]), 4, rng=1)
 
 
 class Unknown(Odd):
-    """Some means are NaN: nobody knows them."""
+    """An environment with some means NaN, which means unknown."""
 
 
 @pytest.mark.parametrize("means", [[np.nan] * 3, [0.0, np.nan, 1.0], [0.0, 1.0, np.nan]])
 @pytest.mark.parametrize("options", [dict(), dict(answer=pb.simulation.Above(0.5))])
-def test_errors_against_unknown_means_are_unknown(means, options):
-    """They were 0, with an interval of 0 to .43."""
+def test_errors_are_unknown_if_means_are(means, options):
+    """Unknown errors must be NaN, not 0 with an interval of 0 to .43."""
     for make in (lambda e: pb.policies.Uniform(3, budget=30), lambda e: OneRound(1)):
         result = pb.simulate(make, Unknown(means), 5, rng=1, checkpoints=[3, 30], **options)
         assert np.isnan([result.error_probability, *result.error_interval]).all()
@@ -56,8 +56,8 @@ def test_errors_against_unknown_means_are_unknown(means, options):
         assert 0.0 <= known.error_probability <= 1.0 and np.isfinite(known.curve()).all()
 
 
-def test_answers_of_another_size_are_wrong_whatever_the_means():
-    """And of no arms right."""
+def test_answers_of_another_size_are_wrong():
+    """An answer of another size is wrong; the empty answer is right if k is 0."""
     for k, error in ((2, 1.0), (0, 1.0)):
         result = pb.simulate(lambda e, k=k: OneRound(k), Unknown([np.nan] * 3), 5, rng=1)
         assert result.error_probability == error and result.error_interval[1] == 1.0
@@ -67,7 +67,7 @@ def test_answers_of_another_size_are_wrong_whatever_the_means():
 
 
 class OneRound:
-    """In Python, with a k that may be anything."""
+    """A policy in Python with any k."""
 
     def __init__(self, k):
         self.k, self.n_pulls, self.done = k, 0, False
@@ -83,7 +83,7 @@ class OneRound:
 
 
 @pytest.mark.parametrize("k", [4, -1, 10**9, 1.5, None, True])
-def test_a_k_that_is_none(k):
+def test_invalid_k_raises(k):
     arms = pb.environments.GaussianBandit([0.0, 0.5, 1.0])
     with pytest.raises(ValueError, match=r"k of OneRound must be an integer in \[0, 3\]"):
         pb.simulate(lambda e: OneRound(k), arms, 3, rng=1)
@@ -98,14 +98,14 @@ def test_a_k_that_is_none(k):
                                                                             law="bernoulli")),
     lambda e: pb.policies.GoodArms(3, delta=0.1, threshold=0.5, law="bernoulli")])
 @pytest.mark.parametrize("means", [[3.0, 2.0, 1.0], [-1.0, -2.0, -3.0]])
-def test_rewards_outside_the_law_end_a_run(make, means):
-    """Their divergence is no number, and no rule ever stopped."""
+def test_rewards_outside_the_divergence_raise(make, means):
+    """Rewards outside the range of a divergence must raise, or no rule would stop."""
     with pytest.raises(ValueError, match="rewards must be in"):
         pb.simulate(make, pb.environments.GaussianBandit(means, 3.0), 2, rng=1, answer=[0])
 
 
 class Costed(pb.Policy):
-    """Has attributes of natural names."""
+    """A policy whose attribute `costs` is an array."""
 
     done = False
 
@@ -124,7 +124,7 @@ class Costed(pb.Policy):
 
 
 class Counting(OneRound):
-    """Its n_pulls are the counts of arms."""
+    """A policy whose attribute `n_pulls` is an array of counts."""
 
     def __init__(self):
         super().__init__(1)
@@ -137,14 +137,14 @@ class Counting(OneRound):
 
 @pytest.mark.parametrize("make", [lambda e: Costed(np.array([1.0, 2.0, 3.0])),
                                   lambda e: Costed("none"), lambda e: Counting()])
-def test_attributes_of_natural_names(make):
-    """The truth value of an array was asked for."""
+def test_array_attributes_are_not_truth_values(make):
+    """Arrays in these attributes must not be used as truth values."""
     arms = pb.environments.GaussianBandit([0.0, 0.5, 1.0])
     assert pb.simulate(make, arms, 3, rng=1, max_pulls=9).error_probability == 0.0
 
 
 @pytest.mark.parametrize("returned", [None, "1.5", np.zeros(2)])
-def test_what_a_metric_returns(returned):
+def test_invalid_metrics_raise(returned):
     def spread(policy, environment):
         return returned
 
@@ -153,7 +153,7 @@ def test_what_a_metric_returns(returned):
                     pb.environments.GaussianBandit([0.0, 0.5, 1.0]), 2, rng=1, metrics=[spread])
 
 
-def test_options_of_policies_that_are_given_count():
+def test_options_of_policy_objects_are_compared():
     def draw(rng):
         return pb.environments.GaussianBandit(rng.normal(size=8))
 

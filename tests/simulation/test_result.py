@@ -1,4 +1,4 @@
-"""What simulate returns: intervals, plain numbers, text and a picture."""
+"""Results of simulate: intervals, plain numbers, text and plots."""
 
 import json
 
@@ -18,7 +18,7 @@ def sar(environment):
 
 
 @pytest.mark.parametrize("hits, n", [(0, 1), (1, 1), (0, 50), (3, 50), (50, 50), (517, 1000)])
-def test_wilson_interval(hits, n):
+def test_wilson_interval_equals_its_formula(hits, n):
     expected = stats.binomtest(hits, n).proportion_ci(method="wilson")
     assert wilson_interval(hits, n) == pytest.approx(tuple(expected), abs=1e-12)
 
@@ -32,7 +32,7 @@ def test_to_dict_is_json():
     assert back["metrics"] == {"<lambda>": [0.5] * 3}
 
 
-def test_a_notebook_shows_a_table():
+def test_notebook_shows_a_table():
     result = pb.simulate(sar, BANDIT, 3, rng=1)
     shown = result._repr_html_()
     assert "<p>3 runs</p>" in shown and shown.count("<tr>") == 2
@@ -46,7 +46,7 @@ def test_a_notebook_shows_a_table():
     assert "<p>3 runs of each</p>" in both and "<th>policy</th>" in both
 
 
-def test_repr_says_what_happened():
+def test_repr_describes_the_result():
     text = repr(pb.simulate(lambda e: pb.policies.RoundRobin(12, 3, batch_size=7, max_batches=20),
                             BANDIT, 3, rng=1))
     assert text.startswith("<SimulationResult: 3 runs, error ")
@@ -81,8 +81,8 @@ def test_plot_takes_axes_and_many_arms():
 
 
 @pytest.mark.parametrize("answer, error, regret", [([0, 1], 0.0, 0.0), ([1, 2], 1.0, 5e307)])
-def test_regrets_of_means_whose_sum_is_no_number(answer, error, regret):
-    """They were NaN, and then nobody knew whether an answer was right."""
+def test_regrets_are_finite_for_huge_means(answer, error, regret):
+    """Regrets must be finite, even if the sum of the means overflows."""
     class Says(pb.policies.RoundRobin):
         def recommend(self):
             return np.array(answer)
@@ -95,7 +95,7 @@ def test_regrets_of_means_whose_sum_is_no_number(answer, error, regret):
     assert found.curve()[0] == error
 
 
-def test_a_result_is_saved_and_loaded(tmp_path):
+def test_saved_result_is_loaded(tmp_path):
     result = pb.simulate(sar, BANDIT, 30, rng=1)
     result.save(tmp_path / "one.npz")
     again = pb.simulation.SimulationResult.load(tmp_path / "one.npz")

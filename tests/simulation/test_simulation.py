@@ -1,4 +1,4 @@
-"""simulate: what it measures, whoever runs the policy and in however many threads."""
+"""simulate: results, for policies in Python and compiled ones, in any number of threads."""
 
 import json
 import threading
@@ -69,7 +69,7 @@ def assert_same(one, other):
 @pytest.mark.parametrize("environment",
                          [BANDIT, lambda rng: GaussianBandit(rng.random(12), 0.1**0.5)],
                          ids=["fixed", "drawn"])
-def test_threads_change_nothing(factory, environment):
+def test_result_does_not_depend_on_threads(factory, environment):
     one = pb.simulate(factory, environment, 40, rng=4, n_threads=1)
     assert_same(pb.simulate(factory, environment, 40, rng=4, n_threads=4), one)
     assert_same(pb.simulate(factory, environment, 40, rng=4), one)
@@ -78,8 +78,8 @@ def test_threads_change_nothing(factory, environment):
 
 
 @pytest.mark.parametrize("python", [False, True])
-def test_threads_share_a_table_in_turn(python):
-    """A table counts its pulls itself where Python pulls it."""
+def test_threads_can_share_a_table(python):
+    """A table that is pulled in Python counts its pulls itself."""
     table = TableBandit(np.random.default_rng(1).random((5, 97)))
     def make(environment):
         if python:
@@ -92,8 +92,8 @@ def test_threads_share_a_table_in_turn(python):
     assert len(set(results[1].regrets.tolist())) == 1
 
 
-def test_other_threads_run_while_a_policy_in_python_waits_for_its_rewards():
-    """They stood still: the rewards of a batch were drawn with the lock of the interpreter."""
+def test_rewards_for_python_policies_are_drawn_without_the_gil():
+    """The rewards of a batch are drawn without the GIL."""
     evidence = pb.environments.LogisticEvidence(np.ones((200, 5)), labels=np.ones(200),
                                                 n_anneals=[20, 20], log_evidence=0.0)
     ticks, counts, ended = [], [], threading.Event()
@@ -123,7 +123,7 @@ def test_other_threads_run_while_a_policy_in_python_waits_for_its_rewards():
     finally:
         ended.set()
         ticking.join()
-    assert counts[1] - counts[0] >= 3  # of a tenth of a second or more
+    assert counts[1] - counts[0] >= 3  # in a tenth of a second or more
 
 
 def test_run_i_uses_stream_i():
@@ -132,15 +132,15 @@ def test_run_i_uses_stream_i():
     assert len(set(twenty.regrets.tolist())) > 1
 
 
-def test_equal_seeds_and_generators_give_the_same():
+def test_equal_seeds_give_equal_results():
     assert_same(pb.simulate(sar, BANDIT, 10, rng=np.random.SeedSequence(3)),
                 pb.simulate(sar, BANDIT, 10, rng=3))
     one, other = (pb.simulate(sar, BANDIT, 10, rng=np.random.default_rng(3)) for _ in range(2))
     assert_same(one, other)
 
 
-def test_what_a_policy_draws_comes_from_its_run():
-    """BatchHalving without rng deals its remainder by the run's stream, with one by its own."""
+def test_policy_draws_from_the_stream_of_its_run():
+    """BatchHalving without rng draws from the run's stream; with rng from its own."""
     def dealt(rng):
         seen = []
 
@@ -158,7 +158,7 @@ def test_what_a_policy_draws_comes_from_its_run():
     assert len(set(dealt(0))) == 1
 
 
-def test_an_environment_is_drawn_for_every_run():
+def test_environment_function_is_called_for_every_run():
     drawn, made = [], []
 
     def draw(rng):
@@ -174,7 +174,7 @@ def test_an_environment_is_drawn_for_every_run():
     assert len({environment.means[0] for environment in drawn}) == 5
 
 
-def test_the_factory_is_called_once_a_run():
+def test_factory_is_called_once_per_run():
     calls = []
 
     def make(environment):
@@ -185,7 +185,7 @@ def test_the_factory_is_called_once_a_run():
     assert calls == [BANDIT] * 6
 
 
-def test_a_python_policy_on_a_table_does_exactly_the_same():
+def test_python_policy_equals_compiled_policy_on_a_table():
     table = TableBandit(np.random.default_rng(3).random((6, 11)))
     native = pb.simulate(lambda e: pb.policies.RoundRobin(6, 2, batch_size=4, max_batches=9), table,
                          2, rng=1)
@@ -194,7 +194,7 @@ def test_a_python_policy_on_a_table_does_exactly_the_same():
     assert native.arm_pulls.tolist() == [6.0] * 6
 
 
-def test_a_subclass_of_a_native_policy_runs_its_own_tell():
+def test_tell_of_a_subclass_is_called():
     class Loud(pb.policies.BatchSAR):
         told = 0
 
@@ -203,9 +203,9 @@ def test_a_subclass_of_a_native_policy_runs_its_own_tell():
             super().tell(arms, rewards, missing)
 
     table = TableBandit(np.random.default_rng(3).random((12, 40)))
-    ours = pb.simulate(lambda e: Loud(e.n_arms, 3, batch_size=5, max_batches=20), table, 1)
+    result = pb.simulate(lambda e: Loud(e.n_arms, 3, batch_size=5, max_batches=20), table, 1)
     assert Loud.told == 20
-    assert_same(ours, pb.simulate(sar, table, 1))
+    assert_same(result, pb.simulate(sar, table, 1))
 
 
 @pytest.mark.parametrize("make, environment", [
@@ -213,7 +213,7 @@ def test_a_subclass_of_a_native_policy_runs_its_own_tell():
     (lambda e: pb.policies.RoundRobin(12, 3, batch_size=12, max_batches=4), Coins(BANDIT.means)),
     (lambda e: InTurn(12, 3, 12, 4), Coins(BANDIT.means)),
 ], ids=["policy", "environment", "both"])
-def test_python_in_the_loop_keeps_the_law(make, environment):
+def test_python_policies_and_environments_keep_the_distribution(make, environment):
     n = 1500
     native = pb.simulate(lambda e: pb.policies.RoundRobin(12, 3, batch_size=12, max_batches=4),
                          BANDIT, n, rng=1)
@@ -225,7 +225,7 @@ def test_python_in_the_loop_keeps_the_law(make, environment):
 
 
 def on_table(rewards, k, **options):
-    """One run that sees every reward once."""
+    """Simulate one run that sees every reward once."""
     n_arms, n = np.shape(rewards)
     return pb.simulate(lambda e: pb.policies.RoundRobin(n_arms, k, batch_size=n_arms,
                                                         max_batches=n),
@@ -233,7 +233,7 @@ def on_table(rewards, k, **options):
 
 
 class Always(InTurn):
-    """Recommends what it is given."""
+    """Always recommends the same arms."""
 
     def __init__(self, n_arms, arms):
         super().__init__(n_arms, len(arms), n_arms, 1)
@@ -248,21 +248,21 @@ class Always(InTurn):
     ([1, 2], False, 0.0), ([1, 4], False, 0.0), ([2, 4], True, 0.5), ([1, 0], True, 0.0),
     ([], False, 0.0),
 ])
-def test_error_and_regret(arms, error, regret):
-    """Arm 0 is a hair below 2, 4 equal to the second best. [2, 4] lacks the best arm."""
+def test_error_and_regret_match_definitions(arms, error, regret):
+    """Arm 0 is slightly below 2; 4 equals the second best. [2, 4] lacks the best arm."""
     table = TableBandit([[2.0 - 1e-9], [3.0], [2.0], [1.0], [2.0]])
     result = pb.simulate(lambda e: Always(5, arms), table, 1)
     assert result.errors.tolist() == [error] and result.errors.dtype == bool
     assert result.regrets == pytest.approx([regret], abs=1e-8)
 
 
-def test_a_policy_that_sees_everything_is_right():
+def test_policy_that_sees_everything_is_right():
     result = on_table(np.random.default_rng(2).random((8, 5)), 3)
     assert not result.errors.any() and result.mean_regret == pytest.approx(0.0, abs=1e-15)
     assert result.mean_pulls == 40 and result.mean_batches == 5
 
 
-def test_metrics_of_ones_own():
+def test_user_defined_metrics_are_computed():
     def pulls_of_the_last(policy, environment):
         return policy.pulls[-1]
 
@@ -275,7 +275,7 @@ def test_metrics_of_ones_own():
     assert result.metrics["pulls_of_the_last"].mean() == result.arm_pulls[-1]
 
 
-def test_a_metric_replaces_no_other():
+def test_metrics_with_standard_names_raise():
     def regret(policy, environment):
         return -1.0
 
@@ -285,8 +285,8 @@ def test_a_metric_replaces_no_other():
         pb.simulate(sar, BANDIT, 2, metrics=[lambda p, e: 0.0, lambda p, e: 1.0])
 
 
-def test_metrics_by_the_names_of_a_mapping():
-    """They were refused, or never called."""
+def test_metrics_can_be_a_mapping():
+    """Functions in a mapping are called under their names."""
     result = pb.simulate(sar, BANDIT, 4, rng=1, metrics={
         "last": lambda policy, environment: policy.pulls[-1], "one": lambda p, e: 1.0})
     assert set(result.metrics) == {"last", "one"} and result.metrics["one"].tolist() == [1.0] * 4
@@ -296,8 +296,8 @@ def test_metrics_by_the_names_of_a_mapping():
             pb.simulate(sar, BANDIT, 2, metrics=bad)
 
 
-def test_sums_leave_no_variances():
-    """Nobody of ours looks; a metric may."""
+def test_variances_are_nan_after_sums():
+    """Variances are not kept unless a metric may read them."""
     made, seen = [], []
 
     def make(environment):
@@ -320,7 +320,7 @@ class Failure(Exception):
 
 @pytest.mark.parametrize("n_threads", [1, 3])
 @pytest.mark.parametrize("where", ["factory", "metric", "environment"])
-def test_exceptions_reach_the_caller_and_end_the_runs(n_threads, where):
+def test_exceptions_are_propagated_and_end_the_runs(n_threads, where):
     calls = dict(factory=0, metric=0, environment=0)
 
     def step(what):
@@ -361,12 +361,12 @@ def test_progress_shows_a_bar(capsys):
     (dict(progress="yes"), ValueError, "progress must be one of .* got 'yes'"),
     (dict(rng=-1), ValueError, "rng|negative"),
 ])
-def test_bad_arguments(options, error, words):
+def test_invalid_arguments_raise(options, error, words):
     with pytest.raises(error, match=words):
         pb.simulate(sar, BANDIT, **{"n_runs": 2, **options})
 
 
-def test_environments_of_different_sizes():
+def test_environments_of_different_sizes_raise():
     def draw(rng):
         return pb.environments.BernoulliBandit(rng.random(rng.integers(2, 9)))
 
@@ -393,7 +393,7 @@ class InTurnForEver(InTurn):
     (lambda e: InTurnForEver(12), 5),
     (lambda e: pb.policies.EBTC(12), 12), (lambda e: pb.policies.UCB1(12), 12),
 ], ids=["native", "python", "EBTC", "UCB1"])
-def test_a_run_ends_before_the_batch_beyond_the_horizon(make, batch):
+def test_run_ends_before_the_batch_beyond_max_pulls(make, batch):
     for horizon in (batch, 2 * batch - 1, 23, 99):
         result = pb.simulate(make, BANDIT, 3, rng=1, max_pulls=horizon)
         pulls = horizon - horizon % 5 if batch == 5 else horizon
@@ -403,13 +403,13 @@ def test_a_run_ends_before_the_batch_beyond_the_horizon(make, batch):
         pb.simulate(make, BANDIT, 1, max_pulls=batch - 1)
 
 
-def test_a_horizon_beyond_the_end_changes_nothing():
+def test_max_pulls_beyond_the_end_has_no_effect():
     assert_same(pb.simulate(sar, BANDIT, 5, rng=1, max_pulls=10**9),
                 pb.simulate(sar, BANDIT, 5, rng=1))
 
 
-def test_a_horizon_needs_no_array_of_the_first_batch():
-    """It was made in every run: no memory of 10^13 pulls."""
+def test_huge_first_batch_is_not_allocated():
+    """The first batch of 10^13 pulls must not be allocated as an array."""
     for make in (pb.policies.SequentialHalving, pb.policies.Uniform):
         result = pb.simulate(lambda e, make=make: make(2, budget=10**13),
                              GaussianBandit([0.0, 1.0]), 3, rng=1, max_pulls=10**13)
@@ -420,10 +420,10 @@ def test_a_horizon_needs_no_array_of_the_first_batch():
                         max_pulls=10**12)
 
 
-def test_a_policy_without_end_needs_a_horizon():
+def test_endless_policy_needs_max_pulls():
     for make in (lambda e: pb.policies.EBTC(12), lambda e: pb.policies.KLUCB(12),
                  lambda e: InTurnForEver(12)):
-        with pytest.raises(ValueError, match="max_pulls must be given where the policy never ends"):
+        with pytest.raises(ValueError, match="max_pulls must be given because the policy"):
             pb.simulate(make, BANDIT, 1)
     for horizon, error in ((0, ValueError), (2.5, TypeError)):
         with pytest.raises(error, match="max_pulls must be"):
@@ -431,8 +431,8 @@ def test_a_policy_without_end_needs_a_horizon():
 
 
 @pytest.mark.parametrize("executor", [None, ThreadPoolExecutor(1)])
-def test_pulls_that_no_integer_holds_are_refused(executor):
-    """They were negative."""
+def test_overflowing_pulls_raise(executor):
+    """Totals that overflow must raise instead of becoming negative."""
     bandit = GaussianBandit([0.0, 1.0])
     most = pb.simulate(pb.policies.Uniform(2, budget=2**53), bandit, 2047, rng=1, executor=executor)
     assert most.arm_pulls.tolist() == [2.0**52] * 2
@@ -441,7 +441,7 @@ def test_pulls_that_no_integer_holds_are_refused(executor):
         pb.simulate(pb.policies.Uniform(2, budget=2**53), bandit, 2048, rng=1, executor=executor)
 
 
-def test_merged_pulls_that_no_integer_holds_are_refused():
+def test_overflowing_merged_pulls_raise():
     one, other = (pb.compare({"all": pb.policies.Uniform(2, budget=2**53)},
                              GaussianBandit([0.0, 1.0]), 1100, rng=seed, common_rewards=False)
                   for seed in (1, 2))
@@ -449,7 +449,7 @@ def test_merged_pulls_that_no_integer_holds_are_refused():
         one + other
 
 
-def test_cumulative_regret_is_of_all_pulls():
+def test_cumulative_regret_counts_all_pulls():
     table = TableBandit([[0.5], [2.0], [1.75]])
     for make in (lambda e: pb.policies.RoundRobin(3, 2, batch_size=3, max_batches=4),
                  lambda e: InTurn(3, 2, 3, 4)):
@@ -481,7 +481,7 @@ class Plain:
         return [int(np.argmax(np.sum(self.told, axis=0)))]
 
 
-def test_a_policy_in_python_is_copied_for_every_run():
+def test_python_policy_is_copied_for_every_run():
     given, bandit = Plain(3), GaussianBandit([0.0, 0.5, 1.0])
     made = []
 
@@ -496,5 +496,5 @@ def test_a_policy_in_python_is_copied_for_every_run():
     assert_same(pb.compare({"it": given}, bandit, 20, rng=1, budgets=[3, 6])["it"],
                 pb.compare({"it": lambda e, b: Plain(3)}, bandit, 20, rng=1, budgets=[3, 6])["it"])
     given.tell(given.ask(), np.zeros(3))
-    with pytest.raises(ValueError, match="policy must be a fresh policy; got one of 3 pulls"):
+    with pytest.raises(ValueError, match="policy must be a fresh policy; got one with 3 pulls"):
         pb.simulate(given, bandit, 2)

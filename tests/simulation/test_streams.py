@@ -1,4 +1,4 @@
-"""Streams of runs are those of NumPy, whatever the seed; answers are judged as they are defined."""
+"""Streams of runs equal NumPy's for any seed; scores of answers equal their definitions."""
 
 import dataclasses
 import functools
@@ -22,22 +22,22 @@ SEEDS = [0, 7, 2**32, 2**200 + 1, [1, 2], [2**40, 3], ["12345", "0x1f"], [1, 2, 
 @pytest.mark.parametrize("seed", SEEDS, ids=str)
 @pytest.mark.parametrize("key", [(), (3,), (1, 2**33, 5)])
 @pytest.mark.parametrize("pool_size", [4, 6, 11])
-def test_the_kernel_knows_the_seeds_of_numpy(seed, key, pool_size):
+def test_c_streams_equal_numpy(seed, key, pool_size):
     parent = np.random.SeedSequence(seed, spawn_key=key, pool_size=pool_size)
     for first in (0, 5, 2**32 - 1):
         found = Streams(parent.entropy, parent.spawn_key, pool_size, first, 3)
         assert found.is_known
 
 
-def test_the_twin_is_numpy():
+def test_reference_equals_numpy():
     for words, key in (([12345], [7]), ([1, 2, 3, 4, 5], [0, 9]), ([0], [2**32 - 1])):
         for size in (4, 9):
             theirs = np.random.PCG64(np.random.SeedSequence(words, spawn_key=key, pool_size=size))
             assert streams.raw_numbers(words, key, 5, size) == theirs.random_raw(5).tolist()
 
 
-def test_runs_draw_what_the_children_of_the_seed_draw():
-    """One reward an arm and run, of every law that draws another kind of bits."""
+def test_runs_draw_from_the_children_of_the_seed():
+    """Draw one reward per arm and run, from each distribution that uses other kinds of bits."""
     sums = []
 
     def keep(policy, environment):
@@ -57,7 +57,7 @@ def test_runs_draw_what_the_children_of_the_seed_draw():
             np.testing.assert_allclose(found, expected, rtol=1e-13)
 
 
-def test_a_seed_sequence_goes_on_where_it_was():
+def test_seed_sequence_is_advanced():
     seeds = np.random.SeedSequence(4)
     one, two = (pb.simulate(pb.policies.UCB1(8), GAUSSIAN, n, rng=seeds, max_pulls=40) for n in (7,
                                                                                                  5))
@@ -70,15 +70,15 @@ def test_a_seed_sequence_goes_on_where_it_was():
     lambda e: pb.policies.SequentialHalving(8, budget=80),
     pb.policies.SequentialHalving(8, budget=80),
     lambda e: pb.policies.ThompsonSampling(8, law="gaussian")])
-def test_generators_give_the_same_where_numpy_is_another(make, monkeypatch):
-    """Of a NumPy whose streams the kernel did not know, every run would have a Generator."""
-    ours = pb.simulate(make, GAUSSIAN, 20, rng=3, max_pulls=90)
+def test_result_is_the_same_with_numpy_generators(make, monkeypatch):
+    """If the C streams do not match NumPy, every run uses a Generator."""
+    result = pb.simulate(make, GAUSSIAN, 20, rng=3, max_pulls=90)
     monkeypatch.setattr("pybandit.simulation._streams.words_of", lambda entropy: [1] * 7)
     assert not streams_of(3, 1).is_known
-    assert_same(pb.simulate(make, GAUSSIAN, 20, rng=3, max_pulls=90), ours)
+    assert_same(pb.simulate(make, GAUSSIAN, 20, rng=3, max_pulls=90), result)
 
 
-def test_streams_are_pickled_and_cut():
+def test_streams_can_be_pickled_and_divided():
     whole = streams_of(np.random.SeedSequence([3, 2**50], spawn_key=(2,)), 10)
     part = pickle.loads(pickle.dumps(whole.part(4, 3)))
     assert (part.first, part.n_runs) == (4, 3)
@@ -86,8 +86,8 @@ def test_streams_are_pickled_and_cut():
     assert part.identity()["words"] == [3, 0, 2**18, 0, 2]
 
 
-def test_equal_seeds_in_other_words_are_the_same_streams():
-    """NumPy fills the pool up with zeros before it takes a spawn key."""
+def test_equal_seeds_have_equal_streams():
+    """NumPy pads the pool with zeros before it uses a spawn key."""
     same = [(5, ()), ([5], ()), ([5, 0], ()), (["5"], ()), ([5, 0, 0, 0], ())]
     found = [streams_of(np.random.SeedSequence(seed, spawn_key=key), 2) for seed, key in same]
     assert len({one.generator(0).random() for one in found}) == 1
@@ -98,8 +98,8 @@ def test_equal_seeds_in_other_words_are_the_same_streams():
         np.random.SeedSequence(5, spawn_key=(7,)), 2).generator(0).random()
 
 
-def test_batches_that_are_cut_are_the_same_bits():
-    """Rewards drawn one by one come in parts of 2^22, and are one sum all the same."""
+def test_divided_batches_give_the_same_bits():
+    """Rewards drawn one by one come in parts of 2^22; their sum is the same."""
     made, n = [], 2**22 + 1000
 
     def make(environment):
@@ -130,7 +130,7 @@ def judged(arms, k=1, **options):
 
 @pytest.mark.parametrize("k, epsilon", [(0, 0.0), (1, 0.0), (2, 0.0), (2, 0.2), (3, 0.05),
                                         (5, 0.0)])
-def test_best_arms(k, epsilon):
+def test_best_arms_are_scored_by_definition(k, epsilon):
     for arms in SETS:
         error, regret = judged(arms, k, answer=pb.simulation.Best(epsilon=epsilon))
         assert error == scores.best_error(LEVELS, arms, k, epsilon), arms
@@ -141,14 +141,14 @@ def test_best_arms(k, epsilon):
 
 @pytest.mark.parametrize("threshold, epsilon", [(0.6, 0.0), (0.7, 0.0), (0.6, 0.1), (0.55, 0.1),
                                                 (0.0, 0.0), (2.0, 0.0)])
-def test_arms_above_a_threshold(threshold, epsilon):
+def test_arms_above_a_threshold_are_scored_by_definition(threshold, epsilon):
     for arms in SETS:
         found = judged(arms, answer=pb.simulation.Above(threshold, epsilon=epsilon))
         assert found == scores.above(LEVELS, arms, threshold, epsilon), arms
 
 
 @pytest.mark.parametrize("right", [[1, 3], [], [4, 0, 1]])
-def test_sets(right):
+def test_sets_are_scored_by_definition(right):
     for arms in SETS:
         assert judged(arms, answer=right) == scores.set_of(right, arms)
         by_function = judged(arms, answer=lambda e: np.array(right, dtype=int))
@@ -156,7 +156,7 @@ def test_sets(right):
 
 
 def test_an_answer_may_depend_on_the_environment():
-    """The arms above the mean of the means, of arms that are drawn for every run."""
+    """The right arms are those above the mean of the means, for arms drawn in every run."""
     def right(environment):
         return np.flatnonzero(environment.means > environment.means.mean())
 
@@ -171,7 +171,7 @@ def test_an_answer_may_depend_on_the_environment():
     assert pb.simulate(lambda e: Says(4, [0, 1]), draw, 20, rng=1, answer=right).errors.mean() > .5
 
 
-def test_a_compiled_policy_is_judged_by_every_answer():
+def test_compiled_policy_is_scored_by_every_answer():
     bandit = pb.environments.GaussianBandit([0.0, 3.0, 9.0], 0.001)
     for answer, error in ((dict(), 0), (dict(answer=pb.simulation.Above(5.0)), 0),
                           (dict(answer=pb.simulation.Above(2.0)), 1), (dict(answer=[2]), 0),
@@ -191,12 +191,12 @@ def test_a_compiled_policy_is_judged_by_every_answer():
     (dict(answer=3), TypeError, "answer must be arms; got 3"),
     (dict(answer=lambda e: [7]), ValueError, r"answer must be arms in \[0, 5\)"),
 ])
-def test_bad_answers(options, error, words):
+def test_invalid_answers_raise(options, error, words):
     with pytest.raises(error, match=words):
         pb.simulate(lambda e: Says(5, [0]), TABLE, 1, **options)
 
 
-def test_answers_are_checked_when_they_are_made():
+def test_answers_are_checked_at_construction():
     with pytest.raises(ValueError, match="threshold must be finite; got nan"):
         pb.simulation.Above(np.nan)
     for make in pb.simulation.Best, functools.partial(pb.simulation.Above, 0.5):
@@ -213,12 +213,12 @@ def test_answers_are_checked_when_they_are_made():
     ([5], r"arms in \[0, 5\); got 5"), ([-1], r"arms in \[0, 5\); got -1"),
     ([0.5], "a flat array of integers"), ([[0]], "a flat array of integers"), ("a", "a flat array"),
     ([0] * 6, "at most 5 arms; got 6")])
-def test_what_a_policy_recommends_is_checked(arms, words):
+def test_invalid_recommendations_raise(arms, words):
     with pytest.raises(ValueError, match=f"recommend of Says must return {words}"):
         pb.simulate(lambda e: Says(5, arms), TABLE, 1)
 
 
-def test_answers_in_words_tell_them_apart():
+def test_descriptions_of_answers_differ():
     answers = ["best", pb.simulation.Best(epsilon=0.1), pb.simulation.Above(0.5),
                pb.simulation.Above(0.25), [1, 2], [1, 3], judged]
     assert len({check_answer(one).describe() for one in answers}) == len(answers)
@@ -230,8 +230,8 @@ def test_answers_in_words_tell_them_apart():
     (lambda e: pb.policies.APT(6, max_pulls=600, threshold=0.5, epsilon=0.1), 0.1),
     (lambda e: pb.policies.GoodArms(6, delta=0.1, threshold=0.5, noise_std=0.2), 0.1),
     (lambda e: pb.policies.Uniform(6, budget=600), 1.0)])
-def test_policies_whose_answer_is_a_set(make, most):
-    """Judged as one of the k best they would err in every run."""
+def test_policies_with_set_answers_need_above(make, most):
+    """Scored as the k best arms, they would err in every run."""
     arms = pb.environments.GaussianBandit([0.1, 0.9, 0.3, 0.7, 0.8, 0.2], 0.2)
     result = pb.simulate(make, arms, 100, rng=1, answer=pb.simulation.Above(0.5))
     exact = pb.simulate(make, arms, 100, rng=1, answer=[1, 3, 4])
@@ -246,7 +246,7 @@ def test_policies_whose_answer_is_a_set(make, most):
 
 
 def asked(policy):
-    """It has drawn an arm."""
+    """Return a policy that has drawn an arm."""
     policy.ask()
     return policy
 
@@ -265,8 +265,8 @@ def asked(policy):
     (lambda e=None: pb.policies.BatchSAR(8, 3, batch_size=8, max_batches=9), 64),
     (lambda e=None: pb.policies.BatchHalving(8, 3, batch_size=8, max_batches=9), None),
 ])
-def test_policies_that_are_renewed_draw_what_new_ones_draw(make, horizon, seed):
-    """Seeded by the kernel, and by their `seed`, in NumPy: the same runs."""
+def test_renewed_policies_draw_the_same_numbers(make, horizon, seed):
+    """Compare seeding in C with the policy's `seed`, which uses NumPy."""
     arms = pb.environments.BernoulliBandit(np.linspace(0.8, 0.2, 8))
     renewed, new = (pb.simulate(one, arms, 90, rng=seed, n_threads=1, max_pulls=horizon,
                                 arm_pulls_by_run=True, checkpoints=[20], progress=False)

@@ -1,4 +1,4 @@
-"""Subclasses of compiled policies: what they say counts, whoever runs them."""
+"""Subclasses of compiled policies: their methods are used in every kind of run."""
 
 import copy
 import pickle
@@ -14,7 +14,7 @@ BANDIT = pb.environments.GaussianBandit([0.0, 5.0, 1.0])
 
 
 class Careful(pb.policies.Uniform):
-    """Its answer depends on the variances."""
+    """A policy whose answer depends on the variances."""
 
     def recommend(self):
         return np.array([np.argmax(self.means - 2 * np.sqrt(self.variances / self.pulls))])
@@ -25,7 +25,7 @@ class CarefulInPython(Careful):
         return super().ask()
 
 
-def test_a_recommend_of_its_own_knows_the_variances():
+def test_python_recommend_can_read_variances():
     for make in (Careful, CarefulInPython):
         for given in (make(3, budget=60), lambda e, make=make: make(3, budget=60)):
             result = pb.simulate(given, BANDIT, 200, rng=1, checkpoints=[60])
@@ -35,8 +35,8 @@ def test_a_recommend_of_its_own_knows_the_variances():
 @pytest.mark.parametrize("environment", [
     BANDIT, pb.environments.BernoulliBandit([0.2, 0.5, 0.4]),
     pb.environments.CostlyBandit(pb.environments.BinomialBandit([0.2, 0.5, 0.4], trials=9), 2.0)])
-def test_a_metric_sees_the_variances_of_the_rewards(environment):
-    """With rewards one by one in either case: the same bits."""
+def test_metrics_can_read_variances(environment):
+    """Rewards are drawn one by one in both cases, so that results are equal bit for bit."""
     def spread(policy, environment):
         return policy.variances.sum()
 
@@ -52,7 +52,7 @@ def test_a_metric_sees_the_variances_of_the_rewards(environment):
 
 
 class Shy(pb.policies.Uniform):
-    """Recommends the arm of some rank, and keeps what it was told."""
+    """Recommends the arm of a given rank, and keeps the rewards it received."""
 
     def __init__(self, n_arms, budget, rank=0):
         super().__init__(n_arms, budget=budget)
@@ -66,22 +66,22 @@ class Shy(pb.policies.Uniform):
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy,
                                     lambda p: pickle.loads(pickle.dumps(p))])
 def test_attributes_are_copied(copied):
-    """They were lost, and the defaults of __init__ in their place."""
+    """Attributes must be copied, not reset to the defaults of __init__."""
     shy = copied(Shy(3, budget=300, rank=1))
     assert shy.rank == 1 and vars(shy) == {"rank": 1, "asked": []}
 
 
-def test_a_policy_that_is_given_keeps_its_attributes():
+def test_policy_object_keeps_its_attributes():
     given = Shy(3, budget=300, rank=1)
     for options in (dict(), dict(n_threads=2), dict(executor=ThreadPoolExecutor(2))):
         result = pb.simulate(given, BANDIT, 20, rng=1, **options)
         assert result.error_probability == 1.0 and result.mean_regret == pytest.approx(4.0)
-        assert given.asked == []  # every run has copies
+        assert given.asked == []  # runs use copies
     pair = pb.compare({"shy": given, "first": Shy(3, budget=300)}, BANDIT, 20, rng=1)
     assert [one.error_probability for one in pair.results.values()] == [1.0, 0.0]
 
 
-def test_attributes_that_cannot_be_copied_are_refused():
+def test_attributes_that_cannot_be_copied_raise():
     given = Shy(3, budget=300)
     given.lock = threading.Lock()
     with pytest.raises(TypeError, match="policy must be a function of an environment"):
@@ -92,7 +92,7 @@ def test_attributes_that_cannot_be_copied_are_refused():
 
 
 class InTurn(pb.policies.Uniform):
-    """Through Python, one pull of each arm at a time."""
+    """Pulls each arm once per batch, in Python."""
 
     def ask(self):
         return np.arange(self.n_arms)
@@ -112,8 +112,8 @@ class InTurn(pb.policies.Uniform):
 
 
 @pytest.mark.parametrize("common", [False, True])
-def test_python_has_the_same_rewards_of_a_table_as_compiled_code(common):
-    """It had the first reward always."""
+def test_python_gets_the_rewards_of_a_table_in_order(common):
+    """The table must continue between pulls, not restart."""
     table = pb.environments.TableBandit([[0.1, 0.2, 0.3], [0.5, 0.6, 0.7]])
     table.pull([0, 1, 1])
     for environment in (table, pb.environments.CostlyBandit(table, [1.0, 2.0])):
@@ -125,11 +125,11 @@ def test_python_has_the_same_rewards_of_a_table_as_compiled_code(common):
 
         pb.compare({"one": make}, environment, 3, common_rewards=common)
         assert [policy.told for policy in made] == [[0.1, 0.2, 0.3, 0.1]] * 3
-    assert table.pull([0]).tolist() == [0.2]  # goes on where it was
+    assert table.pull([0]).tolist() == [0.2]  # continues from the first pull
 
 
-def test_python_draws_what_compiled_code_draws_one_by_one():
-    """Where a cost is drawn after every reward, and nobody wants it, it is not drawn."""
+def test_python_and_compiled_code_draw_the_same():
+    """Costs that are not used are not drawn, although they would follow each reward."""
     def first(policy, environment):
         return policy.means[0]
 
@@ -159,7 +159,7 @@ class DearCostly(pb.environments.CostlyBandit):
 
 class Timed(DearCostly):
     def pull_with_costs(self, arms, rng=None):
-        raise AssertionError("nobody asked for costs")
+        raise AssertionError("costs were not requested")
 
 
 class InTurnBackwards(InTurn):
@@ -181,8 +181,8 @@ TABLE = pb.environments.TableBandit([[1.0, 0.0, 0.0, 0.0], [0.5, 0.5]])
 @pytest.mark.parametrize("environment", [
     DearTable([[1.0, 0.0, 0.0, 0.0], [0.5, 0.5]]), DearCostly(TABLE, 1.0), Timed(TABLE, 1.0),
     pb.environments.CostlyBandit(DearTable([[1.0, 0.0, 0.0, 0.0], [0.5, 0.5]]), [1.0, 9.0])])
-def test_rewards_are_counted_over_the_run_whatever_is_said_of_costs(environment):
-    """Every call started over, so that the worse arm always gave its first reward."""
+def test_rewards_are_counted_over_the_run_with_costs(environment):
+    """Rewards must be counted over the run, not restarted in every call."""
     kinds = [InTurn, InTurnAtCosts][:1 if isinstance(environment, Timed) else 2]
     for kind in kinds:
         made = []
@@ -194,13 +194,13 @@ def test_rewards_are_counted_over_the_run_whatever_is_said_of_costs(environment)
         pb.simulate(make, environment, 2)
         assert [policy.told for policy in made] == [[1.0, 0.0, 0.0, 0.0, 1.0]] * 2
     plain = pb.simulate(pb.policies.UCB1(2), TABLE, 3, max_pulls=200)
-    ours = pb.simulate(pb.policies.UCB1(2), environment, 3, max_pulls=200)
-    assert ours.error_probability == 0.0
-    assert ours.arm_pulls.tolist() == plain.arm_pulls.tolist()
+    result = pb.simulate(pb.policies.UCB1(2), environment, 3, max_pulls=200)
+    assert result.error_probability == 0.0
+    assert result.arm_pulls.tolist() == plain.arm_pulls.tolist()
 
 
-def test_costs_of_a_subclass_leave_its_rewards_alone():
-    """Those who want no costs have the same rewards, common ones too, in compiled code."""
+def test_costs_of_a_subclass_do_not_change_rewards():
+    """Policies without costs get the same rewards, also common ones, as in compiled code."""
     for kind in (pb.policies.Uniform, InTurn):
         one, other = (pb.compare({"it": lambda e, kind=kind: kind(2, budget=40)}, make([0.0, 0.1]),
                                  9, rng=1) for make in (pb.environments.GaussianBandit, Dear))
@@ -216,18 +216,18 @@ def test_costs_of_a_subclass_leave_its_rewards_alone():
     assert made[0].told == made[1].told
 
 
-def test_a_subclass_with_costs_cannot_say_that_its_means_vary():
-    """Compiled code draws its rewards, which do not."""
+def test_subclass_with_costs_cannot_have_means_at():
+    """Compiled code draws its rewards, which do not vary."""
     class Varying(Dear):
         def means_at(self, t):
             return np.array([1.0, 0.0])
 
-    with pytest.raises(ValueError, match="environment must have a pull of its own where it has m"):
+    with pytest.raises(ValueError, match="environment must have its own pull if it has m"):
         pb.simulate(pb.policies.UCB1(2), Varying([0.0, 1.0]), 2, max_pulls=20)
 
 
-def test_one_class_of_policies_wants_costs_or_not_by_its_options():
-    """Sessions remembered by the class whether compiled code runs it."""
+def test_costs_depend_on_options_of_a_policy():
+    """A session must not cache by class alone whether compiled code runs the policy."""
     makers = iter([None, "told"] * 4)
     paid = []
 

@@ -1,4 +1,4 @@
-"""Runs of every policy by eight threads are those of one, bit for bit."""
+"""Runs of every policy in eight threads equal those in one, bit for bit."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ BANDITS = [COINS, pb.environments.CostlyBandit(COINS, 0.5 + 0.1 * np.arange(N), 
 
 
 @pytest.mark.parametrize("name", FAST)
-def test_eight_threads_run_what_one_runs(name):
+def test_eight_threads_equal_one(name):
     bandit = BANDITS[getattr(EVERY[name](), "costs", None) == "told"]
     one, eight = (pb.simulate(lambda e: EVERY[name](), bandit, 24, rng=5, max_pulls=90, n_threads=n,
                               arm_pulls_by_run=True, answer=[0]) for n in (1, 8))

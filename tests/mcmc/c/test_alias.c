@@ -2,7 +2,7 @@
 
 #include "pybandit/mcmc/alias.h"
 
-/* Each index has the probability of its weight, read off the table. */
+/* Checks each index's probability, computed from the table, against its weight. */
 static void probabilities(const double *weights, int64_t stride, int64_t n)
 {
     pb_alias *table = allocate(n, sizeof *table);

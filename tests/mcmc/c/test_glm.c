@@ -16,7 +16,7 @@ static const pb_glm FAMILIES[] = {
 };
 enum { N_FAMILIES = 5 };
 
-/* The log likelihood of a row in long double, up to what does not depend on s. */
+/* Returns the log likelihood of a row in long double, up to terms that do not depend on s. */
 static long double value_at(const pb_glm *glm, int64_t i, long double s)
 {
     const long double y = glm->labels[i], n = glm->trials ? glm->trials[i] : 1.0L;
@@ -54,7 +54,7 @@ static void sums_are_derivatives(void)
             for (int k = 0; k <= j; k++)
                 assert(close_to((g_up[k] - g_down[k]) / (2 * h), hessian[2 * j + k], 1e-6));
         }
-        /* strides and parts add up */
+        /* sums over strides and parts add up to the whole */
         double again = 0.0, parts[2] = {0}, squares[4] = {0};
         pb_glm_sums(glm, 0, 4, 2, 0, theta, &again, parts, squares);
         pb_glm_sums(glm, 1, 4, 2, 0, theta, &again, parts, squares);
@@ -62,7 +62,7 @@ static void sums_are_derivatives(void)
     }
 }
 
-/* A safe step never leads down, from anywhere, and its Hessian bends no way but down. */
+/* Checks that safe steps never lead down, and that safe Hessians are negative semidefinite. */
 static void safe_steps_of_student(void)
 {
     const double x[] = {1.0, 1.0, 1.0}, y[] = {-3.0, 0.0, 8.0};
@@ -77,7 +77,7 @@ static void safe_steps_of_student(void)
     }
 }
 
-/* Remainders against long double; within their bounds and their rounding. */
+/* Compares remainders with long double, their bounds and their rounding errors. */
 static void remainders(void)
 {
     const double mode[] = {0.2, -0.3}, factor[] = {0.5, 99.0, -0.1, 0.3};
@@ -94,9 +94,9 @@ static void remainders(void)
             const double trials = glm->trials ? glm->trials[i] : 1.0;
             double third = trials * pb_glm_third(glm);
             if (glm->family == PB_GLM_POISSON) {
-                assert(third == INFINITY);  /* on the line */
+                assert(third == INFINITY);  /* unbounded over all s */
                 third = exp((double)s + 20.0 * length);
-                assert(20.0 * length > 6.0);  /* as far as changes go below */
+                assert(20.0 * length > 6.0);  /* at least as large as the changes below */
             }
             assert(close_to(rows[i].third, third, 1e-13 * third));
             assert(close_to(rows[i].bound / third, length * length * length / 2, 1e-13));
@@ -122,7 +122,7 @@ static void remainders(void)
     }
 }
 
-/* Far out nothing is NaN or infinite. */
+/* Checks that values far from the mode are neither NaN nor infinite. */
 static void far_away(void)
 {
     const double x[] = {1.0}, one[] = {1.0}, zero[] = {0.0}, mode[] = {0.0, 30.0, -30.0, 600.0};

@@ -4,7 +4,7 @@
 
 enum { N = 30, D = 2 };
 
-/* Box and Muller's first number. */
+/* Returns the first number of Box and Muller's method. */
 static double normal(void *bitgen)
 {
     pb_bitgen *bits = bitgen;
@@ -12,7 +12,7 @@ static double normal(void *bitgen)
     return sqrt(-2.0 * log(1.0 - u)) * cos(6.283185307179586 * v);
 }
 
-/* By products of uniform numbers; means here are small. */
+/* Draws a Poisson number by products of uniform numbers; means here are small. */
 static int64_t poisson(void *bitgen, double mean)
 {
     pb_bitgen *bits = bitgen;
@@ -27,7 +27,7 @@ static int64_t poisson(void *bitgen, double mean)
 
 static double cubed(double x) { return x * x * x; }
 
-/* In the plane: against a grid of directions; never below it, and hardly above. */
+/* Compares M in the plane with a grid of directions: never below, and hardly above. */
 static void spreads(void)
 {
     uint64_t random = 1;
@@ -57,7 +57,7 @@ static void spreads(void)
     assert(close_to(pb_minibatch_spread(line, z, 1), (1.0 + 0.125) / 3.0, 1e-9));
 }
 
-/* A logistic regression with everything that a chain needs around theta = 0. */
+/* A logistic regression with everything that a chain needs, expanded at theta = 0. */
 typedef struct {
     double x[N * D], y[N], mode[D], factor[D * D], slope[D], memory[5 * D];
     pb_glm_row rows[N];
@@ -83,7 +83,7 @@ static void build(world *w, pb_minibatch_test test, double most)
     const pb_glm glm = {PB_GLM_LOGISTIC, N, D, w->x, w->y, NULL, 1.0, 1.0, 0.0};
     w->mode[0] = w->mode[1] = 0.0;
     pb_glm_sums(&glm, 0, N, 1, 0, w->mode, &value, gradient, hessian);
-    /* prior precision 1; the Cholesky factor of the inverse of a matrix of two rows */
+    /* prior precision 1; Cholesky factor of the inverse of a 2 x 2 matrix */
     const double a = 1.0 - hessian[0], b = -hessian[2], c = 1.0 - hessian[3], det = a * c - b * b;
     w->factor[0] = sqrt(c / det);
     w->factor[1] = 0.0;
@@ -105,7 +105,7 @@ static void build(world *w, pb_minibatch_test test, double most)
     pb_chain_place(&w->chain);
 }
 
-/* The same remainders as a caller's would be: l_i less its expansion at 0. */
+/* The same remainders as a user-defined function would return: l_i less its expansion at 0. */
 static int own_differences(const int64_t *rows, int64_t n, const int64_t *states,
                            int64_t n_states, double *out, void *data)
 {
@@ -121,7 +121,7 @@ static int own_differences(const int64_t *rows, int64_t n, const int64_t *states
     return w->fails_at < 0;
 }
 
-/* The loosest one: 2 (|z| + |z'|)^3. */
+/* A loose bound: 2 (|z| + |z'|)^3. */
 static int own_spread(void *data, double *out)
 {
     world *w = data;
@@ -161,7 +161,7 @@ static double log_density(const world *w, const double *theta)
     return sum;
 }
 
-/* Means and second moments of each coordinate of theta, by a sum over the plane. */
+/* Computes means and second moments of each coordinate of theta, by a sum over the plane. */
 static void integrate(const world *w, double *moments)
 {
     double sums[5] = {0};
@@ -214,7 +214,7 @@ static void moments_of_the_posterior(pb_minibatch_test test, double most, int ow
     }
 }
 
-/* A bound that is too small is found, and the chain stays where it was. */
+/* Checks that a bound that is too small is detected, and that the chain does not move then. */
 static void bounds_that_do_not_hold(pb_minibatch_test test, int of_rows)
 {
     world w;
@@ -242,7 +242,7 @@ static void bounds_that_do_not_hold(pb_minibatch_test test, int of_rows)
     assert(0 && "found");
 }
 
-/* What a caller's functions do wrong ends the step, and the chain stays where it was. */
+/* Checks that errors of user-defined functions end the step, and that the chain does not move. */
 static void functions_that_fail(void)
 {
     world w;
@@ -298,7 +298,7 @@ static void spreads_of_any_form(void)
     assert(pb_minibatch_spread_any(z, next, 3) >= pb_minibatch_spread(z, next, 3));
 }
 
-/* Nothing outside of the ball, something near its edge. */
+/* Checks that draws are inside the ball, and that some are near its edge. */
 static void a_ball(void)
 {
     world w;
@@ -334,7 +334,7 @@ int main(void)
     spreads();
     spreads_of_any_form();
     for (int own = -1; own <= PB_MINIBATCH_OWN; own++) {
-        const int is_any = own >= PB_MINIBATCH_SPACE;  /* M is larger: more is read */
+        const int is_any = own >= PB_MINIBATCH_SPACE;  /* M is larger, so more rows are read */
         moments_of_the_posterior(PB_MINIBATCH_FACTORISED, 1e9, own);
         moments_of_the_posterior(PB_MINIBATCH_FACTORISED, is_any ? 2.0 : 0.2, own);
         moments_of_the_posterior(PB_MINIBATCH_AUXILIARY, 1e9, own);

@@ -2,7 +2,7 @@
 
 #include "pybandit/mcmc/moves.h"
 
-/* Not normal, but numbers that a test can write down: 1, -2, 1, -2, ... */
+/* A fixed sequence instead of normal numbers: 1, -2, 1, -2, ... */
 static double next_number(void *bitgen)
 {
     pb_bitgen *bits = bitgen;
@@ -19,7 +19,7 @@ static void multiplication(void)
     assert(out[0] == 6.0 && out[1] == 2.0);
 }
 
-/* log N(to; center + keep (of - center), b^2 F F') in the plane, up to its constant. */
+/* Returns log N(to; center + keep (of - center), b^2 F F') in the plane, up to a constant. */
 static double log_density(const double *to, const double *of, double b, const double *factor,
                           const double *center)
 {

@@ -4,7 +4,7 @@
 
 enum { N = 20, D = 2 };
 
-/* Box and Muller's first number. */
+/* Returns the first number of Box and Muller's method. */
 static double normal(void *bitgen)
 {
     pb_bitgen *bits = bitgen;
@@ -18,13 +18,13 @@ static double exponential(void *bitgen)
     return -log(1.0 - bits->next_double(bits->state));
 }
 
-/* Normal data around theta, with unit variance; a normal prior of precision 2 and 3. */
+/* Normal data around theta with unit variance, and a normal prior with precisions 2 and 3. */
 typedef struct {
     double y[N * D], points[2 * D], work[3 * D], start[D], farthest[D];
     double precision[D * D], center[D], gradient[D], hessian[D * D], inverse[D * D];
     double has_control;
     int prior_fails, factors_fail;
-    double cut;  /* theta[0] below this has prior 0 */
+    double cut;  /* the prior is 0 if theta[0] is below this */
     int64_t rows[1], indices[N];
     double scale[1], slack[1], ratios[N];
     uint32_t memory[N];
@@ -34,7 +34,7 @@ typedef struct {
     pb_race_chain chain;
 } world;
 
-/* Log ratios, less what the control says of them: all. */
+/* Writes the log ratios less the control, which predicts them exactly. */
 static int log_ratios(const int64_t *factors, int64_t n, const int64_t *states, int64_t n_states,
                       double *out, void *data)
 {
@@ -140,7 +140,7 @@ static void moments_of_the_posterior(int has_control)
     assert(w.moves[0].n_adapted == 0);
 }
 
-/* Where the prior is 0 nothing is read; scales adapt. */
+/* Checks that nothing is read where the prior is 0, and that scales adapt. */
 static void a_prior_with_an_edge(void)
 {
     world w;
@@ -179,7 +179,7 @@ static void failures(void)
     assert(pb_race_chain_step(&w.chain, &bitgen, &is_test) == PB_NOT_FINITE && is_test);
 }
 
-/* Bets get the range of each decision: largest M on both sides. */
+/* Checks that bets get the range of each decision, largest M on both sides. */
 static void ranges(void)
 {
     world w;
@@ -196,7 +196,7 @@ static void ranges(void)
         w.chain.is_line = is_line;
         w.chain.largest = 3.0;
         w.chain.slack = 0.25;
-        /* no mean in range can tell of a threshold beyond it: nothing is read */
+        /* a threshold outside the range is decided without reading */
         w.gradient[0] = 1e9;
         for (int t = 0; t < 20; t++) {
             const double x = w.points[0], y = w.points[1];

@@ -1,4 +1,4 @@
-"""Small models whose stationary laws are exact: transition matrices, sums and integrals."""
+"""Small models with exact stationary distributions: transition matrices, sums and integrals."""
 
 import itertools
 
@@ -7,7 +7,7 @@ from scipy import special
 
 
 class Potts:
-    """Three variables of three states; each pair is tied by many small factors.
+    """Three variables with three states each; each pair interacts through many small factors.
 
     log p(x) = sum over n of unary[n, v, x_v] + pair[n] [x_v = x_w], all pairs v < w.
     """
@@ -23,13 +23,13 @@ class Potts:
         self.pair += tie / n_factors - self.pair.mean()
 
     def factors(self, variable, values, rows=slice(None)):
-        """Log factors of one variable given the others, (N, D) or some rows of it."""
+        """Return the log factors of one variable given the others, (N, D), or some rows of it."""
         others = np.delete(values, variable)
         agree = (others[:, None] == np.arange(3)).sum(axis=0)
         return self.unary[rows, variable] + self.pair[rows, None] * agree
 
     def stationary(self, order="sequential"):
-        """The law of the joint state under the chain's own transition matrix."""
+        """Return the stationary distribution of the chain's own transition matrix."""
         everything = list(itertools.product(range(3), repeat=3))
         updates = []
         for variable in range(3):
@@ -47,7 +47,7 @@ class Potts:
         return np.linalg.matrix_power(sweep, 4096)[0], sweep
 
     def joint(self):
-        """softmax of the sum of all factors, over the 27 states."""
+        """Return the softmax of the sum of all factors, over the 27 states."""
         totals, tie = self.unary.sum(axis=0), self.pair.sum()
         scores = [sum(totals[v, x[v]] for v in range(3))
                   + tie * sum(x[v] == x[w] for v, w in itertools.combinations(range(3), 2))
@@ -56,7 +56,7 @@ class Potts:
 
 
 def logistic_problem(seed, n_factors, coefficients):
-    """Features, labels in {0, 1} and the mode of the flat-prior posterior, by Newton steps."""
+    """Return features, labels in {0, 1} and the mode of the flat-prior posterior."""
     rng = np.random.default_rng(seed)
     coefficients = np.asarray(coefficients)
     features = rng.normal(size=(n_factors, coefficients.size))

@@ -1,4 +1,4 @@
-"""Gibbs draws of variables tied in pairs, with the kernel's random numbers in its order."""
+"""Gibbs draws of variables that interact in pairs, with the random numbers of the C code."""
 
 import itertools
 
@@ -10,7 +10,7 @@ TWIN_OF = ("graph",)  # kernels of csrc
 
 
 class Graph:
-    """Lists of neighbours and weights, one a variable; log_prior (V, D)."""
+    """Lists of neighbours and weights, one list per variable; log_prior (V, D)."""
 
     def __init__(self, table, neighbours, weights=None, log_prior=None):
         self.table = np.asarray(table, dtype=float)
@@ -25,7 +25,7 @@ class Graph:
         return pairwise(self.table, values, self.neighbours[v], self.weights[v]).sum(axis=0)
 
     def joint(self):
-        """The law of all variables, in the order of itertools.product."""
+        """Return the distribution of all variables, in the order of itertools.product."""
         scores = []
         for x in itertools.product(range(len(self.table)), repeat=len(self.neighbours)):
             x = np.array(x)
@@ -42,7 +42,7 @@ class Graph:
         return int(np.argmax(self.totals(v, values) + self.log_prior[v] + self.gumbels(rng)))
 
     def draw_counts(self, v, values, rng, rate=1.0):
-        """Poisson-Gibbs, one count after the other; and the factors it looked at."""
+        """Draw by Poisson-Gibbs, count by count; return the state and the factors read."""
         spread = (self.table.max(axis=1) - self.table.min(axis=1)).max()
         sizes = np.abs(self.weights[v]) * spread
         total, n_read, totals = sizes.sum(), 0, np.zeros(len(self.table))
@@ -59,9 +59,9 @@ class Graph:
         return int(np.argmax(totals + self.log_prior[v] + self.gumbels(rng))), n_read
 
     def kernel(self, v, values, rate=1.0):
-        """P(x_v' | x_v) of draw_counts, summed over all counts: rows are from, columns to.
+        """Return P(x_v' | x_v) of draw_counts, summed over all counts; rows: x_v, columns: x_v'.
 
-        For few factors: counts up to where none is left to count.
+        For few factors only: counts are summed until their probabilities are negligible.
         """
         spread = (self.table.max(axis=1) - self.table.min(axis=1)).max()
         sizes = np.abs(self.weights[v]) * spread

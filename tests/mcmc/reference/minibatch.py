@@ -1,4 +1,4 @@
-"""Exact tests on minibatches as plain NumPy, drawing the same random numbers in the same order."""
+"""Exact tests on minibatches in plain NumPy, with the same random numbers in the same order."""
 
 import numpy as np
 from scipy import optimize, special
@@ -13,7 +13,7 @@ def student_third(df, scale):
 
 
 class Family:
-    """Log likelihoods of rows with three derivatives in s; `trials` is 1 without."""
+    """Log likelihoods of rows with three derivatives in s; `trials` is 1 by default."""
 
     def __init__(self, name, df=1.0, scale=1.0):
         self.name, self.df, self.scale = name, df, scale
@@ -30,7 +30,7 @@ class Family:
         return -(self.df + 1) / 2 * np.log1p(((y - s) / self.scale)**2 / self.df)
 
     def derivatives(self, y, s, trials=1.0):
-        """The first, second and third."""
+        """Return the first, second and third derivatives."""
         if self.name == "logistic":
             p = special.expit(s)
             return y - trials * p, -trials * p * (1 - p), -trials * p * (1 - p) * (1 - 2 * p)
@@ -48,7 +48,7 @@ class Family:
 
 
 def posterior_mode(family, x, y, prior, trials=1.0):
-    """By an optimiser that knows nothing of the kernel's Newton steps."""
+    """Find the mode by an optimiser, independently of the Newton steps in C."""
     def energy(theta):
         s = x @ theta
         return (prior * theta @ theta / 2 - family.value(y, s, trials).sum(),
@@ -59,7 +59,7 @@ def posterior_mode(family, x, y, prior, trials=1.0):
 
 
 class Problem:
-    """The split around a mode: a quadratic function in z and bounded remainders."""
+    """A log posterior split at a mode: a quadratic function in z and bounded remainders."""
 
     def __init__(self, family, x, y, prior, mode, trials=1.0, radius=np.inf):
         self.radius, self.spread, self.is_own = radius, smooth_spread, False
@@ -88,7 +88,7 @@ class Problem:
 
 
 def spread(z, other):
-    """max over unit vectors w of |(w'other)^3 - (w'z)^3| / 3, on a grid of their plane."""
+    """Return max over unit vectors w of |(w'other)^3 - (w'z)^3| / 3, on a grid of their plane."""
     plane, _ = np.linalg.qr(np.column_stack([z, other]))
     angles = np.linspace(0, np.pi, 20_001)
     directions = np.stack([np.cos(angles), np.sin(angles)])[:plane.shape[1]]
@@ -97,7 +97,7 @@ def spread(z, other):
 
 
 def smooth_spread(z, other):
-    """The same to all digits: a cubic equation for the best direction."""
+    """Return the same to full precision, by a cubic equation for the best direction."""
     a, m = other - z, (z + other) / 2
     aa, mm, am = a @ a, m @ m, abs(a @ m)
     if aa == 0:
@@ -111,14 +111,14 @@ def smooth_spread(z, other):
 
 
 def spread_any(z, other):
-    """The integral of |z + t a|^2 |a|, a = other - z, by Simpson's rule, which is exact here."""
+    """Return the integral of |z + t a|^2 |a|, a = other - z, by Simpson's rule (exact here)."""
     a = other - z
     at = [np.sum((z + t * a)**2) for t in (0.0, 0.5, 1.0)]
     return np.linalg.norm(a) * (at[0] + 4 * at[1] + at[2]) / 6
 
 
 def alias_table(weights):
-    """share and other of each column, by Vose's two stacks."""
+    """Return share and other of each column, by Vose's two stacks."""
     n = len(weights)
     share, other = weights / weights.sum() * n, np.arange(n)
     small, large = list(np.flatnonzero(share < 1)), list(np.flatnonzero(share >= 1))
@@ -133,7 +133,7 @@ def alias_table(weights):
 
 
 class Move:
-    """A walk, or an autoregressive step, in z."""
+    """A random walk, or an autoregressive step, in z."""
 
     def __init__(self, is_walk, scale, target, factor=None, center=0.0, below=1.0):
         self.is_walk, self.scale, self.target, self.below = is_walk, scale, target, below
@@ -157,7 +157,7 @@ class Move:
 
 
 class Chain:
-    """One chain; `step` returns whether the proposal was taken and how many rows were read."""
+    """One chain; `step` returns True if the proposal was accepted, and the number of rows read."""
 
     AHEAD = 16
 
@@ -167,9 +167,9 @@ class Chain:
         self.table = alias_table(problem.bounds)
 
     def rows(self, n):
-        """n rows, drawn a few at a time; each with a uniform number for its test.
+        """Yield n rows, each with a uniform number for its test, in blocks.
 
-        A caller's function is asked for all of the few, so their numbers are drawn before.
+        A user-defined function is called once per block, so the numbers of a block come first.
         """
         while n > 0:
             count, drawn = min(n, self.AHEAD), []

@@ -6,7 +6,7 @@ TWIN_OF = ("race_chain",)  # kernels of csrc
 
 
 class Chain:
-    """One chain, drawing the same random numbers in the same order as the kernel."""
+    """One chain that draws the same random numbers in the same order as the C code."""
 
     def __init__(self, test, points, moves, rng, log_prior, control=None):
         self.test, self.points, self.moves, self.rng = test, points, moves, rng
@@ -14,7 +14,7 @@ class Chain:
         self.start, self.farthest = points[0].copy(), points[0].copy()
 
     def change(self):
-        """Of the control's total, from one point to the other."""
+        """Return the change of the control's total from one point to the other."""
         if self.control is None:
             return 0.0
         c = self.control
@@ -23,7 +23,7 @@ class Chain:
         return totals[1] - totals[0]
 
     def step(self, adapts=False):
-        """Whether the proposal was taken, and what was read."""
+        """Return True if the proposal was accepted, and the number of rows read."""
         move = self.moves[0]
         if len(self.moves) > 1:
             u = self.rng.random()

@@ -7,7 +7,7 @@ static double between(uint64_t *random, double low, double high)
     return low + (high - low) * splitmix_double(random);
 }
 
-/* In long double: log(1 / (1 + e^-m)). */
+/* Returns log(1 / (1 + e^-m)) in long double. */
 static long double log_logistic(long double m)
 {
     return m < 0 ? m - log1pl(expl(m)) : -log1pl(expl(-m));
@@ -35,7 +35,7 @@ static void likelihood_of_many_rows(void)
     for (int s = 0; s < 6; s++) {
         const int64_t n = sizes[s];
         double *margins = allocate(n, sizeof *margins), *column = allocate(n, sizeof *column);
-        /* all at 0: the largest product there is */
+        /* margins of 0 give the largest possible product */
         for (int64_t i = 0; i < n; i++)
             margins[i] = column[i] = 0.0;
         assert(close_to(pb_annealing_log_likelihood(margins, column, 1.0, n),
@@ -53,7 +53,7 @@ static void likelihood_of_many_rows(void)
     }
 }
 
-/* Five rows of two features, labels in. */
+/* Five rows with two features, multiplied by the labels. */
 static const double COLUMNS[] = {1.0, .5, -2.0, 0.0, 1.5, 0.0, 0.0, 0.0,
                                  0.0, 1.0, -1.0, 2.0, .5, 0.0, 0.0, 0.0};
 static const pb_annealing SMALL = {8, 2, COLUMNS, .5, .5};
@@ -67,7 +67,7 @@ static void margins_by_hand(void)
         assert(margins[i] == expected[i]);
 }
 
-/* Of a run: the margins stay those of theta, and evaluations are counted. */
+/* Checks that a run keeps the margins those of theta, and counts evaluations. */
 static void a_run_keeps_its_margins(void)
 {
     uint64_t counter = 3;
@@ -79,14 +79,14 @@ static void a_run_keeps_its_margins(void)
     assert(pb_annealing_run(&SMALL, 1, theta, margins, &bitgen, &n_evaluations) == first);
     assert(n_evaluations == 1 && counter == 3 && theta[0] == .3);
     pb_annealing_run(&SMALL, 500, theta, margins, &bitgen, &n_evaluations);
-    /* at least both ends and one point of every slice */
+    /* at least both ends and one point per slice */
     assert(n_evaluations >= 1 + 3 * 2 * 499 && n_evaluations < 20 * 2 * 499);
     pb_annealing_margins(&SMALL, 5, theta, fresh);
     for (int i = 0; i < 8; i++)
         assert(close_to(margins[i], fresh[i], 1e-12));
 }
 
-/* The mean weight is Z, here by quadrature over the plane, at any number of temperatures. */
+/* Checks that the mean weight is Z, computed by quadrature, for several n_anneals. */
 static void estimates_are_unbiased(void)
 {
     double z = 0.0, margins[8];

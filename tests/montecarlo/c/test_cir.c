@@ -4,7 +4,7 @@
 
 static const pb_cir CAPLET = {.016, .2, .02, .08, .01, 100, .07, 1000.0};
 
-/* Normals that are written down. */
+/* A fixed sequence instead of random normals. */
 typedef struct {
     const double *values;
     int64_t read;
@@ -28,13 +28,13 @@ static double box_muller(void *state)
     return sqrt(-2.0 * log(1.0 - u)) * cos(6.283185307179586 * v);
 }
 
-/* eta = kappa r_0: without noise the rate stays, and the trapezoid is exact. */
+/* eta = kappa r_0: without noise the rate is constant, and the trapezoidal rule is exact. */
 static void a_rate_at_rest(void)
 {
     double brownian = -1.0;
     assert(close_to(pb_cir_path(&CAPLET, 0.0, nothing, NULL, &brownian), 10.0 * exp(-.08), 1e-12));
     assert(brownian == 0.0);
-    /* drift 1.5 moves W_1 by 1.5, which the weight takes back */
+    /* drift 1.5 shifts W_1 by 1.5, which the weight corrects */
     const double payoff = pb_cir_path(&CAPLET, 1.5, nothing, NULL, &brownian);
     assert(close_to(brownian, 1.5, 1e-13));
     assert(close_to(pb_cir_weighted(&CAPLET, 1.5, nothing, NULL), payoff * exp(-1.5 * 1.5 / 2),
@@ -58,7 +58,7 @@ static void two_steps_by_hand(void)
                     payoff * exp(-.8 * w + .64 * .5 / 2), 1e-14));
 }
 
-/* Below zero only eta h counts, until the rate is back. */
+/* Below zero the rate changes by eta h only, until it is positive again. */
 static void below_zero(void)
 {
     const pb_cir cir = {.08, .5, .3, .04, .25, 4, .001, 1.0};
@@ -77,7 +77,7 @@ static void below_zero(void)
     assert(pb_cir_weighted(&above, 0.0, from_table, &t) == 0.0);
 }
 
-/* Every drift has the mean that is known from a recursion. */
+/* Checks the mean under every drift against the value of a recursion. */
 static void means_of_all_drifts_agree(void)
 {
     uint64_t random = 1;

@@ -55,7 +55,7 @@ static pb_spreads four(int64_t *pulls, double *sums, double *deviations, double 
     return (pb_spreads){4, pulls, sums, deviations, costs};
 }
 
-/* Gives numbers from a list, and keeps the shapes it was asked for. */
+/* Returns numbers from a list, and records the shapes requested. */
 typedef struct {
     double gives[4], shapes[4];
     int n;
@@ -79,7 +79,7 @@ static void choices_of_four(void)
     assert(pb_spreads_optimistic(&spreads, 100.0) == 0);
     costs[1] *= 1.0000001;
     assert(pb_spreads_optimistic(&spreads, 100.0) == 0);
-    /* log .8 is made up for by the width of 9 against 16 values at t = 100, not at t = 1 */
+    /* at t = 100 the wider term of 9 values offsets log .8; at t = 1 it does not */
     deviations[2] = 0.8 * 15.0;
     assert(pb_spreads_optimistic(&spreads, 100.0) == 0);
     assert(pb_spreads_optimistic(&spreads, 1.0) == 2);

@@ -1,4 +1,4 @@
-"""Sharing a budget among estimators, one run at a time, from all values seen."""
+"""An allocator of a budget among estimators, one run at a time, from all values seen."""
 
 import math
 
@@ -8,7 +8,7 @@ TWIN_OF = ("variance",)  # kernels of csrc
 
 
 class Allocator:
-    """`policy` on variances; every statistic anew from the values, for each decision."""
+    """Allocator with a rule on variances; all statistics are recomputed for each decision."""
 
     def __init__(self, n, policy, *, observed=False, budget=math.inf, batch_size=1, pilot=10,
                  cost_floor=1e-9, least_values=10, weights="mean", generator=None):
@@ -65,7 +65,7 @@ class Allocator:
     def tell(self, arms, values, costs=None):
         pilot = self.told < self.pilot * self.n
         costs = [1.0] * len(values) if costs is None else costs
-        start = [self.weight_of(k) for k in range(self.n)]  # of every value in the batch
+        start = [self.weight_of(k) for k in range(self.n)]  # weights of the batch's values
         for k, value, cost in zip(arms, values, costs, strict=True):
             cost = max(cost, self.cost_floor)
             self.spent += cost
@@ -84,7 +84,7 @@ class Allocator:
         self.asks = None
 
     def least(self, among):
-        """The least positive variance, 0 where there is none."""
+        """Return the smallest positive variance, 0 if there is none."""
         return min((self.variance(k) for k in among
                     if len(self.values[k]) > 1 and self.variance(k) > 0), default=0.0)
 
@@ -95,7 +95,7 @@ class Allocator:
         return 1 / variance if variance else 0.0
 
     def estimate(self):
-        """Estimate and standard error."""
+        """Return estimate and standard error."""
         if self.weights == "predictable" and self.weighted:
             total = math.fsum(w for _, w, _ in self.weighted)
             error = math.sqrt(math.fsum(w * w * self.variance(k) for k, w, _ in self.weighted))

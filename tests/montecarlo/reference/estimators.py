@@ -1,4 +1,4 @@
-"""Monte Carlo estimators as printed (with the papers' errors put right): paths of a CIR
+"""Monte Carlo estimators as in the papers, with their errors corrected: paths of a CIR
 rate, population Monte Carlo, annealed importance sampling."""
 
 import math
@@ -10,7 +10,7 @@ TWIN_OF = ("cir", "annealing")  # kernels of csrc
 
 def cir_paths(normals, drift, *, strike, eta=0.016, kappa=0.2, sigma=0.02, r0=0.08, maturity=1.0,
               notional=1000.0):
-    """Discounted payoffs and W_T of paths made of these normals, shape (n_paths, n_steps)."""
+    """Return discounted payoffs and W_T of paths from normals of shape (n_paths, n_steps)."""
     h = maturity / normals.shape[1]
     shocks = normals + drift * math.sqrt(h)
     rates = [np.full(len(normals), r0)]
@@ -23,20 +23,20 @@ def cir_paths(normals, drift, *, strike, eta=0.016, kappa=0.2, sigma=0.02, r0=0.
 
 
 def cir_weighted(normals, drift, *, maturity=1.0, **options):
-    """Their payoffs times exp(-theta W_T + theta^2 T / 2)."""
+    """Return the payoffs times exp(-theta W_T + theta^2 T / 2)."""
     payoffs, brownian = cir_paths(normals, drift, maturity=maturity, **options)
     return payoffs * np.exp(-drift * brownian + drift**2 * maturity / 2)
 
 
 def log_likelihood(features, labels, theta):
-    """Of a logistic regression, labels 0 and 1."""
+    """Return the log likelihood of a logistic regression, labels 0 and 1."""
     return -np.logaddexp(0.0, -(2 * labels - 1) * (features @ theta)).sum()
 
 
 def annealed(features, labels, n, rng, prior_variance=0.05, width=0.5):
-    """One estimate's log weight, and how often it evaluated the likelihood.
+    """Return one estimate's log weight, and the number of evaluations of the likelihood.
 
-    The prior's normals are drawn first; then, for each slice, the height, the place of
+    The prior's normals are drawn first; then, for each slice, the height, the position of
     the first interval, and the points of the shrinking one.
     """
     theta = math.sqrt(prior_variance) * rng.standard_normal(features.shape[1])
@@ -75,7 +75,7 @@ def annealed(features, labels, n, rng, prior_variance=0.05, width=0.5):
 
 
 def population(caplet, thetas, maturity, n, size, rule, rng):
-    """Weighted payoffs of all paths and the last shares; `caplet.paths` draws."""
+    """Return weighted payoffs of all paths and the last shares; `caplet.paths` draws."""
     alphas, all_weighted = [1 / len(thetas)] * len(thetas), []
     while len(all_weighted) < n:
         m = min(size, n - len(all_weighted))

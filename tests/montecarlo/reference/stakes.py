@@ -6,7 +6,7 @@ TWIN_OF = ("stakes",)  # kernels of csrc
 
 
 def capital(values, weights, estimators, batches, ranges, bets, m, side):
-    """The most that all bets had after a batch; `ranges` has shape (n_arms, 2)."""
+    """Return the largest total wealth after a batch; `ranges` has shape (n_arms, 2)."""
     mine, most = np.ones(len(bets)), float(len(bets))
     for j, (value, weight, k) in enumerate(zip(values, weights, estimators, strict=True)):
         low, high = ranges[k]
@@ -19,7 +19,7 @@ def capital(values, weights, estimators, batches, ranges, bets, m, side):
 
 
 def weights_of(values, estimators, batches, ranges):
-    """(N + 1) / ((b - a)^2 / 4 + S) of each value's estimator before its batch."""
+    """Return (N + 1) / ((b - a)^2 / 4 + S) of each value's estimator before its batch."""
     values, estimators, batches = map(np.asarray, (values, estimators, batches))
     weights = []
     for k, batch in zip(estimators, batches, strict=True):

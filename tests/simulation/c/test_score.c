@@ -14,14 +14,14 @@ static int best(const int64_t *chosen, int64_t n, int64_t k, double epsilon)
 static void best_arms(void)
 {
     assert(!best((int64_t[]){1}, 1, 1, 0.0) && best((int64_t[]){2}, 1, 1, 0.0));
-    /* either of equal ones, but not both in place of the best */
+    /* either of two equal arms is right, but not both instead of the best */
     assert(!best((int64_t[]){3, 1}, 2, 2, 0.0) && !best((int64_t[]){1, 2}, 2, 2, 0.0));
     assert(best((int64_t[]){2, 3}, 2, 2, 0.0));
-    /* as many as wanted, each once */
+    /* exactly k arms, each named once */
     assert(best((int64_t[]){1}, 1, 2, 0.0) && best((int64_t[]){1, 1}, 2, 2, 0.0));
     assert(best((int64_t[]){1, 2, 3}, 3, 2, 0.0));
     assert(!best((int64_t[]){0}, 0, 0, 0.0) && !best((int64_t[]){4, 3, 2, 1, 0}, 5, 5, 0.0));
-    /* .9 - .7 is a hair above .2 */
+    /* in floating point, .9 - .7 is slightly above .2 */
     assert(0.9 - 0.7 > 0.2 && !best((int64_t[]){2}, 1, 1, 0.2) && best((int64_t[]){2}, 1, 1, 0.19));
 }
 

@@ -2,7 +2,7 @@
 
 #include "pybandit/simulation/stream.h"
 
-/* What NumPy gives: PCG64(SeedSequence(12345, spawn_key=key)).random_raw(3). */
+/* NumPy's values: PCG64(SeedSequence(12345, spawn_key=key)).random_raw(3). */
 static const pb_stream_seeds SEEDS = {
     .pool = {0xf293d734, 0xfd668225, 0xf94ff895, 0x872090a0}, .pool_size = 4, .n_words = 4};
 
@@ -26,7 +26,7 @@ static void equals_numpy(void)
           (uint64_t[]){0x2578e141ab58b678, 0xccdf33e3a5c2f74f, 0x1eb09e9e60f7788a}, 3);
 }
 
-/* SeedSequence([1, 2, 3, 4, 5, 6], pool_size=9, spawn_key=(2,)): nine words of pool. */
+/* SeedSequence([1, 2, 3, 4, 5, 6], pool_size=9, spawn_key=(2,)): a pool of nine words. */
 static void equals_numpy_with_a_larger_pool(void)
 {
     const pb_stream_seeds seeds = {
@@ -36,7 +36,7 @@ static void equals_numpy_with_a_larger_pool(void)
     gives(&seeds, (uint32_t[]){2}, 1, (uint64_t[]){0x4fc7543c3c58d652, 0x2fee5347db3debc6}, 2);
 }
 
-/* The lower half first, then the upper one; a double of the upper 53 bits. */
+/* next_uint32 returns the lower half first, then the upper; a double uses the upper 53 bits. */
 static void halves_and_doubles(void)
 {
     pb_stream stream;

@@ -1,4 +1,4 @@
-"""Which answers are right, from their definitions: over all pairs of arms, and all sets."""
+"""Right answers by their definitions: over all pairs of arms, and all sets."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ def exceeds(high, low, epsilon):
 
 
 def best_error(means, chosen, k, epsilon):
-    """Not k different arms, or one left out is better than one of them."""
+    """Return True if these are not k different arms, or one left out is better than one chosen."""
     inside = set(chosen)
     if len(inside) != len(chosen) or len(chosen) != k:
         return True
@@ -24,7 +24,7 @@ def best_regret(means, chosen, k):
 
 
 def above(means, chosen, threshold, epsilon):
-    """(error, how far the furthest arm on the wrong side is)"""
+    """Return (error, distance of the furthest arm on the wrong side)."""
     wrong = [arm for arm in range(len(means))
              if (means[arm] < threshold if arm in chosen else means[arm] > threshold)]
     error = len(set(chosen)) < len(chosen) or any(
@@ -33,6 +33,6 @@ def above(means, chosen, threshold, epsilon):
 
 
 def set_of(right, chosen):
-    """(error, arms wrongly in or out)"""
+    """Return (error, number of arms wrongly included or left out)."""
     wrong = set(right) ^ set(chosen)
     return bool(wrong) or len(set(chosen)) < len(chosen), len(wrong)

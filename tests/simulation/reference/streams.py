@@ -1,4 +1,4 @@
-"""SeedSequence and PCG64 in plain integers, and runs of simulations by NumPy's own generators."""
+"""SeedSequence and PCG64 in plain integers, and streams of runs by NumPy's own generators."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ ARMS = 0x61726D73
 
 
 class Hash:
-    """The hash of SeedSequence, with another constant every time."""
+    """The hash of SeedSequence, with a new constant for each call."""
 
     def __init__(self, start, multiplier):
         self.at, self.multiplier = start, multiplier
@@ -28,7 +28,7 @@ def mix(x, y):
 
 
 def state_words(entropy, n_words=8, pool_size=4):
-    """generate_state of a SeedSequence of these words."""
+    """Return generate_state of a SeedSequence with these words."""
     hashed = Hash(0x43B0D7E5, 0x931E8875)
     pool = [hashed(entropy[i] if i < len(entropy) else 0) for i in range(pool_size)]
     for source in range(pool_size):
@@ -43,7 +43,7 @@ def state_words(entropy, n_words=8, pool_size=4):
 
 
 def raw_numbers(words, key, n, pool_size=4):
-    """PCG64(SeedSequence(words, spawn_key=key)).random_raw(n)."""
+    """Return PCG64(SeedSequence(words, spawn_key=key)).random_raw(n)."""
     padded = words + [0] * (pool_size - len(words)) + key
     parts = state_words(padded, pool_size=pool_size)
     low, high, step_low, step_high = (parts[i] | parts[i + 1] << 32 for i in (2, 0, 6, 4))
@@ -58,16 +58,16 @@ def raw_numbers(words, key, n, pool_size=4):
 
 
 def run_generator(seed, i):
-    """The generator of run i."""
+    """Return the generator of run i."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(i,)))
 
 
 def arm_generator(seed, i, arm):
-    """The generator of an arm's rewards in run i, where rewards are common."""
+    """Return the generator of an arm's common rewards in run i."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(i, ARMS, arm)))
 
 
 def common_rewards(seed, i, means, n):
-    """The first n Gaussian rewards of each arm of variance 1, as common rewards are."""
+    """Return the first n common rewards of each arm, Gaussian with variance 1."""
     return np.array([mean + arm_generator(seed, i, arm).standard_normal(n)
                      for arm, mean in enumerate(means)])

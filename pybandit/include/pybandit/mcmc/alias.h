@@ -10,8 +10,9 @@ extern "C" {
 #endif
 
 /*
- * Draws of an index with given weights in O(1) (Walker 1977, Vose 1991): a column is taken
- * at random; it holds its own index with probability `share`, else `other`.
+ * One column of an alias table, which draws an index with given weights in O(1) (Walker
+ * 1977, Vose 1991): a column is chosen uniformly at random. The draw is the column's own index
+ * with probability `share`, and `other` otherwise.
  */
 typedef struct {
     double share;
@@ -19,13 +20,14 @@ typedef struct {
 } pb_alias;
 
 /*
- * Of weights[0], weights[stride], ..., n of them, 1 <= n < 2^32, each finite and at least 0;
- * returns their sum, and leaves the table alone where that is 0. `work` holds n. O(n).
+ * Builds a table for the n weights weights[0], weights[stride], ...; 1 <= n < 2^32, each weight
+ * finite and at least 0. Returns their sum; if it is 0, the table is not written. `work` has
+ * room for n values. O(n).
  */
 double pb_alias_build(const double *weights, int64_t stride, int64_t n, pb_alias *table,
                       int64_t *work);
 
-/* An index with probability proportional to its weight, of a table of n. */
+/* Returns an index below n with probability proportional to its weight. */
 static inline int64_t pb_alias_draw(const pb_alias *table, int64_t n, pb_bitgen *bitgen)
 {
     const int64_t column = pb_bitgen_below(bitgen, (uint32_t)n);

@@ -10,39 +10,38 @@ extern "C" {
 #endif
 
 /*
- * z' = z + scale factor xi, or z' = center + sqrt(1 - b^2) (z - center) + b factor xi with
- * b = min(1, scale), xi normal.
+ * Walk: z' = z + scale factor xi. Autoregressive: z' = center + sqrt(1 - b^2) (z - center)
+ * + b factor xi, with b = min(1, scale). xi is standard normal.
  */
 typedef enum { PB_MOVE_WALK, PB_MOVE_AUTOREGRESSIVE } pb_move_kind;
 
 typedef struct {
     pb_move_kind kind;
-    const double *factor;  /* lower triangular, (d, d); NULL: 1 */
+    const double *factor;  /* lower triangular, (d, d); NULL: identity */
     const double *center;  /* d; NULL: 0. Autoregressive only */
-    double below;          /* taken where a uniform number is below this, and not below the one
-                              of the move before */
-    double target;         /* the acceptance rate that adaptation aims at */
-    double scale;          /* where it is now */
-    int64_t n_adapted;     /* steps that changed it */
+    double below;          /* cumulative probability: the first move with u < below is used */
+    double target;         /* acceptance rate aimed at by adaptation */
+    double scale;          /* current scale */
+    int64_t n_adapted;     /* steps that adapted the scale */
 } pb_move;
 
-/* A standard normal number, from a bit generator. */
+/* Returns a standard normal number drawn from a bit generator. */
 typedef double (*pb_normal_draw)(void *bitgen);
 
 /*
- * Writes z' to `next`, d numbers; returns log q(z|z') - log q(z'|z). `work` holds d. O(d), or
- * O(d^2) with a factor.
+ * Writes the d values of z' to `next`; returns log q(z|z') - log q(z'|z). `work` has room for d
+ * values. O(d), or O(d^2) with a factor.
  */
 double pb_move_propose(const pb_move *move, const double *z, int64_t d, pb_normal_draw normal,
                        pb_bitgen *bitgen, double *next, double *work);
 
 /*
- * log scale += (accepted - target) / n_adapted^.6; that of an autoregressive one ends at
- * 1.5, where 1 is as long as it gets.
+ * Adapts the scale: log scale += (accepted - target) / n_adapted^.6. An autoregressive scale is
+ * capped at 1.5, although steps do not get longer above 1.
  */
 void pb_move_adapt(pb_move *move, int accepted);
 
-/* out = factor x, of a lower triangular factor; out is not x. */
+/* Computes out = factor x for a lower triangular factor; out must not be x. */
 void pb_move_multiply(const double *factor, const double *x, int64_t d, double *out);
 
 #ifdef __cplusplus

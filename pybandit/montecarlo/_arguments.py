@@ -1,4 +1,4 @@
-"""What an allocator is given: checked, and made what its rules take."""
+"""Validate the arguments of an allocator and convert them for its rules."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ def checked_costs(costs, n):
 
 
 def bandit_policy(policy, n_arms):
-    """The bandit policy of this name, or the policy itself if it may serve."""
+    """Return the bandit policy of this name, or the policy itself if it is suitable."""
     if isinstance(policy, str):
         check_choice("policy", policy, (*RULES, *BANDITS))
         return BANDITS[policy](n_arms)
@@ -31,12 +31,12 @@ def bandit_policy(policy, n_arms):
                          f"{policy!r}")
     if getattr(policy, "batch_size", 1) > 1:
         raise ValueError(f"policy must choose one estimator at a time; got batch_size="
-                         f"{policy.batch_size}, which the allocator has an option for")
+                         f"{policy.batch_size}: use batch_size of the allocator instead")
     return policy
 
 
 def ranges_of(value_range, n_arms):
-    """The range of all values, shape (2,), or of each estimator's, (n_arms, 2)."""
+    """Return the range of all values, shape (2,), or one per estimator, shape (n_arms, 2)."""
     ranges = check_in("value_range", value_range, "finite", np.isfinite)
     if ranges.ndim == 0:
         ranges = np.array([0.0, float(ranges)])
@@ -50,6 +50,6 @@ def ranges_of(value_range, n_arms):
                          f"{value_range!r}")
     low, high = np.max(ranges[..., 0]), np.min(ranges[..., 1])
     if low > high:
-        raise ValueError(f"value_range must leave room for the mean that all estimators have; got "
+        raise ValueError(f"value_range must leave room for the common mean of all estimators; got "
                          f"one range above {low}, one below {high}")
     return ranges

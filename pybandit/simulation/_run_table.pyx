@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""The books of a simulation: every run has a row, and every answer is judged here."""
+"""Results of a simulation, one row per run, and scores of answers."""
 
 import numpy as np
 
@@ -19,9 +19,9 @@ KINDS = {"best": BEST, "above": ABOVE, "set": SET}
 
 
 cdef class Truth:
-    """The means of an environment, and which answer is right there.
+    """The means of an environment, and the definition of a right answer.
 
-    `right` are the arms of the right set, where the answer is a set.
+    If the answer is a set, `right` are its arms.
     """
 
     def __init__(self, environment, means, kind, threshold, epsilon, right=None):
@@ -36,7 +36,7 @@ cdef class Truth:
             np.asarray(self.right)[right] = 1
 
     cdef double _best(self, int64_t k) noexcept nogil:
-        """The mean of the k largest means, k at least 1."""
+        """Return the mean of the k largest means, k at least 1."""
         cdef double total = 0.0
         cdef int64_t j
         for j in range(k):
@@ -44,19 +44,19 @@ cdef class Truth:
         if isfinite(total):
             return total / k
         total = 0.0
-        for j in range(k):  # of means near the largest
+        for j in range(k):  # avoid overflow
             total += self.sorted[j] / k
         return total
 
 
-cdef verdict judged(Truth truth, const int64_t *chosen, int64_t n_chosen, int64_t k,
-                    const int64_t *pulls, unsigned char *marks) noexcept nogil:
-    """How right these arms are; of k where the best are wanted."""
-    cdef verdict found
+cdef score scored(Truth truth, const int64_t *chosen, int64_t n_chosen, int64_t k,
+                  const int64_t *pulls, unsigned char *marks) noexcept nogil:
+    """Score a set of arms; `k` is the number wanted if the best arms are."""
+    cdef score found
     found.leader = chosen[0] if n_chosen else -1
     found.lost = pb_score_lost(&truth.gaps[0], pulls, truth.n_arms)
     if truth.kind != SET and not truth.is_known:
-        # an answer of another size is wrong whatever the means; of the rest nobody knows
+        # an answer of the wrong size is wrong for any means; otherwise the result is unknown
         found.error = truth.kind == BEST and n_chosen != k
         found.regret = 0.0 if truth.kind == BEST and not k else NAN
     elif truth.kind == ABOVE:
@@ -74,8 +74,8 @@ cdef verdict judged(Truth truth, const int64_t *chosen, int64_t n_chosen, int64_
     return found
 
 
-cdef class Ledger:
-    """Arrays with a row a run; several threads write rows of their own."""
+cdef class RunTable:
+    """Arrays with one row per run; each thread writes its own rows."""
 
     def __init__(self, n_runs, n_arms, checkpoints, per_run):
         self.n_runs, self.n_arms = n_runs, n_arms
@@ -91,13 +91,13 @@ cdef class Ledger:
         self.mark_regrets, self.mark_lost = np.zeros((2, *shape))
         self.mark_leaders = np.zeros(shape, dtype=np.int64)
 
-    cdef void _mark(self, int64_t i, int64_t j, verdict found) noexcept nogil:
+    cdef void _mark(self, int64_t i, int64_t j, score found) noexcept nogil:
         self.mark_errors[i, j], self.mark_leaders[i, j] = found.error, found.leader
         self.mark_regrets[i, j], self.mark_lost[i, j] = found.regret, found.lost
 
-    cdef int _enter(self, int64_t i, verdict found, const int64_t *pulls, int64_t n_batches,
+    cdef int _enter(self, int64_t i, score found, const int64_t *pulls, int64_t n_batches,
                     bint stopped) except -1:
-        """The end of run i. With the GIL: the totals of arms are everybody's."""
+        """Record the end of run i. Requires the GIL, because the totals of arms are shared."""
         cdef int64_t arm, total = 0
         self.errors[i], self.regrets[i], self.lost[i] = found.error, found.regret, found.lost
         for arm in range(self.n_arms):
@@ -112,15 +112,15 @@ cdef class Ledger:
         return 0
 
     def check_arms(self, i, n_arms):
-        """Refuse an environment of another size."""
+        """Raise if an environment has another number of arms."""
         if n_arms != self.n_arms:
             raise ValueError(f"environment must have as many arms in every run, {self.n_arms}; "
                              f"got {n_arms} in run {i}")
 
     def enter(self, i, column, Truth truth, policy, pulls, lost, n_batches, stopped):
-        """What a policy in Python recommends: at a checkpoint, or where there is none at the end.
+        """Score the recommendation of a policy in Python at a checkpoint; at the end if None.
 
-        `lost`: the pseudo-regret where means vary, NaN where `truth` has all.
+        `lost`: the pseudo-regret if means vary; NaN if it follows from `truth`.
         """
         cdef const int64_t[::1] counts = pulls
         cdef unsigned char[::1] marks = np.empty(self.n_arms, dtype=np.uint8)
@@ -128,7 +128,7 @@ cdef class Ledger:
         cdef int64_t none = -1
         self.check_arms(i, counts.shape[0])
         self.check_arms(i, truth.n_arms)
-        cdef verdict found = judged(
+        cdef score found = scored(
             truth, &arms[0] if arms.shape[0] else &none, arms.shape[0],
             k_of(policy, self.n_arms) if truth.kind == BEST else 0, &counts[0], &marks[0])
         if lost == lost:
@@ -139,7 +139,7 @@ cdef class Ledger:
             self._mark(i, column, found)
 
     def columns(self):
-        """Everything, by the names of `SimulationResult`; `arm_totals` beside it."""
+        """Return all arrays by the names of `SimulationResult`, and the totals of arms."""
         arrays = {
             "errors": np.asarray(self.errors).view(bool), "regrets": np.asarray(self.regrets),
             "cumulative_regrets": np.asarray(self.lost), "pulls": np.asarray(self.pulls),
@@ -155,13 +155,13 @@ cdef class Ledger:
 
 
 def too_many(arm):
-    """The error of an arm whose pulls no int64 holds."""
+    """Return the error for an arm whose number of pulls exceeds int64."""
     return OverflowError(f"pulls of arm {arm} in all runs together must be at most {INT64_MAX}; "
-                         "got more: fewer runs, or shorter ones, can be counted")
+                         "got more: use fewer or shorter runs")
 
 
 def added(totals):
-    """The sum of arrays of pulls of each arm, each at least 0."""
+    """Return the sum of arrays of pulls per arm, each at least 0."""
     total = np.zeros_like(totals[0])
     for one in totals:
         beyond = one > INT64_MAX - total
@@ -172,7 +172,7 @@ def added(totals):
 
 
 def k_of(policy, n_arms):
-    """How many arms it looks for."""
+    """Return the number of arms that a policy looks for."""
     k = getattr(policy, "k", None)
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 0 <= k <= n_arms:
         raise ValueError(f"k of {type(policy).__name__} must be an integer in [0, {n_arms}]; got "
@@ -181,7 +181,7 @@ def k_of(policy, n_arms):
 
 
 def answer_of(policy, n_arms):
-    """What a policy recommends: a flat array of arms that exist."""
+    """Return the arms that a policy recommends; raise unless they are valid."""
     chosen = policy.recommend()
     array = owned("the return value of recommend", chosen)
     if array.size == 0:
