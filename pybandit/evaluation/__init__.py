@@ -11,13 +11,12 @@ Examples
 
 from pybandit.evaluation._async import best_of_async
 from pybandit.evaluation._best_of import best_of
-from pybandit.evaluation._groups import group_weights
 from pybandit.evaluation._pairs import best_of_pairs
 from pybandit.evaluation._reading import read_scores
 from pybandit.evaluation._run_race import run_race
 from pybandit.evaluation._stopping import RaceStopping
 from pybandit.evaluation._threshold import ThresholdResult
-from pybandit.evaluation.options import Calls, Items
+from pybandit.evaluation.options import Calls, Items, group_weights
 from pybandit.evaluation.result import BestOfResult
 
 __all__ = ["BestOfResult", "Calls", "Items", "RaceStopping", "ThresholdResult", "best_of",

@@ -23,8 +23,7 @@ from pybandit.evaluation._options import check_rows
 from pybandit.evaluation._paid import Paid
 from pybandit.tables._columns import is_aggregate, is_label, is_model
 from pybandit.tables._frames import is_table, scores_of_table
-from pybandit.tables._mapped import cells_of
-from pybandit.tables._npy import NpyFile
+from pybandit.tables._npy import NpyFile, cells_of
 from pybandit.tables._scores import Options
 from pybandit.tables._table import Scores
 from pybandit.tables.blocks import Blocks

@@ -10,8 +10,7 @@ from pybandit._shared.errors import UnreadableFileError
 from pybandit._shared.files import check_exists
 from pybandit._shared.optional import require
 from pybandit.tables._cells import MOST_CELLS
-from pybandit.tables._mapped import give_back
-from pybandit.tables._npy import NpyFile
+from pybandit.tables._npy import NpyFile, give_back
 from pybandit.tables._zarr import ZarrFolder
 
 # Cells of a block where nothing says what else: 4 MB of float32, some milliseconds.

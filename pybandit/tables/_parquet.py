@@ -1,6 +1,13 @@
-"""Tables in files of Parquet: a row group is a block."""
+"""Tables in Parquet files: each row group is a block.
 
+A shuffled file has a mark in its metadata: the entropy of the order, the number of rows, and
+checksums of the first column in the first and the last block. Programs that sort or cut a table
+may keep metadata; the checksums are then of other rows.
+"""
+
+import json
 import threading
+import zlib
 
 import numpy as np
 
@@ -8,7 +15,6 @@ from pybandit._shared.checks import as_list, shown
 from pybandit._shared.errors import UnreadableFileError
 from pybandit._shared.files import check_regular, parsed_json, reason_of
 from pybandit._shared.optional import require
-from pybandit.tables import _mark
 from pybandit.tables._columns import (
     REMEDY,
     extremes_of,
@@ -20,6 +26,8 @@ from pybandit.tables._columns import (
     warn_of_odd,
 )
 
+MOST_MARK = 1 << 10  # bytes
+MARK = b"pybandit_shuffle"
 MOST_PANDAS = 1 << 22  # bytes of the metadata of pandas: some 20,000 columns
 
 
@@ -132,13 +140,13 @@ class ParquetTable:
 
     def _is_shuffled(self):
         """Return True if a shuffle wrote it; UnreadableFileError if its rows changed since."""
-        mark = _mark.read_mark(self._file.metadata.metadata)
+        mark = read_mark(self._file.metadata.metadata)
         if mark is None:
             return False
         first = next(field.name for field in self._schema if is_number(field.type))
-        checksums = [_mark.checksum(numbers_of(*self._read(block, [first])))
+        checksums = [checksum(numbers_of(*self._read(block, [first])))
                      for block in (0, self.sizes.size - 1)]
-        if not _mark.holds(mark, self._file.metadata.num_rows, checksums):
+        if not holds(mark, self._file.metadata.num_rows, checksums):
             raise UnreadableFileError(f"{self.path} was shuffled, and sorted, cut or added to "
                                       "since, perhaps by scores: shuffle it again, or pass "
                                       "shuffled=True if chance alone chose the order of its "
@@ -202,7 +210,7 @@ def read_whole(path, most_cells):
     file = opened_parquet(path)
     metadata, schema = file.metadata, file.schema_arrow
     rows = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
-    if (_mark.read_mark(metadata.metadata) is not None
+    if (read_mark(metadata.metadata) is not None
             or sum(rows) * max(1, len(schema.names)) > most_cells):
         return None
     if len(set(schema.names)) < len(schema.names):
@@ -220,3 +228,33 @@ def read_whole(path, most_cells):
         raise UnreadableFileError(f"{path} must have {metadata.num_rows:,} rows, as its metadata "
                                   f"says; it has {table.num_rows:,}")
     return table, pandas_index(schema, path)
+
+
+def checksum(column):
+    """Of the numbers of an Arrow column, as they lie in memory."""
+    values = np.asarray(column.to_numpy())
+    return zlib.crc32(np.ascontiguousarray(values.astype(values.dtype.newbyteorder("<"))))
+
+
+def make_mark(entropy, n_rows, first, last):
+    """The bytes that a file keeps."""
+    return json.dumps({"version": 1, "entropy": entropy, "rows": n_rows, "first": first,
+                       "last": last}).encode()
+
+
+def read_mark(metadata):
+    """What the file says, a dict; None where it says nothing."""
+    text = (metadata or {}).get(MARK)
+    if text is None:
+        return None
+    try:
+        mark = parsed_json(text, MOST_MARK)
+        return mark if isinstance(mark, dict) else {}
+    except ValueError:
+        return {}
+
+
+def holds(mark, n_rows, checksums):
+    """Whether a mark is of these rows; `checksums` of the first and the last block."""
+    return [mark.get(name) for name in ("version", "rows", "first", "last")] == [
+        1, n_rows, *checksums]

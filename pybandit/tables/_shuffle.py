@@ -15,9 +15,9 @@ from pybandit._shared.checks import LARGEST, check_integer, shown
 from pybandit._shared.optional import require
 from pybandit._shared.types import Rng
 from pybandit._shared.warn import warn
-from pybandit.tables import _mark
 from pybandit.tables._columns import REMEDY
 from pybandit.tables._open import CELLS, MOST_CELLS, PARQUET, suffix_of
+from pybandit.tables._parquet import MARK, checksum, make_mark
 from pybandit.tables._rows import open_rows
 from pybandit.tables._scratch import in_scratch
 from pybandit.tables._text import listed
@@ -267,7 +267,7 @@ def _write(piles, path, block_rows, entropy):
     """One row group a block, and the mark."""
     arrow, parquet = require("pyarrow", "tables"), require("pyarrow.parquet", "tables")
     schema = piles.rows.schema
-    kept = {key: value for key, value in (schema.metadata or {}).items() if key != _mark.KEY}
+    kept = {key: value for key, value in (schema.metadata or {}).items() if key != MARK}
     schema = schema.with_metadata(kept)
     left, checksums = schema.empty_table(), []
     # random rows have no runs and no ranges: what these would tell costs more than it saves
@@ -276,7 +276,7 @@ def _write(piles, path, block_rows, entropy):
         def write(block):
             writer.write_table(block, row_group_size=block_rows)
             if piles.rows.first is not None:
-                checksums[1:] = [_mark.checksum(piles.rows.numbers(block))]
+                checksums[1:] = [checksum(piles.rows.numbers(block))]
 
         for pile in piles.sorted():
             left = arrow.concat_tables([left, pile])
@@ -287,4 +287,4 @@ def _write(piles, path, block_rows, entropy):
         if left.num_rows:
             write(left)
         writer.add_key_value_metadata(
-            {_mark.KEY: _mark.make_mark(entropy, piles.rows.n_rows, checksums[0], checksums[-1])})
+            {MARK: make_mark(entropy, piles.rows.n_rows, checksums[0], checksums[-1])})

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
-from pybandit.tables import _mark
+from pybandit.tables._parquet import MARK, checksum, make_mark
 
 from hostile.special import attacked, check_refused, is_missing
 from hostile.test_npy import Payload
@@ -59,12 +59,12 @@ def constant(n_rows, n_columns=1, metadata=None, row_group_size=1 << 27):
 def mark_of(content, column):
     """The mark of a shuffle that this would be."""
     n_rows = parquet.ParquetFile(io.BytesIO(content)).metadata.num_rows
-    checksum = _mark.checksum(pa.chunked_array([column]))
-    return _mark.make_mark(1, n_rows, checksum, checksum)
+    crc = checksum(pa.chunked_array([column]))
+    return make_mark(1, n_rows, crc, crc)
 
 
 def marks():
-    return {f"mark {name}": (written(metadata={_mark.KEY: mark}), "sorted, cut or added to since")
+    return {f"mark {name}": (written(metadata={MARK: mark}), "sorted, cut or added to since")
             for name, mark in {
                 "deep": b"[" * 200_000, "deep object": b'{"a":' * 200_000, "long": b"1" * 500_000,
                 "list": b"[]", "number": b"1e999", "not text": b"\xff\xfe\0", "empty": b"",
@@ -167,7 +167,7 @@ def test_forged_marks_are_refused(tmp_path):
 def test_large_blocks_that_a_mark_calls_shuffled_are_refused(tmp_path):
     column = np.full(1 << 22, 0.5)
     mark = mark_of(constant(1 << 22), column)
-    files = {"9 columns": (constant(1 << 22, 9, {_mark.KEY: mark}), "cells")}
+    files = {"9 columns": (constant(1 << 22, 9, {MARK: mark}), "cells")}
     check_refused(attacked(tmp_path, "best_of blocks", files, ".parquet"), least=14)
 
 

@@ -191,7 +191,7 @@ def test_pages_of_a_map_are_given_back(tmp_path):
     """A map that is only read; what was written to a copy of one stays."""
     import mmap
 
-    from pybandit.tables._mapped import _mapping_of, cells_of
+    from pybandit.tables._npy import _mapping_of, cells_of
 
     np.save(tmp_path / "t.npy", SCORES)
     for mode, given_back in (("r", True), ("r+", False), ("c", False)):

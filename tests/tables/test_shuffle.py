@@ -12,7 +12,8 @@ import pytest
 
 import pybandit as pb
 from pybandit import cli
-from pybandit.tables import _mark, _shuffle, shuffle
+from pybandit.tables import _shuffle, shuffle
+from pybandit.tables._parquet import MARK, read_mark
 
 from tables.conftest import SCORES
 from tables.reference.shuffle import shuffled_rows
@@ -104,12 +105,12 @@ def test_all_orders_of_four_rows_are_equally_likely():
 
 
 def test_the_seed_is_in_the_metadata(folder, tmp_path):
-    mark = _mark.read_mark(parquet.ParquetFile(folder / "shuffled.parquet").metadata.metadata)
+    mark = read_mark(parquet.ParquetFile(folder / "shuffled.parquet").metadata.metadata)
     assert (mark["version"], mark["entropy"], mark["rows"]) == (1, 7, 6000)
     seeds = set()
     for name in ("a.parquet", "b.parquet"):
         shuffle(folder / "table.npy", tmp_path / name)
-        mark = _mark.read_mark(parquet.ParquetFile(tmp_path / name).metadata.metadata)
+        mark = read_mark(parquet.ParquetFile(tmp_path / name).metadata.metadata)
         assert mark["entropy"] > 2**64  # of the operating system, and enough to make it again
         seeds.add(mark["entropy"])
     assert len(seeds) == 2
@@ -126,11 +127,11 @@ def test_the_seed_is_in_the_metadata(folder, tmp_path):
 def test_an_order_that_scores_may_have_chosen_is_refused(change, folder, tmp_path):
     """A program that keeps the metadata of what it sorts, cuts or adds to."""
     table = parquet.read_table(folder / "shuffled.parquet")
-    mark = parquet.ParquetFile(folder / "shuffled.parquet").metadata.metadata[_mark.KEY]
+    mark = parquet.ParquetFile(folder / "shuffled.parquet").metadata.metadata[MARK]
     path = tmp_path / "changed.parquet"
 
     def write(changed):
-        parquet.write_table(changed.replace_schema_metadata({_mark.KEY: mark}), path,
+        parquet.write_table(changed.replace_schema_metadata({MARK: mark}), path,
                             row_group_size=256)
 
     write(table)
@@ -148,7 +149,7 @@ def test_an_order_that_scores_may_have_chosen_is_refused(change, folder, tmp_pat
 @pytest.mark.parametrize("mark", [b"", b"[1]", b'"text"', b'{"version": 2}', b"\xff"])
 def test_a_mark_that_is_none(mark, folder, tmp_path):
     table = parquet.read_table(folder / "shuffled.parquet")
-    parquet.write_table(table.replace_schema_metadata({_mark.KEY: mark}), tmp_path / "t.parquet")
+    parquet.write_table(table.replace_schema_metadata({MARK: mark}), tmp_path / "t.parquet")
     with pytest.raises(ValueError, match="since"):
         pb.tables.Blocks.open(tmp_path / "t.parquet")
 
