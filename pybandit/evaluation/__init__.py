@@ -3,7 +3,7 @@
 Examples
 --------
 >>> from pybandit.evaluation import best_of
->>> def score(model, items):          # of anything that can be called, in batches
+>>> def score(model, items):          # one model on a batch of items
 ...     return [(item * (model + 2)) % 7 / 6 + 0.3 * model for item in items]
 >>> best_of(score, models=3, items=1000, value_range=(0, 2), rng=1).best
 2

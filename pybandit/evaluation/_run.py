@@ -39,7 +39,7 @@ def handing_over(race, source):
 
 
 def _read(race, source, progress):
-    """Answer what the race asks for, until it is done."""
+    """Report scores to the race until it is done."""
     with make_bar(progress, _limit_of(race), "scores", "best_of") as bar:
         while not race.done:
             if source.table is not None:
@@ -62,7 +62,7 @@ def _limits_of(race):
 
 
 def _read_block(race, source, advance):
-    """Answer one block of the race."""
+    """Report the scores of one block to the race."""
     models, (arms, pairs) = race.survivors, race.ask()
     items = pairs[::models.size].copy()
     values, costs = source.read(items, models, advance)
@@ -71,7 +71,7 @@ def _read_block(race, source, advance):
 
 
 def result_of(race, source, baseline=None, n_out=0, failures=None):
-    """Return the result of a race that ended with `n_out` calls running.
+    """Return the result of a race that ended while `n_out` calls were running.
 
     `failures` has the number of failed calls of each model.
     """
@@ -94,7 +94,7 @@ def _best_of_result(race, baseline, shared):
     top = race.recommend()
     budgeted = isinstance(race, BudgetRace)
     dropped = race.dropped if budgeted else race.survivors[:0]
-    # for k > 1, models that are accepted are no longer read: they are in `best_arms`
+    # for k > 1, accepted models are not in `race.survivors`, but in `best_arms`
     survivors = (top.copy() if race.decided
                  else np.union1d(np.union1d(race.survivors, dropped), top))
     return BestOfResult(

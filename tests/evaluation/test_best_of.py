@@ -99,7 +99,7 @@ def test_a_tolerance_ends_ties():
     plain = pb.best_of(tie, value_range=(0, 1), rng=0)
     near = pb.best_of(tie, value_range=(0, 1), rng=0, epsilon=0.2)
     assert plain.exact and plain.fraction_read == 1.0
-    assert "says nothing of others. Of the same mean: model 2;" in plain.guarantee()
+    assert "says nothing about others. Of the same mean: model 2;" in plain.guarantee()
     assert near.decided and not near.exact and near.fraction_read < 0.9
     assert "more than 0.2" in near.guarantee()
 
@@ -265,13 +265,13 @@ def test_the_range_is_known_of_tables_in_memory(tmp_path):
     assert pb.best_of(bools, rng=1).value_range == (0.0, 1.0)
     world = pb.Items(population_size=math.inf)
     assert pb.best_of(bools, items=world, rng=1).population_size == math.inf
-    such = r"\(low, high\), of all values a score can take, such as \(0, 1\)"
+    such = r"\(low, high\), the limits of all values a score can take, such as \(0, 1\)"
     with pytest.raises(ValueError, match=f"value_range must be given for a function: {such}"):
         pb.best_of(lambda model, items: SCORES[items, model], K, N)
     np.save(tmp_path / "scores.npy", SCORES)
     with pytest.raises(ValueError, match="value_range must be given for a file: "):
         pb.best_of(tmp_path / "scores.npy")
-    with pytest.raises(ValueError, match="value_range must be given beside a population_size"):
+    with pytest.raises(ValueError, match="value_range must be given with a population_size"):
         pb.best_of(SCORES, items=world)
     with pytest.raises(ValueError, match="value_range must be given for scores that are not"):
         pb.best_of(np.load(tmp_path / "scores.npy", mmap_mode="r"))
@@ -332,7 +332,7 @@ def test_an_integer_that_is_too_large_names_the_cell():
 
 @pytest.mark.parametrize("name", ["max_pulls"])
 def test_a_zero_beside_a_budget_is_refused(name):
-    with pytest.raises(ValueError, match=f"{name} must be left out beside a budget; got 0"):
+    with pytest.raises(ValueError, match=f"{name} must be left out with a budget; got 0"):
         pb.best_of(SCORES, **grouped(value_range=(0, 1), budget=60, **{name: 0}))
 
 
@@ -440,8 +440,8 @@ def test_it_says_no_more_than_it_knows():
     part = np.ones((200, 3)) * [0.1, 0.9, 0.9]
     part = pb.best_of(part, value_range=(0, 1), rng=1, delta=0.02)
     assert part.exact and part.fraction_read < 1.0
-    for words in ("All 200 items were read of the 2 models", "totals decided", "model 2",
-                  "dropped before may have been better, with probability at most 0.02"):
+    for words in ("The 2 remaining models were read on all 200 items", "totals decided", "model 2",
+                  "eliminated before may be better, with probability at most 0.02"):
         assert words in part.guarantee()
     for result in (same, part, pb.best_of(SCORES, value_range=(0, 1), rng=1)):
         for said in (result.guarantee(), str(result), repr(result), json.dumps(result.to_dict())):

@@ -135,7 +135,7 @@ def test_series_where_there_are_as_many_items_as_models():
             found = pb.best_of(scores, costs=series, **UNIT)
             expected = pb.best_of(scores, costs=np.reshape(costs, shape), **UNIT)
             assert found.cost_by_arm.tolist() == expected.cost_by_arm.tolist()
-    with pytest.raises(ValueError, match="index of the scores, one an item, or their columns"):
+    with pytest.raises(ValueError, match=r"the index of the scores \(one cost per item\) or their"):
         pb.best_of(scores, costs=pandas.Series(costs, index=names[::-1]), **UNIT)
     both = pandas.DataFrame(SCORES[:4])
     for table, series in ((both, pandas.Series(costs)), (SCORES[:4], pandas.Series(costs)),

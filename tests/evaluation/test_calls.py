@@ -252,7 +252,7 @@ def test_options_that_are_refused(options, error, words):
 
 
 def test_an_executor_beside_a_coroutine():
-    with pytest.raises(ValueError, match="executor must be left out beside an async function"):
+    with pytest.raises(ValueError, match="executor must be left out with an async function"):
         best(Judge().awaited, executor=ThreadPoolExecutor(1))
     with pytest.raises(ValueError, match="concurrency of Calls must be left out unless"):
         pb.best_of(SCORES, calls=pb.Calls(concurrency=3), **GIVEN)

@@ -78,7 +78,7 @@ class Uncounted:
 
 def test_workers_that_cannot_be_counted():
     for executor in (Uncounted(), Uncounted):
-        with pytest.raises(ValueError, match="timeout must be left out beside an executor that"):
+        with pytest.raises(ValueError, match="timeout must be left out with an executor that"):
             best(slow, executor=executor, timeout=5.0, retry=Exception, failed=0.0)
         assert best(slow, executor=executor, max_pulls=20).n_pulls == 20
 

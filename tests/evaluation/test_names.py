@@ -225,5 +225,5 @@ def test_names_beside_a_table():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(table, columns=["a", "b", "c"])
     assert pb.best_of(frame, ["a", "b", "c"], **GIVEN).names == ("a", "b", "c")
-    with pytest.raises(ValueError, match="models must be those of the table.*'c' beside 'b'"):
+    with pytest.raises(ValueError, match="models must be those of the table.*'c' instead of 'b'"):
         pb.best_of(frame, ["a", "c", "b"], **GIVEN)

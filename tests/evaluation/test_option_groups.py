@@ -65,7 +65,7 @@ def test_options_of_calls_of_one_item_apply_to_such_calls(name):
 @pytest.mark.parametrize("options, words", [
     (dict(items=Items(N, prior_scores=np.ones(N))), "prior_scores must be left out for pairs"),
     (dict(items=Items(N, population_size=10 * N)), "population_size must be left out without a b"),
-    (dict(max_pulls=90, budget=80), "max_pulls must be left out beside a budget; got 90"),
+    (dict(max_pulls=90, budget=80), "max_pulls must be left out with a budget; got 90"),
     (dict(calls=Calls(version="2")), "version must be left out without a store in a file"),
     (dict(calls=Calls(version="2"), store={}), "version must be left out without a store in a f")])
 def test_what_pairs_refuse(options, words):
@@ -89,8 +89,8 @@ def test_calls_are_a_group(call):
 
 @pytest.mark.parametrize("options, words", [
     (dict(costs=Costs(max_cost=9.0)), "costs must be numbers beside a table of scores"),
-    (dict(costs=Costs(0.1, budget=9.0), epsilon=0.1), "epsilon must be left out beside a budget"),
-    (dict(costs=Costs(0.1, budget=9.0), max_pulls=90), "max_pulls must be left out beside a bud"),
+    (dict(costs=Costs(0.1, budget=9.0), epsilon=0.1), "epsilon must be left out with a budget"),
+    (dict(costs=Costs(0.1, budget=9.0), max_pulls=90), "max_pulls must be left out with a bud"),
     (dict(budget=90, costs=Costs(0.1, max_cost=9.0)), "must have budget instead of max_cost"),
     (dict(calls=Calls(version="2")), "version must be left out without a store in a file"),
     (dict(items=Items(population_size=N - 1)), f"population_size must be at least {N}"),

@@ -204,7 +204,7 @@ def test_what_is_refused(paid, error, words):
 
 
 def test_a_table_costs_nothing():
-    with pytest.raises(ValueError, match="store must be left out beside a table"):
+    with pytest.raises(ValueError, match="store must be left out with a table"):
         pb.best_of(SCORES, store={}, **GIVEN)
     paid = {(m, i): 0.5 for m in range(K) for i in range(N)}
     with pytest.raises(TypeError, match=r"store must hold a tuple \(score, cost\)"):

@@ -56,7 +56,7 @@ def test_identical_models_are_tied(options):
     assert (f"{NAMED[result.best]} is tied with {NAMED[others[0]]}, {NAMED[others[1]]} for best "
             "of 3 models") in result.summary()
     assert "(all was read)" in result.summary() and "Of the same mean" in result.guarantee()
-    assert ("by lot" in result.guarantee()) == ("budget" in options)
+    assert ("at random" in result.guarantee()) == ("budget" in options)
     many = pb.best_of(np.repeat(SCORES[:, :1], 6, axis=1), **UNIT)
     assert "model 1, model 2, model 3 and 2 more" in many.summary()
     two = pb.best_of(np.repeat(SCORES[:, :1], 3, axis=1), k=2, **UNIT)

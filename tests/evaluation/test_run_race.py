@@ -84,8 +84,8 @@ def test_the_plot_of_a_threshold_has_means_and_bounds():
 @pytest.mark.parametrize("arguments, options, error, words", [
     ((pb.CountRace(K), SCORES), {}, TypeError, "race must be a BettingRace, a BudgetRace or"),
     ((pb.BettingRace(K, None, value_range=1.0), SCORES), {}, ValueError, "not an endless stream"),
-    ((MAKE["bets"](), SCORES[:, :3]), {}, ValueError, "race must have n_arms = 3, as the scores"),
-    ((MAKE["bets"](), SCORES[:9]), {}, ValueError, "race must have n_items = 9, as the scores"),
+    ((MAKE["bets"](), SCORES[:, :3]), {}, ValueError, "race must have n_arms = 3, like the scores"),
+    ((MAKE["bets"](), SCORES[:9]), {}, ValueError, "race must have n_items = 9, like the scores"),
     ((MAKE["bets"](), SCORES), {"calls": pb.Calls(block_size=4)}, ValueError, "block_size of Cal"),
     ((MAKE["bets"](), SCORES, None, pb.Items(N)), {}, TypeError, "options of the race"),
     ((MAKE["bets"](), SCORES), {"calls": 64}, TypeError, "calls must be a Calls.*; got 64"),

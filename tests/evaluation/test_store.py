@@ -100,7 +100,7 @@ def test_what_is_refused(options, error, words):
     with pytest.raises(error) as caught:
         best(in_blocks(), **options)
     assert_says(caught.value, *words)
-    with pytest.raises(ValueError, match="store must be left out beside a table"):
+    with pytest.raises(ValueError, match="store must be left out with a table"):
         pb.best_of(SCORES, store="x.db", **GIVEN)
     assert not os.path.exists("x.db") and not os.path.exists(":memory:")
 

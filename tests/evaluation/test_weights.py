@@ -50,7 +50,7 @@ def test_ties_under_weights():
 
 @pytest.mark.parametrize("options", [dict(budget=100), dict(budget_cost=90.0, costs=0.5)])
 def test_not_with_a_budget(options):
-    with pytest.raises(ValueError, match="weights must be left out beside a budget"):
+    with pytest.raises(ValueError, match="weights must be left out with a budget"):
         pb.best_of(SCORES, **grouped(weights=np.ones(300), **UNIT, **options))
 
 
