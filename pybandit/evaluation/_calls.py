@@ -68,7 +68,7 @@ def call_options(score, calls, parts):
 
 
 def _failed(failed, parts):
-    """Return the score of a failed call, and its cost if costs are told; None if not given."""
+    """Return `failed` as numbers, one per part: a score, perhaps a cost; None if not given."""
     return None if failed is None else numbers_of("failed", failed, parts)
 
 
@@ -267,4 +267,4 @@ def check_failed(failed, race):
     limits = race.value_range if isinstance(race.value_range, tuple) else (-np.inf, np.inf)
     if not finite(failed, limits):
         raise ValueError(f"failed must be a score in value_range = {race.value_range}, and a cost "
-                         f"of at least 0 if costs are told; got {failed}")
+                         f"of at least 0 if costs='told'; got {failed}")

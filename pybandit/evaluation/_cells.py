@@ -1,6 +1,6 @@
 """Paid scores in a file (SQLite) that processes share; written to the disk at once.
 
-``cells``    scores by model and item, costs if they are told, and a flag for failed calls
+``cells``    scores and costs by model and item, with a flag for failed calls
 ``claims``   cells that a process is paying for, so that no other one does
 ``owners``   processes that have claims, and the time of their last sign of life
 ``about``    facts about the evaluation, which every later one must match
@@ -185,7 +185,7 @@ class Cells(MutableMapping):
         self.update({place: cell})
 
     def __delitem__(self, place):
-        raise TypeError(f"{self.path} keeps what was paid for: nothing is deleted")
+        raise TypeError(f"{self.path} keeps all paid scores: none can be deleted")
 
     def __len__(self):
         return sum(1 for _ in self)

@@ -48,7 +48,7 @@ def best_of_pairs(judge: Callable[[Any, Any, Ints], Any], models: int | Sequence
         ``judge(model_a, model_b, items)`` returns one judgement per item, shape (n,): 1 if a
         wins, 0 if b wins, .5 for a tie, or any number in between. Models are names, or numbers
         if `models` is a number; ``items`` is int64 of shape (n,). The judgement of b against a
-        is 1 minus that of a against b, and no pair is judged twice on an item: if the answer
+        is 1 minus that of a against b, and no pair is judged twice on an item. If the answer
         depends on the order of the two, let the function ask in both orders and average.
     models : int or sequence of str
         The number of models, K >= 2, or their names, as in `best_of`.

@@ -134,7 +134,7 @@ class Calls:
         Maximum number of calls started per minute, above 0, retries included, evenly spaced.
     failed : float or (float, float), optional
         Score of a call that failed after all tries, by `retry` or `timeout`, or that returned
-        None or NaN; if costs are told, a tuple of score and cost. It counts as any other score,
+        None or NaN; with told costs, a tuple of score and cost. It counts as any other score,
         and `BestOfResult.n_failed_by_arm` has the number of such calls. If they are more than 5 %
         of all scores, or of one model's scores, a `FailedCallsWarning` is issued. A store returns
         them only to races with the same `failed`. Without `failed` the race stops at such a call.
