@@ -11,7 +11,7 @@ import numpy as np
 from pybandit._shared.cells import LOST
 from pybandit.tables._text import DECIMAL_COMMA, short
 
-# Cells of a block of a file at most, or of a table that is read whole: 256 MiB of float64.
+# Maximum cells of a block of a file, or of a table that is read whole: 256 MiB of float64.
 MOST_CELLS = 1 << 25
 # Pairs of words that are scores, if a whole column consists of them: the first is 1.
 PAIRS = (("true", "false"), ("yes", "no"), ("pass", "fail"), ("passed", "failed"),
@@ -75,7 +75,7 @@ def wrong_text(cell):
 
 
 class WordCounter:
-    """The words of one column as they are read: at most one pair of them, and no numbers."""
+    """Check of the words of one column: they must be of one pair, without numbers."""
 
     def __init__(self, row, cell):
         self.kind, self.row, self.cell, self.n = WORDS[cell.casefold()][0], row, cell, 0
@@ -110,7 +110,7 @@ def column_of_text(cells):
 
 
 def column_of(cells):
-    """Return the `Column` of a list of Python objects: numbers, truths, text, None."""
+    """Return the `Column` of a list of Python objects: numbers, bools, text, None."""
     if all(isinstance(cell, str) or is_lost(cell) for cell in cells):
         return column_of_text(["" if is_lost(cell) else str(cell).strip() for cell in cells])
     made, truths = np.full(len(cells), np.nan), None
@@ -141,7 +141,7 @@ def is_lost(cell):
 
 
 def label_of(cell):
-    """Return a label as text: of 3.0, which pandas makes of 3 beside a lost one, '3'."""
+    """Return a label as text; 3.0, which pandas makes of 3 if a label is missing, becomes '3'."""
     if is_lost(cell):
         return ""
     if isinstance(cell, (float, np.floating)) and cell.is_integer():

@@ -28,7 +28,7 @@ SCORES = ("score", "scores", "value", "correct", "is_correct", "accuracy", "acc"
           "reward", "rating", "grade", "passed", "metric_value", "points", "outcome")
 EPOCHS = ("epoch", "epochs", "repeat", "repetition", "trial", "attempt", "replicate", "run",
           "run_id", "seed")
-# Columns that say what a score measures: a long table must hold one of them.
+# Columns that name the measure of a score: a long table must have one value in each.
 MEASURES = ("metric", "metrics", "metric_name", "scorer", "scorer_name", "measure", "filter",
             "filter_name", "criterion", "metrik", "métrique", "metrica")
 AGGREGATES = ("mean", "average", "avg", "avg.", "total", "totals", "grand_total", "overall", "sum",
@@ -48,8 +48,8 @@ BENCHMARKS = ("arc", "arc_c", "arc_e", "arc_easy", "arc_challenge", "hellaswag",
               "mmlu_pro", "truthfulqa", "winogrande", "gsm8k", "ifeval", "bbh", "math",
               "math_lvl_5", "gpqa", "musr", "humaneval", "mbpp", "boolq", "piqa", "triviaqa")
 REMEDY = "columns= or --columns names the models, --drop leaves columns out"
-LEAST_NUMBERED = 10  # rows from which integers in any order are a numbering
-FAR = 10.0  # ratio of the values of a column to those of all others from which it is odd
+LEAST_NUMBERED = 10  # with fewer rows, integers in any order are not considered a numbering
+FAR = 10.0  # ratio of the values of a column to those of all others from which it is unusual
 
 
 def plain(name):
@@ -174,9 +174,9 @@ def warn_of_odd(names, lows, highs, among=""):
     ----------
     names : sequence
     lows, highs : ndarray of float64
-        The least and the largest value of each column; NaN if all are lost.
+        The smallest and the largest value of each column; NaN if all are lost.
     among : str
-        The items that were looked at, for the message; all by default.
+        The items that were checked, for the message; all by default.
     """
     with np.errstate(invalid="ignore"):
         constant, odd = lows == highs, set()
@@ -204,7 +204,7 @@ def warn_of_odd(names, lows, highs, among=""):
 
 
 def extremes_of(values):
-    """Return the least and the largest value of each column, lost ones apart."""
+    """Return the smallest and the largest value of each column, ignoring lost ones."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # all scores of a column are lost
         return tuple(extreme(values, axis=0).astype(np.float64) for extreme in (np.nanmin,

@@ -1,6 +1,6 @@
-"""Arrays of NumPy in files, read by pread into memory of ours.
+"""Read NumPy arrays in files, with pread instead of a memory map.
 
-A map of a file that another process truncates ends this one by SIGBUS; here it is an
+If another process truncates a mapped file, SIGBUS ends this process; with pread it is an
 UnreadableFileError.
 """
 
@@ -15,18 +15,18 @@ from pybandit._shared.checks import check_numeric
 from pybandit._shared.errors import UnreadableFileError
 from pybandit._shared.files import open_regular, opened_regular, read_all_at, reason_of
 
-# Cells of a line that are further apart, in bytes, are read separately: a page.
+# Cells of a line that are more bytes apart than this, a page, are read separately.
 APART = 1 << 12
-# Most unused bytes of a row that are read to join consecutive rows into one call.
+# Maximum unused bytes per row that are read to join consecutive rows into one call.
 BESIDE = 1 << 14
 MOST_HEADER = 10_000  # bytes; numpy's limit
-# Rows that are read between two times that pages are given back. The kernel maps 64 KiB around
-# each cell that is touched, where they are in its cache.
+# Number of rows read before their pages are released. The kernel maps 64 KiB around each accessed
+# cell if they are in its cache.
 ROWS = 1024
 
 
 class NpyFile:
-    """A table in a file: `shape`, `dtype`, and the cells that are asked for.
+    """A table in a .npy file, of which only requested cells are read.
 
     Threads may share it, and children of a fork.
     """
@@ -62,7 +62,7 @@ class NpyFile:
         return self.shape[0]
 
     def __getitem__(self, key):
-        """Cells of a slice of rows and an array of columns."""
+        """Return the cells of a slice of rows and an array of columns."""
         rows, columns = key
         start, stop, _ = rows.indices(self.shape[0])
         if self._is_transposed:
@@ -78,7 +78,7 @@ class NpyFile:
         return (made.T if self._is_transposed else made).astype(dtype or self.dtype, copy=False)
 
     def cells(self, rows, columns):
-        """The array (len(rows), len(columns)) of these rows and columns."""
+        """Return the array (len(rows), len(columns)) of these rows and columns."""
         lines, within = (columns, rows) if self._is_transposed else (rows, columns)
         made = np.empty((lines.size, within.size), dtype=self.dtype)
         if not made.size:
@@ -118,12 +118,12 @@ def _span(columns):
 
 
 def _header_of(path):
-    """Shape, whether columns lie together, dtype, and where the numbers begin."""
+    """Return the shape, True for Fortran order, the dtype, and the offset of the numbers."""
     with opened_regular(path) as file:
         version = np.lib.format.read_magic(file)
         readers = {(1, 0): np.lib.format.read_array_header_1_0,
                    (2, 0): np.lib.format.read_array_header_2_0}
-        if version not in readers:  # of fields whose names are not Latin
+        if version not in readers:  # 3.0 is for field names that are not Latin
             raise ValueError(f"its format must be 1.0 or 2.0; got {version[0]}.{version[1]}")
         # numpy reads the header whole before it compares its length with a limit
         begin, n_bytes = file.tell(), 2 * version[0]
@@ -138,7 +138,7 @@ def _header_of(path):
 
 
 def cells_of(array, rows, columns):
-    """Float64 (len(rows), len(columns)) of an array of two dimensions, or of a `NpyFile`."""
+    """Return float64 (len(rows), len(columns)) of a 2-dimensional array or a `NpyFile`."""
     if isinstance(array, NpyFile):
         return check_numeric("table", array.cells(rows, columns))
     if _mapping_of(array) is None:
@@ -152,14 +152,14 @@ def cells_of(array, rows, columns):
 
 
 def give_back(array):
-    """Of a map that is only read, the pages; the kernel keeps them while it has room."""
+    """Release the pages of a read-only map; the kernel keeps them while it has room."""
     mapping = _mapping_of(array)
     if mapping is not None:
         mapping.madvise(mmap.MADV_DONTNEED)
 
 
 def _mapping_of(array):
-    """The map of a file behind an array, if it is only read: what was written would be lost."""
+    """Return the file map of an array if it is read-only; unsaved writes would be lost."""
     mode = None
     while isinstance(array, np.ndarray):
         mode = getattr(array, "mode", mode)

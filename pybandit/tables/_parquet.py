@@ -2,7 +2,7 @@
 
 A shuffled file has a mark in its metadata: the entropy of the order, the number of rows, and
 checksums of the first column in the first and the last block. Programs that sort or cut a table
-may keep metadata; the checksums are then of other rows.
+may keep the metadata, but then the checksums differ.
 """
 
 import json
@@ -26,25 +26,25 @@ from pybandit.tables._columns import (
     warn_of_odd,
 )
 
-MOST_MARK = 1 << 10  # bytes
+MOST_MARK = 1 << 10  # bytes of a mark
 MARK = b"pybandit_shuffle"
 MOST_PANDAS = 1 << 22  # bytes of the metadata of pandas: some 20,000 columns
 
 
 def opened_parquet(path, **options):
-    """A ParquetFile; UnreadableFileError if it cannot be opened."""
+    """Return a ParquetFile; raise UnreadableFileError if it cannot be opened."""
     parquet = require("pyarrow.parquet", "tables")
     try:
         check_regular(path)
         return parquet.ParquetFile(path, **options)
-    except (OSError, ValueError) as error:  # of pyarrow: ArrowInvalid is a ValueError
+    except (OSError, ValueError) as error:  # ArrowInvalid of pyarrow is a ValueError
         raise UnreadableFileError(f"{path} cannot be read: {reason_of(error)[:500]}") from None
 
 
 class ParquetTable:
-    """Reads row groups of a file; `columns` by name, or all that are no labels.
+    """Reader of row groups of a file; `columns` are names, by default all except labels.
 
-    One thread at a time: a file of pyarrow has one place where it reads.
+    One thread at a time reads: a file of pyarrow has a single position.
     """
 
     def __init__(self, path, columns=None):
@@ -65,7 +65,7 @@ class ParquetTable:
                 raise TypeError(f"{path} must hold real numbers; column {name!r} holds "
                                 f"{fields[name].type}: Blocks.open(path, columns=) takes the "
                                 "others")
-        # the metadata of columns is not touched: pyarrow ends the process if that is damaged
+        # metadata of columns are not read: if they are damaged, pyarrow ends the process
         metadata = self._file.metadata
         sizes = np.array([metadata.row_group(group).num_rows
                           for group in range(metadata.num_row_groups)], dtype=np.int64)
@@ -79,7 +79,7 @@ class ParquetTable:
         self._is_chosen = is_chosen
 
     def check_columns(self, shuffled):
-        """Refuse columns that number the rows; warn of those that are not like the others."""
+        """Refuse columns that number the rows; warn of columns unlike the others."""
         if shuffled and self.sizes[0] > 2:
             first = self(0, np.arange(len(self.columns)))
             among = "" if len(self.sizes) == 1 else f" of the first {len(first):,}"
@@ -90,7 +90,7 @@ class ParquetTable:
     def numberings(self):
         """Return the names of columns that only number the rows, in any order."""
         if list(self.columns) == [str(at) for at in range(len(self.columns))]:
-            return []  # of an array, whose columns have no names
+            return []  # written from an array, whose columns have no names
         first, found = self(0, np.arange(len(self.columns))), []
         for at in np.flatnonzero((first == np.floor(first)).all(axis=0)).tolist():
             blocks = (self(block, np.array([at]))[:, 0] for block in range(len(self.sizes)))
@@ -105,7 +105,7 @@ class ParquetTable:
     def __reduce__(self):
         return ParquetTable, (self.path, self.columns)
 
-    by_column = True  # a part of the columns is read at the cost of that part
+    by_column = True  # the cost of a read is proportional to the number of columns
 
     def __call__(self, block, columns):
         names = [self.columns[column] for column in columns]
@@ -113,7 +113,7 @@ class ParquetTable:
                                 for column in self._read(block, names)])
 
     def _read(self, block, names):
-        """Columns of a block. Of `a` pyarrow reads `a.b` too, so each is looked up."""
+        """Return columns of a block. For `a`, pyarrow reads `a.b` too, so each is looked up."""
         try:
             with self._lock:
                 table = self._file.read_row_group(self._groups[block], columns=names)
@@ -123,15 +123,15 @@ class ParquetTable:
                                       f"{self._groups[block]}: {error!s:.500}") from None
 
     def kinds(self):
-        """Arrow's type of each column."""
+        """Return the Arrow type of each column."""
         return [self._schema.field(name).type for name in self.columns]
 
     def columns_of(self, block):
-        """All columns of a block, as Arrow has them."""
+        """Return all columns of a block as Arrow arrays."""
         return self._read(block, list(self.columns))
 
     def blocks(self, shuffled):
-        """The arguments of `Blocks`, by name."""
+        """Return the arguments of `Blocks`, by name."""
         marked = not shuffled and self._is_shuffled()
         if not self._is_chosen:
             self.check_columns(marked)
@@ -139,7 +139,7 @@ class ParquetTable:
                     shuffled=shuffled or marked)
 
     def _is_shuffled(self):
-        """Return True if a shuffle wrote it; UnreadableFileError if its rows changed since."""
+        """Return True for a shuffled file; raise UnreadableFileError if its rows changed since."""
         mark = read_mark(self._file.metadata.metadata)
         if mark is None:
             return False
@@ -155,7 +155,7 @@ class ParquetTable:
 
 
 def is_number(kind):
-    """Whether Arrow's type is one of real numbers."""
+    """Return True if an Arrow type is one of real numbers."""
     types = require("pyarrow", "tables").types
     return types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
 
@@ -168,7 +168,7 @@ def _is_text(kind):
 
 
 def numbers_of(column):
-    """A column as NumPy has it: 0 and 1 for truths, NaN for what is lost."""
+    """Return a column that converts to NumPy numbers: 0 and 1 for bools, NaN for lost scores."""
     arrow = require("pyarrow", "tables")
     return column.cast(arrow.uint8()) if arrow.types.is_boolean(column.type) else column
 
@@ -231,19 +231,19 @@ def read_whole(path, most_cells):
 
 
 def checksum(column):
-    """Of the numbers of an Arrow column, as they lie in memory."""
+    """Return the CRC-32 of the numbers of an Arrow column, as little-endian bytes."""
     values = np.asarray(column.to_numpy())
     return zlib.crc32(np.ascontiguousarray(values.astype(values.dtype.newbyteorder("<"))))
 
 
 def make_mark(entropy, n_rows, first, last):
-    """The bytes that a file keeps."""
+    """Return the mark as bytes for the metadata of a file."""
     return json.dumps({"version": 1, "entropy": entropy, "rows": n_rows, "first": first,
                        "last": last}).encode()
 
 
 def read_mark(metadata):
-    """What the file says, a dict; None where it says nothing."""
+    """Return the mark of a file as a dict, empty if it is invalid; None if there is none."""
     text = (metadata or {}).get(MARK)
     if text is None:
         return None
@@ -255,6 +255,6 @@ def read_mark(metadata):
 
 
 def holds(mark, n_rows, checksums):
-    """Whether a mark is of these rows; `checksums` of the first and the last block."""
+    """Return True if a mark matches the rows and the checksums of the first and last block."""
     return [mark.get(name) for name in ("version", "rows", "first", "last")] == [
         1, n_rows, *checksums]

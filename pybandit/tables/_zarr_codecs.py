@@ -1,6 +1,6 @@
-"""Codecs of bytes of a closed list, none of which gives more than it was asked for.
+"""Decode bytes by a fixed list of codecs, with a limit on the size of the result.
 
-The length stated in the bytes is compared with the bound before memory is allocated.
+The length stated in the bytes is compared with the limit before memory is allocated.
 """
 
 import bz2
@@ -17,7 +17,7 @@ MOST_LZMA = 1 << 27  # bytes of memory of the decoder
 
 
 def decoded(meta, data):
-    """Return the bytes of a chunk; ValueError if they are not as many as it has.
+    """Return the decoded bytes of a chunk; raise ValueError if their number is wrong.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def decoded(meta, data):
 
 
 def encoded_bound(n_bytes):
-    """Return the most bytes that encoders make of `n_bytes` that they cannot compress."""
+    """Return the maximum size of `n_bytes` incompressible bytes after encoding."""
     return n_bytes + n_bytes // 8 + 4096
 
 
@@ -89,7 +89,7 @@ def _zstd(data, most):
 
 
 def _zstd_bound(data):
-    """Return at least the length of a frame of Zstandard, which must be all of the data."""
+    """Return an upper bound on the decoded length; the data must be one Zstandard frame."""
     try:
         magic, about = struct.unpack_from("<IB", data)
         at = 5 + (not about & 32) + (0, 1, 2, 4)[about & 3]

@@ -1,7 +1,7 @@
-"""Metadata of a Zarr array, formats 2 and 3, judged before anything of it is decoded.
+"""Check the metadata of a Zarr array, formats 2 and 3, before anything is decoded.
 
-Zarr runs whatever codec the metadata names, `pickle` too. Here a closed list of codecs is known,
-and all else is refused: objects, groups, extensions, and codecs by the names of modules.
+The package zarr runs any codec that the metadata name, even `pickle`. Here a fixed list of codecs
+is accepted; objects, groups, extensions and codecs by module name are refused.
 """
 
 import math
@@ -13,7 +13,7 @@ from pybandit._shared.files import parsed_json
 
 NUMBERS = {"bool", *(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)),
            "float16", "float32", "float64"}
-# By format; of format 2 these are compressors.
+# Codecs by format; those of format 2 are compressors.
 COMPRESSORS = {2: ("blosc", "zstd", "lz4", "gzip", "zlib", "bz2", "lzma"),
                3: ("blosc", "zstd", "gzip", "crc32c")}
 FIELDS = {2: {"zarr_format", "shape", "chunks", "dtype", "compressor", "fill_value", "order",
@@ -23,7 +23,7 @@ FIELDS = {2: {"zarr_format", "shape", "chunks", "dtype", "compressor", "fill_val
               "dimension_names"}}
 MOST_CHUNK = 1 << 27  # bytes of a chunk, decoded
 MOST_INNER = 1 << 16  # chunks of a shard
-# An array of more than MOST_SMALL chunks has LEAST_CELLS in each: looking for one takes 10 us.
+# In an array of more than MOST_SMALL chunks, each must have LEAST_CELLS: a look-up takes 10 us.
 MOST_SMALL, LEAST_CELLS = 1 << 16, 1 << 10
 REMEDY = "; open it with zarr and pass the array, if you trust the file"
 
@@ -32,7 +32,7 @@ class Shard(NamedTuple):
     """Chunks in one file, with an index of their offsets and lengths."""
 
     counts: tuple[int, int]  # chunks per shard in each dimension
-    at_start: bool  # whether the index is at the start of the file
+    at_start: bool  # True if the index is at the start of the file
     has_checksum: bool
 
 
@@ -41,18 +41,18 @@ class Meta(NamedTuple):
 
     shape: tuple[int, int]
     chunks: tuple[int, int]
-    dtype: np.dtype  # of the bytes, byte order too
+    dtype: np.dtype  # with the byte order of the file
     fill: object
     is_transposed: bool
-    codecs: list[str]  # of bytes, the first one applied first
-    item_sizes: list[int]  # of `shuffle` codecs, else 0
+    codecs: list[str]  # codecs of bytes, in the order of encoding
+    item_sizes: list[int]  # item size of each `shuffle` codec; 0 for others
     prefix: str
     separator: str
     shard: Shard | None
 
 
 def parsed_meta(text, version):
-    """Return the `Meta` of ``zarr.json`` or ``.zarray``; ValueError if anything is not known."""
+    """Return the `Meta` of ``zarr.json`` or ``.zarray``; raise ValueError for unknown content."""
     told = parsed_json(text)
     if not isinstance(told, dict) or type(told.get("zarr_format")) is not int:
         raise ValueError("the metadata must be an object with zarr_format")
@@ -121,7 +121,7 @@ def _keys_of(encoding):
 
 
 def _pipeline_of(codecs, name):
-    """Return if chunks are transposed, their byte order, and the codecs of bytes after that."""
+    """Return True if chunks are transposed, the byte order, and the codecs of bytes."""
     is_transposed, endian, names = False, None, []
     for one in _list_of("codecs", codecs):
         codec = _known("codecs", one, "name", ("transpose", "bytes", *COMPRESSORS[3]))
@@ -177,7 +177,7 @@ def _checked(meta):
 
 
 def _dtype_of(text):
-    """The type of a name such as <f4."""
+    """Return the dtype of a name such as <f4."""
     if not (isinstance(text, str) and len(text) == 3 and text[0] in "<>|" and text[1] in "biuf"
             and text[2] in "1248"):
         raise ValueError(f"dtype must be one of numbers, such as <f4; got {_short(text)}")
@@ -231,7 +231,7 @@ def _separator_of(value):
 
 
 def _configured(what, value, names):
-    """The configuration of an object with one of these names."""
+    """Return the configuration of an object with one of these names."""
     _known(what, value, "name", names)
     options = {} if isinstance(value, str) else value.get("configuration", {})
     if not isinstance(options, dict):

@@ -123,7 +123,7 @@ def archives():
         "no header": (archive({"summaries.json": b"[]"}), "header.json"),
         "bomb": (archive(whole | {"summaries.json": bytes(1 << 28)}), "must expand to at most"),
         "bomb of Zstandard": (zstandard(header, bytes(1 << 27)), "must expand to at most"),
-        "directory lies": (lying, "other bytes than the directory says"),
+        "directory lies": (lying, "its bytes do not match the directory"),
         "encrypted": (zstandard(header, b"[]", flags=1), "encrypted"),
         "damaged": (zstandard(header, b"[]" * 500).replace(b"\x28\xb5\x2f\xfd", b"\0\0\0\0"),
                     "cannot be read"),

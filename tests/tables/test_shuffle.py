@@ -58,7 +58,7 @@ def test_whole_rows_of_any_type_and_the_metadata(tmp_path):
                "low": [0] * n}
     table = arrow.table(columns).replace_schema_metadata({"who": "us"})
     parquet.write_table(table, tmp_path / "in.parquet")
-    with pytest.warns(UserWarning, match="columns 'key' are written, and left out of the Blocks"):
+    with pytest.warns(UserWarning, match="columns 'key' are written, but left out of the Blocks"):
         made = shuffle(tmp_path / "in.parquet", tmp_path / "out.parquet", rng=5)
     assert made.names == ("a", "b", "low")
     with pytest.raises(TypeError, match="column 'tags' holds list.*Blocks.open"):
