@@ -148,8 +148,8 @@ def test_series_on_square_table_is_read_by_labels():
 @pytest.mark.parametrize("given, error, message", [
     (lambda scores, costs: scores, TypeError, r"must return a tuple \(scores, costs\)"),
     (lambda scores, costs: (scores, costs, 1), TypeError, "got tuple of 3"),
-    (lambda scores, costs: (scores, 1.0), ValueError, "one cost an item"),
-    (lambda scores, costs: (1.0, costs), ValueError, "one score an item"),
+    (lambda scores, costs: (scores, 1.0), ValueError, "one cost per item"),
+    (lambda scores, costs: (1.0, costs), ValueError, "one score per item"),
     (lambda scores, costs: (scores, -costs), ValueError, "costs must be finite and at least 0"),
     (lambda scores, costs: (scores, costs * np.nan), ValueError, "got nan for item"),
 ])

@@ -101,7 +101,7 @@ def test_broken_pool_of_caller_stops_race(tmp_path):
     with ProcessPoolExecutor(2, SPAWN) as pool, pytest.raises(BrokenExecutor) as caught:
         best(functools.partial(dies_once, str(tmp_path)), executor=pool, concurrency=4, store=paid,
              failed=0.0)  # calls cannot be made: that is not a failed call
-    assert "a function that makes one" in "".join(caught.value.__notes__)
+    assert "a function that makes the pool" in "".join(caught.value.__notes__)
     assert all(value == SCORES[item, model] for (model, item), value in paid.items())
 
 

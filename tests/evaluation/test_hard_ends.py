@@ -274,7 +274,7 @@ def test_values_other_than_functions_and_tables_are_refused():
         pb.best_of(Uncounted, 3, 9, value_range=(0, 1))
     with pytest.raises(TypeError, match="judge must be a function of two models and items"):
         pb.best_of_pairs("judge", 3, 9)
-    with pytest.raises(TypeError, match="scores must be a function of .model, item.; .*got 'judge"):
+    with pytest.raises(TypeError, match="scores must be a function of .model, item.: .*got 'judge"):
         asyncio.run(pb.best_of_async("judge", 3, 9, value_range=(0, 1)))
     polars = pytest.importorskip("polars")
     with pytest.raises(TypeError, match=r"got a LazyFrame: collect it, scores.collect\(\)"):

@@ -88,7 +88,7 @@ def test_calls_must_be_a_calls_object(call):
 
 
 @pytest.mark.parametrize("options, words", [
-    (dict(costs=Costs(max_cost=9.0)), "costs must be numbers beside a table of scores"),
+    (dict(costs=Costs(max_cost=9.0)), "costs must be numbers for a table of scores"),
     (dict(costs=Costs(0.1, budget=9.0), epsilon=0.1), "epsilon must be left out with a budget"),
     (dict(costs=Costs(0.1, budget=9.0), max_pulls=90), "max_pulls must be left out with a bud"),
     (dict(budget=90, costs=Costs(0.1, max_cost=9.0)), "must have budget instead of max_cost"),

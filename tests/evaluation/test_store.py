@@ -93,7 +93,7 @@ def test_store_is_a_mapping(tmp_path):
 
 @pytest.mark.parametrize("options, error, words", [
     (dict(store=3), TypeError, ["store", "3"]),
-    (dict(store=":memory:"), ValueError, ["store", "mapping", ":memory:"]),
+    (dict(store=":memory:"), ValueError, ["store", "in memory", ":memory:"]),
     (dict(store=""), ValueError, ["store", "on the disk"]),
     (dict(version="2", store={}), ValueError, ["version must be left out without a store"])])
 def test_what_is_refused(options, error, words):
@@ -143,7 +143,7 @@ def test_two_processes_share_one_store():
 
 
 def test_best_of_async_refuses_table():
-    with pytest.raises(TypeError, match="scores must be a function.*best_of; got array"):
+    with pytest.raises(TypeError, match="scores must be a function.*best_of for a table; got array"):
         asyncio.run(pb.best_of_async(SCORES, K, N, **GIVEN))
 
 

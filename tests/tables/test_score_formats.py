@@ -108,7 +108,7 @@ def test_workbooks(tmp_path, monkeypatch):
     for row in ["gpt", "claude"], [True, False], [False, False], [True, True]:
         words.append(row)
     book.save(tmp_path / "s.xlsx")
-    with pytest.raises(UnreadableFileError, match="--sheet says which: 'Sheet', 'words'"):
+    with pytest.raises(UnreadableFileError, match="--sheet names one: 'Sheet', 'words'"):
         read_scores(tmp_path / "s.xlsx")
     check_table(read_scores(tmp_path / "s.xlsx", Form(sheet="Sheet")))
     table = read_scores(tmp_path / "s.xlsx", Form(sheet="words"))
