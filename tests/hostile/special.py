@@ -41,7 +41,7 @@ def is_missing(outcome):
 
 
 def special(folder, suffix, is_folder=False):
-    """Make them; return their paths, and the words of each that its error must have."""
+    """Make special files; return their paths, and the words that each error must have."""
     os.mkfifo(folder / f"fifo{suffix}")
     with socket.socket(socket.AF_UNIX) as made:
         here = os.getcwd()
