@@ -143,7 +143,7 @@ def test_two_processes_share_one_store():
 
 
 def test_best_of_async_refuses_table():
-    with pytest.raises(TypeError, match="scores must be a function.*best_of for a table; got array"):
+    with pytest.raises(TypeError, match="scores must be a function.*for a table; got array"):
         asyncio.run(pb.best_of_async(SCORES, K, N, **GIVEN))
 
 

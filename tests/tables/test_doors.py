@@ -1,4 +1,4 @@
-"""The same table through every door is the same scores, or the same refusal."""
+"""All readers give the same scores, or the same refusal, for the same table."""
 
 import io
 import warnings
@@ -91,14 +91,14 @@ def doors(table, folder):
 @settings(max_examples=40, deadline=None, derandomize=True,
           suppress_health_check=list(HealthCheck))
 @given(tables())
-def test_every_door_gives_the_same_scores_or_the_same_refusal(tmp_path, table):
+def test_all_readers_give_same_scores_or_refusal(tmp_path, table):
     found = {name: outcome(call) for name, call in doors(table, tmp_path)}
     expected = found["pandas"]
     for name, one in found.items():
         assert one == expected, (name, one, expected, table)
 
 
-def test_a_shuffled_file_has_the_columns_of_its_table(tmp_path):
+def test_shuffled_file_has_columns_of_its_table(tmp_path):
     from pybandit.tables import shuffle
 
     rng = np.random.default_rng(1)
