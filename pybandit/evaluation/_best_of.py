@@ -203,12 +203,12 @@ def prepared(scores, models, items, *, k, delta, epsilon, value_range, budget, m
     """Return the race, its source, and the options of calls of one item, or None."""
     items, costs = as_items(items), as_costs(costs)
     prices = None if costs is None else costs.values
-    told = isinstance(prices, str)
-    options = call_options(scores, calls, ("score", "cost") if told else ("score",))
-    source = as_source(scores, models, items.items, told,
+    tells_costs = isinstance(prices, str)
+    options = call_options(scores, calls, ("score", "cost") if tells_costs else ("score",))
+    source = as_source(scores, models, items.items, tells_costs,
                        options_of(models, items.items, items.weights is not None))
     value_range = range_of(value_range, scores, source, items)
-    if costs is not None and not told:
+    if costs is not None and not tells_costs:
         costs = Costs(labelled("costs", prices, source), budget=costs.budget,
                       max_cost=costs.max_cost)
     race = make_race(

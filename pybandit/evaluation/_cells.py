@@ -57,14 +57,14 @@ class Cells(MutableMapping):
     and processes of one machine the file.
     """
 
-    def __init__(self, path, names, told, failed=None, about=()):
+    def __init__(self, path, names, has_costs, failed=None, about=()):
         self._failed = (*(failed or ()), None, None)[:2]
-        self.path, self._told = os.fsdecode(path), told
+        self.path, self._has_costs = os.fsdecode(path), has_costs
         self._owner, self._beat = secrets.token_hex(16), 0.0
         self._lock, self._database = threading.RLock(), None
         self._closed, self._running = False, set()
         self._names = names
-        self._about = {"costs": "told" if told else "not told", **names.about(), **dict(about)}
+        self._about = {"costs": "told" if has_costs else "not told", **names.about(), **dict(about)}
         _OPEN[self._owner] = self
         with self._lock, named(self.path, KIND):
             self._make()
@@ -173,10 +173,10 @@ class Cells(MutableMapping):
                         (*place, *self._failed))
         if row is None:
             raise KeyError(key)
-        numbers = row if self._told else row[:1]
+        numbers = row if self._has_costs else row[:1]
         if not all(isinstance(one, float) and math.isfinite(one) for one in numbers):
             self._refuse("cells", f"{row} of {place}")
-        return row if self._told else row[0]
+        return row if self._has_costs else row[0]
 
     def _refuse(self, table, what):
         raise StudyDamagedError(f"{self.path} is damaged: {table}: {what} is not what was recorded")
@@ -211,8 +211,8 @@ class Cells(MutableMapping):
     def update(self, cells, failed=()):
         """Store these cells, all or none; cells that are already stored stay as they are."""
         now = time.time()
-        rows = [(*self._names.of(key), *(cell if self._told else (cell, None)), now, key in failed)
-                for key, cell in dict(cells).items()]
+        rows = [(*self._names.of(key), *(cell if self._has_costs else (cell, None)), now,
+                 key in failed) for key, cell in dict(cells).items()]
 
         def work():
             self._db.executemany("DELETE FROM cells WHERE arm = ? AND item = ? AND NOT " + KNOWN,

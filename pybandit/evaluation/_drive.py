@@ -101,7 +101,7 @@ class Drive:
             if known:
                 self._tell(known)
                 continue
-            before = self._ours(cells, before)
+            before = self._claimed(cells, before)
             # another process may have stored scores between the look-up and the claim
             if self.paid.shared and any(self.paid.known(cell) is not None
                                         for cell in set(cells).difference(before)):
@@ -113,7 +113,7 @@ class Drive:
                 return
             n *= 2
 
-    def _ours(self, cells, before):
+    def _claimed(self, cells, before):
         """Return the cells that this process may pay for; claims of cells in `before` are kept."""
         if not self.paid.shared:
             return cells

@@ -25,7 +25,7 @@ class Paid:
         self.cells, self.parts, self.limits = cells, parts, (-np.inf, np.inf)
         self.keys = Keys() if keys is None else keys
         self.shared = hasattr(cells, "claim")  # a file: other processes may use it too
-        self._ours = cells is None
+        self._owned = cells is None
         self._calls = []                  # results of blocks, not yet written to `cells`
         # scores of single calls that are not yet written; late ones come from threads
         self._unwritten, self._failures, self._lock = {}, set(), threading.Lock()
@@ -45,14 +45,14 @@ class Paid:
             if cell is not None:
                 values[:, row], new[row] = self._numbers(place, cell), False
         while new.any():
-            ours = self._claimed(new, places)
-            if ours.any():
-                made = np.reshape(call(items[ours]), (len(self.parts), -1))
-                self._calls.append((key, items[ours], made))
+            claimed = self._claimed(new, places)
+            if claimed.any():
+                results = np.reshape(call(items[claimed]), (len(self.parts), -1))
+                self._calls.append((key, items[claimed], results))
                 if self.cells is not None:
                     self.cells.update(self._cells_of(*self._calls[-1]))
                     self._calls.pop()
-                values[:, ours], new = made, new & ~ours
+                values[:, claimed], new = results, new & ~claimed
             else:  # other processes are paying for all of them
                 time.sleep(POLL)
             for row in np.flatnonzero(new).tolist() if new.any() else ():
@@ -154,7 +154,7 @@ class Paid:
                 for call in self._calls:
                     cells.update(self._cells_of(*call))
                 return cells
-            if not (self._ours or self._unwritten):
+            if not (self._owned or self._unwritten):
                 return self.cells
             written = () if self.shared or self.cells is None else self.cells
             return {**dict(written), **self._unwritten}
@@ -174,13 +174,13 @@ class Paid:
         if self.shared:
             self.cells.close()
 
-    def _cells_of(self, key, items, made):
+    def _cells_of(self, key, items, results):
         """Return the cells of a call that the race accepts; others are requested again."""
         low, high = self.limits
-        fine = np.isfinite(made).all(axis=0) & (made[0] >= low) & (made[0] <= high)
-        fine &= (made[1:] >= 0).all(axis=0)  # costs
+        fine = np.isfinite(results).all(axis=0) & (results[0] >= low) & (results[0] <= high)
+        fine &= (results[1:] >= 0).all(axis=0)  # costs
         fine &= ~np.isin(items, list(self._dropped))
-        cells = made[0].tolist() if len(made) == 1 else zip(*made.tolist(), strict=True)
+        cells = results[0].tolist() if len(results) == 1 else zip(*results.tolist(), strict=True)
         return {self.keys.of((*key, item)): cell for item, cell, keep in
                 zip(items.tolist(), cells, fine.tolist(), strict=True) if keep}
 

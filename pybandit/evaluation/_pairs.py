@@ -17,7 +17,7 @@ from pybandit.evaluation._keys import Keys, items_of, models_of
 from pybandit.evaluation._options import make_race
 from pybandit.evaluation._paid import Paid, store_of
 from pybandit.evaluation._run import run
-from pybandit.evaluation._scores import Source
+from pybandit.evaluation._scores import ScoreSource
 from pybandit.evaluation.options import Calls, Items, as_calls, as_items, one_by_one
 from pybandit.evaluation.result import BestOfResult
 
@@ -148,7 +148,7 @@ def _limit(name, value, n_arms):
     return value
 
 
-class PairSource(Source):
+class PairSource(ScoreSource):
     """Win rates against a baseline, or against all models, as scores of models on units.
 
     A unit is an item, or without a baseline a pair of item and opponent.

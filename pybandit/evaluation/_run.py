@@ -8,7 +8,7 @@ from pybandit._shared.progress import make_bar
 from pybandit.betting._table import read_ahead
 from pybandit.betting.above import BettingThreshold
 from pybandit.betting.budget import BudgetRace
-from pybandit.evaluation._answer import names_of
+from pybandit.evaluation._model_result import names_of
 from pybandit.evaluation._threshold import ThresholdResult
 from pybandit.evaluation._words import warn_of_failures
 from pybandit.evaluation.result import BestOfResult

@@ -77,22 +77,22 @@ def run_race(race: BettingRace | BudgetRace | BettingThreshold, scores: Any,
     if race.n_items is None:
         raise ValueError("race must have n_items, a number of items, not an endless stream; got "
                          f"{race!r}")
-    calls, told = as_calls(calls), race._is_told_costs()
+    calls, tells_costs = as_calls(calls), race._is_told_costs()
     if calls.block_size is not None:
         raise ValueError("block_size of Calls must be left out: it is an option of the race; got "
                          f"{calls.block_size}")
     if isinstance(items, Items):
         raise TypeError("items must be a number or labels: population_size, weights and "
                         "prior_scores are options of the race; got an Items")
-    options = call_options(scores, calls, ("score", "cost") if told else ("score",))
+    options = call_options(scores, calls, ("score", "cost") if tells_costs else ("score",))
     if callable(scores):
         models = race.n_arms if models is None else models
         items = race.n_items if items is None else items
-    source = as_source(scores, models, items, told, options_of(models, items, False))
-    for name, ours, theirs in (("n_arms", race.n_arms, source.n_arms),
+    source = as_source(scores, models, items, tells_costs, options_of(models, items, False))
+    for name, size, expected in (("n_arms", race.n_arms, source.n_arms),
                                ("n_items", race.n_items, source.n_items)):
-        if ours != theirs:
-            raise ValueError(f"race must have {name} = {theirs}, like the scores; got {ours}")
+        if size != expected:
+            raise ValueError(f"race must have {name} = {expected}, like the scores; got {size}")
     finish(source, race, calls, options, store)
     result: BestOfResult | ThresholdResult = played(race, source, options, progress)
     return result

@@ -34,7 +34,7 @@ LOST = ("an item with a lost score must be left out for all models beforehand: i
 
 
 def as_source(scores, models, items, tells_costs=False, options=Options()):  # noqa: B008
-    """Return the `Source` of these scores, with n_arms, n_items, names and a method `read`."""
+    """Return the `ScoreSource` of these scores, with n_arms, n_items, names and a method `read`."""
     if callable(scores):
         refuse_class(scores)
         names, n_arms = models_of(models)
@@ -92,10 +92,10 @@ def _named_so(name, given, held, n_held, read):
                          f"{shown(n)}")
     if labels is None or held is None:
         return labels or held
-    for ours, theirs in zip(held, labels, strict=True):
-        if ours != theirs:
+    for one, label in zip(held, labels, strict=True):
+        if one != label:
             raise ValueError(f"{name} must be those of the table, in their order, or left out; got "
-                             f"{theirs!r} instead of {ours!r}")
+                             f"{label!r} instead of {one!r}")
     return held
 
 
@@ -131,7 +131,7 @@ def known_scores(prior_scores, source):
     return prior_scores
 
 
-class Source:
+class ScoreSource:
     """Base class: names of models, labels of items, and checks of scores.
 
     `table` has all scores if they are in memory; `paid` stores those of a function.
@@ -175,7 +175,7 @@ class Source:
         raise ValueError(f"scores must lie in value_range = {(low, high)}; {got}")
 
 
-class FunctionSource(Source):
+class FunctionSource(ScoreSource):
     """Scores, and costs if told, of a function called once per model and block of items."""
 
     def __init__(self, function, n_arms, n_items, tells_costs=False, keys=None):
@@ -228,7 +228,7 @@ def _one_per_item(name, what, given, items):
     return given
 
 
-class TableSource(Source):
+class TableSource(ScoreSource):
     """Scores of a table: `Scores`, a `NpyFile`, or an array (items, models)."""
 
     def __init__(self, table):
@@ -286,7 +286,7 @@ class TableSource(Source):
         return table
 
 
-class BlockSource(Source):
+class BlockSource(ScoreSource):
     """Scores of `Blocks`, read in whole blocks of items."""
 
     def __init__(self, blocks):

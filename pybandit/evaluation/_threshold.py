@@ -8,13 +8,13 @@ import numpy as np
 from pybandit._shared.drawing import percent
 from pybandit._shared.types import Floats, Ints
 from pybandit.betting.above import BettingThreshold
-from pybandit.evaluation._answer import Answer
+from pybandit.evaluation._model_result import ModelResult
 
 __all__ = ["ThresholdResult"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class ThresholdResult(Answer):
+class ThresholdResult(ModelResult):
     """Result of `run_race` for a `BettingThreshold`: the models above a threshold.
 
     Attributes
@@ -152,7 +152,7 @@ class ThresholdResult(Answer):
         MissingPackageError
             If pandas is not installed.
         """
-        return Answer.to_frame(self)
+        return ModelResult.to_frame(self)
 
     def plot(self, ax: Any = None) -> Any:
         """Plot the mean of every model with its confidence bounds, and the threshold.

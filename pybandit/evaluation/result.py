@@ -10,13 +10,13 @@ from pybandit.betting.budget import BudgetRace
 from pybandit.betting.confidence import ConfidenceBounds, confidence_sequence
 from pybandit.betting.race import BettingRace
 from pybandit.evaluation import _table, _words
-from pybandit.evaluation._answer import Answer
+from pybandit.evaluation._model_result import ModelResult
 
 __all__ = ["BestOfResult"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class BestOfResult(Answer):
+class BestOfResult(ModelResult):
     """Result of `best_of`.
 
     Attributes
@@ -280,7 +280,7 @@ class BestOfResult(Answer):
         MissingPackageError
             If pandas is not installed.
         """
-        return Answer.to_frame(self)
+        return ModelResult.to_frame(self)
 
     def _columns(self, bounds=True):
         return _table.columns(self, bounds)

@@ -51,7 +51,7 @@ class Cache:
         """Return float64 (len(rows), len(columns)) of valid rows and valid increasing columns."""
         if self._process != os.getpid():
             self._begin()
-        made = np.empty((rows.size, columns.size))
+        cells = np.empty((rows.size, columns.size))
         owners = np.searchsorted(self._ends, rows, side="right")
         # rows mostly come in runs of one block: the end of each run
         ends = np.append(np.flatnonzero(np.diff(owners)) + 1, rows.size)
@@ -64,10 +64,10 @@ class Cache:
                 if within[-1] - within[0] == end - first - 1 and (np.diff(within) == 1).all():
                     values = values[:, within[0]:within[-1] + 1]
                     within = slice(None)
-                made[first:end] = (values if columns.size == self.n_columns
+                cells[first:end] = (values if columns.size == self.n_columns
                                    else values[columns])[:, within].T
                 first = end
-        return made
+        return cells
 
     def _block(self, block, columns):
         """Return the values of a block, in which at least these columns were read."""

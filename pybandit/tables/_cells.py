@@ -96,7 +96,7 @@ class WordCounter:
 
 def column_of_text(cells):
     """Return the `Column` of a list of text."""
-    made, words = np.full(len(cells), np.nan), None
+    values, words = np.full(len(cells), np.nan), None
     for row, cell in enumerate(cells):
         number = number_of(cell)
         if number is None and cell.casefold() in WORDS:
@@ -104,33 +104,33 @@ def column_of_text(cells):
             number = words.score_of(cell)
         if number is None:
             return Column(None, (row, wrong_text(cell)))
-        made[row] = number
-    bad = words and words.bad(made)
-    return Column(None, bad) if bad else Column(made)
+        values[row] = number
+    bad = words and words.bad(values)
+    return Column(None, bad) if bad else Column(values)
 
 
 def column_of(cells):
     """Return the `Column` of a list of Python objects: numbers, bools, text, None."""
     if all(isinstance(cell, str) or is_lost(cell) for cell in cells):
         return column_of_text(["" if is_lost(cell) else str(cell).strip() for cell in cells])
-    made, truths = np.full(len(cells), np.nan), None
+    values, truths = np.full(len(cells), np.nan), None
     for row, cell in enumerate(cells):
         if is_lost(cell) or isinstance(cell, str) and cell.strip().casefold() in LOST:
             continue
         if isinstance(cell, (bool, np.bool_)):
             truths = truths or WordCounter(row, str(cell))
-            made[row] = truths.score_of(str(cell))
+            values[row] = truths.score_of(str(cell))
         elif isinstance(cell, (numbers.Real, decimal.Decimal)):
             try:
-                made[row] = cell
+                values[row] = cell
             except OverflowError:
                 return Column(None, (row, "an integer of more than 308 digits is not a finite "
                                           "float64"))
         else:
             return Column(None, (row, f"{short(cell)} is not a number: scores must be real "
                                       "numbers"))
-    bad = truths and truths.bad(made)
-    return Column(None, bad) if bad else Column(made)
+    bad = truths and truths.bad(values)
+    return Column(None, bad) if bad else Column(values)
 
 
 def is_lost(cell):

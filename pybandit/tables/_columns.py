@@ -179,10 +179,10 @@ def warn_of_odd(names, lows, highs, among=""):
         The items that were checked, for the message; all by default.
     """
     with np.errstate(invalid="ignore"):
-        constant, odd = lows == highs, set()
+        constant, warned = lows == highs, set()
         if constant.any() and not constant.all():
             for at in np.flatnonzero(constant).tolist():
-                odd.add(at)
+                warned.add(at)
                 warn(f"column {short(names[at])} is {lows[at]:g} for every item{among}, and "
                      f"other columns vary: is it a model? {REMEDY}")
         sizes = np.maximum(np.abs(lows), np.abs(highs))
@@ -194,11 +194,11 @@ def warn_of_odd(names, lows, highs, among=""):
                 continue
             large = sizes[at] >= FAR * others.max() or others.max() <= 1 and sizes[at] >= 2
             if large or others.size > 1 and FAR * sizes[at] <= others.min():
-                odd.add(at)
+                warned.add(at)
                 warn(f"column {short(names[at])} is in [{lows[at]:g}, {highs[at]:g}], a range "
                      f"that does not fit the other columns': is it a model? {REMEDY}")
     for at, name in enumerate(names):
-        if at not in odd and _is_no_score(name):
+        if at not in warned and _is_no_score(name):
             warn(f"column {short(name)} is named as a measurement next to scores: is it a model? "
                  f"{REMEDY}")
 

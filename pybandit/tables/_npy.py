@@ -73,44 +73,44 @@ class NpyFile:
         return self._runs(np.arange(start, stop), first, last + 1)[:, columns - first]
 
     def __array__(self, dtype=None, copy=None):
-        made = self._runs(np.arange(self.shape[self._is_transposed]), 0,
+        cells = self._runs(np.arange(self.shape[self._is_transposed]), 0,
                           self.shape[not self._is_transposed])
-        return (made.T if self._is_transposed else made).astype(dtype or self.dtype, copy=False)
+        return (cells.T if self._is_transposed else cells).astype(dtype or self.dtype, copy=False)
 
     def cells(self, rows, columns):
         """Return the array (len(rows), len(columns)) of these rows and columns."""
         lines, within = (columns, rows) if self._is_transposed else (rows, columns)
-        made = np.empty((lines.size, within.size), dtype=self.dtype)
-        if not made.size:
-            return made.T if self._is_transposed else made
+        cells = np.empty((lines.size, within.size), dtype=self.dtype)
+        if not cells.size:
+            return cells.T if self._is_transposed else cells
         # in the order of the file: the system reads ahead
         down, across = (np.argsort(one, kind="stable") for one in (lines, within))
         apart = np.diff(within[across]) * self.dtype.itemsize > APART
         for part in np.split(across, np.flatnonzero(apart) + 1):
             first, last = within[part[0]], within[part[-1]]
-            made[np.ix_(down, part)] = self._runs(lines[down], first, last + 1)[
+            cells[np.ix_(down, part)] = self._runs(lines[down], first, last + 1)[
                 :, within[part] - first]
-        return made.T if self._is_transposed else made
+        return cells.T if self._is_transposed else cells
 
     def _runs(self, lines, first, last):
         """Read cells first:last of lines of the file; consecutive whole lines take one call."""
-        made = np.empty((lines.size, int(last - first)), dtype=self.dtype)
-        if not made.size:
-            return made
+        cells = np.empty((lines.size, int(last - first)), dtype=self.dtype)
+        if not cells.size:
+            return cells
         width, item = self.shape[not self._is_transposed], self.dtype.itemsize
-        joined = np.diff(lines) == 1 if made.shape[1] == width else np.zeros(lines.size - 1, bool)
+        joined = np.diff(lines) == 1 if cells.shape[1] == width else np.zeros(lines.size - 1, bool)
         starts = np.append(0, np.flatnonzero(~joined) + 1)
         offsets = self._offset + (lines[starts].astype(np.int64) * width + first) * item
-        bounds = np.append(starts, lines.size) * (made.shape[1] * item)
+        bounds = np.append(starts, lines.size) * (cells.shape[1] * item)
         try:
-            end = read_all_at(self._handle, memoryview(made.reshape(-1).view(np.uint8)),
+            end = read_all_at(self._handle, memoryview(cells.reshape(-1).view(np.uint8)),
                               offsets.tolist(), bounds.tolist())
         except OSError as error:
             raise UnreadableFileError(f"{self.path} cannot be read: {reason_of(error)}") from None
         if end is not None:
             raise UnreadableFileError(f"{self.path} was truncated while it was open: it ends at "
                                       f"byte {end:,}; its shape {self.shape} needs more")
-        return made
+        return cells
 
 
 def _span(columns):
@@ -143,12 +143,12 @@ def cells_of(array, rows, columns):
         return check_numeric("table", array.cells(rows, columns))
     if _mapping_of(array) is None:
         return check_numeric("table", array[rows[:, None], columns], copy=False)
-    made = np.empty((rows.size, columns.size))
+    cells = np.empty((rows.size, columns.size))
     for start in range(0, rows.size, ROWS):
         part = array[rows[start:start + ROWS, None], columns]
-        made[start:start + ROWS] = check_numeric("table", part, copy=False)
+        cells[start:start + ROWS] = check_numeric("table", part, copy=False)
         give_back(array)
-    return made
+    return cells
 
 
 def give_back(array):

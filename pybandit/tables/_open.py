@@ -49,9 +49,9 @@ def open_table(table, columns, shuffled):
             _check_block(read.path, read.sizes, len(read.columns))
             return read.blocks(shuffled)
         array = open_array(table)
-        made = _blocks_of(array, columns, shuffled)
-        _check_block(array.path, made["sizes"], made["n_columns"])
-        return made
+        arguments = _blocks_of(array, columns, shuffled)
+        _check_block(array.path, arguments["sizes"], arguments["n_columns"])
+        return arguments
     return _blocks_of(table, columns, shuffled)
 
 

@@ -196,11 +196,11 @@ def models_of(schema, path):
 def pandas_index(schema, path):
     """Return the names of the columns that are an index of pandas."""
     try:
-        told = parsed_json((schema.metadata or {}).get(b"pandas", b"{}"), MOST_PANDAS)
+        metadata = parsed_json((schema.metadata or {}).get(b"pandas", b"{}"), MOST_PANDAS)
     except ValueError as error:
         raise UnreadableFileError(f"{path} cannot be read: its metadata of pandas: "
                                   f"{error}") from None
-    kept = told.get("index_columns") if isinstance(told, dict) else None
+    kept = metadata.get("index_columns") if isinstance(metadata, dict) else None
     names = [name for name in kept if isinstance(name, str)] if isinstance(kept, list) else []
     return [name for name in names if name in schema.names]
 

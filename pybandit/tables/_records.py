@@ -62,9 +62,9 @@ def parsed(text, line):
 
 
 def _object(pairs):
-    made = dict(pairs)
-    if len(made) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         twice = next(name for at, (name, _) in enumerate(pairs)
                      if name in dict(pairs[:at]))
         raise ValueError(f"the key {short(twice)} occurs twice")
-    return made
+    return members

@@ -55,9 +55,9 @@ def scores_of_rows(rows, options=Options(), decimal=None):  # noqa: B008
     """
     table = TextTable(rows, options, decimal)
     if table.names is not None:
-        made = settled(table, options)
+        scores = settled(table, options)
         table.check_read()
-        return made
+        return scores
     for name, given in (("columns", options.columns), ("--drop", options.drop or None),
                         ("items", options.items)):
         if given is not None:
@@ -80,18 +80,19 @@ def _unnamed(table, options):
     values, labels = table.numbers(at), table.texts[0] if labelled else None
     if options.models == "rows":
         names = labels or [f"model {row}" for row in range(len(values))]
-        made = Scores(names, range(len(at)), values.T, range(len(at)))
+        scores = Scores(names, range(len(at)), values.T, range(len(at)))
     else:
         names = [table.names[one] for one in at]
-        made = Scores(names, range(len(values)) if labels is None else labels, values, table.lines)
-    if len(made.columns) < 2:
+        index = range(len(values)) if labels is None else labels
+        scores = Scores(names, index, values, table.lines)
+    if len(scores.columns) < 2:
         raise UnreadableFileError("must have a column for each of at least 2 models; got "
-                                  f"{len(made.columns)}: {listed(made.columns)}")
+                                  f"{len(scores.columns)}: {listed(scores.columns)}")
     if labels is not None and not options.repeated and len(set(labels)) < len(labels):
         twice = next(label for label in labels if labels.count(label) > 1)
         raise UnreadableFileError(f"labels must differ; got {short(twice)} twice: an item counts "
                                   "once, unless labels are groups (weights= or --groups)")
-    return made
+    return scores
 
 
 class TextTable(Raw):
@@ -310,10 +311,10 @@ class TextTable(Raw):
         places = [self._place_of.get(at) for at in columns]
         if places == list(range(len(self._score_at))):
             return found
-        made = np.empty((len(self.lines), len(places)))
+        values = np.empty((len(self.lines), len(places)))
         for place, (at, column) in enumerate(zip(places, columns, strict=True)):
-            made[:, place] = self._column(column).numbers if at is None else found[:, at]
-        return made
+            values[:, place] = self._column(column).numbers if at is None else found[:, at]
+        return values
 
     def _column(self, column):
         """Return the `Column` of a column that is kept as text."""

@@ -122,12 +122,12 @@ def shuffle(table: Any, path: str | os.PathLike[str], *, memory: int = 1 << 28,
     def write(folder):
         piles = _Piles(rows, folder, memory)
         piles.fill(bits, memory // BATCH_SHARE)
-        made = os.path.join(folder, "made.parquet")
-        _write(piles, made, block_rows, entropy)
+        draft = os.path.join(folder, "made.parquet")
+        _write(piles, draft, block_rows, entropy)
         # the file must be readable before it replaces `path`
-        blocks = Blocks.open(made, columns=rows.models)
+        blocks = Blocks.open(draft, columns=rows.models)
         numbered = [] if rows.is_chosen else blocks.read.numberings()
-        os.replace(made, target)
+        os.replace(draft, target)
         return numbered if len(numbered) < len(rows.models) else []
 
     numbered = in_scratch(target.parent, write)

@@ -162,9 +162,9 @@ class Fault(str):
     """Text of a cell that is refused if it is used; `why` is the message."""
 
     def __new__(cls, text, why):
-        made = super().__new__(cls, text)
-        made.why = why
-        return made
+        fault = super().__new__(cls, text)
+        fault.why = why
+        return fault
 
 
 class Row(list):

@@ -41,7 +41,7 @@ class ZarrFolder:
         """Return the cells of a slice of rows and an array of columns."""
         rows, columns = key
         start, stop, _ = rows.indices(self.shape[0])
-        made = np.empty((stop - start, columns.size), dtype=self.dtype)
+        cells = np.empty((stop - start, columns.size), dtype=self.dtype)
         height, width = self.chunks
         across = columns // width
         for row in range(start // height, -(-stop // height)):
@@ -50,10 +50,10 @@ class ZarrFolder:
             for column in np.unique(across).tolist():
                 chosen = np.flatnonzero(across == column)
                 chunk = self._chunk(row, column)
-                made[first - start:last - start, chosen] = (
+                cells[first - start:last - start, chosen] = (
                     self._fill if chunk is None else
                     chunk[within][:, columns[chosen] - column * width])
-        return made
+        return cells
 
     def _chunk(self, row, column):
         """Return the array of a chunk, or None if it does not exist."""
@@ -104,10 +104,10 @@ class ZarrFolder:
 def _part(handle, offset, n_bytes, size):
     if offset < 0 or offset + n_bytes > size:
         raise ValueError(f"it must have bytes up to {max(0, offset) + n_bytes:,}; it has {size:,}")
-    made = bytearray(n_bytes)
-    if read_at(handle, memoryview(made), offset) < n_bytes:
+    data = bytearray(n_bytes)
+    if read_at(handle, memoryview(data), offset) < n_bytes:
         raise ValueError("it was truncated while it was read")
-    return bytes(made)
+    return bytes(data)
 
 
 def _meta_of(path):

@@ -54,13 +54,13 @@ def _unshuffled(data, size):
 
 def _streamed(decoder, data, most):
     try:
-        made = decoder.decompress(data, most + 1)
+        result = decoder.decompress(data, most + 1)
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise ValueError(str(error)) from None
-    _refuse_long(len(made), most)
+    _refuse_long(len(result), most)
     if not decoder.eof or decoder.unused_data:
         raise ValueError("it must be one whole stream")
-    return made
+    return result
 
 
 def _blosc(data, most):
@@ -83,9 +83,9 @@ def _lz4(data, most):
 
 def _zstd(data, most):
     _refuse_long(_zstd_bound(data), most + ZSTD_BLOCK)
-    made = _by_numcodecs("zstd", data)
-    _refuse_long(len(made), most)
-    return made
+    result = _by_numcodecs("zstd", data)
+    _refuse_long(len(result), most)
+    return result
 
 
 def _zstd_bound(data):
@@ -94,7 +94,7 @@ def _zstd_bound(data):
         magic, about = struct.unpack_from("<IB", data)
         at = 5 + (not about & 32) + (0, 1, 2, 4)[about & 3]
         width = (about >> 5 & 1, 2, 4, 8)[about >> 6]
-        told = int.from_bytes(data[at:at + width], "little") + 256 * (width == 2)
+        stated = int.from_bytes(data[at:at + width], "little") + 256 * (width == 2)
         at, bound, is_last = at + width, 0, False
         while not is_last:
             head = int.from_bytes(data[at:at + 3], "little")
@@ -107,7 +107,7 @@ def _zstd_bound(data):
         raise ValueError("it is shorter than the header of Zstandard") from None
     if magic != ZSTD_MAGIC or at + 4 * (about >> 2 & 1) != len(data):
         raise ValueError("it must be one whole frame of Zstandard")
-    return told if width else bound
+    return stated if width else bound
 
 
 def _by_numcodecs(name, data):

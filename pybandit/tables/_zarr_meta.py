@@ -53,22 +53,22 @@ class Meta(NamedTuple):
 
 def parsed_meta(text, version):
     """Return the `Meta` of ``zarr.json`` or ``.zarray``; raise ValueError for unknown content."""
-    told = parsed_json(text)
-    if not isinstance(told, dict) or type(told.get("zarr_format")) is not int:
+    meta = parsed_json(text)
+    if not isinstance(meta, dict) or type(meta.get("zarr_format")) is not int:
         raise ValueError("the metadata must be an object with zarr_format")
-    if told["zarr_format"] != version:
-        raise ValueError(f"zarr_format must be {version}; got {told['zarr_format']}")
-    unknown = sorted(set(told) - FIELDS[version])
+    if meta["zarr_format"] != version:
+        raise ValueError(f"zarr_format must be {version}; got {meta['zarr_format']}")
+    unknown = sorted(set(meta) - FIELDS[version])
     if unknown:
         raise ValueError(f"fields of the metadata must be {', '.join(sorted(FIELDS[version]))}; "
                          f"got {_short(unknown[0])}")
-    return (_of_format_2 if version == 2 else _of_format_3)(told)
+    return (_of_format_2 if version == 2 else _of_format_3)(meta)
 
 
-def _of_format_2(told):
-    dtype = _dtype_of(told.get("dtype"))
+def _of_format_2(meta):
+    dtype = _dtype_of(meta.get("dtype"))
     codecs, item_sizes = [], []
-    for one in _list_of("filters", told.get("filters") or []):
+    for one in _list_of("filters", meta.get("filters") or []):
         if _name_of("filters", one, "id") != "shuffle":
             raise ValueError(f"filters must be shuffle or none; got {_short(one['id'])}{REMEDY}")
         size = one.get("elementsize")
@@ -76,40 +76,40 @@ def _of_format_2(told):
             raise ValueError(f"elementsize of shuffle must be 1 to 16; got {_short(size)}")
         codecs.append("shuffle")
         item_sizes.append(size)
-    compressor = told.get("compressor")
+    compressor = meta.get("compressor")
     if compressor is not None:
         codecs.append(_known("compressor", compressor, "id", COMPRESSORS[2]))
         item_sizes.append(0)
-    order = told.get("order")
+    order = meta.get("order")
     if order not in ("C", "F"):
         raise ValueError(f"order must be C or F; got {_short(order)}")
-    shape, chunks = _sizes("shape", told.get("shape")), _chunk_of("chunks", told.get("chunks"))
-    return _checked(Meta(shape, chunks, dtype, _fill_of(told.get("fill_value"), dtype),
+    shape, chunks = _sizes("shape", meta.get("shape")), _chunk_of("chunks", meta.get("chunks"))
+    return _checked(Meta(shape, chunks, dtype, _fill_of(meta.get("fill_value"), dtype),
                          order == "F", codecs, item_sizes, "",
-                         _separator_of(told.get("dimension_separator", ".")), None))
+                         _separator_of(meta.get("dimension_separator", ".")), None))
 
 
-def _of_format_3(told):
-    if told.get("node_type") != "array":
-        raise ValueError(f"node_type must be array; got {_short(told.get('node_type'))}")
-    if told.get("storage_transformers"):
+def _of_format_3(meta):
+    if meta.get("node_type") != "array":
+        raise ValueError(f"node_type must be array; got {_short(meta.get('node_type'))}")
+    if meta.get("storage_transformers"):
         raise ValueError("storage_transformers must be empty")
-    name = told.get("data_type")
+    name = meta.get("data_type")
     if not isinstance(name, str) or name not in NUMBERS:
         raise ValueError(f"data_type must be a type of numbers; got {_short(name)}")
-    grid = _configured("chunk_grid", told.get("chunk_grid"), ("regular",))
+    grid = _configured("chunk_grid", meta.get("chunk_grid"), ("regular",))
     chunks, shard = _chunk_of("chunk_shape", grid.get("chunk_shape")), None
-    codecs = _list_of("codecs", told.get("codecs"))
+    codecs = _list_of("codecs", meta.get("codecs"))
     if codecs and isinstance(codecs[0], dict) and codecs[0].get("name") == "sharding_indexed":
         if len(codecs) > 1:
             raise ValueError("codecs must be sharding_indexed alone, or without it")
         chunks, shard, codecs = _shard_of(chunks, _configured("codecs", codecs[0],
                                                               ("sharding_indexed",)))
     is_transposed, endian, names = _pipeline_of(codecs, name)
-    prefix, separator = _keys_of(told.get("chunk_key_encoding"))
+    prefix, separator = _keys_of(meta.get("chunk_key_encoding"))
     dtype = np.dtype(name).newbyteorder(endian)
-    return _checked(Meta(_sizes("shape", told.get("shape")), chunks, dtype,
-                         _fill_of(told.get("fill_value"), dtype), is_transposed, names,
+    return _checked(Meta(_sizes("shape", meta.get("shape")), chunks, dtype,
+                         _fill_of(meta.get("fill_value"), dtype), is_transposed, names,
                          [0] * len(names), prefix, separator, shard))
 
 

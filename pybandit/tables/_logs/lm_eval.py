@@ -101,9 +101,9 @@ def _check_mean(results, task, metric):
     metrics = _object(_object(_object(results, "configs"), task), "metric_list")
     aggregations = [_object(one, "aggregation") for one in metrics if isinstance(metrics, list)
                     if isinstance(one, dict) and one.get("metric") == metric]
-    odd = [one for one in aggregations if one and one not in MEANS_OF]
-    if metric == "perplexity" or odd:
-        how = odd[0] if odd else "perplexity"
+    others = [one for one in aggregations if one and one not in MEANS_OF]
+    if metric == "perplexity" or others:
+        how = others[0] if others else "perplexity"
         raise UnreadableFileError(f"metric {short(metric)} must be the mean of its values; its "
                                   f"aggregation is {short(how)}: such a metric has no score per "
                                   "item")
@@ -116,7 +116,7 @@ def _object(value, name):
 
 def _lower(results, task, metric):
     higher = _object(_object(results, "higher_is_better"), task)
-    told = higher.get(metric) if isinstance(higher, dict) else None
-    if isinstance(told, bool):
-        return not told
+    is_higher = higher.get(metric) if isinstance(higher, dict) else None
+    if isinstance(is_higher, bool):
+        return not is_higher
     return True if metric in LOWER else None

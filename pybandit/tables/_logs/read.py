@@ -255,9 +255,9 @@ class _Found:
 
     def _check_direction(self):
         if len(self._lower) == 2:
-            told = [f"the {'lower' if lower else 'higher'} score is better in task {short(task)} "
-                    f"({self._paths[at]})" for lower, (task, at) in self._lower.items()]
-            raise UnreadableFileError(f"{'; '.join(told)}: read them one at a time")
+            found = [f"the {'lower' if lower else 'higher'} score is better in task {short(task)} "
+                     f"({self._paths[at]})" for lower, (task, at) in self._lower.items()]
+            raise UnreadableFileError(f"{'; '.join(found)}: read them one at a time")
 
     def _check_epochs(self, scores):
         """Refuse models with different epochs of a task, and tasks with different epochs."""
