@@ -35,20 +35,20 @@ def simulate(scores, seed, n_workers, ahead):
     """Return the duration, the total time of calls, and the number of calls of a race."""
     race = pb.BettingRace(scores.shape[1], len(scores), value_range=(0, 1), rng=seed)
     rng, clock, spent = np.random.default_rng(seed), 0.0, 0.0
-    begun, events, queue, n_since = set(), [], [], 0
+    started, events, queue, n_since = set(), [], [], 0
     while not race.done:
         if not queue or 4 * n_since >= n_workers:
             arms, items = race.ask(ahead and ahead * n_workers)
             cells = zip(arms.tolist(), items.tolist(), strict=True)
-            queue, n_since = [cell for cell in cells if cell not in begun][::-1], 0
+            queue, n_since = [cell for cell in cells if cell not in started][::-1], 0
         while queue and len(events) < n_workers:
-            begun.add(queue[-1])
+            started.add(queue[-1])
             heapq.heappush(events, (clock + rng.lognormal(), queue.pop()))
         before, (clock, (arm, item)) = clock, heapq.heappop(events)
         spent += (clock - before) * (len(events) + 1)
         n_since += 1
         race.tell([arm], [item], [scores[item, arm]])
-    return clock, spent, len(begun)
+    return clock, spent, len(started)
 
 
 def main():

@@ -15,13 +15,13 @@ def coins(seed, n_items=500, n_models=60):
 
 def parser(description, orders, quick, tables=True):
     """Return a parser with the common options of the examples; `quick` is the help of --quick."""
-    made = argparse.ArgumentParser(description=description)
+    options = argparse.ArgumentParser(description=description)
     if tables:
-        made.add_argument("--tables", metavar="NPZ", help="arrays (items, models) by name")
-    made.add_argument("--orders", type=int, default=orders, help="random orders (%(default)s)")
-    made.add_argument("--quick", action="store_true", help=quick)
-    made.add_argument("--seed", type=int, default=1)
-    return made
+        options.add_argument("--tables", metavar="NPZ", help="arrays (items, models) by name")
+    options.add_argument("--orders", type=int, default=orders, help="random orders (%(default)s)")
+    options.add_argument("--quick", action="store_true", help=quick)
+    options.add_argument("--seed", type=int, default=1)
+    return options
 
 
 def tables_of(arguments, **small):

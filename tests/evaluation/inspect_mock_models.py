@@ -42,10 +42,10 @@ def mock(arm, fails=()):
 
 
 def dataset():
-    made = MemoryDataset([Sample(id=i, input=f"{i} + {i + 1} =", target=str(2 * i + 1))
-                          for i in range(1, 401)])
-    made.shuffle(1)
-    return made
+    samples = MemoryDataset([Sample(id=i, input=f"{i} + {i + 1} =", target=str(2 * i + 1))
+                             for i in range(1, 401)])
+    samples.shuffle(1)
+    return samples
 
 
 def run(hook, models, **options):

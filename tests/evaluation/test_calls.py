@@ -94,21 +94,22 @@ def test_temporary_failures_are_retried(kind):
 @pytest.mark.filterwarnings("ignore:.*calls that failed")
 def test_after_five_tries_race_stops_or_failed_counts():
     def fails(n, model, item):
-        return ConnectionError("never") if item == spoilt else None
+        return ConnectionError("never") if item == bad_item else None
 
-    spoilt = int(best(in_blocks()).items[9])
+    bad_item = int(best(in_blocks()).items[9])
     judge, paid = Judge(fails), {}
     with pytest.raises(ConnectionError, match="never") as caught:
         best(judge.awaited, concurrency=4, retry=ConnectionError, store=paid)
-    assert max(judge.asked.count((model, spoilt)) for model in range(K)) == 5
+    assert max(judge.asked.count((model, bad_item)) for model in range(K)) == 5
     assert caught.value.store is paid and len(paid) > 20
     again = Judge(fails)
     found = best(again.awaited, concurrency=4, retry=ConnectionError, failed=0.0, store=paid)
     table = SCORES.copy()
-    table[spoilt] = 0.0
+    table[bad_item] = 0.0
     assert state(found) == state(pb.best_of(table, **GIVEN))
-    assert paid[0, spoilt] == 0.0 and not {cell for cell in again.asked if cell[1] != spoilt} & (
-        {cell for cell in judge.asked if cell[1] != spoilt and cell in paid} - set(again.asked))
+    assert paid[0, bad_item] == 0.0
+    assert not {cell for cell in again.asked if cell[1] != bad_item} & (
+        {cell for cell in judge.asked if cell[1] != bad_item and cell in paid} - set(again.asked))
 
 
 def test_exception_not_in_retry_stops_race():
@@ -145,15 +146,15 @@ def test_failed_with_told_costs_is_a_tuple():
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1.5, "x", None, [0.5], (0.5, 1.0)])
 def test_bad_answer_is_refused_and_others_are_stored(bad):
-    spoilt = int(best(in_blocks()).items[12])
+    bad_item = int(best(in_blocks()).items[12])
 
     async def judge(model, item):
-        return bad if item == spoilt else float(SCORES[item, model])
+        return bad if item == bad_item else float(SCORES[item, model])
 
     with pytest.raises((ValueError, TypeError), match="score") as caught:
         best(judge, concurrency=8)
     assert len(caught.value.store) > 20
-    assert all(item != spoilt for _, item in caught.value.store)
+    assert all(item != bad_item for _, item in caught.value.store)
 
 
 def test_per_minute_limits_calls_and_retries():
@@ -259,15 +260,15 @@ def test_executor_with_async_function_is_refused():
 
 
 def test_slow_call_limits_reading_ahead():
-    concurrency, begun, most = 4, 0, 0
+    concurrency, n_started, most = 4, 0, 0
 
     async def score(model, item):
-        nonlocal begun, most
-        begun += 1
-        if begun == 1:
+        nonlocal n_started, most
+        n_started += 1
+        if n_started == 1:
             for _ in range(2_000):  # time for hundreds of other calls
                 await asyncio.sleep(0)
-            most = begun
+            most = n_started
         return SCORES[item, model]
 
     best(score, concurrency=concurrency)

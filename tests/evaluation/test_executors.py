@@ -48,8 +48,8 @@ def cluster():
     """A client of a local Dask cluster of two processes."""
     distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
     with distributed.LocalCluster(n_workers=2, threads_per_worker=2, processes=True,
-                                  dashboard_address=None) as made:
-        with distributed.Client(made) as client:
+                                  dashboard_address=None) as local:
+        with distributed.Client(local) as client:
             yield client
 
 
@@ -84,16 +84,16 @@ def test_dask_gives_serial_answer(cluster, options):
 @pytest.mark.parametrize("context", ["fork", "spawn"])
 def test_killed_process_loses_calls_but_not_the_race(context, tmp_path):
     """A killed process breaks the pool; a function that makes pools is called again."""
-    made = []
+    pools = []
 
     def make():
-        made.append(ProcessPoolExecutor(2, get_context(context)))
-        return made[-1]
+        pools.append(ProcessPoolExecutor(2, get_context(context)))
+        return pools[-1]
 
     found = best(functools.partial(dies_once, str(tmp_path)), executor=make, concurrency=4)
     assert state(found) == state(best(in_blocks()))
     # two processes that die at once break the same pool
-    assert 2 <= len(made) <= 1 + len(os.listdir(tmp_path))
+    assert 2 <= len(pools) <= 1 + len(os.listdir(tmp_path))
 
 
 def test_broken_pool_of_caller_stops_race(tmp_path):
@@ -152,9 +152,9 @@ def test_search_runs_on_joblib_backends(backend, request):
     x, y = rng.normal(size=(60, 3)), rng.normal(size=60)
 
     def search():
-        made = BanditSearchCV(Ridge(), {"alpha": [0.01, 0.1, 1.0, 10.0]}, budget=0.8,
-                              random_state=0, n_jobs=2, cv=3)
-        return made.fit(x, y)
+        estimator = BanditSearchCV(Ridge(), {"alpha": [0.01, 0.1, 1.0, 10.0]}, budget=0.8,
+                                   random_state=0, n_jobs=2, cv=3)
+        return estimator.fit(x, y)
 
     alone = search()
     with joblib.parallel_config(backend, n_jobs=2):

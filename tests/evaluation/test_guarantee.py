@@ -37,11 +37,11 @@ def race_of(seed):
 def out_of_order(seed):
     """Run a race with concurrent calls; return True if its answer is wrong."""
     scores, seconds = evaluation(seed)
-    race, events, begun, clock = race_of(seed), [], set(), 0.0
+    race, events, started, clock = race_of(seed), [], set(), 0.0
     while not race.done:
         for cell in zip(*(part.tolist() for part in race.ask(2 * WORKERS)), strict=True):
-            if cell not in begun and len(events) < WORKERS:
-                begun.add(cell)
+            if cell not in started and len(events) < WORKERS:
+                started.add(cell)
                 heapq.heappush(events, (clock + seconds[cell[::-1]], cell))
         clock, (arm, item) = heapq.heappop(events)
         race.tell([arm], [item], [scores[item, arm]])

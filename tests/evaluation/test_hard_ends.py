@@ -34,11 +34,11 @@ def _quickly(monkeypatch):
 @pytest.mark.parametrize("kind", ["threads", "executor", "awaited"])
 def test_stop_iteration_in_score_is_raised_as_runtime_error(error, kind):
     """Such as from next() on an empty iterator: in Python 3.11, asyncio never wakes up."""
-    begun = []
+    started = []
 
     def score(model, item):
-        begun.append(item)
-        if len(begun) == 20:
+        started.append(item)
+        if len(started) == 20:
             raise error
         return float(SCORES[item, model])
 
@@ -202,16 +202,16 @@ class Refused:
 
 def test_busy_log_is_retried_and_reported(tmp_path, monkeypatch):
     """The same, without races between processes."""
-    connect, made = _database._connect, []
+    connect, connections = _database._connect, []
 
     def refused(address):
-        made.append(Refused(connect(address)))
-        return made[-1]
+        connections.append(Refused(connect(address)))
+        return connections[-1]
 
     monkeypatch.setattr(_database, "_connect", refused)
     (tmp_path / "x.db").touch()
     cells = opened(tmp_path / "x.db", N)
-    assert made[0].n == 3 and cells._row("PRAGMA journal_mode", ()) == ("wal",)
+    assert connections[0].n == 3 and cells._row("PRAGMA journal_mode", ()) == ("wal",)
     cells.close()
     monkeypatch.setattr(_cells, "PATIENCE", -1.0)
     (tmp_path / "y.db").touch()

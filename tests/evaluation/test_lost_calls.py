@@ -47,11 +47,11 @@ def slow(model, item):
 @pytest.mark.parametrize("make", [
     lambda: ThreadPoolExecutor(1), lambda: ProcessPoolExecutor(1, get_context("fork"))],
     ids=["threads", "fork"])
-@pytest.mark.parametrize("ours", [True, False])
-def test_timeout_excludes_waiting_for_a_worker(make, ours):
+@pytest.mark.parametrize("is_own", [True, False])
+def test_timeout_excludes_waiting_for_a_worker(make, is_own):
     """The last of 64 calls of 10 ms waits longer than `timeout` for the only worker."""
     with make() as pool:
-        found = best(slow, executor=(lambda: pool) if ours else pool, concurrency=64,
+        found = best(slow, executor=(lambda: pool) if is_own else pool, concurrency=64,
                      timeout=0.5, failed=0.0, max_pulls=150)
     assert state(found) == state(best(in_blocks(), max_pulls=150))
 
@@ -86,9 +86,9 @@ def test_timeout_with_uncountable_workers_is_refused():
 # -- calls that never end -----------------------------------------------------------
 
 
-def hangs(end, items, begun):
+def hangs(end, items, started):
     def score(model, item):
-        begun.append((model, item))
+        started.append((model, item))
         if item in items:
             end.wait(20)
         return float(SCORES[item, model])
@@ -98,39 +98,39 @@ def hangs(end, items, begun):
 
 @pytest.mark.filterwarnings("ignore:.*calls that failed")
 def test_hanging_calls_do_not_block_others(end):
-    spoilt, begun = best(in_blocks()).items[:3].tolist(), []
-    found = best(hangs(end, spoilt, begun), concurrency=4, timeout=0.5, failed=0.0)
+    bad_item, started = best(in_blocks()).items[:3].tolist(), []
+    found = best(hangs(end, bad_item, started), concurrency=4, timeout=0.5, failed=0.0)
     table = SCORES.copy()
-    table[spoilt] = 0.0
+    table[bad_item] = 0.0
     assert state(found) == state(pb.best_of(table, **GIVEN))
-    assert len(begun) >= found.n_pulls
+    assert len(started) >= found.n_pulls
 
 
 @pytest.mark.filterwarnings("ignore:.*calls that failed")
 def test_race_stops_if_all_workers_hang(end):
     """Calls that could not be started do not count as failed."""
-    order, begun, paid = best(in_blocks()).items, [], {}
+    order, started, paid = best(in_blocks()).items, [], {}
     with ThreadPoolExecutor(2) as pool:
         with pytest.raises(RuntimeError, match="no worker is left: all 2") as caught:
-            best(hangs(end, order[3:].tolist(), begun), executor=pool, concurrency=8,
+            best(hangs(end, order[3:].tolist(), started), executor=pool, concurrency=8,
                  timeout=0.5, retry=RuntimeError, failed=0.0, store=paid)
         end.set()
-    assert set(paid) == set(begun) and caught.value.store is paid
+    assert set(paid) == set(started) and caught.value.store is paid
     assert sum(value == 0.0 for value in paid.values()) == 2
 
 
 @pytest.mark.filterwarnings("ignore:.*calls that failed")
 def test_worker_is_used_again_after_its_late_call(end):
     def score(model, item):
-        if (model, item) == (0, spoilt):
+        if (model, item) == (0, bad_item):
             time.sleep(0.8)
         return float(SCORES[item, model])
 
-    spoilt = int(best(in_blocks()).items[3])
+    bad_item = int(best(in_blocks()).items[3])
     with ThreadPoolExecutor(1) as pool:
         found = best(score, executor=pool, concurrency=8, timeout=0.5, failed=0.0)
     table = SCORES.copy()
-    table[spoilt, 0] = 0.0
+    table[bad_item, 0] = 0.0
     assert state(found) == state(pb.best_of(table, **GIVEN))
 
 
@@ -158,14 +158,14 @@ print(pb.best_of(score, K, N, calls=pb.Calls(concurrency=8, timeout=0.1, failed=
 
 LATE = """
 import atexit, threading, time
-paid, begun = {}, []
-atexit.register(lambda: print(len(paid), len(begun)))  # runs after that of the package
+paid, started = {}, []
+atexit.register(lambda: print(len(paid), len(started)))  # runs after that of the package
 import pybandit as pb
 from evaluation.judges import GIVEN, SCORES, K, N
 
 def score(model, item):
-    begun.append((model, item))
-    if len(begun) == 9:
+    started.append((model, item))
+    if len(started) == 9:
         raise KeyError
     time.sleep(0.3)
     return float(SCORES[item, model])
@@ -208,15 +208,15 @@ def test_always_cancelled_judge_stops_race():
     asked = []
 
     async def judge(model, item):
-        if item == spoilt:
+        if item == bad_item:
             asked.append(model)
             raise asyncio.CancelledError
         return float(SCORES[item, model])
 
-    spoilt = int(best(in_blocks()).items[9])
+    bad_item = int(best(in_blocks()).items[9])
     with pytest.raises(_calls.LostCall, match="cancelled, not by best_of") as caught:
         best(judge, concurrency=1, failed=0.0, retry=Exception, timeout=30)
-    assert len(asked) == 10 and all(item != spoilt for _, item in caught.value.store)
+    assert len(asked) == 10 and all(item != bad_item for _, item in caught.value.store)
 
 
 class Cancels(ThreadPoolExecutor):
@@ -240,12 +240,12 @@ def test_cancelled_future_is_a_lost_call(timeout):
 
 def test_executor_shut_down_stops_race():
     def score(model, item):
-        begun.append(item)
-        if len(begun) == 20:
+        started.append(item)
+        if len(started) == 20:
             pool.shutdown(wait=False, cancel_futures=True)
         return slow(model, item)
 
-    begun, pool = [], ThreadPoolExecutor(2)
+    started, pool = [], ThreadPoolExecutor(2)
     with pytest.raises(RuntimeError, match="shutdown") as caught:
         best(score, executor=pool, concurrency=8, retry=Exception, failed=0.0)
     assert all(value == SCORES[cell[::-1]] for cell, value in caught.value.store.items())
@@ -260,8 +260,8 @@ def test_cancelled_drive_raises(monkeypatch):
         best(Judge().awaited)
 
 
-def dies(spoilt, model, item):
-    if item == spoilt:
+def dies(bad_item, model, item):
+    if item == bad_item:
         os._exit(9)
     return slow(model, item)
 
@@ -273,10 +273,10 @@ def _same(pool):
 def test_dead_worker_does_not_count_as_failed():
     """This holds for any `retry` and any pool."""
     score = functools.partial(dies, int(best(in_blocks()).items[9]))
-    for ours in (True, False):
+    for is_own in (True, False):
         pool = ProcessPoolExecutor(2, get_context("fork"))
         with pytest.raises(BrokenExecutor) as caught:
-            best(score, executor=functools.partial(_same, pool) if ours else pool,
+            best(score, executor=functools.partial(_same, pool) if is_own else pool,
                  concurrency=4, failed=0.0, retry=Exception, timeout=30)
         assert all(value == SCORES[cell[::-1]] for cell, value in caught.value.store.items())
         pool.shutdown()

@@ -91,17 +91,17 @@ def test_refused_score_is_requested_again(bad):
     """Other scores of the same call are stored."""
     def judge(model, items):
         scores = SCORES[items, model].copy()
-        scores[items == spoilt] = bad
+        scores[items == bad_item] = bad
         return scores
 
-    spoilt = pb.best_of(Judge(), K, N, **GIVEN).items[10]
+    bad_item = pb.best_of(Judge(), K, N, **GIVEN).items[10]
     with pytest.raises(ValueError, match="scores must") as caught:
         pb.best_of(judge, K, N, **GIVEN)
     assert len(caught.value.store) > 40
-    assert all(item != spoilt for _, item in caught.value.store)
+    assert all(item != bad_item for _, item in caught.value.store)
     again = Judge()
     pb.best_of(again, K, N, store=caught.value.store, **GIVEN)
-    assert {item for _, item in again.asked} >= {spoilt}
+    assert {item for _, item in again.asked} >= {bad_item}
 
 
 @pytest.mark.parametrize("where", [None, "mapping", "file"])
@@ -110,8 +110,8 @@ def test_refused_score_is_requested_again(bad):
 def test_contradicting_scores_are_requested_again(single, first, where, tmp_path):
     """All scores of the item are dropped, because any may be wrong, and no others."""
     given = dict(GIVEN, value_range=0.9)
-    spoilt, asked = pb.best_of(Judge(), K, **grouped(N, **given)).items[10], []
-    wrong = (0 if first else K - 1, spoilt)
+    bad_item, asked = pb.best_of(Judge(), K, **grouped(N, **given)).items[10], []
+    wrong = (0 if first else K - 1, bad_item)
 
     def one(model, item):
         asked.append((int(model), item))
@@ -127,7 +127,7 @@ def test_contradicting_scores_are_requested_again(single, first, where, tmp_path
     with pytest.raises(ValueError, match="differ by at most") as caught:
         pb.best_of(awaited if single else judge, models_for(options),
                    **grouped(N, **options, **given))
-    assert f"item {spoilt} are dropped" in caught.value.__notes__[0]
+    assert f"item {bad_item} are dropped" in caught.value.__notes__[0]
     before, wrong = set(asked), None
     asked.clear()
     if where is None:
@@ -136,7 +136,7 @@ def test_contradicting_scores_are_requested_again(single, first, where, tmp_path
                    **grouped(N, **options, **given))
     expected = pb.best_of(Judge(), K, **grouped(N, **given))
     assert found.means.tolist() == expected.means.tolist()
-    assert {item for _, item in before & set(asked)} == {spoilt}
+    assert {item for _, item in before & set(asked)} == {bad_item}
 
 
 def test_paid_scores_serve_other_runs():

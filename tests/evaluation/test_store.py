@@ -199,5 +199,5 @@ def test_late_answer_goes_to_original_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path / "b")
     opened("x.db").close()
     cells["a", 1] = 0.5
-    with closing(opened("x.db")) as others, closing(opened("../a/x.db")) as ours:
-        assert not dict(others) and dict(ours) == {("a", 1): 0.5}
+    with closing(opened("x.db")) as others, closing(opened("../a/x.db")) as own:
+        assert not dict(others) and dict(own) == {("a", 1): 0.5}

@@ -22,18 +22,18 @@ ARMS = pb.environments.BernoulliBandit([0.1, 0.5, 0.9])
 def parts(tmp_path_factory):
     """Return the parts of a file written by `save`, by name."""
     path = tmp_path_factory.mktemp("whole") / "whole.npz"
-    made = pb.compare({"uniform": pb.policies.Uniform(3, budget=12)}, ARMS, n_runs=20, rng=1)
-    made.save(path)
+    out = pb.compare({"uniform": pb.policies.Uniform(3, budget=12)}, ARMS, n_runs=20, rng=1)
+    out.save(path)
     with zipfile.ZipFile(path) as file:
         return {name: file.read(name) for name in file.namelist()}
 
 
 def packed(parts, method=zipfile.ZIP_DEFLATED, **changes):
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", method, compresslevel=1) as new:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", method, compresslevel=1) as new:
         for name, body in (parts | changes).items():
             new.writestr(name, body)
-    return made.getvalue()
+    return out.getvalue()
 
 
 def text(value):

@@ -90,11 +90,11 @@ def lines():
 
 
 def archive(parts, method=zipfile.ZIP_DEFLATED):
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", method) as new:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", method) as new:
         for name, body in parts.items():
             new.writestr(name, body)
-    return made.getvalue()
+    return out.getvalue()
 
 
 def zstandard(header, samples, sizes=None, flags=0):
@@ -141,11 +141,11 @@ def archives():
 
 
 def twice(parts):
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as new, pytest.warns(UserWarning, match="Duplicate name"):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as new, pytest.warns(UserWarning, match="Duplicate name"):
         for name, body in (*parts.items(), *parts.items()):
             new.writestr(name, body)
-    return made.getvalue()
+    return out.getvalue()
 
 
 def check(found, least):

@@ -105,8 +105,8 @@ def truncate_then_read(path):
 
 def test_files_truncated_during_reads_are_refused(tmp_path):
     array = np.random.default_rng(1).random((1_000_000, 8))
-    for name, made in (("rows.npy", array), ("columns.npy", np.asfortranarray(array))):
-        np.save(tmp_path / name, made)
+    for name, saved_array in (("rows.npy", array), ("columns.npy", np.asfortranarray(array))):
+        np.save(tmp_path / name, saved_array)
     # the driver compares folders, and this reader changes its own
     for name in ("rows.npy", "columns.npy"):
         out = subprocess.run(

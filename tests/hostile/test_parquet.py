@@ -39,10 +39,10 @@ def changed(old, new, content=None):
 def rows_as(n, content):
     """Return a file whose metadata state n rows, as a Thrift number of ten bytes."""
     def number(value):
-        value, made = value << 1, b""
+        value, encoded = value << 1, b""
         while value > 127:
-            made, value = made + bytes([value & 127 | 128]), value >> 7
-        return made + bytes([value])
+            encoded, value = encoded + bytes([value & 127 | 128]), value >> 7
+        return encoded + bytes([value])
 
     footer = len(content) - 8 - struct.unpack("<I", content[-8:-4])[0]
     body = content[footer:-8].replace(b"\x16" + number(40), b"\x16" + number(n))
@@ -117,9 +117,9 @@ def arrow_schema(change):
     """Return a file whose stored Arrow schema, which pyarrow decodes, is changed."""
     content = written(metadata={b"k" * 40: b"v" * 400})
     kept = parquet.ParquetFile(io.BytesIO(content)).metadata.metadata[b"ARROW:schema"]
-    made = base64.b64encode(change(bytearray(base64.b64decode(kept))))
-    assert len(made) == len(kept)
-    return changed(kept, made, content)
+    encoded = base64.b64encode(change(bytearray(base64.b64decode(kept))))
+    assert len(encoded) == len(kept)
+    return changed(kept, encoded, content)
 
 
 def schemas(folder):

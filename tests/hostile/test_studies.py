@@ -105,8 +105,8 @@ def pipe(path):
 
 def bound_socket(path):
     os.unlink(path)
-    with closing(socket.socket(socket.AF_UNIX)) as made:
-        made.bind(os.path.relpath(path))  # absolute names may be too long
+    with closing(socket.socket(socket.AF_UNIX)) as unix_socket:
+        unix_socket.bind(os.path.relpath(path))  # absolute names may be too long
 
 
 def device(path):
@@ -201,14 +201,14 @@ def test_sparse_database_is_refused(whole, tmp_path):
 
 def test_unusual_valid_databases_are_read(whole, tmp_path):
     """Users may add tables to a study; time and memory stay within the limits."""
-    odd = {"tables": statements("BEGIN", *(f"CREATE TABLE t{i} (x)" for i in range(5_000)),
-                                "COMMIT"),
-           "cache": header(48, struct.pack(">i", -2**31))}
-    for name, change in odd.items():
+    unusual = {"tables": statements("BEGIN", *(f"CREATE TABLE t{i} (x)" for i in range(5_000)),
+                                    "COMMIT"),
+               "cache": header(48, struct.pack(">i", -2**31))}
+    for name, change in unusual.items():
         change(str(shutil.copy(whole / "study.db", tmp_path / f"{name}.db")))
     outcomes = attack(tmp_path, "hostile.databases:study",
-                      [tmp_path / f"{name}.db" for name in odd])
-    for name in odd:
+                      [tmp_path / f"{name}.db" for name in unusual])
+    for name in unusual:
         outcomes[f"{name}.db"].read()
 
 

@@ -18,16 +18,16 @@ HEAD = ('<?xml version="1.0"?><worksheet xmlns="http://schemas.openxmlformats.or
 
 def packed(changes=None, method=zipfile.ZIP_DEFLATED, more=()):
     """Return the workbook with parts replaced by bytes, or by the results of functions."""
-    made = io.BytesIO()
+    out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(workbook_of(ROWS))) as old, zipfile.ZipFile(
-            made, "w", method, compresslevel=1) as new:
+            out, "w", method, compresslevel=1) as new:
         parts = {name: old.read(name) for name in old.namelist()}
         for name, change in (changes or {}).items():
             parts[name] = change(parts.get(name, b"")) if callable(change) else change
         with warnings.catch_warnings(action="ignore"):  # duplicate names cause warnings
             for name, body in (*parts.items(), *more):
                 new.writestr(name, body)
-    return made.getvalue()
+    return out.getvalue()
 
 
 def sheet(rows, head=HEAD):
@@ -68,22 +68,22 @@ def sheets_apart(*rows):
     """Return a workbook of visible sheets in separate parts."""
     from openpyxl import Workbook
 
-    book, made = Workbook(), io.BytesIO()
+    book, out = Workbook(), io.BytesIO()
     for _ in rows[1:]:
         book.create_sheet()
-    book.save(made)
+    book.save(out)
     parts = {f"xl/worksheets/sheet{i}.xml": sheet(body) for i, body in enumerate(rows, 1)}
-    with zipfile.ZipFile(made) as old:
+    with zipfile.ZipFile(out) as old:
         parts = {name: old.read(name) for name in old.namelist()} | parts
     return archive_of(parts)
 
 
 def archive_of(parts):
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as new:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as new:
         for name, body in parts.items():
             new.writestr(name, body)
-    return made.getvalue()
+    return out.getvalue()
 
 
 def styled(body):

@@ -189,16 +189,16 @@ def test_threads_take_turns(monkeypatch):
 def test_block_rows_equal_reference(sizes, data):
     sizes = np.array(sizes)
     order = np.array(data.draw(st.permutations(range(sizes.size))))
-    rows, twin = BlockRows(sizes, order), block_rows(sizes, order)
-    assert rows.size == len(rows) == twin.size
-    assert np.array_equal(rows.copy(), twin) and np.array_equal(np.asarray(rows), twin)
-    some = np.array(data.draw(st.lists(st.integers(0, twin.size - 1))), dtype=np.int64)
-    assert np.array_equal(rows[some], twin[some])
-    assert np.array_equal(rows.places(twin), np.arange(twin.size))
-    assert int(rows[0]) == twin[0] and rows.places(twin[-1]) == twin.size - 1
-    first, last = sorted(data.draw(st.tuples(*[st.integers(0, twin.size)] * 2)))
-    assert np.array_equal(rows[first:last], twin[first:last])
-    assert np.array_equal(rows[first:], twin[first:])
+    rows, expected = BlockRows(sizes, order), block_rows(sizes, order)
+    assert rows.size == len(rows) == expected.size
+    assert np.array_equal(rows.copy(), expected) and np.array_equal(np.asarray(rows), expected)
+    some = np.array(data.draw(st.lists(st.integers(0, expected.size - 1))), dtype=np.int64)
+    assert np.array_equal(rows[some], expected[some])
+    assert np.array_equal(rows.places(expected), np.arange(expected.size))
+    assert int(rows[0]) == expected[0] and rows.places(expected[-1]) == expected.size - 1
+    first, last = sorted(data.draw(st.tuples(*[st.integers(0, expected.size)] * 2)))
+    assert np.array_equal(rows[first:last], expected[first:last])
+    assert np.array_equal(rows[first:], expected[first:])
 
 
 def test_all_orders_of_blocks_are_drawn():
@@ -207,6 +207,6 @@ def test_all_orders_of_blocks_are_drawn():
     drawn = {tuple(BlockGenerator(rng, SIZES).order_of_items()[:]) for _ in range(400)}
     assert drawn == {tuple(block_rows(SIZES, order))
                      for order in itertools.permutations(range(4))}
-    ours, other = BlockGenerator(np.random.default_rng(5), SIZES), np.random.default_rng(5)
-    assert np.array_equal(ours.order_of_items()[:], block_rows(SIZES, other.permutation(4)))
-    assert ours.random() == other.random()
+    one, other = BlockGenerator(np.random.default_rng(5), SIZES), np.random.default_rng(5)
+    assert np.array_equal(one.order_of_items()[:], block_rows(SIZES, other.permutation(4)))
+    assert one.random() == other.random()

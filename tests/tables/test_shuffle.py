@@ -41,9 +41,9 @@ def test_shuffle_equals_reference_for_any_memory(source, piles, folder, tmp_path
     if source == "blocks":
         table = pb.tables.Blocks(lambda block, columns: SCORES[1500 * block:][:1500][:, columns],
                                  [1500] * 4, 4)
-    made = shuffle(table, tmp_path / "out.parquet", rng=11, memory=_shuffle.LEAST_MEMORY)
-    assert made.shuffled and made.sizes.tolist() == [256] * 23 + [112]
-    found = made.values(np.arange(6000), np.arange(4))
+    result = shuffle(table, tmp_path / "out.parquet", rng=11, memory=_shuffle.LEAST_MEMORY)
+    assert result.shuffled and result.sizes.tolist() == [256] * 23 + [112]
+    found = result.values(np.arange(6000), np.arange(4))
     assert np.array_equal(found, SCORES[shuffled_rows(11, 6000)])
     assert parquet.read_schema(tmp_path / "out.parquet").field(0).type == arrow.float32()
     assert os.listdir(tmp_path).count("out.parquet") == 1
@@ -59,8 +59,8 @@ def test_rows_of_all_types_and_metadata_are_kept(tmp_path):
     table = arrow.table(columns).replace_schema_metadata({"who": "us"})
     parquet.write_table(table, tmp_path / "in.parquet")
     with pytest.warns(UserWarning, match="columns 'key' are written, but left out of the Blocks"):
-        made = shuffle(tmp_path / "in.parquet", tmp_path / "out.parquet", rng=5)
-    assert made.names == ("a", "b", "low")
+        result = shuffle(tmp_path / "in.parquet", tmp_path / "out.parquet", rng=5)
+    assert result.names == ("a", "b", "low")
     with pytest.raises(TypeError, match="column 'tags' holds list.*Blocks.open"):
         pb.best_of(tmp_path / "out.parquet", value_range=(0, 1))
     found, order = rows_of(tmp_path / "out.parquet"), shuffled_rows(5, n)
@@ -92,8 +92,8 @@ def test_text_and_times_are_written_but_not_models(tmp_path, capsys):
 
 def test_other_byte_orders_are_written(tmp_path):
     np.save(tmp_path / "big.npy", SCORES.astype(">f4"))
-    made = shuffle(tmp_path / "big.npy", tmp_path / "out.parquet", rng=3)
-    assert np.array_equal(made.values(np.arange(6000), np.arange(4)),
+    result = shuffle(tmp_path / "big.npy", tmp_path / "out.parquet", rng=3)
+    assert np.array_equal(result.values(np.arange(6000), np.arange(4)),
                           SCORES[shuffled_rows(3, 6000)])
 
 
@@ -114,8 +114,8 @@ def test_seed_is_written_to_metadata(folder, tmp_path):
         assert mark["entropy"] > 2**64  # drawn from the operating system; it reproduces the order
         seeds.add(mark["entropy"])
     assert len(seeds) == 2
-    made = shuffle(folder / "table.npy", tmp_path / "again.parquet", rng=mark["entropy"])
-    again = made.values(range(6000), range(4))
+    result = shuffle(folder / "table.npy", tmp_path / "again.parquet", rng=mark["entropy"])
+    again = result.values(range(6000), range(4))
     assert np.array_equal(again, pb.tables.Blocks.open(tmp_path / "b.parquet").values(range(6000),
                                                                               range(4)))
 
@@ -142,8 +142,8 @@ def test_changed_shuffled_file_is_refused(change, folder, tmp_path):
             call(path)
     assert pb.tables.Blocks.open(path, shuffled=True).shuffled
     # another shuffle makes it valid
-    made = shuffle(path, tmp_path / "good.parquet", rng=1)
-    assert made.shuffled and made.n_rows == len(change(table))
+    result = shuffle(path, tmp_path / "good.parquet", rng=1)
+    assert result.shuffled and result.n_rows == len(change(table))
 
 
 @pytest.mark.parametrize("mark", [b"", b"[1]", b'"text"', b'{"version": 2}', b"\xff"])
@@ -205,9 +205,9 @@ def test_categories_differing_between_row_groups_are_kept(piles, tmp_path, monke
     parts = [arrow.array(kinds[i:i + size]).dictionary_encode() for i in range(0, n, size)]
     parquet.write_table(arrow.table({"kind": arrow.chunked_array(parts), "x": range(n)}),
                         tmp_path / "in.parquet", row_group_size=size)
-    made = shuffle(tmp_path / "in.parquet", tmp_path / "out.parquet", rng=5, memory=1 << 24)
+    result = shuffle(tmp_path / "in.parquet", tmp_path / "out.parquet", rng=5, memory=1 << 24)
     order, found = shuffled_rows(5, n), parquet.read_table(tmp_path / "out.parquet")
-    assert made.names == ("x",) and np.array_equal(found["x"].to_numpy(), order)
+    assert result.names == ("x",) and np.array_equal(found["x"].to_numpy(), order)
     assert found["kind"].to_pylist() == [kinds[row] for row in order]
     assert arrow.types.is_dictionary(found.schema.field("kind").type)
 
@@ -295,8 +295,8 @@ def shuffled_blocks(tmp_path, parts, **options):
     sizes = [len(part) for part in parts]
     blocks = pb.tables.Blocks(lambda block, columns: parts[block][:, columns], sizes,
                               parts[0].shape[1], **options)
-    made = shuffle(blocks, tmp_path / "out.parquet", rng=4)
-    return (made.values(range(sum(sizes)), range(made.n_columns)),
+    result = shuffle(blocks, tmp_path / "out.parquet", rng=4)
+    return (result.values(range(sum(sizes)), range(result.n_columns)),
             shuffled_rows(4, sum(sizes)))
 
 
@@ -312,9 +312,9 @@ def test_opened_columns_keep_their_types(tmp_path):
     names = ["right", "late", "won", "a"]
     blocks = pb.tables.Blocks.open(tmp_path / "in.parquet", columns=names)
     expected = blocks.values(range(n), range(4))[shuffled_rows(4, n)]
-    made = shuffle(blocks, tmp_path / "out.parquet", rng=4)
-    assert made.shuffled and made.names == tuple(names)
-    assert np.array_equal(made.values(range(n), range(4)), expected, equal_nan=True)
+    result = shuffle(blocks, tmp_path / "out.parquet", rng=4)
+    assert result.shuffled and result.names == tuple(names)
+    assert np.array_equal(result.values(range(n), range(4)), expected, equal_nan=True)
     assert np.isnan(expected).sum() == 200
     assert [str(kind) for kind in parquet.read_schema(tmp_path / "out.parquet").types] == [
         "int64", "int32", "bool", "double"]
