@@ -12,7 +12,14 @@ import numpy as np
 from pybandit._shared.checks import check_numeric, shown
 from pybandit._shared.optional import require
 from pybandit.evaluation._keys import Keys
-from pybandit.evaluation._workers import LostCall, NotBegun, Workers, answer_of, give_up, workers_of
+from pybandit.evaluation._workers import (
+    LostCall,
+    NotStarted,
+    Workers,
+    answer_of,
+    give_up,
+    workers_of,
+)
 from pybandit.evaluation.options import CONCURRENCY, one_by_one
 
 # Maximum number of times that a call is made: for exceptions in `retry`, and for calls whose
@@ -107,7 +114,7 @@ class Calls:
         self.score, self.options, self.parts = score, options, parts
         self._keys = Keys() if keys is None else keys
         self.futures = {}  # by cell: calls that run in threads or an executor
-        self.begun = set()  # cells whose calls have started
+        self.started = set()  # cells whose calls have started
         self._awaited, self._next_turn = is_async(score), 0.0
         self._workers = Workers(self.anyio, options)
 
@@ -118,15 +125,15 @@ class Calls:
                 with attempt:
                     given = await self._once(model, item)
                     self._check_answered(model, item, given)
-        except NotBegun as error:
-            not_begun = error.__cause__
+        except NotStarted as error:
+            not_started = error.__cause__
         except Exception as error:
             if self._may_be_given_up(error) and not is_lost(error):
                 raise FailedForGood from error
             raise
         else:
             return self.numbers(model, item, given)
-        raise not_begun
+        raise not_started
 
     def numbers(self, model, item, given):
         """Return the value that a call returned, as floats."""
@@ -169,7 +176,7 @@ class Calls:
                 lost += 1
                 return self._is_passing(error) and lost < LOST
             named = isinstance(error, (*self.options.retry, NoAnswer) if self.options.retry else ())
-            return (named and not isinstance(error, NotBegun)
+            return (named and not isinstance(error, NotStarted)
                     and state.attempt_number - lost < ATTEMPTS)
 
         return tenacity.AsyncRetrying(
@@ -180,7 +187,7 @@ class Calls:
         if not self._awaited:
             return await self._elsewhere(model, item)
         await self._turn()
-        self.begun.add((model, item))
+        self.started.add((model, item))
         with self._time():
             return await self.score(self._keys.model(model), item)
 
@@ -214,7 +221,7 @@ class Calls:
                     return await self._answer(cell, future)
                 finally:
                     if not future.cancel():  # if it can be cancelled, it has not started
-                        self.begun.add(cell)
+                        self.started.add(cell)
         except BrokenExecutor as error:
             if not (self._workers.own or getattr(error, "__notes__", None)):  # shared by all calls
                 error.add_note("a worker died, and the pool with it: pass a function that makes "
@@ -223,7 +230,7 @@ class Calls:
 
     async def _answer(self, cell, future):
         self.futures[cell] = future
-        await self._workers.begin(future)
+        await self._workers.wait_started(future)
         try:
             with self._time():
                 given = await answer_of(self.anyio, future)

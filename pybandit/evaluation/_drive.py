@@ -46,7 +46,7 @@ class Drive:
                     future.add_done_callback(functools.partial(self._late, cell))
         if not self.race.done:
             raise RuntimeError("the race was left before its end: something cancelled its calls")
-        return len(self.out & self.calls.begun), self.failures
+        return len(self.out & self.calls.started), self.failures
 
     async def _with_calls(self):
         try:

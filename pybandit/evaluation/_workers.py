@@ -26,7 +26,7 @@ class LostCall(Exception):
     """Raised for a call that was cancelled, but not by `best_of`."""
 
 
-class NotBegun(Exception):
+class NotStarted(Exception):
     """Raised if a call could not be started, which is not its failure; see the cause."""
 
 
@@ -153,14 +153,14 @@ class Slots:
         self._free = anyio.Semaphore(n)
 
     async def take(self):
-        """Wait for a free worker; raise NotBegun if all are stuck in calls past the timeout."""
+        """Wait for a free worker; raise NotStarted if all are stuck in calls past the timeout."""
         while True:
             stuck = self.n_stuck == self.n
             with self.anyio.move_on_after(self.timeout if stuck else LOOK + self.timeout):
                 await self._free.acquire()
                 return
             if stuck and self.n_stuck == self.n:
-                raise NotBegun from RuntimeError(
+                raise NotStarted from RuntimeError(
                     f"no worker is left: all {self.n} of executor run calls that exceeded "
                     f"timeout = {self.timeout:g} seconds, and did not end in as many more")
 
@@ -206,7 +206,7 @@ class Workers:
             if slots is not None:
                 slots.give(future)
 
-    async def begin(self, future):
+    async def wait_started(self, future):
         """Wait until a timed call has started: other code may use the same workers."""
         while self._slots is not None and not (future.running() or future.done()):
             await self.anyio.sleep(LOOK)
@@ -217,7 +217,7 @@ class Workers:
         except BrokenExecutor:
             raise
         except Exception as error:
-            raise NotBegun from error
+            raise NotStarted from error
 
     async def _opened(self, function):
         async with self._opening:
@@ -229,7 +229,7 @@ class Workers:
             return self._pool, self._slots
 
     def _check_sent(self, function):
-        """Raise NotBegun if the function cannot be sent to processes: retries are useless."""
+        """Raise NotStarted if the function cannot be sent to processes: retries are useless."""
         if isinstance(self._pool, (Threads, ThreadPoolExecutor)):
             return
         # slow imports, needed only with an executor
@@ -241,7 +241,7 @@ class Workers:
                 ForkingPickler.dumps(function)
             except Exception as error:
                 self.close()
-                raise NotBegun from error
+                raise NotStarted from error
 
     def _is_counted(self):
         """Return True if calls must start when submitted, for a timeout or a rate limit."""
@@ -259,7 +259,7 @@ class Workers:
         try:
             return given()
         except Exception as error:
-            raise NotBegun from error
+            raise NotStarted from error
 
     async def _counted(self, pool):
         """Return slots for the workers, once all have started: a process may take seconds."""
@@ -267,7 +267,7 @@ class Workers:
             n = workers_of(pool)
         except ValueError as error:
             self.close()
-            raise NotBegun from error
+            raise NotStarted from error
         if not isinstance(pool, ThreadPoolExecutor):
             try:
                 for future in [self._submit(pool, _nothing) for _ in range(n)]:

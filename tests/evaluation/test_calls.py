@@ -50,8 +50,8 @@ def test_concurrent_result_equals_serial_race(kind, options):
         assert (found.best_arms.tolist(), found.cost) == (expected.best_arms.tolist(),
                                                           expected.cost)
         assert judge.most_out <= concurrency and len(set(judge.asked)) == len(judge.asked)
-        n_begun = found.n_pulls + found.n_wasted  # threads may not have started the last calls
-        assert n_begun - concurrency * (kind == "call") <= len(judge.asked) <= n_begun
+        n_started = found.n_pulls + found.n_wasted  # threads may not have started the last calls
+        assert n_started - concurrency * (kind == "call") <= len(judge.asked) <= n_started
         if any(name in options for name in CAPPED):
             assert found.n_wasted == 0
 

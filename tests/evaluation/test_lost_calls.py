@@ -182,8 +182,8 @@ def test_process_ends_despite_hanging_calls():
 
 
 def test_process_waits_for_answers_to_store():
-    n_paid, n_begun = map(int, ran(LATE))
-    assert n_paid == n_begun - 1 >= 8
+    n_paid, n_started = map(int, ran(LATE))
+    assert n_paid == n_started - 1 >= 8
 
 
 # -- cancelled calls, and workers that die -----------------------------------
