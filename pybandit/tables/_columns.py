@@ -54,7 +54,7 @@ FAR = 10.0  # ratio of the values of a column to those of all others from which 
 
 def plain(name):
     """Return a name in the form in which names are compared."""
-    if isinstance(name, tuple):  # of several levels of pandas
+    if isinstance(name, tuple):  # several levels in pandas
         name = "_".join(str(part) for part in name if str(part) != "")
     return re.sub(r"[\s\-.]+", "_", str("" if name is None else name).strip().casefold())
 

@@ -114,7 +114,7 @@ def _by_numcodecs(name, data):
     codec = require(f"numcodecs.{name}", "tables")
     try:
         return bytes(codec.decompress(data))
-    except Exception as error:  # of numcodecs: RuntimeError, and others
+    except Exception as error:  # numcodecs raises RuntimeError and others
         raise ValueError(str(error) or repr(error)) from None
 
 

@@ -72,7 +72,7 @@ def test_executors_give_serial_answer(name, options):
 
 @pytest.mark.some(1)
 @pytest.mark.parametrize("options", [{}, {"costs": "told"}], ids=repr)
-@pytest.mark.filterwarnings("ignore")  # of Dask
+@pytest.mark.filterwarnings("ignore")  # warnings of Dask
 def test_dask_gives_serial_answer(cluster, options):
     told = "costs" in options
     found = best(priced if told else score, executor=cluster.get_executor(), concurrency=8,
@@ -122,7 +122,7 @@ def test_killed_dask_worker_is_replaced(cluster, tmp_path):
     assert state(found) == state(best(in_blocks())) and os.listdir(tmp_path)
 
 
-@pytest.mark.filterwarnings("ignore")  # of Dask
+@pytest.mark.filterwarnings("ignore")  # warnings of Dask
 def test_simulate_runs_on_dask(cluster):
     bandit = pb.environments.BernoulliBandit([0.4, 0.5, 0.7])
     options = dict(n_runs=40, rng=3)

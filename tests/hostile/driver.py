@@ -44,11 +44,11 @@ class Outcome(NamedTuple):
     """Outcome of reading one file."""
 
     path: str
-    seconds: float  # of processor time
+    seconds: float  # processor time
     megabytes: float  # peak, above what the imports took
     died: str  # the signal that ended the process, or ""
     errors: list[str]  # classes of the exception, its own first; none if the file was read
-    text: str  # of the exception, or the repr of the return value
+    text: str  # message of the exception, or repr of the return value
 
     def refused(self, error, *words):
         """Assert that an exception of class `error` named the file and has these words."""
