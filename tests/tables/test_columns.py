@@ -143,7 +143,7 @@ def test_numbering_columns_are_refused_by_all_readers(tmp_path, numbers):
     with pytest.raises(ValueError, match="column 'k' numbers the"):
         pb.best_of(tmp_path / "s.parquet", value_range=(0, 600))
     if min(numbers) < 2:
-        with pytest.warns(UserWarning, match="columns 'k' are written, and left out"):
+        with pytest.warns(UserWarning, match="columns 'k' are written, but left out"):
             blocks = pb.tables.shuffle(tmp_path / "s.parquet", tmp_path / "t.pq", rng=1)
         assert blocks.names == ("a", "b")
         with pytest.raises(ValueError, match="column 'k' numbers the rows"):

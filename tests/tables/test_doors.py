@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from pybandit.evaluation._opened import opened
@@ -37,7 +37,9 @@ def columns_of(n):
 def tables(draw):
     n = draw(st.integers(3, 12))
     names = draw(st.lists(st.sampled_from(NAMES), min_size=2, max_size=5, unique=True))
-    return {name: draw(columns_of(n)) for name in names}
+    table = {name: draw(columns_of(n)) for name in names}
+    assume(any(cells[-1] is not None for cells in table.values()))  # blank last lines are no items
+    return table
 
 
 def outcome(call):

@@ -336,7 +336,7 @@ def test_blocks_that_fit_first_dtype_are_written(tmp_path):
     (np.ones((4, 2), np.uint64), np.full((3, 2), -1)), (np.ones((4, 2), bool), np.ones((3, 2)))])
 def test_block_that_does_not_fit_first_dtype_is_refused(first, later, tmp_path):
     with pytest.raises(TypeError, match=r"^read\(1, columns\) of Blocks must return numbers that "
-                                        f"{first.dtype} holds.*got dtype {later.dtype}"):
+                                        f"fit {first.dtype},.*got dtype {later.dtype}"):
         shuffled_blocks(tmp_path, [first, later])
     assert not os.listdir(tmp_path)
 
