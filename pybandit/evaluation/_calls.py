@@ -185,8 +185,8 @@ class Calls:
 
     async def _once(self, model, item):
         if not self._awaited:
-            return await self._elsewhere(model, item)
-        await self._turn()
+            return await self._in_worker(model, item)
+        await self._wait_turn()
         self.started.add((model, item))
         with self._time():
             return await self.score(self._keys.model(model), item)
@@ -204,7 +204,7 @@ class Calls:
             except StopAsyncIteration as error:  # it would end the loop over the tries
                 raise RuntimeError("score raised StopAsyncIteration") from error
 
-    async def _turn(self):
+    async def _wait_turn(self):
         """Wait until the limit of calls per minute allows one more."""
         if self.options.per_minute is None:
             return
@@ -213,10 +213,10 @@ class Calls:
         self._next_turn = turn + 60.0 / self.options.per_minute
         await self.anyio.sleep(turn - now)
 
-    async def _elsewhere(self, *cell):
+    async def _in_worker(self, *cell):
         try:
             given = self._keys.model(cell[0]), *cell[1:]
-            async with self._workers.call(self._turn, self.score, *given) as future:
+            async with self._workers.call(self._wait_turn, self.score, *given) as future:
                 try:
                     return await self._answer(cell, future)
                 finally:

@@ -20,14 +20,14 @@ from pybandit.evaluation._run import _limit_of, _limits_of
 MOST_AHEAD = 4
 
 
-class Drive:
-    """The calls of one race, and their answers."""
+class RaceDriver:
+    """Runs the calls of one race and reports their scores."""
 
     def __init__(self, race, source, options, bar):
         self.race, self.source, self.options, self.bar = race, source, options, bar
         self.paid, self.limits = source.paid, _limits_of(race)
         self.calls = Calls(source.function, options, self.paid.parts, source.keys)
-        self.anyio, self.out = self.calls.anyio, set()
+        self.anyio, self.running = self.calls.anyio, set()
         self.answers, self.event = [], self.anyio.Event()
         self.queue, self.n_since = [], math.inf
         self.failures = np.zeros(race.n_arms, dtype=np.int64)
@@ -46,7 +46,7 @@ class Drive:
                     future.add_done_callback(functools.partial(self._late, cell))
         if not self.race.done:
             raise RuntimeError("the race was left before its end: something cancelled its calls")
-        return len(self.out & self.calls.started), self.failures
+        return len(self.running & self.calls.started), self.failures
 
     async def _with_calls(self):
         try:
@@ -78,13 +78,13 @@ class Drive:
 
     def _begin(self, group):
         """Start wanted calls up to `concurrency`; known scores are reported at once."""
-        while len(self.out) < self.options.concurrency and not self.race.done:
+        while len(self.running) < self.options.concurrency and not self.race.done:
             if not self.queue or 4 * self.n_since >= self.options.concurrency:
                 self._plan()
                 if not self.queue:
                     return
             cell = self.queue.pop()
-            self.out.add(cell)
+            self.running.add(cell)
             group.start_soon(self._call, cell)
 
     def _plan(self):
@@ -95,7 +95,7 @@ class Drive:
             reads_ahead = self.race._n_ahead() < MOST_AHEAD * self.options.concurrency
             arms, items = self.race.ask(n if reads_ahead else None)
             cells = [cell for cell in zip(arms.tolist(), items.tolist(), strict=True)
-                     if cell not in self.out]
+                     if cell not in self.running]
             known = {cell: numbers for cell in cells
                      if (numbers := self.paid.known(cell)) is not None}
             if known:
@@ -138,7 +138,7 @@ class Drive:
         """Store answers, then report them to the race, then raise the exception of a call."""
         known = self._keep(answers)
         for cell, _ in answers:
-            self.out.discard(cell)
+            self.running.discard(cell)
         self.n_since += len(answers)
         self._tell(known)
         for (model, item), answer in answers:
@@ -182,7 +182,7 @@ class Drive:
 async def drive(race, source, options, progress):
     """Play a race to its end; return the number of calls running then, and failures."""
     with make_bar(progress, _limit_of(race), "scores", "best_of") as bar:
-        return await Drive(race, source, options, bar).run()
+        return await RaceDriver(race, source, options, bar).run()
 
 
 def drive_to_the_end(race, source, options, progress):

@@ -70,8 +70,8 @@ def _read_block(race, source, advance):
     race.tell(arms, pairs, values.ravel(), None if costs is None else costs.ravel())
 
 
-def result_of(race, source, baseline=None, n_out=0, failures=None):
-    """Return the result of a race that ended while `n_out` calls were running.
+def result_of(race, source, baseline=None, n_running=0, failures=None):
+    """Return the result of a race that ended while `n_running` calls were running.
 
     `failures` has the number of failed calls of each model.
     """
@@ -81,7 +81,7 @@ def result_of(race, source, baseline=None, n_out=0, failures=None):
         decided=race.decided, pulls=race.pulls, means=race.means, items=race.items,
         delta=race.delta, value_range=race.value_range, epsilon=race.epsilon,
         population_size=race.population_size, n_failed_by_arm=failures, _race=race,
-        n_wasted=int(race.n_wasted_by_arm.sum()) + n_out)
+        n_wasted=int(race.n_wasted_by_arm.sum()) + n_running)
     if isinstance(race, BettingThreshold):
         return ThresholdResult(best_arms=race.recommend(), above=race.above, below=race.below,
                                survivors=race.survivors, threshold=race.threshold, **shared)

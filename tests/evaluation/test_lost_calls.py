@@ -16,7 +16,7 @@ import pytest
 
 import pybandit as pb
 from pybandit.evaluation import _calls
-from pybandit.evaluation._drive import Drive
+from pybandit.evaluation._drive import RaceDriver
 
 from evaluation.judges import GIVEN, SCORES, Judge, K, N, in_blocks
 from evaluation.test_calls import best, state
@@ -255,7 +255,7 @@ def test_cancelled_drive_raises(monkeypatch):
     async def leaves(self, group):
         await self.anyio.sleep(0)
 
-    monkeypatch.setattr(Drive, "_until_done", leaves)
+    monkeypatch.setattr(RaceDriver, "_until_done", leaves)
     with pytest.raises(RuntimeError, match="left before its end"):
         best(Judge().awaited)
 
