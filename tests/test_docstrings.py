@@ -163,7 +163,7 @@ OWN_WORDS = {"Study": "Several processes and threads may use one study at once",
              "WebTest": "several processes and threads may use one test at once",
              "Blocks": "Several threads may read; they take turns",
              "BanditSearchCV": "Threads may fit one search at once",
-             "RaceStopping": "**Threads.** Of one event loop"}
+             "RaceStopping": "**Threads.** Use it only in the event loop"}
 
 
 def test_every_class_says_what_threads_may_do():

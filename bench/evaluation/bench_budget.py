@@ -1,8 +1,8 @@
-"""A budget of scores on a table in memory, against the gather of as many cells.
+"""Time of a budget of scores on a table in memory, compared with a gather of as many cells.
 
-Run with ``make bench``. Times are per score read. The aim is the line "twice the gather
-and 20 ns" of the same run; a call costs some .35 ms whatever it reads, which is most of it
-on the smallest table.
+Run with ``make bench``. Times are per score read. The target is the line "twice the gather
+and 20 ns" of the same run. A call takes some .35 ms in addition, most of the time on the smallest
+table.
 """
 
 import numpy as np
@@ -26,7 +26,7 @@ def table(n_items, n_models):
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("role", ["bare gather", "budget", "guaranteed race"])
 def test_a_tenth_of_the_cells(timed, size, role):
-    """`budget` reads a tenth of the cells; the race reads what it needs."""
+    """`budget` reads a tenth of the cells; the race stops as soon as it is decided."""
     scores = table(*SIZES[size])
     budget, group = scores.size // 10, f"a score read: {size}"
     if role == "bare gather":

@@ -1,17 +1,17 @@
-"""What does it cost to find the best agent, where runs cost money?
+"""What does it cost to find the best agent if each run costs money?
 
     python examples/evaluation/agents_cost.py [--scores CSV --costs CSV] [--orders N] [--quick]
 
-Two files of the same form, items in lines, models in columns, labels in the first column:
-scores in [0, 1], and what each run has cost. Without them, invented agents. Of random orders
-of the items and of the models, for each way to choose:
+Two files of the same form, with a line per item, a column per model, and labels in the first
+column: scores in [0, 1], and the cost of each run. Without them, the agents are simulated. For
+each method, over random orders of the items and the models, it prints:
 
-- the mean of what was spent, and the largest
-- in how many orders the answer was wrong: its mean is below the best
-- in how many it was certified; without a budget, or money enough, always
+- the mean and the largest cost spent
+- the share of orders with a wrong answer, whose mean is below the best
+- the share of orders with a certified answer: all, unless the cost is limited
 
-`oracle`: a bettor who knows the best agent and the best constant bet against each other one.
-No race by bets on differences spends less, for it pays nothing for not knowing them.
+`oracle` is a bettor that knows the best agent, and the best constant bet against each other one.
+No race by bets on differences spends less, because it has to learn them.
 """
 
 import csv
@@ -25,21 +25,21 @@ import pybandit as pb
 
 
 def read(path):
-    """The numbers of a CSV file with a header and labels."""
+    """Return the numbers of a CSV file with a header and labels."""
     with open(path, newline="") as file:
         lines = list(csv.reader(file))[1:]
     return np.array([[float(cell) for cell in line[1:]] for line in lines])
 
 
 def invented(n_items, n_models):
-    """Scores, and costs that differ by model and by item."""
+    """Return simulated scores, and costs that differ by model and by item."""
     rng = np.random.default_rng(0)
     prices = rng.lognormal(0.0, 1.0, n_models)
     return coins(0, n_items, n_models), prices * rng.lognormal(-1.0, 0.6, (n_items, n_models))
 
 
 def ways(costs):
-    """Options of `best_of` by name."""
+    """Return options of `best_of` by name."""
     total = costs.sum()
     return {
         "costs not given": {},
@@ -52,7 +52,7 @@ def ways(costs):
 
 
 def oracle_cost(scores, costs, delta):
-    """What the oracle spends, items in the order of the rows."""
+    """Return the cost that the oracle spends, with items in the order of the rows."""
     reads = oracle_reads(scores, delta)
     best = int(scores.mean(axis=0).argmax())
     reads = np.insert(reads, best, reads.max())
@@ -60,7 +60,7 @@ def oracle_cost(scores, costs, delta):
 
 
 def measure(scores, costs, n_orders, seed, delta):
-    """By name, arrays of what was spent, wrong answers and certified ones."""
+    """Return arrays of costs, wrong answers and certified answers, by name."""
     found = {}
     for order in range(n_orders):
         rng = np.random.default_rng((seed, order))
@@ -79,8 +79,8 @@ def measure(scores, costs, n_orders, seed, delta):
 
 
 def main(argv=None):
-    options = parser("What it costs to find the best agent.", orders=100,
-                     quick="few invented agents, 2 orders", tables=False)
+    options = parser("Cost of finding the best agent.", orders=100,
+                     quick="few simulated agents, 2 orders", tables=False)
     options.add_argument("--scores", metavar="CSV")
     options.add_argument("--costs", metavar="CSV")
     options.add_argument("--delta", type=float, default=0.05)

@@ -1,19 +1,19 @@
-"""A budget of scores: how often is the best model missed, by `best_of` and by plain rejects?
+"""How often do `best_of` and successive rejects miss the best model with a budget of scores?
 
     python examples/evaluation/budget_rules.py [--tables NPZ] [--orders N] [--cap] [--quick]
 
-Each table holds scores, items by models. In every order of the items, the same for all
-rules, and models in random columns, they spend the same budget, a share of the cells:
+Each table holds scores, items by models. The rules spend the same budget, a share of the cells,
+on the same random orders of items and models:
 
-- rejects: successive rejects on shared items. All models left are read on the same next
-  items; at the end of a phase the last one leaves. It promises nothing.
+- rejects: successive rejects on shared items. All surviving models are read on the same next
+  items; the worst one is eliminated at the end of each phase. It has no guarantee.
 - budget: ``best_of(scores, budget=B)``.
-- cap, with --cap: ``best_of(scores, max_pulls=B)``, the race with a guarantee, stopped.
+- cap, with --cap: ``best_of(scores, max_pulls=B)``, the race with a guarantee, stopped early.
 
-An answer is wrong where its mean is more than 1e-12 below the best. `estimate` is the mean
-error that ``result.error_estimate`` gave, `certified` the share of certified answers and how
-many of these were wrong. NPZ: arrays of scores in [0, 1] by name, of shape (items, models);
-without it, tables of coins.
+An answer is wrong if its mean is more than 1e-12 below the best. `estimate` is the mean of
+``result.error_estimate``, `certified` the share of certified answers, and the last column the
+share of all orders that were certified and wrong. NPZ: arrays of scores in [0, 1] by name, of
+shape (items, models); without it, simulated tables of zeros and ones.
 """
 
 import math
@@ -28,7 +28,7 @@ SHARES = (0.01, 0.02, 0.03, 0.05, 0.10, 0.15, 0.20)
 
 
 def depths(n_items, n_models, budget):
-    """Items read by the end of each phase: a / (K + 1 - k), for the largest a that fits."""
+    """Return items read by the end of phase k: a / (K + 1 - k), for the largest a that fits."""
     left = np.arange(n_models, 1, -1)
     low, high = 0.0, 2.0 * n_items * n_models
     for _ in range(60):
@@ -39,7 +39,7 @@ def depths(n_items, n_models, budget):
 
 
 def rejects(scores, budget, rng):
-    """The winner of successive rejects on shared items; ties by lot."""
+    """Return the winner of successive rejects on shared items; ties are broken at random."""
     n_items, n_models = scores.shape
     order, lot = rng.permutation(n_items), rng.permutation(n_models)
     alive, sums, read = np.arange(n_models), np.zeros(n_models), 0
@@ -51,7 +51,7 @@ def rejects(scores, budget, rng):
 
 
 def measure(scores, share, n_orders, seed, cap):
-    """Errors of the rules, and what the budget's results said of themselves."""
+    """Return errors of the rules, and error estimates and certified shares of the budget."""
     n_items, n_models = scores.shape
     budget, errors, said = int(share * scores.size), np.zeros(3), np.zeros(3)
     for order in range(n_orders):
@@ -69,19 +69,19 @@ def measure(scores, share, n_orders, seed, cap):
 
 
 def half_width(share, n):
-    """Of a 95 % interval."""
+    """Return the half-width of a 95 % interval."""
     return 1.96 * math.sqrt(max(share * (1 - share), 1 / n) / n)
 
 
 def run(tables, n_orders, seed, cap):
-    """Print a line a table and share; the mean errors of the rules."""
+    """Print a line per table and share, and the mean errors of the rules; return the means."""
     print(f"{'table':<14}{'share':>6}{'rejects':>10}{'budget':>9}{'cap' if cap else '':>7}{'+-':>7}"
           f"{'estimate':>10}{'certified':>11}{'of these wrong':>16}")
     every = []
     for name, scores in tables.items():
         for share in SHARES:
             if share * len(scores) < 1:
-                continue  # not one cell a model
+                continue  # fewer cells than models
             errors, (estimate, certified, false) = measure(scores, share, n_orders, seed, cap)
             every.append(errors)
             capped = f"{errors[2]:.2f}" if cap else ""
@@ -96,7 +96,7 @@ def run(tables, n_orders, seed, cap):
 def main(argv=None):
     options = parser("Rules for a budget of scores.", orders=200,
                      quick="one small table, 5 orders")
-    options.add_argument("--cap", action="store_true", help="the race with a guarantee as well")
+    options.add_argument("--cap", action="store_true", help="also run the race with a guarantee")
     arguments = options.parse_args(argv)
     start = time.perf_counter()
     tables = tables_of(arguments, n_items=200, n_models=12)

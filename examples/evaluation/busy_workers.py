@@ -1,15 +1,15 @@
-"""How busy are W workers while a race runs, and what does it cost to keep them so?
+"""How busy are W workers during a race, and how many extra calls does that take?
 
     python examples/evaluation/busy_workers.py [--tables NPZ] [--orders N] [--workers W] [--quick]
 
-A call takes a time of a log-normal law (sigma 1), drawn for every call. W workers evaluate
-what `BettingRace` asks for, block after block, or ahead of it, ``ask(2 * W)``. A
-discrete-event simulation: nothing waits for real.
+The duration of each call is log-normal (sigma 1). W workers evaluate the cells that `BettingRace`
+requests, block after block, or ahead with ``ask(2 * W)``. This is a discrete-event simulation:
+nothing really waits.
 
-`busy` is the share of the workers' time that is spent on calls until the answer, `cells`
-the calls that were begun over those of the race that is told block after block, `time` how
-long it takes over what W workers that are always busy need for the latter. What is found is
-the same in both rows.
+`busy` is the share of the workers' time spent on calls until the answer. `cells` is the number of
+calls started, divided by that of a serial race, which reports block after block. `time` is the
+duration, divided by that of the calls of the serial race on W workers that are always busy. Both
+rows have the same answer.
 """
 
 import heapq
@@ -19,11 +19,11 @@ from score_tables import parser, tables_of
 
 import pybandit as pb
 
-MODES = {"block": None, "ahead": 2}  # asked for at a time, in workers
+MODES = {"block": None, "ahead": 2}  # cells per request, in multiples of the number of workers
 
 
 def serial(scores, seed):
-    """Cells that the race takes which is told block after block."""
+    """Return the number of cells that a race reads if it is played block after block."""
     race = pb.BettingRace(scores.shape[1], len(scores), value_range=(0, 1), rng=seed)
     while not race.done:
         arms, items = race.ask()
@@ -32,23 +32,23 @@ def serial(scores, seed):
 
 
 def simulate(scores, seed, n_workers, ahead):
-    """Time, time of calls, and calls of a race whose answers come when they come."""
+    """Return the duration, the total time of calls, and the number of calls of a race."""
     race = pb.BettingRace(scores.shape[1], len(scores), value_range=(0, 1), rng=seed)
     rng, clock, spent = np.random.default_rng(seed), 0.0, 0.0
-    begun, events, queue, n_since = set(), [], [], 0
+    started, events, queue, n_since = set(), [], [], 0
     while not race.done:
         if not queue or 4 * n_since >= n_workers:
             arms, items = race.ask(ahead and ahead * n_workers)
             cells = zip(arms.tolist(), items.tolist(), strict=True)
-            queue, n_since = [cell for cell in cells if cell not in begun][::-1], 0
+            queue, n_since = [cell for cell in cells if cell not in started][::-1], 0
         while queue and len(events) < n_workers:
-            begun.add(queue[-1])
+            started.add(queue[-1])
             heapq.heappush(events, (clock + rng.lognormal(), queue.pop()))
         before, (clock, (arm, item)) = clock, heapq.heappop(events)
         spent += (clock - before) * (len(events) + 1)
         n_since += 1
         race.tell([arm], [item], [scores[item, arm]])
-    return clock, spent, len(begun)
+    return clock, spent, len(started)
 
 
 def main():

@@ -1,12 +1,12 @@
-"""How often is each promise broken, on data where it is easiest to break?
+"""How often does each guarantee fail, on data on which it fails most easily?
 
     python examples/evaluation/guarantees.py [--runs 4000] [--quick] [--out guarantees.png]
 
-Near ties, where the best is better by one item; equal arms, where whoever names one is wrong;
-coins that are nearly always 0; samples of a world with another best. A line for each promise:
-the error that is promised, in how many runs it happened, and its share with a 95 % interval.
-The last lines promise nothing, or only about: they are there to show the difference.
-The picture has the shares over the errors that are promised.
+The data are near ties, where the best is better by one item; equal arms, of which none may be
+named; values that are nearly always 0; samples of a population with another best. A line per
+guarantee has the promised error, the number of wrong runs, and their share with a 95 % interval.
+The last lines have no guarantee, or an approximate one: they show the difference.
+The plot has the shares and the promised errors.
 """
 
 import argparse
@@ -18,15 +18,15 @@ from scipy.stats import beta
 
 import pybandit as pb
 
-LEAST = 0.003  # where the axis of the picture begins
+LEAST = 0.003  # start of the axis of the plot
 
 
 def coins(rng, n_items, wins):
-    """Columns of so many ones, each in an order of its own."""
+    """Return columns with these numbers of ones, each in its own random order."""
     return np.array([rng.permutation(np.arange(n_items) < n) for n in wins], dtype=float).T.copy()
 
 
-# -- one run each: whether the promise is broken ---------------------------------------------
+# -- one run per call: True if the guarantee fails ---------------------------------------------
 
 
 def race_betting(rng):
@@ -52,7 +52,7 @@ def best_of_budget(rng):
 
 
 def best_of_sample(rng):
-    """Items of a world in which the second is better by .01: among 300 it often is not."""
+    """Items of a population in which the second is better by .01; in 300 items it often is not."""
     scores = rng.random((300, 2)) < [0.5, 0.51]
     result = pb.best_of(scores, delta=0.1, items=pb.Items(population_size=math.inf), rng=rng)
     return 1 not in result.survivors
@@ -84,7 +84,7 @@ def confidence_sequence(rng):
 
 
 def interval(rng):
-    """A proposal that misses a tenth of the mass: 0, or else 1 / .9; looked at 40 times."""
+    """A proposal that misses a tenth of the mass: values 0 or 1 / .9; checked 40 times."""
     allocator = pb.montecarlo.EstimatorAllocator(1, budget=400, value_range=(0, 1 / 0.9),
                                                  batch_size=10,
                                                  rng=rng)
@@ -104,7 +104,7 @@ def student(rng):
 
 
 def student_rare(rng):
-    """One factor in a hundred is large, among noise: the first look often holds none."""
+    """One factor in a hundred is large, the rest is noise: the first look often has none."""
     differences = np.where(np.arange(5000) < 50, 100.0, -1.0) + 0.1 * rng.normal(size=5000)
     differences += 1e-9 - differences.mean()
     return pb.race(np.stack([differences, np.zeros(5000)], axis=1), delta=0.05,
@@ -115,7 +115,7 @@ def student_rare(rng):
 
 
 def named(make, n_arms=2, max_pulls=3000):
-    """Equal arms: the share of the runs in which one is named within so many pulls."""
+    """Return a count of runs with equal arms that name one within `max_pulls` pulls."""
     def wrong(n_runs, seed):
         arms = pb.environments.BernoulliBandit(np.full(n_arms, 0.5))
         result = pb.simulate(make, arms, n_runs, rng=seed, max_pulls=max_pulls)
@@ -142,7 +142,7 @@ def each(run):
 
 
 PROMISES = {
-    # what, the error that is promised, how to count it, runs for each of --runs
+    # name: promised error, function that counts errors, runs as a fraction of --runs
     "race(BettingBound), one item of 1,000": (0.1, each(race_betting), 1),
     "best_of, one item of 200": (0.1, each(best_of), 0.5),
     "best_of, stopped early: not among those left": (0.1, each(best_of_stopped), 0.5),
@@ -152,7 +152,7 @@ PROMISES = {
     "CountRace, two equal pages": (0.1, each(count_race), 0.25),
     "confidence_sequence, 2,000 looks": (0.05, each(confidence_sequence), 0.5),
     "interval of estimators, 40 looks": (0.05, each(interval), 0.25),
-    # a better arm may be named wrongly with .1, so either of two equal ones with .2
+    # each of the two arms may be named with probability .1, so one of them with .2
     "TopTwo, GLR proven, two equal arms": (
         0.2, named(top_two(pb.stopping.GLR(delta=0.1, law="bernoulli"))), 1),
     "TopTwo, Betting, two equal arms": (0.2, named(top_two(pb.stopping.Betting(delta=0.1))), 1),
@@ -183,10 +183,10 @@ def draw(rows, path):
 
 
 def main(argv=None):
-    options = argparse.ArgumentParser(description="Measured errors of what is promised.")
+    options = argparse.ArgumentParser(description="Measured errors of the guarantees.")
     options.add_argument("--runs", type=int, default=4000)
     options.add_argument("--quick", action="store_true", help="20 runs")
-    options.add_argument("--out", metavar="PICTURE")
+    options.add_argument("--out", metavar="PNG")
     arguments = options.parse_args(argv)
     runs, rows, start = 20 if arguments.quick else arguments.runs, [], time.process_time()
     print(f"{'':<46}{'promised':>9}{'wrong':>7}{'runs':>7}  share")

@@ -1,15 +1,15 @@
-"""Which of many classifiers is best on the digits, and how little has to be read?
+"""Which of many classifiers is best on the digits, and how few scores show it?
 
     python examples/evaluation/model_leaderboard.py [--orders N] [--table NPZ] [--quick] [--out PNG]
 
 Some fifty scikit-learn classifiers predict the 1,797 digits in five-fold
-cross-validation. Score of a model on a digit: 1 - Brier / 2 of its probabilities
-(1: certain and right, 0: certain and wrong); a model without probabilities is
-certain of its prediction. That is the whole table, rows by models. Then each
-bound races for the best column over random orders of the rows: the share of the
-table it reads, and how often it names another model than the whole table does.
-The last line may also stop at a model that is at most 0.01 below the best: what
-near ties cost is the difference.
+cross-validation. The score of a model on a digit is 1 - Brier / 2 of its
+probabilities (1: certain and right, 0: certain and wrong); a model without
+probabilities counts as certain. The scores form a table, rows by models. Then each
+bound races for the best column, over random orders of the rows. The output has the
+share of the table that it reads, and how often it names another model than the whole
+table does. The race of the last line may also stop at a model that is at most 0.01
+below the best; the difference is the cost of near ties.
 """
 
 import argparse
@@ -33,12 +33,13 @@ BOUNDS = {
     "betting, hybrid": pb.racing.BettingBound(delta=DELTA, value_range=(0, 1),
                                               bets=pb.betting.Bets("product", hybrid=True)),
 }
-# What is read of another table, 58 models by 797 items; ebs and normal by marginal deviations.
+# Shares read of another table, of 58 models by 797 items; ebs and normal use marginal standard
+# deviations.
 REFERENCE = {"ebs": 0.389, "normal": 0.065, "betting": 0.035}
 
 
 def models():
-    """Name -> classifier: families side by side, from poor to good."""
+    """Return classifiers by name, of several families, from poor to good."""
     return {**simple_models(), **linear_models(), **grown_models(), **smooth_models()}
 
 
@@ -133,7 +134,7 @@ def smooth_models():
 
 
 def score_table(classifiers, n_rows=None):
-    """Scores in [0, 1], shape (rows, models), of cross-validated predictions."""
+    """Return scores in [0, 1] of cross-validated predictions, shape (rows, models)."""
     from sklearn.datasets import load_digits
     from sklearn.model_selection import cross_val_predict
 
@@ -143,17 +144,17 @@ def score_table(classifiers, n_rows=None):
     table = np.empty((digits.size, len(classifiers)))
     for column, model in zip(table.T, classifiers.values(), strict=True):
         certain = not hasattr(model, "predict_proba")
-        with warnings.catch_warnings():  # some stop early: poor models are wanted too
+        with warnings.catch_warnings():  # some do not converge: poor models are welcome
             warnings.simplefilter("ignore")
             predicted = cross_val_predict(model, pixels, digits, cv=5,
                                           method="predict" if certain else "predict_proba")
         probabilities = np.eye(10)[predicted] if certain else predicted
         column[:] = 1.0 - ((probabilities - truth) ** 2).sum(axis=1) / 2.0
-    return np.clip(table, 0.0, 1.0)  # rounding only
+    return np.clip(table, 0.0, 1.0)  # removes rounding errors
 
 
 def load_table(path):
-    """Names and scores: from `path` where it exists, else computed and saved there."""
+    """Return names and scores, from `path` if it exists; else compute and save them."""
     if path and Path(path).exists():
         with np.load(path) as saved:
             return saved["names"], saved["scores"]
@@ -165,7 +166,7 @@ def load_table(path):
 
 
 def measure(scores, bound, n_orders, seed):
-    """Shares of the table read in `n_orders` races, and how often they err."""
+    """Return the shares of the table read in `n_orders` races, and the number of errors."""
     best, shares, errors = scores.mean(axis=0).argmax(), [], 0
     for order in range(n_orders):
         result = pb.race(scores, bound=bound, rng=np.random.default_rng((seed, order)))
@@ -175,7 +176,7 @@ def measure(scores, bound, n_orders, seed):
 
 
 def tell_all(scores, epsilon, seed):
-    """One race by bets, asked and told; the race when it is done."""
+    """Play one race by bets with ask and tell, and return it."""
     race = pb.BettingRace(scores.shape[1], scores.shape[0], value_range=(0, 1), delta=DELTA,
                           epsilon=epsilon, rng=np.random.default_rng(seed))
     while not race.done:
@@ -185,7 +186,7 @@ def tell_all(scores, epsilon, seed):
 
 
 def measure_tolerant(scores, n_orders, seed):
-    """As `measure`; a model within TOLERANCE of the best is no error."""
+    """Do the same as `measure`, where a model within TOLERANCE of the best is not an error."""
     means = scores.mean(axis=0)
     races = [tell_all(scores, TOLERANCE, (seed, order)) for order in range(n_orders)]
     chosen = np.array([int(race.recommend()[0]) for race in races])
@@ -211,7 +212,7 @@ def run(names, scores, n_orders, seed):
 
 
 def line(name, shares, errors):
-    """One row of the table, printed."""
+    """Print one row of the table and return it."""
     low, high = np.quantile(shares, [0.1, 0.9])
     known = f"[{REFERENCE[name]:.1%}]" if name in REFERENCE else ""
     print(f"{name:<17}{shares.mean():>8.1%}{f'{low:.1%} to {high:.1%}':>16}"
@@ -221,7 +222,7 @@ def line(name, shares, errors):
 
 
 def leaderboard_figure(table, means, rows_read, n_rows):
-    """Share of a table of scores that each bound reads, and how long each model is read.
+    """Plot the share of a table that each bound reads, and the rows read of each model.
 
     Parameters
     ----------
@@ -233,6 +234,7 @@ def leaderboard_figure(table, means, rows_read, n_rows):
     rows_read : ndarray of int, shape (D,)
         Rows each model was read on in one race.
     n_rows : int
+        Number of rows of the table.
 
     Returns
     -------
@@ -268,12 +270,12 @@ def leaderboard_figure(table, means, rows_read, n_rows):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description="A race for the best of many classifiers.")
-    parser.add_argument("--orders", type=int, default=200, help="of the rows (%(default)s)")
-    parser.add_argument("--table", metavar="NPZ", help="saves the scores, or reuses those saved")
+    parser.add_argument("--orders", type=int, default=200, help="random orders (%(default)s)")
+    parser.add_argument("--table", metavar="NPZ", help="file to save the scores in, or to reuse")
     parser.add_argument("--quick", action="store_true", help="simple models, 600 rows, 5 orders")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", default="model_leaderboard.png", metavar="PNG",
-                        help="picture (default %(default)s)")
+                        help="plot (default %(default)s)")
     arguments = parser.parse_args(argv)
     start = time.perf_counter()
     if arguments.quick:
@@ -286,7 +288,7 @@ def main(argv=None):
     figure = leaderboard_figure(table, scores.mean(axis=0),
                                 tell_all(scores, 0.0, arguments.seed).pulls, len(scores))
     save(figure, arguments.out)
-    print(f"\n{time.perf_counter() - start:.0f} s; picture: {arguments.out}")
+    print(f"\n{time.perf_counter() - start:.0f} s; plot: {arguments.out}")
 
 
 if __name__ == "__main__":

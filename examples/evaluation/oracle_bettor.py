@@ -1,29 +1,30 @@
-"""How near to the limit does the race read, and what would bring it nearer?
+"""How many more scores does a race read than an oracle, and which bets need fewer?
 
     python examples/evaluation/oracle_bettor.py [--tables NPZ] [--orders N] [--quick]
 
-The yardstick is an oracle: it knows the best model b and, for each other model a, plays the
-one constant bet that maximises the mean of log(1 + bet (S_b - S_a)) over all items. T_a is
-the first item at which its wealth is 1 / delta, or N; it reads sum T_a and max T_a for b.
-No race can know that. The others bet, for each model b that is left, on the items of a
-rival against "b is best", as `BettingRace` does, and drop b at 1 / delta; all are valid,
-because rival and bet are chosen before the item is read. They differ in the bets and rivals:
+The reference is an oracle: it knows the best model b and, for each other model a, plays the
+constant bet that maximises the mean of log(1 + bet (S_b - S_a)) over all items. T_a is the first
+item at which its wealth is 1 / delta, or N; it reads sum T_a scores, and max T_a of b.
+
+Races do not have this knowledge. For each surviving model b they bet on a rival against "b is
+best", as `BettingRace` does, and eliminate b when the wealth reaches 1 / delta. All are valid,
+because rival and bet are chosen before the item is read. They differ in bets and rivals:
 
 - 16 bets: the mean of 16 constant bets, .004 to 2, on the leader
-- 8 bets, 5 bets: fewer, from .06 and .16 on
-- plug-in: one bet, (20 m + D - c sqrt(Q + 5)) / (Q + 5), at least 0: D and Q the sums of the
-  differences of leader and b, and of their squares, so far; m = .05 or .1, c = 0, .5 or 1
-  standard error for a leader that is too good by chance
-- own: the same, Q of the differences that b was bet against, which needs no memory a pair
-- top 3: on that one of the best three by which b is beaten most clearly, D / sqrt(Q + 5)
-- half: half the capital plug-in, half five constant bets
-- groups: on the mean of the first, the first two or the first four, by the same clarity,
-  each with its own Q
-- learned: bets scaled by what those of all models won over what they should have won,
-  1 - 2 / (t + 22) of it kept an item; with groups and c = 0 this is `best_of`
-- hierarchical: leads shrunk by half of what the noise is of the spread of the models
+- 8 bets, 5 bets: the same with fewer bets, starting at .06 and .16
+- plug-in: one bet, (20 m + D - c sqrt(Q + 5)) / (Q + 5), at least 0. D and Q are the sums so far
+  of the differences of leader and b, and of their squares; m = .05 or .1. c = 0, .5 or 1 standard
+  error corrects for a leader that is ahead by chance.
+- own: the same, where Q sums the differences on which b was bet against; no memory per pair
+- top 3: on the one of the best three with the clearest lead over b, by D / sqrt(Q + 5)
+- half: half of the wealth on plug-in, half on five constant bets
+- groups: on the mean of the first, the first two or the first four models, chosen by the clearest
+  lead, each with its own Q
+- learned: bets scaled by the ratio of actual to expected winnings over all models, both sums
+  discounted by 1 - 2 / (t + 22) per item; with groups and c = 0 this is `best_of`
+- hierarchical: leads shrunk by half the share of noise in the spread of the models
 
-NPZ: arrays of scores in [0, 1] by name, of shape (items, models); without it, coins.
+NPZ: arrays of scores in [0, 1] by name, of shape (items, models); without it, simulated tables.
 """
 
 import time
@@ -32,12 +33,12 @@ from typing import NamedTuple
 import numpy as np
 from score_tables import parser, tables_of
 
-RISK = 0.9  # of its capital at most, as in the kernel
-PRIOR, SQUARE = 20.0, 0.25  # items, and their mean square
+RISK = 0.9  # maximum fraction of the wealth at stake, as in the C code
+PRIOR, SQUARE = 20.0, 0.25  # prior: number of items, and their mean square
 
 
 class Bettor(NamedTuple):
-    """`bets`: constant ones; m and c: the plug-in's, None without; `rivals` to choose from."""
+    """Constant `bets`; `m` (None: no plug-in) and `c` of the plug-in; number of `rivals`."""
 
     bets: tuple = ()
     m: float | None = None
@@ -76,13 +77,13 @@ BETTORS = {
 
 
 def oracle(scores, delta):
-    """Share of the cells that the oracle reads, items in the order of the rows."""
+    """Return the share of the cells that the oracle reads, with items in the order of the rows."""
     reads = oracle_reads(scores, delta)
     return (reads.sum() + reads.max()) / scores.size
 
 
 def oracle_reads(scores, delta):
-    """Items that the oracle reads of each model but the best."""
+    """Return the number of items that the oracle reads of each model except the best."""
     n_items, n_models = scores.shape
     best = int(scores.mean(axis=0).argmax())
     gain = np.delete(scores[:, [best]] - scores, best, axis=1)
@@ -101,7 +102,7 @@ def oracle_reads(scores, delta):
 
 
 class Race:
-    """One race on scores in [0, 1], item by item, all models that are left at once."""
+    """One race on scores in [0, 1]: all surviving models, item by item."""
 
     def __init__(self, scores, bettor, delta):
         n_models = scores.shape[1]
@@ -113,7 +114,7 @@ class Race:
         self.of_groups = np.full((len(bettor.groups), n_models), PRIOR * SQUARE)
         self.won = self.promised = 20.0
         n_bets = len(bettor.bets) + (bettor.m is not None)
-        # half for the plug-in where there are both
+        # if there are both, half is for the plug-in
         share = [1 / len(bettor.bets)] * len(bettor.bets) if bettor.bets else []
         if bettor.m is not None:
             share = [each / 2 for each in share] + [0.5 if share else 1.0]
@@ -121,7 +122,7 @@ class Race:
         assert n_bets == len(share)
 
     def rivals(self):
-        """Whom each model that is left is bet on, chosen by what came before."""
+        """Return the rival of each surviving model, chosen by earlier items."""
         alive, sums = self.alive, self.sums[self.alive]
         first = np.argsort(-sums, kind="stable")[:max(2, self.bettor.rivals + 1)]
         if self.bettor.rivals == 1:
@@ -135,20 +136,20 @@ class Race:
         return first[clear.argmax(axis=0)]
 
     def plug_in(self, ahead, rivals):
-        """The bet of each model, on the scale of the mean of a difference."""
+        """Return the bet against each model, on the scale of the mean of a difference."""
         squares = self.own[self.alive] if self.bettor.own else self.squares[rivals, self.alive]
         squares = squares + PRIOR * SQUARE
         found = PRIOR * self.bettor.m + ahead - self.bettor.c * np.sqrt(squares)
         return 2 * np.maximum(0.0, found) / squares
 
     def group_bets(self, row):
-        """Of the most promising group of each model: the lead, what it wins now, the bet."""
+        """Return, for the most promising group per model: lead, present difference, and bet."""
         alive, best = self.alive, None
         ranked = alive[np.argsort(-self.sums[alive], kind="stable")]
         for group, size in enumerate(self.bettor.groups):
             if size > alive.size - 1:
                 break
-            # the first of the others: a model among them is bet on without itself
+            # the best of the other models: a group never contains the model itself
             first = np.array([[j for j in ranked[:size + 1] if j != b][:size] for b in alive])
             ahead = self.sums[first].mean(axis=1) - self.sums[alive]
             wins = row[first].mean(axis=1) - row[alive]
@@ -166,7 +167,7 @@ class Race:
         return max(0.0, 1.0 - self.bettor.shrunk * noise / (spread + 1e-9))
 
     def read_groups(self, item, left):
-        """As `read`."""
+        """Do the same as `read`, with groups of rivals."""
         row, alive = self.scores[item], self.alive
         ahead, wins, bets = self.group_bets(row)
         null = (1 - ahead / left) / 2
@@ -180,7 +181,7 @@ class Race:
         self.drop(row, (self.capital[0, alive] >= self.limit) | (null < -1e-9))
 
     def read(self, item, left):
-        """Bet on one item, of which `left` are left with it; drop who has lost."""
+        """Bet on one item, with `left` items left including it; eliminate models that lost."""
         if self.bettor.groups:
             self.read_groups(item, left)
             return
@@ -207,7 +208,7 @@ class Race:
         self.alive = alive[~lost]
 
     def run(self):
-        """Share of the cells read, and the winner."""
+        """Return the share of the cells read, and the winner."""
         n_items, cells = len(self.scores), 0
         for item in range(n_items):
             if self.alive.size == 1:
@@ -218,7 +219,7 @@ class Race:
 
 
 def measure(tables, n_orders, delta, seed):
-    """Shares (bettors and the oracle, tables), and errors of the bettors."""
+    """Return shares (oracle and bettors, tables), and the errors of the bettors."""
     shares, errors = np.zeros((1 + len(BETTORS), len(tables))), np.zeros(len(BETTORS), dtype=int)
     for column, scores in enumerate(tables.values()):
         for order in range(n_orders):
@@ -234,7 +235,7 @@ def measure(tables, n_orders, delta, seed):
 
 
 def main(argv=None):
-    options = parser("Races by betting against an oracle.", orders=6,
+    options = parser("Races by betting, compared with an oracle.", orders=6,
                      quick="one small table, 1 order")
     options.add_argument("--delta", type=float, default=0.05)
     arguments = options.parse_args(argv)

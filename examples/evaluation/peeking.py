@@ -1,14 +1,14 @@
-"""How often is a winner named between two equal models, by those who look again and again?
+"""How often do repeated looks name a winner between two equal models?
 
     python examples/evaluation/peeking.py [--runs N] [--items N] [--out peeking.png] [--quick]
 
-Both models are right on half of the items, so whoever names a winner is wrong. Two ways to end:
+Both models are right on half of the items, so any winner is wrong. Two stopping rules:
 
-- the posterior probability that one is better than the other passes .95, with a flat prior;
-  looked at after every item, after every hundredth, or once, after the last;
-- `CountRace` names one, at delta .05, told ten items at a time.
+- The posterior probability that one model is better exceeds .95, with a flat prior; checked after
+  every item, after every hundredth, or once, after the last.
+- `CountRace` names a winner at delta .05, with ten items per report.
 
-The table has the share of the runs in which a winner was named by then; the picture the same.
+The table and the plot show the share of runs in which a winner was named by then.
 """
 
 import argparse
@@ -19,11 +19,11 @@ from scipy.stats import hypergeom
 import pybandit as pb
 
 CHANCE, SURE, DELTA, BATCH = 0.5, 0.95, 0.05, 10
-EXACT = 30  # from there on the normal approximation of the posterior is as good
+EXACT = 30  # items from which on the normal approximation of the posterior is used
 
 
 def sure_at(first, second):
-    """Whether the posterior is sure of one of the two after each item; (runs, items)."""
+    """Return booleans (runs, items): True if the posterior exceeds SURE for one model."""
     n = np.arange(1, first.shape[1] + 1)
     a, b = first.cumsum(axis=1) + 1, second.cumsum(axis=1) + 1  # Beta(a, n + 2 - a)
     mean_a, mean_b = a / (n + 2), b / (n + 2)
@@ -36,7 +36,7 @@ def sure_at(first, second):
 
 
 def race_ends(first, second):
-    """The item at which `CountRace` names a winner, or infinity."""
+    """Return the item at which `CountRace` names a winner, or infinity."""
     race, totals = pb.CountRace(2, delta=DELTA), np.stack([first, second]).cumsum(axis=1)
     for n in range(BATCH, totals.shape[1] + 1, BATCH):
         before = totals[:, n - BATCH - 1] if n > BATCH else 0
@@ -47,7 +47,7 @@ def race_ends(first, second):
 
 
 def named_by(n_runs, n_items, seed=1):
-    """By name, the share of the runs that have named a winner, after each item."""
+    """Return the share of runs that have named a winner, after each item, by name."""
     rng = np.random.default_rng(seed)
     first, second = rng.random((2, n_runs, n_items)) < CHANCE
     sure, items = sure_at(first, second), np.arange(1, n_items + 1)
@@ -76,10 +76,10 @@ def draw(named, path):
 
 
 def main(argv=None):
-    options = argparse.ArgumentParser(description="False winners by looking again and again.")
+    options = argparse.ArgumentParser(description="False winners from repeated looks.")
     options.add_argument("--runs", type=int, default=2000)
     options.add_argument("--items", type=int, default=1000)
-    options.add_argument("--out", metavar="PICTURE")
+    options.add_argument("--out", metavar="PNG")
     options.add_argument("--quick", action="store_true", help="50 runs of 200 items")
     arguments = options.parse_args(argv)
     n_runs, n_items = (50, 200) if arguments.quick else (arguments.runs, arguments.items)

@@ -1,4 +1,4 @@
-"""Tables of scores for the examples of this folder: your own, or coins."""
+"""Tables of scores for the examples of this folder: from a file, or simulated zeros and ones."""
 
 import argparse
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def coins(seed, n_items=500, n_models=60):
-    """Items of unequal difficulty, models that differ little near the top."""
+    """Return scores of 0 and 1 of items of unequal difficulty; the best models differ little."""
     rng = np.random.default_rng(seed)
     ability = np.sort(rng.normal(0.6, 0.08, n_models))[::-1]
     chance = np.clip(ability + rng.normal(0.0, 0.25, (n_items, 1)), 0.02, 0.98)
@@ -14,18 +14,18 @@ def coins(seed, n_items=500, n_models=60):
 
 
 def parser(description, orders, quick, tables=True):
-    """What the examples share of their options; `quick` says what --quick does."""
-    made = argparse.ArgumentParser(description=description)
+    """Return a parser with the common options of the examples; `quick` is the help of --quick."""
+    options = argparse.ArgumentParser(description=description)
     if tables:
-        made.add_argument("--tables", metavar="NPZ", help="arrays (items, models) by name")
-    made.add_argument("--orders", type=int, default=orders, help="of the items (%(default)s)")
-    made.add_argument("--quick", action="store_true", help=quick)
-    made.add_argument("--seed", type=int, default=1)
-    return made
+        options.add_argument("--tables", metavar="NPZ", help="arrays (items, models) by name")
+    options.add_argument("--orders", type=int, default=orders, help="random orders (%(default)s)")
+    options.add_argument("--quick", action="store_true", help=quick)
+    options.add_argument("--seed", type=int, default=1)
+    return options
 
 
 def tables_of(arguments, **small):
-    """Arrays by name; `small` is the size of the one table of coins that --quick has."""
+    """Return arrays by name; `small` has the size of the single simulated table of --quick."""
     if arguments.tables:
         with np.load(arguments.tables) as saved:
             return {name: saved[name].astype(float) for name in saved.files}

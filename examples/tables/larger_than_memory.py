@@ -1,9 +1,9 @@
-"""The best of 100 columns of a table that need not fit into memory: what is read, and how fast.
+"""Find the best of 100 columns of a table that may be larger than memory, and measure the time.
 
-Makes a table of float32 scores on the disk (10 million rows of 100 columns, 4 GB, by default),
-shuffles it once, and finds the best column: from the shuffled file by blocks, and from the
-array as it lies, row by row. Beside them what DuckDB and Polars take for the mean of every
-column, where they are installed. Each runs in a process of its own; memory is its peak.
+The script writes a table of float32 scores (by default 10 million rows of 100 columns, 4 GB),
+shuffles it once, and finds the best column: from the shuffled file by blocks, and from the original
+array row by row. For comparison, DuckDB and Polars compute the mean of every column, if they are
+installed. Each method runs in a separate process; memory is the peak of that process.
 
     python examples/tables/larger_than_memory.py --folder /some/disk
 """
@@ -20,13 +20,13 @@ from pathlib import Path
 
 import numpy as np
 
-# The first column is ahead of the second by so much; all means lie in 0.45 to 0.5.
+# Difference of the two best means; all means lie between 0.45 and 0.5.
 GAP = 0.001
-MISSING = 3  # what a process ends with where a package is
+MISSING = 3  # exit status if a package is missing
 
 
 def make(path, n_rows, n_columns, seed=1, step=100_000):
-    """A table of scores: what an item is like, and luck, times what a column can."""
+    """Write a table of scores: (effect of the item + noise) * skill of the column."""
     rng = np.random.default_rng(seed)
     skill = np.linspace(1.0 - 2 * GAP, 0.9, n_columns).astype(np.float32)
     skill[0] = 1.0
@@ -85,7 +85,7 @@ WAYS = {"best_of, shuffled blocks": by_blocks, "best_of, rows of a memmap": by_r
 
 
 def measure(way, folder):
-    """Seconds, peak of resident megabytes and what it found; None where a package is missing."""
+    """Return seconds, peak megabytes and the result; None if a package is missing."""
     began = time.perf_counter()
     done = subprocess.run([sys.executable, __file__, "--one", way, "--folder", str(folder)],
                           text=True, stdout=subprocess.PIPE, check=False)
@@ -98,7 +98,7 @@ def measure(way, folder):
 
 
 def peak():
-    """Resident megabytes at most, of this process; Linux's getrusage knows its parent's too."""
+    """Return the peak megabytes of this process; getrusage of Linux includes its parent."""
     try:
         status = Path("/proc/self/status").read_text()
         return int(status.partition("VmHWM:")[2].split()[0]) / 1024
@@ -107,7 +107,7 @@ def peak():
 
 
 def one(way, folder):
-    """What a process of its own runs."""
+    """Run one method and print its result, in a separate process."""
     try:
         found = WAYS[way](folder)
     except ImportError:
@@ -117,7 +117,7 @@ def one(way, folder):
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--folder", type=Path, help="where the table goes, and is left")
+    parser.add_argument("--folder", type=Path, help="folder for the files, which are kept")
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--columns", type=int, default=100)
     parser.add_argument("--quick", action="store_true", help="50,000 rows of 20 columns")

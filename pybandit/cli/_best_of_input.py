@@ -8,10 +8,9 @@ import numpy as np
 from pybandit._shared.errors import UnreadableFileError
 from pybandit.betting.options import Costs, as_costs
 from pybandit.evaluation._best_of import best_of
-from pybandit.evaluation._groups import group_weights
 from pybandit.evaluation._opened import opened, refuse_log_options, scores_of_logs
 from pybandit.evaluation._scores import plain_table
-from pybandit.evaluation.options import Items
+from pybandit.evaluation.options import Items, group_weights
 from pybandit.tables._logs.files import named
 from pybandit.tables._logs.read import choice_of, log_paths, refusal_of
 from pybandit.tables._npy import NpyFile

@@ -3,7 +3,7 @@
 Examples
 --------
 >>> from pybandit.evaluation import best_of
->>> def score(model, items):          # of anything that can be called, in batches
+>>> def score(model, items):          # one model on a batch of items
 ...     return [(item * (model + 2)) % 7 / 6 + 0.3 * model for item in items]
 >>> best_of(score, models=3, items=1000, value_range=(0, 2), rng=1).best
 2
@@ -11,13 +11,12 @@ Examples
 
 from pybandit.evaluation._async import best_of_async
 from pybandit.evaluation._best_of import best_of
-from pybandit.evaluation._groups import group_weights
 from pybandit.evaluation._pairs import best_of_pairs
 from pybandit.evaluation._reading import read_scores
 from pybandit.evaluation._run_race import run_race
 from pybandit.evaluation._stopping import RaceStopping
 from pybandit.evaluation._threshold import ThresholdResult
-from pybandit.evaluation.options import Calls, Items
+from pybandit.evaluation.options import Calls, Items, group_weights
 from pybandit.evaluation.result import BestOfResult
 
 __all__ = ["BestOfResult", "Calls", "Items", "RaceStopping", "ThresholdResult", "best_of",

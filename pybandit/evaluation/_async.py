@@ -25,13 +25,13 @@ async def best_of_async(
         costs: ArrayLike | Literal["told"] | Costs | None = None, calls: Calls | None = None,
         store: str | os.PathLike[str] | MutableMapping[Any, Any] | None = None,
         rng: Rng = None, progress: bool | None = None) -> BestOfResult:
-    """Run `best_of` with many calls at once, awaited: in notebooks, servers and other tasks.
+    """Run `best_of` in a running event loop, many calls at once: in notebooks and servers.
 
     Parameters
     ----------
     scores : callable
-        ``async def score(model, item)``, or a plain function of the same, called in threads or
-        an executor.
+        ``async def score(model, item)``, or a plain function with the same arguments, which is
+        called in threads or in an executor.
     models : int or sequence of str
         The number of models, or their names, as in `best_of`.
     items : int, sequence or Items
@@ -61,10 +61,10 @@ async def best_of_async(
     2
     """
     if not callable(scores):
-        raise TypeError("scores must be a function of (model, item); a table is read by best_of; "
+        raise TypeError("scores must be a function of (model, item): use best_of for a table; "
                         f"got {shown(scores)}")
     calls = as_calls(calls)
-    if calls.concurrency is None:  # also for a plain function
+    if calls.concurrency is None:  # the default here also for a plain function
         calls = replace(calls, concurrency=CONCURRENCY)
     race, source, options = prepared(
         scores, models, items, k=k, delta=delta, epsilon=epsilon, value_range=value_range,

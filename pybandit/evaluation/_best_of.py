@@ -4,20 +4,23 @@ import os
 from collections.abc import Hashable, MutableMapping, Sequence
 from typing import Any, Literal
 
+import numpy as np
+
 from pybandit._shared.keywords import hinted
 from pybandit._shared.types import ArrayLike, Rng
 from pybandit.betting.options import Costs, as_costs
 from pybandit.evaluation._calls import call_options, check_failed
 from pybandit.evaluation._drive import drive_to_the_end
 from pybandit.evaluation._options import labelled, make_race
-from pybandit.evaluation._ranges import range_of
+from pybandit.evaluation._paid import store_of
 from pybandit.evaluation._run import handing_over, result_of, run
-from pybandit.evaluation._scores import as_source, known_scores, options_of
-from pybandit.evaluation._store import store_of
+from pybandit.evaluation._scores import TableSource, as_source, known_scores, options_of
 from pybandit.evaluation.options import Calls, Items, as_calls, as_items
 from pybandit.evaluation.result import BestOfResult
 
 __all__ = ["best_of"]
+
+SUCH_AS = "(low, high), the limits of all values a score can take, such as (0, 1)"
 
 
 @hinted(calls=Calls, items=Items, costs=Costs)
@@ -42,8 +45,8 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
         - A function ``score(model, items)`` that returns the scores of one model on some items:
           ``model`` is its number or name, ``items`` int64 of shape (n,), the result has shape
           (n,). It is called once per block of items and model still in the race.
-        - A function ``async def score(model, item)`` of one item that returns a number, called
-          many times at once; or a plain function of the same, with
+        - A function ``async def score(model, item)`` that returns the score of one item; many
+          calls run at once. Also a plain function of one item, with
           ``calls=Calls(concurrency=...)``.
         - A table of shape (n_items, n_models): an array, a data frame, an array of xarray or an
           Arrow table. The columns of a frame become `names`.
@@ -72,8 +75,8 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
     delta : float, default 0.05
         The answer is wrong with probability at most delta, in (0, 1).
     epsilon : float, default 0.0
-        Any model may be the answer whose mean is at most this much below the
-        k-th best, so that near ties end.
+        A model may be in the answer if its mean is at most this much below the k-th best mean.
+        If it is above 0, races between nearly equal models end.
     value_range : (float, float) or float, optional
         ``(low, high)``: all values a score can take. The guarantee depends on it: it must be
         known before the scores are, not taken from them. A number: the largest difference of
@@ -82,36 +85,36 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
         for functions, files and `Blocks`, and with a ``population_size`` other than N unless the
         scores are bools.
     budget : int, optional
-        Maximum number of scores read, at least K, used so as to be right as often as possible;
-        see `BudgetRace`: models are eliminated by a schedule, and by bets. The result is
-        `decided` if only bets eliminated models; otherwise it has an `error_estimate`. Not
-        together with `max_pulls`, `epsilon` or ``block_size`` of the calls.
+        Maximum number of scores read, at least K, spent to be right as often as possible: models
+        are eliminated by a schedule, and by bets; see `BudgetRace`. The result is `decided` if
+        only bets eliminated models; otherwise it has an `error_estimate`. Not together with
+        `max_pulls`, `epsilon` or the ``block_size`` of `Calls`.
     max_pulls : int, optional
-        Maximum number of scores read, at least K, of a race with a guarantee, which eliminates
+        Maximum number of scores read, at least K, in a race with a guarantee, which eliminates
         models only by bets. If it is reached, the result is not `decided`, and has several
         `survivors`.
     costs : float, array_like, "told" or Costs, optional
         Cost of one score, finite and at least 0, in any currency: a number, or an array of shape
-        (n_items, n_models), (n_models,) or (n_items,). Columns and index of a frame or a series
-        must be those of the scores; with shuffled `Blocks` a row is one of the shuffled file.
+        (n_items, n_models), (n_models,) or (n_items,). A frame or a series must have the columns
+        and the index of the scores; with shuffled `Blocks` a row is one of the shuffled file.
         "told": ``score(model, items)`` returns a tuple (scores, costs). ``Costs(values,
         max_cost=...)`` limits the cost as `max_pulls` limits the scores; ``Costs(values,
-        budget=...)`` is a budget in money, as `budget` is one of scores. Costs decide when the
+        budget=...)`` limits the cost as `budget` limits the scores. Costs decide when the
         race stops and how many items are read at a time, but never which items.
     calls : Calls, optional
         Concurrency, retries, timeout and other options of calls of a function.
     store : path or mutable mapping, optional
-        With a function: scores paid for before, which are not asked for again and count as
+        With a function: scores paid for before. They are not requested again, and count as
         scores read. With the same `rng` the race is the same, bit for bit, whichever scores the
         store has. A mapping has the keys ``(model, item)``, written as in `models` and `items`;
-        with told costs the values are tuples (score, cost). Every new score is written to it
-        after the call that returned it. A path is that of a file (SQLite), created if it does
-        not exist; `models` must then be names. A score is on the disk before it is used: if
+        with ``costs="told"`` the values are tuples (score, cost). Every new score is written to it
+        after the call that returned it. A path names a file (SQLite), which is created if it
+        does not exist; `models` must then be names. A score is on the disk before it is used: if
         best_of is called again after any failure, or with more models in any order, it pays only
         for missing scores. Several processes of one machine may use one file at the same time,
         and none pays for a score that another has paid for or is waiting for. A file holds one
         evaluation: it refuses other items, another `value_range` or version, and told costs if
-        it was made without.
+        it was created without them.
     rng : None, int, SeedSequence or Generator
         Draws the order of the items.
     progress : bool, optional
@@ -134,22 +137,22 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
         For `max_pulls` or `budget` below K, or a limit of costs below the cost of the most
         expensive item for all models.
     StoreMismatchError
-        If the file of `store` is of another evaluation.
+        If the file of `store` belongs to another evaluation.
     MissingPackageError
-        For ``progress=True`` without tqdm, and for calls of one item without the extra
+        If tqdm is not installed and `progress` is True, or if calls of one item need the extra
         `async`.
 
-    An exception that `scores` raises, Ctrl-C too, is passed on, with an attribute ``store``: the
-    scores of all calls that had returned, to be passed as `store` to the next call. If a `store`
-    was given, it is that one; late answers of threads are still written to it.
+    An exception that `scores` raises, or Ctrl-C, is raised again with an attribute ``store``: the
+    scores of all calls that had returned. Pass it as `store` to the next call. If `store` was
+    given, it is that object; later answers of threads are still written to it.
 
     Notes
     -----
-    A `FailedCallsWarning` is given if more than 5 % of the scores, or of those of one model, are
-    of failed calls.
+    A `FailedCallsWarning` is issued if more than 5 % of all scores, or of one model's scores,
+    belong to failed calls.
 
     The answer is about the mean over these items, and no others, unless `Items` has a
-    ``population_size``. If all items were read of the remaining models, totals decide between
+    ``population_size``. If the remaining models were read on all items, totals decide between
     them (`exact`); models eliminated before may still be better, with probability at most delta.
 
     O(1) per score for k = 1, about 10 ns. See `BettingRace` for details, for the proof, and for
@@ -200,12 +203,12 @@ def prepared(scores, models, items, *, k, delta, epsilon, value_range, budget, m
     """Return the race, its source, and the options of calls of one item, or None."""
     items, costs = as_items(items), as_costs(costs)
     prices = None if costs is None else costs.values
-    told = isinstance(prices, str)
-    options = call_options(scores, calls, ("score", "cost") if told else ("score",))
-    source = as_source(scores, models, items.items, told,
+    tells_costs = isinstance(prices, str)
+    options = call_options(scores, calls, ("score", "cost") if tells_costs else ("score",))
+    source = as_source(scores, models, items.items, tells_costs,
                        options_of(models, items.items, items.weights is not None))
     value_range = range_of(value_range, scores, source, items)
-    if costs is not None and not told:
+    if costs is not None and not tells_costs:
         costs = Costs(labelled("costs", prices, source), budget=costs.budget,
                       max_cost=costs.max_cost)
     race = make_race(
@@ -223,3 +226,46 @@ def finish(source, race, calls, options, store):
     if options is not None and options.failed is not None:
         check_failed(options.failed, race)
     source.paid = store_of(store, source, race, calls, options)
+
+
+def range_of(value_range, scores, source, items):
+    """Return `value_range`; if it is None, (0, 1) for a table in memory whose cells lie there.
+
+    The guarantee is about the random order of the items, so inspecting the whole table does not
+    weaken it.
+    """
+    if value_range is not None:
+        return value_range
+    kind = _kind_without_range(scores, source)
+    if kind is not None:
+        raise ValueError(f"value_range must be given for {kind}: {SUCH_AS}")
+    values = source.values
+    if values.dtype == bool:
+        return 0.0, 1.0
+    if items.population_size not in (None, source.n_items):
+        raise ValueError("value_range must be given with a population_size, because other items "
+                         f"may have other scores: {SUCH_AS}")
+    if np.isnan(values).any():
+        row, column = np.argwhere(np.isnan(values))[0].tolist()
+        raise ValueError(f"scores must be finite; got nan for {source.model(column)}, "
+                         f"{source.item(row)}: leave items with a lost score out for all models")
+    bad = (values < 0) | (values > 1)
+    if bad.any():
+        row, column = np.argwhere(bad)[0].tolist()
+        raise ValueError("value_range must be given for a table with cells outside [0, 1]: "
+                         f"{SUCH_AS}; got {float(values[row, column])} for {source.model(column)}, "
+                         f"{source.item(row)}")
+    return 0.0, 1.0
+
+
+def _kind_without_range(scores, source):
+    """Return the kind of these scores in words; None if they are a table in memory."""
+    if callable(scores):
+        return "a function"
+    if isinstance(scores, (str, os.PathLike)) or isinstance(scores, (list, tuple)) and all(
+            isinstance(one, (str, os.PathLike)) for one in scores):
+        return "a file"
+    if not isinstance(source, TableSource) or source.table is None or source.is_read or (
+            isinstance(scores, np.memmap)):
+        return "scores that are not a table in memory"
+    return None

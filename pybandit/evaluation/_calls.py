@@ -1,4 +1,4 @@
-"""One call for a score: its time, its turn, its retries, and what becomes of it."""
+"""Calls of a score function, one item per call: rate limit, timeout and retries."""
 
 import asyncio
 import contextlib
@@ -12,17 +12,24 @@ import numpy as np
 from pybandit._shared.checks import check_numeric, shown
 from pybandit._shared.optional import require
 from pybandit.evaluation._keys import Keys
-from pybandit.evaluation._workers import LostCall, NotBegun, Workers, answer_of, give_up, workers_of
+from pybandit.evaluation._workers import (
+    LostCall,
+    NotStarted,
+    Workers,
+    answer_of,
+    give_up,
+    workers_of,
+)
 from pybandit.evaluation.options import CONCURRENCY, one_by_one
 
-# Times that a call is made for exceptions in `retry`, and for workers that died: with one
-# worker all calls of its pool are lost.
+# Maximum number of times that a call is made: for exceptions in `retry`, and for calls whose
+# worker died. If one worker of a process pool dies, all calls of the pool are lost.
 ATTEMPTS, LOST = 5, 10
 FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0  # seconds
 
 
 class CallOptions(NamedTuple):
-    """Checked options for calls of one item; `failed` has a number for each part."""
+    """Checked options for calls of one item; `failed` has one number per part."""
 
     concurrency: int
     executor: Any
@@ -33,15 +40,15 @@ class CallOptions(NamedTuple):
 
 
 class FailedForGood(Exception):
-    """A call that may be given up: what it raised last is the cause."""
+    """A call that counts as failed, if `failed` is given: its last exception is the cause."""
 
 
 class NoAnswer(ValueError):
-    """A call that returned None or NaN instead of a number."""
+    """Raised for a call that returned None or NaN instead of a number."""
 
 
 def is_async(score):
-    """Whether a call of it is awaited."""
+    """Return True if calls of `score` must be awaited."""
     return inspect.iscoroutinefunction(score) or inspect.iscoroutinefunction(
         getattr(score, "__call__", None))  # noqa: B004
 
@@ -58,7 +65,7 @@ def call_options(score, calls, parts):
                              f"are an async function; got {name}={shown(value)}")
         return None
     if is_async(score) and calls.executor is not None:
-        raise ValueError("executor must be left out beside an async function, which is awaited; "
+        raise ValueError("executor must be left out with an async function, which is awaited; "
                          f"got {shown(calls.executor)}")
     if calls.timeout is not None and calls.executor is not None and not callable(calls.executor):
         workers_of(calls.executor)
@@ -68,12 +75,12 @@ def call_options(score, calls, parts):
 
 
 def _failed(failed, parts):
-    """The score of a failure, and its cost where costs are told."""
+    """Return `failed` as numbers, one per part: a score, perhaps a cost; None if not given."""
     return None if failed is None else numbers_of("failed", failed, parts)
 
 
 def numbers_of(name, given, parts):
-    """What a call gave as plain floats, one for each part."""
+    """Return the value that a call returned as floats, one per part: a score, perhaps a cost."""
     if len(parts) == 1:
         number = check_numeric(name, given)
         if number.ndim:
@@ -100,42 +107,43 @@ def is_missing(number):
 
 
 class Calls:
-    """Makes calls: each waits for its turn, ends in time, and is tried again."""
+    """Makes calls within the rate limit and the timeout, and repeats those that fail."""
 
     def __init__(self, score, options, parts, keys=None):
         self.anyio, self.tenacity = require("anyio", "async"), require("tenacity", "async")
         self.score, self.options, self.parts = score, options, parts
         self._keys = Keys() if keys is None else keys
-        self.futures, self.begun = {}, set()  # of cells that threads are at; that were asked for
+        self.futures = {}  # by cell: calls that run in threads or an executor
+        self.started = set()  # cells whose calls have started
         self._awaited, self._next_turn = is_async(score), 0.0
         self._workers = Workers(self.anyio, options)
 
     async def result(self, model, item):
-        """The numbers of a cell, or `FailedForGood`, or what the call raised."""
+        """Return the numbers of a cell; raise `FailedForGood` or the exception of the call."""
         try:
             async for attempt in self._attempts():
                 with attempt:
                     given = await self._once(model, item)
                     self._check_answered(model, item, given)
-        except NotBegun as error:
-            not_begun = error.__cause__
+        except NotStarted as error:
+            not_started = error.__cause__
         except Exception as error:
             if self._may_be_given_up(error) and not is_lost(error):
                 raise FailedForGood from error
             raise
         else:
             return self.numbers(model, item, given)
-        raise not_begun
+        raise not_started
 
     def numbers(self, model, item, given):
-        """What a call gave, as floats."""
+        """Return the value that a call returned, as floats."""
         return numbers_of(self.name(model, item), given, self.parts)
 
     def name(self, model, item):
         return f"score({self._keys.model(model)!r}, {item})"
 
     def _is_passing(self, error):
-        """Whether a worker died, and there will be others: a pool that was given stays broken."""
+        """Return True if a worker died and can be replaced: a pool of the caller stays broken."""
         return is_lost(error) and (self._workers.own or not isinstance(error, BrokenExecutor))
 
     def _check_answered(self, model, item, given):
@@ -155,7 +163,10 @@ class Calls:
             isinstance(error, TimeoutError) and self.options.timeout is not None)
 
     def _attempts(self):
-        """Tries of one call, a time apart that is drawn from one twice as long every time."""
+        """Return the tries of one call.
+
+        The pauses between them are drawn from intervals that double in length.
+        """
         tenacity, lost = self.tenacity, 0
 
         def again(state):
@@ -165,7 +176,7 @@ class Calls:
                 lost += 1
                 return self._is_passing(error) and lost < LOST
             named = isinstance(error, (*self.options.retry, NoAnswer) if self.options.retry else ())
-            return (named and not isinstance(error, NotBegun)
+            return (named and not isinstance(error, NotStarted)
                     and state.attempt_number - lost < ATTEMPTS)
 
         return tenacity.AsyncRetrying(
@@ -174,15 +185,15 @@ class Calls:
 
     async def _once(self, model, item):
         if not self._awaited:
-            return await self._elsewhere(model, item)
-        await self._turn()
-        self.begun.add((model, item))
+            return await self._in_worker(model, item)
+        await self._wait_turn()
+        self.started.add((model, item))
         with self._time():
             return await self.score(self._keys.model(model), item)
 
     @contextlib.contextmanager
     def _time(self):
-        """A call: it ends in time, or it failed; cancelled by anything but us, it is lost."""
+        """Limit the duration of a call; raise LostCall if other code cancelled it."""
         with self.anyio.fail_after(self.options.timeout):
             try:
                 yield
@@ -190,11 +201,11 @@ class Calls:
                 if self.anyio.current_effective_deadline() == -math.inf:
                     raise
                 raise LostCall("a call was cancelled, not by best_of") from error
-            except StopAsyncIteration as error:  # it would end the loop of the tries
+            except StopAsyncIteration as error:  # it would end the loop over the tries
                 raise RuntimeError("score raised StopAsyncIteration") from error
 
-    async def _turn(self):
-        """Wait until so many calls a minute allow one more."""
+    async def _wait_turn(self):
+        """Wait until the limit of calls per minute allows one more."""
         if self.options.per_minute is None:
             return
         now = self.anyio.current_time()
@@ -202,30 +213,30 @@ class Calls:
         self._next_turn = turn + 60.0 / self.options.per_minute
         await self.anyio.sleep(turn - now)
 
-    async def _elsewhere(self, *cell):
+    async def _in_worker(self, *cell):
         try:
             given = self._keys.model(cell[0]), *cell[1:]
-            async with self._workers.call(self._turn, self.score, *given) as future:
+            async with self._workers.call(self._wait_turn, self.score, *given) as future:
                 try:
                     return await self._answer(cell, future)
                 finally:
-                    if not future.cancel():  # else no worker has come to it
-                        self.begun.add(cell)
+                    if not future.cancel():  # if it can be cancelled, it has not started
+                        self.started.add(cell)
         except BrokenExecutor as error:
-            if not (self._workers.own or getattr(error, "__notes__", None)):  # of all calls
-                error.add_note("its worker died, and the pool with it: executor= a function that "
-                               "makes one is called again, and loses nothing")
+            if not (self._workers.own or getattr(error, "__notes__", None)):  # shared by all calls
+                error.add_note("a worker died, and the pool with it: pass a function that makes "
+                               "the pool as executor, and a new one is made without loss")
             raise
 
     async def _answer(self, cell, future):
         self.futures[cell] = future
-        await self._workers.begin(future)
+        await self._workers.wait_started(future)
         try:
             with self._time():
                 given = await answer_of(self.anyio, future)
-                if inspect.isawaitable(given):  # of a function around an async one
+                if inspect.isawaitable(given):  # a function that returns a coroutine
                     given = await given
-        except TimeoutError:  # nobody waits for it any more
+        except TimeoutError:
             give_up(future)
             future.add_done_callback(close_unawaited)
             del self.futures[cell]
@@ -234,33 +245,33 @@ class Calls:
         return given
 
     def close(self):
-        """Wait for nobody: what was not begun will not be."""
+        """Cancel calls that have not started, without waiting for the others."""
         self._workers.close()
 
 
 def close_unawaited(future):
-    """Close what a function around an async one gave to nobody."""
+    """Close a coroutine that the call returned and that will never be awaited."""
     if not future.cancelled() and future.exception() is None and (
             inspect.iscoroutine(future.result())):
         future.result().close()
 
 
 def is_lost(error):
-    """Whether the worker died, not the call: by name for executors of other packages."""
+    """Return True if the worker died, not the call; other packages' exceptions go by name."""
     return isinstance(error, (BrokenExecutor, LostCall)) or type(error).__name__ in (
         "KilledWorker", "TerminatedWorkerError")
 
 
 def finite(numbers, limits):
-    """Whether a race takes these numbers: what is refused is not kept."""
+    """Return True if a race accepts these numbers; others are not stored."""
     low, high = limits
     return bool(np.isfinite(numbers).all() and low <= numbers[0] <= high
                 and all(cost >= 0 for cost in numbers[1:]))
 
 
 def check_failed(failed, race):
-    """Refuse a score of failures that the race would not take."""
+    """Refuse a score of failed calls that the race would not accept."""
     limits = race.value_range if isinstance(race.value_range, tuple) else (-np.inf, np.inf)
     if not finite(failed, limits):
         raise ValueError(f"failed must be a score in value_range = {race.value_range}, and a cost "
-                         f"of at least 0 where they are told; got {failed}")
+                         f"of at least 0 if costs='told'; got {failed}")

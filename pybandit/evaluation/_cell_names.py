@@ -1,13 +1,13 @@
-"""Keys of a store as text: names of models and labels of items, whatever their order."""
+"""Keys of a store as text: names of models and labels of items, in any order."""
 
 import hashlib
 import json
 
-PAIR = "["  # begins the text of two models, a JSON list
+PAIR = "["  # first character of the text of two models, a JSON list
 
 
 class Names:
-    """The names of one evaluation, and the text by which a file knows them.
+    """Names of the models and items of one evaluation, and their text in the file.
 
     Parameters
     ----------
@@ -21,11 +21,11 @@ class Names:
 
     def __init__(self, arms, labels, n_items):
         self._arms, self._n_items = set(arms), n_items
-        # 7 and "7" are one label on the disk; the border refuses both in one evaluation
+        # 7 and "7" are the same label in the file: `items_of` refuses both in one evaluation
         self._labels = None if labels is None else {str(label): label for label in labels}
 
     def about(self):
-        """Return facts about the items, which the file keeps."""
+        """Return the facts about the items that the file records, as text by name."""
         items = "numbers"
         if self._labels is not None:
             text = "\0".join(sorted(self._labels))

@@ -1,10 +1,10 @@
-"""Scores that were paid for, in a file: SQLite, shared by processes, on the disk when kept.
+"""Paid scores in a file (SQLite) that processes share; written to the disk at once.
 
-``cells``    scores by model and item, as text, and costs if told; whether the call failed
-``claims``   cells that a process is at, so that no other one pays for them too
-``owners``   processes that have claims, and when they last said so
-``about``    what the evaluation is, which every later one must be too
-``writes``   whether later transactions are in the log (`_database`)
+``cells``    scores and costs by model and item, with a flag for failed calls
+``claims``   cells that a process is paying for, so that no other one does
+``owners``   processes that have claims, and the time of their last sign of life
+``about``    facts about the evaluation, which every later one must match
+``writes``   marks that later transactions are in the log (`_shared/database.py`)
 """
 
 import math
@@ -40,31 +40,31 @@ CREATE TABLE owners (owner TEXT PRIMARY KEY, host TEXT NOT NULL, pid INTEGER NOT
                      began TEXT NOT NULL, beat REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
-# Seconds after which a process that was not heard of is taken for dead, where it has no number
-# here: that of another container. It is heard of every BEAT, but not while a block is scored.
+# Seconds of silence after which a process is considered dead if its number says nothing here,
+# as in another container. It writes every BEAT seconds, but not while it scores a block.
 SILENT, BEAT = 60.0, 10.0
-# A failure is known to who would give it the same score; its parameters are that and its cost
+# A failed call counts as known only for the same `failed`: the parameters are its score and cost
 KNOWN = "(NOT failed OR score IS ? AND cost IS ?)"
-# By owner, of this process: what nobody holds any more has no claims
+# Open stores of this process, by owner: the claims of a store that was collected are void
 _OPEN = weakref.WeakValueDictionary()
 
 
 class Cells(MutableMapping):
-    """Scores, or tuples (score, cost), by (model, item); what `best_of` takes as `store`.
+    """Store of `best_of` in a file: scores, or tuples (score, cost), by (model, item).
 
-    `names` are the `Names` of the evaluation. `about` is what else the file must agree with, as
-    text by name. What is written is on the disk when the call returns. Threads may share it, and
-    processes of one machine the file.
+    `names` are the `Names` of the evaluation; `about` has other facts that the file must match,
+    as text by name. Writes are on the disk when the call returns. Threads may share the object,
+    and processes of one machine the file.
     """
 
-    def __init__(self, path, names, told, failed=None, about=()):
+    def __init__(self, path, names, has_costs, failed=None, about=()):
         self._failed = (*(failed or ()), None, None)[:2]
-        self.path, self._told = os.fsdecode(path), told
+        self.path, self._has_costs = os.fsdecode(path), has_costs
         self._owner, self._beat = secrets.token_hex(16), 0.0
         self._lock, self._database = threading.RLock(), None
         self._closed, self._running = False, set()
         self._names = names
-        self._about = {"costs": "told" if told else "not told", **names.about(), **dict(about)}
+        self._about = {"costs": "told" if has_costs else "not told", **names.about(), **dict(about)}
         _OPEN[self._owner] = self
         with self._lock, named(self.path, KIND):
             self._make()
@@ -76,8 +76,8 @@ class Cells(MutableMapping):
     def _warn_of_loss(self):
         try:
             warn(f"store {self.path} lacks the scores of {self.path}-wal, which is not next to it: "
-                 "they will be paid for again", PybanditWarning)
-        except BaseException:  # the caller's filters make it an error
+                 "they must be paid for again", PybanditWarning)
+        except BaseException:  # warning filters may make it an error
             self.close()
             raise
 
@@ -105,17 +105,17 @@ class Cells(MutableMapping):
                 finally:
                     database.close()
         except FileExistsError:
-            if not os.path.exists(resolved):  # a neighbour of the file was in the way
+            if not os.path.exists(resolved):  # a leftover log of SQLite was in the way
                 raise
 
     def _fill_empty(self):
-        """Fill an empty file in its place, without a journal on the disk: nothing can be lost."""
+        """Fill an empty file in place, without a journal on the disk: there is nothing to lose."""
         database = Database(self.path, KIND, "draft")
         try:
             database.db.execute("PRAGMA journal_mode = MEMORY")
             database.run(lambda: self._fill(database.db))
             limit = time.monotonic() + PATIENCE
-            while True:  # SQLite does not wait if others do the same
+            while True:  # SQLite does not wait for other processes here
                 try:
                     database.db.execute("PRAGMA journal_mode = WAL")
                     return
@@ -153,9 +153,9 @@ class Cells(MutableMapping):
                                          f"{name} {shown(kept.get(name))}; got {shown(value)}")
 
     def _within(self, work):
-        """Return `work()`, done in a transaction that is on the disk afterwards."""
+        """Run `work()` in a transaction, which is then on the disk, and return its result."""
         with self._lock:
-            is_late = self._closed and not self._database.is_open  # came after the race
+            is_late = self._closed and not self._database.is_open  # an answer after the race
             if is_late:
                 with named(self.path, KIND):
                     self._database.reopen(self._check, APPLICATION)
@@ -173,10 +173,10 @@ class Cells(MutableMapping):
                         (*place, *self._failed))
         if row is None:
             raise KeyError(key)
-        numbers = row if self._told else row[:1]
+        numbers = row if self._has_costs else row[:1]
         if not all(isinstance(one, float) and math.isfinite(one) for one in numbers):
             self._refuse("cells", f"{row} of {place}")
-        return row if self._told else row[0]
+        return row if self._has_costs else row[0]
 
     def _refuse(self, table, what):
         raise StudyDamagedError(f"{self.path} is damaged: {table}: {what} is not what was recorded")
@@ -185,7 +185,7 @@ class Cells(MutableMapping):
         self.update({place: cell})
 
     def __delitem__(self, place):
-        raise TypeError(f"{self.path} keeps what was paid for: nothing is deleted")
+        raise TypeError(f"{self.path} keeps all paid scores: none can be deleted")
 
     def __len__(self):
         return sum(1 for _ in self)
@@ -195,7 +195,7 @@ class Cells(MutableMapping):
             places, last = [], ("", "")
             for place in self._db.execute(f"SELECT arm, item FROM cells WHERE {KNOWN} ORDER BY "
                                           "arm, item", self._failed):
-                # in order: pages that contain each other have places without end
+                # must increase: in a damaged file, pages that contain each other never end
                 if not all(isinstance(one, str) for one in place) or place <= last:
                     self._refuse("cells", f"the place {place}")
                 key = self._names.key(place)
@@ -209,10 +209,10 @@ class Cells(MutableMapping):
             return self._db.execute(query, values).fetchone()
 
     def update(self, cells, failed=()):
-        """Keep these, all of them or none; what is known already stays as it is."""
+        """Store these cells, all or none; cells that are already stored stay as they are."""
         now = time.time()
-        rows = [(*self._names.of(key), *(cell if self._told else (cell, None)), now, key in failed)
-                for key, cell in dict(cells).items()]
+        rows = [(*self._names.of(key), *(cell if self._has_costs else (cell, None)), now,
+                 key in failed) for key, cell in dict(cells).items()]
 
         def work():
             self._db.executemany("DELETE FROM cells WHERE arm = ? AND item = ? AND NOT " + KNOWN,
@@ -224,20 +224,20 @@ class Cells(MutableMapping):
         self._within(work)
 
     def drop(self, item):
-        """Forget the scores of an item, which do not go together."""
+        """Delete the scores of an item, which contradict each other."""
         self._within(lambda: self._db.execute("DELETE FROM cells WHERE item = ?", (str(item),)))
 
     # -- claims -------------------------------------------------------------------
 
     def claim(self, places, most=math.inf):
-        """The first of these, at most so many, that are this object's to pay for.
+        """Claim the first of these places, at most `most`, and return those that were free.
 
-        No score of them is kept.
+        Places with a stored score are not claimed.
         """
         return self._within(lambda: self._claimed(places, most)) if places else []
 
     def _claimed(self, places, most):
-        # all at once: who waits for the others asks again and again
+        # one query: a process that waits for others calls this again and again
         taken = {(arm, item): owner for arm, item, owner in self._db.execute(
             "SELECT * FROM claims WHERE owner != ?", (self._owner,))}
         mine, alive = [], {}
@@ -252,7 +252,7 @@ class Cells(MutableMapping):
                     continue
             if place not in self:
                 mine.append(place)
-        if mine:  # else nothing is written
+        if mine:  # if not, write nothing
             self._say_alive()
             self._db.executemany("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)",
                                  [(*self._names.of(place), self._owner) for place in mine])
@@ -265,7 +265,7 @@ class Cells(MutableMapping):
                           alive.started(os.getpid()) or "", self._beat))
 
     def beat(self):
-        """Say that this process is alive, now and then."""
+        """Record that this process is alive, at most every `BEAT` seconds."""
         if time.time() - self._beat > BEAT:
             self._within(self._say_alive)
 
@@ -276,34 +276,34 @@ class Cells(MutableMapping):
             return False
         host, pid, began, beat = row
         if not (isinstance(pid, int) and 0 < pid < 2**31 and isinstance(beat, float)):
-            self._refuse("owners", f"process {pid!r}, heard of at {beat!r},")
+            self._refuse("owners", f"process {pid!r}, last alive at {beat!r},")
         if host != alive.here():
             return time.time() - beat <= SILENT
-        # however long it was silent: a block may take hours
+        # silence does not matter here: a block may take hours
         return owner in _OPEN if pid == os.getpid() else alive.is_alive(pid, began)
 
     def release(self, places):
-        """Give up claims: somebody else may pay for these."""
+        """Give up claims, so that other processes may pay for these places."""
         self._within(lambda: self._db.executemany(
             "DELETE FROM claims WHERE arm = ? AND item = ? AND owner = ?",
             [(*self._names.of(place), self._owner) for place in places]))
 
     def keep_running(self, places):
-        """Calls of these go on after the race: their claims outlive `close`."""
+        """Keep the claims of these places after `close`: their calls go on after the race."""
         with self._lock:
             self._running.update(map(self._names.of, places))
 
     def ended(self, place):
-        """A call that went on has ended; with the last one the file is closed."""
+        """Note that a call that outlived the race has ended; close the file after the last."""
         with self._lock:
             self._running.discard(self._names.of(place))
             if self._closed:
                 self.close()
 
     def close(self):
-        """Give up all claims but those of calls that go on, and without these the file.
+        """Give up all claims but those of running calls; close the file if there are none.
 
-        What is written later opens it again.
+        A later write opens the file again.
         """
         with self._lock:
             self._closed = True
@@ -313,7 +313,7 @@ class Cells(MutableMapping):
                 if self._beat:
                     self._within(self._leave)
             except StudyError:
-                pass  # a full disk: others wait for these until this process ends, it does not
+                pass  # a full disk: other processes wait for these claims until this process ends
             finally:
                 if not self._running:
                     _OPEN.pop(self._owner, None)

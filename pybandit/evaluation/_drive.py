@@ -1,7 +1,7 @@
-"""A race whose scores come one at a time, many calls at once.
+"""Run a race on calls of one item each, many at once.
 
-One task decides: it asks the race what is wanted, begins calls, keeps answers, on the disk
-where there is one, and tells the race. Each call is a task of its own that sends one answer.
+One task decides: it asks the race for pairs of model and item, starts calls, stores answers and
+reports them to the race. Each call is a task of its own that sends one answer.
 """
 
 import functools
@@ -15,25 +15,25 @@ from pybandit.evaluation._calls import Calls, FailedForGood, close_unawaited, fi
 from pybandit.evaluation._paid import POLL
 from pybandit.evaluation._run import _limit_of, _limits_of
 
-# Times `concurrency`: as many rewards may wait for one slow call. Then no more are read ahead,
-# because the race may end, and every one of them costs money.
+# Maximum number of rewards that wait for one slow call, as a multiple of `concurrency`. Beyond
+# it nothing is read ahead: each call costs money, and the race may end before it is needed.
 MOST_AHEAD = 4
 
 
-class Drive:
-    """The calls of one race, and their answers."""
+class RaceDriver:
+    """Runs the calls of one race and reports their scores."""
 
     def __init__(self, race, source, options, bar):
         self.race, self.source, self.options, self.bar = race, source, options, bar
         self.paid, self.limits = source.paid, _limits_of(race)
         self.calls = Calls(source.function, options, self.paid.parts, source.keys)
-        self.anyio, self.out = self.calls.anyio, set()
+        self.anyio, self.running = self.calls.anyio, set()
         self.answers, self.event = [], self.anyio.Event()
         self.queue, self.n_since = [], math.inf
         self.failures = np.zeros(race.n_arms, dtype=np.int64)
 
     async def run(self):
-        """To the end of the race; how many calls were out then, and failures of each model."""
+        """Play to the end; return the number of calls running then, and failures per model."""
         try:
             await self._with_calls()
         finally:
@@ -46,7 +46,7 @@ class Drive:
                     future.add_done_callback(functools.partial(self._late, cell))
         if not self.race.done:
             raise RuntimeError("the race was left before its end: something cancelled its calls")
-        return len(self.out & self.calls.begun), self.failures
+        return len(self.running & self.calls.started), self.failures
 
     async def _with_calls(self):
         try:
@@ -54,9 +54,9 @@ class Drive:
                 await self._until_done(group)
                 group.cancel_scope.cancel()
             return
-        except BaseExceptionGroup as errors:  # of one task: calls raise nothing here
+        except BaseExceptionGroup as errors:  # one exception: only `_until_done` raises
             error = errors.exceptions[0]
-        raise error  # not from the group: it keeps what it was raised from
+        raise error  # outside the handler, so that its own cause is kept
 
     async def _until_done(self, group):
         while True:
@@ -65,56 +65,56 @@ class Drive:
                 return
             if self.paid.shared:
                 self.paid.cells.beat()
-            # others may have paid for what is missing
+            # wake up regularly: other processes may have paid for missing scores
             with self.anyio.move_on_after(POLL if self.paid.shared else None):
                 await self.event.wait()
             self.event = self.anyio.Event()
             self._take(self._arrived())
 
     def _arrived(self):
-        """Answers that have come and nobody has seen."""
+        """Return the answers that arrived since the last call."""
         answers, self.answers = self.answers, []
         return answers
 
     def _begin(self, group):
-        """Calls for what is wanted, as many as may be out; what is known is told at once."""
-        while len(self.out) < self.options.concurrency and not self.race.done:
+        """Start wanted calls up to `concurrency`; known scores are reported at once."""
+        while len(self.running) < self.options.concurrency and not self.race.done:
             if not self.queue or 4 * self.n_since >= self.options.concurrency:
                 self._plan()
                 if not self.queue:
                     return
             cell = self.queue.pop()
-            self.out.add(cell)
+            self.running.add(cell)
             group.start_soon(self._call, cell)
 
     def _plan(self):
-        """What the race wants next and nobody is at, the most urgent last."""
+        """Fill the queue with wanted cells that have no running call, the most urgent last."""
         n, before = 2 * self.options.concurrency, self.queue
         self.queue, self.n_since = [], 0
         while not self.race.done:
             reads_ahead = self.race._n_ahead() < MOST_AHEAD * self.options.concurrency
             arms, items = self.race.ask(n if reads_ahead else None)
             cells = [cell for cell in zip(arms.tolist(), items.tolist(), strict=True)
-                     if cell not in self.out]
+                     if cell not in self.running]
             known = {cell: numbers for cell in cells
                      if (numbers := self.paid.known(cell)) is not None}
             if known:
                 self._tell(known)
                 continue
-            before = self._ours(cells, before)
-            # who ended while we claimed left calls that nobody wants: what it kept says so
+            before = self._claimed(cells, before)
+            # another process may have stored scores between the look-up and the claim
             if self.paid.shared and any(self.paid.known(cell) is not None
                                         for cell in set(cells).difference(before)):
                 continue
             self.queue = before[::-1]
-            # else other processes are at all of these
+            # an empty queue: other processes are paying for all of these; look further ahead
             if (self.queue or not cells or not reads_ahead or arms.size < n
                     or n > 20 * self.options.concurrency):
                 return
             n *= 2
 
-    def _ours(self, cells, before):
-        """Those of these cells that are ours to pay for; claims of what was planned are kept."""
+    def _claimed(self, cells, before):
+        """Return the cells that this process may pay for; claims of cells in `before` are kept."""
         if not self.paid.shared:
             return cells
         mine = self.paid.claim(cells, 2 * self.options.concurrency)
@@ -135,10 +135,10 @@ class Drive:
         self.event.set()
 
     def _take(self, answers):
-        """Keep what came, then tell the race, then raise what a call raised."""
+        """Store answers, then report them to the race, then raise the exception of a call."""
         known = self._keep(answers)
         for cell, _ in answers:
-            self.out.discard(cell)
+            self.running.discard(cell)
         self.n_since += len(answers)
         self._tell(known)
         for (model, item), answer in answers:
@@ -147,14 +147,14 @@ class Drive:
             self.source.check(np.array([[answer[0]]]), [item], [model], self.limits)
             if (model, item) not in known:
                 name = self.calls.name(model, item)
-                raise ValueError(f"{name} must tell costs that are finite and at least 0; got "
+                raise ValueError(f"{name} must return costs that are finite and at least 0; got "
                                  f"{answer[1]}")
 
     def _keep(self, answers):
-        """The answers that are numbers of the race's range, kept."""
+        """Store the answers that the race accepts, and return them."""
         known = {cell: answer for cell, answer in answers
                  if not isinstance(answer, Exception) and finite(answer, self.limits)}
-        # the object that `_call` took is that of the options
+        # by identity: an equal score of a call that did not fail is another object
         self.paid.keep(known, {cell for cell, answer in known.items()
                                if answer is self.options.failed})
         return known
@@ -169,24 +169,24 @@ class Drive:
         self.bar.set_postfix_str(f"{self.race.survivors.size} left{money}", refresh=False)
 
     def _late(self, cell, future):
-        """What a worker was at when the race was left: kept all the same, when it comes."""
+        """Store the answer of a call that ended after the race."""
         try:
             if not future.cancelled() and future.exception() is None:
                 self._keep([(cell, self.calls.numbers(*cell, future.result()))])
-        except (TypeError, ValueError):  # no number: nobody waits for it any more
+        except (TypeError, ValueError):  # not a number: ignored
             close_unawaited(future)
         finally:
             self.paid.ended(cell)
 
 
 async def drive(race, source, options, progress):
-    """Tell the race what it asks for, to its end; calls that were out then, and failures."""
+    """Play a race to its end; return the number of calls running then, and failures."""
     with make_bar(progress, _limit_of(race), "scores", "best_of") as bar:
-        return await Drive(race, source, options, bar).run()
+        return await RaceDriver(race, source, options, bar).run()
 
 
 def drive_to_the_end(race, source, options, progress):
-    """The same, with an event loop of its own."""
+    """Do the same as `drive`, in a new event loop."""
     refuse_running_loop()
     return require("anyio", "async").run(drive, race, source, options, progress)
 

@@ -21,7 +21,7 @@ from pybandit._shared.drawing import (
 )
 from pybandit.betting import confidence_sequence
 
-# Maximum number of points of a line, since more cannot be seen; of models with a name.
+# Maximum number of points per line (more cannot be seen), and of models with a name.
 LINE_POINTS, MOST_NAMES = 400, 100
 NAME_POINTS = 9.0  # height of a name and of the gap to the next one
 

@@ -1,4 +1,4 @@
-"""Names of models and labels of items, which functions are called with and scores are kept by."""
+"""Names of models and labels of items: arguments of functions, and keys of stored scores."""
 
 import numpy as np
 
@@ -7,36 +7,36 @@ from pybandit.betting._paired import MOST_ARMS
 
 
 class Keys:
-    """The keys that scores are kept by: names of models and labels of items, else their numbers.
+    """Keys of stored scores: names of models and labels of items, or their numbers.
 
     Attributes
     ----------
     names : tuple of str or None
-        Of the models, where the caller gave names.
+        Names of the models; None if the caller gave none.
     labels : tuple or None
-        Of the items, where the caller gave labels.
+        Labels of the items; None if the caller gave none.
     """
 
     def __init__(self, names=None, labels=None):
         self.names, self.labels = names, labels
 
     def of(self, place):
-        """The key of a place, ``(model, item)`` or ``(model, model, item)``, all numbers."""
+        """Return the key of a place: ``(model, item)`` or ``(model, model, item)``, in numbers."""
         *models, item = place
         if self.names is not None:
             models = [self.names[model] for model in models]
         return (*models, self.item(item))
 
     def item(self, item):
-        """The label of an item, or its number."""
+        """Return the label of an item, or its number."""
         return item if self.labels is None else self.labels[item]
 
     def model(self, model):
-        """The argument of a function for a model: its name, or its number."""
+        """Return the argument of a function for a model: its name, or its number."""
         return model if self.names is None else self.names[model]
 
     def check(self, key, name):
-        """Raise TypeError unless this is of the form of the keys that are used here."""
+        """Raise TypeError if `key` does not have the form of these keys."""
         is_name = self._is_number if self.names is None else lambda one: isinstance(one, str)
         is_label = self._is_number if self.labels is None else lambda one: True
         if not (isinstance(key, tuple) and len(key) > 1 and all(map(is_name, key[:-1]))
@@ -52,9 +52,9 @@ class Keys:
 
 
 def models_of(models):
-    """Names, or None, and the number of models, given as names or as their number."""
+    """Return the names, or None, and the number of models; `models` is names or a number."""
     if models is None:
-        raise ValueError("models must be given where scores is a function: their number, or their "
+        raise ValueError("models must be given if scores is a function: their number, or their "
                          "names; got None")
     if _is_number(models):
         return None, check_integer("models", models, 2, MOST_ARMS)
@@ -62,8 +62,8 @@ def models_of(models):
                   for name in as_list("models", models, "a number, or names"))
     for name in names:
         if not isinstance(name, str) or not name:
-            raise TypeError("models must be a number, or a sequence of names, which are text; got "
-                            f"{shown(name)} among them")
+            raise TypeError("models must be a number, or a sequence of names (non-empty text); "
+                            f"got {shown(name)} among them")
     if not 2 <= len(names) <= MOST_ARMS:
         raise ValueError(f"models must be at least 2 names and at most {MOST_ARMS:,}; got "
                          f"{len(names):,}")
@@ -72,9 +72,9 @@ def models_of(models):
 
 
 def items_of(items):
-    """Labels, or None, and the number of items, given as labels or as their number."""
+    """Return the labels, or None, and the number of items; `items` is labels or a number."""
     if items is None:
-        raise ValueError("items must be given where scores is a function: their number, or their "
+        raise ValueError("items must be given if scores is a function: their number, or their "
                          "labels; got None")
     if _is_number(items):
         return None, check_integer("items", items, 1)
@@ -83,16 +83,16 @@ def items_of(items):
                    for label in labels)
     for label in labels:
         if not isinstance(label, (str, int)) or isinstance(label, bool):
-            raise TypeError("items must be a number, or labels, which are text or integers; got "
+            raise TypeError("items must be a number, or labels (text or integers); got "
                             f"{shown(label)} among them")
     _check_once("items", labels)
-    # a file keeps text: 7 and "7" would be one item there
+    # a file stores text: 7 and "7" would be the same item
     _check_once("items as text", tuple(map(str, labels)))
     return labels, len(labels)
 
 
 def _is_number(given):
-    """Return True unless this is a sequence; the check of numbers refuses all the rest."""
+    """Return True unless `given` is a sequence; `check_integer` then refuses other types."""
     if isinstance(given, np.ndarray):
         return given.ndim == 0
     return isinstance(given, (str, bytes, dict)) or not hasattr(given, "__iter__")

@@ -1,4 +1,4 @@
-"""Scores that are in a file, or in an array that is not in memory."""
+"""Read scores from a file, or from an array that is not in memory."""
 
 import os
 
@@ -26,13 +26,13 @@ from pybandit.tables._scores import Options, settled
 from pybandit.tables._table import Scores
 from pybandit.tables.blocks import Blocks, refuse_unshuffled
 
-# Most cells of an array that is read whole: 32 MiB, some milliseconds. From a larger one single
-# rows are read.
+# Maximum number of cells of an array that is read whole: 32 MiB, some milliseconds. From larger
+# arrays, single rows are read.
 MOST_AT_ONCE = 1 << 22
 
 
 def opened(scores, options=Options(), form=Form()):  # noqa: B008
-    """Return the table that a path or a lazy array stands for; others as they are."""
+    """Return the table behind a path or a lazy array; other scores unchanged."""
     refuse_lazy_frame(scores)
     paths = log_paths(scores)
     for path in paths or ([scores] if isinstance(scores, (str, os.PathLike)) else []):
@@ -46,7 +46,7 @@ def opened(scores, options=Options(), form=Form()):  # noqa: B008
             return _read_named(os.fspath(scores), form, options)
         suffix = suffix_of(scores)
         if suffix not in FILES:
-            raise ValueError(f"scores must be a function, a table, or the name of a file of one, "
+            raise ValueError(f"scores must be a function, a table, or the name of a file, "
                              f"{', '.join((*READ, *FILES))}; got {os.fspath(scores)!r}")
         if suffix in NUMPY:
             file = open_array(scores)
@@ -69,7 +69,7 @@ def opened(scores, options=Options(), form=Form()):  # noqa: B008
 
 
 def refuse_lazy_frame(scores):
-    """Refuse a query of polars, which has not been computed."""
+    """Refuse a query of polars that has not been computed."""
     if type(scores).__name__ == "LazyFrame" and hasattr(scores, "collect"):
         raise TypeError("scores must be a table; got a LazyFrame: collect it, scores.collect()")
 
@@ -83,19 +83,19 @@ def refuse_log_options(options, where):
 
 
 def _of_logs(paths, options):
-    """Return the scores of log files, with the sign turned if lower is better."""
+    """Return the scores of log files, negated if lower is better."""
     scores = scores_of_logs(paths, options)
     if scores.lost and options.logs.failed != SKIP:
         raise UnreadableFileError(refusal_of(paths, scores.lost))
     if scores.lower_is_better:
-        warn(f"{paths[0]}: the logs say that lower scores are better: they are read with the sign "
-             "turned, and value_range must be (-HIGH, -LOW)")
+        warn(f"{paths[0]}: the logs say that lower scores are better: the scores are negated, "
+             "and value_range must be (-HIGH, -LOW)")
         scores.values = -scores.values
     return scores
 
 
 def scores_of_logs(paths, options):
-    """Return the `Scores` of log files with the sign of the files; lost scores are NaN."""
+    """Return the `Scores` of log files as they are in the files; lost scores are NaN."""
     for name in ("columns", "models", "items", "drop"):
         value = getattr(options, name)
         if not (value is None or isinstance(value, (list, tuple)) and not value):
@@ -113,19 +113,19 @@ def _read_named(path, form, options):
 
 
 def _named(scores):
-    """Return `scores`; refuse a long table that lacks some."""
+    """Return `scores`; refuse a long table with missing scores."""
     if scores.is_long:
         lost = np.argwhere(np.isnan(scores.values))
         if len(lost):
             raise UnreadableFileError(f"{scores.place(*lost[0])}: a score is lost or missing, "
                                       f"{len(lost)} in all: leave such items out for all models "
-                                      "(pybandit best-of --missing drop), as what they would have "
-                                      "added is unknown")
+                                      "(pybandit best-of --missing drop), because their effect on "
+                                      "the means is unknown")
     return scores
 
 
 def _of_parquet(path, options):
-    """Return the `Scores` of a file that fits into memory, or the Blocks of a shuffled one."""
+    """Return the `Scores` of a file that fits into memory, or `Blocks` of a shuffled one."""
     from pybandit.tables._parquet import read_whole
 
     found = read_whole(path, MOST_CELLS)
@@ -142,7 +142,7 @@ def _of_parquet(path, options):
 
 
 def in_memory(blocks):
-    """Return all cells, with the names of the columns if there are some."""
+    """Return all cells: an array, or `Scores` if the columns have names."""
     values, first = np.empty((blocks.n_rows, blocks.n_columns)), 0
     for block, n_rows in enumerate(blocks.sizes.tolist()):
         for part, read in parts_of(blocks.read, block, n_rows, np.arange(blocks.n_columns)):

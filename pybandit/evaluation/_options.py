@@ -1,4 +1,4 @@
-"""What `best_of` was asked, checked against its scores, and the race that it makes."""
+"""Check the options of `best_of` against the scores, and make the race."""
 
 from pybandit._shared.checks import check_integer, check_numeric, labels_of, refuse_masks, shown
 from pybandit._shared.labels import are_same, differing, in_order, unlabelled
@@ -7,10 +7,9 @@ from pybandit.betting.race import BettingRace
 
 
 def make_race(source, k, shared, guaranteed, budget):
-    """Return the race of a source: one with a guarantee, or one with a budget.
+    """Return a `BudgetRace` if there is a budget, in scores or in money; else a `BettingRace`.
 
-    `shared` are options of both, `guaranteed` those of the first only; a budget, in pulls or in
-    money, makes it the second.
+    `shared` has the options of both races, `guaranteed` those of `BettingRace` only.
     """
     k = check_integer("k", k, 1)
     if k >= source.n_arms:
@@ -23,12 +22,12 @@ def make_race(source, k, shared, guaranteed, budget):
     for name, value in guaranteed.items():
         if not (value is None or name == "epsilon" and isinstance(value, (int, float))
                 and value == 0):
-            raise ValueError(f"{name} must be left out beside a budget; got {shown(value)}")
+            raise ValueError(f"{name} must be left out with a budget; got {shown(value)}")
     return BudgetRace(*size, k, budget=budget, **shared)
 
 
 def labelled(name, values, source):
-    """Costs or weights, whose labels, if they have any, must be those of the scores."""
+    """Return costs or weights; refuse labels that differ from those of the scores."""
     of_models = name == "costs" and getattr(values, "shape", None) == (source.n_arms,)
     if of_models and source.n_arms == source.n_items:
         return _costs_by_labels(values, source)
@@ -39,19 +38,19 @@ def labelled(name, values, source):
     held = labels_of(values, "columns")
     if name == "costs" and source.names is not None and held is not None and not are_same(
             held, list(source.names)):
-        raise ValueError(f"{name} must have the columns of the scores, in their order; got "
+        raise ValueError(f"{name} must have the columns of the scores, in the same order; got "
                          f"{differing(held, list(source.names))}")
     return unlabelled(values)
 
 
 def check_rows(name, values, source):
-    """Refuse values, one or a row for each item, whose index is not that of the scores."""
+    """Refuse values, one entry or row per item, whose index differs from that of the scores."""
     known = [one for one in (source.own_labels, source.labels) if one is not None]
     in_order(name, values, *(known or [range(source.n_items)]))
 
 
 def _costs_by_labels(costs, source):
-    """One cost a model or one an item, where there are as many: labels say which, if any can."""
+    """Return costs if there are as many models as items: labels tell whose they are."""
     held = labels_of(costs)
     of_items, of_models = (
         held is not None and any(known is not None and are_same(held, list(known))
@@ -62,6 +61,6 @@ def _costs_by_labels(costs, source):
         return numbers[:, None] if of_items else numbers[None]
     rows = source.labels if source.own_labels is None else source.own_labels
     if not of_items and not any(one is None for one in (held, rows, source.names)):
-        raise ValueError("costs must have the index of the scores, one an item, or their columns, "
-                         f"one a model, in their order; got {shown(held)}")
-    return costs  # refused for its shape
+        raise ValueError("costs must have the index of the scores (one cost per item) or their "
+                         f"columns (one per model), in the same order; got {shown(held)}")
+    return costs  # the race refuses the shape

@@ -1,11 +1,13 @@
-"""What was paid for: scores by model and item, kept from the moment they are there.
+"""Store paid scores by model and item as soon as a call returns them.
 
-A mapping that the user passes is written to after every call, so that one on the disk loses
-nothing. Without one the calls are listed, and made a mapping of where an exception needs it.
+A mapping of the caller is written to after every call, so that a mapping on the disk loses
+nothing. Without one, results are listed, and become a mapping if an exception needs it.
 """
 
+import os
 import threading
 import time
+from collections.abc import MutableMapping
 from itertools import islice
 
 import numpy as np
@@ -13,27 +15,27 @@ import numpy as np
 from pybandit._shared.checks import shown
 from pybandit.evaluation._keys import Keys
 
-POLL = 0.05  # seconds between two looks at what others have paid for
+POLL = 0.05  # seconds between two look-ups of scores that other processes pay for
 
 
 class Paid:
-    """Calls for what is not known, and keeps it; a cell is a number, or one for each part."""
+    """Paid scores of one evaluation; a cell is a number, or a tuple with one number per part."""
 
     def __init__(self, cells, parts, keys=None):
         self.cells, self.parts, self.limits = cells, parts, (-np.inf, np.inf)
         self.keys = Keys() if keys is None else keys
-        self.shared = hasattr(cells, "claim")  # with other processes
-        self._ours = cells is None
-        self._calls = []                  # not written to `cells`
-        # nor these, of which some are of failures; threads bring late ones
+        self.shared = hasattr(cells, "claim")  # a file: other processes may use it too
+        self._owned = cells is None
+        self._calls = []                  # results of blocks, not yet written to `cells`
+        # scores of single calls that are not yet written; late ones come from threads
         self._unwritten, self._failures, self._lock = {}, set(), threading.Lock()
-        self._dropped = set()             # items whose scores did not go together
+        self._dropped = set()             # items whose scores contradicted each other
         for place in cells if isinstance(cells, dict) else list(islice(cells or (), 1)):
             self.keys.check(place, "store")
 
     def fill(self, values, key, items, call):
-        """Values (parts, items): those that are known, and what call(items) gives of the rest."""
-        # asked even where nothing is known: a mapping that takes no such keys says so before a call
+        """Fill values (parts, items) from the store; call `call(items)` for the others."""
+        # look up keys even in an empty mapping: an unsuitable mapping then fails before a call
         places = []
         if self.cells is not None:
             places = [self.keys.of((*key, item)) for item in items.tolist()]
@@ -43,15 +45,15 @@ class Paid:
             if cell is not None:
                 values[:, row], new[row] = self._numbers(place, cell), False
         while new.any():
-            ours = self._claimed(new, places)
-            if ours.any():
-                made = np.reshape(call(items[ours]), (len(self.parts), -1))
-                self._calls.append((key, items[ours], made))
+            claimed = self._claimed(new, places)
+            if claimed.any():
+                results = np.reshape(call(items[claimed]), (len(self.parts), -1))
+                self._calls.append((key, items[claimed], results))
                 if self.cells is not None:
                     self.cells.update(self._cells_of(*self._calls[-1]))
                     self._calls.pop()
-                values[:, ours], new = made, new & ~ours
-            else:  # another process is at all of them
+                values[:, claimed], new = results, new & ~claimed
+            else:  # other processes are paying for all of them
                 time.sleep(POLL)
             for row in np.flatnonzero(new).tolist() if new.any() else ():
                 cell = self.cells.get(places[row])
@@ -59,7 +61,7 @@ class Paid:
                     values[:, row], new[row] = self._numbers(places[row], cell), False
 
     def _claimed(self, new, places):
-        """Which of the new cells are ours to pay for: all, but of a file that others share."""
+        """Return which new cells this process pays for; all, unless the store is a file."""
         if not self.shared:
             return new
         mine = set(self.cells.claim([places[row] for row in np.flatnonzero(new)]))
@@ -67,7 +69,7 @@ class Paid:
                          for is_new, place in zip(new.tolist(), places, strict=True)])
 
     def claim(self, places, most):
-        """Claim places in a shared file, at most so many; return those that are ours to pay for."""
+        """Claim at most `most` of these places in a shared file; return the claimed ones."""
         by_key = {self.keys.of(place): place for place in places}
         return {by_key[key] for key in self.cells.claim(list(by_key), most)}
 
@@ -76,7 +78,7 @@ class Paid:
         self.cells.release(list(map(self.keys.of, places)))
 
     def known(self, place):
-        """The numbers of a place, one for each part, or None."""
+        """Return the numbers of a place, one per part, or None."""
         place = self.keys.of(place)
         cell = None if self.cells is None else self.cells.get(place)
         if cell is None:
@@ -85,9 +87,9 @@ class Paid:
         return (numbers,) if len(self.parts) == 1 else numbers
 
     def keep(self, known, failed=()):
-        """Numbers by place: in the mapping before this returns, or with the next ones.
+        """Store numbers by place before this returns; if that fails, with the next numbers.
 
-        `failed` are those of no answers.
+        `failed` are the places whose calls failed.
         """
         with self._lock:
             self._unwritten.update({self.keys.of(place): (numbers[0] if len(self.parts) == 1
@@ -104,7 +106,7 @@ class Paid:
             self._unwritten, self._failures = {}, set()
 
     def drop_refused(self, error):
-        """Where an item's scores differ by more than they may, nobody can say which is wrong."""
+        """Drop the scores of an item that differ too much: any of them may be wrong."""
         item = getattr(error, "refused_item", None) if isinstance(error, ValueError) else None
         if item is None:
             return
@@ -116,28 +118,28 @@ class Paid:
             for cells in (self._unwritten, () if self.shared else self.cells or ()):
                 for place in [place for place in cells if place[-1] == label]:
                     del cells[place]
-        error.add_note(f"all scores of item {item} are dropped: they will be asked for again")
+        error.add_note(f"all scores of item {item} are dropped: the next run requests them again")
 
     def give(self, error):
-        """Hand what was paid for to an exception, and say so."""
+        """Attach the paid scores to an exception, with a note."""
         cells = self._handed()
         if not cells:
             return
         if cells is self.cells and self.shared:
             self._attach(error, cells.path)
-            error.add_note(f"what had been paid for is in {cells.path}: call again with store=")
+            error.add_note(f"all paid scores are in {cells.path}: call again with store=")
             return
         if not self._attach(error, cells):
             return
         error.add_note(f"{len(cells):,} {self.parts[0]}s had been paid for: they are in the "
-                       "attribute `store` of this exception; call again with store= them, and "
-                       "they are not asked for again")
+                       "attribute `store` of this exception; pass it as store= to the next call, "
+                       "and they are not paid for again")
         if self.shared:
-            error.add_note(f"those could not be written to {self.cells.path}, which has the others")
+            error.add_note(f"these could not be written to {self.cells.path}, which has the others")
 
     @staticmethod
     def _attach(error, store):
-        """Set the attribute `store` of an exception; return False if it has no room for it."""
+        """Set the attribute `store` of an exception; return False if it takes no attributes."""
         try:
             error.store = store
         except (AttributeError, TypeError):
@@ -145,40 +147,40 @@ class Paid:
         return True
 
     def _handed(self):
-        """The mapping that was given; a copy where it is ours, or could not be written to."""
+        """Return the caller's mapping, or a new dict if there is none or a write failed."""
         with self._lock:
             if self._calls:
                 cells = {}
                 for call in self._calls:
                     cells.update(self._cells_of(*call))
                 return cells
-            if not (self._ours or self._unwritten):
+            if not (self._owned or self._unwritten):
                 return self.cells
             written = () if self.shared or self.cells is None else self.cells
             return {**dict(written), **self._unwritten}
 
     def keep_running(self, places):
-        """Calls of these go on after the race: nobody else is to make them."""
+        """Keep the claims of places whose calls go on after the race."""
         if self.shared:
             self.cells.keep_running(map(self.keys.of, places))
 
     def ended(self, place):
-        """A call that went on has ended, whatever came of it."""
+        """Note that a call which outlived the race has ended, with or without an answer."""
         if self.shared:
             self.cells.ended(self.keys.of(place))
 
     def close(self):
-        """Give up the file, where there is one; calls that go on keep it."""
+        """Close the file, if there is one; it stays open for calls that go on."""
         if self.shared:
             self.cells.close()
 
-    def _cells_of(self, key, items, made):
-        """What may be told, by place: what is refused is asked for again."""
+    def _cells_of(self, key, items, results):
+        """Return the cells of a call that the race accepts; others are requested again."""
         low, high = self.limits
-        fine = np.isfinite(made).all(axis=0) & (made[0] >= low) & (made[0] <= high)
-        fine &= (made[1:] >= 0).all(axis=0)  # costs
+        fine = np.isfinite(results).all(axis=0) & (results[0] >= low) & (results[0] <= high)
+        fine &= (results[1:] >= 0).all(axis=0)  # costs
         fine &= ~np.isin(items, list(self._dropped))
-        cells = made[0].tolist() if len(made) == 1 else zip(*made.tolist(), strict=True)
+        cells = results[0].tolist() if len(results) == 1 else zip(*results.tolist(), strict=True)
         return {self.keys.of((*key, item)): cell for item, cell, keep in
                 zip(items.tolist(), cells, fine.tolist(), strict=True) if keep}
 
@@ -192,3 +194,40 @@ class Paid:
         except (TypeError, ValueError):
             raise TypeError(f"store must hold {wanted} for each (model, item); got {shown(cell)} "
                             f"for {place}") from None
+
+
+def store_of(store, source, race, calls, options):
+    """Return the `Paid` scores of a source; None for a table, whose scores cost nothing."""
+    if calls.version is not None and not isinstance(store, (str, os.PathLike)):
+        raise ValueError("version must be left out without a store in a file; got "
+                         f"{shown(calls.version)}")
+    if source.paid is None:
+        if store is not None:
+            raise ValueError("store must be left out with a table of scores, which cost nothing; "
+                             f"got {shown(store)}")
+        return None
+    if store is None or isinstance(store, MutableMapping):
+        return Paid(store, source.paid.parts, source.keys)
+    if not isinstance(store, (str, os.PathLike)):
+        raise TypeError("store must be the path of a file, or a mapping that can be written to, "
+                        f"of scores by (model, item); got {shown(store)}")
+    return Paid(_opened(store, source, race, calls, options), source.paid.parts, source.keys)
+
+
+def _opened(store, source, race, calls, options):
+    """Return the `Cells` of a file, which must belong to this evaluation."""
+    from pybandit.evaluation._cell_names import Names
+    from pybandit.evaluation._cells import Cells  # SQLite, loaded only if there is a file
+
+    name = os.fsdecode(store)
+    if name in ("", ":memory:") or "\0" in name:  # SQLite opens no file for these, or cuts the name
+        raise ValueError("store must be the path of a file on the disk; for scores in memory, pass "
+                         f"a dict; got {shown(store)}")
+    if source.keys.names is None:
+        raise ValueError('models must be names if store is a file, such as ["a", "b"]: '
+                         "the meaning of numbers depends on the order; got "
+                         f"{source.n_arms}")
+    about = {"kind": source.paid.parts[0], "value_range": str(race.value_range),
+             "version": calls.version or ""}
+    return Cells(store, Names(source.keys.names, source.keys.labels, source.n_real_items),
+                 len(source.paid.parts) == 2, None if options is None else options.failed, about)

@@ -1,4 +1,4 @@
-"""Find the best of K models by judgements of two at a time."""
+"""Find the best of K models by comparing two at a time."""
 
 import functools
 import os
@@ -15,17 +15,16 @@ from pybandit._shared.types import Ints, Rng
 from pybandit.betting.options import Costs
 from pybandit.evaluation._keys import Keys, items_of, models_of
 from pybandit.evaluation._options import make_race
-from pybandit.evaluation._paid import Paid
+from pybandit.evaluation._paid import Paid, store_of
 from pybandit.evaluation._run import run
-from pybandit.evaluation._scores import Source
-from pybandit.evaluation._store import store_of
+from pybandit.evaluation._scores import ScoreSource
 from pybandit.evaluation.options import Calls, Items, as_calls, as_items, one_by_one
 from pybandit.evaluation.result import BestOfResult
 
 __all__ = ["best_of_pairs"]
 
-# An entry of a dict takes the room of some 13 of an array. Items come in random order, so an
-# array in pieces would soon have all of them.
+# A dict is used up to n_items / FEW entries: an entry takes as much memory as some
+# 13 of an array. An array in pieces saves little, because items come in random order.
 FEW = 16
 
 
@@ -39,26 +38,25 @@ def best_of_pairs(judge: Callable[[Any, Any, Ints], Any], models: int | Sequence
                   rng: Rng = None, progress: bool | None = None) -> BestOfResult:
     """Find the model, or the k models, that win most often when two are compared at a time.
 
-    With a `baseline`: those of the highest mean win rate against that model. Without: against
-    all K, each model counting as a half against itself, which gives the order of the mean win
-    rates against the K - 1 others.
+    With a `baseline`, models are compared by their mean win rate against that model. Without, by
+    that against all K models, where a model scores 1/2 against itself; the order is that of the
+    mean win rates against the K - 1 others.
 
     Parameters
     ----------
     judge : callable
-        ``judge(model_a, model_b, items)`` returns how a fares against b on some items: 1 if
-        a wins, 0 if b wins, .5 for a tie, or any number between. Models are names, or numbers
-        if `models` is a number; ``items`` is int64 of shape (n,), and so is the result's shape.
-        The judgement of b against a is 1 minus that, and no pair is judged twice on an item: if
-        the answer depends on the order of the two, let the function ask in both orders and
-        average.
+        ``judge(model_a, model_b, items)`` returns one judgement per item, shape (n,): 1 if a
+        wins, 0 if b wins, .5 for a tie, or any number in between. Models are names, or numbers
+        if `models` is a number; ``items`` is int64 of shape (n,). The judgement of b against a
+        is 1 minus that of a against b, and no pair is judged twice on an item. If the answer
+        depends on the order of the two, let the function ask in both orders and average.
     models : int or sequence of str
         The number of models, K >= 2, or their names, as in `best_of`.
     items : int, sequence or Items
         The number of items, N >= 1, or their labels, as in `best_of`. `Items` without
         ``prior_scores``; a ``population_size`` only with a baseline.
     baseline : int or str, optional
-        A model, by its number in [0, K - 1] or by name; against itself it has a half, without
+        A model, by its number in [0, K - 1] or by name; it scores 1/2 against itself, without
         a call.
     k, delta, epsilon, rng, progress
         As in `best_of`; `delta` and `epsilon` are about win rates.
@@ -68,40 +66,39 @@ def best_of_pairs(judge: Callable[[Any, Any, Ints], Any], models: int | Sequence
     max_pulls : int, optional
         Approximate maximum number of judgements of the race with a guarantee.
     calls : Calls, optional
-        Its `block_size` and, with a store in a file, its `version`; the judge is called with
+        Only `block_size` and, with a store in a file, `version`; the judge is called with
         blocks of items.
     store : path or mutable mapping, optional
-        As in `best_of`: judgements of a against b have the key ``(a, b, item)``, with a < b.
+        As in `best_of`; the judgement of a against b has the key ``(a, b, item)``, with a < b.
 
     Returns
     -------
     BestOfResult
-        `means` are win rates, `cost` is the number of judgements asked for, and `cost_by_arm`
-        the same for each model. Without a baseline, `items` and `n_items` are about pairs of
-        item and opponent, numbered ``item * K + opponent``.
+        `means` are win rates; `cost` is the number of judgements requested, `cost_by_arm` that
+        number per model. Without a baseline, `items` and `n_items` refer to pairs of item and
+        opponent, numbered ``item * K + opponent``.
 
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range, or a judgement is not in [0, 1]: the
-        message names models and item.
+        If an argument is outside its range, or a judgement is not in [0, 1]; the message names
+        models and item.
     InfeasibleBudgetError
-        For `max_pulls` or `budget` below K.
+        If `max_pulls` or `budget` is below K.
     StoreMismatchError
-        If the file of `store` is of another evaluation.
+        If the file `store` belongs to another evaluation.
 
-    An exception that `judge` raises is passed on; its attribute ``store`` has the judgements
+    An exception that `judge` raises is raised again; its attribute ``store`` has the judgements
     made before.
 
     Notes
     -----
-    Against all, the population has N K members, an item and an opponent each. Model a has
-    on (i, b) the judgement of a against b, and a half where b is a, so its mean is the
-    one asked for; pairs of item and opponent are drawn without replacement, the same for
-    all models that are left, and the proof is that of `BettingRace`. Opponents stay
-    opponents when they have left the race: the win rate is against all K, not against
-    those still in, so it is the same question from beginning to end. What was asked of b
-    against a answers a against b.
+    Without a baseline, the population has N K members: pairs (i, b) of an item and an opponent.
+    The score of model a on (i, b) is the judgement of a against b on item i, or 1/2 if b is a,
+    so its mean is the win rate in question. Pairs are drawn without replacement, the same for
+    all surviving models, and the proof is that of `BettingRace`. Eliminated models stay
+    opponents: the win rate is always against all K models. A judgement of b against a is also
+    used for a against b.
 
     Examples
     --------
@@ -130,7 +127,7 @@ def best_of_pairs(judge: Callable[[Any, Any, Ints], Any], models: int | Sequence
     for limit, name in (("max_cost", "max_pulls"), ("budget", "budget")):
         limits[limit] = _limit(name, limits[limit], source.n_arms)
     if None not in limits.values():
-        raise ValueError(f"max_pulls must be left out beside a budget; got {max_pulls}")
+        raise ValueError(f"max_pulls must be left out with a budget; got {max_pulls}")
     race = make_race(
         source, k, dict(delta=delta, value_range=(0, 1), rng=rng, costs=Costs(**limits),
                         population_size=items.population_size),
@@ -141,20 +138,20 @@ def best_of_pairs(judge: Callable[[Any, Any, Ints], Any], models: int | Sequence
 
 
 def _limit(name, value, n_arms):
-    """Return a number of judgements, one for each model or more, or None."""
+    """Return a limit on the number of judgements, at least one per model, or None."""
     if value is None:
         return None
     value = check_integer(name, value, 0)
     if value < n_arms:
-        raise InfeasibleBudgetError(f"{name} must be at least {n_arms}, one judgement for each of "
-                                    f"the models; got {value}")
+        raise InfeasibleBudgetError(f"{name} must be at least {n_arms}, one judgement per model; "
+                                    f"got {value}")
     return value
 
 
-class PairSource(Source):
-    """Win rates against a baseline, or against all, as scores of models on units.
+class PairSource(ScoreSource):
+    """Win rates against a baseline, or against all models, as scores of models on units.
 
-    A unit is an item, or an item and an opponent.
+    A unit is an item, or without a baseline a pair of item and opponent.
     """
 
     def __init__(self, judge, models, items, baseline):
@@ -175,18 +172,18 @@ class PairSource(Source):
         if baseline is not None:
             self.labels = labels
         self.paid = Paid(None, ("judgement",), self.keys)
-        self.known = {}  # of (a, b), a < b: Judgements
+        self.known = {}  # `Judgements` by (a, b), a < b
 
     @property
     def n_real_items(self):
-        """Number of items; a unit may be an item and an opponent."""
+        """Number of items; `n_items` is the number of units."""
         return self.n_real
 
     def model_name(self, model):
         return f"model {model}" if self.names is None else str(self.names[model])
 
     def read(self, units, models, advance):
-        """Win rates (len(units), len(models)), and how many judgements each took, 0 or 1."""
+        """Return scores and numbers of new judgements, 0 or 1; shapes (len(units), len(models))."""
         items, opponents = units, np.full(units.size, self.baseline or 0)
         if self.baseline is None:
             items, opponents = np.divmod(units, self.n_arms)
@@ -199,8 +196,8 @@ class PairSource(Source):
         return values, costs
 
     def _ask(self, model, opponent, items):
-        """Judgements of a model against another, and which of them were new."""
-        # by name, so that the order in which models are given does not matter
+        """Return the judgements of a model against an opponent, and which of them are new."""
+        # ordered by name, so that a store does not depend on the order of `models`
         pair = tuple(sorted((model, opponent), key=self.keys.model))
         if pair not in self.known:
             self.known[pair] = Judgements(self.n_real)
@@ -208,7 +205,7 @@ class PairSource(Source):
         new = np.isnan(found)
         if new.any():
             given = np.empty((1, np.count_nonzero(new)))
-            # of a pair judgements are kept one way round, whoever was asked for
+            # stored for the pair as sorted, whichever model the judgements were requested for
             self.paid.fill(given, pair, items[new],
                            functools.partial(self._judged_of, pair, model == pair[0]))
             found[new] = given[0]
@@ -227,7 +224,7 @@ class PairSource(Source):
         given = aligned(name, given, items.tolist(), "its items")
         given = check_numeric(name, refuse_masks(name, given))
         if given.shape != items.shape:
-            raise ValueError(f"{name} must return one judgement an item, shape {items.shape}; got "
+            raise ValueError(f"{name} must return one judgement per item, shape {items.shape}; got "
                              f"shape {given.shape}")
         bad = ~((given >= 0) & (given <= 1))
         if bad.any():
@@ -238,13 +235,13 @@ class PairSource(Source):
 
 
 class Judgements:
-    """Of one pair, by item: a dict while they are of one item in `FEW`, then an array."""
+    """Judgements of one pair, by item: a dict while there are few, then an array."""
 
     def __init__(self, n_items):
         self.n_items, self.few, self.all = n_items, {}, None
 
     def of(self, items):
-        """One an item; NaN where none is kept."""
+        """Return the judgement of each item; NaN if there is none."""
         if self.all is not None:
             return self.all[items]
         return np.array([self.few.get(item, np.nan) for item in items.tolist()])
@@ -265,6 +262,6 @@ def _item_weights(weights, n_items):
     in_order("weights", weights, range(n_items), what="the index of the items")
     weights = check_numeric("weights", refuse_masks("weights", weights))
     if weights.shape != (n_items,):
-        raise ValueError(f"weights must have the shape ({n_items},), one an item; got "
+        raise ValueError(f"weights must have the shape ({n_items},), one per item; got "
                          f"{weights.shape}")
     return weights

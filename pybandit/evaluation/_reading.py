@@ -1,4 +1,4 @@
-"""Read scores from tables and files with options, as scores for `best_of`."""
+"""Read tables and files with options, as scores for `best_of`."""
 
 from collections.abc import Iterable
 from typing import Any, Literal
@@ -27,7 +27,7 @@ def read_scores(source: Any, *, columns: Iterable[Any] | None = None,
     Parameters
     ----------
     source : path, list of paths or table
-        A table in memory, the name of a file or folder, or a list of names of log files: as
+        A table in memory, the name of a file or folder, or a list of names of log files. As
         `scores` of `best_of`, but not a function.
     columns : iterable, optional
         Names of the columns that are models, or their numbers if the table has no names. For a

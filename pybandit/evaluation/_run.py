@@ -8,7 +8,7 @@ from pybandit._shared.progress import make_bar
 from pybandit.betting._table import read_ahead
 from pybandit.betting.above import BettingThreshold
 from pybandit.betting.budget import BudgetRace
-from pybandit.evaluation._answer import names_of
+from pybandit.evaluation._model_result import names_of
 from pybandit.evaluation._threshold import ThresholdResult
 from pybandit.evaluation._words import warn_of_failures
 from pybandit.evaluation.result import BestOfResult
@@ -39,7 +39,7 @@ def handing_over(race, source):
 
 
 def _read(race, source, progress):
-    """Answer what the race asks for, until it is done."""
+    """Report scores to the race until it is done."""
     with make_bar(progress, _limit_of(race), "scores", "best_of") as bar:
         while not race.done:
             if source.table is not None:
@@ -62,7 +62,7 @@ def _limits_of(race):
 
 
 def _read_block(race, source, advance):
-    """Answer one block of the race."""
+    """Report the scores of one block to the race."""
     models, (arms, pairs) = race.survivors, race.ask()
     items = pairs[::models.size].copy()
     values, costs = source.read(items, models, advance)
@@ -70,8 +70,8 @@ def _read_block(race, source, advance):
     race.tell(arms, pairs, values.ravel(), None if costs is None else costs.ravel())
 
 
-def result_of(race, source, baseline=None, n_out=0, failures=None):
-    """Return the result of a race that ended with `n_out` calls running.
+def result_of(race, source, baseline=None, n_running=0, failures=None):
+    """Return the result of a race that ended while `n_running` calls were running.
 
     `failures` has the number of failed calls of each model.
     """
@@ -81,7 +81,7 @@ def result_of(race, source, baseline=None, n_out=0, failures=None):
         decided=race.decided, pulls=race.pulls, means=race.means, items=race.items,
         delta=race.delta, value_range=race.value_range, epsilon=race.epsilon,
         population_size=race.population_size, n_failed_by_arm=failures, _race=race,
-        n_wasted=int(race.n_wasted_by_arm.sum()) + n_out)
+        n_wasted=int(race.n_wasted_by_arm.sum()) + n_running)
     if isinstance(race, BettingThreshold):
         return ThresholdResult(best_arms=race.recommend(), above=race.above, below=race.below,
                                survivors=race.survivors, threshold=race.threshold, **shared)
@@ -94,7 +94,7 @@ def _best_of_result(race, baseline, shared):
     top = race.recommend()
     budgeted = isinstance(race, BudgetRace)
     dropped = race.dropped if budgeted else race.survivors[:0]
-    # for k > 1, models that are accepted are no longer read: they are in `best_arms`
+    # for k > 1, accepted models are not in `race.survivors`, but in `best_arms`
     survivors = (top.copy() if race.decided
                  else np.union1d(np.union1d(race.survivors, dropped), top))
     return BestOfResult(

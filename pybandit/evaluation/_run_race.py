@@ -1,4 +1,4 @@
-"""Play any race by betting on a function or a table of scores."""
+"""Play a given race by betting on a function or a table of scores."""
 
 import os
 from collections.abc import Hashable, MutableMapping, Sequence
@@ -26,16 +26,16 @@ def run_race(race: BettingRace | BudgetRace | BettingThreshold, scores: Any,
              items: int | Sequence[Hashable] | None = None, *, calls: Calls | None = None,
              store: str | os.PathLike[str] | MutableMapping[Any, Any] | None = None,
              progress: bool | None = None) -> BestOfResult | ThresholdResult:
-    """Play a race on a function or a table of scores, to its end.
+    """Play a race to its end on a function or a table of scores.
 
-    `best_of` makes the race itself; use `run_race` for thresholds and for options that `best_of`
-    does not have, such as the kind of the bets.
+    `best_of` creates the race itself; use `run_race` for thresholds and for options that `best_of`
+    does not have, such as the kind of bets.
 
     Parameters
     ----------
     race : BettingRace, BudgetRace or BettingThreshold
-        The race, which is changed. It has all options of the question, and may have been played
-        in part before.
+        The race, which is modified. Its options define the question. It may have been played in
+        part before.
     scores : callable or table
         As in `best_of`, for models ``0`` to ``race.n_arms - 1`` and items ``0`` to
         ``race.n_items - 1``.
@@ -56,12 +56,12 @@ def run_race(race: BettingRace | BudgetRace | BettingThreshold, scores: Any,
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range, the race is an endless stream, or its numbers of
-        models and items are not those of the scores.
+        If an argument is outside its range, if the race has no number of items, or if its
+        numbers of models and items differ from those of the scores.
     StoreMismatchError
-        If the file of `store` is of another evaluation.
+        If the file `store` belongs to another evaluation.
 
-    An exception that `scores` raises is passed on with an attribute ``store``, as in `best_of`.
+    An exception that `scores` raises is raised again with an attribute ``store``, as in `best_of`.
 
     Examples
     --------
@@ -75,24 +75,24 @@ def run_race(race: BettingRace | BudgetRace | BettingThreshold, scores: Any,
         raise TypeError("race must be a BettingRace, a BudgetRace or a BettingThreshold; got "
                         f"{shown(race)}")
     if race.n_items is None:
-        raise ValueError("race must have a number of items, n_items, not an endless stream; got "
+        raise ValueError("race must have n_items, a number of items, not an endless stream; got "
                          f"{race!r}")
-    calls, told = as_calls(calls), race._is_told_costs()
+    calls, tells_costs = as_calls(calls), race._is_told_costs()
     if calls.block_size is not None:
         raise ValueError("block_size of Calls must be left out: it is an option of the race; got "
                          f"{calls.block_size}")
     if isinstance(items, Items):
         raise TypeError("items must be a number or labels: population_size, weights and "
                         "prior_scores are options of the race; got an Items")
-    options = call_options(scores, calls, ("score", "cost") if told else ("score",))
+    options = call_options(scores, calls, ("score", "cost") if tells_costs else ("score",))
     if callable(scores):
         models = race.n_arms if models is None else models
         items = race.n_items if items is None else items
-    source = as_source(scores, models, items, told, options_of(models, items, False))
-    for name, ours, theirs in (("n_arms", race.n_arms, source.n_arms),
+    source = as_source(scores, models, items, tells_costs, options_of(models, items, False))
+    for name, size, expected in (("n_arms", race.n_arms, source.n_arms),
                                ("n_items", race.n_items, source.n_items)):
-        if ours != theirs:
-            raise ValueError(f"race must have {name} = {theirs}, as the scores; got {ours}")
+        if size != expected:
+            raise ValueError(f"race must have {name} = {expected}, like the scores; got {size}")
     finish(source, race, calls, options, store)
     result: BestOfResult | ThresholdResult = played(race, source, options, progress)
     return result

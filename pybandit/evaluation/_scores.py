@@ -1,4 +1,4 @@
-"""Where scores come from: a function, an array or a data frame, one way to read them."""
+"""Sources of scores with a common interface: functions, tables in memory, blocks."""
 
 import functools
 import inspect
@@ -23,26 +23,25 @@ from pybandit.evaluation._options import check_rows
 from pybandit.evaluation._paid import Paid
 from pybandit.tables._columns import is_aggregate, is_label, is_model
 from pybandit.tables._frames import is_table, scores_of_table
-from pybandit.tables._mapped import cells_of
-from pybandit.tables._npy import NpyFile
+from pybandit.tables._npy import NpyFile, cells_of
 from pybandit.tables._scores import Options
 from pybandit.tables._table import Scores
 from pybandit.tables.blocks import Blocks
 from pybandit.tables.order import BlockGenerator
 
-LOST = ("an item whose score is lost must be taken out for all models beforehand: what it "
-        "would have added to the mean is unknown")
+LOST = ("an item with a lost score must be left out for all models beforehand: its effect on "
+        "the mean is unknown")
 
 
 def as_source(scores, models, items, tells_costs=False, options=Options()):  # noqa: B008
-    """The source that `scores` is, with n_arms, n_items, names and a method `read`."""
+    """Return the `ScoreSource` of these scores, with n_arms, n_items, names and a method `read`."""
     if callable(scores):
         refuse_class(scores)
         names, n_arms = models_of(models)
         labels, n_items = items_of(items)
         return FunctionSource(scores, n_arms, n_items, tells_costs, Keys(names, labels))
     if tells_costs:
-        raise ValueError("costs must be numbers beside a table of scores: 'told' is for a "
+        raise ValueError("costs must be numbers for a table of scores: 'told' is for a "
                          "function, which returns scores and costs; got 'told'")
     if options.models is not None:
         check_choice("models", options.models, ("rows", "columns"))
@@ -55,14 +54,14 @@ def as_source(scores, models, items, tells_costs=False, options=Options()):  # n
 
 
 def refuse_class(scores):
-    """Refuse a class in place of a function, unless it makes something else when called."""
+    """Refuse a class where a function is expected: an instance of it was probably meant."""
     if isinstance(scores, type):
         raise TypeError("scores must be a function of (model, items), or a table; got the class "
                         f"{scores.__name__}: call it, {scores.__name__}(...)")
 
 
 def options_of(models, items, grouped):
-    """Options for a table, in which text given as `models` or `items` names their place."""
+    """Return the options for a table: `models` and `items` count only if they are text."""
     return Options(None, (), models if isinstance(models, str) else None,
                    items if isinstance(items, str) else None, grouped)
 
@@ -81,11 +80,11 @@ def _source_of_table(scores, options):
 
 
 def _named_so(name, given, held, n_held, read):
-    """Names of a table's models or labels of its items, which must be those that are given."""
+    """Return the names or labels of a table; refuse those that were given if they differ."""
     if given is None:
         return held
     if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
-        labels, n = None, int(given)  # of any size: it is compared
+        labels, n = None, int(given)  # no range check: it must equal n_held
     else:
         labels, n = read(given)
     if n != n_held:
@@ -93,15 +92,15 @@ def _named_so(name, given, held, n_held, read):
                          f"{shown(n)}")
     if labels is None or held is None:
         return labels or held
-    for ours, theirs in zip(held, labels, strict=True):
-        if ours != theirs:
+    for one, label in zip(held, labels, strict=True):
+        if one != label:
             raise ValueError(f"{name} must be those of the table, in their order, or left out; got "
-                             f"{theirs!r} beside {ours!r}")
+                             f"{label!r} instead of {one!r}")
     return held
 
 
 def plain_table(table, options):
-    """A table without names: its columns are known by number."""
+    """Return a table without names, whose columns are chosen by number."""
     if options.items is not None:
         raise ValueError(f"items must be left out for a table without names; got "
                          f"{shown(options.items)}")
@@ -119,7 +118,7 @@ def plain_table(table, options):
 
 
 def known_scores(prior_scores, source):
-    """The cells of `prior_scores`, whose rows must have the labels of the scores' rows."""
+    """Return the cells of `prior_scores`; its rows must have the labels of the scores' rows."""
     if prior_scores is None:
         return None
     check_rows("prior_scores", prior_scores, source)
@@ -132,10 +131,10 @@ def known_scores(prior_scores, source):
     return prior_scores
 
 
-class Source:
-    """Names of models and labels of items, for messages; the scores where all are there.
+class ScoreSource:
+    """Base class: names of models, labels of items, and checks of scores.
 
-    `paid` is what keeps those that a function was called for.
+    `table` has all scores if they are in memory; `paid` stores those of a function.
     """
 
     names = labels = own_labels = table = paid = None
@@ -143,21 +142,21 @@ class Source:
 
     @property
     def n_real_items(self):
-        """Number of items; a source of pairs has more."""
+        """Number of items of the caller; for pairs, `n_items` is larger."""
         return self.n_items
 
     def generator(self, rng):
-        """What draws the order of the items."""
+        """Return the generator that draws the order of the items."""
         return rng
 
     def model(self, model):
-        """'model 3', or 'model "gpt" (column 3)'."""
+        """Return 'model 3', or 'model "gpt" (column 3)'."""
         if self.names is None or _same(self.names[model], model):
             return f"model {model}"
         return f"model {self.names[model]!r} (column {model})"
 
     def item(self, item):
-        """'item 3', or 'item "q3" (row 3)'."""
+        """Return 'item 3', or 'item "q3" (row 3)'."""
         if self.labels is None or _same(self.labels[item], item):
             return f"item {item}"
         return f"item {self.labels[item]!r} (row {item})"
@@ -176,8 +175,8 @@ class Source:
         raise ValueError(f"scores must lie in value_range = {(low, high)}; {got}")
 
 
-class FunctionSource(Source):
-    """Scores by a function, called once a model and block of items; costs where it tells them."""
+class FunctionSource(ScoreSource):
+    """Scores, and costs if told, of a function called once per model and block of items."""
 
     def __init__(self, function, n_arms, n_items, tells_costs=False, keys=None):
         self.function, self.n_arms, self.n_items = function, n_arms, n_items
@@ -187,7 +186,7 @@ class FunctionSource(Source):
         self.paid = Paid(None, ("score", "cost") if tells_costs else ("score",), self.keys)
 
     def read(self, items, models, advance):
-        """Scores (len(items), len(models)), and costs or None; `advance` hears of each call."""
+        """Return scores (len(items), len(models)), and costs or None; report to `advance`."""
         values = np.empty((1 + self.tells_costs, items.size, models.size))
         for column, model in enumerate(models.tolist()):
             self.paid.fill(values[:, :, column], (model,), items,
@@ -196,8 +195,8 @@ class FunctionSource(Source):
         return values[0], values[1] if self.tells_costs else None
 
     def _call(self, model, items):
-        """What the function gives, a row each of scores and costs."""
-        # a copy: the function may do with it as it likes
+        """Call the function; return a list of its scores and, if told, its costs."""
+        # a copy, because the function may modify its argument
         model = self.keys.model(model)
         name, given = f"score({model!r}, items)", self.function(model, items.copy())
         if inspect.iscoroutine(given):
@@ -207,11 +206,11 @@ class FunctionSource(Source):
         parts = {"score": given}
         if self.tells_costs:
             parts = dict(zip(("score", "cost"), _pair(name, given), strict=True))
-        return [_one_an_item(name, what, part, items) for what, part in parts.items()]
+        return [_one_per_item(name, what, part, items) for what, part in parts.items()]
 
 
 def _pair(name, given):
-    """Scores and costs, where a function tells both."""
+    """Return the scores and costs of a function that must return both."""
     if not isinstance(given, tuple) or len(given) != 2:
         size = f" of {len(given)}" if isinstance(given, tuple) else ""
         raise TypeError(f"{name} must return a tuple (scores, costs) with costs='told'; got "
@@ -219,18 +218,18 @@ def _pair(name, given):
     return given
 
 
-def _one_an_item(name, what, given, items):
+def _one_per_item(name, what, given, items):
     if labels_of(given) is not None:
         given = aligned(name, given, items.tolist(), "its items")
     given = check_numeric(name, refuse_masks(name, given))
     if given.shape != items.shape:
-        raise ValueError(f"{name} must return one {what} an item, shape {items.shape}; got shape "
+        raise ValueError(f"{name} must return one {what} per item, shape {items.shape}; got shape "
                          f"{given.shape}")
     return given
 
 
-class TableSource(Source):
-    """Scores that are there: `Scores`, or an array (items, models)."""
+class TableSource(ScoreSource):
+    """Scores of a table: `Scores`, a `NpyFile`, or an array (items, models)."""
 
     def __init__(self, table):
         values = table
@@ -248,20 +247,20 @@ class TableSource(Source):
         self.table = self.values if isinstance(self.values, np.ndarray) else None
 
     def read(self, items, models, advance):
-        """Scores (len(items), len(models)), and None."""
+        """Return scores (len(items), len(models)), and None for the costs."""
         values = cells_of(self.values, items, models)
         advance(values.size)
         return values, None
 
     def _numbers(self, values):
-        """The table as an array of real numbers, not copied where it is one."""
+        """Return the table as an array of real numbers, without a copy if it is one."""
         try:
-            # what is masked is lost: refused where it is read, as NaN is
+            # masked scores are lost: like NaN, they are refused when they are read
             array = (np.ma.filled(values.astype(np.float64), np.nan) if is_masked(values)
                      else np.asarray(values))
             if array.dtype.kind in "SU" and not isinstance(values, np.ndarray):
-                array = np.array(values, dtype=object)  # numbers stay numbers beside text
-        except Exception as error:  # rows of unequal lengths, or an __array__ of the user's
+                array = np.array(values, dtype=object)  # numbers in a list with text stay numbers
+        except Exception as error:  # rows of unequal lengths, or an error of __array__
             raise ValueError(f"scores must be a table (items, models) with rows of one length: "
                              f"{error}") from None
         if array.dtype.kind in "biuf" or array.ndim != 2:
@@ -269,7 +268,7 @@ class TableSource(Source):
         return self._from_cells(array)
 
     def _from_cells(self, cells):
-        """A float64 table from one of objects; None and pandas.NA become NaN."""
+        """Return a float64 table from objects; None and pandas.NA become NaN."""
         table = np.empty(cells.shape)
         for column in range(cells.shape[1]):
             for row, cell in enumerate(cells[:, column].tolist()):
@@ -287,8 +286,8 @@ class TableSource(Source):
         return table
 
 
-class BlockSource(Source):
-    """Scores of `Blocks`, whose items come in whole blocks."""
+class BlockSource(ScoreSource):
+    """Scores of `Blocks`, read in whole blocks of items."""
 
     def __init__(self, blocks):
         if blocks.n_columns < 2:
@@ -303,7 +302,7 @@ class BlockSource(Source):
         return BlockGenerator(as_generator(rng), self.blocks.sizes)
 
     def read(self, items, models, advance):
-        """Scores (len(items), len(models)), and None."""
+        """Return scores (len(items), len(models)), and None for the costs."""
         values = self.blocks.values(items, models)
         advance(values.size)
         return values, None

@@ -1,4 +1,4 @@
-"""An early-stopping hook of Inspect's: tasks that are surely behind are evaluated no further."""
+"""Early-stopping hook for Inspect: stop tasks that a race by betting has eliminated."""
 
 from contextvars import ContextVar
 from functools import partial
@@ -14,57 +14,59 @@ from pybandit.betting.race import BettingRace
 
 __all__ = ["RaceStopping"]
 
-# Inspect does not say whose sample it is, but runs those of a task in the context of its start.
+# The arm of a sample: Inspect does not pass its task, but runs it in the context of `start_task`.
 _ARM: ContextVar[int] = ContextVar("pybandit_arm")
 
 
 class RaceStopping:
-    """A `BettingRace` between K tasks of Inspect, which all get it as their `early_stopping`.
+    """A `BettingRace` between K tasks of Inspect; pass it to all as their `early_stopping`.
 
     Parameters
     ----------
     n_arms : int
-        K, at least 2: models, prompts, agents, on one dataset. Nobody leaves before all of them
-        run, so let all run at once: ``eval(..., max_tasks=K)``.
+        K, at least 2: the number of tasks (models, prompts or agents) on one dataset. No task is
+        stopped before all have started, so run all at once: ``eval(..., max_tasks=K)``.
     value_range : (float, float), default (0, 1)
+        Smallest and largest possible score.
     value : callable, optional
-        Makes a number of what the first scorer gave; of text Inspect's ``value_to_float()`` does.
+        Converts the value of the first scorer to a number. By default, Inspect's
+        ``value_to_float()`` converts text.
     finish : bool, default False
-        Whether the best goes on through all samples.
+        If True, the best tasks continue through all samples.
     **options
         ``k``, ``delta``, ``epsilon``, ... of `BettingRace`.
 
     Attributes
     ----------
     race : BettingRace or None
-        Its items are places in the dataset; None before the first task.
+        The race. Its items are positions in the dataset. None before the first task.
     names : list of str
-        Its arms: tasks and their models.
+        Names of the arms: task and model.
 
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     See Also
     --------
-    best_of, BettingRace : races that are not Inspect's.
+    best_of, BettingRace : races without Inspect.
 
     Notes
     -----
-    Items come in the order of the dataset, which must be shuffled with one seed for all tasks;
-    the guarantee is that of `BettingRace`, about the samples of the run. Draw a new seed for each
-    run: with the same seed every night the same order comes again, and a wrong answer is
-    repeated as long as scores stay the same. An item's score is the
-    mean over its epochs. Bets wait for the item that is next: one that fails for good, of which
-    Inspect tells nothing here, ends what can be decided, unless ``score_on_error`` scores it.
+    Items are read in the order of the dataset, which must be shuffled with one seed for all
+    tasks. The guarantee is that of `BettingRace`, about the samples of the run. Draw a new seed
+    for each run: runs with the same seed have the same order, and repeat a wrong answer as long
+    as the scores stay the same. The score of an item is its mean over the epochs. Bets are made in
+    the order of the items. Inspect does not report a sample that fails after all retries here:
+    from such an item on nothing is decided, unless ``score_on_error`` scores it.
 
-    **Threads.** Of one event loop, that in which Inspect runs the tasks.
+    **Threads.** Use it only in the event loop in which Inspect runs the tasks.
 
     Examples
     --------
-    Given to all tasks, ``eval(Task(dataset, scorer=match(), early_stopping=race), model=models,
-    max_tasks=2)`` of Inspect, it has their names and the `BettingRace` when that is over; before:
+    Pass it to all tasks: ``eval(Task(dataset, scorer=match(), early_stopping=race), model=models,
+    max_tasks=2)``. Afterwards it has their names and the `BettingRace`. Before:
 
     >>> import pybandit as pb
     >>> race = pb.evaluation.RaceStopping(2, delta=0.05)
@@ -83,7 +85,7 @@ class RaceStopping:
         self.finish, self._value = check_flag("finish", finish), value
         self._make = partial(BettingRace, self.n_arms, value_range=self._range,
                              **{"block_size": 1, **options})
-        self._make(1)  # or refused now
+        self._make(1)  # raises now if the options are invalid
         self.race, self.names = None, []  # type: BettingRace | None, list[str]
         self._arms: dict[str, int] = {}
         self._scores: dict[tuple[int, int], dict[int, float]] = {}
@@ -93,13 +95,13 @@ class RaceStopping:
 
     async def start_task(self, task: Any, samples: list[Any], epochs: int) -> str:
         if not (task.dataset.shuffled or task.config.sample_shuffle):
-            raise ValueError("dataset must be shuffled, with a seed: items come in its order")
+            raise ValueError("dataset must be shuffled, with a seed: items are read in its order")
         places = {sample.id: place for place, sample in enumerate(samples)}
         if self.race is None:
             self._places, self._epochs, self.race = places, epochs, self._make(len(samples))
-            self.race._order = np.arange(len(samples))  # the dataset's, which is random
+            self.race._order = np.arange(len(samples))  # the dataset's order is random
         if (places, epochs) != (self._places, self._epochs):
-            raise ValueError("tasks must have the same samples, in one order, and epochs")
+            raise ValueError("tasks must have the same samples, in the same order, and epochs")
         if task.task_id not in self._arms:
             if len(self.names) == self.n_arms:
                 raise ValueError(f"n_arms must be the number of tasks; got {self.n_arms}")
@@ -124,7 +126,7 @@ class RaceStopping:
         cell = self._scores.setdefault((_ARM.get(), self._places[id]), {})
         cell[epoch] = check_scalar(f"the score of sample {shown(id)}", value, f"in {self._range}",
                                    lambda x: self._range[0] <= x <= self._range[1])
-        while not self.race.done:  # bets on items that all tasks have that are left
+        while not self.race.done:  # while all surviving tasks have a score of the next item
             arms, items = self.race.ask()
             cells = [self._scores.get(tuple(cell), {}) for cell in np.c_[arms, items].tolist()]
             if min(map(len, cells)) < self._epochs:

@@ -8,13 +8,13 @@ import numpy as np
 from pybandit._shared.drawing import percent
 from pybandit._shared.types import Floats, Ints
 from pybandit.betting.above import BettingThreshold
-from pybandit.evaluation._answer import Answer
+from pybandit.evaluation._model_result import ModelResult
 
 __all__ = ["ThresholdResult"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class ThresholdResult(Answer):
+class ThresholdResult(ModelResult):
     """Result of `run_race` for a `BettingThreshold`: the models above a threshold.
 
     Attributes
@@ -44,7 +44,7 @@ class ThresholdResult(Answer):
     decided : bool
         True if every model is decided.
     exact : bool
-        True if the last models were decided by reading all of their items.
+        True if the last models were decided by reading all items.
     pulls : ndarray of int64, shape (n_arms,)
         Number of items read of each model: the first ones of `items`.
     means : ndarray of float64, shape (n_arms,)
@@ -52,8 +52,9 @@ class ThresholdResult(Answer):
     items : ndarray of int64
         Items in the order they were read.
     delta, epsilon : float
+        As in the race.
     value_range : (float, float)
-        Options of the race.
+        As in the race.
     population_size : int or math.inf
         Number of items that the answer is about.
     n_wasted : int
@@ -125,7 +126,7 @@ class ThresholdResult(Answer):
             "summary": self.summary(), "guarantee": self.guarantee()}
 
     def summary(self) -> str:
-        """Return one sentence: the numbers of models above and below, the error, scores read."""
+        """Return the answer in one sentence: models above and below, the error, the scores read."""
         n_open = f", {self.survivors.size:,} not decided" if self.survivors.size else ""
         return (f"{self.above.size:,} of {self.n_arms:,} models are above {self.threshold:g} and "
                 f"{self.below.size:,} below{n_open} (error at most {percent(self.delta)}), after "
@@ -151,7 +152,7 @@ class ThresholdResult(Answer):
         MissingPackageError
             If pandas is not installed.
         """
-        return Answer.to_frame(self)
+        return ModelResult.to_frame(self)
 
     def plot(self, ax: Any = None) -> Any:
         """Plot the mean of every model with its confidence bounds, and the threshold.

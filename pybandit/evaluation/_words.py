@@ -1,4 +1,4 @@
-"""What `best_of` found, in words: the answer in a sentence, and what holds of it."""
+"""State the result of `best_of` in words: the answer, the guarantee, failed calls."""
 
 import math
 
@@ -8,12 +8,12 @@ from pybandit._shared.drawing import percent
 from pybandit._shared.errors import FailedCallsWarning
 from pybandit._shared.warn import warn
 
-MANY = 0.05  # failures in all scores, or in those of a model, that are worth a warning
-FEW = 3      # of one model, which are not
+MANY = 0.05  # fraction of failed calls, over all scores or those of a model, that causes a warning
+FEW = 3      # number of failed calls of one model that never causes a warning
 
 
 def summary(result):
-    """The answer in one sentence: who, among how many, how sure, after how much."""
+    """Return the answer in one sentence: the models, the error, and the scores read."""
     names = [result.name(model) for model in result.best_arms.tolist()]
     who = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
     best = "best" if len(names) == 1 else f"the {len(names)} best"
@@ -39,7 +39,7 @@ def summary(result):
 
 
 def _after(result):
-    """What it took."""
+    """Return the number of scores or comparisons, and their cost, in words."""
     if result.baseline is not None:
         return f"after {result.cost:,.0f} of {_n_pairs(result):,} comparisons"
     after = (f"after {result.n_pulls:,} of {result.n_arms * result.n_items:,} scores "
@@ -50,13 +50,13 @@ def _after(result):
 
 
 def _n_pairs(result):
-    """Comparisons that there are."""
+    """Return the number of all possible comparisons."""
     others = result.n_arms - 1
     return result.n_items * others // 2 if result.baseline == "all" else result.n_items * others
 
 
 def _where(result):
-    """What the answer is about."""
+    """Return the items or the population that the answer is about, in words."""
     n_items = result.n_items // (result.n_arms if result.baseline == "all" else 1)
     where = f"these {n_items:,} {'' if result.weights is None else 'weighted '}items"
     if result.population_size != result.n_items:
@@ -77,7 +77,7 @@ def _units(result):
 
 
 def guarantee(result):
-    """What holds, in a sentence."""
+    """Return the guarantee in one sentence."""
     if not result.decided and result._budgeted:
         return _budget_guarantee(result)
     if not result.decided:
@@ -92,48 +92,48 @@ def guarantee(result):
 
 
 def _after_all(result):
-    """That nothing is left to read, of a sample."""
+    """Return a note that all items were read, if they are a sample of a population."""
     if result.items.size < result.n_items or result.population_size == result.n_items:
         return ""
     return f" after all {result.n_items:,} items of the sample"
 
 
 def _budget_guarantee(result):
-    """What is known where models left by a schedule."""
-    said = (f"Not certified{_after_all(result)}: the budget took out {result.dropped.size:,} of "
-            f"{result.n_arms:,} models by a schedule. Wrong with probability of about "
+    """Return the statement for a result in which the schedule eliminated models."""
+    said = (f"Not certified{_after_all(result)}: the schedule of the budget eliminated "
+            f"{result.dropped.size:,} of {result.n_arms:,} models. Wrong with probability of about "
             f"{percent(result.error_estimate)}, an estimate.")
     if result.best_arms.size == 1:
-        said += (f" Bets excluded {result.n_arms - result.survivors.size:,}, the best with "
-                 f"probability at most {result.delta:g}.")
+        said += (f" Bets eliminated {result.n_arms - result.survivors.size:,}, the best model "
+                 f"with probability at most {result.delta:g}.")
     return said
 
 
 def _exact_guarantee(result):
-    """What holds where the totals decided."""
+    """Return the guarantee of a result that totals decided."""
     if result.fraction_read == 1.0:
         said = (f"Everything was read: this is the answer for these {result.n_items:,} "
-                f"{_units(result)}, and says nothing of others.")
+                f"{_units(result)}, and says nothing about others.")
     else:
         n_read = int((result.pulls == result.n_items).sum())
-        said = (f"All {result.n_items:,} {_units(result)} were read of the {n_read:,} models "
-                "that were left, and totals decided between these. Models dropped before may "
-                f"have been better, with probability at most {result.delta:g}.")
+        said = (f"The {n_read:,} remaining models were read on all {result.n_items:,} "
+                f"{_units(result)}, and their totals decided. Models eliminated before may be "
+                f"better, with probability at most {result.delta:g}.")
     return said + _ties(result)
 
 
 def _ties(result):
-    """Who is as good as the last of the top, to the last digit."""
+    """Return the models with exactly the mean of the last of the best, in words."""
     if not result.tied.size:
         return ""
     others = result.name(result.tied[0])
     others += f" and {result.tied.size - 1} more" if result.tied.size > 1 else ""
-    taken = "the first was taken" if not result._budgeted else "one was taken by lot"
+    taken = "the first was taken" if not result._budgeted else "one was taken at random"
     return f" Of the same mean: {others}; {taken}."
 
 
 def failures(result):
-    """How many calls failed, and of which model most; empty where none did."""
+    """Return the number of failed calls and the model with the most; empty if none failed."""
     if not result.n_failed:
         return ""
     worst = int(result.n_failed_by_arm.argmax())
@@ -142,7 +142,7 @@ def failures(result):
 
 
 def warn_of_failures(result):
-    """Warn if failures may have made the answer."""
+    """Warn if failed calls may have decided the answer."""
     most = np.maximum(FEW, MANY * result.pulls)
     if result.n_failed > MANY * result.n_pulls or (result.n_failed_by_arm > most).any():
         warn(f"best_of:{failures(result)} The answer is about scores in which these are `failed`; "
@@ -166,7 +166,7 @@ def short(result):
 
 
 def count(result):
-    """Return how many scores or comparisons were read, of how many."""
+    """Return the numbers of scores or comparisons read and possible, in words."""
     if result.baseline is not None:
         return f"{result.cost:,.0f} of {_n_pairs(result):,} comparisons"
     return f"{result.n_pulls:,} of {result.n_arms * result.n_items:,} scores"

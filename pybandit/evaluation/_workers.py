@@ -1,8 +1,8 @@
-"""Where plain functions are called: threads of our own, or an executor that was given.
+"""Call plain functions in threads, or in an executor of the caller.
 
-The time of a call is counted from its begin, and so are calls a minute. Our threads begin at
-once. An executor is given no more calls than it has workers then; one whose call does not end
-in time is missing until it does.
+Timeouts and calls per minute count from the start of a call. Threads start at once. If calls in
+an executor are timed, it gets no more of them than it has workers; a worker whose call exceeds
+the timeout is not used until that call ends.
 """
 
 import asyncio
@@ -18,23 +18,23 @@ from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoo
 from pybandit._shared.checks import shown
 from pybandit._shared.threads import with_context, worker_of
 
-LOOK = 0.002  # seconds between two looks at whether a call has begun
-SETTLE = 0.5  # seconds between two looks at whether a thread has ended without an answer
+LOOK = 0.002  # seconds between two checks whether a call has started
+SETTLE = 0.5  # seconds between two checks whether a thread has ended without an answer
 
 
 class LostCall(Exception):
-    """A call that was cancelled, not by `best_of`."""
+    """Raised for a call that was cancelled, but not by `best_of`."""
 
 
-class NotBegun(Exception):
-    """A call that nobody made, which is no failure of it: the cause is what went wrong."""
+class NotStarted(Exception):
+    """Raised if a call could not be started, which is not its failure; see the cause."""
 
 
 class Threads:
-    """A thread for each call: one that never ends does not keep another from starting.
+    """An executor with one thread per call: calls that never end block no others.
 
-    The process does not wait for calls that were given up. It waits for the others, whose answer
-    is still kept, until their time is over.
+    At its end the process does not wait for abandoned calls. It waits for the others, whose
+    answers are still stored, until their timeout.
     """
 
     def __init__(self, timeout):
@@ -51,7 +51,7 @@ class Threads:
         return future
 
     def shutdown(self, **options):
-        """Nothing is left to end."""
+        """Do nothing: threads end with their calls."""
 
 
 class Call(Future):
@@ -72,13 +72,13 @@ class Call(Future):
         _out.pop(self, None)
 
     def settle(self):
-        """Fail if the thread has ended without an answer: memory ran out in it."""
+        """Set an exception if the thread has ended without an answer: it ran out of memory."""
         if self.worker.over and not self.done():
             _out.pop(self, None)
             self.set_exception(self.worker.error or MemoryError("memory ran out in a thread"))
 
 
-_out = {}  # calls, and until when the end of the process waits for them
+_out = {}  # running calls; the end of the process waits for each until this time
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_out.clear)  # a fork has no copy of their threads
 
@@ -90,34 +90,35 @@ def _wait():
 
 
 def give_up(future):
-    """Wait no longer for an answer, nor at the end of the process."""
+    """Abandon a call: the end of the process does not wait for it."""
     _out.pop(future, None)
 
 
 def workers_of(executor):
-    """How many calls it is at, at once."""
+    """Return the number of workers of an executor."""
     if not has_workers(executor):
-        raise ValueError("timeout must be left out beside an executor that does not say how many "
-                         "workers it has: calls that wait for one would fail; got "
+        raise ValueError("timeout must be left out with an executor that does not give its number "
+                         "of workers: calls that wait for a worker would time out; got "
                          f"{shown(executor)}")
     return executor._max_workers
 
 
 def has_workers(executor):
-    """Whether it says how many."""
+    """Return True if an executor gives its number of workers."""
     n = getattr(executor, "_max_workers", None)
     return isinstance(n, int) and n >= 1
 
 
 async def answer_of(anyio, future):
-    """Return what a future of a thread or an executor gives.
+    """Return the result of a future of a thread or an executor.
 
-    asyncio's own way, in Python 3.11, waits indefinitely if that is StopIteration.
+    `asyncio.wrap_future` is not used: in Python 3.11 it waits indefinitely if the call raised
+    StopIteration.
     """
     ended = anyio.Event()
     future.add_done_callback(soon(ended.set))
     while not future.done():
-        # a callback may fail for want of memory, and a thread end without an answer
+        # without memory, a callback may fail or a thread end without an answer
         with anyio.move_on_after(SETTLE):
             await ended.wait()
         if isinstance(future, Call):
@@ -129,7 +130,7 @@ async def answer_of(anyio, future):
 
 
 def soon(function):
-    """Return a callback, for any thread, that calls `function` in the loop of this one."""
+    """Return a callback for any thread that calls `function` in the current event loop."""
     trio = sys.modules.get("trio")
     if trio is not None and trio.lowlevel.in_trio_task():
         call, is_over = trio.lowlevel.current_trio_token().run_sync_soon, trio.RunFinishedError
@@ -137,14 +138,14 @@ def soon(function):
         call, is_over = asyncio.get_running_loop().call_soon_threadsafe, RuntimeError
 
     def callback(_):
-        with contextlib.suppress(is_over):  # the race is over, and the loop closed
+        with contextlib.suppress(is_over):  # the loop was closed after the race
             call(function)
 
     return callback
 
 
 class Slots:
-    """The workers of one executor, for calls whose time is counted."""
+    """Free workers of one executor, for calls with a timeout or a rate limit."""
 
     def __init__(self, anyio, n, timeout):
         self.anyio, self.n, self.n_stuck = anyio, n, 0
@@ -152,19 +153,19 @@ class Slots:
         self._free = anyio.Semaphore(n)
 
     async def take(self):
-        """Wait for a worker: as long as one of them may come back."""
+        """Wait for a free worker; raise NotStarted if all are stuck in calls past the timeout."""
         while True:
             stuck = self.n_stuck == self.n
             with self.anyio.move_on_after(self.timeout if stuck else LOOK + self.timeout):
                 await self._free.acquire()
                 return
             if stuck and self.n_stuck == self.n:
-                raise NotBegun from RuntimeError(
-                    f"no worker is left: all {self.n} of executor are at calls that did not end "
-                    f"in timeout = {self.timeout:g} seconds, nor in as many more")
+                raise NotStarted from RuntimeError(
+                    f"no worker is left: all {self.n} of executor run calls that exceeded "
+                    f"timeout = {self.timeout:g} seconds, and did not end in as many more")
 
     def give(self, future):
-        """A worker is free when its call has ended."""
+        """Free a worker now, or when its call ends."""
         if future is None or future.done():
             self._free.release()
             return
@@ -177,7 +178,7 @@ class Slots:
 
 
 class Workers:
-    """Begins calls, and makes what they are made by again where it broke."""
+    """Starts calls, and makes a new executor if one of its own broke."""
 
     def __init__(self, anyio, options):
         self.anyio, self.options = anyio, options
@@ -187,13 +188,13 @@ class Workers:
 
     @contextlib.asynccontextmanager
     async def call(self, turn, function, *args):
-        """A future of a call, begun when `turn` is over and, if counted, a worker is free."""
+        """Start a call after `turn`, with a free worker if they are counted; yield its future."""
         pool, slots = await self._opened(function)
         if slots is not None:
             await slots.take()
         future = None
         try:
-            await turn()  # with a worker: turns that were waited for are not kept for later
+            await turn()  # with a worker: turns must not accumulate while calls wait for one
             future = self._submit(pool, function, *args)
             yield future
         except BrokenExecutor:
@@ -205,8 +206,8 @@ class Workers:
             if slots is not None:
                 slots.give(future)
 
-    async def begin(self, future):
-        """Wait until it has begun, where its time is counted: others may use the workers too."""
+    async def wait_started(self, future):
+        """Wait until a timed call has started: other code may use the same workers."""
         while self._slots is not None and not (future.running() or future.done()):
             await self.anyio.sleep(LOOK)
 
@@ -216,7 +217,7 @@ class Workers:
         except BrokenExecutor:
             raise
         except Exception as error:
-            raise NotBegun from error
+            raise NotStarted from error
 
     async def _opened(self, function):
         async with self._opening:
@@ -228,10 +229,11 @@ class Workers:
             return self._pool, self._slots
 
     def _check_sent(self, function):
-        """What processes cannot be sent is no call that failed, however often it is tried."""
+        """Raise NotStarted if the function cannot be sent to processes: retries are useless."""
         if isinstance(self._pool, (Threads, ThreadPoolExecutor)):
             return
-        from concurrent.futures.process import ProcessPoolExecutor  # for who has an executor
+        # slow imports, needed only with an executor
+        from concurrent.futures.process import ProcessPoolExecutor
         from multiprocessing.reduction import ForkingPickler
 
         if isinstance(self._pool, ProcessPoolExecutor):
@@ -239,10 +241,10 @@ class Workers:
                 ForkingPickler.dumps(function)
             except Exception as error:
                 self.close()
-                raise NotBegun from error
+                raise NotStarted from error
 
     def _is_counted(self):
-        """Whether calls must begin when they are handed over: their time, or their number."""
+        """Return True if calls must start when submitted, for a timeout or a rate limit."""
         if isinstance(self._pool, Threads):
             return False
         return self.options.timeout is not None or (
@@ -257,15 +259,15 @@ class Workers:
         try:
             return given()
         except Exception as error:
-            raise NotBegun from error
+            raise NotStarted from error
 
     async def _counted(self, pool):
-        """Its workers, which have started: that takes a process seconds."""
+        """Return slots for the workers, once all have started: a process may take seconds."""
         try:
             n = workers_of(pool)
         except ValueError as error:
             self.close()
-            raise NotBegun from error
+            raise NotStarted from error
         if not isinstance(pool, ThreadPoolExecutor):
             try:
                 for future in [self._submit(pool, _nothing) for _ in range(n)]:
@@ -276,16 +278,16 @@ class Workers:
         return Slots(self.anyio, n, self.options.timeout)
 
     def _broke(self, pool):
-        """Ours is made again."""
+        """Drop a broken executor of our own; the next call makes another."""
         if self.own and pool is self._pool:
             self.close()
 
     def close(self):
-        """Wait for nobody: what was not begun will not be."""
+        """Cancel calls that have not started, without waiting for the others."""
         if self.own and self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
         self._pool = self._slots = None
 
 
 def _nothing():
-    """A call that shows that a worker has started."""
+    """Do nothing; a result shows that a worker has started."""

@@ -9,29 +9,32 @@ import numpy as np
 from pybandit._shared.checks import (
     LARGEST,
     MOST_HELD,
+    as_array,
     check_in,
     check_integer,
     check_numeric,
     check_positive,
+    labels_of,
     refuse_masks,
     shown,
 )
 from pybandit._shared.keywords import hinted
+from pybandit._shared.optional import require
 from pybandit._shared.types import ArrayLike
 from pybandit.betting._sequence_checks import check_population
 from pybandit.evaluation._keys import items_of
 
-__all__ = ["Calls", "Items"]
+__all__ = ["Calls", "Items", "group_weights"]
 
 CONCURRENCY = 64
-# options of `Calls` for calls of one item
+# options of `Calls` that apply to calls of one item only
 ONE_BY_ONE = ("concurrency", "executor", "retry", "timeout", "per_minute", "failed")
 
 
 @hinted()
 @dataclass(frozen=True, eq=False)
 class Items:
-    """Items that models are scored on, and the population that the question is about.
+    """Items on which models are scored, and the population that the question is about.
 
     Parameters
     ----------
@@ -105,7 +108,7 @@ class Calls:
     Parameters
     ----------
     block_size : int, optional
-        Number of items read at a time; by default 4, later a sixteenth of those read. Not with a
+        Number of items read at a time; by default 4, later 1/16 of the items read. Not with a
         budget.
     concurrency : int, optional
         Maximum number of calls of one item that run at the same time; 64 for an async function.
@@ -113,15 +116,15 @@ class Calls:
         answer is the same for any number, and the same as in blocks.
     executor : Executor or callable, optional
         Runs the calls of a plain function: an object with the ``submit`` of
-        `concurrent.futures`, or a function that makes one, which is called again if the pool
-        breaks because a worker died. By default each call has its own thread. A function that
-        returns an awaitable is awaited.
+        `concurrent.futures`, or a function that makes one, which is called again if a worker dies
+        and the pool breaks. By default each call has its own thread. If the function returns an
+        awaitable, it is awaited.
     retry : exception type or tuple of them, optional
-        Temporary failures: such a call is made up to five times, after waits drawn from [0, 0.5]
-        seconds, then [0, 1] and so on. If `retry` names any exception, a call that returns None
-        or NaN is repeated too. A call whose worker died, or that other code cancelled, is made up
-        to ten times; then the race stops, even with `failed`. If an executor object is broken,
-        the race stops at once.
+        Temporary failures. A call that raises one is made up to five times, after waits drawn from
+        [0, 0.5] seconds, then [0, 1] and so on. If `retry` names any exception, a call that
+        returns None or NaN is repeated too. A call whose worker died, or that other code
+        cancelled, is made up to ten times; then the race stops, even with `failed`. If an executor
+        object is broken, the race stops at once.
     timeout : float, optional
         Maximum duration of a call in seconds, above 0; a longer call fails with TimeoutError. Its
         thread or process goes on, but neither other calls nor the end of the process wait for
@@ -131,9 +134,9 @@ class Calls:
         Maximum number of calls started per minute, above 0, retries included, evenly spaced.
     failed : float or (float, float), optional
         Score of a call that failed after all tries, by `retry` or `timeout`, or that returned
-        None or NaN; if costs are told, a tuple of score and cost. It counts as any other score,
+        None or NaN; with told costs, a tuple of score and cost. It counts as any other score,
         and `BestOfResult.n_failed_by_arm` has the number of such calls. If they are more than 5 %
-        of all scores, or of those of one model, a `FailedCallsWarning` is given. A store returns
+        of all scores, or of one model's scores, a `FailedCallsWarning` is issued. A store returns
         them only to races with the same `failed`. Without `failed` the race stops at such a call.
     version : str, optional
         Version of the judge and of everything else that a score depends on. Only with a store in
@@ -183,7 +186,7 @@ class Calls:
                 object.__setattr__(self, name, check_positive(name, value))
         if self.executor is not None and not (callable(self.executor)
                                               or hasattr(self.executor, "submit")):
-            raise TypeError("executor must have submit, as those of concurrent.futures, or be a "
+            raise TypeError("executor must have submit, like those of concurrent.futures, or be a "
                             f"function that makes one; got {shown(self.executor)}")
         object.__setattr__(self, "retry", _exceptions(self.retry))
         for part in self.failed if isinstance(self.failed, tuple) else (self.failed,):
@@ -192,6 +195,49 @@ class Calls:
                                  f"{shown(self.failed)}")
         if self.version is not None and not isinstance(self.version, str):
             raise TypeError(f"version must be text; got {shown(self.version)}")
+
+
+def group_weights(groups: ArrayLike) -> Any:
+    """Return weights under which every group of items counts the same, whatever its size.
+
+    Parameters
+    ----------
+    groups : array_like, shape (n_items,)
+        The group of each item: labels, all text or all numbers.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_items,), or pandas.Series
+        ``1 / (number of groups * items in the group)``; they add up to 1. For a pandas series, a
+        series with the same index, which `best_of` compares with that of the scores.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If labels are missing, masked, of several kinds or not in one dimension.
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> pb.evaluation.group_weights(["code", "code", "maths"])
+    array([0.25, 0.25, 0.5 ])
+    """
+    labels = as_array("groups", groups)
+    if labels.ndim != 1 or not labels.size:
+        raise ValueError(f"groups must have one dimension and one label per item; got shape "
+                         f"{labels.shape}")
+    if labels.dtype.kind == "f" and np.isnan(labels).any() or labels.dtype.kind == "O" and any(
+            label is None or label != label for label in labels.tolist()):
+        raise ValueError(f"groups must have a label for every item; got {shown(groups)}")
+    try:
+        _, group, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+    except TypeError as error:  # labels that cannot be sorted
+        raise TypeError(f"groups must be labels of one kind; got {shown(groups)}: "
+                        f"{error}") from None
+    weights = 1.0 / (sizes.size * sizes[group.reshape(-1)])
+    if labels_of(groups) is None or not hasattr(groups, "iloc"):
+        return weights
+    return require("pandas", "pandas").Series(weights, index=groups.index, name="weight")
 
 
 def _exceptions(retry: Any) -> tuple[type[Exception], ...]:

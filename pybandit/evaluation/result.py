@@ -10,13 +10,13 @@ from pybandit.betting.budget import BudgetRace
 from pybandit.betting.confidence import ConfidenceBounds, confidence_sequence
 from pybandit.betting.race import BettingRace
 from pybandit.evaluation import _table, _words
-from pybandit.evaluation._answer import Answer
+from pybandit.evaluation._model_result import ModelResult
 
 __all__ = ["BestOfResult"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class BestOfResult(Answer):
+class BestOfResult(ModelResult):
     """Result of `best_of`.
 
     Attributes
@@ -26,7 +26,7 @@ class BestOfResult(Answer):
     best_name : str
         Its name.
     best_arms : ndarray of int64, shape (k,)
-        The k best models, best mean first. If not `decided`, the present leaders.
+        The k best models, best mean first. If not `decided`, the current leaders.
     best_names : tuple of str
         Their names.
     names : tuple of str
@@ -41,8 +41,8 @@ class BestOfResult(Answer):
         False if `max_pulls` or ``max_cost`` ended the race: the guarantee is then that the k
         best are among the `survivors`. With a budget, True if only bets eliminated models.
     exact : bool
-        True if all items were read of the remaining models, so that totals decided between
-        them. Models eliminated before may be better, with probability at most `delta`.
+        True if the remaining models were read on all items, so that totals decided. Models
+        eliminated before may be better, with probability at most `delta`.
     survivors : ndarray of int64
         Models that can still be among the k best; if decided, `best_arms`. With a `budget`
         also those `dropped`; for k > 1 there is then no other guarantee.
@@ -63,7 +63,7 @@ class BestOfResult(Answer):
     cost_by_arm : ndarray of float64, shape (n_arms,), or None
         Cost of the scores read of each model.
     population_size : int or math.inf
-        Number of items that the answer, `intervals` and `error_estimate` are about.
+        Size of the population that the answer, `intervals` and `error_estimate` are about.
     weights : ndarray of float64, shape (n_items,), or None
         As given; `means` are then weighted means, without bounds.
     baseline : str or None
@@ -71,12 +71,11 @@ class BestOfResult(Answer):
     dropped : ndarray of int64
         With a budget, models that the schedule eliminated: no bet was won against them.
     n_wasted : int
-        Number of scores of simultaneous calls that were not used: their model had been
-        eliminated, or the call was running when the race ended. They are not included in
-        `n_pulls` and `cost`.
+        Number of unused scores of simultaneous calls: their model had been eliminated, or the
+        call was running when the race ended. `n_pulls` and `cost` do not include them.
     n_failed_by_arm : ndarray of int64, shape (n_arms,)
-        Number of calls of each model that failed after all tries and count as `failed`, without
-        failures that were in the store before.
+        Number of calls of each model that failed after all tries and count as `failed`. Failures
+        that were in the store before are not included.
     n_failed : int
         Their sum.
     error_estimate : float or None
@@ -250,7 +249,7 @@ class BestOfResult(Answer):
         """
         if not self.exact:
             return np.empty(0, dtype=np.int64)
-        # not by means, which are rounded if scores are large
+        # not compared by means, which are rounded if scores are large
         level = self._race._centred()
         equal = (self.pulls == self.n_items) & (level == level[self.best_arms[-1]])
         equal[self.best_arms] = False
@@ -281,7 +280,7 @@ class BestOfResult(Answer):
         MissingPackageError
             If pandas is not installed.
         """
-        return Answer.to_frame(self)
+        return ModelResult.to_frame(self)
 
     def _columns(self, bounds=True):
         return _table.columns(self, bounds)

@@ -21,7 +21,7 @@ from pybandit._shared.checks import (
 from pybandit._shared.types import ArrayLike, Floats
 from pybandit.racing._callbacks import Callback, as_callback
 from pybandit.racing.control import ControlVariate
-from pybandit.tables._mapped import cells_of
+from pybandit.tables._npy import cells_of
 from pybandit.tables.blocks import Blocks, refuse_unshuffled
 
 # Maximum number of factors of an order (subsample.h).

@@ -1,4 +1,4 @@
-"""Tables larger than memory: read block by block, of rows that were shuffled once.
+"""Tables larger than memory: rows are shuffled once, then read block by block.
 
 Examples
 --------

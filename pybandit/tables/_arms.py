@@ -8,7 +8,7 @@ from pybandit._shared.errors import UnreadableFileError
 from pybandit.tables._sheet import PLAIN, listed, number, opened, rows_under, short
 
 ARM_HEADERS = ("arm", "name", "gene", "id")
-# of these alone a header is made: Gene Symbol, compound_id
+# a header that consists of these words only: Gene Symbol, compound_id
 HEADER_WORDS = {*ARM_HEADERS, "arms", "names", "genes", "ids", "symbol", "symbols", "identifier",
                 "compound", "compounds", "target", "targets", "sample", "samples", "construct",
                 "molecule", "sirna", "sgrna", "guide", "entrez", "ensembl", "hgnc"}
@@ -20,12 +20,12 @@ def read_arms(path, column=None, header=None, dialect=PLAIN):
     Parameters
     ----------
     path : str
-        CSV or a workbook. A first line that has arm, name, gene or id, or words such as Gene
-        Symbol, or `column`, in it names the columns; without one, there is one column.
+        CSV or a workbook. A first line with arm, name, gene or id, with words such as Gene
+        Symbol, or with `column`, is a header. Without a header, there must be one column.
     column : str, optional
-        Lines before the one that has it are those of a title.
+        Name of the column of names; lines before the one that has it are a title.
     header : bool, optional
-        Whether the first line is a header; by default it is looked at.
+        True if the first line is a header; by default its cells decide.
     dialect : Dialect
 
     Returns
@@ -33,12 +33,12 @@ def read_arms(path, column=None, header=None, dialect=PLAIN):
     names : list of str
     noise_std : ndarray of float64, or None
     title : str or None
-        Of the column of the names, where the file has a header.
+        Header of the column of names; None if the file has none.
 
     Raises
     ------
     UnreadableFileError
-        Where a name is missing or doubled; names file, line and column.
+        If a name is missing or occurs twice; the message has file, line and column.
     """
     headers = ()
     if column is not None:
@@ -48,12 +48,13 @@ def read_arms(path, column=None, header=None, dialect=PLAIN):
 
 
 def _column_of(first, line, column, header):
-    """The column of the names by the first line, None where that is an arm."""
+    """Return the column of names, or None if the first line is an arm."""
     heads = [cell.casefold() for cell in first]
     if column is not None:
         if column.casefold() not in heads:
-            raise UnreadableFileError(f"line {line}, column 1: no {column!r} is in the header; it "
-                                      f"has {listed(first)}; --column says where the names are")
+            raise UnreadableFileError(f"line {line}, column 1: there is no {column!r} in the "
+                                      f"header, which has {listed(first)}; --column names the "
+                                      "column")
         return heads.index(column.casefold())
     if header is False and len(first) == 1:
         return None
@@ -66,8 +67,8 @@ def _column_of(first, line, column, header):
         return like[0]
     if len(first) > 1:
         raise UnreadableFileError(f"line {line}, column 1: none of arm, name, gene and id is in "
-                                  f"the header; it has {listed(first)}; --column says where the "
-                                  "names are")
+                                  f"the header, which has {listed(first)}; --column names the "
+                                  "column")
     return 0 if header else None
 
 

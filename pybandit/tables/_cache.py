@@ -1,4 +1,4 @@
-"""Blocks that were read, kept as long as there is room."""
+"""Cache of the blocks that were read last."""
 
 import os
 import threading
@@ -8,21 +8,21 @@ import numpy as np
 
 from pybandit._shared.checks import check_numeric, refuse_masks, returned
 
-# Of blocks that are kept; the one that is read from is kept whatever its size.
+# Maximum bytes of the cached blocks; the block in use is kept whatever its size.
 MOST_KEPT = 1 << 26
-# Cells that are read at a time, where columns are read apart: a large block is there once.
+# Maximum cells per read if columns can be read separately, so that a large block is in memory once.
 MOST_READ = 1 << 22
 
 
 def read_block(read, block, n_rows, columns):
-    """Name for messages, and the array that `read` returned: of this shape, without masks."""
+    """Call `read`; return its name for messages, and its array after checks of shape and masks."""
     name, shape = f"read({block}, columns) of Blocks", (n_rows, columns.size)
     given = refuse_masks(name, read(block, columns.copy()))
     return name, returned(name, given, shape, f"{name} must return shape (rows, columns)")
 
 
 def parts_of(read, block, n_rows, columns):
-    """Yield columns and float64 (n_rows, columns.size): all at once, or part after part."""
+    """Yield (columns, float64 values of shape (n_rows, columns.size)) for parts of the columns."""
     size = max(1, MOST_READ // n_rows if getattr(read, "by_column", False) else columns.size)
     for start in range(0, columns.size, size):
         part = columns[start:start + size]
@@ -30,9 +30,9 @@ def parts_of(read, block, n_rows, columns):
 
 
 class Cache:
-    """Rows and columns of a table out of its blocks, of which the last few are kept.
+    """Reader of rows and columns of a table in blocks, of which the last few are cached.
 
-    One thread at a time reads; others wait. The child of a fork begins with nothing.
+    One thread at a time reads; others wait. After a fork, the child starts with an empty cache.
     """
 
     def __init__(self, read, sizes, n_columns):
@@ -42,18 +42,18 @@ class Cache:
 
     def _begin(self):
         self._process, self._lock = os.getpid(), threading.RLock()
-        self._kept = OrderedDict()  # values (columns, rows), and of each column if it is there
+        self._kept = OrderedDict()  # by block: values (columns, rows), and which columns were read
 
     def __reduce__(self):
         return Cache, (self.read, self.sizes, self.n_columns)
 
     def values(self, rows, columns):
-        """Float64 (len(rows), len(columns)) of rows and increasing columns that there are."""
+        """Return float64 (len(rows), len(columns)) of valid rows and valid increasing columns."""
         if self._process != os.getpid():
             self._begin()
-        made = np.empty((rows.size, columns.size))
+        cells = np.empty((rows.size, columns.size))
         owners = np.searchsorted(self._ends, rows, side="right")
-        # mostly runs: of each the block, and where it ends
+        # rows mostly come in runs of one block: the end of each run
         ends = np.append(np.flatnonzero(np.diff(owners)) + 1, rows.size)
         first = 0
         with self._lock:
@@ -64,13 +64,13 @@ class Cache:
                 if within[-1] - within[0] == end - first - 1 and (np.diff(within) == 1).all():
                     values = values[:, within[0]:within[-1] + 1]
                     within = slice(None)
-                made[first:end] = (values if columns.size == self.n_columns
+                cells[first:end] = (values if columns.size == self.n_columns
                                    else values[columns])[:, within].T
                 first = end
-        return made
+        return cells
 
     def _block(self, block, columns):
-        """The values of a block, among them these columns."""
+        """Return the values of a block, in which at least these columns were read."""
         kept = self._kept.get(block)
         if kept is None:
             kept = (np.empty((self.n_columns, int(self.sizes[block]))),
@@ -87,8 +87,8 @@ class Cache:
         return values
 
     def _make_room(self):
-        """Forget the blocks that were read longest ago."""
-        # columns that were not read count too: the memory may be some that was used before
+        """Drop the blocks that were used longest ago."""
+        # columns that were not read count too: their memory may be allocated already
         sizes = [values.nbytes for values, _ in self._kept.values()]
         left = sum(sizes)
         for size in sizes[:-1]:

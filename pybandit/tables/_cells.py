@@ -11,7 +11,7 @@ import numpy as np
 from pybandit._shared.cells import LOST
 from pybandit.tables._text import DECIMAL_COMMA, short
 
-# Cells of a block of a file at most, or of a table that is read whole: 256 MiB of float64.
+# Maximum cells of a block of a file, or of a table that is read whole: 256 MiB of float64.
 MOST_CELLS = 1 << 25
 # Pairs of words that are scores, if a whole column consists of them: the first is 1.
 PAIRS = (("true", "false"), ("yes", "no"), ("pass", "fail"), ("passed", "failed"),
@@ -75,7 +75,7 @@ def wrong_text(cell):
 
 
 class WordCounter:
-    """The words of one column as they are read: at most one pair of them, and no numbers."""
+    """Check of the words of one column: they must be of one pair, without numbers."""
 
     def __init__(self, row, cell):
         self.kind, self.row, self.cell, self.n = WORDS[cell.casefold()][0], row, cell, 0
@@ -96,7 +96,7 @@ class WordCounter:
 
 def column_of_text(cells):
     """Return the `Column` of a list of text."""
-    made, words = np.full(len(cells), np.nan), None
+    values, words = np.full(len(cells), np.nan), None
     for row, cell in enumerate(cells):
         number = number_of(cell)
         if number is None and cell.casefold() in WORDS:
@@ -104,33 +104,33 @@ def column_of_text(cells):
             number = words.score_of(cell)
         if number is None:
             return Column(None, (row, wrong_text(cell)))
-        made[row] = number
-    bad = words and words.bad(made)
-    return Column(None, bad) if bad else Column(made)
+        values[row] = number
+    bad = words and words.bad(values)
+    return Column(None, bad) if bad else Column(values)
 
 
 def column_of(cells):
-    """Return the `Column` of a list of Python objects: numbers, truths, text, None."""
+    """Return the `Column` of a list of Python objects: numbers, bools, text, None."""
     if all(isinstance(cell, str) or is_lost(cell) for cell in cells):
         return column_of_text(["" if is_lost(cell) else str(cell).strip() for cell in cells])
-    made, truths = np.full(len(cells), np.nan), None
+    values, truths = np.full(len(cells), np.nan), None
     for row, cell in enumerate(cells):
         if is_lost(cell) or isinstance(cell, str) and cell.strip().casefold() in LOST:
             continue
         if isinstance(cell, (bool, np.bool_)):
             truths = truths or WordCounter(row, str(cell))
-            made[row] = truths.score_of(str(cell))
+            values[row] = truths.score_of(str(cell))
         elif isinstance(cell, (numbers.Real, decimal.Decimal)):
             try:
-                made[row] = cell
+                values[row] = cell
             except OverflowError:
                 return Column(None, (row, "an integer of more than 308 digits is not a finite "
                                           "float64"))
         else:
             return Column(None, (row, f"{short(cell)} is not a number: scores must be real "
                                       "numbers"))
-    bad = truths and truths.bad(made)
-    return Column(None, bad) if bad else Column(made)
+    bad = truths and truths.bad(values)
+    return Column(None, bad) if bad else Column(values)
 
 
 def is_lost(cell):
@@ -141,7 +141,7 @@ def is_lost(cell):
 
 
 def label_of(cell):
-    """Return a label as text: of 3.0, which pandas makes of 3 beside a lost one, '3'."""
+    """Return a label as text; 3.0, which pandas makes of 3 if a label is missing, becomes '3'."""
     if is_lost(cell):
         return ""
     if isinstance(cell, (float, np.floating)) and cell.is_integer():

@@ -28,7 +28,7 @@ SCORES = ("score", "scores", "value", "correct", "is_correct", "accuracy", "acc"
           "reward", "rating", "grade", "passed", "metric_value", "points", "outcome")
 EPOCHS = ("epoch", "epochs", "repeat", "repetition", "trial", "attempt", "replicate", "run",
           "run_id", "seed")
-# Columns that say what a score measures: a long table must hold one of them.
+# Columns that name the measure of a score: a long table must have one value in each.
 MEASURES = ("metric", "metrics", "metric_name", "scorer", "scorer_name", "measure", "filter",
             "filter_name", "criterion", "metrik", "métrique", "metrica")
 AGGREGATES = ("mean", "average", "avg", "avg.", "total", "totals", "grand_total", "overall", "sum",
@@ -48,13 +48,13 @@ BENCHMARKS = ("arc", "arc_c", "arc_e", "arc_easy", "arc_challenge", "hellaswag",
               "mmlu_pro", "truthfulqa", "winogrande", "gsm8k", "ifeval", "bbh", "math",
               "math_lvl_5", "gpqa", "musr", "humaneval", "mbpp", "boolq", "piqa", "triviaqa")
 REMEDY = "columns= or --columns names the models, --drop leaves columns out"
-LEAST_NUMBERED = 10  # rows from which integers in any order are a numbering
-FAR = 10.0  # ratio of the values of a column to those of all others from which it is odd
+LEAST_NUMBERED = 10  # with fewer rows, integers in any order are not considered a numbering
+FAR = 10.0  # ratio of the values of a column to those of all others from which it is unusual
 
 
 def plain(name):
     """Return a name in the form in which names are compared."""
-    if isinstance(name, tuple):  # of several levels of pandas
+    if isinstance(name, tuple):  # several levels in pandas
         name = "_".join(str(part) for part in name if str(part) != "")
     return re.sub(r"[\s\-.]+", "_", str("" if name is None else name).strip().casefold())
 
@@ -174,15 +174,15 @@ def warn_of_odd(names, lows, highs, among=""):
     ----------
     names : sequence
     lows, highs : ndarray of float64
-        The least and the largest value of each column; NaN if all are lost.
+        The smallest and the largest value of each column; NaN if all are lost.
     among : str
-        The items that were looked at, for the message; all by default.
+        The items that were checked, for the message; all by default.
     """
     with np.errstate(invalid="ignore"):
-        constant, odd = lows == highs, set()
+        constant, warned = lows == highs, set()
         if constant.any() and not constant.all():
             for at in np.flatnonzero(constant).tolist():
-                odd.add(at)
+                warned.add(at)
                 warn(f"column {short(names[at])} is {lows[at]:g} for every item{among}, and "
                      f"other columns vary: is it a model? {REMEDY}")
         sizes = np.maximum(np.abs(lows), np.abs(highs))
@@ -194,17 +194,17 @@ def warn_of_odd(names, lows, highs, among=""):
                 continue
             large = sizes[at] >= FAR * others.max() or others.max() <= 1 and sizes[at] >= 2
             if large or others.size > 1 and FAR * sizes[at] <= others.min():
-                odd.add(at)
+                warned.add(at)
                 warn(f"column {short(names[at])} is in [{lows[at]:g}, {highs[at]:g}], a range "
                      f"that does not fit the other columns': is it a model? {REMEDY}")
     for at, name in enumerate(names):
-        if at not in odd and _is_no_score(name):
+        if at not in warned and _is_no_score(name):
             warn(f"column {short(name)} is named as a measurement next to scores: is it a model? "
                  f"{REMEDY}")
 
 
 def extremes_of(values):
-    """Return the least and the largest value of each column, lost ones apart."""
+    """Return the smallest and the largest value of each column, ignoring lost ones."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # all scores of a column are lost
         return tuple(extreme(values, axis=0).astype(np.float64) for extreme in (np.nanmin,

@@ -104,7 +104,7 @@ class FrameTable(ListTable):
         self._take_index(getattr(frame, "index", None))
 
     def _take_index(self, index):
-        """Labels of the rows; levels of an index of pandas that name models are columns."""
+        """Use an index as labels of the rows; levels of pandas that name models become columns."""
         if index is None or callable(index):
             return
         self.own_index = index
@@ -142,7 +142,7 @@ def _name_of(columns):
 
 
 def _all_plain(frame):
-    """Return True if all columns are of one kind of NumPy's numbers: pandas copies nothing."""
+    """Return True if all columns have one NumPy kind of numbers, so that pandas copies nothing."""
     kinds = {getattr(dtype, "kind", "O") if isinstance(dtype, np.dtype) else "O"
              for dtype in frame.dtypes}
     return len(kinds) == 1 and kinds <= set("biuf") or not hasattr(frame, "iloc") and not hasattr(
@@ -150,7 +150,7 @@ def _all_plain(frame):
 
 
 def _cells_of(series):
-    """Cells of a column of a frame, an array of numbers or a list of objects."""
+    """Return the cells of a column of a frame: an array of numbers, or a list of objects."""
     dtype = series.dtype
     if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
         return series.to_numpy()
@@ -163,7 +163,7 @@ def _cells_of(series):
 
 
 class ArrowTable(ListTable):
-    """A table or a record batch of Arrow; an index that pandas has stored labels its rows."""
+    """A table or a record batch of Arrow; a stored index of pandas labels its rows."""
 
     def __init__(self, table, index=()):
         names = list(table.column_names)
@@ -175,7 +175,7 @@ class ArrowTable(ListTable):
             self.index = [label_of(cell) if isinstance(cell, float) else cell
                           for cell in table.column(index[0]).to_pylist()]
             self.index_name = None if index[0].startswith("__index_level") else index[0]
-        elif any(map(is_model, index)):  # levels of pandas: a line for each score
+        elif any(map(is_model, index)):  # index levels of pandas: one line per score
             self.names, self._at = names, list(range(len(names)))
 
     def cells(self, column):
@@ -189,7 +189,7 @@ class ArrowTable(ListTable):
 
 
 def _of_labelled_array(array, options):
-    """Scores of an array of xarray, whose coordinates are names and labels."""
+    """Return the scores of an array of xarray; its coordinates are names and labels."""
     if len(array.dims) != 2:
         raise ValueError(f"scores must have two dimensions, (items, models); got {array.dims}")
     rows, columns = array.dims
@@ -207,7 +207,7 @@ def _of_labelled_array(array, options):
 
 
 class _ArrayTable(ListTable):
-    """A matrix with labels at both sides."""
+    """A matrix with labels of rows and columns."""
 
     def __init__(self, values, rows, columns):
         super().__init__([f"column {at}" for at in range(values.shape[1])] if columns is None

@@ -1,4 +1,4 @@
-"""Long tables: a line for each score, with its model and its item."""
+"""Long tables: one line per score, with its model and its item."""
 
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ class Record(NamedTuple):
     score : float
         NaN if it is lost.
     epoch : object, optional
-        The repetition that it is of.
+        The repetition to which it belongs.
     place : str
         Its place in a file, for messages: 'run.json, line 3'.
     """
@@ -45,9 +45,9 @@ def table_of_records(records):
 
 
 def long_table(models, items, scores, epochs=None, *, place):
-    """Make a table of items and models of one score at a time.
+    """Make a table (items, models) from a list of scores.
 
-    Rules, which hold for all files of this kind:
+    The rules are the same for all files of this kind:
 
     - Models and items are labels, compared as text: item ``07`` is not item ``7``. Both are in
       the order of their first appearance. Neither may be empty.
@@ -56,10 +56,10 @@ def long_table(models, items, scores, epochs=None, *, place):
     - Epochs of an item are averaged, if all of them are there. If an epoch that occurs in the
       table is missing for a model and an item, or its score is lost, then the score of the model
       on the item is lost.
-    - Items that are aggregates (``mean``, ``average``, ``total``, ...) are left out with a
-      warning, and so are models of such names.
-    - A score that is lost is NaN, and so is the score of a model on an item that it has no line
-      for. Callers refuse such tables by name, or leave those items out for all models:
+    - Items and models with names of aggregates (``mean``, ``average``, ``total``, ...) are left
+      out with a warning.
+    - A lost score is NaN, and so is the score of a model on an item for which it has no line.
+      Callers refuse such tables with a message, or leave those items out for all models:
       `Scores.without_lost`.
 
     Parameters
@@ -68,12 +68,12 @@ def long_table(models, items, scores, epochs=None, *, place):
     scores : ndarray of float64
     epochs : sequence, optional
     place : callable
-        ``place(row)`` says where a score was found.
+        ``place(row)`` returns the place of a score in its file, for messages.
 
     Returns
     -------
     Scores
-        With `is_long`.
+        The table; its `is_long` is True.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def long_table(models, items, scores, epochs=None, *, place):
 
 
 def _numbered(labels, kept):
-    """Distinct labels in order of appearance, and the number of the label of each row."""
+    """Return distinct labels in order of appearance, and the label number of each row."""
     numbers = {}
     of_row = [numbers.setdefault(labels[row], len(numbers)) for row in kept]
     return list(numbers), np.array(of_row, dtype=np.int64)

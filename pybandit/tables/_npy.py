@@ -1,27 +1,32 @@
-"""Arrays of NumPy in files, read by pread into memory of ours.
+"""Read NumPy arrays in files, with pread instead of a memory map.
 
-A map of a file that another process truncates ends this one by SIGBUS; here it is an
+If another process truncates a mapped file, SIGBUS ends this process; with pread it is an
 UnreadableFileError.
 """
 
 import math
+import mmap
 import os
 import weakref
 
 import numpy as np
 
+from pybandit._shared.checks import check_numeric
 from pybandit._shared.errors import UnreadableFileError
 from pybandit._shared.files import open_regular, opened_regular, read_all_at, reason_of
 
-# Cells of a line that are further apart, in bytes, are read separately: a page.
+# Cells of a line that are more bytes apart than this, a page, are read separately.
 APART = 1 << 12
-# Most unused bytes of a row that are read to join consecutive rows into one call.
+# Maximum unused bytes per row that are read to join consecutive rows into one call.
 BESIDE = 1 << 14
 MOST_HEADER = 10_000  # bytes; numpy's limit
+# Number of rows read before their pages are released. The kernel maps 64 KiB around each accessed
+# cell if they are in its cache.
+ROWS = 1024
 
 
 class NpyFile:
-    """A table in a file: `shape`, `dtype`, and the cells that are asked for.
+    """A table in a .npy file, of which only requested cells are read.
 
     Threads may share it, and children of a fork.
     """
@@ -57,7 +62,7 @@ class NpyFile:
         return self.shape[0]
 
     def __getitem__(self, key):
-        """Cells of a slice of rows and an array of columns."""
+        """Return the cells of a slice of rows and an array of columns."""
         rows, columns = key
         start, stop, _ = rows.indices(self.shape[0])
         if self._is_transposed:
@@ -68,44 +73,44 @@ class NpyFile:
         return self._runs(np.arange(start, stop), first, last + 1)[:, columns - first]
 
     def __array__(self, dtype=None, copy=None):
-        made = self._runs(np.arange(self.shape[self._is_transposed]), 0,
+        cells = self._runs(np.arange(self.shape[self._is_transposed]), 0,
                           self.shape[not self._is_transposed])
-        return (made.T if self._is_transposed else made).astype(dtype or self.dtype, copy=False)
+        return (cells.T if self._is_transposed else cells).astype(dtype or self.dtype, copy=False)
 
     def cells(self, rows, columns):
-        """The array (len(rows), len(columns)) of these rows and columns."""
+        """Return the array (len(rows), len(columns)) of these rows and columns."""
         lines, within = (columns, rows) if self._is_transposed else (rows, columns)
-        made = np.empty((lines.size, within.size), dtype=self.dtype)
-        if not made.size:
-            return made.T if self._is_transposed else made
+        cells = np.empty((lines.size, within.size), dtype=self.dtype)
+        if not cells.size:
+            return cells.T if self._is_transposed else cells
         # in the order of the file: the system reads ahead
         down, across = (np.argsort(one, kind="stable") for one in (lines, within))
         apart = np.diff(within[across]) * self.dtype.itemsize > APART
         for part in np.split(across, np.flatnonzero(apart) + 1):
             first, last = within[part[0]], within[part[-1]]
-            made[np.ix_(down, part)] = self._runs(lines[down], first, last + 1)[
+            cells[np.ix_(down, part)] = self._runs(lines[down], first, last + 1)[
                 :, within[part] - first]
-        return made.T if self._is_transposed else made
+        return cells.T if self._is_transposed else cells
 
     def _runs(self, lines, first, last):
         """Read cells first:last of lines of the file; consecutive whole lines take one call."""
-        made = np.empty((lines.size, int(last - first)), dtype=self.dtype)
-        if not made.size:
-            return made
+        cells = np.empty((lines.size, int(last - first)), dtype=self.dtype)
+        if not cells.size:
+            return cells
         width, item = self.shape[not self._is_transposed], self.dtype.itemsize
-        joined = np.diff(lines) == 1 if made.shape[1] == width else np.zeros(lines.size - 1, bool)
+        joined = np.diff(lines) == 1 if cells.shape[1] == width else np.zeros(lines.size - 1, bool)
         starts = np.append(0, np.flatnonzero(~joined) + 1)
         offsets = self._offset + (lines[starts].astype(np.int64) * width + first) * item
-        bounds = np.append(starts, lines.size) * (made.shape[1] * item)
+        bounds = np.append(starts, lines.size) * (cells.shape[1] * item)
         try:
-            end = read_all_at(self._handle, memoryview(made.reshape(-1).view(np.uint8)),
+            end = read_all_at(self._handle, memoryview(cells.reshape(-1).view(np.uint8)),
                               offsets.tolist(), bounds.tolist())
         except OSError as error:
             raise UnreadableFileError(f"{self.path} cannot be read: {reason_of(error)}") from None
         if end is not None:
             raise UnreadableFileError(f"{self.path} was truncated while it was open: it ends at "
                                       f"byte {end:,}; its shape {self.shape} needs more")
-        return made
+        return cells
 
 
 def _span(columns):
@@ -113,12 +118,12 @@ def _span(columns):
 
 
 def _header_of(path):
-    """Shape, whether columns lie together, dtype, and where the numbers begin."""
+    """Return the shape, True for Fortran order, the dtype, and the offset of the numbers."""
     with opened_regular(path) as file:
         version = np.lib.format.read_magic(file)
         readers = {(1, 0): np.lib.format.read_array_header_1_0,
                    (2, 0): np.lib.format.read_array_header_2_0}
-        if version not in readers:  # of fields whose names are not Latin
+        if version not in readers:  # 3.0 is for field names that are not Latin
             raise ValueError(f"its format must be 1.0 or 2.0; got {version[0]}.{version[1]}")
         # numpy reads the header whole before it compares its length with a limit
         begin, n_bytes = file.tell(), 2 * version[0]
@@ -130,3 +135,34 @@ def _header_of(path):
         if any(n < 0 for n in shape) or math.prod(shape) * max(1, dtype.itemsize) >= 1 << 62:
             raise ValueError(f"its shape must be that of an array; got {shape}")
         return shape, is_transposed, dtype, file.tell()
+
+
+def cells_of(array, rows, columns):
+    """Return float64 (len(rows), len(columns)) of a 2-dimensional array or a `NpyFile`."""
+    if isinstance(array, NpyFile):
+        return check_numeric("table", array.cells(rows, columns))
+    if _mapping_of(array) is None:
+        return check_numeric("table", array[rows[:, None], columns], copy=False)
+    cells = np.empty((rows.size, columns.size))
+    for start in range(0, rows.size, ROWS):
+        part = array[rows[start:start + ROWS, None], columns]
+        cells[start:start + ROWS] = check_numeric("table", part, copy=False)
+        give_back(array)
+    return cells
+
+
+def give_back(array):
+    """Release the pages of a read-only map; the kernel keeps them while it has room."""
+    mapping = _mapping_of(array)
+    if mapping is not None:
+        mapping.madvise(mmap.MADV_DONTNEED)
+
+
+def _mapping_of(array):
+    """Return the file map of an array if it is read-only; unsaved writes would be lost."""
+    mode = None
+    while isinstance(array, np.ndarray):
+        mode = getattr(array, "mode", mode)
+        array = array.base
+    dropped = hasattr(mmap, "MADV_DONTNEED") and isinstance(array, mmap.mmap)
+    return array if dropped and mode == "r" else None

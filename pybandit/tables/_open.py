@@ -1,4 +1,4 @@
-"""What holds a table, by its name or its looks, as the arguments of `Blocks`."""
+"""Open a file or an array as the arguments of `Blocks`."""
 
 import os
 from pathlib import Path
@@ -10,19 +10,18 @@ from pybandit._shared.errors import UnreadableFileError
 from pybandit._shared.files import check_exists
 from pybandit._shared.optional import require
 from pybandit.tables._cells import MOST_CELLS
-from pybandit.tables._mapped import give_back
-from pybandit.tables._npy import NpyFile
+from pybandit.tables._npy import NpyFile, give_back
 from pybandit.tables._zarr import ZarrFolder
 
-# Cells of a block where nothing says what else: 4 MB of float32, some milliseconds.
+# Default number of cells of a block: 4 MB of float32, some milliseconds.
 CELLS = 1 << 20
-MOST_BLOCKS = 1 << 24  # of a table
+MOST_BLOCKS = 1 << 24  # blocks of a table
 PARQUET, NUMPY, ZARR = (".parquet", ".pq"), (".npy",), (".zarr",)
 FILES = (*PARQUET, *NUMPY, *ZARR)
 
 
 def is_lazy(table):
-    """Whether this is an array that is not in memory: one of chunks, as of Zarr, Dask or HDF5."""
+    """Return True for an array in chunks that is not in memory, as of Zarr, Dask or HDF5."""
     return not isinstance(table, np.ndarray) and all(
         hasattr(table, name) for name in ("chunks", "shape", "dtype", "__getitem__"))
 
@@ -39,7 +38,7 @@ def check_there(path):
 
 
 def open_table(table, columns, shuffled):
-    """The arguments of `Blocks`, by name."""
+    """Return the arguments of `Blocks`, by name."""
     if isinstance(table, (str, os.PathLike)):
         if suffix_of(table) in FILES:
             check_there(table)
@@ -50,14 +49,14 @@ def open_table(table, columns, shuffled):
             _check_block(read.path, read.sizes, len(read.columns))
             return read.blocks(shuffled)
         array = open_array(table)
-        made = _blocks_of(array, columns, shuffled)
-        _check_block(array.path, made["sizes"], made["n_columns"])
-        return made
+        arguments = _blocks_of(array, columns, shuffled)
+        _check_block(array.path, arguments["sizes"], arguments["n_columns"])
+        return arguments
     return _blocks_of(table, columns, shuffled)
 
 
 def _check_block(path, sizes, n_columns):
-    """Refuse blocks of a file that take more memory than a table that is read whole may."""
+    """Refuse blocks of a file with more cells than a table that is read whole may have."""
     if int(sizes.max()) * n_columns > MOST_CELLS:
         raise UnreadableFileError(f"{path} must have blocks (row groups, chunks) of at most "
                                   f"{MOST_CELLS:,} cells; got {int(sizes.max()):,} rows of "
@@ -66,7 +65,7 @@ def _check_block(path, sizes, n_columns):
 
 
 def open_array(path):
-    """The array of a file, of which nothing but the metadata is read."""
+    """Return the array of a file; only its metadata are read."""
     suffix = suffix_of(path)
     if suffix not in FILES:
         raise ValueError(f"table must be a file named {', '.join(FILES)}; got {os.fspath(path)!r}")
@@ -85,7 +84,7 @@ def _blocks_of(array, columns, shuffled):
         raise TypeError(f"table must hold real numbers; got dtype {dtype}")
     sizes = np.array(_row_counts(array), dtype=np.float64)
     sizes = sizes[sizes != 0]
-    if not sizes.sum() == shape[0]:  # NaN: Dask does not know
+    if not sizes.sum() == shape[0]:  # NaN if Dask does not know a length
         raise ValueError("table must have chunks of known lengths; got "
                          f"{shown(getattr(array, 'chunks', None))}")
     refuse_masks("table", array)
@@ -99,10 +98,10 @@ def _blocks_of(array, columns, shuffled):
 
 
 def _row_counts(array):
-    """Rows of each block."""
+    """Return the number of rows of each block."""
     n_rows, n_columns = array.shape
     chunks = getattr(array, "chunks", None)
-    if chunks and isinstance(chunks[0], tuple):  # of Dask, which has one size a chunk
+    if chunks and isinstance(chunks[0], tuple):  # Dask has one size per chunk
         return chunks[0]
     unit = int(chunks[0]) if chunks else 1
     size = unit * max(1, CELLS // (unit * n_columns))
@@ -115,7 +114,7 @@ def _row_counts(array):
 
 
 class ArrayTable:
-    """Reads the blocks of an array by slices; `columns` of it, or all."""
+    """Reader of blocks of an array by slices; `columns` selects some."""
 
     def __init__(self, array, sizes, columns):
         self.array, self.sizes, self.columns = array, sizes, columns
@@ -127,7 +126,7 @@ class ArrayTable:
         if self.columns is not None:
             columns = self.columns[columns]
         order = np.argsort(columns, kind="stable")
-        # Zarr's own way, and what HDF5 takes: increasing columns
+        # `oindex` of Zarr; HDF5 accepts only increasing columns
         array = getattr(self.array, "oindex", self.array)
         try:
             part = np.asarray(array[rows, columns[order]])
@@ -135,7 +134,7 @@ class ArrayTable:
             raise UnreadableFileError(f"{error} (block {block})") from None
         except (ImportError, MemoryError):
             raise
-        except Exception as error:  # of whatever the array is read from: any
+        except Exception as error:  # the library behind the array may raise anything
             raise UnreadableFileError(
                 f"block {block}, rows {rows.start:,} to {rows.stop - 1:,}, of "
                 f"{type(self.array).__name__} cannot be read: {error!r:.300}") from error

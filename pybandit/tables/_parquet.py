@@ -1,6 +1,13 @@
-"""Tables in files of Parquet: a row group is a block."""
+"""Tables in Parquet files: each row group is a block.
 
+A shuffled file has a mark in its metadata: the entropy of the order, the number of rows, and
+checksums of the first column in the first and the last block. Programs that sort or cut a table
+may keep the metadata, but then the checksums differ.
+"""
+
+import json
 import threading
+import zlib
 
 import numpy as np
 
@@ -8,7 +15,6 @@ from pybandit._shared.checks import as_list, shown
 from pybandit._shared.errors import UnreadableFileError
 from pybandit._shared.files import check_regular, parsed_json, reason_of
 from pybandit._shared.optional import require
-from pybandit.tables import _mark
 from pybandit.tables._columns import (
     REMEDY,
     extremes_of,
@@ -20,23 +26,25 @@ from pybandit.tables._columns import (
     warn_of_odd,
 )
 
+MOST_MARK = 1 << 10  # bytes of a mark
+MARK = b"pybandit_shuffle"
 MOST_PANDAS = 1 << 22  # bytes of the metadata of pandas: some 20,000 columns
 
 
 def opened_parquet(path, **options):
-    """A ParquetFile; UnreadableFileError if it cannot be opened."""
+    """Return a ParquetFile; raise UnreadableFileError if it cannot be opened."""
     parquet = require("pyarrow.parquet", "tables")
     try:
         check_regular(path)
         return parquet.ParquetFile(path, **options)
-    except (OSError, ValueError) as error:  # of pyarrow: ArrowInvalid is a ValueError
+    except (OSError, ValueError) as error:  # ArrowInvalid of pyarrow is a ValueError
         raise UnreadableFileError(f"{path} cannot be read: {reason_of(error)[:500]}") from None
 
 
 class ParquetTable:
-    """Reads row groups of a file; `columns` by name, or all that are no labels.
+    """Reader of row groups of a file; `columns` are names, by default all except labels.
 
-    One thread at a time: a file of pyarrow has one place where it reads.
+    One thread at a time reads: a file of pyarrow has a single position.
     """
 
     def __init__(self, path, columns=None):
@@ -57,7 +65,7 @@ class ParquetTable:
                 raise TypeError(f"{path} must hold real numbers; column {name!r} holds "
                                 f"{fields[name].type}: Blocks.open(path, columns=) takes the "
                                 "others")
-        # the metadata of columns is not touched: pyarrow ends the process if that is damaged
+        # metadata of columns are not read: if they are damaged, pyarrow ends the process
         metadata = self._file.metadata
         sizes = np.array([metadata.row_group(group).num_rows
                           for group in range(metadata.num_row_groups)], dtype=np.int64)
@@ -71,7 +79,7 @@ class ParquetTable:
         self._is_chosen = is_chosen
 
     def check_columns(self, shuffled):
-        """Refuse columns that number the rows; warn of those that are not like the others."""
+        """Refuse columns that number the rows; warn of columns unlike the others."""
         if shuffled and self.sizes[0] > 2:
             first = self(0, np.arange(len(self.columns)))
             among = "" if len(self.sizes) == 1 else f" of the first {len(first):,}"
@@ -82,7 +90,7 @@ class ParquetTable:
     def numberings(self):
         """Return the names of columns that only number the rows, in any order."""
         if list(self.columns) == [str(at) for at in range(len(self.columns))]:
-            return []  # of an array, whose columns have no names
+            return []  # written from an array, whose columns have no names
         first, found = self(0, np.arange(len(self.columns))), []
         for at in np.flatnonzero((first == np.floor(first)).all(axis=0)).tolist():
             blocks = (self(block, np.array([at]))[:, 0] for block in range(len(self.sizes)))
@@ -97,7 +105,7 @@ class ParquetTable:
     def __reduce__(self):
         return ParquetTable, (self.path, self.columns)
 
-    by_column = True  # a part of the columns is read at the cost of that part
+    by_column = True  # the cost of a read is proportional to the number of columns
 
     def __call__(self, block, columns):
         names = [self.columns[column] for column in columns]
@@ -105,7 +113,7 @@ class ParquetTable:
                                 for column in self._read(block, names)])
 
     def _read(self, block, names):
-        """Columns of a block. Of `a` pyarrow reads `a.b` too, so each is looked up."""
+        """Return columns of a block. For `a`, pyarrow reads `a.b` too, so each is looked up."""
         try:
             with self._lock:
                 table = self._file.read_row_group(self._groups[block], columns=names)
@@ -115,15 +123,15 @@ class ParquetTable:
                                       f"{self._groups[block]}: {error!s:.500}") from None
 
     def kinds(self):
-        """Arrow's type of each column."""
+        """Return the Arrow type of each column."""
         return [self._schema.field(name).type for name in self.columns]
 
     def columns_of(self, block):
-        """All columns of a block, as Arrow has them."""
+        """Return all columns of a block as Arrow arrays."""
         return self._read(block, list(self.columns))
 
     def blocks(self, shuffled):
-        """The arguments of `Blocks`, by name."""
+        """Return the arguments of `Blocks`, by name."""
         marked = not shuffled and self._is_shuffled()
         if not self._is_chosen:
             self.check_columns(marked)
@@ -131,14 +139,14 @@ class ParquetTable:
                     shuffled=shuffled or marked)
 
     def _is_shuffled(self):
-        """Return True if a shuffle wrote it; UnreadableFileError if its rows changed since."""
-        mark = _mark.read_mark(self._file.metadata.metadata)
+        """Return True for a shuffled file; raise UnreadableFileError if its rows changed since."""
+        mark = read_mark(self._file.metadata.metadata)
         if mark is None:
             return False
         first = next(field.name for field in self._schema if is_number(field.type))
-        checksums = [_mark.checksum(numbers_of(*self._read(block, [first])))
+        checksums = [checksum(numbers_of(*self._read(block, [first])))
                      for block in (0, self.sizes.size - 1)]
-        if not _mark.holds(mark, self._file.metadata.num_rows, checksums):
+        if not holds(mark, self._file.metadata.num_rows, checksums):
             raise UnreadableFileError(f"{self.path} was shuffled, and sorted, cut or added to "
                                       "since, perhaps by scores: shuffle it again, or pass "
                                       "shuffled=True if chance alone chose the order of its "
@@ -147,7 +155,7 @@ class ParquetTable:
 
 
 def is_number(kind):
-    """Whether Arrow's type is one of real numbers."""
+    """Return True if an Arrow type is one of real numbers."""
     types = require("pyarrow", "tables").types
     return types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
 
@@ -160,7 +168,7 @@ def _is_text(kind):
 
 
 def numbers_of(column):
-    """A column as NumPy has it: 0 and 1 for truths, NaN for what is lost."""
+    """Return a column that converts to NumPy numbers: 0 and 1 for bools, NaN for lost scores."""
     arrow = require("pyarrow", "tables")
     return column.cast(arrow.uint8()) if arrow.types.is_boolean(column.type) else column
 
@@ -188,11 +196,11 @@ def models_of(schema, path):
 def pandas_index(schema, path):
     """Return the names of the columns that are an index of pandas."""
     try:
-        told = parsed_json((schema.metadata or {}).get(b"pandas", b"{}"), MOST_PANDAS)
+        metadata = parsed_json((schema.metadata or {}).get(b"pandas", b"{}"), MOST_PANDAS)
     except ValueError as error:
         raise UnreadableFileError(f"{path} cannot be read: its metadata of pandas: "
                                   f"{error}") from None
-    kept = told.get("index_columns") if isinstance(told, dict) else None
+    kept = metadata.get("index_columns") if isinstance(metadata, dict) else None
     names = [name for name in kept if isinstance(name, str)] if isinstance(kept, list) else []
     return [name for name in names if name in schema.names]
 
@@ -202,7 +210,7 @@ def read_whole(path, most_cells):
     file = opened_parquet(path)
     metadata, schema = file.metadata, file.schema_arrow
     rows = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
-    if (_mark.read_mark(metadata.metadata) is not None
+    if (read_mark(metadata.metadata) is not None
             or sum(rows) * max(1, len(schema.names)) > most_cells):
         return None
     if len(set(schema.names)) < len(schema.names):
@@ -220,3 +228,33 @@ def read_whole(path, most_cells):
         raise UnreadableFileError(f"{path} must have {metadata.num_rows:,} rows, as its metadata "
                                   f"says; it has {table.num_rows:,}")
     return table, pandas_index(schema, path)
+
+
+def checksum(column):
+    """Return the CRC-32 of the numbers of an Arrow column, as little-endian bytes."""
+    values = np.asarray(column.to_numpy())
+    return zlib.crc32(np.ascontiguousarray(values.astype(values.dtype.newbyteorder("<"))))
+
+
+def make_mark(entropy, n_rows, first, last):
+    """Return the mark as bytes for the metadata of a file."""
+    return json.dumps({"version": 1, "entropy": entropy, "rows": n_rows, "first": first,
+                       "last": last}).encode()
+
+
+def read_mark(metadata):
+    """Return the mark of a file as a dict, empty if it is invalid; None if there is none."""
+    text = (metadata or {}).get(MARK)
+    if text is None:
+        return None
+    try:
+        mark = parsed_json(text, MOST_MARK)
+        return mark if isinstance(mark, dict) else {}
+    except ValueError:
+        return {}
+
+
+def holds(mark, n_rows, checksums):
+    """Return True if a mark matches the rows and the checksums of the first and last block."""
+    return [mark.get(name) for name in ("version", "rows", "first", "last")] == [
+        1, n_rows, *checksums]

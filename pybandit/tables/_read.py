@@ -1,4 +1,4 @@
-"""Score tables in files, by their names: text, JSON lines, workbooks."""
+"""Read score tables in files, by the ends of their names: text, JSON lines, workbooks."""
 
 import io
 import os
@@ -24,16 +24,16 @@ from pybandit.tables._text import (
 TEXT, JSON, WORKBOOKS = (".csv", ".tsv", ".txt"), (".jsonl", ".ndjson", ".json"), (".xlsx", ".xlsm")
 READ = (*TEXT, *JSON, *WORKBOOKS)
 MOST_LINES, MOST_BYTES, LONGEST_ROW = 1 << 20, 1 << 29, 1 << 23
-SAMPLE = 20  # lines from which the delimiter is known
+SAMPLE = 20  # lines that determine the delimiter
 
 
 class Form(NamedTuple):
-    """Options for reading a file; None for those that the file shows.
+    """Options for reading a file; if None, the content decides.
 
     Attributes
     ----------
     delimiter, decimal : str or None
-        Character between cells, and before decimals.
+        Character between cells, and decimal point.
     sheet : str or None
         The sheet of a workbook.
     """
@@ -53,14 +53,14 @@ def kind_of(path):
 def read_scores(path, form=Form(), options=Options()):  # noqa: B008
     """Return the `Scores` of a file, or of stdin for "-".
 
-    A name that does not end as those of JSON lines and workbooks is that of CSV.
+    Files whose names do not end like those of JSON lines or workbooks are read as CSV.
 
     Raises
     ------
     UnreadableFileError
-        Naming line, column and text.
+        If the file cannot be read; the message has line, column and text.
     MissingPackageError
-        Without openpyxl for workbooks, without pyarrow for Zstandard.
+        If openpyxl is missing for a workbook, or pyarrow for Zstandard.
     """
     kind = kind_of(path)
     try:
@@ -86,7 +86,7 @@ def _opened(path):
 
 
 def _rows_of(file, delimiter):
-    """Rows of a CSV file: the line of each, and its cells."""
+    """Return an iterator over the rows of a CSV file: (line, cells)."""
     taken = Lines(utf8(file).readline, LONGEST_ROW, MOST_LINES, MOST_BYTES, "line {}: ",
                   "; write a large table as Parquet or .npy")
     lines, blank = decoded(taken), 0

@@ -1,4 +1,4 @@
-"""JSON lines: an object in each line, or a list of objects."""
+"""Read JSON lines: one object per line, or a list of objects."""
 
 import json
 
@@ -16,12 +16,12 @@ def scores_of_json(file, options):
     """Return the `Scores` of JSON lines, or of one list of objects.
 
     An object is a score with its model and its item, or an item with a score for each model. Keys
-    are columns, and follow the rules of columns.
+    are names of columns, with the same rules as in other tables.
 
     Raises
     ------
     UnreadableFileError
-        If a line is not an object, has a key twice, or a column that is read has lists or objects.
+        If a line is not an object or has a key twice, or a column to read has lists or objects.
     """
     taken = Lines(utf8(file).readline, LONGEST, MOST_LINES, MOST_BYTES, "line {}: ")
     columns, lines, n_cells = {}, [], 0
@@ -52,7 +52,7 @@ def scores_of_json(file, options):
 
 
 def parsed(text, line):
-    """Return the value of JSON text; UnreadableFileError, with the line, if it is not JSON."""
+    """Return the value of JSON text; raise UnreadableFileError with the line if it is not JSON."""
     try:
         return json.loads(text, object_pairs_hook=_object)
     except RecursionError:
@@ -62,9 +62,9 @@ def parsed(text, line):
 
 
 def _object(pairs):
-    made = dict(pairs)
-    if len(made) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         twice = next(name for at, (name, _) in enumerate(pairs)
                      if name in dict(pairs[:at]))
         raise ValueError(f"the key {short(twice)} occurs twice")
-    return made
+    return members

@@ -1,4 +1,4 @@
-"""The rows of a table as they come, in batches of Arrow: what a shuffle reads."""
+"""Read the rows of a table in order, in Arrow batches, for a shuffle."""
 
 import os
 
@@ -12,16 +12,16 @@ from pybandit.tables._open import PARQUET, suffix_of
 from pybandit.tables._parquet import ParquetTable, is_number, models_of, numbers_of, opened_parquet
 from pybandit.tables.blocks import Blocks
 
-# Rows of which a row's bytes are estimated, where it holds text.
+# Number of rows from which the bytes per row are estimated.
 TRIED = 1000
 
 
 def open_rows(table):
-    """The rows of a file, an array or blocks."""
+    """Return the `Rows` of a file, an array or blocks."""
     if isinstance(table, (str, os.PathLike)) and suffix_of(table) in PARQUET:
         return ParquetRows(os.fspath(table))
     blocks = table if isinstance(table, Blocks) else Blocks.open(table)
-    # what was opened, and not made of its parts
+    # True if the blocks are as they were opened, not rebuilt from parts
     opened = isinstance(blocks.read, ParquetTable) and (
         np.array_equal(blocks.sizes, blocks.read.sizes)
         and blocks.n_columns == len(blocks.read.columns))
@@ -29,23 +29,23 @@ def open_rows(table):
 
 
 class Rows:
-    """`schema`, `n_rows`, `row_bytes` and `batches`; `first` is the first column of numbers.
+    """Base class; subclasses have `schema`, `n_rows`, `row_bytes` and `batches`.
 
-    `models` are the columns of what is written that blocks are opened with.
+    `first` is the first column of numbers; `models` are the columns that `Blocks` will read.
     """
 
-    is_chosen = False  # whether the columns were named one by one
+    is_chosen = False  # True if the caller named the columns
 
     def numbers(self, block):
-        """The first column of numbers of an Arrow table."""
+        """Return the first column of numbers of an Arrow table."""
         return numbers_of(block.column(self.first))
 
 
 class ParquetRows(Rows):
-    """All columns of a file, whatever they hold."""
+    """Rows with all columns of a file, of any type."""
 
     def __init__(self, path):
-        # not a row group at a time: one may be the whole file
+        # with a buffer: a row group may be the whole file
         self.path, self._file = path, opened_parquet(path, buffer_size=1 << 16, pre_buffer=False)
         self.schema, self.n_rows = self._file.schema_arrow, self._file.metadata.num_rows
         numbers = [field.name for field in self.schema if is_number(field.type)]
@@ -58,7 +58,7 @@ class ParquetRows(Rows):
         self.first = numbers[0]
         self.models = [name for name in models_of(self.schema, path) if name in numbers]
         if not self.models:
-            raise UnreadableFileError(f"{path} must have columns of numbers that are no labels; "
+            raise UnreadableFileError(f"{path} must have columns of numbers that are not labels; "
                                       f"got {shown(self.schema.names)}")
         tried = next(self.batches(TRIED), None)
         if tried is None:
@@ -82,7 +82,7 @@ class ParquetRows(Rows):
 
 
 class BlockedRows(Rows):
-    """The numbers of blocks, all of the type that holds those of the first one."""
+    """Rows of blocks, converted to the dtype of the first block."""
 
     def __init__(self, blocks):
         arrow = require("pyarrow", "tables")
@@ -91,20 +91,20 @@ class BlockedRows(Rows):
         names = list(map(str, names))
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise ValueError(f"names must differ, as text too, to be written; got {twice!r} twice")
+            raise ValueError(f"names must differ as text to be written; got {twice!r} twice")
         self.schema = arrow.schema([(name, kind) for name, kind
                                     in zip(names, self._kinds(), strict=True)])
         self.first, self.models = self.schema.names[0], self.schema.names
         self.row_bytes = sum(kind.bit_width for kind in self.schema.types) / 8
 
     def _kinds(self):
-        """Arrow's type of each column."""
+        """Return the Arrow type of each column."""
         name, array = self._read(0)
         held = array.dtype
         if held.kind not in "biuf" or held.itemsize > 8:
             raise TypeError(f"table must hold real numbers of at most 64 bits; got dtype {held} "
                             f"of {name}")
-        self._dtype = held.newbyteorder("=")  # Arrow has no other
+        self._dtype = held.newbyteorder("=")  # Arrow has native byte order only
         return [require("pyarrow", "tables").from_numpy_dtype(self._dtype)] * len(array.T)
 
     def _read(self, block):
@@ -115,11 +115,10 @@ class BlockedRows(Rows):
         arrow = require("pyarrow", "tables")
         for block in range(self._blocks.sizes.size):
             name, array = self._read(block)
-            # a float among integers would lose its fraction, a large one would be infinite
+            # an unsafe cast could drop a fraction, or make a large number infinite
             if not np.can_cast(array.dtype, self._dtype, "safe"):
-                raise TypeError(f"{name} must return numbers that {self._dtype} holds, the dtype "
-                                f"of block 0; got dtype {array.dtype}: float64 of all blocks "
-                                "holds both")
+                raise TypeError(f"{name} must return numbers that fit {self._dtype}, the dtype of "
+                                f"block 0; got dtype {array.dtype}: return float64 for all blocks")
             for start in range(0, len(array), n_rows):
                 part = np.ascontiguousarray(array[start:start + n_rows].T, dtype=self._dtype)
                 yield arrow.record_batch([arrow.array(column) for column in part],
@@ -127,7 +126,7 @@ class BlockedRows(Rows):
 
 
 class OpenedRows(BlockedRows):
-    """The columns that blocks were opened with, each of its own type in the file."""
+    """Rows of opened blocks, with the column types of the file."""
 
     is_chosen = True
 

@@ -1,7 +1,7 @@
-"""Scores in rows of text: items in lines, models in columns, or a line for each score.
+"""Read scores in rows of text: a line per item and a column per model, or a line per score.
 
-Rows become numbers as they are read: a cell takes 8 bytes of memory and about 0.1 us. Text is
-kept of the columns that are labels by their names, and of the first one.
+Rows become numbers as they are read: a cell takes 8 bytes of memory and about 0.1 us. Only the
+first column, and columns whose names indicate labels, are kept as text.
 """
 
 import math
@@ -46,18 +46,18 @@ def scores_of_rows(rows, options=Options(), decimal=None):  # noqa: B008
         The line of each row, and its cells.
     options : Options
     decimal : {None, ".", ","}
-        Character before decimals; None: a point, or a comma in the whole file.
+        Decimal point; None: a point, or a comma in the whole file.
 
     Raises
     ------
     UnreadableFileError
-        Naming line, column and text.
+        If the rows are not scores; the message has line, column and text.
     """
     table = TextTable(rows, options, decimal)
     if table.names is not None:
-        made = settled(table, options)
+        scores = settled(table, options)
         table.check_read()
-        return made
+        return scores
     for name, given in (("columns", options.columns), ("--drop", options.drop or None),
                         ("items", options.items)):
         if given is not None:
@@ -67,7 +67,7 @@ def scores_of_rows(rows, options=Options(), decimal=None):  # noqa: B008
 
 
 def _unnamed(table, options):
-    """Scores of rows without a header."""
+    """Return the scores of rows without a header."""
     labelled = table.is_text(0)
     _check_not_numbered("the first column", table.texts[0])
     at = range(int(labelled), table.n_columns)
@@ -80,18 +80,19 @@ def _unnamed(table, options):
     values, labels = table.numbers(at), table.texts[0] if labelled else None
     if options.models == "rows":
         names = labels or [f"model {row}" for row in range(len(values))]
-        made = Scores(names, range(len(at)), values.T, range(len(at)))
+        scores = Scores(names, range(len(at)), values.T, range(len(at)))
     else:
         names = [table.names[one] for one in at]
-        made = Scores(names, range(len(values)) if labels is None else labels, values, table.lines)
-    if len(made.columns) < 2:
+        index = range(len(values)) if labels is None else labels
+        scores = Scores(names, index, values, table.lines)
+    if len(scores.columns) < 2:
         raise UnreadableFileError("must have a column for each of at least 2 models; got "
-                                  f"{len(made.columns)}: {listed(made.columns)}")
+                                  f"{len(scores.columns)}: {listed(scores.columns)}")
     if labels is not None and not options.repeated and len(set(labels)) < len(labels):
         twice = next(label for label in labels if labels.count(label) > 1)
         raise UnreadableFileError(f"labels must differ; got {short(twice)} twice: an item counts "
                                   "once, unless labels are groups (weights= or --groups)")
-    return made
+    return scores
 
 
 class TextTable(Raw):
@@ -210,7 +211,7 @@ class TextTable(Raw):
         return True
 
     def _number_of(self, cell, at):
-        """The number of a cell, NaN if it is text, which is remembered."""
+        """Return the number of a cell; NaN for text, which is recorded in `_bad`."""
         row = len(self.lines) - 1
         number = self._parsed(cell, row)
         if number is None and cell.casefold() in WORDS:
@@ -222,7 +223,7 @@ class TextTable(Raw):
         return number
 
     def _parsed(self, cell, row):
-        """A float or None, of a number with a point or a comma."""
+        """Return the float of text with a decimal point or comma; None for other text."""
         if self._decimal != "." and DECIMAL_COMMA.fullmatch(cell):
             self._comma = self._comma or (row, cell)
             self._surely = self._surely or not MAYBE_THOUSANDS.fullmatch(cell)
@@ -232,12 +233,12 @@ class TextTable(Raw):
         return number_of(cell)
 
     def check_read(self):
-        """Refuse a table that was not read to its end, whatever the reason."""
+        """Refuse a table whose reading stopped at a bad cell."""
         for at, (row, reason) in self._bad.items():
             raise UnreadableFileError(f"{self.place(row, at)}: {reason}")
 
     def _check_decimals(self):
-        """Refuse commas that may be between thousands, or beside points."""
+        """Refuse commas that may separate thousands, or that occur together with points."""
         if self._decimal is not None or self._comma is None:
             return
         row, cell = self._comma
@@ -245,7 +246,7 @@ class TextTable(Raw):
             why = (f"line {self.lines[self._point - 1]} has a decimal point" if self._point
                    else "no cell tells decimals from thousands")
             raise UnreadableFileError(f"line {self.lines[row]}: {short(cell)} has a comma, and "
-                                      f"{why}: --decimal , or --decimal . says which is meant")
+                                      f"{why}: pass --decimal , or --decimal . to decide")
 
     # -- the header ----------------------------------------------------------
 
@@ -310,13 +311,13 @@ class TextTable(Raw):
         places = [self._place_of.get(at) for at in columns]
         if places == list(range(len(self._score_at))):
             return found
-        made = np.empty((len(self.lines), len(places)))
+        values = np.empty((len(self.lines), len(places)))
         for place, (at, column) in enumerate(zip(places, columns, strict=True)):
-            made[:, place] = self._column(column).numbers if at is None else found[:, at]
-        return made
+            values[:, place] = self._column(column).numbers if at is None else found[:, at]
+        return values
 
     def _column(self, column):
-        """The `Column` of one that is kept as text."""
+        """Return the `Column` of a column that is kept as text."""
         if column not in self._columns:
             cells = self.texts[column]
             if any("," in cell or self._decimal == "," for cell in cells):

@@ -1,7 +1,7 @@
-"""Score tables: the meaning of the columns and rows of any table, decided in one place.
+"""Decide the meaning of columns and rows of score tables, in one place for all formats.
 
-Every door makes a `Raw` table of what it reads, and `settled` makes `Scores` of that, or refuses
-it. The rules are in `_columns`, and on the page "What is read".
+Every reader makes a `Raw` table, and `settled` returns its `Scores` or refuses it. The rules are
+in `_columns`, and on the page "What is read".
 """
 
 from typing import Any, NamedTuple
@@ -42,15 +42,15 @@ class Options(NamedTuple):
     Attributes
     ----------
     columns : list or None
-        Names of the columns to read; of a long table those of model, item and score.
+        Names of the columns to read; for a long table, those of model, item and score.
     drop : tuple
         Names of columns to leave out.
     models : {None, "columns", "rows"}
-        Place of the models; None: columns, and a table that looks otherwise is refused.
+        Place of the models. None: columns, and a table that seems to have them in rows is refused.
     items : object
         Name of the column with labels of the items.
     repeated : bool
-        True if labels may occur twice, as those of groups.
+        True if labels may occur more than once, as for groups.
     logs : Choice
         Options for log files.
     """
@@ -64,17 +64,20 @@ class Options(NamedTuple):
 
 
 class Raw:
-    """A table with names as it is read: subclasses know its cells.
+    """Base class of tables with names before the rules are applied; subclasses have the cells.
 
     Attributes
     ----------
     names : list
-        One name for each column.
+        One name per column.
     index, index_name : list or None, object
-        Labels of the rows next to the table, and their name.
+        Labels of the rows outside the columns, and their name.
     n_rows : int
+        Number of rows.
     lines : sequence of int
+        The line of the file of each row.
     own_index : list or None
+        The index of the data frame.
     """
 
     index = index_name = own_index = columns_name = None
@@ -107,8 +110,8 @@ def settled(raw, options=Options()):  # noqa: B008
     Raises
     ------
     UnreadableFileError
-        If a column may be scores or not, models may be rows, a label or a name occurs twice,
-        or a cell is not a score: the message names it and the option that decides.
+        If a column or row is ambiguous, a label or a name occurs twice, or a cell is not a score;
+        the message has the cause and the option that decides.
     """
     kept, chosen = _kept(raw, options)
     layout = long_layout([raw.names[at] for at in kept])
@@ -132,7 +135,7 @@ def settled(raw, options=Options()):  # noqa: B008
 
 
 def _kept(raw, options):
-    """Places of the columns that the options leave, and whether they were named one by one."""
+    """Return the places of the selected columns, and True if the options name them."""
     _check_differ("names of columns", raw.names)
     places = {}
     for at, name in enumerate(raw.names):
@@ -161,7 +164,7 @@ def _check_differ(what, names):
 
 
 def _refuse_measures(raw, kept):
-    """Refuse a long table of several metrics, which may be of different items."""
+    """Refuse a long table with several metrics, whose scores must not be mixed."""
     for at in kept:
         if plain(raw.names[at]) in MEASURES:
             found = sorted(set(raw.labels(at)))
@@ -188,7 +191,7 @@ def _of_long(raw, layout):
 
 
 def _rows_are_models(raw, kept, options, chosen):
-    """Return True if the options say so; refuse a table that looks so without them."""
+    """Return True if the options say that rows are models; refuse a table that only seems so."""
     if options.models is not None:
         return options.models == "rows"
     if raw.index_name is not None and is_model(raw.index_name):
@@ -202,8 +205,8 @@ def _rows_are_models(raw, kept, options, chosen):
         if is_model(raw.names[at]) and raw.bad(at) is not None:
             raise UnreadableFileError(f"column {short(raw.names[at])} has names of models, so each "
                                       f"row may be a model: {ROWS}, {AS_COLUMNS}; a table of one "
-                                      "line for each score must have columns such as model, item "
-                                      "and score")
+                                      "line per score must have columns such as model, item and "
+                                      "score")
     if not chosen:
         _refuse_items(raw, kept)
     return False
@@ -220,7 +223,7 @@ def _refuse_items(raw, kept):
 
 
 def _labels_of(raw, kept, options, chosen, by_rows):
-    """Labels of the rows, or None, and the columns that are left."""
+    """Return the labels of the rows, or None, and the other columns."""
     if options.items is not None:
         places = {name: at for at, name in enumerate(raw.names)}
         places |= {str(name): at for at, name in enumerate(raw.names)}
@@ -250,13 +253,13 @@ def _checked_labels(raw, at):
         fractions = fractions[~np.isnan(numbers[fractions])]
         if fractions.size:
             raise UnreadableFileError(f"{raw.place(fractions[0], at)}: {numbers[fractions[0]]:g} "
-                                      "is not a label, and the column is named as labels of items "
-                                      f"are: {REMEDY}")
+                                      "is not a label, but the column is named like one of "
+                                      f"labels: {REMEDY}")
     return raw.labels(at)
 
 
 def _scores_among(raw, kept, chosen):
-    """Columns of scores: without aggregates and columns that have neither name nor score."""
+    """Return the columns of scores, without aggregates and columns without name and scores."""
     if not chosen:
         kept = [at for at in kept if not _is_blank(raw, at)]
         aggregates = [at for at in kept if is_aggregate(raw.names[at])]
@@ -282,7 +285,7 @@ def _refuse_text(raw, at):
 
 
 def _rows_of_items(label, n_rows):
-    """Rows whose labels are not those of aggregates."""
+    """Return the rows whose labels are not names of aggregates."""
     if label is None:
         return range(n_rows)
     kept = [row for row in range(n_rows) if not is_aggregate(label[row])]
@@ -307,12 +310,12 @@ def _check_columns(names, values):
         warn_of_last_row(values)
     for at in range(len(names)):
         if is_counter(values[:, at]):
-            warn(f"column {short(names[at])} has whole numbers that grow with each row, as "
-                 f"numbers of items do: is it a model? {REMEDY}")
+            warn(f"column {short(names[at])} has whole numbers that grow with each row, like "
+                 f"numbers of items: is it a model? {REMEDY}")
 
 
 def _made(raw, names, label, values, rows, options, by_rows):
-    """Return the `Scores` of the columns and rows that are left."""
+    """Return the `Scores` of the selected columns and rows."""
     labels = None if label is None else [label[row] for row in rows]
     lines = raw.lines if isinstance(rows, range) else [raw.lines[row] for row in rows]
     if labels is not None:

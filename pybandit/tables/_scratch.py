@@ -1,7 +1,7 @@
-"""A folder for a shuffle's files, removed when it ends, however it ends.
+"""A folder for the files of a shuffle, which is removed when the shuffle ends or fails.
 
-SIGTERM removes the folder and then ends the process as it would have. After SIGKILL the folder
-stays until the next shuffle into the same directory: `owner.json` says which process made it.
+SIGTERM removes the folder and then ends the process as usual. After SIGKILL the folder
+stays until the next shuffle into the same directory: `owner.json` names the process that made it.
 """
 
 import json
@@ -27,7 +27,7 @@ class Terminated(BaseException):
 
 
 def in_scratch(parent, work):
-    """Return ``work(folder)`` of a new folder in `parent`, which is gone when this returns."""
+    """Return ``work(folder)`` for a new folder in `parent`, which is removed afterwards."""
     remove_stale(parent)
     folder = Path(parent) / f".pybandit-{secrets.token_hex(16)}"
     heard = _hear_sigterm()
@@ -39,18 +39,18 @@ def in_scratch(parent, work):
     finally:
         try:
             shutil.rmtree(folder, ignore_errors=True)
-        finally:  # Ctrl-C may end that too
+        finally:  # Ctrl-C may interrupt the removal too
             shutil.rmtree(folder, ignore_errors=True)
             if heard is not None:
                 signal.signal(signal.SIGTERM, signal.SIG_DFL)
-                if heard:  # even if a callback dropped the exception
+                if heard:  # even if a callback suppressed the exception
                     signal.raise_signal(signal.SIGTERM)
 
 
 def _hear_sigterm():
-    """Have SIGTERM raise `Terminated` if nothing else handles it here.
+    """Make SIGTERM raise `Terminated` if it has no other handler.
 
-    Returns the list of those that were received, or None if there is another handler.
+    Returns a list that receives the signals, or None if there is another handler.
     """
     if (threading.current_thread() is not threading.main_thread()
             or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL):
@@ -66,9 +66,9 @@ def _hear_sigterm():
 
 
 def remove_stale(parent):
-    """Remove folders of shuffles whose process of this machine has ended.
+    """Remove folders of shuffles of this machine whose process has ended.
 
-    Folders of other users and of other machines are left: nothing is known of their processes.
+    Folders of other users and of other machines stay: their processes may still run.
     """
     try:
         found = [entry.path for entry in os.scandir(parent) if NAME.fullmatch(entry.name)]
@@ -94,7 +94,7 @@ def _is_stale(path):
 
 
 def _is_abandoned(path):
-    """Return True if nothing came into a folder without an owner for a minute."""
+    """Return True if a folder without an owner has not changed for a minute."""
     try:
         is_old = time.time() - os.lstat(path).st_mtime > 60.0
         return is_old and set(os.listdir(path)) <= {OWNER}

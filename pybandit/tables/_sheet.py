@@ -1,4 +1,4 @@
-"""Rows of cells of a text file, read within bounds; errors name line and column.
+"""Read rows of cells of a text file within limits; errors have line and column.
 
 A file has at most MOST_LINES lines and MOST_BYTES bytes, a row LONGEST_LINE bytes. Reading is
 linear in the size of the file.
@@ -35,7 +35,7 @@ from pybandit.tables._text import (
 __all__ = ["MOST_TITLE", "PLAIN", "Dialect", "is_workbook", "listed", "number", "opened", "rows_of",
            "rows_under", "short"]
 
-# no row that a plate reader writes is near these
+# far above any row that a plate reader writes
 LONGEST_LINE, MOST_LINES, MOST_BYTES = 1_000_000, 1 << 20, 1 << 28
 WORKBOOKS = (".xlsx", ".xlsm")
 
@@ -47,23 +47,23 @@ class Dialect:
     Attributes
     ----------
     decimal, thousands : str
-        What stands before decimals, and between groups of three digits.
+        Decimal point, and separator of thousands.
     columns : dict of str to str
-        The names of the columns plate, well, arm and value, where they are others.
+        Names of the columns plate, well, arm and value in the file, if they differ.
     sheet : str or None
-        Of a workbook.
+        The sheet of a workbook to read.
     measurement : str or None
         Name of the measurement to read if a plate has several.
     markers : frozenset of str
-        Cells that stand for a lost well, as `_markers` writes them.
+        Cells that stand for a lost well, in the form of `_markers`.
     limits : bool
-        Whether a limit such as >4.000 is read as 4.0.
+        True if a limit such as >4.000 is read as 4.0.
     instrument : str or None
         Name of an instrument's format, or "auto"; None for tables and grids.
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** It is immutable: threads may share it.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class Dialect:
     instrument: str | None = None
 
     def checked(self) -> Self:
-        """Return itself; ValueError if a character is not known, or two are the same."""
+        """Return the dialect; raise ValueError if a character is unknown, or both are the same."""
         if self.decimal not in (".", ","):
             raise ValueError(f"decimal (--decimal) must be . or ,; got {self.decimal!r}")
         if self.thousands not in ("", ",", ".", "'", "’", " ", "_"):
@@ -94,11 +94,11 @@ class Dialect:
         return self
 
     def column(self, name: str) -> str:
-        """What a column is called, in small letters."""
+        """Return the name of a column in the file, in lower case."""
         return self.columns.get(name, name).casefold()
 
     def plain(self, cell: str) -> str:
-        """A number as Python writes it; what is none stays none."""
+        """Return a number in the notation of Python; other text stays invalid."""
         if self.thousands:
             blank = "[ \u00a0\u202f]" if self.thousands == " " else re.escape(self.thousands)
             groups = rf"[+-]?\d{{1,3}}(?:{blank}\d{{3}})+(?:{re.escape(self.decimal)}\d*)?"
@@ -113,14 +113,15 @@ PLAIN = Dialect()
 
 
 def rows_of(file, headers=(), dialect=PLAIN, above=None):
-    """Rows of a CSV file, one at a time.
+    """Yield the rows of a CSV file.
 
     Parameters
     ----------
     file : binary file
     headers : sequence of callable
-        Whether cells are those of a header, the surest first: lines of a title before it are
-        left out. Where there is none, the first line that is not blank is the first row.
+        Each returns True for the cells of a header; the most certain one comes first. Lines
+        before the header are a title. Without a header, the first line that is not blank is the
+        first row.
     dialect : Dialect
     above : list, optional
         Receives the text of the lines before the first row.
@@ -130,7 +131,7 @@ def rows_of(file, headers=(), dialect=PLAIN, above=None):
     line : int
         The line that the row ends on, from 1.
     cells : list of str
-        Without blanks at their ends. Lines with nothing on them are left out.
+        The cells, stripped of blanks. Blank lines are left out.
 
     Raises
     ------
@@ -158,7 +159,7 @@ def rows_of(file, headers=(), dialect=PLAIN, above=None):
 
 
 def _beginning(lines, headers, dialect):
-    """The lines before the first row, and the delimiter."""
+    """Return the number of lines before the first row, and the delimiter."""
     named = separator_of(lines[0])
     if named is not None:
         lines = ["\n", *lines[1:]]
@@ -173,7 +174,7 @@ def _beginning(lines, headers, dialect):
 
 
 def _cells_of(line, delimiter):
-    """A line by itself; no cells where it is no row."""
+    """Return the cells of a single line; none if it is not a row."""
     try:
         return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter), [])]
     except csv.Error:
@@ -193,7 +194,7 @@ def _head(lines, taken):
 
 
 def rows_under(rows, first, what="header"):
-    """Those that are not blank, which must be as wide as the first, the header mostly."""
+    """Yield the rows that are not blank; refuse those of another width than `first`."""
     for line, cells in rows:
         if not any(cells):
             continue
@@ -207,7 +208,7 @@ def rows_under(rows, first, what="header"):
 def number(cell, place, dialect=PLAIN):
     """Return a finite float, NaN if there is no value; `place()` names the cell.
 
-    Markers and limits of the dialect are taken as it says.
+    Markers and limits are read according to the dialect.
     """
     if isinstance(cell, Fault):
         raise UnreadableFileError(cell.why)
@@ -229,7 +230,7 @@ def number(cell, place, dialect=PLAIN):
 
 
 def _hint(cell, dialect):
-    """Which option would take this cell, in words."""
+    """Return the option that would accept this cell, in words."""
     if dialect.decimal == "." and not dialect.thousands and re.fullmatch(r"-?\d{1,3},\d{3}", cell):
         return "; --decimal , takes it as decimals, --thousands , as thousands"
     others = [(".", ","), (".", "'"), (".", " "), (",", "."), (",", ""), (",", " ")]
@@ -262,7 +263,7 @@ def is_workbook(path):
 
 @contextmanager
 def opened(path, headers=(), dialect=PLAIN, above=None):
-    """Yield an iterator of the rows of a file, (line, cells) each, from its header on.
+    """Yield an iterator over the rows of a file from its header on: (line, cells).
 
     Cells that cannot be read, such as dates, are refused when they are used. The list `above`
     receives the text of the lines before the header.
@@ -270,8 +271,7 @@ def opened(path, headers=(), dialect=PLAIN, above=None):
     Raises
     ------
     UnreadableFileError
-        If the file cannot be read. Errors of this class that are raised within get the name of
-        the file.
+        If the file cannot be read. The name of the file is added to such errors of the block.
     """
     try:
         if is_workbook(path):

@@ -1,8 +1,8 @@
-"""The rows of a table in a random order, once, in memory that does not grow with it.
+"""Write the rows of a table in a random order, in memory that does not grow with the table.
 
-Every row is given a random key of 128 bits, and the rows are sorted by it, as Sandelius and Rao
-did: first into piles by the leading bits, on the disk, then pile by pile. Whatever the piles are,
-the order is that of the keys, so it follows from the seed alone.
+Every row gets a random key of 128 bits, and the rows are sorted by key, as by Sandelius and Rao:
+first into piles on the disk by the leading bits, then pile by pile. The order is that of the keys,
+so it depends only on the seed, and not on the number of piles.
 """
 
 import os
@@ -15,9 +15,9 @@ from pybandit._shared.checks import LARGEST, check_integer, shown
 from pybandit._shared.optional import require
 from pybandit._shared.types import Rng
 from pybandit._shared.warn import warn
-from pybandit.tables import _mark
 from pybandit.tables._columns import REMEDY
 from pybandit.tables._open import CELLS, MOST_CELLS, PARQUET, suffix_of
+from pybandit.tables._parquet import MARK, checksum, make_mark
 from pybandit.tables._rows import open_rows
 from pybandit.tables._scratch import in_scratch
 from pybandit.tables._text import listed
@@ -26,72 +26,72 @@ from pybandit.tables.blocks import Blocks
 __all__ = ["shuffle"]
 
 LEAST_MEMORY = 1 << 24
-# Of the memory, what a pile may take that is sorted, and what is read at a time.
+# A pile that is sorted takes at most 1/PILE_SHARE of the memory, a batch 1/BATCH_SHARE.
 PILE_SHARE, BATCH_SHARE = 8, 16
-# Batches that are dealt at a time: each pile is a message of Arrow then, 48 bytes a column.
+# Number of batches dealt into piles at a time; each pile then gets an Arrow message, which takes 48
+# bytes per column.
 DEALT_BATCHES = 4
 MOST_PILES = 4096
-# A table should have so many blocks, that there is an order of them; no block fewer rows.
+# Default number of blocks, so that their order varies, and minimum rows per block.
 BLOCKS, LEAST_ROWS = 64, 256
 
 
 def shuffle(table: Any, path: str | os.PathLike[str], *, memory: int = 1 << 28,
             block_rows: int | None = None, overwrite: bool = False, rng: Rng = None) -> Blocks:
-    """Write the rows of a table in one uniformly random order, to be read by blocks.
+    """Write the rows of a table in a uniformly random order, to be read by blocks.
 
     Parameters
     ----------
     table : path, array or Blocks
-        As of `Blocks.open`; of a file of Parquet all columns are written, text too. Columns
-        that `Blocks.open` took of one keep their types; what a `read` of one's own returns is
-        written in the dtype of block 0, which must hold the numbers of all blocks.
+        As in `Blocks.open`. All columns of a Parquet file are written, including text. Columns
+        of `Blocks` opened from such a file keep their types. Results of a user-defined `read` are
+        written in the dtype of block 0, which must fit the numbers of all blocks.
     path : path
-        The file of Parquet to write.
+        The Parquet file to write.
     memory : int, default 2**28
-        Bytes that the rows may take at a time, about; at least 2**24. A table of more than
-        2,000 times as many takes more.
+        Approximate maximum number of bytes of rows in memory, at least 2**24. Tables more than
+        2,000 times as large take more.
     block_rows : int, optional
-        Rows of a block, a row group of the file. By default as many as make a million
-        cells, or 64 blocks.
+        Number of rows per block, which is a row group of the file. By default such that a block
+        has a million cells, or that there are 64 blocks.
     overwrite : bool, default False
         If True, write over an existing file.
     rng : None, int, SeedSequence or Generator, optional
-        Source of the order; an int must be in [0, 2**128). Its entropy is written to the
-        metadata of the file, under ``pybandit_shuffle``, so that the order can be made again
-        with ``rng=`` that number. A Generator leaves no entropy, and nor does a SeedSequence
-        with a spawn key.
+        Draws the order; an int must be in [0, 2**128). Its entropy is written to the metadata
+        of the file, under ``pybandit_shuffle``, and reproduces the order if it is passed as
+        `rng`. No entropy is written for a Generator, nor for a SeedSequence with a spawn key.
 
     Returns
     -------
     Blocks
-        Of the file written: its columns of numbers, without labels and columns that number
-        the rows.
+        Blocks of the written file: its columns of numbers, without labels and columns that
+        number the rows.
 
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range, `path` is there, or it is `table` itself;
-        where `read` returns what is masked, of another shape, or not safely cast to that dtype.
+        If an argument is outside its range; if `path` exists, or is `table` itself; if `read`
+        returns a masked array, another shape, or numbers that do not fit the dtype of block 0.
     MissingPackageError
-        Without pyarrow.
+        If pyarrow is not installed.
 
     See Also
     --------
-    Blocks : reads what this writes.
+    Blocks : reads the written file.
 
     Notes
     -----
-    The order depends on `rng` and the number of rows, and on nothing else: not on what
-    is in the table, on the memory or on the blocks. It is uniform up to ties of keys, whose
-    probability is below ``n_rows**2 / 2**129``. A seed that was chosen because of what came
-    out of it makes an order that scores have chosen, which nothing can find out.
+    The order depends only on `rng` and the number of rows, not on the content of the table, the
+    memory or the blocks. It is uniform up to ties of keys, whose probability is below
+    ``n_rows**2 / 2**129``. If a seed is chosen by its results, scores have chosen the order; this
+    cannot be detected.
 
-    Needs room on the disk, beside `path`, until it is done: for the table once more, 16 bytes
-    a row, and what is written beside the numbers of wide rows, the more the less `memory`
-    there is: 24 MB of 2,000 columns take 32 MB in 2**24 bytes. A call that fails, Ctrl-C too,
-    leaves nothing behind. Neither does SIGTERM, unless the program handles it itself or calls
-    this from another thread than the main one. After SIGKILL a folder ``.pybandit-...`` stays;
-    the next shuffle into the same directory removes it.
+    In the folder of `path`, a shuffle needs disk space for the table once more, 16 bytes per row,
+    and an overhead for tables with many columns, which is larger for less `memory`: 24 MB with
+    2,000 columns take 32 MB at 2**24 bytes. A call that fails or is interrupted by Ctrl-C leaves
+    nothing behind; neither does SIGTERM, unless the program handles it or calls this outside the
+    main thread. After SIGKILL a folder ``.pybandit-...`` remains, which the next shuffle into the
+    same folder removes.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def shuffle(table: Any, path: str | os.PathLike[str], *, memory: int = 1 << 28,
     (2, 204)
     """
     require("pyarrow", "tables")
-    if not isinstance(overwrite, (bool, np.bool_)):  # a text has a truth too, and "no" is true
+    if not isinstance(overwrite, (bool, np.bool_)):  # a text such as "no" would count as True
         raise TypeError(f"overwrite must be True or False; got {shown(overwrite)}")
     target = _check_target(table, path, overwrite)
     bits, entropy = _stream(rng)
@@ -122,22 +122,23 @@ def shuffle(table: Any, path: str | os.PathLike[str], *, memory: int = 1 << 28,
     def write(folder):
         piles = _Piles(rows, folder, memory)
         piles.fill(bits, memory // BATCH_SHARE)
-        made = os.path.join(folder, "made.parquet")
-        _write(piles, made, block_rows, entropy)
-        blocks = Blocks.open(made, columns=rows.models)  # nothing is there that cannot be read
+        draft = os.path.join(folder, "made.parquet")
+        _write(piles, draft, block_rows, entropy)
+        # the file must be readable before it replaces `path`
+        blocks = Blocks.open(draft, columns=rows.models)
         numbered = [] if rows.is_chosen else blocks.read.numberings()
-        os.replace(made, target)
+        os.replace(draft, target)
         return numbered if len(numbered) < len(rows.models) else []
 
     numbered = in_scratch(target.parent, write)
     if numbered:
-        warn(f"columns {listed(numbered)} are written, and left out of the Blocks: they number "
+        warn(f"columns {listed(numbered)} are written, but left out of the Blocks: they number "
              f"the rows; {REMEDY}")
     return Blocks.open(target, columns=[name for name in rows.models if name not in numbered])
 
 
 def _stream(rng):
-    """Return the bit generator of the order and the entropy that makes it again, or None."""
+    """Return the bit generator of the order, and the entropy that reproduces it, or None."""
     if isinstance(rng, np.random.Generator):
         return np.random.PCG64(rng.integers(1 << 63, size=4)), None
     if rng is None or isinstance(rng, np.random.SeedSequence):
@@ -157,7 +158,7 @@ def _check_target(table, path, overwrite):
                          f"{shown(path)}")
     target = Path(path)
     if not target.parent.is_dir():
-        raise ValueError(f"path must be in a folder that is there; got {str(target)!r}")
+        raise ValueError(f"path must be in an existing folder; got {str(target)!r}")
     if target.exists():
         same = isinstance(table, (str, os.PathLike)) and Path(table).exists() and (
             target.samefile(table))
@@ -169,7 +170,7 @@ def _check_target(table, path, overwrite):
 
 
 class _Piles:
-    """Rows on the disk with their keys, by the leading bits of these."""
+    """Piles on the disk of rows with their keys, by the leading bits of the keys."""
 
     def __init__(self, rows, folder, memory):
         arrow = require("pyarrow", "tables")
@@ -183,7 +184,7 @@ class _Piles:
                        for pile in range(n_piles)]
 
     def fill(self, bits, batch_bytes):
-        """Deal all rows."""
+        """Distribute all rows to the piles."""
         n_rows = max(1, int(batch_bytes / (self.rows.row_bytes + 16)))
         waiting, n_waiting = [], 0
         for batch in self.rows.batches(n_rows):
@@ -196,7 +197,7 @@ class _Piles:
             self._deal(waiting, bits)
 
     def _deal(self, batches, bits):
-        """Rows of batches, which are forgotten."""
+        """Distribute the rows of batches, and clear the list."""
         arrow = require("pyarrow", "tables")
         columns = arrow.Table.from_batches(batches).columns
         batches.clear()
@@ -204,7 +205,7 @@ class _Piles:
         piles = (keys[:, 0] >> np.uint64(32)) * np.uint64(len(self._piles)) >> np.uint64(32)
         order = np.argsort(piles, kind="stable")
         ends = np.cumsum(np.bincount(piles.astype(np.int64), minlength=len(self._piles))).tolist()
-        for at, column in enumerate(columns):  # one by one: what was taken is forgotten too
+        for at, column in enumerate(columns):  # one by one, to release each original column
             columns[at] = column.take(arrow.array(order))
         columns += [arrow.array(np.ascontiguousarray(keys[order, part])) for part in (0, 1)]
         dealt = arrow.Table.from_arrays(columns, schema=self.schema)
@@ -213,7 +214,7 @@ class _Piles:
                 pile.add(dealt.slice(start, end - start))
 
     def sorted(self):
-        """The rows of each pile in the order of their keys, pile after pile."""
+        """Yield the rows of each pile in the order of their keys, pile after pile."""
         arrow = require("pyarrow", "tables")
         for pile in self._piles:
             table = pile.taken()
@@ -223,9 +224,9 @@ class _Piles:
 
 
 class _Pile:
-    """Rows in a file, which is open only while it is added to: a process may open few.
+    """Rows in a file, open only during writes: a process may have few open files.
 
-    Of Arrow's formats the stream: a column's dictionary may change in it.
+    It uses Arrow's stream format, in which the dictionary of a column may change.
     """
 
     def __init__(self, path, schema):
@@ -238,7 +239,7 @@ class _Pile:
             self._writer.write_table(table)
 
     def taken(self):
-        """All rows, and no file any more."""
+        """Return all rows and remove the file."""
         arrow = require("pyarrow", "tables")
         if not os.path.exists(self._path):
             return self._schema.empty_table()
@@ -249,7 +250,7 @@ class _Pile:
 
 
 class _Sink:
-    """A file that is another one each time it is opened, for Arrow, which keeps one."""
+    """A file object that stays the same for Arrow while its file is opened again and again."""
 
     file, closed = None, False
 
@@ -264,19 +265,19 @@ def _unused(name, names):
 
 
 def _write(piles, path, block_rows, entropy):
-    """One row group a block, and the mark."""
+    """Write one row group per block, and the mark."""
     arrow, parquet = require("pyarrow", "tables"), require("pyarrow.parquet", "tables")
     schema = piles.rows.schema
-    kept = {key: value for key, value in (schema.metadata or {}).items() if key != _mark.KEY}
+    kept = {key: value for key, value in (schema.metadata or {}).items() if key != MARK}
     schema = schema.with_metadata(kept)
     left, checksums = schema.empty_table(), []
-    # random rows have no runs and no ranges: what these would tell costs more than it saves
+    # in random order, dictionaries and statistics cost more than they save
     with parquet.ParquetWriter(path, schema, use_dictionary=False, write_statistics=False,
                                compression="lz4") as writer:
         def write(block):
             writer.write_table(block, row_group_size=block_rows)
             if piles.rows.first is not None:
-                checksums[1:] = [_mark.checksum(piles.rows.numbers(block))]
+                checksums[1:] = [checksum(piles.rows.numbers(block))]
 
         for pile in piles.sorted():
             left = arrow.concat_tables([left, pile])
@@ -287,4 +288,4 @@ def _write(piles, path, block_rows, entropy):
         if left.num_rows:
             write(left)
         writer.add_key_value_metadata(
-            {_mark.KEY: _mark.make_mark(entropy, piles.rows.n_rows, checksums[0], checksums[-1])})
+            {MARK: make_mark(entropy, piles.rows.n_rows, checksums[0], checksums[-1])})

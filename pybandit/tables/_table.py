@@ -4,7 +4,7 @@ import numpy as np
 
 
 class Scores:
-    """A table of scores with names, of the form that `best_of` takes.
+    """A table of scores with names, as `best_of` takes it.
 
     Attributes
     ----------
@@ -15,13 +15,13 @@ class Scores:
     values : ndarray of real numbers, shape (n_items, n_models)
         NaN if a score is lost.
     lines : sequence of int
-        The line of the file that each item ends on; rows if it has no lines.
+        The last line of each item in the file; rows if the file has no lines.
     rows : sequence of int
-        The row of the file that each item is.
+        The row of each item in the file.
     own_index : list or None
-        The index of the data frame that the items were rows of.
+        The index of the data frame whose rows are the items.
     is_long : bool
-        True if the table was one line for each score.
+        True if the table had one line per score.
     """
 
     def __init__(self, columns, index, values, lines, rows=None, own_index=None, is_long=False):
@@ -39,11 +39,11 @@ class Scores:
         return f"{where}, column {self.columns[column]!r}"
 
     def without_lost(self):
-        """The items that have all their scores."""
+        """Return a table of the items without a lost score."""
         return self.some(np.flatnonzero(~np.isnan(self.values).any(axis=1)).tolist())
 
     def some(self, kept):
-        """The items of these places."""
+        """Return a table of the items at these places."""
         own = None if self.own_index is None else [self.own_index[i] for i in kept]
         return Scores(self.columns, [self.index[i] for i in kept], self.values[kept],
                       [self.lines[i] for i in kept], [self.rows[i] for i in kept], own,

@@ -1,4 +1,4 @@
-"""Text files as rows of cells, for every reader of text: unpacked, decoded, split, within limits.
+"""Text files as rows of cells: unpacked, decoded and split within limits.
 
 - gzip and Zstandard are recognised by their first bytes and unpacked as they are read. A packed
   file may expand to `MOST_EXPANDED` bytes at most; see `pybandit._shared.files`.
@@ -19,9 +19,9 @@ from pybandit._shared.files import LEAST_EXPANDED, MOST_EXPANDED, RATIO
 from pybandit._shared.optional import require
 
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
-PACKED = (".gz", ".zst")  # ends of names of packed files
-MOST_TITLE = 200  # lines in which a header is looked for, under those of a title
-HEAD = 1 << 12  # bytes from which the encoding and the ends of lines are known
+PACKED = (".gz", ".zst")  # suffixes of packed files
+MOST_TITLE = 200  # first lines that are searched for a header
+HEAD = 1 << 12  # first bytes, which determine the encoding and the line ends
 SEPARATOR = re.compile(r'"?sep=(.)"?\s*')
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
 # A number with a comma that may separate thousands or decimals.
@@ -35,9 +35,9 @@ def utf8(file):
     Raises
     ------
     UnreadableFileError
-        While it is read, if the content is damaged or expands beyond the limit.
+        During reads, if the content is damaged or expands beyond the limit.
     MissingPackageError
-        For Zstandard, if pyarrow is not installed.
+        If pyarrow is not installed and the file is packed by Zstandard.
     """
     head = _head_of(file)
     if head.startswith((GZIP, ZSTD)):
@@ -56,7 +56,7 @@ def _head_of(file):
 
 
 def _encoding_of(head):
-    """Return the name of UTF-16 if the text is in it: by its mark, or by the zeros of ASCII."""
+    """Return the name of UTF-16 if the text has its mark, or zeros between ASCII; else None."""
     if head[:2] in MARKS:
         return MARKS[head[:2]]
     even, odd = head[0:64:2], head[1:64:2]
@@ -89,7 +89,7 @@ class _Unpacked(io.RawIOBase):
     def readinto(self, room):
         try:
             part = self._file.read(len(room))
-        except Exception as error:  # zlib, EOF, CRC, Arrow: any
+        except Exception as error:  # errors of zlib, EOF, checksums or Arrow
             raise UnreadableFileError(f"line 1, column 1: the {self._name} file is damaged: "
                                       f"{error!s:.300}") from None
         self._n_read += len(part)
@@ -145,8 +145,8 @@ def separator_of(line):
 def delimiter_of(lines, allowed=DELIMITERS):
     """Return the delimiter of the first rows of a file.
 
-    It is the one that the first line has most of. A semicolon is preferred to a comma if all
-    cells between semicolons with a comma in them are numbers with decimal commas.
+    It is the most frequent one in the first line. A semicolon or a tab is preferred to a comma if
+    every comma in the cells between them is a decimal comma.
     """
     delimiter = max(allowed, key=lines[0].count)
     others = ";\t" if delimiter == "," else ""
@@ -159,16 +159,16 @@ def delimiter_of(lines, allowed=DELIMITERS):
 
 
 class Fault(str):
-    """Text of a cell that is refused if it is used, and the message for that."""
+    """Text of a cell that is refused if it is used; `why` is the message."""
 
     def __new__(cls, text, why):
-        made = super().__new__(cls, text)
-        made.why = why
-        return made
+        fault = super().__new__(cls, text)
+        fault.why = why
+        return fault
 
 
 class Row(list):
-    """Cells of a row; raises UnreadableFileError if a `Fault` is read by its number."""
+    """Cells of a row; raises UnreadableFileError if a `Fault` is accessed by index."""
 
     def __getitem__(self, at):
         cell = super().__getitem__(at)
@@ -178,12 +178,12 @@ class Row(list):
 
 
 def row_of(cells):
-    """Return cells as a row that judges the faults among them."""
+    """Return the cells as a `Row` if there are faults among them."""
     return Row(cells) if any(isinstance(cell, Fault) for cell in cells) else cells
 
 
 def csv_rows(lines, taken, delimiter, before=0, marks=False):
-    """Rows of lines of text.
+    """Yield the rows of lines of text.
 
     Parameters
     ----------
@@ -192,16 +192,16 @@ def csv_rows(lines, taken, delimiter, before=0, marks=False):
         The limits; `begin_row` is called for each row.
     delimiter : str
     before : int
-        Lines of the file before these.
+        Number of lines of the file before these.
     marks : bool
-        Whether a cell that is not text becomes a `Fault`, which is refused only if it is used.
+        If True, a cell that is not text becomes a `Fault`, which is refused only if it is used.
 
     Yields
     ------
     line : int
         The line that the row ends on, from 1.
     cells : list of str
-        Without blanks at their ends. Rows of blank lines are left out.
+        The cells, stripped of blanks. Blank lines are left out.
 
     Raises
     ------
@@ -237,12 +237,12 @@ def _checked(cells, line, marks):
 
 
 def listed(cells, most=20):
-    """Cells in quotes, the first of many."""
+    """Return cells in quotes, the first `most` of them."""
     more = f", ... ({len(cells):,} in all)" if len(cells) > most else ""
     return ", ".join(map(short, cells[:most])) + more
 
 
 def short(text):
-    """A cell in quotes, not too long."""
+    """Return a cell in quotes, cut to 60 characters."""
     text = repr(text)
     return text if len(text) <= 60 else text[:57] + "..."

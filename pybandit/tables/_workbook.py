@@ -2,11 +2,11 @@
 
 `checked_archive` limits the bytes of the expanded archive. A workbook has at most MOST_SHEETS
 sheets, each in a separate part. All parts together have at most MOST_ELEMENTS XML elements, and
-parts other than sheets and strings, such as styles, MOST_OTHER, counted each time that one is
-read. A sheet has at most MOST_ROWS rows and MOST_COLUMNS columns, as in Excel, and all rows that
-are read have at most MOST_CELLS cells together, including empty ones. A number takes a cell and a
-value, two elements, so a sheet may have some 400,000 numbers. Nested elements cost no more time
-or memory than others.
+parts other than sheets and strings, such as styles, MOST_OTHER, counted at each read. A sheet has
+at most MOST_ROWS rows and MOST_COLUMNS columns, as in Excel, and all rows that are read have at
+most MOST_CELLS cells together, including empty ones. A number takes two elements, a cell and a
+value, so a sheet may have some 400,000 numbers. Nested elements cost no more time or memory than
+others.
 """
 
 import re
@@ -26,7 +26,7 @@ ELEMENT = re.compile(rb"<[^/!?]")
 
 
 class Formula(str):
-    """A formula whose value the file does not have."""
+    """A formula without a stored value."""
 
 
 class Sheet(NamedTuple):
@@ -37,7 +37,7 @@ class Sheet(NamedTuple):
 
 
 class Archive(zipfile.ZipFile):
-    """An archive whose whole parts, read as trees of objects, are limited in their sum."""
+    """An archive that limits the elements of all parts that are read as a whole."""
 
     n_other = 0
 
@@ -59,7 +59,7 @@ def opened_workbook(file):
     try:
         _check_parts(file)
         return Workbook(file)
-    except Exception as error:  # damaged archives, XML and numbers: any
+    except Exception as error:  # damaged archives, XML or numbers raise anything
         raise _refusal(error) from None
 
 
@@ -136,7 +136,7 @@ class Workbook:
                         raise UnreadableFileError(f"line {min(number, MOST_ROWS + 1)}, column 1: a "
                                                   f"sheet must have at most {MOST_ROWS:,} rows and "
                                                   f"{MOST_CELLS:,} cells")
-                    if number > last:  # as openpyxl does: rows out of order are left out
+                    if number > last:  # as in openpyxl, rows out of order are left out
                         last, values = number, [None] * width
                         for cell in cells:
                             values[cell["column"] - 1] = cell["value"]
@@ -151,7 +151,7 @@ class Workbook:
             def parse_row(self, element):
                 if len(element) or element.attrib:
                     return super().parse_row(element)
-                self.row_counter += 1  # an empty row, of which a file may have many
+                self.row_counter += 1  # a fast path, because a file may have many empty rows
                 return self.row_counter, ()
 
             def parse_cell(self, element):
@@ -188,7 +188,7 @@ def _n_elements(content):
 
 
 def _check_parts(file):
-    """Refuse what takes unbounded time or memory to read, and XML that is a program."""
+    """Refuse parts with too many elements, and XML with a document type."""
     n_elements = 0
     with checked_archive(file, "workbook") as archive:
         for part in archive.infolist():
@@ -197,7 +197,7 @@ def _check_parts(file):
 
 
 def _checked(name, content, n_elements):
-    """Check a part, before which there were `n_elements`; return how many there are after it."""
+    """Check a part; return `n_elements`, the number of elements so far, plus those of the part."""
     end = b""
     while chunk := content.read(1 << 20):
         if not end and not _is_legible(chunk):
@@ -205,7 +205,7 @@ def _checked(name, content, n_elements):
         n_elements += _n_elements(chunk)
         if n_elements > MOST_ELEMENTS:
             raise UnreadableFileError("the parts of a workbook must have at most "
-                                      f"{MOST_ELEMENTS:,} elements, as some 400,000 cells have; "
+                                      f"{MOST_ELEMENTS:,} elements, enough for some 400,000 cells; "
                                       f"part {short(name)} has more; save it as CSV")
         if b"<!DOCTYPE" in end + chunk:
             raise UnreadableFileError(f"part {short(name)} of the workbook must not declare a type")

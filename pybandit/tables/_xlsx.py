@@ -1,4 +1,4 @@
-"""Workbooks, .xlsx: rows of cells out of one, and a table into one; limits are in `_workbook`."""
+"""Read rows of cells from a workbook (.xlsx), and write a table; limits are in `_workbook`."""
 
 import datetime
 import io
@@ -14,12 +14,12 @@ from pybandit.tables._text import MOST_TITLE, Fault, listed, row_of, short
 from pybandit.tables._workbook import Formula, opened_workbook
 
 EXTRA = "xlsx"
-MADE = datetime.datetime(2000, 1, 1)  # equal tables, equal bytes
+MADE = datetime.datetime(2000, 1, 1)  # a fixed date, so that equal tables give equal bytes
 
 
 @contextmanager
 def rows_of_workbook(path, headers, dialect, above=None):
-    """Rows of a sheet, (row, cells) each, cells as text: as `rows_of` gives those of a CSV file.
+    """Yield an iterator over the rows of a sheet: (row, cells as text), like `rows_of` for CSV.
 
     A date, or a formula without a value, is a `Fault`: it is refused if the cell is used.
 
@@ -36,7 +36,7 @@ def rows_of_workbook(path, headers, dialect, above=None):
 
 
 def _sheet_of(book, wanted):
-    """The name of the sheet to read."""
+    """Return the name of the sheet to read."""
     if wanted is not None:
         if wanted not in book.sheets:
             raise UnreadableFileError(f"line 1, column 1: there is no sheet {short(wanted)}; the "
@@ -50,8 +50,8 @@ def _sheet_of(book, wanted):
                      for value in cells if not isinstance(value, Formula))]
     if len(filled) != 1:
         raise UnreadableFileError("line 1, column 1: the file is empty" if not filled else
-                                  f"line 1, column 1: there are {len(filled)} sheets; --sheet says "
-                                  f"which: {listed(filled)}")
+                                  f"line 1, column 1: there are {len(filled)} sheets; --sheet "
+                                  f"names one: {listed(filled)}")
     return filled[0]
 
 
@@ -66,7 +66,7 @@ def _texts(rows, dialect):
 
 
 def _text_of(value, row, column, dialect):
-    """Return the text that gives this cell when it is typed."""
+    """Return the text of a cell as it would be typed."""
     if value is None:
         return ""
     if isinstance(value, Formula):
@@ -85,7 +85,7 @@ def _text_of(value, row, column, dialect):
 
 
 def _from_header(rows, headers, above):
-    """Rows from a header on, if one is among the first; none narrower than one before it."""
+    """Yield rows from a header on, if there is one; pad each to the widest row before it."""
     first = list(itertools.islice(rows, MOST_TITLE))
     if not first:
         raise UnreadableFileError("line 1, column 1: the file is empty")
@@ -96,12 +96,12 @@ def _from_header(rows, headers, above):
     width = 0
     for number, cells in itertools.chain(first[begins:], rows):
         width = max(width, len(cells))
-        # what is empty at the end of a row is not there
+        # workbooks omit empty cells at the end of a row
         yield number, row_of(cells + [""] * (width - len(cells)))
 
 
 def workbook_of(rows, title="plate"):
-    """A table as a workbook: bytes, the same for the same table."""
+    """Return a table as the bytes of a workbook; equal tables give equal bytes."""
     openpyxl = require("openpyxl", EXTRA)
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet(title)
@@ -115,7 +115,7 @@ def workbook_of(rows, title="plate"):
 
 
 def _cell_of(sheet, value):
-    """A cell that holds what it is given, and no formula."""
+    """Return a cell with this value; text that starts with = is not a formula."""
     if value == "":
         return None
     if not (isinstance(value, str) and value.startswith("=")):
@@ -126,7 +126,7 @@ def _cell_of(sheet, value):
 
 
 def _undated(file):
-    """The same archive, without the times at which its parts were written."""
+    """Return the archive without the times at which its parts were written."""
     out = io.BytesIO()
     with zipfile.ZipFile(file) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
         for name in old.namelist():
@@ -139,5 +139,5 @@ def _undated(file):
 
 
 def _without_times(content):
-    """openpyxl says when a file was saved, whatever it was told."""
+    """Replace the time of saving, which openpyxl always writes."""
     return re.sub(rb"(<dcterms:modified[^>]*>)[^<]*", rb"\g<1>2000-01-01T00:00:00Z", content)

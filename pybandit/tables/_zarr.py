@@ -1,7 +1,7 @@
-"""Arrays of Zarr in folders, read without zarr, which runs what the metadata names.
+"""Read Zarr arrays in folders without the package zarr, which runs code named by metadata.
 
-Arrays of formats 2 and 3 with known codecs are read. Files that are not regular, or larger than a
-chunk can be, are refused, and metadata cannot name a file outside the folder.
+Formats 2 and 3 with known codecs are read. Files that are not regular, or larger than a chunk can
+be, are refused, and metadata cannot name a file outside the folder.
 """
 
 import os
@@ -25,7 +25,7 @@ MISSING = (1 << 64) - 1  # offset and length of a chunk that a shard does not ha
 
 
 class ZarrFolder:
-    """A table: `shape`, `dtype`, `chunks`, and the cells that are asked for."""
+    """A table in a Zarr folder, of which only the chunks of requested cells are read."""
 
     def __init__(self, path):
         self.path = os.fspath(path)
@@ -38,10 +38,10 @@ class ZarrFolder:
         return ZarrFolder, (self.path,)
 
     def __getitem__(self, key):
-        """Cells of a slice of rows and an array of columns."""
+        """Return the cells of a slice of rows and an array of columns."""
         rows, columns = key
         start, stop, _ = rows.indices(self.shape[0])
-        made = np.empty((stop - start, columns.size), dtype=self.dtype)
+        cells = np.empty((stop - start, columns.size), dtype=self.dtype)
         height, width = self.chunks
         across = columns // width
         for row in range(start // height, -(-stop // height)):
@@ -50,13 +50,13 @@ class ZarrFolder:
             for column in np.unique(across).tolist():
                 chosen = np.flatnonzero(across == column)
                 chunk = self._chunk(row, column)
-                made[first - start:last - start, chosen] = (
+                cells[first - start:last - start, chosen] = (
                     self._fill if chunk is None else
                     chunk[within][:, columns[chosen] - column * width])
-        return made
+        return cells
 
     def _chunk(self, row, column):
-        """The array of a chunk, or None if it is not there."""
+        """Return the array of a chunk, or None if it does not exist."""
         shard = self._meta.shard
         file = ((row, column) if shard is None else
                 (row // shard.counts[0], column // shard.counts[1]))
@@ -80,7 +80,7 @@ class ZarrFolder:
         return self.chunks[0] * self.chunks[1] * self._meta.dtype.itemsize
 
     def _of_shard(self, path, row, column):
-        """The bytes of a chunk of a shard, or None."""
+        """Return the bytes of a chunk of a shard, or None if it does not exist."""
         shard = self._meta.shard
         handle = open_regular(path)
         try:
@@ -104,17 +104,17 @@ class ZarrFolder:
 def _part(handle, offset, n_bytes, size):
     if offset < 0 or offset + n_bytes > size:
         raise ValueError(f"it must have bytes up to {max(0, offset) + n_bytes:,}; it has {size:,}")
-    made = bytearray(n_bytes)
-    if read_at(handle, memoryview(made), offset) < n_bytes:
+    data = bytearray(n_bytes)
+    if read_at(handle, memoryview(data), offset) < n_bytes:
         raise ValueError("it was truncated while it was read")
-    return bytes(made)
+    return bytes(data)
 
 
 def _meta_of(path):
     try:
         if not Path(path).is_dir():
             os.stat(path)
-            raise OSError(f"it must be the folder of an array of Zarr; got a file: {path}")
+            raise OSError(f"it must be the folder of a Zarr array; got a file: {path}")
         for name, version in METADATA.items():
             try:
                 text = read_regular(os.path.join(path, name), MOST_JSON)

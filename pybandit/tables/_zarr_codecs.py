@@ -1,6 +1,6 @@
-"""Codecs of bytes of a closed list, none of which gives more than it was asked for.
+"""Decode bytes by a fixed list of codecs, with a limit on the size of the result.
 
-The length stated in the bytes is compared with the bound before memory is allocated.
+The length stated in the bytes is compared with the limit before memory is allocated.
 """
 
 import bz2
@@ -17,7 +17,7 @@ MOST_LZMA = 1 << 27  # bytes of memory of the decoder
 
 
 def decoded(meta, data):
-    """Return the bytes of a chunk; ValueError if they are not as many as it has.
+    """Return the decoded bytes of a chunk; raise ValueError if their number is wrong.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def decoded(meta, data):
 
 
 def encoded_bound(n_bytes):
-    """Return the most bytes that encoders make of `n_bytes` that they cannot compress."""
+    """Return the maximum size of `n_bytes` incompressible bytes after encoding."""
     return n_bytes + n_bytes // 8 + 4096
 
 
@@ -54,13 +54,13 @@ def _unshuffled(data, size):
 
 def _streamed(decoder, data, most):
     try:
-        made = decoder.decompress(data, most + 1)
+        result = decoder.decompress(data, most + 1)
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise ValueError(str(error)) from None
-    _refuse_long(len(made), most)
+    _refuse_long(len(result), most)
     if not decoder.eof or decoder.unused_data:
         raise ValueError("it must be one whole stream")
-    return made
+    return result
 
 
 def _blosc(data, most):
@@ -83,18 +83,18 @@ def _lz4(data, most):
 
 def _zstd(data, most):
     _refuse_long(_zstd_bound(data), most + ZSTD_BLOCK)
-    made = _by_numcodecs("zstd", data)
-    _refuse_long(len(made), most)
-    return made
+    result = _by_numcodecs("zstd", data)
+    _refuse_long(len(result), most)
+    return result
 
 
 def _zstd_bound(data):
-    """Return at least the length of a frame of Zstandard, which must be all of the data."""
+    """Return an upper bound on the decoded length; the data must be one Zstandard frame."""
     try:
         magic, about = struct.unpack_from("<IB", data)
         at = 5 + (not about & 32) + (0, 1, 2, 4)[about & 3]
         width = (about >> 5 & 1, 2, 4, 8)[about >> 6]
-        told = int.from_bytes(data[at:at + width], "little") + 256 * (width == 2)
+        stated = int.from_bytes(data[at:at + width], "little") + 256 * (width == 2)
         at, bound, is_last = at + width, 0, False
         while not is_last:
             head = int.from_bytes(data[at:at + 3], "little")
@@ -107,14 +107,14 @@ def _zstd_bound(data):
         raise ValueError("it is shorter than the header of Zstandard") from None
     if magic != ZSTD_MAGIC or at + 4 * (about >> 2 & 1) != len(data):
         raise ValueError("it must be one whole frame of Zstandard")
-    return told if width else bound
+    return stated if width else bound
 
 
 def _by_numcodecs(name, data):
     codec = require(f"numcodecs.{name}", "tables")
     try:
         return bytes(codec.decompress(data))
-    except Exception as error:  # of numcodecs: RuntimeError, and others
+    except Exception as error:  # numcodecs raises RuntimeError and others
         raise ValueError(str(error) or repr(error)) from None
 
 

@@ -1,7 +1,7 @@
-"""Metadata of a Zarr array, formats 2 and 3, judged before anything of it is decoded.
+"""Check the metadata of a Zarr array, formats 2 and 3, before anything is decoded.
 
-Zarr runs whatever codec the metadata names, `pickle` too. Here a closed list of codecs is known,
-and all else is refused: objects, groups, extensions, and codecs by the names of modules.
+The package zarr runs any codec that the metadata name, even `pickle`. Here a fixed list of codecs
+is accepted; objects, groups, extensions and codecs by module name are refused.
 """
 
 import math
@@ -13,7 +13,7 @@ from pybandit._shared.files import parsed_json
 
 NUMBERS = {"bool", *(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)),
            "float16", "float32", "float64"}
-# By format; of format 2 these are compressors.
+# Codecs by format; those of format 2 are compressors.
 COMPRESSORS = {2: ("blosc", "zstd", "lz4", "gzip", "zlib", "bz2", "lzma"),
                3: ("blosc", "zstd", "gzip", "crc32c")}
 FIELDS = {2: {"zarr_format", "shape", "chunks", "dtype", "compressor", "fill_value", "order",
@@ -23,7 +23,7 @@ FIELDS = {2: {"zarr_format", "shape", "chunks", "dtype", "compressor", "fill_val
               "dimension_names"}}
 MOST_CHUNK = 1 << 27  # bytes of a chunk, decoded
 MOST_INNER = 1 << 16  # chunks of a shard
-# An array of more than MOST_SMALL chunks has LEAST_CELLS in each: looking for one takes 10 us.
+# In an array of more than MOST_SMALL chunks, each must have LEAST_CELLS: a look-up takes 10 us.
 MOST_SMALL, LEAST_CELLS = 1 << 16, 1 << 10
 REMEDY = "; open it with zarr and pass the array, if you trust the file"
 
@@ -32,7 +32,7 @@ class Shard(NamedTuple):
     """Chunks in one file, with an index of their offsets and lengths."""
 
     counts: tuple[int, int]  # chunks per shard in each dimension
-    at_start: bool  # whether the index is at the start of the file
+    at_start: bool  # True if the index is at the start of the file
     has_checksum: bool
 
 
@@ -41,34 +41,34 @@ class Meta(NamedTuple):
 
     shape: tuple[int, int]
     chunks: tuple[int, int]
-    dtype: np.dtype  # of the bytes, byte order too
+    dtype: np.dtype  # with the byte order of the file
     fill: object
     is_transposed: bool
-    codecs: list[str]  # of bytes, the first one applied first
-    item_sizes: list[int]  # of `shuffle` codecs, else 0
+    codecs: list[str]  # codecs of bytes, in the order of encoding
+    item_sizes: list[int]  # item size of each `shuffle` codec; 0 for others
     prefix: str
     separator: str
     shard: Shard | None
 
 
 def parsed_meta(text, version):
-    """Return the `Meta` of ``zarr.json`` or ``.zarray``; ValueError if anything is not known."""
-    told = parsed_json(text)
-    if not isinstance(told, dict) or type(told.get("zarr_format")) is not int:
+    """Return the `Meta` of ``zarr.json`` or ``.zarray``; raise ValueError for unknown content."""
+    meta = parsed_json(text)
+    if not isinstance(meta, dict) or type(meta.get("zarr_format")) is not int:
         raise ValueError("the metadata must be an object with zarr_format")
-    if told["zarr_format"] != version:
-        raise ValueError(f"zarr_format must be {version}; got {told['zarr_format']}")
-    unknown = sorted(set(told) - FIELDS[version])
+    if meta["zarr_format"] != version:
+        raise ValueError(f"zarr_format must be {version}; got {meta['zarr_format']}")
+    unknown = sorted(set(meta) - FIELDS[version])
     if unknown:
         raise ValueError(f"fields of the metadata must be {', '.join(sorted(FIELDS[version]))}; "
                          f"got {_short(unknown[0])}")
-    return (_of_format_2 if version == 2 else _of_format_3)(told)
+    return (_of_format_2 if version == 2 else _of_format_3)(meta)
 
 
-def _of_format_2(told):
-    dtype = _dtype_of(told.get("dtype"))
+def _of_format_2(meta):
+    dtype = _dtype_of(meta.get("dtype"))
     codecs, item_sizes = [], []
-    for one in _list_of("filters", told.get("filters") or []):
+    for one in _list_of("filters", meta.get("filters") or []):
         if _name_of("filters", one, "id") != "shuffle":
             raise ValueError(f"filters must be shuffle or none; got {_short(one['id'])}{REMEDY}")
         size = one.get("elementsize")
@@ -76,40 +76,40 @@ def _of_format_2(told):
             raise ValueError(f"elementsize of shuffle must be 1 to 16; got {_short(size)}")
         codecs.append("shuffle")
         item_sizes.append(size)
-    compressor = told.get("compressor")
+    compressor = meta.get("compressor")
     if compressor is not None:
         codecs.append(_known("compressor", compressor, "id", COMPRESSORS[2]))
         item_sizes.append(0)
-    order = told.get("order")
+    order = meta.get("order")
     if order not in ("C", "F"):
         raise ValueError(f"order must be C or F; got {_short(order)}")
-    shape, chunks = _sizes("shape", told.get("shape")), _chunk_of("chunks", told.get("chunks"))
-    return _checked(Meta(shape, chunks, dtype, _fill_of(told.get("fill_value"), dtype),
+    shape, chunks = _sizes("shape", meta.get("shape")), _chunk_of("chunks", meta.get("chunks"))
+    return _checked(Meta(shape, chunks, dtype, _fill_of(meta.get("fill_value"), dtype),
                          order == "F", codecs, item_sizes, "",
-                         _separator_of(told.get("dimension_separator", ".")), None))
+                         _separator_of(meta.get("dimension_separator", ".")), None))
 
 
-def _of_format_3(told):
-    if told.get("node_type") != "array":
-        raise ValueError(f"node_type must be array; got {_short(told.get('node_type'))}")
-    if told.get("storage_transformers"):
+def _of_format_3(meta):
+    if meta.get("node_type") != "array":
+        raise ValueError(f"node_type must be array; got {_short(meta.get('node_type'))}")
+    if meta.get("storage_transformers"):
         raise ValueError("storage_transformers must be empty")
-    name = told.get("data_type")
+    name = meta.get("data_type")
     if not isinstance(name, str) or name not in NUMBERS:
         raise ValueError(f"data_type must be a type of numbers; got {_short(name)}")
-    grid = _configured("chunk_grid", told.get("chunk_grid"), ("regular",))
+    grid = _configured("chunk_grid", meta.get("chunk_grid"), ("regular",))
     chunks, shard = _chunk_of("chunk_shape", grid.get("chunk_shape")), None
-    codecs = _list_of("codecs", told.get("codecs"))
+    codecs = _list_of("codecs", meta.get("codecs"))
     if codecs and isinstance(codecs[0], dict) and codecs[0].get("name") == "sharding_indexed":
         if len(codecs) > 1:
             raise ValueError("codecs must be sharding_indexed alone, or without it")
         chunks, shard, codecs = _shard_of(chunks, _configured("codecs", codecs[0],
                                                               ("sharding_indexed",)))
     is_transposed, endian, names = _pipeline_of(codecs, name)
-    prefix, separator = _keys_of(told.get("chunk_key_encoding"))
+    prefix, separator = _keys_of(meta.get("chunk_key_encoding"))
     dtype = np.dtype(name).newbyteorder(endian)
-    return _checked(Meta(_sizes("shape", told.get("shape")), chunks, dtype,
-                         _fill_of(told.get("fill_value"), dtype), is_transposed, names,
+    return _checked(Meta(_sizes("shape", meta.get("shape")), chunks, dtype,
+                         _fill_of(meta.get("fill_value"), dtype), is_transposed, names,
                          [0] * len(names), prefix, separator, shard))
 
 
@@ -121,7 +121,7 @@ def _keys_of(encoding):
 
 
 def _pipeline_of(codecs, name):
-    """Return if chunks are transposed, their byte order, and the codecs of bytes after that."""
+    """Return True if chunks are transposed, the byte order, and the codecs of bytes."""
     is_transposed, endian, names = False, None, []
     for one in _list_of("codecs", codecs):
         codec = _known("codecs", one, "name", ("transpose", "bytes", *COMPRESSORS[3]))
@@ -177,7 +177,7 @@ def _checked(meta):
 
 
 def _dtype_of(text):
-    """The type of a name such as <f4."""
+    """Return the dtype of a name such as <f4."""
     if not (isinstance(text, str) and len(text) == 3 and text[0] in "<>|" and text[1] in "biuf"
             and text[2] in "1248"):
         raise ValueError(f"dtype must be one of numbers, such as <f4; got {_short(text)}")
@@ -231,7 +231,7 @@ def _separator_of(value):
 
 
 def _configured(what, value, names):
-    """The configuration of an object with one of these names."""
+    """Return the configuration of an object with one of these names."""
     _known(what, value, "name", names)
     options = {} if isinstance(value, str) else value.get("configuration", {})
     if not isinstance(options, dict):

@@ -1,4 +1,4 @@
-"""A table that is read block by block: whatever holds it, and where races take it from."""
+"""Tables that races and samplers read block by block."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass, field
@@ -26,50 +26,50 @@ __all__ = ["Blocks"]
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Blocks:
-    """A table of numbers that is read block by block, and of it no more than is asked for.
+    """A table of numbers that is read block by block, as far as needed.
 
-    `best_of` takes it as scores, rows being items and columns models; `race`,
-    `RacingSampler` and `exact_sample` as factors, columns being states. They read whole
-    blocks, in random order, of the columns that are left, and so want rows that were
-    shuffled: once, by `pybandit.tables.shuffle` or ``pybandit shuffle IN OUT``.
+    `best_of` takes it as scores, with items as rows and models as columns; `race`,
+    `RacingSampler` and `exact_sample` take it as factors, with states as columns. They read
+    whole blocks in random order, with the surviving columns only. The rows must therefore be
+    shuffled once, by `pybandit.tables.shuffle` or ``pybandit shuffle IN OUT``.
 
     Parameters
     ----------
     read : callable
-        ``read(block, columns)`` gets the number of a block and columns, int64 (k,),
-        increasing, and returns its rows, numbers of shape (sizes[block], k).
+        ``read(block, columns)`` takes the number of a block and increasing column numbers,
+        int64 of shape (k,), and returns numbers of shape (sizes[block], k).
     sizes : array_like of int, shape (B,)
-        Rows of each block, at least 1.
+        Number of rows of each block, at least 1.
     n_columns : int
-        At least 1.
+        Number of columns, at least 1.
     names : iterable, optional
-        Of the columns.
+        Names of the columns.
     shuffled : bool, default False
-        Whether the rows are in a uniformly random order, in which no value had a part:
-        the guarantees of those who read it rest on that.
+        True if the rows are in a uniformly random order that does not depend on their values.
+        The guarantees of races and samplers require it.
 
     Attributes
     ----------
     n_rows : int
+        Number of rows.
 
     Raises
     ------
     TypeError, ValueError
-        Where an argument is not of its kind.
+        If an argument has the wrong type or is outside its range.
 
     Notes
     -----
-    *Shuffled rows.* Let the rows of the file be a uniformly random permutation of the
-    items. Read in any order that does not depend on it, that of the file or blocks in any
-    order, they are one again: for a race this is a uniform random order of the items,
-    without replacement, which is what its proof asks for, and nothing of it is approximate.
-    What is random is the shuffle, once. A second race on the same file, whatever its
-    `rng`, reads the same blocks in another order: its error has the same bound, but is
-    not independent of the first one's, nor are the errors of the draws of a sampler. For
-    errors that are independent shuffle again, with another seed.
+    *Shuffled rows.* A uniformly random permutation followed by any permutation that does not
+    depend on it is again uniform. Shuffled rows that are read block by block, in any order, are
+    therefore items in uniformly random order without replacement, and the guarantees of races
+    hold exactly. The only source of randomness is the shuffle, which happens once. A second race
+    on the same file reads the same blocks in a different order: its error has the same bound,
+    but is not independent of the first one, and neither are the draws of a sampler. For
+    independent errors, shuffle again with another seed.
 
-    The last 64 MiB that were read are kept, the last block in any case. Several threads
-    may read; they take turns.
+    **Threads.** Several threads may read; they take turns. The last 64 MiB of data read are
+    cached, and always the last block.
 
     Examples
     --------
@@ -120,44 +120,43 @@ class Blocks:
     @classmethod
     def open(cls, table: Any, *, columns: Iterable[Any] | None = None,
              shuffled: bool = False) -> Self:
-        """The blocks of a file or of an array that is not in memory.
+        """Open a file, or an array that is not in memory.
 
         Parameters
         ----------
         table : path or array
-            A file of Parquet (``.parquet``, ``.pq``), an array of NumPy (``.npy``) or of
-            Zarr (``.zarr``); or a Zarr array, a Dask array, an HDF5 dataset or anything
-            else with a `shape`, a `dtype` and slices that are arrays. Blocks are the row
-            groups of Parquet, the chunks of Dask, and of others as many rows, whole chunks
-            where it has some, as make about a million cells.
+            A file of Parquet (``.parquet``, ``.pq``), NumPy (``.npy``) or Zarr (``.zarr``); or
+            a Zarr array, a Dask array, an HDF5 dataset or any object with a `shape`, a `dtype`
+            and slices that are arrays. Blocks are the row groups of Parquet and the chunks of
+            Dask. For others a block has about a million cells, in whole chunks if there are any.
         columns : iterable, optional
-            Which to read, and in which order: names, of an array numbers. By default all;
-            of Parquet without an index of pandas and without text in the first column.
+            Columns to read, in this order: names, or numbers for an array. By default all;
+            for Parquet without an index of pandas and without text in the first column.
         shuffled : bool, default False
-            As in `Blocks`. Known without being said of a file that
-            `pybandit.tables.shuffle` has written, from its metadata.
+            As in `Blocks`. Files written by `pybandit.tables.shuffle` are recognised by their
+            metadata.
 
         Raises
         ------
         UnreadableFileError, ValueError, TypeError
-            Where it cannot be read, has no two dimensions or holds something else than
-            numbers; where a shuffled file was sorted, cut or added to since.
+            If `table` cannot be read, does not have two dimensions or does not hold numbers;
+            if a shuffled file was sorted, cut or extended since.
         MissingPackageError
-            Without pyarrow or zarr, for their files.
+            If the package that reads the file is not installed.
         """
         from pybandit.tables._open import open_table
 
         return cls(**open_table(table, columns, check_flag("shuffled", shuffled)))
 
     def values(self, rows: ArrayLike, columns: ArrayLike) -> Floats:
-        """Cells of the table.
+        """Return cells of the table.
 
         Parameters
         ----------
         rows : array_like of int, shape (n,)
-            In [0, n_rows).
+            Row numbers in [0, n_rows).
         columns : array_like of int, shape (k,)
-            In [0, n_columns), increasing.
+            Increasing column numbers in [0, n_columns).
 
         Returns
         -------
@@ -166,8 +165,7 @@ class Blocks:
         Raises
         ------
         TypeError, ValueError
-            Where an index is none of these, or `read` returns something else than numbers
-            of the shape that was asked for.
+            If an index is invalid, or `read` does not return numbers of the requested shape.
         """
         rows = check_indices("rows", rows, self.n_rows)
         columns = check_indices("columns", columns, self.n_columns)
@@ -190,10 +188,10 @@ def _remade(cls, read, sizes, n_columns, names, shuffled):
 
 
 def refuse_unshuffled(name, blocks):
-    """Blocks whose rows are in random order, or a ValueError that says how they come there."""
+    """Return `blocks`; raise ValueError if their rows are not in random order."""
     if not blocks.shuffled:
         raise ValueError(
-            f"{name} must have rows in random order, which whole blocks are then read of; got "
-            f"{blocks!r}: `pybandit shuffle IN OUT` writes them so, once; shuffled=True says that "
-            "they are, by chance alone")
+            f"{name} must have rows in random order, because whole blocks are read; got "
+            f"{blocks!r}: `pybandit shuffle IN OUT` writes such a file; pass shuffled=True if "
+            "chance alone chose the order of the rows")
     return blocks

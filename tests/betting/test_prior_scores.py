@@ -192,7 +192,7 @@ def test_priors_of_other_kinds_are_refused():
             pb.BettingRace(3, n_items, value_range=(0, 1), prior_scores=np.ones(10), **options)
     with pytest.raises(TypeError, match="prior_scores"):
         pb.BettingRace(3, 10, value_range=(0, 1), prior_scores=[["a"]] * 10)
-    with pytest.raises(ValueError, match="prior_scores must be left out beside a budget"):
+    with pytest.raises(ValueError, match="prior_scores must be left out with a budget"):
         pb.best_of(np.eye(10)[:, :3], value_range=(0, 1), budget=20,
                    items=pb.Items(prior_scores=np.ones(10)))
     state = pb.BettingRace(3, 10, value_range=(0, 1), prior_scores=np.ones(10)).get_state()

@@ -101,7 +101,7 @@ def test_what_is_refused(tmp_path, files, capsys):
     plain.write_text("\n".join(",".join(map(str, row)) for row in SCORES.tolist()))
     for arguments, message in [
             ([files[0], "--max-cost", "9"], "--max-cost must be left out without --costs"),
-            ([files[0], "--budget", "9", "--groups"], "weights must be left out beside a budget"),
+            ([files[0], "--budget", "9", "--groups"], "weights must be left out with a budget"),
             ([str(plain), "--groups"], "--groups needs labels")]:
         assert cli.main(["best-of", *arguments]) == 2
         assert message in capsys.readouterr().err

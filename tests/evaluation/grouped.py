@@ -1,4 +1,4 @@
-"""Options of best_of by their own names, made the groups that it takes."""
+"""Turn flat options of `best_of` into the groups that it takes."""
 
 import pybandit as pb
 
@@ -14,12 +14,12 @@ GROUPS = {
 
 
 def grouped(items=NOTHING, **flat):
-    """Return options with those that belong together as Items, Calls and Costs."""
+    """Return the options, grouped into Items, Calls and Costs."""
     if items is not NOTHING:
         flat["items"] = items
     for group, (make, names) in GROUPS.items():
         given = {names[name]: flat.pop(name) for name in names if name in flat}
-        if set(given) <= {group, "values"}:  # as it is
+        if set(given) <= {group, "values"}:  # only the group itself: pass it unchanged
             flat.update((group, value) for value in given.values())
         else:
             flat[group] = make(**given)

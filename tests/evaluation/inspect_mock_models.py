@@ -1,6 +1,6 @@
-"""RaceStopping in Inspect itself, with its mock models: `make inspect`, for its size.
+"""RaceStopping in Inspect itself, with its mock models; run by `make inspect`.
 
-Installed it is 84 packages; the tests of every day have a fake of its protocol.
+Inspect installs 84 packages, so the daily tests use a fake of its protocol instead.
 """
 
 from pathlib import Path
@@ -18,20 +18,20 @@ from pybandit.evaluation import RaceStopping
 
 import blocks
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # Inspect's own, of which there are some
+pytestmark = pytest.mark.filterwarnings("ignore")  # warnings of Inspect itself
 RIGHT = np.random.default_rng(1).random((400, 3)) < [0.9, 0.6, 0.3]
 
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch, tmp_path):
-    """Tokens are counted by a file of the network's; logs go nowhere else."""
+    """Replace the token counts, which need the network, and write logs to tmp_path."""
     counts = SimpleNamespace(encode=lambda *_, **__: [0], encode_ordinary=lambda *_: [0])
     monkeypatch.setattr(tiktoken, "get_encoding", lambda name: counts)
     monkeypatch.chdir(tmp_path)
 
 
 def mock(arm, fails=()):
-    """A model that knows the answer to some sums."""
+    """Return a model that knows the answer to some sums."""
     def answer(messages, *_):
         item = int(messages[-1].text.split()[0])
         if item in fails:
@@ -42,10 +42,10 @@ def mock(arm, fails=()):
 
 
 def dataset():
-    made = MemoryDataset([Sample(id=i, input=f"{i} + {i + 1} =", target=str(2 * i + 1))
-                          for i in range(1, 401)])
-    made.shuffle(1)
-    return made
+    samples = MemoryDataset([Sample(id=i, input=f"{i} + {i + 1} =", target=str(2 * i + 1))
+                             for i in range(1, 401)])
+    samples.shuffle(1)
+    return samples
 
 
 def run(hook, models, **options):
@@ -54,8 +54,8 @@ def run(hook, models, **options):
     return eval(task, model=models, **options)
 
 
-def test_the_page():
-    """The block of the documentation, on three models."""
+def test_documented_hook_stops_losing_models():
+    """Run the block of docs/evaluation_tools.md on three models."""
     page = Path(__file__).parents[2] / "docs" / "evaluation_tools.md"
     (block,) = [one for one in blocks.blocks_of(page.read_text()) if "# quiz.py" in one.body]
     names = {}
@@ -70,14 +70,14 @@ def test_the_page():
     assert all(race.race.pulls <= ran) and sum(ran) < 200
 
 
-def test_the_best_finishes():
+def test_finish_runs_all_samples_of_best_model():
     logs = run(RaceStopping(3, finish=True), [mock(arm) for arm in range(3)])
     ran = [log.results.completed_samples for log in logs]
     assert ran[0] == 400 and max(ran[1:]) < 200
     assert logs[0].results.scores[0].metrics["accuracy"].value == pytest.approx(RIGHT[:, 0].mean())
 
 
-def test_tasks_that_are_not_shuffled_are_refused():
+def test_unshuffled_tasks_are_refused():
     hook = RaceStopping(2)
     task = Task(MemoryDataset([Sample(input="1 + 2 =", target="3")]), scorer=match(),
                 early_stopping=hook)
@@ -85,7 +85,7 @@ def test_tasks_that_are_not_shuffled_are_refused():
     assert log.status == "error" and "must be shuffled" in log.error.message
 
 
-def test_shuffled_by_inspect_and_epochs():
+def test_sample_shuffle_and_epochs_are_accepted():
     hook = RaceStopping(2)
     task = Task(MemoryDataset(list(dataset())[:60]), scorer=match(numeric=True), epochs=2,
                 early_stopping=hook)
@@ -96,7 +96,7 @@ def test_shuffled_by_inspect_and_epochs():
     assert logs[1].results.completed_samples < 120
 
 
-def test_a_failure_that_is_scored_or_not():
+def test_unscored_failure_stops_decisions():
     first = dataset()[2].id
     hook = RaceStopping(2)
     run(hook, [mock(0, fails={first}), mock(2)], fail_on_error=False)

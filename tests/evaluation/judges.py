@@ -1,4 +1,4 @@
-"""Judges that are called for one item at a time: they wait, fail, and count their calls."""
+"""Judges of one item per call, for tests: they wait, fail, and count their calls."""
 
 import asyncio
 import os
@@ -18,9 +18,9 @@ def cost(model, item):
 
 
 class Judge:
-    """Scores from a table, after a time that is drawn; fails at some calls.
+    """Returns scores of a table after a random time; fails at some calls.
 
-    `fails` says of (number of the call, model, item) what it raises, or nothing.
+    `fails(number of the call, model, item)` returns the exception to raise, or None.
     """
 
     def __init__(self, fails=lambda n, model, item: None, seconds=0.002, told=False, seed=0):
@@ -57,12 +57,12 @@ class Judge:
 
 
 def in_blocks(told=False):
-    """The same scores, a block of items at a time."""
+    """Return a function of the same scores, for blocks of items."""
     if told:
         return lambda model, items: (SCORES[items, int(model)], cost(model, items))
     return lambda model, items: SCORES[items, int(model)]
 
 
 def models_for(options):
-    """Names of the models if scores are kept in a file, which needs them; else their number."""
+    """Return the names of the models if the store is a file, which needs them; else K."""
     return MODELS if isinstance(options.get("store"), (str, bytes, os.PathLike)) else K

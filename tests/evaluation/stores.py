@@ -1,8 +1,8 @@
-"""Evaluations that are killed, or that two processes share, against a server on the loopback.
+"""Evaluations that are killed, or that two processes share, with a local server of scores.
 
 Run as a program::
 
-    python tests/evaluation/stores.py kill N seed   # at least N kills; figures as JSON
+    python tests/evaluation/stores.py kill N seed   # at least N kills; prints JSON
     python tests/evaluation/stores.py share seed    # two processes at once
 """
 
@@ -29,15 +29,15 @@ def table(seed):
 
 
 def serve(seed, log, port_of, seconds, together):
-    """Scores one a line, model and item in, after a time; every call is noted in `log`.
+    """Serve scores: a line has caller, model and item, and is answered after a random time.
 
-    None is answered before so many have called.
+    Calls are noted in `log`. None is answered before `together` callers have called.
     """
     scores, rng = table(seed), np.random.default_rng(seed)
     callers, all_there = set(), asyncio.Event()
 
     async def answer(reader, writer):
-        with contextlib.suppress(ConnectionError):  # of who was killed
+        with contextlib.suppress(ConnectionError):  # a caller was killed
             while line := await reader.readline():
                 who, model, item = map(int, line.split())
                 os.write(log, b"%d %d %d\n" % (who, model, item))
@@ -59,12 +59,12 @@ def serve(seed, log, port_of, seconds, together):
 
 
 def evaluate(port, store, who, ended=None):
-    """best_of by calls of the server; what it found is sent to `ended`."""
+    """Run best_of with calls of the server; send the result to `ended`."""
     idle = []
 
     async def score(name, item):
         model = int(name)
-        # one question at a time on a connection
+        # one question at a time per connection
         reader, writer = idle.pop() if idle else await asyncio.open_connection("127.0.0.1", port)
         writer.write(b"%d %d %d\n" % (who, model, item))
         value = float(await reader.readline())
@@ -89,12 +89,12 @@ def kept(store):
         try:
             return {(int(model), int(item))
                     for model, item in db.execute("SELECT arm, item FROM cells")}
-        except sqlite3.OperationalError:  # not yet made
+        except sqlite3.OperationalError:  # the table does not exist yet
             return set()
 
 
 class Server:
-    """The server in a process, and the calls that came to it."""
+    """A server process, and the calls that it received."""
 
     def __init__(self, folder, seed, seconds, together=1):
         self.seed, self.log = seed, os.path.join(folder, "calls")
@@ -115,7 +115,7 @@ class Server:
 
 
 def kill(n, seed):
-    """Kills until there are n, one evaluation after the other; calls of kept cells are errors."""
+    """Kill evaluations, one after the other, at least n times; stored cells must not be called."""
     rng, figures = np.random.default_rng(seed), dict(kills=0, runs=0, repeated=0, out_at_kills=0,
                                                      calls=0, timed=0, seconds=0.0)
     while figures["kills"] < n:
@@ -139,7 +139,7 @@ def one_evaluation(server, store, rng, n, figures):
         if figures["kills"] < n:
             size, is_early = os.path.getsize(server.log), rng.random() < 0.1
             while not is_early and child.is_alive() and size == os.path.getsize(server.log):
-                time.sleep(0.001)  # until it calls; one in ten is killed before
+                time.sleep(0.001)  # until its first call; one in ten is killed before
             began = time.perf_counter()
             time.sleep(float(rng.exponential(0.15)))
             if child.is_alive() and not here.poll():
@@ -155,17 +155,17 @@ def one_evaluation(server, store, rng, n, figures):
         figures["timed"] += (len(calls) - n_seen) * (seconds > 0)
         figures["seconds"] += seconds
         new, n_seen = set(calls[n_seen:]), len(calls)
-        assert not new & before, "what had been kept was called for"
+        assert not new & before, "stored scores were requested again"
         figures["out_at_kills"] += len(new - kept(store))
     figures["runs"] += 1
     figures["calls"] += len(calls)
     figures["repeated"] += len(calls) - len(set(calls))
     alone = pb.best_of(table(server.seed), value_range=(0, 1), rng=5, progress=False)
-    assert found == summary(alone), "the end is not that of the uninterrupted one"
+    assert found == summary(alone), "the result differs from that of an uninterrupted run"
 
 
 def share(seed):
-    """Two processes from the beginning on one file."""
+    """Run two processes on one new file."""
     with tempfile.TemporaryDirectory() as folder:
         server, store = Server(folder, seed, 0.01, 2), os.path.join(folder, "evals.db")
         try:

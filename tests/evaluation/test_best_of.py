@@ -1,4 +1,4 @@
-"""best_of: the race from every source of scores, what it refuses, and its result."""
+"""best_of: races on all sources of scores, invalid arguments, and the result."""
 
 import copy
 import json
@@ -45,7 +45,7 @@ def assert_same(one, other):
     {}, {"k": 2}, {"k": 7}, {"epsilon": 0.1}, {"k": 3, "epsilon": 0.1},
     {"max_pulls": 100}, {"k": 2, "max_pulls": 333},
     {"block_size": 50}, {"delta": 1e-200}])
-def test_it_is_the_race_by_hand(options):
+def test_result_equals_race_by_hand(options):
     race, order = race_by_hand(SCORES, rng=5, **options)
     result = pb.best_of(SCORES, **grouped(value_range=(0, 1), rng=5, **options))
     assert result.best_arms.tolist() == race.recommend().tolist()
@@ -62,7 +62,7 @@ def test_it_is_the_race_by_hand(options):
 
 
 @pytest.mark.parametrize("options", [{}, {"k": 2}, {"max_pulls": 100}])
-def test_every_source_gives_the_same(options):
+def test_all_sources_give_same_result(options):
     options = dict(options, value_range=(0, 1), rng=3)
     calls = []
 
@@ -70,7 +70,7 @@ def test_every_source_gives_the_same(options):
         assert isinstance(model, int) and items.dtype == np.int64
         calls.append((model, items.tolist()))
         values = SCORES[items, model]
-        items[:] = -1  # it is ours
+        items[:] = -1  # the function may modify its argument
         return values.tolist()
 
     result = pb.best_of(score, K, **grouped(N, **options))
@@ -86,25 +86,25 @@ def test_every_source_gives_the_same(options):
     assert result.names == tuple(map(str, range(K))) and result.best_name == str(result.best)
 
 
-def test_truth_and_integers():
+def test_bools_integers_and_objects_are_accepted():
     wins = np.random.default_rng(0).random((3000, 3)) < [0.2, 0.5, 0.8]
     for table in (wins, wins.astype(np.int8), wins.astype(np.float32), wins.astype(object)):
         result = pb.best_of(table, value_range=(0, 1), rng=0)
         assert result.best == 2 and result.decided and result.n_pulls < 1000
 
 
-def test_a_tolerance_ends_ties():
+def test_epsilon_ends_ties():
     tie = np.repeat(make_scores()[:, :1], 3, axis=1)
     tie[:, 1] = np.clip(tie[:, 1] + 0.001 * np.where(np.arange(N) % 2, 1, -1), 0, 1)
     plain = pb.best_of(tie, value_range=(0, 1), rng=0)
     near = pb.best_of(tie, value_range=(0, 1), rng=0, epsilon=0.2)
     assert plain.exact and plain.fraction_read == 1.0
-    assert "says nothing of others. Of the same mean: model 2;" in plain.guarantee()
+    assert "says nothing about others. Of the same mean: model 2;" in plain.guarantee()
     assert near.decided and not near.exact and near.fraction_read < 0.9
     assert "more than 0.2" in near.guarantee()
 
 
-def test_a_budget_leaves_survivors_that_hold_the_best():
+def test_max_pulls_keeps_best_among_survivors():
     result = pb.best_of(SCORES, value_range=(0, 1), rng=0, max_pulls=130, k=2)
     assert not result.decided and not result.exact
     assert result.n_pulls <= 130
@@ -126,7 +126,7 @@ def budget_by_hand(scores, **options):
 
 @pytest.mark.parametrize("options", [{"budget": 8}, {"budget": 200}, {"budget": 900, "k": 3},
                                      {"budget": N * K}, {"budget": 500, "delta": 0.2}])
-def test_a_budget_is_the_budget_race_by_hand(options):
+def test_budget_equals_budget_race_by_hand(options):
     race = budget_by_hand(SCORES, rng=5, **options)
     result = pb.best_of(SCORES, **grouped(value_range=(0, 1), rng=5, **options))
     assert result.best_arms.tolist() == race.recommend().tolist() and result.budget == race.budget
@@ -142,7 +142,7 @@ def test_a_budget_is_the_budget_race_by_hand(options):
     assert json.loads(json.dumps(result.to_dict()))["error_estimate"] == race.error_estimate
 
 
-def test_what_a_budget_says():
+def test_budget_result_states_its_guarantee():
     poor = pb.best_of(SCORES, value_range=(0, 1), rng=5, budget=64)
     assert not poor.decided and poor.dropped.size and 0.0 < poor.error_estimate < 1.0
     for words in ("Not certified", f"{poor.dropped.size} of 8", "an estimate", "at most 0.05"):
@@ -153,8 +153,8 @@ def test_what_a_budget_says():
     assert pb.best_of(SCORES, value_range=(0, 1), rng=5).error_estimate is None
 
 
-def test_a_budget_goes_to_the_near_ties():
-    """A cap reads all evenly until it is sure; a budget narrows, and is right more often."""
+def test_budget_beats_uniform_cap_on_near_ties():
+    """A cap reads all models evenly; a budget drops the worst, and is right more often."""
     close = np.random.default_rng(1).random((300, 30)) < np.linspace(0.8, 0.6, 30)
     close = close * 1.0
     best = np.flatnonzero(close.mean(axis=0) == close.mean(axis=0).max())
@@ -169,15 +169,15 @@ def test_a_budget_goes_to_the_near_ties():
                                             ["max_pulls", "left out", "100"]),
     ({"budget": 100, "epsilon": 0.1}, ["epsilon", "left out"]),
     ({"budget": 100, "block_size": 4}, ["block_size", "left out"])])
-def test_budgets_that_are_refused(options, words):
+def test_invalid_budgets_are_refused(options, words):
     with pytest.raises(ValueError) as caught:
         pb.best_of(SCORES, **grouped(value_range=(0, 1), **options))
     for word in words:
         assert word in str(caught.value)
 
 
-def test_accepted_models_stay_among_the_survivors():
-    """Of k > 1 a model that is surely in is no longer read, and still in."""
+def test_accepted_models_stay_among_survivors():
+    """An accepted model (k > 1) is not read any more but remains among the survivors."""
     scores = SCORES.copy()
     scores[:, 0] = 1.0
     late = [result for budget in range(100, 2000, 50)
@@ -187,7 +187,7 @@ def test_accepted_models_stay_among_the_survivors():
     assert late and all(0 in result.survivors for result in late)
 
 
-def test_bounds_are_confidence_sequences():
+def test_intervals_equal_confidence_sequences():
     result = pb.best_of(SCORES, value_range=(0, 1), rng=1, delta=0.1)
     lower, upper = pb.confidence_sequence(result.rewards(1), population_size=N, delta=0.1,
                                           value_range=(0, 1))
@@ -199,7 +199,7 @@ def test_bounds_are_confidence_sequences():
     assert (np.diff(result.intervals) >= 0).all()
 
 
-def test_a_range_of_differences_has_no_intervals():
+def test_range_of_differences_gives_no_intervals():
     result = pb.best_of(SCORES, value_range=1.0, rng=1)
     assert result.to_dict()["intervals"] is None
     with pytest.raises(ValueError, match=r"value_range must be \(low, high\).*differences 1.0"):
@@ -213,7 +213,7 @@ def _has_matplotlib():
     return bool(pytest.importorskip("matplotlib"))
 
 
-def test_the_result_is_json_and_can_be_saved():
+def test_result_is_json_pickles_and_is_immutable():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(SCORES, columns=pandas.RangeIndex(10, 10 + K))
     result = pb.best_of(frame, value_range=(0, 1), rng=1)
@@ -228,7 +228,7 @@ def test_the_result_is_json_and_can_be_saved():
         result.delta = 0.0
 
 
-# -- what is refused --------------------------------------------------------
+# -- invalid arguments --------------------------------------------------------
 
 
 @pytest.mark.parametrize("arguments, options, words", [
@@ -250,28 +250,28 @@ def test_the_result_is_json_and_can_be_saved():
     ((SCORES,), {"max_pulls": 7}, ["max_pulls", "8", "7"]),
     ((SCORES,), {"progress": "yes"}, ["progress", "yes"]),
 ])
-def test_arguments(arguments, options, words):
+def test_invalid_arguments_are_refused(arguments, options, words):
     with pytest.raises(ValueError) as caught:
         pb.best_of(*arguments, **{"value_range": (0, 1), **options})
     for word in words:
         assert word in str(caught.value)
 
 
-def test_the_range_is_known_of_tables_in_memory(tmp_path):
-    """Of bools, and of cells in [0, 1]; anything else is refused by name."""
+def test_value_range_defaults_for_tables_in_memory(tmp_path):
+    """It is (0, 1) for bools and cells in [0, 1]; other tables are refused with a reason."""
     given = pb.best_of(SCORES, value_range=(0, 1), rng=1)
     assert pb.best_of(SCORES, rng=1).to_dict() == given.to_dict()
     bools = SCORES > 0.5
     assert pb.best_of(bools, rng=1).value_range == (0.0, 1.0)
     world = pb.Items(population_size=math.inf)
     assert pb.best_of(bools, items=world, rng=1).population_size == math.inf
-    such = r"\(low, high\), of all values a score can take, such as \(0, 1\)"
+    such = r"\(low, high\), the limits of all values a score can take, such as \(0, 1\)"
     with pytest.raises(ValueError, match=f"value_range must be given for a function: {such}"):
         pb.best_of(lambda model, items: SCORES[items, model], K, N)
     np.save(tmp_path / "scores.npy", SCORES)
     with pytest.raises(ValueError, match="value_range must be given for a file: "):
         pb.best_of(tmp_path / "scores.npy")
-    with pytest.raises(ValueError, match="value_range must be given beside a population_size"):
+    with pytest.raises(ValueError, match="value_range must be given with a population_size"):
         pb.best_of(SCORES, items=world)
     with pytest.raises(ValueError, match="value_range must be given for scores that are not"):
         pb.best_of(np.load(tmp_path / "scores.npy", mmap_mode="r"))
@@ -289,7 +289,7 @@ def test_the_range_is_known_of_tables_in_memory(tmp_path):
 @pytest.mark.parametrize("bad, words", [
     (np.nan, ["finite", "nan", "beforehand"]), (np.inf, ["finite", "inf"]),
     (1.5, ["value_range = (0.0, 1.0)", "1.5"]), (-0.1, ["value_range = (0.0, 1.0)", "-0.1"])])
-def test_a_bad_score_names_item_and_model(bad, words):
+def test_bad_score_error_names_item_and_model(bad, words):
     scores = SCORES.copy()
     item = pb.best_of(SCORES, value_range=(0, 1), rng=0).items[7]
     scores[item, 2] = bad
@@ -310,7 +310,7 @@ def test_a_bad_score_names_item_and_model(bad, words):
         assert word in str(caught.value)
 
 
-def test_a_lost_score_that_is_not_read_does_no_harm():
+def test_unread_lost_score_is_ignored():
     plain = pb.best_of(SCORES, value_range=(0, 1), rng=0)
     scores = SCORES.copy()
     scores[np.setdiff1d(np.arange(N), plain.items)[0], 2] = np.nan
@@ -320,23 +320,23 @@ def test_a_lost_score_that_is_not_read_does_no_harm():
 @pytest.mark.parametrize("table", [
     [[0.5, "0.5"], [0.5, 0.5]], np.array([["a", "b"]]), np.array([[0.1, {}]], dtype=object),
     np.array([[1j, 0.5]])])
-def test_a_table_of_something_else(table):
+def test_non_numeric_table_is_refused(table):
     with pytest.raises(TypeError, match="scores must hold real numbers; got .* for item 0 of mod"):
         pb.best_of(table, value_range=(0, 1))
 
 
-def test_an_integer_that_is_too_large_names_the_cell():
+def test_huge_integer_error_names_cell():
     with pytest.raises(ValueError, match="scores must be finite .* for item 1 of model 0"):
         pb.best_of([[0.5, 0.5], [10**400, 0.1]], value_range=(0, 1))
 
 
 @pytest.mark.parametrize("name", ["max_pulls"])
-def test_a_zero_beside_a_budget_is_refused(name):
-    with pytest.raises(ValueError, match=f"{name} must be left out beside a budget; got 0"):
+def test_zero_with_budget_is_refused(name):
+    with pytest.raises(ValueError, match=f"{name} must be left out with a budget; got 0"):
         pb.best_of(SCORES, **grouped(value_range=(0, 1), budget=60, **{name: 0}))
 
 
-def test_a_frame_with_text_names_the_cell():
+def test_text_in_frame_error_names_cell():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": [0.5, 0.6], "b": ["0.5", 0.1]}, index=["x", "y"])
     with pytest.raises(ValueError, match=r"item 'x' \(row 0\), column 'b': '0.5' is not a number"):
@@ -351,14 +351,14 @@ def test_a_frame_with_text_names_the_cell():
     (0.5, ValueError, ["shape (4,)", "shape ()"]),
     (np.zeros((4, 1)), ValueError, ["shape (4,)", "shape (4, 1)"]),
     (["a"] * 4, TypeError, ["real numbers"]), (None, TypeError, ["real numbers"])])
-def test_what_a_function_returns(returned, error, words):
+def test_invalid_return_values_are_refused(returned, error, words):
     with pytest.raises(error) as caught:
         pb.best_of(lambda model, items: returned, 2, 100, value_range=(0, 1))
     for word in ["score(0, items)", *words]:
         assert word in str(caught.value)
 
 
-def test_an_exception_in_score_reaches_the_user():
+def test_exception_in_score_is_raised_again():
     error = KeyError("no such model")
 
     def score(model, items):
@@ -373,15 +373,15 @@ def test_an_exception_in_score_reaches_the_user():
 
 
 @pytest.mark.parametrize("model, error", [(8, ValueError), (-1, ValueError), ("a", TypeError)])
-def test_no_such_model(model, error):
+def test_unknown_model_number_is_refused(model, error):
     with pytest.raises(error, match="model must"):
         pb.best_of(SCORES, value_range=(0, 1), rng=0).rewards(model)
 
 
-# -- progress and picture ---------------------------------------------------
+# -- progress and plot ---------------------------------------------------
 
 
-def test_progress_counts_scores(capsys):
+def test_progress_bar_counts_scores(capsys):
     pytest.importorskip("tqdm")
     result = pb.best_of(SCORES, value_range=(0, 1), rng=0, progress=True)
     shown = capsys.readouterr().err
@@ -393,7 +393,7 @@ def test_progress_counts_scores(capsys):
         assert capsys.readouterr().err == ""
 
 
-def test_progress_without_tqdm(monkeypatch):
+def test_progress_without_tqdm_is_refused(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "tqdm", None)
     with pytest.raises(ImportError, match=r"pip install 'pybandit-core\[progress\]'"):
         pb.best_of(SCORES, value_range=(0, 1), progress=True)
@@ -401,7 +401,7 @@ def test_progress_without_tqdm(monkeypatch):
 
 @pytest.mark.parametrize("options", [{}, {"k": 3}, {"max_pulls": 100},
                                      {"max_pulls": 8}, {"budget": 100}])
-def test_the_picture(options, tmp_path):
+def test_plot_shows_all_models(options, tmp_path):
     figures = pytest.importorskip("matplotlib.figure")
     result = pb.best_of(SCORES, **grouped(value_range=(0, 1), rng=0, **options))
     axis = result.plot()
@@ -415,7 +415,7 @@ def test_the_picture(options, tmp_path):
     assert result.plot(own) is own
 
 
-def test_the_picture_of_negated_scores_shows_them_as_they_were():
+def test_plot_with_negative_sign_restores_scores():
     figures = pytest.importorskip("matplotlib.figure")
     from pybandit.evaluation._figure import elimination_axes
 
@@ -429,19 +429,19 @@ def test_the_picture_of_negated_scores_shows_them_as_they_were():
         assert line.get_xdata()[-1] == result.pulls[model]
 
 
-# -- what is promised -----------------------------------------------------------------
+# -- guarantees -----------------------------------------------------------------
 
 
-def test_it_says_no_more_than_it_knows():
-    """Nothing is certain but of the items read and the models left."""
+def test_guarantee_states_only_what_holds():
+    """An exact result is certain only about the items read and the remaining models."""
     same = pb.best_of(np.ones((40, 3)), value_range=(0, 1), rng=1)
     assert same.exact and same.fraction_read == 1.0
     assert "for these 40 items" in same.guarantee() and "model 1 and 1 more" in same.guarantee()
     part = np.ones((200, 3)) * [0.1, 0.9, 0.9]
     part = pb.best_of(part, value_range=(0, 1), rng=1, delta=0.02)
     assert part.exact and part.fraction_read < 1.0
-    for words in ("All 200 items were read of the 2 models", "totals decided", "model 2",
-                  "dropped before may have been better, with probability at most 0.02"):
+    for words in ("The 2 remaining models were read on all 200 items", "totals decided", "model 2",
+                  "eliminated before may be better, with probability at most 0.02"):
         assert words in part.guarantee()
     for result in (same, part, pb.best_of(SCORES, value_range=(0, 1), rng=1)):
         for said in (result.guarantee(), str(result), repr(result), json.dumps(result.to_dict())):
@@ -453,7 +453,7 @@ def test_it_says_no_more_than_it_knows():
 
 
 class Arrow:
-    """A table as pyarrow's is: names and columns, and no to_numpy."""
+    """A table like those of pyarrow: names and columns, without to_numpy."""
 
     def __init__(self, values, names):
         self.column_names, self._values = list(names), values
@@ -464,7 +464,7 @@ class Arrow:
 
 
 class Interchanged:
-    """A frame that only the interchange protocol knows."""
+    """A frame that offers only the interchange protocol."""
 
     def __init__(self, values, names):
         self._values, self._names = values, names
@@ -480,7 +480,7 @@ class Interchanged:
 
 
 @pytest.mark.parametrize("make", [Arrow, Interchanged])
-def test_tables_keep_their_names(make):
+def test_tables_keep_model_names(make):
     names = [f"model {chr(97 + i)}" for i in range(K)]
     result = pb.best_of(make(SCORES, names), value_range=(0, 1), rng=5)
     assert_same(result, pb.best_of(SCORES, value_range=(0, 1), rng=5))
@@ -491,8 +491,8 @@ def test_tables_keep_their_names(make):
         pb.best_of(make(lost, names), value_range=(0, 1), rng=5)
 
 
-def test_what_is_masked_is_lost():
-    """The number under a mask is never read: as NaN is, it is refused where it is wanted."""
+def test_masked_scores_are_lost():
+    """Masked numbers are never used: like NaN, they raise an error when they are read."""
     mask = np.zeros(SCORES.shape, dtype=bool)
     mask[7, 3] = True
     scores = np.ma.array(np.where(mask, 0.99, SCORES), mask=mask)
@@ -513,6 +513,6 @@ def test_what_is_masked_is_lost():
     ({"delta": [0.1, 0.2]}, (ValueError, TypeError), "delta"),
     ({"value_range": np.ma.array([0.0, 1.0], mask=[0, 1])}, ValueError, "value_range"),
 ])
-def test_errors_name_the_argument(options, error, word):
+def test_errors_name_argument(options, error, word):
     with pytest.raises(error, match=word):
         pb.best_of(SCORES, **grouped(**{"value_range": (0, 1), **options}))

@@ -1,4 +1,4 @@
-"""best_of with costs: from tables, frames and functions, and what the result says."""
+"""best_of with costs from tables, frames and functions."""
 
 import json
 
@@ -21,7 +21,7 @@ def told(model, items):
 
 @pytest.mark.parametrize("options", [{}, {"max_cost": 60.0}, {"budget_cost": 60.0}, {"budget": 90},
                                      {"k": 2, "max_cost": 90.0}])
-def test_every_way_to_give_costs(options):
+def test_all_forms_of_costs_give_same_result(options):
     known = pb.best_of(SCORES, **grouped(costs=COSTS, **options, **UNIT))
     paid = [COSTS[known.items[:n], model].sum() for model, n in enumerate(known.pulls)]
     np.testing.assert_allclose(known.cost_by_arm, paid)
@@ -43,13 +43,13 @@ def test_every_way_to_give_costs(options):
         assert by_function.cost == pytest.approx(known.cost)
 
 
-def test_without_costs():
+def test_cost_is_none_without_costs():
     result = pb.best_of(SCORES, **UNIT)
     assert result.cost is None and result.cost_by_arm is None and "cost" not in result.summary()
     assert result.to_dict()["cost"] is None
 
 
-def test_money_that_ends_says_so():
+def test_exhausted_max_cost_is_stated():
     result = pb.best_of(SCORES, costs=pb.Costs(COSTS, max_cost=30.0), **UNIT)
     assert not result.decided and result.survivors.size > 1
     assert "Not decided" in result.guarantee()
@@ -76,7 +76,7 @@ def test_what_is_refused(options, error, words):
         assert word in str(caught.value)
 
 
-def test_frames_of_other_models_or_items():
+def test_cost_frames_with_other_labels_are_refused():
     pandas = pytest.importorskip("pandas")
     scores = pandas.DataFrame(SCORES, columns=list("abcd"))
     with pytest.raises(ValueError, match="costs must have the columns of the scores"):
@@ -86,8 +86,8 @@ def test_frames_of_other_models_or_items():
 
 
 @pytest.mark.parametrize("name", ["costs", "weights", "prior_scores"])
-def test_what_has_no_labels_needs_none(name):
-    """Lists, and arrays of Arrow, have a method `index`."""
+def test_unlabelled_values_are_accepted(name):
+    """Lists and Arrow arrays have a method `index`, which is not a label."""
     pandas, arrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
     scores = pandas.DataFrame(SCORES, index=[f"q{i}" for i in range(len(SCORES))])
     plain = pb.best_of(SCORES, **grouped(**UNIT, **{name: COSTS[:, 0]}))
@@ -97,7 +97,7 @@ def test_what_has_no_labels_needs_none(name):
 
 
 @pytest.mark.parametrize("name", ["costs", "weights", "prior_scores"])
-def test_series_have_the_labels_of_the_scores(name):
+def test_series_with_other_labels_are_refused(name):
     pandas = pytest.importorskip("pandas")
     labels = [f"q{i}" for i in range(len(SCORES))]
     scores = pandas.DataFrame(SCORES, columns=list("abcd"), index=labels)
@@ -113,7 +113,7 @@ def test_series_have_the_labels_of_the_scores(name):
             pb.best_of(scores, **grouped(**UNIT, **{name: other}))
 
 
-def test_series_of_what_models_cost():
+def test_series_of_costs_per_model_is_checked():
     pandas = pytest.importorskip("pandas")
     scores = pandas.DataFrame(SCORES, columns=list("abcd"))
     costs = pandas.Series([1.0, 2.0, 3.0, 4.0], index=list("abcd"))
@@ -124,8 +124,8 @@ def test_series_of_what_models_cost():
     pb.best_of(scores, costs=COSTS.tolist(), **UNIT)
 
 
-def test_series_where_there_are_as_many_items_as_models():
-    """Labels say whether a cost is of an item or of a model."""
+def test_series_on_square_table_is_read_by_labels():
+    """Labels decide whether costs belong to items or to models."""
     pandas = pytest.importorskip("pandas")
     items, names, costs = list("wxyz"), list("abcd"), [1.0, 2.0, 3.0, 4.0]
     scores = pandas.DataFrame(SCORES[:4], columns=names, index=items)
@@ -135,7 +135,7 @@ def test_series_where_there_are_as_many_items_as_models():
             found = pb.best_of(scores, costs=series, **UNIT)
             expected = pb.best_of(scores, costs=np.reshape(costs, shape), **UNIT)
             assert found.cost_by_arm.tolist() == expected.cost_by_arm.tolist()
-    with pytest.raises(ValueError, match="index of the scores, one an item, or their columns"):
+    with pytest.raises(ValueError, match=r"the index of the scores \(one cost per item\) or their"):
         pb.best_of(scores, costs=pandas.Series(costs, index=names[::-1]), **UNIT)
     both = pandas.DataFrame(SCORES[:4])
     for table, series in ((both, pandas.Series(costs)), (SCORES[:4], pandas.Series(costs)),
@@ -148,12 +148,12 @@ def test_series_where_there_are_as_many_items_as_models():
 @pytest.mark.parametrize("given, error, message", [
     (lambda scores, costs: scores, TypeError, r"must return a tuple \(scores, costs\)"),
     (lambda scores, costs: (scores, costs, 1), TypeError, "got tuple of 3"),
-    (lambda scores, costs: (scores, 1.0), ValueError, "one cost an item"),
-    (lambda scores, costs: (1.0, costs), ValueError, "one score an item"),
+    (lambda scores, costs: (scores, 1.0), ValueError, "one cost per item"),
+    (lambda scores, costs: (1.0, costs), ValueError, "one score per item"),
     (lambda scores, costs: (scores, -costs), ValueError, "costs must be finite and at least 0"),
     (lambda scores, costs: (scores, costs * np.nan), ValueError, "got nan for item"),
 ])
-def test_functions_that_tell_badly(given, error, message):
+def test_invalid_told_costs_are_refused(given, error, message):
     def score(model, items):
         return given(SCORES[items, model], COSTS[items, model])
 

@@ -1,4 +1,4 @@
-"""A budget on a table in memory: looks without Python between them, bit for bit those of ask."""
+"""Budget races on tables in memory: the compiled loop gives the bits of ask and tell."""
 
 import math
 
@@ -21,7 +21,7 @@ def table(seed, n_items=150, n_models=14, gap=0.03):
 
 
 def by_ask(scores, **options):
-    """The same call, with the scores behind a function."""
+    """Make the same call with the scores behind a function, which uses ask and tell."""
     n_items, n_models = scores.shape
     return pb.best_of(lambda model, items: scores[items, model], n_models,
                       **grouped(n_items, **options))
@@ -30,7 +30,7 @@ def by_ask(scores, **options):
 @pytest.mark.parametrize("options", [
     {}, {"value_range": 1.0}, {"population_size": math.inf}, {"population_size": 400},
     {"delta": 0.4}, {"k": 2}, {"costs": np.ones(14)}], ids=repr)
-def test_as_by_ask(options):
+def test_table_race_equals_ask_and_tell(options):
     ends = set()
     for seed in range(12):
         scores = table(seed, gap=0.1 if seed % 3 == 0 else 0.03)
@@ -47,7 +47,7 @@ def test_as_by_ask(options):
 @pytest.mark.parametrize("make", [
     lambda scores: scores.astype(np.float32), lambda scores: np.asfortranarray(scores),
     lambda scores: (scores > 0).astype(bool), lambda scores: scores[::-1]])
-def test_tables_of_other_kinds(make):
+def test_other_table_types_equal_ask_and_tell(make):
     scores = make(table(3))
     given = dict(budget=600, rng=2, **GIVEN)
     found, asked = pb.best_of(scores, **grouped(**given)), by_ask(np.asarray(scores), **given)
@@ -57,8 +57,8 @@ def test_tables_of_other_kinds(make):
 @pytest.mark.parametrize("bad, words", [
     (np.nan, ["finite", "nan"]), (np.inf, ["finite", "inf"]), (1.5, ["value_range", "1.5"]),
     (-0.5, ["value_range", "-0.5"])])
-def test_a_bad_cell_is_named(bad, words):
-    """Where it is read: by the tell that would have taken it, the race as before that."""
+def test_bad_cell_error_names_item_and_model(bad, words):
+    """The error comes from the look that reads the cell, with the race as before that look."""
     scores = table(4)
     order = pb.best_of(scores, budget=1500, rng=5, **GIVEN).items
     scores[order[60], :] = bad
@@ -70,13 +70,13 @@ def test_a_bad_cell_is_named(bad, words):
     assert 50 < items.size <= 60 and race.pulls.max() == items.size and not race.done
 
 
-def test_a_spread_that_is_too_large_is_named():
+def test_large_spread_is_refused():
     scores = table(4) * 2.0
     with pytest.raises(ValueError, match="must differ by at most value_range = 1.0"):
         pb.best_of(scores, budget=1500, rng=5, value_range=1.0, progress=False)
 
 
-def test_an_error_in_the_bar_leaves_a_race_that_goes_on():
+def test_race_continues_after_error_in_progress():
     scores, seen = table(6), []
 
     def advance(n):
@@ -93,8 +93,8 @@ def test_an_error_in_the_bar_leaves_a_race_that_goes_on():
     assert frozen(race.get_state()) == frozen(whole._race.get_state())
 
 
-def test_ctrl_c_where_the_schedule_changes():
-    """It is then ahead of its time, and made again."""
+def test_ctrl_c_at_schedule_change_can_be_continued():
+    """The schedule was set too early; it is set again when the race continues."""
     scores = table(6)
     race = pb.BudgetRace(14, 150, budget=300, rng=5, value_range=(0, 1))
     measure = race._measure
@@ -116,7 +116,7 @@ def test_ctrl_c_where_the_schedule_changes():
 
 @pytest.mark.parametrize("bets", [pb.betting.Bets("product", n_bets=5), pb.betting.Bets("ebmix")],
                          ids=repr)
-def test_other_bets_as_by_ask(bets):
+def test_other_bets_equal_ask_and_tell(bets):
     scores = table(3)
 
     def race():

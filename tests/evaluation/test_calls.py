@@ -1,4 +1,4 @@
-"""best_of with many calls at once: the serial answer, retries, failures, an end at any moment."""
+"""best_of with concurrent calls: equal to the serial race; retries, failures, interrupts."""
 
 import asyncio
 import pathlib
@@ -40,7 +40,7 @@ def best(score, **options):
 @pytest.mark.some(3)
 @pytest.mark.parametrize("options", OPTIONS, ids=repr)
 @pytest.mark.parametrize("kind", ["awaited", "call"])
-def test_the_answer_is_that_of_the_serial_race(kind, options):
+def test_concurrent_result_equals_serial_race(kind, options):
     told = options.get("costs") == "told"
     expected = best(in_blocks(told), **options)
     for concurrency in (1, 7, 64):
@@ -50,13 +50,13 @@ def test_the_answer_is_that_of_the_serial_race(kind, options):
         assert (found.best_arms.tolist(), found.cost) == (expected.best_arms.tolist(),
                                                           expected.cost)
         assert judge.most_out <= concurrency and len(set(judge.asked)) == len(judge.asked)
-        n_begun = found.n_pulls + found.n_wasted  # threads may not have come to the last
-        assert n_begun - concurrency * (kind == "call") <= len(judge.asked) <= n_begun
+        n_started = found.n_pulls + found.n_wasted  # threads may not have started the last calls
+        assert n_started - concurrency * (kind == "call") <= len(judge.asked) <= n_started
         if any(name in options for name in CAPPED):
             assert found.n_wasted == 0
 
 
-def test_a_coroutine_in_a_loop_that_runs():
+def test_best_of_async_works_in_running_loop():
     judge = Judge()
 
     async def choose():
@@ -67,7 +67,7 @@ def test_a_coroutine_in_a_loop_that_runs():
     assert state(asyncio.run(choose())) == state(best(in_blocks()))
 
 
-def test_a_judge_that_is_an_object():
+def test_callable_object_with_async_call_is_awaited():
     class Awaited(Judge):
         async def __call__(self, model, item):
             return await self.awaited(model, item)
@@ -83,7 +83,7 @@ def every(n, error):
 
 
 @pytest.mark.parametrize("kind", ["awaited", "call"])
-def test_what_fails_is_tried_again(kind):
+def test_temporary_failures_are_retried(kind):
     fifth = every(5, ConnectionError)
     judge = Judge(lambda n, *cell: fifth(n, *cell) if judge.asked.count(cell) < 5 else None)
     found = best(getattr(judge, kind), concurrency=16, retry=(ConnectionError, OSError))
@@ -92,26 +92,27 @@ def test_what_fails_is_tried_again(kind):
 
 
 @pytest.mark.filterwarnings("ignore:.*calls that failed")
-def test_five_tries_then_the_race_stops_or_the_value_counts():
+def test_after_five_tries_race_stops_or_failed_counts():
     def fails(n, model, item):
-        return ConnectionError("never") if item == spoilt else None
+        return ConnectionError("never") if item == bad_item else None
 
-    spoilt = int(best(in_blocks()).items[9])
+    bad_item = int(best(in_blocks()).items[9])
     judge, paid = Judge(fails), {}
     with pytest.raises(ConnectionError, match="never") as caught:
         best(judge.awaited, concurrency=4, retry=ConnectionError, store=paid)
-    assert max(judge.asked.count((model, spoilt)) for model in range(K)) == 5
+    assert max(judge.asked.count((model, bad_item)) for model in range(K)) == 5
     assert caught.value.store is paid and len(paid) > 20
     again = Judge(fails)
     found = best(again.awaited, concurrency=4, retry=ConnectionError, failed=0.0, store=paid)
     table = SCORES.copy()
-    table[spoilt] = 0.0
+    table[bad_item] = 0.0
     assert state(found) == state(pb.best_of(table, **GIVEN))
-    assert paid[0, spoilt] == 0.0 and not {cell for cell in again.asked if cell[1] != spoilt} & (
-        {cell for cell in judge.asked if cell[1] != spoilt and cell in paid} - set(again.asked))
+    assert paid[0, bad_item] == 0.0
+    assert not {cell for cell in again.asked if cell[1] != bad_item} & (
+        {cell for cell in judge.asked if cell[1] != bad_item and cell in paid} - set(again.asked))
 
 
-def test_what_is_not_named_stops_the_race_at_once():
+def test_exception_not_in_retry_stops_race():
     judge = Judge(lambda n, model, item: KeyError("bug") if n == 30 else None)
     with pytest.raises(KeyError, match="bug") as caught:
         best(judge.awaited, concurrency=8, retry=ConnectionError, failed=0.0)
@@ -120,7 +121,7 @@ def test_what_is_not_named_stops_the_race_at_once():
     assert 30 - 8 <= len(known) <= len(judge.asked)
 
 
-def test_a_call_that_never_answers():
+def test_unanswered_call_times_out():
     judge = Judge(seconds=0.0001)
     judge.times[::40] = 1000.0
     began = time.monotonic()
@@ -133,7 +134,7 @@ def test_a_call_that_never_answers():
 
 
 @pytest.mark.filterwarnings("ignore:.*calls that failed")
-def test_failed_beside_told_costs():
+def test_failed_with_told_costs_is_a_tuple():
     always = Judge(lambda n, model, item: ConnectionError() if item % 3 == 0 else None, told=True)
     found = best(always.awaited, costs="told", failed=(0.0, 2.5), retry=ConnectionError)
     table, prices = SCORES.copy(), cost(np.arange(K), np.arange(N)[:, None])
@@ -144,20 +145,20 @@ def test_failed_beside_told_costs():
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1.5, "x", None, [0.5], (0.5, 1.0)])
-def test_a_bad_answer_is_refused_and_the_others_kept(bad):
-    spoilt = int(best(in_blocks()).items[12])
+def test_bad_answer_is_refused_and_others_are_stored(bad):
+    bad_item = int(best(in_blocks()).items[12])
 
     async def judge(model, item):
-        return bad if item == spoilt else float(SCORES[item, model])
+        return bad if item == bad_item else float(SCORES[item, model])
 
     with pytest.raises((ValueError, TypeError), match="score") as caught:
         best(judge, concurrency=8)
     assert len(caught.value.store) > 20
-    assert all(item != spoilt for _, item in caught.value.store)
+    assert all(item != bad_item for _, item in caught.value.store)
 
 
-def test_calls_a_minute():
-    """Evenly; tries are calls."""
+def test_per_minute_limits_calls_and_retries():
+    """Calls are evenly spaced, and retries count as calls."""
     times = []
 
     async def judge(model, item):
@@ -170,15 +171,15 @@ def test_calls_a_minute():
     assert len(times) > 105 and times[-1] - times[0] >= (len(times) - 1) * 0.001 - 0.0011
 
 
-# -- an end at any moment -------------------------------------------------------------
+# -- interrupts at any moment -------------------------------------------------------------
 
 
-def test_a_task_that_is_cancelled_loses_nothing():
+def test_cancelled_task_keeps_paid_scores():
     judge, paid = Judge(seconds=0.004), {}
 
     async def choose():
         task = asyncio.create_task(pb.best_of_async(judge.awaited, K, N, store=paid, **GIVEN))
-        while len(judge.asked) < 100:  # of some 150 that the race needs
+        while len(judge.asked) < 100:  # the race needs some 150
             await asyncio.sleep(0.001)
         task.cancel()
         await task
@@ -220,8 +221,8 @@ assert not set(again.asked) & known
 @pytest.mark.some(2)
 @pytest.mark.parametrize("kind", ["awaited", "call"])
 @pytest.mark.parametrize("n", [40, 150])
-def test_ctrl_c_loses_nothing(kind, n):
-    """Also what a thread was at: it is kept when it comes."""
+def test_ctrl_c_keeps_paid_scores(kind, n):
+    """Late answers of threads are stored too."""
     ran = subprocess.run([sys.executable, "-c", INTERRUPTED, kind, str(n)], text=True,
                          capture_output=True, timeout=60, cwd=pathlib.Path(__file__).parents[1])
     assert ran.returncode == 0, ran.stderr
@@ -229,7 +230,7 @@ def test_ctrl_c_loses_nothing(kind, n):
     assert n_paid == n_both >= (n_asked if kind == "call" else n_asked - 16) and n_paid > 0
 
 
-# -- what is refused --------------------------------------------------------------
+# -- invalid options --------------------------------------------------------------
 
 
 @pytest.mark.parametrize("options, error, words", [
@@ -245,29 +246,29 @@ def test_ctrl_c_loses_nothing(kind, n):
     (dict(concurrency=2, failed=(0.5, 0.5)), ValueError, ["failed"]),
     (dict(timeout=3.0), ValueError, ["must have concurrency or executor for timeout"]),
     (dict(failed=0.0), ValueError, ["must have concurrency or executor for failed"])])
-def test_options_that_are_refused(options, error, words):
+def test_inapplicable_call_options_are_refused(options, error, words):
     with pytest.raises(error) as caught:
         best(in_blocks(), **options)
     assert_says(caught.value, *words)
 
 
-def test_an_executor_beside_a_coroutine():
-    with pytest.raises(ValueError, match="executor must be left out beside an async function"):
+def test_executor_with_async_function_is_refused():
+    with pytest.raises(ValueError, match="executor must be left out with an async function"):
         best(Judge().awaited, executor=ThreadPoolExecutor(1))
     with pytest.raises(ValueError, match="concurrency of Calls must be left out unless"):
         pb.best_of(SCORES, calls=pb.Calls(concurrency=3), **GIVEN)
 
 
-def test_one_slow_call_stops_the_reading_ahead():
-    concurrency, begun, most = 4, 0, 0
+def test_slow_call_limits_reading_ahead():
+    concurrency, n_started, most = 4, 0, 0
 
     async def score(model, item):
-        nonlocal begun, most
-        begun += 1
-        if begun == 1:
-            for _ in range(2_000):  # time for hundreds of the other calls
+        nonlocal n_started, most
+        n_started += 1
+        if n_started == 1:
+            for _ in range(2_000):  # time for hundreds of other calls
                 await asyncio.sleep(0)
-            most = begun
+            most = n_started
         return SCORES[item, model]
 
     best(score, concurrency=concurrency)

@@ -1,4 +1,4 @@
-"""Who pays for a cell: one process, however long it is silent, until it has or is dead."""
+"""Claims: one process pays for a cell, even if it is silent, until it has paid or is dead."""
 
 import collections
 import os
@@ -23,13 +23,13 @@ from evaluation.test_calls import best, state
 from evaluation.test_store import opened
 
 
-def test_claims(tmp_path, monkeypatch):
-    """A cell is one process's to pay for, until it has paid, gives up or is dead."""
+def test_cell_has_one_claimant_at_a_time(tmp_path, monkeypatch):
+    """A claim holds until the process has paid, gives it up or is dead."""
     one, two = (opened(tmp_path / "x.db") for _ in range(2))
     cells = [("a", 1), ("a", 2)]
     assert one.claim(cells) == cells == one.claim(cells)
     assert two.claim([("a", 1), ("a", 3)]) == [("a", 3)]
-    more = [("a", 4), ("a", 5)]  # past the other's
+    more = [("a", 4), ("a", 5)]  # after the claims of the other process
     assert two.claim([("a", 2), *more, ("a", 6)], 2) == more
     two.release([("a", 4), ("a", 5)])
     one["a", 1] = 0.5
@@ -39,12 +39,12 @@ def test_claims(tmp_path, monkeypatch):
     two.close()
     assert one.claim([("a", 2), ("a", 3)]) == [("a", 2), ("a", 3)]
     two = opened(tmp_path / "x.db")
-    monkeypatch.setattr(_cells, "SILENT", -1.0)  # nobody heard of it
+    monkeypatch.setattr(_cells, "SILENT", -1.0)  # every sign of life is too old
     assert two.claim([("a", 2)]) == []
     monkeypatch.setattr(alive, "here", lambda: "elsewhere")
-    assert two.claim([("a", 2)]) == [("a", 2)]  # where it has no number that is silence
+    assert two.claim([("a", 2)]) == [("a", 2)]  # on another host, silence means dead
     monkeypatch.undo()
-    assert one.claim([("a", 2)]) == []  # two was heard of, elsewhere
+    assert one.claim([("a", 2)]) == []  # a recent sign of life on another host
     before = one._row("SELECT max(beat) FROM owners", ())
     monkeypatch.setattr(_cells, "BEAT", -1.0)
     one.beat()
@@ -53,7 +53,7 @@ def test_claims(tmp_path, monkeypatch):
     two.close()
 
 
-def test_numbers_of_processes_come_again():
+def test_reused_process_number_is_not_alive():
     own = alive.started(os.getpid())
     assert own and alive.is_alive(os.getpid(), own) and alive.is_alive(os.getpid(), "")
     assert not alive.is_alive(os.getpid(), own + "1") and not alive.is_alive(2**22 + 7, own)
@@ -64,12 +64,12 @@ def test_numbers_of_processes_come_again():
     child.wait()
 
 
-# what best_of writes of the evaluation
+# facts that best_of records about the evaluation
 ABOUT = {"kind": "score", "value_range": "(0.0, 1.0)", "version": ""}
 
 
 def claimed_elsewhere(store):
-    """A process that has claimed all cells, and says no more."""
+    """Start a process that claims all cells and then stays silent."""
     child = subprocess.Popen([sys.executable, "-c", f"""
 import time
 from pybandit.evaluation._cell_names import Names
@@ -83,8 +83,8 @@ time.sleep(1000)
     return child
 
 
-def test_who_is_silent_is_not_dead(tmp_path, monkeypatch):
-    """A block that is scored for hours; the dead are taken over at once."""
+def test_silent_process_keeps_its_claims(tmp_path, monkeypatch):
+    """A block may be scored for hours; claims of dead processes are free at once."""
     store = tmp_path / "evals.db"
     child = claimed_elsewhere(store)
     monkeypatch.setattr(_cells, "SILENT", -1.0)
@@ -106,7 +106,7 @@ def connections_to(store):
 
 
 @pytest.mark.parametrize("late", ["score", "raises"])
-def test_calls_that_go_on_after_ctrl_c_are_not_made_again(tmp_path, late):
+def test_calls_running_after_ctrl_c_are_not_repeated(tmp_path, late):
     store, calls = tmp_path / "evals.db", collections.Counter()
     lock, interrupted = threading.Lock(), threading.Event()
 
@@ -143,8 +143,8 @@ def test_calls_that_go_on_after_ctrl_c_are_not_made_again(tmp_path, late):
         assert not db.execute("SELECT count(*) FROM claims").fetchone()[0]
 
 
-def test_two_processes_in_blocks_pay_once(tmp_path):
-    """Each holds its claims through a block."""
+def test_two_processes_in_blocks_pay_each_cell_once(tmp_path):
+    """Each process keeps its claims while it scores a block."""
     program = f"""
 import sys, time
 import pybandit as pb

@@ -1,4 +1,4 @@
-"""best_of on threads, processes and Dask: one answer; workers that are killed are lost calls."""
+"""best_of on threads, processes and Dask: same result, also if workers are killed."""
 
 import functools
 import os
@@ -29,7 +29,7 @@ def priced(model, item):
 
 
 def dies_once(folder, model, item):
-    """Kills its process at two cells, the first time."""
+    """Kill the process at the first call of two cells."""
     if item in (7, 30) and model == 3:
         mark = os.path.join(folder, f"{model} {item}")
         if not os.path.exists(mark):
@@ -45,11 +45,11 @@ def dies(model, item):
 
 @pytest.fixture(scope="module")
 def cluster():
-    """Two processes of Dask on this machine, and a client."""
+    """A client of a local Dask cluster of two processes."""
     distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
     with distributed.LocalCluster(n_workers=2, threads_per_worker=2, processes=True,
-                                  dashboard_address=None) as made:
-        with distributed.Client(made) as client:
+                                  dashboard_address=None) as local:
+        with distributed.Client(local) as client:
             yield client
 
 
@@ -62,7 +62,7 @@ def pools():
 @pytest.mark.some(2)
 @pytest.mark.parametrize("options", [{}, {"costs": "told"}, {"budget": 150}, {"k": 2}], ids=repr)
 @pytest.mark.parametrize("name", pools())
-def test_one_answer(name, options):
+def test_executors_give_serial_answer(name, options):
     told = "costs" in options
     expected = best(in_blocks(told), **options)
     with pools()[name]() as pool:
@@ -72,8 +72,8 @@ def test_one_answer(name, options):
 
 @pytest.mark.some(1)
 @pytest.mark.parametrize("options", [{}, {"costs": "told"}], ids=repr)
-@pytest.mark.filterwarnings("ignore")  # of Dask
-def test_one_answer_of_dask(cluster, options):
+@pytest.mark.filterwarnings("ignore")  # warnings of Dask
+def test_dask_gives_serial_answer(cluster, options):
     told = "costs" in options
     found = best(priced if told else score, executor=cluster.get_executor(), concurrency=8,
                  **options)
@@ -82,48 +82,48 @@ def test_one_answer_of_dask(cluster, options):
 
 @pytest.mark.some(1)
 @pytest.mark.parametrize("context", ["fork", "spawn"])
-def test_a_killed_process_is_a_lost_call(context, tmp_path):
-    """A pool whose process was killed is broken: a function that makes pools makes another."""
-    made = []
+def test_killed_process_loses_calls_but_not_the_race(context, tmp_path):
+    """A killed process breaks the pool; a function that makes pools is called again."""
+    pools = []
 
     def make():
-        made.append(ProcessPoolExecutor(2, get_context(context)))
-        return made[-1]
+        pools.append(ProcessPoolExecutor(2, get_context(context)))
+        return pools[-1]
 
     found = best(functools.partial(dies_once, str(tmp_path)), executor=make, concurrency=4)
     assert state(found) == state(best(in_blocks()))
-    # two that die at once break one pool
-    assert 2 <= len(made) <= 1 + len(os.listdir(tmp_path))
+    # two processes that die at once break the same pool
+    assert 2 <= len(pools) <= 1 + len(os.listdir(tmp_path))
 
 
-def test_a_pool_of_the_users_is_not_made_again(tmp_path):
+def test_broken_pool_of_caller_stops_race(tmp_path):
     paid = {}
     with ProcessPoolExecutor(2, SPAWN) as pool, pytest.raises(BrokenExecutor) as caught:
         best(functools.partial(dies_once, str(tmp_path)), executor=pool, concurrency=4, store=paid,
-             failed=0.0)  # no call failed: they cannot be made
-    assert "a function that makes one" in "".join(caught.value.__notes__)
+             failed=0.0)  # calls cannot be made: that is not a failed call
+    assert "a function that makes the pool" in "".join(caught.value.__notes__)
     assert all(value == SCORES[item, model] for (model, item), value in paid.items())
 
 
-def test_what_kills_every_worker_ends(monkeypatch):
+def test_call_that_kills_every_worker_stops_race(monkeypatch):
     monkeypatch.setattr(_calls, "LOST", 3)
     monkeypatch.setattr(_calls, "FIRST_WAIT", 0.001)
     with pytest.raises(BrokenExecutor):
         best(dies, executor=lambda: ProcessPoolExecutor(1, get_context("fork")), concurrency=1)
-    with pytest.raises(BrokenExecutor):  # nor is that a failure
+    with pytest.raises(BrokenExecutor):  # not a failed call either
         best(dies, executor=lambda: ProcessPoolExecutor(1, get_context("fork")), concurrency=1,
              failed=0.5, retry=Exception)
 
 
-@pytest.mark.filterwarnings("ignore")  # of Dask, of workers that died
-def test_a_killed_worker_of_dask(cluster, tmp_path):
+@pytest.mark.filterwarnings("ignore")  # warnings of Dask about dead workers
+def test_killed_dask_worker_is_replaced(cluster, tmp_path):
     found = best(functools.partial(dies_once, str(tmp_path)), executor=cluster.get_executor(),
                  concurrency=4)
     assert state(found) == state(best(in_blocks())) and os.listdir(tmp_path)
 
 
-@pytest.mark.filterwarnings("ignore")  # of Dask
-def test_simulate_on_dask(cluster):
+@pytest.mark.filterwarnings("ignore")  # warnings of Dask
+def test_simulate_runs_on_dask(cluster):
     bandit = pb.environments.BernoulliBandit([0.4, 0.5, 0.7])
     options = dict(n_runs=40, rng=3)
     alone = pb.simulate(make_policy, bandit, **options)
@@ -137,9 +137,9 @@ def make_policy(environment):
 @pytest.mark.some(1)
 @pytest.mark.parametrize("backend", [
     "threading", "loky", pytest.param("dask", marks=pytest.mark.slow)])
-@pytest.mark.filterwarnings("ignore")  # of Dask, and of pools that were idle
-def test_a_search_on_the_backends_of_joblib(backend, request):
-    """joblib's registry is how Ray comes in too."""
+@pytest.mark.filterwarnings("ignore")  # warnings of Dask, and of idle pools
+def test_search_runs_on_joblib_backends(backend, request):
+    """Other backends, such as Ray, register with joblib in the same way."""
     joblib = pytest.importorskip("joblib")
     pytest.importorskip("sklearn")
     from sklearn.linear_model import Ridge
@@ -152,9 +152,9 @@ def test_a_search_on_the_backends_of_joblib(backend, request):
     x, y = rng.normal(size=(60, 3)), rng.normal(size=60)
 
     def search():
-        made = BanditSearchCV(Ridge(), {"alpha": [0.01, 0.1, 1.0, 10.0]}, budget=0.8,
-                              random_state=0, n_jobs=2, cv=3)
-        return made.fit(x, y)
+        estimator = BanditSearchCV(Ridge(), {"alpha": [0.01, 0.1, 1.0, 10.0]}, budget=0.8,
+                                   random_state=0, n_jobs=2, cv=3)
+        return estimator.fit(x, y)
 
     alone = search()
     with joblib.parallel_config(backend, n_jobs=2):
@@ -164,7 +164,7 @@ def test_a_search_on_the_backends_of_joblib(backend, request):
                           alone.cv_results_["mean_test_score"], equal_nan=True)
 
 
-def test_without_the_extra(monkeypatch):
+def test_missing_extra_is_reported(monkeypatch):
     def missing(module, extra):
         raise MissingPackageError(f"pip install 'pybandit-core[{extra}]'")
 

@@ -1,7 +1,6 @@
-"""Failures, calls that never answer, answers out of order: the guarantee holds.
+"""The guarantee holds with failures, timeouts and answers out of order.
 
-And does not, by the same test, for a race that goes on without slow items where how slow an
-item is tells its score.
+The same test rejects a race that postpones slow items if the time of a call depends on its score.
 """
 
 import heapq
@@ -16,10 +15,10 @@ N, K, DELTA, WORKERS = 80, 3, 0.2, 16
 
 
 def evaluation(seed):
-    """Scores, failures among them, and how long each call takes.
+    """Return scores, with failed calls, and the duration of each call.
 
-    A tenth of the cells fails for good and a hundredth never answers: both count 0. Model 0 is
-    the best, by little, and its good items are slow.
+    A tenth of the calls fail and a hundredth never answer; both count as 0. Model 0 is the best
+    by a small margin, and the items on which it leads are slow.
     """
     rng = np.random.default_rng(seed)
     scores = (rng.random((N, K)) < 0.6) * 1.0
@@ -36,13 +35,13 @@ def race_of(seed):
 
 
 def out_of_order(seed):
-    """Many calls at once, answers told as they come; whether the answer is wrong."""
+    """Run a race with concurrent calls; return True if its answer is wrong."""
     scores, seconds = evaluation(seed)
-    race, events, begun, clock = race_of(seed), [], set(), 0.0
+    race, events, started, clock = race_of(seed), [], set(), 0.0
     while not race.done:
         for cell in zip(*(part.tolist() for part in race.ask(2 * WORKERS)), strict=True):
-            if cell not in begun and len(events) < WORKERS:
-                begun.add(cell)
+            if cell not in started and len(events) < WORKERS:
+                started.add(cell)
                 heapq.heappush(events, (clock + seconds[cell[::-1]], cell))
         clock, (arm, item) = heapq.heappop(events)
         race.tell([arm], [item], [scores[item, arm]])
@@ -50,7 +49,7 @@ def out_of_order(seed):
 
 
 def without_slow_items(seed):
-    """The wrong way: of the next items, those go first whose answers are there."""
+    """Run an invalid race that reads items with early answers first."""
     scores, seconds = evaluation(seed)
     state = race_of(seed).get_state()
     waiting, taken = state["order"].tolist(), []
@@ -65,17 +64,17 @@ def without_slow_items(seed):
 
 
 def holds(run, n_races):
-    """Whether so many errors are to be expected where one has probability DELTA at most."""
+    """Return True if the errors are consistent with a probability of at most DELTA."""
     errors = sum(bool(run(seed)) for seed in range(n_races))
     print(f"{run.__name__}: {errors} errors in {n_races} races")
     return binom.sf(errors - 1, n_races, DELTA) > 1e-3
 
 
 @pytest.mark.parametrize("n_races", [40, pytest.param(2000, marks=pytest.mark.slow)])
-def test_the_guarantee_holds(n_races):
+def test_error_rate_is_at_most_delta(n_races):
     assert holds(out_of_order, n_races)
 
 
 @pytest.mark.parametrize("n_races", [100, pytest.param(2000, marks=pytest.mark.slow)])
-def test_it_does_not_where_slow_items_are_left_for_later(n_races):
+def test_postponing_slow_items_breaks_guarantee(n_races):
     assert not holds(without_slow_items, n_races)

@@ -1,4 +1,4 @@
-"""best_of where exceptions are odd, disks full and files new to many at once."""
+"""best_of with unusual exceptions, full disks, and files created by many processes."""
 
 import asyncio
 import os
@@ -27,18 +27,18 @@ def _quickly(monkeypatch):
     monkeypatch.setattr(_calls, "FIRST_WAIT", 0.001)
 
 
-# -- exceptions that loops take for their own -------------------------------------
+# -- exceptions that have a meaning for loops -------------------------------------
 
 
 @pytest.mark.parametrize("error", [StopIteration, StopAsyncIteration])
 @pytest.mark.parametrize("kind", ["threads", "executor", "awaited"])
-def test_the_end_of_an_iterator_is_no_answer(error, kind):
-    """As of next() on an empty one: in Python 3.11 asyncio never woke up for it."""
-    begun = []
+def test_stop_iteration_in_score_is_raised_as_runtime_error(error, kind):
+    """Such as from next() on an empty iterator: in Python 3.11, asyncio never wakes up."""
+    started = []
 
     def score(model, item):
-        begun.append(item)
-        if len(begun) == 20:
+        started.append(item)
+        if len(started) == 20:
             raise error
         return float(SCORES[item, model])
 
@@ -60,8 +60,8 @@ def test_the_end_of_an_iterator_is_no_answer(error, kind):
 
 
 @pytest.mark.parametrize("kind", ["awaited", "threads", "failed for good", "no executor"])
-def test_what_an_exception_was_raised_from_stays(kind):
-    """Who reads that a judge failed wants to know of what."""
+def test_cause_of_exception_is_kept(kind):
+    """`__cause__` and the context stay as the judge raised them."""
     def fails(*cell):
         try:
             try:
@@ -85,8 +85,8 @@ def test_what_an_exception_was_raised_from_stays(kind):
 
 
 @pytest.mark.parametrize("timeout", [None, 10.0])
-def test_a_function_that_no_process_can_be_sent(timeout):
-    """Nobody has called it: whatever `retry` says, it is not worth `failed`."""
+def test_unpicklable_function_does_not_count_as_failed(timeout):
+    """It was never called, so neither `retry` nor `failed` applies."""
     with pytest.raises((AttributeError, TypeError, pickle.PicklingError),
                        match="pickle|local object"):
         pb.best_of(lambda model, item: 0.5, K, N,
@@ -94,12 +94,12 @@ def test_a_function_that_no_process_can_be_sent(timeout):
                                   retry=Exception, timeout=timeout), **GIVEN)
 
 
-# -- calls a minute ------------------------------------------------------------------------
+# -- calls per minute ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("timeout", [None, 10.0])
-def test_turns_that_were_waited_for_are_not_kept(timeout):
-    """Workers that were all busy for a while do not make up for it."""
+def test_busy_workers_do_not_save_up_turns(timeout):
+    """Calls do not come in a burst after all workers were busy."""
     times = []
 
     def score(model, item):
@@ -114,7 +114,7 @@ def test_turns_that_were_waited_for_are_not_kept(timeout):
     assert max(np.sum((times >= begin) & (times < begin + 0.45)) for begin in times) <= 12
 
 
-def test_turns_of_workers_that_are_not_counted():
+def test_per_minute_works_with_uncounted_workers():
     found = pb.best_of(slow, K, N,
                        calls=pb.Calls(per_minute=60_000, concurrency=64, executor=Uncounted()),
                        max_pulls=30, **GIVEN)
@@ -145,7 +145,7 @@ async def score(model, item):
 try:
     pb.best_of(score, MODELS, N, store=store, calls=pb.Calls(concurrency=8), **GIVEN)
 except OSError as error:
-    left, caught = error.store, error  # its traceback keeps all of that call
+    left, caught = error.store, error  # the traceback keeps all objects of the call alive
 resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 first.update(asked)
 asked.clear()
@@ -154,14 +154,14 @@ print(len(left), len(first & set(asked)), left.keys() == first & set(asked))
 """
 
 
-def test_a_full_disk(tmp_path):
-    """What it had no room for is handed over, and its claims keep nobody waiting afterwards."""
+def test_full_disk_hands_over_scores_and_frees_claims(tmp_path):
+    """Scores that did not fit are in the exception, and no claims are left."""
     n_left, n_again, are_the_same = ran(FULL, str(tmp_path / "evals.db"))
     assert 0 < int(n_left) == int(n_again) < 60 and are_the_same == "True"
 
 
-def test_a_file_that_is_new_to_many(tmp_path):
-    """All open it at one moment: SQLite gives up without waiting where two begin its log."""
+def test_many_processes_can_create_one_file(tmp_path):
+    """All open it at once: SQLite does not wait if two processes start its log."""
     errors = []
 
     def opens(path, barrier):
@@ -183,7 +183,7 @@ def test_a_file_that_is_new_to_many(tmp_path):
 
 
 class Refused:
-    """A connection whose file others have, a few times."""
+    """A connection that finds its file busy a few times."""
 
     def __init__(self, db):
         self.db, self.n = db, 0
@@ -200,18 +200,18 @@ class Refused:
         return getattr(self.db, name)
 
 
-def test_the_log_of_a_file_that_others_begin(tmp_path, monkeypatch):
-    """The same, without chance."""
-    connect, made = _database._connect, []
+def test_busy_log_is_retried_and_reported(tmp_path, monkeypatch):
+    """The same, without races between processes."""
+    connect, connections = _database._connect, []
 
     def refused(address):
-        made.append(Refused(connect(address)))
-        return made[-1]
+        connections.append(Refused(connect(address)))
+        return connections[-1]
 
     monkeypatch.setattr(_database, "_connect", refused)
     (tmp_path / "x.db").touch()
     cells = opened(tmp_path / "x.db", N)
-    assert made[0].n == 3 and cells._row("PRAGMA journal_mode", ()) == ("wal",)
+    assert connections[0].n == 3 and cells._row("PRAGMA journal_mode", ()) == ("wal",)
     cells.close()
     monkeypatch.setattr(_cells, "PATIENCE", -1.0)
     (tmp_path / "y.db").touch()
@@ -221,7 +221,7 @@ def test_the_log_of_a_file_that_others_begin(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", ["a b%20#?é&mode=ro.db", "x'y\"z;.db", "bad\udcff.db",
                                   b"bytes.db"])
-def test_names_of_files(name, tmp_path):
+def test_odd_file_names_are_kept(name, tmp_path):
     class Path:
         def __fspath__(self):
             return os.fsencode(tmp_path / name) if isinstance(name, str) else (
@@ -232,7 +232,7 @@ def test_names_of_files(name, tmp_path):
     assert os.listdir(tmp_path) == [os.fsdecode(name)]
 
 
-def test_a_name_that_sqlite_would_cut(tmp_path):
+def test_file_name_with_nul_is_refused(tmp_path):
     with pytest.raises(ValueError, match="store must be the path of a file"):
         pb.best_of(in_blocks(), MODELS, N, store=str(tmp_path / "x\0y.db"), **GIVEN)
     assert not os.listdir(tmp_path)
@@ -241,7 +241,7 @@ def test_a_name_that_sqlite_would_cut(tmp_path):
 # -- arguments ----------------------------------------------------------------------------
 
 
-def test_options_of_best_of_async():
+def test_best_of_async_refuses_invalid_options():
     def score(model, item):
         return float(SCORES[item, model])
 
@@ -260,7 +260,7 @@ def test_options_of_best_of_async():
 
 @pytest.mark.parametrize("name", ["none.csv", "none.npy", "none.parquet", "none.eval",
                                   "none.jsonl"])
-def test_a_file_that_does_not_exist(name, tmp_path):
+def test_missing_file_is_named(name, tmp_path):
     path = tmp_path / name
     with pytest.raises(FileNotFoundError) as caught:
         pb.best_of(path, value_range=(0, 1))
@@ -269,12 +269,12 @@ def test_a_file_that_does_not_exist(name, tmp_path):
         pb.best_of([path, tmp_path / "other.json"], value_range=(0, 1))
 
 
-def test_what_is_no_function_nor_table():
+def test_values_other_than_functions_and_tables_are_refused():
     with pytest.raises(TypeError, match="got the class Uncounted: call it, Uncounted"):
         pb.best_of(Uncounted, 3, 9, value_range=(0, 1))
     with pytest.raises(TypeError, match="judge must be a function of two models and items"):
         pb.best_of_pairs("judge", 3, 9)
-    with pytest.raises(TypeError, match="scores must be a function of .model, item.; .*got 'judge"):
+    with pytest.raises(TypeError, match="scores must be a function of .model, item.: .*got 'judge"):
         asyncio.run(pb.best_of_async("judge", 3, 9, value_range=(0, 1)))
     polars = pytest.importorskip("polars")
     with pytest.raises(TypeError, match=r"got a LazyFrame: collect it, scores.collect\(\)"):

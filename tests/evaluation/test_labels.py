@@ -1,4 +1,4 @@
-"""Labels travel with values: a series is aligned by its index, or refused."""
+"""Labels of series: values are aligned by the index, or refused."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def same(one, other):
 
 
 @pytest.mark.parametrize("order", [lambda items: items, np.sort, lambda items: items[::-1]])
-def test_series_of_a_score_function_are_aligned(order):
+def test_series_of_score_function_is_aligned(order):
     def score(model, items):
         items = order(items)
         return pandas.Series(SCORES[items, model], index=items)
@@ -36,7 +36,7 @@ def test_series_of_a_score_function_are_aligned(order):
 @pytest.mark.parametrize("index", [
     lambda items: None, lambda items: [LABELS[item] for item in items], lambda items: items + 1,
     lambda items: [items[0]] * len(items)])
-def test_series_of_other_items_are_refused(index):
+def test_series_of_other_items_is_refused(index):
     def score(model, items):
         return pandas.Series(SCORES[items, model], index=index(items))
 
@@ -45,7 +45,7 @@ def test_series_of_other_items_are_refused(index):
         pb.best_of(score, 3, 64, **UNIT)
 
 
-def test_costs_of_a_score_function_are_aligned():
+def test_costs_of_score_function_are_aligned():
     costs = RNG.random((64, 3))
 
     def score(model, items):
@@ -57,7 +57,7 @@ def test_costs_of_a_score_function_are_aligned():
     assert found.cost == pytest.approx(expected.cost)
 
 
-def test_series_of_a_judge_of_pairs_are_aligned():
+def test_series_of_pair_judge_is_aligned():
     def judge(a, b, items):
         return (SCORES[items, a] > SCORES[items, b]).astype(float)
 
@@ -73,7 +73,7 @@ def test_series_of_a_judge_of_pairs_are_aligned():
 # -- weights, costs, prior scores -----------------------------------------------------------
 
 
-def test_group_weights_keep_the_index_of_a_series():
+def test_group_weights_keep_index_of_series():
     groups = pandas.Series(["x", "y"] * 32, index=LABELS)
     weights = pb.evaluation.group_weights(groups)
     assert list(weights.index) == LABELS and weights.sum() == pytest.approx(1)
@@ -97,7 +97,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_series_of_another_order_are_refused_at_every_door(name, tmp_path):
+def test_reordered_series_is_refused_by_all_entry_points(name, tmp_path):
     wrong = WRONG[name]()
     FRAME.to_csv(tmp_path / "s.csv")
     sources = {"frame": FRAME, "path": tmp_path / "s.csv", "array": SCORES}
@@ -115,7 +115,7 @@ def test_series_of_another_order_are_refused_at_every_door(name, tmp_path):
     assert pb.best_of(SCORES, **grouped(**{name: right.to_numpy()}, **UNIT)).best == 2
 
 
-def test_weights_may_have_the_index_of_a_frame_with_labels_in_a_column():
+def test_weights_may_have_index_of_frame_with_label_column():
     frame = FRAME.reset_index(names="item")
     weights = pb.evaluation.group_weights(pandas.Series(["x", "y"] * 32))
     assert pb.best_of(frame, items=pb.Items(weights=weights), **UNIT).best == 2
@@ -125,7 +125,7 @@ def test_weights_may_have_the_index_of_a_frame_with_labels_in_a_column():
 # -- tell -------------------------------------------------------------------------------------
 
 
-def test_a_race_is_told_series_in_their_order():
+def test_race_tell_refuses_reordered_series():
     race = pb.BettingRace(3, 64, **UNIT)
     arms, items = race.ask()
     rewards = SCORES[items, arms]
@@ -146,7 +146,7 @@ def test_a_race_is_told_series_in_their_order():
 
 @pytest.mark.parametrize("make",
                          [lambda: pb.policies.Uniform(4, budget=8), lambda: pb.policies.UCB1(4)])
-def test_a_policy_is_told_series_in_the_order_of_arms(make):
+def test_policy_tell_refuses_reordered_series(make):
     policy = make()
     arms = policy.ask()
     values = np.linspace(0, 1, 4)

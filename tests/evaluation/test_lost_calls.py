@@ -1,4 +1,4 @@
-"""best_of where calls hang, wait, are cancelled or lose their worker: none of it is a score."""
+"""best_of with calls that hang, wait, are cancelled or lose their worker."""
 
 import asyncio
 import collections
@@ -16,7 +16,7 @@ import pytest
 
 import pybandit as pb
 from pybandit.evaluation import _calls
-from pybandit.evaluation._drive import Drive
+from pybandit.evaluation._drive import RaceDriver
 
 from evaluation.judges import GIVEN, SCORES, Judge, K, N, in_blocks
 from evaluation.test_calls import best, state
@@ -29,13 +29,13 @@ def _quickly(monkeypatch):
 
 @pytest.fixture
 def end():
-    """Ends what hangs, when the test does."""
+    """An event that ends hanging calls after the test."""
     event = threading.Event()
     yield event
     event.set()
 
 
-# -- time is of the call ----------------------------------------------------------
+# -- timeouts count from the start of a call -------------------------------------------
 
 
 def slow(model, item):
@@ -47,17 +47,17 @@ def slow(model, item):
 @pytest.mark.parametrize("make", [
     lambda: ThreadPoolExecutor(1), lambda: ProcessPoolExecutor(1, get_context("fork"))],
     ids=["threads", "fork"])
-@pytest.mark.parametrize("ours", [True, False])
-def test_waiting_for_a_worker_is_no_part_of_the_time(make, ours):
-    """64 calls of 10 ms and one worker: the last one waits longer than `timeout`."""
+@pytest.mark.parametrize("is_own", [True, False])
+def test_timeout_excludes_waiting_for_a_worker(make, is_own):
+    """The last of 64 calls of 10 ms waits longer than `timeout` for the only worker."""
     with make() as pool:
-        found = best(slow, executor=(lambda: pool) if ours else pool, concurrency=64,
+        found = best(slow, executor=(lambda: pool) if is_own else pool, concurrency=64,
                      timeout=0.5, failed=0.0, max_pulls=150)
     assert state(found) == state(best(in_blocks(), max_pulls=150))
 
 
-def test_an_executor_that_others_use_too():
-    """What they are at is no part of the time either."""
+def test_timeout_excludes_work_of_others_in_executor():
+    """Other work in the executor does not count towards the timeout either."""
     with ThreadPoolExecutor(1) as pool:
         pool.submit(time.sleep, 0.8)
         found = best(slow, executor=pool, concurrency=4, timeout=0.5, failed=0.0,
@@ -76,9 +76,9 @@ class Uncounted:
         self.pool.shutdown(**options)
 
 
-def test_workers_that_cannot_be_counted():
+def test_timeout_with_uncountable_workers_is_refused():
     for executor in (Uncounted(), Uncounted):
-        with pytest.raises(ValueError, match="timeout must be left out beside an executor that"):
+        with pytest.raises(ValueError, match="timeout must be left out with an executor that"):
             best(slow, executor=executor, timeout=5.0, retry=Exception, failed=0.0)
         assert best(slow, executor=executor, max_pulls=20).n_pulls == 20
 
@@ -86,9 +86,9 @@ def test_workers_that_cannot_be_counted():
 # -- calls that never end -----------------------------------------------------------
 
 
-def hangs(end, items, begun):
+def hangs(end, items, started):
     def score(model, item):
-        begun.append((model, item))
+        started.append((model, item))
         if item in items:
             end.wait(20)
         return float(SCORES[item, model])
@@ -97,40 +97,40 @@ def hangs(end, items, begun):
 
 
 @pytest.mark.filterwarnings("ignore:.*calls that failed")
-def test_calls_that_hang_keep_no_other_from_being_begun(end):
-    spoilt, begun = best(in_blocks()).items[:3].tolist(), []
-    found = best(hangs(end, spoilt, begun), concurrency=4, timeout=0.5, failed=0.0)
+def test_hanging_calls_do_not_block_others(end):
+    bad_item, started = best(in_blocks()).items[:3].tolist(), []
+    found = best(hangs(end, bad_item, started), concurrency=4, timeout=0.5, failed=0.0)
     table = SCORES.copy()
-    table[spoilt] = 0.0
+    table[bad_item] = 0.0
     assert state(found) == state(pb.best_of(table, **GIVEN))
-    assert len(begun) >= found.n_pulls
+    assert len(started) >= found.n_pulls
 
 
 @pytest.mark.filterwarnings("ignore:.*calls that failed")
-def test_no_worker_is_left(end):
-    """The race stops: calls that nobody could make are not failures."""
-    order, begun, paid = best(in_blocks()).items, [], {}
+def test_race_stops_if_all_workers_hang(end):
+    """Calls that could not be started do not count as failed."""
+    order, started, paid = best(in_blocks()).items, [], {}
     with ThreadPoolExecutor(2) as pool:
         with pytest.raises(RuntimeError, match="no worker is left: all 2") as caught:
-            best(hangs(end, order[3:].tolist(), begun), executor=pool, concurrency=8,
+            best(hangs(end, order[3:].tolist(), started), executor=pool, concurrency=8,
                  timeout=0.5, retry=RuntimeError, failed=0.0, store=paid)
         end.set()
-    assert set(paid) == set(begun) and caught.value.store is paid
+    assert set(paid) == set(started) and caught.value.store is paid
     assert sum(value == 0.0 for value in paid.values()) == 2
 
 
 @pytest.mark.filterwarnings("ignore:.*calls that failed")
-def test_workers_that_come_back(end):
+def test_worker_is_used_again_after_its_late_call(end):
     def score(model, item):
-        if (model, item) == (0, spoilt):
+        if (model, item) == (0, bad_item):
             time.sleep(0.8)
         return float(SCORES[item, model])
 
-    spoilt = int(best(in_blocks()).items[3])
+    bad_item = int(best(in_blocks()).items[3])
     with ThreadPoolExecutor(1) as pool:
         found = best(score, executor=pool, concurrency=8, timeout=0.5, failed=0.0)
     table = SCORES.copy()
-    table[spoilt, 0] = 0.0
+    table[bad_item, 0] = 0.0
     assert state(found) == state(pb.best_of(table, **GIVEN))
 
 
@@ -158,14 +158,14 @@ print(pb.best_of(score, K, N, calls=pb.Calls(concurrency=8, timeout=0.1, failed=
 
 LATE = """
 import atexit, threading, time
-paid, begun = {}, []
-atexit.register(lambda: print(len(paid), len(begun)))  # before that of the package: runs after
+paid, started = {}, []
+atexit.register(lambda: print(len(paid), len(started)))  # runs after that of the package
 import pybandit as pb
 from evaluation.judges import GIVEN, SCORES, K, N
 
 def score(model, item):
-    begun.append((model, item))
-    if len(begun) == 9:
+    started.append((model, item))
+    if len(started) == 9:
         raise KeyError
     time.sleep(0.3)
     return float(SCORES[item, model])
@@ -177,19 +177,19 @@ except KeyError:
 """
 
 
-def test_the_process_ends_though_calls_do_not():
+def test_process_ends_despite_hanging_calls():
     assert ran(HANGING) == ["True"]
 
 
-def test_the_process_waits_for_answers_that_are_kept():
-    n_paid, n_begun = map(int, ran(LATE))
-    assert n_paid == n_begun - 1 >= 8
+def test_process_waits_for_answers_to_store():
+    n_paid, n_started = map(int, ran(LATE))
+    assert n_paid == n_started - 1 >= 8
 
 
-# -- calls that somebody cancels, and workers that die -----------------------------------
+# -- cancelled calls, and workers that die -----------------------------------
 
 
-def test_a_judge_that_is_cancelled_is_a_lost_call():
+def test_cancelled_judge_call_is_repeated():
     seen = set()
 
     async def judge(model, item):
@@ -203,20 +203,20 @@ def test_a_judge_that_is_cancelled_is_a_lost_call():
     assert state(found) == state(best(in_blocks())) and len(seen) > 5
 
 
-def test_a_judge_that_is_always_cancelled():
-    """It is asked ten times; then the race stops, and its score is not what failures have."""
+def test_always_cancelled_judge_stops_race():
+    """The race stops after ten tries; the call does not count as failed."""
     asked = []
 
     async def judge(model, item):
-        if item == spoilt:
+        if item == bad_item:
             asked.append(model)
             raise asyncio.CancelledError
         return float(SCORES[item, model])
 
-    spoilt = int(best(in_blocks()).items[9])
+    bad_item = int(best(in_blocks()).items[9])
     with pytest.raises(_calls.LostCall, match="cancelled, not by best_of") as caught:
         best(judge, concurrency=1, failed=0.0, retry=Exception, timeout=30)
-    assert len(asked) == 10 and all(item != spoilt for _, item in caught.value.store)
+    assert len(asked) == 10 and all(item != bad_item for _, item in caught.value.store)
 
 
 class Cancels(ThreadPoolExecutor):
@@ -232,36 +232,36 @@ class Cancels(ThreadPoolExecutor):
 
 
 @pytest.mark.parametrize("timeout", [None, 10.0])
-def test_a_future_that_is_cancelled_is_a_lost_call(timeout):
+def test_cancelled_future_is_a_lost_call(timeout):
     with Cancels(4) as pool:
         found = best(slow, executor=pool, concurrency=8, timeout=timeout)
     assert state(found) == state(best(in_blocks()))
 
 
-def test_an_executor_that_is_shut_down():
+def test_executor_shut_down_stops_race():
     def score(model, item):
-        begun.append(item)
-        if len(begun) == 20:
+        started.append(item)
+        if len(started) == 20:
             pool.shutdown(wait=False, cancel_futures=True)
         return slow(model, item)
 
-    begun, pool = [], ThreadPoolExecutor(2)
+    started, pool = [], ThreadPoolExecutor(2)
     with pytest.raises(RuntimeError, match="shutdown") as caught:
         best(score, executor=pool, concurrency=8, retry=Exception, failed=0.0)
     assert all(value == SCORES[cell[::-1]] for cell, value in caught.value.store.items())
 
 
-def test_a_race_that_is_left_raises(monkeypatch):
+def test_cancelled_drive_raises(monkeypatch):
     async def leaves(self, group):
         await self.anyio.sleep(0)
 
-    monkeypatch.setattr(Drive, "_until_done", leaves)
+    monkeypatch.setattr(RaceDriver, "_until_done", leaves)
     with pytest.raises(RuntimeError, match="left before its end"):
         best(Judge().awaited)
 
 
-def dies(spoilt, model, item):
-    if item == spoilt:
+def dies(bad_item, model, item):
+    if item == bad_item:
         os._exit(9)
     return slow(model, item)
 
@@ -270,22 +270,22 @@ def _same(pool):
     return pool
 
 
-def test_a_worker_that_died_is_no_score():
-    """Whatever `retry` names, and of any pool."""
+def test_dead_worker_does_not_count_as_failed():
+    """This holds for any `retry` and any pool."""
     score = functools.partial(dies, int(best(in_blocks()).items[9]))
-    for ours in (True, False):
+    for is_own in (True, False):
         pool = ProcessPoolExecutor(2, get_context("fork"))
         with pytest.raises(BrokenExecutor) as caught:
-            best(score, executor=functools.partial(_same, pool) if ours else pool,
+            best(score, executor=functools.partial(_same, pool) if is_own else pool,
                  concurrency=4, failed=0.0, retry=Exception, timeout=30)
         assert all(value == SCORES[cell[::-1]] for cell, value in caught.value.store.items())
         pool.shutdown()
 
 
-# -- waste is what was begun ----------------------------------------------------------
+# -- waste counts started calls ----------------------------------------------------------
 
 
-def test_waste_is_of_calls_that_were_begun():
+def test_waste_counts_started_calls_only():
     judge = Judge(seconds=0.0)
     found = best(judge.awaited, per_minute=60_000, max_pulls=None)
     assert found.n_pulls + found.n_wasted == len(judge.asked)
@@ -296,10 +296,10 @@ def test_waste_is_of_calls_that_were_begun():
         assert found.n_pulls + found.n_wasted == len(judge.asked)
 
 
-# -- functions around async ones ------------------------------------------------------
+# -- functions that return awaitables ------------------------------------------------------
 
 
-def test_a_function_around_an_async_one():
+def test_function_returning_awaitable_is_awaited():
     judge = Judge()
     for executor in (None, ThreadPoolExecutor(2)):
         found = best(lambda model, item: judge.awaited(model, item), concurrency=8,
@@ -312,11 +312,11 @@ def test_a_function_around_an_async_one():
         best(lambda model, item: judge.awaited(model, item))
 
 
-# -- what was paid for ----------------------------------------------------------------
+# -- paid scores ----------------------------------------------------------------
 
 
 class Refuses(collections.UserDict):
-    """A mapping on a disk that is full, at its fifth write or from it on."""
+    """A mapping on a disk that is full at the fifth write, or from then on."""
 
     def __init__(self, last):
         super().__init__()
@@ -330,8 +330,8 @@ class Refuses(collections.UserDict):
 
 
 @pytest.mark.parametrize("last", [5, 10_000])
-def test_answers_that_could_not_be_written(last):
-    """They are written with the next ones, or handed over."""
+def test_unwritten_answers_are_written_later_or_handed_over(last):
+    """They are written with the next answers, or are in the exception."""
     answered, paid = [], Refuses(last)
 
     async def judge(model, item):
@@ -347,8 +347,8 @@ def test_answers_that_could_not_be_written(last):
     assert len(set(answered)) == len(answered)
 
 
-def test_what_is_handed_over_does_not_grow():
-    """Threads that are still at it write to what the user passed, and to nothing else."""
+def test_late_answers_go_only_to_caller_mapping():
+    """Running threads write to the mapping of the caller, and not to a copy."""
     for paid in (None, {}):
         judge = Judge(lambda n, model, item: KeyError() if n == 20 else None, seconds=0.02)
         judge.times[20] = 0.02
@@ -360,7 +360,7 @@ def test_what_is_handed_over_does_not_grow():
         assert (caught.value.store is paid) == (paid is not None) and n > 0
 
 
-# -- failures are told -----------------------------------------------------------------
+# -- failures are reported -----------------------------------------------------------------
 
 
 def fails_at(items, models=range(K)):
@@ -368,23 +368,23 @@ def fails_at(items, models=range(K)):
                  else None).awaited
 
 
-def test_failures_are_counted():
+def test_failed_calls_are_counted_per_model():
     order, paid = best(in_blocks()).items.tolist(), {}
     options = dict(concurrency=1, failed=0.5, retry=ConnectionError, max_pulls=100)
     found = best(fails_at(order[:1], (1, 3)), **options, store=paid)  # 2 %: no warning
     assert found.n_failed_by_arm.tolist() == [0, 1, 0, 1, 0] == found.to_dict()["n_failed_by_arm"]
     assert found.n_failed == 2
     assert " 2 scores are of calls that failed, 1 of them of model 1." in str(found)
-    again = best(fails_at(()), **options, store=paid)  # it is a score as any other
+    again = best(fails_at(()), **options, store=paid)  # a stored failure counts as any other score
     assert again.n_failed == 0 and "failed" not in str(again)
     assert best(in_blocks()).n_failed_by_arm.tolist() == [0] * K
 
 
 @pytest.mark.parametrize("items, models", [(2, range(K)), (4, (2,))], ids=["all", "one model"])
-def test_many_failures_are_warned_of(items, models):
+def test_many_failures_cause_warning(items, models):
     order = best(in_blocks()).items.tolist()
     with pytest.warns(pb.errors.FailedCallsWarning, match="calls that failed") as warned:
         found = best(fails_at(order[:items], models), concurrency=1, failed=0.5,
                      retry=ConnectionError, max_pulls=90)
     assert found.n_failed == items * len(models)
-    assert warned[0].filename.endswith("test_calls.py")  # of who called best_of
+    assert warned[0].filename.endswith("test_calls.py")  # the line that called best_of

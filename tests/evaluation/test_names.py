@@ -1,4 +1,4 @@
-"""Models by name and items by label: a store cannot mix them up."""
+"""Models by name and items by label, so that a store cannot mix them up."""
 
 import asyncio
 import sqlite3
@@ -20,13 +20,13 @@ GIVEN = dict(value_range=(0, 1), rng=3, progress=False)
 
 
 def score_of(name, item):
-    """A score of a prompt on an item, the same in every process."""
+    """Return the score of a prompt on an item, the same in every process."""
     noise = np.random.default_rng((NAMES.index(name), item)).random()
     return float(np.clip(QUALITY[name] + 0.2 * (noise - 0.5), 0, 1))
 
 
 class Judge:
-    """A judge that is called with names and lists its calls."""
+    """A judge that takes names and lists its calls."""
 
     def __init__(self, most=10**9):
         self.asked, self.most = [], most
@@ -39,7 +39,7 @@ class Judge:
         return np.array([score_of(name, item) for item in items.tolist()])
 
 
-def test_a_function_is_called_with_names():
+def test_function_is_called_with_names():
     judge = Judge()
     result = pb.best_of(judge, NAMES, N, **GIVEN)
     assert result.name(result.best) == "expert" and result.names == tuple(NAMES)
@@ -47,8 +47,8 @@ def test_a_function_is_called_with_names():
     assert result.to_dict() == pb.best_of(table, NAMES, **GIVEN).to_dict()
 
 
-def test_prompts_in_another_order_keep_their_scores(tmp_path):
-    """With numbers the worst prompt would get the scores of the best one."""
+def test_reordered_models_keep_their_scores(tmp_path):
+    """Scores stored by number would give the worst prompt those of the best one."""
     first = pb.best_of(Judge(), NAMES, N, store=tmp_path / "s.db", **GIVEN)
     judge = Judge()
     again = pb.best_of(judge, NAMES[::-1], N, store=tmp_path / "s.db", **GIVEN)
@@ -59,7 +59,7 @@ def test_prompts_in_another_order_keep_their_scores(tmp_path):
     assert two.name(two.best) == "expert" and not others.asked
 
 
-def test_names_may_be_added(tmp_path):
+def test_store_accepts_more_models(tmp_path):
     pb.best_of(Judge(), NAMES[:3], N, store=tmp_path / "s.db", **GIVEN)
     judge = Judge()
     result = pb.best_of(judge, ["expert", *NAMES[:3]], N, store=tmp_path / "s.db", **GIVEN)
@@ -67,8 +67,8 @@ def test_names_may_be_added(tmp_path):
     assert {"expert"} == {name for name, _ in judge.asked}
 
 
-def test_items_by_label_may_come_in_another_order(tmp_path):
-    """A function is called with positions; the labels say which item is at a position."""
+def test_reordered_items_keep_their_scores(tmp_path):
+    """Functions take positions; labels tell which item is at a position."""
     order = np.random.default_rng(1).permutation(N)
 
     def shuffled(name, items):
@@ -90,7 +90,7 @@ def test_items_by_label_may_come_in_another_order(tmp_path):
     (dict(version="judge 2"), ["version 'judge 1'", "'judge 2'"]),
     (dict(version=None), ["version 'judge 1'", "got ''"]),
     (dict(costs="told"), ["costs 'not told'", "'told'"])], ids=lambda value: str(value)[:40])
-def test_a_store_refuses_another_evaluation(tmp_path, second, words):
+def test_store_refuses_another_evaluation(tmp_path, second, words):
     def score(name, items):
         return np.array([score_of(name, item) for item in items.tolist()])
 
@@ -104,20 +104,20 @@ def test_a_store_refuses_another_evaluation(tmp_path, second, words):
     assert pb.best_of(score, **grouped(**given)).to_dict() == first.to_dict()
 
 
-def test_a_store_refuses_other_labels(tmp_path):
+def test_store_refuses_other_labels(tmp_path):
     pb.best_of(Judge(), NAMES, LABELS, store=tmp_path / "s.db", **GIVEN)
     with pytest.raises(pb.errors.StoreMismatchError, match="has items '.*'; got '"):
         pb.best_of(Judge(), NAMES, [*LABELS[1:], "another"], store=tmp_path / "s.db", **GIVEN)
 
 
-def test_a_file_needs_names(tmp_path):
-    with pytest.raises(ValueError, match=r'models must be names .* \["a", "b", ...\].*; got 4'):
+def test_file_store_needs_model_names(tmp_path):
+    with pytest.raises(ValueError, match=r'models must be names .* \["a", "b"\].*; got 4'):
         pb.best_of(Judge(), 4, N, store=tmp_path / "s.db", **GIVEN)
     assert not (tmp_path / "s.db").exists()
 
 
-def test_pairs_are_kept_in_a_file(tmp_path):
-    """Whatever the order of the names; a judge of single scores gets another file."""
+def test_judgements_are_stored_by_name(tmp_path):
+    """The order of names does not matter; single scores need another file."""
     asked = []
 
     def judge(first, second, items):
@@ -135,7 +135,7 @@ def test_pairs_are_kept_in_a_file(tmp_path):
         pb.best_of(Judge(), NAMES, N, store=tmp_path / "s.db", **GIVEN)
 
 
-def test_what_was_paid_is_kept_by_name():
+def test_paid_scores_have_names_as_keys():
     with pytest.raises(TimeoutError) as caught:
         pb.best_of(Judge(most=20), NAMES, LABELS, **GIVEN)
     paid, known = caught.value.store, set(caught.value.store)
@@ -151,7 +151,7 @@ def test_what_was_paid_is_kept_by_name():
 
 
 @pytest.mark.parametrize("kind", ["async", "threads", "processes"])
-def test_calls_of_one_item_by_name(kind, tmp_path):
+def test_single_calls_get_names(kind, tmp_path):
     pytest.importorskip("anyio")
 
     async def awaited(name, item):
@@ -174,7 +174,7 @@ def test_calls_of_one_item_by_name(kind, tmp_path):
         options["processes"]["executor"].shutdown()
 
 
-def test_threads_name_a_call_that_fails():
+def test_error_in_thread_names_call():
     def failing(name, item):
         return None if name == "chatty" else score_of(name, item)
 
@@ -182,7 +182,7 @@ def test_threads_name_a_call_that_fails():
         pb.best_of(failing, NAMES, N, calls=pb.Calls(executor=ThreadPoolExecutor(2)), **GIVEN)
 
 
-def test_pairs_by_name():
+def test_pairs_accept_names():
     def judge(a, b, items):
         return np.array([score_of(a, item) > score_of(b, item) for item in items.tolist()], float)
 
@@ -210,13 +210,13 @@ def test_pairs_by_name():
     (dict(items=[0.5]), TypeError, ["items", "0.5"]),
     (dict(items=[]), ValueError, ["items", "1 or more"]),
     (dict(version="2"), ValueError, ["version", "store"])])
-def test_names_that_are_refused(given, error, words):
+def test_invalid_names_are_refused(given, error, words):
     with pytest.raises(error) as caught:
         pb.best_of(Judge(), **grouped(**GIVEN | dict(models=NAMES, items=N) | given))
     assert all(word in str(caught.value) for word in words)
 
 
-def test_names_beside_a_table():
+def test_names_for_a_table_are_checked():
     table = np.random.default_rng(1).random((40, 3)) * [0.5, 0.6, 1.0]
     result = pb.best_of(table, ["a", "b", "c"], LABELS[:40], **GIVEN)
     assert result.name(result.best) == "c"
@@ -225,5 +225,5 @@ def test_names_beside_a_table():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(table, columns=["a", "b", "c"])
     assert pb.best_of(frame, ["a", "b", "c"], **GIVEN).names == ("a", "b", "c")
-    with pytest.raises(ValueError, match="models must be those of the table.*'c' beside 'b'"):
+    with pytest.raises(ValueError, match="models must be those of the table.*'c' instead of 'b'"):
         pb.best_of(frame, ["a", "c", "b"], **GIVEN)

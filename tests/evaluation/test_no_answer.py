@@ -1,4 +1,4 @@
-"""Judges that return None or NaN: tried again by retry=, counted by failed=, else an error."""
+"""Judges that return None or NaN: repeated with retry=, counted with failed=, else refused."""
 
 import asyncio
 import itertools
@@ -23,7 +23,7 @@ def _quickly(monkeypatch):
 
 
 def judge(fails, empty, told=False):
-    """Returns `empty` where ``fails(number of the call, model, item)``."""
+    """Return a judge that returns `empty` if ``fails(number of the call, model, item)``."""
     count = itertools.count()
 
     def score(model, item):
@@ -36,7 +36,7 @@ def judge(fails, empty, told=False):
 
 
 def once(every):
-    """Returns True for the first call of each `every`-th item, so that a second one succeeds."""
+    """Return `fails` for the first call of each `every`-th item; a second call succeeds."""
     seen = set()
 
     def fails(n, model, item):
@@ -76,7 +76,7 @@ KINDS = pytest.mark.parametrize("call", [plain, executed, awaited, nested])
 
 @KINDS
 @pytest.mark.parametrize("empty", EMPTY, ids=repr)
-def test_no_answer_is_tried_again(call, empty):
+def test_missing_answer_is_retried(call, empty):
     found = call(judge(once(7), empty), retry=ConnectionError)
     expected = pb.best_of(in_blocks(), K, N, **GIVEN)
     assert found.best_arms.tolist() == expected.best_arms.tolist() and found.n_failed == 0
@@ -86,7 +86,7 @@ def test_no_answer_is_tried_again(call, empty):
 @KINDS
 @pytest.mark.filterwarnings("ignore:.*calls that failed")
 @pytest.mark.parametrize("retry", [(), OSError])
-def test_no_answer_counts_as_failed(call, retry):
+def test_missing_answer_counts_as_failed(call, retry):
     def fails(n, model, item):
         return model == 4 and item % 3 == 0
 
@@ -101,7 +101,7 @@ def test_no_answer_counts_as_failed(call, retry):
 @KINDS
 @pytest.mark.filterwarnings("ignore:.*calls that failed")
 @pytest.mark.parametrize("empty", TOLD, ids=repr)
-def test_scores_with_costs(call, empty):
+def test_missing_cost_is_refused(call, empty):
     def always(n, model, item):
         return model == 4
 
@@ -117,14 +117,14 @@ def test_scores_with_costs(call, empty):
 
 @KINDS
 @pytest.mark.parametrize("empty", EMPTY, ids=repr)
-def test_without_options_the_error_names_the_call_and_the_remedy(call, empty):
+def test_missing_answer_error_names_call_and_remedy(call, empty):
     with pytest.raises(ValueError, match=r"score\(\d, \d+\) must return a number; got .*retry="
                        ) as caught:
         call(judge(lambda n, model, item: n == 40, empty))
     assert len(caught.value.store) > 20
 
 
-def test_after_five_tries_the_race_stops_and_keeps_what_was_paid():
+def test_after_five_missing_answers_race_stops_with_paid_scores():
     calls = []
 
     def never(model, item):
@@ -139,12 +139,12 @@ def test_after_five_tries_the_race_stops_and_keeps_what_was_paid():
 
 @pytest.mark.parametrize("bad, error", [("nan", TypeError), (np.inf, ValueError),
                                         ([np.nan], ValueError), (object(), TypeError)])
-def test_what_is_not_a_number_is_no_failure_that_passes(bad, error):
+def test_non_numeric_answer_is_not_retried(bad, error):
     with pytest.raises(error, match="score"):
         plain(judge(lambda n, model, item: n == 3, bad), retry=OSError, failed=0.0)
 
 
 @pytest.mark.parametrize("empty", [None, np.nan])
-def test_pairs_name_the_judgement(empty):
+def test_missing_judgement_error_names_call(empty):
     with pytest.raises((ValueError, TypeError), match=r"judge\(\d, \d, items\)"):
         pb.best_of_pairs(lambda model, opponent, items: np.full(items.shape, empty), 3, 50, rng=1)

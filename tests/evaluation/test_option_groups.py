@@ -1,4 +1,4 @@
-"""Items, Calls, Costs and Bets: what they refuse, and who refuses what does not apply."""
+"""Items, Calls, Costs and Bets: invalid values, and options that do not apply."""
 
 import asyncio
 
@@ -45,13 +45,13 @@ ONE_BY_ONE = {"concurrency": 4, "executor": len, "retry": OSError, "timeout": 3.
     (lambda: Bets("no"), ValueError, "mixture must be .*'plug-in'.*'no'"),
     (lambda: Bets("product", hybrid=np.zeros(2)), TypeError, "hybrid must be True or False; got"),
     (lambda: Bets(hybrid=True), ValueError, "hybrid must be False unless mixture is 'product'")])
-def test_what_a_group_refuses(make, error, words):
+def test_option_groups_refuse_invalid_values(make, error, words):
     with pytest.raises(error, match=words):
         make()
 
 
 @pytest.mark.parametrize("name", ONE_BY_ONE)
-def test_options_of_calls_of_one_item_apply_to_such_calls(name):
+def test_single_call_options_are_refused_elsewhere(name):
     calls, left_out = Calls(**{name: ONE_BY_ONE[name]}), f"{name} of Calls must be left out"
     with pytest.raises(ValueError, match=f"{left_out} unless scores are a function; got "):
         pb.best_of(SCORES, calls=calls, **GIVEN)
@@ -65,10 +65,10 @@ def test_options_of_calls_of_one_item_apply_to_such_calls(name):
 @pytest.mark.parametrize("options, words", [
     (dict(items=Items(N, prior_scores=np.ones(N))), "prior_scores must be left out for pairs"),
     (dict(items=Items(N, population_size=10 * N)), "population_size must be left out without a b"),
-    (dict(max_pulls=90, budget=80), "max_pulls must be left out beside a budget; got 90"),
+    (dict(max_pulls=90, budget=80), "max_pulls must be left out with a budget; got 90"),
     (dict(calls=Calls(version="2")), "version must be left out without a store in a file"),
     (dict(calls=Calls(version="2"), store={}), "version must be left out without a store in a f")])
-def test_what_pairs_refuse(options, words):
+def test_pairs_refuse_inapplicable_options(options, words):
     with pytest.raises(ValueError, match=words):
         pb.best_of_pairs(lambda a, b, items: items * 0.5, K, **{"items": N, **options})
 
@@ -82,25 +82,25 @@ def test_pairs_refuse_a_class():
     lambda calls: pb.best_of(in_blocks(), K, N, calls=calls, **GIVEN),
     lambda calls: pb.best_of_pairs(lambda a, b, items: items * 0.5, K, N, calls=calls),
     lambda calls: asyncio.run(pb.best_of_async(in_blocks(), K, N, calls=calls, **GIVEN))])
-def test_calls_are_a_group(call):
+def test_calls_must_be_a_calls_object(call):
     with pytest.raises(TypeError, match="calls must be a Calls, such as Calls.*; got 64"):
         call(64)
 
 
 @pytest.mark.parametrize("options, words", [
-    (dict(costs=Costs(max_cost=9.0)), "costs must be numbers beside a table of scores"),
-    (dict(costs=Costs(0.1, budget=9.0), epsilon=0.1), "epsilon must be left out beside a budget"),
-    (dict(costs=Costs(0.1, budget=9.0), max_pulls=90), "max_pulls must be left out beside a bud"),
+    (dict(costs=Costs(max_cost=9.0)), "costs must be numbers for a table of scores"),
+    (dict(costs=Costs(0.1, budget=9.0), epsilon=0.1), "epsilon must be left out with a budget"),
+    (dict(costs=Costs(0.1, budget=9.0), max_pulls=90), "max_pulls must be left out with a bud"),
     (dict(budget=90, costs=Costs(0.1, max_cost=9.0)), "must have budget instead of max_cost"),
     (dict(calls=Calls(version="2")), "version must be left out without a store in a file"),
     (dict(items=Items(population_size=N - 1)), f"population_size must be at least {N}"),
     (dict(items=Items(weights=np.ones(N), population_size=2 * N)), "weights must be left out")])
-def test_what_best_of_refuses(options, words):
+def test_best_of_refuses_inapplicable_options(options, words):
     with pytest.raises(ValueError, match=words):
         pb.best_of(SCORES, **GIVEN, **options)
 
 
-def test_groups_cannot_be_changed():
+def test_option_groups_are_immutable():
     for group, name in ((Items(9), "weights"), (Calls(), "timeout"), (Costs(1.0), "budget"),
                         (Bets(), "n_bets")):
         with pytest.raises(AttributeError):

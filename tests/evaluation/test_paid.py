@@ -1,4 +1,4 @@
-"""What was paid for outlives a judge that raises, Ctrl-C, and answers that are refused."""
+"""Paid scores survive exceptions of a judge, Ctrl-C and refused answers."""
 
 import itertools
 import shelve
@@ -18,7 +18,7 @@ GIVEN = dict(value_range=(0, 1), rng=4, progress=False)
 
 
 class Judge:
-    """Scores from a table; counts what it is asked for and raises at one call."""
+    """Returns scores of a table, counts them, and raises at one call."""
 
     def __init__(self, fails_at=None, error=TimeoutError, told=False):
         self.fails_at, self.error, self.told = fails_at, error, told
@@ -39,8 +39,8 @@ OPTIONS = [{}, {"k": 2}, {"budget": 150}, {"costs": "told", "max_cost": 200.0},
 
 @pytest.mark.parametrize("options", OPTIONS, ids=repr)
 @pytest.mark.parametrize("error", [TimeoutError, KeyboardInterrupt, SystemExit])
-def test_nothing_is_paid_for_twice(options, error):
-    """Failing at any call, and again and again: the end is that of the race without failures."""
+def test_repeated_failures_never_pay_twice(options, error):
+    """The result equals that of a race without failures, whichever call fails."""
     told = options.get("costs") == "told"
     whole = Judge(told=told)
     expected = pb.best_of(whole, K, **grouped(N, **GIVEN, **options))
@@ -62,8 +62,8 @@ def test_nothing_is_paid_for_twice(options, error):
 
 
 @pytest.mark.parametrize("told", [False, True])
-def test_the_exception_has_what_was_paid_for(told):
-    """Without a dict of the user's."""
+def test_exception_carries_paid_scores(told):
+    """This holds without a mapping of the caller."""
     options = dict(GIVEN, costs="told") if told else GIVEN
     judge = Judge(20, KeyboardInterrupt, told)
     with pytest.raises(KeyboardInterrupt) as caught:
@@ -80,38 +80,38 @@ def test_the_exception_has_what_was_paid_for(told):
     assert not set(again.asked) & set(judge.asked)
 
 
-def test_a_first_call_that_raises_has_no_note():
+def test_error_in_first_call_has_no_note():
     with pytest.raises(TimeoutError) as caught:
         pb.best_of(Judge(1), K, N, **GIVEN)
     assert not hasattr(caught.value, "store") and not getattr(caught.value, "__notes__", None)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1.5])
-def test_a_refused_score_is_asked_for_again(bad):
-    """What came with it is kept."""
+def test_refused_score_is_requested_again(bad):
+    """Other scores of the same call are stored."""
     def judge(model, items):
         scores = SCORES[items, model].copy()
-        scores[items == spoilt] = bad
+        scores[items == bad_item] = bad
         return scores
 
-    spoilt = pb.best_of(Judge(), K, N, **GIVEN).items[10]
+    bad_item = pb.best_of(Judge(), K, N, **GIVEN).items[10]
     with pytest.raises(ValueError, match="scores must") as caught:
         pb.best_of(judge, K, N, **GIVEN)
     assert len(caught.value.store) > 40
-    assert all(item != spoilt for _, item in caught.value.store)
+    assert all(item != bad_item for _, item in caught.value.store)
     again = Judge()
     pb.best_of(again, K, N, store=caught.value.store, **GIVEN)
-    assert {item for _, item in again.asked} >= {spoilt}
+    assert {item for _, item in again.asked} >= {bad_item}
 
 
 @pytest.mark.parametrize("where", [None, "mapping", "file"])
 @pytest.mark.parametrize("first", [True, False])
 @pytest.mark.parametrize("single", [True, False])
-def test_scores_that_do_not_go_together_are_asked_for_again(single, first, where, tmp_path):
-    """The wrong one may have come first: all of the item are dropped, and nothing else."""
+def test_contradicting_scores_are_requested_again(single, first, where, tmp_path):
+    """All scores of the item are dropped, because any may be wrong, and no others."""
     given = dict(GIVEN, value_range=0.9)
-    spoilt, asked = pb.best_of(Judge(), K, **grouped(N, **given)).items[10], []
-    wrong = (0 if first else K - 1, spoilt)
+    bad_item, asked = pb.best_of(Judge(), K, **grouped(N, **given)).items[10], []
+    wrong = (0 if first else K - 1, bad_item)
 
     def one(model, item):
         asked.append((int(model), item))
@@ -127,7 +127,7 @@ def test_scores_that_do_not_go_together_are_asked_for_again(single, first, where
     with pytest.raises(ValueError, match="differ by at most") as caught:
         pb.best_of(awaited if single else judge, models_for(options),
                    **grouped(N, **options, **given))
-    assert f"item {spoilt} are dropped" in caught.value.__notes__[0]
+    assert f"item {bad_item} are dropped" in caught.value.__notes__[0]
     before, wrong = set(asked), None
     asked.clear()
     if where is None:
@@ -136,11 +136,11 @@ def test_scores_that_do_not_go_together_are_asked_for_again(single, first, where
                    **grouped(N, **options, **given))
     expected = pb.best_of(Judge(), K, **grouped(N, **given))
     assert found.means.tolist() == expected.means.tolist()
-    assert {item for _, item in before & set(asked)} == {spoilt}
+    assert {item for _, item in before & set(asked)} == {bad_item}
 
 
-def test_scores_of_one_run_serve_another():
-    """Another seed, a budget, one more model; a mapping on the disk."""
+def test_paid_scores_serve_other_runs():
+    """Runs with another seed, a budget or one more model; a mapping on the disk."""
     paid = {}
     pb.best_of(Judge(), K, N, store=paid, **GIVEN)
     known = dict(paid)
@@ -151,8 +151,8 @@ def test_scores_of_one_run_serve_another():
         known = dict(paid)
 
 
-def test_a_mapping_of_ones_own(tmp_path):
-    """Kept on the disk from the call that gave them."""
+def test_custom_mapping_is_written_after_every_call(tmp_path):
+    """Scores are on the disk after the call that returned them."""
     class Shelf(dict):
         def update(self, cells):
             super().update(cells)
@@ -168,7 +168,7 @@ def test_a_mapping_of_ones_own(tmp_path):
 
 
 @pytest.mark.parametrize("baseline", [None, 0])
-def test_judgements_of_pairs(baseline):
+def test_paid_judgements_of_pairs_are_reused(baseline):
     asked, again = [], []
 
     def pairwise(a, b, items, kept=asked):
@@ -203,8 +203,8 @@ def test_what_is_refused(paid, error, words):
     assert_says(caught.value, *words)
 
 
-def test_a_table_costs_nothing():
-    with pytest.raises(ValueError, match="store must be left out beside a table"):
+def test_store_with_table_is_refused():
+    with pytest.raises(ValueError, match="store must be left out with a table"):
         pb.best_of(SCORES, store={}, **GIVEN)
     paid = {(m, i): 0.5 for m in range(K) for i in range(N)}
     with pytest.raises(TypeError, match=r"store must hold a tuple \(score, cost\)"):

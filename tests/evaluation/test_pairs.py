@@ -1,4 +1,4 @@
-"""best_of_pairs: whom two-at-a-time judgements make the best, and what is asked for."""
+"""best_of_pairs: the best model by pairwise judgements, and the judgements requested."""
 
 import itertools
 import math
@@ -17,7 +17,7 @@ STRENGTH = np.random.default_rng(1).normal([0.0, 0.3, 0.5, 1.5], 1.0, (N, K)).ro
 
 
 def beats(strength, a, b, items):
-    """1, .5 or 0."""
+    """Return 1, .5 or 0."""
     return (np.sign(strength[items, a] - strength[items, b]) + 1) / 2
 
 
@@ -26,7 +26,7 @@ def judge(a, b, items):
 
 
 class Judge:
-    """A judge that counts, and takes nothing twice."""
+    """A judge that counts its calls and refuses repeated ones."""
 
     def __init__(self, strength=STRENGTH):
         self.strength, self.asked, self.n = strength, set(), 0
@@ -39,7 +39,7 @@ class Judge:
             self.asked.add(pair)
         self.n += len(items)
         values = beats(self.strength, a, b, items)
-        items[:] = -1  # it is ours
+        items[:] = -1  # the function may modify its argument
         return values.tolist()
 
 
@@ -52,7 +52,7 @@ def win_rates(strength, against=None):
 
 
 @pytest.mark.parametrize("baseline", [None, 0, 3])
-def test_the_best_by_win_rate(baseline):
+def test_best_has_highest_win_rate(baseline):
     asked, name = Judge(), None if baseline is None else "abcd"[baseline]
     result = pb.best_of_pairs(lambda a, b, items: asked("abcd".index(a), "abcd".index(b), items),
                               list("abcd"), N, baseline=name, rng=1)
@@ -68,8 +68,8 @@ def test_the_best_by_win_rate(baseline):
 
 
 @pytest.mark.parametrize("baseline", [None, 1])
-def test_what_is_read_in_full_is_exact(baseline):
-    """Two equal models: all of their comparisons, each once, and their very win rates."""
+def test_fully_read_pairs_are_exact(baseline):
+    """Two equal models take all comparisons, each once, and get their exact win rates."""
     strength = STRENGTH[:, [0, 3, 3]]
     asked = Judge(strength)
     result = pb.best_of_pairs(asked, 3, N, baseline=baseline, rng=1)
@@ -81,8 +81,8 @@ def test_what_is_read_in_full_is_exact(baseline):
     assert expected == ([3 * N, True] if baseline is None else [N, False])
 
 
-def test_opponents_that_left_still_count():
-    """A against whom only the weakest loses: the question is against all, to the end."""
+def test_eliminated_opponents_still_count():
+    """Win rates are against all models to the end, also against eliminated ones."""
     rock = np.zeros((3, 3, N)) + 0.5  # 0 beats 1, 1 beats 2, 2 beats 0 seldom
     rock[0, 1], rock[1, 0] = 1.0, 0.0
     rock[1, 2], rock[2, 1] = 0.9, 0.1
@@ -106,8 +106,8 @@ def test_options(options):
         assert result.weights.shape == (N * K,)
 
 
-def test_guarantee_on_every_table_of_a_kind():
-    """Three models, three items, every judgement a win or a loss; the errors are below delta."""
+def test_error_rate_on_all_small_tables_is_below_delta():
+    """Tables of three models and three items in which every judgement is a win or a loss."""
     rng, n_wrong, n_races, delta = np.random.default_rng(1), 0, 0, 0.5
     tables = list(itertools.product([0.0, 1.0], repeat=9))
     for seed in rng.permutation(len(tables))[:250].tolist():
@@ -125,8 +125,8 @@ def test_guarantee_on_every_table_of_a_kind():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("baseline", [None, 0])
-def test_ten_thousand_races_of_pairs(baseline):
-    """Near ties and circles among three models: errors below delta."""
+def test_error_rate_of_pairs_is_below_delta(baseline):
+    """Ten thousand races with near ties and cycles among three models."""
     rng, n_wrong, delta = np.random.default_rng(5), 0, 0.1
     for seed in range(10_000):
         table = np.full((3, 3, 16), 0.5)
@@ -148,7 +148,7 @@ def test_ten_thousand_races_of_pairs(baseline):
     (lambda a, b, items: ["a"] * len(items), TypeError, "real numbers"),
     (lambda a, b, items: None, TypeError, "real numbers"),
     (lambda a, b, items: np.ma.masked_all(len(items)), ValueError, "masked")])
-def test_judges_that_judge_badly(given, error, message):
+def test_invalid_judgements_are_refused(given, error, message):
     with pytest.raises(error, match=message):
         pb.best_of_pairs(given, K, N, rng=1)
 
@@ -171,13 +171,13 @@ def test_what_is_refused(options, error, words):
         assert word in str(caught.value)
 
 
-def test_a_judge_is_a_function():
+def test_judge_must_be_a_function():
     with pytest.raises(TypeError, match="judge must be a function"):
         pb.best_of_pairs(STRENGTH, K, N)
 
 
-def test_judgements_of_few_items_take_little_memory():
-    """Whatever the number of items: what was asked for is kept, by pair."""
+def test_few_judgements_take_little_memory():
+    """Memory depends on the judgements made, not on the number of items."""
     n_items = 200_000
 
     def judge(a, b, items):
@@ -192,8 +192,8 @@ def test_judgements_of_few_items_take_little_memory():
     assert not result.decided and most < 19 * 20 / 2 * n_items * 8 / 2
 
 
-def test_judgements_of_all_items_take_an_array():
-    """However few there were at first; what is kept is what was judged."""
+def test_many_judgements_are_kept_in_an_array():
+    """The change from dict to array keeps all judgements."""
     n_items = 50_000
     order = np.random.default_rng(1).permutation(n_items)
     values = order / n_items

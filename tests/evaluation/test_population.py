@@ -1,4 +1,4 @@
-"""best_of on items that are a sample: what the result says, and its bounds."""
+"""best_of on a sample of a population: words and bounds of the result."""
 
 import math
 
@@ -20,14 +20,14 @@ UNIT = dict(value_range=(0, 1), rng=1)
     (math.inf, "on the population that these 200 items are a sample of"),
     (5000, "on the 5,000 items that these 200 items are a sample of")])
 @pytest.mark.parametrize("options", [{}, {"budget": 400}, {"max_pulls": 90}, {"k": 2}])
-def test_the_result_says_what_it_is_about(population, words, options):
+def test_result_names_population(population, words, options):
     result = pb.best_of(CLEAR, **grouped(population_size=population, **UNIT, **options))
     assert words in result.summary() and words in str(result) and words in result._repr_html_()
     assert result.population_size == (population or 200)
     assert result.to_dict()["population_size"] == {None: 200, math.inf: None}.get(population, 5000)
 
 
-def test_reading_all_of_a_sample_decides_nothing():
+def test_reading_whole_sample_decides_nothing():
     of_these = pb.best_of(NEAR, **UNIT)
     assert of_these.decided and of_these.exact and of_these.tied.size == 2
     for population in (math.inf, 1000):
@@ -41,7 +41,7 @@ def test_reading_all_of_a_sample_decides_nothing():
     np.testing.assert_allclose(upper, lower, atol=1e-9)
 
 
-def test_bounds_are_those_of_the_population():
+def test_intervals_are_those_of_the_population():
     result = pb.best_of(NEAR, items=pb.Items(population_size=math.inf), **UNIT)
     expected = pb.confidence_sequence(result.rewards(1), delta=0.05)
     np.testing.assert_array_equal(result.confidence_sequence(1).lower, expected.lower)
@@ -50,7 +50,7 @@ def test_bounds_are_those_of_the_population():
     np.testing.assert_array_equal(result.confidence_sequence(1).upper, expected.upper)
 
 
-def test_a_budget_on_a_sample_is_an_estimate():
+def test_budget_on_sample_gives_an_estimate():
     result = pb.best_of(NEAR, items=pb.Items(population_size=math.inf), budget=600, **UNIT)
     assert not result.decided and result.error_estimate > 0.1
     assert pb.best_of(NEAR, budget=600, **UNIT).decided

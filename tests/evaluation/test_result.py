@@ -17,7 +17,7 @@ def frame_of(scores=SCORES):
     return pandas.DataFrame(scores, columns=NAMED[:scores.shape[1]])
 
 
-def test_an_answer_is_a_sentence():
+def test_summary_is_one_sentence():
     result = pb.best_of(frame_of(), **UNIT)
     assert result.summary() == (
         f"<m0> is best of 8 models on these 400 items (error at most 5 %), after "
@@ -41,7 +41,7 @@ def test_an_answer_is_a_sentence():
     ({"max_pulls": 40}, ["Undecided which is best of 8", "leads, 8 are left"]),
     ({"max_pulls": 40, "k": 2}, ["Undecided which are the 2 best", " lead, "]),
     ({"budget": 40}, ["is guessed to be best of 8", "error about", "an estimate"])])
-def test_other_ends(options, words):
+def test_summary_of_other_results(options, words):
     said = pb.best_of(frame_of(), **grouped(**UNIT, **options)).summary()
     for word in words:
         assert word in said
@@ -56,20 +56,20 @@ def test_identical_models_are_tied(options):
     assert (f"{NAMED[result.best]} is tied with {NAMED[others[0]]}, {NAMED[others[1]]} for best "
             "of 3 models") in result.summary()
     assert "(all was read)" in result.summary() and "Of the same mean" in result.guarantee()
-    assert ("by lot" in result.guarantee()) == ("budget" in options)
+    assert ("at random" in result.guarantee()) == ("budget" in options)
     many = pb.best_of(np.repeat(SCORES[:, :1], 6, axis=1), **UNIT)
     assert "model 1, model 2, model 3 and 2 more" in many.summary()
     two = pb.best_of(np.repeat(SCORES[:, :1], 3, axis=1), k=2, **UNIT)
     assert two.tied.tolist() == [2] and "are tied with model 2 for 2 best" in two.summary()
 
 
-def test_nothing_is_tied_that_was_not_read():
+def test_ties_need_all_items_read():
     result = pb.best_of(SCORES, **UNIT)
     assert not result.exact and result.tied.size == 0 and result.tied.dtype == np.int64
 
 
 @pytest.mark.parametrize("options", [{}, {"k": 2}, {"budget": 300}, {"max_pulls": 200}])
-def test_the_frame(options):
+def test_frame_has_one_row_per_model(options):
     result = pb.best_of(frame_of(), **grouped(**UNIT, **options))
     frame = result.to_frame()
     assert sorted(frame.index) == NAMED and frame.index.name == "model"
@@ -90,13 +90,13 @@ def test_the_frame(options):
     assert "lower" not in differences and differences.index.tolist()[0] == "0"
 
 
-def test_the_frame_without_pandas(monkeypatch):
+def test_frame_without_pandas_is_refused(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
     with pytest.raises(ImportError, match=r"pip install 'pybandit-core\[pandas\]'"):
         pb.best_of(SCORES, **UNIT).to_frame()
 
 
-def test_the_notebook():
+def test_notebook_html_has_a_table():
     shown = pb.best_of(frame_of(), **UNIT)._repr_html_()
     assert "&lt;m0&gt; is best of 8" in shown and "<m0>" not in shown
     assert shown.count("<tr>") == 1 + K and "more" not in shown

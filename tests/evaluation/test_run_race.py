@@ -1,4 +1,4 @@
-"""run_race: races with options of their own, and thresholds, on tables and functions."""
+"""run_race: given races, also with thresholds, on tables and functions."""
 
 import json
 import pickle
@@ -29,7 +29,7 @@ def score(model, items):
 
 @pytest.mark.parametrize("kind", MAKE)
 @pytest.mark.parametrize("source", ["table", "function", "threads", "store"])
-def test_it_is_the_race_by_hand(kind, source, tmp_path):
+def test_result_equals_race_by_hand(kind, source, tmp_path):
     expected, race, options = play(MAKE[kind](), SCORES), MAKE[kind](), {}
     scores = SCORES if source == "table" else score
     if source == "threads":
@@ -48,7 +48,7 @@ def test_it_is_the_race_by_hand(kind, source, tmp_path):
         assert again.to_dict() == result.to_dict()
 
 
-def test_a_threshold_result():
+def test_threshold_result_has_models_above_and_below():
     result = run_race(MAKE["threshold"](), SCORES)
     assert result.above.tolist() == [2, 3] and result.below.tolist() == [0, 1] and result.decided
     assert result.best == 3 and result.best_name == "3" and result.survivors.size == 0
@@ -67,7 +67,7 @@ def test_a_threshold_result():
     assert none.best is None and none.best_name is None and none.best_names == ()
 
 
-def test_the_plot_of_a_threshold_has_means_and_bounds():
+def test_threshold_plot_has_means_and_bounds():
     figures = pytest.importorskip("matplotlib.figure")
     result = run_race(MAKE["threshold"](), SCORES, NAMES)
     axis = result.plot(figures.Figure().subplots())
@@ -84,8 +84,8 @@ def test_the_plot_of_a_threshold_has_means_and_bounds():
 @pytest.mark.parametrize("arguments, options, error, words", [
     ((pb.CountRace(K), SCORES), {}, TypeError, "race must be a BettingRace, a BudgetRace or"),
     ((pb.BettingRace(K, None, value_range=1.0), SCORES), {}, ValueError, "not an endless stream"),
-    ((MAKE["bets"](), SCORES[:, :3]), {}, ValueError, "race must have n_arms = 3, as the scores"),
-    ((MAKE["bets"](), SCORES[:9]), {}, ValueError, "race must have n_items = 9, as the scores"),
+    ((MAKE["bets"](), SCORES[:, :3]), {}, ValueError, "race must have n_arms = 3, like the scores"),
+    ((MAKE["bets"](), SCORES[:9]), {}, ValueError, "race must have n_items = 9, like the scores"),
     ((MAKE["bets"](), SCORES), {"calls": pb.Calls(block_size=4)}, ValueError, "block_size of Cal"),
     ((MAKE["bets"](), SCORES, None, pb.Items(N)), {}, TypeError, "options of the race"),
     ((MAKE["bets"](), SCORES), {"calls": 64}, TypeError, "calls must be a Calls.*; got 64"),

@@ -1,4 +1,4 @@
-"""Files of scores: which line names the models, and which column the items."""
+"""CSV files of scores: the line with model names, and the column with item labels."""
 
 import numpy as np
 import pytest
@@ -19,13 +19,13 @@ def written(tmp_path, text):
 @pytest.mark.parametrize("index", [None, [f"q{i}" for i in range(40)], range(100, 140),
                                    np.random.default_rng(2).permutation(40)])
 @pytest.mark.parametrize("columns", [None, [2019, 2020, 2021], list("abc")])
-def test_what_pandas_writes(tmp_path, index, columns):
+def test_csv_written_by_pandas_is_read(tmp_path, index, columns):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(SCORES, index=index, columns=columns)
     path = tmp_path / "scores.csv"
     frame.to_csv(path)
     if columns == [2019, 2020, 2021] and index is not None and not isinstance(index, list):
-        with pytest.raises(UnreadableFileError, match="header or an item"):  # numbers over numbers
+        with pytest.raises(UnreadableFileError, match="header or an item"):
             read_scores(path)
         return
     read = read_scores(path)
@@ -37,7 +37,7 @@ def test_what_pandas_writes(tmp_path, index, columns):
 
 
 @pytest.mark.parametrize("head", ["id", "Item", "index", "question_id", "task id", "Unnamed: 0"])
-def test_a_first_column_that_is_headed_as_labels(tmp_path, head):
+def test_first_column_with_label_header_is_labels(tmp_path, head):
     rows = "".join(f"{80 + i},{i % 2},{i % 3 / 2},{i // 5 / 2}\n" for i in range(9))
     read = read_scores(written(tmp_path, f"{head},a,b,c\n{rows}"))
     assert read.columns == list("abc") and read.index == [str(80 + i) for i in range(9)]
@@ -55,7 +55,7 @@ def test_a_first_column_that_is_headed_as_labels(tmp_path, head):
     (",0,1\n1,1,0\n0,1,1\n", ["header or an item", "names"]),
     ("".join(f"{7 * i % 20},0.5,1\n" for i in range(20)), ["the first column", "'item'"]),
 ])
-def test_what_may_be_either_is_refused(tmp_path, text, words):
+def test_ambiguous_first_column_is_refused(tmp_path, text, words):
     with pytest.raises(UnreadableFileError) as caught:
         read_scores(written(tmp_path, text))
     for word in words:
@@ -65,5 +65,5 @@ def test_what_may_be_either_is_refused(tmp_path, text, words):
 @pytest.mark.parametrize("text, n_models, n_items", [
     ("0,1\n1,0\n0,0\n", 2, 3), ("0,1,1\n1,0,0\n", 3, 2), ("a,b\n0,1\n1,0\n", 2, 2),
     ("a,b\n3,1\n1,0\n2,2\n", 2, 3), (",1,0\n1,0,1\n,1,1\n", 3, 3)])
-def test_scores_are_scores(tmp_path, text, n_models, n_items):
+def test_first_column_is_read_as_labels_or_scores(tmp_path, text, n_models, n_items):
     assert read_scores(written(tmp_path, text)).values.shape == (n_items, n_models)

@@ -1,6 +1,6 @@
-"""RaceStopping, the hook for Inspect, under a fake of its protocol: as its runner calls it.
+"""RaceStopping, the hook for Inspect, called by a fake of Inspect's runner.
 
-With Inspect itself and its mock models: `make inspect`, evaluation/inspect_mock_models.py.
+For tests with Inspect itself, `make inspect` runs evaluation/inspect_mock_models.py.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ RIGHT = (RNG.random((300, 4)) < [0.9, 0.6, 0.5, 0.3]).astype(float)
 
 @pytest.fixture(autouse=True)
 def fake(monkeypatch):
-    """What the hook takes from Inspect."""
+    """Replace what the hook imports from Inspect."""
     util, scorer = ModuleType("inspect_ai.util"), ModuleType("inspect_ai.scorer")
     util.EarlyStop = SimpleNamespace
     scorer.value_to_float = lambda: {"C": 1.0, "I": 0.0}.__getitem__
@@ -42,7 +42,7 @@ def said(value):
 
 
 async def run_task(hook, arm, value, epochs, at_once, seed, done):
-    """A task as Inspect runs it: so many samples at once, admitted in order, of any length."""
+    """Run a task like Inspect: `at_once` samples run, started in order, of any duration."""
     rng = np.random.default_rng([seed, arm])
     assert await hook.start_task(spec(arm), samples(), epochs) == "pybandit"
     slots = asyncio.Semaphore(at_once)
@@ -66,7 +66,7 @@ async def run_task(hook, arm, value, epochs, at_once, seed, done):
 
 
 def run(hook, value, *, epochs=1, at_once=8, seed=0, one_by_one=False):
-    """Cells evaluated, and what the tasks said at their ends."""
+    """Return the evaluated cells, and the results of `complete_task`."""
     async def everything():
         tasks = [run_task(hook, arm, value, epochs, at_once, seed, done)
                  for arm in range(hook.n_arms)]
@@ -79,7 +79,7 @@ def run(hook, value, *, epochs=1, at_once=8, seed=0, one_by_one=False):
 
 
 def by_hand(table, **options):
-    """The race on rows in their order, one at a time."""
+    """Play the race on the rows in their order, one at a time."""
     race = pb.BettingRace(table.shape[1], len(table), value_range=(0, 1), block_size=1, **options)
     race._order = np.arange(len(table))
     while not race.done:
@@ -92,7 +92,7 @@ def by_hand(table, **options):
 @pytest.mark.parametrize("options", [{}, {"delta": 1e-3}, {"k": 2}, {"epsilon": 0.05},
                                      {"delta": 1e-300}, {"max_pulls": 100}])
 @pytest.mark.parametrize("seed", range(3))
-def test_it_is_the_race_on_the_dataset_whatever_comes_first(options, seed):
+def test_hook_equals_race_in_dataset_order(options, seed):
     hook = RaceStopping(4, **options)
     done, told = run(hook, lambda item, arm, epoch: RIGHT[item, arm], seed=seed)
     race = by_hand(RIGHT, **options)
@@ -103,22 +103,22 @@ def test_it_is_the_race_on_the_dataset_whatever_comes_first(options, seed):
     assert told[-1]["of"] == 300 and told[0]["best"][0] == "quiz, m0"
 
 
-def test_what_is_evaluated_ahead_is_a_few():
-    """Eight at a time: 300 samples of four models, of which a sixth is run."""
+def test_few_samples_are_evaluated_ahead():
+    """A sixth of 300 samples of four models is run, eight samples at a time."""
     hook = RaceStopping(4)
     done, _ = run(hook, lambda item, arm, epoch: RIGHT[item, arm])
     assert hook.race.decided and hook.names == [f"quiz, m{arm}" for arm in range(4)]
     assert hook.race.n_pulls <= len(done) < 200 + hook.race.n_pulls
 
 
-def test_the_best_may_finish():
+def test_finish_evaluates_best_task_fully():
     done, told = run(RaceStopping(4, finish=True), lambda item, arm, epoch: RIGHT[item, arm])
     ran = np.bincount([arm for arm, _, _ in done], minlength=4)
     assert ran[0] == 300 and (ran[1:] < 200).all()
 
 
-def test_text_epochs_and_functions_of_values():
-    """An item is the mean of its epochs; values are numbers, Inspect's letters, or anything."""
+def test_text_epochs_and_custom_values_are_converted():
+    """An item's score is its mean over epochs; values are numbers, letters or custom."""
     def letter(item, arm, epoch):
         return "C" if RIGHT[(item + 7 * epoch) % 300, arm] else "I"
 
@@ -131,8 +131,8 @@ def test_text_epochs_and_functions_of_values():
         assert np.array_equal(hook.race.pulls, race.pulls) and hook.race.recommend()[0] == 0
 
 
-def test_tasks_one_after_the_other_end_too():
-    """Nobody leaves before all have begun; then who is behind does."""
+def test_tasks_run_one_by_one_are_stopped():
+    """No task is stopped before all have started; then those behind are."""
     hook = RaceStopping(4)
     done, told = run(hook, lambda item, arm, epoch: RIGHT[item, arm], one_by_one=True)
     ran = np.bincount([arm for arm, _, _ in done], minlength=4)
@@ -140,7 +140,7 @@ def test_tasks_one_after_the_other_end_too():
     assert told[3]["best"] == ["quiz, m0"] and hook.race.decided
 
 
-def test_a_sample_that_is_lost_decides_nothing_more():
+def test_lost_sample_stops_decisions():
     class Lost(RaceStopping):
         async def complete_sample(self, id, epoch, scores):
             if id != "q5":
@@ -151,7 +151,7 @@ def test_a_sample_that_is_lost_decides_nothing_more():
     assert len(done) == 1200 and not hook.race.decided and hook.race.pulls.max() == 5
 
 
-def test_a_task_that_is_run_again_is_the_same_arm():
+def test_repeated_task_is_the_same_arm():
     async def twice():
         hook = RaceStopping(2)
         for arm in (0, 1, 0):
@@ -173,7 +173,7 @@ def test_a_task_that_is_run_again_is_the_same_arm():
     (lambda hook: hook.complete_sample("q3", 1, said(np.nan)), "score of sample 'q3' must be in"),
     (lambda hook: hook.complete_sample("q3", 1, said({"a": 1})), "score of sample 'q3'"),
     (lambda hook: hook.complete_sample("q3", 1, {}), "score of sample 'q3'")])
-def test_refused(call, error):
+def test_unsuitable_tasks_are_refused(call, error):
     async def main():
         hook = RaceStopping(2)
         await hook.start_task(spec(0), samples(), 1)
@@ -190,6 +190,6 @@ def test_refused(call, error):
     ((1,), {}, "n_arms"), ((2,), {"value_range": (1, 0)}, "value_range"),
     ((2,), {"value_range": 1.0}, "value_range must be .low, high."),
     ((2,), {"k": 2}, "k must"), ((2,), {"detla": 0.1}, "detla"), ((2,), {"delta": 2}, "delta")])
-def test_bad_options_are_refused_at_once(arguments, options, error):
+def test_invalid_options_are_refused_immediately(arguments, options, error):
     with pytest.raises((TypeError, ValueError), match=error):
         RaceStopping(*arguments, **options)

@@ -1,4 +1,4 @@
-"""Scores in a file: on the disk before they count, paid for once, whoever dies or joins."""
+"""Scores in a file: on the disk before use, and paid for once by all processes."""
 
 import asyncio
 import os
@@ -27,13 +27,13 @@ KINDS = {"in blocks": lambda judge: dict(score=lambda model, items: np.array(
 
 
 def opened(path, n_items=9, n_models=5):
-    """The scores of a file, of models by name and items by number."""
+    """Open a file of scores, with models by name and items by number."""
     return Cells(path, Names(list("abcde")[:n_models], None, n_items), False)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_only_what_is_missing_is_paid_for(kind, tmp_path):
-    """After a failure at any call, and with one more model."""
+def test_only_missing_scores_are_paid_for(kind, tmp_path):
+    """This holds after a failure at any call, and with one more model."""
     store, expected, asked = tmp_path / "evals.db", best(in_blocks()), []
     for fails_at in (0, 3, 40, 10**9):
         def fails(n, model, item, at=fails_at):
@@ -60,7 +60,7 @@ def test_only_what_is_missing_is_paid_for(kind, tmp_path):
     assert len(more.asked) < found.n_pulls
 
 
-def test_costs_are_kept(tmp_path):
+def test_costs_are_stored(tmp_path):
     store = tmp_path / "evals.db"
     judge = Judge(told=True)
     first = best(judge.awaited, costs="told", store=store)
@@ -74,38 +74,38 @@ def test_costs_are_kept(tmp_path):
         best(judge.awaited, store=store)
 
 
-def test_a_mapping(tmp_path):
+def test_store_is_a_mapping(tmp_path):
     with pytest.raises(StudyError):
         opened(tmp_path / "no folder" / "x.db")
     cells = opened(tmp_path / "x.db")
     cells["a", 1] = 0.5
-    cells.update({("b", 2): 0.25, ("a", 1): 0.75})  # what is kept stays
+    cells.update({("b", 2): 0.25, ("a", 1): 0.75})  # stored scores do not change
     assert dict(cells) == {("a", 1): 0.5, ("b", 2): 0.25}
     assert len(cells) == 2 and ("c", 2) not in cells
-    with pytest.raises(TypeError, match="nothing is deleted"):
+    with pytest.raises(TypeError, match="none can be deleted"):
         del cells["a", 1]
     cells.close()
     cells.close()
-    cells.update({("d", 3): 1.0})  # an answer that came after the race
+    cells.update({("d", 3): 1.0})  # an answer after the race
     with closing(opened(tmp_path / "x.db")) as again:
         assert again["d", 3] == 1.0
 
 
 @pytest.mark.parametrize("options, error, words", [
     (dict(store=3), TypeError, ["store", "3"]),
-    (dict(store=":memory:"), ValueError, ["store", "mapping", ":memory:"]),
+    (dict(store=":memory:"), ValueError, ["store", "in memory", ":memory:"]),
     (dict(store=""), ValueError, ["store", "on the disk"]),
     (dict(version="2", store={}), ValueError, ["version must be left out without a store"])])
 def test_what_is_refused(options, error, words):
     with pytest.raises(error) as caught:
         best(in_blocks(), **options)
     assert_says(caught.value, *words)
-    with pytest.raises(ValueError, match="store must be left out beside a table"):
+    with pytest.raises(ValueError, match="store must be left out with a table"):
         pb.best_of(SCORES, store="x.db", **GIVEN)
     assert not os.path.exists("x.db") and not os.path.exists(":memory:")
 
 
-def test_files_that_are_not_stores(tmp_path):
+def test_other_files_are_refused(tmp_path):
     store = tmp_path / "evals.db"
     best(in_blocks(), store=store)
     with pytest.raises(ValueError, match=f"n_items '{N}'; got '9'"):
@@ -124,32 +124,32 @@ def test_files_that_are_not_stores(tmp_path):
 PROGRAM = Path(__file__).with_name("stores.py")
 
 
-def test_killed_at_random():
-    """Killed with calls out: no call that is kept is made again, the end is that of one run."""
+def test_random_kills_lose_no_stored_score():
+    """Kills during calls repeat no stored call, and the result is that of one run."""
     found = figures(PROGRAM, "kill", 6, 1)
     assert found["kills"] >= 6 and 6 < found["repeated"] <= found["out_at_kills"]
 
 
 @pytest.mark.slow
-def test_two_hundred_kills():
+def test_two_hundred_kills_lose_no_stored_score():
     found = figures(PROGRAM, "kill", 200, 2)
     assert found["kills"] >= 200 and 200 < found["repeated"] <= found["out_at_kills"]
 
 
-def test_two_processes_on_one_store():
-    """Both find the answer, together they make no call twice, and none waits for the other's."""
+def test_two_processes_share_one_store():
+    """Both find the answer, no call is made twice, and neither waits for the other."""
     found = figures(PROGRAM, "share", 1)
     assert found["calls"] == found["cells"] and min(found["by"]) > 0
 
 
-def test_a_table_is_not_awaited():
-    with pytest.raises(TypeError, match="scores must be a function.*best_of; got array"):
+def test_best_of_async_refuses_table():
+    with pytest.raises(TypeError, match="scores must be a function.*for a table; got array"):
         asyncio.run(pb.best_of_async(SCORES, K, N, **GIVEN))
 
 
 @pytest.mark.filterwarnings("ignore:best_of. .* are of calls that failed")
 @pytest.mark.parametrize("told", [False, True])
-def test_failures_are_asked_for_again_by_another_failed(told, tmp_path):
+def test_stored_failures_are_repeated_for_another_failed(told, tmp_path):
     store, costs = tmp_path / "evals.db", dict(costs="told") if told else {}
 
     def fails(n, model, item):
@@ -177,8 +177,8 @@ def test_failures_are_asked_for_again_by_another_failed(told, tmp_path):
     assert not kept & set(judged(None)[1])
 
 
-def test_a_store_that_is_taken_away(tmp_path):
-    """Scores that were paid for went to a file without a name."""
+def test_removed_store_is_an_error(tmp_path):
+    """Otherwise paid scores would go to a file without a name."""
     with closing(opened(tmp_path / "x.db")) as cells:
         cells["a", 1] = 0.5
         os.rename(tmp_path / "x.db", tmp_path / "y.db")
@@ -189,8 +189,8 @@ def test_a_store_that_is_taken_away(tmp_path):
         assert dict(cells) == {("a", 1): 0.5, ("a", 3): 0.5}
 
 
-def test_an_answer_after_the_end_goes_where_the_store_was(tmp_path, monkeypatch):
-    """Whatever the folder is called by then."""
+def test_late_answer_goes_to_original_file(tmp_path, monkeypatch):
+    """The folder may have been renamed by then."""
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
     monkeypatch.chdir(tmp_path / "a")
@@ -199,5 +199,5 @@ def test_an_answer_after_the_end_goes_where_the_store_was(tmp_path, monkeypatch)
     monkeypatch.chdir(tmp_path / "b")
     opened("x.db").close()
     cells["a", 1] = 0.5
-    with closing(opened("x.db")) as others, closing(opened("../a/x.db")) as ours:
-        assert not dict(others) and dict(ours) == {("a", 1): 0.5}
+    with closing(opened("x.db")) as others, closing(opened("../a/x.db")) as own:
+        assert not dict(others) and dict(own) == {("a", 1): 0.5}

@@ -29,26 +29,26 @@ async def awaited(model, item):
 
 
 @pytest.mark.parametrize("score", [awaited, Judge().call], ids=["async", "plain"])
-def test_async_and_plain_functions_give_the_same_answer(score):
+def test_async_and_plain_functions_give_same_answer(score):
     found = choose(score, concurrency=8)
     assert found.best_arms.tolist() == EXPECTED.best_arms.tolist()
     assert found.n_pulls == EXPECTED.n_pulls
 
 
 @pytest.mark.parametrize("options", [{}, {"timeout": 30.0}], ids=repr)
-def test_executors(options):
+def test_executors_give_same_answer(options):
     with ThreadPoolExecutor(3) as pool:
         found = choose(Judge().call, executor=pool, **options)
     assert found.n_pulls == EXPECTED.n_pulls
 
 
-def test_failures_are_tried_again(monkeypatch):
+def test_failures_are_retried(monkeypatch):
     monkeypatch.setattr(_calls, "FIRST_WAIT", 0.001)
     judge = Judge(fails=lambda i, model, item: OSError("no") if i % 5 == 4 else None)
     assert choose(judge.call, retry=OSError).n_pulls == EXPECTED.n_pulls
 
 
-def test_a_call_that_never_answers_fails_in_time():
+def test_unanswered_call_fails_at_timeout():
     released = threading.Event()
 
     def judge(model, item):
@@ -62,7 +62,7 @@ def test_a_call_that_never_answers_fails_in_time():
         released.set()
 
 
-def test_a_task_that_is_cancelled_ends():
+def test_cancelled_task_ends():
     async def run():
         with trio.move_on_after(0.2) as scope:
             await pb.best_of_async(lambda model, item: time.sleep(0.05) or 0.5, K, **grouped(N,
@@ -72,7 +72,7 @@ def test_a_task_that_is_cancelled_ends():
     assert trio.run(run)
 
 
-def test_a_future_that_is_cancelled_is_a_lost_call(monkeypatch):
+def test_cancelled_future_is_a_lost_call(monkeypatch):
     monkeypatch.setattr(_calls, "FIRST_WAIT", 0.001)
 
     class Cancels:

@@ -1,4 +1,4 @@
-"""Readers for `attack`: each opens a file by its path and reads what a user would of it."""
+"""Readers for `attack`: each opens a file by its path and reads it as a user would."""
 
 import numpy as np
 import pyarrow.parquet
@@ -25,7 +25,7 @@ def best_of(path):
 
 
 def blocks(path):
-    """Rows from both ends, as of a table whose rows are in random order."""
+    """Read rows from both ends, as if the rows were in random order."""
     table = pb.tables.Blocks.open(path, shuffled=True)
     rows = np.unique([0, table.n_rows // 2, table.n_rows - 1])
     return table.values(rows, np.arange(min(table.n_columns, 4))).tolist()
@@ -65,5 +65,5 @@ def sheet_rows(path):
 
 
 def logs(path):
-    """The file as one of several, so that it is a log whatever is in it."""
+    """Read the file as one of several, so that it is a log whatever its content."""
     return pb.best_of([path], value_range=(0, 1), rng=1).best

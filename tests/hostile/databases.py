@@ -11,19 +11,19 @@ from pybandit.studies import Study
 
 
 def study(path):
-    """Everything that reads a study."""
+    """Call everything that reads a study."""
     with Study.open(path) as opened:
         opened.status()
         opened.recommend()
         opened.history()
         list(opened.log())
         export(opened, Plates.of(opened.settings), lambda text: None)
-        facts_of(opened)  # of a report
+        facts_of(opened)  # for a report
         return opened.verify().n_events
 
 
 def store(path):
-    """Everything that reads and writes a store of scores."""
+    """Call everything that reads and writes a store of scores."""
     cells = Cells(path, Names("01234567", None, 9), False)
     try:
         known = dict(cells)

@@ -34,7 +34,7 @@ import pybandit
 
 TESTS = Path(__file__).parent.parent
 SECONDS, MEGABYTES = 5.0, 500.0
-SLOWER = 5  # seconds of the clock per second of processor time, at most, on a machine with load
+SLOWER = 5  # maximum seconds of wall time per second of processor time on a loaded machine
 # Address space on top of what the imports take. It protects the machine that runs the tests;
 # the assertion is about resident memory.
 BACKSTOP = 4 << 30
@@ -44,11 +44,11 @@ class Outcome(NamedTuple):
     """Outcome of reading one file."""
 
     path: str
-    seconds: float  # of processor time
+    seconds: float  # processor time
     megabytes: float  # peak, above what the imports took
     died: str  # the signal that ended the process, or ""
     errors: list[str]  # classes of the exception, its own first; none if the file was read
-    text: str  # of the exception, or the repr of the return value
+    text: str  # message of the exception, or repr of the return value
 
     def refused(self, error, *words):
         """Assert that an exception of class `error` named the file and has these words."""
@@ -65,13 +65,13 @@ class Outcome(NamedTuple):
 
 
 def attack(folder, reader, paths, **options):
-    """Outcomes by the files' names; fails as the module says."""
+    """Return outcomes by file name; fails as described in the module."""
     found = attack_all(folder, [(reader, path) for path in paths], **options)
     return {Path(one.path).name: one for one in found}
 
 
 def attack_all(folder, jobs, seconds=SECONDS, megabytes=MEGABYTES, may_change=()):
-    """Outcomes of (reader, path) pairs, for which the imports are made once."""
+    """Return the outcomes of (reader, path) pairs; imports are made once."""
     sentinel = Path(folder) / "sentinel.txt"
     sentinel.write_text("nobody may touch this")
     before = _tree(folder)
@@ -93,7 +93,7 @@ def attack_all(folder, jobs, seconds=SECONDS, megabytes=MEGABYTES, may_change=()
 
 
 def _tree(folder):
-    """All files below a folder: kind, size, time of change and digest."""
+    """Return all files below a folder: kind, size, time of change and digest."""
     found = {}
     for path in sorted(Path(folder).rglob("*")):
         about = path.lstat()
@@ -157,7 +157,7 @@ def _read(function, path, writing):
 
 
 def _peak():
-    """Megabytes."""
+    """Return the peak memory of the process in megabytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 

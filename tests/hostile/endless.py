@@ -4,7 +4,7 @@ import sqlite3
 import struct
 from contextlib import closing
 
-LEVELS, CELLS = 15, 300  # 300^15 times the rows that there are
+LEVELS, CELLS = 15, 300  # a scan finds 300^15 times the actual rows
 
 
 def make_endless(path, table):
@@ -29,7 +29,7 @@ def make_endless(path, table):
 
 
 def interior(child, size, is_table, leaf):
-    """An interior page of equal cells; of an index they hold the leaf's first key."""
+    """Return an interior page of equal cells; those of an index hold the first key of the leaf."""
     key = b"\x01"
     if not is_table:
         at, = struct.unpack(">H", leaf[8:10])

@@ -41,13 +41,13 @@ def is_missing(outcome):
 
 
 def special(folder, suffix, is_folder=False):
-    """Make them; return their paths, and the words of each that its error must have."""
+    """Make special files; return their paths, and the words that each error must have."""
     os.mkfifo(folder / f"fifo{suffix}")
-    with socket.socket(socket.AF_UNIX) as made:
+    with socket.socket(socket.AF_UNIX) as unix_socket:
         here = os.getcwd()
         os.chdir(folder)  # the name of a socket is short
         try:
-            made.bind(f"socket{suffix}")
+            unix_socket.bind(f"socket{suffix}")
         finally:
             os.chdir(here)
     (folder / f"zero{suffix}").symlink_to("/dev/zero")

@@ -1,4 +1,4 @@
-"""Hostile files of comparisons (.npz), and JSON wherever the package parses it."""
+"""Hostile files of comparisons (.npz), and hostile JSON."""
 
 import io
 import json
@@ -20,24 +20,24 @@ ARMS = pb.environments.BernoulliBandit([0.1, 0.5, 0.9])
 
 @pytest.fixture(scope="module")
 def parts(tmp_path_factory):
-    """The parts of a file that `save` wrote, by name."""
+    """Return the parts of a file written by `save`, by name."""
     path = tmp_path_factory.mktemp("whole") / "whole.npz"
-    made = pb.compare({"uniform": pb.policies.Uniform(3, budget=12)}, ARMS, n_runs=20, rng=1)
-    made.save(path)
+    out = pb.compare({"uniform": pb.policies.Uniform(3, budget=12)}, ARMS, n_runs=20, rng=1)
+    out.save(path)
     with zipfile.ZipFile(path) as file:
         return {name: file.read(name) for name in file.namelist()}
 
 
 def packed(parts, method=zipfile.ZIP_DEFLATED, **changes):
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", method, compresslevel=1) as new:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", method, compresslevel=1) as new:
         for name, body in (parts | changes).items():
             new.writestr(name, body)
-    return made.getvalue()
+    return out.getvalue()
 
 
 def text(value):
-    """An array of text as NumPy saves it."""
+    """Return an array of text as NumPy saves it."""
     file = io.BytesIO()
     np.save(file, np.array(value if isinstance(value, str) else json.dumps(value)))
     return file.getvalue()
@@ -90,7 +90,7 @@ def test_hostile_comparisons_are_refused(parts, tmp_path):
     check_refused([one for one in found if "npz" in one[0].path], "Exception", 20)
 
 
-def test_the_whole_file_is_read(parts, tmp_path):
+def test_whole_comparison_is_read(parts, tmp_path):
     (tmp_path / "whole.npz").write_bytes(packed(parts))
     assert pb.simulation.Comparison.load(tmp_path / "whole.npz").names == ["uniform"]
 
@@ -100,7 +100,7 @@ def test_the_whole_file_is_read(parts, tmp_path):
     ("1" * 5000, "digits"), (" " * (MOST_JSON + 1), "at most"), ("[1,", ""), ("", ""),
     (b"\xff\xfe", ""), ("nan", ""), ("\0", "")])
 def test_json_is_refused_or_parsed(content, word):
-    """Every text ends in a value or a ValueError; deep text was a RecursionError."""
+    """Every text gives a value or a ValueError; deep nesting must not cause a RecursionError."""
     try:
         parsed_json(content)
     except ValueError as error:

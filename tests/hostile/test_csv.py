@@ -47,14 +47,14 @@ def scores():
 
 
 def lost(cell):
-    """2,000 items of 4,000 models, all without a score."""
+    """Return a table of 2,000 items and 4,000 models, all without a score."""
     header = b"item," + b",".join(b"m%d" % i for i in range(4000))
     row = b"," + b",".join([cell] * 4000) + b"\n"
     return header + b"\n" + b"".join(b"i%d" % i + row for i in range(2000))
 
 
 def table(header, row):
-    """Return files that are wrong in other places than this header and row."""
+    """Return files with errors outside this header and row."""
     return {
         "500,000 columns": (b"a," * 490_000 + b"a\n", "line 1"),
         "titles of a megabyte": ((b"," * 900_000 + b"\n") * 199 + header + row, "line"),
@@ -104,7 +104,7 @@ def test_hostile_tables_of_scores_are_refused(tmp_path):
     check_refused(attacked(tmp_path, "best_of", scores(), ".csv"), "ValueError", 22)
 
 
-def test_lost_scores_cost_no_more_than_others(tmp_path):
+def test_lost_scores_take_no_more_resources_than_others(tmp_path):
     for name, cell in (("empty", b""), ("null", b"NuLL")):
         (tmp_path / f"{name}.csv").write_bytes(lost(cell))
     found = attack(tmp_path, "hostile.calls:best_of", sorted(tmp_path.glob("*.csv")))
@@ -113,7 +113,7 @@ def test_lost_scores_cost_no_more_than_others(tmp_path):
         assert "ValueError" in outcome.errors and "scores must be finite; got nan" in outcome.text
 
 
-def test_hostile_tables_of_a_laboratory_are_refused(tmp_path):
+def test_hostile_laboratory_tables_are_refused(tmp_path):
     for reader, files in LAB.items():
         folder = tmp_path / reader
         folder.mkdir()
@@ -121,7 +121,7 @@ def test_hostile_tables_of_a_laboratory_are_refused(tmp_path):
 
 
 def test_reading_scores_takes_a_few_bytes_per_cell(tmp_path):
-    """Cells of a row were kept as text: some 100 bytes each."""
+    """Cells kept as text would take some 100 bytes each."""
     path = tmp_path / "scores.csv"
     path.write_text(",".join(f"m{i}" for i in range(100)) + ("\n0.25" + ",0.75" * 99) * 3000)
     tracemalloc.start()

@@ -11,7 +11,7 @@ from hostile.driver import attack
 
 
 def misbehave(path):
-    """Do what the file says, with the memory, the process or the folder."""
+    """Do what the file says: use memory, end the process or change the folder."""
     word = Path(path).read_text()
     if word == "crash":
         os.kill(os.getpid(), signal.SIGSEGV)

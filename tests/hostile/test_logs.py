@@ -20,7 +20,7 @@ def text(value):
 
 
 def inspect_log(**more):
-    """A log of Inspect of one sample, and what else is in it."""
+    """Return an Inspect log of one sample with additional fields."""
     sample = {"id": "q", "epoch": 1, "scores": {"s": {"value": 1}}}
     return text(EVAL | {"samples": [sample]} | more)
 
@@ -90,15 +90,15 @@ def lines():
 
 
 def archive(parts, method=zipfile.ZIP_DEFLATED):
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", method) as new:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", method) as new:
         for name, body in parts.items():
             new.writestr(name, body)
-    return made.getvalue()
+    return out.getvalue()
 
 
 def zstandard(header, samples, sizes=None, flags=0):
-    """An archive with parts of method 93; `sizes` are those that the directory gives."""
+    """Return an archive with parts of method 93; the directory states `sizes`."""
     arrow = pytest.importorskip("pyarrow")
     parts, content, directory = {"header.json": header, "summaries.json": samples}, b"", b""
     for at, (name, body) in enumerate(parts.items()):
@@ -123,7 +123,7 @@ def archives():
         "no header": (archive({"summaries.json": b"[]"}), "header.json"),
         "bomb": (archive(whole | {"summaries.json": bytes(1 << 28)}), "must expand to at most"),
         "bomb of Zstandard": (zstandard(header, bytes(1 << 27)), "must expand to at most"),
-        "directory lies": (lying, "other bytes than the directory says"),
+        "directory lies": (lying, "its bytes do not match the directory"),
         "encrypted": (zstandard(header, b"[]", flags=1), "encrypted"),
         "damaged": (zstandard(header, b"[]" * 500).replace(b"\x28\xb5\x2f\xfd", b"\0\0\0\0"),
                     "cannot be read"),
@@ -141,15 +141,15 @@ def archives():
 
 
 def twice(parts):
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as new, pytest.warns(UserWarning, match="Duplicate name"):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as new, pytest.warns(UserWarning, match="Duplicate name"):
         for name, body in (*parts.items(), *parts.items()):
             new.writestr(name, body)
-    return made.getvalue()
+    return out.getvalue()
 
 
 def check(found, least):
-    """Assert that all was refused; a folder may have logs, and has none."""
+    """Assert that all files were refused; the error of a folder says that it has no logs."""
     check_refused([(outcome, ["it has none"] if "/folder." in outcome.path else words)
                    for outcome, words in found], least=least)
 
@@ -183,7 +183,7 @@ def test_hostile_folders_are_refused(tmp_path):
 
 
 def test_large_logs_within_the_limits_are_read(tmp_path):
-    """30,000 samples of each of 2 models, and 60 MB of text."""
+    """Read 30,000 samples of each of 2 models, and 60 MB of text."""
     for name in ("a", "b"):
         rows = [SAMPLE | {"doc_id": at, "filtered_resps": ["x" * 1000]} for at in range(30_000)]
         (tmp_path / f"{name}.jsonl").write_bytes(b"\n".join(map(text, rows)))

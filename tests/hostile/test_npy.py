@@ -29,7 +29,7 @@ class Payload:
 
 
 def with_header(header, body=b"", version=(1, 0), length=None):
-    """An array's file with this header, however wrong."""
+    """Return an .npy file with this header, valid or not."""
     text = header.encode() if isinstance(header, str) else header
     code = "<H" if version == (1, 0) else "<I"
     size = len(text) if length is None else length
@@ -91,7 +91,7 @@ def test_hostile_arrays_are_refused(tmp_path):
 
 
 def truncate_then_read(path):
-    """Open tables in a file, cut the file, and read on: a map would end the process."""
+    """Open tables, truncate the file, and read on: with a memory map, the process would end."""
     tables = [pb.tables.Blocks.open(path, shuffled=True), open_array(path)]
     os.truncate(path, 100_000)
     errors = []
@@ -103,10 +103,10 @@ def truncate_then_read(path):
     raise UnreadableFileError("; ".join(errors))
 
 
-def test_files_that_are_truncated_while_they_are_read(tmp_path):
+def test_files_truncated_during_reads_are_refused(tmp_path):
     array = np.random.default_rng(1).random((1_000_000, 8))
-    for name, made in (("rows.npy", array), ("columns.npy", np.asfortranarray(array))):
-        np.save(tmp_path / name, made)
+    for name, saved_array in (("rows.npy", array), ("columns.npy", np.asfortranarray(array))):
+        np.save(tmp_path / name, saved_array)
     # the driver compares folders, and this reader changes its own
     for name in ("rows.npy", "columns.npy"):
         out = subprocess.run(

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
-from pybandit.tables import _mark
+from pybandit.tables._parquet import MARK, checksum, make_mark
 
 from hostile.special import attacked, check_refused, is_missing
 from hostile.test_npy import Payload
@@ -29,7 +29,7 @@ def written(columns=None, metadata=None, **options):
 
 
 def changed(old, new, content=None):
-    """A file with bytes of its footer replaced, whatever they mean."""
+    """Return a file with bytes of its footer replaced."""
     content = written() if content is None else content
     footer = len(content) - 8 - struct.unpack("<I", content[-8:-4])[0]
     assert old in content[footer:]
@@ -37,12 +37,12 @@ def changed(old, new, content=None):
 
 
 def rows_as(n, content):
-    """A file whose metadata says that it has n rows, a number of Thrift in ten bytes."""
+    """Return a file whose metadata state n rows, as a Thrift number of ten bytes."""
     def number(value):
-        value, made = value << 1, b""
+        value, encoded = value << 1, b""
         while value > 127:
-            made, value = made + bytes([value & 127 | 128]), value >> 7
-        return made + bytes([value])
+            encoded, value = encoded + bytes([value & 127 | 128]), value >> 7
+        return encoded + bytes([value])
 
     footer = len(content) - 8 - struct.unpack("<I", content[-8:-4])[0]
     body = content[footer:-8].replace(b"\x16" + number(40), b"\x16" + number(n))
@@ -50,21 +50,21 @@ def rows_as(n, content):
 
 
 def constant(n_rows, n_columns=1, metadata=None, row_group_size=1 << 27):
-    """Equal numbers, which take a few bytes: a bomb without forgery."""
+    """Return a file of equal numbers, which takes a few bytes: a valid bomb."""
     column = pa.array([0.5]).take(pa.array(np.zeros(n_rows, np.int8)))
     return written({f"m{i}": column for i in range(n_columns)}, metadata,
                    row_group_size=row_group_size)
 
 
 def mark_of(content, column):
-    """The mark of a shuffle that this would be."""
+    """Return the mark that a shuffle would write to this file."""
     n_rows = parquet.ParquetFile(io.BytesIO(content)).metadata.num_rows
-    checksum = _mark.checksum(pa.chunked_array([column]))
-    return _mark.make_mark(1, n_rows, checksum, checksum)
+    crc = checksum(pa.chunked_array([column]))
+    return make_mark(1, n_rows, crc, crc)
 
 
 def marks():
-    return {f"mark {name}": (written(metadata={_mark.KEY: mark}), "sorted, cut or added to since")
+    return {f"mark {name}": (written(metadata={MARK: mark}), "sorted, cut or added to since")
             for name, mark in {
                 "deep": b"[" * 200_000, "deep object": b'{"a":' * 200_000, "long": b"1" * 500_000,
                 "list": b"[]", "number": b"1e999", "not text": b"\xff\xfe\0", "empty": b"",
@@ -90,7 +90,7 @@ def forged():
 
 
 def tables():
-    """Files without a table of numbers, or with one much larger than the file."""
+    """Return files without a table of numbers, or with one much larger than the file."""
     nested = pa.array([1])
     for _ in range(60):
         nested = pa.array([[]], pa.list_(nested.type))
@@ -114,16 +114,16 @@ def _named(names):
 
 
 def arrow_schema(change):
-    """A file whose copy of Arrow's schema, which pyarrow decodes, is changed."""
+    """Return a file whose stored Arrow schema, which pyarrow decodes, is changed."""
     content = written(metadata={b"k" * 40: b"v" * 400})
     kept = parquet.ParquetFile(io.BytesIO(content)).metadata.metadata[b"ARROW:schema"]
-    made = base64.b64encode(change(bytearray(base64.b64decode(kept))))
-    assert len(made) == len(kept)
-    return changed(kept, made, content)
+    encoded = base64.b64encode(change(bytearray(base64.b64decode(kept))))
+    assert len(encoded) == len(kept)
+    return changed(kept, encoded, content)
 
 
 def schemas(folder):
-    """Changed schemas of Arrow; pyarrow refuses them, or reads the columns anyway."""
+    """Return files with changed Arrow schemas; pyarrow refuses them, or reads the columns."""
     def put(at, body):
         def change(message):
             message[at:at + len(body)] = body
@@ -149,7 +149,7 @@ def schemas(folder):
 
 def test_hostile_tables_are_refused(tmp_path):
     found = attacked(tmp_path, "best_of blocks", tables(), ".parquet")
-    check_refused(found, "Exception", least=30)  # of columns that hold text: a TypeError
+    check_refused(found, "Exception", least=30)  # columns of text raise TypeError
     for name in ("text", "100,000 letters"):
         models, numbers = (one.text for one, _ in found if Path(one.path).stem == name)
         assert "at least 2 models; got 1: 'b'" in models
@@ -164,21 +164,21 @@ def test_forged_marks_are_refused(tmp_path):
     check_refused(attacked(tmp_path, "best_of", marks(), ".parquet"), least=15)
 
 
-def test_large_blocks_that_a_mark_calls_shuffled_are_refused(tmp_path):
+def test_large_blocks_with_forged_mark_are_refused(tmp_path):
     column = np.full(1 << 22, 0.5)
     mark = mark_of(constant(1 << 22), column)
-    files = {"9 columns": (constant(1 << 22, 9, {_mark.KEY: mark}), "cells")}
+    files = {"9 columns": (constant(1 << 22, 9, {MARK: mark}), "cells")}
     check_refused(attacked(tmp_path, "best_of blocks", files, ".parquet"), least=14)
 
 
-def test_schemas_of_arrow_run_nothing(tmp_path):
-    """Pickled extension types ran with pyarrow before 14; here 16 is the oldest."""
+def test_arrow_schemas_run_no_code(tmp_path):
+    """pyarrow before 14 ran pickled extension types; pybandit requires at least 16."""
     for outcome, _ in attacked(tmp_path, "best_of blocks", schemas(tmp_path), ".parquet"):
         assert not outcome.errors or is_missing(outcome) or {
             "UnreadableFileError", "TypeError"} & set(outcome.errors), outcome
 
 
-def test_files_of_arrow_are_no_tables(tmp_path):
+def test_arrow_files_are_refused(tmp_path):
     found = attacked(tmp_path, "best_of", {"table": (pickle.dumps(Payload(tmp_path / "ran")),
                                                      ".parquet")}, ".arrow")
     (outcome, words), *_ = found

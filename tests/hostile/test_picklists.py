@@ -1,4 +1,4 @@
-"""Hostile files that say where arms are kept, as picklists are made of them."""
+"""Hostile stock files, from which picklists are made."""
 
 import pytest
 
@@ -31,8 +31,8 @@ def test_hostile_stocks_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["=cmd|' /C calc'!A0", "a\nb", "..", "a" * 1000, "\u202eabc"])
-def test_names_of_arms_reach_no_path(name):
-    """They are cells of a picklist; no file is named by one."""
+def test_arm_names_do_not_become_paths(name):
+    """Arm names are cells of a picklist; no file is named after one."""
     plates = Plates(Layout(1, 1))
     transfers, _ = transfers_of(plates, 0, [name], {name: [("s", "A1")]})
     assert [one.arm for one in transfers] == [name]

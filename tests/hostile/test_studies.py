@@ -31,8 +31,8 @@ def whole(tmp_path_factory):
     return folder
 
 
-def test_journal_deletes_a_file_if_sqlite_plays_it(whole, tmp_path):
-    """The attack is real: this is how other programs open such a file."""
+def test_played_journal_deletes_a_file(whole, tmp_path):
+    """Other programs open such a file like this, so the attack is real."""
     victim = tmp_path / "thesis.txt"
     victim.write_text("years of work")
     path = shutil.copy(whole / "study.db", tmp_path / "study.db")
@@ -105,8 +105,8 @@ def pipe(path):
 
 def bound_socket(path):
     os.unlink(path)
-    with closing(socket.socket(socket.AF_UNIX)) as made:
-        made.bind(os.path.relpath(path))  # absolute names may be too long
+    with closing(socket.socket(socket.AF_UNIX)) as unix_socket:
+        unix_socket.bind(os.path.relpath(path))  # absolute names may be too long
 
 
 def device(path):
@@ -147,7 +147,7 @@ def header(at, content):
 
 
 def sparse(path):
-    """256 GiB of nothing, which the header says that there are."""
+    """Make a sparse file of 256 GiB, as its header states."""
     header(28, struct.pack(">I", 1 << 26))(path)
     os.truncate(path, 1 << 38)
 
@@ -199,30 +199,30 @@ def test_sparse_database_is_refused(whole, tmp_path):
     outcomes["sparse.db"].refused("StudyDamagedError", "is never used")
 
 
-def test_odd_but_whole_databases_are_read(whole, tmp_path):
-    """Users may keep their own tables in a study; time and memory stay within the limits."""
-    odd = {"tables": statements("BEGIN", *(f"CREATE TABLE t{i} (x)" for i in range(5_000)),
-                                "COMMIT"),
-           "cache": header(48, struct.pack(">i", -2**31))}
-    for name, change in odd.items():
+def test_unusual_valid_databases_are_read(whole, tmp_path):
+    """Users may add tables to a study; time and memory stay within the limits."""
+    unusual = {"tables": statements("BEGIN", *(f"CREATE TABLE t{i} (x)" for i in range(5_000)),
+                                    "COMMIT"),
+               "cache": header(48, struct.pack(">i", -2**31))}
+    for name, change in unusual.items():
         change(str(shutil.copy(whole / "study.db", tmp_path / f"{name}.db")))
     outcomes = attack(tmp_path, "hostile.databases:study",
-                      [tmp_path / f"{name}.db" for name in odd])
-    for name in odd:
+                      [tmp_path / f"{name}.db" for name in unusual])
+    for name in unusual:
         outcomes[f"{name}.db"].read()
 
 
 @pytest.mark.parametrize("kind, tables", [
     ("study", ["log", "head", "state", "batches", "late", "writes"]),
     ("store", ["cells", "claims", "owners", "about"])])
-def test_tables_without_end_are_refused(kind, tables, whole, tmp_path):
+def test_endless_tables_are_refused(kind, tables, whole, tmp_path):
     for table in tables:
         make_endless(shutil.copy(whole / f"{kind}.db", tmp_path / f"{table}.db"), table)
     names = [f"{table}.db" for table in tables]
     outcomes = attack(tmp_path, f"hostile.databases:{kind}", [tmp_path / name for name in names],
                       may_change=names)
     for name in names:
-        if name == "about.db":  # of which the first rows are read
+        if name == "about.db":  # its first rows are read
             outcomes[name].read()
         else:
             outcomes[name].refused("StudyError")
@@ -244,7 +244,7 @@ NAMES = {"module": ("main", "pybandit.__main__"), "own": ("run", "sys"), "long":
 
 
 def test_names_in_a_study_import_nothing(whole, tmp_path):
-    """A policy's name selects one of pybandit's; a module's name is not read."""
+    """The name of a policy selects one of pybandit; names of modules are ignored."""
     for name, entries in NAMES.items():
         forged(shutil.copy(whole / "study.db", tmp_path / f"{name}.db"), 0,
                **dict(zip(("policy", "module"), entries, strict=False)))
@@ -271,7 +271,7 @@ BODIES = {
 
 
 @pytest.mark.parametrize("number", [0, 1])
-def test_bodies_of_events_are_refused(number, whole, tmp_path):
+def test_forged_event_bodies_are_refused(number, whole, tmp_path):
     for name, body in BODIES.items():
         path = shutil.copy(whole / "study.db", tmp_path / f"{name}.db")
         with closing(sqlite3.connect(path)) as db, db:
@@ -288,7 +288,7 @@ LOGS = {"garbage": bytes(range(256)) * 64, "zeros": bytes(1 << 16), "short": b"\
         "size": bytes.fromhex("377f0682002de218") + struct.pack(">6I", 3, 0, 0, 0, 0, 0)}
 
 
-def test_logs_of_garbage_are_ignored(whole, tmp_path):
+def test_garbage_logs_are_ignored(whole, tmp_path):
     """SQLite ignores a log that it did not write, and without a mark nothing is missing."""
     for name, content in LOGS.items():
         path = shutil.copy(whole / "study.db", tmp_path / f"{name}.db")

@@ -17,17 +17,17 @@ HEAD = ('<?xml version="1.0"?><worksheet xmlns="http://schemas.openxmlformats.or
 
 
 def packed(changes=None, method=zipfile.ZIP_DEFLATED, more=()):
-    """The workbook with parts replaced by bytes, or by what a function makes of them."""
-    made = io.BytesIO()
+    """Return the workbook with parts replaced by bytes, or by the results of functions."""
+    out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(workbook_of(ROWS))) as old, zipfile.ZipFile(
-            made, "w", method, compresslevel=1) as new:
+            out, "w", method, compresslevel=1) as new:
         parts = {name: old.read(name) for name in old.namelist()}
         for name, change in (changes or {}).items():
             parts[name] = change(parts.get(name, b"")) if callable(change) else change
-        with warnings.catch_warnings(action="ignore"):  # of names that are there twice
+        with warnings.catch_warnings(action="ignore"):  # duplicate names cause warnings
             for name, body in (*parts.items(), *more):
                 new.writestr(name, body)
-    return made.getvalue()
+    return out.getvalue()
 
 
 def sheet(rows, head=HEAD):
@@ -35,7 +35,7 @@ def sheet(rows, head=HEAD):
 
 
 def header():
-    """A row with the names of a long table."""
+    """Return a row with the column names of a long table."""
     cells = "".join(f'<c t="inlineStr"><is><t>{name}</t></is></c>'
                     for name in ("plate", "well", "value"))
     return f'<row r="1">{cells}</row>'
@@ -46,14 +46,14 @@ def row(number, cell="A1", value="1"):
 
 
 def entities(n):
-    """A billion laughs."""
+    """Return XML with nested entities (billion laughs)."""
     told = "".join(f'<!ENTITY e{i} "{f"&e{i - 1};" * 10 if i else "ha"}">' for i in range(n))
     return (f"<?xml version='1.0'?><!DOCTYPE x [{told}]>" + HEAD.partition("?>")[2]
             + f"<sheetData>{row(1, value=f'&e{n - 1};')}</sheetData></worksheet>").encode()
 
 
 def sheets(n):
-    """A list of sheets that are all one part."""
+    """Return a list of sheets that all refer to one part."""
     def change(body):
         text = body.decode()
         begin, end = text.index("<sheets>") + 8, text.index("</sheets>")
@@ -65,29 +65,29 @@ def sheets(n):
 
 
 def sheets_apart(*rows):
-    """A workbook of visible sheets in separate parts."""
+    """Return a workbook of visible sheets in separate parts."""
     from openpyxl import Workbook
 
-    book, made = Workbook(), io.BytesIO()
+    book, out = Workbook(), io.BytesIO()
     for _ in rows[1:]:
         book.create_sheet()
-    book.save(made)
+    book.save(out)
     parts = {f"xl/worksheets/sheet{i}.xml": sheet(body) for i, body in enumerate(rows, 1)}
-    with zipfile.ZipFile(made) as old:
+    with zipfile.ZipFile(out) as old:
         parts = {name: old.read(name) for name in old.namelist()} | parts
     return archive_of(parts)
 
 
 def archive_of(parts):
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as new:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as new:
         for name, body in parts.items():
             new.writestr(name, body)
-    return made.getvalue()
+    return out.getvalue()
 
 
 def styled(body):
-    """A workbook whose styles are this XML."""
+    """Return a workbook whose styles are this XML."""
     return packed({"xl/styles.xml": (HEAD.replace("worksheet", "styleSheet") + body
                                      + "</styleSheet>").encode()})
 
@@ -97,7 +97,7 @@ def inline(content):
 
 
 def expensive():
-    """Small files that take long, or much memory, to read; the last ones are within the limits."""
+    """Return small files that take much time or memory; the last ones are within the limits."""
     wide, nested = "<row>" + "<c/>" * 400_000 + "</row>", "<a>" * 1_500_000 + "</a>" * 1_500_000
     late = ("<row>" + "<c/>" * 16_000 + "</row>") * 50 + row(51)
     names = "".join(f'<definedName name="a{i}">A1</definedName>' for i in range(100_000))
@@ -137,12 +137,12 @@ def with_rows(content, rows):
 
 
 def directory_of(n_bytes):
-    """An archive that says that its directory is long."""
+    """Return an archive that states a long directory."""
     return bytes(n_bytes) + struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 65535, 65535, n_bytes, 0, 0)
 
 
 def lying(size):
-    """An archive whose directory gives the sheet's expanded size as `size`."""
+    """Return an archive whose directory states `size` as the expanded size of the sheet."""
     content = bytearray(packed({SHEET: sheet(row(1) * 1000)}))
     at = content.rindex(b"PK\1\2", 0, content.rindex(SHEET.encode()))
     content[at + 24:at + 28] = struct.pack("<L", size)
@@ -211,12 +211,12 @@ def test_other_readers_share_the_limits(tmp_path):
     check_refused(attacked(tmp_path, "arms stock", {"far": (far, "line")}, ".xlsx"), least=14)
 
 
-def test_workbooks_that_are_expensive_to_read_are_refused(tmp_path):
+def test_expensive_workbooks_are_refused(tmp_path):
     check_refused(attacked(tmp_path, "plates", expensive(), ".xlsx"), least=20)
 
 
 def test_large_workbook_within_the_limits_is_read(tmp_path):
-    """260 plates of 1,536 wells: 399,360 numbers."""
+    """Read 260 plates of 1,536 wells: 399,360 numbers."""
     wells = [f"<row>{'<c><v>0.123</v></c>' * 48}</row>"] * (260 * 32)
     (tmp_path / "large.xlsx").write_bytes(packed({SHEET: sheet("".join(wells))}))
     found = attack(tmp_path, "hostile.calls:sheet_rows", [tmp_path / "large.xlsx"])

@@ -1,4 +1,4 @@
-"""Hostile arrays of Zarr, of both formats: codecs that run code, bombs, and other places."""
+"""Hostile Zarr arrays of both formats: codecs that run code, bombs, and paths outside."""
 
 import bz2
 import gzip
@@ -50,7 +50,7 @@ def sharded(index, **options):
 
 
 def zstd_frame(declared, body):
-    """A frame that says how long it is, and may lie."""
+    """Return a frame that states the length `declared`, which may be wrong."""
     return struct.pack("<IBQ", 0xFD2FB528, 0xE0, declared) + body
 
 
@@ -104,7 +104,7 @@ def metadata(folder):
 
 
 def chunks():
-    """Arrays with a chunk that contradicts the metadata."""
+    """Make arrays with a chunk that contradicts the metadata."""
     blosc = bytearray(numcodecs.Blosc(cname="lz4").encode(GOOD))
     bombs = {"blosc": struct.pack("<4B3I", 2, 1, 0, 8, 1 << 31, 1 << 20, 1000) + bytes(984),
              "lz4": struct.pack("<I", 1 << 31) + bytes(1000),
@@ -144,7 +144,7 @@ def test_hostile_arrays_are_refused(tmp_path):
     check_refused(found, least=100)
 
 
-def test_chunks_that_are_no_regular_files_are_refused(tmp_path):
+def test_irregular_chunk_files_are_refused(tmp_path):
     path = tmp_path / "t.zarr"
     zarr.create_array(path, shape=(100, 4), chunks=(50, 4), dtype="f8")[:] = 1
     chunk = path / "c" / "1" / "0"
@@ -159,8 +159,8 @@ def test_chunks_that_are_no_regular_files_are_refused(tmp_path):
             chunk.rmdir()
 
 
-def test_errors_of_arrays_that_are_passed_name_the_block(tmp_path):
-    """A damaged chunk previously raised an exception of zarr."""
+def test_errors_of_passed_arrays_name_block(tmp_path):
+    """A damaged chunk raises UnreadableFileError, not an exception of zarr."""
     path = tmp_path / "t.zarr"
     array = zarr.create_array(path, shape=(100, 4), chunks=(50, 4), dtype="f8")
     array[:] = 1

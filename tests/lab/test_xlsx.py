@@ -98,7 +98,7 @@ def test_sheets(tmp_path):
         book.create_sheet("Notes").append(["hello"])
 
     with pytest.raises(UnreadableFileError,
-                       match="there are 2 sheets; --sheet says which: 'Sheet', 'Notes'"):
+                       match="there are 2 sheets; --sheet names one: 'Sheet', 'Notes'"):
         read(saved(tmp_path, ROWS, more))
     path = saved(tmp_path, ROWS, more)
     assert read(path, Dialect(sheet="Sheet")).values.tolist() == VALUES

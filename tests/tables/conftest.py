@@ -1,4 +1,4 @@
-"""A table on the disk, as it came and shuffled."""
+"""A table on the disk, in its original order and shuffled."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ SCORES = (np.random.default_rng(1).random((6000, 4)) * [0.7, 0.8, 0.9, 1.0]).ast
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
-    """`table.npy` and, in 24 blocks, the last one short, `shuffled.parquet`."""
+    """A folder with `table.npy` and `shuffled.parquet`: 24 blocks, the last one smaller."""
     pytest.importorskip("pyarrow")
     from pybandit.tables import shuffle
 

@@ -1,4 +1,4 @@
-"""Log files of evaluation tools for tests: those of tests/tables/data/logs, and made ones."""
+"""Log files of evaluation tools for tests: written ones, and those of tests/tables/data/logs."""
 
 import json
 from pathlib import Path
@@ -18,7 +18,7 @@ def table_of(*paths, **options):
 
 
 def refused(*paths, words, **options):
-    """Assert that log files are refused, with all of these words and in few others."""
+    """Assert that log files are refused by a short message with these words."""
     with pytest.raises(UnreadableFileError) as caught:
         table_of(*paths, **options)
     for word in words:
@@ -27,7 +27,7 @@ def refused(*paths, words, **options):
 
 
 def cells_of(table):
-    """Scores by model and item."""
+    """Return scores by model and item."""
     return {(model, item): float(table.values[row, column])
             for row, item in enumerate(table.index) for column, model in enumerate(table.columns)}
 
@@ -45,7 +45,7 @@ def write_lines(path, values):
 
 
 def lm_eval(folder, model, scores, task="sums", metrics=("acc",), key="none", **more):
-    """A samples file; `scores` has for each doc_id a score, or one for each metric."""
+    """Write a samples file; `scores` has a score, or one per metric, for each doc_id."""
     rows = []
     for item, given in scores.items():
         given = given if isinstance(given, dict) else {metrics[0]: given}
@@ -61,7 +61,7 @@ def results(folder, model, **content):
 
 
 def inspect_log(folder, model, scores, task="sums", **eval_more):
-    """A log of Inspect; `scores` has for (id, epoch) the values of scorers, or an error."""
+    """Write an Inspect log; `scores` has the values of scorers, or an error, by (id, epoch)."""
     samples = []
     for (item, epoch), given in scores.items():
         sample = {"id": item, "epoch": epoch, "input": f"{item}?", "target": "1"}
@@ -77,7 +77,7 @@ def inspect_log(folder, model, scores, task="sums", **eval_more):
 
 
 def promptfoo(folder, scores, name="results.json"):
-    """A file of promptfoo; `scores` has for (provider, prompt, test) a score or "error"."""
+    """Write a promptfoo file; `scores` has a score or "error" by (provider, prompt, test)."""
     columns = list(dict.fromkeys(key[:2] for key in scores))
     rows = []
     for (provider, prompt, test), score in scores.items():

@@ -1,4 +1,4 @@
-"""Blocks: what they read, keep and refuse, and the order in which a race reads them."""
+"""Blocks: values, cache, invalid arguments, and the order in which races read them."""
 
 import copy
 import itertools
@@ -31,19 +31,19 @@ def make(function=read, sizes=SIZES, **options):
 
 @settings(max_examples=100, deadline=None)
 @given(rows=st.lists(st.integers(0, 19), max_size=30), columns=st.sets(st.integers(0, 2)))
-def test_values_are_the_tables(rows, columns):
+def test_values_equal_the_table(rows, columns):
     rows, columns = np.array(rows, dtype=np.int64), sorted(columns)
     found = make().values(rows, np.array(columns, dtype=np.int64))
     assert found.dtype == np.float64 and found.flags.c_contiguous
     assert np.array_equal(found, TABLE[rows][:, columns])
 
 
-def test_of_a_block_only_the_columns_that_are_missing_are_read():
+def test_only_missing_columns_of_a_block_are_read():
     calls = []
 
     def seen(block, columns):
         calls.append((block, columns.tolist()))
-        columns[:] = -1  # it is ours
+        columns[:] = -1  # the function may modify its argument
         return np.split(TABLE, np.cumsum(SIZES)[:-1])[block][:, calls[-1][1]]
 
     blocks = make(seen)
@@ -53,8 +53,8 @@ def test_of_a_block_only_the_columns_that_are_missing_are_read():
     assert np.array_equal(blocks.values(range(20), [0, 1, 2]), TABLE)
 
 
-def test_what_is_kept_is_bounded(monkeypatch):
-    """The last that was read stays, whatever its size; of the others those read last."""
+def test_cache_size_is_bounded(monkeypatch):
+    """The last block stays, whatever its size; of the others, those read most recently."""
     monkeypatch.setattr(_cache, "MOST_KEPT", 7 * 3 * 8)
     calls = []
 
@@ -68,8 +68,8 @@ def test_what_is_kept_is_bounded(monkeypatch):
     assert calls == [0, 1, 2, 0]
 
 
-def test_a_block_counts_as_a_whole(monkeypatch):
-    """Whatever was read of it: what is not may be memory that was used."""
+def test_partly_read_block_counts_fully(monkeypatch):
+    """The memory of its unread columns may be allocated already."""
     monkeypatch.setattr(_cache, "MOST_KEPT", 7 * 3 * 8)
     blocks = make()
     for row in (0, 5, 6, 13):
@@ -78,8 +78,8 @@ def test_a_block_counts_as_a_whole(monkeypatch):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes that are copied")
-def test_the_child_of_a_fork_reads():
-    """While a thread of its parent holds the lock."""
+def test_forked_child_can_read():
+    """A thread of the parent holds the lock during the fork."""
     reading, done = threading.Event(), threading.Event()
 
     def function(block, columns):
@@ -100,7 +100,7 @@ def test_the_child_of_a_fork_reads():
     assert os.waitpid(child, 0)[1] == 0
 
 
-def test_a_read_that_raises_changes_nothing():
+def test_error_in_read_changes_nothing():
     fails = [True]
 
     def function(block, columns):
@@ -120,7 +120,7 @@ def test_a_read_that_raises_changes_nothing():
     (lambda part: None, "must return shape"), (lambda part: [[1.0], [2.0, 3.0]], "array"),
     (lambda part: np.ma.masked_greater(part, 0.0), "masked"),
     (lambda part: part * 1j, "real numbers")])
-def test_what_read_returns_is_checked(returned, error):
+def test_result_of_read_is_checked(returned, error):
     blocks = make(lambda block, columns: returned(read(block, columns)))
     with pytest.raises((TypeError, ValueError), match=error):
         blocks.values([0], [0, 1])
@@ -140,12 +140,12 @@ def test_refused(arguments, options, name):
 @pytest.mark.parametrize("rows, columns, name", [
     ([20], [0], "rows"), ([-1], [0], "rows"), ([0.5], [0], "rows"), ([[0]], [0], "rows"),
     ([0], [3], "columns"), ([0], [1, 0], "columns"), ([0], [1, 1], "columns")])
-def test_values_refuses(rows, columns, name):
+def test_values_refuses_invalid_indices(rows, columns, name):
     with pytest.raises((TypeError, ValueError), match=f"^{name} must"):
         make().values(rows, columns)
 
 
-def test_it_never_changes_and_can_be_copied():
+def test_blocks_are_immutable_and_copyable():
     blocks = make(names="abc", shuffled=True)
     with pytest.raises(AttributeError):
         blocks.shuffled = False
@@ -186,27 +186,27 @@ def test_threads_take_turns(monkeypatch):
 
 @settings(max_examples=100, deadline=None)
 @given(sizes=st.lists(st.integers(1, 9), min_size=1, max_size=8), data=st.data())
-def test_the_rows_of_blocks_are_the_twins(sizes, data):
+def test_block_rows_equal_reference(sizes, data):
     sizes = np.array(sizes)
     order = np.array(data.draw(st.permutations(range(sizes.size))))
-    rows, twin = BlockRows(sizes, order), block_rows(sizes, order)
-    assert rows.size == len(rows) == twin.size
-    assert np.array_equal(rows.copy(), twin) and np.array_equal(np.asarray(rows), twin)
-    some = np.array(data.draw(st.lists(st.integers(0, twin.size - 1))), dtype=np.int64)
-    assert np.array_equal(rows[some], twin[some])
-    assert np.array_equal(rows.places(twin), np.arange(twin.size))
-    assert int(rows[0]) == twin[0] and rows.places(twin[-1]) == twin.size - 1
-    first, last = sorted(data.draw(st.tuples(*[st.integers(0, twin.size)] * 2)))
-    assert np.array_equal(rows[first:last], twin[first:last])
-    assert np.array_equal(rows[first:], twin[first:])
+    rows, expected = BlockRows(sizes, order), block_rows(sizes, order)
+    assert rows.size == len(rows) == expected.size
+    assert np.array_equal(rows.copy(), expected) and np.array_equal(np.asarray(rows), expected)
+    some = np.array(data.draw(st.lists(st.integers(0, expected.size - 1))), dtype=np.int64)
+    assert np.array_equal(rows[some], expected[some])
+    assert np.array_equal(rows.places(expected), np.arange(expected.size))
+    assert int(rows[0]) == expected[0] and rows.places(expected[-1]) == expected.size - 1
+    first, last = sorted(data.draw(st.tuples(*[st.integers(0, expected.size)] * 2)))
+    assert np.array_equal(rows[first:last], expected[first:last])
+    assert np.array_equal(rows[first:], expected[first:])
 
 
-def test_every_order_of_blocks_is_drawn():
-    """The generator draws as NumPy's does, and shares its stream."""
+def test_all_orders_of_blocks_are_drawn():
+    """The generator equals NumPy's and shares its stream."""
     rng = np.random.default_rng(3)
     drawn = {tuple(BlockGenerator(rng, SIZES).order_of_items()[:]) for _ in range(400)}
     assert drawn == {tuple(block_rows(SIZES, order))
                      for order in itertools.permutations(range(4))}
-    ours, other = BlockGenerator(np.random.default_rng(5), SIZES), np.random.default_rng(5)
-    assert np.array_equal(ours.order_of_items()[:], block_rows(SIZES, other.permutation(4)))
-    assert ours.random() == other.random()
+    one, other = BlockGenerator(np.random.default_rng(5), SIZES), np.random.default_rng(5)
+    assert np.array_equal(one.order_of_items()[:], block_rows(SIZES, other.permutation(4)))
+    assert one.random() == other.random()

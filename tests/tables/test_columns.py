@@ -46,7 +46,7 @@ def test_words_are_scores(tmp_path, yes, no):
     assert table.values.mean(axis=0).tolist() == [0.75, 0.25, 0.5]
 
 
-def test_best_of_does_not_drop_a_model_whose_scores_are_words(tmp_path, capsys):
+def test_best_of_keeps_model_with_word_scores(tmp_path, capsys):
     (tmp_path / "s.csv").write_text(
         "gpt,claude,llama\nTrue,1,0\nFalse,0,1\nTrue,0,0\nTrue,0,1\n")
     assert cli.main(["best-of", str(tmp_path / "s.csv"), "--json"]) == 0
@@ -72,15 +72,15 @@ def test_mixed_words_and_odd_numbers_are_refused(tmp_path, cells, words):
 
 @pytest.mark.parametrize("cells", [["83%", "70%", "1%"], ["3/4", "1/4", "2/4"], ["-", "x", "+"],
                                    ["<0.1", "0.5", "1"], ["1.234,5", "2", "3"], ["$1", "$2", "$3"]])
-def test_a_first_column_that_looks_like_numbers_is_not_left_out(tmp_path, cells):
+def test_first_column_like_numbers_is_refused(tmp_path, cells):
     rows = "".join(f"{cell};{i % 2};1\n" for i, cell in enumerate(cells))
     refused(tmp_path, "gpt;claude;llama\n" + rows, "column 'gpt'", repr(cells[0]))
     frame_refused(pandas.DataFrame({"gpt": cells, "claude": [0, 1, 0], "llama": [1, 1, 0]}),
                   "column 'gpt'", repr(cells[0]))
 
 
-def test_text_is_read_to_its_end_or_refused(tmp_path):
-    """Reading stops at text; a column that is left out must not cut the table short."""
+def test_text_table_is_not_cut_short(tmp_path):
+    """Reading stops at text, but text in a column that is left out does not end it."""
     text = "item,a,b,mean\nq1,1,0,?\nq2,0,1,?\nq3,1,1,?\n"
     with pytest.warns(UserWarning, match="columns 'mean' left out"):
         assert read(tmp_path, text).index == ["q1", "q2", "q3"]
@@ -95,7 +95,7 @@ IDS = ["id", "ID", " Index ", "Unnamed: 0", "item", "question_id", "qid", "doc_i
 
 @pytest.mark.parametrize("name", IDS)
 @pytest.mark.parametrize("place", [0, 2])
-def test_identifier_columns_are_labels_at_every_door(tmp_path, name, place):
+def test_identifier_columns_are_labels_for_all_readers(tmp_path, name, place):
     n = 30
     columns = {"a": [30.0, 40.0] * 15, "b": [35.0, 41.0] * 15}
     items = list(columns.items())
@@ -124,7 +124,7 @@ def numbered(name, numbers):
 @pytest.mark.parametrize("numbers", [
     range(30), range(1, 31), range(30, 0, -1), np.random.default_rng(1).permutation(30),
     np.arange(30.0), range(500, 530)])
-def test_columns_that_number_the_items_are_refused_at_every_door(tmp_path, numbers):
+def test_numbering_columns_are_refused_by_all_readers(tmp_path, numbers):
     columns = numbered("k", numbers)
     frame = pandas.DataFrame(columns)
     frame.to_csv(tmp_path / "s.csv", index=False)
@@ -143,7 +143,7 @@ def test_columns_that_number_the_items_are_refused_at_every_door(tmp_path, numbe
     with pytest.raises(ValueError, match="column 'k' numbers the"):
         pb.best_of(tmp_path / "s.parquet", value_range=(0, 600))
     if min(numbers) < 2:
-        with pytest.warns(UserWarning, match="columns 'k' are written, and left out"):
+        with pytest.warns(UserWarning, match="columns 'k' are written, but left out"):
             blocks = pb.tables.shuffle(tmp_path / "s.parquet", tmp_path / "t.pq", rng=1)
         assert blocks.names == ("a", "b")
         with pytest.raises(ValueError, match="column 'k' numbers the rows"):
@@ -153,11 +153,11 @@ def test_columns_that_number_the_items_are_refused_at_every_door(tmp_path, numbe
         assert found.names == ("a", "b")
 
 
-def test_an_identifier_with_fractions_is_refused(tmp_path):
+def test_identifier_with_fractions_is_refused(tmp_path):
     refused(tmp_path, "id,a,b\n0.3,1,0\n0.7,0,1\n", "line 2, column 'id'", "0.3", "columns=")
 
 
-def test_labels_that_occur_twice_are_refused_unless_they_are_groups(tmp_path):
+def test_repeated_labels_are_refused_unless_groups(tmp_path):
     text = "doc_id,a,b\n1,1,0\n2,0,1\n2,0,1\n2,0,1\n"
     refused(tmp_path, text, "item '2' twice", "lines 3 and 4", "--groups")
     assert read(tmp_path, text, repeated=True).index == ["1", "2", "2", "2"]
@@ -190,7 +190,7 @@ ROWS = "Model,q1,q2,q3,q4\nA,1,0,1,1\nB,0,0,1,0\n"
 
 
 @pytest.mark.parametrize("head", ["model", "Model", "system", "Model Name", "name of models"])
-def test_models_in_rows_are_refused_and_transposed_if_told(tmp_path, head):
+def test_models_in_rows_need_an_option(tmp_path, head):
     text = ROWS.replace("Model", head)
     refused(tmp_path, text, 'models="rows"', "--models rows", repr(head))
     table = read(tmp_path, text, models="rows")
@@ -207,7 +207,7 @@ def test_models_in_rows_are_refused_and_transposed_if_told(tmp_path, head):
     frame_refused(arrow.Table.from_pandas(frame), 'models="rows"')
 
 
-def test_a_leaderboard_has_no_item_named_average(tmp_path):
+def test_average_of_leaderboard_is_left_out(tmp_path):
     text = "Model,Average,ARC,MMLU\nA,.5,.4,.6\nB,.4,.5,.3\n"
     refused(tmp_path, text, 'models="rows"')
     with pytest.warns(UserWarning, match="columns 'Average' left out"):
@@ -239,7 +239,7 @@ def test_dimensions_of_xarray_are_read_by_name():
 @pytest.mark.parametrize("name, values", [
     ("n_tokens", [512] * 5), ("n_tokens", [512, 730, 90, 441, 2000]), ("level", [1] * 5),
     ("level", [1, 3, 2, 5, 4.5]), ("temperature", [0.7] * 5)])
-def test_columns_unlike_the_others_are_warned_of(tmp_path, name, values):
+def test_unusual_columns_cause_warning(tmp_path, name, values):
     frame = pandas.DataFrame({"a": [1, 0, 1, 1, 0], "b": [0.5, 0, 1, 0, 0.2], name: values})
     frame.to_csv(tmp_path / "s.csv", index=False)
     for call in (lambda: scores_of_table(frame), lambda: read_scores(tmp_path / "s.csv")):
@@ -255,7 +255,7 @@ def test_warnings_point_to_the_call():
     assert caught[0].filename == __file__
 
 
-def test_the_command_line_chooses_columns(tmp_path, capsys):
+def test_command_line_options_select_columns(tmp_path, capsys):
     path = tmp_path / "s.csv"
     path.write_text("key,a,b,text,n_tokens\nq1,1,0,x,80\nq2,1,0,y,90\nq3,0,1,z,99\n")
 
@@ -284,7 +284,7 @@ def test_columns_of_one_name_are_refused():
     frame_refused(pandas.DataFrame(np.eye(3), columns=["a", "a", "b"]), "must differ", "'a'")
 
 
-def test_options_that_do_not_fit_are_refused(tmp_path):
+def test_inapplicable_table_options_are_refused(tmp_path):
     frame = pandas.DataFrame({"a": [1, 0], "b": [0, 1]})
     options = dict(value_range=(0, 1), rng=1)
     with pytest.raises(ValueError, match="models must be one of 'rows', 'columns'; got 'sideways'"):
@@ -307,7 +307,7 @@ def test_blocks_refuse_names_of_labels():
         pb.best_of(blocks, value_range=(0, 1))
 
 
-# -- files of strangers ------------------------------------------------------------------
+# -- files from other sources ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("head", ["name,q1,q2,q3", ",q1,q2,q3", "task,Question 1,Question 2,q3",
@@ -338,12 +338,12 @@ def test_aggregates_of_other_languages_are_left_out(tmp_path, label):
 
 @pytest.mark.parametrize("name", ["latency", "Cost", "weight", "difficulty", "n_words",
                                   "output_tokens", "time_ms"])
-def test_measurements_next_to_scores_are_warned_of(tmp_path, name):
+def test_measurement_columns_cause_warning(tmp_path, name):
     with pytest.warns(UserWarning, match=f"column '{name}' is named as a measurement"):
         read(tmp_path, f"item,a,b,{name}\nq1,1,0,.4\nq2,0,1,.3\nq3,1,0,.9\n")
 
 
-def test_whole_numbers_that_grow_with_gaps_are_warned_of(tmp_path):
+def test_increasing_integers_cause_warning(tmp_path):
     numbers = [i for i in range(40) if i % 7]
     lines = [f"{k},{k % 2 * 10},{k % 3 * 10}" for k in numbers]
     with pytest.warns(UserWarning, match="column 'k' has whole numbers that grow"):
@@ -351,14 +351,14 @@ def test_whole_numbers_that_grow_with_gaps_are_warned_of(tmp_path):
 
 
 @pytest.mark.parametrize("kind, last", [("sum", "60,90"), ("mean", "20,30")])
-def test_a_last_row_of_sums_or_means_is_warned_of(tmp_path, kind, last):
+def test_last_row_of_sums_or_means_causes_warning(tmp_path, kind, last):
     with pytest.warns(UserWarning, match=f"the last row is the {kind} of the others"):
         read(tmp_path, f"a,b\n30,10\n20,30\n10,50\n{last}\n")
 
 
-def test_an_empty_label_is_refused(tmp_path):
+def test_empty_label_is_refused(tmp_path):
     refused(tmp_path, "item,a,b\nq1,1,0\nq2,0,1\n,1,1\n", "labels must not be empty", "line 4")
 
 
-def test_a_first_column_without_header_that_numbers_the_items_is_refused(tmp_path):
+def test_unnamed_numbering_column_is_refused(tmp_path):
     refused(tmp_path, "1,1,0\n2,1,0\n3,1,0\n", "the first column numbers the items")

@@ -1,11 +1,11 @@
-"""The same table through every door is the same scores, or the same refusal."""
+"""All readers give the same scores, or the same refusal, for the same table."""
 
 import io
 import warnings
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from pybandit.evaluation._opened import opened
@@ -37,7 +37,9 @@ def columns_of(n):
 def tables(draw):
     n = draw(st.integers(3, 12))
     names = draw(st.lists(st.sampled_from(NAMES), min_size=2, max_size=5, unique=True))
-    return {name: draw(columns_of(n)) for name in names}
+    table = {name: draw(columns_of(n)) for name in names}
+    assume(any(cells[-1] is not None for cells in table.values()))  # blank last lines are no items
+    return table
 
 
 def outcome(call):
@@ -91,14 +93,14 @@ def doors(table, folder):
 @settings(max_examples=40, deadline=None, derandomize=True,
           suppress_health_check=list(HealthCheck))
 @given(tables())
-def test_every_door_gives_the_same_scores_or_the_same_refusal(tmp_path, table):
+def test_all_readers_give_same_scores_or_refusal(tmp_path, table):
     found = {name: outcome(call) for name, call in doors(table, tmp_path)}
     expected = found["pandas"]
     for name, one in found.items():
         assert one == expected, (name, one, expected, table)
 
 
-def test_a_shuffled_file_has_the_columns_of_its_table(tmp_path):
+def test_shuffled_file_has_columns_of_its_table(tmp_path):
     from pybandit.tables import shuffle
 
     rng = np.random.default_rng(1)

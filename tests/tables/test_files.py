@@ -1,4 +1,4 @@
-"""Tables in files and arrays: what is read of them, and what is refused."""
+"""Tables in files and arrays: values, blocks, and invalid files."""
 
 import copy
 import pickle
@@ -27,12 +27,12 @@ def write(path, columns, **options):
 
 @pytest.fixture
 def small(monkeypatch):
-    """Blocks of 500 rows of a table of four columns."""
+    """Set the block size to 500 rows for a table of four columns."""
     monkeypatch.setattr(_open, "CELLS", 2000)
 
 
-def test_parquet_by_row_groups(tmp_path):
-    names = ["gpt-4", "gpt-4.1", "b", "a"]  # of the first pyarrow reads the second too
+def test_parquet_row_groups_are_blocks(tmp_path):
+    names = ["gpt-4", "gpt-4.1", "b", "a"]  # for the first one, pyarrow reads the second too
     path = write(tmp_path / "scores.parquet", dict(zip(names, SCORES.T, strict=True)),
                  row_group_size=700)
     blocks = pb.tables.Blocks.open(path)
@@ -46,7 +46,7 @@ def test_parquet_by_row_groups(tmp_path):
     assert pb.best_of(path, value_range=(0, 1), rng=1).best_name == "a"
 
 
-def test_labels_truths_and_lost_scores(tmp_path):
+def test_parquet_labels_bools_and_lost_scores(tmp_path):
     path = write(tmp_path / "scores.pq", {
         "id": ["x", "y", "z"], "won": [True, False, None], "n": [1, None, 3],
         "half": arrow.array(np.array([0.5, 1, 2], dtype="f2"))})
@@ -56,7 +56,7 @@ def test_labels_truths_and_lost_scores(tmp_path):
                           equal_nan=True)
 
 
-def test_an_index_of_pandas_is_no_model(tmp_path):
+def test_pandas_index_is_not_a_model(tmp_path):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(SCORES[:9], columns=list("abcd"), index=range(100, 109, 1))
     frame.index = pandas.Index(frame.index.to_numpy()[::-1], name="item")
@@ -71,7 +71,7 @@ def test_an_index_of_pandas_is_no_model(tmp_path):
     ({"a": [1.0]}, {"columns": ["c"]}, "columns must be columns of"),
     ({"a": ["x"], "b": [1]}, {"columns": ["a"]}, "column 'a' holds string"),
     ({"a": [1.0]}, {"columns": []}, "columns must be"), ({"a": [1.0]}, {"columns": 3}, "columns")])
-def test_parquet_refuses(tmp_path, columns, options, error):
+def test_parquet_refuses_invalid_columns(tmp_path, columns, options, error):
     path = write(tmp_path / "bad.parquet", columns)
     with pytest.raises((TypeError, ValueError), match=error):
         pb.tables.Blocks.open(path, **options)
@@ -88,7 +88,7 @@ def test_columns_of_one_name_are_refused(tmp_path):
     ("none.parquet", "none.parquet"), ("text.parquet", "cannot be read"),
     ("none.npy", "none.npy"), ("text.npy", "cannot be read"),
     ("none.zarr", "none.zarr"), ("scores.xls", "must be a file named")])
-def test_files_that_are_none(tmp_path, name, error):
+def test_unreadable_files_are_refused(tmp_path, name, error):
     if name.endswith("zarr"):
         pytest.importorskip("zarr")
     for kind in ("parquet", "npy"):
@@ -98,7 +98,7 @@ def test_files_that_are_none(tmp_path, name, error):
         pb.tables.Blocks.open(tmp_path / name)
 
 
-def test_arrays_by_slices(folder, small):
+def test_arrays_are_read_by_slices(folder, small):
     array = np.load(folder / "table.npy", mmap_mode="r")
     blocks = pb.tables.Blocks.open(folder / "table.npy")
     assert blocks.sizes.tolist() == [500] * 12 and blocks.names is None
@@ -109,7 +109,7 @@ def test_arrays_by_slices(folder, small):
     assert np.array_equal(some.values([3], [0]), SCORES[3:4, [2]])
 
 
-def test_zarr_by_whole_chunks(tmp_path, small):
+def test_zarr_is_read_by_whole_chunks(tmp_path, small):
     zarr = pytest.importorskip("zarr")
     array = zarr.open_array(tmp_path / "t.zarr", mode="w", shape=SCORES.shape, chunks=(200, 3),
                             dtype="f4")
@@ -120,14 +120,14 @@ def test_zarr_by_whole_chunks(tmp_path, small):
         assert np.array_equal(all_of(blocks), SCORES)
         assert np.array_equal(blocks.values([401, 7], [1, 3]), SCORES[[401, 7]][:, [1, 3]])
     assert np.array_equal(all_of(pb.tables.Blocks.open(array, columns=[3, 1])), SCORES[:, [3, 1]])
-    # what is not shuffled and small enough is read into memory
+    # small tables that are not shuffled are read into memory
     assert pb.best_of(array, value_range=(0, 1), rng=2).n_pulls == pb.best_of(
         SCORES, value_range=(0, 1), rng=2).n_pulls
     assert pb.best_of(blocks, value_range=(0, 1), rng=2).best == 3
     assert pb.race(blocks, rng=2).best == 3
 
 
-def test_dask_by_its_chunks():
+def test_dask_chunks_are_blocks():
     dask = pytest.importorskip("dask.array")
     array = dask.from_array(SCORES, chunks=((1000, 3000, 2000), (3, 1)))
     blocks = pb.tables.Blocks.open(array, shuffled=True)
@@ -143,7 +143,7 @@ def test_dask_by_its_chunks():
         pb.tables.Blocks.open(unknown)
 
 
-def test_hdf5():
+def test_hdf5_dataset_is_read():
     h5py = pytest.importorskip("h5py")
     with h5py.File("memory", "w", driver="core", backing_store=False) as file:
         dataset = file.create_dataset("scores", data=SCORES, chunks=(100, 2))
@@ -157,15 +157,15 @@ def test_hdf5():
     (np.ones(3), "two dimensions"), (np.ones((3, 0)), "two dimensions"),
     (np.array([["a"]]), "real numbers"), ([[1.0]], "the name of a file, or an array"),
     (3, "the name of a file"), (None, "the name of a file")])
-def test_what_is_no_table(table, error):
+def test_values_other_than_tables_are_refused(table, error):
     with pytest.raises((TypeError, ValueError), match=error):
         pb.tables.Blocks.open(table)
     with pytest.raises((TypeError, ValueError), match="columns"):
         pb.tables.Blocks.open(np.ones((3, 2)), columns=[2])
 
 
-def test_names_of_files_as_scores(folder, tmp_path):
-    """A CSV file as the command line reads it, a .npy file as its array."""
+def test_file_names_are_accepted_as_scores(folder, tmp_path):
+    """CSV files are read as by the command line, .npy files as arrays."""
     path = tmp_path / "scores.csv"
     np.savetxt(path, SCORES[:300], delimiter=",", header="a,b,c,d", comments="")
     options = dict(value_range=(0, 1), rng=1)
@@ -179,7 +179,7 @@ def test_names_of_files_as_scores(folder, tmp_path):
         pb.best_of(tmp_path / "none.csv", **options)
 
 
-def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch):
+def test_missing_pyarrow_error_names_extra(tmp_path, monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
@@ -187,11 +187,11 @@ def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch):
         pb.tables.Blocks.open(tmp_path / "scores.parquet")
 
 
-def test_pages_of_a_map_are_given_back(tmp_path):
-    """A map that is only read; what was written to a copy of one stays."""
+def test_pages_of_read_only_map_are_released(tmp_path):
+    """Pages of writable and copy-on-write maps stay, so that writes are kept."""
     import mmap
 
-    from pybandit.tables._mapped import _mapping_of, cells_of
+    from pybandit.tables._npy import _mapping_of, cells_of
 
     np.save(tmp_path / "t.npy", SCORES)
     for mode, given_back in (("r", True), ("r+", False), ("c", False)):
@@ -205,8 +205,8 @@ def test_pages_of_a_map_are_given_back(tmp_path):
     assert _mapping_of(SCORES) is None
 
 
-def test_pages_that_are_damaged(tmp_path):
-    """An OSError of pyarrow's that named no file, found by tests/fuzz."""
+def test_damaged_parquet_page_error_names_file(tmp_path):
+    """The OSError of pyarrow did not name the file; found by tests/fuzz."""
     path = tmp_path / "scores.parquet"
     values = np.random.default_rng(1).random(400)
     write(path, {"a": values, "b": values})
@@ -217,7 +217,7 @@ def test_pages_that_are_damaged(tmp_path):
         all_of(pb.tables.Blocks.open(path))
 
 
-def test_a_signalling_nan_is_lost_in_silence(tmp_path):
+def test_signalling_nan_is_lost_without_warning(tmp_path):
     """Its conversion was a RuntimeWarning, found by tests/fuzz."""
     bits = np.array([[0x7fa00000, 0x3f800000]], dtype=np.uint32)
     np.save(tmp_path / "scores.npy", bits.view(np.float32))

@@ -19,7 +19,7 @@ MODELS = [LM / "invented__alpha", LM / "invented__beta"]
 
 
 def expected(tool, **where):
-    """Scores by model and item of the rows of expected.csv with these cells; NaN if empty."""
+    """Return scores by model and item of rows of expected.csv with these cells; NaN if empty."""
     found = {}
     with open(DATA / tool / "expected.csv", newline="") as file:
         for row in csv.DictReader(file):

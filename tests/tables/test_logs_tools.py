@@ -121,7 +121,7 @@ def test_inspect_archives_that_stopped_early_are_refused(tmp_path):
     refused(tmp_path, words=["stopped early"])
 
 
-def test_inspect_letters_and_words_by_its_rule(tmp_path):
+def test_inspect_letters_and_words_become_scores(tmp_path):
     values = ["C", "I", "P", "N", True, False, 1, 0.25, "yes", "No", "0.75"]
     for name in "ab":
         inspect_log(tmp_path, name, {(f"q{at:02}", 1): {"s": value}

@@ -1,4 +1,4 @@
-"""Races on blocks: of shuffled rows they are races on rows in uniformly random order."""
+"""Races on shuffled blocks equal races on rows in uniformly random order."""
 
 import itertools
 import math
@@ -27,8 +27,8 @@ def blocks_of(table, sizes, **options):
 @pytest.mark.parametrize("options", [{}, {"k": 2}, {"budget": 900}, {"max_pulls": 400},
                                      {"epsilon": 0.05}, {"delta": 1e-200},
                                      {"population_size": math.inf}, {"costs": np.ones(5)}])
-def test_best_of_is_the_race_on_the_rows_of_blocks(options):
-    """As it is on a table whose rows lie in the order that the blocks came in."""
+def test_best_of_blocks_equals_race_on_their_rows(options):
+    """The same race on a table with the rows in the order of the blocks gives the result."""
     options = dict(options, value_range=(0, 1))
     found = pb.best_of(blocks_of(TABLE, SIZES, names="abcde"), **grouped(rng=3, **options))
     rng = np.random.default_rng(3)
@@ -36,7 +36,7 @@ def test_best_of_is_the_race_on_the_rows_of_blocks(options):
     assert np.array_equal(found.items, order[:found.items.size])
 
     class Given(np.random.Generator):
-        """Draws the order of the blocks, and after that what it draws."""
+        """A generator whose order of the items is that of the blocks."""
 
         def order_of_items(self):
             return order
@@ -49,8 +49,8 @@ def test_best_of_is_the_race_on_the_rows_of_blocks(options):
     assert first == {name: second[name] for name in first}
 
 
-def test_the_order_of_items_is_uniform_by_enumeration():
-    """Over all shuffles of four rows, each order of the blocks gives every order of the items."""
+def test_order_of_items_is_uniform():
+    """The shuffles of four rows give each order of items once, for any order of blocks."""
     for blocks in itertools.permutations(range(3)):
         read = block_rows(np.array([2, 1, 1]), blocks)
         orders = Counter(tuple(np.array(shuffle)[read])
@@ -58,10 +58,10 @@ def test_the_order_of_items_is_uniform_by_enumeration():
         assert len(orders) == 24 and set(orders.values()) == {1}
 
 
-def test_the_guarantee_by_enumeration():
-    """All 720 shuffles of six items in three blocks: wrong no more often than delta allows.
+def test_error_rate_over_all_shuffles_is_at_most_delta():
+    """All 720 shuffles of six items in three blocks.
 
-    And as often as a race whose items come in every order.
+    Results have the same frequencies as those of a race without blocks on all orders of items.
     """
     scores = np.array([[1, 0], [0, 1], [1, 0], [0, 1], [1, 0], [1, 1]], dtype=float)
     delta, ends = 0.5, Counter()
@@ -82,8 +82,8 @@ def test_the_guarantee_by_enumeration():
     assert 0 < wrong <= delta * len(rows)
 
 
-def test_rows_as_they_came_are_refused_where_they_are_too_many(monkeypatch):
-    """A sorted table is why: whole blocks of it are no random items."""
+def test_large_unshuffled_tables_are_refused(monkeypatch):
+    """Whole blocks of a sorted table, for example, are not random items."""
     from pybandit.evaluation import _opened
 
     blocks = blocks_of(np.sort(TABLE, axis=0), SIZES, shuffled=False, names="abcde")
@@ -96,7 +96,7 @@ def test_rows_as_they_came_are_refused_where_they_are_too_many(monkeypatch):
             call(blocks)
 
 
-def test_weights_and_one_model_are_refused():
+def test_weights_or_one_model_on_blocks_are_refused():
     with pytest.raises(ValueError, match="weights must be left out for blocks"):
         pb.best_of(blocks_of(TABLE, SIZES), value_range=(0, 1),
                    items=pb.Items(weights=np.arange(1, 601)))
@@ -104,15 +104,15 @@ def test_weights_and_one_model_are_refused():
         pb.best_of(blocks_of(TABLE[:, :1], SIZES), value_range=(0, 1))
 
 
-def test_a_bad_score_is_named():
+def test_bad_score_error_names_model():
     table = TABLE.copy()
     table[:, 2] = np.nan
     with pytest.raises(ValueError, match=r"scores must be finite.*model 'c' \(column 2\)"):
         pb.best_of(blocks_of(table, SIZES, names="abcde"), value_range=(0, 1), rng=1)
 
 
-def test_states_of_a_race_on_blocks_go_on(folder):
-    """What is kept is the order, as of any race."""
+def test_saved_race_on_blocks_continues(folder):
+    """The state has the order of the items, as for any race."""
     from pybandit.evaluation._scores import as_source
 
     source = as_source(pb.tables.Blocks.open(folder / "shuffled.parquet"), None, None)
@@ -125,8 +125,8 @@ def test_states_of_a_race_on_blocks_go_on(folder):
     assert all(map(np.array_equal, other.ask(), race.ask()))
 
 
-def test_cells_told_in_any_order_are_the_race():
-    """A few at a time, last ones first; where an item is in the order, blocks know."""
+def test_order_of_reports_does_not_change_race():
+    """Rewards are reported a few at a time, last ones first; no inverse order is stored."""
     from pybandit.evaluation._scores import as_source
 
     def race():
@@ -147,7 +147,7 @@ def test_cells_told_in_any_order_are_the_race():
                                      {"bound": "normal", "delta": 1e-9},
                                      {"looks": pb.racing.Looks(variance="marginal")}])
 def test_race_reads_whole_blocks_in_random_order(options):
-    """The rows it asks for, in turn, are those of blocks; what it finds is what is there."""
+    """The race reads each block once and whole, and finds the best column."""
     asked = []
 
     def read(block, columns):
@@ -158,16 +158,16 @@ def test_race_reads_whole_blocks_in_random_order(options):
     assert result.best == 4
     blocks = [block for block, _ in asked]
     assert len(set(blocks)) == -(-result.n_evaluations // (64 * 5)) or result.n_evaluations > 320
-    assert 9 not in blocks[:-1]  # the short one comes last
+    assert 9 not in blocks[:-1]  # the short block comes last
 
 
-def test_a_race_to_the_end_is_exact():
+def test_fully_read_race_is_exact():
     result = pb.race(blocks_of(TABLE, SIZES), delta=1e-300, looks=pb.racing.Looks(first=600), rng=1)
     assert (result.best, result.exact, result.n_evaluations) == (4, True, 3000)
 
 
-def test_draws_from_blocks_have_the_law():
-    """Chi-square of 4,000 draws against the exact probabilities."""
+def test_draws_from_blocks_have_exact_distribution():
+    """A chi-square test of 4,000 draws against the exact probabilities."""
     factors = np.random.default_rng(8).normal(size=(640, 3)) * 0.05
     blocks = blocks_of(factors, [64] * 10)
     totals = factors.sum(axis=0)
@@ -191,16 +191,16 @@ def test_blocks_of_several_sizes_and_indices_are_refused():
         pb.racing.lil_ucb(blocks_of(TABLE, SIZES), value_range=1.0)
 
 
-def test_a_memmap_is_not_copied(folder):
-    """Of another type than float64: read where it lies, the same as of the matrix."""
+def test_memmap_gives_same_race_as_array(folder):
+    """The memmap is of float32, and is read in place."""
     mapped = np.load(folder / "table.npy", mmap_mode="r")
     assert pb.race(mapped, rng=1) == pb.race(SCORES, rng=1)
     sampler = pb.RacingSampler(mapped, bound=pb.racing.BettingBound(value_range=1.0), rng=1)
     assert sampler.draw(20)[0].tolist() == [3] * 20
 
 
-def test_the_file_is_the_table_in_the_twins_order(folder):
-    """best_of of the file finds what it finds in the rows, shuffled by the twin."""
+def test_shuffled_file_equals_reference_order(folder):
+    """best_of gives the same result for the file and for rows in the reference order."""
     shuffled = SCORES[shuffled_rows(7, 6000)]
     blocks = pb.tables.Blocks.open(folder / "shuffled.parquet")
     found = pb.best_of(folder / "shuffled.parquet", value_range=(0, 1), rng=3)

@@ -1,4 +1,4 @@
-"""Formats of files of scores: long tables, JSON lines, workbooks, packed and foreign text."""
+"""Formats of score files: long tables, JSON lines, workbooks, packed and other text."""
 
 import csv
 import gzip
@@ -47,18 +47,18 @@ def check_table(table):
     "\ufeffsep=;\n" + TABLE.replace(",", ";").replace(".", ","),
     gzip.compress(TABLE.encode(), mtime=0), gzip.compress(TABLE.encode("utf-16"), mtime=0),
     gzip.compress(TABLE[:20].encode(), mtime=0) + gzip.compress(TABLE[20:].encode(), mtime=0)])
-def test_text_is_read_as_people_have_it(tmp_path, content):
+def test_text_variants_are_read(tmp_path, content):
     check_table(read_scores(written(tmp_path, content)))
 
 
 @pytest.mark.parametrize("name", ["scores.csv.gz", "scores.CSV", "scores.tsv", "scores.txt.gz"])
-def test_names_of_files_of_text(tmp_path, name):
+def test_text_file_names_are_recognised(tmp_path, name):
     content = gzip.compress(TABLE.encode(), mtime=0) if name.endswith("gz") else TABLE
     assert pb.best_of(written(tmp_path, content, name), value_range=(0, 1), rng=1).names == (
         "gpt", "claude")
 
 
-def test_zstandard(tmp_path, monkeypatch):
+def test_zstandard_files_are_read(tmp_path, monkeypatch):
     arrow = pytest.importorskip("pyarrow")
     packed = arrow.compress(TABLE.encode(), codec="zstd", asbytes=True)
     check_table(read_scores(written(tmp_path, packed, "scores.csv.zst")))
@@ -85,7 +85,7 @@ def test_ambiguous_and_damaged_text_is_refused(tmp_path, content, words):
         assert word in str(caught.value)
 
 
-def test_decimals_are_told(tmp_path):
+def test_decimal_option_sets_decimal_point(tmp_path):
     path = written(tmp_path, "item;a;b\nq1;1,234;5,678\nq2;2,345;1\n")
     assert read_scores(path, Form(decimal=",")).values.tolist() == [[1.234, 5.678], [2.345, 1]]
     with pytest.raises(UnreadableFileError, match="line 2, column 'a': '1,234' is not a number"):
@@ -97,7 +97,7 @@ def test_decimals_are_told(tmp_path):
 # -- workbooks --------------------------------------------------------------------
 
 
-def test_workbooks(tmp_path, monkeypatch):
+def test_workbooks_are_read(tmp_path, monkeypatch):
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()
     rows = [line.split(",") for line in TABLE.splitlines()]
@@ -108,7 +108,7 @@ def test_workbooks(tmp_path, monkeypatch):
     for row in ["gpt", "claude"], [True, False], [False, False], [True, True]:
         words.append(row)
     book.save(tmp_path / "s.xlsx")
-    with pytest.raises(UnreadableFileError, match="--sheet says which: 'Sheet', 'words'"):
+    with pytest.raises(UnreadableFileError, match="--sheet names one: 'Sheet', 'words'"):
         read_scores(tmp_path / "s.xlsx")
     check_table(read_scores(tmp_path / "s.xlsx", Form(sheet="Sheet")))
     table = read_scores(tmp_path / "s.xlsx", Form(sheet="words"))
@@ -138,7 +138,7 @@ LONG = [{"model": model, "item": row["item"], "score": row[model], "note": "x"}
     ("s.jsonl.gz", gzip.compress(lines_of(LONG).encode(), mtime=0)),
     ("s.jsonl", "\ufeff" + lines_of(LONG).replace("\n", "\r\n\r\n")),
     ("s.jsonl", lines_of(LONG).encode("utf-16"))])
-def test_json_lines(tmp_path, name, content):
+def test_json_lines_are_read(tmp_path, name, content):
     path = written(tmp_path, content, name)
     check_table(read_scores(path))
     assert pb.best_of(path, value_range=(0, 1), rng=1).names == ("gpt", "claude")
@@ -160,7 +160,7 @@ def test_json_that_is_not_scores_is_refused(tmp_path, content, words):
 # -- long tables ------------------------------------------------------------------------
 
 
-def test_a_long_table_of_a_file_has_the_values_expected():
+def test_long_table_has_expected_values():
     table = read_scores(DATA / "scores.csv")
     with open(DATA / "expected.csv", newline="") as file:
         expected = {(row["model"], row["item"]): float(row["score"])
@@ -186,14 +186,14 @@ def test_epochs_are_averaged_if_all_are_there(capsys):
     assert json.loads(capsys.readouterr().out)["n_items_left_out"] == 1
 
 
-def test_a_second_score_of_a_cell_is_refused_with_both_lines():
+def test_second_score_error_names_both_lines():
     with pytest.raises(UnreadableFileError) as caught:
         read_scores(DATA / "scores_bad.csv")
     for word in ("line 42", "'alpha'", "'q12'", "line 2", "second score"):
         assert word in str(caught.value)
 
 
-def test_missing_scores_of_a_long_table_are_named(tmp_path):
+def test_missing_scores_of_long_table_are_refused(tmp_path):
     text = "".join(line for at, line in enumerate(
         (DATA / "scores_bad.csv").read_text().splitlines(keepends=True)) if at not in (41, 43, 44))
     table = read_scores(written(tmp_path, text))
@@ -206,7 +206,7 @@ def test_missing_scores_of_a_long_table_are_named(tmp_path):
 @pytest.mark.parametrize("head", ["model,item,score", "Model,Question ID,Correct",
                                   "system, doc_id ,acc", "model_name,prompt,value",
                                   "llm,task_id,passed", "item;model;score"])
-def test_names_of_columns_of_long_tables(tmp_path, head):
+def test_long_table_column_names_are_recognised(tmp_path, head):
     rows = [("m1", "x", 1), ("m1", "y", 0), ("m2", "y", 1), ("m2", "x", 0)]
     if head.startswith("item"):
         rows = [(item, model, score) for model, item, score in rows]
@@ -218,8 +218,8 @@ def test_names_of_columns_of_long_tables(tmp_path, head):
 
 
 @pytest.mark.parametrize("head", ["metric", "Scorer", "filter"])
-def test_a_long_table_of_several_metrics_is_refused(tmp_path, head):
-    """Even if they are of different items: their scores do not go together."""
+def test_long_table_of_several_metrics_is_refused(tmp_path, head):
+    """This holds even if they are of different items: their scores must not be mixed."""
     lines = [f"{model},{item},{0.1 * item},{'acc' if item < 3 else 'f1'}"
              for model in ("a", "b") for item in range(1, 6)]
     path = tmp_path / "s.csv"
@@ -233,7 +233,7 @@ def test_a_long_table_of_several_metrics_is_refused(tmp_path, head):
     assert pb.best_of(path, value_range=(0, 1)).n_items == 5
 
 
-def test_words_and_other_columns_of_a_long_table(tmp_path):
+def test_long_table_with_words_and_other_columns(tmp_path):
     text = ("model,item,latency,correct,answer\na,x,3.5,True,foo\nb,x,1.5,False,bar\n"
             "a,y,3,False,baz\nb,y,9,False,qux\n")
     assert read_scores(written(tmp_path, text)).values.tolist() == [[1, 0], [0, 0]]
@@ -252,7 +252,7 @@ def test_words_and_other_columns_of_a_long_table(tmp_path):
     ("model,item,score\na,x,1\na,y,0\n", ["2 models", "'a'"]),
     ("model,item,score\na,x,1\nb,x,good\n", ["line 3, column 'score'", "'good'"]),
     ("model,item,epoch,score\na,x,1,1\na,x,1,0\nb,x,1,1\n", ["line 3", "line 2", "epoch"])])
-def test_long_tables_are_refused_by_line(tmp_path, text, words):
+def test_long_table_errors_name_line(tmp_path, text, words):
     with pytest.raises(UnreadableFileError) as caught:
         read_scores(written(tmp_path, text))
     for word in words:

@@ -1,4 +1,4 @@
-"""Folders that a shuffle works in: gone after SIGTERM, and after SIGKILL with the next shuffle."""
+"""Working folders of shuffles: removed after SIGTERM; after SIGKILL, by the next shuffle."""
 
 import json
 import os
@@ -21,7 +21,7 @@ SHUFFLES = ("import sys; from pybandit.tables import shuffle\n"
 
 
 def killed(folder, tmp_path, number, wait, before=""):
-    """The exit status of a process that shuffles until it gets a signal."""
+    """Return the exit status of a process that shuffles until it gets a signal."""
     child = subprocess.Popen([sys.executable, "-c", SHUFFLES.format(before), folder / "table.npy",
                               tmp_path / "out.parquet"], stdout=subprocess.PIPE)
     child.stdout.readline()
@@ -46,7 +46,7 @@ def test_own_handler_of_sigterm_is_kept(folder, tmp_path):
     assert os.listdir(tmp_path) == ["out.parquet"]
 
 
-def test_the_disposition_of_sigterm_is_restored(folder, tmp_path):
+def test_sigterm_handler_is_restored(folder, tmp_path):
     seen = []
 
     def work(inside):
@@ -62,7 +62,7 @@ def test_the_disposition_of_sigterm_is_restored(folder, tmp_path):
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL and not os.listdir(tmp_path)
 
 
-def test_the_next_shuffle_removes_what_sigkill_left(folder, tmp_path):
+def test_next_shuffle_removes_folder_left_by_sigkill(folder, tmp_path):
     left = []
     for wait in (0.01, 0.04, 0.07, 0.1, 0.15):
         assert killed(folder, tmp_path, signal.SIGKILL, wait) == -signal.SIGKILL
@@ -70,7 +70,7 @@ def test_the_next_shuffle_removes_what_sigkill_left(folder, tmp_path):
         if left:
             break
     assert left
-    for name in left:  # killed before it wrote the owner, which takes a minute to be sure of
+    for name in left:  # killed before it wrote the owner: considered stale after a minute
         if set(os.listdir(tmp_path / name)) <= {"owner.json"}:
             os.utime(tmp_path / name, (0, 0))
     shuffle(folder / "table.npy", tmp_path / "out.parquet", rng=1, overwrite=True)
@@ -103,8 +103,8 @@ def test_folders_of_living_and_unknown_processes_stay(owner, tmp_path):
     assert (path / "0.rows").read_bytes() == b"rows"
 
 
-def test_what_is_no_folder_of_a_shuffle_stays(tmp_path):
-    """Links, other names, and a FIFO where the owner should be."""
+def test_other_folders_are_not_removed(tmp_path):
+    """Links, other names, and a FIFO in place of the owner file."""
     dead = [alive.here(), 2**22 + 7, "boot 1"]
     target = owned(tmp_path / "target", dead)
     (tmp_path / NAME).symlink_to(target)

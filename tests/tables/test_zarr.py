@@ -1,4 +1,4 @@
-"""Arrays of Zarr, read without zarr, are those that zarr reads."""
+"""Zarr arrays read without the package zarr equal those that it reads."""
 
 import itertools
 import pickle
@@ -16,7 +16,7 @@ KINDS = ["f4", "f8", "f2", "i2", "u8", "?"]
 
 
 def check_equal(path, array):
-    """All cells, and some rows of some columns; rows 41 to 52 were never written."""
+    """Compare all cells, and some rows and columns; rows 41 to 52 were never written."""
     file, columns = ZarrFolder(path), np.array([0, 2, 6])
     assert (file.shape, file.chunks) == (array.shape, array.chunks)
     assert file.dtype == array.dtype.newbyteorder("=")
@@ -27,7 +27,7 @@ def check_equal(path, array):
 
 
 @pytest.mark.parametrize("kind", [*KINDS, ">f4", ">i4"])
-def test_format_2(kind, tmp_path):
+def test_format_2_equals_zarr(kind, tmp_path):
     compressors = [None, numcodecs.Blosc(), numcodecs.Zstd(), numcodecs.GZip(), numcodecs.Zlib(),
                    numcodecs.BZ2(), numcodecs.LZMA(), numcodecs.LZ4()]
     values = SCORES.astype(kind)
@@ -42,7 +42,7 @@ def test_format_2(kind, tmp_path):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_format_3(kind, tmp_path):
+def test_format_3_equals_zarr(kind, tmp_path):
     from zarr.codecs import BloscCodec, Crc32cCodec, GzipCodec, TransposeCodec, ZstdCodec
 
     values = SCORES.astype(kind)
@@ -59,7 +59,7 @@ def test_format_3(kind, tmp_path):
 
 @pytest.mark.parametrize("version", [2, 3])
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 2.5, 0.1])
-def test_values_of_missing_chunks(value, version, tmp_path):
+def test_missing_chunks_have_fill_value(value, version, tmp_path):
     array = zarr.create_array(tmp_path / "t.zarr", shape=(53, 7), chunks=(10, 3), dtype="f4",
                               fill_value=value, zarr_format=version)
     check_equal(tmp_path / "t.zarr", array)

@@ -1,4 +1,4 @@
-"""The two parts of an Inspect log, a ZIP file, that are read: its header and its summaries."""
+"""Read the header and the summaries of an Inspect log, which is a ZIP file."""
 
 import struct
 import zipfile
@@ -11,7 +11,7 @@ from pybandit.tables._records import parsed
 
 WHAT = "log of Inspect"
 HEADER, SAMPLES = "header.json", "summaries.json"
-ZSTANDARD = 93  # the method of a part; zipfile knows it from Python 3.14
+ZSTANDARD = 93  # compression method of a part; zipfile supports it from Python 3.14
 MOST_PART, MOST_DIRECTORY = 1 << 25, 1 << 22  # bytes; 40,000 samples are 3.4 MB of directory
 LOCAL = struct.Struct("<4s22x2H")
 
@@ -24,7 +24,7 @@ def unpacked(file):
     UnreadableFileError
         If it is not a log of Inspect, is damaged, or expands beyond the limits.
     MissingPackageError
-        Without pyarrow, for parts packed by Zstandard.
+        If pyarrow is not installed and parts are packed by Zstandard.
     """
     with checked_archive(file, WHAT, most=MOST_PART, parts=(HEADER, SAMPLES),
                          most_directory=MOST_DIRECTORY) as archive:
@@ -53,13 +53,13 @@ def _value(archive, file, name):
 
 
 def _of_zstandard(file, part):
-    """The bytes of a part, no more than the directory says."""
+    """Return the bytes of a part; refuse more than the directory states."""
     if part.flag_bits & 1:
         raise zipfile.BadZipFile("it is encrypted")
     file.seek(part.header_offset)
     signature, name, extra = LOCAL.unpack(file.read(LOCAL.size))
     if signature != b"PK\3\4":
-        raise zipfile.BadZipFile("there is no part where the directory says")
+        raise zipfile.BadZipFile("there is no part at the place in the directory")
     file.seek(name + extra, 1)
     packed = file.read(min(part.compress_size, MOST_PART))
     arrow = require("pyarrow", "tables")
@@ -69,5 +69,5 @@ def _of_zstandard(file, part):
     except (arrow.ArrowException, OSError) as error:
         raise zipfile.BadZipFile(f"{error!s:.200}") from None
     if len(body) != part.file_size or zlib.crc32(body) != part.CRC:
-        raise zipfile.BadZipFile("it has other bytes than the directory says")
+        raise zipfile.BadZipFile("its bytes do not match the directory")
     return body

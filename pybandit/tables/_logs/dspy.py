@@ -1,4 +1,4 @@
-"""DSPy: the list of ``dspy.Evaluate(save_as_json=)``. The model is the name of the file."""
+"""DSPy: files of ``dspy.Evaluate(save_as_json=)``. The file name is the model."""
 
 from pybandit._shared.errors import UnreadableFileError
 from pybandit.tables._columns import long_layout
@@ -18,7 +18,7 @@ LOOKED_FOR = "a list with example_NAME and pred_NAME, or with prediction before 
 SAME = "the example"
 MEANS = "has no scores"
 EXAMPLE, PREDICTED = "example_", "pred_"
-WHOLE = "prediction"  # the field of a prediction that has no fields
+WHOLE = "prediction"  # the field of a prediction without named fields
 
 
 def is_log(head):
@@ -45,7 +45,7 @@ def read(log, choice):
 
 
 def _predicted(row):
-    """Fields that an example shares with its prediction; none if the call failed."""
+    """Return the fields that an example shares with its prediction; none if the call failed."""
     if not isinstance(row, dict):
         return []
     if list(row)[-2:-1] == [WHOLE]:
@@ -59,7 +59,7 @@ def _last(row):
 
 
 def _example(row, shared):
-    """Fields of the example: those up to the last that the prediction has too."""
+    """Return the fields of the example, which end with the last one shared with the prediction."""
     if WHOLE in shared:
         return {name: row[name] for name in list(row)[:-1] if name != WHOLE}
     names = _predicted(row)

@@ -1,4 +1,4 @@
-"""Fields, identifiers, scores and choices: shared by the readers of log files."""
+"""Fields, identifiers, scores and choices of log files, for all readers."""
 
 import hashlib
 import json
@@ -18,9 +18,9 @@ class Choice(NamedTuple):
     Attributes
     ----------
     metric, filter : tuple of str
-        Names, one for each task, of the metric and the filter that are read.
+        Names of the metric and the filter to read, one per task.
     failed : {None, "skip"} or float
-        The score of a failure; "skip" leaves items without a score out; None refuses them.
+        The score of failed items; "skip" leaves out items without a score; None refuses them.
     """
 
     metric: Any = ()
@@ -41,14 +41,14 @@ class Score(NamedTuple):
     task : str
     epoch : object
     content : (str, object) or None
-        A word for a form, and the content of the item in this form. Contents of one form are
-        compared between files. None if the file has no content.
+        The form and the content of the item. Contents of the same form are compared between
+        files. None if the file has no content.
     is_missing : bool
         True if the log has no record of the item, False if it says that the item failed.
     measure : tuple of str
-        The metric and the filter that the score is of.
+        The metric and the filter of the score.
     lower : bool or None
-        True if the log says that the lower score is the better one; None if it does not say.
+        True if the log states that lower scores are better; None if it states nothing.
     """
 
     model: str
@@ -95,7 +95,7 @@ def identifier(value, what):
 
 
 def score_of(value):
-    """Return a number as a float, NaN for null, or, as text, why it is not a score."""
+    """Return a number as a float, NaN for null, or the reason why it is not a score, as text."""
     if value is None:
         return math.nan
     if isinstance(value, (bool, int, float)):
@@ -115,7 +115,7 @@ def checked_score(score, metric, place):
 
 
 def chosen(what, option, names, given, default=None):
-    """Return the one of `names` that is read: the only one, the default, or the one given.
+    """Return the name to read among `names`: the only one, the default, or the one given.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def chosen(what, option, names, given, default=None):
     option : {"metric", "filter"}
     names : iterable of str
     given : tuple of str
-        The names that the user gave: one of them must be among `names`.
+        Names that the caller gave; exactly one must be among `names`.
     default : str, optional
     """
     names = list(dict.fromkeys(names))
@@ -134,7 +134,7 @@ def chosen(what, option, names, given, default=None):
         if default is not None or len(names) == 1:
             return names[0] if default is None else default
         raise UnreadableFileError(f"there are several {what}: {listed(names)}; {option}= or "
-                                  f"--{option} names the one that is read")
+                                  f"--{option} selects one")
     among = [name for name in names if name in given]
     if len(among) == 1:
         return among[0]

@@ -1,4 +1,4 @@
-"""Log files: found in folders, opened within limits, and parsed up to their first value."""
+"""Find log files in folders, open them within limits, and parse their first value."""
 
 import itertools
 import os
@@ -12,25 +12,26 @@ from pybandit.tables._text import PACKED, decoded, short, utf8
 
 ENDS = (".json", ".jsonl", ".ndjson", ".eval")
 MOST_FILES, MOST_NAMES = 10_000, 200_000  # log files, and names in folders
-# Bytes of a file that is one JSON value, and marks in it: a value takes up to 100 bytes per mark.
+# Maximum bytes of a file that is one JSON value, and marks (,:[{) in it: a value takes up to 100
+# bytes of memory per mark.
 MOST_WHOLE, MOST_MARKS = 1 << 25, 3_000_000
-LONGEST, MOST_LINES, MOST_BYTES = 1 << 22, 1 << 17, 1 << 29  # of JSON lines
+LONGEST, MOST_LINES, MOST_BYTES = 1 << 22, 1 << 17, 1 << 29  # limits of JSON lines
 MOST_BLANK = 1000  # blank lines before the first value
 
 
 def end_of(path):
-    """Return the end of a file's name in lower case, without that of a packed file."""
+    """Return the suffix of a file name in lower case, without .gz or .zst."""
     return Path(unpacked_name(path)).suffix.casefold()
 
 
 def unpacked_name(path):
-    """Return a file's name without the end of a packed file."""
+    """Return a file name without .gz or .zst."""
     path = Path(path)
     return path.stem if path.suffix.casefold() in PACKED else path.name
 
 
 def files_of(paths):
-    """Return the paths of files: instead of a folder, the log files below it, in their order.
+    """Return the paths of files; folders are replaced by the log files in them, in order.
 
     Raises
     ------
@@ -55,7 +56,7 @@ def files_of(paths):
 
 
 def named(paths):
-    """The first few paths, for messages."""
+    """Return the first few paths, for messages."""
     return ", ".join(paths[:3]) + (f" and {len(paths) - 3:,} more" if len(paths) > 3 else "")
 
 
@@ -68,7 +69,7 @@ def _inside(folder):
             raise UnreadableFileError(f"{folder}: must have at most {MOST_NAMES:,} files; it has "
                                       "more")
         if {"run_spec.json", "per_instance_stats.json"} <= set(names):
-            names = ["per_instance_stats.json"]  # a run of HELM, whose other files have no scores
+            names = ["per_instance_stats.json"]  # a run of HELM: other files have no scores
         for name in sorted(names):
             if not name.startswith(".") and end_of(name) in ENDS:
                 yield os.path.join(place, name)
@@ -85,13 +86,13 @@ class Log:
     ----------
     path : str
     head : object
-        Its first JSON value: the first line, or all of it.
+        Its first JSON value: the first line, or the whole content.
     is_lines : bool
         True for JSON lines.
     is_archive : bool
         True if it was unpacked from a ZIP file.
     is_object : bool
-        True if it is one object in several lines, which no table is.
+        True if it is one object in several lines, and therefore not a table.
     """
 
     def __init__(self, path, head, is_lines=False, is_archive=False, is_object=False):
@@ -103,7 +104,7 @@ class Log:
         return os.path.dirname(os.path.abspath(self.path))
 
     def lines(self):
-        """Yield the number of each line, and its object."""
+        """Yield (number, object) of each line."""
         if not self.is_lines:
             yield 1, self.head
             return
@@ -130,7 +131,7 @@ def log_of(path):
     OSError
         If it cannot be opened.
     MissingPackageError
-        Without pyarrow, for Zstandard.
+        If pyarrow is not installed and the file is packed by Zstandard.
     """
     with opened_regular(path) as file:
         if file.peek(4).startswith(b"PK\3\4"):

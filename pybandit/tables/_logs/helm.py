@@ -21,7 +21,7 @@ NAME = "HELM"
 LOOKED_FOR = "per_instance_stats.json with instance_id and stats"
 SAME = "scenario_spec of run_spec.json"
 MEANS = "has no scores of instances: pass the folder of the run, or its per_instance_stats.json"
-ORIGINAL = "original"  # the filter of instances that are not perturbed
+ORIGINAL = "original"  # the filter for instances without perturbation
 
 
 def is_log(head):
@@ -65,7 +65,7 @@ def _spec(log):
 
 
 def _task(name):
-    """The name of a run without its model."""
+    """Return the name of a run without its model."""
     scenario, _, options = name.partition(":")
     kept = [one for one in options.split(",") if one and not one.startswith(("model=",
                                                                          "model_deployment="))]
@@ -73,7 +73,7 @@ def _task(name):
 
 
 def _copy(row):
-    """The perturbation of an instance."""
+    """Return the perturbation of an instance."""
     found = row.get("perturbation")
     return ORIGINAL if not found else identifier(
         found.get("name") if isinstance(found, dict) else found, "perturbation")
@@ -84,7 +84,7 @@ def _stats(row):
 
 
 def _name(stat):
-    """The name of a statistic, and all that tells it from others of this name."""
+    """Return the name of a statistic, and a digest that distinguishes splits."""
     name = stat.get("name")
     return field(stat, "name", "name", kind=str), digest(name)
 

@@ -17,11 +17,11 @@ NAME = "Inspect"
 LOOKED_FOR = "eval.model, eval.task and samples"
 SAME = "input or target"
 MEANS = "has no samples: pass the .eval or .json logs themselves"
-# Values of text, by the rule of Inspect's value_to_float.
+# Scores of text, as in Inspect's value_to_float.
 LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 MOST_SAMPLES = 1 << 20
-LONGEST = 1000  # characters of an input that summaries have in full
+LONGEST = 1000  # maximum characters of an input that summaries contain in full
 
 
 def is_log(head):
@@ -64,7 +64,7 @@ def read(log, choice):
 
 
 def _check_whole(head, absent):
-    """Refuse logs whose samples do not stand for all samples of the task."""
+    """Refuse logs whose samples do not represent all samples of the task."""
     results = head.get("results")
     early = results.get("early_stopping") if isinstance(results, dict) else None
     if early and (absent or not isinstance(early, dict) or early.get("early_stops")):
@@ -72,11 +72,11 @@ def _check_whole(head, absent):
                                   "read, so their mean is biased. Only the answer of the race that "
                                   "stopped it stands")
     if head.get("invalidated"):
-        raise UnreadableFileError("must not be invalidated; the log says that it is")
+        raise UnreadableFileError("must not be marked as invalidated")
 
 
 def _place(sample):
-    """The item and the epoch of a sample."""
+    """Return the item and the epoch of a sample."""
     epoch = sample.get("epoch", 1)
     if isinstance(epoch, bool) or not isinstance(epoch, int):
         raise UnreadableFileError(f"epoch of a sample must be an integer; got {short(epoch)}")
@@ -84,7 +84,7 @@ def _place(sample):
 
 
 def _absent(head):
-    """Items and epochs of the data set that have no sample."""
+    """Return the items and epochs of the data set without a sample."""
     about = head["eval"]
     dataset, config = about.get("dataset"), about.get("config")
     ids = dataset.get("sample_ids") if isinstance(dataset, dict) else None
@@ -115,7 +115,7 @@ def _scorers(head):
 
 
 def _value(score):
-    """A value as a number; text by the rule of Inspect."""
+    """Return a value as a number; text is converted as in Inspect."""
     value = score.get("value") if isinstance(score, dict) else score
     if not isinstance(value, str):
         return score_of(value)
@@ -130,7 +130,7 @@ def _value(score):
 
 
 def _content(sample, is_archive):
-    """Input and target; identifiers of messages, which differ between runs, are left out."""
+    """Return the form and a digest of input and target, without identifiers of messages."""
     given = sample.get("input")
     if isinstance(given, str):
         kind = "text" if len(given) <= LONGEST else is_archive

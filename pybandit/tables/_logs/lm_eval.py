@@ -17,10 +17,10 @@ SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.:-]+)\.
 # Fields of a sample that are not metrics, for versions that do not list the metrics.
 FIELDS = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics",
           "doc_hash", "prompt_hash", "target_hash", "schema_version"}
-# Metrics whose lower scores are better, for runs without their results file.
+# Metrics for which lower is better, for runs without a results file.
 LOWER = {"brier_score", "ter", "wer", "cer", "mse", "rmse", "mae", "bits_per_byte",
          "word_perplexity", "byte_perplexity"}
-MEANS_OF = (None, "mean", "nanmean")  # aggregations whose result is the mean over items
+MEANS_OF = (None, "mean", "nanmean")  # aggregations that are means over items
 
 
 def is_log(head):
@@ -37,7 +37,7 @@ def read(log, choice):
     if found:
         task, results = found["task"], _results(log.folder, found["time"])
         model = _text(results.get("model_name_sanitized")) or os.path.basename(log.folder)
-    else:  # renamed: the name is that of the model
+    else:  # a renamed file: its name is the model
         task, results = "", {}
         model = unpacked_name(log.path).rpartition(".")[0]
     rows, metrics, filters = _rows(log)
@@ -55,7 +55,7 @@ def read(log, choice):
 
 
 def _rows(log):
-    """Samples without their texts, and the names of metrics and filters."""
+    """Return samples without their texts, and the names of metrics and filters."""
     rows, metrics, filters = [], {}, {}
     for line, sample in log.lines():
         if not is_log(sample):
@@ -81,7 +81,7 @@ def _content(sample):
 
 
 def _results(folder, time):
-    """The results file of the same run, or an empty object."""
+    """Return the results file of the same run, or an empty object."""
     path = os.path.join(folder, f"results_{time}.json")
     if not os.path.lexists(path):
         return {}
@@ -101,22 +101,22 @@ def _check_mean(results, task, metric):
     metrics = _object(_object(_object(results, "configs"), task), "metric_list")
     aggregations = [_object(one, "aggregation") for one in metrics if isinstance(metrics, list)
                     if isinstance(one, dict) and one.get("metric") == metric]
-    odd = [one for one in aggregations if one and one not in MEANS_OF]
-    if metric == "perplexity" or odd:
-        how = odd[0] if odd else "perplexity"
+    others = [one for one in aggregations if one and one not in MEANS_OF]
+    if metric == "perplexity" or others:
+        how = others[0] if others else "perplexity"
         raise UnreadableFileError(f"metric {short(metric)} must be the mean of its values; its "
                                   f"aggregation is {short(how)}: such a metric has no score per "
                                   "item")
 
 
 def _object(value, name):
-    """The field of an object, or an empty object."""
+    """Return the field of an object, or an empty object."""
     return (value.get(name) if isinstance(value, dict) else None) or {}
 
 
 def _lower(results, task, metric):
     higher = _object(_object(results, "higher_is_better"), task)
-    told = higher.get(metric) if isinstance(higher, dict) else None
-    if isinstance(told, bool):
-        return not told
+    is_higher = higher.get(metric) if isinstance(higher, dict) else None
+    if isinstance(is_higher, bool):
+        return not is_higher
     return True if metric in LOWER else None

@@ -1,4 +1,4 @@
-"""MTEB: results/MODEL/REVISION/TASK.json. Items are tasks with their splits and subsets."""
+"""MTEB: results/MODEL/REVISION/TASK.json. An item is a task, split and subset."""
 
 import os
 
@@ -45,7 +45,7 @@ def read(log, choice):
 
 
 def _model(folder):
-    """The name in model_meta.json, or that of the folder above the revision."""
+    """Return the name in model_meta.json, or the name of the folder above the revision."""
     path = os.path.join(folder, "model_meta.json")
     if os.path.lexists(path):
         try:

@@ -1,4 +1,4 @@
-"""OpenAI evals: JSON lines, a spec and then events."""
+"""OpenAI evals: JSON lines, first a spec and then events."""
 
 from pybandit._shared.errors import UnreadableFileError
 from pybandit.tables._logs.fields import (
@@ -29,7 +29,7 @@ def is_beside(head):
 
 
 class _Sample:
-    """Events of one sample: its scores by metric, with their lines, and what it asks."""
+    """Events of one sample: scores by metric with their lines, prompt and expected answer."""
 
     def __init__(self, line):
         self.line, self.scores, self.prompt, self.expected = line, {}, None, None

@@ -16,8 +16,8 @@ NAME = "promptfoo"
 LOOKED_FOR = "results.results with provider, testIdx and score"
 SAME = "vars"
 MEANS = "has no results of tests: pass the file of promptfoo eval -o results.json"
-EVERY = "*"  # the filter that makes a model of each prompt
-ERROR = 2  # failureReason of a test that has no measured score
+EVERY = "*"  # the filter that makes each prompt a model
+ERROR = 2  # failureReason of a test without a measured score
 
 
 def is_log(head):
@@ -55,7 +55,7 @@ def read(log, choice):
 
 
 def _column(row):
-    """Provider, prompt and number of the column that a result belongs to."""
+    """Return provider, prompt and number of the column of a result."""
     provider = row["provider"]
     if isinstance(provider, dict):
         provider = provider.get("label") or provider.get("id")
@@ -67,7 +67,7 @@ def _column(row):
 
 
 def _columns(rows, given):
-    """The model of each column that is read, and the prompt that was chosen or ""."""
+    """Return the model of each column to read, and the chosen prompt or ""."""
     columns = list(dict.fromkeys(map(_column, rows)))
     prompts = list(dict.fromkeys(prompt for _, prompt, _ in columns))
     providers = {}
@@ -93,7 +93,7 @@ def _columns(rows, given):
 
 
 def _repeats(rows):
-    """The item and the epoch of each test: a test that occurs again is an epoch of the first."""
+    """Return the item and the epoch of each test; a repeated test is an epoch of the first."""
     seen, found = {}, {}
     for row in rows:
         test = identifier(row["testIdx"], "testIdx")
@@ -108,7 +108,7 @@ def _repeats(rows):
 
 
 def _vars(row):
-    """Variables of a test, without those that promptfoo adds: sessionId, _conversation."""
+    """Return the variables of a test without those of promptfoo: sessionId, _conversation."""
     values = row.get("vars")
     if not isinstance(values, dict):
         return values

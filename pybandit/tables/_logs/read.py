@@ -1,4 +1,4 @@
-"""The table of scores of log files."""
+"""Read log files as a table of scores."""
 
 import math
 import os
@@ -29,11 +29,11 @@ from pybandit.tables._scores import Scores
 from pybandit.tables._text import short
 
 TOOLS = (lm_eval, inspect_ai, promptfoo, helm, mteb, swebench, alpaca_eval, openai_evals, dspy)
-FILTERED = (lm_eval, promptfoo, helm)  # those that have filters, prompts or perturbations
+FILTERED = (lm_eval, promptfoo, helm)  # tools with filters, prompts or perturbations
 ARCHIVE, TABLES = ".eval", (*TEXT, *WORKBOOKS, *FILES)
 MOST_SCORES = 1 << 21
 SKIP = "skip"
-MOST_NAMED = 10  # models with lost scores in a message
+MOST_NAMED = 10  # maximum number of models with lost scores named in a message
 
 
 def choice_of(metric=None, filter=None, failed=None):
@@ -56,8 +56,8 @@ def choice_of(metric=None, filter=None, failed=None):
 def log_paths(scores):
     """Return the paths of log files that `scores` names, or None if it is something else.
 
-    Several names of files, a folder and a file named .eval are logs. A JSON file is one if a
-    tool is recognised by its content, or if it is one object, which no table is.
+    Several names of files, a folder and a file named .eval are logs. A JSON file is a log if a
+    tool is recognised by its content, or if it is a single object, which cannot be a table.
     """
     if isinstance(scores, (list, tuple)):
         named = bool(scores) and all(isinstance(one, (str, os.PathLike)) for one in scores)
@@ -72,7 +72,7 @@ def log_paths(scores):
     try:
         log = log_of(path)
     except (OSError, ValueError):
-        return None  # the reader of tables says why
+        return None  # the reader of tables raises the error
     return [path] if log.is_object or _tool_of(log.head)[0] is not None else None
 
 
@@ -82,9 +82,9 @@ def read_logs(paths, choice):
     Raises
     ------
     UnreadableFileError
-        Naming the file, and the place in it.
+        If a file cannot be read; the message has the file, and the place in it.
     MissingPackageError
-        Without pyarrow, for files packed by Zstandard.
+        If pyarrow is not installed and a file is packed by Zstandard.
     """
     found, passed = _Found(choice), {}
     for path in files_of(paths):
@@ -113,7 +113,7 @@ def read_logs(paths, choice):
 
 
 def _tool_of(head):
-    """The tool that wrote a file, and whether it has scores; (None, False) if none is known."""
+    """Return the tool that wrote a file, and True if it has scores; else (None, False)."""
     for tool in TOOLS:
         if tool.is_log(head):
             return tool, True
@@ -134,9 +134,9 @@ class LogScores(Scores):
     Attributes
     ----------
     lost : dict
-        By model that lost scores, how many items failed and how many are missing.
+        Numbers of failed and of missing items, for each model that lacks scores.
     lower_is_better : bool
-        True if the logs say so.
+        True if the logs state that lower scores are better.
     """
 
     def __init__(self, table, lost, lower_is_better):
@@ -149,7 +149,7 @@ class LogScores(Scores):
 
 
 class _Found:
-    """Scores of all files, which are of one tool and of the same items."""
+    """Scores of all files so far, which must be of one tool and of the same items."""
 
     def __init__(self, choice):
         self._choice, self._failed, self.tool = choice, choice.failed, None
@@ -158,7 +158,7 @@ class _Found:
 
     def begin(self, tool, path):
         if self.tool not in (None, tool):
-            raise UnreadableFileError(f"must be a log of {self.tool.NAME}, as {self._paths[0]} is; "
+            raise UnreadableFileError(f"must be a log of {self.tool.NAME}, like {self._paths[0]}; "
                                       f"it is one of {tool.NAME}")
         if self._choice.filter and tool not in FILTERED:
             raise UnreadableFileError(f"filter must be left out for logs of {tool.NAME}; got "
@@ -167,11 +167,11 @@ class _Found:
         self._paths.append(path)
 
     def add(self, score):
-        """Keep a score of the file that was started last."""
+        """Add a score of the file that was started last."""
         at = len(self._paths) - 1
         if len(self._rows) >= MOST_SCORES:
-            raise UnreadableFileError(f"must have at most {MOST_SCORES:,} scores, those of the "
-                                      "files before among them")
+            raise UnreadableFileError(f"must have at most {MOST_SCORES:,} scores, including "
+                                      "those of earlier files")
         if score.content is not None:
             kind, content = score.content
             first, place = self._contents.setdefault((score.task, score.item, kind),
@@ -194,7 +194,7 @@ class _Found:
                                       f"{', '.join(map(short, score.measure))}")
 
     def scores(self):
-        """Return the table, with the direction of its scores and the number of lost ones."""
+        """Return the table, with the direction of its scores and the numbers of lost ones."""
         if not self._rows:
             raise UnreadableFileError(f"{self._paths[0]}: there are no scores")
         scores = [score for score, _ in self._rows]
@@ -250,15 +250,14 @@ class _Found:
             used = {measure[at] for measure, _ in self._measures.values() if len(measure) > at}
             for name in given if len(given) > 1 else ():
                 if name not in used:
-                    raise UnreadableFileError(f"{named(self._paths)}: {option} must name what the "
-                                              f"files have; got {short(name)}, which is not read "
-                                              "of any")
+                    raise UnreadableFileError(f"{named(self._paths)}: {option} must name one that "
+                                              f"the files have; got {short(name)}")
 
     def _check_direction(self):
         if len(self._lower) == 2:
-            told = [f"the {'lower' if lower else 'higher'} score is better in task {short(task)} "
-                    f"({self._paths[at]})" for lower, (task, at) in self._lower.items()]
-            raise UnreadableFileError(f"{'; '.join(told)}: read them one at a time")
+            found = [f"the {'lower' if lower else 'higher'} score is better in task {short(task)} "
+                     f"({self._paths[at]})" for lower, (task, at) in self._lower.items()]
+            raise UnreadableFileError(f"{'; '.join(found)}: read them one at a time")
 
     def _check_epochs(self, scores):
         """Refuse models with different epochs of a task, and tasks with different epochs."""
@@ -276,7 +275,7 @@ class _Found:
 
 
 def _lost_by_model(table, failed):
-    """Items without a score: of each model that has some, those that failed and those missing."""
+    """Return the numbers of failed and missing items of each model that lacks scores."""
     lost, found = np.isnan(table.values), {}
     for column, name in enumerate(table.columns):
         rows = np.flatnonzero(lost[:, column]).tolist()

@@ -1,4 +1,4 @@
-"""Base class of results about models: names, counts, and printing."""
+"""Base class of results about models: names, counts and printing."""
 
 import html
 from typing import Any
@@ -14,8 +14,8 @@ from pybandit._shared.types import Floats, Ints
 PRINTED, ROWS = 9, 20  # models of a printed table and of one in a notebook
 
 
-class Answer:
-    """Names and counts of a result; the annotated attributes are set by subclasses."""
+class ModelResult:
+    """Base class of results about models; subclasses set the annotated attributes."""
 
     __slots__ = ()
     best_arms: Ints
