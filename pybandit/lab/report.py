@@ -8,8 +8,7 @@ import numpy as np
 from pybandit._shared.checks import shown
 from pybandit.lab._report_controls import amendment_table, control_table, marker_table
 from pybandit.lab._report_facts import FEWEST, OUTLYING, SUMMARISED, drawn_parts, facts_of
-from pybandit.lab._report_figures import answer_figure, drift_figure
-from pybandit.lab._report_plates import legend, plate_figure
+from pybandit.lab._report_plates import answer_figure, drift_figure, legend, plate_figure
 from pybandit.lab._report_tables import UNITS, answer_table, part_table, tiles, well_table
 from pybandit.lab.screen import Screen
 from pybandit.report import page

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import sys
 import traceback
 from urllib.parse import parse_qsl
@@ -14,8 +15,7 @@ from starlette.routing import Route
 
 from pybandit._shared.errors import StudyError
 from pybandit.serving import _protocol
-from pybandit.serving._body import checked, fields_of
-from pybandit.serving._limits import PIECE, Busy, TooLarge, check_bytes, most_bytes
+from pybandit.serving._limits import PIECE, Busy, TooLarge, check_bytes, most_bytes, parsed
 from pybandit.serving._routes import RULES, SIGN_IN_BYTES
 from pybandit.serving._study import largest_batch
 
@@ -142,14 +142,46 @@ async def _fields_of(server, rule, request, body):
         pairs = request.query_params.multi_items()
         if len(dict(pairs)) < len(pairs):
             raise HTTPException(400, "a name must stand once after the ?")
-        return checked(dict(pairs), rule)
+        return _checked(dict(pairs), rule)
     if request.scope["query_string"]:
         raise HTTPException(400, "what is recorded stands in the body, not after a ?")
     if rule.body == "form":
-        return checked(dict(parse_qsl(body.decode("latin-1"), max_num_fields=4)), rule)
+        return _checked(dict(parse_qsl(body.decode("latin-1"), max_num_fields=4)), rule)
     if len(body) <= PIECE:
-        return fields_of(body, rule)
-    return await server.parse(lambda: fields_of(body, rule, server.n_results))
+        return _parsed_fields(body, rule)
+    return await server.parse(lambda: _parsed_fields(body, rule, server.n_results))
+
+
+def _parsed_fields(body, route, n_results=0):
+    """The fields of a body in JSON, with up to `n_results` results; null among them is NaN.
+
+    Raises
+    ------
+    HTTPException
+        Where it is no object, or has other fields than the route takes.
+    """
+    try:
+        value = parsed(body, n_results)
+    except (ValueError, RecursionError) as error:
+        words = str(error) if isinstance(error, ValueError) else "it is nested too deeply"
+        raise HTTPException(400, f"the body must be JSON: {words}") from None
+    if not isinstance(value, dict):
+        raise HTTPException(400, f"the body must be an object; got {type(value).__name__}")
+    if len(body) <= PIECE and isinstance(value.get("results"), list):
+        value["results"] = [math.nan if one is None else one for one in value["results"]]
+    return _checked(value, route)
+
+
+def _checked(value, route):
+    """The same of fields that were read."""
+    for name in route.takes:
+        if name not in value:
+            raise HTTPException(400, f"{name} must be given")
+    for name in value:
+        if name not in (*route.takes, *route.may_take):
+            known = ", ".join((*route.takes, *route.may_take)) or "nothing"
+            raise HTTPException(400, f"fields must be {known}; got {name[:60]!r}")
+    return value
 
 
 async def _refused(request, error):

@@ -1,10 +1,11 @@
-"""One thread that does one piece of work after the other, for an event loop."""
+"""Threads that do one piece of work after the other, for an event loop."""
 
 import asyncio
 import contextlib
 import queue
 
 from pybandit._shared.threads import worker_of
+from pybandit.serving._study import study_of, together
 
 SETTLE = 0.5  # seconds between two looks at whether work has ended without a word of it
 
@@ -88,3 +89,35 @@ class Lane:
         """Run the jobs."""
         for job in jobs:
             job.result = job.work()
+
+
+class Writer(Lane):
+    """Makes calls that change a study, and tells of each when it is on the disk."""
+
+    most = 256  # calls of a transaction
+
+    def __init__(self, study):
+        super().__init__()
+        self.study, self._log = study, study_of(study)
+        self._who = self._log._who
+
+    async def record(self, call, who=""):
+        """Return what `call(study)` returns, once that is on the disk; raise what it raises."""
+        return await self.do(lambda: self._as(who, call))
+
+    def _as(self, who, call):
+        self._log._who = who or self._who
+        try:
+            return call(self.study)
+        finally:
+            self._log._who = self._who
+
+    def handle(self, jobs):
+        if not jobs:
+            return
+        for job, result in zip(jobs, together(self.study, [job.work for job in jobs]),
+                               strict=True):
+            if isinstance(result, Exception):
+                job.error = result
+            else:
+                job.result = result

@@ -11,7 +11,7 @@ from pybandit.studies import Study, kind_of
 from pybandit.studies import _group as group
 from pybandit.studies._plain import as_json, best_of, number
 from pybandit.webtests import WebTest
-from pybandit.webtests import _export as webtest_export
+from pybandit.webtests import _log as count_log
 from pybandit.webtests import report as webtest_report
 
 __all__ = ["STYLE", "batch_of", "export_of", "file_of_results", "head_of", "largest_batch",
@@ -42,7 +42,7 @@ def report_of(found):
 def export_of(found):
     """Return ``export(write, batch)`` of what `open_any` returned."""
     if isinstance(found, WebTest):
-        return lambda write, batch=None: webtest_export.export(found, write)
+        return lambda write, batch=None: count_log.export(found, write)
     study = study_of(found)
     return lambda write, batch=None: lab_export.export(study, Plates.of(study.settings), write,
                                                        batch)

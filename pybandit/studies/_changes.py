@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 
 from pybandit._shared.types import ArrayLike
-from pybandit.studies._amend import amendment_of
 from pybandit.studies._recorder import Recorder, reading, writing
-from pybandit.studies._tell import check_over, checked_source, news_of
+from pybandit.studies._tell import amendment_of, check_over, checked_source, news_of
 from pybandit.studies.results import AmendResult, Batch, TellResult
 
 

@@ -49,19 +49,7 @@ def whole(study, calls):
     Exception
         Of the first that is refused; nothing is recorded then.
     """
-    return study._write(lambda _: _every_of(study, calls))
-
-
-def _every_of(study, calls):
-    done, moved, study._grouped = [], False, True
-    try:
-        for call in calls:
-            study._moved = False
-            done.append(call())
-            moved |= study._moved
-    finally:
-        study._grouped, study._moved = False, moved or study._moved
-    return done
+    return study._write(lambda _: _all_of(study, calls, is_whole=True))
 
 
 def _alone(call):
@@ -71,7 +59,7 @@ def _alone(call):
         return error
 
 
-def _all_of(study, calls):
+def _all_of(study, calls, is_whole=False):
     done, moved, study._grouped = [], False, True
     try:
         for call in calls:
@@ -79,7 +67,7 @@ def _all_of(study, calls):
             try:
                 done.append(call())
             except Exception as error:
-                if study._moved:
+                if is_whole or study._moved:
                     raise  # the ledger is ahead of what is stored
                 done.append(error)
             moved |= study._moved

@@ -174,14 +174,7 @@ class Ledger:
 
     def _tell_again(self, amendment):
         """The policy anew, told all batches with the results as they are known now."""
-        try:
-            again = self._repeated(amendment)
-        except Exception as error:  # of any policy
-            try:  # is it the amendment, or what is amended?
-                self._repeated(None)
-            except Exception:
-                raise BrokenLog(f"log: its events cannot be repeated: {error!r}") from error
-            raise
+        again = repeated(self._repeated, amendment)
         self.policy, self.late = again.policy, again.late
 
     def _repeated(self, amendment):
@@ -253,6 +246,18 @@ class Replayed(NamedTuple):
 
 class BrokenLog(Exception):
     """An event is not what was recorded; the message names it."""
+
+
+def repeated(repeat, amendment):
+    """Return `repeat(amendment)`; raise BrokenLog if it fails and `repeat(None)` does too."""
+    try:
+        return repeat(amendment)
+    except Exception as error:  # raised by any policy
+        try:
+            repeat(None)
+        except Exception:
+            raise BrokenLog(f"log: its events cannot be repeated: {error!r}") from error
+        raise
 
 
 def replay(rows, policy_from):

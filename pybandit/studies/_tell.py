@@ -1,4 +1,4 @@
-"""Results at the border: what of a tell is new, what is known, what is refused."""
+"""Checks of results and amendments: which are new, which are known, which are rejected."""
 
 from collections import Counter
 from itertools import pairwise
@@ -17,6 +17,7 @@ from pybandit._shared.checks import (
 )
 from pybandit.studies._codec import decode, encode
 from pybandit.studies._journal import KNOWN, LATE, LOST, OPEN
+from pybandit.studies.results import AmendResult
 
 
 class News(NamedTuple):
@@ -64,15 +65,50 @@ def news_of(wells, results, positions, missing, policy, names, withdrawn):
         had |= [value in gone.get(place, ()) for place, value in zip(at.tolist(), values.tolist(),
                                                                      strict=True)]
     new = is_told & ~had
-    if wells.status == "abandoned" and is_told.any():
-        raise ValueError(f"batch_id must be that of a batch that was carried out; batch "
-                         f"{wells.number} was abandoned")
+    if is_told.any():
+        _check_carried_out(wells)
     # as the policy's tell will check them, so that no result is recorded that it refuses
     policy._check_rewards(wells.arms[at], np.where(new, values, np.nan), "drop")
     taken = new
     if missing == "drop" and wells.status == "open":
         taken = new | (~is_told & (marks == OPEN))
     return News(at[taken], values[taken], int(new.sum()), int(had.sum()))
+
+
+def amendment_of(wells, results, positions, reason, policy, names, withdrawn):
+    """What is recorded of an amendment, perhaps of no result; and its `AmendResult`.
+
+    `withdrawn` is as in `news_of`: of these wells results are recorded again.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where there is nothing to amend, or a result is refused; names batch, well and arm.
+    """
+    if not isinstance(reason, str):
+        raise TypeError(f"reason must be text; got {type(reason).__name__}")
+    if not reason.strip():
+        raise ValueError(f"reason must say why a reading is another; got {reason!r}")
+    at, values = placed(wells, results, positions, names)
+    check_finite(wells, at, values, names)
+    _check_carried_out(wells)
+    lost, before = np.isnan(values), wells.values[at]
+    had = (wells.marks[at] == KNOWN) | (wells.marks[at] == LATE)
+    without = ~had & ~lost
+    if without.any():
+        back = without & np.isin(at, list(withdrawn()))
+        had, without = had | back, without & ~back
+    if without.any():
+        well = well_of(wells, at[int(without.argmax())], names)
+        raise ValueError(f"positions must be those of results that are recorded; {well} has "
+                         "none: tell it")
+    if (lost & had).any():
+        check_may_lose(wells, policy)
+    policy._check_rewards(wells.arms[at], values, "drop")
+    new = had & (lost | (values != before))
+    result = AmendResult(n_amended=int(new.sum()), n_known=int((~new).sum()))
+    return {"batch": wells.number, "positions": at[new], "before": before[new],
+            "values": values[new], "reason": reason}, result
 
 
 def well_of(wells, position, names):
@@ -156,10 +192,15 @@ def checked_source(wells, source):
     """A source as it will be read again."""
     if not isinstance(source, dict):
         raise TypeError(f"source must be a dict; got {type(source).__name__}")
+    _check_carried_out(wells)
+    return decode(encode(source, "source"))
+
+
+def _check_carried_out(wells):
+    """Raise ValueError if a batch was abandoned."""
     if wells.status == "abandoned":
         raise ValueError(f"batch_id must be that of a batch that was carried out; batch "
                          f"{wells.number} was abandoned")
-    return decode(encode(source, "source"))
 
 
 def check_may_lose(wells, policy):
@@ -174,9 +215,7 @@ def check_over(wells, what, discard=False, policy=None):
     if what == "close":
         if wells.status == "open":
             check_may_lose(wells, policy)
-        if wells.status == "abandoned":
-            raise ValueError(f"batch_id must be that of a batch that was carried out; batch "
-                             f"{wells.number} was abandoned")
+        _check_carried_out(wells)
         return wells.status != "open"
     if wells.status in ("complete", "closed"):
         raise ValueError(f"batch_id must be that of an open batch; batch {wells.number} is "

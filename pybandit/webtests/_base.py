@@ -6,7 +6,7 @@ from pybandit._shared.checks import check_in
 from pybandit._shared.errors import StudyDamagedError
 from pybandit.studies._kinds import Kind
 from pybandit.studies._made_of import OnStudy
-from pybandit.webtests._keys import Keys
+from pybandit.webtests._log import Keys
 from pybandit.webtests._policy import counted_type_of
 
 WEBTEST = Kind("webtest", counted_type_of)

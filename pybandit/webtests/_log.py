@@ -1,9 +1,12 @@
 """Batches of counts in a study's log, as they are known now: each by its key."""
 
+import csv
+import io
 from typing import NamedTuple
 
 import numpy as np
 
+from pybandit._shared.cells import flush, guarded, moment, plain
 from pybandit._shared.checks import MOST_PULLS
 from pybandit._shared.errors import StudyDamagedError
 from pybandit.studies._codec import flat
@@ -39,6 +42,38 @@ def recorded(recorder):
     for row in recorder._store.events():
         put(found, recorder, row)
     return found
+
+
+class Keys:
+    """Batches of the events that were read so far.
+
+    The log of a file only grows, but for what is taken back of a transaction that fails: what
+    was read stays good as long as the last event of it is where it was.
+
+    Attributes
+    ----------
+    found : dict of str to Recorded
+        In the order of the log.
+    """
+
+    def __init__(self):
+        self._forget()
+
+    def _forget(self):
+        self._last, self.found = (-1, b""), {}
+
+    def known(self, recorder):
+        """Return `found`, of all events that there are now."""
+        last = self._last[0]
+        rows = recorder._store.events(max(last, 0))
+        row = rows.fetchone() if last >= 0 else None
+        if last >= 0 and (row is None or (row[0], row[5]) != self._last):
+            self._forget()
+            rows = recorder._store.events()
+        for row in rows:
+            put(self.found, recorder, row)
+            self._last = row[0], row[5]
+        return self.found
 
 
 def amendments(recorder):
@@ -85,3 +120,40 @@ def same(one, other):
 
 def _squares(columns):
     return columns[1] if columns[2] is None else columns[2]
+
+
+def export(test, write):
+    """Write all counts of a test as a table, as it is at one moment.
+
+    Parameters
+    ----------
+    test : WebTest
+    write : callable
+        Receives parts of the text, in order: CSV with the columns key, arm, trials, sum, squares
+        (if any are recorded), told_at and who.
+
+    Returns
+    -------
+    int
+        Number of rows.
+    """
+    return test._read(lambda _: _export(test.study, write))
+
+
+def _export(study, write):
+    sink = io.StringIO()
+    table = csv.writer(sink, lineterminator="\n")
+    found = recorded(study)
+    columns = ["sums"] + ["squares"] * any("squares" in one.body for one in found.values())
+    table.writerow(["key", "arm", "trials", "sum", *columns[1:], "told_at", "who"])
+    names, n = [guarded(name) for name in study._names.tolist()], 0
+    for key, (_, when, who, body) in found.items():
+        rows = [(guarded(key), names[arm], int(body["trials"][arm]),
+                 *(plain(body[name][arm]) if name in body else "" for name in columns),
+                 moment(when), guarded(who))
+                for arm in np.flatnonzero(body["trials"]).tolist()]
+        table.writerows(rows)
+        n += len(rows)
+        flush(sink, write)
+    flush(sink, write)
+    return n

@@ -8,7 +8,7 @@ import numpy as np
 from pybandit._shared.checks import LARGEST_REWARD, MOST_PULLS
 from pybandit.betting import CountRace
 from pybandit.studies._codec import flat
-from pybandit.studies._journal import BrokenLog
+from pybandit.studies._journal import repeated
 from pybandit.studies._recorder import type_of
 from pybandit.webtests._counts import Counts
 
@@ -92,21 +92,11 @@ class CountedPolicy:
         elif kind == "retire":
             self.inner.retire(body["arm"])
         else:
-            again = self._corrected(body, past)
+            again = repeated(lambda one: self._repeated(past, one), body)
             self.inner, self.counts = again.inner, again.counts
 
-    def _corrected(self, amendment, past):
-        """The policy told all batches again, with the counts as they are known now."""
-        try:
-            return self._repeated(past, amendment)
-        except Exception as error:  # of any policy
-            try:  # is it the amendment, or what is amended?
-                self._repeated(past, None)
-            except Exception:
-                raise BrokenLog(f"log: its events cannot be repeated: {error!r}") from error
-            raise
-
     def _repeated(self, past, amendment):
+        """Return the policy after all batches, with their counts as they are known now."""
         events = iter(past())
         _, first = next(events)
         again = type(self).from_state(first["state"])

@@ -138,9 +138,32 @@ class CountPlan(Record):
         MissingPackageError
             If Matplotlib is not installed.
         """
-        from pybandit.webtests._plan_figure import plan_axes
+        from pybandit._shared.drawing import (
+            EXACT,
+            RACING,
+            axes_or_new,
+            draw_band,
+            label_axes,
+            tidy,
+        )
 
-        return plan_axes(self, ax)
+        ax = axes_or_new(ax)
+        runs = self.winners.size
+        ends = np.sort(self.batches[self.winners >= 0])
+        last = int(ends[-1]) if ends.size else self.max_batches
+        x = np.arange(last + 1)
+        hits = np.searchsorted(ends, x, side="right")
+        low, high = np.transpose([wilson_interval(int(h), runs) for h in hits])
+        draw_band(ax, x, low, high, RACING)
+        ax.plot(x, hits / runs, lw=1.6, color=RACING, label="runs with a winner")
+        if np.isfinite(self.z_test) and self.z_test <= 2 * last:
+            ax.axvline(self.z_test, color=EXACT, ls="--", lw=1.2, label="z-test of fixed size")
+            ax.legend(fontsize=8, frameon=False, loc="lower right")
+        ax.set_ylim(0.0, 1.02)
+        ax.locator_params(axis="x", integer=True)
+        label_axes(ax, f"batches of {self.batch_size:,} trials", "share of runs, 95 %")
+        tidy(ax, f"{runs:,} runs, {self.n_wrong:,} with a wrong winner")
+        return ax
 
     def _repr_html_(self) -> str:
         rows = [("runs", f"{self.winners.size:,}"),
