@@ -188,9 +188,9 @@ def test_what_was_withdrawn_stays_so_when_it_is_sent_again(path):
 @pytest.mark.parametrize("change, error, message", [
     (dict(reason=""), ValueError, "reason must say why"),
     (dict(reason=3), TypeError, "reason must be text; got int"),
-    (dict(positions=[1]), ValueError, "batch 0, well 1, arm 1 \\(b\\) has none: tell it"),
+    (dict(positions=[1]), ValueError, "batch 0, well 1, arm 1 \\(b\\) has none: report it"),
     (dict(positions=[9]), ValueError, "positions must be in \\[0, 4\\)"),
-    (dict(positions=[0, 0], results=[1.0, 1.0]), ValueError, "name a well once"),
+    (dict(positions=[0, 0], results=[1.0, 1.0]), ValueError, "positions must be unique"),
     (dict(results=[np.inf]), ValueError, "finite.*well 0, arm 0 \\(a\\)"),
     (dict(results=[1.0, 2.0]), ValueError, "shape of positions"),
     (dict(batch_id=1), ValueError, "batch 1 was abandoned"),
@@ -209,7 +209,7 @@ def test_what_is_refused(change, error, message):
     with pytest.raises(error, match=message):
         study.amend(given.pop("batch_id"), given.pop("results"), **given)
     assert study.status().head == head
-    with pytest.raises(ValueError, match="amend it, if that was wrong"):
+    with pytest.raises(ValueError, match="if that is wrong, use amend"):
         study.tell(0, [0.6], positions=[0])
 
 
@@ -236,7 +236,7 @@ def test_a_race_is_told_again_as_long_as_it_asks_for_the_same(path):
         study.tell(batch.id, told)
         study.amend(number, [right[0]], positions=[0], reason="typo")
         assert frozen(study.policy.get_state()) == frozen(straight.policy.get_state())
-    with pytest.raises(ValueError, match="a race cannot leave an evaluation out"):
+    with pytest.raises(ValueError, match="a race needs every evaluation"):
         study.amend(0, [nan], positions=[0], reason="failed")
     # with all the first results against the leader it would have gone on with others
     while study.ask() is not None:
@@ -266,7 +266,7 @@ def test_a_policy_of_ones_own_without_late_results(path):
     steps(study, 20)
     assert study.amend(19, [0.9], positions=[0], reason="typo").n_amended == 1
     head = study.status().head
-    with pytest.raises(ValueError, match="Mine asks for the same arms, or it must define add_late"):
+    with pytest.raises(ValueError, match="which arms Mine asks for, or Mine must define add_late"):
         study.amend(2, [0.0], positions=[0], reason="typo")
     assert study.status().head == head and study.verify().head == head
     study.close()

@@ -90,7 +90,7 @@ def test_a_state_that_fits_its_digest_and_not_the_log(path):
         parts = {part: hashlib.sha256(body).digest()
                  for part, body in db.execute("SELECT part, body FROM state")}
         db.execute("UPDATE head SET state = ?", (hashlib.sha256(encode(parts)).digest(),))
-    assert_refused(path, "state: sums is not where the log leads")
+    assert_refused(path, "state: sums does not follow from the log")
 
 
 @pytest.mark.parametrize("form", [0, 2, 4])

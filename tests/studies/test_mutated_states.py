@@ -72,7 +72,7 @@ def end_of_forged(files, name, mutations):
         return "refused"
     with study:
         assert_keeps_its_promises(study.policy)
-        with pytest.raises(StudyDamagedError, match="state: .* is not where the log leads"):
+        with pytest.raises(StudyDamagedError, match="state: .* does not follow from the log"):
             study.verify()
     return "harmless"
 

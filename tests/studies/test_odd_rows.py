@@ -67,10 +67,10 @@ def refused(path, words):
     ("batches", "results", encode(np.full(8, np.inf)), "batches: batch 4: no arms"),
     # their squares do not add up, and no policy takes them
     ("batches", "results", encode(np.full(8, 1e151)), "batches: batch 4: no arms"),
-    ("late", "results", encode(np.full(2, -1e151)), "late: no arms"),
-    ("late", "arms", encode("x"), "late: no arms"),
-    ("late", "results", encode(np.zeros(5)), "late: no arms"),
-    ("late", "results", encode(np.full(2, np.nan)), "late: no arms")])
+    ("late", "results", encode(np.full(2, -1e151)), "late: invalid arms"),
+    ("late", "arms", encode("x"), "late: invalid arms"),
+    ("late", "results", encode(np.zeros(5)), "late: invalid arms"),
+    ("late", "results", encode(np.full(2, np.nan)), "late: invalid arms")])
 def test_rows_that_nobody_wrote(path, table, column, value, words):
     which = "status != 'open'" if value == "ready" else "1"
     put(path, table, column, value, which)
@@ -79,7 +79,7 @@ def test_rows_that_nobody_wrote(path, table, column, value, words):
 
 @pytest.mark.parametrize("number, changes, words", [
     (0, None, "event 0 is not that of a study"), (0, dict(arms=[3] * 30), "event 0 is not that"),
-    (0, dict(arms=["x"]), "state: it is of 30 arms, and there are 1 names"),
+    (0, dict(arms=["x"]), "state: it has 30 arms, and there are 1 names"),
     (0, dict(settings=3), "event 0 is not that"), (0, dict(policy=None), "event 0 is not that"),
     (0, dict(version=3), "event 0 is not that"),
     (2, None, "a tell is not that of a study"),
@@ -138,7 +138,7 @@ def test_times_that_no_clock_shows(path, time):
     """The report could not write them."""
     put(path, "log", "time", time, "number = 3")
     sign(path)
-    refused(path, "log: .* is the time of no event")
+    refused(path, "log: .* is not a valid time")
 
 
 @pytest.mark.parametrize("changes", [
@@ -311,7 +311,7 @@ def test_results_whose_sums_are_no_numbers_are_refused(size, tmp_path):
     """A reader's word for "too bright", perhaps: two of an arm, and the study could not be read."""
     with pb.Study.create(tmp_path / "study.db", pb.policies.Uniform(2, budget=8)) as study:
         batch = study.ask()
-        with pytest.raises(ValueError, match=r"results must be at most 1e\+150 in size.* well 0"):
+        with pytest.raises(ValueError, match=r"must have magnitude at most 1e\+150.* well 0"):
             study.tell(batch.id, np.full(8, size))
         study.tell(batch.id, np.full(7, 0.5), positions=np.arange(7))
         with pytest.raises(ValueError, match="at most"):

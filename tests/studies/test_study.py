@@ -165,7 +165,7 @@ def test_what_a_batch_refuses():
             (ValueError, "one of the 1 batches asked for; got 1", lambda: study.tell(1, [])),
             (ValueError, "batch_id.*-1", lambda: study.close_batch(-1)),
             (TypeError, "batch_id.*'0'", lambda: study.abandon("0")),
-            (ValueError, "1 of batch 0 are recorded: pass discard", lambda: study.abandon(0))]:
+            (ValueError, "batch 0 has 1: pass discard", lambda: study.abandon(0))]:
         with pytest.raises(error, match=words):
             act()
         assert study.status().head == before
@@ -175,7 +175,7 @@ def test_what_a_batch_refuses():
             act()
     study.ask()
     study.close_batch(1)
-    with pytest.raises(ValueError, match="batch 1 is closed, and the policy knows"):
+    with pytest.raises(ValueError, match="batch 1 is closed, and the policy has received"):
         study.abandon(1)
     with pytest.raises(ValueError, match="rewards must be in"):
         study.tell(1, [0.5, 1.5, 0.5])

@@ -308,5 +308,5 @@ def test_what_was_verified_counts_batches_of_counts():
 @pytest.mark.parametrize("head", ["zz", "ab12", 3, "é" * 64])
 def test_a_digest_that_is_none_is_not_damage(head):
     study = WebTest.create(":memory:", pb.CountRace(2))
-    with pytest.raises((ValueError, TypeError), match="head must be a digest, 64 hexadecimal"):
+    with pytest.raises((ValueError, TypeError), match="head must be a digest of 64 hexadecimal"):
         study.verify(head)
