@@ -97,8 +97,8 @@ def test_one_of_several_grids_is_named(tmp_path, options):
     layout = Layout(4, 6)
     lines = two(layout, **options)
     with pytest.raises(UnreadableFileError,
-                       match="the file has 2 measurements of a plate; --measurement says "
-                                      "which: 'OD 450', 'OD 600'"):
+                       match="the file has 2 measurements of a plate; choose one with "
+                             "--measurement: 'OD 450', 'OD 600'"):
         read(tmp_path, lines, layout)
     for name, start in (("OD 450", 0.5), ("od 600", 1000.5)):
         assert right(read(tmp_path, lines, layout, Dialect(measurement=name)), layout, start)
@@ -240,7 +240,7 @@ def test_two_barcodes_are_refused(tmp_path):
         one = [line.replace("B2,", "B1,", 1) for line in lines]
         assert right(read(tmp_path, one, layout, dialect, plate="7"), layout, 0)
     with pytest.raises(UnreadableFileError,
-                       match="line 5, column 'plate': '7' and '07' are one plate"):
+                       match="line 5, column 'plate': '7' and '07' are the same plate"):
         read(tmp_path, ["plate,well,value", *(f"{'7' if i < 3 else '07'},{well},{i}" for i, well in
                                               wells)], layout)
     grids = ["plate,B1", *grid(layout), "plate,B2", *grid(layout)]
@@ -256,7 +256,7 @@ def test_long_tables_with_ends(tmp_path):
                   [head, *(row.rstrip(",") for row in rows), "end,12:30", "Ann"]):
         assert right(read(tmp_path, lines, layout), layout)
     with pytest.raises(UnreadableFileError,
-                       match="line 4, .*the row has 2 cells and no well, and wells"):
+                       match="line 4, .*the row has 2 cells and no well, but wells"):
         read(tmp_path, [head, *rows[:2], "end,12:30", *rows[2:]], layout)
     with pytest.raises(UnreadableFileError, match="line 4, column 'arm': the row has 2 cells"):
         read(tmp_path, [head, *rows[:2], "7,B1", *rows[2:]], layout)

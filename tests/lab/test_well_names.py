@@ -54,7 +54,7 @@ def test_the_rows_after_z_in_every_form(tmp_path, form):
     some = wells_of(form, range(0, 32, 3), range(0, 48, 5))
     if form == "a":
         with pytest.raises(UnreadableFileError,
-                           match="may be row .* nothing in the file says which"):
+                           match="may be row .* the file does not decide"):
             read(tmp_path, [(name, value) for name, value in some if name[0] not in "GJMPSVY"])
     else:
         assert right(read(tmp_path, some)) == len(some)

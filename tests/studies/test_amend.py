@@ -192,7 +192,7 @@ def test_what_was_withdrawn_stays_so_when_it_is_sent_again(path):
     (dict(positions=[9]), ValueError, "positions must be in \\[0, 4\\)"),
     (dict(positions=[0, 0], results=[1.0, 1.0]), ValueError, "positions must be unique"),
     (dict(results=[np.inf]), ValueError, "finite.*well 0, arm 0 \\(a\\)"),
-    (dict(results=[1.0, 2.0]), ValueError, "shape of positions"),
+    (dict(results=[1.0, 2.0]), ValueError, "same one-dimensional shape"),
     (dict(batch_id=1), ValueError, "batch 1 was abandoned"),
     (dict(batch_id=7), ValueError, "must be that of one of the 3 batches"),
 ])

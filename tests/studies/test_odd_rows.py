@@ -83,10 +83,10 @@ def test_rows_that_nobody_wrote(path, table, column, value, words):
     (0, dict(settings=3), "event 0 is not that"), (0, dict(policy=None), "event 0 is not that"),
     (0, dict(version=3), "event 0 is not that"),
     (2, None, "a tell is not that of a study"),
-    (2, dict(batch=99), "log or batches: they do not go together"),
-    (2, dict(positions="x"), "log or batches: they do not go together"),
-    (2, dict(positions=2**70), "log or batches: they do not go together"),
-    (2, dict(batch=2**70), "log or batches: they do not go together")])
+    (2, dict(batch=99), "log and batches do not match"),
+    (2, dict(positions="x"), "log and batches do not match"),
+    (2, dict(positions=2**70), "log and batches do not match"),
+    (2, dict(batch=2**70), "log and batches do not match")])
 def test_events_that_were_signed_again(path, number, changes, words):
     with closing(sqlite3.connect(path)) as db:
         ((body,),) = db.execute("SELECT body FROM log WHERE number = ?", (number,))
