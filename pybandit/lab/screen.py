@@ -265,14 +265,14 @@ change is on the disk, and several processes and threads may use one screen at o
     def tell(self, batch_id: int | Batch, results: ArrayLike, *, missing: str = "wait",
              positions: ArrayLike | None = None, who: str | None = None,
              source: dict[str, Any] | None = None) -> TellResult:
-        """Record rewards of a batch, as `Study.tell` does. For readings use `record`."""
+        """Record rewards of a batch, as `Study.tell` does. `record` takes readings."""
         return self._study.tell(batch_id, results, missing=missing, positions=positions, who=who,
                                 source=source)
 
     def amend(self, batch_id: int | Batch, results: ArrayLike, *, positions: ArrayLike,
               reason: str, who: str | None = None,
               source: dict[str, Any] | None = None) -> AmendResult:
-        """Correct rewards, as `Study.amend` does. For readings use `amend_readings`."""
+        """Correct rewards, as `Study.amend` does. `amend_readings` takes readings."""
         return self._study.amend(batch_id, results, positions=positions, reason=reason, who=who,
                                  source=source)
 

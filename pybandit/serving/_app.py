@@ -20,9 +20,9 @@ from pybandit.serving._routes import RULES, SIGN_IN_BYTES
 from pybandit.serving._study import largest_batch
 
 TARGET_BYTES = 2_048
-# repeated ones may be read differently; h11 refuses a second Host
+# headers that must not be repeated: programs may read them differently; h11 rejects a second Host
 ONCE = "authorization", "content-type", "expect", "cookie"
-# ValueError and TypeError are of the study, in the words that Python and the command line have
+# A ValueError or TypeError of the study has the same message as in Python and on the command line.
 STATUSES = {TooLarge: 413, Busy: 503, StudyError: 503, ValueError: 400, TypeError: 400,
             OverflowError: 400}
 
@@ -35,9 +35,10 @@ class Plain(JSONResponse):
 
 
 class Parting(Plain):
-    """A refusal of a request with an unread body, which is then read for up to LINGER and dropped.
+    """The answer to a rejected request with an unread body.
 
-    The connection ends, so that nothing in the body is taken for a request.
+    The body is read for up to LINGER seconds and dropped, and the connection is closed, so that no
+    part of the body is read as a request.
     """
 
     async def __call__(self, scope, receive, send):
@@ -85,7 +86,7 @@ def _endpoint(server, rule):
 
 
 def _check_head(request):
-    """Refuse heads that uvicorn and Starlette accept."""
+    """Reject invalid heads that uvicorn and Starlette accept."""
     if request.scope["http_version"] not in ("1.0", "1.1"):
         raise HTTPException(400, "the first line must be METHOD /path HTTP/1.1")
     if len(request.scope["raw_path"] + request.scope["query_string"]) >= TARGET_BYTES:
@@ -101,15 +102,15 @@ def _check_head(request):
 
 def _length_of(request):
     if "transfer-encoding" in request.headers:
-        raise HTTPException(411, "the body must have a Content-Length; it comes in no other "
-                                 "encoding")
+        raise HTTPException(411, "the body must have a Content-Length; other encodings are "
+                                 "not accepted")
     return int(request.headers.get("content-length", 0))
 
 
 async def _check_body(server, rule, request, length):
-    """Refuse a body that is too large or of another type, before it is read."""
+    """Reject a body that is too large or of another type, before it is read."""
     if rule.has_results and length > most_bytes(server.n_results):
-        # a batch that is larger than all before may have been asked for
+        # a batch larger than all before may have been requested
         server.n_results = await server.read(lambda: largest_batch(server.study))
     check_bytes(request.scope["path"], length, server.n_results if rule.has_results else None)
     if request.method != "POST" or rule.body == "form":
@@ -123,12 +124,12 @@ async def _check_body(server, rule, request, length):
 
 
 async def _read(request, length):
-    """Return the body; no other reference to it is kept."""
+    """Return the body. No other reference to it is kept."""
     try:
         async with asyncio.timeout(_protocol.PATIENCE + length / 1e5):
             body = b"".join([part async for part in request.stream()])
     except TimeoutError:
-        raise HTTPException(408, "the body did not come in time") from None
+        raise HTTPException(408, "the body did not arrive in time") from None
     except ClientDisconnect:
         body = b""
     request.state.is_read = True
@@ -141,10 +142,10 @@ async def _fields_of(server, rule, request, body):
     if request.method != "POST":
         pairs = request.query_params.multi_items()
         if len(dict(pairs)) < len(pairs):
-            raise HTTPException(400, "a name must stand once after the ?")
+            raise HTTPException(400, "a name must occur once after the ?")
         return _checked(dict(pairs), rule)
     if request.scope["query_string"]:
-        raise HTTPException(400, "what is recorded stands in the body, not after a ?")
+        raise HTTPException(400, "fields must be in the body, not after a ?")
     if rule.body == "form":
         return _checked(dict(parse_qsl(body.decode("latin-1"), max_num_fields=4)), rule)
     if len(body) <= PIECE:
@@ -153,12 +154,12 @@ async def _fields_of(server, rule, request, body):
 
 
 def _parsed_fields(body, route, n_results=0):
-    """The fields of a body in JSON, with up to `n_results` results; null among them is NaN.
+    """Return the fields of a JSON body with up to `n_results` results; null in results is NaN.
 
     Raises
     ------
     HTTPException
-        Where it is no object, or has other fields than the route takes.
+        If the body is not an object, or has other fields than the route takes.
     """
     try:
         value = parsed(body, n_results)
@@ -173,7 +174,7 @@ def _parsed_fields(body, route, n_results=0):
 
 
 def _checked(value, route):
-    """The same of fields that were read."""
+    """Return the fields after checking their names against the route."""
     for name in route.takes:
         if name not in value:
             raise HTTPException(400, f"{name} must be given")

@@ -21,9 +21,9 @@ def study_html(study: Any) -> str:
         status, best = study._read(lambda _: (study.status(), study.recommend()))
     except (ValueError, OSError):
         return f"<code>{escape(repr(study))}</code>"
-    state = "done" if status.done else "going on"
+    state = "done" if status.done else "in progress"
     if status.open_batch is not None:
-        state += f"; batch {status.open_batch} is out, {status.n_open:,} not yet known of it"
+        state += f"; batch {status.open_batch} is open, {status.n_open:,} results pending"
     return (f"<p>{escape(status.path)}: {escape(status.policy)}, {status.n_arms:,} arms; "
             f"{status.n_batches:,} batches and {status.n_pulls:,} pulls spent; {state}.</p>"
             + recommendation_html(best))

@@ -1,4 +1,4 @@
-"""A web test's study: the file, read and written under one lock."""
+"""Base class of `WebTest`: access to its study."""
 
 import math
 
@@ -30,7 +30,7 @@ class Base(OnStudy):
 
     @property
     def _policy(self):
-        """The `CountedPolicy`, while it is read or written."""
+        """The `CountedPolicy`; valid within a read or write."""
         return self._study._ledger.policy
 
     @property
@@ -53,6 +53,6 @@ def checked_shares(shares, n_arms):
     """Return weights above 0, one per arm, as a list of floats."""
     shares = check_in("shares", shares, "finite and above 0", lambda x: (x > 0) & (x < math.inf))
     if shares.shape != (n_arms,):
-        raise ValueError(f"shares must have the shape ({n_arms},), one value per arm; got "
+        raise ValueError(f"shares must have shape ({n_arms},), one value per arm; got "
                          f"{shares.shape}")
     return shares.tolist()

@@ -1,4 +1,4 @@
-"""Batches of counts in a study's log, as they are known now: each by its key."""
+"""Present counts of the batches in a study's log, by their keys."""
 
 import csv
 import io
@@ -16,7 +16,7 @@ COLUMNS = "trials", "sums", "squares"
 
 
 class Recorded(NamedTuple):
-    """A batch of counts: its last event, when and by whom, and the body of that."""
+    """A batch of counts: number, time, author and body of its last event."""
 
     event: int
     when: float
@@ -25,7 +25,7 @@ class Recorded(NamedTuple):
 
 
 def put(found, recorder, row):
-    """Put an event of the log into `found`, batches by their keys; others are left out."""
+    """Add an event of the log to `found`, a dict of batches by key; other events are skipped."""
     number, kind, when, who, content, _ = row
     if kind not in KINDS:
         return
@@ -45,15 +45,15 @@ def recorded(recorder):
 
 
 class Keys:
-    """Batches of the events that were read so far.
+    """Cache of the batches in a log.
 
-    The log of a file only grows, but for what is taken back of a transaction that fails: what
-    was read stays good as long as the last event of it is where it was.
+    A log only grows, except when a failed transaction is rolled back. The cache is therefore valid
+    as long as the last event that it has read is still in its place.
 
     Attributes
     ----------
     found : dict of str to Recorded
-        In the order of the log.
+        Batches by key, in the order of the log.
     """
 
     def __init__(self):
@@ -63,7 +63,7 @@ class Keys:
         self._last, self.found = (-1, b""), {}
 
     def known(self, recorder):
-        """Return `found`, of all events that there are now."""
+        """Return `found`, brought up to date with the log."""
         last = self._last[0]
         rows = recorder._store.events(max(last, 0))
         row = rows.fetchone() if last >= 0 else None
@@ -77,7 +77,7 @@ class Keys:
 
 
 def amendments(recorder):
-    """Yield each amendment: its event, and the bodies before and after."""
+    """Yield the corrected `Recorded` and the body before it, for each amendment."""
     found = {}
     for row in recorder._store.events():
         before = found.copy() if row[1] == "amend" else None
@@ -102,7 +102,7 @@ def counts_of(recorder, number, content):
 
 
 def wide(body, n_arms):
-    """Return trials, sums and squares (or None) of `n_arms` arms; 0 before an arm came."""
+    """Return trials, sums and squares (or None) of `n_arms` arms; 0 before an arm was added."""
     def padded(values):
         return None if values is None else np.append(
             values, np.zeros(n_arms - values.size, dtype=values.dtype))
@@ -111,7 +111,7 @@ def wide(body, n_arms):
 
 
 def same(one, other):
-    """Return, for each arm, True if two batches of counts are equal; squares if both have them."""
+    """Return for each arm if two batches of counts are equal; a batch without squares has sums."""
     equal = (one[0] == other[0]) & (one[1] == other[1])
     if one[2] is not None or other[2] is not None:
         equal &= _squares(one) == _squares(other)
@@ -123,7 +123,7 @@ def _squares(columns):
 
 
 def export(test, write):
-    """Write all counts of a test as a table, as it is at one moment.
+    """Write all counts of a test as a table, at one moment.
 
     Parameters
     ----------

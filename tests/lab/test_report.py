@@ -31,7 +31,7 @@ def test_a_screen_under_way(tmp_path):
     study = screened()
     page, status = page_of(study, tmp_path, title="Screen <1>"), study.status()
     assert "Screen <1>" in page.text
-    assert "batch 11 is out" in page.text and f"{status.n_pulls:,}" in page.text
+    assert "batch 11 is open" in page.text and f"{status.n_pulls:,}" in page.text
     assert f"of 20; {status.batches_left} left" in page.text
     assert status.head in page.text and f"{status.n_events} events" in page.text
     assert pb.__version__ in page.text and "Ada <ada@lab>" in page.text

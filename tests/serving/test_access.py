@@ -19,7 +19,7 @@ def test_tokens_of_a_file(tmp_path):
 
 
 @pytest.mark.parametrize("text, message", [
-    ("", "there is no token"), (f"write {A}", "line 1 must be read or record"),
+    ("", "the file has no token"), (f"write {A}", "line 1 must be read or record"),
     (f"\nread {A} ada lovelace", "line 2 must be"), ("read short", "line 1: a token must have 16"),
     (f"read {A}\u00e9", "a token must have"), (f"read {A}\nrecord {A}", "must differ")])
 def test_files_of_tokens_that_are_refused(text, message, tmp_path):

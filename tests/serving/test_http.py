@@ -116,7 +116,7 @@ def test_slow_clients(path, monkeypatch):
         assert 0.3 < nothing[1] < 5 and 0.3 < once[1] < 5
         for got, seconds in (head, late, long):
             assert answer_of(got)[0] == 408 and 0.7 < seconds < 5
-        assert b"the body did not come in time" in long[0] and b"within 0.8 s" in head[0]
+        assert b"the body did not arrive in time" in long[0] and b"within 0.8 s" in head[0]
 
     in_loop(path, test)
 

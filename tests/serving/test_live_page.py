@@ -126,7 +126,7 @@ def test_what_is_not_signed_in_sees_nothing(path, browsers):
         page.wait("!!document.getElementById('token')")
         page.value("document.getElementById('token').value = 'x'.repeat(20); "
                    "document.querySelector('form').submit()")
-        page.wait("document.body.innerText.includes('no token of the study')")
+        page.wait("document.body.innerText.includes('not a token of the study')")
         assert "gene" not in page.value("document.documentElement.innerHTML")
         # a script that somebody got into the page would not run
         assert page.value("const one = document.createElement('script'); "

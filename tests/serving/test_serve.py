@@ -181,7 +181,7 @@ def test_browsers_sign_in(server):
     assert call(server.port, "POST", "/ask", token=None, headers=sent)[0] == 403
     wrong = request("POST", "/login", b"token=" + RECORD.encode() + b"x", token=None)
     status, headers, page = exchange(server.port, wrong)
-    assert status == 401 and "set-cookie" not in headers and b"no token of the study" in page
+    assert status == 401 and "set-cookie" not in headers and b"not a token of the study" in page
 
 
 def test_names_of_who_records(path, tmp_path):

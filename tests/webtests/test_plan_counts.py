@@ -40,7 +40,8 @@ def test_a_plan_says_why_no_winner_is_expected():
     plan = plan_counts([0.3, 0.303], 5000, n_runs=6, max_batches=20, rng=1)
     assert plan.n_undecided == 6 and 120 < plan.estimate < 250
     assert plan.reason == ("the two best rates differ by 0.003, which takes about "
-                           f"{plan.estimate:,.0f} batches of 5,000 trials; there were 20")
+                           f"{plan.estimate:,.0f} batches of 5,000 trials to detect; the "
+                           "limit was 20")
     equal = plan_counts([0.3, 0.3], 5000, n_runs=6, max_batches=20, rng=1)
     assert equal.estimate == math.inf and "are equal, 0.3: no winner" in equal.reason
     found = plan_counts([0.3, 0.33], 1000, n_runs=60, rng=1)

@@ -65,10 +65,10 @@ def test_a_winner(tmp_path):
         assert rows[name] == [word, f"{n:,}", f"{hits:,.0f}", number(hits / n), number(low),
                               number(high), number(race.capital[arm])]
     assert page.rows[0][3:5] == ["successes", "rate"]
-    assert page.rows[0][-1] == "bets against (leaves at 40)"
+    assert page.rows[0][-1] == "bets against (dropped at 40)"
     assert "made 40 of 1" in page.text and "probability at most 0.05" in page.text
     assert "Simpson" in page.text and "only within batches" in page.text
-    assert "not adjusted for looking" in page.text and "Wilson's" in page.text
+    assert "not adjusted for repeated looks" in page.text and "Wilson's" in page.text
     assert "pulls spent45,009" in page.text and "batches told9" in page.text
     # intervals, rates so far, trials
     assert page.tags["figure"] == 3 and "Trials of each arm" in page.text
@@ -180,8 +180,8 @@ def test_told_one_by_one(tmp_path):
                            for arm, name in enumerate(study.names)}, key=f"day {day}", rng=day)
     page, status = page_of(study, tmp_path), study.status()
     n_waiting = 6000 - status.n_pulls
-    assert n_waiting > 0 and f"trials that wait{n_waiting:,}" in page.text
-    assert f"6,000 trials told the policy has asked for {status.n_pulls:,}" in page.text
+    assert n_waiting > 0 and f"waiting trials{n_waiting:,}" in page.text
+    assert f"The policy has asked for {status.n_pulls:,} of 6,000 trials" in page.text
     assert "race" not in page.text and "bets" not in page.text and "policy's mean" not in page.text
     assert not re.search(OF_WELLS, page.text)
     rows = arm_rows(page)
@@ -235,7 +235,7 @@ def test_names_and_keys_are_text(tmp_path):
 def test_nothing_told_yet(tmp_path):
     study = WebTest.create(":memory:", pb.CountRace(3), arms=["old", "blue", "video"])
     page = page_of(study, tmp_path)
-    assert "No results yet" in page.text and "Nothing was told yet" in page.text
+    assert "No results yet" in page.text and "No counts yet" in page.text
     assert "3 of 3 arms not measured yet" in page.text and page.tags["figure"] == 0
     assert not re.search(r"\b(wells?|plates?|lost|late|out)\b", page.text)
     study.tell_counts({"old": (0, 0)}, key="closed")
