@@ -1,4 +1,4 @@
-"""A study from its first ask to the last, and what it refuses."""
+"""A study from its first request to the last, and invalid calls."""
 
 import copy
 import subprocess
@@ -20,7 +20,7 @@ MOST = 40  # batches of a policy that never ends
 
 
 def finish(study, seed=0, most=MOST):
-    """Whole batches until the end."""
+    """Report whole batches until the end."""
     while (batch := study.ask()) is not None and batch.id < most:
         study.tell(batch.id, measured(batch.id, batch.arms, seed))
 
@@ -31,8 +31,8 @@ def path(tmp_path):
 
 
 @pytest.mark.parametrize("name", POLICIES)
-def test_every_policy_as_without_a_study(name, path):
-    """Reopened on the way, some wells lost and some of them late."""
+def test_study_equals_policy_without_study(name, path):
+    """The study is opened again in between; some wells are lost, and some of these come late."""
     policy, study = POLICIES[name](), Study.create(path, POLICIES[name]())
     for number in range(12):
         batch = study.ask()
@@ -59,7 +59,7 @@ def test_every_policy_as_without_a_study(name, path):
     study.close()
 
 
-def test_a_batch_from_ask_to_the_answer():
+def test_batch_from_request_to_answer():
     study = Study.create(":memory:", pb.policies.Uniform(3, budget=6), ["a", "b", "c"], who="me",
                          settings={"plate": [8, 12]})
     assert (study.names, study.settings, study.path) == (("a", "b", "c"), {"plate": [8, 12]},
@@ -137,7 +137,7 @@ def test_abandoned_batches_are_asked_again():
     study.verify()
 
 
-def test_what_a_batch_refuses():
+def test_invalid_batch_calls_are_rejected():
     study = Study.create(":memory:", pb.policies.KLUCB(3), ["a", "b", "c"])
     study.ask()
     study.tell(0, [0.5], positions=[1])
@@ -182,7 +182,7 @@ def test_what_a_batch_refuses():
     study.verify()
 
 
-def test_what_create_refuses(path):
+def test_create_rejects_invalid_arguments(path):
     class Kernel:
         pass
 
@@ -208,7 +208,7 @@ def test_what_create_refuses(path):
         Study.open(path)
 
 
-def test_a_policy_of_ones_own(path):
+def test_user_defined_policy_is_supported(path):
     class Mine(pb.policies.Uniform):
         def tell(self, arms, rewards, missing="raise"):
             super().tell(arms, np.sqrt(rewards), missing)
@@ -274,7 +274,7 @@ def test_threads_share_a_study(path):
     study.close()
 
 
-def test_a_study_is_loaded_by_those_who_use_it():
+def test_importing_pybandit_does_not_load_sqlite():
     import subprocess
     import sys
 
@@ -283,8 +283,8 @@ def test_a_study_is_loaded_by_those_who_use_it():
     assert pb.Study is Study and issubclass(StudyDamagedError, OSError) and N == 7
 
 
-def test_a_study_that_nobody_closed(tmp_path):
-    """Nothing is said of its connection: not where it is collected, nor as the interpreter ends."""
+def test_unclosed_study_gives_no_warning(tmp_path):
+    """No warning about its connection, when it is collected or when the interpreter ends."""
     code = f"""
 import gc
 import pybandit as pb
@@ -301,8 +301,8 @@ left = in_a_circle("/two.db")
     assert (ran.returncode, ran.stderr) == (0, "")
 
 
-def test_a_series_is_in_the_order_of_its_labels():
-    """Groups are sorted by name: they were taken by their places."""
+def test_series_with_other_order_is_rejected():
+    """Results of a groupby are sorted by name; they were read by position."""
     pandas = pytest.importorskip("pandas")
     study = Study.create(":memory:", pb.policies.RoundRobin(3, 1, batch_size=3, max_batches=4),
                          ["tea", "milk", "coffee"])
@@ -324,7 +324,7 @@ def test_a_series_is_in_the_order_of_its_labels():
         pb.CountRace(2).tell_counts(trials, sums)
 
 
-def test_a_batch_is_reported_by_itself_or_by_its_id():
+def test_batch_is_reported_by_object_or_id():
     with Study.create(":memory:", pb.policies.Uniform(2, budget=4)) as study:
         batch = study.ask()
         assert study.tell(batch, [0.1, 0.2], positions=[0, 1]).n_new == 2
@@ -332,7 +332,7 @@ def test_a_batch_is_reported_by_itself_or_by_its_id():
 
 
 def test_allocators_are_policies_of_studies(tmp_path):
-    """Opened without `policy_type`; an allocator whose costs are told is refused."""
+    """They open without `policy_type`; an allocator with reported costs is rejected."""
     path, rng = tmp_path / "study.db", np.random.default_rng(1)
     allocator = pb.montecarlo.EstimatorAllocator(2, budget=60, batch_size=10, rng=1)
     Study.create(path, allocator, arms=["plain", "antithetic"]).close()
