@@ -75,11 +75,11 @@ def read_plates(path, plates, arms_of, batch=None, dialect=PLAIN, plate=None):
     plates : Plates
     arms_of : callable
         Returns the names of a batch's arms, given its number; raises ``ValueError`` if there is
-    no such batch.
-        batch : int, optional
-    Batch of the file; by default derived from the plates that it names.
+        no such batch.
+    batch : int, optional
+        Batch of the file; by default derived from the plates that it names.
     dialect : Dialect
-        plate : str, optional
+    plate : str, optional
         Plate of the file. Overrides the names in the file.
 
     Returns

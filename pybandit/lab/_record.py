@@ -89,7 +89,7 @@ def import_results(study, path, *, batch=None, partial=False, lost=False, dialec
         True if wells without a value are lost; with `partial`, only those with a row in the
     file.
     dialect : Dialect
-        plate : str, optional
+    plate : str, optional
         Plate of the file. Overrides the names in the file.
 
     Returns

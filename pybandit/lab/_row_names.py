@@ -67,8 +67,8 @@ class RowNames:
         ----------
         fits : callable
             ``fits(offset)`` returns True if no well would then occur twice or hold a wrong arm.
-            place : str
-        Line, column and text of the first ambiguous name, for the error.
+        place : str
+            Line, column and text of the first ambiguous name, for the error.
 
         Raises
         ------

@@ -130,19 +130,19 @@ class Plates:
     normalise : bool or {"percent", "inhibition"}
         With N the mean of the plate's controls and P that of its positive controls, a reading
         becomes ``reading / N`` if True, ``100 reading / N`` if "percent", and
-    ``100 (N - reading) / (N - P)`` if "inhibition".
-        log, flip : bool
-    If `log`, the natural logarithm is taken next. If `flip`, the sign is changed last.
-        positives : tuple of int
-    Positions of the wells with a positive control, ascending.
-        positive_label : str
-    Label of these wells.
-        fill : {"rows", "shuffled", "apart"}
+        ``100 (N - reading) / (N - P)`` if "inhibition".
+    log, flip : bool
+        If `log`, the natural logarithm is taken next. If `flip`, the sign is changed last.
+    positives : tuple of int
+        Positions of the wells with a positive control, ascending.
+    positive_label : str
+        Label of these wells.
+    fill : {"rows", "shuffled", "apart"}
         The order in which arms fill the wells: as given, at random, or at random such that
-    wells with the same arm are far from each other.
-        fill_seed : int
-    Seed of the random order, which differs between batches.
-        free_edges : bool
+        wells with the same arm are far from each other.
+    fill_seed : int
+        Seed of the random order, which differs between batches.
+    free_edges : bool
         True to leave the wells at the edge without arms.
 
     Raises

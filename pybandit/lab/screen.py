@@ -31,7 +31,7 @@ class Screen(OnStudy):
     `plate_texts` the plates to put them on, and `record` reads the file of the instrument.
 
     A screen keeps its data in a `Study`: when a method that changes the screen returns, the
-change is on the disk, and several processes and threads may use one screen at once.
+    change is on the disk, and several processes and threads may use one screen at once.
 
     Attributes
     ----------

@@ -82,14 +82,14 @@ def parsed(body, n_results=MOST_RESULTS):
     """Return the object in a JSON body.
 
     A body above `PIECE` bytes is read in parts, between which other threads run. It must be an
-object without nesting, whose arrays have numbers and null, at most `n_results` each; null
+    object without nesting, whose arrays have numbers and null, at most `n_results` each; null
     becomes NaN.
 
-Raises
+    Raises
     ------
     ValueError, RecursionError
-    If the body is not JSON, or not of that form.
-        """
+        If the body is not JSON, or not of that form.
+    """
     if len(body) <= PIECE:
         return json.loads(body.decode() if body else "{}", object_pairs_hook=_single,
                           parse_constant=_no_constant)

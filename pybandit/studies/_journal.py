@@ -38,7 +38,7 @@ class Event(Record):
         Seconds since 1970-01-01 UTC, by the clock of the machine that recorded it.
     who : str
     Author.
-        body : dict
+    body : dict
         Content: the arms asked for, or results and corrections.
     digest : bytes
         SHA-256 of the event and of the digest before it.

@@ -84,7 +84,7 @@ def amendment_of(wells, results, positions, reason, policy, names, withdrawn):
     ------
     ValueError, TypeError
         If a well has no result to amend, or a result is rejected. The message names batch, well
-    and arm.
+        and arm.
     """
     if not isinstance(reason, str):
         raise TypeError(f"reason must be text; got {type(reason).__name__}")

@@ -220,7 +220,7 @@ def plan_counts(rates: ArrayLike, batch_size: int, *, delta: float = 0.05,
     The z-test is two-sided at level delta over n_arms - 1 comparisons and keeps all arms to its
     end. It needs ``n = (z + z')^2 (p (1 - p) + q (1 - q)) / (p - q)^2`` trials per arm for the
     two best rates p and q. Its result may be looked at only once, and its size is for a difference
-that was guessed.
+    that was guessed.
 
     The estimate is ``4 v log(threshold / .2125) / (n d^2)`` batches, with n trials per arm and
     batch, d the difference of the two best rates, and v the variance at their mean: the logarithm

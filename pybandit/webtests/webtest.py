@@ -30,7 +30,7 @@ class WebTest(CountTells):
     each page, and `tell_counts` records their counts.
 
     A web test keeps its data in a `Study`: when a method that changes the test returns, the
-change is on the disk, and several processes and threads may use one test at once.
+    change is on the disk, and several processes and threads may use one test at once.
 
     Attributes
     ----------

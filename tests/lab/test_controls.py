@@ -12,7 +12,7 @@ nan = np.nan
 
 
 def test_readings_are_per_cent_of_controls(tmp_path):
-    """With means 2 and 4 of the controls."""
+    """The means of the controls are 2 and 4."""
     text = GOOD.replace("B3,control", "B3,positive")
     plates = Plates(Layout(2, 3), (0,), normalise="percent", positives=(5,))
     assert rewards(tmp_path, text, plates).tolist() == [50.0, 125.0, -150.0, 5000.0]

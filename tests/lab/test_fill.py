@@ -51,7 +51,7 @@ def nearest(plates, names):
 
 
 def test_replicates_are_apart():
-    """On different plates if possible; on one plate 2 or 3 wells apart, where row order gave 1."""
+    """Wells of an arm are on different plates if possible, else 2 or 3 wells apart on one plate."""
     four = [f"gene{i // 4}" for i in range(80)]
     assert nearest(plates_of("rows"), four) == 1.0
     assert min(nearest(plates_of("apart", seed), four) for seed in range(20)) >= 2.0
@@ -71,7 +71,7 @@ def test_edges_are_left_free():
 
 
 def test_shuffled_wells_are_uniform():
-    """On shuffled plates every well holds every arm equally often, up to chance."""
+    """Every well of shuffled plates holds every arm equally often, up to chance."""
     names, seen = list(range(80)), np.zeros((80, 96))
     for batch in range(400):
         seen[names, plates_of("shuffled", 1).places(batch, names)] += 1

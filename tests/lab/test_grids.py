@@ -223,7 +223,7 @@ def test_text_without_a_grid_is_refused(tmp_path):
 
 
 def test_two_barcodes_are_rejected(tmp_path):
-    """With --plate or --batch, a file of two plates was read as one."""
+    """A file of two plates was read as one if --plate or --batch was given."""
     layout = Layout(2, 3)
     wells = list(enumerate(layout.wells))
     for name, columns in (("barcode", {"plate": "barcode"}), ("Plate ID", {}), ("plate", {})):

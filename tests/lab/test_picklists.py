@@ -50,7 +50,7 @@ def test_invalid_stock_is_rejected(tmp_path, text, message):
 
 
 def test_formats_match_robot_documentation(tmp_path):
-    """As in the documentation of the robots."""
+    """The formats are those in the documentation of the robots."""
     plates = Plates(PLATE, controls_of("H11,H12,G12", PLATE))
     names, stock = ["myc", "tp53", "myc"], stock_of(tmp_path)
     transfers, by_hand = transfers_of(plates, 3, names, stock)
@@ -97,7 +97,7 @@ def test_missing_stock_is_rejected(tmp_path):
 @settings(max_examples=40, deadline=None)
 @given(st.sampled_from(sorted(HEADERS)), st.integers(1, 250), st.integers(0, 9), st.data())
 def test_picklists_round_trip(form, n, seed, data):
-    """For any request and any order, reading the picklist returns the arm of each well."""
+    """Reading a picklist returns the arm of each well, for any request and any order."""
     names = [f'gene "{data.draw(st.integers(0, 60))}", x' for _ in range(n)]
     stock = {f'gene "{i}", x': [(f"S{i // 40}", PLATE.wells[i % 40]),
                                 (f"S{i // 40}", PLATE.wells[i % 40 + 50])] for i in range(61)}

@@ -60,7 +60,7 @@ def test_kind_of_file_is_recorded(tmp_path):
         assert log.status().n_arms == 4
     for cls, kind, words in [
         (Study, "webtest", "webtest.db is the file of a webtest: open it with"),
-        (Screen, "study", r"file of a screen; .*study.db is the file of a study: open it with"),
+        (Screen, "study", r"file of a screen; .*study.db is the file of a study: open"),
         (Screen, "webtest", "the file of a webtest"),
         (pb.webtests.WebTest, "study", "is the file of a study"),
         (pb.webtests.WebTest, "screen", "the file of a screen: open it with pybandit.lab.Screen.open"),

@@ -54,7 +54,7 @@ def test_entries_and_fields_are_counted(body):
 
 @given(BODIES, st.integers(1, 60), st.sampled_from([None, 2]), st.booleans())
 def test_parsing_in_parts_equals_json(value, piece, indent, ascii_only):
-    """For parts of any size: the same object, or an error for a number longer than a part."""
+    """Parts of any size give the same object, or an error for a number longer than a part."""
     body = json.dumps(value, indent=indent, ensure_ascii=ascii_only).encode("utf-8",
                                                                             "surrogatepass")
     with pytest.MonkeyPatch.context() as patched:

@@ -295,7 +295,7 @@ def test_server_prints_address_and_tokens(path, tmp_path):
     assert [line[:3] for line in lines[1:]] == [["token", "to", "read:"],
                                                 ["token", "to", "record:"]]
     for more, words in [(["--tokens", "none.txt"], "No such file"),
-                        (["--host", "256.0.0.1"], "cannot listen on --host 256.0.0.1 and --port 8713"),
+                        (["--host", "256.0.0.1"], "cannot listen on --host 256.0.0.1 and"),
                         (["--study", "none.db"], "named once")]:
         run = subprocess.run([*command, *more], capture_output=True, text=True, env=environment)
         assert run.returncode == 2 and words in run.stderr and run.stderr.count("\n") == 1

@@ -39,10 +39,10 @@ def carry_out(study, seed, say=lambda *what: None):
     """Run a study from its present state to its end.
 
     There are whole, partial, closed, abandoned and late batches. Every fifth batch is reported with
-a mistake, which is amended while the next batch is open.
+    a mistake, which is amended while the next batch is open.
 
-    The actions depend only on the study, so that the process can be killed anywhere. Prints what it
-    starts and what was acknowledged.
+    The actions depend only on the study, so that the process can be killed anywhere. Prints each
+    action when it starts, and when it is acknowledged.
     """
 
     def tell(number, arms, at):

@@ -68,7 +68,7 @@ def test_study_of_race_rejects_lost_and_invalid_results(tmp_path):
     events = study.status().n_events
     for call, words in [
         (lambda: study.close_batch(batch.id), ["batch 0", "must be complete"]),
-        (lambda: study.tell(batch.id, [np.nan], positions=[7], missing="drop"), ["must be complete"]),
+        (lambda: study.tell(batch.id, [np.nan], positions=[7], missing="drop"), ["complete"]),
         (lambda: study.tell(batch.id, [1.5], positions=[7]), ["1.5", "value_range"]),
         (lambda: study.tell(batch.id, [0.1], positions=[0]), ["already recorded"]),
     ]:

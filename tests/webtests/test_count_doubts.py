@@ -134,7 +134,7 @@ def test_totals_of_a_stopped_arm_are_running_totals():
 
 
 def test_values_that_fall_are_differences_if_they_may_be_negative():
-    """After returns, sums fall below those of the day before, if a reward may be below 0."""
+    """Sums may fall below those of the day before, after returns, if a reward may be below 0."""
     study = study_of(value_range=(-50, 50))
     tell(study, (100, 900.5), (101, 800.25), key="1", cumulative=True)
     tell(study, (203, 880.5), (198, 1600.0), key="2", cumulative=True)

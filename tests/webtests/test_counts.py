@@ -76,7 +76,7 @@ def test_web_test_equals_the_race(tmp_path):
 @pytest.mark.parametrize("path", ["study.db", ":memory:"])
 @pytest.mark.parametrize("name", ONE_BY_ONE)
 def test_other_policies_receive_single_outcomes(name, path, tmp_path, monkeypatch):
-    """As if the rewards of each arm had come in the recorded order, whatever the batches are."""
+    """The policy is that of rewards in the recorded order per arm, whatever the batches are."""
     monkeypatch.chdir(tmp_path)
     study = WebTest.create(path, ONE_BY_ONE[name](), arms=NAMES)
     for number in range(5):
