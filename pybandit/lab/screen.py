@@ -35,7 +35,7 @@ class Screen(OnStudy):
 
     Attributes
     ----------
-        study : Study
+    study : Study
         The underlying study.
     plates : Plates
     path : str

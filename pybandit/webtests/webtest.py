@@ -34,7 +34,7 @@ class WebTest(CountTells):
 
     Attributes
     ----------
-        study : Study
+    study : Study
         The underlying study.
     path : str
     names : tuple of str

@@ -63,7 +63,7 @@ def test_kind_of_file_is_recorded(tmp_path):
         (Screen, "study", r"file of a screen; .*study.db is the file of a study: open"),
         (Screen, "webtest", "the file of a webtest"),
         (pb.webtests.WebTest, "study", "is the file of a study"),
-        (pb.webtests.WebTest, "screen", "the file of a screen: open it with pybandit.lab.Screen.open"),
+        (pb.webtests.WebTest, "screen", "of a screen: open it with pybandit.lab.Screen.open"),
     ]:
         with pytest.raises(ValueError, match=words):
             cls.open(paths[kind])
@@ -71,7 +71,7 @@ def test_kind_of_file_is_recorded(tmp_path):
 
 @pytest.mark.parametrize("options, error, words", [
     (dict(plates=(2, 3)), TypeError, r"plates must be Plates; got \(2, 3\)"),
-    (dict(plates=PLATES, settings={"plates": 1}), ValueError, "without 'plates'.*got 1"),
+    (dict(plates=PLATES, settings={"plates": 1}), ValueError, "must not have 'plates'.*got 1"),
     (dict(plates=PLATES, arms=["tea", "control", "milk", "water"]), ValueError,
      "labels of controls; got 'control'")])
 def test_invalid_screens_are_rejected(options, error, words, tmp_path):
