@@ -57,7 +57,7 @@ def _export(study, plates, write, batch):
     sink = io.StringIO()
     table = csv.writer(sink, lineterminator="\n")
     table.writerow(COLUMNS)
-    told, passed, n = _Told(study), 0, 0
+    told, passed, n = _Reports(study), 0, 0
     names = np.array([guarded(name) for name in study._names.tolist()], dtype=object)
     kept = kept_by_batch(study)
     for wells in study._store.all_wells():
@@ -108,7 +108,7 @@ def _texts(values):
     return ["" if math.isnan(value) else repr(value) for value in values.tolist()]
 
 
-class _Told:
+class _Reports:
     """Time and author of each result; wells are counted over all batches."""
 
     def __init__(self, study):

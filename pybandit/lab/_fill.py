@@ -79,11 +79,11 @@ def _spread(arms, rows, columns, keys):
             free[well], wells[pull] = False, well
             nearest = np.minimum(nearest, np.hypot(rows - rows[well], columns - columns[well]))
     if counts.max() > 1:
-        _mend(wells, kinds, rows, columns, FAR * np.sqrt(arms.size / counts.max()))
+        _separate(wells, kinds, rows, columns, FAR * np.sqrt(arms.size / counts.max()))
     return wells
 
 
-def _mend(wells, kinds, rows, columns, enough):
+def _separate(wells, kinds, rows, columns, enough):
     """Swap pulls that are closest to another pull of the same arm, until all are `enough` apart."""
     same = (kinds[:, None] == kinds) & ~np.eye(kinds.size, dtype=bool)
     there = np.stack([rows[wells], columns[wells]]).astype(float)

@@ -9,7 +9,7 @@ from scipy.special import stdtrit
 from pybandit.lab._normalise import readings_of
 from pybandit.lab.controls import readings_of as kept_of
 from pybandit.lab.plates import Plates
-from pybandit.report._facts import LEVEL, POINTS, Arms, standing_of
+from pybandit.report._facts import LEVEL, POINTS, ArmStatistics, standing_of
 from pybandit.studies._journal import LATE, LOST, OPEN
 
 # Maximum numbers on a page.
@@ -58,7 +58,7 @@ class Facts(NamedTuple):
     own_means: np.ndarray | None
     followed: np.ndarray
     is_partial: bool
-    arms: Arms
+    arms: ArmStatistics
     rank_batches: np.ndarray
     ranks: np.ndarray
     plates: Plates | None
@@ -89,7 +89,7 @@ def facts_of(study):
     """Return all data of a report, read at one moment."""
     (status, best, names, wells, own_means, own_n, is_partial, events, version, amendments,
      kept_readings, plates, bad_settings) = study._read(
-         lambda ledger: _read_at_once(study, ledger))
+         lambda progress: _read_at_once(study, progress))
     kept = [one for one in wells if one.status != "abandoned"]
     arms, values, marks = (_joined(kept, name) for name in ("arms", "values", "marks"))
     found = _arms_of(arms, values, len(names))
@@ -101,11 +101,11 @@ def facts_of(study):
                  len(wells) - len(kept), events, version, kept_readings, amendments)
 
 
-def _read_at_once(study, ledger):
+def _read_at_once(study, progress):
     status = study.status()
-    is_partial = ledger.open is not None and not np.isnan(ledger.open.values).all()
+    is_partial = progress.open is not None and not np.isnan(progress.open.values).all()
     return (status, study.recommend(), study._names, list(study._store.all_wells()),
-            ledger.policy.means.copy(), ledger.policy.pulls.copy(), is_partial,
+            progress.policy.means.copy(), progress.policy.pulls.copy(), is_partial,
             list(study.log(max(0, status.n_events - 8))), next(study.log()).body["version"],
             study.amendments(), *_plates_of(study))
 
@@ -134,7 +134,7 @@ def _arms_of(arms, values, n_arms):
     squares = np.bincount(arms, (values - means[arms]) ** 2, n_arms)
     half = stdtrit(n - 1.0, 0.5 + LEVEL / 2) * np.sqrt(squares / (n - 1) / n)
     half = np.where(n > 1, half, np.nan)
-    return Arms(n, means, half, half)
+    return ArmStatistics(n, means, half, half)
 
 
 def _ranks_of(wells, followed, n_arms):

@@ -19,7 +19,7 @@ from pybandit._shared.records import Record
 from pybandit._shared.types import Floats, Ints
 from pybandit.lab.plates import Plates
 from pybandit.studies._codec import flat
-from pybandit.studies._looks import Looks
+from pybandit.studies._reads import ReadMethods
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class PlateReadings(Record):
 Kept = tuple[int, Floats, list[str], dict[int, str]]
 
 
-def readings_of(study: Looks, batch: int | None = None) -> list[PlateReadings]:
+def readings_of(study: ReadMethods, batch: int | None = None) -> list[PlateReadings]:
     """Return the readings stored in a study, which came from files.
 
     Parameters
@@ -124,7 +124,7 @@ def readings_of(study: Looks, batch: int | None = None) -> list[PlateReadings]:
     return [_plate_of(name, *one, plates) for name, one in _kept(study, batch).items()]
 
 
-def kept_by_batch(study: Looks) -> dict[int, dict[str, Floats]]:
+def kept_by_batch(study: ReadMethods) -> dict[int, dict[str, Floats]]:
     """Return the stored readings of each batch, by the names of its plates."""
     found: dict[int, dict[str, Floats]] = {}
     for name, (number, values, *_) in _kept(study).items():
@@ -132,7 +132,7 @@ def kept_by_batch(study: Looks) -> dict[int, dict[str, Floats]]:
     return found
 
 
-def _kept(study: Looks, batch: int | None = None) -> dict[str, Kept]:
+def _kept(study: ReadMethods, batch: int | None = None) -> dict[str, Kept]:
     """Return batch, readings, files and markers of each plate."""
     kept: dict[str, Kept] = {}
     for number, source, is_whole in _sources(study):
@@ -150,7 +150,7 @@ def _kept(study: Looks, batch: int | None = None) -> dict[str, Kept]:
     return kept
 
 
-def withdrawn_of(study: Looks, batch: int) -> list[int] | None:
+def withdrawn_of(study: ReadMethods, batch: int) -> list[int] | None:
     """Return positions of a batch whose results were ever withdrawn; None without amendments."""
     def read(_):
         return list(study._withdrawn(batch)) if study._store.n_amendments() else None
@@ -158,7 +158,7 @@ def withdrawn_of(study: Looks, batch: int) -> list[int] | None:
     return study._read(read)
 
 
-def were_kept(study: Looks, batch: int, names: list[str], values: Floats) -> np.ndarray:
+def were_kept(study: ReadMethods, batch: int, names: list[str], values: Floats) -> np.ndarray:
     """Return a mask of the readings, plate by plate, that were ever stored for their wells."""
     found, size = np.zeros(values.size, dtype=bool), values.size // len(names)
     for number, source, _ in _sources(study):
@@ -171,7 +171,7 @@ def were_kept(study: Looks, batch: int, names: list[str], values: Floats) -> np.
     return found
 
 
-def _sources(study: Looks) -> Iterable[tuple[int, dict[str, Any], bool]]:
+def _sources(study: ReadMethods) -> Iterable[tuple[int, dict[str, Any], bool]]:
     """Return batch, source and a flag for each event with a source; the flag marks amendments."""
     found = []
     for number, kind, content in study._read(lambda _: [
@@ -189,9 +189,9 @@ def _plates_in(source):
     if type(source) is not dict or type(source.get("file")) is not str:
         return {}
     plates = source.get("plates")
-    is_ours = type(plates) is dict and all(flat([values], [np.float64])
+    are_readings = type(plates) is dict and all(flat([values], [np.float64])
                                            for values in plates.values())
-    return plates if is_ours else {}
+    return plates if are_readings else {}
 
 
 def _markers_in(source, plate, size):

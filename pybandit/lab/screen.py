@@ -14,7 +14,7 @@ from pybandit.lab.controls import PlateReadings, readings_of
 from pybandit.lab.plates import Plates
 from pybandit.studies._create import created
 from pybandit.studies._kinds import Kind
-from pybandit.studies._made_of import OnStudy
+from pybandit.studies._on_study import OnStudy
 from pybandit.studies._races import as_policy
 from pybandit.studies.answers import Status
 from pybandit.studies.results import Amendment, AmendResult, Batch, BatchRecord, TellResult

@@ -11,7 +11,7 @@ LEVEL = 0.95
 FOLLOWED = 8
 
 
-class Arms(NamedTuple):
+class ArmStatistics(NamedTuple):
     """Statistics of each arm from the results recorded in this study; arrays of shape (n_arms,).
 
     `below` and `above` are the distances from the mean to the ends of its interval. For batches
@@ -53,7 +53,7 @@ class Standing(NamedTuple):
 
 
 def standing_of(best, arms, own_n, own_means, gone=None):
-    """Return the `Standing` of a `Recommendation`, `Arms`, and the policy's pulls and means."""
+    """Return the `Standing` of a `Recommendation`, given the policy's pulls and means."""
     found = best.best_arms
     chosen = np.asarray(found)[(arms.n[found] > 0) | (own_n[found] > 0)]
     others = by_means(arms, gone)

@@ -113,7 +113,7 @@ class Door:
             kind, _, secret = text.partition(" ")
             token = self.find(secret.strip(), "secret") if kind.casefold() == "bearer" else None
             if token is None:
-                raise self.stranger("the token is not one of this study")
+                raise self.unauthorized("the token is not one of this study")
             return token
         token = self.find(request.cookies.get(self.cookie, ""), "cookie")
         # a browser may send the cookie with requests of other pages: it only permits reading
@@ -129,10 +129,10 @@ class Door:
 
     def check_role(self, token, role):
         if token is None:
-            raise self.stranger("a token must be given, as Authorization: Bearer TOKEN")
+            raise self.unauthorized("a token must be given, as Authorization: Bearer TOKEN")
         if role == "record" and token.role != "record":
             raise HTTPException(403, "this needs a token for recording; got one for reading")
 
     @staticmethod
-    def stranger(words):
+    def unauthorized(words):
         return HTTPException(401, words, {"WWW-Authenticate": "Bearer"})

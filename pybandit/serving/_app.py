@@ -34,7 +34,7 @@ class Plain(JSONResponse):
         return json.dumps(content, allow_nan=False).encode() + b"\n"
 
 
-class Parting(Plain):
+class LingeringRefusal(Plain):
     """The answer to a rejected request with an unread body.
 
     The body is read for up to LINGER seconds and dropped, and the connection is closed, so that no
@@ -75,7 +75,7 @@ def _endpoint(server, rule):
             server.door.check_role(token, rule.role)
         length = _length_of(request)
         await _check_body(server, rule, request, length)
-        async with server.room.for_body(length):
+        async with server.body_memory.for_body(length):
             fields = await _fields_of(server, rule, request, await _read(request, length))
             done = await rule.do(server, fields, token)
         if request.method == "HEAD" and rule.is_endless:
@@ -188,21 +188,22 @@ def _checked(value, route):
 async def _refused(request, error):
     if not isinstance(error, HTTPException):
         status = next(STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES)
-        return _apology(request, status, str(error),
+        return _error_response(request, status, str(error),
                         {"Retry-After": "1"} if isinstance(error, Busy) else None)
     words = {404: f"the path must be one of {', '.join(RULES)}",
              405: f"the method must be {(error.headers or {}).get('Allow')}; got {request.method}"}
-    return _apology(request, error.status_code, words.get(error.status_code, error.detail),
+    return _error_response(request, error.status_code, words.get(error.status_code, error.detail),
                     error.headers)
 
 
 async def _failed(request, error):
     traceback.print_exception(error, file=sys.stderr)
-    return _apology(request, 500, f"{type(error).__name__}: {error}")
+    return _error_response(request, 500, f"{type(error).__name__}: {error}")
 
 
-def _apology(request, status, words, headers=None):
+def _error_response(request, status, words, headers=None):
     has_body = request.headers.get("content-length", "0") != "0" or (
         "transfer-encoding" in request.headers)
     is_read = getattr(request.state, "is_read", False)
-    return (Parting if has_body and not is_read else Plain)({"error": words}, status, headers)
+    kind = LingeringRefusal if has_body and not is_read else Plain
+    return kind({"error": words}, status, headers)

@@ -48,7 +48,7 @@ def check_bytes(name, size, n_results=None):
         raise TooLarge(f"the body of {name} must be at most {most:,} bytes{why}; got {size:,}")
 
 
-class Room:
+class BodyMemory:
     """Memory of the request bodies that are processed at the same time.
 
     Small bodies are not counted: the number of connections limits them.

@@ -10,13 +10,13 @@ from pybandit.serving import _protocol
 from pybandit.serving._access import Door
 from pybandit.serving._app import application
 from pybandit.serving._lane import Lane, Writer
-from pybandit.serving._limits import Room
+from pybandit.serving._limits import BodyMemory
 from pybandit.serving._live import Live
 from pybandit.serving._study import open_any
 
 SAFE = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "no-referrer", "Cross-Origin-Resource-Policy": "same-origin"}
-FAREWELL = 5  # seconds to finish open requests
+SHUTDOWN_SECONDS = 5  # seconds to finish open requests
 
 
 class Server(uvicorn.Server):
@@ -43,12 +43,12 @@ class Server(uvicorn.Server):
         self.door = Door(tokens, names, self.port)
         self.writer, self._reader, self._maker, self._parser = self._lanes = (
             Writer(recorded), Lane(), Lane(), Lane())
-        self.live, self.room, self.n_results = Live(self), Room(), 0
+        self.live, self.body_memory, self.n_results = Live(self), BodyMemory(), 0
         super().__init__(uvicorn.Config(
             application(self), http=_protocol.Protocol, ws="none", lifespan="off", log_config=None,
             log_level="critical", access_log=False, proxy_headers=False, server_header=False,
             headers=list(SAFE.items()), timeout_keep_alive=_protocol.IDLE, backlog=256,
-            timeout_graceful_shutdown=FAREWELL))
+            timeout_graceful_shutdown=SHUTDOWN_SECONDS))
 
     def __enter__(self):
         return self

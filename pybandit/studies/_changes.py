@@ -10,7 +10,7 @@ from pybandit.studies._tell import amendment_of, check_over, checked_source, new
 from pybandit.studies.results import AmendResult, Batch, TellResult
 
 
-class Changes(Recorder):
+class ChangeMethods(Recorder):
     """The methods of `Study` that record."""
 
     def ask(self) -> Batch | None:
@@ -43,20 +43,20 @@ class Changes(Recorder):
     @reading
     def _asked(self) -> tuple[Batch | None] | None:
         """Return (open batch,), (None,) if the policy is done, or None if it may be asked."""
-        if self._ledger.open is not None:
-            return (self._batch(self._ledger.open),)
-        return (None,) if self._ledger.policy.done else None
+        if self._progress.open is not None:
+            return (self._batch(self._progress.open),)
+        return (None,) if self._progress.policy.done else None
 
     @writing
     def _ask(self) -> Batch | None:
-        ledger = self._ledger
+        progress = self._progress
         # another process may have asked in the meantime
-        if ledger.open is None:
-            if ledger.policy.done:
+        if progress.open is None:
+            if progress.policy.done:
                 return None
-            arms = np.array(ledger.policy.ask(), dtype=np.int64)
-            self._record("ask", {"batch": ledger.n_batches, "arms": arms}, None)
-        return self._batch(ledger.open)
+            arms = np.array(progress.policy.ask(), dtype=np.int64)
+            self._record("ask", {"batch": progress.n_batches, "arms": arms}, None)
+        return self._batch(progress.open)
 
     @writing
     def tell(self, batch_id: int | Batch, results: ArrayLike, *, missing: str = "wait",
@@ -108,7 +108,7 @@ class Changes(Recorder):
         TellResult(n_new=1, n_known=0, complete=True)
         """
         wells = self._wells(batch_id)
-        news = news_of(wells, results, positions, missing, self._ledger.policy, self._names,
+        news = news_of(wells, results, positions, missing, self._progress.policy, self._names,
                        lambda: self._withdrawn(wells.number))
         if news.positions.size or source is not None:
             body = {"batch": wells.number, "positions": news.positions, "values": news.values}
@@ -176,7 +176,7 @@ class Changes(Recorder):
         (array([0.15, 0.5 ]), 6.0)
         """
         wells = self._wells(batch_id)
-        body, result = amendment_of(wells, results, positions, reason, self._ledger.policy,
+        body, result = amendment_of(wells, results, positions, reason, self._progress.policy,
                                     self._names, lambda: self._withdrawn(wells.number))
         if source is not None:
             body["source"] = checked_source(wells, source)
@@ -206,7 +206,7 @@ class Changes(Recorder):
         (2, True)
         """
         wells = self._wells(batch_id)
-        if not check_over(wells, "close", policy=self._ledger.policy):
+        if not check_over(wells, "close", policy=self._progress.policy):
             self._record("close", {"batch": wells.number}, wells)
 
     @writing

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pybandit._shared.checks import shown
 from pybandit._shared.version import __version__
 from pybandit.studies._codec import decode, encode
-from pybandit.studies._journal import START, Ledger
+from pybandit.studies._journal import START, Progress
 from pybandit.studies._recorder import default_who, event_of
 from pybandit.studies._store import Store
 
@@ -44,11 +44,11 @@ def created(path, kind, policy, arms, *, who, settings, overwrite, **more):
     first = {"kind": kind.name, "policy": type(policy).__name__, "arms": names,
              "settings": settings, "state": state, "version": __version__} | more
     name = default_who() if who is None else str(who)
-    ledger = Ledger(type(policy).from_state(state))
+    progress = Progress(type(policy).from_state(state))
 
     def fill(store):
         event, body = event_of(0, "create", name, first, START)
-        store.append(event, body, None, ledger)
+        store.append(event, body, None, progress)
 
     return Store.create(os.fspath(path), overwrite, fill)
 

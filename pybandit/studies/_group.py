@@ -69,7 +69,7 @@ def _all_of(study, calls, is_whole=False):
                 done.append(call())
             except Exception as error:
                 if is_whole or study._moved:
-                    raise  # the ledger is ahead of what is stored
+                    raise  # memory is ahead of the file
                 done.append(error)
             moved |= study._moved
     finally:

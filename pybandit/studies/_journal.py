@@ -1,6 +1,6 @@
 """Events of a study's log, in a chain of hashes, and the study that results from them.
 
-Every change of a study is one event, and only `Ledger.apply` carries events out. A running
+Every change of a study is one event, and only `Progress.apply` carries events out. A running
 study applies each event when it is recorded; `replay` applies all of them.
 """
 
@@ -95,7 +95,7 @@ class Wells:
                         for name in ("arms", "values", "marks")))
 
 
-class Ledger:
+class Progress:
     """State of a study: its policy, the open batch, and late results.
 
     Attributes
@@ -183,7 +183,7 @@ class Ledger:
     def _repeated(self, amendment):
         past = iter(self.past())
         _, first = next(past)
-        again, batches = Ledger(type(self.policy).from_state(first["state"]), is_forced=True), {}
+        again, batches = Progress(type(self.policy).from_state(first["state"]), is_forced=True), {}
         for kind, body in corrected(past, amendment):
             check_recorded(kind, body, again.policy.n_arms)
             wells = again.apply(kind, body, batches.get(body.get("batch")))
@@ -239,9 +239,9 @@ class Ledger:
 
 
 class Replayed(NamedTuple):
-    """Result of a replay: the ledger, all batches, and number and digest of the events."""
+    """Result of a replay: progress, all batches, number of events, and the last digest."""
 
-    ledger: Ledger
+    progress: Progress
     batches: dict[int, Wells]
     n_events: int
     digest: bytes
@@ -278,7 +278,7 @@ def replay(rows, policy_from):
     BrokenLog
         If an event is missing, was changed, or cannot be applied; the message names it.
     """
-    ledger, batches, before, number, past = None, {}, START, -1, []
+    progress, batches, before, number, past = None, {}, START, -1, []
     for number, (stored, kind, time, who, body, digest) in enumerate(rows):
         if stored != number:
             raise BrokenLog(f"log: event {number} is missing")
@@ -287,16 +287,16 @@ def replay(rows, policy_from):
         before = digest
         try:
             entry = decode(body)
-            if ledger is None:
-                ledger = Ledger(policy_from(entry), past=lambda: past)
+            if progress is None:
+                progress = Progress(policy_from(entry), past=lambda: past)
                 past.append((kind, entry))
                 continue
-            wells = ledger.apply(kind, entry, batches.get(entry.get("batch")))
+            wells = progress.apply(kind, entry, batches.get(entry.get("batch")))
             past.append((kind, entry))
         except Exception as error:  # raised by any policy, user-defined ones included
             raise BrokenLog(f"log: event {number}, {kind}, cannot be repeated: {error}") from error
         if wells is not None:
             batches[wells.number] = wells
-    if ledger is None:
+    if progress is None:
         raise BrokenLog("log: event 0 is missing")
-    return Replayed(ledger, batches, number + 1, before)
+    return Replayed(progress, batches, number + 1, before)

@@ -8,7 +8,7 @@ from pybandit._shared.html import number, table
 ROWS = 20  # maximum number in a table
 
 
-class Shown:
+class NotebookDisplay:
     """Base class of objects that notebooks show as HTML."""
 
     def _repr_html_(self) -> str:

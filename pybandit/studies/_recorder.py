@@ -16,7 +16,7 @@ from pybandit._shared.checks import LARGEST, check_integer, shown
 from pybandit._shared.database_errors import as_recorded
 from pybandit._shared.errors import StudyDamagedError, StudyError
 from pybandit.studies._codec import encode
-from pybandit.studies._journal import BrokenLog, Event, Ledger, chained, replay
+from pybandit.studies._journal import BrokenLog, Event, Progress, chained, replay
 from pybandit.studies._races import RACES, RacePolicy
 from pybandit.studies._rows import MOMENTS, check_first, decoded
 from pybandit.studies.results import Batch
@@ -29,7 +29,7 @@ def reading(method: _Method) -> _Method:
 
     @functools.wraps(method)
     def call(self: "Recorder", *args: Any, **options: Any) -> Any:
-        return self._read(lambda ledger: method(self, *args, **options))
+        return self._read(lambda progress: method(self, *args, **options))
 
     return cast(_Method, call)
 
@@ -39,7 +39,7 @@ def writing(method: _Method) -> _Method:
 
     @functools.wraps(method)
     def call(self: "Recorder", *args: Any, **options: Any) -> Any:
-        return self._write(lambda ledger: method(self, *args, **options))
+        return self._write(lambda progress: method(self, *args, **options))
 
     return cast(_Method, call)
 
@@ -47,20 +47,20 @@ def writing(method: _Method) -> _Method:
 class Recorder:
     """Reads and records under the study's lock, starting from the present state of the file.
 
-    The ledger is kept between calls. It is loaded again if another process has recorded events
-    or a transaction failed after the ledger changed.
+    The state of the study is kept in memory between calls. It is loaded again if another process
+    has recorded events, or if a transaction failed after the state changed.
     """
 
     def __init__(self, store, kind, policy_type=None, who=None):
         self._store, self._kind, self._lock = store, kind, threading.RLock()
         self._who = default_who() if who is None else str(who)
-        self._ledger = self._head = None
+        self._progress = self._head = None
         self._grouped = False  # True while `_group` has a transaction open
         with self._lock:
             store.run(lambda: self._begin(policy_type), write=False)
 
     def _begin(self, policy_type):
-        """Read the first event, and load the ledger."""
+        """Read the first event, and load the state of the study."""
         store = self._store
         row = store.events(most=1).fetchone()
         if row is None or row[0] != 0:
@@ -89,43 +89,43 @@ class Recorder:
         return entry
 
     def _read(self, work):
-        """Return `work(ledger)`, with the ledger at the present state of the file."""
+        """Return `work(progress)` with the present `Progress` of the file."""
         with self._lock:
             return self._store.run(lambda: work(self._sync()), write=False)
 
     def _write(self, work):
-        """Return `work(ledger)` under the write lock; its events are then on the disk."""
+        """Return `work(progress)` under the write lock; its events are then on the disk."""
         with self._lock:
             if self._grouped:
-                return work(self._ledger)
+                return work(self._progress)
             self._moved = False
             try:
                 return self._store.run(lambda: work(self._sync()))
             except BaseException:
                 if self._moved:
-                    self._ledger = None
+                    self._progress = None
                 raise
 
     def _sync(self):
-        """Return the ledger, loaded again if the file has changed."""
+        """Return the `Progress`, loaded again if the file has changed."""
         store = self._store
-        if self._ledger is not None and not store.durable:
-            return self._ledger
+        if self._progress is not None and not store.durable:
+            return self._progress
         head = store.head()
-        if self._ledger is None or head != self._head:
+        if self._progress is None or head != self._head:
             if store.durable:
-                self._ledger = self._loaded(head)
+                self._progress = self._loaded(head)
             else:
-                self._ledger = replay(store.events(), self._policy_of).ledger
-                self._ledger.past = self._past
-                store.n_late = len(self._ledger.late)
+                self._progress = replay(store.events(), self._policy_of).progress
+                self._progress.past = self._past
+                store.n_late = len(self._progress.late)
             self._head = head
             self._name_arms()
-        return self._ledger
+        return self._progress
 
     def _name_arms(self):
         """Set the names of the arms, including those that the policy has added."""
-        added = getattr(self._ledger.policy, "names_added", ())
+        added = getattr(self._progress.policy, "names_added", ())
         self._names = np.array([*self._first_names, *added], dtype=object)
         self._store.n_arms = self._names.size
 
@@ -134,7 +134,7 @@ class Recorder:
         return self._type.from_state(first["state"])
 
     def _loaded(self, head):
-        """Return the ledger that is stored in the file."""
+        """Return the `Progress` that is stored in the file."""
         store = self._store
         last = store.events(head.n_events - 1).fetchall()
         if [(row[0], row[5]) for row in last] != [(head.n_events - 1, head.digest)]:
@@ -153,7 +153,7 @@ class Recorder:
         wells = store.wells(head.n_batches - 1) if head.asked else None
         if wells is not None and wells.status != "open":
             wells = None
-        return Ledger(policy, head.n_batches, wells, bool(head.asked), store.late(), self._past)
+        return Progress(policy, head.n_batches, wells, bool(head.asked), store.late(), self._past)
 
     def _past(self):
         """Return an iterator over (kind, body) of all stored events."""
@@ -163,12 +163,12 @@ class Recorder:
         """Apply and store an event; return its batch."""
         self._moved = True
         try:
-            wells = self._ledger.apply(kind, body, wells)
+            wells = self._progress.apply(kind, body, wells)
         except BrokenLog as error:
             raise StudyDamagedError(f"{self._store.path} is damaged: {error}") from error
         event, content = event_of(self._head.n_events, kind, self._who if who is None else str(who),
                                   body, self._head.digest)
-        self._head = self._store.append(event, content, wells, self._ledger)
+        self._head = self._store.append(event, content, wells, self._progress)
         return wells
 
     def _wells(self, batch_id):
@@ -176,12 +176,12 @@ class Recorder:
         if isinstance(batch_id, Batch):
             batch_id = batch_id.id
         number = check_integer("batch_id", batch_id, 0, LARGEST)
-        opened = self._ledger.open
+        opened = self._progress.open
         if opened is not None and opened.number == number:
             return opened
         wells = self._store.wells(number)
         if wells is None:
-            raise ValueError(f"batch_id must be the id of one of the {self._ledger.n_batches} "
+            raise ValueError(f"batch_id must be the id of one of the {self._progress.n_batches} "
                              f"batches asked for; got {number}")
         if wells.status == "open":
             raise StudyDamagedError(f"{self._store.path} is damaged: batches: batch {number} is "
@@ -213,7 +213,7 @@ class Recorder:
 
     def _batch(self, wells):
         """Return the `Batch` of an open batch."""
-        policy = self._ledger.policy
+        policy = self._progress.policy
         items = policy.race.ask()[1] if isinstance(policy, RacePolicy) else None
         return Batch(id=wells.number, arms=wells.arms.copy(),
                      names=self._names[wells.arms].tolist(), items=items)

@@ -185,7 +185,7 @@ class Store:
 
     # methods that write
 
-    def append(self, event, body, wells, ledger):
+    def append(self, event, body, wells, progress):
         """Store an event, its encoded body, and the resulting state; return the new head."""
         self.db.execute("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?)",
                         (event.number, event.kind, event.time, event.who, body,
@@ -196,9 +196,9 @@ class Store:
             # the policy receives results only when the batch is over
             state = _digest_of(self.parts) if self.durable else b""
         else:
-            self.put_late(ledger.late, event.kind == "amend")
-            state = self.put_state(ledger.policy.get_state()) if self.durable else b""
-        head = Head(event.number + 1, event.digest, ledger.n_batches, int(ledger.asked), state)
+            self.put_late(progress.late, event.kind == "amend")
+            state = self.put_state(progress.policy.get_state()) if self.durable else b""
+        head = Head(event.number + 1, event.digest, progress.n_batches, int(progress.asked), state)
         self.db.execute("INSERT OR REPLACE INTO head VALUES (0, ?, ?, ?, ?, ?)", head)
         return head
 

@@ -31,7 +31,7 @@ def verified(store, policy_type, head=None):
             yield row
 
     try:
-        ledger, batches, n_events, digest = replay(
+        progress, batches, n_events, digest = replay(
             rows(), lambda first: policy_type.from_state(first["state"]))
     except BrokenLog as error:
         raise StudyDamagedError(f"{store.path} is damaged: {error}") from error
@@ -39,21 +39,21 @@ def verified(store, policy_type, head=None):
     demand(stored.n_events == n_events and stored.digest == digest,
            f"head or log: the log ends with event {n_events - 1}, digest {digest.hex()}; head has "
            f"{stored.n_events - 1}, {stored.digest.hex()}")
-    demand((stored.n_batches, stored.asked) == (ledger.n_batches, ledger.asked),
+    demand((stored.n_batches, stored.asked) == (progress.n_batches, progress.asked),
            "head: it does not follow from the log")
     demand(head is None or bytes.fromhex(head) in seen,
            f"log: it has no event with the digest {head}: events recorded before it are missing")
     _compare_batches(store, batches, demand)
-    demand(encode(store.late()) == encode(ledger.late), "late: it does not follow from the log")
+    demand(encode(store.late()) == encode(progress.late), "late: it does not follow from the log")
     if store.durable:
-        replayed, state = ledger.policy.get_state(), store.state(stored.state)
+        replayed, state = progress.policy.get_state(), store.state(stored.state)
         for part in replayed.keys() | state.keys():
             demand(part in replayed and part in state
                    and encode(replayed[part]) == encode(state[part]),
                    f"state: {part} does not follow from the log")
-    n_batches = ledger.n_batches + getattr(ledger.policy, "n_recorded", 0)
+    n_batches = progress.n_batches + getattr(progress.policy, "n_recorded", 0)
     return VerifyResult(n_events=n_events, n_batches=n_batches,
-                        n_pulls=ledger.policy.n_pulls, head=digest.hex())
+                        n_pulls=progress.policy.n_pulls, head=digest.hex())
 
 
 def _compare_batches(store, batches, demand):

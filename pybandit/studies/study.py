@@ -20,16 +20,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from pybandit._shared.checks import check_flag
-from pybandit.studies._changes import Changes
+from pybandit.studies._changes import ChangeMethods
 from pybandit.studies._create import created
 from pybandit.studies._kinds import STUDY, Kind
-from pybandit.studies._looks import Looks
-from pybandit.studies._notebook import Shown
+from pybandit.studies._notebook import NotebookDisplay
 from pybandit.studies._races import as_policy
+from pybandit.studies._reads import ReadMethods
 from pybandit.studies._store import Store
 
 
-class Study(Changes, Looks, Shown):
+class Study(ChangeMethods, ReadMethods, NotebookDisplay):
     """A run of a policy in one file, which survives crashes and accepts late and lost results.
 
     Created by `Study.create` or `Study.open`. When a method that changes the study returns,
@@ -162,7 +162,7 @@ class Study(Changes, Looks, Shown):
         """Close the file. Closing it again has no effect."""
         with self._lock:
             self._store.close()
-            self._ledger = None
+            self._progress = None
 
     def __enter__(self) -> Self:
         return self

@@ -5,7 +5,7 @@ import math
 from pybandit._shared.checks import check_in
 from pybandit._shared.errors import StudyDamagedError
 from pybandit.studies._kinds import Kind
-from pybandit.studies._made_of import OnStudy
+from pybandit.studies._on_study import OnStudy
 from pybandit.webtests._log import Keys
 from pybandit.webtests._policy import counted_type_of
 
@@ -31,7 +31,7 @@ class Base(OnStudy):
     @property
     def _policy(self):
         """The `CountedPolicy`; valid within a read or write."""
-        return self._study._ledger.policy
+        return self._study._progress.policy
 
     @property
     def _names(self):

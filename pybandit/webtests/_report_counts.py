@@ -32,10 +32,10 @@ SUMS = "There are no intervals: sums do not show how much single rewards vary."
 
 def counted_tiles(facts):
     """Return tiles with pulls, batches, and arms in the test."""
-    told = facts.told
-    rest = [("batches recorded", f"{len(told.keys):,}", ""), *arm_tiles(facts)]
-    if told.n_waiting:
-        rest.append(("waiting trials", f"{told.n_waiting:,}", "not yet asked for by the policy"))
+    counted = facts.counted
+    rest = [("batches recorded", f"{len(counted.keys):,}", ""), *arm_tiles(facts)]
+    if counted.n_waiting:
+        rest.append(("waiting trials", f"{counted.n_waiting:,}", "not yet asked for by the policy"))
     return tile_list(pull_tile(facts.status), rest)
 
 
@@ -45,14 +45,14 @@ def counted_parts(facts):
 
 
 def _mean_of(facts):
-    return "rate" if facts.told.are_successes else "mean"
+    return "rate" if facts.counted.are_successes else "mean"
 
 
 def _answer(facts):
     if not facts.arms.n.any():
         return no_answer(facts)
     drawing = interval_figure(facts)
-    caption = "Mean and 95 % interval" if facts.told.are_successes else "Mean"
+    caption = "Mean and 95 % interval" if facts.counted.are_successes else "Mean"
     caption += " of all trials. Filled: the answer"
     caption += "; hollow: the next arms." if facts.others.size else "."
     if drawing and "arrow" in drawing:
@@ -75,16 +75,16 @@ def _split(facts):
 
 def _notes(facts):
     """Return paragraphs on the meaning and the limits of the means."""
-    told, means = facts.told, f"{_mean_of(facts)}s"
+    counted, means = facts.counted, f"{_mean_of(facts)}s"
     pooled = (f"{means.capitalize()} are of all trials of an arm, pooled over the batches. If "
               "days differ, and arms are added or dropped or their shares change, pooled "
               f"{means} may mislead and even put the arms in the wrong order (Simpson's paradox).")
     pooled += "" if facts.own_means is None else OWN_MEANS
-    if told.n_waiting:
-        n = int(told.trials.sum())
-        pooled += (f" The policy has asked for {n - told.n_waiting:,} of {count(n, 'trial')}: its "
-                   f"answer is based on these, and the {means} on all.")
-    return pooled, _promise(told.race, means), WILSON if told.are_successes else SUMS
+    if counted.n_waiting:
+        n = int(counted.trials.sum())
+        pooled += (f" The policy has asked for {n - counted.n_waiting:,} of {count(n, 'trial')}: "
+                   f"its answer is based on these, and the {means} on all.")
+    return pooled, _promise(counted.race, means), WILSON if counted.are_successes else SUMS
 
 
 def _promise(race, means):
@@ -100,34 +100,36 @@ def _promise(race, means):
 
 def _words_of(facts):
     """Return the state of each arm in one word."""
-    told, status = facts.told, facts.status
-    words = np.where(told.gone, "dropped", "" if status.done else "left").astype(object)
-    if told.race is not None:
-        words[told.race.retired] = "retired"
+    counted, status = facts.counted, facts.status
+    words = np.where(counted.gone, "dropped", "" if status.done else "left").astype(object)
+    if counted.race is not None:
+        words[counted.race.retired] = "retired"
     if status.done:
         # the last arm has not won if all others were retired
-        has_won = told.race is None or "dropped" in words
-        words[facts.chosen] = ("answer" if told.race is None else "winner") if has_won else "left"
+        has_won = counted.race is None or "dropped" in words
+        word = "answer" if counted.race is None else "winner"
+        words[facts.chosen] = word if has_won else "left"
     return words
 
 
 def _arm_table(facts):
     """Return a table of all arms: the answer, the remaining arms, and the others."""
-    told, arms, words = facts.told, facts.arms, _words_of(facts)
-    sums, rows, others = told.sums.sum(axis=0), [], by_means(arms, told.gone)
+    counted, arms, words = facts.counted, facts.arms, _words_of(facts)
+    sums, rows, others = counted.sums.sum(axis=0), [], by_means(arms, counted.gone)
     order = np.append(facts.chosen, others[~np.isin(others, facts.chosen)])
     for arm in order[:ARMS].tolist():
         mean = arms.means[arm]
         row = [name_of(facts.names[arm]), words[arm], f"{arms.n[arm]:,}",
-               f"{sums[arm]:,.0f}" if told.are_successes else number(sums[arm], 6), number(mean),
+               f"{sums[arm]:,.0f}" if counted.are_successes else number(sums[arm], 6), number(mean),
                number(mean - arms.below[arm]), number(mean + arms.above[arm])]
         row += [] if facts.own_means is None else [number(facts.own_means[arm])]
-        row += [] if told.race is None else [_capital(told.race.capital[arm], words[arm])]
-        rows.append(("other" if told.gone[arm] else "", row))
-    head = ["arm", "", "trials", "successes" if told.are_successes else "sum", _mean_of(facts),
+        row += [] if counted.race is None else [_capital(counted.race.capital[arm], words[arm])]
+        rows.append(("other" if counted.gone[arm] else "", row))
+    head = ["arm", "", "trials", "successes" if counted.are_successes else "sum", _mean_of(facts),
             "95 % from", "to"]
     head += ["policy's mean"] * (facts.own_means is not None)
-    head += [] if told.race is None else [f"bets against (dropped at {told.race.threshold:.6g})"]
+    if counted.race is not None:
+        head.append(f"bets against (dropped at {counted.race.threshold:.6g})")
     return table(f"{shown(len(rows), arms.n.size)}: the answer, then remaining arms", head,
                  rows, {0, 1})
 
@@ -140,10 +142,10 @@ def _capital(capital, word):
 
 
 def _over_time(facts):
-    told = facts.told
-    few = f" Drawn at {POINTS} of the batches." if len(told.keys) > POINTS else ""
+    counted = facts.counted
+    few = f" Drawn at {POINTS} of the batches." if len(counted.keys) > POINTS else ""
     drawings = [
-        (mean_figure(facts, *means_so_far(told, facts.followed)),
+        (mean_figure(facts, *means_so_far(counted, facts.followed)),
          f"The {_mean_of(facts)} of the leading arms over all trials up to each batch; batches "
          "are counted from 0 in the order of recording." + few),
         (pull_figure(facts, "trials"), "Trials of each arm.")]
@@ -155,34 +157,34 @@ def _over_time(facts):
 
 
 @np.errstate(invalid="ignore")
-def means_so_far(told, arms):
+def means_so_far(counted, arms):
     """Return at most `POINTS` batches, and the means of arms up to each, shape (points, arms)."""
-    n = len(told.keys)
+    n = len(counted.keys)
     at = np.unique(np.linspace(0, n - 1, min(POINTS, n)).astype(int))
-    trials, sums = (one[:, arms].cumsum(axis=0)[at] for one in (told.trials, told.sums))
+    trials, sums = (one[:, arms].cumsum(axis=0)[at] for one in (counted.trials, counted.sums))
     return at, sums / trials
 
 
 def _batches(facts):
-    n = len(facts.told.keys)
+    n = len(facts.counted.keys)
     if not n:
         return section("batches", "Batches", "<p>No counts yet.</p>")
     first = max(0, n - PARTS)
-    rows = [("", [name_of(facts.told.keys[batch]), *_cells(facts, slice(batch, batch + 1))])
+    rows = [("", [name_of(facts.counted.keys[batch]), *_cells(facts, slice(batch, batch + 1))])
             for batch in reversed(range(first, n))]
     if first:
         rows.append(("other", [f"{first:,} before", *_cells(facts, slice(first))]))
     arms, mean = facts.followed, _mean_of(facts)
     which = "each arm" if arms.size == facts.names.size else f"the {arms.size} leading arms"
     head = ["batch", "trials", mean, *(short(name) for name in facts.names[arms])]
-    return section("batches", "Batches", _amended(facts.told),
+    return section("batches", "Batches", _amended(facts.counted),
                    table(f"By batch, the last first: trials and {mean} of all arms, then {mean} "
                          f"and trials of {which}", head, rows, {0}))
 
 
-def _amended(told):
+def _amended(counted):
     """Return a table of corrected counts, the last first; "" if there are none."""
-    found = told.amendments
+    found = counted.amendments
     if not found:
         return ""
     rows = [("", [str(one.event), name_of(one.key), name_of(one.name),
@@ -200,7 +202,7 @@ def _amended(told):
 
 def _cells(facts, batches):
     """Return trials and mean of some batches together, and the means of the leading arms."""
-    trials, sums = (one[batches].sum(axis=0) for one in (facts.told.trials, facts.told.sums))
+    trials, sums = (one[batches].sum(axis=0) for one in (facts.counted.trials, facts.counted.sums))
     means = sums / trials
     return [f"{trials.sum():,}", number(sums.sum() / trials.sum()),
             *(f"{number(means[arm])} of {trials[arm]:,}" if trials[arm] else number(np.nan)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pybandit._shared.intervals import wilson_interval
-from pybandit.report._facts import Arms, standing_of
+from pybandit.report._facts import ArmStatistics, standing_of
 from pybandit.webtests._log import recorded, wide
 from pybandit.webtests.results import WebTestStatus
 
@@ -20,7 +20,7 @@ class Race(NamedTuple):
     retired: np.ndarray
 
 
-class Told(NamedTuple):
+class Counted(NamedTuple):
     """Recorded counts.
 
     `trials` and `sums` have shape (batches, n_arms) and are 0 before an arm was added.
@@ -55,8 +55,8 @@ class Facts(NamedTuple):
     unmeasured: np.ndarray
     own_means: np.ndarray | None
     followed: np.ndarray
-    arms: Arms
-    told: Told
+    arms: ArmStatistics
+    counted: Counted
     events: list
     version: str
 
@@ -69,22 +69,22 @@ def facts_of(test):
 
 
 def _facts_at_once(test):
-    status, policy, told = test.status(), test._policy, _told_of(test)
-    arms = Arms(*_measured(told))
-    standing = standing_of(test.recommend(), arms, policy.pulls, policy.means, told.gone)
-    return Facts(os.path.basename(test.path), status, test._names, *standing, arms, told,
+    status, policy, counted = test.status(), test._policy, _counted_of(test)
+    arms = ArmStatistics(*_measured(counted))
+    standing = standing_of(test.recommend(), arms, policy.pulls, policy.means, counted.gone)
+    return Facts(os.path.basename(test.path), status, test._names, *standing, arms, counted,
                  list(test.log(max(0, status.n_events - 8))),
                  next(test.log()).body["version"])
 
 
-def _told_of(test):
+def _counted_of(test):
     policy, batches = test._policy, recorded(test.study)
     shape = len(batches), policy.n_arms
     trials, sums = np.zeros(shape, dtype=np.int64), np.zeros(shape)
     for row, one in enumerate(batches.values()):
         trials[row], sums[row], _ = wide(one.body, policy.n_arms)
     are_whole = ((sums >= 0) & (sums <= trials) & (np.floor(sums) == sums)).all()
-    return Told(list(batches), trials, sums,
+    return Counted(list(batches), trials, sums,
                 bool(are_whole) and _is_of_successes(policy), _gone(policy),
                 sum(one.size for one in policy.counts.waiting), _race_of(policy),
                 test.amendments())
@@ -113,11 +113,11 @@ def _race_of(policy):
     return Race(race.capital, race.threshold, race.delta, race.retired)
 
 
-def _measured(told):
+def _measured(counted):
     """Return trials and means of each arm, and the lengths of its interval below and above."""
-    n, sums = told.trials.sum(axis=0), told.sums.sum(axis=0)
+    n, sums = counted.trials.sum(axis=0), counted.sums.sum(axis=0)
     means, ends = sums / n, np.full((2, n.size), np.nan)
-    if told.are_successes:
+    if counted.are_successes:
         for arm in np.flatnonzero(n).tolist():
             ends[:, arm] = wilson_interval(int(sums[arm]), int(n[arm]))
     return n, means, means - ends[0], ends[1] - means

@@ -20,8 +20,8 @@ from pybandit.serving._limits import (
     PER_RESULT,
     PIECE,
     SMALL,
+    BodyMemory,
     Busy,
-    Room,
     TooLarge,
     check_bytes,
     parsed,
@@ -108,7 +108,7 @@ def test_the_longest_results_fit():
 
 def test_large_bodies_wait_for_room():
     async def main():
-        room, order = Room(3 * SMALL, patience=5.0), []
+        room, order = BodyMemory(3 * SMALL, patience=5.0), []
 
         async def hold(i):
             async with room.for_body(2 * SMALL):

@@ -60,7 +60,7 @@ def test_rejected_call_does_not_affect_others(tmp_path):
         with pb.Study.open(study.path) as other:
             assert other.batch(0).states.tolist() == ["known", "open", "known", "known"]
             other.verify()
-        # the last one is rejected, and the ledger still equals that of the file
+        # the last one is rejected, and memory still equals the file
         together(study, [lambda: study.tell(0, [1.5], positions=[1]), study.ask,
                          lambda: study.tell(0, [9.0], positions=[1])])
         assert study.ask().id == 1 == batch.id + 1
@@ -107,7 +107,7 @@ def test_failure_after_a_change_repeats_calls_separately(tmp_path, monkeypatch):
 
 
 def test_failed_commit_leaves_ledger_unchanged(tmp_path):
-    """The ledger keeps nothing of it, even if the last call was rejected."""
+    """Memory keeps nothing of it, even if the last call was rejected."""
     with pb.Study.create(tmp_path / "study.db",
                          pb.policies.RoundRobin(4, 1, batch_size=4, max_batches=3)) as study:
         study.ask()

@@ -55,7 +55,7 @@ def is_free(study):
     thread = threading.Thread(target=lambda: done.append(looked(study)))
     thread.start()
     thread.join(20.0)
-    other._write(lambda ledger: None)
+    other._write(lambda progress: None)
     other.close()
     return not thread.is_alive() and bool(done)
 

@@ -54,9 +54,9 @@ def test_log_has_all_events(rows):
         arms = policy.ask()
         policy.tell(arms, [*measured(number, arms)[:2], np.nan], missing="drop")
     policy.add_late([2], [0.25])
-    assert frozen(found.ledger.policy.get_state()) == frozen(policy.get_state())
+    assert frozen(found.progress.policy.get_state()) == frozen(policy.get_state())
     assert [one.status for one in found.batches.values()] == ["closed", "closed", "abandoned"]
-    assert found.ledger.open is None and found.ledger.asked and found.ledger.late == []
+    assert found.progress.open is None and found.progress.asked and found.progress.late == []
     assert chain(rows) == rows
 
 

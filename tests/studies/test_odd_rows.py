@@ -192,7 +192,7 @@ def test_amendments_after_too_large_results_are_damage(path, values):
 
 @pytest.mark.parametrize("kind", ["finish", "_class__", "take_late", "new"])
 def test_events_of_unknown_kind_are_damage(path, kind):
-    """Otherwise any method of the ledger could be called."""
+    """Otherwise an event could call any method of `Progress`."""
     put(path, "log", "kind", kind, "number = 3")
     sign(path)
     with Study.open(path) as study, pytest.raises(StudyDamagedError, match="kind must be one of"):

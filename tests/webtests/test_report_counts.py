@@ -259,7 +259,7 @@ def test_page_with_many_batches_stays_small(tmp_path):
     before = page.rows[[row[0] for row in page.rows].index(f"{n - 24:,} before")]
     assert before[1] == f"{(n - 24) * 1000:,}"
     assert before[2] == number(np.sum(sums[:n - 24]) / ((n - 24) * 1000))
-    at, means = means_so_far(found.told, found.followed)
+    at, means = means_so_far(found.counted, found.followed)
     assert at.size == 300 and at[0] == 0 and at[-1] == n - 1
     so_far = np.cumsum(sums, axis=0)[at][:, found.followed] / (20 * (at + 1.0))[:, None]
     assert means == pytest.approx(so_far)

@@ -17,7 +17,7 @@ from pybandit.studies.answers import Recommendation, Status
 from pybandit.studies.results import Amendment, BatchRecord, VerifyResult
 
 
-class Looks(Recorder):
+class ReadMethods(Recorder):
     """The methods of `Study` that only read."""
 
     @property
@@ -40,7 +40,7 @@ class Looks(Recorder):
     @reading
     def policy(self) -> Any:
         """The policy in its present state; a copy."""
-        policy = self._type.from_state(self._ledger.policy.get_state())
+        policy = self._type.from_state(self._progress.policy.get_state())
         return getattr(policy, "wrapped", policy)
 
     @reading
@@ -56,7 +56,7 @@ class Looks(Recorder):
         >>> study.recommend().best_names
         ['coffee']
         """
-        policy = self._ledger.policy
+        policy = self._progress.policy
         arms = np.asarray(policy.recommend())
         return Recommendation(
             best_arms=arms, best_names=self._names[arms].tolist(),
@@ -71,17 +71,17 @@ class Looks(Recorder):
 
     def _facts(self):
         """Return the fields of a `Status`."""
-        policy, wells, head = self._ledger.policy, self._ledger.open, self._head
+        policy, wells, head = self._progress.policy, self._progress.open, self._head
         budget = getattr(policy, "budget", getattr(policy, "max_pulls", None))
         batches = getattr(policy, "max_batches", None)
         changed = self._store.events(head.n_events - 1).fetchone()[2]
         return dict(
             path=self.path, policy=self._type.__name__, n_arms=policy.n_arms, k=policy.k,
             done=bool(policy.done), n_pulls=policy.n_pulls, n_batches=policy.n_batches,
-            n_lost=policy.n_pulls - int(policy.pulls.sum()), n_asked=self._ledger.n_batches,
+            n_lost=policy.n_pulls - int(policy.pulls.sum()), n_asked=self._progress.n_batches,
             open_batch=wells and wells.number,
             n_open=int((wells.marks == _journal.OPEN).sum()) if wells else 0,
-            n_late=sum(arms.size for arms, _ in self._ledger.late),
+            n_late=sum(arms.size for arms, _ in self._progress.late),
             n_unmeasured=int((policy.pulls == 0).sum()),
             silent=[str(self._names[arm]) for arm in getattr(policy, "silent", ())],
             survivors=getattr(policy, "survivors", None), budget=budget, max_batches=batches,
@@ -130,7 +130,7 @@ class Looks(Recorder):
         """
         with as_recorded(self.path, "log and batches do not match"):
             return history_of(self._store.all_wells(), self._tells(), self._names,
-                              self._ledger.policy)
+                              self._progress.policy)
 
     @reading
     def amendments(self) -> list[Amendment]:
