@@ -77,7 +77,7 @@ def amend_results(study, reason, *, path=None, plate=None, wells=(), batch=None,
     batch : int, optional
         As in `import_results`.
     lost : bool, default False
-        True to withdraw the readings of wells that have no value in the file.
+        True to withdraw the readings of wells that are in the file without a value.
     dialect : Dialect
 
     Returns

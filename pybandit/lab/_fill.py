@@ -84,7 +84,7 @@ def _spread(arms, rows, columns, keys):
 
 
 def _separate(wells, kinds, rows, columns, enough):
-    """Swap pulls that are closest to another pull of the same arm, until all are `enough` apart."""
+    """Swap the pulls closest to others of their arm, until `enough` apart or no swap helps."""
     same = (kinds[:, None] == kinds) & ~np.eye(kinds.size, dtype=bool)
     there = np.stack([rows[wells], columns[wells]]).astype(float)
 

@@ -81,7 +81,7 @@ class RowNames:
         choices = [offset for offset in (0, ALPHABET)[:1 + is_late] if fits(offset)]
         if len(choices) < 2:
             return choices[0] if choices else 0
-        # Capitals go beyond the lower-case letters and do not repeat them: the form A to Z, a to f.
+        # Capitals beyond those of the late rows, and none of the small letters: A to Z, a to f.
         folded = {name.lower() for name in large}
         if folded - self._late and not folded & small:
             return ALPHABET

@@ -213,7 +213,7 @@ class Screen(OnStudy):
         batch : int, optional
             As in `record`.
         lost : bool, default False
-            True to withdraw the readings of wells that have no value in the file.
+            True to withdraw the readings of wells that are in the file without a value.
         dialect : Dialect, optional
             As in `record`.
 

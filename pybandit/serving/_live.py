@@ -13,7 +13,7 @@ from pybandit._shared.errors import StudyError
 from pybandit.serving._study import STYLE, head_of, report_of
 
 PERIOD, BEAT = 1.0, 15.0  # seconds between checks of the study, and between keep-alive messages
-# the next report is made after at least this multiple of the time that the last one took
+# wait before the next report, as a multiple of the time that the last one took (at most 60 s)
 REST = 4.0
 MORE = """
 #live{position:sticky;top:0;z-index:1;max-width:none;margin:0;padding:.25rem 1rem;

@@ -224,7 +224,8 @@ class ChangeMethods(Recorder):
         Raises
         ------
         ValueError
-            If there is no such batch, it is complete or closed, or it has results.
+            If there is no such batch, it is complete or closed, or it has results and `discard` is
+            False.
         StudyError
             As `tell`.
 

@@ -14,7 +14,7 @@ from pybandit.policies import Policy
 class RacePolicy:
     """A race with the interface of a policy: it asks for arms, and the race knows their items.
 
-    Evaluations cannot be lost: the race needs the score of every arm on every item.
+    Evaluations cannot be lost: the race needs the scores of all surviving arms on each item.
     """
 
     race_type: Any

@@ -11,8 +11,8 @@ A batch goes through these states; each step is one event of the log::
                +--> abandoned: never carried out; the next ask gives the same arms
 
 The policy receives the results when a batch is complete or closed. A result of a lost well
-is late: it is recorded, and the policy receives it (`Policy.add_late`) when no batch is
-open. An abandoned batch takes no results.
+is late: it is recorded, and the policy receives it (`Policy.add_late`) as soon as it waits
+for no other results. An abandoned batch takes no results.
 """
 
 import os

@@ -34,8 +34,8 @@ def repeated_key(found, key, columns):
 def chance_of_repeat(columns, n_batches):
     """Return the approximate chance that one of `n_batches` other batches has these counts.
 
-    Two independent counts of variance v are equal with probability ``1 / (2 sqrt(pi v))``. If all
-    arms have the same number of trials, the split may be fixed, and trials are not used.
+    Two independent counts of variance v are equal with probability ``1 / (2 sqrt(pi v))``. If the
+    arms have equal trials (up to 1), the split may be fixed, and trials are not used.
     """
     trials, sums = (one[columns[0] > 0] for one in columns[:2])
     if (sums != np.floor(sums)).any() or (sums < 0).any() or (sums > trials).any():
