@@ -15,8 +15,8 @@ class ArmStatistics(NamedTuple):
     """Statistics of each arm from the results recorded in this study; arrays of shape (n_arms,).
 
     `below` and `above` are the distances from the mean to the ends of its interval. For batches
-    it is Student's symmetric interval, NaN below two results. For counts it is Wilson's, NaN
-    unless the counts are successes.
+    it is Student's symmetric interval, NaN below two results. For counts it is the Wilson
+    interval, NaN unless the counts are successes.
     """
 
     n: np.ndarray

@@ -1,4 +1,4 @@
-"""Rate of tells of many concurrent clients, each on the disk before it is answered.
+"""Rate of tell requests of many concurrent clients, each on the disk before it is answered.
 
 Run as a program::
 

@@ -1,4 +1,4 @@
-"""Servers killed while they record, and tells of many clients: many in the slow tests."""
+"""Servers killed while they record, and many clients at once: more in the slow tests."""
 
 from pathlib import Path
 
