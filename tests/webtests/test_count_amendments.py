@@ -108,7 +108,7 @@ def test_invalid_corrections_are_rejected(tmp_path):
     fine = {"home": (9, 1)}
     for call, error, words in [
         (lambda: study.amend_counts("2025-01-09", fine, reason="x"), ValueError,
-         ["key", "2025-01-09", "record it"]),
+         ["key", "2025-01-09", "record them"]),
         (lambda: study.amend_counts(None, fine, reason="x"), TypeError, ["key", "None"]),
         (lambda: study.amend_counts("2025-01-01", fine, reason=" "), ValueError, ["reason"]),
         (lambda: study.amend_counts("2025-01-01", fine, reason=3), TypeError, ["reason"]),

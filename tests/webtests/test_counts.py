@@ -165,7 +165,7 @@ def test_invalid_counts_are_rejected(tmp_path):
         (study, lambda: study.split(-1), ValueError, ["n must"]),
         (other, other.study.ask, ValueError, ["does not ask for batches"]),
         (other, lambda: other.tell_counts({"home": (3, 1.5)}), ValueError,
-         ["whole number", "1.5 of 3", "CountRace"]),
+         ["integer numbers", "1.5 of 3", "CountRace"]),
         (other, lambda: other.add_arm("form"), ValueError, ["CountRace", "UCB1"]),
     ]:
         events = one.status().n_events

@@ -66,7 +66,7 @@ def test_report_shows_the_winner(tmp_path):
                               number(high), number(race.capital[arm])]
     assert page.rows[0][3:5] == ["successes", "rate"]
     assert page.rows[0][-1] == "bets against (dropped at 40)"
-    assert "made 40 of 1" in page.text and "probability at most 0.05" in page.text
+    assert "reaches 40" in page.text and "probability at most 0.05" in page.text
     assert "Simpson" in page.text and "only within batches" in page.text
     assert "not adjusted for repeated looks" in page.text and "Wilson's" in page.text
     assert "pulls spent45,009" in page.text and "batches told9" in page.text
@@ -189,7 +189,7 @@ def test_report_of_policy_with_single_pulls(tmp_path):
     for name, row in rows.items():
         assert row[2] == f"{totals(study, name)[1]:,.0f}"
     head = next(row for row in page.rows if row[0] == "batch")
-    assert len(head) == 3 + 8 and "the rate of the 8 that lead" in page.text
+    assert len(head) == 3 + 8 and "then rate and trials of the 8 leading arms" in page.text
     assert head[3:] == list(rows)[:8]
 
 
@@ -240,7 +240,7 @@ def test_report_without_counts(tmp_path):
     assert not re.search(r"\b(wells?|plates?|lost|late|out)\b", page.text)
     study.tell_counts({"old": (0, 0)}, key="closed")
     page = page_of(study, tmp_path)
-    assert "No results yet" in page.text and "batches told1" in page.text
+    assert "No results yet" in page.text and "batches recorded1" in page.text
     assert ["closed", "0", DASH] in page.rows
 
 
