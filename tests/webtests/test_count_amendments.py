@@ -124,7 +124,7 @@ def test_invalid_corrections_are_rejected(tmp_path):
         assert_says(caught.value, *words)
         assert study.status().n_events == 4
     other = told(WebTest.create(":memory:", pb.policies.UCB1(3), NAMES), DAYS)
-    with pytest.raises(ValueError, match="whole number"):
+    with pytest.raises(ValueError, match="integer numbers"):
         other.amend_counts("2025-01-01", {"home": (9, 1.5)}, reason="x")
     empty = WebTest.create(":memory:", pb.policies.UCB1(3), NAMES)
     with pytest.raises(ValueError, match="key must be that of counts"):

@@ -69,7 +69,7 @@ def test_report_shows_the_winner(tmp_path):
     assert "reaches 40" in page.text and "probability at most 0.05" in page.text
     assert "Simpson" in page.text and "only within batches" in page.text
     assert "not adjusted for repeated looks" in page.text and "Wilson's" in page.text
-    assert "pulls spent45,009" in page.text and "batches told9" in page.text
+    assert "pulls spent45,009" in page.text and "batches recorded9" in page.text
     # intervals, rates so far, trials
     assert page.tags["figure"] == 3 and "Trials of each arm" in page.text
 
