@@ -110,7 +110,7 @@ class Vendors(list):
     ([("A", True, 1.0), ("B", False, 2.0)], ("A", "1.0")),
     ([("A", False, None), ("B", False, 2.0)], ("B", "2.0")),
     ([("A", True, 1.0), ("B", True, 1.0)], ("A", "1.0")),
-    ([("A", True, 1.0), ("B", True, 2.0)], "read the file differently: a, b; --instrument says"),
+    ([("A", True, 1.0), ("B", True, 2.0)], "read the file differently: a, b; choose one"),
     ([("A", False, 1.0), ("B", False, 2.0)], "read the file differently: a, b"),
     ([("A", True, None)], "cannot"), ([("A", False, None)], "no format of allotropy reads")])
 def test_auto_takes_one_format_or_refuses(formats, expected, monkeypatch):

@@ -90,7 +90,7 @@ def test_missing_stock_is_rejected(tmp_path):
         transfers_of(Plates(PLATE), 0, ["myc", "kras", "nras"], stock)
     many = {f"g{i}": [(f"S{i}", "A1")] for i in range(12)}
     transfers, _ = transfers_of(Plates(PLATE), 0, list(many), many)
-    with pytest.raises(ValueError, match="room for 10 plates.*this takes 1 and 12 of the stock"):
+    with pytest.raises(ValueError, match="10 free slots.*need 1 for plates and 12 for stock"):
         deck_of(transfers)
 
 

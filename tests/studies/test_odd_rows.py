@@ -106,7 +106,7 @@ def test_export_of_invalid_events_is_damage(path, changes):
     entry = {} if changes is None else {**decode(body), **changes}
     put(path, "log", "body", encode(entry), "number = 2")
     sign(path)
-    with Study.open(path) as study, pytest.raises(StudyDamagedError, match="do not go together"):
+    with Study.open(path) as study, pytest.raises(StudyDamagedError, match="do not match"):
         export(study, Plates(Layout(8, 12)), lambda text: None)
     refused(path, "do not go together")
 
@@ -168,7 +168,7 @@ def test_amendments_after_unknown_arms_are_damage(path, arm):
     arms = entry["arms"].copy()
     arms[6] = arm
     put(path, "log", "body", encode({**entry, "arms": arms}), "number = 1")
-    with Study.open(path) as study, pytest.raises(StudyDamagedError, match="log: .* policy's arms"):
+    with Study.open(path) as study, pytest.raises(StudyDamagedError, match="log: .* arms of the policy"):
         study.amend(0, [0.5], positions=[2], reason="read again")
 
 

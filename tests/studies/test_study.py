@@ -308,7 +308,7 @@ def test_series_with_other_order_is_rejected():
                          ["tea", "milk", "coffee"])
     read = pandas.DataFrame({"arm": study.ask().names, "value": [1.0, 5.0, 2.0]})
     for wrong in (read.groupby("arm")["value"].mean(), read["value"].sort_values()):
-        with pytest.raises(ValueError, match="order of the batch; got a series of"):
+        with pytest.raises(ValueError, match="order of the batch; got a series labelled"):
             study.tell(0, wrong)
     rows = read.set_index([[30, 40, 70]])["value"]  # some rows of a larger table
     arms, wells = read.set_index([[0, 1, 2]]), read.set_index([["A1", "B1", "A2"]])

@@ -127,7 +127,7 @@ def test_invalid_corrections_are_rejected(tmp_path):
     with pytest.raises(ValueError, match="integer numbers"):
         other.amend_counts("2025-01-01", {"home": (9, 1.5)}, reason="x")
     empty = WebTest.create(":memory:", pb.policies.UCB1(3), NAMES)
-    with pytest.raises(ValueError, match="key must be that of counts"):
+    with pytest.raises(ValueError, match="key must be that of recorded counts"):
         empty.amend_counts("a", fine, reason="x")
 
 
