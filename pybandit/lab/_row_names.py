@@ -93,5 +93,5 @@ class RowNames:
 def check_row(name, text, n_rows):
     """Raise ValueError if a row name in `text`, typed by a user, is ambiguous."""
     if RowNames(n_rows).is_open(name):
-        raise ValueError(f"wells of a plate with more than {ALPHABET} rows must be in capitals "
-                         f"(row {name.upper()} or A{name.upper()}); got {short(text)}")
+        raise ValueError(f"wells of a plate with more than {ALPHABET} rows must be in capitals, "
+                         f"for row {name.upper()} or A{name.upper()}; got {short(text)}")
