@@ -219,7 +219,7 @@ class Progress:
         self._take_late()
 
     def _put_late(self, arms, values):
-        """Add results that a policy did not take because it is done to the late ones."""
+        """Add to the late results those that the policy did not take because it is done."""
         known = ~np.isnan(values)
         if known.any():
             self.late.append((arms[known], values[known]))
