@@ -31,7 +31,7 @@ class SplitCheck(Record):
     The test uses a Dirichlet mixture of likelihood ratios, averaged over three concentrations
     (Lindon and Malek 2022). Visits of an arm that is dropped or retired do not count.
 
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** It is immutable: threads may share it.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class WebTestStatus(Status):
     -----
     The other attributes are those of `pybandit.studies.Status`.
 
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** It is immutable: threads may share it.
 
     Examples
     --------
@@ -102,7 +102,7 @@ class CountAmendment(Record):
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** It is immutable: threads may share it.
 
     Examples
     --------
