@@ -22,7 +22,7 @@ def write_page(path, text):
     if os.path.isfile(path):
         with open(path, "rb") as file:
             if file.read(13) == b"SQLite format":
-                raise ValueError(f"path must not be a database; got {path}")
+                raise ValueError(f"path must be a page or a new file; {path} is a database")
     content = text.encode("utf-8", "replace")
     with published(path, overwrite=True) as draft:
         Path(draft).write_bytes(content)

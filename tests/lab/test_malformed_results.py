@@ -170,7 +170,8 @@ OPTIONS = [], ["--partial"], ["--lost"], ["--partial", "--lost"], ["--batch", "1
 def plain(content, lost):
     """Return the 20 rewards of an accepted file, by a reader without checks."""
     text = content.decode("utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff")
-                          else "utf-16-le" if content[1:2] == b"\0" else "utf-8-sig")
+                          else "utf-16-le" if content[1:2] == b"\0" else "utf-8-sig",
+                          "replace")  # unused cells may be invalid
     lines = [row for row in csv.reader(io.StringIO(text)) if any(cell.strip() for cell in row)]
     values = {}
     if any(cell.strip().lower() == "well" for cell in lines[0]):

@@ -42,7 +42,7 @@ def test_stock_is_read(tmp_path):
     (STOCK.replace("H12", "Z99"), "line 4, column 'well': 'Z99' is not a place for arm 'egfr'"),
     (STOCK.replace("S2,H12", ",H12"), "line 4, column 'plate': no plate is not a place"),
     (STOCK + "S2,C1\n", "line 7, column 3: the row has 2 cells, the header 3"),
-    ("plate,well,arm\n", "line 1, column 1: there is a header and no arm"),
+    ("plate,well,arm\n", "line 1, column 1: there is a header but no arm"),
 ])
 def test_invalid_stock_is_rejected(tmp_path, text, message):
     with pytest.raises(UnreadableFileError, match=f"stock.csv: {message}"):

@@ -251,7 +251,7 @@ def test_empty_wells_are_ignored(tmp_path):
 
 
 @pytest.mark.parametrize("old, new, message", [
-    ("7,A3", "8,A3", "line 4, column 'plate': '8' is not a plate of batch 7, 7;"),
+    ("7,A3", "8,A3", "line 4, column 'plate': '8' is not a plate of batch 7 .7.;"),
     ("7,A3", "7p1,A3", "line 4, column 'plate': '7p1' is not a plate"),
     ("7,A3", "seven,A3", "line 4, column 'plate': 'seven' is not the name of a plate"),
     ("7,A1", "8,A1", "line 2, column 'plate': no batch 8 was asked for"),

@@ -58,7 +58,7 @@ def test_intervals_are_students(tmp_path):
     # 1, 2, 3, 4: mean 2.5, half-width 3.182446 (three degrees of freedom) times 1.290994 / 2
     assert ["1", "tea", "2.5", "0.4457", "4.554", "4"] in page.rows
     assert ["", "coffee", "0", "0", "0", "4"] in page.rows
-    assert "done: nothing more is asked for" in page.text and "of 8; 0 left" in page.text
+    assert "of 2; done. Created" in page.text and "of 8; 0 left" in page.text
     assert "policy's mean" not in page.text
 
 
@@ -90,7 +90,7 @@ def test_report_shows_different_means_of_used_policy(tmp_path):
 def test_report_of_empty_study(tmp_path):
     study = pb.Study.create(":memory:", pb.policies.UCB1(3))
     page = page_of(study, tmp_path)
-    assert "No results yet" in page.text and "Nothing was asked for" in page.text
+    assert "No results yet" in page.text and "No batch was asked for" in page.text
     assert page.tags["figure"] == 0
     assert "3 of 3 arms not measured yet" in page.text
     study.ask()
@@ -104,7 +104,7 @@ def test_arms_without_a_result_are_not_the_answer(tmp_path):
     study.tell(study.ask().id, [0.5, 0.5])
     page = page_of(study, tmp_path)
     assert [row[1] for row in page.rows if len(row) == 6][1:] == ["0", "1"]
-    assert "2 more of the answer have no result yet" in page.text
+    assert "2 more arms of the answer have no result yet" in page.text
     assert "The answer: 2 arms" in page.text
     while (batch := study.ask()) is not None:
         study.tell(batch.id, np.arange(2.0))

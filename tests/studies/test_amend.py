@@ -194,7 +194,7 @@ def test_withdrawn_result_stays_withdrawn_when_repeated(path):
     (dict(results=[np.inf]), ValueError, "finite.*well 0, arm 0 \\(a\\)"),
     (dict(results=[1.0, 2.0]), ValueError, "same one-dimensional shape"),
     (dict(batch_id=1), ValueError, "batch 1 was abandoned"),
-    (dict(batch_id=7), ValueError, "must be that of one of the 3 batches"),
+    (dict(batch_id=7), ValueError, "must be the id of one of the 3 batches"),
 ])
 def test_invalid_amendments_are_rejected(change, error, message):
     study = Study.create(":memory:", pb.policies.RoundRobin(4, 1, batch_size=4, max_batches=9),
@@ -245,7 +245,7 @@ def test_race_is_amended_if_it_asks_for_the_same_items(path):
     best, head = int(study.recommend().best_arms[0]), study.status().head
     batches = {event.body["batch"]: event.body["arms"] for event in study.log()
                if event.kind == "ask"}
-    message = "with these BettingRace would have asked for others"
+    message = "with these it would have asked for others"
     with pytest.raises(ValueError, match=message):
         for number, arms in batches.items():
             study.amend(number, np.where(arms == best, 0.0, 1.0), positions=range(arms.size),

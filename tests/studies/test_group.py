@@ -54,7 +54,7 @@ def test_rejected_call_does_not_affect_others(tmp_path):
             lambda: study.tell(0, [4.0], positions=[3])])
         assert [astuple(one) for one in done if not isinstance(one, Exception)] == [
             (1, 0, False), (1, 1, False), (1, 0, False)]
-        assert "where 1.0 was" in str(done[1]) and "got 9" in str(done[2])
+        assert "where 1.0 is recorded" in str(done[1]) and "got 9" in str(done[2])
         assert "2 of batch 0 are recorded" in str(done[4])
         assert study.status().n_events == before + 3
         with pb.Study.open(study.path) as other:

@@ -58,15 +58,15 @@ def refused(path, words):
     ("state", "body", 3, "state: a row holds a int"),
     # bytes(10**12) are a terabyte of zeros
     ("batches", "arms", 10**12, "batches: a row holds a int"),
-    ("batches", "status", "ready", "batches: batch 2: no arms"),
-    ("batches", "arms", encode(3), "batches: batch 4: no arms"),
-    ("batches", "arms", encode(np.full(8, 30)), "batches: batch 4: no arms"),
-    ("batches", "arms", encode(np.full(8, -31)), "batches: batch 4: no arms"),
-    ("batches", "marks", encode(np.full(8, 4, dtype=np.uint8)), "batches: batch 4: no arms"),
-    ("batches", "results", encode([0.5] * 8), "batches: batch 4: no arms"),
-    ("batches", "results", encode(np.full(8, np.inf)), "batches: batch 4: no arms"),
+    ("batches", "status", "ready", "batches: batch 2: invalid arms"),
+    ("batches", "arms", encode(3), "batches: batch 4: invalid arms"),
+    ("batches", "arms", encode(np.full(8, 30)), "batches: batch 4: invalid arms"),
+    ("batches", "arms", encode(np.full(8, -31)), "batches: batch 4: invalid arms"),
+    ("batches", "marks", encode(np.full(8, 4, dtype=np.uint8)), "batches: batch 4: invalid arms"),
+    ("batches", "results", encode([0.5] * 8), "batches: batch 4: invalid arms"),
+    ("batches", "results", encode(np.full(8, np.inf)), "batches: batch 4: invalid arms"),
     # the sum of their squares overflows, and no policy accepts them
-    ("batches", "results", encode(np.full(8, 1e151)), "batches: batch 4: no arms"),
+    ("batches", "results", encode(np.full(8, 1e151)), "batches: batch 4: invalid arms"),
     ("late", "results", encode(np.full(2, -1e151)), "late: invalid arms"),
     ("late", "arms", encode("x"), "late: invalid arms"),
     ("late", "results", encode(np.zeros(5)), "late: invalid arms"),
@@ -108,7 +108,7 @@ def test_export_of_invalid_events_is_damage(path, changes):
     sign(path)
     with Study.open(path) as study, pytest.raises(StudyDamagedError, match="do not match"):
         export(study, Plates(Layout(8, 12)), lambda text: None)
-    refused(path, "do not go together")
+    refused(path, "do not match")
 
 
 @pytest.mark.parametrize("marks", ["x", b"", b"x", 3, encode(np.zeros(1, dtype=np.uint8))])
@@ -153,7 +153,7 @@ def test_invalid_amendments_are_damage(path, changes):
     put(path, "log", "body", encode({**decode(body), **changes}), f"number = {number}")
     sign(path)
     with Study.open(path) as study, pytest.raises(
-            StudyDamagedError, match=f"event {number} is none of an amendment") as raised:
+            StudyDamagedError, match=f"event {number} is not an amendment") as raised:
         study.amendments()
     assert path in str(raised.value)
 

@@ -143,7 +143,7 @@ def test_invalid_batch_calls_are_rejected():
     study.tell(0, [0.5], positions=[1])
     before = study.status().head
     for error, words, act in [
-            (ValueError, r"0.25 for batch 0, well 1, arm 1 \(b\), where 0.5 was",
+            (ValueError, r"0.25 for batch 0, well 1, arm 1 \(b\), where 0.5 is",
              lambda: study.tell(0, [0.1, 0.25, 0.1])),
             (ValueError, r"inf for batch 0, well 2, arm 2 \(c\)",
              lambda: study.tell(0, [0.1, 0.5, np.inf])),
@@ -198,7 +198,7 @@ def test_create_rejects_invalid_arguments(path):
             (TypeError, "Mine lacks get_state", dict(policy=Mine(2))),
             (ValueError, "arms must be 2 names.*got 3", dict(arms=["a", "b", "c"])),
             (ValueError, "unique; got 'a' 2 times", dict(arms=["a", "a"])),
-            (TypeError, "not empty; got '' at index 1", dict(arms=["a", ""])),
+            (TypeError, "non-empty strings; got '' at index 1", dict(arms=["a", ""])),
             (TypeError, "got 1 at index 0", dict(arms=[1, 2])),
             (TypeError, "settings must be a dict; got list", dict(settings=[1])),
             (TypeError, "settings.a.b.*Kernel", dict(settings={"a": {"b": Kernel()}}))]:
