@@ -55,7 +55,7 @@ def test_rejected_call_does_not_affect_others(tmp_path):
         assert [astuple(one) for one in done if not isinstance(one, Exception)] == [
             (1, 0, False), (1, 1, False), (1, 0, False)]
         assert "where 1.0 is recorded" in str(done[1]) and "got 9" in str(done[2])
-        assert "2 of batch 0 are recorded" in str(done[4])
+        assert "batch 0 has 2: pass discard" in str(done[4])
         assert study.status().n_events == before + 3
         with pb.Study.open(study.path) as other:
             assert other.batch(0).states.tolist() == ["known", "open", "known", "known"]

@@ -156,7 +156,7 @@ def test_invalid_batch_calls_are_rejected():
             (ValueError, r"positions must be in \[0, 3\) for batch 0; got 3",
              lambda: study.tell(0, [0.1], positions=[3])),
             (ValueError, "got -1", lambda: study.tell(0, [0.1], positions=[-1])),
-            (ValueError, "once; got 2 2 times",
+            (ValueError, "unique; got 2 2 times",
              lambda: study.tell(0, [0.1, 0.2, 0.1], positions=[2, 0, 2])),
             (TypeError, "positions", lambda: study.tell(0, [0.1], positions=[0.5])),
             (TypeError, "results", lambda: study.tell(0, ["x", "y", "z"])),
