@@ -116,7 +116,7 @@ def test_files_that_are_refused(capsys):
         ("arm,trials,successes\nhome,3,\n", "line 2", "successes"),
         ("arm,trials,successes\nhome,3,4\n", "4 for 3 trials of arm 'home'"),
         ("arm,trials,successes\nhome,3.5,1\n", "line 2, column 2", "whole", "'3.5'"),
-        ("arm,trials,successes\nhome,3,1\nhome,3,1\n", "line 3", "already"),
+        ("arm,trials,successes\nhome,3,1\nhome,3,1\n", "line 3", "occurs twice"),
         ("arm,trials,successes\nhom,3,1\n", "'hom'"),
         ("arm,trials,successes,key\nhome,3,1,a\n", "omit --key"),
         ("page,visits,conversions,sum\nhome,9,4,81.5\n", "column 4", "'sum' and 'conversions'"),
