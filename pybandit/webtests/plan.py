@@ -85,8 +85,8 @@ class CountPlan(Record):
             return ""
         second, best = np.sort(self.rates)[-2:]
         if second == best:
-            return (f"the two best rates are equal, {best:.6g}: no winner is expected; any would be "
-                    "wrong")
+            return (f"the two best rates are equal, {best:.6g}: no winner is expected; any would "
+                    "be wrong")
         return (f"the two best rates differ by {best - second:.3g}, which takes about "
                 f"{self.estimate:,.0f} batches of {self.batch_size:,} trials to detect; the "
                 f"limit was {self.max_batches:,}")
