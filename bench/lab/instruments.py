@@ -1,11 +1,11 @@
-"""Wells that `study record --instrument` reads right, by format: a table of Markdown.
+"""Count wells that `study record --instrument` reads correctly, by format; prints Markdown.
 
     python bench/lab/instruments.py FOLDER [FORMAT ...]
 
 FOLDER has a folder for each format, such as tests/parsers of allotropy's repository, in which
 files of instruments lie beside the JSON that is expected of them, under the same name. A well is
-right if all numbers of its measurements are those of the JSON, each as often, and there are no
-others. The numbers of the JSON are read by a few lines of this script, not by pybandit.
+right if the numbers of its measurements are exactly those of the JSON, each as often. The JSON
+is read by a few lines of this script, not by pybandit.
 """
 
 import json
@@ -34,7 +34,7 @@ def documents(tree):
 
 
 def numbers(part):
-    """Yield key and number of each value in a measurement document, but settings."""
+    """Yield key and number of each value in a measurement document, except settings."""
     for key, value in part.items() if isinstance(part, dict) else ():
         if key in SETTINGS or key.startswith("custom information") or key.endswith("cube"):
             continue
@@ -66,7 +66,7 @@ def expected(path):
 
 
 def read(path, instrument):
-    """Return what pybandit reads in a file, as `expected`; and the format that it says."""
+    """Return the numbers that pybandit reads in a file, as `expected`, and the detected format."""
     content = path.read_bytes()
     factory = _instruments.require("allotropy.parser_factory", "lab")
     vendor, values = _instruments._detected(factory, content, path.name)
@@ -88,7 +88,7 @@ KEYS = []
 
 
 def compared(path, answer, instrument):
-    """Return the number of wells that are right, of wells expected, and a remark."""
+    """Return the numbers of right and of expected wells, and a remark."""
     wanted = expected(answer)
     KEYS[:] = sorted({key for found in wanted.values() for key, _ in found}, key=len, reverse=True)
     if not wanted:

@@ -1,8 +1,9 @@
-"""Studies against what they stand on: the same bytes in a bare SQLite transaction, and synced.
+"""Speed of studies, compared with the same bytes in bare SQLite transactions and in synced files.
 
-Run with ``make bench``. Files are where pytest puts them; wall time, because a disk's work
-is no processor's. The targets: ask and tell of a plate of 384 over 12,979 arms in 25 ms, in
-memory in 0.3 ms; opening 10^6 pulls in 1 s; importing 10^5 results in 2 s.
+Run with ``make bench``. Files are in pytest's temporary folder. Times are wall-clock times,
+because processor time does not include the disk. Targets: ask and tell of a plate of 384 wells
+over 12,979 arms in 25 ms, in memory in 0.3 ms; opening a study of 10^6 pulls in 1 s; importing
+10^5 results in 2 s.
 """
 
 import os
@@ -23,7 +24,7 @@ N_BATCHES, N_RESULTS = size((100, 100_000), (2, 1000))
 
 @pytest.fixture
 def walled(benchmark):
-    """As `timed`, by the clock on the wall: least and median of `rounds`."""
+    """Return minimum and median wall-clock time of `rounds` calls, as `timed` does."""
 
     def run(group, role, function, rounds):
         times = []
@@ -46,7 +47,7 @@ def screen():
 
 
 def changed_bytes():
-    """What an ask and a tell write: two events, a batch twice, the policy's state."""
+    """Return the bytes that an ask and a tell write: two events, a batch twice, the state."""
     policy, rewards = screen(), np.random.default_rng(3).normal(size=WELLS)
     arms = policy.ask()
     policy.tell(arms, rewards)
@@ -57,7 +58,7 @@ def changed_bytes():
 
 
 def bare_transactions(path):
-    """The same bytes in two transactions that are on the disk when they end."""
+    """Write the same bytes in two durable transactions."""
     db = sqlite3.connect(path, isolation_level=None)
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = FULL")
@@ -74,7 +75,7 @@ def bare_transactions(path):
 
 
 def bare_sync(path):
-    """The same bytes, written and synced twice."""
+    """Write and sync the same bytes twice."""
     contents, file = changed_bytes(), os.open(path, os.O_CREAT | os.O_RDWR)
 
     def run():
@@ -136,7 +137,7 @@ def test_open_a_million_pulls(walled, tmp_path, role):
 
 @pytest.mark.parametrize("role", ["bare SQLite", "study"])
 def test_import_results(walled, tmp_path, role):
-    """10^5 results of one batch."""
+    """Import 10^5 results of one batch."""
     n, rewards = N_RESULTS, np.random.default_rng(3).normal(size=N_RESULTS)
     counter = iter(range(1000))
 

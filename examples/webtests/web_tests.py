@@ -1,9 +1,10 @@
-"""Five pages, 5,000 visits a day, 4 to 5 % of them convert: days until one page is named.
+"""Days until the best of five pages is found, with 5,000 visits per day and rates of 4 to 5 %.
 
-Every visitor draws one of the pages that are left; a day is told as counts. Three ways:
+Every visitor sees a random one of the remaining pages, and counts are reported daily. Three
+methods are compared:
 
-- a z-test: its size fixed beforehand, all pages to its end, looked at once;
-- `BettingRace`, to whom the visits of a day are told in a random order;
+- a z-test of fixed size, with all pages to its end and one look;
+- `BettingRace`, which receives the visits of a day in a random order;
 - `CountRace`, which bets on the counts.
 
     python examples/webtests/web_tests.py [--runs N] [--days N] [--out web_tests.png]
@@ -35,7 +36,7 @@ MAKERS = {
 
 
 def run(make, rates, weekdays, most, seed):
-    """Days, and the winner or -1."""
+    """Return the number of days, and the winner or -1."""
     rng, rates = np.random.default_rng(seed), np.array(rates)
     with WebTest.create(":memory:", make(rates.size)) as study:
         for day in range(1, most + 1):
@@ -50,7 +51,7 @@ def run(make, rates, weekdays, most, seed):
 
 
 def summary(made, rates):
-    """Median and nine tenths of the days, wrong ones, and those without a winner."""
+    """Return median and 90 % quantile of the days, wrong winners, and runs without a winner."""
     days, winners = np.array(made).T
     best = np.flatnonzero(np.array(rates) == max(rates))
     wrong = (winners >= 0) & ((best.size > 1) | (winners != best[0]))
@@ -80,7 +81,7 @@ def draw(figures, out):
 
 
 def main(arguments=None):
-    # of a hundred studies one may be warned of its split by chance
+    # one study in a hundred may warn about its split by chance
     warnings.filterwarnings("ignore", "visits are not split by the shares")
     parser = argparse.ArgumentParser(description="Days until one page is named.")
     parser.add_argument("--runs", type=int, default=40)

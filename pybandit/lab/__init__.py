@@ -1,6 +1,6 @@
-"""Screens: studies on plates, from the instrument's file to the robot's list.
+"""Screens: studies on plates, from files of instruments to picklists for robots.
 
-`Screen` is all one needs; `Plates` says what a plate looks like and what is made of a reading.
+Use `Screen`. `Plates` describes the plates and how a reading becomes a reward.
 
 Examples
 --------

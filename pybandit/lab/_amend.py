@@ -1,4 +1,4 @@
-"""Readings that were recorded wrong: out of a file or of the command line into amendments."""
+"""Correct recorded readings from a file or the command line."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,22 +20,22 @@ FAILED = (*LOST, "failed", "lost")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Amended(Record):
-    """What an amendment of readings did to a screen.
+    """Numbers of readings and results that an amendment changed.
 
     Attributes
     ----------
     batch : int
     plates : list of str
     n_readings : int
-        Wells whose reading is another now, controls included.
+        Wells whose reading changed, controls included.
     n_amended : int
-        Results of arms that are others now.
+        Results of arms that changed.
     n_withdrawn : int
-        Of these, those that count as lost.
+        Results among them that now count as lost.
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** It is immutable: threads may share it.
 
     Examples
     --------
@@ -61,23 +61,23 @@ class Amended(Record):
 
 def amend_results(study, reason, *, path=None, plate=None, wells=(), batch=None, lost=False,
                   dialect=PLAIN):
-    """Correct readings that are recorded.
+    """Correct recorded readings, and the results computed from them.
 
     Parameters
     ----------
     study : Study
     reason : str
     path : str or path-like, optional
-        A file as `import_results` takes it, of right readings; wells without a value stay as
-        they are.
+        File of correct readings, in a format of `import_results`. Wells without a value do not
+        change.
     plate : str, optional
-        The plate that `wells`, or the file, are of.
+        Plate of `wells` or of the file.
     wells : sequence of str
-        "B7=812.5", or "B7=failed" for a reading that is withdrawn.
+        "B7=812.5", or "B7=failed" to withdraw a reading.
     batch : int, optional
         As in `import_results`.
     lost : bool, default False
-        Whether wells of the file without a value are withdrawn.
+        True to withdraw the readings of wells that are in the file without a value.
     dialect : Dialect
 
     Returns
@@ -87,7 +87,7 @@ def amend_results(study, reason, *, path=None, plate=None, wells=(), batch=None,
     Raises
     ------
     UnreadableFileError, ValueError
-        Where anything does not fit. Nothing is recorded then.
+        If anything does not fit. Nothing is recorded.
     """
     plates = Plates.of(study.settings)
     dialect.checked()
@@ -108,7 +108,7 @@ def amend_results(study, reason, *, path=None, plate=None, wells=(), batch=None,
 
 
 def _typed(plate, wells, plates, arms_of, dialect):
-    """What was typed as the reading of a plate, and which wells are withdrawn."""
+    """Return typed readings of a plate, and a mask of withdrawn wells."""
     found = plate_number(plate)
     if found is None:
         raise ValueError(f"--plate must be the name of a plate, such as 7 or 7p2; got {plate!r}")
@@ -132,9 +132,9 @@ def _typed(plate, wells, plates, arms_of, dialect):
                              f"got {text!r}")
         index = part * size + position
         if not labels[index]:
-            raise ValueError(f"--well {well}: nothing is in well {well} of plate {plate.strip()}")
+            raise ValueError(f"--well {well}: well {well} of plate {plate.strip()} is empty")
         if gone[index] or not np.isnan(values[index]):
-            raise ValueError(f"--well must name a well once; got {well} again")
+            raise ValueError(f"--well must name each well once; got {well} again")
         gone[index] = value.strip().casefold() in FAILED
         if not gone[index]:
             values[index] = number(value.strip(), lambda text=text: f"--well {text}", dialect)
@@ -142,7 +142,7 @@ def _typed(plate, wells, plates, arms_of, dialect):
 
 
 def _amend(study, reason, reading, gone, plates, where, path):
-    """Put readings into those that are kept, and amend what follows from them."""
+    """Merge readings into the stored ones, and amend the results computed from them."""
     record, size = study.batch(reading.batch), plates.layout.n_wells
     names = plates.names(reading.batch, len(record.names))
     kept = recorded_readings(plates, reading.batch, record.names, record.values,
@@ -163,7 +163,7 @@ def _amend(study, reason, reading, gone, plates, where, path):
     if path is not None:
         _check_withdrawn(gone[wells] & told & np.isnan(kept[wells]), wells, reading, plates, names)
     back = np.isin(np.arange(wells.size), withdrawn_of(study, reading.batch) or [])
-    told |= back & ~np.isnan(reading.values[wells])  # what was withdrawn is recorded again
+    told |= back & ~np.isnan(reading.values[wells])  # withdrawn readings are recorded again
     at = np.flatnonzero(touched[wells] & told)
     _check_kept(new, gone, wells[at], reading, plates, names)
     rewards = rewards_of(reading._replace(values=new), plates, True)[at]
@@ -180,18 +180,21 @@ def _amend(study, reason, reading, gone, plates, where, path):
 
 
 def _check_withdrawn(lacks, wells, reading, plates, names):
-    """Raise if an empty cell would withdraw a result that an export writes as an empty cell."""
+    """Raise if an empty cell would withdraw a result without a stored reading.
+
+    An export writes such a result as an empty cell too.
+    """
     if lacks.any():
         well = int(wells[int(lacks.argmax())])
         part, position = divmod(well, plates.layout.n_wells)
         name = plates.layout.wells[position]
         raise UnreadableFileError(f"{reading.where(well, plates)}: no reading of well {name} of "
-                                  f"plate {names[part]} was kept, so --lost does not withdraw its "
-                                  f"result; --plate {names[part]} --well {name}=failed does")
+                                  f"plate {names[part]} is stored, so --lost does not withdraw its "
+                                  f"result; use --plate {names[part]} --well {name}=failed")
 
 
 def _check_kept(new, gone, wells, reading, plates, names):
-    """Raises where a result is to be made anew of readings that nobody has kept."""
+    """Raise if a result would have to be computed again from readings that are not stored."""
     lacks = wells[np.isnan(new[wells]) & ~gone[wells]]
     if plates.normalise:
         controls = [*plates.controls, *plates.positives]
@@ -202,8 +205,9 @@ def _check_kept(new, gone, wells, reading, plates, names):
     if lacks.size:
         part, position = divmod(int(lacks[0]), plates.layout.n_wells)
         raise UnreadableFileError(f"{reading.where(lacks[0], plates)}: no reading of well "
-                      f"{plates.layout.wells[position]} of plate {names[part]} was kept, as of "
-                      "studies told from Python; give a file of the whole plate")
+                                  f"{plates.layout.wells[position]} of plate {names[part]} is "
+                                  "stored, because its results were reported from Python; "
+                                  "pass a file of the whole plate")
 
 
 def _refuse_unrecorded(lacks, wells, plates, names, record):
@@ -211,4 +215,4 @@ def _refuse_unrecorded(lacks, wells, plates, names, record):
         at = int(lacks.argmax())
         part, position = divmod(int(wells[at]), plates.layout.n_wells)
         raise ValueError(f"well {plates.layout.wells[position]} of plate {names[part]} "
-                         f"({record.names[at]}) has no result to amend; record it")
+                         f"({record.names[at]}) has no result to amend; record one")

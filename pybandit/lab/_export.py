@@ -1,6 +1,6 @@
-"""All wells of a study as text, a few thousand at a time.
+"""Write all wells of a study as text, a few thousand at a time.
 
-Only the time of each result, and who told it, are in memory for all wells at once.
+Only time and author of the results are held in memory for all wells at once.
 """
 
 import csv
@@ -22,7 +22,7 @@ AT_ONCE = 8192  # wells
 
 
 def export(study, plates, write, batch=None):
-    """Write all wells of a study as a long table, as it is at one moment.
+    """Write all wells of a study as a long table, at one moment.
 
     Parameters
     ----------
@@ -42,14 +42,14 @@ def export(study, plates, write, batch=None):
 
     Notes
     -----
-    `record` and `amend` read the wells of a batch as they were recorded, and change nothing. A
-    study that received its results from Python has no readings: `value` is then computed from
-    the reward if only its sign was changed, and empty otherwise.
+    Reading a batch of the table again with `record` or `amend` changes nothing. Results that
+    were reported from Python have no readings: `value` is then computed from the reward if
+    only its sign was changed, and is empty otherwise.
 
     O(wells) time; 24 bytes per well, 8 per reading, and the largest batch.
     """
     if batch is not None:
-        study.batch(batch)  # raises if there is none
+        study.batch(batch)  # raises an error if there is none
     return study._read(lambda _: _export(study, plates, write, batch))
 
 
@@ -57,7 +57,7 @@ def _export(study, plates, write, batch):
     sink = io.StringIO()
     table = csv.writer(sink, lineterminator="\n")
     table.writerow(COLUMNS)
-    told, passed, n = _Told(study), 0, 0
+    told, passed, n = _Reports(study), 0, 0
     names = np.array([guarded(name) for name in study._names.tolist()], dtype=object)
     kept = kept_by_batch(study)
     for wells in study._store.all_wells():
@@ -80,7 +80,7 @@ def _export(study, plates, write, batch):
 
 
 def _rows(wells, cut, passed, plates, names, told, places, readings):
-    """Rows of some wells of a batch, before which `passed` wells were written."""
+    """Return rows of some wells of a batch; `passed` wells are in earlier batches."""
     plate_names, well_names = plates.names(wells.number, wells.arms.size), plates.layout.wells
     parts, positions = np.divmod(places[cut], plates.layout.n_wells)
     times, people = told.of(passed + cut.start, passed + cut.stop)
@@ -93,7 +93,7 @@ def _rows(wells, cut, passed, plates, names, told, places, readings):
 
 
 def _control_rows(plates, batch, size, readings):
-    """Rows of the control wells on all plates of a batch of `size` arms."""
+    """Yield rows of the control wells on all plates of a batch of `size` arms."""
     labels = dict.fromkeys(plates.controls, guarded(plates.label))
     labels |= dict.fromkeys(plates.positives, guarded(plates.positive_label))
     for part, plate in enumerate(plates.names(batch, size)):
@@ -108,8 +108,8 @@ def _texts(values):
     return ["" if math.isnan(value) else repr(value) for value in values.tolist()]
 
 
-class _Told:
-    """When each well was told, and by whom; wells counted over all batches."""
+class _Reports:
+    """Time and author of each result; wells are counted over all batches."""
 
     def __init__(self, study):
         starts = array("q", [0])
@@ -121,11 +121,11 @@ class _Told:
             if who not in numbers:
                 numbers[who] = len(self.names)
                 self.names.append(guarded(who))
-            with as_recorded(study.path, "log or batches: they do not go together"):
+            with as_recorded(study.path, "log and batches do not match"):
                 wells = wells_told(starts, batch, positions)
             self.times[wells], self.who[wells] = time, numbers[who]
 
     def of(self, start, end):
-        """Times and names of some wells; lists."""
+        """Return times and authors of a range of wells; lists."""
         return self.times[start:end].tolist(), [self.names[i] for i in
                                                 self.who[start:end].tolist()]

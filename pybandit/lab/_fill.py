@@ -1,8 +1,8 @@
-"""In which order the arms of a batch fill its wells.
+"""Order in which the arms of a batch fill its wells.
 
-Each order is a permutation that follows from a seed, the batch and the arms alone: from
-SHAKE-256, which is the same on every machine and in every version of NumPy. So a plate
-that was prepared years ago is found again.
+Each order is a permutation that depends only on a seed, the batch and the arms. It is drawn
+with SHAKE-256, which is the same on every machine and in every version of NumPy, so the
+layout of a plate can still be computed years later.
 """
 
 import hashlib
@@ -10,22 +10,22 @@ import hashlib
 import numpy as np
 
 ORDERS = "rows", "shuffled", "apart"
-FAR = 0.5  # of the largest distance that is left: farther is no better
+FAR = 0.5  # fraction of the largest possible distance that suffices
 
 
 def filled(order, seed, batch, names, plates, rows, columns):
-    """The slot of each arm.
+    """Return the slot of each arm.
 
     Parameters
     ----------
     order : {"rows", "shuffled", "apart"}
-        As they come; drawn; or drawn so that wells with the same arm lie on different plates
-        and far from each other.
+        In the given order; at random; or at random such that wells with the same arm lie on
+        different plates and far from each other.
     seed, batch : int
     names : sequence
-        Of the batch's arms.
+        Names of the batch's arms.
     plates, rows, columns : ndarray of int64, shape (n,)
-        Where each slot is: plates ascending.
+        Plate, row and column of each slot; plates ascending.
 
     Returns
     -------
@@ -46,15 +46,15 @@ def filled(order, seed, batch, names, plates, rows, columns):
 
 
 def _drawn(seed, batch, n):
-    """n numbers of 64 bits."""
+    """Return n random 64-bit integers."""
     digest = hashlib.shake_256(f"pybandit {seed} {batch}".encode()).digest(8 * n)
     return np.frombuffer(digest, dtype="<u8")
 
 
 def _dealt(arms, keys, rooms):
-    """Pulls of each plate: those of one arm in turn over the plates, as far as there is room."""
+    """Return the pulls of each plate; pulls of one arm go to the plates in turn."""
     counts = np.bincount(arms)
-    # the arms of most pulls first, in an order that is drawn; the pulls of one arm together
+    # arms with the most pulls first, ties in random order; pulls of one arm are adjacent
     pulls = np.lexsort((np.arange(arms.size), arms, keys[arms], -counts[arms]))
     dealt, plate = [[] for _ in rooms], 0
     for pull in pulls.tolist():
@@ -66,7 +66,7 @@ def _dealt(arms, keys, rooms):
 
 
 def _spread(arms, rows, columns, keys):
-    """The well of each pull on one plate."""
+    """Return the well of each pull on one plate."""
     wells, free = np.empty(arms.size, dtype=np.int64), np.ones(arms.size, dtype=bool)
     drawn = np.argsort(keys, kind="stable")
     _, kinds, counts = np.unique(arms, return_inverse=True, return_counts=True)
@@ -79,17 +79,17 @@ def _spread(arms, rows, columns, keys):
             free[well], wells[pull] = False, well
             nearest = np.minimum(nearest, np.hypot(rows - rows[well], columns - columns[well]))
     if counts.max() > 1:
-        _mend(wells, kinds, rows, columns, FAR * np.sqrt(arms.size / counts.max()))
+        _separate(wells, kinds, rows, columns, FAR * np.sqrt(arms.size / counts.max()))
     return wells
 
 
-def _mend(wells, kinds, rows, columns, enough):
-    """Swap the nearest pulls of an arm, where the last ones found little room, with others."""
+def _separate(wells, kinds, rows, columns, enough):
+    """Swap the pulls closest to others of their arm, until `enough` apart or no swap helps."""
     same = (kinds[:, None] == kinds) & ~np.eye(kinds.size, dtype=bool)
     there = np.stack([rows[wells], columns[wells]]).astype(float)
 
     def away(places):
-        """From each place to the nearest well with the arm of the pull of that row."""
+        """Return the distance from each place to the nearest other well with the same arm."""
         return np.where(same, np.hypot(*(places[:, :, None] - there[:, None])), np.inf).min(1)
 
     for _ in range(kinds.size):

@@ -1,4 +1,4 @@
-"""Grids of a plate in the rows of a file: found among titles, labels and footers.
+"""Find grids of a plate in the rows of a file, among titles, labels and footers.
 
 A grid is a line of the columns' numbers and then a line per row of the plate: its letter, its
 values, and perhaps a label. Numbers or letters may be missing. A plate has several grids if it was
@@ -14,7 +14,7 @@ from pybandit.lab._row_names import is_row, letters
 from pybandit.lab._shape import NAME, Shape, cell_of, is_plate
 from pybandit.tables._sheet import short
 
-MOST_GRIDS, MOST_CELLS = 1000, 1 << 20  # of a file, of all of its grids
+MOST_GRIDS, MOST_CELLS = 1000, 1 << 20  # per file, over all of its grids
 LONGEST_TITLE = 50
 FRACTION = re.compile(r"[+-]?\d*[.,]\d+(e[+-]?\d+)?", re.IGNORECASE)
 
@@ -39,12 +39,12 @@ class Grid(NamedTuple):
 
 
 class Finder:
-    """The grids in rows of a file.
+    """Finds the grids in the rows of a file.
 
     Parameters
     ----------
     sheet : object
-        Says where plates start, by `start` and `only_start`.
+        Returns the first well of a plate, by `start` and `only_start`.
     rows : iterator of (int, list of str)
     above : list of str
         Lines before the first row.
@@ -62,7 +62,8 @@ class Finder:
         """Go to the next row; return the one before it."""
         row, self.row = self.row, next(self.rows, None)
         if self.row is not None:
-            self.row = self.row[0], list(self.row[1])  # cells are judged when they are values
+            # a plain list does not check its cells, which become values only later
+            self.row = self.row[0], list(self.row[1])
         self.last = self.row[0] if self.row else self.last
         return row
 
@@ -95,11 +96,11 @@ class Finder:
         return self.grids
 
     def _name(self, line, cells):
-        """Take the line that names the plate of the grids under it."""
+        """Read the line that names the plate of the grids below it."""
         sheet = self.sheet
         if any(cells[2:]):
-            raise UnreadableFileError(f"line {line}, column 3: a line that names a plate is "
-                                      "plate,NAME")
+            raise UnreadableFileError(f"line {line}, column 3: a line that names a plate must "
+                                      "be plate,NAME")
         if sheet.plate is not None:
             if self.names and cells[1] != self.names[0]:
                 raise UnreadableFileError(f"line {line}, column 2: --plate {sheet.plate} takes a "
@@ -110,8 +111,8 @@ class Finder:
             if self.must_begin:
                 self._refuse_short(0, line)
             if cells[1] in sheet.starts:
-                raise UnreadableFileError(f"line {line}, column 'plate': plate {cells[1]} is there "
-                                          "already")
+                raise UnreadableFileError(f"line {line}, column 'plate': plate {cells[1]} occurs "
+                                          "twice")
             self.start, self.must_begin = sheet.start(cells[1], line), True
         self.names.append(cells[1])
         self.title = ""
@@ -121,18 +122,18 @@ class Finder:
         shape = self.shape
         if shape.begins(cells):
             return True
-        if is_first or self.must_begin:  # whatever it is, it is to be a row
+        if is_first or self.must_begin:  # must be a row, whatever it contains
             return len(cells) in (shape.n, shape.n + 1) or self.must_begin
         return not self.grids and shape.is_bare(cells)
 
     def _take(self):
-        """Take the grids of one block of rows, several if its rows have several labels."""
+        """Read the grids of a block of rows: several if its rows have several labels."""
         if self.start is None:
             self.start = self.sheet.only_start(self.row[0])
         at = self.shape.head_at(self.row[1])
         head = None if at is None else self._next()
         if at and not (self.must_begin or self._is_row_at(at)):
-            self.title = _title(head[1])  # numbers, but no grid
+            self.title = _title(head[1])  # numbers, but not a grid
             return
         title, self.title, self.must_begin = self.title or _corner(head, at), "", False
         column = max(at - 1, 0) if at is not None else 0
@@ -167,8 +168,8 @@ class Finder:
                 self._refuse_short(row, self.last)
             line, cells = self.row
             if not is_row(cell_of(cells, column), row):
-                raise UnreadableFileError(f"line {line}, column {column + 1}: row {letters(row)} "
-                                          f"is here; got {short(cell_of(cells, column))}")
+                raise UnreadableFileError(f"line {line}, column {column + 1}: the row must be "
+                                          f"{letters(row)}; got {short(cell_of(cells, column))}")
             for place in range(self.layout.n_wells):
                 label, values = self._row_of(column + 1, has_head)
                 reads.setdefault(place, []).append((label, values))
@@ -184,7 +185,7 @@ class Finder:
                 and bool(cell_of(self.row[1], end)))
 
     def _row_of(self, start, has_head):
-        """Take a row with values from a cell on; return its label and (line, values)."""
+        """Read a row whose values begin at cell `start`; return its label and (line, values)."""
         line, cells = self._next()
         n, end = self.layout.columns, start + self.layout.columns
         labels = [cell for cell in cells[end:] if cell]
@@ -198,7 +199,7 @@ class Finder:
         return "".join(labels), (line, cells[start:end])
 
     def _by_label(self, reads):
-        """Return measurements by the labels of their rows, which must agree if they are numbers."""
+        """Return (label, rows) of each measurement; labels that are numbers must agree."""
         found = []
         for rows in reads.values():
             if len(rows) < self.layout.rows:
@@ -215,7 +216,7 @@ class Finder:
         return found
 
     def _unlettered(self, at, head):
-        """Return the rows of a block without letters, under a head or without."""
+        """Return the rows of a block without letters; `head` may be None."""
         start, n_rows, rows = at or 0, self.layout.rows, []
         if at == 0 and head is not None:
             rows.append(head)  # numbers of columns, or values 1, 2, 3, ...
@@ -229,8 +230,8 @@ class Finder:
             if len(rows) == n_rows + 1:
                 break
             if start and NAME.fullmatch(cells[start - 1]):
-                raise UnreadableFileError(f"line {line}, column {start}: row {letters(len(rows))} "
-                                          f"is here; got {short(cells[start - 1])}")
+                raise UnreadableFileError(f"line {line}, column {start}: the row must be "
+                                          f"{letters(len(rows))}; got {short(cells[start - 1])}")
             rows.append(self._next())
         if at == 0 and len(rows) > n_rows:
             rows = rows[1:]
@@ -247,7 +248,7 @@ class Finder:
         return [(line, cells[start:end]) for line, cells in rows]
 
     def _check_end(self, column, is_lettered):
-        """Raise if a grid goes on below its last row: the file is of a larger plate."""
+        """Raise if a grid continues below its last row: the file is of a larger plate."""
         while self.row is not None and not any(self.row[1]):
             self._next()
         if self.row is None:
@@ -267,7 +268,7 @@ class Finder:
 
 
 def _title(cells):
-    """Return the words of a line above a grid, cut to a length that can be typed."""
+    """Return the text of a line above a grid, shortened to a length that can be typed."""
     return " ".join(filter(None, cells))[:LONGEST_TITLE].strip()
 
 
@@ -292,7 +293,7 @@ def read_grids(sheet, rows, above):
 
 
 def _chosen(sheet, grids, shape):
-    """Return the grid of a plate to read: the only one of values, or the one that is named."""
+    """Return the grid to read: the only one with values, or the one named by the dialect."""
     wanted, layout = sheet.dialect.measurement, sheet.plates.layout
     used = [bool(label) for label in sheet.labels[grids[0].start:][:layout.n_wells]]
     if len(grids) > 1:  # a grid of names is not a measurement
@@ -308,8 +309,8 @@ def _chosen(sheet, grids, shape):
     told = "" if wanted is None else f"there is no measurement {short(wanted)}; "
     raise UnreadableFileError(f"line {grids[-1].rows[0][0]}, column 1: {told}the file has "
                               f"{len(grids)} "
-                              f"measurement{'s' * (len(grids) != 1)} of a plate; --measurement "
-                              "says which: "
+                              f"measurement{'s' * (len(grids) != 1)} of a plate; choose one with "
+                              "--measurement: "
                               f"{', '.join(map(short, names[:20]))}{', ...' * (len(names) > 20)}")
 
 

@@ -1,4 +1,4 @@
-"""Files of instruments, which the library allotropy reads, as rows of plate, well and value.
+"""Read files of instruments with the library allotropy, as rows of plate, well and value.
 
 allotropy turns a file into a tree. The tree holds measurement documents, each of one well, and
 these hold numbers such as "absorbance". A number may stand in a document inside the measurement,
@@ -20,14 +20,14 @@ from pybandit.tables._sheet import short
 
 EXTRA = "lab"
 MOST_BYTES = 1 << 25
-DEEPEST = 40  # documents in documents
+DEEPEST = 40  # levels of nested documents
 WELLS = "well location identifier", "location identifier"
 WAVELENGTHS = "excitation wavelength setting", "detector wavelength setting"
 # Documents of a measurement in which no number is a result.
 PASSED = ("device control aggregate document", "sample document", "error aggregate document",
           "image aggregate document", "data source aggregate document",
           "calculated data aggregate document")
-# Numbers beside the result of a measurement, which are read if they are named.
+# Additional numbers of a measurement, which are read only if they are named.
 BESIDE = "compartment temperature", "assay bead count", "total partition count"
 
 
@@ -42,7 +42,7 @@ class Value(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The format that read a file, and name and values of the chosen measurement."""
+    """Format of a file, and name and values of the chosen measurement."""
 
     instrument: str
     measurement: str
@@ -94,7 +94,7 @@ def _vendor_of(factory, instrument):
 
 
 def _detected(factory, content, name):
-    """Return the format that knows a file, and its values; refuse two that disagree."""
+    """Return the format that recognises a file, and its values; raise if two disagree."""
     suffix = Path(name).suffix.casefold().lstrip(".")
     vendors = [one for one in factory.Vendor if suffix in one.supported_extensions]
     knowing = [one for one in vendors if _knows(one, content, name)]
@@ -113,10 +113,10 @@ def _detected(factory, content, name):
         return found[0]
     if found:
         names = ", ".join(vendor.value.lower() for vendor, _ in found)
-        raise UnreadableFileError(f"formats read the file differently: {names}; --instrument says "
-                                  "which it is")
+        raise UnreadableFileError(f"formats read the file differently: {names}; choose one with "
+                                  "--instrument")
     raise UnreadableFileError("no format of allotropy reads the wells of this file" + (
-        f"; the last that was tried: {last}" if len(knowing) > 1 else ""))
+        f"; error of the last one tried: {last}" if len(knowing) > 1 else ""))
 
 
 def _knows(vendor, content, name):
@@ -141,13 +141,13 @@ def _values_by(vendor, content, name):
         warnings.simplefilter("ignore")
         try:
             tree = library.allotrope_from_io(io.BytesIO(content), name, vendor)
-        except Exception as error:  # of allotropy, pandas or a parser of XML
+        except Exception as error:  # raised by allotropy, pandas or an XML parser
             words = " ".join(str(error).split()) or type(error).__name__
-            raise UnreadableFileError(f"it is not a file of {vendor.value.lower()} that allotropy "
-                                      f"can read: {words:.300}") from None
+            raise UnreadableFileError(f"allotropy cannot read it as a file of "
+                                      f"{vendor.value.lower()}: {words:.300}") from None
     values = values_of(tree)
     if not values:
-        raise UnreadableFileError(f"allotropy reads no number of a well in this file of "
+        raise UnreadableFileError(f"allotropy finds no number of a well in this file of "
                                   f"{vendor.value.lower()}")
     return values
 
@@ -161,7 +161,7 @@ def values_of(tree):
         well = next((str(sample[key]) for key in WELLS if well_parts(str(sample.get(key, "")))),
                     None)
         if well is None:
-            continue  # of no well: a ladder, a blank of the instrument
+            continue  # not a well, such as a ladder or a blank
         plate = str(sample.get("well plate identifier", ""))
         errors = _errors_of(one)
         for key, name, number in _numbers(one, "", 0):
@@ -176,7 +176,7 @@ def values_of(tree):
 
 
 def _calculated(tree, places):
-    """Return the numbers that are calculated of one well each."""
+    """Return the numbers that are calculated from one well each."""
     values, times = [], Counter()
     for one in _documents(tree, "calculated data document", 0):
         number, name = one.get("calculated result"), one.get("calculated data name")
@@ -191,7 +191,7 @@ def _calculated(tree, places):
 
 
 def _texts(part, wanted, depth):
-    """Yield the texts of a key anywhere in a document."""
+    """Yield the values of a key anywhere in a document, as text."""
     if isinstance(part, dict) and depth <= DEEPEST:
         for key, value in part.items():
             if key == wanted:
@@ -239,7 +239,7 @@ def _numbers(part, names, depth):
 
 
 def _words(part):
-    """Return the texts of a document that tell its numbers from others: names and roles."""
+    """Return names and roles in a document, which distinguish its numbers."""
     return [text for key, text in part.items()
             if isinstance(text, str) and key.endswith((" name", " role"))]
 
@@ -257,7 +257,7 @@ def _wavelength(one):
 
 
 def _errors_of(one):
-    """Return the markers of a measurement by the number that they stand for; "" for all."""
+    """Return markers by the name of the number that they replace; "" means all numbers."""
     try:
         errors = one["error aggregate document"]["error document"]
         return {str(error.get("error feature", "")): str(error["error"]) for error in errors}
@@ -280,8 +280,8 @@ def _chosen(values, wanted):
         names = [name for name in every if name.casefold() == wanted.casefold()]
     if len(names) != 1:
         told = "" if wanted is None else f"there is no measurement {short(wanted)}; "
-        raise UnreadableFileError(f"{told}the file has {len(every)} measurements; --measurement "
-                                  "says which: "
+        raise UnreadableFileError(f"{told}the file has {len(every)} measurements; choose one with "
+                                  "--measurement: "
                                   f"{', '.join(map(short, every[:20]))}"
                                   f"{', ...' * (len(every) > 20)}")
     return names[0], [one for one in values if one.name == names[0]]

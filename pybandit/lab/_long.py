@@ -1,4 +1,4 @@
-"""Readings out of a long table: a row per well."""
+"""Read a long table, which has one row per well."""
 
 import re
 
@@ -13,7 +13,7 @@ OF_PLATES = re.compile(r"(assay)?(plate|platte|barcode)(barcode|id|name|number|n
 
 
 def read_long(sheet, rows, line, header):
-    """Read the rows under a header into a sheet; UnreadableFileError if anything does not fit."""
+    """Read the rows under a header into a sheet; raise UnreadableFileError if one is invalid."""
     header = _without_end(header, 0)
     table = _Table(sheet, line, header)
     for line, cells in rows:
@@ -29,12 +29,12 @@ def read_long(sheet, rows, line, header):
         table.take(line, cells)
     table.settle()
     if not sheet.starts:
-        raise UnreadableFileError(f"line {line}, column 'well': there is a header and no wells "
-                                  "under it")
+        raise UnreadableFileError(f"line {line}, column 'well': there is a header but no wells "
+                                  "below it")
 
 
 def _without_end(cells, n):
-    """Return a row without empty cells after the first `n`, as commas at its end make them."""
+    """Return a row without the empty cells at its end that come after the first `n`."""
     last = len(cells)
     while last > n and not list.__getitem__(cells, last - 1):
         last -= 1
@@ -42,7 +42,7 @@ def _without_end(cells, n):
 
 
 class _Table:
-    """Wells of a long table; which rows small letters are is decided when all are known."""
+    """Wells of a long table; lower-case row names are resolved once all wells are read."""
 
     def __init__(self, sheet, line, header):
         self.sheet, self.header, self.layout = sheet, header, sheet.plates.layout
@@ -60,7 +60,7 @@ class _Table:
                 and list.__getitem__(cells, self.of_well) in self.known)
 
     def is_footer(self, line, cells):
-        """Return True for a line without a well below the table; raise if wells follow it."""
+        """Return True for a line without a well below the table; raise if more wells follow."""
         has_well = any(well_parts(cell) for cell in cells)
         is_short = len(cells) < len(self.header) or not any(
             (list.__getitem__(cells, self.of_well), list.__getitem__(cells, self.of_value)))
@@ -70,7 +70,7 @@ class _Table:
             return False
         if self.footer is None:
             self.footer = (f"line {line}, column {self.header[min(len(cells), self.of_well)]!r}: "
-                           f"the row has {len(cells)} cells and no well, and wells follow it; the "
+                           f"the row has {len(cells)} cells and no well, but wells follow; the "
                            f"header has {len(self.header)} cells")
         return True
 
@@ -110,7 +110,7 @@ class _Table:
                   lambda: f"line {line}, column {self.header[self.of_value]!r}", line)
 
     def _wait(self, row, well, parts):
-        """Keep a row whose well is one of two until all rows are known."""
+        """Keep a row whose well name is ambiguous until all rows are known."""
         key = row[2], parts
         if key in self.waiting:
             raise UnreadableFileError(f"line {row[0]}, column 'well': well {well} of plate "
@@ -119,7 +119,7 @@ class _Table:
         self.waiting[key] = row
 
     def settle(self):
-        """Place the rows that waited."""
+        """Assign the waiting rows to wells."""
         if not self.waiting:
             return
         (_, first), row = next(iter(self.waiting.items()))
@@ -133,7 +133,7 @@ class _Table:
             self._put(row, position)
 
     def _fits(self, offset):
-        """Return True if the wells that wait are free, and hold the arms that the rows name."""
+        """Return True if the waiting rows would get free wells with the arms that they name."""
         for (start, parts), (_, _, _, cells) in self.waiting.items():
             position = self.layout._at(row_number(parts[0]) + offset, parts[1] - 1)
             if position is None or self.sheet.lines[start + position]:
@@ -144,7 +144,7 @@ class _Table:
         return True
 
     def _check_plate(self, line, at, plate):
-        """Raise if a file that is taken for one plate names two."""
+        """Raise if a file that should hold one plate names two."""
         first = self.plates.setdefault(at, plate) if plate else plate
         if plate != first:
             sheet = self.sheet
@@ -154,12 +154,12 @@ class _Table:
 
 
 def _columns(header, line, sheet):
-    """Return where plate, well, arm and value are; None if a column may be missing, and is."""
+    """Return the columns of plate, well, arm and value; None for an optional missing one."""
     names, found = [cell.casefold() for cell in header], []
     for role in COLUMNS:
         name, shown = sheet.dialect.column(role), sheet.dialect.columns.get(role, role)
         if names.count(name) > 1:
-            raise UnreadableFileError(f"line {line}, column {shown!r}: the column is there "
+            raise UnreadableFileError(f"line {line}, column {shown!r}: the column occurs "
                                       f"{names.count(name)} times")
         is_needed = role in ("well", "value") or (
             role == "plate" and sheet.batch is None and sheet.plate is None)
@@ -167,39 +167,39 @@ def _columns(header, line, sheet):
             _check_text(header)
             raise UnreadableFileError(f"line {line}, column {shown!r}: the column is missing; the "
                                       "columns are "
-                                      f"{listed(header)}; --{role}-column says which it is")
+                                      f"{listed(header)}; name it with --{role}-column")
         is_there = name in names and not (role == "plate" and sheet.plate is not None)
         found.append(names.index(name) if is_there else None)
     return found
 
 
 def _check_text(header):
-    """Raise if a column is missing and the name of one is not text."""
+    """Raise the error of a column whose name could not be decoded."""
     for cell in header:
         if isinstance(cell, Fault) and not cell.isascii():
             raise UnreadableFileError(cell.why)
 
 
 def _plate_columns(header, sheet):
-    """Return where plates are named in a file that is taken for one plate."""
+    """Return the columns that name plates in a file that should hold one plate."""
     names = [cell.casefold() for cell in header]
     return [at for at, name in enumerate(names) if name == sheet.dialect.column("plate")
             or OF_PLATES.fullmatch(re.sub(r"[\W_]+", "", name))]
 
 
 def _holds(sheet, index, arm):
-    """Return True if a well may be said to hold this arm."""
+    """Return True if the file may name this arm for a well."""
     expected, position = sheet.labels[index], index % sheet.n_wells
     is_control = position in sheet.plates.controls or position in sheet.plates.positives
     return arm == expected or (not arm and (is_control or not expected))
 
 
 def _check_arm(sheet, index, arm, line):
-    """Raise if a well is said to hold another arm than it does."""
+    """Raise if the file names another arm than the one in a well."""
     if _holds(sheet, index, arm):
         return
     expected = sheet.labels[index]
     well = sheet.plates.layout.wells[index % sheet.n_wells]
     holds = f"well {well} holds {short(expected)}" if expected else f"well {well} holds no arm"
-    unknown = "" if arm in sheet.labels else ", which is no arm of this batch"
+    unknown = "" if arm in sheet.labels else ", which is not an arm of this batch"
     raise UnreadableFileError(f"line {line}, column 'arm': {holds}, not {short(arm)}{unknown}")

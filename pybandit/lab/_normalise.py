@@ -1,4 +1,4 @@
-"""What a study is told of a reading: by the controls of its plate, logarithm, sign."""
+"""Convert readings to rewards: normalisation by controls, logarithm and sign."""
 
 import numpy as np
 
@@ -7,27 +7,27 @@ from pybandit.lab._read import Reading
 
 
 def rewards_of(reading, plates, controls_lost=False, settled=()):
-    """One reward an arm of a reading's batch.
+    """Return one reward per arm of a reading's batch.
 
     Parameters
     ----------
     reading : Reading
     plates : Plates
     controls_lost : bool, default False
-        Whether a mean over some of the control wells will do.
+        True to accept a mean over the control wells that have a value.
     settled : collection of int
-        Plates with results, of which the mean over the recorded control wells will do.
+        Plates that have results already: the mean over their recorded control wells is used.
 
     Returns
     -------
     ndarray of float64, shape (n,)
-        NaN where there is no value.
+        NaN if there is no value.
 
     Raises
     ------
     UnreadableFileError
-        Where controls have no value or the mean 0, or a logarithm does not exist; names line
-        and column.
+        If controls have no value or their mean is 0, or if a logarithm does not exist. The
+        message names line and column.
     """
     wells = plates.places(reading.batch, reading.names)
     rewards = reading.values[wells]
@@ -51,7 +51,7 @@ def rewards_of(reading, plates, controls_lost=False, settled=()):
 
 
 def _by_controls(values, reading, plates, part, some_will_do):
-    """Readings of a plate by its controls, as `Plates.normalise` says."""
+    """Return the readings of a plate normalised by its controls; see `Plates.normalise`."""
     mean = _control_mean(reading, plates, part, plates.controls, some_will_do)
     with np.errstate(over="ignore"):
         if plates.normalise != "inhibition":
@@ -65,7 +65,7 @@ def _by_controls(values, reading, plates, part, some_will_do):
 
 
 def recorded_readings(plates, batch, names, values, kept):
-    """Return the readings of a batch that its results were made of.
+    """Return the readings of a batch from which its results were computed.
 
     Parameters
     ----------
@@ -76,14 +76,14 @@ def recorded_readings(plates, batch, names, values, kept):
     values : ndarray of float64
         Their recorded rewards; NaN if there is none.
     kept : dict of str to ndarray of float64
-        Readings kept of each plate, by its name.
+        Stored readings of each plate, by its name.
 
     Returns
     -------
     ndarray of float64
-        One value per well of all plates of the batch. A kept reading that does not give the
-        recorded reward, as after an amendment from Python, is replaced by the reading that
-        does, if only the sign was changed; it is NaN otherwise.
+        One value per well of all plates of the batch. A stored reading may not give the recorded
+        reward, for example after an amendment from Python. It is then replaced by the reading
+        that does if rewards differ from readings at most in sign, and by NaN otherwise.
     """
     size, all_names = plates.layout.n_wells, plates.names(batch, len(names))
     found = np.full(size * len(all_names), np.nan)
@@ -116,8 +116,10 @@ def _made(plates, batch, names, readings):
 
 
 def readings_of(rewards, plates):
-    """Back from rewards: sign and logarithm undone; where readings were divided by the controls'
-    mean, parts of it. Of a mean of logarithms it is the geometric mean.
+    """Return rewards on the scale of the readings, by undoing sign and logarithm.
+
+    Normalised readings stay relative to the controls. A mean of logarithms becomes the geometric
+    mean.
     """
     readings = -rewards if plates.flip else rewards
     with np.errstate(over="ignore", under="ignore"):
@@ -135,7 +137,7 @@ def _control_mean(reading, plates, part, controls, some_will_do):
         raise UnreadableFileError(f"{reading.where(first, plates)}: control well {name} of plate "
                                   f"{plate} has "
                                   "no value, and readings are divided by the mean of the controls"
-                                  + ("" if lost.all() else "; --lost takes the mean of the others"))
+                                  + ("" if lost.all() else "; --lost uses the mean of the others"))
     with np.errstate(over="ignore"):
         mean = values[~lost].mean()
     if plates.normalise == "inhibition":

@@ -1,9 +1,10 @@
-"""Which stock well goes into which well of a plate, as three kinds of robots read it.
+"""Picklists: transfers from stock wells to plate wells, in the formats of three robots.
 
-An Echo reads columns by their names, volumes in nl, of which it moves multiples of 2.5. The
-cherry-picking protocol of Opentrons reads eight columns in this order, plates by their slots,
-volumes in ul. A Hamilton method reads the columns that it is told to; these are the usual
-names, volumes in ul.
+- Echo: columns are found by name; volumes are in nl, multiples of 2.5.
+- Opentrons: the cherry-picking protocol reads eight columns in this order; plates are given
+  by their slots, volumes in ul.
+- Hamilton: a method reads the columns that it is configured for; these are their usual names,
+  with volumes in ul.
 """
 
 import csv
@@ -25,8 +26,8 @@ OPENTRONS = ("Source Labware", "Source Slot", "Source Well",
 HAMILTON = ("SourceLabwareID", "SourcePositionID", "TargetLabwareID", "TargetPositionID",
             "Volume")
 HEADERS = {"echo": ECHO, "opentrons": OPENTRONS, "hamilton": HAMILTON}
-DROP = 2.5  # nl, of an Echo
-SLOTS = 10  # of an OT-2, less those of the tips and the waste
+DROP = 2.5  # nl per drop of an Echo
+SLOTS = 10  # free slots of an OT-2, without tips and waste
 HEIGHT = 1  # mm above the bottom
 LABWARE = {96: "corning_96_wellplate_360ul_flat", 384: "corning_384_wellplate_112ul_flat",
            24: "corning_24_wellplate_3.4ml_flat", 48: "corning_48_wellplate_1.6ml_flat",
@@ -36,7 +37,7 @@ LARGEST = Layout(32, 48)
 
 
 class Transfer(NamedTuple):
-    """What goes where."""
+    """One transfer from a stock well to a plate well."""
 
     source: str
     source_well: str
@@ -46,7 +47,7 @@ class Transfer(NamedTuple):
 
 
 def read_stock(path, dialect=PLAIN):
-    """Where each arm is kept.
+    """Read the wells in which each arm is stored.
 
     Parameters
     ----------
@@ -57,12 +58,12 @@ def read_stock(path, dialect=PLAIN):
     Returns
     -------
     dict of str to list of (plate, well)
-        By the names of the arms, in the order of the file.
+        Wells of each arm by its name, in the order of the file.
 
     Raises
     ------
     UnreadableFileError
-        Where a cell is missing, or a well is there twice; names file, line and column.
+        If a cell is missing or a well occurs twice; the message names file, line and column.
     """
     def is_header(cells):
         return {dialect.column("plate"), dialect.column("well")} <= {one.casefold()
@@ -83,7 +84,7 @@ def read_stock(path, dialect=PLAIN):
                 raise UnreadableFileError(f"line {line}, column "
                                           f"{header[at[0 if not plate else 1]]!r}: "
                                           f"{short(well) if plate else 'no plate'} is not a place "
-                                          f"of arm {short(arm)}")
+                                          f"for arm {short(arm)}")
             filled.append((line, plate, well_parts(well), arm))
         for line, plate, position, arm in _placed(filled):
             place = plate, LARGEST.wells[position]
@@ -93,13 +94,13 @@ def read_stock(path, dialect=PLAIN):
             lines[place] = line
             stock.setdefault(arm, []).append(place)
         if not stock:
-            raise UnreadableFileError(f"line {line}, column 1: there is a header and no arm under "
+            raise UnreadableFileError(f"line {line}, column 1: there is a header but no arm below "
                                       "it")
         return stock
 
 
 def _placed(filled):
-    """Yield line, plate, position and arm; small letters are rows as the whole file says."""
+    """Yield line, plate, position and arm; the whole file decides which rows a, b, ... are."""
     rows, certain, waiting = RowNames(LARGEST.rows), set(), []
     for line, plate, (name, column), _ in filled:
         if rows.is_open(name):
@@ -129,18 +130,21 @@ def _column(heads, names, line, header):
 
 
 def transfers_of(plates, batch, names, stock):
-    """What fills the plates of a batch, and which labels of controls are not in the stock.
+    """Return the transfers that fill the plates of a batch.
 
-    Raises
-    ------
-    ValueError
-        Where an arm is not in the stock; names it.
+    Also returns a dict of the labels of controls that are not in the stock, with their numbers
+    of wells.
+
+        Raises
+        ------
+        ValueError
+        If an arm is not in the stock; the message names it.
     """
     labels, size = plates.labels(batch, names), plates.layout.n_wells
     absent = sorted({name for name in names if name not in stock})
     if absent:
-        raise ValueError(f"--stock must hold every arm of the plate; {short(absent[0])} is not in "
-                         f"it, {len(absent)} such in all")
+        raise ValueError(f"--stock must hold every arm of the plates; {short(absent[0])} is not in "
+                         f"it ({len(absent)} missing in all)")
     places = {arm: cycle(wells) for arm, wells in stock.items()}
     transfers, by_hand = [], {}
     for part, plate in enumerate(plates.names(batch, len(names))):
@@ -154,33 +158,33 @@ def transfers_of(plates, batch, names, stock):
 
 
 def deck_of(transfers):
-    """The slot of each plate of an OT-2: those that are filled first, then the stock's."""
+    """Return the slot of each plate on an OT-2: filled plates first, then stock plates."""
     plates = list(dict.fromkeys(one.plate for one in transfers))
     sources = list(dict.fromkeys(one.source for one in transfers))
     deck = {("plate", name): i + 1 for i, name in enumerate(plates)}
     deck |= {("stock", name): len(plates) + i + 1 for i, name in enumerate(sources)}
     if len(deck) > SLOTS:
-        raise ValueError(f"an OT-2 has room for {SLOTS} plates beside the tips; this takes "
-                         f"{len(plates)} and {len(sources)} of the stock")
+        raise ValueError(f"an OT-2 has {SLOTS} free slots; these transfers need {len(plates)} for "
+                         f"plates and {len(sources)} for stock plates")
     return deck
 
 
 def picklist(transfers, form, volume, layout):
-    """A picklist as CSV.
+    """Return a picklist as CSV.
 
     Parameters
     ----------
     transfers : list of Transfer
     form : {"echo", "opentrons", "hamilton"}
     volume : float
-        Of each transfer; nl for an Echo, else ul.
+        Volume of each transfer, in nl for an Echo and in ul otherwise.
     layout : Layout
-        Of the plates that are filled.
+        Layout of the filled plates.
 
     Raises
     ------
     ValueError
-        Where the robot cannot do so.
+        If the robot cannot make these transfers.
     """
     if not 0 < volume < 1e6:
         raise ValueError(f"--volume must be positive; got {volume:g}")
@@ -194,10 +198,10 @@ def picklist(transfers, form, volume, layout):
         deck = deck_of(transfers)
         labware = LABWARE.get(layout.n_wells)
         if labware is None:
-            raise ValueError(f"an OT-2 knows no plates of {layout} wells")
+            raise ValueError(f"no labware of an OT-2 is known for plates of {layout} wells")
         foreign = [one for one in transfers if layout.find(one.source_well) is None]
         if foreign:
-            raise ValueError(f"--stock must be on plates of {layout} wells for an OT-2; got well "
+            raise ValueError(f"--stock must use plates of {layout} wells for an OT-2; got well "
                              f"{foreign[0].source_well} of {foreign[0].source}")
         rows = [(labware, deck["stock", one.source], one.source_well, HEIGHT, labware,
                  deck["plate", one.plate], one.well, amount) for one in transfers]
@@ -207,16 +211,16 @@ def picklist(transfers, form, volume, layout):
 
 
 def read_picklist(text, form, stock, deck=None):
-    """What a picklist puts into wells: a dict of (plate, well) to arm.
+    """Return the arm that a picklist puts into each well, by (plate, well).
 
     Parameters
     ----------
     text : str
     form : {"echo", "opentrons", "hamilton"}
     stock : dict
-        Of `read_stock`.
+        Return value of `read_stock`.
     deck : dict, optional
-        Of `deck_of`, for an OT-2.
+        Return value of `deck_of`, for an OT-2.
     """
     of_place = {place: arm for arm, places in stock.items() for place in places}
     plates = {(kind, str(slot)): name for (kind, name), slot in (deck or {}).items()}

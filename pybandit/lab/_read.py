@@ -1,4 +1,4 @@
-"""Readings of plates out of a file: a long table of wells, or grids."""
+"""Read files of plate readings: a long table of wells, or grids."""
 
 import itertools
 import re
@@ -19,28 +19,28 @@ __all__ = ["COLUMNS", "Reading", "read_plates"]
 
 
 class Reading(NamedTuple):
-    """What a file says about one batch, in wells counted over all plates of the batch.
+    """Readings of one batch from a file; wells are counted over all plates of the batch.
 
     Attributes
     ----------
     batch : int
     names : list of str
-        Of the batch's arms.
+        Names of the batch's arms.
     parts : list of int
-        Plates that are in the file, from 0, ascending.
+        Plates in the file, from 0, ascending.
     values : ndarray of float64
-        NaN where there is no value.
+        Readings; NaN if there is none.
     lines : ndarray of int64
-        The line that a well is on; 0 where there is none.
+        Line of each well; 0 if it is not in the file.
     last : int
         The last line.
     is_grid : bool
     has_arms : bool
-        Whether the file says which arm is in a well.
+        True if the file names the arm of each well.
     markers : dict of int to str
-        Cells that were markers or limits instead of readings, by well.
+        Cells with a marker or a limit instead of a reading, by well.
     measurement : str
-        Name of the measurement that was read, and what read it; "" if the file has no names.
+        Name of the measurement, and of the format that was read; "" if the file has no names.
     unit : str
         Unit of `lines`: "line" or "measurement".
     """
@@ -58,7 +58,7 @@ class Reading(NamedTuple):
     unit: str = "line"
 
     def where(self, well, plates):
-        """'line 3, column 'value'', or where it should be."""
+        """Return the place of a well for messages: line 3, column 'value'."""
         place = int(self.lines[well])
         if not place:
             return f"{self.unit} {self.last}, column 'well'"
@@ -74,12 +74,13 @@ def read_plates(path, plates, arms_of, batch=None, dialect=PLAIN, plate=None):
     path : str or path-like
     plates : Plates
     arms_of : callable
-        From the number of a batch to its arms' names; ``ValueError`` where there is none.
+        Returns the names of a batch's arms, given its number; raises ``ValueError`` if there is
+        no such batch.
     batch : int, optional
-        The batch that the file is of; by default its plates tell.
+        Batch of the file; by default derived from the plates that it names.
     dialect : Dialect
     plate : str, optional
-        The plate that the file is of, whatever it says.
+        Plate of the file. Overrides the names in the file.
 
     Returns
     -------
@@ -88,12 +89,12 @@ def read_plates(path, plates, arms_of, batch=None, dialect=PLAIN, plate=None):
     Raises
     ------
     UnreadableFileError
-        Where anything in the file is not as it must be; names file, line and column.
+        If anything in the file is invalid; the message names file, line and column.
 
     Notes
     -----
-    The file is read once, a line at a time, and no further than the first row that does
-    not fit: a file of more rows than the batch has wells ends at the first row too many.
+    The file is read once, line by line, up to the first invalid row. A file with more rows
+    than the batch has wells is read up to the first row in excess.
     """
     if dialect.instrument is not None:
         return _read_instrument(path, plates, arms_of, batch, dialect, plate)
@@ -109,7 +110,7 @@ def read_plates(path, plates, arms_of, batch=None, dialect=PLAIN, plate=None):
 
 
 def _read_instrument(path, plates, arms_of, batch, dialect, plate):
-    """Read a file that allotropy reads; its measurements count as lines."""
+    """Read a file with allotropy; errors number its measurements instead of lines."""
     from pybandit.lab._instruments import read_instrument, rows_of
 
     plain = Dialect(markers=dialect.markers, limits=dialect.limits)
@@ -118,7 +119,7 @@ def _read_instrument(path, plates, arms_of, batch, dialect, plate):
         found = read_instrument(path, dialect.instrument, dialect.measurement)
         header, rows = rows_of(found)
         if "plate" not in header and plate is None and batch is None:
-            raise UnreadableFileError("no plate is named; --plate says which it is")
+            raise UnreadableFileError("no plate is named; name it with --plate")
         read_long(sheet, rows, 1, header)
     except OSError as error:
         raise UnreadableFileError(f"{path}: cannot be read: {error.strerror or error}") from None
@@ -130,7 +131,7 @@ def _read_instrument(path, plates, arms_of, batch, dialect, plate):
 
 
 class _Sheet:
-    """Collects wells; knows which batch they are of as soon as a plate is named."""
+    """Collects the readings of wells; the first plate determines the batch."""
 
     def __init__(self, plates, arms_of, batch, dialect=PLAIN, plate=None):
         self.plates, self.n_wells = plates, plates.layout.n_wells
@@ -140,7 +141,7 @@ class _Sheet:
         self.markers, self.measurement = {}, ""
 
     def begins_long(self, cells):
-        """Whether these are the header of a long table."""
+        """Return True if these cells are the header of a long table."""
         names = {cell.casefold() for cell in cells}
         return {self.dialect.column("well"), self.dialect.column("value")} <= names
 
@@ -155,11 +156,11 @@ class _Sheet:
         self.values, self.lines = [np.nan] * len(self.labels), [0] * len(self.labels)
 
     def start(self, plate, line):
-        """The first well of a plate of this name."""
+        """Return the first well of the plate with this name."""
         found = plate_number(plate)
         if found is None:
             raise UnreadableFileError(f"line {line}, column 'plate': {short(plate)} is not the "
-                                      "name of a plate; --plate says which plate the file is of")
+                                      "name of a plate; name the plate with --plate")
         if self.names is None:
             self._begin(found[0] if self.batch is None else self.batch, line)
         names = self.plates.names(self.batch, len(self.names))
@@ -168,16 +169,17 @@ class _Sheet:
         if found != expected or part is None or part >= len(names):
             is_or_are = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
             raise UnreadableFileError(f"line {line}, column 'plate': {short(plate)} is not a plate "
-                                      f"of batch {self.batch}, {is_or_are}; a file holds one batch")
+                                      f"of batch {self.batch} ({is_or_are}); a file must "
+                                      "have one batch")
         for other, start in self.starts.items():
             if start == part * self.n_wells and other != plate:
                 raise UnreadableFileError(f"line {line}, column 'plate': {short(other)} and "
-                                          f"{short(plate)} are one plate; call it by one name")
+                                          f"{short(plate)} are the same plate; use one name")
         self.starts[plate] = part * self.n_wells
         return self.starts[plate]
 
     def only_start(self, line):
-        """The first well of the batch's plate, where no plate is named."""
+        """Return the first well of the batch's only plate, for a file that names no plate."""
         if self.plate is not None:
             return self.start(self.plate, line)
         if self.batch is not None and self.names is None:
@@ -194,10 +196,10 @@ class _Sheet:
         return self.start(names[0], line)
 
     def put(self, index, cell, place, line):
-        """Take a cell as the reading of a well; `place()` names the cell."""
+        """Store a cell as the reading of a well; `place()` returns the name of the cell."""
         self.lines[index] = line
         self.last = max(self.last, line)
-        if not self.labels[index]:  # an empty well: its cell is not used, but kept in long tables
+        if not self.labels[index]:  # an empty well: long tables store its unused reading
             with suppress(UnreadableFileError):
                 self.values[index] = np.nan if self.is_grid else number(cell, place, self.dialect)
             return
@@ -210,12 +212,12 @@ class _Sheet:
             self.markers[index] = cell[:40]
 
     def _refuse_marker(self, cell, place):
-        """Raise if a cell is a marker, and say which option takes it."""
+        """Raise if a cell is a marker; the message names the option that accepts it."""
         if is_marker(cell, MARKERS):
             limit = limit_of(cell, self.dialect)
-            take = "" if limit is None else f"; --take-limits takes it as {limit:g}"
+            take = "" if limit is None else f"; --take-limits reads it as {limit:g}"
             raise UnreadableFileError(f"{place}: {short(cell)} is not a finite number; --lost "
-                                      f"takes it as a lost well, as --lost-markers says{take}"
+                                      f"or --lost-markers counts the well as lost{take}"
                                       ) from None
 
     def reading(self):

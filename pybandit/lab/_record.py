@@ -1,4 +1,4 @@
-"""Results out of a file into a study: whole or not at all."""
+"""Record a file of readings in a study: all of it or nothing."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,31 +17,31 @@ from pybandit.tables._sheet import PLAIN
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported(Record):
-    """What a file of readings did to a screen.
+    """Summary of a recorded file of readings.
 
     Attributes
     ----------
     batch : int
     plates : list of str
-        Those that are in the file.
+        Plates in the file.
     n_new, n_known, n_lost : int
-        Results recorded now, known before, and wells that count as lost from now on.
+        Numbers of results recorded now and known before, and of wells that now count as lost.
     markers : dict of str to int
-        Wells of the file by the marker that they have instead of a reading, such as "OVRFLW".
+        Number of wells with each marker instead of a reading, such as "OVRFLW".
     limits : dict of str to int
-        Wells read as the limit that the file has, such as ">4.000".
+        Number of wells read as each limit, such as ">4.000".
     measurement : str
         The measurement that was read, if the file names it.
     is_late : bool
-        Whether the batch was over before.
+        True if the batch was over before.
     complete : bool
-        Whether it is over now.
+        True if it is over now.
     has_arms : bool
-        Whether the file says which arm is in a well, so that this was checked.
+        True if the file names the arms of its wells, which were then checked.
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** It is immutable: threads may share it.
 
     Examples
     --------
@@ -73,23 +73,24 @@ class Imported(Record):
 
 def import_results(study, path, *, batch=None, partial=False, lost=False, dialect=PLAIN,
                    plate=None):
-    """Record a file of results.
+    """Record a file of readings.
 
     Parameters
     ----------
     study : Study
     path : str or path-like
-        A long table (columns plate, well, arm, value; others are passed over) or grids; CSV or
+        A long table (columns plate, well, arm, value; others are ignored) or grids; CSV or
         a workbook.
     batch : int, optional
-        The batch that the file is of, where it does not name a plate.
+        Batch of the file, if it names no plate.
     partial : bool, default False
-        Whether wells may be without a value: they stay open.
+        True if wells may have no value; they stay open.
     lost : bool, default False
-        Whether wells without a value are lost; with `partial` those whose row is in the file.
+        True if wells without a value are lost; with `partial`, only those with a row in the
+    file.
     dialect : Dialect
     plate : str, optional
-        The plate that the file is of, whatever it says.
+        Plate of the file. Overrides the names in the file.
 
     Returns
     -------
@@ -98,9 +99,9 @@ def import_results(study, path, *, batch=None, partial=False, lost=False, dialec
     Raises
     ------
     UnreadableFileError
-        Where anything does not fit; names file, line and column. Nothing is recorded then.
+        If anything does not fit; the message names file, line and column. Nothing is recorded.
     StudyError
-        Where it cannot be recorded.
+        If the results cannot be recorded.
     """
     plates = Plates.of(study.settings)
     dialect.checked()
@@ -116,7 +117,7 @@ def import_results(study, path, *, batch=None, partial=False, lost=False, dialec
         settled = set((wells[~np.isnan(record.values)] // plates.layout.n_wells).tolist())
         values = _with_controls(np.where(gone, np.nan, reading.values), recorded, settled, plates)
         reading = reading._replace(values=values)
-        # a control that was withdrawn is as one that is lost
+        # a withdrawn control is treated like a lost one
         some_will_do = lost or bool(gone.any() or dialect.markers and reading.markers)
         rewards = rewards_of(reading, plates, some_will_do, settled)
         _check_known(record, rewards, reading, plates, wells)
@@ -144,7 +145,7 @@ def import_results(study, path, *, batch=None, partial=False, lost=False, dialec
 
 
 def _counted(reading):
-    """Return how many wells have each marker, and how many were read as each limit."""
+    """Return the number of wells with each marker, and of those read as each limit."""
     found = {}, {}
     for well, cell in reading.markers.items():
         kind = found[not np.isnan(reading.values[well])]
@@ -153,9 +154,9 @@ def _counted(reading):
 
 
 def _withdrawn(study, reading, plates, record, wells):
-    """Readings that were withdrawn since, of a file that is sent again; not those of other values.
+    """Return a mask of readings of this file that were recorded before and withdrawn since.
 
-    Of readings, for what a study is told of one changes with the controls of its plate.
+    Compares readings, not rewards: a reward changes with the controls of its plate.
     """
     gone = np.zeros(reading.values.size, dtype=bool)
     lost = withdrawn_of(study, reading.batch)
@@ -171,9 +172,10 @@ def _withdrawn(study, reading, plates, record, wells):
 
 
 def _with_controls(values, recorded, settled, plates):
-    """Return readings of a file, with recorded controls in place of those that it leaves empty.
+    """Return the readings of a file with empty control wells filled from the recorded ones.
 
-    Results of a plate are divided by the mean of the same controls, whatever file they are in.
+    All results of a plate are thus divided by the mean of the same controls, even if they come
+    from several files.
     """
     at = np.array([*plates.controls, *plates.positives], dtype=np.int64)
     for part in settled:
@@ -183,13 +185,13 @@ def _with_controls(values, recorded, settled, plates):
 
 
 def _news(path, reading, plates, record, wells, kept, recorded, has_marks):
-    """The readings of a file, where some are not kept yet, to be kept with the results.
+    """Return the readings of a file to store with the results; None if all are stored already.
 
     Raises
     ------
     UnreadableFileError
-        Where a control well has another reading than it had, or has one after results of its
-        plate were divided by the mean of the others.
+        If a well has another reading than the recorded one, or if a control well has its first
+        reading after results of its plate were divided by the mean of the other controls.
     """
     if record.status == "abandoned":
         return None
@@ -208,14 +210,14 @@ def _news(path, reading, plates, record, wells, kept, recorded, has_marks):
             place = reading.where(cut.start + at, plates)
             raise UnreadableFileError(f"{place}: {values[at]:g} for well {plates.layout.wells[at]} "
                                       f"of plate {names[part]}, where {old[at]:g} is recorded; "
-                                      "amend corrects it")
+                                      "use amend to correct it")
         late = (~np.isnan(values) & np.isnan(old))[list(divisors)]
         if names[part] in kept and late.any() and told[wells // n_wells == part].any():
             well = divisors[int(late.argmax())]
             raise UnreadableFileError(f"{reading.where(cut.start + well, plates)}: control well "
                                       f"{plates.layout.wells[well]} of plate {names[part]} has a "
-                                      "value now, and results of this plate are by the mean of the "
-                                      "others: leave it empty")
+                                      "value now, but results of this plate were divided by the "
+                                      "mean of the others: leave it empty")
         is_new |= bool((~np.isnan(values) & np.isnan(old)).any())
         found[names[part]] = values
     if not (is_new or has_marks):
@@ -226,7 +228,7 @@ def _news(path, reading, plates, record, wells, kept, recorded, has_marks):
 
 
 def _check_known(record, rewards, reading, plates, wells):
-    """Raises where a result is another than the one recorded, or its batch was abandoned."""
+    """Raise if a result differs from the recorded one, or if its batch was abandoned."""
     told = ~np.isnan(rewards)
     if record.status == "abandoned" and told.any():
         place = reading.where(wells[int(told.argmax())], plates)
@@ -237,14 +239,14 @@ def _check_known(record, rewards, reading, plates, wells):
         at = int(other.argmax())
         raise UnreadableFileError(f"{reading.where(wells[at], plates)}: {float(rewards[at])!r} for "
                                   f"{_well(at, reading, plates, wells)}, where "
-                                  f"{float(record.values[at])!r} is recorded; {int(other.sum())} "
-                                  "such in all; amend corrects it")
+                                  f"{float(record.values[at])!r} is recorded ({int(other.sum())} "
+                                  "such wells in all); use amend to correct it")
 
 
 def _refuse_missing(at, n, reading, plates, wells):
     raise UnreadableFileError(f"{reading.where(wells[at], plates)}: no value for "
-                              f"{_well(at, reading, plates, wells)}, {n} such in all; --partial "
-                              "where they come later, --lost where they never will")
+                              f"{_well(at, reading, plates, wells)}, {n} such wells in all; pass "
+                              "--partial if they come later, --lost if they never will")
 
 
 def _well(at, reading, plates, wells):
@@ -258,13 +260,13 @@ def _tell(study, reading, plates, wells, at, rewards, source):
         return study.tell(reading.batch, rewards, positions=at, missing="drop",
                           source=source)
     except ValueError as error:
-        # the reward that the policy refuses, by its place in the file
+        # find the rejected reward, to name its place in the file
         policy, arms = study.policy, np.zeros(1, dtype=np.int64)
         for position, reward in zip(at.tolist(), rewards, strict=True):
             try:
                 policy._check_rewards(arms, np.array([reward]), "drop")
             except ValueError as reason:
-                # which names the arm by its place in an array
+                # the reason names an index of the array; cut it off
                 what = str(reason).partition(" at index")[0]
                 raise UnreadableFileError(f"{reading.where(wells[position], plates)}: {what} for "
                                           f"{_well(position, reading, plates, wells)}") from None

@@ -1,15 +1,15 @@
-"""The controls of each plate, and what was amended; HTML."""
+"""Tables of controls, markers and amendments in a report; HTML."""
 
 import math
 from html import escape
 
 from pybandit.report._tables import count, name_of, table
 
-ROWS = 24  # at most
+ROWS = 24  # maximum number per table
 
 
 def control_table(facts):
-    """The last plates' controls with Z'; "" where no readings are kept."""
+    """Return the controls of the last plates with Z'; "" if no readings are stored."""
     plates, readings = facts.plates, facts.kept
     if not readings or not (plates.controls or plates.positives):
         return ""
@@ -28,9 +28,9 @@ def control_table(facts):
     if len(kinds) == 2:
         head.append("Z\N{PRIME}")
         notes = (f"<p>Z\N{PRIME} = 1 \N{MINUS SIGN} 3 (sd + sd) / |difference of the means| of "
-                 f"{name_of(plates.label)} and {name_of(plates.positive_label)}, of readings as "
-                 "they came: above 0.5 the assay tells them apart well, at 0 and below it does "
-                 "not.</p>")
+                 f"{name_of(plates.label)} and {name_of(plates.positive_label)}, from readings "
+                 "before normalisation: above 0.5 the assay separates them well, at 0 and below "
+                 "it does not.</p>")
     shown = "" if len(readings) <= ROWS else f", the last {ROWS} of {count(len(readings), 'plate')}"
     return notes + table(f"Controls{shown}", head, rows, {0, 1})
 
@@ -43,16 +43,16 @@ def marker_table(facts):
             is_limit = not math.isnan(one.values[wells[0]])
             n, plates = found.get((cell, is_limit), (0, []))
             found[cell, is_limit] = n + wells.size, [*plates, one.name]
-    rows = [("", [name_of(cell), "read as the limit" if is_limit else "lost", str(n),
+    rows = [("", [name_of(cell), "the limit" if is_limit else "lost", str(n),
                   name_of(", ".join(plates[:4]) + ", ..." * (len(plates) > 4))])
             for (cell, is_limit), (n, plates) in sorted(found.items())[:ROWS]]
     shown = f", {ROWS} of {len(found):,} kinds" if len(found) > ROWS else ""
-    return rows and table(f"Wells with a marker{shown}", ["marker", "taken as", "wells", "plates"],
+    return rows and table(f"Wells with a marker{shown}", ["marker", "read as", "wells", "plates"],
                           rows, {0, 1, 3}) or ""
 
 
 def amendment_table(facts):
-    """What was corrected, the last first; "" where nothing was."""
+    """Return the corrected results, the last first; "" if there are none."""
     found = facts.amendments
     if not found:
         return ""

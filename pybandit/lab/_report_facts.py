@@ -1,4 +1,4 @@
-"""What a report tells of a study, computed once: arms, ranks, plates."""
+"""Content of a report on a screen or a study: arms, ranks, plates."""
 
 import os
 from typing import Any, NamedTuple
@@ -9,20 +9,20 @@ from scipy.special import stdtrit
 from pybandit.lab._normalise import readings_of
 from pybandit.lab.controls import readings_of as kept_of
 from pybandit.lab.plates import Plates
-from pybandit.report._facts import LEVEL, POINTS, Arms, standing_of
+from pybandit.report._facts import LEVEL, POINTS, ArmStatistics, standing_of
 from pybandit.studies._journal import LATE, LOST, OPEN
 
-# Most of each that a page holds.
+# Maximum numbers on a page.
 PLATES, DRAWN_WELLS, SUMMARISED = 24, 40_000, 1000
-# Iglewicz and Hoaglin (1993): a modified z-score beyond this is outlying. On fewer wells the
-# median absolute deviation says little.
+# A modified z-score beyond OUTLYING is outlying (Iglewicz and Hoaglin 1993). Below FEWEST wells
+# the median absolute deviation is unreliable.
 OUTLYING, FEWEST = 3.5, 8
 
 
 class Part(NamedTuple):
-    """One plate, or one batch where there are no plates.
+    """One plate, or one batch if the study has no plates.
 
-    `z` are robust z-scores of its values, NaN where there is none; `places` the positions
+    `z` are the robust z-scores of its values, NaN if there is none; `places` are the positions
     of its wells on the plate.
     """
 
@@ -35,18 +35,17 @@ class Part(NamedTuple):
 
     @property
     def outlying(self):
-        """Which wells are; array of bool."""
+        """Mask of outlying wells; array of bool."""
         return np.abs(self.z) > OUTLYING
 
 
 class Facts(NamedTuple):
-    """All that a report shows.
+    """All data that a report shows.
 
-    The fields from `chosen` to `followed` are those of `Standing`. `is_partial` tells
-    whether an open batch has results. `ranks` has shape (points, followed), NaN before an arm's
-    first result. `parts` are the last plates, `first_part` is the number of those before them.
-    `plates` is None where the study's settings name none; `kept` is what is kept of files,
-    `amendments` what was corrected.
+    The fields from `chosen` to `followed` are those of `Standing`. `is_partial` is True if an
+    open batch has results. `ranks` has shape (points, followed) and is NaN before an arm's first
+    result. `parts` are the last plates, and `first_part` is the number of plates before them.
+    `plates` is None if the study's settings have none. `kept` are the stored readings.
     """
 
     path: str
@@ -59,7 +58,7 @@ class Facts(NamedTuple):
     own_means: np.ndarray | None
     followed: np.ndarray
     is_partial: bool
-    arms: Arms
+    arms: ArmStatistics
     rank_batches: np.ndarray
     ranks: np.ndarray
     plates: Plates | None
@@ -75,22 +74,22 @@ class Facts(NamedTuple):
 
     @property
     def has_readings(self):
-        """Whether a reading is another number than what the policy was told of it."""
+        """True if rewards differ from readings."""
         plates = self.plates
         return plates is not None and bool(plates.normalise or plates.log or plates.flip)
 
     def readings(self, rewards):
-        """Rewards on the reader's scale; ndarray."""
+        """Return rewards on the scale of the readings; ndarray."""
         return readings_of(np.asarray(rewards, dtype=np.float64), self.plates)
 
 
-# no result, one result, and results near the largest number give NaN or infinity: dashes
+# NaN and infinity, from no or one result or from results near the largest number, become dashes
 @np.errstate(all="ignore")
 def facts_of(study):
-    """Everything a report shows, as it was at one moment."""
+    """Return all data of a report, read at one moment."""
     (status, best, names, wells, own_means, own_n, is_partial, events, version, amendments,
      kept_readings, plates, bad_settings) = study._read(
-         lambda ledger: _read_at_once(study, ledger))
+         lambda progress: _read_at_once(study, progress))
     kept = [one for one in wells if one.status != "abandoned"]
     arms, values, marks = (_joined(kept, name) for name in ("arms", "values", "marks"))
     found = _arms_of(arms, values, len(names))
@@ -102,23 +101,23 @@ def facts_of(study):
                  len(wells) - len(kept), events, version, kept_readings, amendments)
 
 
-def _read_at_once(study, ledger):
+def _read_at_once(study, progress):
     status = study.status()
-    is_partial = ledger.open is not None and not np.isnan(ledger.open.values).all()
+    is_partial = progress.open is not None and not np.isnan(progress.open.values).all()
     return (status, study.recommend(), study._names, list(study._store.all_wells()),
-            ledger.policy.means.copy(), ledger.policy.pulls.copy(), is_partial,
+            progress.policy.means.copy(), progress.policy.pulls.copy(), is_partial,
             list(study.log(max(0, status.n_events - 8))), next(study.log()).body["version"],
             study.amendments(), *_plates_of(study))
 
 
 def _plates_of(study):
-    """Readings that are kept, plates, and what is wrong with the settings that tell of them."""
+    """Return stored readings, plates, and the error if the settings of plates are invalid."""
     if "plates" not in study.settings:
         return [], None, ""
     try:
         return kept_of(study), Plates.of(study.settings), ""
     except ValueError as error:
-        # of somebody who keeps something else under this name
+        # the user's settings have something else under this name
         return [], None, str(error)
 
 
@@ -135,11 +134,11 @@ def _arms_of(arms, values, n_arms):
     squares = np.bincount(arms, (values - means[arms]) ** 2, n_arms)
     half = stdtrit(n - 1.0, 0.5 + LEVEL / 2) * np.sqrt(squares / (n - 1) / n)
     half = np.where(n > 1, half, np.nan)
-    return Arms(n, means, half, half)
+    return ArmStatistics(n, means, half, half)
 
 
 def _ranks_of(wells, followed, n_arms):
-    """Ranks of some arms by their means so far, after at most `POINTS` of the batches."""
+    """Return batches, and the ranks of arms by their means so far; at most `POINTS` batches."""
     wells = [one for one in wells if not np.isnan(one.values).all()]
     last = np.unique(np.linspace(0, len(wells) - 1, min(POINTS, len(wells))).astype(int))
     sums, n, ranks, start = np.zeros(n_arms), np.zeros(n_arms), [], 0
@@ -158,7 +157,7 @@ def _ranks_of(wells, followed, n_arms):
 
 
 def _parts_of(wells, plates, values, names):
-    """The last parts, and how many there are before them."""
+    """Return the last parts, and the number of parts before them."""
     sizes = [1 if plates is None else plates.n_plates(one.arms.size) for one in wells]
     first = max(0, sum(sizes) - SUMMARISED)
     scale = None if plates is not None else robust_scale(values)
@@ -185,7 +184,7 @@ def _part_of(one, part, plates, scale, wells):
 
 
 def robust_scale(values):
-    """Median, and 1.4826 times the median absolute deviation; NaN where they say nothing."""
+    """Return the median and 1.4826 times the median absolute deviation; NaN if unreliable."""
     values = values[~np.isnan(values)]
     if values.size < FEWEST:
         return np.nan, np.nan
@@ -195,12 +194,12 @@ def robust_scale(values):
 
 
 def n_of(marks):
-    """Wells that are open, lost and late."""
+    """Return the numbers of open, lost and late wells."""
     return tuple(int((marks == mark).sum()) for mark in (OPEN, LOST, LATE))
 
 
 def drawn_parts(facts):
-    """The last plates, as many as are drawn; of batches without plates none."""
+    """Return the last plates, which are drawn; none for batches without plates."""
     if facts.plates is None:
         return []
     drawn, n_wells = [], 0
@@ -213,5 +212,5 @@ def drawn_parts(facts):
 
 
 def well_of(facts, place):
-    """The name of a well."""
+    """Return the name of a well."""
     return f"{place + 1}" if facts.plates is None else facts.plates.layout.wells[place]

@@ -1,4 +1,4 @@
-"""Heat maps of plates: each well by its robust z-score, and what became of it."""
+"""Figures of a report on plates: heat maps, plates over time, intervals of readings."""
 
 from html import escape
 
@@ -6,8 +6,10 @@ import numpy as np
 
 from pybandit._shared.html import number
 from pybandit.lab._report_facts import OUTLYING, well_of
+from pybandit.lab._report_tables import UNITS
 from pybandit.lab.plates import letters
-from pybandit.report._svg import WIDTH, svg, text
+from pybandit.report._figures import interval_figure
+from pybandit.report._svg import WIDTH, Scale, polyline, svg, text, x_axis, y_axis
 from pybandit.studies._journal import LATE, LOST, OPEN
 
 STEPS = 9  # colours, from -OUTLYING to OUTLYING
@@ -16,13 +18,13 @@ FEW_LABELS = 26
 
 
 def legend(plates):
-    """What the colours and marks mean; HTML."""
+    """Return the legend of colours and marks; HTML."""
     steps = "".join(f'<i class="z{step}"></i>' for step in range(STEPS))
     cell = '<svg class="key" viewBox="0 0 12 12" aria-hidden="true">{}</svg>'
     square = '<path class="{}" d="M.5 .5h11v11h-11z"/>'
     marks = [(square.format(f"z{STEPS - 1}") + _ring(0.4, 0.4, 12), "outlying"),
              (_cross(0, 0, 12), "lost"), (_dot(0, 0, 12), "late"),
-             (square.format("open"), "not yet known")]
+             (square.format("open"), "pending")]
     if plates.controls or plates.positives:
         labels = [plates.label] + [plates.positive_label] * bool(plates.positives)
         marks.append((square.format("control"), escape(", ".join(labels))))
@@ -33,7 +35,7 @@ def legend(plates):
 
 
 def plate_figure(part, facts):
-    """One plate."""
+    """Return the heat map of one plate."""
     layout = facts.plates.layout
     cell = (WIDTH - LEFT - 4) / layout.columns
     high = min(cell, 40.0)
@@ -46,7 +48,7 @@ def plate_figure(part, facts):
 
 
 class _Board:
-    """Where the wells are, counted along rows."""
+    """Coordinates of wells, which are counted along rows."""
 
     def __init__(self, columns, width, height):
         self.columns, self.width, self.height = columns, width, height
@@ -56,7 +58,7 @@ class _Board:
         return LEFT + column * self.width, TOP + row * self.height
 
     def frame(self, rows):
-        """Letters of rows and numbers of columns, as many as are legible."""
+        """Return letters of rows and numbers of columns, as many as are legible."""
         out = []
         for column in range(0, self.columns, -(-self.columns // FEW_LABELS)):
             x, _ = self.at(column)
@@ -67,7 +69,7 @@ class _Board:
         return out
 
     def path(self, places, kind):
-        """Many wells of one colour."""
+        """Return one path with many wells of one colour."""
         gap = min(1.0, self.width / 8)
         w, h = f"{self.width - gap:.3g}", f"{self.height - gap:.3g}"
         corners = (self.at(place) for place in places)
@@ -75,9 +77,9 @@ class _Board:
         return f'<path class="{kind}" d="{d}"/>' if d else ""
 
     def wells(self, part, places, facts):
-        """The wells of a part, by colour, and marks on some."""
+        """Return the wells of a part by colour, and marks on some of them."""
         known = ~np.isnan(part.values)
-        # what has no score, for want of results or of differences, is in the middle
+        # wells without a score get the middle colour
         z = np.nan_to_num(part.z, nan=0.0, posinf=OUTLYING, neginf=-OUTLYING)
         steps = np.clip(np.floor((z / OUTLYING + 1) / 2 * STEPS), 0, STEPS - 1).astype(int)
         out = [self.path(places[known & (steps == step)], f"z{step}") for step in range(STEPS)]
@@ -111,3 +113,37 @@ def _cross(x, y, size):
 def _dot(x, y, size):
     return (f'<circle class="late" cx="{x + size * 0.47:.1f}" cy="{y + size * 0.47:.1f}" '
             f'r="{size * 0.16:.2g}"/>')
+
+
+def answer_figure(facts):
+    """Return intervals of the arms found and the next ones, with a scale of readings if needed."""
+    if not facts.has_readings:
+        return interval_figure(facts)
+    return interval_figure(facts, facts.readings, _on_readers_scale(facts))
+
+
+def _on_readers_scale(facts):
+    unit = UNITS.get(facts.plates.normalise)
+    made = f"reading, {unit}" if unit else "reading"
+    return f"{made}; geometric mean" if facts.plates.log else made
+
+
+def drift_figure(facts):
+    """Return medians and quartiles of the plates in order; None below two with results."""
+    levels = [(i, *np.nanquantile(part.values, [0.25, 0.5, 0.75]))
+              for i, part in enumerate(facts.parts) if not np.isnan(part.values).all()]
+    if facts.plates is None or len(levels) < 2:
+        return None
+    at, low, middle, high = np.array(levels).T
+    if not np.isfinite([low, middle, high]).all():
+        return None
+    at, bottom = at + facts.first_part + 1, 196
+    x, y = Scale(at[0], at[-1], 52, WIDTH - 14), Scale(low.min(), high.max(), bottom, 26)
+    out = x_axis(x, bottom + 6, 26, x.whole_ticks(), "plate, in order of request")
+    out += y_axis(y, 48, WIDTH - 14, y.ticks(), "values")
+    band = [(x(i), y(value)) for i, value in zip(at, high, strict=True)]
+    band += [(x(i), y(value)) for i, value in zip(at[::-1], low[::-1], strict=True)]
+    out.append(polyline(band, "band"))
+    out.append(polyline([(x(i), y(value)) for i, value in zip(at, middle, strict=True)],
+                        "series c0"))
+    return svg(bottom + 42, f"Medians of the plates; the last is {number(middle[-1])}", out)

@@ -1,4 +1,4 @@
-"""The tables of a report on batches: the answer, plates, wells to look at; HTML."""
+"""Tables of a report on batches: the answer, plates, notable wells; HTML."""
 
 from html import escape
 
@@ -19,29 +19,29 @@ from pybandit.report._tables import (
 )
 from pybandit.studies._journal import LATE, LOST
 
-WELLS = 25  # rows at most
+WELLS = 25  # maximum number of rows
 UNITS = {True: "in parts of the controls' mean", "percent": "in per cent of the controls' mean",
          "inhibition": "in per cent of inhibition"}
 
 
 def tiles(facts):
-    """What was spent, and what is left."""
+    """Return tiles with the spent and remaining parts of the budget."""
     status = facts.status
     n_open, n_lost, n_late = n_of(facts.marks)
     batches = tile("batches", f"{status.n_batches:,}", status.max_batches, status.n_batches)
     wells = "pulls" if facts.plates is None else "wells"
-    rest = [(f"{wells} lost", f"{n_lost:,}", "their pulls are spent"),
-            (f"{wells} late", f"{n_late:,}", f"{status.n_late:,} wait for the policy"
-             if status.n_late else "had been counted as lost"),
-            (f"{wells} out", f"{n_open:,}", "" if status.open_batch is None
-             else f"of batch {status.open_batch}")]
+    rest = [(f"{wells} lost", f"{n_lost:,}", "counted as spent"),
+            (f"{wells} late", f"{n_late:,}", f"{status.n_late:,} not yet reported to the policy"
+             if status.n_late else "counted as lost before"),
+            (f"{wells} pending", f"{n_open:,}", "" if status.open_batch is None
+             else f"in batch {status.open_batch}")]
     if facts.n_abandoned:
         rest.append(("batches abandoned", f"{facts.n_abandoned:,}", "nothing spent"))
     return tile_list(pull_tile(status) + batches, arm_tiles(facts) + rest)
 
 
 def answer_table(facts):
-    """The answer's arms and the next ones, with intervals."""
+    """Return a table of the arms found and the next ones, with intervals."""
     arms, chosen, other = facts.arms, facts.chosen[:ARMS], facts.others
     rows = []
     for kind, group in (("", chosen), ("other", other)):
@@ -56,18 +56,18 @@ def answer_table(facts):
     caption = f"The answer: {shown(len(chosen), facts.chosen.size)}"
     caption += f"; in grey the next {len(other)} by their means" if len(other) else ""
     head = ["", "arm", "mean", *reading_head(facts), "95 % from", "to", "results"]
-    # readings to the left: on a phone one sees them, and scrolls to their intervals
+    # readings stay on the left: on a phone they are visible, and intervals are scrolled to
     return table(caption, head + ["policy's mean"] * (facts.own_means is not None), rows,
                  {1, 3} if facts.has_readings else {1})
 
 
 def reading_head(facts):
-    """What the column of readings is called, in a list; an empty one where there is none."""
+    """Return the heading of the column of readings in a list; empty if there is no such column."""
     return ["reading"] * facts.has_readings
 
 
 def _reading(facts, mean, half=np.nan):
-    """A mean and its interval on the reader's scale, in a list as `reading_head`."""
+    """Return a mean and its interval on the scale of the readings, in a list as `reading_head`."""
     if not facts.has_readings:
         return []
     middle, *ends = facts.readings([mean, mean - half, mean + half]).tolist()
@@ -77,7 +77,7 @@ def _reading(facts, mean, half=np.nan):
 
 
 def part_table(facts):
-    """The last plates, and those before them in one row."""
+    """Return a table of the last plates, with one row for all before them."""
     last, before = facts.parts[-PARTS:], facts.parts[:-PARTS]
     rows = []
     for part in reversed(last):
@@ -91,7 +91,7 @@ def part_table(facts):
     n = facts.first_part
     caption = f"By {what}, the last first" + (f"; {n:,} earlier ones are not counted" if n else "")
     wells = "wells" if facts.plates is not None else "pulls"
-    head = [what, wells, "results", "late", "lost", "out", "outlying", "median"]
+    head = [what, wells, "results", "late", "lost", "pending", "outlying", "median"]
     return table(caption, head + reading_head(facts), rows, {0})
 
 
@@ -107,7 +107,7 @@ def _counts(parts):
 
 
 def well_table(facts):
-    """Wells that are outlying, late or lost, of each the last first; "" where none is."""
+    """Return a table of outlying, late and lost wells, the last first; "" if there are none."""
     kinds = {"outlying": lambda part: part.outlying,
              "late": lambda part: (part.marks == LATE) & ~part.outlying,
              "lost": lambda part: part.marks == LOST}

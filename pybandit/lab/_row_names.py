@@ -1,7 +1,7 @@
 """Names of wells in files: A1, a01, A-1, and rows after Z in three forms.
 
-Instruments call the rows 27 to 32 of 1,536 wells AA to AF, Aa to Af, or a to f. In the last form
-case matters: a1 is well AA1 there, but well A1 in a file without capitals.
+On plates of 1,536 wells, instruments call the rows 27 to 32 AA to AF, Aa to Af, or a to f. In
+the last form case matters: a1 is well AA1, but in a file without capitals a1 is well A1.
 """
 
 import re
@@ -37,18 +37,18 @@ def row_number(name):
 
 
 def is_row(name, row):
-    """Return True if `name` may be the name of a row whose number is known, as in a grid."""
+    """Return True if `name` is a possible name of the row with this number."""
     return name.upper() == letters(row) or (
         row >= ALPHABET and name == chr(ord("a") + row - ALPHABET))
 
 
 class RowNames:
-    """Forms of the row names of a file; says which rows small letters are.
+    """Row names of a file; decides which rows the lower-case letters are.
 
     Parameters
     ----------
     n_rows : int
-        Rows of the plate.
+        Number of rows of the plate.
     """
 
     def __init__(self, n_rows):
@@ -56,20 +56,19 @@ class RowNames:
         self._seen = set()
 
     def is_open(self, name):
-        """Return True if a name may be of two rows; remember it."""
+        """Return True if a name is ambiguous between two rows. Remembers the name."""
         self._seen.add(name)
         return name in self._late
 
     def offset(self, fits, place):
-        """Return 26 if small letters are the rows after Z, 0 if they are the rows A, B, ...
+        """Return 26 if lower-case letters are the rows after Z, 0 if they are the rows A, B, ...
 
         Parameters
         ----------
         fits : callable
-            ``fits(offset)`` returns True if no well would then be there twice or hold another
-            arm than it should.
+            ``fits(offset)`` returns True if no well would then occur twice or hold a wrong arm.
         place : str
-            Line, column and name of the first open name, for the error.
+            Line, column and text of the first ambiguous name, for the error.
 
         Raises
         ------
@@ -82,18 +81,17 @@ class RowNames:
         choices = [offset for offset in (0, ALPHABET)[:1 + is_late] if fits(offset)]
         if len(choices) < 2:
             return choices[0] if choices else 0
-        # capitals without the letters of the small ones, and beyond them: the form A to Z, a to f
+        # Capitals beyond those of the late rows, and none of the small letters: A to Z, a to f.
         folded = {name.lower() for name in large}
         if folded - self._late and not folded & small:
             return ALPHABET
         first = sorted(small)[0]
         raise UnreadableFileError(f"{place} may be row {first.upper()} or row A{first.upper()}, "
-                                  "and nothing in "
-                                  f"the file says which; call the rows after Z AA, AB, ...")
+                                  "and the file does not decide; name the rows after Z AA, AB, ...")
 
 
 def check_row(name, text, n_rows):
-    """Raise ValueError if a name outside a file may be of two rows; `text` has it."""
+    """Raise ValueError if a row name in `text`, typed by a user, is ambiguous."""
     if RowNames(n_rows).is_open(name):
-        raise ValueError(f"wells of a plate with more than {ALPHABET} rows must be in capitals, in "
-                         f"row {name.upper()} or A{name.upper()}; got {short(text)}")
+        raise ValueError(f"wells of a plate with more than {ALPHABET} rows must be in capitals, "
+                         f"for row {name.upper()} or A{name.upper()}; got {short(text)}")

@@ -1,4 +1,4 @@
-"""Numbers of arms out of a file: what was thought of them, or a pilot's readings."""
+"""Read files with numbers per arm: prior scores, or readings of a pilot."""
 
 import math
 
@@ -12,18 +12,19 @@ VALUE_HEADERS = "value", "prior", "score", "reading"
 
 
 def read_values(path):
-    """Arms and a value of each row: two lists. Rows without a value are left out.
+    """Return arms and values of a file: two lists. Rows without a value are skipped.
 
     Parameters
     ----------
     path : str
-        CSV with a header that names a column arm, name, gene or id, and one value, prior,
+        CSV with a header: one column named arm, name, gene or id, and one named value, prior,
         score or reading.
 
     Raises
     ------
     UnreadableFileError
-        Where a column is missing, or a value is no number; names file, line and column.
+        If a column is missing or a value is not a number; the message names file, line and
+        column.
     """
     with opened(path) as rows:
         return _values_of(rows)
@@ -51,21 +52,22 @@ def _values_of(rows):
 
 
 def read_prior(path, names):
-    """What was thought of these arms; ndarray, one an arm."""
+    """Return the prior values of these arms; ndarray, one per arm."""
     arms, values = read_values(path)
     known = dict(zip(arms, values, strict=True))
     missing = [name for name in names if name not in known]
     if missing:
-        raise UnreadableFileError(f"{path}: no value of {len(missing):,} arms; the first is "
+        raise UnreadableFileError(f"{path}: no value for {len(missing):,} arms; the first is "
                                   f"{short(missing[0])}")
     return np.array([known[name] for name in names])
 
 
 def noise_of_pilot(path, controls=("control", "positive"), log=False):
-    """Deviation of a reading, where arms differ by a deviation of 1; of a pilot's readings.
+    """Estimate from a pilot the ratio of noise to differences between arms.
 
-    One-way analysis of variance: replicates say what a reading varies by, the means of
-    arms what is left. Rows of `controls` are left out; `log` takes logarithms first.
+    Returns the standard deviation of a reading relative to the standard deviation among arms,
+    from a one-way analysis of variance: replicates give the variance of a reading, the means of
+    arms the rest. Rows of `controls` are skipped. If `log`, logarithms are taken first.
     """
     arms, values = read_values(path)
     kept = [at for at, arm in enumerate(arms) if arm not in controls]
@@ -78,12 +80,12 @@ def noise_of_pilot(path, controls=("control", "positive"), log=False):
         values = np.log(values)
     counts = np.bincount(group) if kept else np.zeros(0, dtype=int)
     if counts.size < 3 or counts.max() < 2:
-        raise UnreadableFileError(f"{path}: must have readings of three arms, of some more than "
-                                  f"one; it has {len(kept)} of {counts.size}")
+        raise UnreadableFileError(f"{path}: must have readings of three arms, and several readings "
+                                  f"of some arm; it has {len(kept)} readings of {counts.size} arms")
     means = np.bincount(group, values) / counts
     within = ((values - means[group]) ** 2).sum() / (counts.sum() - counts.size)
     between = means.var(ddof=1) - within * (1.0 / counts).mean()
     if not between > 0:
-        raise UnreadableFileError(f"{path}: its arms differ by no more than its replicates do: "
-                                  "nothing can be planned from it")
+        raise UnreadableFileError(f"{path}: its arms differ no more than its replicates do: it "
+                                  "cannot be used for planning")
     return math.sqrt(within / between)

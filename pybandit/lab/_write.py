@@ -1,4 +1,4 @@
-"""Plates of a batch as text: a long table of wells, or grids; to be filled in."""
+"""Write the plates of a batch as text to fill in: a long table of wells, or grids."""
 
 import csv
 import io
@@ -11,13 +11,13 @@ FORMATS = "long", "grid"
 
 
 def plate_texts(plates, batch, names, form="long"):
-    """The plates of a batch, whose arms have these names.
+    """Return the plates of a batch whose arms have these names.
 
     Returns
     -------
     dict of str to str
-        From each plate's name to CSV: ``plate,well,arm,value`` with no values, or a grid of
-        arms under the line ``plate,NAME``.
+        CSV by the name of each plate: a table ``plate,well,arm,value`` without values, or a
+        grid of arms below the line ``plate,NAME``.
     """
     n_wells, labels = plates.layout.n_wells, plates.labels(batch, names)
     write = {"long": _long, "grid": _grid}[form]
@@ -26,7 +26,7 @@ def plate_texts(plates, batch, names, form="long"):
 
 
 def joined(texts, form="long"):
-    """All of these plates in one text."""
+    """Return several plates as one text."""
     texts = list(texts)
     if form == "grid":
         return "\n".join(texts)
@@ -45,13 +45,13 @@ def _grid(layout, plate, labels):
 
 
 def table(rows):
-    """Rows as CSV, of which a spreadsheet runs nothing."""
+    """Return rows as CSV; cells are escaped so that a spreadsheet does not run them as formulas."""
     return csv_of([guarded(cell) if isinstance(cell, str) else cell for cell in row]
                   for row in rows)
 
 
 def csv_of(rows):
-    """Rows as CSV, each cell as it is: for robots."""
+    """Return rows as CSV without escaping, for robots."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()

@@ -1,8 +1,8 @@
-"""What the reader read, well by well, and what its controls say of each plate.
+"""Stored readings of wells, and the quality of plates by their controls.
 
-A study that is told through files keeps their readings and names beside the rewards that were
-made of them. A plate is good where its two kinds of controls lie far apart, against their
-noise: Z' is 1 for no noise, above 0.5 for an excellent assay, and at most 0 where the bands of
+A study that receives results from files stores the readings and the names of the files next to
+the rewards. A plate is good if its two kinds of controls lie far apart compared with their
+noise: Z' is 1 without noise, above 0.5 for an excellent assay, and at most 0 if the bands of
 three standard deviations touch (Zhang, Chung and Oldenburg, 1999).
 """
 
@@ -19,7 +19,7 @@ from pybandit._shared.records import Record
 from pybandit._shared.types import Floats, Ints
 from pybandit.lab.plates import Plates
 from pybandit.studies._codec import flat
-from pybandit.studies._looks import Looks
+from pybandit.studies._reads import ReadMethods
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +29,13 @@ class Controls(Record):
     Attributes
     ----------
     n : int
-        Wells with a reading.
+        Number of wells with a reading.
     mean, std : float
-        Mean and standard deviation; NaN without readings, `std` also for one.
+        Mean and standard deviation. Both are NaN without readings; `std` also for one reading.
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** It is immutable: threads may share it.
 
     Examples
     --------
@@ -51,19 +51,19 @@ class Controls(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PlateReadings(Record):
-    """Readings that are kept of one plate.
+    """Stored readings of one plate.
 
     Attributes
     ----------
     name : str
     batch : int
     values : ndarray of float64, shape (wells,)
-        Readings along the rows; NaN where there is none.
+        Readings along the rows; NaN if there is none.
     files : list of str
-        Where they came from, in order.
+        Names of the files that they came from, in order.
     controls, positives : Controls
     z_prime : float
-        ``1 - 3 (std + std') / |mean - mean'|``; NaN where a kind of controls has fewer than two
+        ``1 - 3 (std + std') / |mean - mean'|``; NaN if a kind of controls has fewer than two
         readings.
     markers : dict of str to ndarray of int64
         Positions of the wells with each marker instead of a reading, such as "OVRFLW", and of
@@ -71,7 +71,7 @@ class PlateReadings(Record):
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** It is immutable: threads may share it.
 
     Examples
     --------
@@ -102,8 +102,8 @@ class PlateReadings(Record):
 Kept = tuple[int, Floats, list[str], dict[int, str]]
 
 
-def readings_of(study: Looks, batch: int | None = None) -> list[PlateReadings]:
-    """The readings that a study keeps: those that came from files.
+def readings_of(study: ReadMethods, batch: int | None = None) -> list[PlateReadings]:
+    """Return the readings stored in a study, which came from files.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def readings_of(study: Looks, batch: int | None = None) -> list[PlateReadings]:
     Returns
     -------
     list of PlateReadings
-        In the order in which the plates came first; amendments are in them.
+        In the order in which the plates were first recorded; amendments are applied.
 
     Notes
     -----
@@ -124,15 +124,15 @@ def readings_of(study: Looks, batch: int | None = None) -> list[PlateReadings]:
     return [_plate_of(name, *one, plates) for name, one in _kept(study, batch).items()]
 
 
-def kept_by_batch(study: Looks) -> dict[int, dict[str, Floats]]:
-    """Return the readings kept of each batch, by the names of its plates."""
+def kept_by_batch(study: ReadMethods) -> dict[int, dict[str, Floats]]:
+    """Return the stored readings of each batch, by the names of its plates."""
     found: dict[int, dict[str, Floats]] = {}
     for name, (number, values, *_) in _kept(study).items():
         found.setdefault(number, {})[name] = values
     return found
 
 
-def _kept(study: Looks, batch: int | None = None) -> dict[str, Kept]:
+def _kept(study: ReadMethods, batch: int | None = None) -> dict[str, Kept]:
     """Return batch, readings, files and markers of each plate."""
     kept: dict[str, Kept] = {}
     for number, source, is_whole in _sources(study):
@@ -142,7 +142,7 @@ def _kept(study: Looks, batch: int | None = None) -> dict[str, Kept]:
             _, old, files, marks = kept.get(name, (number, values, [], {}))
             is_new = is_whole or old.size != values.size
             new = values if is_new else np.where(np.isnan(values), old, values)
-            if old.size == new.size:  # a well that has another reading now is not marked
+            if old.size == new.size:  # a well with a new reading loses its marker
                 same = (old == new) | (np.isnan(old) & np.isnan(new))
                 marks = {well: cell for well, cell in marks.items() if same[well]}
             marks = marks | _markers_in(source, name, new.size)
@@ -150,16 +150,16 @@ def _kept(study: Looks, batch: int | None = None) -> dict[str, Kept]:
     return kept
 
 
-def withdrawn_of(study: Looks, batch: int) -> list[int] | None:
-    """Positions in a batch whose results were withdrawn at some time; None without amendments."""
+def withdrawn_of(study: ReadMethods, batch: int) -> list[int] | None:
+    """Return positions of a batch whose results were ever withdrawn; None without amendments."""
     def read(_):
         return list(study._withdrawn(batch)) if study._store.n_amendments() else None
 
     return study._read(read)
 
 
-def were_kept(study: Looks, batch: int, names: list[str], values: Floats) -> np.ndarray:
-    """Whether each of these readings, plate by plate, was kept of its well at some time."""
+def were_kept(study: ReadMethods, batch: int, names: list[str], values: Floats) -> np.ndarray:
+    """Return a mask of the readings, plate by plate, that were ever stored for their wells."""
     found, size = np.zeros(values.size, dtype=bool), values.size // len(names)
     for number, source, _ in _sources(study):
         if number != batch:
@@ -171,31 +171,31 @@ def were_kept(study: Looks, batch: int, names: list[str], values: Floats) -> np.
     return found
 
 
-def _sources(study: Looks) -> Iterable[tuple[int, dict[str, Any], bool]]:
-    """Batch and source of each event that has one, and whether it replaces what was."""
+def _sources(study: ReadMethods) -> Iterable[tuple[int, dict[str, Any], bool]]:
+    """Return batch, source and a flag for each event with a source; the flag marks amendments."""
     found = []
     for number, kind, content in study._read(lambda _: [
             (row[0], row[1], row[4]) for row in study._store.events()
             if row[1] in ("tell", "amend") and b"source" in row[4]]):
         body = study._entry(f"event {number}", content)
         if "source" in body:
-            with as_recorded(study.path, f"log: event {number} is of no batch"):
+            with as_recorded(study.path, f"log: event {number} belongs to no batch"):
                 found.append((operator.index(body["batch"]), body["source"], kind == "amend"))
     return found
 
 
 def _plates_in(source):
-    """Readings by the plates' names; none where it is no file's source."""
+    """Return readings by the names of the plates; an empty dict if the source is not a file."""
     if type(source) is not dict or type(source.get("file")) is not str:
         return {}
     plates = source.get("plates")
-    is_ours = type(plates) is dict and all(flat([values], [np.float64])
+    are_readings = type(plates) is dict and all(flat([values], [np.float64])
                                            for values in plates.values())
-    return plates if is_ours else {}
+    return plates if are_readings else {}
 
 
 def _markers_in(source, plate, size):
-    """Return the marker of each well of a plate; none if they are not those of a file."""
+    """Return the marker of each well of a plate; an empty dict if there are none."""
     plates = source.get("markers")
     cells = plates.get(plate) if type(plates) is dict else None
     if type(cells) is not dict or not all(flat([wells], [np.int64]) for wells in cells.values()):
@@ -213,7 +213,7 @@ def _plate_of(name, batch, values, files, marks, plates):
                          positives=positives, z_prime=z_prime(controls, positives), markers=cells)
 
 
-@np.errstate(over="ignore", invalid="ignore")  # of readings near the largest number
+@np.errstate(over="ignore", invalid="ignore")  # readings near the largest number
 def _controls_of(values):
     values = values[~np.isnan(values)]
     mean = float(values.mean()) if values.size else math.nan

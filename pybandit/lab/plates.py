@@ -1,8 +1,8 @@
-"""Where a batch lies on plates: wells, control wells, and the names of plates.
+"""Arrangement of batches on plates: wells, control wells, and names of plates.
 
-A plate's wells count along its rows, A1, A2, ..., from 0. A batch fills the first wells that are
-not controls, on as many plates as it takes; in that order, or in another (`_fill`). The plate
-of batch 7 is called "7"; where a batch takes several, they are "7p1", "7p2", ...
+Wells of a plate are counted along its rows, A1, A2, ..., from 0. A batch fills the first wells
+that are not controls, on as many plates as it needs, in the order that `_fill` gives. The plate
+of batch 7 is called "7"; if the batch needs several, they are called "7p1", "7p2", ...
 """
 
 import re
@@ -24,7 +24,7 @@ MOST_WELLS = 1_000_000
 
 
 class Layout(NamedTuple):
-    """The rows and columns of a plate.
+    """Numbers of rows and columns of a plate.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Layout(NamedTuple):
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** It is immutable: threads may share it.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class Layout(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The layout called "16x24", or by its wells "384"."""
+        """Return the layout named by "16x24" or by its number of wells, "384"."""
         match = re.fullmatch(r"(\d{1,7})\s*[xX×]\s*(\d{1,7})", text.strip())
         if match:
             rows, columns = map(int, match.groups())
@@ -71,12 +71,12 @@ class Layout(NamedTuple):
         return _wells_of(self)
 
     def find(self, well: str) -> int | None:
-        """Return the position of a well by its name: "B3", also "b03"; None if there is none."""
+        """Return the position of a well by its name, such as "B3" or "b03"; None if it has none."""
         parts = well_parts(well)
         return parts and self._at(row_number(parts[0]), parts[1] - 1)
 
     def find_typed(self, well: str) -> int | None:
-        """Find a well as `find` does, and raise ``ValueError`` if its name may be of two wells.
+        """Return the position of a well as `find` does; raise ``ValueError`` for an ambiguous name.
 
         On a plate of 1,536 wells a1 may be A1 or AA1.
 
@@ -117,41 +117,42 @@ def _wells_of(layout):
 
 @dataclass(frozen=True)
 class Plates:
-    """The plates of a study: layout, control wells, and what is made of a reading.
+    """Plates of a study: layout, control wells, and the conversion of readings to rewards.
 
     Attributes
     ----------
     layout : Layout
     controls : tuple of int
-        Positions of the wells that hold a control instead of an arm, ascending: untreated,
-        where there are `positives` too.
+        Positions of the wells with a control instead of an arm, ascending; the untreated
+        controls if there are also `positives`.
     label : str
-        What stands for an arm's name in control wells.
+        Label of control wells, used instead of an arm's name.
     normalise : bool or {"percent", "inhibition"}
-        Whether a reading is divided by the mean of its plate's controls, N; "percent" of it;
-        or, with P the mean of the positives, ``100 (N - reading) / (N - P)``.
+        With N the mean of the plate's controls and P that of its positive controls, a reading
+        becomes ``reading / N`` if True, ``100 reading / N`` if "percent", and
+        ``100 (N - reading) / (N - P)`` if "inhibition".
     log, flip : bool
-        Whether then its natural logarithm is taken; then its sign is changed.
+        If `log`, the natural logarithm is taken next. If `flip`, the sign is changed last.
     positives : tuple of int
         Positions of the wells with a positive control, ascending.
     positive_label : str
-        What stands for an arm's name there.
+        Label of these wells.
     fill : {"rows", "shuffled", "apart"}
-        The order in which arms fill the wells: as they come, drawn, or drawn so that wells
-        with the same arm are far from each other.
+        The order in which arms fill the wells: as given, at random, or at random such that
+        wells with the same arm are far from each other.
     fill_seed : int
-        Of the order that is drawn; of each batch another.
+        Seed of the random order, which differs between batches.
     free_edges : bool
-        Whether the wells at the edge hold no arms.
+        True to leave the wells at the edge without arms.
 
     Raises
     ------
     ValueError
-        If no well is left for arms, `normalise` has no controls, or a well has two.
+        If no well is left for arms, `normalise` lacks controls, or a well holds two controls.
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** It is immutable: threads may share it.
 
     Examples
     --------
@@ -182,9 +183,9 @@ class Plates:
             raise ValueError(f"controls must leave wells for arms; got all "
                              f"{self.layout.n_wells} of a {self.layout} plate")
         if self.normalise and not self.controls:
-            raise ValueError("controls must be given where readings are divided by their mean")
+            raise ValueError("controls must be given if readings are divided by their mean")
         if self.normalise == "inhibition" and not self.positives:
-            raise ValueError("positives must be given where readings are per cent of inhibition")
+            raise ValueError("positives must be given if readings are per cent of inhibition")
         both = sorted(set(self.controls) & set(self.positives))
         if both:
             raise ValueError("a well must be a control or a positive control; got "
@@ -196,9 +197,9 @@ class Plates:
 
     @classmethod
     def of(cls, settings: dict[str, Any]) -> Self:
-        """The plates that a study's settings tell; 8x12 without controls where they do not.
+        """Return the plates in a study's settings; 8x12 without controls if there are none.
 
-        The inverse of `settings`. Raises ``ValueError`` where they cannot be understood.
+        The inverse of `settings`. Raises ``ValueError`` if the settings are invalid.
         """
         if "plates" not in settings:
             return cls(Layout(8, 12))
@@ -213,7 +214,7 @@ class Plates:
                              f"{settings['plates']!r}") from error
 
     def settings(self) -> dict[str, Any]:
-        """What `of` reads, for the settings of a study."""
+        """Return the settings of a study from which `of` restores these plates."""
         wells = self.layout.wells
         told = {"layout": str(self.layout), "controls": [wells[i] for i in self.controls],
                 "label": self.label, "normalise": self.normalise, "log": self.log,
@@ -236,21 +237,21 @@ class Plates:
         return self.free.size
 
     def n_plates(self, size: int) -> int:
-        """Plates of a batch of `size` arms."""
+        """Return the number of plates of a batch of `size` arms."""
         return -(-size // self.n_free)
 
     def names(self, batch: int, size: int) -> list[str]:
-        """Names of the plates of a batch of `size` arms."""
+        """Return the names of the plates of a batch of `size` arms."""
         n = self.n_plates(size)
         return [str(batch)] if n == 1 else [f"{batch}p{i + 1}" for i in range(n)]
 
     def places(self, batch: int, names: Sequence[str]) -> Ints:
-        """Where each arm of a batch is, in wells counted over all plates of the batch.
+        """Return the well of each arm of a batch, counted over all plates of the batch.
 
         Returns
         -------
         ndarray of int64, shape (len(names),)
-            Plate times wells of a plate, plus position.
+            Plate (from 0) times wells per plate, plus position on the plate.
         """
         plate, position = self.at(np.arange(len(names)))
         wells = plate * self.layout.n_wells + position
@@ -260,12 +261,12 @@ class Plates:
         return wells[filled(self.fill, self.fill_seed, batch, names, plate, row, column)]
 
     def at(self, positions: Ints) -> tuple[Ints, Ints]:
-        """Plate, from 0, and well of some places along the rows; two ndarrays of int64."""
+        """Return plate (from 0) and well of places counted along the rows; two int64 ndarrays."""
         plates, rank = np.divmod(positions, self.n_free)
         return plates, self.free[rank]
 
     def labels(self, batch: int, names: Sequence[str]) -> list[str]:
-        """What each well of a batch's plates holds: an arm, the controls' label, or ""."""
+        """Return the content of each well of a batch: an arm, a label of controls, or ""."""
         n_wells, n_plates = self.layout.n_wells, self.n_plates(len(names))
         held = np.full(n_plates * n_wells, "", dtype=object)
         held[self.places(batch, names)] = names
@@ -275,16 +276,19 @@ class Plates:
 
 
 def plate_number(text: str) -> Any:
-    """Batch and plate, from 0, of a plate's name: "7" is (7, None), "7p2" (7, 1); or None."""
+    """Return (batch, plate from 0) of a plate's name: "7" is (7, None), "7p2" is (7, 1).
+
+    Returns None for other text.
+    """
     match = re.fullmatch(r"\s*([0-9]{1,12})(?:p([1-9][0-9]{0,6}))?\s*", text)
     return match and (int(match[1]), match[2] and int(match[2]) - 1)
 
 
 def controls_of(text: str, layout: Layout) -> tuple[int, ...]:
-    """Positions of control wells: "A1,A2,H12", whole columns "col:1,24", whole rows "row:A,P".
+    """Return positions of control wells from a list of wells, columns and rows.
 
-    Digits alone are a column and letters alone a row, so that "col:1,24,A2" is two columns
-    and a well.
+    Examples of lists: wells "A1,A2,H12", whole columns "col:1,24", whole rows "row:A,P". Digits
+    alone are a column and letters alone a row, so "col:1,24,A2" is two columns and a well.
     """
     grid = np.arange(layout.n_wells).reshape(layout.rows, layout.columns)
     rows = {letters(row): row for row in range(layout.rows)}

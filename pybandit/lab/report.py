@@ -1,4 +1,4 @@
-"""A screen, or a plain study, as one HTML page that needs nothing else."""
+"""Write a screen or a plain study as one self-contained HTML page."""
 
 import os
 from html import escape
@@ -8,8 +8,7 @@ import numpy as np
 from pybandit._shared.checks import shown
 from pybandit.lab._report_controls import amendment_table, control_table, marker_table
 from pybandit.lab._report_facts import FEWEST, OUTLYING, SUMMARISED, drawn_parts, facts_of
-from pybandit.lab._report_figures import answer_figure, drift_figure
-from pybandit.lab._report_plates import legend, plate_figure
+from pybandit.lab._report_plates import answer_figure, drift_figure, legend, plate_figure
 from pybandit.lab._report_tables import UNITS, answer_table, part_table, tiles, well_table
 from pybandit.lab.screen import Screen
 from pybandit.report import page
@@ -24,10 +23,10 @@ NORMALISED = {True: "divided by the mean of the plate's controls",
               "inhibition": "per cent of the way from the mean of the plate's controls to that of "
                             "its positive controls"}
 INTERVALS = (
-    "Means are of the results recorded in this study. The intervals are Student's, 95 % for "
-    "each arm alone, from two results on. They are <strong>not</strong> adjusted for how the "
-    "arms were picked: a policy goes on with what looked good, and the leaders are shown "
-    "because they lead, so that their means tend to be too high and the intervals to hold less "
+    "Means are of the results recorded in this study. The intervals are Student's: 95 % for "
+    "each arm alone, from two results on. They are <strong>not</strong> adjusted for the "
+    "selection of arms: a policy continues with arms that looked good, and the leaders are shown "
+    "because they lead. Their means therefore tend to be too high, and their intervals hold less "
     "often than 95 %. The policy's own guarantee, if it has one, is about its answer as a whole.")
 
 
@@ -38,11 +37,11 @@ def write_report(study: Study | Screen, path: str | os.PathLike[str], *,
     Parameters
     ----------
     study : Screen or Study
-        At any time: without results, open or done.
+        May have no results yet, be open, or be done.
     path : str or path-like
-        The page, whole or not at all; an older one is replaced.
+        Page to write. An existing page is replaced; a crash leaves the old page or the new one.
     title : str, optional
-        By default the policy and the study's file.
+        By default the name of the policy and the study's file.
 
     Returns
     -------
@@ -59,11 +58,12 @@ def write_report(study: Study | Screen, path: str | os.PathLike[str], *,
 
     Notes
     -----
-    O(wells + arms x batches drawn). The page has the answer with Student's intervals, what
-    was spent, ranks over the batches, pulls of the arms, the last plates as heat maps, and
-    the log's digest. What would be too long is summarised: the last 24 plates are drawn, 50
-    arms listed. A well is outlying where its robust z-score, 0.6745 (x - median) / MAD on its
-    plate [1]_, is beyond 3.5.
+    The page has the answer with Student's intervals, the budget, ranks over the batches, pulls
+    of the arms, the last plates as heat maps, and the log's digest. Long lists are cut: the
+    last 24 plates are drawn, and 1,000 arms are listed. A well is outlying if its robust
+    z-score, 0.6745 (x - median) / MAD on its plate [1]_, is beyond 3.5.
+
+    Takes O(wells + arms x batches drawn) time.
 
     References
     ----------
@@ -93,7 +93,7 @@ def page_text(study: Study | Screen) -> str:
 
 
 def titled_content(study: Study | Screen) -> tuple[str, str, str]:
-    """Title and content of a report, and the digest that it is of."""
+    """Return title and content of a report, and the digest of the study that it shows."""
     facts = facts_of(_log_of(study))
     title = page.title_of(facts)
     return title, _content(facts, title), facts.status.head
@@ -117,23 +117,23 @@ def _content(facts, title):
 def _answer(facts):
     if not facts.arms.n.any():
         return no_answer(facts)
-    title = "The answer" if facts.status.done else "The answer by now"
+    title = "The answer" if facts.status.done else "The answer so far"
     drawing = answer_figure(facts)
     caption = "Mean and 95 % interval. Filled: the answer"
-    caption += "; hollow: the next arms by their means." if facts.others.size else "."
+    caption += "; hollow: the next arms by mean." if facts.others.size else "."
     if drawing and "arrow" in drawing:
         caption += " An interval that leaves the figure ends in an arrow."
     notes = INTERVALS
     if facts.own_means is not None:
         notes += OWN_MEANS
     if facts.n_unmeasured:
-        notes += f" {facts.n_unmeasured:,} more of the answer have no result yet."
+        notes += f" {facts.n_unmeasured:,} more arms of the answer have no result yet."
     if facts.has_readings:
-        notes += (" Means are of what the policy was told; the reading is the same on the "
-                  f"reader's scale: {_undone(facts.plates)}")
+        notes += (" Means are of rewards, as the policy received them; the reading is the "
+                  f"same on the scale of the readings: {_undone(facts.plates)}")
     if facts.is_partial:
-        notes += (" Results of the batch that is out count here; the policy gets them when the "
-                  "batch is over.")
+        notes += (" Results of the open batch are included here; the policy receives them when "
+                  "the batch is over.")
     return section("answer", title, f"<p>{notes}</p>", '<div class="figures">',
                    answer_table(facts), figure(drawing, caption) if drawing else "", "</div>",
                    unmeasured_table(facts))
@@ -143,17 +143,17 @@ def _undone(plates):
     made = ["sign"] * plates.flip + ["logarithm"] * plates.log
     words = [f"{' and '.join(made)} undone"] * bool(made)
     words += [UNITS[plates.normalise]] if plates.normalise else []
-    return ", ".join(words) + ("; of several the geometric mean." if plates.log else ".")
+    return ", ".join(words) + ("; means become geometric means." if plates.log else ".")
 
 
 def _over_time(facts):
     few = f" Drawn at {POINTS} of the batches." if len(facts.rank_batches) == POINTS else ""
     drawings = [
         (rank_figure(facts), "Rank of the leading arms among all arms by the mean of the "
-         "results up to each batch; a late result counts with its batch." + few),
-        (pull_figure(facts), "Results of each arm; what was lost is not counted."),
+                             "results up to each batch; a late result belongs to its batch." + few),
+        (pull_figure(facts), "Results of each arm, without lost pulls."),
         (drift_figure(facts), "Median and middle half of each plate. It may rise because better "
-         "arms are asked for, or because the assay drifts."),
+                              "arms are asked for, or because the assay drifts."),
     ]
     figures = [figure(drawing, caption) for drawing, caption in drawings if drawing]
     if not figures:
@@ -166,7 +166,7 @@ def _plates(facts):
     plates = facts.plates
     what = "batches" if plates is None else "plates"
     if not facts.parts:
-        return section("plates", what.capitalize(), "<p>Nothing was asked for yet.</p>")
+        return section("plates", what.capitalize(), "<p>No batch was asked for yet.</p>")
     counted = (f"<p>Counted over the last {SUMMARISED:,} {what}.</p>"
                if facts.first_part else "")
     return section("plates", what.capitalize(), _layout(facts), _rule(facts),
@@ -175,24 +175,24 @@ def _plates(facts):
 
 
 def _rule(facts):
-    """What is outlying."""
+    """Return the rule for outlying wells."""
     on, well = ("in this study", "result") if facts.plates is None else ("on its plate", "well")
     colours = "" if facts.plates is None else "Colours are robust z-scores. "
-    return (f"<p>{colours}A {well} is marked as outlying where |z| &gt; {OUTLYING}, "
+    return (f"<p>{colours}A {well} is marked as outlying if |z| &gt; {OUTLYING}, "
             f"z = 0.6745 (value {MINUS} median) / MAD with the median and the median absolute "
             f"deviation of the values {on}: a fault, or an arm that is far better or worse than "
-            f"the others. There is no score below {FEWEST} values, or where more than half of "
+            f"the others. There is no score below {FEWEST} values, or if more than half of "
             "them are equal.</p>")
 
 
 def _drawn(facts):
-    """The last plates as heat maps."""
+    """Return the last plates as heat maps."""
     drawn, n_all = drawn_parts(facts), facts.first_part + len(facts.parts)
     some = f"<p>The last {len(drawn):,} of {n_all:,} plates are drawn.</p>"
     figures = "".join(figure(plate_figure(part, facts), f"Plate {escape(part.name)}")
                       for part in reversed(drawn))
     if not drawn:
-        figures = f"<p>They are too large to be drawn: {facts.plates.layout}.</p>"
+        figures = f"<p>The plates are too large to be drawn: {facts.plates.layout}.</p>"
     return (some * (len(drawn) < n_all) + legend(facts.plates)
             + f'<div class="figures plates">{figures}</div>')
 
@@ -209,8 +209,8 @@ def _layout(facts):
         words.append(f"{len(plates.positives)} {name_of(plates.positive_label)}")
     made = [NORMALISED.get(plates.normalise, "")] * bool(plates.normalise)
     made += ["logarithm taken"] * plates.log + ["sign changed"] * plates.flip
-    return (f"<p>Plates of {', '.join(words)}. Values are what the policy was told: the "
-            f"readings{', ' if made else ''}{', '.join(made)}.</p>")
+    return (f"<p>Plates of {', '.join(words)}. Values are the rewards that the policy "
+            f"received: the readings{', ' if made else ''}{', '.join(made)}.</p>")
 
 
 MINUS = "\N{MINUS SIGN}"

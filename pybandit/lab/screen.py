@@ -1,4 +1,4 @@
-"""A screen: a study on plates, whose results come in the files of instruments."""
+"""Screens: studies on plates, with results from files of instruments."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ from pybandit.lab.controls import PlateReadings, readings_of
 from pybandit.lab.plates import Plates
 from pybandit.studies._create import created
 from pybandit.studies._kinds import Kind
-from pybandit.studies._made_of import OnStudy
+from pybandit.studies._on_study import OnStudy
 from pybandit.studies._races import as_policy
 from pybandit.studies.answers import Status
 from pybandit.studies.results import Amendment, AmendResult, Batch, BatchRecord, TellResult
@@ -25,17 +25,18 @@ SCREEN = Kind("screen")
 
 
 class Screen(OnStudy):
-    """A study on plates; in one file that survives crashes.
+    """A study on plates, in one file that survives crashes.
 
-    Made by `Screen.create` or `Screen.open`. It is made of a `Study`: when a method that changes
-    the screen returns, the change is on the disk, and several processes and threads may use one
-    screen at once. `ask` gives the arms of the next batch, `plate_texts` the plates that they go
-    on, and `record` takes the file of the instrument that read them.
+    Created by `Screen.create` or `Screen.open`. `ask` returns the arms of the next batch,
+    `plate_texts` the plates to put them on, and `record` reads the file of the instrument.
+
+    A screen keeps its data in a `Study`: when a method that changes the screen returns, the
+    change is on the disk, and several processes and threads may use one screen at once.
 
     Attributes
     ----------
     study : Study
-        The log below.
+        The underlying study.
     plates : Plates
     path : str
     names : tuple of str
@@ -45,7 +46,8 @@ class Screen(OnStudy):
 
     Notes
     -----
-    A file in use has part of its log in ``<path>-wal``: copy both, or close the screen first.
+    While a screen is open, part of its log is in ``<path>-wal``. Copy both files, or close the
+    screen first.
 
     Examples
     --------
@@ -77,31 +79,31 @@ class Screen(OnStudy):
     def create(cls, path: str | os.PathLike[str], policy: Any, arms: Sequence[str] | None = None, *,
                plates: Plates, who: str | None = None, settings: dict[str, Any] | None = None,
                overwrite: bool = False) -> Self:
-        """Begin a screen.
+        """Create a screen.
 
         Parameters
         ----------
         path : str or path-like
-            The file to make, or ``":memory:"``.
+            File to create, or ``":memory:"``.
         policy : Policy or race
             As in `Study.create`.
         arms : sequence of str, optional
             Unique names, one per arm; by default "0", "1", ...
         plates : Plates
-            Layout, controls, and what is made of a reading.
+            Layout, controls, and the conversion of readings to rewards.
         who : str, optional
-            Who records; by default user@host.
+            Author recorded in the log; by default user@host.
         settings : dict, optional
             As in `Study.create`, without "plates".
         overwrite : bool, default False
-            Whether an existing file is replaced; nobody may be using it.
+            True to replace an existing file, which must not be in use.
 
         Raises
         ------
         FileExistsError
             If the file exists.
         ValueError, TypeError
-            If an argument is not as above, or an arm has the name of a control.
+            If an argument is invalid, or an arm has the name of a control.
         StudyError
             If the file cannot be written.
 
@@ -119,8 +121,8 @@ class Screen(OnStudy):
             raise TypeError(f"plates must be Plates; got {shown(plates)}")
         settings = {} if settings is None else settings
         if "plates" in settings:
-            raise ValueError("settings must be without 'plates', which are those of the argument "
-                             f"plates; got {shown(settings['plates'])}")
+            raise ValueError("settings must not have 'plates': pass the argument plates; got "
+                             f"{shown(settings['plates'])}")
         policy = as_policy(policy)
         for wells, label in ((plates.controls, plates.label),
                              (plates.positives, plates.positive_label)):
@@ -132,18 +134,18 @@ class Screen(OnStudy):
 
     @property
     def plates(self) -> Plates:
-        """Layout, controls, and what is made of a reading."""
+        """Layout, controls, and the conversion of readings to rewards."""
         return Plates.of(self._study.settings)
 
     # -- plates and files ---------------------------------------------------
 
     def plate_texts(self, batch: Batch, form: str = "long") -> dict[str, str]:
-        """Return the plates of a batch as CSV, to be filled in.
+        """Return the plates of a batch as CSV to fill in.
 
         Parameters
         ----------
         batch : Batch
-            Of `ask`.
+            Return value of `ask`.
         form : {"long", "grid"}, default "long"
             A row per well, or the shape of the plate.
 
@@ -157,7 +159,7 @@ class Screen(OnStudy):
     def record(self, path: str | os.PathLike[str], *, batch: int | None = None,
                partial: bool = False, lost: bool = False, dialect: Dialect = PLAIN,
                plate: str | None = None) -> Imported:
-        """Record a file of readings, whole or not at all; again is fine.
+        """Record a file of readings: all of it or nothing. Recording it again has no effect.
 
         Parameters
         ----------
@@ -165,16 +167,16 @@ class Screen(OnStudy):
             A long table (columns plate, well, arm and value; others are ignored) or grids; CSV
             or a workbook.
         batch : int, optional
-            The batch that the file is of, if it does not name a plate.
+            Batch of the file, if it names no plate.
         partial : bool, default False
-            True if wells may be without a value: they stay open.
+            True if wells may have no value; they stay open.
         lost : bool, default False
-            True if wells without a value are lost; with `partial` those whose row is in the
+            True if wells without a value are lost; with `partial`, only those with a row in the
             file.
         dialect : Dialect, optional
-            How numbers, columns and markers are written.
+            Format of numbers, columns and markers.
         plate : str, optional
-            The plate that the file is of, whatever it says.
+            Plate of the file. Overrides the names in the file.
 
         Returns
         -------
@@ -183,9 +185,10 @@ class Screen(OnStudy):
         Raises
         ------
         UnreadableFileError
-            If anything does not fit; names file, line and column. Nothing is recorded then.
-        StudyError
-            If it cannot be recorded.
+            If anything does not fit; the message names file, line and column. Nothing is
+        recorded.
+            StudyError
+            If the results cannot be recorded.
         """
         return import_results(self._study, path, batch=batch, partial=partial, lost=lost,
                               dialect=dialect, plate=plate)
@@ -194,23 +197,23 @@ class Screen(OnStudy):
                        plate: str | None = None, wells: Sequence[str] = (),
                        batch: int | None = None, lost: bool = False,
                        dialect: Dialect = PLAIN) -> Amended:
-        """Correct readings that are recorded; the results that follow from them change too.
+        """Correct recorded readings, and the results computed from them.
 
         Parameters
         ----------
         reason : str
-            Kept in the log.
+            Stored in the log.
         path : str or path-like, optional
-            A file as `record` takes it, of right readings; wells without a value stay as they
-            are.
+            File of correct readings, in a format of `record`. Wells without a value do not
+            change.
         plate : str, optional
-            The plate that `wells`, or the file, are of.
+            Plate of `wells` or of the file.
         wells : sequence of str
-            "B7=812.5", or "B7=failed" for a reading that is withdrawn.
+            "B7=812.5", or "B7=failed" to withdraw a reading.
         batch : int, optional
             As in `record`.
         lost : bool, default False
-            True if wells of the file without a value are withdrawn.
+            True to withdraw the readings of wells that are in the file without a value.
         dialect : Dialect, optional
             As in `record`.
 
@@ -221,7 +224,7 @@ class Screen(OnStudy):
         Raises
         ------
         UnreadableFileError, ValueError
-            If anything does not fit. Nothing is recorded then.
+            If anything does not fit. Nothing is recorded.
         """
         return amend_results(self._study, reason, path=path, plate=plate, wells=wells, batch=batch,
                              lost=lost, dialect=dialect)
@@ -232,12 +235,12 @@ class Screen(OnStudy):
         Parameters
         ----------
         batch : int, optional
-            Only those of this batch.
+            Return only the plates of this batch.
         """
         return readings_of(self._study, batch)
 
     def export(self, write: Callable[[str], Any], batch: int | None = None) -> int:
-        """Write all wells as a long table, which `record` reads; return how many.
+        """Write all wells as a long table, which `record` can read; return their number.
 
         Parameters
         ----------
@@ -245,50 +248,50 @@ class Screen(OnStudy):
             Receives parts of the text, in order: CSV with the columns plate, well, arm, value,
             state, told_at, who and reward.
         batch : int, optional
-            Only the wells of this batch.
+            Write only the wells of this batch.
         """
         return export(self._study, self.plates, write, batch)
 
-    # -- what a study does --------------------------------------------------
+    # -- methods of the study -----------------------------------------------
 
     def status(self) -> Status:
-        """Return where the screen is: `Study.status`."""
+        """Return the state of the screen, as `Study.status` does."""
         return self._study.status()
 
     def ask(self) -> Batch | None:
-        """Return the batch to carry out now, the same until it is over: `Study.ask`."""
+        """Return the batch to carry out now, as `Study.ask` does."""
         return self._study.ask()
 
     def tell(self, batch_id: int | Batch, results: ArrayLike, *, missing: str = "wait",
              positions: ArrayLike | None = None, who: str | None = None,
              source: dict[str, Any] | None = None) -> TellResult:
-        """Record rewards, not readings, of a batch: `Study.tell`. `record` takes readings."""
+        """Record rewards of a batch, as `Study.tell` does. `record` takes readings."""
         return self._study.tell(batch_id, results, missing=missing, positions=positions, who=who,
                                 source=source)
 
     def amend(self, batch_id: int | Batch, results: ArrayLike, *, positions: ArrayLike,
               reason: str, who: str | None = None,
               source: dict[str, Any] | None = None) -> AmendResult:
-        """Correct rewards, not readings: `Study.amend`. `amend_readings` takes readings."""
+        """Correct rewards, as `Study.amend` does. `amend_readings` takes readings."""
         return self._study.amend(batch_id, results, positions=positions, reason=reason, who=who,
                                  source=source)
 
     def close_batch(self, batch_id: int | Batch) -> None:
-        """Count what is not known of a batch as lost, and go on: `Study.close_batch`."""
+        """Close a batch, as `Study.close_batch` does: pending results count as lost."""
         self._study.close_batch(batch_id)
 
     def abandon(self, batch_id: int | Batch, *, discard: bool = False) -> None:
-        """A batch was never carried out; nothing is spent: `Study.abandon`."""
+        """Abandon a batch that was never carried out, as `Study.abandon` does."""
         self._study.abandon(batch_id, discard=discard)
 
     def batch(self, batch_id: int) -> BatchRecord:
-        """Return what is recorded of a batch: `Study.batch`."""
+        """Return the recorded results of a batch, as `Study.batch` does."""
         return self._study.batch(batch_id)
 
     def history(self) -> Any:
-        """Return every well of every batch: `Study.history`."""
+        """Return a table of all wells of all batches, as `Study.history` does."""
         return self._study.history()
 
     def amendments(self) -> list[Amendment]:
-        """Return every result that was corrected: `Study.amendments`."""
+        """Return all corrected results, as `Study.amendments` does."""
         return self._study.amendments()

@@ -1,4 +1,4 @@
-"""What the reports of all studies share: page, style, tables, figures.
+"""Parts shared by the reports of all studies: page, style, tables, figures.
 
 The reports are `pybandit.lab.write_report` and `pybandit.webtests.write_report`.
 """

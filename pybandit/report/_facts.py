@@ -1,22 +1,22 @@
-"""What every report says of arms: results, the answer, and who comes next."""
+"""Statistics of arms in every report: results, the answer, and the next arms."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-# Most of each that a page holds.
+# Maximum numbers of arms and of points on a page.
 ARMS, POINTS = 1000, 300
-NEXT = 10  # arms beside the answer
+NEXT = 10  # arms shown after the answer
 LEVEL = 0.95
 FOLLOWED = 8
 
 
-class Arms(NamedTuple):
-    """Of each arm, by the results this study recorded; arrays of shape (n_arms,).
+class ArmStatistics(NamedTuple):
+    """Statistics of each arm from the results recorded in this study; arrays of shape (n_arms,).
 
-    `below` and `above` say how far the interval goes from the mean: Student's as far both ways,
-    NaN below two results. For counts it is Wilson's, and NaN
-    unless they are successes.
+    `below` and `above` are the distances from the mean to the ends of its interval. For batches
+    it is Student's symmetric interval, NaN below two results. For counts it is the Wilson
+    interval, NaN unless the counts are successes.
     """
 
     n: np.ndarray
@@ -26,13 +26,22 @@ class Arms(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """The answer by the results that were recorded, and the arms after it.
+    """The answer and the arms after it.
 
-    `chosen` are the arms of the answer, best first, without the `n_unmeasured` that have no
-    result: a policy names as many as are wanted; `others` are the next by their means;
-    `unmeasured` are the arms of which neither the file nor the policy has a result; `own_means`
-    are the policy's if it has others from the same results, else None; `followed` are the arms
-    whose course is drawn.
+    Attributes
+    ----------
+    chosen : ndarray of int64
+        Arms of the answer that have a result, best first.
+    n_unmeasured : int
+        Arms of the answer without a result: a policy always returns k arms.
+    others : ndarray of int64
+        The next arms by mean.
+    unmeasured : ndarray of int64
+        Arms without a result in the file and in the policy.
+    own_means : ndarray of float64, or None
+        Means of the policy if they differ from those of the recorded results.
+    followed : ndarray of int64
+        Arms that are drawn over time.
     """
 
     chosen: np.ndarray
@@ -44,12 +53,12 @@ class Standing(NamedTuple):
 
 
 def standing_of(best, arms, own_n, own_means, gone=None):
-    """Return the `Standing` of a `Recommendation`, `Arms`, and the policy's pulls and means."""
+    """Return the `Standing` of a `Recommendation`, given the policy's pulls and means."""
     found = best.best_arms
     chosen = np.asarray(found)[(arms.n[found] > 0) | (own_n[found] > 0)]
     others = by_means(arms, gone)
     others = others[(arms.n[others] > 0) & ~np.isin(others, chosen)][:NEXT]
-    # the policy does not have the results of an open batch yet: its means of these arms say nothing
+    # arms with results in an open batch are not compared: the policy does not have these yet
     same = (own_n < arms.n) | np.isclose(own_means, arms.means, equal_nan=True)
     return Standing(chosen, len(found) - chosen.size, others,
                     np.flatnonzero((arms.n == 0) & (own_n == 0)),
@@ -58,6 +67,6 @@ def standing_of(best, arms, own_n, own_means, gone=None):
 
 
 def by_means(arms, gone=None):
-    """All arms, the best mean first; `gone` ones, which left, after the others."""
+    """Return all arms by mean, best first; arms that are `gone` come last."""
     keys = np.where(arms.n > 0, -arms.means, np.inf)
     return np.lexsort((keys, np.zeros(keys.size) if gone is None else gone))

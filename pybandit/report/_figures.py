@@ -1,4 +1,4 @@
-"""The figures that all reports have: intervals, ranks, means and results of the arms."""
+"""Figures of all reports: intervals, ranks, means and results of the arms."""
 
 import numpy as np
 
@@ -6,15 +6,15 @@ from pybandit._shared.html import number
 from pybandit.report._svg import WIDTH, Scale, line, polyline, short, svg, text, x_axis, y_axis
 
 BARS, LEFT, COLOURS = 30, 118, 8
-ROW, TALL, LABEL = 18.0, 900.0, 12.0  # heights: of a row, of a figure of many, of a label
-RIGHT, BOTTOM = WIDTH - 110, 236  # of lines over the batches, with names to the right
+ROW, TALL, LABEL = 18.0, 900.0, 12.0  # heights of a row, of a figure with many rows, of a label
+RIGHT, BOTTOM = WIDTH - 110, 236  # edges of plots over the batches; names are to the right
 
 
 def interval_figure(facts, readings=None, title=""):
-    """The answer's arms, all of them, and the next ones: mean and interval; None without results.
+    """Return means and intervals of all chosen arms and the next ones; None without results.
 
-    Rows of many are narrower, and only some of them have a label. `readings` makes a second
-    scale, called `title`, of the values at the ticks.
+    Many rows are drawn narrower, and only some of them get a label. `readings` converts the
+    values at the ticks to a second scale with the given `title`.
     """
     arms = np.concatenate([facts.chosen, facts.others]).astype(np.int64)
     means, below, above = (one[arms] for one in (facts.arms.means, facts.arms.below,
@@ -44,7 +44,7 @@ def interval_figure(facts, readings=None, title=""):
 
 
 def _interval(scale, mean, below, above, y, size, kind):
-    """A dot, its whiskers, and arrows where they leave the figure."""
+    """Return a dot, its whiskers, and an arrow for each whisker that leaves the figure."""
     out = []
     if np.isfinite(below):
         ends = max(mean - below, scale.low), min(mean + above, scale.high)
@@ -58,7 +58,10 @@ def _interval(scale, mean, below, above, y, size, kind):
 
 
 def _range_of(means, below, above):
-    """All the means, and of the intervals what leaves the means legible; None without any."""
+    """Return the range of the means, with as much of the intervals as keeps means legible.
+
+    Returns (None, None) if there is no finite range.
+    """
     known = np.isfinite(means)
     if not known.any():
         return None, None
@@ -78,7 +81,7 @@ def _arrow(x, y, way, kind):
 
 
 def rank_figure(facts):
-    """Ranks of the leading arms after each batch; None below two batches with results."""
+    """Return ranks of the leading arms after each batch; None below two with results."""
     ranks, batches = facts.ranks, facts.rank_batches
     if len(batches) < 2:
         return None
@@ -89,7 +92,7 @@ def rank_figure(facts):
 
 
 def mean_figure(facts, batches, means):
-    """Means of the leading arms up to each batch, shape (batches, followed); None below two."""
+    """Return `means` of the leading arms, shape (batches, followed); None below two batches."""
     known = means[np.isfinite(means)]
     if len(batches) < 2 or not known.size:
         return None
@@ -100,7 +103,7 @@ def mean_figure(facts, batches, means):
 
 
 def _paths(facts, batches, values, x, y, axis):
-    """A line for each of the leading arms, its name at the end."""
+    """Return a line for each of the leading arms, with its name at the end."""
     out = x_axis(x, BOTTOM + 8, 26, x.whole_ticks(), "batch") + axis
     shown = [i for i in range(values.shape[1]) if np.isfinite(values[-1, i])]
     places = _spread([y(values[-1, i]) for i in shown], 14, BOTTOM + 8)
@@ -119,7 +122,7 @@ def _paths(facts, batches, values, x, y, axis):
 
 
 def _spread(places, gap, low):
-    """Places at least `gap` apart, in the same order, none below `low`."""
+    """Return places moved at least `gap` apart, in the same order, and none below `low`."""
     order = np.argsort(places, kind="stable")
     out = np.array(places, dtype=float)
     for before, after in zip(order, order[1:], strict=False):
@@ -132,7 +135,7 @@ def _spread(places, gap, low):
 
 
 def pull_figure(facts, what="results"):
-    """Results of each arm: bars, or of many arms a curve; None without results."""
+    """Return the numbers of results as bars, or as a curve for many arms; None without results."""
     n = facts.arms.n
     if not n.any():
         return None

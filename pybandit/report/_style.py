@@ -1,6 +1,6 @@
-"""The look of a report: light or dark as the reader's machine is, narrow or wide."""
+"""Style sheet of a report: light or dark, for narrow and wide screens."""
 
-# diverging, from low to high through the page's grey
+# z0 to z8: a diverging scale, from low to high through the page's grey
 STYLE = """
 :root{color-scheme:light dark;
 --page:#fff;--ink:#1c2430;--soft:#5b6675;--rule:#d9dee5;--card:#f5f7f9;--accent:#1f6fb2;

@@ -1,4 +1,4 @@
-"""Scales, axes and text of figures in SVG; colours are those of the page."""
+"""Scales, axes and text of figures in SVG; the page's style sheet sets the colours."""
 
 import math
 from html import escape
@@ -9,13 +9,13 @@ WIDTH = 400
 
 
 def svg(height, label, body):
-    """A figure as wide as the others."""
+    """Return a drawing of the common width."""
     return (f'<svg viewBox="0 0 {WIDTH} {height:g}" role="img" aria-label="{escape(label)}">'
             f'{"".join(body)}</svg>')
 
 
 def figure(drawing, caption, kind=""):
-    """A drawing and what it shows; the caption is HTML."""
+    """Return a drawing with a caption; HTML."""
     return f'<figure class="{kind}">{drawing}<figcaption>{caption}</figcaption></figure>'
 
 
@@ -29,18 +29,18 @@ def line(x1, y1, x2, y2, kind):
 
 
 def short(name, most=16):
-    """A name for where there is little room."""
+    """Return a name shortened to at most `most` characters."""
     name = " ".join(name.split())
     return name if len(name) <= most else name[:most - 1] + "…"
 
 
 class Scale:
-    """Values to places: linear, or logarithmic."""
+    """Maps values to coordinates, linearly or logarithmically."""
 
     def __init__(self, low, high, start, end, log=False):
         self.log = log
         if not low < high:
-            # a single value, in the middle
+            # put a single value in the middle
             room = 0.5 if log else abs(low) / 2 or 1.0
             low, high = (low * (1 - room), low * (1 + room)) if log else (low - room, high + room)
         self.low, self.high, self.start, self.end = low, high, start, end
@@ -51,7 +51,7 @@ class Scale:
         return self.start + (self.end - self.start) * ((value - low) / (high - low))
 
     def ticks(self, most=5):
-        """Round values within, a few."""
+        """Return a few round values in the range."""
         if self.log:
             steps = (1, 2, 5) if self.high < 1000 * self.low else (1,)
             ticks = [m * 10.0 ** i for i in range(int(math.log10(self.high)) + 1) for m in steps]
@@ -66,12 +66,12 @@ class Scale:
         return [one for one in ticks if one <= self.high + 1e-9 * step]
 
     def whole_ticks(self, most=5):
-        """The same, of whole numbers."""
+        """Return the ticks that are integers."""
         return [one for one in self.ticks(most) if one == round(one)]
 
 
 def x_axis(scale, y, top, ticks, title):
-    """Grid lines, numbers under them, and what they count."""
+    """Return vertical grid lines, numbers below them, and a title."""
     out = []
     for tick in ticks:
         x = scale(tick)
@@ -82,7 +82,7 @@ def x_axis(scale, y, top, ticks, title):
 
 
 def y_axis(scale, left, right, ticks, title):
-    """Grid lines, numbers left of them, and what they count above."""
+    """Return horizontal grid lines, numbers to the left of them, and a title above."""
     out = []
     for tick in ticks:
         y = scale(tick)
@@ -93,7 +93,7 @@ def y_axis(scale, left, right, ticks, title):
 
 
 def polyline(points, kind):
-    """A line through points; None is a gap."""
+    """Return a line through points; None makes a gap."""
     path, pen = [], "M"
     for point in points:
         if point is None:

@@ -1,21 +1,21 @@
-"""Tables, tiles and sections that all reports have; HTML."""
+"""Tables, tiles and sections of all reports; HTML."""
 
 from html import escape
 
 from pybandit.report._facts import ARMS
 
-PARTS = 24  # rows at most
-OWN_MEANS = (" The policy's mean is its own: it has rewards from before the study, or counts them "
-             "in a way of its own.")
+PARTS = 24  # maximum number of rows
+OWN_MEANS = (" The policy's mean differs: the policy has rewards from before the study, or computes"
+             " means in another way.")
 
 
 def section(anchor, title, *content):
-    """A part of the page under its heading; HTML."""
+    """Return a section of the page with its heading; HTML."""
     return f'<section id="{anchor}"><h2>{title}</h2>{"".join(content)}</section>'
 
 
 def table(caption, head, rows, left=()):
-    """A table of rows (class, cells); cells and caption are HTML."""
+    """Return a table of rows (class, cells); cells and caption are HTML."""
     heads = "".join(f'<th scope="col"{_class("l" * (i in left))}>{escape(word)}</th>'
                     for i, word in enumerate(head))
     body = []
@@ -36,40 +36,40 @@ def _class(kind):
 
 
 def name_of(text):
-    """A name in HTML; whatever its letters, they do not turn what stands around it."""
+    """Return a name in HTML; right-to-left letters do not affect the text around it."""
     return f"<bdi>{escape(text)}</bdi>"
 
 
 def count(n, noun):
-    """How many, in words."""
+    """Return a number with its noun, in the plural unless it is 1."""
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def tile_list(spent, rest):
-    """Tiles of what was spent, HTML, and others: (name, value, note)."""
+    """Return tiles: `spent` is HTML, `rest` has (name, value, note) of each further tile."""
     small = "".join(f"<div><dt>{name}</dt><dd>{value}<small>{note}</small></dd></div>"
                     for name, value, note in rest)
     return f'<dl class="tiles">{spent}{small}</dl>'
 
 
 def pull_tile(status):
-    """How many pulls were spent, and are left; HTML."""
+    """Return a tile with the pulls spent and left; HTML."""
     return tile("pulls", f"{status.n_pulls:,}", status.budget, status.n_pulls)
 
 
 def arm_tiles(facts):
-    """How many arms there are, and of how many nothing is known."""
+    """Return tiles with the numbers of arms and of arms without a result."""
     status, n = facts.status, facts.unmeasured.size
     rest = [("arms", f"{status.n_arms:,}", "" if status.survivors is None or status.done
              else f"{len(status.survivors):,} in play")]
     if n:
         rest.append(("arms never measured" if status.done else "arms not measured yet", f"{n:,}",
-                     "nothing is known of them"))
+                     "no results"))
     return rest
 
 
 def tile(name, value, most, spent):
-    note = "no limit told by the policy"
+    note = "the policy states no limit"
     if most is not None:
         note = f"of {most:,}; {most - spent:,} left"
         share = min(1.0, spent / most) if most else 1.0
@@ -78,13 +78,13 @@ def tile(name, value, most, spent):
 
 
 def no_answer(facts):
-    """The answer where there is no result."""
-    return section("answer", "The answer by now", "<p>No results yet.</p>",
+    """Return the section of the answer if there are no results."""
+    return section("answer", "The answer so far", "<p>No results yet.</p>",
                    unmeasured_table(facts))
 
 
 def unmeasured_table(facts):
-    """Arms of which nothing is known; "" where there are none."""
+    """Return a list of the arms without a result; "" if there are none."""
     n = facts.unmeasured.size
     if not n:
         return ""
@@ -92,10 +92,10 @@ def unmeasured_table(facts):
     names = ", ".join(name_of(facts.names[arm]) for arm in facts.unmeasured[:ARMS])
     more = f" and {n - ARMS:,} more" if n > ARMS else ""
     return (f'<details id="unmeasured"><summary>{n:,} of {count(facts.status.n_arms, "arm")} '
-            f"{words}: nothing is known of {'them' if n > 1 else 'it'}</summary>"
+            f"{words}</summary>"
             f"<p>{names}{more}</p></details>")
 
 
 def shown(n, of):
-    """How many arms, of how many."""
+    """Return the number of arms shown, and of how many."""
     return count(n, "arm") if n == of else f"the first {n:,} of {count(of, 'arm')}"

@@ -1,4 +1,4 @@
-"""One HTML page that needs nothing else: no network, no scripts."""
+"""Self-contained HTML page without scripts and external files."""
 
 import os
 import platform
@@ -17,12 +17,12 @@ from pybandit.report._tables import count, name_of, section, table
 
 
 def write_page(path, text):
-    """Write a page whole or not at all; an older one is replaced, a database is not."""
+    """Write a page atomically; replaces an existing page, but not a database."""
     path = os.fspath(path)
     if os.path.isfile(path):
         with open(path, "rb") as file:
             if file.read(13) == b"SQLite format":
-                raise ValueError(f"path must be that of a page; {path} is a database")
+                raise ValueError(f"path must be a page or a new file; {path} is a database")
     content = text.encode("utf-8", "replace")
     with published(path, overwrite=True) as draft:
         Path(draft).write_bytes(content)
@@ -40,61 +40,61 @@ def page(title, content):
 
 
 def title_of(facts):
-    """Return the title of a report that was given none."""
+    """Return the default title of a report."""
     return f"{facts.status.policy}: {facts.path}"
 
 
 def content(title, *parts):
-    """Return what a page shows, between its head and its end."""
+    """Return the body of a page; HTML."""
     return f"<h1>{escape(title)}</h1>\n" + "\n".join(parts)
 
 
 def summary(status, tiles):
     """Return the goal, the state, and tiles of pulls and batches; HTML."""
-    state = "done: nothing more is asked for" if status.done else "going on"
+    state = "done" if status.done else "in progress"
     if not status.done and status.open_batch is not None:
-        state += f"; batch {status.open_batch} is out"
+        state += f"; batch {status.open_batch} is open"
     wanted = "the best arm" if status.k == 1 else f"the {status.k:,} best arms"
     return (f'<p>{escape(status.policy)} looks for {wanted} of {status.n_arms:,}; {state}. '
-            f'<span class="soft">Begun {moment(status.created)}, last change '
+            f'<span class="soft">Created {moment(status.created)}, last change '
             f"{moment(status.changed)}.</span></p>"
             f"{_silent(status.silent)}{tiles}")
 
 
 def _silent(names):
-    return f"<p>Silent, no answer to their last pulls: {escape(listed(names))}</p>" if names else ""
+    return f"<p>Silent arms, without recent results: {escape(listed(names))}</p>" if names else ""
 
 
 def record(facts, amended, column, entry_of):
-    """The last events and the digest of the log.
+    """Return a section with the last events and the digest of the log.
 
     Parameters
     ----------
     facts : object
-        With status, events and version.
+        Has status, events and version.
     amended : str
-        A table of corrections; HTML.
+        Table of corrections; HTML.
     column : str
-        The column of what an event is about, such as batch.
+        Heading of the column with the subject of an event, such as batch.
     entry_of : callable
-        Returns the entry of that column from the body of an event.
+        Returns the entry of this column from the body of an event.
     """
     status = facts.status
     rows = [("", [str(event.number), event.kind, escape(str(entry_of(event.body))),
                   moment(event.time), name_of(event.who)]) for event in reversed(facts.events)]
     return section(
         "record", "The record", amended,
-        f"<p>{count(status.n_events, 'event')}, each with the digest (SHA-256) of all before it. "
-        f"The last digest:<br><code id=\"head\">{status.head}</code><br>Whoever keeps it can show "
-        "later that nothing before was changed: <code>pybandit study verify --head</code>, or "
+        f"<p>{count(status.n_events, 'event')}, each with a digest (SHA-256) of all before it. "
+        f"The last digest:<br><code id=\"head\">{status.head}</code><br>Keep it to show later that "
+        "no earlier event was changed: <code>pybandit study verify --head</code>, or "
         "<code>Study.verify(head)</code>.</p>",
         table("The last events", ["event", "kind", column, "when (UTC)", "who"], rows, {1, 3, 4}),
-        f'<p class="soft">Begun with pybandit {escape(facts.version)}; this page by pybandit '
+        f'<p class="soft">Created with pybandit {escape(facts.version)}; this page by pybandit '
         f"{__version__}, Python {platform.python_version()}, NumPy {np.__version__}, "
         f"SQLite {sqlite3.sqlite_version}, {moment(datetime.now(UTC).timestamp())}.</p>")
 
 
 def moment(seconds):
-    """Return a time, UTC; HTML."""
+    """Return a time in UTC; HTML."""
     when = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
     return f"<time>{when}</time>"

@@ -1,1 +1,4 @@
-"""A study over HTTP: `pybandit study serve`; all but `_study` need the extra `serve`."""
+"""Serve a study over HTTP: `pybandit study serve`.
+
+All modules except `_study` need the packages of the extra `serve`.
+"""

@@ -1,9 +1,10 @@
-"""Who may do what: tokens, the cookie of a browser that signed in, and names of this server.
+"""Access control: tokens, the cookie of a browser that signed in, and names of this server.
 
-A token is sent as ``Authorization: Bearer``, never in an address, which logs and histories
-keep. A browser cannot send that header with its events: it signs in with a token once, and gets
-a cookie that other pages cannot use (SameSite) or read (HttpOnly). The cookie lets it read
-only, so that no page that a browser opens can record.
+A token is sent as ``Authorization: Bearer``, never in an address, because logs and histories
+keep addresses. A browser cannot send that header when it subscribes to events. It signs in
+once with a token and receives a cookie that other sites cannot use (SameSite) and scripts
+cannot read (HttpOnly). The cookie only permits reading, so no page that a browser opens can
+record anything.
 """
 
 import hashlib
@@ -20,12 +21,12 @@ from pybandit._shared.files import read_regular
 
 ROLES = "read", "record"
 TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]{16,512}")
-MOST_TOKENS = 1 << 16  # bytes of a file of tokens
+MOST_TOKENS = 1 << 16  # bytes in a file of tokens
 VARIABLES = {"read": "PYBANDIT_READ_TOKEN", "record": "PYBANDIT_RECORD_TOKEN"}
 
 
 class Token(NamedTuple):
-    """A secret, what it is for, and who has it; "" for nobody in particular."""
+    """A secret with its role and the name of its owner, which may be ""."""
 
     role: str
     secret: str
@@ -33,18 +34,18 @@ class Token(NamedTuple):
 
     @property
     def cookie(self):
-        """What a browser keeps: it says who signed in, and is no token."""
+        """Value of the browser's cookie: it identifies the token and does not reveal it."""
         return hmac.new(self.secret.encode(), b"pybandit study serve", hashlib.sha256).hexdigest()
 
 
 def tokens_of(path, environment=os.environ):
-    """The tokens of a file, or of the environment, or new ones; and whether they are new.
+    """Return the tokens of a file or of the environment, or new ones; and True if they are new.
 
     Raises
     ------
     ValueError
-        If one is short or has odd letters, a line is not as it must be, or the file is not UTF-8
-        or has more than MOST_TOKENS bytes; no message has the token.
+        If a token is too short or has invalid characters, if a line is invalid, or if the file is
+        not UTF-8 or has more than MOST_TOKENS bytes. No message contains a token.
     OSError
         If the file cannot be read or is not a regular file.
     """
@@ -54,7 +55,7 @@ def tokens_of(path, environment=os.environ):
         tokens = [_of_line(path, number, words) for number, words in lines
                   if words and not words[0].startswith("#")]
         if not tokens:
-            raise ValueError(f"{path}: there is no token in it")
+            raise ValueError(f"{path}: the file has no token")
     else:
         tokens = [_checked(Token(role, environment[name]), name)
                   for role, name in VARIABLES.items() if environment.get(name)]
@@ -67,15 +68,15 @@ def _text_of(path):
     content = read_regular(path, MOST_TOKENS)
     try:
         return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:  # without the bytes, which may be a token
+    except UnicodeDecodeError as error:  # do not show the bytes: they may be a token
         raise ValueError(f"{path}: tokens must be UTF-8 text; byte {error.start:,} is "
                          "not") from None
 
 
 def _of_line(path, number, words):
     if words[0] not in ROLES or len(words) not in (2, 3):
-        raise ValueError(f"{path}: line {number} must be read or record, a token, and perhaps the "
-                         "name of who has it")
+        raise ValueError(f"{path}: line {number} must be read or record, a token, and optionally "
+                         "the name of its owner")
     return _checked(Token(*words), f"{path}: line {number}")
 
 
@@ -86,40 +87,40 @@ def _checked(token, place):
 
 
 class Door:
-    """Lets in who has a token, under a name that this server has."""
+    """Checks tokens, and the server name in a request."""
 
     def __init__(self, tokens, names, port):
         self.tokens, self.names = tokens, {name.casefold() for name in names} | {"localhost"}
-        # cookies know no ports: two servers of a machine must not take each other's
+        # cookies ignore ports: two servers on one machine must not use the same cookie
         self.cookie = f"pybandit_{port}"
 
     def check_host(self, request):
-        """Refuse names of others: else a page elsewhere, its name pointed here, would be let in."""
+        """Reject foreign host names, which a site elsewhere could direct here (DNS rebinding)."""
         host = request.headers.get("host", "localhost")
         match = re.fullmatch(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:@/]+)(?::[0-9]{0,5})?", host)
         name = match[1].strip("[]").casefold() if match else ""
         try:
-            ipaddress.ip_address(name)  # nobody can point an address elsewhere
+            ipaddress.ip_address(name)  # an address cannot be redirected
         except ValueError:
             if name not in self.names:
                 raise HTTPException(421, "the header Host must be an address, localhost, or a "
                                          "name of --name") from None
 
     def token_of(self, request):
-        """Whose request it is; None where it has no token."""
+        """Return the token of a request, or None."""
         text = request.headers.get("authorization")
         if text is not None:
             kind, _, secret = text.partition(" ")
             token = self.find(secret.strip(), "secret") if kind.casefold() == "bearer" else None
             if token is None:
-                raise self.stranger("the token is none of this study's")
+                raise self.unauthorized("the token is not one of this study")
             return token
         token = self.find(request.cookies.get(self.cookie, ""), "cookie")
-        # a browser sends it with requests of other pages too: it may only read
+        # a browser may send the cookie with requests of other pages: it only permits reading
         return token and token._replace(role="read")
 
     def find(self, text, what):
-        """The token whose secret or cookie this is; the time it takes tells nothing of them."""
+        """Return the token with this secret or cookie, or None, in time independent of tokens."""
         found, given = None, text.encode("latin-1", "replace")
         for token in self.tokens:
             if hmac.compare_digest(getattr(token, what).encode(), given):
@@ -128,10 +129,10 @@ class Door:
 
     def check_role(self, token, role):
         if token is None:
-            raise self.stranger("a token must be given, as Authorization: Bearer TOKEN")
+            raise self.unauthorized("a token must be given, as Authorization: Bearer TOKEN")
         if role == "record" and token.role != "record":
-            raise HTTPException(403, "this takes a token to record; got one to read")
+            raise HTTPException(403, "this needs a token for recording; got one for reading")
 
     @staticmethod
-    def stranger(words):
+    def unauthorized(words):
         return HTTPException(401, words, {"WWW-Authenticate": "Bearer"})

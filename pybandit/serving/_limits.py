@@ -1,6 +1,6 @@
-"""Limits of requests: bytes by kind, bytes of all bodies at once, and time of the event loop.
+"""Limits of requests: size by kind, total size of bodies in memory, and time in the event loop.
 
-Independent of how requests are read and answered.
+Independent of the web framework.
 """
 
 import asyncio
@@ -17,9 +17,9 @@ PER_RESULT = 64
 # Results of one request; another array of the same length holds their positions.
 MOST_RESULTS = 1_000_000
 MOST_FIELDS = 4
-# Bytes of bodies above SMALL that are in memory at once; one of the largest fits.
+# Total bytes of bodies above SMALL in memory; one body of the largest size fits.
 HELD = SMALL + PER_RESULT * MOST_RESULTS
-# Bytes that are parsed in one call, which keeps other threads waiting: about 5 ms at worst.
+# Bytes parsed in one call. Other threads wait meanwhile, about 5 ms at worst.
 PIECE = 16_384
 FIELD = re.compile(rb'[ \t\r\n]*"([a-z_]{1,32})"[ \t\r\n]*:[ \t\r\n]*')
 NEXT = re.compile(rb"[ \t\r\n]*([,}])[ \t\r\n]*")
@@ -27,15 +27,15 @@ OPEN = re.compile(rb"[ \t\r\n]*\{[ \t\r\n]*")
 
 
 class TooLarge(ValueError):
-    """A body above the limit of its kind."""
+    """Raised for a body above the limit of its kind."""
 
 
 class Busy(Exception):
-    """Too many large bodies are in memory."""
+    """Raised if too many large bodies are in memory."""
 
 
 def most_bytes(n_results=None):
-    """Return the largest body of a request, with up to `n_results` results if it has some."""
+    """Return the maximum size of a body; `n_results` is the maximum number of its results."""
     return SMALL + (0 if n_results is None else PER_RESULT * min(n_results, MOST_RESULTS))
 
 
@@ -48,10 +48,10 @@ def check_bytes(name, size, n_results=None):
         raise TooLarge(f"the body of {name} must be at most {most:,} bytes{why}; got {size:,}")
 
 
-class Room:
-    """Memory of the bodies that are in work at the same time.
+class BodyMemory:
+    """Memory of the request bodies that are processed at the same time.
 
-    Small ones are not counted: the number of connections bounds them.
+    Small bodies are not counted: the number of connections limits them.
     """
 
     def __init__(self, most=HELD, patience=15.0):
@@ -69,7 +69,7 @@ class Room:
                 await self._changed.wait_for(lambda: self.held + size <= self.most)
                 self.held += size
         except TimeoutError:
-            raise Busy("too many large bodies come at the same time: send it again") from None
+            raise Busy("too many large bodies at the same time: send the request again") from None
         try:
             yield
         finally:
@@ -79,17 +79,16 @@ class Room:
 
 
 def parsed(body, n_results=MOST_RESULTS):
-    """Return the object in a body of JSON.
+    """Return the object in a JSON body.
 
-    Arrays of a large one have at most `n_results` entries, and NaN instead of null.
-
-    In a body above `PIECE`, arrays must be of numbers and null: they are read in parts, between
-    which other threads run. Nothing in it can be nested.
+    A body above `PIECE` bytes is read in parts, between which other threads run. It must be an
+    object without nesting, whose arrays have numbers and null, at most `n_results` each; null
+    becomes NaN.
 
     Raises
     ------
     ValueError, RecursionError
-        If it is not JSON, or not of that form.
+        If the body is not JSON, or not of that form.
     """
     if len(body) <= PIECE:
         return json.loads(body.decode() if body else "{}", object_pairs_hook=_single,
@@ -99,7 +98,7 @@ def parsed(body, n_results=MOST_RESULTS):
         field = _found(FIELD, body, at, "the name of a field")
         name, at = field[1].decode(), field.end()
         if name in value:
-            raise ValueError(f"{name!r} must stand once in an object")
+            raise ValueError(f"{name!r} must occur once in an object")
         if body[at:at + 1] == b"[":
             value[name], at = _array(name, body, at, n_results)
         else:
@@ -121,7 +120,7 @@ def _found(pattern, body, at, what):
 
 
 def _array(name, body, at, most):
-    """The numbers of an array that starts at a byte, and where it ends."""
+    """Return the numbers of the array that starts at a byte, and the byte after its end."""
     values, start, end = [], at + 1, body.find(b"]", at)
     if end < 0:
         raise ValueError(f"{name} must end with ']'")
@@ -129,7 +128,7 @@ def _array(name, body, at, most):
         cut = end if end - start <= PIECE else body.rfind(b",", start, start + PIECE)
         piece = body[start:cut] if cut > 0 else b'"'
         if any(mark in piece for mark in (b"[", b"{", b'"')) or (values and not piece.strip()):
-            raise ValueError(f"{name} must be an array of numbers and null; it is not from byte "
+            raise ValueError(f"{name} must be an array of numbers and null; it is not at byte "
                              f"{start}")
         values += [math.nan if one is None else one
                    for one in json.loads(b"[" + piece + b"]", parse_constant=_no_constant)]
@@ -140,7 +139,7 @@ def _array(name, body, at, most):
 
 
 def _scalar(name, body, at):
-    """A number, text or word that starts at a byte, and where it ends."""
+    """Return the number, text or literal that starts at a byte, and the byte after its end."""
     text = codecs.getincrementaldecoder("utf-8")().decode(body[at:at + SMALL])
     if text[:1] == "{":
         raise ValueError(f"{name} must not be an object")
@@ -151,9 +150,9 @@ def _scalar(name, body, at):
 def _single(pairs):
     value = dict(pairs)
     if len(value) < len(pairs):
-        raise ValueError("a name must stand once in an object")
+        raise ValueError("a name must occur once in an object")
     return value
 
 
 def _no_constant(name):
-    raise ValueError(f"{name} is not a number of JSON; null is a result that is not known")
+    raise ValueError(f"{name} is not a JSON number; use null for an unknown result")

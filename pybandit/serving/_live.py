@@ -1,4 +1,4 @@
-"""The live page: the report of a study, and a few lines that put a newer one in its place."""
+"""The live page: the report of a study, and a script that replaces it by newer ones."""
 
 import asyncio
 import base64
@@ -12,8 +12,8 @@ from starlette.responses import HTMLResponse
 from pybandit._shared.errors import StudyError
 from pybandit.serving._study import STYLE, head_of, report_of
 
-PERIOD, BEAT = 1.0, 15.0  # seconds between looks at the study, and between signs of life
-# a page that took long to make is made again this many times that later
+PERIOD, BEAT = 1.0, 15.0  # seconds between checks of the study, and between keep-alive messages
+# wait before the next report, as a multiple of the time that the last one took (at most 60 s)
 REST = 4.0
 MORE = """
 #live{position:sticky;top:0;z-index:1;max-width:none;margin:0;padding:.25rem 1rem;
@@ -36,7 +36,7 @@ async function refresh() {
     if (answer.status === 401) { location.reload(); return; }
     if (!answer.ok) { throw new Error(answer.status); }
     const text = await answer.text();
-    // nothing: a newer one is not made yet, and will be told of
+    // empty: the newer report is not ready yet; an event will follow
     if (!text) { return; }
     const open = Array.from(document.querySelectorAll("details[open]"), (one) => one.id);
     const left = Array.from(document.querySelectorAll(".scroll"), (one) => one.scrollLeft);
@@ -65,7 +65,7 @@ POLICY = ("default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-
 
 
 def page_of(title, content, script):
-    """A page of HTML."""
+    """Return an HTML page; `script` may be ""."""
     body = ('<p id="live" role="status">live</p>' * bool(script) + f"<main>{content}</main>"
             + f"<script>{script}</script>" * bool(script))
     return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -80,7 +80,7 @@ def html(text, status=200):
 
 
 def sign_in(title, words=""):
-    """The page of who has no token yet."""
+    """Return the page for signing in with a token."""
     note = f'<p class="soft">{escape(words)}</p>' * bool(words)
     return html(page_of(title, f"<h1>{escape(title)}</h1>{note}"
                         '<form method="post" action="login"><label for="token">A token of this '
@@ -90,7 +90,7 @@ def sign_in(title, words=""):
 
 
 class Live:
-    """The report as it was last made, and who is told that there is a newer one."""
+    """The latest report, and the listeners to notify of newer ones."""
 
     def __init__(self, server):
         self._server = server
@@ -101,11 +101,11 @@ class Live:
         self._is_over = False
 
     async def report(self):
-        """Title, content and digest of the report; made once for all who look at once."""
+        """Return title, content and digest of the report, which concurrent callers share."""
         async with self._making:
             if self._made[2] != await self._read_head():
                 began = time.monotonic()
-                # else whoever gets the old one must be told again
+                # too early to make a new one: listeners must be notified again later
                 self._is_old = began < self._next
                 if not self._is_old:
                     self._made = await self._server.make(self._make)
@@ -114,7 +114,7 @@ class Live:
             return self._made
 
     def _read_head(self):
-        # no more than one row: this is what every second costs
+        # reads a single row, because this runs every second
         return self._server.read(lambda: head_of(self._server.study))
 
     def _make(self):
@@ -122,12 +122,12 @@ class Live:
         return report_of(pages).titled_content(pages)
 
     async def watch(self):
-        """Tell listeners of changes, whoever made them, until cancelled."""
+        """Notify listeners of changes to the file, by any process, until cancelled."""
         while True:
             await asyncio.sleep(PERIOD)
             if not self.n_listeners:
                 continue
-            # a file that cannot be read now is looked at again
+            # if the file cannot be read now, it is checked again later
             with contextlib.suppress(StudyError):
                 head = await self._read_head()
                 is_due = self._is_old and time.monotonic() >= self._next
@@ -136,7 +136,7 @@ class Live:
                     await self._tell()
 
     async def end(self):
-        """End the events, as the server ends."""
+        """End all event streams when the server stops."""
         self._is_over = True
         await self._tell()
 
@@ -146,7 +146,7 @@ class Live:
             self._changed.notify_all()
 
     async def events(self):
-        """Server-sent events: the digest of the study now, and whenever it changes."""
+        """Yield server-sent events: the present digest of the study, and each new one."""
         self.n_listeners += 1
         try:
             heard, head = self._n_changes, await self._read_head()
@@ -154,7 +154,7 @@ class Live:
             while not self._is_over:
                 try:
                     async with asyncio.timeout(BEAT), self._changed:
-                        # counted: one may come while the last is being sent
+                        # a counter, because a change may occur while the last one is being sent
                         while self._n_changes == heard:
                             await self._changed.wait()
                     heard = self._n_changes

@@ -1,4 +1,4 @@
-"""HTTP/1.1 as uvicorn and h11 read it, with the limits and the strictness that they lack."""
+"""HTTP/1.1 with uvicorn and h11, and with the limits and strict checks that they lack."""
 
 import json
 import re
@@ -7,24 +7,24 @@ import sys
 import h11
 from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol
 
-# counted from the start; `limit_concurrency` of uvicorn does not count before a head is complete
+# open connections; uvicorn's `limit_concurrency` counts only those with a complete head
 MOST_CONNECTIONS = 512
 HEAD_BYTES, MOST_HEADERS = 16_384, 64
-# Seconds: for the next request; for a head, and for the client to read each part of an answer;
-# for the rest of a refused request, which is read so that its sender reads the answer.
+# Seconds. IDLE: wait for the next request. PATIENCE: for a head, and for the client to read each
+# part of an answer. LINGER: for the rest of a rejected request, so that its sender gets the answer.
 IDLE, PATIENCE, LINGER = 75.0, 15.0, 1.0
-# h11 accepts these, but two programs may read them differently: control characters, line ends
-# other than CR LF, continued lines, and a repeated length
+# Accepted by h11, but read differently by different programs: control characters, line ends
+# other than CR LF, continued lines, and a repeated Content-Length.
 ODD = re.compile(rb"(?is)[^\t\r\n -~\x80-\xff]|\r(?!\n|\Z)|(?<!\r)\n|\n[ \t]"
                  rb"|\ncontent-length:(?=.*\ncontent-length:)")
-STATUSES = {431: 431, 501: 411}  # by the hints of h11; others are 400
+STATUSES = {431: 431, 501: 411}  # status by the hint of h11; 400 otherwise
 
 
 class Protocol(H11Protocol):
-    """A connection.
+    """A connection with time limits.
 
-    uvicorn has no limit of time for the first byte of a connection, for a head, or for a client
-    that does not read, and drops the answers to a client that has closed its side.
+    uvicorn has no time limit for the first byte of a connection, for a head, or for a client that
+    does not read, and it drops the answers to a client that has closed its sending side.
     """
 
     def connection_made(self, transport):
@@ -50,7 +50,7 @@ class Protocol(H11Protocol):
             return False
         self._has_ended = True
         self.handle_events()
-        return True  # keeps it open: complete requests are answered first
+        return True  # keep the connection open until all complete requests are answered
 
     def handle_events(self):
         if self.conn.their_state is h11.IDLE and not self._check_head():
@@ -62,7 +62,7 @@ class Protocol(H11Protocol):
             self._finish()
 
     def _check_head(self):
-        """Refuse an invalid head and return False, or limit the time for the rest of it."""
+        """Reject an invalid head and return False, or limit the time for the rest of it."""
         head = self.conn.trailing_data[0].partition(b"\r\n\r\n")[0]
         if len(head) > HEAD_BYTES or head.count(b"\n") > MOST_HEADERS:
             self.refuse(431, f"the head of a request must be at most {HEAD_BYTES:,} bytes and "
@@ -73,13 +73,13 @@ class Protocol(H11Protocol):
         elif head and self._head_timer is None:
             self._head_timer = self.loop.call_later(
                 PATIENCE, self.refuse, 408,
-                f"the head of a request must come within {PATIENCE:g} s")
+                f"the head of a request must arrive within {PATIENCE:g} s")
         return not self._is_refused
 
     def _finish(self):
         """End a connection whose client sends nothing more, unless a request is being answered."""
         if self.conn.their_state is h11.SEND_BODY:
-            # the application finds it shorter than its length
+            # the application then finds the body shorter than its length
             self.cycle.more_body = False
             self.cycle.message_event.set()
         elif self.conn.their_state is h11.IDLE and self.conn.trailing_data[0]:

@@ -1,4 +1,4 @@
-"""What the server answers to: a table of paths. What changes the study goes through its writer."""
+"""Routes of the server. Requests that change the study go through its writer."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -14,9 +14,9 @@ SIGN_IN_BYTES = 2048
 
 
 class Rule(NamedTuple):
-    """The method of a path, its action, the role that it needs ("" for none), and its fields.
+    """A route: HTTP method, action, required role ("" for none), and fields.
 
-    `do(server, fields, token)` returns a response, or plain values.
+    The action `do(server, fields, token)` returns a response or plain values.
     """
 
     method: str
@@ -43,7 +43,7 @@ async def ask(server, fields, token):
 
 
 def recorded(name):
-    """Return a call of the study's method `name`, which records results or counts."""
+    """Return an action that calls the study's method `name` to record results or counts."""
     async def do(server, fields, token):
         done = await server.writer.record(
             lambda study: _study.method_of(study, name)(**fields), token.who)
@@ -57,7 +57,7 @@ async def tell_counts(server, fields, token):
 
 
 def ended(name):
-    """Return a call of the study's method `name`, which ends a batch."""
+    """Return an action that calls the study's method `name` to end a batch."""
     async def do(server, fields, token):
         if not isinstance(fields.get("discard", False), bool):
             raise HTTPException(400, "discard must be true or false; got "
@@ -122,7 +122,7 @@ async def events(server, fields, token):
 async def login(server, fields, token):
     found = server.door.find(fields["token"].strip(), "secret")
     if found is None:
-        return sign_in("A study", "This is no token of the study.")
+        return sign_in("A study", "This is not a token of the study.")
     done = RedirectResponse("./", 303)
     done.set_cookie(server.door.cookie, found.cookie, path=None, httponly=True, samesite="strict")
     return done

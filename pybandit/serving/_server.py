@@ -1,4 +1,4 @@
-"""The server of a study: its files, threads and listening socket, and uvicorn."""
+"""The server of a study: its files, threads, and listening socket, with uvicorn."""
 
 import asyncio
 import contextlib
@@ -9,29 +9,28 @@ import uvicorn
 from pybandit.serving import _protocol
 from pybandit.serving._access import Door
 from pybandit.serving._app import application
-from pybandit.serving._lane import Lane
-from pybandit.serving._limits import Room
+from pybandit.serving._lane import Lane, Writer
+from pybandit.serving._limits import BodyMemory
 from pybandit.serving._live import Live
 from pybandit.serving._study import open_any
-from pybandit.serving._writer import Writer
 
 SAFE = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "no-referrer", "Cross-Origin-Resource-Policy": "same-origin"}
-FAREWELL = 5  # seconds for the last answers
+SHUTDOWN_SECONDS = 5  # seconds to finish open requests
 
 
 class Server(uvicorn.Server):
-    """Serves the study of a file until SIGINT or SIGTERM; a context manager that closes the file.
+    """Serves a study until SIGINT or SIGTERM; a context manager that closes the file.
 
-    One thread records, with a connection of its own to the file; one makes short reads, one
-    makes pages and tables, and one parses long bodies. The event loop only receives and sends.
+    One thread records through its own connection to the file, one does short reads, one makes
+    pages and tables, and one parses long bodies. The event loop only receives and sends.
 
     Raises
     ------
     StudyError
         If the file is not a study that can be opened.
     OSError
-        If the address cannot be listened on.
+        If the server cannot listen on the address.
     """
 
     def __init__(self, path, tokens, names=(), who=None, host="127.0.0.1", port=0):
@@ -44,12 +43,12 @@ class Server(uvicorn.Server):
         self.door = Door(tokens, names, self.port)
         self.writer, self._reader, self._maker, self._parser = self._lanes = (
             Writer(recorded), Lane(), Lane(), Lane())
-        self.live, self.room, self.n_results = Live(self), Room(), 0
+        self.live, self.body_memory, self.n_results = Live(self), BodyMemory(), 0
         super().__init__(uvicorn.Config(
             application(self), http=_protocol.Protocol, ws="none", lifespan="off", log_config=None,
             log_level="critical", access_log=False, proxy_headers=False, server_header=False,
             headers=list(SAFE.items()), timeout_keep_alive=_protocol.IDLE, backlog=256,
-            timeout_graceful_shutdown=FAREWELL))
+            timeout_graceful_shutdown=SHUTDOWN_SECONDS))
 
     def __enter__(self):
         return self
@@ -58,7 +57,7 @@ class Server(uvicorn.Server):
         self._open.close()
 
     async def serve(self, started=lambda: None):
-        """Serve, and call `started()` when connections are accepted."""
+        """Serve; call `started()` as soon as connections are accepted."""
         self._started = started
         await super().serve([self._socket])
 
@@ -66,7 +65,7 @@ class Server(uvicorn.Server):
         for lane in self._lanes:
             lane.start()
         self._watch = asyncio.create_task(self.live.watch())
-        await self.on_tick(0)  # makes the headers of all answers
+        await self.on_tick(0)  # creates the headers of all answers
         await super().startup(sockets)
         self._started()
 
@@ -99,6 +98,6 @@ def _listening(host, port):
         made = socket.create_server((host, port), backlog=256,
                                     family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except (OSError, OverflowError) as error:
-        raise OSError(f"--host {host} and --port {port} cannot be listened on: {error}") from error
-    # asyncio sets TCP_NODELAY, without which an answer takes 40 ms more, only if TCP is named
+        raise OSError(f"cannot listen on --host {host} and --port {port}: {error}") from error
+    # asyncio sets TCP_NODELAY only if the protocol is TCP; without it an answer takes 40 ms more
     return socket.socket(made.family, made.type, socket.IPPROTO_TCP, made.detach())

@@ -1,4 +1,4 @@
-"""Any file of a study, opened by the class of its kind, and everything that a request reads."""
+"""Open files of studies, screens and web tests, and read them for requests."""
 
 import tempfile
 
@@ -11,7 +11,7 @@ from pybandit.studies import Study, kind_of
 from pybandit.studies import _group as group
 from pybandit.studies._plain import as_json, best_of, number
 from pybandit.webtests import WebTest
-from pybandit.webtests import _export as webtest_export
+from pybandit.webtests import _log as count_log
 from pybandit.webtests import report as webtest_report
 
 __all__ = ["STYLE", "batch_of", "export_of", "file_of_results", "head_of", "largest_batch",
@@ -22,10 +22,10 @@ CLASSES = {"study": Study, "screen": Screen, "webtest": WebTest}
 
 
 def open_any(path, *, who=None, without_log=False):
-    """Open a file; return a `Study`, a `Screen` or a `WebTest`."""
+    """Open a file, and return a `Study`, a `Screen` or a `WebTest`."""
     kind = kind_of(path, without_log)
     if kind not in CLASSES:
-        raise ValueError(f"{path} is of a kind that this pybandit does not know: {kind!r}")
+        raise ValueError(f"{path} is a file of a kind unknown to this pybandit: {kind!r}")
     return CLASSES[kind].open(path, who=who, without_log=without_log)
 
 
@@ -42,14 +42,14 @@ def report_of(found):
 def export_of(found):
     """Return ``export(write, batch)`` of what `open_any` returned."""
     if isinstance(found, WebTest):
-        return lambda write, batch=None: webtest_export.export(found, write)
+        return lambda write, batch=None: count_log.export(found, write)
     study = study_of(found)
     return lambda write, batch=None: lab_export.export(study, Plates.of(study.settings), write,
                                                        batch)
 
 
 def method_of(found, name):
-    """Return a method of what `open_any` returned; ValueError if files of its kind have none."""
+    """Return a method of what `open_any` returned; ValueError if its kind lacks the method."""
     method = getattr(found, name, None)
     if method is None:
         name = name.strip("_")
@@ -66,7 +66,7 @@ def together(found, calls):
 
 
 def head_of(found):
-    """Return the digest of a study, which is one row of its file."""
+    """Return the digest of a study, reading one row of its file."""
     store = study_of(found)._store
     return store.run(lambda: store.head().digest.hex(), write=False)
 
@@ -104,7 +104,7 @@ def file_of_results(found):
     """Return all wells or counts as CSV, in an open temporary file."""
     file = tempfile.TemporaryFile()
     try:
-        # not to the connection: a slow reader would hold up the study's log
+        # written to a file, because a slow client would keep a transaction of the study open
         export_of(found)(lambda text: file.write(text.encode("utf-8", "surrogatepass")))
     except BaseException:
         file.close()

@@ -1,4 +1,4 @@
-"""Studies: the durable log of any policy or race, one in a file. `Study` is all one needs.
+"""Studies: a file with the durable log of one run of a policy or race. Use `Study`.
 
 `pybandit.lab.Screen` is a study on plates, `pybandit.webtests.WebTest` one on counts.
 

@@ -1,21 +1,22 @@
-"""What changes a study: each change one event of its log."""
+"""Methods that change a study; each change is one event of its log."""
 
 from typing import Any
 
 import numpy as np
 
 from pybandit._shared.types import ArrayLike
-from pybandit.studies._amend import amendment_of
 from pybandit.studies._recorder import Recorder, reading, writing
-from pybandit.studies._tell import check_over, checked_source, news_of
+from pybandit.studies._tell import amendment_of, check_over, checked_source, news_of
 from pybandit.studies.results import AmendResult, Batch, TellResult
 
 
-class Changes(Recorder):
+class ChangeMethods(Recorder):
     """The methods of `Study` that record."""
 
     def ask(self) -> Batch | None:
-        """The batch to carry out now: the same until it is over; None once all is done.
+        """Return the batch to carry out now.
+
+        The same batch is returned until it is over, and None once the policy is done.
 
         Returns
         -------
@@ -24,7 +25,7 @@ class Changes(Recorder):
         Raises
         ------
         StudyError
-            Where it cannot be recorded.
+            If the request cannot be recorded.
 
         Examples
         --------
@@ -41,57 +42,57 @@ class Changes(Recorder):
 
     @reading
     def _asked(self) -> tuple[Batch | None] | None:
-        """The open batch, or None for the end; nothing where there is one to ask for."""
-        if self._ledger.open is not None:
-            return (self._batch(self._ledger.open),)
-        return (None,) if self._ledger.policy.done else None
+        """Return (open batch,), (None,) if the policy is done, or None if it may be asked."""
+        if self._progress.open is not None:
+            return (self._batch(self._progress.open),)
+        return (None,) if self._progress.policy.done else None
 
     @writing
     def _ask(self) -> Batch | None:
-        ledger = self._ledger
-        # unless another process did so in between
-        if ledger.open is None:
-            if ledger.policy.done:
+        progress = self._progress
+        # another process may have asked in the meantime
+        if progress.open is None:
+            if progress.policy.done:
                 return None
-            arms = np.array(ledger.policy.ask(), dtype=np.int64)
-            self._record("ask", {"batch": ledger.n_batches, "arms": arms}, None)
-        return self._batch(ledger.open)
+            arms = np.array(progress.policy.ask(), dtype=np.int64)
+            self._record("ask", {"batch": progress.n_batches, "arms": arms}, None)
+        return self._batch(progress.open)
 
     @writing
     def tell(self, batch_id: int | Batch, results: ArrayLike, *, missing: str = "wait",
              positions: ArrayLike | None = None, who: str | None = None,
              source: dict[str, Any] | None = None) -> TellResult:
-        """Record results of a batch: all, some, again, or late.
+        """Record results of a batch: all or some of them, late ones, or the same ones again.
 
         Parameters
         ----------
         batch_id : int or Batch
         results : array_like of float, shape (n,)
-            In the order of the batch's arms, by whose names a pandas.Series may be labelled; NaN
-            as `missing` says.
+            In the order of the batch's arms. A pandas.Series may be labelled by the names of the
+            arms. `missing` gives the meaning of NaN.
         missing : {"wait", "drop"}
-            Whether NaN is a well not yet known, or one that is lost.
+            "wait": NaN is a result that is still pending. "drop": it is lost.
         positions : array_like of int, shape (n,), optional
-            The wells that `results` are of, each once; by default all.
+            Positions in the batch that `results` belong to, each at most once; by default all.
         who : str, optional
-            By default who opened the study.
+            Author; by default the `who` of `open` or `create`.
         source : dict, optional
-            What the results were made of, of anything that `create` takes for `settings` and
-            arrays; kept in the log, also where no result is new.
+            Origin of the results. Takes the types that `settings` of `create` takes, and arrays.
+            Stored in the log, even if no result is new.
 
         Returns
         -------
         TellResult
-            A result told before, and equal, counts as known and changes nothing, also where it
-            was withdrawn since: `amend` records it again.
+            A result that equals the recorded one counts as known and changes nothing. So does a
+            result that has been withdrawn since: record it again with `amend`.
 
         Raises
         ------
         ValueError, TypeError
-            Where a result is another than the one recorded, infinite, or refused by the
-            policy; names batch, well and arm. Nothing is recorded then.
+            If a result differs from the recorded one, is infinite, or is rejected by the policy.
+            The message names batch, well and arm. Nothing is recorded.
         StudyError
-            Where it cannot be recorded; the study is as before.
+            If the results cannot be recorded. The study does not change.
 
         Examples
         --------
@@ -107,7 +108,7 @@ class Changes(Recorder):
         TellResult(n_new=1, n_known=0, complete=True)
         """
         wells = self._wells(batch_id)
-        news = news_of(wells, results, positions, missing, self._ledger.policy, self._names,
+        news = news_of(wells, results, positions, missing, self._progress.policy, self._names,
                        lambda: self._withdrawn(wells.number))
         if news.positions.size or source is not None:
             body = {"batch": wells.number, "positions": news.positions, "values": news.values}
@@ -120,44 +121,47 @@ class Changes(Recorder):
     @writing
     def amend(self, batch_id: int | Batch, results: ArrayLike, *, positions: ArrayLike, reason: str,
               who: str | None = None, source: dict[str, Any] | None = None) -> AmendResult:
-        """Correct results that are recorded, of a batch that is open or over; again is fine.
+        """Correct recorded results of an open or finished batch. Repeating a call has no effect.
 
         Parameters
         ----------
         batch_id : int or Batch
         results : array_like of float, shape (n,)
-            What they should have been; NaN withdraws one: its well counts as lost, and another
-            result of it may be told.
+            Correct values. NaN withdraws a result: its well counts as lost, and another result
+            may be reported.
         positions : array_like of int, shape (n,)
-            The wells that `results` are of, each once.
+            Positions in the batch that `results` belong to, each at most once.
         reason : str
-            Kept with what was recorded before.
+            Stored with the previous values.
         who : str, optional
-            By default who opened the study.
+            Author; by default the `who` of `open` or `create`.
         source : dict, optional
             As in `tell`.
 
         Returns
         -------
         AmendResult
-            A result that is recorded as it should be counts as known and changes nothing.
+            A result that is already recorded with this value counts as known and changes nothing.
 
         Raises
         ------
         ValueError, TypeError
-            Where nothing is recorded of a well, a result is infinite or refused by the policy,
-            or the policy cannot be told again. Nothing is recorded then.
+            If a well has no recorded result, if a result is infinite or rejected by the policy, or
+            if the policy cannot replay its batches (see Notes). Nothing is recorded.
         StudyError
             As `tell`.
 
         Notes
         -----
-        Where the batch is over, the policy begins anew and is told all batches again, with the
-        results as they are known now: O(the study). What was asked stays asked. As long as
-        the policy asks for the same arms, it becomes bit for bit the one that was told the
-        right results at once. Where it would have asked for others, it is told those that
-        were read; the rest of what it asks for counts as lost, and what was read of other
-        arms is late. A race, and a policy of one's own without ``add_late``, refuse then.
+        If the batch is over, the policy starts again from its initial state and receives all
+        batches with their corrected results, in time proportional to the size of the study.
+        Past requests do not change.
+
+        As long as the policy asks for the same arms as before, its state becomes bit for bit
+        that of a policy that received the correct results at once. If it would have asked for
+        other arms, it receives the results that exist for them; its other requests count as
+        lost, and results of the arms that it did not ask for are late. A race, or a
+        user-defined policy without ``add_late``, raises an error instead.
 
         Examples
         --------
@@ -172,7 +176,7 @@ class Changes(Recorder):
         (array([0.15, 0.5 ]), 6.0)
         """
         wells = self._wells(batch_id)
-        body, result = amendment_of(wells, results, positions, reason, self._ledger.policy,
+        body, result = amendment_of(wells, results, positions, reason, self._progress.policy,
                                     self._names, lambda: self._withdrawn(wells.number))
         if source is not None:
             body["source"] = checked_source(wells, source)
@@ -182,12 +186,12 @@ class Changes(Recorder):
 
     @writing
     def close_batch(self, batch_id: int | Batch) -> None:
-        """Count what is not known of a batch as lost, and go on; again is fine.
+        """Close a batch: pending results count as lost. Repeating a call has no effect.
 
         Raises
         ------
         ValueError
-            Where there is no such batch, or it was abandoned.
+            If there is no such batch, or it was abandoned.
         StudyError
             As `tell`.
 
@@ -202,25 +206,26 @@ class Changes(Recorder):
         (2, True)
         """
         wells = self._wells(batch_id)
-        if not check_over(wells, "close", policy=self._ledger.policy):
+        if not check_over(wells, "close", policy=self._progress.policy):
             self._record("close", {"batch": wells.number}, wells)
 
     @writing
     def abandon(self, batch_id: int | Batch, *, discard: bool = False) -> None:
-        """A batch was never carried out: nothing is spent; again is fine.
+        """Abandon a batch that was never carried out: nothing is spent.
 
-        The next `ask` gives the same arms under another id.
+        The next `ask` returns the same arms under another id. Repeating a call has no effect.
 
         Parameters
         ----------
         batch_id : int or Batch
         discard : bool, default False
-            Whether results that were recorded are given up.
+            True to give up recorded results.
 
         Raises
         ------
         ValueError
-            Where there is no such batch, it is complete or closed, or has results.
+            If there is no such batch, it is complete or closed, or it has results and `discard` is
+            False.
         StudyError
             As `tell`.
 

@@ -1,8 +1,8 @@
-"""Canonical bytes of plain values: the same value, the same bytes, on every machine.
+"""Canonical encoding of plain values: equal values have equal bytes on every machine.
 
-A value is one tag and its content: numbers in 8 bytes, little-endian; text, lists and
-dicts after their length; an array after its type and shape. Entries of a dict are in
-the order of their names. Floats keep every bit, so that -0.0 and 0.0 differ.
+A value is a tag followed by its content. Numbers take 8 bytes, little-endian. Text, lists
+and dicts begin with their length, arrays with their type and shape. Entries of a dict are
+sorted by name. Floats keep every bit, so -0.0 and 0.0 differ.
 """
 
 import math
@@ -10,7 +10,7 @@ import struct
 
 import numpy as np
 
-# little-endian on disk, native in memory
+# Types of arrays: little-endian on disk, native in memory.
 ARRAYS = {b"i": np.dtype("<i8"), b"f": np.dtype("<f8"), b"u": np.dtype("<u8"),
           b"?": np.dtype("?"), b"B": np.dtype("u1")}
 CODES = {dtype.newbyteorder("="): code for code, dtype in ARRAYS.items()}
@@ -19,20 +19,20 @@ DEEPEST = 50
 
 
 def encode(value, name="value"):
-    """The bytes of `value`.
+    """Return the bytes of `value`.
 
     Parameters
     ----------
     value : dict, list, tuple, str, bool, int, float, None or ndarray
-        Nested; names of a dict are str, arrays int64, float64, uint64, uint8 or bool.
-        NumPy's scalars count as the numbers they are.
+        May be nested. Names in a dict must be str; arrays must be int64, float64, uint64,
+        uint8 or bool. NumPy scalars are treated as Python numbers.
     name : str
-        What the value is called where part of it is refused.
+        Name of the value in error messages.
 
     Raises
     ------
     TypeError
-        Where a part is anything else; names the part.
+        If a part is of any other type; the message names the part.
     """
     parts = []
     _put(parts.append, value, name, 0)
@@ -100,12 +100,12 @@ def _put_many(write, value, name, depth):
 
 
 def decode(content):
-    """The value whose `encode` these bytes are; arrays are writable copies.
+    """Return the value that `encode` turned into these bytes; arrays are writable copies.
 
     Raises
     ------
     ValueError
-        Where they are nobody's, or more than one value's; says at which byte.
+        If the bytes are invalid or hold more than one value; the message names the byte.
     """
     content = bytes(content)
     try:
@@ -117,7 +117,7 @@ def decode(content):
     return value
 
 
-# Each reads what begins at a byte, and returns it and where it ends.
+# Each function below returns the value that starts at a byte, and the byte at which it ends.
 
 def _value(content, at, depth):
     tag = content[at:at + 1]
@@ -128,14 +128,14 @@ def _value(content, at, depth):
 
 
 def _sized(content, at, depth):
-    """As many bytes as are said."""
+    """Return the bytes of a value that begins with its length."""
     (size,) = LENGTH.unpack_from(content, at)
     _check_held(content, at + 8, size)
     return content[at + 8:at + 8 + size], at + 8 + size
 
 
 def _check_held(content, at, size):
-    """Raises where fewer bytes are left; one may be of a size that no memory has."""
+    """Raise ValueError if fewer bytes are left: a wrong size may exceed the memory."""
     if size > len(content) - at:
         raise ValueError(f"bytes must hold {size} more at byte {at}; got {len(content) - at}")
 
@@ -203,6 +203,6 @@ READERS = {
 
 
 def flat(arrays, dtypes):
-    """Whether these are arrays of one dimension, of equal sizes and these types."""
+    """Return True if these are one-dimensional arrays of equal sizes with these dtypes."""
     return all(isinstance(array, np.ndarray) and array.shape == (arrays[0].size,)
                and array.dtype == dtype for array, dtype in zip(arrays, dtypes, strict=True))

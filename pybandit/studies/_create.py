@@ -1,4 +1,4 @@
-"""What a study is created from, checked."""
+"""Create a study's file from checked arguments."""
 
 import os
 from collections import Counter
@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from pybandit._shared.checks import shown
 from pybandit._shared.version import __version__
 from pybandit.studies._codec import decode, encode
-from pybandit.studies._journal import START, Ledger
+from pybandit.studies._journal import START, Progress
 from pybandit.studies._recorder import default_who, event_of
 from pybandit.studies._store import Store
 
 
 def checked_names(policy, arms):
-    """Names of a policy's arms, unique and not empty."""
+    """Return the names of a policy's arms: unique and not empty."""
     if arms is None:
         return [str(arm) for arm in range(policy.n_arms)]
     if isinstance(arms, (str, bytes)) or not isinstance(arms, Iterable):
@@ -21,8 +21,7 @@ def checked_names(policy, arms):
     names = list(arms)
     for at, name in enumerate(names):
         if not isinstance(name, str) or not name:
-            raise TypeError(f"arms must be names, text that is not empty; got {name!r} at index "
-                            f"{at}")
+            raise TypeError(f"arms must be non-empty strings; got {name!r} at index {at}")
     names = [str(name) for name in names]
     if len(names) != policy.n_arms:
         raise ValueError(f"arms must be {policy.n_arms} names, one per arm; got {len(names)}")
@@ -34,9 +33,9 @@ def checked_names(policy, arms):
 
 
 def created(path, kind, policy, arms, *, who, settings, overwrite, **more):
-    """Make a study's file; return its `Store`.
+    """Create a study's file with `policy`, and return its `Store`.
 
-    `policy` is one that the study keeps; `more` stands in the first event too.
+    The entries of `more` are added to the first event.
     """
     names, state = checked_names(policy, arms), checked_state(policy)
     settings = decode(encode({} if settings is None else settings, "settings"))
@@ -45,25 +44,25 @@ def created(path, kind, policy, arms, *, who, settings, overwrite, **more):
     first = {"kind": kind.name, "policy": type(policy).__name__, "arms": names,
              "settings": settings, "state": state, "version": __version__} | more
     name = default_who() if who is None else str(who)
-    ledger = Ledger(type(policy).from_state(state))
+    progress = Progress(type(policy).from_state(state))
 
     def fill(store):
         event, body = event_of(0, "create", name, first, START)
-        store.append(event, body, None, ledger)
+        store.append(event, body, None, progress)
 
     return Store.create(os.fspath(path), overwrite, fill)
 
 
 def checked_state(policy):
-    """The policy's state, from which its class makes it again."""
+    """Return the policy's state after checking that `from_state` restores it."""
     name = type(policy).__name__
     if getattr(policy, "costs", None) == "told":
-        raise ValueError("policy must be one whose costs are known before: a study records no "
-                         f"others; got {name} with costs='told'")
+        raise ValueError("policy must have costs that are known in advance: a study records no "
+                         f"costs; got {name} with costs='told'")
     for method in "get_state", "from_state":
         if not hasattr(policy, method):
             raise TypeError(f"policy must have get_state and from_state; {name} lacks {method}")
     content = encode(policy.get_state(), "state")
     if encode(type(policy).from_state(decode(content)).get_state()) != content:
-        raise ValueError(f"policy must be the same after get_state and from_state; {name} is not")
+        raise ValueError(f"policy must not change when from_state restores get_state; {name} does")
     return decode(content)

@@ -1,13 +1,15 @@
-"""Readings that are corrected, and the policy as it would be had they been right at once.
+"""Replay a policy with corrected readings, as if they had been right from the start.
 
-An amendment is an event; the events before it stay as they are. Where its batch is over, the
-policy begins anew and is told all batches again, each with the readings as they are known now.
-What was asked stays asked. A policy that asks for the same arms is told as it was. One that
-would have asked for others is told what there is: of the arms that it asks for those that
-were read, the rest as lost; and in their place, as late results, what was read of others.
-Where it asks for more than a batch had, the pulls of the next ones are added, until they are
-enough; at the end the rest of what it asks for is lost. So it has spent what was spent, up to
-one of its batches, and knows what was read; unless it would have ended before.
+An amendment is an event; earlier events do not change. If its batch is over, the policy
+starts again and receives all batches with their present readings. Past requests do not
+change. If the policy asks for the same arms, it receives them as before.
+
+If it would have asked for other arms, it receives the readings that exist for its request;
+the others are reported as lost. In exchange it receives as late results as many readings of
+arms that it did not ask for. If it asks for more pulls than a batch had, the pulls of the
+following batches are added until there are enough; after the last batch, requests without a
+reading are lost. Unless the policy ends earlier, the pulls that it has spent are those of
+the study, up to one of its batches, and it knows every reading.
 """
 
 import numpy as np
@@ -17,19 +19,19 @@ from pybandit.studies._codec import flat
 
 
 def corrected(past, amendment):
-    """The events before an amendment as if the readings had been right at once.
+    """Return the events before an amendment with all readings corrected.
 
     Parameters
     ----------
     past : iterable of (kind, body)
-        From the first event after "create" on; they are not changed.
+        Events after "create"; they are not modified.
     amendment : dict or None
-        The body of the amendment, to which these lead; None for none.
+        The body of the amendment that follows these events, if any.
 
     Returns
     -------
     list of (kind, body)
-        Without amendments.
+        Events without amendments.
     """
     events, told_by = [], {}
     for kind, body in past:
@@ -39,7 +41,7 @@ def corrected(past, amendment):
         if kind == "ask":
             told_by[body["batch"]] = np.full(body["arms"].size, -1)
         elif kind == "tell":
-            # a reading that was withdrawn may be told again
+            # a withdrawn reading may be reported again
             told_by[body["batch"]][body["positions"]] = len(events)
         events.append((kind, body))
     if amendment is not None:
@@ -48,7 +50,7 @@ def corrected(past, amendment):
 
 
 def _correct(events, told_by, amendment):
-    """Put an amendment's values into the events that told these readings."""
+    """Put an amendment's values into the events that reported these readings."""
     at, values = amendment["positions"], amendment["values"]
     by = told_by[amendment["batch"]][at]
     for number in np.unique(by):
@@ -61,43 +63,44 @@ def _correct(events, told_by, amendment):
 
 
 def check_recorded(kind, body, n_arms):
-    """Raises where an ask or a tell, of a log that nobody verified, is none of a study.
+    """Raise ValueError if an ask or a tell of an unverified log is invalid.
 
-    What is wrong would otherwise wait among the late results, and a later call fail for it.
+    An invalid result would otherwise wait among the late results until a later call fails.
     """
     if kind == "ask":
         arms = body["arms"]
         if not (flat([arms], [np.int64]) and ((arms >= 0) & (arms < n_arms)).all()):
-            raise ValueError(f"batch {body['batch']} must be of the policy's arms; got others")
+            raise ValueError(f"batch {body['batch']} must ask for arms of the policy; got others")
     elif kind == "tell":
         columns = body["positions"], body["values"]
         if not flat(columns, [np.int64, np.float64]) or (np.abs(columns[1]) > LARGEST_REWARD).any():
-            raise ValueError(f"batch {body['batch']} must have results of at most "
-                             f"{LARGEST_REWARD:g} in size; got others")
+            raise ValueError(f"batch {body['batch']} must have results of magnitude at most "
+                             f"{LARGEST_REWARD:g}; got others")
 
 
 def tell_forced(policy, arms, values, is_last=True):
-    """Tell a policy pulls that may be others than it asks for.
+    """Report pulls to a policy that may ask for other arms.
 
     Parameters
     ----------
     policy : Policy
     arms : ndarray of int64, shape (n,)
-        What was pulled.
+        Arms that were pulled.
     values : ndarray of float64, shape (n,)
-        NaN for what was lost.
+        Their rewards; NaN if lost.
     is_last : bool
-        Whether no more pulls follow: what is left is then told though it asks for more.
+        True if no more pulls follow: the policy then receives the remaining pulls even if it
+        asks for more than there are.
 
     Returns
     -------
     arms, values : ndarray
-        Pulls that are left: it asks for more of them, or, after the last, for nothing.
+        Remaining pulls: too few for the next request, or left over when the policy is done.
 
     Raises
     ------
     ValueError
-        Where the policy asks for other arms and cannot be told so.
+        If the policy asks for other arms and cannot receive these.
     """
     asked = check_forced(policy, arms) if arms.size else arms
     if arms.size and np.array_equal(asked, arms):
@@ -118,38 +121,41 @@ def tell_forced(policy, arms, values, is_last=True):
 
 
 def _asked(policy):
-    """What a policy asks for, nothing where it is done."""
+    """Return the arms that a policy asks for; none if it is done."""
     asked = () if policy.done else policy.ask()
     return np.ascontiguousarray(asked, dtype=np.int64)
 
 
 def check_forced(policy, arms):
-    """What a policy asks for; raises where these are other arms, and it cannot be told so."""
+    """Return the arms that a policy asks for.
+
+    Raises ValueError if these are not `arms` and the policy cannot receive other pulls.
+    """
     asked = _asked(policy)
     if np.array_equal(asked, arms):
         return asked
     name = type(policy).__name__
     if not getattr(policy, "may_lose", True):
-        raise ValueError(f"results must be such that the race asks for the same evaluations: with "
-                         f"these {name} would have asked for others, and it cannot be told "
-                         "what it did not ask for; begin another study")
+        raise ValueError(f"results must not change what {name} asks for: with these it would have "
+                         "asked for others, and a race cannot receive evaluations that it did not "
+                         "ask for; start another study")
     try:
         policy.add_late(arms[:0], np.empty(0))
     except NotImplementedError:
-        raise ValueError(f"results must be such that {name} asks for the same arms, or it must "
+        raise ValueError(f"results must not change which arms {name} asks for, or {name} must "
                          "define add_late: with these it would have asked for others") from None
     return asked
 
 
 def _same(asked, arms):
-    """Places in both of the pulls that are in both, an arm as often as it is in both."""
+    """Match pulls of the same arm in both arrays; return their positions in each."""
     _, of_asked, of_told = np.intersect1d(_counted(asked), _counted(arms), assume_unique=True,
                                           return_indices=True)
     return of_asked, of_told
 
 
 def _counted(arms):
-    """Numbers of which two are equal where arm and how many of it came before are."""
+    """Return one distinct integer per pull, from its arm and its count of earlier pulls."""
     order = np.argsort(arms, kind="stable")
     ordered = arms[order]
     is_new = np.append(True, ordered[1:] != ordered[:-1])[:arms.size]

@@ -1,4 +1,4 @@
-"""Many calls that change a study, on the disk at once: it is waited for once, not for each."""
+"""Make many calls that change a study in one transaction, so that the disk syncs once."""
 
 
 def together(study, calls):
@@ -8,60 +8,49 @@ def together(study, calls):
     ----------
     study : Study
     calls : list of callable
-        Each changes the study by one of its methods, or is refused.
+        Each calls a method that changes the study. It may fail.
 
     Returns
     -------
     list
-        Of each call what it returned, or the exception that it raised; on the disk by now.
+        For each call, its return value or the exception that it raised. The changes are on the
+        disk.
 
     Notes
     -----
-    A call that is refused leaves the study as it is, and the others stay. Where one fails when
-    it has changed something already, as on a full disk, nothing of the transaction is kept, and
-    each call is made once more in one of its own.
+    A rejected call changes nothing and does not affect the others. If a call fails after it has
+    changed something, as on a full disk, the whole transaction is rolled back, and each call is
+    repeated in a transaction of its own.
     """
     if len(calls) > 1:
         try:
             return study._write(lambda _: _all_of(study, calls))
         except Exception:
-            # whose error it was is seen when they are alone
+            # the separate calls below show which one fails
             pass
     return [_alone(call) for call in calls]
 
 
 def whole(study, calls):
-    """Make calls that change a study in one transaction: all of them, or none.
+    """Make calls that change a study in one transaction: all of them or none.
 
     Parameters
     ----------
     study : Study
     calls : list of callable
-        Each changes the study by one of its methods.
+        Each calls a method that changes the study.
 
     Returns
     -------
     list
-        What they returned.
+        Their return values.
 
     Raises
     ------
     Exception
-        Of the first that is refused; nothing is recorded then.
+        The exception of the first call that fails. Nothing is recorded.
     """
-    return study._write(lambda _: _every_of(study, calls))
-
-
-def _every_of(study, calls):
-    done, moved, study._grouped = [], False, True
-    try:
-        for call in calls:
-            study._moved = False
-            done.append(call())
-            moved |= study._moved
-    finally:
-        study._grouped, study._moved = False, moved or study._moved
-    return done
+    return study._write(lambda _: _all_of(study, calls, is_whole=True))
 
 
 def _alone(call):
@@ -71,7 +60,7 @@ def _alone(call):
         return error
 
 
-def _all_of(study, calls):
+def _all_of(study, calls, is_whole=False):
     done, moved, study._grouped = [], False, True
     try:
         for call in calls:
@@ -79,8 +68,8 @@ def _all_of(study, calls):
             try:
                 done.append(call())
             except Exception as error:
-                if study._moved:
-                    raise  # the ledger is ahead of what is stored
+                if is_whole or study._moved:
+                    raise  # memory is ahead of the file
                 done.append(error)
             moved |= study._moved
     finally:

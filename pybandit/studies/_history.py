@@ -1,4 +1,4 @@
-"""Every well of a study, as a table."""
+"""Table of all wells of a study."""
 
 import importlib.util
 
@@ -10,9 +10,9 @@ from pybandit.studies._races import RacePolicy
 
 
 def history_of(wells, tells, names, policy):
-    """One row a well: a DataFrame where pandas is installed, else a dict of arrays.
+    """Return one row per well: a DataFrame if pandas is installed, else a dict of arrays.
 
-    `wells` are all batches in order, `tells` (batch, positions, time, who) of each tell.
+    `wells` are all batches in order; `tells` has (batch, positions, time, who) for each tell.
     """
     wells = list(wells)
     starts = np.concatenate([[0], np.cumsum([one.arms.size for one in wells])]).astype(np.int64)
@@ -43,10 +43,10 @@ def history_of(wells, tells, names, policy):
 
 
 def wells_told(starts, batch, positions):
-    """The wells that an event tells of, counted over all batches, which begin at `starts`."""
+    """Return the wells of an event, counted over all batches, which begin at `starts`."""
     if not (type(batch) is int and 0 <= batch < len(starts) - 1 and flat([positions], [np.int64])
             and ((positions >= 0) & (positions < starts[batch + 1] - starts[batch])).all()):
-        raise IndexError(f"results of wells that batch {batch!r} has not")
+        raise IndexError(f"results of wells that are not in batch {batch!r}")
     return starts[batch] + positions
 
 

@@ -1,7 +1,7 @@
-"""What a study's log says: events in a chain of hashes, and the study they lead to.
+"""Events of a study's log, in a chain of hashes, and the study that results from them.
 
-Every change of a study is one event. `Ledger.apply` is the only place that knows what an
-event does; a running study applies each as it is recorded, `replay` applies them all.
+Every change of a study is one event, and only `Progress.apply` carries events out. A running
+study applies each event when it is recorded; `replay` applies all of them.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from pybandit._shared.records import Record
 from pybandit.studies._codec import decode, encode
 from pybandit.studies._forced import check_forced, check_recorded, corrected, tell_forced
 
-# what is known of a well
+# marks of a well
 OPEN, KNOWN, LOST, LATE = range(4)
 MARKS = np.array(["open", "known", "lost", "late"])
 KINDS = ("ask", "tell", "close", "abandon", "amend")
@@ -30,21 +30,22 @@ class Event(Record):
     Attributes
     ----------
     number : int
-        From 0.
+        Position in the log, from 0.
     kind : str
-        "create", "ask", "tell", "close", "abandon" or "amend"; of a web test "counts", "arm",
-        "retire" or "amend".
+        "create", "ask", "tell", "close", "abandon" or "amend"; in a web test "create",
+        "counts", "arm", "retire" or "amend".
     time : float
-        Seconds since 1970-01-01 UTC, by the clock of who recorded it.
+        Seconds since 1970-01-01 UTC, by the clock of the machine that recorded it.
     who : str
+    Author.
     body : dict
-        What was asked, told or corrected.
+        Content: the arms asked for, or results and corrections.
     digest : bytes
         SHA-256 of the event and of the digest before it.
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** It is immutable: threads may share it.
 
     Examples
     --------
@@ -68,16 +69,16 @@ class Event(Record):
 
 
 def chained(before, number, kind, time, who, body):
-    """The digest of an event, its body in bytes, after the event of digest `before`."""
+    """Return the digest of an event with an encoded body, after one with digest `before`."""
     head = encode([kind, who])
     return hashlib.sha256(b"".join([before, HEADER.pack(number, time), head, body])).digest()
 
 
 class Wells:
-    """A batch: its arms, what is known of each, and whether it is over.
+    """A batch: its arms, their results and marks, and its status.
 
-    `status` is "open", "complete", "closed" or "abandoned"; `marks` and `values` have one
-    entry an arm, a value NaN where none is known.
+    `status` is "open", "complete", "closed" or "abandoned". `marks` and `values` have one
+    entry per pull; a value is NaN if it is unknown.
     """
 
     __slots__ = ("arms", "marks", "number", "status", "values")
@@ -88,14 +89,14 @@ class Wells:
         self.marks = np.zeros(arms.size, dtype=np.uint8) if marks is None else marks
 
     def same(self, other):
-        """Whether another is this one, bit for bit."""
+        """Return True if `other` is equal bit for bit."""
         return (self.number == other.number and self.status == other.status
                 and all(getattr(self, name).tobytes() == getattr(other, name).tobytes()
                         for name in ("arms", "values", "marks")))
 
 
-class Ledger:
-    """Where a study is: the policy, and what waits for it.
+class Progress:
+    """State of a study: its policy, the open batch, and late results.
 
     Attributes
     ----------
@@ -103,27 +104,28 @@ class Ledger:
     n_batches : int
         Batches asked for, abandoned ones included.
     open : Wells or None
-        The batch that is asked now.
+        The open batch.
     asked : bool
-        Whether the policy has been asked and not told: a batch is open, or the last one
+        True if the policy was asked and waits for results: a batch is open, or the last one
         was abandoned.
     late : list of (arms, values)
-        Late results that wait for the policy's next batch to be told.
+        Late results, which the policy receives when its open batch is over.
     past : callable
-        All events before the one that is applied, (kind, body) each; for amendments.
+        Returns all earlier events, (kind, body) each; used by amendments.
     """
 
     def __init__(self, policy, n_batches=0, open=None, asked=False, late=(), past=None,
                  is_forced=False):
         self.policy, self.n_batches, self.open = policy, n_batches, open
         self.asked, self.late, self.past = asked, list(late), past
-        # whether the policy is not asked: what was asked is known; pulls that it has not taken
+        # In a forced replay, requests come from the log instead of the policy, and `_left` holds
+        # pulls that the policy has not received yet.
         self._is_forced, self._left = is_forced, (np.empty(0, np.int64), np.empty(0))
 
     def apply(self, kind, body, wells=None):
-        """Do what an event says to a batch, None for one that is asked; the batch, if any.
+        """Apply an event to a batch (None for "ask"), and return the batch, or None.
 
-        A policy with `events` of its own applies these itself, and is asked for no batches.
+        A policy with `events` applies these kinds itself and is not asked for batches.
         """
         if kind in getattr(self.policy, "events", ()):
             self.policy.apply(kind, body, self.past)
@@ -137,7 +139,8 @@ class Ledger:
         if not self._is_forced:
             arms = np.ascontiguousarray(self.policy.ask(), dtype=np.int64)
         if body["batch"] != self.n_batches or not np.array_equal(arms, body["arms"]):
-            raise ValueError(f"batch {body['batch']} must be what the policy asks; got other arms")
+            raise ValueError(f"batch {body['batch']} must have the arms that the policy "
+                             "asks for; got others")
         self.open = Wells(self.n_batches, arms)
         self.n_batches += 1
         self.asked = True
@@ -152,7 +155,7 @@ class Ledger:
             if (wells.marks != OPEN).all():
                 self._finish(wells, "complete")
             return wells
-        # what was withdrawn since is NaN
+        # NaN: withdrawn since
         at, values = at[known], values[known]
         wells.marks[at] = LATE
         self.late.append((wells.arms[at], values))
@@ -162,7 +165,7 @@ class Ledger:
     def _amend(self, body, wells):
         at, values = body["positions"], body["values"]
         if wells.values[at].tobytes() != body["before"].tobytes():
-            raise ValueError(f"batch {wells.number} must have the results that are amended; got "
+            raise ValueError(f"batch {wells.number} must hold the results that are amended; got "
                              "others")
         wells.values[at] = values
         marks = wells.marks[at]
@@ -173,21 +176,14 @@ class Ledger:
         return wells
 
     def _tell_again(self, amendment):
-        """The policy anew, told all batches with the results as they are known now."""
-        try:
-            again = self._repeated(amendment)
-        except Exception as error:  # of any policy
-            try:  # is it the amendment, or what is amended?
-                self._repeated(None)
-            except Exception:
-                raise BrokenLog(f"log: its events cannot be repeated: {error!r}") from error
-            raise
+        """Replay the policy on all batches with their present results."""
+        again = repeated(self._repeated, amendment)
         self.policy, self.late = again.policy, again.late
 
     def _repeated(self, amendment):
         past = iter(self.past())
         _, first = next(past)
-        again, batches = Ledger(type(self.policy).from_state(first["state"]), is_forced=True), {}
+        again, batches = Progress(type(self.policy).from_state(first["state"]), is_forced=True), {}
         for kind, body in corrected(past, amendment):
             check_recorded(kind, body, again.policy.n_arms)
             wells = again.apply(kind, body, batches.get(body.get("batch")))
@@ -197,7 +193,7 @@ class Ledger:
         return again
 
     def end(self):
-        """Give the policy what it has not taken; no more batches follow."""
+        """Report the remaining pulls to the policy; no more batches follow."""
         self._put_late(*tell_forced(self.policy, *self._left))
         self._take_late()
         if self.open is not None:
@@ -223,54 +219,66 @@ class Ledger:
         self._take_late()
 
     def _put_late(self, arms, values):
-        """Results that a policy had no pulls for, as it asked for nothing more."""
+        """Add to the late results those that the policy did not take because it is done."""
         known = ~np.isnan(values)
         if known.any():
             self.late.append((arms[known], values[known]))
 
     def _take_late(self):
-        """Gives late results to the policy, unless it has asked for pulls it will be told."""
+        """Report late results to the policy, unless it waits for the results of a batch."""
         if self.asked:
             return
         for arms, values in self.late:
             try:
-                # of arms that an amended policy did not ask for there may be too many
+                # after an amendment there may be more results than lost pulls
                 room = self.policy.n_pulls - int(self.policy.pulls.sum())
                 self.policy.add_late(arms[:room], values[:room])
             except NotImplementedError:
-                pass  # the policy has no use for them; the history has them
+                pass  # the policy cannot use them; they stay in the history
         self.late = []
 
 
 class Replayed(NamedTuple):
-    """Where the events of a log lead: the ledger, all batches, and the last event."""
+    """Result of a replay: progress, all batches, number of events, and the last digest."""
 
-    ledger: Ledger
+    progress: Progress
     batches: dict[int, Wells]
     n_events: int
     digest: bytes
 
 
 class BrokenLog(Exception):
-    """An event is not what was recorded; the message names it."""
+    """Raised if an event differs from the recorded one; the message names the event."""
+
+
+def repeated(repeat, amendment):
+    """Return `repeat(amendment)`; raise BrokenLog if it fails and `repeat(None)` does too."""
+    try:
+        return repeat(amendment)
+    except Exception as error:  # raised by any policy
+        try:
+            repeat(None)
+        except Exception:
+            raise BrokenLog(f"log: its events cannot be repeated: {error!r}") from error
+        raise
 
 
 def replay(rows, policy_from):
-    """Apply a log from its first event.
+    """Apply all events of a log.
 
     Parameters
     ----------
     rows : iterable of (number, kind, time, who, body, digest)
-        As they are stored, bodies in bytes.
+        As stored, with encoded bodies.
     policy_from : callable
-        The policy of the body of the first event.
+        Returns the policy from the body of the first event.
 
     Raises
     ------
     BrokenLog
-        Where an event is missing, changed, or not what the study does; names it.
+        If an event is missing, was changed, or cannot be applied; the message names it.
     """
-    ledger, batches, before, number, past = None, {}, START, -1, []
+    progress, batches, before, number, past = None, {}, START, -1, []
     for number, (stored, kind, time, who, body, digest) in enumerate(rows):
         if stored != number:
             raise BrokenLog(f"log: event {number} is missing")
@@ -279,16 +287,16 @@ def replay(rows, policy_from):
         before = digest
         try:
             entry = decode(body)
-            if ledger is None:
-                ledger = Ledger(policy_from(entry), past=lambda: past)
+            if progress is None:
+                progress = Progress(policy_from(entry), past=lambda: past)
                 past.append((kind, entry))
                 continue
-            wells = ledger.apply(kind, entry, batches.get(entry.get("batch")))
+            wells = progress.apply(kind, entry, batches.get(entry.get("batch")))
             past.append((kind, entry))
-        except Exception as error:  # of any policy, also one of the user
+        except Exception as error:  # raised by any policy, user-defined ones included
             raise BrokenLog(f"log: event {number}, {kind}, cannot be repeated: {error}") from error
         if wells is not None:
             batches[wells.number] = wells
-    if ledger is None:
+    if progress is None:
         raise BrokenLog("log: event 0 is missing")
-    return Replayed(ledger, batches, number + 1, before)
+    return Replayed(progress, batches, number + 1, before)

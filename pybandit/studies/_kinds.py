@@ -1,4 +1,4 @@
-"""Kinds of files: a plain study, a screen, a web test."""
+"""Kinds of study files: a plain study, a screen, a web test."""
 
 import os
 from collections.abc import Callable
@@ -14,25 +14,25 @@ OPENED_BY = {"study": "pybandit.Study.open", "screen": "pybandit.lab.Screen.open
 
 
 class Kind(NamedTuple):
-    """A kind of file, and how the name of a policy in it becomes a class."""
+    """A kind of file, and the function that finds the class of its policy by name."""
 
     name: str
     type_of: Callable[[str, type | None], Any] = type_of
-    # A screen's log is that of a study, and its plates are settings.
+    # Other kinds that open as this one: a screen is a study with plates in its settings.
     takes: tuple[str, ...] = ()
 
     def check(self, path: str, found: str) -> None:
         """Raise ValueError if a file is of another kind."""
         if found not in (self.name, *self.takes):
-            raise ValueError(f"path must be the file of a {self.name}; {path} is that of a "
-                             f"{found}: {OPENED_BY.get(found, 'a newer pybandit')} opens it")
+            raise ValueError(f"path must be the file of a {self.name}; {path} is the file of a "
+                             f"{found}: open it with {OPENED_BY.get(found, 'a newer pybandit')}")
 
 
 STUDY = Kind("study", takes=("screen",))
 
 
 def kind_of(path: str | os.PathLike[str], without_log: bool = False) -> str:
-    """Return what a file is: "study", "screen" or "webtest".
+    """Return the kind of a file: "study", "screen" or "webtest".
 
     Parameters
     ----------

@@ -1,36 +1,36 @@
-"""Studies in notebooks: a sentence and a table."""
+"""Display of studies in notebooks: a sentence and a table."""
 
 from html import escape
 from typing import Any
 
 from pybandit._shared.html import number, table
 
-ROWS = 20  # of a table in a notebook
+ROWS = 20  # maximum number in a table
 
 
-class Shown:
-    """What a notebook shows in place of `repr`."""
+class NotebookDisplay:
+    """Base class of objects that notebooks show as HTML."""
 
     def _repr_html_(self) -> str:
         return study_html(self)
 
 
 def study_html(study: Any) -> str:
-    """Where a study is, and what is best by now; where its file is closed or damaged its repr."""
+    """Return a study's state and best arms; its repr if the file is closed or damaged."""
     try:
         status, best = study._read(lambda _: (study.status(), study.recommend()))
     except (ValueError, OSError):
         return f"<code>{escape(repr(study))}</code>"
-    state = "done" if status.done else "going on"
+    state = "done" if status.done else "in progress"
     if status.open_batch is not None:
-        state += f"; batch {status.open_batch} is out, {status.n_open:,} not yet known of it"
+        state += f"; batch {status.open_batch} is open, {status.n_open:,} results pending"
     return (f"<p>{escape(status.path)}: {escape(status.policy)}, {status.n_arms:,} arms; "
             f"{status.n_batches:,} batches and {status.n_pulls:,} pulls spent; {state}.</p>"
             + recommendation_html(best))
 
 
 def recommendation_html(best: Any) -> str:
-    """The arms found that have a reward, and how many have none."""
+    """Return a table of the arms found that have rewards, and the number of those without."""
     rows = [(name, number(mean), f"{pulls:,}") for name, mean, pulls in
             zip(best.best_names, best.means.tolist(), best.pulls.tolist(), strict=True) if pulls]
     notes = []

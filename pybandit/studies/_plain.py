@@ -1,15 +1,15 @@
-"""A study's answers of plain values, for JSON."""
+"""Plain values of a study, for JSON."""
 
 import math
 
 
 def as_json(status, study):
-    """A `Status`, the answer by now, and the study's settings."""
+    """Return a `Status`, the arms found so far, and the study's settings."""
     return status.to_dict() | {"best": best_of(study.recommend()), "settings": study.settings}
 
 
 def best_of(best):
-    """The arms of a `Recommendation`."""
+    """Return the arms of a `Recommendation` as dicts."""
     return [
         {"arm": int(arm), "name": name, "mean": number(mean), "pulls": int(pulls)}
         for arm, name, mean, pulls in zip(best.best_arms, best.best_names, best.means.tolist(),
@@ -17,5 +17,5 @@ def best_of(best):
 
 
 def number(value):
-    """A number of JSON; None where it is not known."""
+    """Return a number, or None if it is unknown: JSON has no NaN."""
     return value if math.isfinite(value) else None

@@ -1,4 +1,4 @@
-"""Races by betting as the policies of studies: a batch is a block of items."""
+"""Adapters that make betting races policies of studies; a batch is a block of items."""
 
 from typing import Any
 
@@ -12,9 +12,9 @@ from pybandit.policies import Policy
 
 
 class RacePolicy:
-    """A race under the protocol of policies: what is asked are arms, their items are known.
+    """A race with the interface of a policy: it asks for arms, and the race knows their items.
 
-    A lost evaluation is refused: what an item would have added to the total is unknown.
+    Evaluations cannot be lost: the race needs the scores of all surviving arms on each item.
     """
 
     race_type: Any
@@ -43,17 +43,17 @@ class RacePolicy:
         self.race.tell(arms, items, rewards)
 
     def _check_rewards(self, arms, rewards, missing):
-        """Refuse what the race will refuse, of what is known."""
+        """Raise ValueError if the race will reject one of the known rewards."""
         known = ~np.isnan(rewards)
         race = self.race
         check_range(rewards[known], arms[known], arms[known] * 0, race._limits(),
                     race.value_range)
 
     def add_late(self, arms, rewards):
-        raise NotImplementedError("a race loses nothing, so nothing is late")
+        raise NotImplementedError("a race has no lost evaluations, so none can be late")
 
     def items_of(self, wells):
-        """Items of batches in order, (arms, status) each; arrays like their arms."""
+        """Yield the items of each batch, given (arms, status) in order; arrays like the arms."""
         start, order = 0, self.race.get_state()["order"]
         for arms, status in wells:
             alive = np.unique(arms).size
@@ -64,7 +64,7 @@ class RacePolicy:
 
     @property
     def budget(self):
-        """Evaluations at most, or None."""
+        """Maximum number of evaluations, or None."""
         return getattr(self.race, "budget", self.race.max_pulls)
 
     @property
@@ -83,13 +83,13 @@ class RacePolicy:
         raise AttributeError(name)
 
 
-# Each kind of race as a policy, by its name.
+# The policy class of each kind of race, by the name of the race.
 RACES = {name: type(name, (RacePolicy,), {"race_type": one}) for name in betting.__all__
          if isinstance(one := getattr(betting, name), type) and issubclass(one, PairedRace)}
 
 
 def as_policy(policy):
-    """Return a race as a policy, and a policy as it is; TypeError for anything else."""
+    """Return a race as a policy, or a policy unchanged; raise TypeError for anything else."""
     refuse_class("policy", policy, "a Policy or a race")
     if hasattr(policy, "tell_counts") and not hasattr(policy, "tell"):
         raise TypeError(f"policy must ask for batches; a {type(policy).__name__} takes counts: "
@@ -100,11 +100,11 @@ def as_policy(policy):
         raise TypeError(f"policy must be a Policy or a race; got {shown(policy)}")
     name = type(policy).__name__
     if name not in RACES or type(policy) is not RACES[name].race_type:
-        raise TypeError(f"policy must be a race of pybandit's, or a Policy; got {name}")
+        raise TypeError(f"policy must be one of pybandit's races, or a Policy; got {name}")
     if policy._is_told_costs():
-        raise ValueError("policy must be a race whose costs are known beforehand, since a study "
-                         "records no costs; got costs='told'")
+        raise ValueError("policy must be a race whose costs are known in advance: a study records "
+                         "no costs; got costs='told'")
     if "ahead" in policy.get_state():
-        raise ValueError("policy must be a race that was told whole blocks; got one with answers "
-                         "ahead of its block: a study keeps these itself")
+        raise ValueError("policy must be a race that has received whole blocks only; got one with "
+                         "results of part of a block: a study keeps these itself")
     return RACES[name](policy)

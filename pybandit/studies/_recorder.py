@@ -1,4 +1,4 @@
-"""One process's use of a study: the policy in memory, kept equal to the file."""
+"""Base class of `Study`: keeps the policy in memory in step with the file."""
 
 import functools
 import getpass
@@ -16,7 +16,7 @@ from pybandit._shared.checks import LARGEST, check_integer, shown
 from pybandit._shared.database_errors import as_recorded
 from pybandit._shared.errors import StudyDamagedError, StudyError
 from pybandit.studies._codec import encode
-from pybandit.studies._journal import BrokenLog, Event, Ledger, chained, replay
+from pybandit.studies._journal import BrokenLog, Event, Progress, chained, replay
 from pybandit.studies._races import RACES, RacePolicy
 from pybandit.studies._rows import MOMENTS, check_first, decoded
 from pybandit.studies.results import Batch
@@ -25,42 +25,42 @@ _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
 def reading(method: _Method) -> _Method:
-    """A method that reads all it says at one moment."""
+    """Decorate a method to read everything at one moment."""
 
     @functools.wraps(method)
     def call(self: "Recorder", *args: Any, **options: Any) -> Any:
-        return self._read(lambda ledger: method(self, *args, **options))
+        return self._read(lambda progress: method(self, *args, **options))
 
     return cast(_Method, call)
 
 
 def writing(method: _Method) -> _Method:
-    """A method that records events, all of them or none."""
+    """Decorate a method to record all of its events or none."""
 
     @functools.wraps(method)
     def call(self: "Recorder", *args: Any, **options: Any) -> Any:
-        return self._write(lambda ledger: method(self, *args, **options))
+        return self._write(lambda progress: method(self, *args, **options))
 
     return cast(_Method, call)
 
 
 class Recorder:
-    """Reads and records under the study's lock, each time from where the file is.
+    """Reads and records under the study's lock, starting from the present state of the file.
 
-    The ledger is kept between calls; where another process has recorded since, or a
-    transaction failed after the ledger moved, it is loaded again.
+    The state of the study is kept in memory between calls. It is loaded again if another process
+    has recorded events, or if a transaction failed after the state changed.
     """
 
     def __init__(self, store, kind, policy_type=None, who=None):
         self._store, self._kind, self._lock = store, kind, threading.RLock()
         self._who = default_who() if who is None else str(who)
-        self._ledger = self._head = None
-        self._grouped = False  # whether a transaction of several calls is open; `_group`
+        self._progress = self._head = None
+        self._grouped = False  # True while `_group` has a transaction open
         with self._lock:
             store.run(lambda: self._begin(policy_type), write=False)
 
     def _begin(self, policy_type):
-        """What the first event says, and where the study is."""
+        """Read the first event, and load the state of the study."""
         store = self._store
         row = store.events(most=1).fetchone()
         if row is None or row[0] != 0:
@@ -77,100 +77,98 @@ class Recorder:
         number, kind, when, who, body, digest = row
         if chained(bytes(32), number, kind, when, who, body) != digest:
             raise StudyDamagedError(f"{self._store.path} is damaged: log: event 0 is not what was "
-                               "recorded")
+                                    "recorded")
         return self._entry(f"event {number}", body)
 
     def _entry(self, place, body):
-        """What an event says."""
+        """Return the decoded body of an event."""
         entry, = decoded(self._store.path, f"log: {place}", body)
         if type(entry) is not dict:
             raise StudyDamagedError(f"{self._store.path} is damaged: log: {place} is not that of a "
-                               "study")
+                                    "study")
         return entry
 
     def _read(self, work):
-        """What `work` makes of the ledger as the file is now."""
+        """Return `work(progress)` with the present `Progress` of the file."""
         with self._lock:
             return self._store.run(lambda: work(self._sync()), write=False)
 
     def _write(self, work):
-        """The same, and nobody else writes; what is recorded is on the disk afterwards."""
+        """Return `work(progress)` under the write lock; its events are then on the disk."""
         with self._lock:
             if self._grouped:
-                return work(self._ledger)
+                return work(self._progress)
             self._moved = False
             try:
                 return self._store.run(lambda: work(self._sync()))
             except BaseException:
                 if self._moved:
-                    self._ledger = None
+                    self._progress = None
                 raise
 
     def _sync(self):
-        """The ledger, loaded again where it is not that of the file."""
+        """Return the `Progress`, loaded again if the file has changed."""
         store = self._store
-        if self._ledger is not None and not store.durable:
-            return self._ledger
+        if self._progress is not None and not store.durable:
+            return self._progress
         head = store.head()
-        if self._ledger is None or head != self._head:
+        if self._progress is None or head != self._head:
             if store.durable:
-                self._ledger = self._loaded(head)
+                self._progress = self._loaded(head)
             else:
-                self._ledger = replay(store.events(), self._policy_of).ledger
-                self._ledger.past = self._past
-                store.n_late = len(self._ledger.late)
+                self._progress = replay(store.events(), self._policy_of).progress
+                self._progress.past = self._past
+                store.n_late = len(self._progress.late)
             self._head = head
             self._name_arms()
-        return self._ledger
+        return self._progress
 
     def _name_arms(self):
-        """The arms by the ledger; a policy may have more than it began with."""
-        added = getattr(self._ledger.policy, "names_added", ())
+        """Set the names of the arms, including those that the policy has added."""
+        added = getattr(self._progress.policy, "names_added", ())
         self._names = np.array([*self._first_names, *added], dtype=object)
         self._store.n_arms = self._names.size
 
     def _policy_of(self, first):
-        """The policy that the study began with."""
+        """Return the initial policy of the study."""
         return self._type.from_state(first["state"])
 
     def _loaded(self, head):
-        """The ledger of what is stored."""
+        """Return the `Progress` that is stored in the file."""
         store = self._store
         last = store.events(head.n_events - 1).fetchall()
         if [(row[0], row[5]) for row in last] != [(head.n_events - 1, head.digest)]:
             raise StudyDamagedError(f"{store.path} is damaged: log or head: the log does not end "
-                                    "with "
-                               f"event {head.n_events - 1}")
+                                    f"with event {head.n_events - 1}")
         state = store.state(head.state)
         try:
             policy = self._type.from_state(state)
             store.n_arms = len(self._first_names) + len(getattr(policy, "names_added", ()))
             fits = policy.n_arms == store.n_arms
-        except Exception as error:  # of any policy, also one of the user
+        except Exception as error:  # raised by any policy, user-defined ones included
             raise StudyDamagedError(f"{store.path} is damaged: state: {error}") from error
         if not fits:
-            raise StudyDamagedError(f"{store.path} is damaged: state: it is of {policy.n_arms} "
-                                    "arms, "
-                               f"and there are {store.n_arms} names")
+            raise StudyDamagedError(f"{store.path} is damaged: state: it has {policy.n_arms} "
+                                    f"arms, and there are {store.n_arms} names")
         wells = store.wells(head.n_batches - 1) if head.asked else None
         if wells is not None and wells.status != "open":
             wells = None
-        return Ledger(policy, head.n_batches, wells, bool(head.asked), store.late(), self._past)
+        return Progress(policy, head.n_batches, wells, bool(head.asked), store.late(), self._past)
 
     def _past(self):
-        """All events that are stored, as a ledger takes them."""
+        """Return an iterator over (kind, body) of all stored events."""
         return ((row[1], self._entry(f"event {row[0]}", row[4])) for row in self._store.events())
 
     def _record(self, kind, body, wells, who=None):
-        """One event, done and stored; the batch it is of."""
+        """Apply and store an event; return its batch."""
         self._moved = True
         try:
-            wells = self._ledger.apply(kind, body, wells)
+            wells = self._progress.apply(kind, body, wells)
         except BrokenLog as error:
             raise StudyDamagedError(f"{self._store.path} is damaged: {error}") from error
         event, content = event_of(self._head.n_events, kind, self._who if who is None else str(who),
                                   body, self._head.digest)
-        self._head = self._store.append(event, content, wells, self._ledger)
+        self._head = self._store.append(event, content, wells, self._progress)
         return wells
 
     def _wells(self, batch_id):
@@ -178,21 +176,20 @@ class Recorder:
         if isinstance(batch_id, Batch):
             batch_id = batch_id.id
         number = check_integer("batch_id", batch_id, 0, LARGEST)
-        opened = self._ledger.open
+        opened = self._progress.open
         if opened is not None and opened.number == number:
             return opened
         wells = self._store.wells(number)
         if wells is None:
-            raise ValueError(f"batch_id must be that of one of the {self._ledger.n_batches} "
+            raise ValueError(f"batch_id must be the id of one of the {self._progress.n_batches} "
                              f"batches asked for; got {number}")
         if wells.status == "open":
             raise StudyDamagedError(f"{self._store.path} is damaged: batches: batch {number} is "
-                                    "open, "
-                               "and is not the one asked for last")
+                                    "open, and is not the one asked for last")
         return wells
 
     def _withdrawn(self, number):
-        """What was recorded of a batch and withdrawn: sets of values by position."""
+        """Return the withdrawn results of a batch: a dict of sets of values by position."""
         found = {}
 
         def take(_event, _when, _who, body):
@@ -206,32 +203,32 @@ class Recorder:
         return found
 
     def _corrections(self, take):
-        """`take(number, when, who, body)` of each amendment, in their order."""
+        """Call `take(number, when, who, body)` for each amendment, in order."""
         for number, when, who, content in self._store.amendments():
             body = self._entry(f"event {number}", content)
-            if "key" in body:  # of a web test
+            if "key" in body:  # a web test
                 continue
-            with as_recorded(self._store.path, f"log: event {number} is none of an amendment"):
+            with as_recorded(self._store.path, f"log: event {number} is not an amendment"):
                 take(number, when, who, body)
 
     def _batch(self, wells):
-        """Of an open batch, what is asked."""
-        policy = self._ledger.policy
+        """Return the `Batch` of an open batch."""
+        policy = self._progress.policy
         items = policy.race.ask()[1] if isinstance(policy, RacePolicy) else None
         return Batch(id=wells.number, arms=wells.arms.copy(),
                      names=self._names[wells.arms].tolist(), items=items)
 
     def _tells(self):
-        """Batch, positions, time and who of each tell and each amendment."""
+        """Yield batch, positions, time and author of each tell and each amendment."""
         for _, body, when, who in self._store.tells():
             entry = self._entry("a tell", body)
-            if "key" in entry:  # of a web test
+            if "key" in entry:  # a web test
                 continue
             yield entry.get("batch"), entry.get("positions"), when, who
 
 
 def event_of(number, kind, who, body, before):
-    """An event that happens now, and its body in bytes."""
+    """Return an event with the present time, and its encoded body."""
     content, now = encode(body), moment()
     digest = chained(before, number, kind, now, who, content)
     event = Event(number=number, kind=kind, time=now, who=who, body=body, digest=digest)
@@ -239,7 +236,7 @@ def event_of(number, kind, who, body, before):
 
 
 def moment():
-    """Return the time, in seconds since 1970, if a study can hold it."""
+    """Return the time in seconds since 1970; StudyError if a study cannot hold it."""
     now = time.time()
     if not MOMENTS[0] <= now <= MOMENTS[1]:
         raise StudyError(f"the clock of this machine must be between the years 68 and 9892; got "
@@ -248,7 +245,7 @@ def moment():
 
 
 def default_who():
-    """user@host, as far as they are known."""
+    """Return user@host, as far as they are known."""
     try:
         user = getpass.getuser()
     except (OSError, KeyError, ImportError):
@@ -256,7 +253,7 @@ def default_who():
     return f"{user}@{socket.gethostname()}"
 
 
-# policies of other rooms
+# policies outside `pybandit.policies`
 ELSEWHERE = {"EstimatorAllocator": "pybandit.montecarlo"}
 
 

@@ -1,4 +1,4 @@
-"""Rows of a study's file, of the types that were recorded: SQLite keeps any in any column."""
+"""Check rows of a study's file: SQLite accepts values of any type in any column."""
 
 import numpy as np
 
@@ -7,15 +7,15 @@ from pybandit._shared.errors import StudyDamagedError
 from pybandit.studies._codec import decode, flat
 from pybandit.studies._journal import LATE
 
-MOMENTS = -6e10, 2.5e11  # seconds since 1970: what dates are written of
+MOMENTS = -6e10, 2.5e11  # seconds since 1970: the range that can be written as dates
 STATUSES = ("open", "complete", "closed", "abandoned")
 
 
 def typed(path, table, cursor, *kinds, ordered=False):
-    """Return the cursor, which raises `StudyDamagedError` at a row of other types.
+    """Return the cursor, which raises `StudyDamagedError` at a row with other types.
 
-    If `ordered`, also at a row whose first value is not larger than that of the row before, as
-    pages that contain each other have rows without end.
+    If `ordered`, it also raises at a row whose first value does not exceed that of the row
+    before: damaged pages that refer to each other would yield rows indefinitely.
     """
     last = None
 
@@ -27,8 +27,8 @@ def typed(path, table, cursor, *kinds, ordered=False):
                                         f"{type(value).__name__} where a {kind.__name__} was "
                                         "recorded")
             if kind is float and not MOMENTS[0] <= value <= MOMENTS[1]:
-                raise StudyDamagedError(f"{path} is damaged: {table}: {value} is the time of no "
-                                        "event")
+                raise StudyDamagedError(f"{path} is damaged: {table}: {value} is not a "
+                                        "valid time")
         if ordered:
             if last is not None and row[0] <= last:
                 raise StudyDamagedError(f"{path} is damaged: {table}: row {row[0]} follows row "
@@ -49,21 +49,21 @@ def decoded(path, place, *contents):
 
 
 def check_batch(path, number, status, columns, n_arms):
-    """Raises where this can be no batch of a study of so many arms."""
+    """Raise StudyDamagedError if this cannot be a batch of a study with `n_arms` arms."""
     arms, values, marks = columns
     if not (flat(columns, (np.int64, np.float64, np.uint8)) and status in STATUSES
             and (marks <= LATE).all() and are_arms(arms, n_arms)
             and not (np.abs(values) > LARGEST_REWARD).any()):
-        raise StudyDamagedError(f"{path} is damaged: batches: batch {number}: no arms, results and "
-                                f"marks of a study of {n_arms} arms")
+        raise StudyDamagedError(f"{path} is damaged: batches: batch {number}: invalid arms, "
+                                f"results or marks for a study of {n_arms} arms")
 
 
 def check_late(path, columns, n_arms):
-    """Raises where these can be no late results of a study of so many arms."""
+    """Raise StudyDamagedError if these cannot be late results with `n_arms` arms."""
     if not (flat(columns, (np.int64, np.float64)) and are_arms(columns[0], n_arms)
             and (np.abs(columns[1]) <= LARGEST_REWARD).all()):
-        raise StudyDamagedError(f"{path} is damaged: late: no arms and results of a study of "
-                                f"{n_arms} arms")
+        raise StudyDamagedError(f"{path} is damaged: late: invalid arms or results for a "
+                                f"study of {n_arms} arms")
 
 
 def are_arms(arms, n_arms):
@@ -71,7 +71,7 @@ def are_arms(arms, n_arms):
 
 
 def check_first(path, first):
-    """Return what the first event says: kind, class, arms, settings, a state and a version."""
+    """Return the first event, checked: kind, class, arms, settings, state and version."""
     kinds = dict(kind=str, policy=str, arms=list, settings=dict, state=dict, version=str)
     if not (all(type(first.get(name)) is kind for name, kind in kinds.items())
             and first["arms"] and all(type(name) is str for name in first["arms"])):

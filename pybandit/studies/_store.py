@@ -1,11 +1,11 @@
 """A study's file: SQLite tables, and transactions that are on the disk when they end.
 
-``log``       every event, chained; from it all else follows (`_journal`)
-``head``      where the log ends, so that a log cut short is noticed
-``state``     the policy after the last event, part by part
+``log``       all events, chained; everything else can be derived from it (`_journal`)
+``head``      end of the log, so that a truncated log is detected
+``state``     state of the policy after the last event, one row per part
 ``batches``   arms, results and marks of each batch
-``late``      late results that wait for the policy
-``writes``    whether later transactions are in the log (`_database`)
+``late``      late results that the policy has not received
+``writes``    mark that later transactions are in ``<path>-wal`` (`_shared.database`)
 """
 
 import hashlib
@@ -41,7 +41,7 @@ CREATE INDEX amendments ON log (number) WHERE kind = 'amend'
 
 
 class Head(NamedTuple):
-    """Where the log ends, and what is not in the other tables."""
+    """End of the log, and values that are in no other table."""
 
     n_events: int
     digest: bytes
@@ -53,23 +53,23 @@ class Head(NamedTuple):
 class Store:
     """The tables of one study, in a file or in memory.
 
-    `durable` is False in memory, where the policy's state is not stored: it follows from
-    the log.
+    `durable` is False in memory, where the policy's state is not stored because it follows
+    from the log.
     """
 
     def __init__(self, database):
         self.database, self.path, self.db = database, database.shown, database.db
         self.durable = database.path is not None
-        # parts of the state as they are stored, bytes and digest; number of late results
+        # stored parts of the state, (bytes, digest) each; number of late results
         self.parts, self.n_late = {}, 0
-        self.n_arms = 2**63  # until they are known
+        self.n_arms = 2**63  # until the number is known
         # If an unclosed study and its connection are collected together, __del__ may run after
         # the connection has warned about itself.
         weakref.finalize(self, database.close).atexit = False
 
     @classmethod
     def create(cls, path, overwrite, fill):
-        """Create a study; `fill` gets a Store in a transaction."""
+        """Create a study; calls `fill(store)` in its first transaction."""
         if path == ":memory:":
             store = cls(Database(path))
             _begin(store, fill)
@@ -97,10 +97,10 @@ class Store:
 
     __del__ = close  # a study that was not closed
 
-    # what is read
+    # methods that read
 
     def head(self):
-        """The only row of `head`."""
+        """Return the only row of `head`."""
         return _head(self.path, self.db)
 
     def largest_batch(self):
@@ -110,7 +110,7 @@ class Store:
         return length // 8  # 8 bytes per arm
 
     def events(self, start=0, most=-1, kind=None):
-        """Rows of `log` from an event on, all or of one kind."""
+        """Return rows of `log` from event `start` on, of one kind or all."""
         rows = self.db.execute("SELECT number, kind, time, who, body, digest FROM log WHERE "
                                "number >= ? AND (? IS NULL OR kind = ?) ORDER BY number LIMIT ?",
                                (start, kind, kind, most))
@@ -121,7 +121,7 @@ class Store:
         return self.db.execute("SELECT count(*) FROM log WHERE kind = 'amend'").fetchone()[0]
 
     def amendments(self):
-        """Number, time, who and body of each, by that index."""
+        """Return number, time, author and body of each amendment, from an index."""
         rows = self.db.execute("SELECT number, time, who, body FROM log WHERE kind = 'amend' "
                                "ORDER BY number")
         return typed(self.path, "log", rows, int, float, str, bytes, ordered=True)
@@ -133,7 +133,7 @@ class Store:
         return typed(self.path, "log", rows, int, bytes, float, str, ordered=True)
 
     def state(self, expected):
-        """The stored state of the policy, whose digest is `expected`."""
+        """Return the stored state of the policy, whose digest must be `expected`."""
         rows = typed(self.path, "state", self.db.execute("SELECT part, body FROM state"), str,
                      bytes)
         self.parts = {part: (body, hashlib.sha256(body).digest()) for part, body in rows}
@@ -143,23 +143,23 @@ class Store:
         return dict(zip(self.parts, values, strict=True))
 
     def wells(self, number):
-        """The batch of a number, or None."""
+        """Return a batch by its number, or None."""
         row = self._batches("WHERE number = ?", number).fetchone()
         return row and self.wells_of(row)
 
     def _batches(self, which, *values):
-        """Rows of `batches`."""
+        """Return rows of `batches`."""
         rows = self.db.execute("SELECT number, status, arms, results, marks FROM batches " + which,
                                values)
         return typed(self.path, "batches", rows, int, str, bytes, bytes, bytes, ordered=True)
 
     def all_wells(self):
-        """All batches in order."""
-        # map: what was read of a batch is gone by the time that its arrays are used
+        """Return an iterator over all batches in order."""
+        # map, not a generator: it drops the bytes of a row before the caller uses its arrays
         return map(self.wells_of, self._batches("ORDER BY number"))
 
     def sizes(self):
-        """Wells of each batch in order, without reading them: a mark is a byte."""
+        """Yield the number of wells of each batch, from the size of its marks (1 byte each)."""
         head = len(encode(np.empty(0, dtype=np.uint8)))
         rows = self.db.execute("SELECT number, length(marks) FROM batches ORDER BY number")
         for _, size in typed(self.path, "batches", rows, int, int, ordered=True):
@@ -174,7 +174,7 @@ class Store:
         return Wells(number, arms, status, values, marks)
 
     def late(self):
-        """Late results that wait for the policy, in order."""
+        """Return late results that the policy has not received, in order."""
         rows = self.db.execute("SELECT place, arms, results FROM late ORDER BY place")
         late = []
         for _, *contents in typed(self.path, "late", rows, int, bytes, bytes, ordered=True):
@@ -183,27 +183,27 @@ class Store:
         self.n_late = len(late)
         return late
 
-    # what is written
+    # methods that write
 
-    def append(self, event, body, wells, ledger):
-        """An event, its body in bytes, and where it leads; the new head."""
+    def append(self, event, body, wells, progress):
+        """Store an event, its encoded body, and the resulting state; return the new head."""
         self.db.execute("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?)",
                         (event.number, event.kind, event.time, event.who, body,
                          event.digest))
         if wells is not None:
             self.put_wells(wells, is_new=event.kind == "ask")
         if event.kind == "tell" and wells.status == "open":
-            # the policy hears of a batch when it is over
+            # the policy receives results only when the batch is over
             state = _digest_of(self.parts) if self.durable else b""
         else:
-            self.put_late(ledger.late, event.kind == "amend")
-            state = self.put_state(ledger.policy.get_state()) if self.durable else b""
-        head = Head(event.number + 1, event.digest, ledger.n_batches, int(ledger.asked), state)
+            self.put_late(progress.late, event.kind == "amend")
+            state = self.put_state(progress.policy.get_state()) if self.durable else b""
+        head = Head(event.number + 1, event.digest, progress.n_batches, int(progress.asked), state)
         self.db.execute("INSERT OR REPLACE INTO head VALUES (0, ?, ?, ?, ?, ?)", head)
         return head
 
     def put_wells(self, wells, is_new):
-        """A batch as it is now; its arms never change."""
+        """Store the present state of a batch; its arms never change."""
         now = wells.status, encode(wells.values), encode(wells.marks)
         if is_new:
             self.db.execute("INSERT INTO batches (number, arms, status, results, marks) "
@@ -213,7 +213,7 @@ class Store:
                             "WHERE number = ?", (*now, wells.number))
 
     def put_late(self, late, are_others):
-        """These are what waits now: those that did, and more, or none; or others, amended ones."""
+        """Store late results: the stored ones and new ones, none, or others if `are_others`."""
         if are_others or self.n_late > len(late):
             self.db.execute("DELETE FROM late")
             self.n_late = 0
@@ -223,7 +223,7 @@ class Store:
         self.n_late = len(late)
 
     def put_state(self, state):
-        """The policy's state, of which only what changed is written; its digest."""
+        """Store the parts of the policy's state that have changed; return its digest."""
         parts = {}
         for part, value in state.items():
             body, old = encode(value, part), self.parts.get(part)
@@ -239,7 +239,7 @@ class Store:
 
 
 def _digest_of(parts):
-    """One digest of all parts of a state."""
+    """Return the digest of all parts of a state."""
     return hashlib.sha256(encode({part: digest for part, (_, digest) in parts.items()})).digest()
 
 
@@ -252,7 +252,7 @@ def _head(path, db):
     head = Head(*row)
     if not (1 <= head.n_events <= MOST_PULLS and 0 <= head.n_batches <= MOST_PULLS):
         raise StudyDamagedError(f"{path} is damaged: head: {head.n_events} events, "
-                           f"{head.n_batches} batches")
+                                f"{head.n_batches} batches")
     return head
 
 

@@ -1,4 +1,4 @@
-"""Whether a study's file is what its log leads to, bit for bit."""
+"""Check that a study's file is the result of its log, bit for bit."""
 
 import re
 
@@ -12,14 +12,14 @@ HEAD = re.compile("[0-9a-fA-F]{64}")
 
 
 def verified(store, policy_type, head=None):
-    """Check a store in a transaction; return a `VerifyResult` or raise `StudyDamagedError`."""
+    """Check a store within a transaction; return a `VerifyResult` or raise StudyDamagedError."""
 
     def demand(holds, what):
         if not holds:
             raise StudyDamagedError(f"{store.path} is damaged: {what}")
 
     if head is not None and not (isinstance(head, str) and HEAD.fullmatch(head)):
-        raise ValueError(f"head must be a digest, 64 hexadecimal digits, as status says it; got "
+        raise ValueError(f"head must be a digest of 64 hexadecimal digits, as in Status.head; got "
                          f"{shown(head)}")
     verdict = store.db.execute("PRAGMA integrity_check(1)").fetchone()[0]
     demand(verdict == "ok", f"SQLite says: {' '.join(verdict.split())}")
@@ -31,29 +31,29 @@ def verified(store, policy_type, head=None):
             yield row
 
     try:
-        ledger, batches, n_events, digest = replay(
+        progress, batches, n_events, digest = replay(
             rows(), lambda first: policy_type.from_state(first["state"]))
     except BrokenLog as error:
         raise StudyDamagedError(f"{store.path} is damaged: {error}") from error
     stored = store.head()
     demand(stored.n_events == n_events and stored.digest == digest,
-           f"head or log: the log ends with event {n_events - 1}, digest {digest.hex()}; head says "
+           f"head or log: the log ends with event {n_events - 1}, digest {digest.hex()}; head has "
            f"{stored.n_events - 1}, {stored.digest.hex()}")
-    demand((stored.n_batches, stored.asked) == (ledger.n_batches, ledger.asked),
-           "head: it is not where the log leads")
+    demand((stored.n_batches, stored.asked) == (progress.n_batches, progress.asked),
+           "head: it does not follow from the log")
     demand(head is None or bytes.fromhex(head) in seen,
-           f"log: it never had the digest {head}: what was recorded until then is missing")
+           f"log: it has no event with the digest {head}: events recorded before it are missing")
     _compare_batches(store, batches, demand)
-    demand(encode(store.late()) == encode(ledger.late), "late: it is not where the log leads")
+    demand(encode(store.late()) == encode(progress.late), "late: it does not follow from the log")
     if store.durable:
-        replayed, state = ledger.policy.get_state(), store.state(stored.state)
+        replayed, state = progress.policy.get_state(), store.state(stored.state)
         for part in replayed.keys() | state.keys():
             demand(part in replayed and part in state
                    and encode(replayed[part]) == encode(state[part]),
-                   f"state: {part} is not where the log leads")
-    n_batches = ledger.n_batches + getattr(ledger.policy, "n_recorded", 0)
+                   f"state: {part} does not follow from the log")
+    n_batches = progress.n_batches + getattr(progress.policy, "n_recorded", 0)
     return VerifyResult(n_events=n_events, n_batches=n_batches,
-                        n_pulls=ledger.policy.n_pulls, head=digest.hex())
+                        n_pulls=progress.policy.n_pulls, head=digest.hex())
 
 
 def _compare_batches(store, batches, demand):
@@ -61,5 +61,6 @@ def _compare_batches(store, batches, demand):
     for wells in store.all_wells():
         n_stored += 1
         demand(wells.number in batches and wells.same(batches[wells.number]),
-               f"batches: batch {wells.number} is not where the log leads")
-    demand(n_stored == len(batches), f"batches: there are {n_stored}, not {len(batches)}")
+               f"batches: batch {wells.number} does not follow from the log")
+    demand(n_stored == len(batches),
+           f"batches: there are {n_stored}, not {len(batches)} as in the log")

@@ -1,6 +1,5 @@
 """State of a study and the arms found so far: frozen records."""
 
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +8,7 @@ import numpy as np
 from pybandit._shared.optional import require
 from pybandit._shared.records import Record
 
-SHOWN = 5  # names in a sentence
+SHOWN = 5  # maximum number of names in a sentence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -40,7 +39,7 @@ class Recommendation(Record):
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** It is immutable: threads may share it.
 
     Examples
     --------
@@ -155,7 +154,7 @@ class Status(Record):
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** It is immutable: threads may share it.
 
     Examples
     --------

@@ -16,15 +16,15 @@ class Batch(Record):
     id : int
         Counts from 0 over all batches of the study, abandoned ones included.
     arms : ndarray of int64, shape (n,)
-        Repeats allowed.
+        Arms to pull; an arm may occur several times.
     names : list of str
-        Of these arms.
+        Names of these arms.
     items : ndarray of int64, shape (n,), or None
-        Of a race: the item that each arm is evaluated on.
+        For a race: the item on which to evaluate each arm.
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** It is immutable: threads may share it.
 
     Examples
     --------
@@ -46,20 +46,20 @@ class Batch(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TellResult(Record):
-    """What a tell did.
+    """Numbers of new and known results of a call of `Study.tell`.
 
     Attributes
     ----------
     n_new : int
-        Results recorded now.
+        Results recorded by this call.
     n_known : int
-        Results that were recorded before, and are equal.
+        Results that were recorded before with the same value.
     complete : bool
-        Whether the batch is over.
+        True if the batch is over.
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** It is immutable: threads may share it.
 
     Examples
     --------
@@ -80,18 +80,18 @@ class TellResult(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AmendResult(Record):
-    """What an amendment did.
+    """Numbers of corrected and unchanged results of a call of `Study.amend`.
 
     Attributes
     ----------
     n_amended : int
-        Results that are others now.
+        Results that have changed.
     n_known : int
-        Results that were recorded so before.
+        Results that were recorded before with the same value.
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** It is immutable: threads may share it.
 
     Examples
     --------
@@ -110,24 +110,24 @@ class AmendResult(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Amendment(Record):
-    """One result that was corrected.
+    """One corrected result.
 
     Attributes
     ----------
     event : int
-        Its number in the log.
+        Number of the event in the log.
     batch, position, arm : int
     name : str
-        Of the arm.
+        Name of the arm.
     before, value : float
-        What was recorded, and what is; NaN for none.
+        Previous and corrected value; NaN for none.
     reason, who : str
     time : float
         Seconds since 1970-01-01 UTC.
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** It is immutable: threads may share it.
 
     Examples
     --------
@@ -156,22 +156,22 @@ class Amendment(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BatchRecord(Record):
-    """What is recorded of a batch.
+    """Recorded results of a batch.
 
     Attributes
     ----------
     id : int
     names : list of str
-        Of its arms.
+        Names of its arms.
     status : {"open", "complete", "closed", "abandoned"}
     values : ndarray of float64, shape (n,)
-        NaN where not known.
+        NaN if unknown.
     states : ndarray of str, shape (n,)
         "open", "known", "lost" or "late".
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** It is immutable: threads may share it.
 
     Examples
     --------
@@ -194,17 +194,17 @@ class BatchRecord(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifyResult(Record):
-    """What was found whole.
+    """Size and digest of a study that passed `Study.verify`.
 
     Attributes
     ----------
     n_events, n_batches, n_pulls : int
     head : str
-        The digest of the last event, in hexadecimal: it changes if anything before does.
+        Digest of the last event, in hexadecimal. It depends on all events before.
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** It is immutable: threads may share it.
 
     Examples
     --------

@@ -1,18 +1,18 @@
-"""An experiment in one file: asked, told, and the same after any crash.
+"""An experiment in one file that survives crashes.
 
-A batch goes through these states, each step one event of the log::
+A batch goes through these states; each step is one event of the log::
 
                  tell: some wells          tell: the last well
                +------------------+      +----------------------> complete
                v                  |      |
     ask ---> open ----------------+------+----------------------> closed
-               |                         close_batch: the rest is lost
+                             close_batch: pending results are lost
                |
                +--> abandoned: never carried out; the next ask gives the same arms
 
-The policy is told when a batch is complete or closed. A result of a well that was lost is
-late: it is recorded, and the policy gets it (`Policy.add_late`) as soon as it has nothing
-asked. What is abandoned takes no results.
+The policy receives the results when a batch is complete or closed. A result of a lost well
+is late: it is recorded, and the policy receives it (`Policy.add_late`) as soon as it waits
+for no other results. An abandoned batch takes no results.
 """
 
 import os
@@ -20,19 +20,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from pybandit._shared.checks import check_flag
-from pybandit.studies._changes import Changes
+from pybandit.studies._changes import ChangeMethods
 from pybandit.studies._create import created
 from pybandit.studies._kinds import STUDY, Kind
-from pybandit.studies._looks import Looks
-from pybandit.studies._notebook import Shown
+from pybandit.studies._notebook import NotebookDisplay
 from pybandit.studies._races import as_policy
+from pybandit.studies._reads import ReadMethods
 from pybandit.studies._store import Store
 
 
-class Study(Changes, Looks, Shown):
-    """A run of a policy that survives crashes, late answers and lost ones; in one file.
+class Study(ChangeMethods, ReadMethods, NotebookDisplay):
+    """A run of a policy in one file, which survives crashes and accepts late and lost results.
 
-    Made by `Study.create` or `Study.open`. When a method that changes the study returns,
+    Created by `Study.create` or `Study.open`. When a method that changes the study returns,
     the change is on the disk. Several processes and threads may use one study at once.
 
     Attributes
@@ -45,7 +45,8 @@ class Study(Changes, Looks, Shown):
 
     Notes
     -----
-    A file in use has part of its log in ``<path>-wal``: copy both, or close the study first.
+    While a study is open, part of its log is in ``<path>-wal``. Copy both files, or close the
+    study first.
 
     Examples
     --------
@@ -67,34 +68,34 @@ class Study(Changes, Looks, Shown):
     def create(cls, path: str | os.PathLike[str], policy: Any, arms: Sequence[str] | None = None, *,
                who: str | None = None, settings: dict[str, Any] | None = None,
                overwrite: bool = False) -> Self:
-        """Begin a study.
+        """Create a study.
 
         Parameters
         ----------
         path : str or path-like
-            The file to make, or ``":memory:"``. A crash leaves none of it or all, and
-            perhaps a draft, ``<path>.*.new``, of no use to anybody.
+            File to create, or ``":memory:"``. After a crash the file is complete or absent; a
+            draft ``<path>.*.new`` may be left, which can be deleted.
         policy : Policy, BettingRace, BettingThreshold or BudgetRace
-            Fresh or used; the study has its own copy. One of your own class needs
-            ``get_state`` and ``from_state``, of plain values and arrays. Of a race batches
-            have `items` too, and nothing can be lost.
+            New or used; the study keeps its own copy. A user-defined class needs ``get_state``
+            and ``from_state``, with plain values and arrays. Batches of a race also have
+            `items`, and none of their results can be lost.
         arms : sequence of str, optional
-            Unique names, one an arm; by default "0", "1", ...
+            Unique names, one per arm; by default "0", "1", ...
         who : str, optional
-            Who records; by default user@host.
+            Author recorded in the log; by default user@host.
         settings : dict, optional
-            Anything made of dicts with text as names, lists, text and numbers; kept.
+            Stored with the study. Nested dicts with str names, lists, text and numbers.
         overwrite : bool, default False
-            Whether an existing file is replaced; nobody may be using it.
+            True to replace an existing file, which must not be in use.
 
         Raises
         ------
         FileExistsError
-            Where the file exists.
+            If the file exists.
         ValueError, TypeError
-            Where an argument is not as above.
+            If an argument is invalid.
         StudyError
-            Where the file cannot be written.
+            If the file cannot be written.
 
         Examples
         --------
@@ -112,13 +113,13 @@ class Study(Changes, Looks, Shown):
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, policy_type: type | None = None,
              who: str | None = None, without_log: bool = False) -> Self:
-        """Open a study that exists.
+        """Open an existing study.
 
         Parameters
         ----------
         path : str or path-like
         policy_type : type, optional
-            The policy's class, where it is not one of pybandit's policies.
+            The policy's class, if it is not one of pybandit's policies.
         who : str, optional
             As in `create`.
         without_log : bool, default False
@@ -129,22 +130,22 @@ class Study(Changes, Looks, Shown):
         FileNotFoundError
             If there is no such file.
         ValueError
-            If `policy_type` is needed or is another class, or the file is that of a web test; the
-            message names the function that opens it. The file of a screen opens: its log is that
-            of a study.
+            If `policy_type` is needed or is another class, or if the file is that of a web test;
+            the message then names the function to use. The file of a screen can be opened,
+            because its log is that of a study.
         StudyDamagedError
             If the file is not a study, is truncated or differs from its own log. If it lacks its
             newest changes because it was moved or copied without ``<path>-wal``. If there is a
             ``<path>-journal``, which could make SQLite delete files.
         StudyVersionError
-            Where a newer pybandit wrote it.
+            If a newer pybandit wrote the file.
         StudyError
-            Where it cannot be read.
+            If the file cannot be read.
 
         Notes
         -----
-        The state is read, not replayed: `verify` does that. Where the file is read-only, what
-        changes the study raises `StudyError`.
+        The state is read from the file; only `verify` replays the log. If the file is read-only,
+        methods that change the study raise `StudyError`.
 
         Examples
         --------
@@ -158,10 +159,10 @@ class Study(Changes, Looks, Shown):
         return opened(STUDY, path, policy_type, who, without_log, cls)
 
     def close(self) -> None:
-        """End the use of the file; again is fine."""
+        """Close the file. Closing it again has no effect."""
         with self._lock:
             self._store.close()
-            self._ledger = None
+            self._progress = None
 
     def __enter__(self) -> Self:
         return self
@@ -179,7 +180,7 @@ class Study(Changes, Looks, Shown):
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError("a Study is an open file and cannot be pickled or copied; open the file "
-                        f"where it is used: Study.open({self.path!r})")
+                        f"where it is needed: Study.open({self.path!r})")
 
     def __repr__(self) -> str:
         return f"<Study {self.path!r}: {self._type.__name__}, {self._names.size} arms>"
@@ -187,7 +188,7 @@ class Study(Changes, Looks, Shown):
 
 def opened(kind: Kind, path: str | os.PathLike[str], policy_type: type | None, who: str | None,
            without_log: bool, cls: Any = Study) -> Any:
-    """Open the study of a file of this kind."""
+    """Open a file of a kind as a `Study`."""
     store = Store.open(os.fspath(path), check_flag("without_log", without_log))
     try:
         return cls(store, kind, policy_type, who)

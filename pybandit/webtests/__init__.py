@@ -1,4 +1,4 @@
-"""Web tests: tests of pages by counts, a day at a time. `WebTest` is all one needs.
+"""Web tests: A/B tests of pages with daily counts. Use `WebTest`.
 
 Examples
 --------

@@ -1,12 +1,12 @@
-"""A web test's study: the file, read and written under one lock."""
+"""Base class of `WebTest`: access to its study."""
 
 import math
 
 from pybandit._shared.checks import check_in
 from pybandit._shared.errors import StudyDamagedError
 from pybandit.studies._kinds import Kind
-from pybandit.studies._made_of import OnStudy
-from pybandit.webtests._keys import Keys
+from pybandit.studies._on_study import OnStudy
+from pybandit.webtests._log import Keys
 from pybandit.webtests._policy import counted_type_of
 
 WEBTEST = Kind("webtest", counted_type_of)
@@ -30,8 +30,8 @@ class Base(OnStudy):
 
     @property
     def _policy(self):
-        """The `CountedPolicy`, while it is read or written."""
-        return self._study._ledger.policy
+        """The `CountedPolicy`; valid within a read or write."""
+        return self._study._progress.policy
 
     @property
     def _names(self):
@@ -53,6 +53,6 @@ def checked_shares(shares, n_arms):
     """Return weights above 0, one per arm, as a list of floats."""
     shares = check_in("shares", shares, "finite and above 0", lambda x: (x > 0) & (x < math.inf))
     if shares.shape != (n_arms,):
-        raise ValueError(f"shares must have the shape ({n_arms},), one value per arm; got "
+        raise ValueError(f"shares must have shape ({n_arms},), one value per arm; got "
                          f"{shares.shape}")
     return shares.tolist()

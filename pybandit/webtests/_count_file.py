@@ -1,4 +1,4 @@
-"""Files of counts, as analytics programs write them; errors name line and column."""
+"""Read files of counts from analytics programs; errors name line and column."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from pybandit.tables._sheet import PLAIN, listed, number, opened, short
 from pybandit.webtests._dates import date_key, day_first_in, is_date
 
 ROLES = "arm", "trials", "sum", "squares", "key"
-# what columns are called; of sums there are three kinds, whole numbers or not
+# Names of columns by role. Sums are of three kinds; only successes must be integers.
 HEADERS = {name: (role, kind) for role, kind, names in [
     ("arm", "", "arm, name, page, variant, variant name, variation, variation name, group, "
                 "version, experiment variant, experiment variation, test group, treatment, bucket"),
@@ -31,34 +31,35 @@ TOTALS = {"total", "totals", "grand total", "subtotal", "overall", "sum", "all",
 
 def read_counts(path, key=None, dialect=PLAIN, *, arms=None, value_range=(0.0, 1.0), day_first=None,
                 skip=()):
-    """Read the batches of a file: ``{key: {arm: (trials, sum)}}``, or with squares.
+    """Read the batches of a file: ``{key: {arm: (trials, sum[, squares])}}``.
 
     Parameters
     ----------
     path : str
     key : str, optional
-        Key of a file without a column of keys; by default its name.
+        Key of a file without a column of keys; by default the name of the file.
     dialect : Dialect
-        Its `columns` name those of `ROLES`.
+        Its `columns` may name columns by the roles in `ROLES`.
     arms : sequence of str, optional
-        Arms of the study: others are refused.
+        Arms of the study; other arms are rejected.
     value_range : (float, float)
-        Range of a reward: revenue is read if it is not (0, 1), or if it is named.
+        Range of a reward. A column of revenue is read if the range is not (0, 1), or if the
+        dialect names the column.
     day_first : bool, optional
         True if the day comes first in dates like 03/01/2025; by default the file decides.
     skip : sequence of str
-        Rows with one of these in a cell are left out.
+        Rows with a cell equal to one of these are skipped.
 
     Returns
     -------
     dict
-        Days and hours in order, other keys in the order of the file.
+        Days and hours in chronological order, other keys in the order of the file.
 
     Raises
     ------
     UnreadableFileError
-        If a column, a name or a number is missing, doubled or impossible; names file, line and
-        column.
+        If a column, a name or a number is missing, duplicated or invalid; the message names file,
+        line and column.
     """
     with opened(path, (_is_header, _may_be_header), dialect) as rows:
         line, head = next(((line, cells) for line, cells in rows if not cells[0].startswith("#")),
@@ -67,13 +68,13 @@ def read_counts(path, key=None, dialect=PLAIN, *, arms=None, value_range=(0.0, 1
             head.pop()
         columns = _Columns(line, head, dialect, value_range)
         if key is not None and "key" in columns.at:
-            raise UnreadableFileError("line 1, column 1: the file has keys of its own; leave out "
+            raise UnreadableFileError("line 1, column 1: the file has a column of keys; omit "
                                       "--key")
         found = list(_rows(rows, columns, dict.fromkeys(arms or ()),
                            {one.casefold() for one in skip}))
         if not found:
-            raise UnreadableFileError(f"line {line}, column 1: there is a header and no counts "
-                                      "under it")
+            raise UnreadableFileError(f"line {line}, column 1: there is a header but no counts "
+                                      "below it")
         if "key" in columns.at:
             keys = _keys_of(found, columns.at["key"] + 1, day_first)
         else:
@@ -95,7 +96,7 @@ def _may_be_header(cells):
 
 
 class _Columns:
-    """Columns of a file by role; `are_whole` is True if sums are numbers of successes."""
+    """Columns of a file by role; `are_whole` is True if sums count successes."""
 
     def __init__(self, line, head, dialect, value_range):
         self.head, self.dialect, self.value_range = head, dialect, value_range
@@ -111,18 +112,18 @@ class _Columns:
         if (kinds.get("sum") == "revenue" and "sum" not in dialect.columns
                 and tuple(value_range) == (0.0, 1.0)):
             raise UnreadableFileError(f"{self.place(line, 'sum')}: {short(head[self.at['sum']])} "
-                                      "has amounts, and the study counts successes: add a column "
+                                      "has amounts, but the study counts successes: add a column "
                                       "of successes, or start a study with --values LOW HIGH; "
-                                      "--sum-column takes values from 0 to 1")
+                                      "--sum-column accepts values from 0 to 1")
         for role, name in (("arm", "arm"), ("trials", "trials"), ("sum", "successes")):
             if role not in self.at:
                 wanted = dialect.columns.get(role, name)
                 raise UnreadableFileError(f"line {line}, column 1: no column {wanted!r} is in the "
-                                          f"header; it has {listed(head)}; --{role}-column names "
-                                          "another")
+                                          f"header; it has {listed(head)}; name the column with "
+                                          f"--{role}-column")
 
     def _role_of(self, cell):
-        """Return the role of a column and its kind; a role that was named has no other column."""
+        """Return the role of a column and its kind; a named column is the only one of its role."""
         for role, name in self.dialect.columns.items():
             if cell.casefold() == name.casefold():
                 return role, HEADERS.get(_plain(cell), ("", "sum"))[1]
@@ -130,14 +131,14 @@ class _Columns:
         return (None, "") if role in self.dialect.columns else (role, kind)
 
     def _chosen(self, line, role, before, kind, at):
-        """Return kind and place of a role that two columns have; of revenue and orders one."""
+        """Return kind and place of the right one of two columns of a role; raise if unclear."""
         if role == "sum" and before != kind and "revenue" in (before, kind):
             if (kind == "revenue") == (tuple(self.value_range) != (0.0, 1.0)):
                 return kind, at
             return before, self.at[role]
         raise UnreadableFileError(f"line {line}, column {at + 1}: {short(self.head[at])} and "
-                                  f"{short(self.head[self.at[role]])} are both the {role}; leave "
-                                  f"one out, or name it by --{role}-column")
+                                  f"{short(self.head[self.at[role]])} are both the {role}; delete "
+                                  f"one, or name the right one with --{role}-column")
 
     def place(self, line, role):
         return f"line {line}, column {self.at[role] + 1}"
@@ -162,7 +163,7 @@ def _rows(rows, columns, arms, skip):
         if total is not None and (arms or arm == total or not arm):
             raise UnreadableFileError(f"line {line}, column {cells.index(total) + 1}: "
                                       f"{short(total)} is a row of totals, not an arm; delete it, "
-                                      "or leave it out by --skip")
+                                      "or skip it with --skip")
         if len(cells) != len(head):
             raise UnreadableFileError(f"line {line}, column {min(len(cells), len(head)) + 1}: the "
                                       f"row has {len(cells)} cells, the header {len(head)}")
@@ -171,13 +172,13 @@ def _rows(rows, columns, arms, skip):
             if len(same) != 1:
                 raise UnreadableFileError(f"{columns.place(line, 'arm')}: {short(arm)} is not an "
                                           f"arm of the study, which has {listed(list(arms))}; "
-                                          "--skip leaves out its rows")
+                                          "skip its rows with --skip")
             arm = same[0]
         yield line, cells, arm, _numbers(line, cells, arm, columns)
 
 
 def _numbers(line, cells, arm, columns):
-    """Return trials, sum and perhaps squares of a row, checked."""
+    """Return trials, sum and, if present, squares of a row, checked."""
     roles = [role for role in ("trials", "sum", "squares") if role in columns.at]
     values = {role: number(cells[columns.at[role]], lambda role=role:
                            f"line {line}, column {columns.head[columns.at[role]]!r}",
@@ -194,28 +195,28 @@ def _numbers(line, cells, arm, columns):
                                   f"got {short(cells[columns.at['trials']])}")
     if outside(trials, total, columns.value_range)[0]:
         low, high = columns.value_range
-        raise UnreadableFileError(f"{columns.place(line, 'sum')}: a sum must be that of rewards in "
-                                  f"[{low:g}, {high:g}]; got {total[0]:g} for {trials[0]:g} trials "
-                                  f"of arm {arm!r}")
+        raise UnreadableFileError(f"{columns.place(line, 'sum')}: a sum must be possible for "
+                                  f"rewards in [{low:g}, {high:g}]; got {total[0]:g} for "
+                                  f"{trials[0]:g} trials of arm {arm!r}")
     return tuple(values.values())
 
 
 def _check_whole(line, role, cell, value, columns):
-    """Refuse a number of trials or successes that is not whole, or may be thousands."""
+    """Raise if a count is not an integer, or may be written with a thousands separator."""
     head, plain = columns.head[columns.at[role]], columns.dialect.plain(cell)
     groups = re.fullmatch(r"\d{1,3}(?:([.,' ’])\d{3})(?:\1\d{3})*", cell)
     if groups and "." in plain:
         raise UnreadableFileError(f"{columns.place(line, role)}: {short(head)} must be whole "
-                                  f"numbers, and {short(cell)} may be one in thousands; --decimal "
-                                  ", --thousands . takes it")
+                                  f"numbers, and {short(cell)} may have a thousands separator: if "
+                                  "so, pass --decimal , --thousands .")
     if value != int(value):
         raise UnreadableFileError(f"{columns.place(line, role)}: {short(head)} must be whole "
-                                  f"numbers, not rates; got {short(cell)}: head sums of values "
-                                  "'sum'")
+                                  f"numbers, not rates; got {short(cell)}: call a column of "
+                                  "sums of values 'sum'")
 
 
 def _keys_of(found, column, day_first):
-    """Return the keys of all rows, days and hours each written in one way."""
+    """Return the keys of all rows; days and hours are written in one form."""
     at = column - 1
     texts = [cells[at] for _, cells, _, _ in found]
     try:
@@ -233,7 +234,7 @@ def _keys_of(found, column, day_first):
         try:
             keys.append(date_key(text, decided))
         except ValueError as error:
-            raise UnreadableFileError(f"line {line}, column {column}: {error}; or say --dates "
+            raise UnreadableFileError(f"line {line}, column {column}: {error}; or pass --dates "
                                       "day-first or month-first") from None
         if is_date(keys[-1]) and "T" in keys[-1]:
             zoned[keys[-1].endswith("Z")] = line
@@ -249,11 +250,11 @@ def _batches(found, keys, columns):
         batch = batches.setdefault(key, {})
         if arm in batch:
             raise UnreadableFileError(f"{columns.place(line, 'arm')}: arm {short(arm)} of batch "
-                                      f"{short(key)} is there already")
+                                      f"{short(key)} occurs twice")
         batch[arm] = values
     return batches
 
 
 def _ordered(batches):
-    """Days and hours in order: programs write the last first, and totals grow with time."""
+    """Sort days and hours: programs may write the last first, and running totals need the order."""
     return dict(sorted(batches.items())) if all(map(is_date, batches)) else batches

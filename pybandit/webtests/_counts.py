@@ -1,7 +1,8 @@
 """Batches of counts: trials of each arm, and the sum of their rewards.
 
-A policy that has `tell_counts` is told as it is. For any other a batch of successes and
-failures is put into a random order and waits, arm by arm, until the policy asks for it.
+A policy with `tell_counts` receives them directly. For any other policy, the successes and
+failures of a batch are put into a random order, and wait arm by arm until the policy asks for
+them.
 """
 
 from collections.abc import Mapping
@@ -15,17 +16,17 @@ from pybandit.webtests._split import Split
 
 
 class Counts:
-    """State of a web test beside its policy.
+    """State of a web test in addition to its policy.
 
     Attributes
     ----------
     n : int
-        Batches told.
+        Number of batches recorded.
     names : list of str
-        Of arms that were added.
+        Names of added arms.
     waiting : list of ndarray of uint8
-        Outcomes of each arm that the policy has not asked for yet, in order; none of an arm
-        of a policy that takes counts.
+        Outcomes of each arm that the policy has not asked for yet, in order; empty for a
+        policy that takes counts.
     split : Split
         The test of the split of visits.
     """
@@ -36,7 +37,7 @@ class Counts:
 
     @classmethod
     def of(cls, part):
-        """From a part of a state, or None."""
+        """Return the counts of a part of a state; new ones if it is None."""
         if part is None:
             return cls()
         ends = np.cumsum(part["lengths"])[:-1]
@@ -44,7 +45,7 @@ class Counts:
         return cls(part["n"], part["names"], waiting, Split(**part["split"]))
 
     def part(self):
-        """Return what `of` takes; an empty dict if nothing was counted."""
+        """Return the part of a state that `of` reads; an empty dict if nothing was counted."""
         if not (self.n or self.names):
             return {}
         lengths = np.array([one.size for one in self.waiting], dtype=np.int64)
@@ -53,13 +54,13 @@ class Counts:
                 "split": self.split.part()}
 
     def take(self, policy, body):
-        """A batch of counts to the policy."""
+        """Report a batch of counts to the policy."""
         trials, sums = body["trials"], body["sums"]
         if isinstance(policy, CountRace):
-            # without warnings, as this may be a replay
+            # skip the warnings: this may be a replay
             policy._tell_counts(trials, sums, body.get("squares"))
         elif hasattr(policy, "tell_counts"):
-            policy.ask()  # so that its draws do not depend on calls of split
+            policy.ask()  # draw now, so that random numbers do not depend on calls of split
             getattr(policy, "_tell_counts", policy.tell_counts)(trials, sums)
         else:
             new = in_random_order(trials, sums, body["seed"])
@@ -72,14 +73,14 @@ class Counts:
 
 
 def in_random_order(trials, sums, seed):
-    """Of each arm its successes and failures, all orders equally likely; uint8.
+    """Return the successes and failures of each arm in a uniformly random order; uint8.
 
-    Given its numbers of successes, a sequence of independent outcomes of one probability has all
-    orders equally likely. So the law of these outcomes, and of any sequence of such batches, is
-    that of the visits in the order they came, if outcomes of an arm are exchangeable within
-    the batch, given the past, the numbers of visits and the other arms; what a policy promises
-    for independent rewards it keeps, for whom it matters that they stay the same from batch
-    to batch. How many visits there are must not depend on what comes of them.
+    Given its number of successes, a sequence of independent outcomes with one probability has all
+    orders equally likely. These outcomes, and any sequence of such batches, therefore have the
+    distribution of the visits in their true order, if the outcomes of an arm are exchangeable
+    within the batch, given the past, the numbers of visits and the other arms. A policy's
+    guarantee for independent rewards then holds; if it needs identical distributions, they must
+    also be the same in all batches. The numbers of visits must not depend on their outcomes.
     """
     rng, orders = np.random.default_rng(seed), []
     for n, successes in zip(trials.tolist(), sums.tolist(), strict=True):
@@ -90,7 +91,7 @@ def in_random_order(trials, sums, seed):
 
 
 def played(policy, waiting):
-    """Tell a policy what waits, as long as all that it asks for does; what waits then."""
+    """Report waiting outcomes while they cover the policy's requests; return the remaining ones."""
     starts, sizes = np.zeros(len(waiting), dtype=np.int64), [one.size for one in waiting]
     while not policy.done:
         arms = np.asarray(policy.ask())
@@ -117,7 +118,7 @@ def checked_counts(counts, names, policy):
     columns, sizes = np.zeros((3, names.size)), set()
     for name, row in counts.items():
         if name not in places:
-            raise ValueError(f"counts must be of arms of the test; got {shown(name)}")
+            raise ValueError(f"counts must name arms of the test; got {shown(name)}")
         try:
             tried, came, *squares = row
             if len(squares) > 1:
@@ -139,7 +140,7 @@ def checked_counts(counts, names, policy):
 
 
 def check_columns(trials, sums, squares, names, policy):
-    """Refuse counts that the policy will refuse, by the names of the arms."""
+    """Raise for counts that the policy will reject; messages use the names of the arms."""
     if policy.race is not None:
         _check_sums(trials, sums, squares, names, policy.race.value_range)
     elif squares is not None:
@@ -150,11 +151,11 @@ def check_columns(trials, sums, squares, names, policy):
 
 
 def _check_sums(trials, sums, squares, names, value_range):
-    """The race's own check, by the names of the arms."""
+    """Repeat the race's own check; messages use the names of the arms."""
     bad = outside(trials, sums, value_range)
     if bad.any():
         arm = int(bad.argmax())
-        raise ValueError(f"counts must be sums of rewards in {value_range}; got {sums[arm]:.15g} "
+        raise ValueError(f"counts must have sums of rewards in {value_range}; got {sums[arm]:.15g} "
                          f"for {trials[arm]} trials of arm {names[arm]!r}")
     if squares is None:
         return
@@ -167,20 +168,20 @@ def _check_sums(trials, sums, squares, names, value_range):
 
 
 def _check_successes(trials, sums, names):
-    """Refuse what has no order of successes and failures."""
+    """Raise if sums are not numbers of successes."""
     bad = ~((sums >= 0) & (sums <= trials) & (np.floor(sums) == sums))
     if bad.any():
         arm = int(bad.argmax())
-        raise ValueError(f"counts must be successes, a whole number of the trials, for a policy "
-                         f"that is told one reward at a time; got {sums[arm]} of {trials[arm]} "
-                         f"for arm {names[arm]!r}: CountRace takes other sums")
+        raise ValueError(f"counts must be integer numbers of successes, at most the trials, for a "
+                         f"policy that receives single rewards; got {sums[arm]} of {trials[arm]} "
+                         f"for arm {names[arm]!r}: CountRace accepts other sums")
     check_integer("trials in all", int(trials.sum(dtype=object)), 0, MOST_HELD)
 
 
 def split_of(policy, n, shares=None):
-    """Return how n trials are shared out as the policy wants them: int64, one value per arm.
+    """Return the split of n trials that the policy requests: int64, one value per arm.
 
-    `shares` are those of a race on counts, if they are not equal.
+    `shares` are the weights of a race on counts if they are unequal.
     """
     if policy.race is not None and shares is None:
         return policy.race.split(n)
@@ -191,7 +192,7 @@ def split_of(policy, n, shares=None):
     n = check_integer("n", n, 0, MOST_PULLS)
     wanted = np.asarray(policy.recommend())[:1] if policy.done else np.asarray(policy.inner.ask())
     weights = np.bincount(wanted, minlength=policy.n_arms)
-    if not wanted.size:  # of a policy that looks for no arm
+    if not wanted.size:  # a policy that finds no arm
         weights += 1
     return _shared_out(n, weights)
 
@@ -199,7 +200,7 @@ def split_of(policy, n, shares=None):
 def _shared_out(n, weights):
     exact = n * (weights / weights.sum())
     shares = np.floor(exact).astype(np.int64)
-    # what is over to the largest remainders, of equal ones to the first
+    # the rest goes to the largest remainders, among equal ones to the first
     over = np.argsort(shares - exact, kind="stable")[:n - int(shares.sum())]
     shares[over] += 1
     return shares

@@ -1,7 +1,7 @@
-"""Days and hours as keys of counts: one day, one key, however a program writes it.
+"""Days and hours as keys of counts: a day has one key in whatever format it is written.
 
-A key that is not a date stays as it is. ``03/01/2025`` is a date only if something else says
-whether the day or the month comes first: a file as a whole, or the caller.
+Other keys do not change. ``03/01/2025`` is a date only if the whole file, or the caller,
+determines whether the day or the month comes first.
 """
 
 import re
@@ -19,7 +19,7 @@ DATES = [re.compile(pattern + TIME, re.IGNORECASE) for pattern in (
     r"(?P<year>\d{4})(?P<mark>[-/.])(?P<month>\d{1,2})(?P=mark)(?P<day>\d{1,2})",
     r"(?P<year>(?:19|20)\d{2})(?P<month>0[1-9]|1[0-2])(?P<day>0[1-9]|[12]\d|3[01])",
     r"(?P<year>\d{4})年(?P<month>\d{1,2})月(?P<day>\d{1,2})日",
-    # with points the day always comes first
+    # with dots the day always comes first
     r"(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.\s?(?P<year>\d{4}|\d{2})",
     rf"(?:{WEEKDAY},?\s+)?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?[-\s](?P<name>[a-z]+)\.?[-,\s]+"
     r"(?P<year>\d{4}|\d{2})",
@@ -38,12 +38,12 @@ def is_date(key):
 
 
 def day_first_in(texts):
-    """Return whether the day comes first in dates like 03/01/2025; None if nothing tells.
+    """Return True if the day comes first in dates like 03/01/2025; None if it is unknown.
 
     Raises
     ------
     ValueError
-        If some can only be one way and some only the other; names one of each.
+        If some dates have the day first and others the month; the message names one of each.
     """
     first, last = None, None
     for text in texts:
@@ -59,10 +59,10 @@ def day_first_in(texts):
 
 
 def date_key(text, day_first=None):
-    """Return the key of a day or an hour; of any other text, the text without outer blanks.
+    """Return the key of a day or an hour, or any other text without leading and trailing blanks.
 
-    Days are ``2025-01-03``, hours ``2025-01-03T14:00``, in UTC and with a ``Z`` if the text names
-    a zone. Midnight without a zone is the day.
+    Days are written ``2025-01-03`` and hours ``2025-01-03T14:00``. If the text names a time zone,
+    the key is in UTC and ends in ``Z``. Midnight without a zone is the day.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def date_key(text, day_first=None):
     Raises
     ------
     ValueError
-        If it is a date that does not exist, or may be one of two days.
+        If the date does not exist or is ambiguous.
     """
     given, text = text.strip(), " ".join(text.split())
     week = WEEK.fullmatch(text)

@@ -1,4 +1,4 @@
-"""Counts that may be recorded already: the same under two keys, or running totals as days."""
+"""Detect counts recorded twice: equal counts under two keys, or running totals as days."""
 
 import math
 
@@ -6,22 +6,22 @@ import numpy as np
 
 from pybandit.webtests._log import same, wide
 
-# A day recorded twice counts twice, and its bets win twice: the error is no longer bounded. Equal
-# counts are therefore refused if they are equal by chance with at most this probability. Otherwise
-# there is only a warning: a few visits, or hours without a conversion, are often equal.
+# If a day is recorded twice, its bets win twice, and the probability of an error has no bound.
+# Equal counts are rejected if the chance of the coincidence is at most CHANCE. Otherwise there is
+# only a warning: counts of a few visits, or of hours without a conversion, are often equal.
 CHANCE = 1e-4
 GROWING = 3  # growing batches before a warning
-GROWN = "no count fell in three batches"  # the warning begins with it
+GROWN = "no count fell in three batches"  # start of the warning
 
 
 def repeated_key(found, key, columns):
-    """Return the key of another batch with the same counts, where there are any; else None.
+    """Return the key of another batch with the same counts, or None.
 
     Parameters
     ----------
     found : dict of Recorded
     key : str
-        Of the batch itself.
+        Key of the new batch.
     columns : tuple
         Trials, sums and squares or None; as `wide` returns them.
     """
@@ -34,8 +34,8 @@ def repeated_key(found, key, columns):
 def chance_of_repeat(columns, n_batches):
     """Return the approximate chance that one of `n_batches` other batches has these counts.
 
-    Two independent counts of variance v are equal with probability ``1 / (2 sqrt(pi v))``. Trials
-    of equal size may be a split that was fixed, and say nothing.
+    Two independent counts of variance v are equal with probability ``1 / (2 sqrt(pi v))``. If the
+    arms have equal trials (up to 1), the split may be fixed, and trials are not used.
     """
     trials, sums = (one[columns[0] > 0] for one in columns[:2])
     if (sums != np.floor(sums)).any() or (sums < 0).any() or (sums > trials).any():
@@ -48,10 +48,10 @@ def chance_of_repeat(columns, n_batches):
 
 
 def are_growing(found, columns):
-    """Return True if no count fell in three batches, and those that changed grew each time.
+    """Return True if no count fell in three batches, and counts that changed grew each time.
 
-    So do running totals, with an arm that was stopped too. Days do by chance, about one time in
-    a thousand for two arms.
+    Running totals do so, even if an arm was stopped. Daily counts of two arms do so by chance
+    about once in a thousand times.
     """
     n_arms = columns[0].size
     rows = [wide(one.body, n_arms) for one in list(found.values())[1 - GROWING:]] + [columns]

@@ -1,9 +1,12 @@
-"""Batches of counts in a study's log, as they are known now: each by its key."""
+"""Present counts of the batches in a study's log, by their keys."""
 
+import csv
+import io
 from typing import NamedTuple
 
 import numpy as np
 
+from pybandit._shared.cells import flush, guarded, moment, plain
 from pybandit._shared.checks import MOST_PULLS
 from pybandit._shared.errors import StudyDamagedError
 from pybandit.studies._codec import flat
@@ -13,7 +16,7 @@ COLUMNS = "trials", "sums", "squares"
 
 
 class Recorded(NamedTuple):
-    """A batch of counts: its last event, when and by whom, and the body of that."""
+    """A batch of counts: number, time, author and body of its last event."""
 
     event: int
     when: float
@@ -22,7 +25,7 @@ class Recorded(NamedTuple):
 
 
 def put(found, recorder, row):
-    """Put an event of the log into `found`, batches by their keys; others are left out."""
+    """Add an event of the log to `found`, a dict of batches by key; other events are skipped."""
     number, kind, when, who, content, _ = row
     if kind not in KINDS:
         return
@@ -41,8 +44,40 @@ def recorded(recorder):
     return found
 
 
+class Keys:
+    """Cache of the batches in a log.
+
+    A log only grows, except when a failed transaction is rolled back. The cache is therefore valid
+    as long as the last event that it has read is still in its place.
+
+    Attributes
+    ----------
+    found : dict of str to Recorded
+        Batches by key, in the order of the log.
+    """
+
+    def __init__(self):
+        self._forget()
+
+    def _forget(self):
+        self._last, self.found = (-1, b""), {}
+
+    def known(self, recorder):
+        """Return `found`, brought up to date with the log."""
+        last = self._last[0]
+        rows = recorder._store.events(max(last, 0))
+        row = rows.fetchone() if last >= 0 else None
+        if last >= 0 and (row is None or (row[0], row[5]) != self._last):
+            self._forget()
+            rows = recorder._store.events()
+        for row in rows:
+            put(self.found, recorder, row)
+            self._last = row[0], row[5]
+        return self.found
+
+
 def amendments(recorder):
-    """Yield each amendment: its event, and the bodies before and after."""
+    """Yield the corrected `Recorded` and the body before it, for each amendment."""
     found = {}
     for row in recorder._store.events():
         before = found.copy() if row[1] == "amend" else None
@@ -67,7 +102,7 @@ def counts_of(recorder, number, content):
 
 
 def wide(body, n_arms):
-    """Return trials, sums and squares (or None) of `n_arms` arms; 0 before an arm came."""
+    """Return trials, sums and squares (or None) of `n_arms` arms; 0 before an arm was added."""
     def padded(values):
         return None if values is None else np.append(
             values, np.zeros(n_arms - values.size, dtype=values.dtype))
@@ -76,7 +111,7 @@ def wide(body, n_arms):
 
 
 def same(one, other):
-    """Return, for each arm, True if two batches of counts are equal; squares if both have them."""
+    """Return for each arm if two batches of counts are equal; a batch without squares has sums."""
     equal = (one[0] == other[0]) & (one[1] == other[1])
     if one[2] is not None or other[2] is not None:
         equal &= _squares(one) == _squares(other)
@@ -85,3 +120,40 @@ def same(one, other):
 
 def _squares(columns):
     return columns[1] if columns[2] is None else columns[2]
+
+
+def export(test, write):
+    """Write all counts of a test as a table, at one moment.
+
+    Parameters
+    ----------
+    test : WebTest
+    write : callable
+        Receives parts of the text, in order: CSV with the columns key, arm, trials, sum, squares
+        (if any are recorded), told_at and who.
+
+    Returns
+    -------
+    int
+        Number of rows.
+    """
+    return test._read(lambda _: _export(test.study, write))
+
+
+def _export(study, write):
+    sink = io.StringIO()
+    table = csv.writer(sink, lineterminator="\n")
+    found = recorded(study)
+    columns = ["sums"] + ["squares"] * any("squares" in one.body for one in found.values())
+    table.writerow(["key", "arm", "trials", "sum", *columns[1:], "told_at", "who"])
+    names, n = [guarded(name) for name in study._names.tolist()], 0
+    for key, (_, when, who, body) in found.items():
+        rows = [(guarded(key), names[arm], int(body["trials"][arm]),
+                 *(plain(body[name][arm]) if name in body else "" for name in columns),
+                 moment(when), guarded(who))
+                for arm in np.flatnonzero(body["trials"]).tolist()]
+        table.writerows(rows)
+        n += len(rows)
+        flush(sink, write)
+    flush(sink, write)
+    return n

@@ -1,4 +1,4 @@
-"""The policy of a web test's study: a policy or a race, and its counts."""
+"""Policy of a web test's study: a policy or race together with its counts."""
 
 from functools import cache
 from typing import Any
@@ -8,11 +8,11 @@ import numpy as np
 from pybandit._shared.checks import LARGEST_REWARD, MOST_PULLS
 from pybandit.betting import CountRace
 from pybandit.studies._codec import flat
-from pybandit.studies._journal import BrokenLog
+from pybandit.studies._journal import repeated
 from pybandit.studies._recorder import type_of
 from pybandit.webtests._counts import Counts
 
-# The part of a state that belongs to the test and not to the policy.
+# name of the part of a state that belongs to the test instead of the policy
 PART = "webtest.counts"
 
 
@@ -61,7 +61,7 @@ class CountedPolicy:
 
     @property
     def n_recorded(self):
-        """Batches of counts."""
+        """Number of batches of counts."""
         return self.counts.n
 
     @property
@@ -79,11 +79,11 @@ class CountedPolicy:
         return getattr(self.inner, name)
 
     def ask(self):
-        raise ValueError("a web test asks for no batches: split says how the next trials are "
-                         "shared out, tell_counts records their counts")
+        raise ValueError("a web test does not ask for batches: split returns the next trials of "
+                         "each arm, tell_counts records their counts")
 
     def apply(self, kind, body, past):
-        """Do what an event says; `past` returns all events before it."""
+        """Apply an event; `past()` returns all events before it."""
         if kind == "counts":
             self.counts.take(self.inner, body)
         elif kind == "arm":
@@ -92,21 +92,11 @@ class CountedPolicy:
         elif kind == "retire":
             self.inner.retire(body["arm"])
         else:
-            again = self._corrected(body, past)
+            again = repeated(lambda one: self._repeated(past, one), body)
             self.inner, self.counts = again.inner, again.counts
 
-    def _corrected(self, amendment, past):
-        """The policy told all batches again, with the counts as they are known now."""
-        try:
-            return self._repeated(past, amendment)
-        except Exception as error:  # of any policy
-            try:  # is it the amendment, or what is amended?
-                self._repeated(past, None)
-            except Exception:
-                raise BrokenLog(f"log: its events cannot be repeated: {error!r}") from error
-            raise
-
     def _repeated(self, past, amendment):
+        """Return the policy after all batches, with their counts as they are known now."""
         events = iter(past())
         _, first = next(events)
         again = type(self).from_state(first["state"])
@@ -116,19 +106,19 @@ class CountedPolicy:
 
 
 def corrected(past, amendment):
-    """Return the events before an amendment as if the counts had been right at once.
+    """Return the events before an amendment with all counts corrected.
 
     Parameters
     ----------
     past : iterable of (kind, body)
-        From the first event after "create" on; they are not changed.
+        Events after "create"; they are not modified.
     amendment : dict or None
-        The body of the amendment that follows them; None for none.
+        The body of the amendment that follows these events, if any.
 
     Returns
     -------
     list of (kind, body)
-        Without amendments.
+        Events without amendments.
     """
     events, told_by = [], {}
     for kind, body in past:
@@ -144,31 +134,31 @@ def corrected(past, amendment):
 
 
 def _correct(events, told_by, amendment):
-    """Put an amendment's counts into the event that told them."""
+    """Put an amendment's counts into the event that reported them."""
     number = told_by[amendment["key"]]
     kept = {name: value for name, value in events[number][1].items() if name != "squares"}
     new = {name: amendment[name] for name in ("trials", "sums", "squares") if name in amendment}
     if new["trials"].size != kept["trials"].size:
-        raise ValueError(f"counts of {amendment['key']!r} must be of {kept['trials'].size} arms; "
+        raise ValueError(f"counts of {amendment['key']!r} must have {kept['trials'].size} arms; "
                          f"got {new['trials'].size}")
     events[number] = "counts", kept | new
 
 
 @cache
 def counted_type(inner_type):
-    """Return the `CountedPolicy` of a class of policies or races, under its name."""
+    """Return the subclass of `CountedPolicy` for a class of policies or races, with its name."""
     return type(inner_type.__name__, (CountedPolicy,), {"inner_type": inner_type})
 
 
 def counted_type_of(name, policy_type):
-    """Return the class of a web test's policy by its name, as `studies._recorder.type_of`."""
+    """Return the class of a web test's policy by name; see `studies._recorder.type_of`."""
     if name == CountRace.__name__ and policy_type in (None, CountRace):
         return counted_type(CountRace)
     return counted_type(type_of(name, policy_type))
 
 
 def check_part(part, n_arms):
-    """Raise ValueError if this cannot be the part of a state that `Counts.part` returns."""
+    """Raise ValueError if `part` is not a valid return value of `Counts.part`."""
     if part is None:
         return
     n, names = part["n"], part["names"]
@@ -183,7 +173,7 @@ def check_part(part, n_arms):
 
 
 def _is_split(split, n_arms):
-    """Return True if this can be the test of the split of a test of `n_arms` arms."""
+    """Return True if this is a valid state of the test of the split with `n_arms` arms."""
     shares, counts = split["shares"], split["counts"]
     return (flat((shares, counts), (np.float64, np.int64)) and shares.size <= n_arms
             and bool(((shares >= 0) & (shares <= 1)).all() and (counts >= 0).all()

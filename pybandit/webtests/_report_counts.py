@@ -1,4 +1,4 @@
-"""The sections of a report on a web test: arms, rates, batches; HTML."""
+"""Sections of a report on a web test: arms, rates, batches; HTML."""
 
 from html import escape
 
@@ -24,128 +24,130 @@ from pybandit.report._tables import (
 from pybandit.webtests._split import mismatch_words
 
 WILSON = (
-    "The intervals are Wilson's, 95 % for each arm alone. They are <strong>not</strong> adjusted "
-    "for looking more than once, nor for how trials were shared and arms were picked: what leads "
+    "The intervals are Wilson's: 95 % for each arm alone. They are <strong>not</strong> adjusted "
+    "for repeated looks, for the split of trials, or for the selection of arms: an arm that leads "
     "when a test stops tends to look better than it is.")
-SUMS = "There are no intervals: sums do not say how far single rewards are from their mean."
+SUMS = "There are no intervals: sums do not show how much single rewards vary."
 
 
 def counted_tiles(facts):
-    """What was spent and told, and who is in play."""
-    told = facts.told
-    rest = [("batches told", f"{len(told.keys):,}", ""), *arm_tiles(facts)]
-    if told.n_waiting:
-        rest.append(("trials that wait", f"{told.n_waiting:,}", "not yet asked for by the policy"))
+    """Return tiles with pulls, batches, and arms in the test."""
+    counted = facts.counted
+    rest = [("batches recorded", f"{len(counted.keys):,}", ""), *arm_tiles(facts)]
+    if counted.n_waiting:
+        rest.append(("waiting trials", f"{counted.n_waiting:,}", "not yet asked for by the policy"))
     return tile_list(pull_tile(facts.status), rest)
 
 
 def counted_parts(facts):
-    """The answer, what led to it, and the batches; in a list."""
+    """Return sections with the answer, the course of the test, and the batches; a list."""
     return [_answer(facts), _over_time(facts), _batches(facts)]
 
 
 def _mean_of(facts):
-    return "rate" if facts.told.are_successes else "mean"
+    return "rate" if facts.counted.are_successes else "mean"
 
 
 def _answer(facts):
     if not facts.arms.n.any():
         return no_answer(facts)
     drawing = interval_figure(facts)
-    caption = "Mean and 95 % interval" if facts.told.are_successes else "Mean"
+    caption = "Mean and 95 % interval" if facts.counted.are_successes else "Mean"
     caption += " of all trials. Filled: the answer"
     caption += "; hollow: the next arms." if facts.others.size else "."
     if drawing and "arrow" in drawing:
         caption += " An interval that leaves the figure ends in an arrow."
-    return section("answer", "The answer" if facts.status.done else "The answer by now",
+    return section("answer", "The answer" if facts.status.done else "The answer so far",
                    _split(facts), *(f"<p>{note}</p>" for note in _notes(facts)), _arm_table(facts),
                    figure(drawing, caption) if drawing else "")
 
 
 def _split(facts):
-    """The test of the split of visits."""
+    """Return the result of the test of the split of visits."""
     check = facts.status.split
     if check is None:
         return ""
     if check.mismatch:
         return f"<p><strong>Sample-ratio mismatch: {escape(mismatch_words(check))}.</strong></p>"
-    return ("<p>Visits are split by the shares, as far as is seen: p = "
-            f"{check.p_value:.2g} (sequential multinomial test; an alarm at .01).</p>")
+    return ("<p>No deviation from the planned split of visits was detected: p = "
+            f"{check.p_value:.2g} (sequential multinomial test; alarm at .01).</p>")
 
 
 def _notes(facts):
-    """What the means are, and what they are not; paragraphs."""
-    told, means = facts.told, f"{_mean_of(facts)}s"
-    pooled = (f"{means.capitalize()} are of all trials of an arm, pooled over the batches. Where "
-             "days differ, and arms come and go or their shares of the trials change, pooled "
-             f"{means} may mislead, and even put the arms in the wrong order (Simpson's paradox).")
+    """Return paragraphs on the meaning and the limits of the means."""
+    counted, means = facts.counted, f"{_mean_of(facts)}s"
+    pooled = (f"{means.capitalize()} are of all trials of an arm, pooled over the batches. If "
+              "days differ, and arms are added or dropped or their shares change, pooled "
+              f"{means} may mislead and even put the arms in the wrong order (Simpson's paradox).")
     pooled += "" if facts.own_means is None else OWN_MEANS
-    if told.n_waiting:
-        n = int(told.trials.sum())
-        pooled += (f" Of {count(n, 'trial')} told the policy has asked for {n - told.n_waiting:,}: "
-                   f"its answer is from these, the {means} are of all.")
-    return pooled, _promise(told.race, means), WILSON if told.are_successes else SUMS
+    if counted.n_waiting:
+        n = int(counted.trials.sum())
+        pooled += (f" The policy has asked for {n - counted.n_waiting:,} of {count(n, 'trial')}: "
+                   f"its answer is based on these, and the {means} on all.")
+    return pooled, _promise(counted.race, means), WILSON if counted.are_successes else SUMS
 
 
 def _promise(race, means):
     if race is None:
-        return ("The policy's own guarantee, if it has one, is about its answer as a whole, of "
-                "arms that stay as they are.")
-    return ("The race itself compares arms only within batches: an arm is dropped when bets "
-            f"against it have made {race.threshold:.6g} of 1. Its guarantee, a wrong winner with "
-            f"probability at most {race.delta:.3g}, is about the arms that it drops, and not about "
-            f"{means} or intervals; what it assumes, and what is left of it where arms were added "
-            "or retired because of results, is said at CountRace.")
+        return ("The policy's own guarantee, if it has one, is about its answer as a whole, for "
+                "arms that do not change.")
+    return ("The race itself compares arms only within batches: it drops an arm when the wealth of "
+            f"the bets against it, 1 at the start, reaches {race.threshold:.6g}. Its guarantee, a "
+            f"wrong winner with probability at most {race.delta:.3g}, is about the arms that it "
+            f"drops, not about {means} or intervals. The documentation of CountRace states its "
+            "assumptions, also for arms that were added or retired because of results.")
 
 
 def _words_of(facts):
-    """What each arm is, in a word."""
-    told, status = facts.told, facts.status
-    words = np.where(told.gone, "dropped", "" if status.done else "left").astype(object)
-    if told.race is not None:
-        words[told.race.retired] = "retired"
+    """Return the state of each arm in one word."""
+    counted, status = facts.counted, facts.status
+    words = np.where(counted.gone, "dropped", "" if status.done else "left").astype(object)
+    if counted.race is not None:
+        words[counted.race.retired] = "retired"
     if status.done:
-        # who is left when all others were retired has won nothing
-        has_won = told.race is None or "dropped" in words
-        words[facts.chosen] = ("answer" if told.race is None else "winner") if has_won else "left"
+        # the last arm has not won if all others were retired
+        has_won = counted.race is None or "dropped" in words
+        word = "answer" if counted.race is None else "winner"
+        words[facts.chosen] = word if has_won else "left"
     return words
 
 
 def _arm_table(facts):
-    """All arms: the answer, the others that are left, and those that are not."""
-    told, arms, words = facts.told, facts.arms, _words_of(facts)
-    sums, rows, others = told.sums.sum(axis=0), [], by_means(arms, told.gone)
+    """Return a table of all arms: the answer, the remaining arms, and the others."""
+    counted, arms, words = facts.counted, facts.arms, _words_of(facts)
+    sums, rows, others = counted.sums.sum(axis=0), [], by_means(arms, counted.gone)
     order = np.append(facts.chosen, others[~np.isin(others, facts.chosen)])
     for arm in order[:ARMS].tolist():
         mean = arms.means[arm]
         row = [name_of(facts.names[arm]), words[arm], f"{arms.n[arm]:,}",
-               f"{sums[arm]:,.0f}" if told.are_successes else number(sums[arm], 6), number(mean),
+               f"{sums[arm]:,.0f}" if counted.are_successes else number(sums[arm], 6), number(mean),
                number(mean - arms.below[arm]), number(mean + arms.above[arm])]
         row += [] if facts.own_means is None else [number(facts.own_means[arm])]
-        row += [] if told.race is None else [_capital(told.race.capital[arm], words[arm])]
-        rows.append(("other" if told.gone[arm] else "", row))
-    head = ["arm", "", "trials", "successes" if told.are_successes else "sum", _mean_of(facts),
+        row += [] if counted.race is None else [_capital(counted.race.capital[arm], words[arm])]
+        rows.append(("other" if counted.gone[arm] else "", row))
+    head = ["arm", "", "trials", "successes" if counted.are_successes else "sum", _mean_of(facts),
             "95 % from", "to"]
     head += ["policy's mean"] * (facts.own_means is not None)
-    head += [] if told.race is None else [f"bets against (leaves at {told.race.threshold:.6g})"]
-    return table(f"{shown(len(rows), arms.n.size)}: the answer, then those that are left", head,
+    if counted.race is not None:
+        head.append(f"bets against (dropped at {counted.race.threshold:.6g})")
+    return table(f"{shown(len(rows), arms.n.size)}: the answer, then remaining arms", head,
                  rows, {0, 1})
 
 
 def _capital(capital, word):
-    """What bets against an arm have made of 1; against a retired one nobody bets."""
+    """Return the wealth of the bets against an arm; a dash for a retired arm."""
     if word == "retired":
         return number(np.nan)
     return number(capital) if np.isfinite(capital) else "∞"
 
 
 def _over_time(facts):
-    told = facts.told
-    few = f" Drawn at {POINTS} of the batches." if len(told.keys) > POINTS else ""
+    counted = facts.counted
+    few = f" Drawn at {POINTS} of the batches." if len(counted.keys) > POINTS else ""
     drawings = [
-        (mean_figure(facts, *means_so_far(told, facts.followed)),
-         f"The {_mean_of(facts)} of the leading arms, of all trials up to each batch; batches "
-         "count from 0, as they were told." + few),
+        (mean_figure(facts, *means_so_far(counted, facts.followed)),
+         f"The {_mean_of(facts)} of the leading arms over all trials up to each batch; batches "
+         "are counted from 0 in the order of recording." + few),
         (pull_figure(facts, "trials"), "Trials of each arm.")]
     figures = [figure(drawing, caption) for drawing, caption in drawings if drawing]
     if not figures:
@@ -155,34 +157,34 @@ def _over_time(facts):
 
 
 @np.errstate(invalid="ignore")
-def means_so_far(told, arms):
-    """At most `POINTS` of the batches, and the means of some arms up to each: (points, arms)."""
-    n = len(told.keys)
+def means_so_far(counted, arms):
+    """Return at most `POINTS` batches, and the means of arms up to each, shape (points, arms)."""
+    n = len(counted.keys)
     at = np.unique(np.linspace(0, n - 1, min(POINTS, n)).astype(int))
-    trials, sums = (one[:, arms].cumsum(axis=0)[at] for one in (told.trials, told.sums))
+    trials, sums = (one[:, arms].cumsum(axis=0)[at] for one in (counted.trials, counted.sums))
     return at, sums / trials
 
 
 def _batches(facts):
-    n = len(facts.told.keys)
+    n = len(facts.counted.keys)
     if not n:
-        return section("batches", "Batches", "<p>Nothing was told yet.</p>")
+        return section("batches", "Batches", "<p>No counts yet.</p>")
     first = max(0, n - PARTS)
-    rows = [("", [name_of(facts.told.keys[batch]), *_cells(facts, slice(batch, batch + 1))])
+    rows = [("", [name_of(facts.counted.keys[batch]), *_cells(facts, slice(batch, batch + 1))])
             for batch in reversed(range(first, n))]
     if first:
         rows.append(("other", [f"{first:,} before", *_cells(facts, slice(first))]))
     arms, mean = facts.followed, _mean_of(facts)
-    which = "each" if arms.size == facts.names.size else f"the {arms.size} that lead"
+    which = "each arm" if arms.size == facts.names.size else f"the {arms.size} leading arms"
     head = ["batch", "trials", mean, *(short(name) for name in facts.names[arms])]
-    return section("batches", "Batches", _amended(facts.told),
-                   table(f"By batch, the last first: trials and {mean} of all arms, and the {mean} "
-                         f"of {which} with its trials", head, rows, {0}))
+    return section("batches", "Batches", _amended(facts.counted),
+                   table(f"By batch, the last first: trials and {mean} of all arms, then {mean} "
+                         f"and trials of {which}", head, rows, {0}))
 
 
-def _amended(told):
-    """Counts that were corrected, the last first; "" if there are none."""
-    found = told.amendments
+def _amended(counted):
+    """Return a table of corrected counts, the last first; "" if there are none."""
+    found = counted.amendments
     if not found:
         return ""
     rows = [("", [str(one.event), name_of(one.key), name_of(one.name),
@@ -190,17 +192,17 @@ def _amended(told):
                   f"{number(one.sum, 6)} of {one.trials:,}", name_of(one.reason),
                   name_of(one.who)]) for one in reversed(found[-PARTS:])]
     n_events = len({one.event for one in found})
-    return ("<p>Counts were corrected, and the policy was told all batches again. If a winner "
-            "might have been taken before and after, the probability of a wrong one is at most "
-            f"{n_events + 1} times that promised, and nothing is proven if results decided what "
-            "was corrected: see <code>WebTest.amend_counts</code>.</p>"
+    return ("<p>Counts were corrected, and the policy was run again on all batches. If a winner "
+            "might have been declared both before and after a correction, the probability of a "
+            f"wrong winner is at most {n_events + 1} times the guaranteed one. Nothing is proven "
+            "if results determined the corrections: see <code>WebTest.amend_counts</code>.</p>"
             + table("Corrected counts, the last first",
                     ["event", "batch", "arm", "was", "is", "why", "who"], rows, {1, 2, 5, 6}))
 
 
 def _cells(facts, batches):
-    """Trials and mean of some batches together, and the means of the leading arms."""
-    trials, sums = (one[batches].sum(axis=0) for one in (facts.told.trials, facts.told.sums))
+    """Return trials and mean of some batches together, and the means of the leading arms."""
+    trials, sums = (one[batches].sum(axis=0) for one in (facts.counted.trials, facts.counted.sums))
     means = sums / trials
     return [f"{trials.sum():,}", number(sums.sum() / trials.sum()),
             *(f"{number(means[arm])} of {trials[arm]:,}" if trials[arm] else number(np.nan)

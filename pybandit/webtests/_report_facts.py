@@ -1,4 +1,4 @@
-"""Everything that the report of a web test shows: its batches, and the bets of its race."""
+"""Content of the report of a web test: its batches, and the bets of its race."""
 
 import os
 from typing import NamedTuple
@@ -6,13 +6,13 @@ from typing import NamedTuple
 import numpy as np
 
 from pybandit._shared.intervals import wilson_interval
-from pybandit.report._facts import Arms, standing_of
+from pybandit.report._facts import ArmStatistics, standing_of
 from pybandit.webtests._log import recorded, wide
 from pybandit.webtests.results import WebTestStatus
 
 
 class Race(NamedTuple):
-    """What a `CountRace` says of its arms: see there."""
+    """Attributes of a `CountRace`, by their names there."""
 
     capital: np.ndarray
     threshold: float
@@ -20,13 +20,13 @@ class Race(NamedTuple):
     retired: np.ndarray
 
 
-class Told(NamedTuple):
-    """What was told in counts.
+class Counted(NamedTuple):
+    """Recorded counts.
 
-    `trials` and `sums` have shape (batches, n_arms), 0 where an arm was not there yet;
-    `are_successes` where every reward was 0 or 1; `gone` are arms that were dropped or
-    retired; `n_waiting` trials were told and not asked for yet; `race` is None of other policies.
-    `amendments` are `CountAmendment`.
+    `trials` and `sums` have shape (batches, n_arms) and are 0 before an arm was added.
+    `are_successes` is True if every reward is 0 or 1. `gone` marks arms that were dropped or
+    retired. `n_waiting` trials are recorded and not yet asked for by the policy. `race` is None
+    for other policies. `amendments` are `CountAmendment`.
     """
 
     keys: list
@@ -40,10 +40,10 @@ class Told(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """All that a report on a web test shows.
+    """All data that a report on a web test shows.
 
-    The fields from `chosen` to `followed` are those of `Standing`; `events` are the last ones,
-    and `version` is that of the pybandit which began the test.
+    The fields from `chosen` to `followed` are those of `Standing`. `events` are the last events,
+    and `version` is the version of pybandit that created the test.
     """
 
     path: str
@@ -55,46 +55,46 @@ class Facts(NamedTuple):
     unmeasured: np.ndarray
     own_means: np.ndarray | None
     followed: np.ndarray
-    arms: Arms
-    told: Told
+    arms: ArmStatistics
+    counted: Counted
     events: list
     version: str
 
 
-# no result, one result, and results near the largest number give NaN or infinity: dashes
+# NaN and infinity, from no or one result or from results near the largest number, become dashes
 @np.errstate(all="ignore")
 def facts_of(test):
-    """Everything a report shows, as it was at one moment."""
+    """Return all data of a report, read at one moment."""
     return test._read(lambda _: _facts_at_once(test))
 
 
 def _facts_at_once(test):
-    status, policy, told = test.status(), test._policy, _told_of(test)
-    arms = Arms(*_measured(told))
-    standing = standing_of(test.recommend(), arms, policy.pulls, policy.means, told.gone)
-    return Facts(os.path.basename(test.path), status, test._names, *standing, arms, told,
+    status, policy, counted = test.status(), test._policy, _counted_of(test)
+    arms = ArmStatistics(*_measured(counted))
+    standing = standing_of(test.recommend(), arms, policy.pulls, policy.means, counted.gone)
+    return Facts(os.path.basename(test.path), status, test._names, *standing, arms, counted,
                  list(test.log(max(0, status.n_events - 8))),
                  next(test.log()).body["version"])
 
 
-def _told_of(test):
+def _counted_of(test):
     policy, batches = test._policy, recorded(test.study)
     shape = len(batches), policy.n_arms
     trials, sums = np.zeros(shape, dtype=np.int64), np.zeros(shape)
     for row, one in enumerate(batches.values()):
         trials[row], sums[row], _ = wide(one.body, policy.n_arms)
     are_whole = ((sums >= 0) & (sums <= trials) & (np.floor(sums) == sums)).all()
-    return Told(list(batches), trials, sums,
+    return Counted(list(batches), trials, sums,
                 bool(are_whole) and _is_of_successes(policy), _gone(policy),
                 sum(one.size for one in policy.counts.waiting), _race_of(policy),
                 test.amendments())
 
 
 def _is_of_successes(policy):
-    """Whether rewards between 0 and 1 are all that the policy takes."""
+    """Return True if the policy accepts only rewards in [0, 1]."""
     if policy.race is not None:
         return tuple(policy.race.value_range) == (0.0, 1.0)
-    # of others only a normal law takes more
+    # among other policies, only those with a normal distribution accept more
     return getattr(policy, "law", None) != "gaussian" or not hasattr(policy.inner, "tell_counts")
 
 
@@ -102,7 +102,7 @@ def _gone(policy):
     survivors = getattr(policy, "survivors", None)
     if survivors is None:
         return np.zeros(policy.n_arms, dtype=bool)
-    # what is accepted is no longer played, and is the answer
+    # accepted arms are not played any more, but they are part of the answer
     return ~np.isin(np.arange(policy.n_arms), np.append(survivors, policy.recommend()))
 
 
@@ -113,11 +113,11 @@ def _race_of(policy):
     return Race(race.capital, race.threshold, race.delta, race.retired)
 
 
-def _measured(told):
-    """Trials and means of each arm, and how far its interval goes below and above: four arrays."""
-    n, sums = told.trials.sum(axis=0), told.sums.sum(axis=0)
+def _measured(counted):
+    """Return trials and means of each arm, and the lengths of its interval below and above."""
+    n, sums = counted.trials.sum(axis=0), counted.sums.sum(axis=0)
     means, ends = sums / n, np.full((2, n.size), np.nan)
-    if told.are_successes:
+    if counted.are_successes:
         for arm in np.flatnonzero(n).tolist():
             ends[:, arm] = wilson_interval(int(sums[arm]), int(n[arm]))
     return n, means, means - ends[0], ends[1] - means

@@ -7,15 +7,15 @@ import numpy as np
 from pybandit.betting._mismatch import log_mismatch
 from pybandit.webtests.results import SplitCheck
 
-# a false alarm, ever, has at most this probability
+# maximum probability that a test ever has a false alarm
 ALPHA = 0.01
 
 
 class Split:
     """State of the test of the split.
 
-    Each set of shares has a mixture of its own. Given the past each mixture has mean 1, so
-    their product is a martingale too.
+    Each set of shares has its own mixture of likelihood ratios. Given the past, each mixture has
+    mean 1, so their product is also a martingale.
 
     Attributes
     ----------
@@ -34,12 +34,12 @@ class Split:
         self.past, self.most = past, most
 
     def part(self):
-        """Return what `__init__` takes."""
+        """Return the arguments of `__init__` as a dict."""
         return {"shares": self.shares, "counts": self.counts, "past": self.past,
                 "most": self.most}
 
     def take(self, trials, shares):
-        """Take a batch; arms without a share do not count."""
+        """Add a batch; arms without a share are ignored."""
         shares, n_new = np.array(shares, np.float64), len(shares) - self.shares.size
         self.shares = np.append(self.shares, np.zeros(n_new))
         self.counts = np.append(self.counts, np.zeros(n_new, np.int64))
@@ -59,7 +59,7 @@ class Split:
         return self.most >= -math.log(ALPHA)
 
     def check(self, names):
-        """Return the `SplitCheck`, None before any batch."""
+        """Return the `SplitCheck`, or None before the first batch."""
         if not self.shares.size:
             return None
         arms = np.flatnonzero(self.shares)
@@ -75,13 +75,13 @@ def shares_now(policy, weights):
     ----------
     policy : CountedPolicy
     weights : list of float or None
-        Shares of the first arms given to `WebTest.create`. None: equal for a race on counts, and
-        no test for a policy that shares out visits by results.
+        Shares of the initial arms, given to `WebTest.create`. If None, a race on counts has equal
+        shares, and other policies, which split visits by results, have no test.
 
     Notes
     -----
-    An arm that was added takes part after the first batch in which it had visits: of that one
-    it had perhaps only a part.
+    An added arm takes part after the first batch in which it had visits, because it may have
+    been present for only a part of that batch.
     """
     late = len(policy.names_added)
     if policy.race is None:
@@ -94,7 +94,7 @@ def shares_now(policy, weights):
 
 
 def weights_of(policy, weights):
-    """Return the weights of all arms; of those that were added, the mean of the first arms'."""
+    """Return the weights of all arms; added arms get the mean weight of the initial arms."""
     if weights is None:
         return None
     return np.append(weights, np.full(len(policy.names_added), np.mean(weights)))
@@ -105,10 +105,10 @@ def _shares(weights):
 
 
 def mismatch_words(check):
-    """Return a mismatch of the split in words."""
+    """Return a message about a mismatch of the split."""
     total = int(check.trials.sum())
     found = ", ".join(f"{name} {n:,} ({share:,.0f} expected)" for name, n, share in zip(
         check.names[:6], check.trials.tolist(), (check.shares * total).tolist(), strict=False))
     return (f"visits are not split by the shares, p = {check.p_value:.2g}: {found}"
-            f"{', ...' * (len(check.names) > 6)}. A redirect, a filter of robots or lost logs "
-            "of one arm may be the cause; no guarantee holds until it is found")
+            f"{', ...' * (len(check.names) > 6)}. A redirect, a filter of robots, or lost "
+            "logs of one arm may be the cause; no guarantee holds until it is found")

@@ -48,7 +48,7 @@ class CountTells(Base):
             True if the counts are running totals of this batch and all before it. The
             difference to the recorded batches is recorded.
         repeated : bool, default False
-            True to record counts although another key has the same.
+            True to record counts although another key has the same counts.
         who : str, optional
             By default the name given to `open` or `create`.
         rng : None, int, SeedSequence or Generator
@@ -58,15 +58,15 @@ class CountTells(Base):
         Returns
         -------
         TellResult
-            Number of arms recorded now, or before; `complete` is True.
+            Numbers of arms recorded now and before; `complete` is True.
 
         Raises
         ------
         ValueError, TypeError
-            If an arm is unknown or no rewards have such a sum. If the key has other counts, or
-            is a date that may be one of two days. If another key has the same counts, unless they
-            are equal by chance. If running totals fall. If batches were asked for: a study takes
-            either counts or results. Nothing is recorded then.
+            If an arm is unknown, or rewards cannot have such a sum. If the key has other counts
+            or is an ambiguous date. If another key has the same counts, unless they may be equal by
+            chance. If running totals fall. If batches were asked for: a study takes either counts
+            or results. Nothing is recorded.
         StudyError
             As `tell`.
 
@@ -80,8 +80,8 @@ class CountTells(Base):
         Notes
         -----
         `CountRace` and `ThompsonSampling` take counts directly; their docstrings state the
-        guarantees. Any other policy takes a batch of successes and failures in a random order,
-        of which the seed is recorded, as far as it asks for them. The other outcomes of each arm
+        guarantees. Any other policy receives the successes and failures of a batch in a random
+        order, whose seed is recorded, as far as it asks for them. The other outcomes of each arm
         wait.
 
         All orders are equally likely given the counts, as for independent visits of one
@@ -161,7 +161,7 @@ class CountTells(Base):
     @writing
     def amend_counts(self, key: str, counts: Mapping[str, tuple[float, ...]], *, reason: str,
                      who: str | None = None) -> AmendResult:
-        """Correct counts that are recorded, as after robots were filtered or goods returned.
+        """Correct recorded counts, for example after robots were filtered or goods returned.
 
         Parameters
         ----------
@@ -177,21 +177,22 @@ class CountTells(Base):
         Returns
         -------
         AmendResult
-            Arms whose counts changed, and arms that were recorded so.
+            Numbers of arms whose counts changed, and of arms that had these counts already.
 
         Raises
         ------
         ValueError, TypeError
             If nothing is recorded under the key, an arm was not in the test then, or the policy
-            refuses the counts. Nothing is recorded then.
+            rejects the counts. Nothing is recorded.
         StudyError
             As `tell`.
 
         Notes
         -----
-        The policy starts again and takes all batches with their present counts, in their order:
-        O(the study). Its state is bit for bit that of a policy which received the correct
-        counts at once. An arm that was dropped may come back, and a winner may be lost.
+        The policy starts again and receives all batches with their present counts, in their
+        order; this takes time proportional to the size of the study. Its state is then bit for bit
+        that of a policy which received the correct counts at once. An arm that was dropped may
+        return, and there may be no winner any more.
 
         *Guarantee after a correction*, of `CountRace`. The counts after each correction are a
         version, and each version is a separate test.
@@ -221,13 +222,13 @@ class CountTells(Base):
         if not isinstance(reason, str):
             raise TypeError(f"reason must be text; got {type(reason).__name__}")
         if not reason.strip():
-            raise ValueError(f"reason must say why counts change; got {reason!r}")
+            raise ValueError(f"reason must say why counts are corrected; got {reason!r}")
         new = checked_counts(counts, self._names, self._policy)
         found = self._keys.known(self._study)
         key = _checked_key(key, None, found)
         if key not in found:
-            raise ValueError(f"key must be that of counts that are recorded; got {key!r}: "
-                             "record it by tell_counts")
+            raise ValueError(f"key must be that of recorded counts; got {key!r}: record them "
+                             "with tell_counts")
         body, n_amended = self._amended_counts(found[key].body, counts, new)
         if n_amended:
             self._study._record("amend", {"key": key, **body, "reason": reason}, None, who)
@@ -261,8 +262,8 @@ def _checked_key(key, number, found):
             or key is not None and (not isinstance(key, str) or not key.strip())):
         raise TypeError(f"key must be text that is not empty; got {shown(key)}")
     if key is None and str(number) in found:
-        raise ValueError(f"key must be given where an earlier one is {str(number)!r}, the "
-                         "number of this batch; got None")
+        raise ValueError(f"key must be given if the number of this batch, {str(number)!r}, "
+                         "is already a key; got None")
     if key is None:
         return str(number)
     if key in found:
@@ -274,18 +275,18 @@ def _checked_key(key, number, found):
 
 
 def _check_same(key, known, columns, names):
-    """Refuse counts that are not those of their key; arms that came later had none."""
+    """Raise if counts differ from the recorded ones; arms added later had none."""
     other = ~same(columns, known)
     if other.any():
         arm = int(other.argmax())
-        raise ValueError(f"counts must be those already recorded as {key!r}; got "
+        raise ValueError(f"counts must equal those already recorded as {key!r}; got "
                          f"{columns[1][arm]:g} of {columns[0][arm]} for arm {names[arm]!r}, where "
-                         f"{known[1][arm]:g} of {known[0][arm]} was: amend_counts corrects them; "
-                         "another part of the batch needs a key of its own")
+                         f"{known[1][arm]:g} of {known[0][arm]} is recorded: correct them with "
+                         "amend_counts; another part of the batch needs its own key")
 
 
 def _doubts(columns, found, key, repeated, names, policy):
-    """Return warnings about new counts; refuse counts that are surely recorded already."""
+    """Return warnings about new counts; raise if they are almost surely recorded already."""
     trials, sums, squares = columns
     doubts, twin = [], repeated_key(found, key, columns)
     if twin is not None and not repeated:
@@ -295,8 +296,8 @@ def _doubts(columns, found, key, repeated, names, policy):
                              "Pass repeated=True (--repeated) if it is another batch anyway")
         doubts.append(f"{key!r} was recorded, but its {words}; they are perhaps equal by chance")
     if twin is None and are_growing(found, columns):
-        doubts.append(f"{GROWN} up to {key!r}, as in running totals: if "
-                      "they are, begin another study with cumulative=True (--cumulative)")
+        doubts.append(f"{GROWN} up to {key!r}, as in running totals: if they "
+                      "are, start another study with cumulative=True (--cumulative)")
     is_unit = policy.race is not None and policy.race.value_range == (0.0, 1.0)
     arm = rates_in(trials, sums) if squares is None and (
         is_unit or getattr(policy, "law", "") == "bernoulli") else None
@@ -311,10 +312,10 @@ def _few(columns, names):
 
 
 def _without_noise(values, totals):
-    """Return differences; 0 if they are rounding errors of their totals."""
+    """Return differences, with those at the rounding error of their totals set to 0."""
     return np.where(np.abs(values) <= 1e-12 * np.abs(totals), 0.0, values)
 
 
 def _has_negative(policy):
-    """Return True if a policy takes rewards below 0, of which sums may fall."""
+    """Return True if a policy accepts rewards below 0, whose sums may fall."""
     return policy.race is not None and policy.race.value_range[0] < 0

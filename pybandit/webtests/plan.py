@@ -1,4 +1,4 @@
-"""Length and error rate of a test on counts, by simulation before it starts."""
+"""Plan a test on counts: simulate its length and error rate before it starts."""
 
 import math
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ __all__ = ["CountPlan", "plan_counts"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CountPlan(Record):
-    """Batches until a test on counts ends, and its errors, over many simulated runs.
+    """Length and errors of a test on counts over many simulated runs.
 
     Attributes
     ----------
@@ -35,21 +35,21 @@ class CountPlan(Record):
     winners : ndarray of int64, shape (n_runs,)
         The winner of each run; -1 if none was named.
     z_test : float
-        Batches that a z-test of a size fixed beforehand needs to tell the two best apart, with
-        Bonferroni's correction; infinite where they are equal.
+        Batches that a z-test of fixed size needs to distinguish the two best arms, with
+        Bonferroni's correction; infinite if they are equal.
     estimate : float
-        Batches until bets on the difference of the two best are expected to reach the race's
-        threshold, by a formula: see `plan_counts`. Infinite if they are equal.
+        Expected batches until bets on the difference of the two best arms reach the race's
+        threshold, by the formula in `plan_counts`; infinite if they are equal.
     max_batches : int
-        Batches after which a run had no winner.
+        Batches after which a run stopped without a winner.
 
     See Also
     --------
-    plan_counts : makes it.
+    plan_counts : Simulate a test and return its `CountPlan`.
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** It is immutable: threads may share it.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class CountPlan(Record):
 
     @property
     def n_wrong(self) -> int:
-        """Runs whose winner is not better than all others: of equal arms, any winner."""
+        """Number of runs whose winner is not the single best arm; any winner among equal arms."""
         best = np.flatnonzero(self.rates == self.rates.max())
         right = best if best.size == 1 else best[:0]
         return int(((self.winners >= 0) & ~np.isin(self.winners, right)).sum())
@@ -85,20 +85,20 @@ class CountPlan(Record):
             return ""
         second, best = np.sort(self.rates)[-2:]
         if second == best:
-            return (f"the two best rates are equal, {best:.6g}: no winner is expected, and any "
-                    "would be wrong")
+            return (f"the two best rates are equal, {best:.6g}: no winner is expected; any would "
+                    "be wrong")
         return (f"the two best rates differ by {best - second:.3g}, which takes about "
-                f"{self.estimate:,.0f} batches of {self.batch_size:,} trials; there were "
-                f"{self.max_batches:,}")
+                f"{self.estimate:,.0f} batches of {self.batch_size:,} trials to detect; the "
+                f"limit was {self.max_batches:,}")
 
     @property
     def n_undecided(self) -> int:
-        """Runs that named no winner."""
+        """Number of runs without a winner."""
         return int((self.winners < 0).sum())
 
     @property
     def wrong_interval(self) -> tuple[float, float]:
-        """95 % interval of the probability of a wrong winner, within so many batches."""
+        """95 % interval of the probability of a wrong winner within `max_batches` batches."""
         return wilson_interval(self.n_wrong, self.winners.size)
 
     def summary(self) -> str:
@@ -111,7 +111,7 @@ class CountPlan(Record):
         return f"{when}; {self.n_wrong:,} winners were wrong."
 
     def to_frame(self) -> Any:
-        """Return a pandas.DataFrame with a row per run: batches and winner.
+        """Return a pandas.DataFrame with one row per run: batches and winner.
 
         Raises
         ------
@@ -138,9 +138,32 @@ class CountPlan(Record):
         MissingPackageError
             If Matplotlib is not installed.
         """
-        from pybandit.webtests._plan_figure import plan_axes
+        from pybandit._shared.drawing import (
+            EXACT,
+            RACING,
+            axes_or_new,
+            draw_band,
+            label_axes,
+            tidy,
+        )
 
-        return plan_axes(self, ax)
+        ax = axes_or_new(ax)
+        runs = self.winners.size
+        ends = np.sort(self.batches[self.winners >= 0])
+        last = int(ends[-1]) if ends.size else self.max_batches
+        x = np.arange(last + 1)
+        hits = np.searchsorted(ends, x, side="right")
+        low, high = np.transpose([wilson_interval(int(h), runs) for h in hits])
+        draw_band(ax, x, low, high, RACING)
+        ax.plot(x, hits / runs, lw=1.6, color=RACING, label="runs with a winner")
+        if np.isfinite(self.z_test) and self.z_test <= 2 * last:
+            ax.axvline(self.z_test, color=EXACT, ls="--", lw=1.2, label="z-test of fixed size")
+            ax.legend(fontsize=8, frameon=False, loc="lower right")
+        ax.set_ylim(0.0, 1.02)
+        ax.locator_params(axis="x", integer=True)
+        label_axes(ax, f"batches of {self.batch_size:,} trials", "share of runs, 95 %")
+        tidy(ax, f"{runs:,} runs, {self.n_wrong:,} with a wrong winner")
+        return ax
 
     def _repr_html_(self) -> str:
         rows = [("runs", f"{self.winners.size:,}"),
@@ -153,7 +176,7 @@ class CountPlan(Record):
         return f"<CountPlan: {self.summary().removesuffix('.')}>"
 
     def quantile(self, q: float) -> float:
-        """Batches after which a share q of the runs had a winner; infinite where none had."""
+        """Return the batches after which a share q of the runs had a winner, or infinity."""
         q = check_scalar("q", q, "in [0, 1]", lambda x: (x >= 0) & (x <= 1))
         ends = np.sort(np.where(self.winners < 0, np.inf, self.batches))
         return float(ends[max(0, math.ceil(q * ends.size) - 1)])
@@ -163,24 +186,24 @@ class CountPlan(Record):
 def plan_counts(rates: ArrayLike, batch_size: int, *, delta: float = 0.05,
                 ties: Literal["none", "any"] = "none", n_runs: int = 200, max_batches: int = 200,
                 power: float = 0.8, rng: Rng = None) -> CountPlan:
-    """Plays a `CountRace` many times: batches to a winner, and how often it is wrong.
+    """Simulate a `CountRace` many times: its length, and how often the winner is wrong.
 
-    Traffic is split evenly among the arms left, each trial drawing its arm, and a batch is
-    told at a time. With equal rates it is an A/A test: whoever wins is wrong.
+    Traffic is split evenly among the remaining arms by drawing the arm of each trial, and counts
+    are reported batch by batch. With equal rates it is an A/A test, and any winner is wrong.
 
     Parameters
     ----------
     rates : array_like of float, shape (n_arms,)
-        Success rates, in (0, 1): what there may be to find.
+        Success rates to assume, in (0, 1).
     batch_size : int
-        Trials of all arms in a batch: visitors a day, say.
+        Trials of all arms per batch, such as visitors per day.
     delta, ties
         As in `CountRace`.
     n_runs : int, default 200
     max_batches : int, default 200
-        After which a run has no winner.
+        Batches after which a run stops without a winner.
     power : float, default 0.8
-        Of the z-test that is compared, in (0, 1).
+        Power of the z-test for comparison, in (0, 1).
     rng : None, int, SeedSequence or Generator
 
     Returns
@@ -190,17 +213,18 @@ def plan_counts(rates: ArrayLike, batch_size: int, *, delta: float = 0.05,
     Raises
     ------
     ValueError, TypeError
-        Where an argument is outside its range.
+        If an argument is outside its range.
 
     Notes
     -----
-    The z-test is two-sided, of level delta over n_arms - 1 comparisons, all arms to its end:
-    ``n = (z + z')^2 (p (1 - p) + q (1 - q)) / (p - q)^2`` trials of each arm for the two best
-    rates p and q. It may be looked at once, and is to find a difference that was guessed.
+    The z-test is two-sided at level delta over n_arms - 1 comparisons and keeps all arms to its
+    end. It needs ``n = (z + z')^2 (p (1 - p) + q (1 - q)) / (p - q)^2`` trials per arm for the
+    two best rates p and q. Its result may be looked at only once, and its size is for a difference
+    that was guessed.
 
-    The estimate is ``4 v log(threshold / .2125) / (n d^2)`` batches, of n trials of each arm,
-    with d the difference of the two best rates and v the variance at their mean: the best of
-    the race's bets grows by ``n d^2 / 4 v`` per batch.
+    The estimate is ``4 v log(threshold / .2125) / (n d^2)`` batches, with n trials per arm and
+    batch, d the difference of the two best rates, and v the variance at their mean: the logarithm
+    of the best of the race's bets grows by ``n d^2 / 4 v`` per batch.
 
     A batch of a run takes about 0.2 ms.
 
@@ -213,7 +237,7 @@ def plan_counts(rates: ArrayLike, batch_size: int, *, delta: float = 0.05,
     """
     rates = check_in("rates", rates, "in (0, 1)", lambda x: (x > 0) & (x < 1))
     if rates.ndim != 1 or rates.size < 2:
-        raise ValueError(f"rates must be those of at least 2 arms; got shape {rates.shape}")
+        raise ValueError(f"rates must be of at least 2 arms; got shape {rates.shape}")
     batch_size = check_integer("batch_size", batch_size, 1, MOST_PULLS)
     n_runs = check_integer("n_runs", n_runs, 1)
     max_batches = check_integer("max_batches", max_batches, 1)
@@ -228,7 +252,7 @@ def plan_counts(rates: ArrayLike, batch_size: int, *, delta: float = 0.05,
 
 
 def _run(race, rates, batch_size, max_batches, rng):
-    """Batches, and the winner or -1."""
+    """Return the number of batches, and the winner or -1."""
     while not race.done and race.n_batches < max_batches:
         trials = rng.multinomial(batch_size, race.split(batch_size) / batch_size)
         race.tell_counts(trials, rng.binomial(trials, rates))
@@ -236,7 +260,7 @@ def _run(race, rates, batch_size, max_batches, rng):
 
 
 def _z_test(rates, batch_size, delta, power):
-    from scipy.special import ndtri  # not where studies are imported
+    from scipy.special import ndtri  # imported here to keep the import of studies fast
 
     second, best = np.sort(rates)[-2:]
     if second == best:
@@ -247,10 +271,10 @@ def _z_test(rates, batch_size, delta, power):
 
 
 def _estimate(rates, batch_size, threshold):
-    """Return about how many batches the bets need."""
+    """Return the approximate number of batches that the bets need."""
     second, best = np.sort(rates)[-2:]
     if second == best:
         return math.inf
     mean = (second + best) / 2
     growth = batch_size / rates.size * (best - second) ** 2 / (4 * mean * (1 - mean))
-    return max(2.0, math.log(threshold / WEIGHTS.max()) / growth)  # the first is not bet on
+    return max(2.0, math.log(threshold / WEIGHTS.max()) / growth)  # no bets on the first batch

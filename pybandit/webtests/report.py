@@ -1,4 +1,4 @@
-"""A web test as one HTML page that needs nothing else."""
+"""Write a web test as one self-contained HTML page."""
 
 import os
 
@@ -16,11 +16,11 @@ def write_report(test: WebTest, path: str | os.PathLike[str], *, title: str | No
     Parameters
     ----------
     test : WebTest
-        At any time.
+        May have no counts yet, be open, or be done.
     path : str or path-like
-        The page, whole or not at all; an older one is replaced.
+        Page to write. An existing page is replaced; a crash leaves the old page or the new one.
     title : str, optional
-        By default the policy and the test's file.
+        By default the name of the policy and the test's file.
 
     Returns
     -------
@@ -33,9 +33,9 @@ def write_report(test: WebTest, path: str | os.PathLike[str], *, title: str | No
 
     Notes
     -----
-    O(arms x batches). The page has the arms, with Wilson's intervals if the counts are of
-    successes, the check of the split, rates over the batches, the last 24 batches, and the log's
-    digest.
+    The page has the arms, with Wilson's intervals if the counts are successes, the check of the
+    split, rates over the batches, the last 24 batches, and the log's digest. Takes
+    O(arms x batches) time.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def page_text(test: WebTest) -> str:
 
 
 def titled_content(test: WebTest) -> tuple[str, str, str]:
-    """Title and content of a report, and the digest that it is of."""
+    """Return title and content of a report, and the digest of the test that it shows."""
     facts = facts_of(test)
     title = page.title_of(facts)
     return title, _content(facts, title), facts.status.head

@@ -21,17 +21,17 @@ class SplitCheck(Record):
     shares : ndarray of float64
         Expected shares, with sum 1.
     p_value : float
-        Valid at any number of looks: if visits are split by the shares, it is ever at most x
-        with probability at most x.
+        Valid for any number of looks: if visits are split by the shares, the probability that
+        it is ever at most x is at most x.
     mismatch : bool
         True if `p_value` is at most .01.
 
     Notes
     -----
-    A Dirichlet mixture of likelihood ratios, the mean of three concentrations (Lindon and Malek
-    2022). Visits of an arm that is dropped or retired do not count.
+    The test uses a Dirichlet mixture of likelihood ratios, averaged over three concentrations
+    (Lindon and Malek 2022). Visits of an arm that is dropped or retired do not count.
 
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** It is immutable: threads may share it.
 
     Examples
     --------
@@ -52,19 +52,19 @@ class SplitCheck(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class WebTestStatus(Status):
-    """State of a web test: that of its study, and the test of the split.
+    """State of a web test: the state of its study, and the test of the split.
 
     Attributes
     ----------
     split : SplitCheck or None
-        Test that visits are split by the shares; None before any batch, and if there is nothing
-        to test.
+        Test that visits are split by the shares; None before the first batch, or if there is
+        nothing to test.
 
     Notes
     -----
     The other attributes are those of `pybandit.studies.Status`.
 
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** It is immutable: threads may share it.
 
     Examples
     --------
@@ -86,12 +86,12 @@ class CountAmendment(Record):
     Attributes
     ----------
     event : int
-        Its number in the log.
+        Number of the event in the log.
     key : str
-        Of the batch.
+        Key of the batch.
     arm : int
     name : str
-        Of the arm.
+        Name of the arm.
     trials_before : int
     sum_before : float
     trials : int
@@ -102,7 +102,7 @@ class CountAmendment(Record):
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** It is immutable: threads may share it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A test of pages by counts that lasts days, in one file."""
+"""Web tests: A/B tests of pages with daily counts, in one file."""
 
 import importlib.util
 import os
@@ -24,17 +24,18 @@ from pybandit.webtests.results import CountAmendment, WebTestStatus
 
 
 class WebTest(CountTells):
-    """A test told by counts, a day at a time; in one file that survives crashes.
+    """An A/B test of pages with daily counts, in one file that survives crashes.
 
-    Made by `WebTest.create` or `WebTest.open`. It is made of a `Study`: when a method that
-    changes the test returns, the change is on the disk, and several processes and threads may
-    use one test at once. It asks for no batches: `split` says how the next visits are shared
-    out, and `tell_counts` records their counts.
+    Created by `WebTest.create` or `WebTest.open`. `split` returns the next number of visits of
+    each page, and `tell_counts` records their counts.
+
+    A web test keeps its data in a `Study`: when a method that changes the test returns, the
+    change is on the disk, and several processes and threads may use one test at once.
 
     Attributes
     ----------
     study : Study
-        The log below.
+        The underlying study.
     path : str
     names : tuple of str
     settings : dict
@@ -43,7 +44,8 @@ class WebTest(CountTells):
 
     Notes
     -----
-    A file in use has part of its log in ``<path>-wal``: copy both, or close the test first.
+    While a test is open, part of its log is in ``<path>-wal``. Copy both files, or close the
+    test first.
 
     Examples
     --------
@@ -61,25 +63,25 @@ class WebTest(CountTells):
     def create(cls, path: str | os.PathLike[str], policy: Any, arms: Sequence[str] | None = None, *,
                shares: ArrayLike | None = None, who: str | None = None,
                settings: dict[str, Any] | None = None, overwrite: bool = False) -> Self:
-        """Begin a test.
+        """Create a test.
 
         Parameters
         ----------
         path : str or path-like
-            The file to make, or ``":memory:"``. A crash leaves none of it or all, and
-            perhaps a draft, ``<path>.*.new``, which may be deleted.
+            File to create, or ``":memory:"``. After a crash the file is complete or absent; a
+            draft ``<path>.*.new`` may be left, which can be deleted.
         policy : CountRace, Policy or race
-            Fresh or used; the test has its own copy. `CountRace` finds the best page;
+            New or used; the test keeps its own copy. `CountRace` finds the best page.
             ``ThompsonSampling(..., batch_size=b)`` sends more visits to pages that do well. Any
-            other policy or race takes successes and failures: see `tell_counts`.
+            other policy or race receives successes and failures: see `tell_counts`.
         arms : sequence of str, optional
             Unique names of the pages, one per arm; by default "0", "1", ...
         shares : array_like of float, shape (n_arms,), optional
             Weights above 0 by which visits are split among the arms. `split` uses them, and a
-            sequential test compares the visits with them (`WebTestStatus.split`). By default
-            equal for `CountRace`, and no test for other policies.
+            sequential test compares the visits with them (`WebTestStatus.split`). By default they
+            are equal for `CountRace`, and other policies have no test.
         who : str, optional
-            Name in the log; by default user@host.
+            Author recorded in the log; by default user@host.
         settings : dict, optional
             As in `Study.create`.
         overwrite : bool, default False
@@ -90,7 +92,7 @@ class WebTest(CountTells):
         FileExistsError
             If the file exists.
         ValueError, TypeError
-            If an argument is not as above.
+            If an argument is invalid.
         StudyError
             If the file cannot be written.
 
@@ -113,13 +115,13 @@ class WebTest(CountTells):
 
     @reading
     def status(self) -> WebTestStatus:
-        """Return trials, batches, and the test of the split; a `WebTestStatus`."""
+        """Return the state of the test: trials, batches, and the test of the split."""
         return WebTestStatus(**self._study._facts(),
                              split=self._policy.counts.split.check(self._names))
 
     @reading
     def split(self, n: int) -> Ints:
-        """Share out the next n trials: the pulls that the policy asks for, scaled to n.
+        """Split the next n trials as the policy's requests are split among the arms.
 
         Parameters
         ----------
@@ -128,9 +130,10 @@ class WebTest(CountTells):
         Returns
         -------
         ndarray of int64, shape (n_arms,)
-            They add up to n. Evenly, or by `shares`, among the arms left of a race; for
-            ``ThompsonSampling(..., batch_size=b)`` the arms of the next b pulls. All to the
-            arm found, where the policy is done; evenly, where it finds none.
+            Trials per arm, with sum n. A race splits them among its remaining arms, evenly or by
+            `shares`; ``ThompsonSampling(..., batch_size=b)`` splits them as its next b pulls. If
+            the policy is done, all trials go to the arm found, or evenly to all arms if it finds
+            none.
 
         Examples
         --------
@@ -148,7 +151,9 @@ class WebTest(CountTells):
 
     @writing
     def add_arm(self, name: str) -> int:
-        """Add an arm from the next batch on; return its number. `CountRace` states the guarantee.
+        """Add an arm from the next batch on, and return its number.
+
+        See `CountRace` for the guarantee.
 
         Raises
         ------
@@ -176,7 +181,9 @@ class WebTest(CountTells):
 
     @writing
     def retire(self, arm: str, reason: str) -> None:
-        """Take an arm out, and record why; again is fine. `CountRace` states the guarantee.
+        """Remove an arm from the test, and record the reason. Repeating a call has no effect.
+
+        See `CountRace` for the guarantee.
 
         Raises
         ------
@@ -216,7 +223,7 @@ class WebTest(CountTells):
     def _check_open_to(self, what):
         if not hasattr(self._policy, "add_arm"):
             raise ValueError(f"policy must be a CountRace for {what}; got "
-                             f"{self._study._type.__name__}, which promises nothing for these")
+                             f"{self._study._type.__name__}, which has no guarantee for these")
 
     def _columns_of_counts(self):
         n_arms, rows = self._names.size, []
@@ -240,9 +247,9 @@ class WebTest(CountTells):
 
         Returns
         -------
-        pandas.DataFrame, or dict of ndarray where pandas is not installed
+        pandas.DataFrame, or dict of ndarray if pandas is not installed
             Columns batch, key, arm, name, trials, sum, squares (if any are recorded), told_at
-            (seconds since 1970-01-01 UTC) and who: time and author of the last change.
+            (time of the last change, in seconds since 1970-01-01 UTC) and who (its author).
 
         Examples
         --------

@@ -297,4 +297,4 @@ def test_study_works_on_files_of_all_kinds(folder, capsys):
     assert cli.main(["study", "close", "webtest.db", "0"]) == 2
     assert "is a web test, which has no batches" in capsys.readouterr().err
     assert cli.main(["screen", "next", "study.db"]) == 2
-    assert "is that of a study: pybandit.Study.open opens it" in capsys.readouterr().err
+    assert "is the file of a study: open it with pybandit.Study.open" in capsys.readouterr().err

@@ -101,7 +101,7 @@ def test_a_typo(capsys):
     text = Path("r.csv").read_text()
     Path("right.csv").write_text(text.replace("gene 1,500.0", "gene 1,512.5"))
     said = refused(capsys, "record", "right.csv")
-    assert "512.5 for well A3 of plate 0 (gene 1), where 500.0 is recorded; 1 such in all; amend" \
+    assert "512.5 for well A3 of plate 0 (gene 1), where 500.0 is recorded (1 such wells" \
         in said
     reason = ["--reason", "a digit was missing"]
     assert ok(capsys, "amend", "--file", "right.csv", *reason) == (
@@ -145,7 +145,7 @@ def test_a_control_that_was_wrong_changes_its_plate(capsys):
         "plate 0: 1 reading amended\n")
     known = as_json(capsys, "status")["controls"][0]
     assert known["controls"]["mean"] == np.mean([1065, 900, 1067, 1068])
-    assert "where 900 is recorded; amend corrects it" in refused(capsys, "record", "r.csv")
+    assert "where 900 is recorded; use amend to correct it" in refused(capsys, "record", "r.csv")
 
 
 @pytest.mark.parametrize("options", [[], ["--normalise", "inhibition"]])
@@ -199,7 +199,7 @@ def test_positive_controls_that_come_later(kind, capsys):
     (["--reason", "x", "--plate", "9", "--well", "A2=1"], "that of a batch that was asked for"),
     (["--reason", "x", "--plate", "0", "--well", "A9=1"], "--well must be WELL=VALUE.*'A9=1'"),
     (["--reason", "x", "--plate", "0", "--well", "A2"], "--well must be WELL=VALUE"),
-    (["--reason", "x", "--plate", "0", "--well", "A2=1", "--well", "a02=2"], "a well once"),
+    (["--reason", "x", "--plate", "0", "--well", "A2=1", "--well", "a02=2"], "each well once"),
     (["--reason", "x", "--plate", "0", "--well", "A2=one"], "--well A2=one: 'one' is not a finite"),
     (["--reason", "x", "--plate", "0", "--well", "D5=1"], "D5 of plate 0.*no result to amend"),
 ])
@@ -219,7 +219,7 @@ def test_readings_that_nobody_kept(capsys):
     with pb.Study.open("study.db") as study:
         study.tell(0, np.full(16, 0.5))
     said = refused(capsys, "amend", "--plate", "0", "--well", "A2=1", "--reason", "x")
-    assert "was kept, as of studies told from Python; give a file of the whole plate" in said
+    assert "is stored, because its results were reported from Python; pass a file of" in said
     assert ok(capsys, "amend", "--file", fill("p.csv", "r.csv"), "--reason", "x") == (
         "plate 0: 24 readings amended; 16 results changed\n")
 
@@ -294,6 +294,6 @@ def test_a_well_without_an_arm_and_a_plate_that_never_was_are_not_amended(capsys
     ok(capsys, "record", "results.csv")
     for well in ("A1=5", "A1=failed"):
         error = refused(capsys, "amend", "--plate", "0", "--well", well, "--reason", "a typo")
-        assert "--well A1: nothing is in well A1 of plate 0" in error
+        assert "--well A1: well A1 of plate 0 is empty" in error
     error = refused(capsys, "amend", "--plate", "9", "--well", "B2=5", "--reason", "a typo")
     assert "--plate must be that of a batch that was asked for; got '9'" in error

@@ -85,7 +85,7 @@ def test_measurements_of_a_well_have_different_names():
         ("A1", "blanked", "0.4", False)]
     assert _instruments._chosen(found[2:4], None)[0] == "absorbance 450 nm"
     with pytest.raises(UnreadableFileError,
-                       match="5 measurements; --measurement says which: 'absorbance 450"):
+                       match="5 measurements; choose one with --measurement: 'absorbance 450"):
         _instruments._chosen([one for one in found if one.name[-1] != ")"], None)
 
 
@@ -110,7 +110,7 @@ class Vendors(list):
     ([("A", True, 1.0), ("B", False, 2.0)], ("A", "1.0")),
     ([("A", False, None), ("B", False, 2.0)], ("B", "2.0")),
     ([("A", True, 1.0), ("B", True, 1.0)], ("A", "1.0")),
-    ([("A", True, 1.0), ("B", True, 2.0)], "read the file differently: a, b; --instrument says"),
+    ([("A", True, 1.0), ("B", True, 2.0)], "read the file differently: a, b; choose one"),
     ([("A", False, 1.0), ("B", False, 2.0)], "read the file differently: a, b"),
     ([("A", True, None)], "cannot"), ([("A", False, None)], "no format of allotropy reads")])
 def test_auto_takes_one_format_or_refuses(formats, expected, monkeypatch):
@@ -168,7 +168,7 @@ def test_the_plain_reader_takes_the_same_file(screen, capsys):
     with pb.Study.open("study.db") as study:
         assert study.batch(0).values[[0, 1, 95]].tolist() == [0.0, 0.001, 0.095]
     two = gen5("two.txt", ("od:450", "od:600"))
-    assert "2 measurements of a plate; --measurement says which: 'od:450', 'od:600'" in refused(
+    assert "2 measurements of a plate; choose one with --measurement: 'od:450'," in refused(
         capsys, "record", two, "--plate", "0")
 
 
@@ -176,9 +176,9 @@ def test_a_file_of_an_instrument(screen, capsys):
     pytest.importorskip("allotropy")
     path = gen5("r.txt", cells={"A1": "0.250", "B2": "OVRFLW", "H12": "MISSED"})
     for options in (["auto"], ["agilent-gen5"]):
-        assert "'Plate 1' is not the name of a plate; --plate says" in refused(
+        assert "'Plate 1' is not the name of a plate; name the plate" in refused(
             capsys, "record", path, "--instrument", *options)
-    assert "'OVRFLW' is not a finite number; --lost takes it" in refused(
+    assert "'OVRFLW' is not a finite number; --lost or" in refused(
         capsys, "record", path, "--instrument", "auto", "--plate", "0")
     done = as_json(capsys, "record", path, "--instrument", "auto", "--plate", "0", "--lost")
     assert (done["n_new"], done["n_lost"]) == (94, 2)
@@ -201,7 +201,7 @@ def test_one_of_several_measurements(screen, capsys):
     pytest.importorskip("allotropy")
     path = gen5("r.txt", ("od:450", "od:600"))
     options = ["--instrument", "auto", "--plate", "0"]
-    assert "the file has 2 measurements; --measurement says which: 'absorbance 450 nm', " \
+    assert "the file has 2 measurements; choose one with --measurement: 'absorbance 450 nm', " \
         "'absorbance 600 nm'" in refused(capsys, "record", path, *options)
     assert "there is no measurement 'od'" in refused(capsys, "record", path, *options,
                                                      "--measurement", "od")
@@ -217,7 +217,7 @@ def test_files_that_allotropy_cannot_read(screen, capsys):
     said = refused(capsys, "record", "r.txt", "--instrument", "auto", "--plate", "0")
     assert "r.txt: no format of allotropy reads the wells of this file" in said
     said = refused(capsys, "record", "r.txt", "--instrument", "bmg_mars", "--plate", "0")
-    assert "r.txt: it is not a file of bmg_mars that allotropy can read: Unsupported file" in said
+    assert "r.txt: allotropy cannot read it as a file of bmg_mars: Unsupported file" in said
     said = refused(capsys, "record", "r.txt", "--instrument", "abacus", "--plate", "0")
     assert "--instrument must be auto or one of agilent_gen5, " in said and "got 'abacus'" in said
     assert "cannot be read" in refused(capsys, "record", "none.txt", "--instrument", "auto",

@@ -97,7 +97,7 @@ def test_a_plate_in_parts(study, capsys):
     part = fill("p0.csv", "part.csv", lambda row: row[1][0] == "A")
     message = refused(capsys, "record", part)
     assert "part.csv: line 7, column 'well': no value for well B1 of plate 0" in message
-    assert "18 such in all; --partial" in message
+    assert "18 such wells in all; pass --partial" in message
     assert ok(capsys, "record", part, "--partial") == "plate 0: 6 new; 18 wells are still open\n"
     # the rest, and some again
     rest = fill("p0.csv", "rest.csv", lambda row: row[1] > "A3")

@@ -164,7 +164,7 @@ def test_an_export_of_results_from_python_changes_nothing(plates, data):
         assert import_results(study, path, partial=True).n_new == 0
         lacks = any(row["reward"] and not row["value"] for row in rows)
         if lacks:
-            with pytest.raises(UnreadableFileError, match="was kept, so --lost does not withdraw"):
+            with pytest.raises(UnreadableFileError, match="is stored, so --lost does not withdraw"):
                 amend_results(study, "again", path=path, lost=True)
         else:
             assert amend_results(study, "again", path=path, lost=True).n_withdrawn == 0

@@ -110,15 +110,15 @@ def test_files_that_are_refused(capsys):
     ok(capsys, "counts", day(0, {"home": 100, "price": 90, "video": 80}))
     for text, *words in [
         ("arm,trials\nhome,3\n", "line 1", "'successes'"),
-        ("arm,trials,successes\n", "no counts under it"),
+        ("arm,trials,successes\n", "no counts below it"),
         ("arm,trials,successes\nhome,3\n", "line 2, column 3", "2 cells"),
         ("arm,trials,successes\nhome,3,x\n", "line 2, column 'successes'", "'x'"),
         ("arm,trials,successes\nhome,3,\n", "line 2", "successes"),
         ("arm,trials,successes\nhome,3,4\n", "4 for 3 trials of arm 'home'"),
         ("arm,trials,successes\nhome,3.5,1\n", "line 2, column 2", "whole", "'3.5'"),
-        ("arm,trials,successes\nhome,3,1\nhome,3,1\n", "line 3", "already"),
+        ("arm,trials,successes\nhome,3,1\nhome,3,1\n", "line 3", "occurs twice"),
         ("arm,trials,successes\nhom,3,1\n", "'hom'"),
-        ("arm,trials,successes,key\nhome,3,1,a\n", "leave out --key"),
+        ("arm,trials,successes,key\nhome,3,1,a\n", "omit --key"),
         ("page,visits,conversions,sum\nhome,9,4,81.5\n", "column 4", "'sum' and 'conversions'"),
         ("day,date,arm,trials,sum\n1,2,home,9,4\n", "'date' and 'day' are both the key"),
         ("page,visits,conversions\nhome,1000,0.04\n", "line 2, column 3", "not rates", "'0.04'"),

@@ -1,4 +1,4 @@
-"""A report as a test reads it, and a study to report on."""
+"""Parse reports, and create a study to report on."""
 
 import re
 from collections import Counter
@@ -15,7 +15,7 @@ SCREEN = Plates(Layout(4, 6), (0, 6, 12, 18), "virus <only>", True, True, True)
 
 
 class Page(HTMLParser):
-    """A page: elements, attributes, and text; raises where an end does not fit."""
+    """A parsed page: elements, attributes and text; raises if tags do not match."""
 
     def __init__(self, text):
         super().__init__()
@@ -50,7 +50,7 @@ class Page(HTMLParser):
 
 
 def page_of(study, tmp_path, **options):
-    """The report, which is well formed and asks the network for nothing."""
+    """Return a parsed report, after checking that it is well formed and needs no network."""
     path = tmp_path / "report.html"
     assert report_of(study).write_report(study, path, **options) is None
     text = path.read_text("utf-8")
@@ -68,8 +68,11 @@ def page_of(study, tmp_path, **options):
 
 
 def screened(n=40, batches=12, path=":memory:", names=None, settings=None):
-    """A study on small plates: plate 1 has a lost well and a late one, 2 was abandoned, 3 has
-    an outlying well, and of the last the half is known."""
+    """Return a study on small plates.
+
+    Plate 1 has a lost and a late well, 2 was abandoned, 3 has an outlying well, and half of the
+    last one is known.
+    """
     policy = pb.policies.BatchSAR(n, 3, batch_size=SCREEN.n_free, max_batches=20, max_repeats=4)
     study = pb.Study.create(path, policy, names, who="Ada <ada@lab>",
                             settings=SCREEN.settings() if settings is None else settings)

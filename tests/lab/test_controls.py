@@ -1,4 +1,4 @@
-"""Controls: what readings become by them, and how far apart the two kinds are."""
+"""Controls: normalisation of readings, and Z'."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from pybandit.lab.plates import Layout, Plates
 nan = np.nan
 
 
-def test_per_cent_of_controls(tmp_path):
+def test_readings_are_per_cent_of_controls(tmp_path):
     """The means of the controls are 2 and 4."""
     text = GOOD.replace("B3,control", "B3,positive")
     plates = Plates(Layout(2, 3), (0,), normalise="percent", positives=(5,))
@@ -27,7 +27,7 @@ def test_per_cent_of_controls(tmp_path):
         rewards(tmp_path, GOOD, plates)
 
 
-def test_z_prime():
+def test_z_prime_of_known_values():
     assert z_prime(Controls(3, 100.0, 5.0), Controls(3, 0.0, 5.0)) == pytest.approx(0.7)
     assert z_prime(Controls(3, 1.0, 1.0), Controls(3, 2.0, 1.0)) == -5.0
     for other in Controls(0, nan, nan), Controls(1, 2.0, nan), Controls(3, 1.0, 1.0):

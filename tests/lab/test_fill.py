@@ -28,8 +28,8 @@ def test_every_order_fills_the_same_wells(fill, n, n_arms, seed, free_edges):
     assert np.array_equal(same.places(3, names), places) and same.settings() == plates.settings()
 
 
-def test_a_drawn_order_is_that_of_its_seed_and_batch():
-    """And of every version of NumPy: a few of them are written here."""
+def test_random_order_depends_on_seed_and_batch_only():
+    """Independent of the version of NumPy; a few orders are pinned here."""
     names = [f"gene{i}" for i in range(80)]
     one = plates_of("shuffled", 5)
     assert one.places(0, names)[:6].tolist() == [89, 10, 51, 39, 38, 20]
@@ -39,7 +39,7 @@ def test_a_drawn_order_is_that_of_its_seed_and_batch():
 
 
 def nearest(plates, names):
-    """Over arms on one plate, the least distance of two wells with the same arm."""
+    """Return the smallest distance of two wells with the same arm on a plate."""
     places, found = plates.places(0, names), []
     for name in set(names):
         wells = places[np.array(names) == name]
@@ -51,7 +51,7 @@ def nearest(plates, names):
 
 
 def test_replicates_are_apart():
-    """On other plates as far as there are such; on one 2 or 3 wells, where rows gave 1."""
+    """Wells of an arm are on different plates if possible, else 2 or 3 wells apart on one plate."""
     four = [f"gene{i // 4}" for i in range(80)]
     assert nearest(plates_of("rows"), four) == 1.0
     assert min(nearest(plates_of("apart", seed), four) for seed in range(20)) >= 2.0
@@ -70,8 +70,8 @@ def test_edges_are_left_free():
         Plates(Layout(2, 12), free_edges=True)
 
 
-def test_where_each_well_is_drawn_alike():
-    """A shuffled plate: every well holds every arm as often, up to chance."""
+def test_shuffled_wells_are_uniform():
+    """Every well of shuffled plates holds every arm equally often, up to chance."""
     names, seen = list(range(80)), np.zeros((80, 96))
     for batch in range(400):
         seen[names, plates_of("shuffled", 1).places(batch, names)] += 1

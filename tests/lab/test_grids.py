@@ -11,7 +11,7 @@ from pybandit.tables._sheet import PLAIN, Dialect
 
 def grid(layout, delimiter=",", head="{}", corner="", label="", start=0.5, end="", value=str,
          row_letters=True):
-    """Return the lines of a grid whose values are `start` and on."""
+    """Return the lines of a grid with the values `start`, `start` + 1, ..."""
     n_rows, n = layout
     lines = [delimiter.join([corner, *(head.format(i + 1) for i in range(n))]) + end]
     for row in range(n_rows):
@@ -38,7 +38,7 @@ def right(reading, layout, start=0.5):
     {"corner": "<>"}, {"corner": "Rows/Cols"}, {"row_letters": False, "corner": "Temp"},
     {"delimiter": ";"}, {"delimiter": "\t", "label": "Read 1:450"}])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
-def test_grids_of_readers(tmp_path, size, options, encoding):
+def test_grids_of_plate_readers_are_read(tmp_path, size, options, encoding):
     layout = Layout.parse(str(size))
     lines = ["Reader 3000", "Date,2026-01-02", "", *grid(layout, **options), "",
              "Measured by Ann", "end,12:30"]
@@ -46,12 +46,12 @@ def test_grids_of_readers(tmp_path, size, options, encoding):
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-8-sig"])
-def test_encodings_without_a_mark(tmp_path, encoding):
+def test_encodings_without_a_mark_are_detected(tmp_path, encoding):
     layout = Layout(8, 12)
     assert right(read(tmp_path, ["Plate reader", *grid(layout)], layout, encoding=encoding), layout)
 
 
-def test_a_long_table_in_utf_16(tmp_path):
+def test_long_table_in_utf_16_is_read(tmp_path):
     layout = Layout(8, 12)
     lines = ["Größe des Plättchens", "plate\twell\tarm\tvalue",
              *(f"7\t{well}\tg{i}\t{i + 0.5}" for i, well in enumerate(layout.wells))]
@@ -61,7 +61,7 @@ def test_a_long_table_in_utf_16(tmp_path):
         assert right(read(tmp_path, lines[1:], layout, encoding=encoding), layout)
 
 
-def test_decimal_commas(tmp_path):
+def test_decimal_commas_are_read(tmp_path):
     layout = Layout(8, 12)
     lines = ["Titel", *grid(layout, ";", value=lambda value: f"{value:.2f}".replace(".", ","))]
     assert right(read(tmp_path, lines, layout, Dialect(",")), layout)
@@ -77,7 +77,7 @@ def test_decimal_commas(tmp_path):
         read(tmp_path, one, layout)
 
 
-def test_a_grid_with_labels_below_and_beside(tmp_path):
+def test_grid_with_labels_below_and_at_the_side_is_read(tmp_path):
     layout = Layout(2, 3)
     lines = [*grid(layout, label="450"), ",450,450,450", ",mean,0.5,0.7", "Gain,1,2,3"]
     assert right(read(tmp_path, lines, layout), layout)
@@ -93,12 +93,12 @@ def two(layout, **options):
 
 
 @pytest.mark.parametrize("options", [{}, {"row_letters": False, "corner": "T"}])
-def test_one_of_several_grids_is_named(tmp_path, options):
+def test_one_of_several_grids_must_be_named(tmp_path, options):
     layout = Layout(4, 6)
     lines = two(layout, **options)
     with pytest.raises(UnreadableFileError,
-                       match="the file has 2 measurements of a plate; --measurement says "
-                                      "which: 'OD 450', 'OD 600'"):
+                       match="the file has 2 measurements of a plate; choose one with "
+                             "--measurement: 'OD 450', 'OD 600'"):
         read(tmp_path, lines, layout)
     for name, start in (("OD 450", 0.5), ("od 600", 1000.5)):
         assert right(read(tmp_path, lines, layout, Dialect(measurement=name)), layout, start)
@@ -107,7 +107,7 @@ def test_one_of_several_grids_is_named(tmp_path, options):
         read(tmp_path, lines, layout, Dialect(measurement="OD 500"))
 
 
-def test_one_grid_under_another_name_is_refused(tmp_path):
+def test_wrong_name_of_single_grid_is_rejected(tmp_path):
     layout = Layout(2, 3)
     lines = ["OD 450", *grid(layout)]
     assert right(read(tmp_path, lines, layout, Dialect(measurement="OD 450")), layout)
@@ -125,8 +125,8 @@ def test_equal_titles_are_numbered(tmp_path):
     assert right(read(tmp_path, lines, layout, Dialect(measurement="Read (2)")), layout, 8.5)
 
 
-def test_rows_with_several_labels(tmp_path):
-    """A line per wavelength under each row, of which the first has the letter."""
+def test_rows_with_several_labels_are_several_measurements(tmp_path):
+    """One line per wavelength for each row; the first has the letter."""
     layout = Layout(2, 3)
     lines = ["Results", ",1,2,3,", "A,0.5,1.5,2.5,450", ",10.5,11.5,12.5,570", "B,3.5,4.5,5.5,450",
              ",13.5,14.5,15.5,570"]
@@ -151,8 +151,8 @@ def test_a_grid_of_names_is_not_a_measurement(tmp_path):
         read(tmp_path, bad, layout)
 
 
-def test_grids_without_letters_under_heads_of_their_own(tmp_path):
-    """Raw and reduced values of a reader; the second head was taken for a ninth row."""
+def test_grids_without_letters_under_separate_headers(tmp_path):
+    """Raw and reduced values of a reader; the second head was read as a ninth row."""
     layout = Layout(2, 3)
     lines = ["##BLOCKS= 1", "Plate:\tPlate01\t1.3", "\tTemperature\t1\t2\t3\t\t",
              "\t37.0\t0.5\t1.5\t2.5\t\t", "\t\t3.5\t4.5\t5.5\t\t", "", "\t\t1\t2\t3\t",
@@ -171,13 +171,13 @@ def test_a_header_that_begins_with_plate_is_a_title(tmp_path):
     assert right(read(tmp_path, lines, layout), layout)
 
 
-def test_long_titles_are_cut(tmp_path):
+def test_long_titles_are_shortened(tmp_path):
     layout = Layout(2, 3)
     lines = ["=" * 200, *grid(layout), "x" * 200, *grid(layout, start=7.5)]
     assert right(read(tmp_path, lines, layout, Dialect(measurement="x" * 50)), layout, 7.5)
 
 
-def test_a_series_of_time_is_refused(tmp_path):
+def test_time_series_is_rejected(tmp_path):
     layout = Layout(2, 3)
     lines = [line for time in range(5) for line in (f"Time {time} s", *grid(layout, start=time))]
     with pytest.raises(UnreadableFileError, match="5 measurements .*'Time 0 s', 'Time 1 s'"):
@@ -199,16 +199,16 @@ def test_a_grid_of_another_size_is_refused(tmp_path, wrong):
             read(tmp_path, ["Reader", *grid(other, **options)], Layout(2, 3))
 
 
-def test_a_grid_that_is_cut_is_refused(tmp_path):
+def test_truncated_grid_is_rejected(tmp_path):
     layout = Layout(4, 6)
     lines = ["Reader", *grid(layout)]
     with pytest.raises(UnreadableFileError, match="a grid of 3 rows, but a 4x6 plate has 4"):
         read(tmp_path, lines[:-1], layout)
-    with pytest.raises(UnreadableFileError, match="row A is here; got 'B'"):
+    with pytest.raises(UnreadableFileError, match="the row must be A; got 'B'"):
         read(tmp_path, [lines[1], *lines[3:], "E,1,2,3,4,5,6"], layout)
-    with pytest.raises(UnreadableFileError, match="row C is here; got 'D'"):
+    with pytest.raises(UnreadableFileError, match="the row must be C; got 'D'"):
         read(tmp_path, [*lines[:4], lines[5]], layout)
-    with pytest.raises(UnreadableFileError, match="row C is here; got 'OD 600'"):
+    with pytest.raises(UnreadableFileError, match="the row must be C; got 'OD 600'"):
         read(tmp_path, [*lines[:4], "OD 600", *grid(layout)], layout)
     with pytest.raises(UnreadableFileError, match="more rows than a 3x6 plate"):
         read(tmp_path, lines, Layout(3, 6))
@@ -222,8 +222,8 @@ def test_text_without_a_grid_is_refused(tmp_path):
         read(tmp_path, ["Well Position,OD450", "A1,0.2", "A2,0.3"] * 3, Layout(8, 12))
 
 
-def test_two_barcodes_are_refused(tmp_path):
-    """Under --plate or --batch a file of two plates was taken for one."""
+def test_two_barcodes_are_rejected(tmp_path):
+    """A file of two plates was read as one if --plate or --batch was given."""
     layout = Layout(2, 3)
     wells = list(enumerate(layout.wells))
     for name, columns in (("barcode", {"plate": "barcode"}), ("Plate ID", {}), ("plate", {})):
@@ -240,7 +240,7 @@ def test_two_barcodes_are_refused(tmp_path):
         one = [line.replace("B2,", "B1,", 1) for line in lines]
         assert right(read(tmp_path, one, layout, dialect, plate="7"), layout, 0)
     with pytest.raises(UnreadableFileError,
-                       match="line 5, column 'plate': '7' and '07' are one plate"):
+                       match="line 5, column 'plate': '7' and '07' are the same plate"):
         read(tmp_path, ["plate,well,value", *(f"{'7' if i < 3 else '07'},{well},{i}" for i, well in
                                               wells)], layout)
     grids = ["plate,B1", *grid(layout), "plate,B2", *grid(layout)]
@@ -248,7 +248,7 @@ def test_two_barcodes_are_refused(tmp_path):
         read(tmp_path, grids, layout, plate="7")
 
 
-def test_long_tables_with_ends(tmp_path):
+def test_footers_of_long_tables_are_skipped(tmp_path):
     layout = Layout(2, 3)
     rows = [f"7,{well},g{i},{i + 0.5}," for i, well in enumerate(layout.wells)]
     head = "plate,well,arm,value"
@@ -256,7 +256,7 @@ def test_long_tables_with_ends(tmp_path):
                   [head, *(row.rstrip(",") for row in rows), "end,12:30", "Ann"]):
         assert right(read(tmp_path, lines, layout), layout)
     with pytest.raises(UnreadableFileError,
-                       match="line 4, .*the row has 2 cells and no well, and wells"):
+                       match="line 4, .*the row has 2 cells and no well, but wells"):
         read(tmp_path, [head, *rows[:2], "end,12:30", *rows[2:]], layout)
     with pytest.raises(UnreadableFileError, match="line 4, column 'arm': the row has 2 cells"):
         read(tmp_path, [head, *rows[:2], "7,B1", *rows[2:]], layout)

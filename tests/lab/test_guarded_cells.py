@@ -1,4 +1,4 @@
-"""Names that a spreadsheet would run: written so that it does not, read back as they were."""
+"""Names that a spreadsheet would run as formulas: escaped on writing, restored on reading."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ NAMES = ["=1+1", "+A", "-A", "@sum", "'=x", "''-y", "=HYPERLINK(\"http://x\")", 
 
 @given(st.text(max_size=8) | st.sampled_from(NAMES)
        | st.text("'=+-@\t1.", min_size=1, max_size=5))
-def test_there_and_back(text):
+def test_escaped_cells_are_restored(text):
     written = guarded(text)
     assert unguarded(written) == text
     if written[:1] in ("=", "+", "-", "@", "\t", "\r"):
@@ -39,7 +39,7 @@ def cells_of(path):
 
 
 @pytest.mark.parametrize("suffix", ["csv", "xlsx"])
-def test_a_plate_and_an_export(suffix, tmp_path, monkeypatch):
+def test_plates_and_exports_escape_formulas(suffix, tmp_path, monkeypatch):
     if suffix == "xlsx":
         pytest.importorskip("openpyxl")
     monkeypatch.chdir(tmp_path)

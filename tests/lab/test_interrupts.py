@@ -1,4 +1,4 @@
-"""Ctrl-C while a file of readings is recorded or amended: all of it is kept, or nothing."""
+"""Ctrl-C while a file of readings is recorded or amended: all of it is stored, or nothing."""
 
 import os
 import time
@@ -35,7 +35,7 @@ def looked(screen):
 
 @pytest.mark.parametrize("moments", MOMENTS)
 @pytest.mark.parametrize("kind", ["record", "amend_readings"])
-def test_what_a_file_changes(kind, moments, tmp_path):
+def test_interrupted_file_is_recorded_whole_or_not(kind, moments, tmp_path):
     rng, n_came, n_kept, length = np.random.default_rng(moments), 0, 0, 1e-3
     screen, twin = made(tmp_path / "screen.db"), made(":memory:")
     while n_came < moments or not n_kept:

@@ -1,6 +1,6 @@
-"""Malformed files of results: refused whole, with row and column, or accepted whole.
+"""Malformed files of results: rejected with row and column, or accepted as a whole.
 
-What a file should lead to is found by a plain reader of its own, where it is accepted.
+For accepted files, a simple independent reader gives the expected results.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ COLUMNS = ["plate", "well", "arm", "value"]
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A study of which plate 0 is recorded and plate 1 is out."""
+    """Return a study with plate 0 recorded and plate 1 open."""
     folder = tmp_path_factory.mktemp("studies")
     policy = pb.policies.BatchSAR(20, 2, batch_size=20, max_batches=8, max_repeats=4)
     with Screen.create(folder / "first.db", policy, GENES, plates=PLATES) as study:
@@ -57,7 +57,7 @@ def as_grid(rows):
         for letter, line in zip("ABCD", lines, strict=True))]).encode()
 
 
-# what can be wrong: each takes the 24 rows, and gives a file
+# kinds of faults: each function takes the 24 rows and returns a file
 
 def cell_of(column, cells):
     def change(draw, rows):
@@ -145,7 +145,7 @@ def grid_line(draw, rows):
 
 
 def many_rows(draw, rows):
-    """Of which a hundred thousand say nothing, or what was said."""
+    """Add a hundred thousand rows that are empty or repeated."""
     row = draw(st.sampled_from([b"1,A4,gene 3,1\r\n", b",,,\r\n", b"\r\n",
                                 b"1,A1,control,1\r\n"]))
     return as_long(rows) + row * draw(st.sampled_from([1, 1000, 10**5]))
@@ -168,9 +168,10 @@ OPTIONS = [], ["--partial"], ["--lost"], ["--partial", "--lost"], ["--batch", "1
 
 
 def plain(content, lost):
-    """What a file that was accepted says, by a reader that believes everything: 20 rewards."""
+    """Return the 20 rewards of an accepted file, by a reader without checks."""
     text = content.decode("utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff")
-                          else "utf-16-le" if content[1:2] == b"\0" else "utf-8-sig")
+                          else "utf-16-le" if content[1:2] == b"\0" else "utf-8-sig",
+                          "replace")  # unused cells may be invalid
     lines = [row for row in csv.reader(io.StringIO(text)) if any(cell.strip() for cell in row)]
     values = {}
     if any(cell.strip().lower() == "well" for cell in lines[0]):
@@ -195,7 +196,7 @@ def plain(content, lost):
 
 
 def record(folder, content, options):
-    """Exit status and message of recording a file into a copy of the study, and the copy."""
+    """Record a file in a copy of the study; return exit status, message and the copy."""
     shutil.copy(folder / "first.db", folder / "study.db")
     (folder / "results.csv").write_bytes(content)
     err = io.StringIO()
@@ -237,14 +238,14 @@ def checked(n):
 
 
 @checked(60)
-def test_malformed_files(folder, kind, options, data):
+def test_malformed_files_are_rejected_or_read_right(folder, kind, options, data):
     assert_whole_or_not_at_all(folder, kind, options, data)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-def test_three_hundred_malformed_files(folder, kind):
-    """Twenty of each of 19 kinds, and both outcomes of those that may have both."""
+def test_three_hundred_malformed_files_are_rejected_or_read_right(folder, kind):
+    """Twenty of each of 19 kinds; kinds that may be accepted or rejected show both outcomes."""
     outcomes = []
 
     @settings(max_examples=20, deadline=None, derandomize=True,
@@ -259,15 +260,15 @@ def test_three_hundred_malformed_files(folder, kind):
     assert kind not in always or set(outcomes) == {always[kind]}
 
 
-def test_the_file_as_it_should_be(folder):
-    """So that the others are refused for what is wrong with them."""
+def test_unchanged_file_is_accepted(folder):
+    """The unchanged file is accepted, so the others are rejected because of their faults."""
     for content in as_long(folder[1]), as_grid(folder[1]):
         assert record(folder[0], content, []) == (0, "")
 
 
 @pytest.mark.parametrize("more", ["1,A1,control,1\n", "1,D5,gene 3,1\n", "2,A1,control,1\n"])
-def test_a_million_rows(folder, more):
-    """Refused at the first row too many: in no time, in no memory."""
+def test_million_rows_are_rejected_early(folder, more):
+    """Rejected at the first row in excess, quickly and with little memory."""
     path = folder[0] / "many.csv"
     path.write_bytes(as_long(folder[1]) + more.encode() * 1_000_000)
     with pb.Study.open(folder[0] / "first.db") as study:

@@ -1,4 +1,4 @@
-"""Plates: where wells are, files in and out, controls."""
+"""Plates: positions of wells, reading and writing of files, controls."""
 
 import csv
 import gzip
@@ -41,7 +41,7 @@ def rewards(tmp_path, text, plates=SMALL, names=NAMES, batch=None, lost=False):
 
 # layouts
 
-def test_wells_of_known_plates():
+def test_known_plates_have_right_wells():
     assert Layout.parse("384").wells[-1] == "P24" and Layout.parse("16x24") == (16, 24)
     assert Layout.parse("96") == Layout.parse(" 8 X 12 ") == Layout.parse("8×12") == (8, 12)
     assert Layout.parse("1536").find("AF48") == 1535
@@ -51,13 +51,13 @@ def test_wells_of_known_plates():
 
 
 @pytest.mark.parametrize("text", ["", "95", "0x12", "8x", "-8x12", "8x12x3", "9999x9999", "eight"])
-def test_what_is_no_layout(text):
+def test_invalid_layouts_are_rejected(text):
     with pytest.raises(ValueError, match=f"got {text!r}$"):
         Layout.parse(text)
 
 
 @given(st.integers(1, 60), st.integers(1, 60), st.data())
-def test_wells_and_positions(rows, columns, data):
+def test_well_names_match_positions(rows, columns, data):
     layout = Layout.parse(f"{rows}x{columns}")
     position = data.draw(st.integers(0, layout.n_wells - 1))
     well = layout.wells[position]
@@ -102,15 +102,15 @@ def test_control_wells():
     ({"controls": (0, 1), "positives": (1,)}, "got A2 as both"), ({"fill": "spiral"}, "fill must"),
     ({"controls": (0,), "positives": (1,), "positive_label": "control"}, "labels .* must differ"),
     ({"controls": (0, 1, 2), "positives": (3, 4, 5)}, "must leave wells")])
-def test_plates_that_cannot_be(options, message):
+def test_impossible_plates_are_rejected(options, message):
     with pytest.raises(ValueError, match=message):
         Plates(Layout(2, 3), **options)
 
 
-def test_plates_of_settings():
+def test_plates_are_restored_from_settings():
     plates = Plates(Layout(3, 4), (1, 11), "cells", True, True, False)
     assert Plates.of(plates.settings()) == plates
-    # as they always were: an older pybandit reads them
+    # unchanged, so that an older pybandit can read them
     assert set(plates.settings()["plates"]) == {"layout", "controls", "label", "normalise", "log",
                                                 "flip"}
     plates = Plates(Layout(3, 4), (1, 11), "cells", "inhibition", True, False, (0,), "drug",
@@ -125,7 +125,7 @@ def test_plates_of_settings():
 
 @st.composite
 def filled(draw):
-    """Plates, the names of a batch, and a value for every well of its plates."""
+    """Return plates, names of a batch, and a value for every well of its plates."""
     layout = Layout(draw(st.integers(1, 5)), draw(st.integers(1, 30)))
     wells = st.integers(0, layout.n_wells - 1)
     controls = draw(st.sets(wells, max_size=layout.n_wells - 1))
@@ -152,7 +152,7 @@ def test_places_are_the_free_wells_in_order(case):
 
 @settings(max_examples=40, deadline=None)
 @given(filled(), st.sampled_from([",", ";", "\t"]))
-def test_long_tables_come_back(tmp_path_factory, case, delimiter):
+def test_long_tables_round_trip(tmp_path_factory, case, delimiter):
     plates, names, values = case
     rows = list(csv.reader(io.StringIO(joined(plate_texts(plates, 7, names).values()))))
     held = [i for i, label in enumerate(plates.labels(7, names)) if label]
@@ -170,7 +170,7 @@ def test_long_tables_come_back(tmp_path_factory, case, delimiter):
 
 @settings(max_examples=40, deadline=None)
 @given(filled(), st.booleans(), st.booleans())
-def test_grids_come_back(tmp_path_factory, case, head, labelled):
+def test_grids_round_trip(tmp_path_factory, case, head, labelled):
     plates, names, values = case
     n_rows, n_columns = plates.layout
     held = np.array([bool(label) for label in plates.labels(7, names)])
@@ -190,7 +190,7 @@ def test_grids_come_back(tmp_path_factory, case, head, labelled):
 
 @settings(max_examples=40, deadline=None)
 @given(filled())
-def test_grids_to_be_filled_show_the_plate(case):
+def test_empty_grids_show_the_plate(case):
     plates, names, _ = case
     shown = []
     for text in plate_texts(plates, 3, names, "grid").values():
@@ -202,9 +202,9 @@ def test_grids_to_be_filled_show_the_plate(case):
     assert shown == plates.labels(7, names)
 
 
-# files by hand
+# handwritten files
 
-def test_a_long_table(tmp_path):
+def test_long_table_is_read(tmp_path):
     expected = [1.0, 2.5, -3.0, 100.0]
     assert rewards(tmp_path, GOOD).tolist() == expected
     for text in (GOOD.replace("\n", "\r\n"), "\n\n" + GOOD, "\ufeff" + GOOD, GOOD + ",,,\n\n",
@@ -228,18 +228,18 @@ def test_cells_without_a_value(tmp_path):
 GRID = "plate,7\n,1,2,3\nA,2,1,2.5\nB,-3,1e2,4\n"
 
 
-def test_grids(tmp_path):
+def test_grids_are_read(tmp_path):
     expected = [1.0, 2.5, -3.0, 100.0]
     for text in (GRID, GRID.replace(",1,2,3\n", "", 1), "plate,7\n1,2,3\n2,1,2.5\n-3,1e2,4\n",
                  "plate,7\n2,1,2.5\n-3,1e2,4\n", GRID + "\n,,,\n",
                  GRID.replace("plate,7", "plate,7,,"), "plate,7\n\n2,1,2.5\n-3,1e2,4\n,,\n"):
         assert rewards(tmp_path, text).tolist() == expected, text
     assert rewards(tmp_path, "2,1,2.5\n-3,1e2,4\n", batch=7).tolist() == expected
-    # a row of readings that looks like column numbers is one
+    # a row of readings that looks like column numbers is a row
     assert rewards(tmp_path, "plate,7\n1,2,3\n4,5,6\n").tolist() == [2, 3, 4, 5]
 
 
-def test_wells_that_hold_nothing_are_passed_over(tmp_path):
+def test_empty_wells_are_ignored(tmp_path):
     names = NAMES[:3]
     grid = "plate,7\n2,1,2.5\n-3,empty,4\n"
     assert rewards(tmp_path, grid, names=names).tolist() == [1, 2.5, -3]
@@ -251,13 +251,13 @@ def test_wells_that_hold_nothing_are_passed_over(tmp_path):
 
 
 @pytest.mark.parametrize("old, new, message", [
-    ("7,A3", "8,A3", "line 4, column 'plate': '8' is not a plate of batch 7, 7;"),
+    ("7,A3", "8,A3", "line 4, column 'plate': '8' is not a plate of batch 7 .7.;"),
     ("7,A3", "7p1,A3", "line 4, column 'plate': '7p1' is not a plate"),
     ("7,A3", "seven,A3", "line 4, column 'plate': 'seven' is not the name of a plate"),
     ("7,A1", "8,A1", "line 2, column 'plate': no batch 8 was asked for"),
     ("7,A3", "7,A2", "line 4, column 'well': well A2 of plate 7 is on line 3 already"),
     ("7,A3", "7,C3", "line 4, column 'well': 'C3' is not a well of a 2x3 plate"),
-    ("milk", "soda", "line 4, column 'arm': well A3 holds 'milk', not 'soda', which is no arm"),
+    ("milk", "soda", "line 4, column 'arm': well A3 holds 'milk', not 'soda', which is not an arm"),
     ("milk", "tea", "line 4, column 'arm': well A3 holds 'milk', not 'tea'$"),
     ("milk", "", "line 4, column 'arm': well A3 holds 'milk', not ''"),
     ("7,B3,control", "7,B3,tea", "line 7, column 'arm': well B3 holds 'control', not 'tea'"),
@@ -271,13 +271,13 @@ def test_wells_that_hold_nothing_are_passed_over(tmp_path):
     ("2.5", "2.5,1", "line 4, column 5: the row has 5 cells, the header 4"),
     (",value", ",reading", "line 1, column 'value': the column is missing"),
     ("plate,", "dish,", "line 1, column 'plate': the column is missing"),
-    ("arm,", "well,", "line 1, column 'well': the column is there 2 times"),
+    ("arm,", "well,", "line 1, column 'well': the column occurs 2 times"),
     ("milk", "mi\0lk", "line 4, column 3: not UTF-8"),
     ("milk", '"milk', "line 7, column 1: not CSV"),
     ("milk", '"mi"lk', "line 4, column 1: not CSV"),
     (GOOD, "", "line 1, column 1: the file is empty"),
     (GOOD, "\n \n", "line 1, column 1: the file is empty"),
-    (GOOD, "plate,well,arm,value\n", "line 1, column 'well': there is a header and no wells"),
+    (GOOD, "plate,well,arm,value\n", "line 1, column 'well': there is a header but no wells"),
     (GOOD, "1,2,3\n4,5,6\n", "line 1, column 'plate': no plate is named"),
     (GOOD, "plate,8\n1,2,3\n4,5,6\n", "line 1, column 'plate': no batch 8"),
     (GOOD, "plate,7\n1,2,3\n4,x,6\n", "line 3, column '2': 'x' is not"),
@@ -286,12 +286,12 @@ def test_wells_that_hold_nothing_are_passed_over(tmp_path):
     (GOOD, "plate,7\n1,2,3\n", "line 2, column 1: a grid of 1 rows, but a 2x3 plate has 2"),
     (GOOD, "plate,7\n4,5,6\n1,2,3\n4,5,6\n", "line 4, column 1: a grid of 3 rows"),
     (GOOD, GRID + "C,1,2,3\n", "line 5, column 1: more rows than a 2x3 plate"),
-    (GOOD, GRID.replace("B", "C"), "line 4, column 1: row B is here; got 'C'"),
-    (GOOD, GRID + GRID, "line 5, column 'plate': plate 7 is there already"),
+    (GOOD, GRID.replace("B", "C"), "line 4, column 1: the row must be B; got 'C'"),
+    (GOOD, GRID + GRID, "line 5, column 'plate': plate 7 occurs twice"),
     (GOOD, GRID.replace("plate,7", "plate,7,8"), "line 1, column 3: a line that names a plate"),
     (GOOD, "plate,7\n", "line 1, column 1: a grid of 0 rows"),
 ])
-def test_what_is_refused(tmp_path, old, new, message):
+def test_invalid_files_are_rejected(tmp_path, old, new, message):
     with pytest.raises(UnreadableFileError, match=rf"plate\.csv: {message}"):
         read(tmp_path, GOOD.replace(old, new, 1))
 
@@ -304,18 +304,18 @@ def test_what_is_refused(tmp_path, old, new, message):
     (b"\xff" + GOOD.encode(), "line 1, column 1: not UTF-8"),
     (b"x" * 2_000_000, "line 1, column 1: the row must be at most"),
 ])
-def test_what_is_not_text(tmp_path, content, message):
+def test_binary_files_are_rejected(tmp_path, content, message):
     with pytest.raises(UnreadableFileError, match=message):
         read(tmp_path, content)
 
 
-def test_a_file_that_is_not_there(tmp_path):
+def test_missing_file_is_reported(tmp_path):
     for path in tmp_path / "none.csv", tmp_path:
         with pytest.raises(UnreadableFileError, match="cannot be read"):
             read_plates(path, SMALL, None)
 
 
-def test_a_name_that_is_not_ascii(tmp_path):
+def test_name_that_is_not_ascii_is_read(tmp_path):
     text = GOOD.replace("milk", "mílk 牛乳")
     assert rewards(tmp_path, text, names=["tea", "mílk 牛乳", "gin", "rum"])[1] == 2.5
 
@@ -331,8 +331,8 @@ def test_plates_are_read_in_other_encodings(tmp_path, content):
     assert found.values.tolist() == expected.values.tolist()
 
 
-def test_a_file_without_end_is_read_to_the_first_row_that_does_not_fit(tmp_path):
-    """Whatever its size: the file here is never read on."""
+def test_endless_file_is_read_up_to_first_invalid_row(tmp_path):
+    """The size does not matter: the file here is endless."""
     class Endless(io.BytesIO):
         n_read = 0
 
@@ -350,17 +350,17 @@ def test_a_file_without_end_is_read_to_the_first_row_that_does_not_fit(tmp_path)
     sheet = _plate_read._Sheet(SMALL, lambda number: NAMES, None)
     with pytest.raises(UnreadableFileError, match="line 8, column 'well'"):
         _plate_long.read_long(sheet, rows, line, first)
-    assert file.n_read == _sheet.MOST_TITLE  # among which a header is looked for
+    assert file.n_read == _sheet.MOST_TITLE  # the rows in which a header is searched
 
 
-# what is made of a reading
+# readings to rewards
 
 def divided(**options):
     return Plates(Layout(2, 3), (0, 5), normalise=True, **options)
 
 
 def test_readings_become_rewards(tmp_path):
-    """Divided by the mean of 2 and 4, then the logarithm, then the sign; by hand."""
+    """Divided by the mean of 2 and 4, then logarithm, then sign; computed by hand."""
     text = GOOD.replace("-3", "3")
     values = [1, 2.5, 3, 100]
     assert rewards(tmp_path, text).tolist() == values
@@ -389,7 +389,7 @@ def test_each_plate_has_its_own_controls(tmp_path):
     ({}, "control,4", "control,", "line 7, column 'value': control well B3 of plate 7 has no"),
     ({}, "7,B3,control,4\n", "", "line 6, column 'well': control well B3 of plate 7 has no"),
     ({}, "control,2\n", "control,1e308\n", "mean"), ({}, "1e2", "1e308", "line 6, .*quotient")])
-def test_controls_that_are_refused(tmp_path, options, old, new, message):
+def test_invalid_controls_are_rejected(tmp_path, options, old, new, message):
     text = GOOD.replace(old, new)
     if "mean" == message:
         text = text.replace("control,4", "control,1.7e308")
@@ -399,7 +399,7 @@ def test_controls_that_are_refused(tmp_path, options, old, new, message):
         rewards(tmp_path, text, divided(**options))
 
 
-def test_controls_that_are_lost(tmp_path):
+def test_mean_ignores_lost_controls(tmp_path):
     text = GOOD.replace("control,4", "control,")
     assert rewards(tmp_path, text, divided(), lost=True).tolist() == [.5, 1.25, -1.5, 50]
     with pytest.raises(UnreadableFileError, match="control well A1"):
@@ -408,7 +408,7 @@ def test_controls_that_are_lost(tmp_path):
     assert np.isnan(rewards(tmp_path, nothing, divided())).all()
 
 
-def test_the_order_of_rows_changes_no_bit(tmp_path):
+def test_order_of_rows_does_not_change_results(tmp_path):
     rng = np.random.default_rng(5)
     plates = Plates(Layout(4, 6), tuple(range(0, 24, 2)), normalise=True, log=True)
     names = [f"arm{i}" for i in range(12)]

@@ -1,4 +1,4 @@
-"""The report of a study: what the page says, and how it looks in a browser."""
+"""The report of a study: content of the page, and its look in a browser."""
 
 import html
 import json
@@ -27,11 +27,11 @@ def chromium():
         pytest.skip("needs Chromium, which is not installed or does not start")
 
 
-def test_a_screen_under_way(tmp_path):
+def test_report_of_screen_in_progress(tmp_path):
     study = screened()
     page, status = page_of(study, tmp_path, title="Screen <1>"), study.status()
     assert "Screen <1>" in page.text
-    assert "batch 11 is out" in page.text and f"{status.n_pulls:,}" in page.text
+    assert "batch 11 is open" in page.text and f"{status.n_pulls:,}" in page.text
     assert f"of 20; {status.batches_left} left" in page.text
     assert status.head in page.text and f"{status.n_events} events" in page.text
     assert pb.__version__ in page.text and "Ada <ada@lab>" in page.text
@@ -55,15 +55,15 @@ def test_intervals_are_students(tmp_path):
     study = pb.Study.create(":memory:", pb.policies.Uniform(2, budget=8), ["tea", "coffee"])
     study.tell(study.ask().id, [1.0, 0.0, 2.0, 0.0, 3.0, 0.0, 4.0, 0.0])
     page = page_of(study, tmp_path)
-    # of 1, 2, 3, 4: 2.5 and 3.182446 (three degrees of freedom) times 1.290994 / 2
+    # 1, 2, 3, 4: mean 2.5, half-width 3.182446 (three degrees of freedom) times 1.290994 / 2
     assert ["1", "tea", "2.5", "0.4457", "4.554", "4"] in page.rows
     assert ["", "coffee", "0", "0", "0", "4"] in page.rows
-    assert "done: nothing more is asked for" in page.text and "of 8; 0 left" in page.text
+    assert "of 2; done. Created" in page.text and "of 8; 0 left" in page.text
     assert "policy's mean" not in page.text
 
 
 @pytest.mark.parametrize("name", POLICIES)
-def test_every_policy(name, tmp_path):
+def test_report_works_for_every_policy(name, tmp_path):
     study = pb.Study.create(":memory:", POLICIES[name]())
     for _ in range(20):
         batch = study.ask()
@@ -72,10 +72,10 @@ def test_every_policy(name, tmp_path):
         study.tell(batch.id, measured(batch.id, batch.arms))
     page, best = page_of(study, tmp_path), study.recommend()
     assert [row[1] for row in page.rows[1:1 + len(best.best_names)]] == best.best_names
-    assert "policy's mean" not in page.text  # they are of the same results
+    assert "policy's mean" not in page.text  # computed from the same results
 
 
-def test_a_used_policy_has_means_of_its_own(tmp_path):
+def test_report_shows_different_means_of_used_policy(tmp_path):
     policy = pb.policies.UCB1(2)
     arms = policy.ask()
     policy.tell(arms, np.zeros(len(arms)))
@@ -87,10 +87,10 @@ def test_a_used_policy_has_means_of_its_own(tmp_path):
     assert page.rows[1][2] == "1" and page.rows[1][6] == "0.5"
 
 
-def test_an_empty_study(tmp_path):
+def test_report_of_empty_study(tmp_path):
     study = pb.Study.create(":memory:", pb.policies.UCB1(3))
     page = page_of(study, tmp_path)
-    assert "No results yet" in page.text and "Nothing was asked for" in page.text
+    assert "No results yet" in page.text and "No batch was asked for" in page.text
     assert page.tags["figure"] == 0
     assert "3 of 3 arms not measured yet" in page.text
     study.ask()
@@ -99,19 +99,19 @@ def test_an_empty_study(tmp_path):
 
 
 def test_arms_without_a_result_are_not_the_answer(tmp_path):
-    """Four are wanted, and two have results."""
+    """Four arms are wanted, and two have results."""
     study = pb.Study.create(":memory:", pb.policies.BatchSAR(6, 4, batch_size=2, max_batches=9))
     study.tell(study.ask().id, [0.5, 0.5])
     page = page_of(study, tmp_path)
     assert [row[1] for row in page.rows if len(row) == 6][1:] == ["0", "1"]
-    assert "2 more of the answer have no result yet" in page.text
+    assert "2 more arms of the answer have no result yet" in page.text
     assert "The answer: 2 arms" in page.text
     while (batch := study.ask()) is not None:
         study.tell(batch.id, np.arange(2.0))
     assert "no result yet" not in page_of(study, tmp_path).text
 
 
-def test_names_are_text(tmp_path):
+def test_names_are_escaped(tmp_path):
     study = screened(6, 5, names=EVIL, settings={"plates": {"layout": "<9y9>"}})
     page = page_of(study, tmp_path, title="</title><b>")
     assert page.tags["b"] == 0 and page.tags["title"] > 0
@@ -120,20 +120,20 @@ def test_names_are_text(tmp_path):
     assert "<9y9>" in page.text and "not those of plates" in page.text
 
 
-def test_a_study_of_single_pulls(tmp_path):
+def test_report_of_study_with_single_pulls(tmp_path):
     study = pb.Study.create(":memory:", pb.policies.UCB1(3), ["red", "green", "blue"])
     for _ in range(60):
         batch = study.ask()
         study.tell(batch.id, np.full(batch.arms.size, 0.2) + 0.1 * batch.arms)
     page = page_of(study, tmp_path)
-    # there are no plates: intervals, ranks and pulls are drawn, and nothing has wells
+    # no plates: intervals, ranks and pulls are drawn, and wells are not mentioned
     assert page.tags["figure"] == 3 and page.tags["table"] == 3
     assert "drawn" not in page.text and not re.search(r"\bwells?\b", page.text)
 
 
 @pytest.mark.parametrize("values", [[1e150, -1e150, 1e-300, 1e150], [1e150] * 4, [0.0] * 4,
                                     [-5e-324, 0.0, 5e-324, 1.0], [1e16, 1e16 + 2, 1e16, 1e16]])
-def test_extreme_values(values, tmp_path):
+def test_report_handles_extreme_values(values, tmp_path):
     study = pb.Study.create(":memory:", pb.policies.UCB1(2),
                             settings=Plates(Layout(2, 3)).settings())
     for value in [*values, *values]:
@@ -143,7 +143,7 @@ def test_extreme_values(values, tmp_path):
     assert page.tags["figure"] >= 3 and not re.search(r"\b(nan|inf)\b", page.text)
 
 
-def test_robust_scores():
+def test_robust_scores_of_known_values():
     values = np.array([1.0, 2, 3, 4, 5, 6, 7, 8, 100, np.nan])
     median, spread = facts.robust_scale(values)
     assert median == 5 and spread == pytest.approx(2 / 0.6745, rel=1e-4)
@@ -151,7 +151,7 @@ def test_robust_scores():
     assert np.isnan(facts.robust_scale(np.array([1.0] * 5 + [2, 3, 4]))[1])
 
 
-def test_ranks(tmp_path):
+def test_ranks_of_known_values(tmp_path):
     study = pb.Study.create(":memory:", pb.policies.UCB1(3))
     while study.status().n_pulls < 30:
         batch = study.ask()
@@ -180,7 +180,7 @@ def test_large_studies_are_summarised(tmp_path, monkeypatch):
     assert "too large to be drawn: 4x6" in page_of(screened(batches=18), tmp_path).text
 
 
-def test_a_stage_on_many_plates(tmp_path):
+def test_report_of_stage_on_many_plates(tmp_path):
     study = pb.Study.create(":memory:", pb.policies.SequentialHalving(50, budget=400),
                             settings=Plates(Layout(2, 12), (0,)).settings())
     batch = study.ask()
@@ -191,8 +191,8 @@ def test_a_stage_on_many_plates(tmp_path):
     assert sum(bool(re.fullmatch(r"0p\d+", row[0])) for row in page.rows) >= n_plates
 
 
-def test_one_moment(tmp_path):
-    """What another process records meanwhile is not in a report that has begun."""
+def test_report_reads_one_moment(tmp_path):
+    """A report does not show what another process records after it was started."""
     study = screened(path=tmp_path / "study.db")
 
     def reads(_):
@@ -207,7 +207,7 @@ def test_one_moment(tmp_path):
     study.close()
 
 
-def test_a_database_is_not_written_over(tmp_path):
+def test_report_does_not_overwrite_database(tmp_path):
     with screened(path=tmp_path / "study.db") as study:
         with pytest.raises(ValueError, match="study.db is a database"):
             write_report(study, tmp_path / "study.db")
@@ -221,7 +221,7 @@ def test_a_database_is_not_written_over(tmp_path):
 @pytest.mark.parametrize(("low", "high"), [(0, 1), (-3.7, 12), (1e-9, 2e-9), (0, 12979),
                                            (1e300, 1e308), (5, 5), (0, 0), (-1e308, 1e308)])
 @pytest.mark.parametrize("log", [False, True])
-def test_scales(low, high, log):
+def test_scales_of_figures(low, high, log):
     if log:
         low, high = max(1, low), max(1, high)
     scale = Scale(low, high, 10, 90, log)
@@ -232,13 +232,13 @@ def test_scales(low, high, log):
     assert scale(low) == pytest.approx(10 if low < high else scale(high))
 
 
-def test_numbers():
+def test_numbers_are_formatted():
     assert [number(x) for x in (-1.5, 12345.6, 1e9, 0.0, np.nan, np.inf)] == [
         "\N{MINUS SIGN}1.5", "12,346", "1e+09", "0", "–", "–"]
 
 
 @pytest.mark.usefixtures("chromium")
-def test_in_a_browser(tmp_path):
+def test_page_looks_right_in_a_browser(tmp_path):
     write_report(screened(len(EVIL) * 4, names=[f"{name}{i}" for name in EVIL for i in range(4)]),
                  tmp_path / "report.html", title="Screen & more")
     page = tmp_path / "report.html"
@@ -257,7 +257,7 @@ def test_in_a_browser(tmp_path):
     for picture in (light, dark):
         ground = picture[0, 0].astype(int)
         drawn = np.abs(picture.astype(int) - ground).max(axis=2) > 60
-        assert 0.01 < drawn.mean() < 0.5  # text and figures stand out from the ground
+        assert 0.01 < drawn.mean() < 0.5  # text and figures contrast with the background
     widths = 390, 320, 1000
     text, console = browser.dom(browser.framed(page, *widths))
     assert console == []
@@ -265,8 +265,8 @@ def test_in_a_browser(tmp_path):
 
 
 @pytest.mark.usefixtures("chromium")
-def test_the_browser_tells_of_errors(tmp_path):
-    """Else no error would mean nothing: a script is refused, an overflow measured."""
+def test_browser_reports_errors(tmp_path):
+    """Check that errors are detected: a script is rejected, an overflow is measured."""
     write_report(screened(), tmp_path / "report.html")
     page = tmp_path / "report.html"
     text = page.read_text("utf-8")
@@ -280,5 +280,5 @@ def test_the_browser_tells_of_errors(tmp_path):
 
 
 def frames_of(text):
-    """What the frames of `browser.framed` say."""
+    """Return what the frames of `browser.framed` report."""
     return json.loads(html.unescape(re.search("<title>(.*?)</title>", text)[1]))

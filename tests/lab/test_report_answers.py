@@ -1,4 +1,4 @@
-"""What a report says of the answer: all of it, what is unknown, and readings beside rewards."""
+"""The answer in a report: all arms, unmeasured arms, and readings in addition to rewards."""
 
 import re
 
@@ -17,7 +17,7 @@ PLATES = Plates(Layout(2, 3), (0,), "virus", True, True, True)
 
 
 def few_plates(n=30, k=4, settings=None):
-    """Two batches of five pulls: most of the arms are never measured."""
+    """Return a study with two batches of five pulls: most arms are never measured."""
     study = pb.Study.create(":memory:", pb.policies.RoundRobin(n, k, batch_size=5, max_batches=2),
                             settings=settings,
                             arms=[f"gene <{i}>" for i in range(n)])
@@ -28,7 +28,7 @@ def few_plates(n=30, k=4, settings=None):
 
 @pytest.mark.parametrize(("n", "k"), [(60, 40), (700, 500), (3000, 2000)])
 def test_every_arm_of_the_answer_is_in_the_plot(n, k, tmp_path):
-    """And in the table, of which a thousand are shown."""
+    """And in the table, which shows a thousand."""
     study = pb.Study.create(":memory:",
                             pb.policies.RoundRobin(n, k, batch_size=2 * n, max_batches=1))
     batch = study.ask()
@@ -44,33 +44,33 @@ def test_every_arm_of_the_answer_is_in_the_plot(n, k, tmp_path):
     assert 500 < height < 1100 if n < 1000 else height < 2100
 
 
-def test_what_was_never_measured(tmp_path):
+def test_arms_never_measured_are_listed(tmp_path):
     study = few_plates()
     best, status = study.recommend(), study.status()
     assert status.done and status.n_unmeasured == 20
     assert best.unmeasured.tolist() == list(range(10, 30)) and best.unmeasured.dtype == np.int64
     page = page_of(study, tmp_path)
-    assert "20 of 30 arms never measured: nothing is known of them" in page.text
+    assert "20 of 30 arms never measured" in page.text
     assert page.tags["details"] == 1
     assert all((f"gene <{i}>" in page.text) for i in range(10, 30))
     assert "arms never measured20" in page.text
 
 
-def test_what_is_not_measured_yet(tmp_path):
+def test_arms_not_measured_yet_are_listed(tmp_path):
     study = pb.Study.create(":memory:", pb.policies.RoundRobin(4, 1, batch_size=2, max_batches=4))
     assert study.status().n_unmeasured == 4
     study.tell(study.ask().id, [0.1, 0.2])
     assert study.recommend().unmeasured.tolist() == [2, 3]
     assert "2 of 4 arms not measured yet" in page_of(study, tmp_path).text
-    # known, though the policy has it not before the batch is over
+    # known, although the policy receives it only when the batch is over
     study.tell(study.ask().id, [0.4], positions=[0])
-    assert "1 of 4 arms not measured yet: nothing is known of it" in page_of(study, tmp_path).text
+    assert "1 of 4 arms not measured yet" in page_of(study, tmp_path).text
     study.tell(1, [0.4], positions=[1])
     assert "measured" not in page_of(study, tmp_path).text
     assert study.status().n_unmeasured == 0
 
 
-def test_a_list_of_many(tmp_path, monkeypatch):
+def test_long_list_of_unmeasured_arms_is_cut(tmp_path, monkeypatch):
     from pybandit.report import _tables as _report_tables
 
     monkeypatch.setattr(_report_tables, "ARMS", 3)
@@ -78,8 +78,8 @@ def test_a_list_of_many(tmp_path, monkeypatch):
     assert "gene <12> and 17 more" in page.text and "gene <13>," not in page.text
 
 
-def test_readings_beside_rewards(tmp_path):
-    """Minus the logarithm of parts of the controls: 0.1, 0.2, ... for the first genes."""
+def test_readings_are_shown_with_rewards(tmp_path):
+    """Minus the logarithm of fractions of the controls: 0.1, 0.2, ... for the first genes."""
     page = page_of(few_plates(settings=PLATES.settings()), tmp_path)
     rows = {row[1]: row for row in page.rows}
     assert rows["gene <0>"][:3] == ["1", "gene <0>", "2.303"]
@@ -87,20 +87,20 @@ def test_readings_beside_rewards(tmp_path):
     assert rows["arm"][3] == "reading"
     assert "sign and logarithm undone, in parts of the controls' mean" in page.text
     assert "reading, in parts of the controls' mean; geometric mean" in page.text
-    # of the plates: the median of 0.1 to 0.5, and of 0.6 to 1
+    # medians of the plates: of 0.1 to 0.5, and of 0.6 to 1
     medians = {row[0]: row[8] for row in page.rows if len(row) == 9}
     assert medians["0"] == "0.3" and medians["1"] == "0.8"
 
 
 @pytest.mark.parametrize(("how", "words"), [
     ("percent", "in per cent of the controls' mean"), ("inhibition", "in per cent of inhibition")])
-def test_readings_by_the_controls(how, words, tmp_path):
+def test_readings_relative_to_controls(how, words, tmp_path):
     plates = Plates(Layout(2, 3), (0,), normalise=how, flip=True, positives=(1,))
     page = page_of(few_plates(settings=plates.settings()), tmp_path)
     assert f"sign undone, {words}" in page.text and f"reading, {words}" in page.text
 
 
-def test_intervals_of_readings(tmp_path):
+def test_intervals_are_converted_to_readings(tmp_path):
     study = pb.Study.create(":memory:", pb.policies.RoundRobin(1, 1, batch_size=4, max_batches=1),
                             settings=Plates(Layout(2, 3), log=True, flip=True).settings())
     study.ask()
@@ -111,18 +111,18 @@ def test_intervals_of_readings(tmp_path):
     low, middle, high = np.exp(values.mean() + half * np.array([-1, 0, 1]))
     (row,) = [row for row in page.rows if row[1:2] == ["0"]]
     assert row[3] == f"{middle:.4g} ({low:.3g} to {high:.3g})"
-    assert "sign and logarithm undone; of several the geometric mean" in page.text
+    assert "sign and logarithm undone; means become geometric means" in page.text
 
 
 @pytest.mark.parametrize("settings", [None, Plates(Layout(2, 3), (0,)).settings()])
-def test_no_readings_where_they_are_the_rewards(settings, tmp_path):
+def test_readings_equal_to_rewards_are_not_shown(settings, tmp_path):
     assert "reading" not in re.sub("the readings\\.", "",
                                    page_of(few_plates(settings=settings), tmp_path).text)
 
 
 @pytest.mark.parametrize("log", [False, True])
 @pytest.mark.parametrize("flip", [False, True])
-def test_readings_are_rewards_turned_back(log, flip):
+def test_readings_are_converted_from_rewards(log, flip):
     plates = Plates(Layout(2, 3), log=log, flip=flip)
     readings = np.array([0.5, 2.0, 3.0, np.nan])
     rewards = np.log(readings) if log else readings
@@ -130,15 +130,15 @@ def test_readings_are_rewards_turned_back(log, flip):
         readings, nan_ok=True)
 
 
-def test_facts_of_a_study_that_is_used_up(tmp_path):
-    """An arm that only the policy has measured, before the study, is not unknown."""
+def test_arm_measured_by_used_policy_counts_as_measured(tmp_path):
+    """An arm that only the policy has measured, before the study, counts as measured."""
     policy = pb.policies.UCB1(2)
     policy.tell(policy.ask(), np.zeros(2))
     study = pb.Study.create(":memory:", policy)
     assert facts.facts_of(study).unmeasured.size == 0 == study.status().n_unmeasured
 
 
-def test_notebooks():
+def test_notebook_display():
     study = few_plates()
     shown = study._repr_html_()
     assert "gene &lt;9&gt;" not in shown and "<td>gene &lt;0&gt;</td><td>2.303</td>" in shown
@@ -150,7 +150,7 @@ def test_notebooks():
     fresh = pb.Study.create(":memory:", pb.policies.UCB1(50))
     fresh.ask()
     shown = fresh._repr_html_()
-    assert "No result yet" in shown and "batch 0 is out, 50 not" in shown
+    assert "No result yet" in shown and "batch 0 is open, 50 results" in shown
     many = pb.Study.create(":memory:", pb.policies.RoundRobin(50, 30, batch_size=50, max_batches=1))
     many.tell(many.ask().id, np.arange(50.0))
     assert "and 10 more" in many._repr_html_() and "without a result" not in many._repr_html_()

@@ -1,4 +1,4 @@
-"""A screen is a study with plates: the same log, files in, and only plates where plates belong."""
+"""A screen is a study with plates: the same log, and results from files."""
 
 import numpy as np
 import pytest
@@ -18,12 +18,12 @@ def policy():
 
 
 def filled(text, values):
-    """The text of a plate with a value in each row."""
+    """Return the text of a plate with a value in each row."""
     head, *rows = text.splitlines()
     return "\n".join([head, *(f"{row}{value}" for row, value in zip(rows, values, strict=True))])
 
 
-def test_a_screen_is_the_study_told_the_rewards_of_its_readings(tmp_path):
+def test_screen_equals_study_with_rewards_of_readings(tmp_path):
     twin = Study.create(":memory:", policy(), NAMES)
     Screen.create(tmp_path / "teas.db", policy(), NAMES, plates=PLATES,
                   settings={"assay": 3}).close()
@@ -50,7 +50,7 @@ def test_a_screen_is_the_study_told_the_rewards_of_its_readings(tmp_path):
     assert "Plate 1" in (tmp_path / "report.html").read_text("utf-8")
 
 
-def test_a_file_says_what_it_is(tmp_path):
+def test_kind_of_file_is_recorded(tmp_path):
     paths = {kind: tmp_path / f"{kind}.db" for kind in ("study", "screen", "webtest")}
     Study.create(paths["study"], policy()).close()
     Screen.create(paths["screen"], policy(), plates=PLATES).close()
@@ -59,11 +59,11 @@ def test_a_file_says_what_it_is(tmp_path):
     with Study.open(paths["screen"]) as log:  # the log of a screen is that of a study
         assert log.status().n_arms == 4
     for cls, kind, words in [
-        (Study, "webtest", "webtest.db is that of a webtest: pybandit.webtests.WebTest.open"),
-        (Screen, "study", r"file of a screen; .*study.db is that of a study: pybandit.Study.open"),
-        (Screen, "webtest", "that of a webtest"),
-        (pb.webtests.WebTest, "study", "that of a study"),
-        (pb.webtests.WebTest, "screen", "that of a screen: pybandit.lab.Screen.open opens it"),
+        (Study, "webtest", "webtest.db is the file of a webtest: open it with"),
+        (Screen, "study", r"file of a screen; .*study.db is the file of a study: open"),
+        (Screen, "webtest", "the file of a webtest"),
+        (pb.webtests.WebTest, "study", "is the file of a study"),
+        (pb.webtests.WebTest, "screen", "of a screen: open it with pybandit.lab.Screen.open"),
     ]:
         with pytest.raises(ValueError, match=words):
             cls.open(paths[kind])
@@ -71,16 +71,16 @@ def test_a_file_says_what_it_is(tmp_path):
 
 @pytest.mark.parametrize("options, error, words", [
     (dict(plates=(2, 3)), TypeError, r"plates must be Plates; got \(2, 3\)"),
-    (dict(plates=PLATES, settings={"plates": 1}), ValueError, "without 'plates'.*got 1"),
+    (dict(plates=PLATES, settings={"plates": 1}), ValueError, "must not have 'plates'.*got 1"),
     (dict(plates=PLATES, arms=["tea", "control", "milk", "water"]), ValueError,
      "labels of controls; got 'control'")])
-def test_screens_that_are_refused(options, error, words, tmp_path):
+def test_invalid_screens_are_rejected(options, error, words, tmp_path):
     with pytest.raises(error, match=words):
         Screen.create(tmp_path / "teas.db", policy(), **options)
     assert not list(tmp_path.iterdir())
 
 
-def test_reports_are_of_the_room_of_their_file(tmp_path):
+def test_lab_report_rejects_web_tests(tmp_path):
     test = pb.webtests.WebTest.create(":memory:", pb.CountRace(2))
     with pytest.raises(TypeError, match="study must be a Study or a Screen; got <WebTest"):
         write_report(test, tmp_path / "report.html")

@@ -1,4 +1,4 @@
-"""Names of wells: one form is written, several are read, decided by the whole file."""
+"""Names of wells: one form is written, several are read; the whole file decides which."""
 
 import random
 
@@ -36,15 +36,15 @@ def wells_of(form, rows=range(32), columns=range(48)):
 
 
 def right(reading):
-    """Return the number of values at the position that they are; NaN elsewhere."""
+    """Return the number of values that equal their position, checking for NaN elsewhere."""
     known = [(at, value) for at, value in enumerate(reading.values) if value == value]
     assert all(at == value for at, value in known)
     return len(known)
 
 
 @pytest.mark.parametrize("form", ["AA", "Aa", "aa", "a"])
-def test_the_rows_after_z_in_every_form(tmp_path, form):
-    """288 readings went to wrong wells: a1 was read as A1."""
+def test_rows_after_z_are_read_in_every_form(tmp_path, form):
+    """288 readings went to the wrong wells, because a1 was read as A1."""
     wells = wells_of(form)
     assert right(read(tmp_path, wells)) == 1536
     random.Random(1).shuffle(wells)
@@ -54,7 +54,7 @@ def test_the_rows_after_z_in_every_form(tmp_path, form):
     some = wells_of(form, range(0, 32, 3), range(0, 48, 5))
     if form == "a":
         with pytest.raises(UnreadableFileError,
-                           match="may be row .* nothing in the file says which"):
+                           match="may be row .* the file does not decide"):
             read(tmp_path, [(name, value) for name, value in some if name[0] not in "GJMPSVY"])
     else:
         assert right(read(tmp_path, some)) == len(some)
@@ -63,14 +63,14 @@ def test_the_rows_after_z_in_every_form(tmp_path, form):
 @pytest.mark.parametrize("wells", [
     wells_of("a", range(26, 32)), [("a1", 0)], [("f48", 0), ("b2", 1)], [("A1", 0), ("b2", 1)],
     [*wells_of("AA", range(20))[1:], ("a1", 0)]])
-def test_small_letters_that_may_be_two_rows_are_refused(tmp_path, wells):
+def test_ambiguous_lower_case_rows_are_rejected(tmp_path, wells):
     with pytest.raises(UnreadableFileError,
                        match=r"line \d+, column 'well': .*may be row [A-F] or in row A"
                                       r"|may be row [A-F] or row A[A-F]"):
         read(tmp_path, wells)
 
 
-def test_a_file_in_small_letters(tmp_path):
+def test_file_in_lower_case_is_read(tmp_path):
     wells = [(name.lower(), value) for name, value in wells_of("AA")]
     assert right(read(tmp_path, wells)) == 1536
     assert right(read(tmp_path, wells[:26 * 48])) == 26 * 48
@@ -78,7 +78,7 @@ def test_a_file_in_small_letters(tmp_path):
                                  if name[0] in "abg"])) > 96
 
 
-def test_the_arms_of_a_file_decide(tmp_path):
+def test_arms_resolve_ambiguous_rows(tmp_path):
     late, early = wells_of("a", range(26, 32)), [(name.lower(), value) for name, value in
                                                  wells_of("AA", range(6))]
     arms = [f"g{i}" for i in range(1536)]
@@ -88,7 +88,7 @@ def test_the_arms_of_a_file_decide(tmp_path):
         read(tmp_path, late, arms=["other"] * 1536)
 
 
-def test_a_well_is_there_twice(tmp_path):
+def test_repeated_well_is_rejected(tmp_path):
     with pytest.raises(UnreadableFileError,
                        match="line 3, column 'well': well a1 of plate 0 is on line 2"):
         read(tmp_path, [("a1", 0), ("a1", 0)])
@@ -102,7 +102,7 @@ def test_a_well_is_there_twice(tmp_path):
 @pytest.mark.parametrize("form", [str, str.lower, lambda name: f"{name[0]}0{name[1:]}",
                                   lambda name: f"{name[0]}-{name[1:]}",
                                   lambda name: f" {name[0]} {name[1:]} "])
-def test_wells_of_smaller_plates(tmp_path, size, form):
+def test_wells_of_smaller_plates_are_read(tmp_path, size, form):
     layout = Layout.parse(str(size))
     wells = [(form(name), at) for at, name in enumerate(layout.wells)]
     assert right(read(tmp_path, wells, layout)) == size
@@ -110,7 +110,7 @@ def test_wells_of_smaller_plates(tmp_path, size, form):
     assert right(read(tmp_path, mixed, layout)) == size
 
 
-def test_grids_of_1536_wells(tmp_path):
+def test_grids_of_1536_wells_are_read(tmp_path):
     for form in ("AA", "Aa", "aa", "a"):
         rows = [",".join(["", *map(str, range(1, 49))])]
         rows += [",".join([name_of(form, row), *(str(row * 48 + i) for i in range(48))])
@@ -120,7 +120,7 @@ def test_grids_of_1536_wells(tmp_path):
         assert right(read_plates(path, Plates(LARGE), lambda batch: ["g"] * 1536, 0)) == 1536
 
 
-def test_typed_wells_that_may_be_two_are_refused():
+def test_ambiguous_typed_wells_are_rejected():
     for text in ("a1", "row:a", "f48"):
         with pytest.raises(ValueError, match=f"row (A or AA|F or AF); got '{text}'"):
             controls_of(text, LARGE)
@@ -129,7 +129,7 @@ def test_typed_wells_that_may_be_two_are_refused():
     assert LARGE.find("a1") == 0 and LARGE.find_typed("g1") == 6 * 48
 
 
-def test_a_stock_in_small_letters(tmp_path):
+def test_stock_in_lower_case_is_read(tmp_path):
     def stock(*wells):
         path = tmp_path / "stock.csv"
         path.write_text("plate,well,arm\n" + "".join(f"s,{well},{i}\n" for i, well in

@@ -1,4 +1,4 @@
-"""Workbooks in and out, and text as spreadsheets of other countries write it."""
+"""Workbooks, and text from spreadsheets of other countries."""
 
 import datetime
 import io
@@ -42,18 +42,18 @@ def text(tmp_path, content, dialect=PLAIN, plate=None, batch=None):
     return read(path, dialect, plate, batch)
 
 
-def test_a_workbook(tmp_path):
+def test_workbook_is_read(tmp_path):
     assert read(saved(tmp_path, ROWS)).values.tolist() == VALUES
     title = [["Reader 3", None, datetime.date(2026, 1, 2)], [], *ROWS]
     found = read(saved(tmp_path, title))
     assert found.values.tolist() == VALUES and found.lines.tolist() == [4, 5, 6, 7, 8, 9]
     grid = [["plate", "7"], ["", 1, 2, 3], ["A", 2, 1, 2.5], ["B", -3, 100, 4]]
     assert read(saved(tmp_path, grid)).values.tolist() == VALUES
-    # its numbers are numbers, however others write them
+    # its numbers are numbers, in whatever format
     assert read(saved(tmp_path, ROWS), Dialect(",", ".")).values.tolist() == VALUES
 
 
-def test_cells_that_spreadsheets_make(tmp_path):
+def test_cells_of_spreadsheets_are_read(tmp_path):
     rows = [*ROWS[:2], [7, "A2", "tea", "#N/A"], [7, "A3", "milk", None], *ROWS[4:]]
     assert np.isnan(read(saved(tmp_path, rows)).values[1:3]).all()
     rows[3][3] = "=1+1"
@@ -73,7 +73,7 @@ DAY, CLOCK = datetime.datetime(2026, 9, 1, 12, 30), datetime.time(12, 30)
 
 
 @pytest.mark.parametrize("cell", [DAY, CLOCK, datetime.timedelta(hours=1), DAY.date(), "=1+1"])
-def test_only_cells_that_are_used_are_judged(tmp_path, cell):
+def test_unused_cells_are_not_checked(tmp_path, cell):
     """A date in a title or an unused column must not refuse the workbook."""
     head, *wells = ROWS
     wide = [["read at", cell], [], [cell, *head, "time", cell],
@@ -93,7 +93,7 @@ def test_only_cells_that_are_used_are_judged(tmp_path, cell):
         read(saved(tmp_path, grid))
 
 
-def test_sheets(tmp_path):
+def test_sheet_is_selected(tmp_path):
     def more(book):
         book.create_sheet("Notes").append(["hello"])
 
@@ -110,7 +110,7 @@ def test_sheets(tmp_path):
         read(saved(tmp_path, []))
 
 
-def test_what_is_no_workbook(tmp_path, monkeypatch):
+def test_invalid_workbooks_are_rejected(tmp_path, monkeypatch):
     path = tmp_path / "plate.xlsx"
     path.write_text("plate,well,arm,value\n")
     with pytest.raises(UnreadableFileError,
@@ -128,8 +128,8 @@ def test_what_is_no_workbook(tmp_path, monkeypatch):
     lambda body: body.replace(b"<v>", b"<v>x"), lambda body: body.replace(b'r="', b'r="?')])
 @pytest.mark.parametrize("part", ["xl/workbook.xml", "xl/worksheets/sheet1.xml",
                                   "[Content_Types].xml", "xl/styles.xml"])
-def test_workbooks_that_are_damaged(tmp_path, part, change):
-    """Whatever is wrong in its parts it is refused as a file, or read; and closed."""
+def test_damaged_workbooks_are_rejected_or_read(tmp_path, part, change):
+    """A workbook with any damaged part is rejected or read, and closed."""
     path = saved(tmp_path, ROWS)
     made = io.BytesIO()
     with zipfile.ZipFile(path) as old, zipfile.ZipFile(made, "w") as new:
@@ -149,8 +149,8 @@ def test_workbooks_that_are_damaged(tmp_path, part, change):
         assert str(error).startswith(f"{path}: line ")
 
 
-def test_a_table_as_a_workbook(tmp_path):
-    """Equal tables are equal bytes, and come back."""
+def test_written_workbooks_round_trip(tmp_path):
+    """Equal tables give equal bytes, and are read back."""
     content = workbook_of(ROWS)
     assert content == workbook_of(ROWS) != workbook_of(ROWS[:-1])
     (tmp_path / "plate.xlsx").write_bytes(content)
@@ -172,7 +172,7 @@ LONG = "plate,well,arm,value\n7,A1,control,2\n7,A2,tea,1\n7,A3,milk,2.5\n7,B1,gi
     (Dialect(","), "Reader; 1,5 s\n\nplate;well;value\n7;A1;2,5\n7;A2;#N/A\n", [2.5, np.nan]),
     (Dialect(), "Gain: 100\nplate,7\n,1,2,3\nA,2,1,\nB,,,\n", [2, 1]),
 ])
-def test_files_that_people_have(tmp_path, dialect, content, expected):
+def test_common_text_formats_are_read(tmp_path, dialect, content, expected):
     found = text(tmp_path, content, dialect.checked())
     assert np.array_equal(found.values[:2], expected, equal_nan=True)
 
@@ -186,13 +186,13 @@ def test_files_that_people_have(tmp_path, dialect, content, expected):
     (Dialect(",", "."), "1.04", "'1.04' is not a finite number; --decimal . takes it"),
     (Dialect(), "x", "'x' is not a finite number; a cell without"),
 ])
-def test_numbers_that_are_refused(tmp_path, dialect, cell, message):
+def test_ambiguous_numbers_are_rejected(tmp_path, dialect, cell, message):
     with pytest.raises(UnreadableFileError, match=message):
         text(tmp_path, f"well;value\nA1;{cell}\n" if dialect.decimal == ","
              else f"well,value\nA1,{cell}\n", dialect, batch=7)
 
 
-def test_dialects_that_cannot_be():
+def test_invalid_dialects_are_rejected():
     for dialect, message in ((Dialect(";"), r"decimal \(--decimal\) must be"),
                              (Dialect(",", ","), "must differ"),
                              (Dialect(".", "x"), r"thousands \(--thousands\) must be")):
@@ -200,8 +200,8 @@ def test_dialects_that_cannot_be():
             dialect.checked()
 
 
-def test_columns_that_are_missing(tmp_path):
-    """An arm's column may be; the file says so, and nothing is compared."""
+def test_missing_columns_are_reported(tmp_path):
+    """The column of arms is optional; without it nothing is compared."""
     assert text(tmp_path, LONG).has_arms
     assert not text(tmp_path, LONG.replace("arm", "colour")).has_arms
     with pytest.raises(UnreadableFileError,
@@ -212,8 +212,8 @@ def test_columns_that_are_missing(tmp_path):
         text(tmp_path, LONG, Dialect(columns={"arm": "Gene"}))
 
 
-def test_the_plate_that_a_file_is_of(tmp_path):
-    """Whatever it calls itself."""
+def test_plate_option_overrides_file(tmp_path):
+    """`plate` overrides the name in the file."""
     other = LONG.replace("7,", "Plate 1,")
     assert text(tmp_path, other, plate="7").values[:4].tolist() == [2, 1, 2.5, -3]
     assert text(tmp_path, "plate,Run 12\n2,1,2.5\n-3,100,4\n", plate="7").values.tolist() == VALUES

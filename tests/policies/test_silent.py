@@ -265,4 +265,4 @@ def test_report_and_status_name_silent_arms(tmp_path):
                    missing="drop")
     assert study.status().silent == ["B2"]
     write_report(study, tmp_path / "r.html")
-    assert "Silent, no answer to their last pulls: B2" in (tmp_path / "r.html").read_text()
+    assert "Silent arms, without recent results: B2" in (tmp_path / "r.html").read_text()

@@ -1,4 +1,4 @@
-"""A browser that is told what to do: Chromium's protocol, over pipes."""
+"""Control a browser: Chromium's protocol over pipes."""
 
 import base64
 import contextlib
@@ -14,12 +14,12 @@ PATIENCE = 60.0
 
 
 class Browser:
-    """Headless Chromium with one page, of a user of its own."""
+    """Headless Chromium with one page and its own user profile."""
 
     def __init__(self, folder):
         here_in, there_out = os.pipe()
         there_in, here_out = os.pipe()
-        # the protocol speaks by 3 and 4, whatever numbers the pipes have here
+        # the protocol uses the descriptors 3 and 4, whatever numbers the pipes have here
         shell = f'exec "$@" 3<&{there_in} 4>&{there_out}'
         self._process = subprocess.Popen(
             ["bash", "-c", shell, "bash", browser.program(), "--headless", "--no-sandbox",
@@ -64,17 +64,17 @@ class Browser:
         return message
 
     def size(self, width, height, phone=False):
-        """As a window, or a phone, of this many pixels."""
+        """Set the size of the window, or of a phone, in pixels."""
         self._do("Emulation.setDeviceMetricsOverride", width=width, height=height,
                  deviceScaleFactor=2 if phone else 1, mobile=phone)
 
     def colours(self, scheme):
-        """As for those who want pages light, or dark."""
+        """Set the preferred colour scheme, light or dark."""
         self._do("Emulation.setEmulatedMedia",
                  features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def picture(self, path):
-        """What the window shows, as PNG."""
+        """Return a screenshot as PNG."""
         found = self._do("Page.captureScreenshot", format="png")
         pathlib.Path(path).write_bytes(base64.b64decode(found["data"]))
 
@@ -83,13 +83,13 @@ class Browser:
         self.wait("document.readyState === 'complete' && location.href !== 'about:blank'")
 
     def value(self, expression):
-        """What JavaScript says."""
+        """Return the value of a JavaScript expression."""
         found = self._do("Runtime.evaluate", expression=expression, returnByValue=True)
         assert "exceptionDetails" not in found, found
         return found["result"].get("value")
 
     def wait(self, expression):
-        """Until that is true; a page that is on its way says nothing."""
+        """Wait until an expression is true; it has no value while a page is loading."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             with contextlib.suppress(AssertionError):

@@ -1,4 +1,4 @@
-"""Requests that are wrong, each in a way of its own: for tests of what a server refuses."""
+"""Malformed requests of many kinds, for tests of what a server rejects."""
 
 import json
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from serving.served import READ, RECORD, request
 
-# what no field takes
+# values that no field accepts
 NOTHING = [None, "0", "", "x" * 3000, 1.5, -1, 10**30, 1e300, {}, {"a": 1}, [[0]], [[[]]], "NaN",
            "\ud800", "\0", ["\ud800"]]
 WRONG = {
@@ -23,7 +23,7 @@ GOOD = {"batch_id": 0, "results": [0.25] * 20, "positions": list(range(20)), "mi
         "discard": False, "reason": "typo"}
 PATHS = {"/tell": ["batch_id", "results", "positions", "missing"], "/ask": [],
          "/close_batch": ["batch_id"], "/abandon": ["batch_id", "discard"],
-         # of the last well nothing is recorded that could be corrected
+         # the last well has no recorded result that could be corrected
          "/amend": ["batch_id", "results", "positions", "reason"]}
 NEEDED = {"batch_id", "results"}
 TEXTS = [b"", b"{", b"[]", b"7", b"null", b'"x"', b"{}x", b"{'batch_id': 0}", b"\xff\xfe{}",
@@ -35,7 +35,7 @@ TEXTS = [b"", b"{", b"[]", b"7", b"null", b'"x"', b"{}x", b"{'batch_id': 0}", b"
 
 
 def of_field(rng):
-    """One field has a value that it does not take, is missing, or is not known."""
+    """Return a request with a field that is invalid, missing or unknown."""
     path = rng.choice(list(PATHS))
     fields = {name: GOOD[name] for name in PATHS[path]}
     kind = rng.integers(4)
@@ -53,13 +53,13 @@ def of_field(rng):
 
 
 def of_text(rng):
-    """The body is not what it says."""
+    """Return a request whose body is not a valid JSON object."""
     path = rng.choice([name for name in PATHS if name != "/ask"])
     return request("POST", path, TEXTS[rng.integers(len(TEXTS))]), True
 
 
 def of_head(rng):
-    """Path, method, token, host, or a header is wrong."""
+    """Return a request with a wrong path, method, token, host or header."""
     good = request("POST", "/close_batch", {"batch_id": 0})
     head, _, body = good.partition(b"\r\n\r\n")
     first, *lines = head.split(b"\r\n")
@@ -111,9 +111,9 @@ ODD = [b"no colon", b": no name", b"na me: x", b" folded: x", b"\tfolded", b"x: 
 
 
 def of_bytes(rng):
-    """Bytes of a request changed, left out or put in, or of no request at all.
+    """Return a request with changed, removed or inserted bytes, or random bytes.
 
-    What is told is known: where the request is still one, it changes nothing.
+    Its results are known already, so it changes nothing if it is still valid.
     """
     if rng.random() < 0.2:
         return rng.bytes(int(rng.integers(1, 400))) + b"\r\n\r\n" * bool(rng.integers(2)), False
@@ -134,12 +134,12 @@ def of_bytes(rng):
 
 
 def generated(n, seed):
-    """So many requests; with each whether it must be refused, or may be one that is right."""
+    """Yield requests, each with True if it must be rejected and False if it may be valid."""
     rng = np.random.default_rng(seed)
     for _ in range(n):
         yield [of_field, of_text, of_head, of_bytes][rng.integers(4)](rng)
 
 
 def readable(data):
-    """A request for a message."""
+    """Return a request as text for messages."""
     return json.dumps(data[:600].decode("latin-1"))

@@ -1,4 +1,4 @@
-"""Servers that are killed while clients record.
+"""Tests of servers that are killed while clients record.
 
 Run as a program::
 
@@ -24,7 +24,7 @@ GONE = ConnectionError, asyncio.IncompleteReadError
 
 
 def policy(amends):
-    """What is corrected late may change what is asked; not of a round robin."""
+    """Return a policy; with amendments a round robin, whose requests do not depend on results."""
     return pb.policies.RoundRobin(40, 3, batch_size=30,
                                   max_batches=25) if amends else pb.policies.BatchSAR(
                                       40, 3, batch_size=30, max_batches=60,
@@ -32,21 +32,21 @@ def policy(amends):
 
 
 def is_mistaken(batch_id, position):
-    """Whether a well is told wrongly first, in a study with amendments."""
+    """Return True if a well is first reported with a wrong value, in a study with amendments."""
     return (batch_id + position) % 7 == 0
 
 
 def measured(batch_id, position, arm):
-    """What is found in a well, whenever it is told."""
+    """Return the result of a well, which depends only on the well."""
     return float(np.random.default_rng([batch_id, position, arm]).normal(arm / 40, 1.0))
 
 
 async def tell(client, batch_id, position, value, kept):
-    """Tell of a well, where it is mistaken in between by another value."""
+    """Report the result of a well; if it is mistaken, report a wrong value first and amend it."""
     wrong = kept["amends"] and is_mistaken(batch_id, position)
     told = {"batch_id": batch_id, "results": [value + wrong], "positions": [position]}
     status, done = await client.call("POST", "/tell", told)
-    # another client may have corrected it by now
+    # another client may have corrected it already
     assert status == 200 and done["n_new"] + done["n_known"] == 1 or (wrong and status == 400), done
     if wrong:
         status, done = await client.call("POST", "/amend", told | {"results": [value],
@@ -57,7 +57,7 @@ async def tell(client, batch_id, position, value, kept):
 
 
 async def record(port, rng, kept):
-    """Ask and tell until the server is gone or the study done, which is returned."""
+    """Ask and tell until the server is gone or the study is done; return True if it is done."""
     client = await Client.connect(port)
     try:
         while True:
@@ -74,7 +74,7 @@ async def record(port, rng, kept):
 
 
 async def one_life(server, rng, kept, seconds):
-    """Clients of a server that is killed a while after they came; whether the study is done."""
+    """Start clients, and kill their server some time later; return True if the study is done."""
 
     async def kill():
         await asyncio.sleep(seconds)
@@ -90,7 +90,7 @@ async def one_life(server, rng, kept, seconds):
 
 
 def check(path, kept):
-    """That everything acknowledged is there, and all is as the log says."""
+    """Assert that everything acknowledged is recorded, and that the file follows from its log."""
     with pb.Study.open(path) as study:
         study.verify()
         assert study.status().n_asked > max(kept["asked"], default=-1)
@@ -101,7 +101,7 @@ def check(path, kept):
 
 
 def straight(amends):
-    """The policy of a study that nothing happened to."""
+    """Return the policy of a study without kills."""
     one, number = policy(amends), 0
     while not one.done:
         arms = one.ask()
@@ -111,7 +111,7 @@ def straight(amends):
 
 
 def check_end(path, amends):
-    """That a study is the one that nothing happened to, once all mistakes are corrected."""
+    """Assert that a study equals one without kills once all mistakes are corrected."""
     with pb.Study.open(path) as study:
         for batch in range(study.status().n_asked if amends else 0):
             arms = [int(name) for name in study.batch(batch).names]
@@ -123,7 +123,7 @@ def check_end(path, amends):
 
 
 def kill_many(n_kills, seed):
-    """Figures of so many kills; every second study has amendments."""
+    """Return figures of `n` kills; every second study has amendments."""
     rng, kills = np.random.default_rng(seed), 0
     figures = {"studies": 0, "acknowledged": 0, "amended": 0, "to_the_end": 0}
     while kills < n_kills:

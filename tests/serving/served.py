@@ -1,4 +1,4 @@
-"""A server in a process of its own, and clients that speak to it byte by byte."""
+"""A server in its own process, and clients that exchange bytes with it."""
 
 import asyncio
 import contextlib
@@ -14,7 +14,7 @@ ENVIRONMENT = {"PYBANDIT_READ_TOKEN": READ, "PYBANDIT_RECORD_TOKEN": RECORD}
 
 
 class Served:
-    """`pybandit study serve` of a file, from where on it listens until it is stopped."""
+    """A running `pybandit study serve` of a file; listens until it is stopped."""
 
     def __init__(self, path, *options):
         self.process = subprocess.Popen(
@@ -27,7 +27,7 @@ class Served:
         self.port = int(self.url.rstrip("/").rpartition(":")[2])
 
     def stop(self, number=signal.SIGTERM):
-        """The exit status."""
+        """Stop the server; return its exit status."""
         self.process.send_signal(number)
         self.process.stdout.close()
         return self.process.wait(60)
@@ -45,7 +45,7 @@ def serving(path, *options):
 
 @contextlib.asynccontextmanager
 async def running(path):
-    """A server in this event loop, for tests that look into it."""
+    """Run a server in this event loop, for tests of its internals."""
     from pybandit.serving._access import Token
     from pybandit.serving._server import Server
 
@@ -61,7 +61,7 @@ async def running(path):
 
 
 def request(method, path, body=None, token=RECORD, headers=()):
-    """A request, whole; the body of anything that is no bytes is JSON."""
+    """Return the bytes of a request; a body that is not bytes is written as JSON."""
     if body is not None and not isinstance(body, bytes):
         body = json.dumps(body).encode()
     lines = [f"{method} {path} HTTP/1.1", "Host: localhost",
@@ -72,9 +72,9 @@ def request(method, path, body=None, token=RECORD, headers=()):
 
 
 def exchange(port, data, patience=30):
-    """What comes back for these bytes until the other side has said all: status, headers, body.
+    """Send bytes, and return status, headers and body of the answer.
 
-    The connection is shut on this side, so that nothing is waited for.
+    Closes the sending side of the connection, so that the server waits for nothing.
     """
     with socket.create_connection(("127.0.0.1", port), patience) as link:
         with contextlib.suppress(ConnectionError):
@@ -94,13 +94,13 @@ def answer_of(got):
 
 
 def call(port, method, path, body=None, **options):
-    """Status, and what JSON says."""
+    """Return the status and the decoded JSON of a request."""
     status, _, content = exchange(port, request(method, path, body, **options))
     return status, json.loads(content)
 
 
 class Client:
-    """One connection that is kept."""
+    """A client that keeps one connection."""
 
     @classmethod
     async def connect(cls, port):

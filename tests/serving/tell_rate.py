@@ -1,4 +1,4 @@
-"""Tells of many clients at once, each on the disk before it is answered.
+"""Rate of tell requests of many concurrent clients, each on the disk before it is answered.
 
 Run as a program::
 
@@ -31,7 +31,7 @@ async def one_client(port, wells, times, until):
 
 
 async def tells(port, seconds, n_clients):
-    """Seconds that each tell took."""
+    """Return the duration of each tell in seconds."""
     asking, times = await Client.connect(port), []
     until = time.perf_counter() + seconds
     while time.perf_counter() < until:
@@ -45,7 +45,7 @@ async def tells(port, seconds, n_clients):
 def measure(seconds, n_clients):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "study.db")
-        # one batch takes the most of it, so that clients do not wait for each other's last
+        # one batch is large enough for most tells, so that clients do not wait for its end
         pb.Study.create(path, pb.policies.BatchSAR(2000, 20, batch_size=2000, max_batches=100,
                                                    max_repeats=4)).close()
         with serving(path) as server:

@@ -12,17 +12,17 @@ from pybandit.serving._access import Door, Token, tokens_of
 A, B = "a" * 16, "b" * 20
 
 
-def test_tokens_of_a_file(tmp_path):
+def test_tokens_are_read_from_a_file(tmp_path):
     file = tmp_path / "tokens"
     file.write_text(f"# who has what\nrecord {A} ada\n\nread {B}\n", "utf-8")
     assert tokens_of(file, {}) == ([Token("record", A, "ada"), Token("read", B)], False)
 
 
 @pytest.mark.parametrize("text, message", [
-    ("", "there is no token"), (f"write {A}", "line 1 must be read or record"),
+    ("", "the file has no token"), (f"write {A}", "line 1 must be read or record"),
     (f"\nread {A} ada lovelace", "line 2 must be"), ("read short", "line 1: a token must have 16"),
     (f"read {A}\u00e9", "a token must have"), (f"read {A}\nrecord {A}", "must differ")])
-def test_files_of_tokens_that_are_refused(text, message, tmp_path):
+def test_invalid_token_files_are_rejected(text, message, tmp_path):
     (tmp_path / "tokens").write_text(text, "utf-8")
     with pytest.raises(ValueError, match=message) as refused:
         tokens_of(tmp_path / "tokens", {})
@@ -46,7 +46,7 @@ def test_tokens_are_read_from_small_regular_files_only(name, error, message, tmp
     assert A not in str(refused.value)
 
 
-def test_tokens_of_the_environment():
+def test_tokens_are_read_from_the_environment():
     read = {"PYBANDIT_READ_TOKEN": A}
     assert tokens_of(None, read) == ([Token("read", A)], False)
     assert tokens_of(None, read | {"PYBANDIT_RECORD_TOKEN": B})[0][1] == Token("record", B)
@@ -68,7 +68,7 @@ def door():
     return Door([Token("read", A, "tv"), Token("record", B, "ada")], ["Lab.example"], 80)
 
 
-def test_bearers():
+def test_bearer_tokens_are_checked():
     assert door().token_of(asked(authorization=f"Bearer {B}")) == Token("record", B, "ada")
     assert door().token_of(asked(authorization=f"bEARER  {A}")).role == "read"
     assert door().token_of(asked()) is None
@@ -94,13 +94,13 @@ def test_a_cookie_only_reads():
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:8713", "127.0.0.1", "10.1.2.3:80",
                                   "[::1]:8713", "lab.EXAMPLE"])
-def test_names_of_this_server(host):
-    assert door().check_host(asked(host=host)) is None  # and raises nothing
+def test_own_names_are_accepted(host):
+    assert door().check_host(asked(host=host)) is None  # and raises no exception
 
 
 @pytest.mark.parametrize("host", ["evil.example", "lab.example.evil", "", "a@localhost", "[::1",
                                   "127.0.0.1.evil.example", "localhost:1:2", "0x7f000001"])
-def test_names_of_others(host):
+def test_foreign_names_are_rejected(host):
     with pytest.raises(HTTPException) as refused:
         door().check_host(asked(host=host))
     assert refused.value.status_code == 421

@@ -1,4 +1,4 @@
-"""Counts over HTTP: told, corrected and refused as in Python."""
+"""Counts over HTTP: recorded, corrected and rejected as in Python."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def path(tmp_path):
     return tmp_path / "study.db"
 
 
-def test_counts_are_told_and_corrected(path):
+def test_counts_are_recorded_and_corrected(path):
     with serving(path) as server:
         def post(name, **body):
             return call(server.port, "POST", f"/{name}", body)

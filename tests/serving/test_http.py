@@ -1,4 +1,4 @@
-"""Requests as they come over a socket: slow, odd, too many, or half closed."""
+"""Requests over a socket: slow, malformed, too many, or half closed."""
 
 import asyncio
 import json
@@ -50,7 +50,7 @@ ODD = [
     (b"a" * 40_000, 431)]
 
 
-def test_what_is_no_request(server):
+def test_invalid_requests_are_rejected(server):
     for data, expected in ODD:
         status, headers, body = exchange(server.port, data)
         assert status == expected and json.loads(body)["error"], data[:200]
@@ -60,10 +60,10 @@ def test_what_is_no_request(server):
 @pytest.mark.parametrize("more, kept", [(b"", True), (b"Connection: close\r\n", False),
                                         (b"Connection: x, Close\r\n", False),
                                         (b"Connection: keep-alive\r\n", True)])
-def test_connections_that_are_kept(more, kept, server):
+def test_connections_are_kept_open(more, kept, server):
     for data, is_kept in ((HEAD, kept), (HEAD.replace(b"HTTP/1.1", b"HTTP/1.0"), False)):
         with socket.create_connection(("127.0.0.1", server.port), 30) as link:
-            # what follows a last request is not read, and does not spoil its answer
+            # bytes after the last request are not read, and do not affect its answer
             link.sendall(2 * (data + more + b"\r\n"))
             got = b""
             while got.count(b"HTTP/1.1 200 OK") < 1 + is_kept:
@@ -86,14 +86,14 @@ def in_loop(path, test):
     asyncio.run(main())
 
 
-def test_slow_clients(path, monkeypatch):
-    """Each is answered, or its connection closed, after the time that it has."""
+def test_slow_clients_time_out(path, monkeypatch):
+    """Each is answered, or its connection is closed, when its time is over."""
     monkeypatch.setattr(_protocol, "IDLE", 0.4)
     monkeypatch.setattr(_protocol, "PATIENCE", 0.8)
     body = request("POST", "/ask", b"{" + b" " * 90)
 
     async def dribble(port, data, n):
-        """Return the answer to n bytes sent at once and the others one by one, and its time."""
+        """Send n bytes at once and the others one by one; return the answer and its time."""
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(data[:n])
         began = time.monotonic()
@@ -116,7 +116,7 @@ def test_slow_clients(path, monkeypatch):
         assert 0.3 < nothing[1] < 5 and 0.3 < once[1] < 5
         for got, seconds in (head, late, long):
             assert answer_of(got)[0] == 408 and 0.7 < seconds < 5
-        assert b"the body did not come in time" in long[0] and b"within 0.8 s" in head[0]
+        assert b"the body did not arrive in time" in long[0] and b"within 0.8 s" in head[0]
 
     in_loop(path, test)
 
@@ -150,7 +150,7 @@ def test_connections_are_counted_from_their_start(path, monkeypatch):
         clients = [await Client.connect(server.port) for _ in range(3)]
         await asyncio.sleep(0.1)
         for connection in server.server_state.connections:
-            # else each answer would wait for the client to acknowledge its head
+            # otherwise each answer would wait until the client acknowledges its head
             link = connection.transport.get_extra_info("socket")
             assert link.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
         reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
@@ -168,7 +168,7 @@ def test_connections_are_counted_from_their_start(path, monkeypatch):
     in_loop(path, test)
 
 
-def test_bodies_are_asked_for(server):
+def test_expected_bodies_are_requested(server):
     data = request("POST", "/ask", {}, headers=["Expect: 100-Continue"])
     with socket.create_connection(("127.0.0.1", server.port), 30) as link:
         link.sendall(data[:-2])
@@ -177,7 +177,7 @@ def test_bodies_are_asked_for(server):
         assert link.recv(1000).startswith(b"HTTP/1.1 200 OK\r\n")
 
 
-def test_an_error_of_the_server_is_said_and_printed(path, monkeypatch, capsys):
+def test_internal_error_is_answered_and_printed(path, monkeypatch, capsys):
     async def fails(server, fields, token):
         raise ZeroDivisionError("of no client")
 

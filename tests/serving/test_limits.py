@@ -1,4 +1,4 @@
-"""Limits of requests: bytes by kind, memory in all, and an event loop that never waits long."""
+"""Limits of requests: size by kind, total memory, and short waits of the event loop."""
 
 import asyncio
 import json
@@ -20,8 +20,8 @@ from pybandit.serving._limits import (
     PER_RESULT,
     PIECE,
     SMALL,
+    BodyMemory,
     Busy,
-    Room,
     TooLarge,
     check_bytes,
     parsed,
@@ -53,8 +53,8 @@ def test_entries_and_fields_are_counted(body):
 
 
 @given(BODIES, st.integers(1, 60), st.sampled_from([None, 2]), st.booleans())
-def test_parts_give_what_json_gives(value, piece, indent, ascii_only):
-    """Whatever the size of the parts: the same object, or a number longer than a part."""
+def test_parsing_in_parts_equals_json(value, piece, indent, ascii_only):
+    """Parts of any size give the same object, or an error for a number longer than a part."""
     body = json.dumps(value, indent=indent, ensure_ascii=ascii_only).encode("utf-8",
                                                                             "surrogatepass")
     with pytest.MonkeyPatch.context() as patched:
@@ -79,12 +79,12 @@ def test_parts_give_what_json_gives(value, piece, indent, ascii_only):
     b'{"a": [' + LONG + b'1], "a": 1}', b'{"a": [' + LONG + b'1], "b": "\xff"}',
     b" " * 3 * PIECE, b'{"a": {"b": [' + LONG + b"1]}}", b"\xff" * 3 * PIECE,
     b"[" * PIECE, b'{"a":' * (PIECE // 5), b'{"results":' + b"[" * 9000 + b"]" * 5000])
-def test_what_is_not_an_object_of_flat_arrays_is_refused(body):
+def test_nested_bodies_are_rejected(body):
     with pytest.raises((ValueError, RecursionError)):
         parsed(body)
 
 
-def test_limits_by_kind():
+def test_limits_depend_on_kind():
     check_bytes("/ask", SMALL)
     check_bytes("/tell", SMALL + 7 * PER_RESULT, 7)
     check_bytes("/tell", HELD, 10**9)
@@ -108,7 +108,7 @@ def test_the_longest_results_fit():
 
 def test_large_bodies_wait_for_room():
     async def main():
-        room, order = Room(3 * SMALL, patience=5.0), []
+        room, order = BodyMemory(3 * SMALL, patience=5.0), []
 
         async def hold(i):
             async with room.for_body(2 * SMALL):
@@ -121,7 +121,7 @@ def test_large_bodies_wait_for_room():
         room.patience = 0.01
         async with room.for_body(2 * SMALL):
             async with room.for_body(SMALL):
-                pass  # small ones never wait
+                pass  # small bodies never wait
             with pytest.raises(Busy, match="too many large bodies"):
                 await hold(9)
         await hold(6)
@@ -153,7 +153,7 @@ def peak_of(server):
 
 
 def while_reading(server, work):
-    """Result of `work`, and the longest time that a reader waited meanwhile."""
+    """Return the result of `work`, and the longest time that a reader waited meanwhile."""
     found, times = [], []
     thread = threading.Thread(target=lambda: found.append(work()))
     thread.start()
@@ -173,8 +173,8 @@ def large(tmp_path):
         yield server
 
 
-def test_a_body_that_is_too_large_is_refused_before_it_is_read(large):
-    """28 MB of [],[], took 3.7 s of the event loop, and 1.7 GB."""
+def test_too_large_body_is_rejected_unread(large):
+    """28 MB of [],[], blocked the event loop for 3.7 s and took 1.7 GB."""
     before = peak_of(large)
     body = b'{"batch_id": 0, "results": [' + b"[]," * 9_300_000 + b"[]]}"
     for path in ("/tell", "/amend", "/ask", "/close_batch", "/login"):
@@ -186,8 +186,8 @@ def test_a_body_that_is_too_large_is_refused_before_it_is_read(large):
     assert peak_of(large) < before + 50
 
 
-def test_bodies_of_odd_arrays_hold_up_no_reader(large):
-    """Eight at a time, each the largest that a tell may be."""
+def test_malformed_arrays_do_not_delay_readers(large):
+    """Eight at a time, each of the maximum size of a tell."""
     size, before = SMALL + PER_RESULT * N - 100, peak_of(large)
     for part in (b"[],", b"{},", b"1,", b"null,", b'"a",', b"1" * 4000 + b","):
         body = b'{"batch_id": 0, "results": [' + part * (size // len(part)) + b"1]}"
@@ -208,7 +208,7 @@ def test_bodies_of_odd_arrays_hold_up_no_reader(large):
     assert peak_of(large) < before + 400
 
 
-def test_a_tell_of_a_large_batch_is_recorded(large):
+def test_tell_of_large_batch_is_recorded(large):
     values = [i / N for i in range(N)]
     assert call(large.port, "POST", "/tell", {"batch_id": 0, "results": values}) == (
         200, {"n_new": N, "n_known": 0, "complete": True})
@@ -228,8 +228,8 @@ for thread in threads: thread.join()
 """
 
 
-def test_the_event_loop_goes_on_while_bodies_are_parsed(tmp_path):
-    """The loop itself, apart from clients: how much later than asked it wakes."""
+def test_event_loop_runs_while_bodies_are_parsed(tmp_path):
+    """Measures how late the loop wakes, without clients."""
     pb.Study.create(tmp_path / "study.db",
                     pb.policies.RoundRobin(N, 1, batch_size=N, max_batches=10**9)).close()
     late = []

@@ -1,4 +1,4 @@
-"""The live page in browsers: signed in, changing by itself, on a phone, in two at once."""
+"""The live page in browsers: signing in, updates, on a phone, and in two at once."""
 
 import asyncio
 import contextlib
@@ -45,12 +45,12 @@ def sign_in(page, url):
     page.wait("!!document.getElementById('token')")
     page.value(f"document.getElementById('token').value = '{READ}'; "
                "document.querySelector('form').submit()")
-    # the line is there before what it is about
+    # the status line is there before the report
     page.wait("document.readyState === 'complete' && !!document.getElementById('live')")
 
 
 def tell_all(port):
-    """A batch, carried out."""
+    """Carry out one batch."""
     batch = call(port, "POST", "/ask")[1]
     values = np.random.default_rng(batch["batch_id"]).normal(size=len(batch["arms"])).tolist()
     assert call(port, "POST", "/tell", {"batch_id": batch["batch_id"],
@@ -59,7 +59,7 @@ def tell_all(port):
 
 
 def carry_out_by_two(port):
-    """A batch, well by well, by two clients at once."""
+    """Carry out a batch well by well with two concurrent clients."""
     batch = call(port, "POST", "/ask")[1]
 
     def work(part):
@@ -75,8 +75,8 @@ def carry_out_by_two(port):
         one.join()
 
 
-def test_two_browsers_at_once(path, browsers):
-    """Both show what clients record meanwhile, without being asked; one of them is a phone."""
+def test_two_browsers_show_changes(path, browsers):
+    """Both update by themselves while clients record; one of them is a phone."""
     with serving(path) as server:
         wide, phone = browsers("wide"), browsers("phone")
         wide.size(1200, 900)
@@ -84,7 +84,7 @@ def test_two_browsers_at_once(path, browsers):
         for page in (wide, phone):
             sign_in(page, server.url)
             assert "No results yet" in page.value("document.body.innerText")
-            page.console.clear()  # that the first page was one to sign in
+            page.console.clear()  # the first page was the one for signing in
         carry_out_by_two(server.port)
         for page in (wide, phone):
             page.wait("document.querySelectorAll('.dot.chosen').length === 22")
@@ -93,7 +93,7 @@ def test_two_browsers_at_once(path, browsers):
         heads = [tell_all(server.port) for _ in range(3)]
         for page in (wide, phone):
             page.wait(HEAD.format(heads[-1]))
-            # it is the same page, which was not loaded anew
+            # the same page, not loaded again
             assert page.value("window.mark") == 7 and page.value("window.scrollY") == 300
             assert page.value("document.querySelectorAll('figure').length") == 4 + 4
             assert page.value("document.getElementById('live').textContent").startswith("live")
@@ -104,7 +104,7 @@ def test_two_browsers_at_once(path, browsers):
         assert phone.value(WIDTHS) == [390, 390]
 
 
-def test_a_server_that_goes_and_comes_back(path, browsers):
+def test_page_reconnects_to_restarted_server(path, browsers):
     with serving(path) as server:
         page = browsers("one")
         sign_in(page, server.url)
@@ -119,33 +119,33 @@ def test_a_server_that_goes_and_comes_back(path, browsers):
         assert again.stop() == 0
 
 
-def test_what_is_not_signed_in_sees_nothing(path, browsers):
+def test_browser_without_sign_in_sees_nothing(path, browsers):
     with serving(path) as server:
         page = browsers("one")
         page.go(server.url)
         page.wait("!!document.getElementById('token')")
         page.value("document.getElementById('token').value = 'x'.repeat(20); "
                    "document.querySelector('form').submit()")
-        page.wait("document.body.innerText.includes('no token of the study')")
+        page.wait("document.body.innerText.includes('not a token of the study')")
         assert "gene" not in page.value("document.documentElement.innerHTML")
-        # a script that somebody got into the page would not run
+        # an injected script would not run
         assert page.value("const one = document.createElement('script'); "
                           "one.textContent = 'window.ran = 1'; document.body.append(one); "
                           "window.ran") is None
 
 
-def test_a_report_is_made_once_for_all_who_look(path):
+def test_report_is_made_once_for_all_clients(path):
     with serving(path) as server:
         head = tell_all(server.port)
         first = exchange(server.port, request("GET", "/part"))[2]
         assert head.encode() in first
         assert exchange(server.port, request("GET", "/part"))[2] == first
-        # and who has it gets nothing
+        # and a client that has it gets an empty answer
         assert exchange(server.port, request("GET", f"/part?head={head}"))[2] == b""
 
 
-def test_a_report_that_takes_long_is_made_seldom(path, monkeypatch):
-    """Whoever has an old one is told again when there is a newer one."""
+def test_slow_report_is_made_rarely(path, monkeypatch):
+    """Clients with an old report are notified again when there is a newer one."""
     from pybandit.serving import _live
 
     made, study = [], pb.Study.open(path)
@@ -153,7 +153,7 @@ def test_a_report_that_takes_long_is_made_seldom(path, monkeypatch):
     monkeypatch.setattr(_live, "REST", 0.0)
 
     class Here:
-        """A server whose threads are this one, and whose reports take a moment."""
+        """A server without threads, whose reports take a moment."""
 
         def __init__(self):
             self.study = self.pages = study
@@ -177,7 +177,7 @@ def test_a_report_that_takes_long_is_made_seldom(path, monkeypatch):
         live._next = time.monotonic() + 0.3
         told = (await anext(events)).decode()
         assert first not in told and (await live.report())[2] == first and len(made) == 1
-        # not before it is due, and then without another change
+        # not before it is due, and then even without another change
         assert (await anext(events)).decode() == told and time.monotonic() > live._next
         assert (await live.report())[2] in told and len(made) == 2
         watching.cancel()

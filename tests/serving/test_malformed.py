@@ -1,4 +1,4 @@
-"""What is wrong is refused by a 4xx, and changes nothing: ten thousand in the slow test."""
+"""Malformed requests get a 4xx and change nothing: ten thousand in the slow test."""
 
 import collections
 
@@ -11,11 +11,11 @@ from serving.served import call, exchange, serving
 
 
 def check_malformed(tmp_path, n, seed):
-    """How often each status came."""
+    """Send malformed requests; return the number of each status."""
     path = tmp_path / "study.db"
     with pb.Study.create(path, pb.policies.BatchSAR(30, 3, batch_size=20, max_batches=8,
                                                     max_repeats=4)) as study:
-        # all is known of a batch but its last well
+        # all wells of a batch except the last one are known
         study.tell(study.ask().id, np.full(19, 0.25), positions=np.arange(19))
         head = study.status().head
     statuses = collections.Counter()
@@ -29,7 +29,7 @@ def check_malformed(tmp_path, n, seed):
             if sum(statuses.values()) % 500 == 0:
                 assert call(server.port, "GET", "/status")[1]["head"] == head
         assert call(server.port, "GET", "/status")[1]["head"] == head
-        # and what is right is still taken
+        # and valid requests are still accepted
         assert call(server.port, "POST", "/tell", {
             "batch_id": 0, "results": [0.25], "positions": [19]}) == (
                 200, {"n_new": 1, "n_known": 0, "complete": True})
@@ -38,13 +38,13 @@ def check_malformed(tmp_path, n, seed):
     return statuses
 
 
-def test_malformed_requests(tmp_path):
+def test_malformed_requests_change_nothing(tmp_path):
     statuses = check_malformed(tmp_path, 600, 1)
     assert {400, 401, 403, 404, 405, 411, 413, 414, 415, 417, 421, 431} <= statuses.keys()
 
 
 @pytest.mark.slow
-def test_ten_thousand_malformed_requests(tmp_path):
+def test_ten_thousand_malformed_requests_change_nothing(tmp_path):
     statuses = check_malformed(tmp_path, 10_000, 2)
     print(dict(statuses))
     assert statuses[400] > 3000

@@ -1,4 +1,4 @@
-"""A study over HTTP is that of Python: the same answers, and the same words where it refuses."""
+"""A study over HTTP behaves as in Python: the same answers and the same error messages."""
 
 import csv
 import io
@@ -40,8 +40,8 @@ def server(path):
         yield one
 
 
-def test_a_whole_study(path, server):
-    """Told in parts, some twice; the policy is that of a study in Python, bit for bit."""
+def test_whole_study_over_http_equals_python(path, server):
+    """Reported in parts, some twice; the policy equals that of a study in Python, bit for bit."""
     twin = pb.Study.create(":memory:", policy())
     while True:
         status, batch = call(server.port, "POST", "/ask")
@@ -72,7 +72,7 @@ def test_a_whole_study(path, server):
         assert study.policy.means.tobytes() == twin.policy.means.tobytes()
 
 
-def test_what_is_known(path, server, capsys):
+def test_status_and_results_equal_python(path, server, capsys):
     call(server.port, "POST", "/ask")
     call(server.port, "POST", "/tell", {"batch_id": 0, "results": [0.5, None],
                                         "positions": [0, 3], "missing": "drop"})
@@ -98,7 +98,7 @@ def test_heads_have_no_body(server):
         assert (path == "/events") != (int(headers.get("content-length", 0)) > 0)
 
 
-def test_closing_and_abandoning(path, server):
+def test_batches_are_closed_and_abandoned(path, server):
     call(server.port, "POST", "/ask")
     call(server.port, "POST", "/tell", {"batch_id": 0, "results": [0.5], "positions": [0]})
     assert call(server.port, "POST", "/abandon", {"batch_id": 0})[0] == 400
@@ -111,7 +111,7 @@ def test_closing_and_abandoning(path, server):
         assert study.batch(1).states[7] == "late" and study.batch(0).status == "abandoned"
 
 
-def test_amending(path, server):
+def test_results_are_amended(path, server):
     call(server.port, "POST", "/ask")
     call(server.port, "POST", "/tell", {"batch_id": 0, "results": [0.5], "positions": [0]})
     right = {"batch_id": 0, "results": [0.05], "positions": [0], "reason": "a typo"}
@@ -136,7 +136,7 @@ REFUSED = [("tell", {"batch_id": 3, "results": [1.0]}), ("tell", {"batch_id": 0,
            ("close_batch", {"batch_id": 2}), ("abandon", {"batch_id": 0})]
 
 
-def test_refusals_have_the_words_of_python(path, server):
+def test_errors_have_the_messages_of_python(path, server):
     with pb.Study.open(path) as study:
         study.tell(study.ask().id, [1.0], positions=[0])
         head = study.status().head
@@ -148,7 +148,7 @@ def test_refusals_have_the_words_of_python(path, server):
             assert study.status().head == head
 
 
-def test_who_may_do_what(server):
+def test_roles_are_enforced(server):
     for path, rule in RULES.items():
         options = {"body": {}} if rule.method == "POST" else {}
         if rule.role:
@@ -177,14 +177,14 @@ def test_browsers_sign_in(server):
     assert status == 200 and b"EventSource" in page
     assert "script-src 'sha256-" in headers["content-security-policy"]
     assert call(server.port, "GET", "/status", token=None, headers=sent)[0] == 200
-    # it reads, whatever the token was for
+    # the cookie only reads, whatever the token was for
     assert call(server.port, "POST", "/ask", token=None, headers=sent)[0] == 403
     wrong = request("POST", "/login", b"token=" + RECORD.encode() + b"x", token=None)
     status, headers, page = exchange(server.port, wrong)
-    assert status == 401 and "set-cookie" not in headers and b"no token of the study" in page
+    assert status == 401 and "set-cookie" not in headers and b"not a token of the study" in page
 
 
-def test_names_of_who_records(path, tmp_path):
+def test_log_has_names_of_token_owners(path, tmp_path):
     (tmp_path / "tokens").write_text(f"record {'a' * 16} ada\nrecord {'b' * 16}\n")
     with serving(path, "--tokens", tmp_path / "tokens", "--who", "lab") as server:
         call(server.port, "POST", "/ask", token="a" * 16)
@@ -196,8 +196,8 @@ def test_names_of_who_records(path, tmp_path):
         assert [event.who for event in study.log(1)] == ["ada", "ada", "lab"]
 
 
-def test_other_processes_record_too(path, server):
-    """What they do is seen, and the events tell of it."""
+def test_changes_of_other_processes_are_seen(path, server):
+    """Their changes are visible, and cause events."""
     with socket.create_connection(("127.0.0.1", server.port), 30) as link:
         link.sendall(request("GET", "/events", token=READ))
         heard = b""
@@ -212,7 +212,7 @@ def test_other_processes_record_too(path, server):
     assert call(server.port, "POST", "/ask")[1]["batch_id"] == 1
 
 
-def test_requests_one_after_the_other_on_one_connection(server):
+def test_requests_share_one_connection(server):
     data = request("POST", "/ask") + request("GET", "/nowhere") + request("GET", "/status")
     with socket.create_connection(("127.0.0.1", server.port), 30) as link:
         link.sendall(data)
@@ -220,7 +220,7 @@ def test_requests_one_after_the_other_on_one_connection(server):
         while got.count(b"HTTP/1.1") < 3 or not got.endswith(b"}\n"):
             got += link.recv(1 << 16)
         assert [part[:3] for part in got.split(b"HTTP/1.1 ")[1:]] == [b"200", b"404", b"200"]
-        # what is refused with its body unread ends it: nothing in the body is a request
+        # a rejection with an unread body ends the connection: the body is not read as a request
         inner = request("POST", "/close_batch", {"batch_id": 0})
         link.sendall(request("POST", "/tell", inner, token="x" * 20))
         got = b""
@@ -230,8 +230,8 @@ def test_requests_one_after_the_other_on_one_connection(server):
     assert call(server.port, "GET", "/batch?batch_id=0")[1]["status"] == "open"
 
 
-def test_a_study_that_cannot_be_written(path, server):
-    """Another process that writes for long is waited for; one that is damaged is said."""
+def test_study_that_cannot_be_written_is_reported(path, server):
+    """The server waits for another process that writes for long, and reports a damaged file."""
     assert call(server.port, "POST", "/ask")[0] == 200
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("UPDATE head SET digest = zeroblob(32)")
@@ -241,7 +241,7 @@ def test_a_study_that_cannot_be_written(path, server):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_it_ends_when_it_is_told_to(number, path):
+def test_server_stops_on_signals(number, path):
     server = Served(path)
     with socket.create_connection(("127.0.0.1", server.port)) as link:
         link.sendall(request("GET", "/events", token=READ))
@@ -267,7 +267,7 @@ sys.exit(cli.main(["study", "serve", "none.db"]))
 
 @pytest.mark.parametrize("action", [["status"], ["verify"], ["report", "-o", "page.html"],
                                     ["export", "wells.csv"], ["close", "0"]])
-def test_other_actions_need_no_package_of_the_server(action, path, tmp_path):
+def test_other_commands_do_not_need_server_packages(action, path, tmp_path):
     with pb.lab.Screen.open(path) as screen:
         screen.ask()
     code = """
@@ -283,7 +283,7 @@ sys.exit(main(sys.argv[1:]))
         assert run.returncode == 0 and not run.stderr
 
 
-def test_how_it_begins(path, tmp_path):
+def test_server_prints_address_and_tokens(path, tmp_path):
     environment = {name: value for name, value in os.environ.items() if "TOKEN" not in name}
     environment["PYTHONPATH"] = ":".join(sys.path)
     command = [sys.executable, "-m", "pybandit", "study", "serve", str(path)]
@@ -295,7 +295,7 @@ def test_how_it_begins(path, tmp_path):
     assert [line[:3] for line in lines[1:]] == [["token", "to", "read:"],
                                                 ["token", "to", "record:"]]
     for more, words in [(["--tokens", "none.txt"], "No such file"),
-                        (["--host", "256.0.0.1"], "--host 256.0.0.1 and --port 8713 cannot be"),
+                        (["--host", "256.0.0.1"], "cannot listen on --host 256.0.0.1 and"),
                         (["--study", "none.db"], "named once")]:
         run = subprocess.run([*command, *more], capture_output=True, text=True, env=environment)
         assert run.returncode == 2 and words in run.stderr and run.stderr.count("\n") == 1

@@ -1,4 +1,4 @@
-"""Headless Chromium, for tests that look at a rendered page."""
+"""Headless Chromium, for tests of rendered pages."""
 
 import html
 import re
@@ -14,9 +14,9 @@ POLICY = r'<meta http-equiv="Content-Security-Policy"[^>]*>'
 
 @cache
 def program():
-    """The browser's path; None where there is none that starts."""
+    """Return the path of a browser that starts, or None."""
     for path in filter(None, map(shutil.which, PROGRAMS)):
-        # of some systems it is a note that says where to get it
+        # on some systems the command only prints where to get the browser
         with suppress(OSError, subprocess.SubprocessError):
             subprocess.run([path, "--version"], capture_output=True, timeout=60, check=True)
             return path
@@ -24,8 +24,8 @@ def program():
 
 
 def run(page, *options):
-    """What Chromium writes about a page's file: (stdout, lines of its console)."""
-    # a container has no user namespaces, and often a small /dev/shm
+    """Run Chromium on a page; return its stdout and the lines of its console."""
+    # containers have no user namespaces, and often a small /dev/shm
     done = subprocess.run(
         [program(), "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
          "--hide-scrollbars", f"--user-data-dir={page.parent / 'profile'}",
@@ -36,12 +36,12 @@ def run(page, *options):
 
 
 def dom(page, *options):
-    """The page as it is once it is loaded, and what the console says."""
+    """Return the document after loading, and the lines of the console."""
     return run(page, "--dump-dom", *options)
 
 
 def screenshot(page, width, height, *options):
-    """A picture of the page."""
+    """Save a screenshot of the page."""
     from PIL import Image
 
     file = page.with_suffix(".png")
@@ -51,9 +51,9 @@ def screenshot(page, width, height, *options):
 
 
 def framed(page, *widths):
-    """A file that shows a page in frames: a window is never as narrow as a phone.
+    """Write a file that shows a page in frames, because no window is as narrow as a phone.
 
-    Its title is JSON: of each frame the width, that of what is in it, and its title.
+    Its title is JSON with the width of each frame, the width of its content, and its title.
     """
     text = html.escape(re.sub(POLICY, "", page.read_text("utf-8")))
     frames = [f'<iframe width="{width}" height="900" srcdoc="{text}"></iframe>'

@@ -1,4 +1,4 @@
-"""Policies of every class, and a measurement that a study can repeat: for the tests of studies."""
+"""Policies of every class and repeatable measurements, for tests of studies."""
 
 import functools
 
@@ -90,7 +90,7 @@ POLICIES = {
 
 
 def measured(number, arms, seed=0):
-    """The rewards in [0, 1] of a batch of this number: the same whenever it is measured."""
+    """Return rewards in [0, 1] that depend only on the arms and the number of the batch."""
     return (0.1 + 0.1 * np.asarray(arms) + noise(number, len(arms), seed)).clip(0.0, 1.0)
 
 
@@ -100,7 +100,7 @@ def noise(number, size, seed):
 
 
 def make(path, n_batches=4):
-    """Some batches, a closed one, an open one and late results that wait."""
+    """Create a study with complete, closed and open batches, and waiting late results."""
     study = pb.Study.create(path, pb.policies.BatchSAR(30, 3, batch_size=8, max_batches=30,
                                                        max_repeats=2))
     for _ in range(n_batches):

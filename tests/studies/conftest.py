@@ -1,4 +1,4 @@
-"""A study in a file, made once a module and copied for each test."""
+"""Fixture: a study in a file, created once per module and copied for each test."""
 
 import shutil
 

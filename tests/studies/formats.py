@@ -1,6 +1,6 @@
-"""Files of format 1, of each kind, as they were first written: every later version must open them.
+"""Files of format 1 of each kind, which every later version must open.
 
-    python tests/studies/formats.py    # writes those that are missing; a new format has new ones
+    python tests/studies/formats.py    # writes missing files; a new format needs new files
 """
 
 import gzip

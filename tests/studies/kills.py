@@ -1,6 +1,6 @@
-"""Studies whose process is killed, or which two processes record into at once.
+"""Tests of studies whose process is killed, or into which two processes record at once.
 
-Run as a program, so that the processes it forks have one thread and pybandit imported::
+Run as a program, so that its forked processes have one thread and pybandit is imported::
 
     python tests/studies/kills.py kill N seed    # at least N kills; figures as JSON
     python tests/studies/kills.py share N seed   # N operations of two processes
@@ -26,7 +26,7 @@ from studies.cases import measured
 
 
 def make(seed):
-    """A policy that draws for itself in every third study."""
+    """Return a policy; for every third seed it draws random numbers."""
     if seed % 3 == 0:
         return pb.policies.BatchSAR(20, 3, batch_size=8, max_batches=25, max_repeats=2)
     if seed % 3 == 1:
@@ -36,12 +36,13 @@ def make(seed):
 
 
 def carry_out(study, seed, say=lambda *what: None):
-    """All of a study from where it is: whole, partial, closed, abandoned and late batches.
+    """Run a study from its present state to its end.
 
-    Every fifth batch is told with a mistake, which is amended while the next one is out.
+    There are whole, partial, closed, abandoned and late batches. Every fifth batch is reported with
+    a mistake, which is amended while the next batch is open.
 
-    What is done depends on the study alone, so that it can be cut anywhere. Says what
-    begins, and what was acknowledged.
+    The actions depend only on the study, so that the process can be killed anywhere. Prints each
+    action when it starts, and when it is acknowledged.
     """
 
     def tell(number, arms, at):
@@ -59,7 +60,7 @@ def carry_out(study, seed, say=lambda *what: None):
         say("asked", number, arms.tolist())
         wells = np.arange(arms.size)
         if number % 5 == 4 and number % 7 != 5:
-            # of the batch before, of which some were lost
+            # a result of the batch before, some of which were lost
             before = last if last is not None else asked_of(study, number - 1)
             tell(number - 1, before, np.arange(before.size))
         if has_mistake(number - 1):
@@ -86,12 +87,12 @@ def carry_out(study, seed, say=lambda *what: None):
 
 
 def has_mistake(number):
-    """Whether the first well of a batch is told as it is not."""
+    """Return True if the first well of a batch is reported with a wrong value."""
     return number % 5 == 1 and number % 7 != 4
 
 
 def told(number, arms, seed):
-    """What is told of a batch at first."""
+    """Return the results that are reported first."""
     values = measured(number, arms, seed)
     if has_mistake(number):
         values[0] = 1.0 - values[0]
@@ -99,13 +100,13 @@ def told(number, arms, seed):
 
 
 def asked_of(study, number):
-    """The arms of a batch that was asked before."""
+    """Return the arms of an earlier batch."""
     return next(event.body["arms"] for event in study.log()
                 if event.kind == "ask" and event.body["batch"] == number)
 
 
 def child(path, seed, pipe):
-    """What is killed."""
+    """Run in the process that is killed."""
 
     def say(*what):
         os.write(pipe, (json.dumps(what) + "\n").encode())
@@ -123,7 +124,7 @@ def child(path, seed, pipe):
 
 
 def killed_run(path, seed, n_lines, delay):
-    """Kills a child a while after so many lines; whether it was killed, and what it said."""
+    """Kill a child some time after a number of lines; return if it was killed, and its output."""
     reading, writing = os.pipe()
     process = os.fork()
     if not process:
@@ -152,7 +153,7 @@ def killed_run(path, seed, n_lines, delay):
 
 
 def check_nothing_lost(path, seed, said, known):
-    """What was acknowledged, now and before, is in the file; `known` is added to."""
+    """Assert that everything acknowledged so far is in the file; extends `known`."""
     if not os.path.exists(path):
         assert not known and ["created"] not in said
         return
@@ -178,14 +179,14 @@ def check_nothing_lost(path, seed, said, known):
 
 
 def history(study):
-    """Without pandas, whose import is long."""
+    """Return the history without pandas, whose import is slow."""
     rows = study.history()
     return {name: np.asarray(rows[name]) for name in
             ("batch", "position", "arm", "value", "state")}
 
 
 def kill_many(n_kills, seed):
-    """Figures of at least so many kills."""
+    """Return figures of at least the given number of kills."""
     rng, kills, phases, n_studies, n_told = np.random.default_rng(seed), 0, Counter(), 0, 0
     while kills < n_kills:
         n_studies += 1
@@ -194,7 +195,7 @@ def kill_many(n_kills, seed):
         with tempfile.TemporaryDirectory() as folder:
             path, known, over, most = str(Path(folder) / "study.db"), set(), False, 3
             while not over:
-                # on any machine: so many steps, and somewhere in the next ones
+                # after a random number of lines and a short delay, on machines of any speed
                 was_killed, said = killed_run(path, n_studies, rng.integers(most),
                                               rng.exponential(0.004))
                 check_nothing_lost(path, n_studies, said, known)
@@ -215,13 +216,13 @@ def kill_many(n_kills, seed):
 
 
 def last_phase(said):
-    """What the child was doing, as far as is known."""
+    """Return the last action that the child printed."""
     begun = [what[1] for what in said if what[0] == "begin"]
     return begun[-1] if begun else "start"
 
 
 def share(n_operations, seed):
-    """Two processes ask and tell, some wells both; figures once all is checked."""
+    """Let two processes ask and tell, partly the same wells; check everything; return figures."""
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "study.db")
         Study.create(path,
@@ -257,7 +258,7 @@ def fork_sharer(path, seed, part, n_operations):
         for _ in range(n_operations):
             batch = study.ask()
             wells = rng.choice(batch.arms.size, rng.integers(1, 5), replace=False)
-            # the batch may be over by now: then these are known, and equal
+            # the batch may be over already: then these results are known and equal
             n_new += study.tell(batch.id, measured(batch.id, batch.arms, seed)[wells],
                                 positions=wells).n_new
         study.close()
@@ -277,7 +278,7 @@ def finish(process, reading):
 
 
 def make_again(study, seed):
-    """The policy after the same batches, one after the other."""
+    """Return the policy after the same batches in sequence."""
     policy = pb.policies.RoundRobin(30, 2, batch_size=12, max_batches=study.policy.max_batches)
     while policy.n_batches < study.policy.n_batches:
         policy.tell(policy.ask(), measured(policy.n_batches, policy.ask(), seed))

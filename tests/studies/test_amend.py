@@ -1,4 +1,4 @@
-"""Results that are corrected: an event more, and the policy as from the right ones."""
+"""Corrected results: one more event, and the policy that the right results would give."""
 
 import sqlite3
 from contextlib import closing
@@ -25,7 +25,7 @@ def path(tmp_path):
 
 
 def steps(study, most, wrong=lambda number, arms: measured(number, arms)):
-    """Whole batches, told what `wrong` says."""
+    """Report whole batches, with wrong values where `wrong` gives them."""
     for _ in range(most):
         batch = study.ask()
         if batch is None:
@@ -35,8 +35,8 @@ def steps(study, most, wrong=lambda number, arms: measured(number, arms)):
 
 @pytest.mark.some(15)
 @pytest.mark.parametrize("name", POLICIES)
-def test_the_policy_is_that_of_the_right_results(name, path):
-    """Of the last batch, so that nothing was asked by the wrong ones: bit for bit."""
+def test_amended_policy_equals_policy_with_right_results(name, path):
+    """Amend the last batch, before the wrong results affect a request: equal bit for bit."""
     straight = Study.create(":memory:", POLICIES[name]())
     study, rng = Study.create(path, POLICIES[name]()), np.random.default_rng(1)
     for number in range(10):
@@ -61,8 +61,8 @@ def test_the_policy_is_that_of_the_right_results(name, path):
 
 @pytest.mark.some(15)
 @pytest.mark.parametrize("name", POLICIES)
-def test_every_policy_goes_on_after_it_would_have_asked_for_others(name, path):
-    """Some wells lost, some late; amended while a batch is out, and while none is."""
+def test_amended_policy_continues_if_it_would_have_asked_for_other_arms(name, path):
+    """Some wells are lost, some late; amend with and without an open batch."""
     study, rng = Study.create(path, POLICIES[name]()), np.random.default_rng(len(name))
     for number in range(16):
         batch = study.ask()
@@ -96,8 +96,8 @@ def test_every_policy_goes_on_after_it_would_have_asked_for_others(name, path):
     study.close()
 
 
-def test_what_was_asked_stays_asked():
-    """Halving drops the best arm for a typo; amended, it is back in the next batch."""
+def test_amendment_does_not_change_past_requests():
+    """Halving drops the best arm because of a typo; after the amendment it is asked for again."""
     study = Study.create(":memory:", pb.policies.BatchHalving(8, 1, batch_size=8, max_batches=3,
                                                               max_repeats=2, rng=0))
     means = np.arange(8.0)
@@ -111,7 +111,7 @@ def test_what_was_asked_stays_asked():
     study.tell(1, means[second.arms])
     status = study.status()
     assert (status.n_pulls, status.n_batches, status.n_amendments) == (16, 2, 1)
-    # those it would have asked for and nobody measured are lost; what was measured is known
+    # arms that it would have asked for and were not measured are lost; measured ones are known
     lost = 16 - study.policy.pulls.sum()
     assert study.policy.pulls[second.arms].min() >= 2 and lost == status.n_lost == 0
     third = study.ask()
@@ -121,7 +121,7 @@ def test_what_was_asked_stays_asked():
     study.verify()
 
 
-def test_an_open_batch_and_a_late_result():
+def test_open_batches_and_late_results_are_amended():
     study = Study.create(":memory:", pb.policies.Uniform(3, budget=6), ["a", "b", "c"])
     study.ask()
     study.tell(0, [0.5, nan, nan, nan, nan, nan])
@@ -149,8 +149,8 @@ def test_an_open_batch_and_a_late_result():
     study.verify()
 
 
-def test_an_amended_late_result_that_waits_for_the_policy(path):
-    """It is that in the file too, whoever opens it."""
+def test_amended_waiting_late_result_is_stored(path):
+    """The file holds the amended value too, for every process that opens it."""
     study = Study.create(path, pb.policies.RoundRobin(2, 1, batch_size=2, max_batches=3))
     study.ask()
     study.tell(0, [0.1, nan], missing="drop")
@@ -165,8 +165,8 @@ def test_an_amended_late_result_that_waits_for_the_policy(path):
         again.verify()
 
 
-def test_what_was_withdrawn_stays_so_when_it_is_sent_again(path):
-    """The same file, or a request that was delayed; another result is another matter."""
+def test_withdrawn_result_stays_withdrawn_when_repeated(path):
+    """The same file or a delayed request changes nothing; another result is recorded."""
     study = Study.create(path, pb.policies.Uniform(2, budget=4), ["a", "b"])
     study.ask()
     told = [0.1, 0.9, 0.2, 0.8]
@@ -188,15 +188,15 @@ def test_what_was_withdrawn_stays_so_when_it_is_sent_again(path):
 @pytest.mark.parametrize("change, error, message", [
     (dict(reason=""), ValueError, "reason must say why"),
     (dict(reason=3), TypeError, "reason must be text; got int"),
-    (dict(positions=[1]), ValueError, "batch 0, well 1, arm 1 \\(b\\) has none: tell it"),
+    (dict(positions=[1]), ValueError, "batch 0, well 1, arm 1 \\(b\\) has none: report it"),
     (dict(positions=[9]), ValueError, "positions must be in \\[0, 4\\)"),
-    (dict(positions=[0, 0], results=[1.0, 1.0]), ValueError, "name a well once"),
+    (dict(positions=[0, 0], results=[1.0, 1.0]), ValueError, "positions must be unique"),
     (dict(results=[np.inf]), ValueError, "finite.*well 0, arm 0 \\(a\\)"),
-    (dict(results=[1.0, 2.0]), ValueError, "shape of positions"),
+    (dict(results=[1.0, 2.0]), ValueError, "same one-dimensional shape"),
     (dict(batch_id=1), ValueError, "batch 1 was abandoned"),
-    (dict(batch_id=7), ValueError, "must be that of one of the 3 batches"),
+    (dict(batch_id=7), ValueError, "must be the id of one of the 3 batches"),
 ])
-def test_what_is_refused(change, error, message):
+def test_invalid_amendments_are_rejected(change, error, message):
     study = Study.create(":memory:", pb.policies.RoundRobin(4, 1, batch_size=4, max_batches=9),
                          list("abcd"))
     study.ask()
@@ -209,11 +209,11 @@ def test_what_is_refused(change, error, message):
     with pytest.raises(error, match=message):
         study.amend(given.pop("batch_id"), given.pop("results"), **given)
     assert study.status().head == head
-    with pytest.raises(ValueError, match="amend it, if that was wrong"):
+    with pytest.raises(ValueError, match="if that is wrong, use amend"):
         study.tell(0, [0.6], positions=[0])
 
 
-def test_a_policy_that_refuses_the_value(path):
+def test_value_that_policy_rejects_is_not_amended(path):
     study = Study.create(path, pb.policies.KLUCB(3))
     steps(study, 4)
     head = study.status().head
@@ -222,7 +222,7 @@ def test_a_policy_that_refuses_the_value(path):
     assert study.status().head == head and study.verify().head == head
 
 
-def test_a_race_is_told_again_as_long_as_it_asks_for_the_same(path):
+def test_race_is_amended_if_it_asks_for_the_same_items(path):
     def make():
         return pb.BettingRace(4, 300, **RACE)
 
@@ -236,16 +236,16 @@ def test_a_race_is_told_again_as_long_as_it_asks_for_the_same(path):
         study.tell(batch.id, told)
         study.amend(number, [right[0]], positions=[0], reason="typo")
         assert frozen(study.policy.get_state()) == frozen(straight.policy.get_state())
-    with pytest.raises(ValueError, match="a race cannot leave an evaluation out"):
+    with pytest.raises(ValueError, match="a race needs every evaluation"):
         study.amend(0, [nan], positions=[0], reason="failed")
-    # with all the first results against the leader it would have gone on with others
+    # with all first results against the leader, it would have continued with other arms
     while study.ask() is not None:
         batch = study.ask()
         study.tell(batch.id, REWARDS[batch.items, batch.arms])
     best, head = int(study.recommend().best_arms[0]), study.status().head
     batches = {event.body["batch"]: event.body["arms"] for event in study.log()
                if event.kind == "ask"}
-    message = "with these BettingRace would have asked for others"
+    message = "with these it would have asked for others"
     with pytest.raises(ValueError, match=message):
         for number, arms in batches.items():
             study.amend(number, np.where(arms == best, 0.0, 1.0), positions=range(arms.size),
@@ -256,8 +256,8 @@ def test_a_race_is_told_again_as_long_as_it_asks_for_the_same(path):
     study.close()
 
 
-def test_a_policy_of_ones_own_without_late_results(path):
-    """It is told again as long as it asks for the same."""
+def test_user_defined_policy_without_late_results(path):
+    """It can be replayed as long as it asks for the same arms."""
     class Mine(pb.policies.UCB1):
         def tell(self, arms, rewards, missing="raise"):
             super().tell(arms, rewards, missing)
@@ -266,14 +266,14 @@ def test_a_policy_of_ones_own_without_late_results(path):
     steps(study, 20)
     assert study.amend(19, [0.9], positions=[0], reason="typo").n_amended == 1
     head = study.status().head
-    with pytest.raises(ValueError, match="Mine asks for the same arms, or it must define add_late"):
+    with pytest.raises(ValueError, match="which arms Mine asks for, or Mine must define add_late"):
         study.amend(2, [0.0], positions=[0], reason="typo")
     assert study.status().head == head and study.verify().head == head
     study.close()
 
 
-def test_the_chain_says_what_was_amended(path):
-    """Whoever changes an amendment, or leaves it out, is found."""
+def test_changed_amendments_are_detected(path):
+    """A changed or removed amendment is detected."""
     with Study.create(path, pb.policies.RoundRobin(4, 1, batch_size=4, max_batches=9)) as study:
         steps(study, 3)
         noted = study.status().head
@@ -294,7 +294,7 @@ def test_the_chain_says_what_was_amended(path):
 @pytest.mark.parametrize("source", [
     {"plates": 3}, {"plates": {"0": np.zeros(4)}}, {"file": 3, "plates": {"0": np.zeros(4)}},
     {"file": "a", "plates": {"0": "x"}}, {"file": "a", "plates": {"0": np.zeros((2, 2))}}, {}])
-def test_sources_of_ones_own_are_no_readings(source):
+def test_user_defined_sources_are_not_readings(source):
     study = Study.create(":memory:", pb.policies.Uniform(2, budget=4), ["a", "b"],
                          settings=BOTH.settings())
     study.ask()
@@ -304,8 +304,8 @@ def test_sources_of_ones_own_are_no_readings(source):
     study.verify()
 
 
-def test_readings_of_plates_of_other_sizes():
-    """The last ones count; controls that they have not are none; the largest numbers are some."""
+def test_readings_of_plates_with_other_sizes():
+    """The last readings count; missing controls are NaN; the largest numbers are accepted."""
     study = Study.create(":memory:", pb.policies.Uniform(2, budget=4), ["a", "b"],
                          settings=BOTH.settings())
     study.ask()
@@ -321,8 +321,8 @@ def test_readings_of_plates_of_other_sizes():
 BOTH = Plates(Layout(8, 12), controls=(0, 1), positives=(94, 95))
 
 
-def test_what_results_were_made_of():
-    """Kept in the log, also where no result is new; a policy is not told again for it."""
+def test_sources_are_stored_without_new_results():
+    """A source is stored even without new results, and does not replay the policy."""
     study = Study.create(":memory:", pb.policies.Uniform(2, budget=4), ["a", "b"], settings={})
     study.ask()
     source = {"file": "a.csv", "plates": {"0": np.array([1.0, 2.0, nan, nan])}}

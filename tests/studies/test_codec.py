@@ -1,4 +1,4 @@
-"""Canonical bytes: the value again, the same bytes for the same value, nothing else taken."""
+"""Canonical bytes: decoding restores the value, equal values have equal bytes, the rest fails."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ VALUES = st.recursive(PLAIN | ARRAYS, lambda part: st.lists(part, max_size=4)
 
 
 def bits(value):
-    """As `frozen`, of any of these; a float by its bits."""
+    """Return a comparable form of any value, as `frozen`; a float by its bits."""
     if isinstance(value, dict):
         return {name: bits(part) for name, part in value.items()}
     if isinstance(value, (list, tuple)):
@@ -32,7 +32,7 @@ def bits(value):
 
 
 @given(VALUES)
-def test_the_value_again(value):
+def test_decoding_restores_the_value(value):
     content = encode(value)
     assert bits(decode(content)) == bits(value)
     assert encode(decode(content)) == content
@@ -46,7 +46,7 @@ def test_the_order_of_entries_does_not_matter(value, rng):
 
 
 @given(VALUES, st.data())
-def test_other_bytes_are_another_value_or_none(value, data):
+def test_changed_bytes_give_another_value_or_an_error(value, data):
     content = bytearray(encode(value))
     content[data.draw(st.integers(0, len(content) - 1))] ^= data.draw(st.integers(1, 255))
     try:
@@ -58,7 +58,7 @@ def test_other_bytes_are_another_value_or_none(value, data):
 
 @settings(deadline=None)
 @given(VALUES, st.data())
-def test_part_of_the_bytes_is_nothing(value, data):
+def test_truncated_bytes_are_rejected(value, data):
     content = encode(value)
     for part in content[:data.draw(st.integers(0, len(content) - 1))], content + b"N":
         with pytest.raises(ValueError, match="bytes must"):
@@ -66,7 +66,7 @@ def test_part_of_the_bytes_is_nothing(value, data):
 
 
 def test_bytes_are_pinned():
-    """On every machine: a file goes from one to another."""
+    """Bytes are the same on every machine, because files are copied between machines."""
     def length(n):
         return n.to_bytes(8, "little")
 
@@ -89,12 +89,12 @@ def test_bytes_are_pinned():
     ([0, {"x": [set()]}], r"state\[1\].x\[0\].*set"),
     ({"a": np.zeros(2, np.float32)}, "state.a.*float32"), (np.array(["x"]), "state.*<U1"),
     (np.array([None]), "state.*object"), (1j, "state.*complex"), (lambda: 0, "state.*function")])
-def test_what_is_refused_is_named(value, words):
+def test_error_names_the_invalid_part(value, words):
     with pytest.raises(TypeError, match=words):
         encode(value, "state")
 
 
-def test_values_too_deep_are_refused():
+def test_deeply_nested_values_are_rejected():
     value = []
     for _ in range(100):
         value = [value]
@@ -105,7 +105,7 @@ def test_values_too_deep_are_refused():
 
 
 @pytest.mark.parametrize("name", POLICIES)
-def test_states_of_policies(name):
+def test_states_of_policies_are_restored(name):
     state = POLICIES[name]().get_state()
     again = decode(encode(state))
     assert frozen(again) == frozen(state)

@@ -1,4 +1,4 @@
-"""What a call costs does not grow with the study: steps of SQLite's machine, which are no time."""
+"""The cost of a call does not grow with the study, measured in steps of SQLite's machine."""
 
 import contextlib
 
@@ -14,7 +14,7 @@ ARMS = ["home", "form", "slow"]
 
 @contextlib.contextmanager
 def counted(study):
-    """A list that has the steps within as its only entry afterwards."""
+    """Yield a list that receives the number of steps within the block."""
     steps = [0]
 
     def one():
@@ -44,7 +44,7 @@ def amended(study, n):
 
 
 def late(study):
-    """A result that comes after its batch, into a well that was lost."""
+    """Report a late result for a lost well."""
     batch = study.ask()
     study.tell(batch.id, [1.0, 2.0, float("nan")], missing="drop")
     with counted(study) as steps:
@@ -52,7 +52,7 @@ def late(study):
     return steps[0]
 
 
-def test_a_late_result_reads_no_more_of_a_long_study_than_of_a_short_one(tmp_path):
+def test_cost_of_late_result_does_not_grow_with_study(tmp_path):
     with Study.create(tmp_path / "study.db",
                       pb.policies.RoundRobin(3, 1, batch_size=3, max_batches=10**6),
                       arms=ARMS) as study:
@@ -69,7 +69,7 @@ def test_a_late_result_reads_no_more_of_a_long_study_than_of_a_short_one(tmp_pat
     (WebTest, lambda: pb.CountRace(3), counts,
      [WebTest.status, lambda study: counts(study, 1)]),
 ], ids=["told", "amended", "counts"])
-def test_calls_read_no_more_of_a_long_study_than_of_a_short_one(
+def test_cost_of_calls_does_not_grow_with_study(
         tmp_path, cls, make, grow, calls, monkeypatch):
     # moving a log of 4 MiB into the file takes 42 steps, whatever the length of the study
     monkeypatch.setattr(_database, "LOG_BYTES", 1 << 40)
@@ -83,5 +83,5 @@ def test_calls_read_no_more_of_a_long_study_than_of_a_short_one(
                 costs.append(steps[0])
         short, long = costs[:len(calls)], costs[len(calls):]
         assert min(short) > 0
-        # the tree of pages is deeper, and there are two amendments to count instead of one
+        # the tree of pages is deeper, and there are two amendments instead of one to count
         assert all(b <= a + 20 for a, b in zip(short, long, strict=True)), costs

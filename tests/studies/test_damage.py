@@ -1,4 +1,4 @@
-"""Files that are damaged, of another kind, full or read-only: named, and as before."""
+"""Files that are damaged, of another kind, full or read-only: named in errors, and unchanged."""
 
 import os
 import pathlib
@@ -29,14 +29,14 @@ def changed(path, statement, *values):
 
 
 def assert_refused(path, words, error=StudyDamagedError):
-    """Opening or verifying says so."""
+    """Assert that opening or verifying raises an error with these words."""
     with pytest.raises(error, match=words) as raised:
         with Study.open(path) as study:
             study.verify()
     assert path in str(raised.value)
 
 
-def test_a_copy_of_a_whole_file_is_whole(path):
+def test_copy_of_a_file_passes_verify(path):
     with Study.open(path) as study:
         assert study.verify().n_events == 16 and study.status().n_late == 2
 
@@ -53,7 +53,7 @@ FLIPPED = "UPDATE {table} SET {column} = CAST(X'00' || substr({column}, 2) AS BL
     ("batches", "results", "number = 4", "batches: batch 4"),
     ("batches", "marks", "number = 0", "batches: batch 0"),
     ("late", "arms", "1", "late"), ("late", "results", "1", "late")])
-def test_flipped_bytes_are_found_in_each_table(path, table, column, which, words):
+def test_flipped_bytes_in_each_table_are_detected(path, table, column, which, words):
     changed(path, FLIPPED.format(table=table, column=column, which=which))
     assert_refused(path, words)
 
@@ -72,36 +72,36 @@ def test_flipped_bytes_are_found_in_each_table(path, table, column, which, words
     ("DELETE FROM batches WHERE number = 2", "batches: there are 4, not 5"),
     ("UPDATE batches SET status = 'complete' WHERE number = 2", "batches: batch 2"),
     ("DROP TABLE late", "it has no table"), ("DROP TABLE head", "it has no table")])
-def test_changed_rows_are_found(path, statement, words):
+def test_changed_rows_are_detected(path, statement, words):
     with closing(sqlite3.connect(path)) as db, db:
         db.execute(statement)
     assert_refused(path, words)
 
 
-def test_a_state_that_fits_its_digest_and_not_the_log(path):
-    """As a forger would leave it."""
+def test_state_with_right_digest_that_contradicts_log_is_detected(path):
+    """The digest is recomputed, as a forger would do."""
     import hashlib
 
     with closing(sqlite3.connect(path)) as db, db:
         ((body,),) = db.execute("SELECT body FROM state WHERE part = 'sums'")
         sums = decode(body)
-        sums[sums != 0] += 1.0  # of arms that were pulled
+        sums[sums != 0] += 1.0  # arms that were pulled
         db.execute("UPDATE state SET body = ? WHERE part = 'sums'", (encode(sums),))
         parts = {part: hashlib.sha256(body).digest()
                  for part, body in db.execute("SELECT part, body FROM state")}
         db.execute("UPDATE head SET state = ?", (hashlib.sha256(encode(parts)).digest(),))
-    assert_refused(path, "state: sums is not where the log leads")
+    assert_refused(path, "state: sums does not follow from the log")
 
 
 @pytest.mark.parametrize("form", [0, 2, 4])
-def test_another_format_is_refused_with_both_versions(form, path):
+def test_error_about_other_format_names_both_versions(form, path):
     with closing(sqlite3.connect(path)) as db:
         db.execute(f"PRAGMA user_version = {form}")
     assert_refused(path, f"format {form}; this pybandit reads format 1", StudyVersionError)
 
 
 @pytest.mark.parametrize("content", [b"", b"plate,well\n" * 1000, b"SQLite format 3\0" * 500])
-def test_files_that_are_no_study(tmp_path, content):
+def test_other_files_are_rejected(tmp_path, content):
     path = tmp_path / "study.db"
     path.write_bytes(content)
     assert_refused(str(path), "not a study|damaged")
@@ -110,22 +110,22 @@ def test_files_that_are_no_study(tmp_path, content):
         Study.create(path, pb.policies.Uniform(2, budget=4))
 
 
-def test_another_database_is_no_study(tmp_path):
+def test_other_databases_are_rejected(tmp_path):
     path = str(tmp_path / "other.db")
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("CREATE TABLE log (number)")
     assert_refused(path, "is not a study, but another SQLite database")
 
 
-def test_truncated_files(path):
+def test_truncated_files_are_rejected(path):
     size = os.path.getsize(path)
     for left in range(size - 1, 0, -size // 15):
         os.truncate(path, left)
         assert_refused(path, "truncated|damaged|not a study")
 
 
-def test_flipped_bytes_anywhere(path):
-    """Found, or in no part of the study."""
+def test_flipped_bytes_anywhere_are_detected_or_harmless(path):
+    """Each flip is detected, or is in no part of the study."""
     with open(path, "rb") as file:
         content = file.read()
     with Study.open(path) as study:
@@ -145,7 +145,7 @@ def test_flipped_bytes_anywhere(path):
     assert n_found > 10
 
 
-def test_a_study_left_its_wal_where_another_would_begin(tmp_path):
+def test_log_of_another_study_is_not_used(tmp_path):
     path = str(tmp_path / "study.db")
     with make(path):
         shutil.copy(path + "-wal", tmp_path / "kept")
@@ -167,11 +167,11 @@ def is_begun_anew(path):
 
 @pytest.mark.parametrize("happens", [os.unlink, is_restored, is_begun_anew,
                                      lambda path: os.rename(path, path + ".moved")])
-def test_a_file_that_another_takes_the_place_of(happens, tmp_path, monkeypatch):
-    """What was recorded went to a file without a name, and was acknowledged."""
+def test_replaced_file_is_detected(happens, tmp_path, monkeypatch):
+    """Otherwise records would go to a file without a name, and would be acknowledged."""
     monkeypatch.chdir(tmp_path)
     study = WebTest.create("study.db", pb.CountRace(2), ["a", "b"])
-    monkeypatch.chdir("/")  # relative to where it was opened
+    monkeypatch.chdir("/")  # relative to the folder in which it was opened
     path = str(tmp_path / "study.db")
     study.tell_counts({"a": (9, 1), "b": (9, 2)}, key="monday")
     shutil.copy(path, path + ".backup")
@@ -183,8 +183,8 @@ def test_a_file_that_another_takes_the_place_of(happens, tmp_path, monkeypatch):
     study.close()
 
 
-def test_a_read_only_connection(path):
-    """As SQLite says it of a file that cannot be written; the study as before."""
+def test_read_only_connection_does_not_record(path):
+    """SQLite reports that the file cannot be written; the study does not change."""
     study = Study.open(path)
     before, head = frozen(study.policy.get_state()), study.status().head
     study._store.db.execute("PRAGMA query_only = ON")
@@ -216,7 +216,7 @@ except StudyError as error:
 
 
 def mounted_read_only(folder):
-    """A program's arguments that run another with this folder read-only, or None."""
+    """Return arguments that run a program with this folder read-only, or None."""
     if not shutil.which("unshare"):
         return None
     begin = ["unshare", "--mount", "sh", "-c",
@@ -225,8 +225,8 @@ def mounted_read_only(folder):
     return begin if subprocess.run([*begin, "true"], capture_output=True).returncode == 0 else None
 
 
-def test_a_read_only_folder(path, tmp_path):
-    """Read there, and not written."""
+def test_study_in_read_only_folder_is_readable(path, tmp_path):
+    """A study there can be read, not written."""
     begin = mounted_read_only(tmp_path)
     if begin is None:
         if os.geteuid() == 0:
@@ -269,7 +269,7 @@ except StudyError as error:
 
 
 def run_beside(code, *given):
-    """A program in a process of its own, which may import the tests."""
+    """Run a program in another process, which may import the tests."""
     path = os.pathsep.join([str(pathlib.Path(__file__).parents[1]), *sys.path])
     done = subprocess.run([sys.executable, "-c", code, *given], text=True, capture_output=True,
                           env={**os.environ, "PYTHONPATH": path})
@@ -278,15 +278,15 @@ def run_beside(code, *given):
 
 
 def fill_disk(most):
-    """No file may grow beyond this, as if the disk were full."""
+    """Limit the size of files, as if the disk were full."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
 
 
 @pytest.mark.some(2)
 @pytest.mark.parametrize("room", [0, 2_000, 5_000, 40_000])
-def test_a_full_disk(path, room):
-    """Here and there, in the log or in the file; then there is room again, and it goes on."""
+def test_full_disk_loses_no_acknowledged_result(path, room):
+    """The disk fills up at various points, in the log or the file; later the study continues."""
     with Study.open(path) as study:
         n_known = int(np.isfinite(np.asarray(study.history()["value"])).sum())
     done = run_beside(FULL, path, str(room))
@@ -303,8 +303,8 @@ def test_a_full_disk(path, room):
         study.verify()
 
 
-def test_no_room_for_a_new_study(tmp_path):
-    """Nothing is left of it."""
+def test_full_disk_leaves_no_partial_new_study(tmp_path):
+    """No file is left."""
     path = str(tmp_path / "study.db")
     code = ("import sys, pybandit as pb\n"
             "from studies import test_damage\n"

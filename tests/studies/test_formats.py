@@ -1,4 +1,4 @@
-"""Files that format 1 wrote open, say the same, and go on."""
+"""Files written by format 1 can be opened, have the same content, and can be continued."""
 
 import gzip
 
@@ -25,7 +25,7 @@ def written(tmp_path):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_file_of_format_1_is_what_is_written_today(kind, written, tmp_path):
+def test_file_of_format_1_equals_new_file(kind, written, tmp_path):
     formats.MAKERS[kind](tmp_path / "today.db")
     with open_any(written(kind)) as then, open_any(tmp_path / "today.db") as today:
         assert type(then) is type(today)
@@ -39,7 +39,7 @@ def test_a_file_of_format_1_is_what_is_written_today(kind, written, tmp_path):
         assert [event.who for event in then.log()] == ["Ann"] * then.status().n_events
 
 
-def test_each_goes_on(written):
+def test_files_of_format_1_continue(written):
     with pb.Study.open(written("study")) as study:
         batch = study.ask()
         rest = range(2, batch.arms.size)
@@ -51,7 +51,7 @@ def test_each_goes_on(written):
         assert [one.reason for one in test.amendments()] == ["robots"]
 
 
-def test_a_store_of_format_1_asks_for_nothing_again(written, tmp_path):
+def test_store_of_format_1_repeats_no_call(written, tmp_path):
     asked = []
 
     def score(model, items):

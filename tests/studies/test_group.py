@@ -1,4 +1,4 @@
-"""Calls in one transaction: what each does alone, and the disk is waited for once."""
+"""Calls in one transaction have the effects of separate calls, with one sync of the disk."""
 
 import sqlite3
 import threading
@@ -15,32 +15,32 @@ from studies.cases import POLICIES, measured
 
 
 def tells(study, batch, parts):
-    """A call for each of these wells of a batch."""
+    """Return one call of tell per well."""
     return [lambda at=at: study.tell(batch.id, measured(batch.id, batch.arms)[at], positions=at)
             for at in parts]
 
 
 @pytest.mark.parametrize("name", ["batch sar", "ucb1", "shadavar", "thompson"])
 @pytest.mark.parametrize("path", ["study.db", ":memory:"])
-def test_together_is_one_after_the_other(name, path, tmp_path):
+def test_together_equals_separate_calls(name, path, tmp_path):
     path = path if path == ":memory:" else tmp_path / path
     study, twin = (pb.Study.create(one, POLICIES[name]()) for one in (path, ":memory:"))
     for _ in range(8):
         batch = study.ask()
         twin.ask()
         parts = np.array_split(np.arange(batch.arms.size), min(4, batch.arms.size))
-        # the last but one ends the batch, the last asks
+        # the last but one ends the batch, the last one asks
         done = together(study, [*tells(study, batch, parts), study.ask])
         expected = [call() for call in tells(twin, batch, parts)]
         assert done[:-1] == expected and done[-1].id == batch.id + 1
         assert study.status().n_events == twin.status().n_events + 1
-    twin.ask()  # which draws, of some policies
+    twin.ask()  # some policies draw random numbers
     assert frozen(study.policy.get_state()) == frozen(twin.policy.get_state())
     study.verify()
     study.close()
 
 
-def test_what_is_refused_leaves_the_others(tmp_path):
+def test_rejected_call_does_not_affect_others(tmp_path):
     with pb.Study.create(tmp_path / "study.db",
                          pb.policies.RoundRobin(4, 1, batch_size=4, max_batches=3)) as study:
         batch = study.ask()
@@ -54,20 +54,20 @@ def test_what_is_refused_leaves_the_others(tmp_path):
             lambda: study.tell(0, [4.0], positions=[3])])
         assert [astuple(one) for one in done if not isinstance(one, Exception)] == [
             (1, 0, False), (1, 1, False), (1, 0, False)]
-        assert "where 1.0 was" in str(done[1]) and "got 9" in str(done[2])
-        assert "2 of batch 0 are recorded" in str(done[4])
+        assert "where 1.0 is recorded" in str(done[1]) and "got 9" in str(done[2])
+        assert "batch 0 has 2: pass discard" in str(done[4])
         assert study.status().n_events == before + 3
         with pb.Study.open(study.path) as other:
             assert other.batch(0).states.tolist() == ["known", "open", "known", "known"]
             other.verify()
-        # the last refused, and the ledger is that of the file all the same
+        # the last one is rejected, and memory still equals the file
         together(study, [lambda: study.tell(0, [1.5], positions=[1]), study.ask,
                          lambda: study.tell(0, [9.0], positions=[1])])
         assert study.ask().id == 1 == batch.id + 1
         study.verify()
 
 
-def test_one_transaction(tmp_path, monkeypatch):
+def test_together_uses_one_transaction(tmp_path, monkeypatch):
     with pb.Study.create(tmp_path / "study.db",
                          pb.policies.RoundRobin(40, 1, batch_size=40, max_batches=3)) as study:
         batch = study.ask()
@@ -76,14 +76,14 @@ def test_one_transaction(tmp_path, monkeypatch):
         together(study, tells(study, batch, np.arange(40).reshape(40, 1)))
         assert [one for one in statements if one in ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")] == [
             "BEGIN IMMEDIATE", "COMMIT"]
-        # and the policy's state is written once, when it heard of the batch
+        # and the policy's state is written once, when it has received the batch
         assert sum("INTO state" in one for one in statements) < 10
         study._store.db.set_trace_callback(None)
         assert study.status().n_batches == 1
 
 
-def test_a_failure_after_a_change_is_that_of_one(tmp_path, monkeypatch):
-    """A full disk, in the midst of it: all is taken back, and each call is made once more."""
+def test_failure_after_a_change_repeats_calls_separately(tmp_path, monkeypatch):
+    """A full disk in the middle: everything is rolled back, and each call is made again."""
     with pb.Study.create(tmp_path / "study.db",
                          pb.policies.RoundRobin(4, 1, batch_size=4, max_batches=3)) as study:
         batch = study.ask()
@@ -106,8 +106,8 @@ def test_a_failure_after_a_change_is_that_of_one(tmp_path, monkeypatch):
         study.verify()
 
 
-def test_a_commit_that_fails(tmp_path):
-    """Nothing of it is in the ledger, also where the last call was refused."""
+def test_failed_commit_leaves_ledger_unchanged(tmp_path):
+    """Memory keeps nothing of it, even if the last call was rejected."""
     with pb.Study.create(tmp_path / "study.db",
                          pb.policies.RoundRobin(4, 1, batch_size=4, max_batches=3)) as study:
         study.ask()
@@ -129,7 +129,7 @@ def test_a_commit_that_fails(tmp_path):
         study.verify()
 
 
-def test_other_threads_wait(tmp_path):
+def test_other_threads_wait_for_the_transaction(tmp_path):
     with pb.Study.create(tmp_path / "study.db",
                          pb.policies.RoundRobin(40, 1, batch_size=40, max_batches=50)) as study:
         def work(part):

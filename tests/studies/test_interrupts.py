@@ -1,4 +1,4 @@
-"""Ctrl-C in every call of a study: the event is in the file, or is not, and all goes on."""
+"""Ctrl-C in every call of a study: the event is recorded or not, and the study continues."""
 
 import os
 import threading
@@ -19,17 +19,17 @@ MOMENTS = [12, pytest.param(int(os.environ.get("PYBANDIT_MOMENTS", 1000)),
 
 
 def acts():
-    """What is done to a study, event by event, for ever."""
+    """Yield actions on a study, event by event, without end."""
     yield "ask", lambda study: study.ask()
     for batch in range(10**6):
         values = measured(batch, np.zeros(8))
         yield "tell", lambda study, b=batch, v=values: study.tell(b, v[:3], positions=range(3))
-        # of a batch that is out; sometimes of one that is over, which tells the policy again
+        # in an open batch; sometimes in one that is over, which replays the policy
         yield "amend", lambda study, b=batch, v=values: study.amend(
             b, 1.0 - v[:1], positions=[0], reason="typo")
         yield "amend", lambda study, b=batch, v=values: study.amend(
             b, v[:1], positions=[0], reason="it was right")
-        if batch % 30 == 10:  # two before it one was told
+        if batch % 30 == 10:  # two earlier there was a tell
             yield "amend", lambda study, b=batch, v=values: study.amend(
                 b - 2, 1.0 - measured(b - 2, np.zeros(1)), positions=[0], reason="typo")
         if batch % 3 == 0:
@@ -43,19 +43,19 @@ def acts():
 
 
 def looked(study):
-    """All that is recorded, but for times and digests."""
+    """Return all records without times and digests."""
     status = study.status()
     return (status.n_events, status.open_batch, status.n_late,
             frozen(study.policy.get_state()), frozen(study.recommend().best_arms))
 
 
 def is_free(study):
-    """Whether another thread, or another process, can record at once."""
+    """Return True if another thread or process can record immediately."""
     other, done = Study.open(study.path), []
     thread = threading.Thread(target=lambda: done.append(looked(study)))
     thread.start()
     thread.join(20.0)
-    other._write(lambda ledger: None)
+    other._write(lambda progress: None)
     other.close()
     return not thread.is_alive() and bool(done)
 
@@ -67,8 +67,8 @@ def made(path):
 
 @pytest.mark.parametrize("moments", MOMENTS)
 @pytest.mark.parametrize("kind", ["ask", "tell", "close_batch", "abandon", "amend"])
-def test_what_changes_a_study(kind, moments, tmp_path):
-    """The traceback is kept until the next one comes, as an interactive session keeps it."""
+def test_interrupted_changes_are_recorded_or_not(kind, moments, tmp_path):
+    """The traceback is kept until the next one, as in an interactive session."""
     rng, n_came, n_kept = np.random.default_rng(moments), 0, 0
     study, twin = made(tmp_path / "study.db"), made(":memory:")
     length, error = 1e-3, None
@@ -112,7 +112,7 @@ CALLS = {
 
 @pytest.mark.parametrize("moments", MOMENTS)
 @pytest.mark.parametrize("name", CALLS)
-def test_what_reads_a_study(name, moments, tmp_path):
+def test_interrupted_reads_change_nothing(name, moments, tmp_path):
     study, rng, n_came = made(tmp_path / "study.db"), np.random.default_rng(moments), 0
     for _ in range(5):
         written(study)
@@ -134,8 +134,8 @@ def test_what_reads_a_study(name, moments, tmp_path):
 
 
 @pytest.mark.parametrize("moments", MOMENTS)
-def test_create(moments, tmp_path):
-    """There is a whole study, or nothing but drafts that serve nobody."""
+def test_interrupted_create_leaves_a_study_or_drafts(moments, tmp_path):
+    """There is a complete study, or only drafts."""
     rng, path, n_came = np.random.default_rng(moments), tmp_path / "study.db", 0
 
     def create():

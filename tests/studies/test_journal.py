@@ -1,4 +1,4 @@
-"""The log: what each event does, the chain, and a log that is not what was recorded."""
+"""The log: effects of events, the chain of digests, and changed logs."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from studies.cases import measured
 
 
 def rows_of(study):
-    """The log as it is stored."""
+    """Return the log as stored."""
     return study._store.run(lambda: study._store.events().fetchall(), write=False)
 
 
@@ -35,7 +35,7 @@ def rows():
 
 
 def chain(rows):
-    """The same events with digests that fit."""
+    """Return the events with recomputed digests."""
     before, chained_rows = START, []
     for number, kind, time, who, body, _ in rows:
         before = chained(before, number, kind, time, who, body)
@@ -43,7 +43,7 @@ def chain(rows):
     return chained_rows
 
 
-def test_what_a_log_says(rows):
+def test_log_has_all_events(rows):
     assert [row[1] for row in rows] == ["create", *["ask", "tell", "close"] * 2, "tell", "ask",
                                         "abandon"]
     assert [row[0] for row in rows] == list(range(10)) and rows[7][3] == "she"
@@ -54,13 +54,13 @@ def test_what_a_log_says(rows):
         arms = policy.ask()
         policy.tell(arms, [*measured(number, arms)[:2], np.nan], missing="drop")
     policy.add_late([2], [0.25])
-    assert frozen(found.ledger.policy.get_state()) == frozen(policy.get_state())
+    assert frozen(found.progress.policy.get_state()) == frozen(policy.get_state())
     assert [one.status for one in found.batches.values()] == ["closed", "closed", "abandoned"]
-    assert found.ledger.open is None and found.ledger.asked and found.ledger.late == []
+    assert found.progress.open is None and found.progress.asked and found.progress.late == []
     assert chain(rows) == rows
 
 
-def test_a_digest_depends_on_everything():
+def test_digest_depends_on_every_field():
     base = dict(before=START, number=1, kind="ask", time=2.0, who="me", body=b"N")
     others = dict(before=b"\1" * 32, number=2, kind="tell", time=2.5, who="you", body=b"T")
     digests = {chained(**base), *(chained(**{**base, name: other})
@@ -69,7 +69,7 @@ def test_a_digest_depends_on_everything():
 
 
 @pytest.mark.parametrize("at", range(10))
-def test_a_changed_event_is_named(rows, at):
+def test_error_names_the_changed_event(rows, at):
     for column, other in (1, "tells"), (2, 0.5), (3, "you"), (4, encode({"batch": 9})), (5, START):
         changed = list(rows)
         changed[at] = (*rows[at][:column], other, *rows[at][column + 1:])
@@ -81,8 +81,8 @@ def test_a_changed_event_is_named(rows, at):
     assert replay(rows[:at + 1], policy_of).digest == rows[at][5]
 
 
-def test_events_that_no_study_records(rows):
-    """In a chain that fits: another's arms, wells that are not there, a batch again."""
+def test_impossible_events_are_rejected(rows):
+    """The digests are right, but arms are foreign, wells do not exist, or a batch is repeated."""
     def broken(at, kind, **body):
         changed = list(rows)
         changed[at] = (at, kind, 0.0, "", encode({**decode(rows[at][4]), **body}), b"")

@@ -37,7 +37,7 @@ def test_study_in_use_opens_through_a_link(target, tmp_path, monkeypatch):
 
 
 def test_linked_study_that_cannot_be_written_is_not_read_without_its_log(tmp_path, monkeypatch):
-    """Else it would be read as it was before the changes in the log."""
+    """Otherwise it would be read without the changes in the log."""
     path, link = str(tmp_path / "study.db"), str(tmp_path / "link.db")
     os.symlink(path, link)
     with make(path):
@@ -54,7 +54,7 @@ def refuse_writing(self):
 
 
 def test_file_of_two_names_is_refused(tmp_path):
-    """Each name would have a log, and each process see its own."""
+    """Each name would have its own log, and each process would see only one of them."""
     path, other = str(tmp_path / "study.db"), str(tmp_path / "other.db")
     make(path).close()
     os.link(path, other)

@@ -1,4 +1,4 @@
-"""A file without its log: refused if the log has changes that the file lacks, and only then."""
+"""A file without its log is rejected if, and only if, the log has changes that the file lacks."""
 
 import os
 import pathlib
@@ -51,7 +51,7 @@ def killed(path, n_batches, log_bytes=1 << 22):
 
 @pytest.mark.parametrize("n_batches, log_bytes", [(1, 1 << 22), (20, 1 << 22), (20, 100_000)])
 def test_study_moved_without_its_log_is_refused(n_batches, log_bytes, tmp_path):
-    """Also if the log was moved into the file several times before."""
+    """Even if the log was moved into the file several times before."""
     path, moved = str(tmp_path / "study.db"), str(tmp_path / "moved" / "study.db")
     n_pulls = killed(path, n_batches, log_bytes)
     os.mkdir(tmp_path / "moved")
@@ -79,7 +79,7 @@ def test_log_without_a_page_is_a_lost_log(left, tmp_path):
         Study.open(path)
 
 
-def test_study_continues_without_a_lost_log_if_told_to(tmp_path):
+def test_study_continues_without_a_lost_log_on_request(tmp_path):
     path = str(tmp_path / "study.db")
     killed(path, 20, 100_000)
     os.unlink(path + "-wal")
@@ -133,7 +133,7 @@ os.wait()
 
 @pytest.mark.parametrize("end", ENDS)
 def test_study_of_a_process_that_ended_is_complete(end, tmp_path):
-    """However it ended, if it was not killed: nothing is refused."""
+    """However the process ended, unless it was killed."""
     path = str(tmp_path / "study.db")
     code = f"""
 import os, sys
@@ -167,7 +167,7 @@ def test_two_users_of_a_study_lose_no_log(tmp_path):
         study.verify()
 
 
-def test_mark_that_readers_hold_up_is_made_with_the_next_transaction(tmp_path, monkeypatch):
+def test_mark_delayed_by_readers_is_set_with_the_next_transaction(tmp_path, monkeypatch):
     monkeypatch.setattr(_database, "MARK_PATIENCE", 0.01)
     path, copy = str(tmp_path / "study.db"), tmp_path / "copy"
     copy.mkdir()
@@ -209,7 +209,7 @@ def test_store_moved_without_its_log_warns(tmp_path):
             Cells(tmp_path / "copy" / "evals.db", Names("a", None, 9), False)) as copied:
         assert not dict(copied)
     with closing(Cells(tmp_path / "copy" / "evals.db", Names("a", None, 9), False)):
-        pass  # said once
+        pass  # warns once
     cells.close()
     shutil.copy(path, tmp_path / "copy" / "evals.db")
     with closing(Cells(tmp_path / "copy" / "evals.db", Names("a", None, 9), False)) as copied:

@@ -1,4 +1,4 @@
-"""The state of a study's policy, changed and signed as a forger would: refused, or harmless."""
+"""Policy states that a forger changed and signed: rejected or harmless."""
 
 import collections
 import hashlib
@@ -25,7 +25,7 @@ SOME = ["batch sar", "shadavar", "thompson", "ugap", "bayes gap"]
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """A study of each policy after some batches, one of them open: path and state."""
+    """Return path and state of a study of each policy after some batches, the last one open."""
     folder, known = tmp_path_factory.mktemp("studies"), {}
     for name in SOME:
         with Study.create(folder / name, EVERY[name]()) as study:
@@ -38,7 +38,7 @@ def files(tmp_path_factory):
 
 
 def forge(path, mutations):
-    """Whether it is another state now that can be stored."""
+    """Change a state; return True if it differs and can be stored."""
     with Study.open(path) as study:
         state = study.policy.get_state()
     before = encode(state)
@@ -61,7 +61,7 @@ def forge(path, mutations):
 
 
 def end_of_forged(files, name, mutations):
-    """It is refused or harmless: which of the two, or that nothing was forged."""
+    """Return "refused" or "harmless", or that nothing was forged."""
     path = shutil.copy(files[name], files[name].with_suffix(".forged"))
     if not forge(path, mutations):
         return "as it was"
@@ -72,13 +72,13 @@ def end_of_forged(files, name, mutations):
         return "refused"
     with study:
         assert_keeps_its_promises(study.policy)
-        with pytest.raises(StudyDamagedError, match="state: .* is not where the log leads"):
+        with pytest.raises(StudyDamagedError, match="state: .* does not follow from the log"):
             study.verify()
     return "harmless"
 
 
 def ends_of_forged(files, n):
-    """How often each came of so many."""
+    """Return the numbers of each outcome."""
     ends = collections.Counter()
 
     @settings(max_examples=n, deadline=None, derandomize=True,
@@ -91,19 +91,19 @@ def ends_of_forged(files, n):
     return ends
 
 
-def test_forged_states(files):
+def test_forged_states_are_rejected_or_harmless(files):
     ends = ends_of_forged(files, 60)
     assert ends["refused"] > 0 and ends["harmless"] > 0
 
 
 @pytest.mark.slow
-def test_many_forged_states(files):
+def test_many_forged_states_are_rejected_or_harmless(files):
     n = share_of(0.006)
     ends = ends_of_forged(files, n)
     assert ends["refused"] > n // 10 and ends["harmless"] > n // 100
 
 
-def test_a_forged_state_is_named(files):
+def test_verify_names_the_forged_part(files):
     path = shutil.copy(files["ugap"], files["ugap"].with_suffix(".named"))
     assert forge(path, [(2, 0, 9, 0)])
     with pytest.raises(StudyDamagedError, match="named is damaged: state: state must hold"):

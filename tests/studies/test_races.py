@@ -1,4 +1,4 @@
-"""Races by betting as studies: the race that is told directly, in a file, whoever is killed."""
+"""Betting races as studies: they equal races that receive the same results directly."""
 
 import shutil
 import sqlite3
@@ -19,7 +19,7 @@ RACES = {**{name: make for name, make in MAKERS.items() if name != "told"},
 
 
 def carry_out(study, most=10**9, rng=None):
-    """Tell what it asks, whole or in pieces; from where it is."""
+    """Continue a study: report its batches, whole or in pieces."""
     for _ in range(most):
         batch = study.ask()
         if batch is None:
@@ -34,8 +34,8 @@ def carry_out(study, most=10**9, rng=None):
 
 @pytest.mark.some(5)
 @pytest.mark.parametrize("name", RACES)
-def test_a_study_is_the_race(name, tmp_path):
-    """Opened again after every batch, told in pieces."""
+def test_study_equals_the_race(name, tmp_path):
+    """The study is opened again after every batch, and receives it in pieces."""
     path, rng = tmp_path / "study.db", np.random.default_rng(1)
     expected = play(RACES[name](), REWARDS, 150)
     Study.create(path, RACES[name](), arms=["a", "b", "c", "d"]).close()
@@ -60,15 +60,15 @@ def test_a_study_is_the_race(name, tmp_path):
     assert type(expected).__name__ in page
 
 
-def test_what_a_study_of_a_race_refuses(tmp_path):
+def test_study_of_race_rejects_lost_and_invalid_results(tmp_path):
     study = Study.create(tmp_path / "study.db", RACES["best"]())
     batch = study.ask()
     rewards = REWARDS[batch.items, batch.arms]
     study.tell(batch.id, rewards[:5], positions=np.arange(5))
     events = study.status().n_events
     for call, words in [
-        (lambda: study.close_batch(batch.id), ["batch 0", "whole"]),
-        (lambda: study.tell(batch.id, [np.nan], positions=[7], missing="drop"), ["whole"]),
+        (lambda: study.close_batch(batch.id), ["batch 0", "must be complete"]),
+        (lambda: study.tell(batch.id, [np.nan], positions=[7], missing="drop"), ["complete"]),
         (lambda: study.tell(batch.id, [1.5], positions=[7]), ["1.5", "value_range"]),
         (lambda: study.tell(batch.id, [0.1], positions=[0]), ["already recorded"]),
     ]:
@@ -88,7 +88,7 @@ def test_what_a_study_of_a_race_refuses(tmp_path):
     study.close()
 
 
-def test_races_that_are_no_studies(tmp_path):
+def test_unsupported_races_are_rejected(tmp_path):
     class Mine(pb.BettingRace):
         pass
 
@@ -97,13 +97,13 @@ def test_races_that_are_no_studies(tmp_path):
     ahead.tell(arms[-5:], items[-5:], REWARDS[items[-5:], arms[-5:]])
     for race, error, word in [(MAKERS["told"](), ValueError, "costs"),
                               (Mine(3, 9, value_range=1.0), TypeError, "Mine"),
-                              (ahead, ValueError, "ahead")]:
+                              (ahead, ValueError, "part of a block")]:
         with pytest.raises(error, match=word):
             Study.create(tmp_path / "study.db", race)
     assert not list(tmp_path.iterdir())
 
 
-def test_a_study_of_a_race_that_was_changed(tmp_path):
+def test_changed_study_of_race_is_damage(tmp_path):
     path = tmp_path / "study.db"
     with Study.create(path, RACES["best"]()) as study:
         carry_out(study, 5)
@@ -118,7 +118,7 @@ def test_a_study_of_a_race_that_was_changed(tmp_path):
         (tmp_path / "forged.db").unlink()
 
 
-def test_the_commands(tmp_path, capsys):
+def test_commands_work_with_races(tmp_path, capsys):
     from pybandit.cli import main
 
     path = str(tmp_path / "study.db")

@@ -1,4 +1,4 @@
-"""A study from its first ask to the last, and what it refuses."""
+"""A study from its first request to the last, and invalid calls."""
 
 import copy
 import subprocess
@@ -20,7 +20,7 @@ MOST = 40  # batches of a policy that never ends
 
 
 def finish(study, seed=0, most=MOST):
-    """Whole batches until the end."""
+    """Report whole batches until the end."""
     while (batch := study.ask()) is not None and batch.id < most:
         study.tell(batch.id, measured(batch.id, batch.arms, seed))
 
@@ -31,8 +31,8 @@ def path(tmp_path):
 
 
 @pytest.mark.parametrize("name", POLICIES)
-def test_every_policy_as_without_a_study(name, path):
-    """Reopened on the way, some wells lost and some of them late."""
+def test_study_equals_policy_without_study(name, path):
+    """The study is opened again in between; some wells are lost, and some of these come late."""
     policy, study = POLICIES[name](), Study.create(path, POLICIES[name]())
     for number in range(12):
         batch = study.ask()
@@ -59,7 +59,7 @@ def test_every_policy_as_without_a_study(name, path):
     study.close()
 
 
-def test_a_batch_from_ask_to_the_answer():
+def test_batch_from_request_to_answer():
     study = Study.create(":memory:", pb.policies.Uniform(3, budget=6), ["a", "b", "c"], who="me",
                          settings={"plate": [8, 12]})
     assert (study.names, study.settings, study.path) == (("a", "b", "c"), {"plate": [8, 12]},
@@ -137,13 +137,13 @@ def test_abandoned_batches_are_asked_again():
     study.verify()
 
 
-def test_what_a_batch_refuses():
+def test_invalid_batch_calls_are_rejected():
     study = Study.create(":memory:", pb.policies.KLUCB(3), ["a", "b", "c"])
     study.ask()
     study.tell(0, [0.5], positions=[1])
     before = study.status().head
     for error, words, act in [
-            (ValueError, r"0.25 for batch 0, well 1, arm 1 \(b\), where 0.5 was",
+            (ValueError, r"0.25 for batch 0, well 1, arm 1 \(b\), where 0.5 is",
              lambda: study.tell(0, [0.1, 0.25, 0.1])),
             (ValueError, r"inf for batch 0, well 2, arm 2 \(c\)",
              lambda: study.tell(0, [0.1, 0.5, np.inf])),
@@ -151,12 +151,12 @@ def test_what_a_batch_refuses():
              lambda: study.tell(0, [0.1, 0.5, 1.5])),
             (ValueError, r"shape of batch 0, \(3,\); got \(2,\)",
              lambda: study.tell(0, [0.1, 0.5])),
-            (ValueError, "shape of positions", lambda: study.tell(0, [0.1], positions=[1, 2])),
-            (ValueError, "shape of positions", lambda: study.tell(0, 0.1, positions=0)),
+            (ValueError, "one-dimensional shape", lambda: study.tell(0, [0.1], positions=[1, 2])),
+            (ValueError, "one-dimensional shape", lambda: study.tell(0, 0.1, positions=0)),
             (ValueError, r"positions must be in \[0, 3\) for batch 0; got 3",
              lambda: study.tell(0, [0.1], positions=[3])),
             (ValueError, "got -1", lambda: study.tell(0, [0.1], positions=[-1])),
-            (ValueError, "once; got 2 2 times",
+            (ValueError, "unique; got 2 2 times",
              lambda: study.tell(0, [0.1, 0.2, 0.1], positions=[2, 0, 2])),
             (TypeError, "positions", lambda: study.tell(0, [0.1], positions=[0.5])),
             (TypeError, "results", lambda: study.tell(0, ["x", "y", "z"])),
@@ -165,7 +165,7 @@ def test_what_a_batch_refuses():
             (ValueError, "one of the 1 batches asked for; got 1", lambda: study.tell(1, [])),
             (ValueError, "batch_id.*-1", lambda: study.close_batch(-1)),
             (TypeError, "batch_id.*'0'", lambda: study.abandon("0")),
-            (ValueError, "1 of batch 0 are recorded: pass discard", lambda: study.abandon(0))]:
+            (ValueError, "batch 0 has 1: pass discard", lambda: study.abandon(0))]:
         with pytest.raises(error, match=words):
             act()
         assert study.status().head == before
@@ -175,14 +175,14 @@ def test_what_a_batch_refuses():
             act()
     study.ask()
     study.close_batch(1)
-    with pytest.raises(ValueError, match="batch 1 is closed, and the policy knows"):
+    with pytest.raises(ValueError, match="batch 1 is closed, and the policy has received"):
         study.abandon(1)
     with pytest.raises(ValueError, match="rewards must be in"):
         study.tell(1, [0.5, 1.5, 0.5])
     study.verify()
 
 
-def test_what_create_refuses(path):
+def test_create_rejects_invalid_arguments(path):
     class Kernel:
         pass
 
@@ -198,7 +198,7 @@ def test_what_create_refuses(path):
             (TypeError, "Mine lacks get_state", dict(policy=Mine(2))),
             (ValueError, "arms must be 2 names.*got 3", dict(arms=["a", "b", "c"])),
             (ValueError, "unique; got 'a' 2 times", dict(arms=["a", "a"])),
-            (TypeError, "not empty; got '' at index 1", dict(arms=["a", ""])),
+            (TypeError, "non-empty strings; got '' at index 1", dict(arms=["a", ""])),
             (TypeError, "got 1 at index 0", dict(arms=[1, 2])),
             (TypeError, "settings must be a dict; got list", dict(settings=[1])),
             (TypeError, "settings.a.b.*Kernel", dict(settings={"a": {"b": Kernel()}}))]:
@@ -208,7 +208,7 @@ def test_what_create_refuses(path):
         Study.open(path)
 
 
-def test_a_policy_of_ones_own(path):
+def test_user_defined_policy_is_supported(path):
     class Mine(pb.policies.Uniform):
         def tell(self, arms, rewards, missing="raise"):
             super().tell(arms, np.sqrt(rewards), missing)
@@ -274,7 +274,7 @@ def test_threads_share_a_study(path):
     study.close()
 
 
-def test_a_study_is_loaded_by_those_who_use_it():
+def test_importing_pybandit_does_not_load_sqlite():
     import subprocess
     import sys
 
@@ -283,8 +283,8 @@ def test_a_study_is_loaded_by_those_who_use_it():
     assert pb.Study is Study and issubclass(StudyDamagedError, OSError) and N == 7
 
 
-def test_a_study_that_nobody_closed(tmp_path):
-    """Nothing is said of its connection: not where it is collected, nor as the interpreter ends."""
+def test_unclosed_study_gives_no_warning(tmp_path):
+    """No warning about its connection, when it is collected or when the interpreter ends."""
     code = f"""
 import gc
 import pybandit as pb
@@ -301,14 +301,14 @@ left = in_a_circle("/two.db")
     assert (ran.returncode, ran.stderr) == (0, "")
 
 
-def test_a_series_is_in_the_order_of_its_labels():
-    """Groups are sorted by name: they were taken by their places."""
+def test_series_with_other_order_is_rejected():
+    """Results of a groupby are sorted by name; they were read by position."""
     pandas = pytest.importorskip("pandas")
     study = Study.create(":memory:", pb.policies.RoundRobin(3, 1, batch_size=3, max_batches=4),
                          ["tea", "milk", "coffee"])
     read = pandas.DataFrame({"arm": study.ask().names, "value": [1.0, 5.0, 2.0]})
     for wrong in (read.groupby("arm")["value"].mean(), read["value"].sort_values()):
-        with pytest.raises(ValueError, match="order of the batch; got a series of"):
+        with pytest.raises(ValueError, match="order of the batch; got a series labelled"):
             study.tell(0, wrong)
     rows = read.set_index([[30, 40, 70]])["value"]  # some rows of a larger table
     arms, wells = read.set_index([[0, 1, 2]]), read.set_index([["A1", "B1", "A2"]])
@@ -324,7 +324,7 @@ def test_a_series_is_in_the_order_of_its_labels():
         pb.CountRace(2).tell_counts(trials, sums)
 
 
-def test_a_batch_is_reported_by_itself_or_by_its_id():
+def test_batch_is_reported_by_object_or_id():
     with Study.create(":memory:", pb.policies.Uniform(2, budget=4)) as study:
         batch = study.ask()
         assert study.tell(batch, [0.1, 0.2], positions=[0, 1]).n_new == 2
@@ -332,7 +332,7 @@ def test_a_batch_is_reported_by_itself_or_by_its_id():
 
 
 def test_allocators_are_policies_of_studies(tmp_path):
-    """Opened without `policy_type`; an allocator whose costs are told is refused."""
+    """They open without `policy_type`; an allocator with reported costs is rejected."""
     path, rng = tmp_path / "study.db", np.random.default_rng(1)
     allocator = pb.montecarlo.EstimatorAllocator(2, budget=60, batch_size=10, rng=1)
     Study.create(path, allocator, arms=["plain", "antithetic"]).close()

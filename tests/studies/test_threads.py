@@ -1,4 +1,4 @@
-"""Eight threads do everything to one study at once: each call is right, and so is the log."""
+"""Eight threads use one study at once: each call and the log are right."""
 
 import threading
 
@@ -14,7 +14,7 @@ ROUNDS, THREADS, WELLS = 25, 8, 6
 
 
 def work(study, part, errors):
-    """Ask, tell a part, look at everything; one thread closes batches under the others."""
+    """Ask, report a part, and read everything; one thread closes batches of the others."""
     try:
         for _ in range(ROUNDS):
             batch = study.ask()
@@ -29,14 +29,14 @@ def work(study, part, errors):
             if part == 0:
                 study.close_batch(batch.id)
             status, policy = study.status(), study.policy
-            assert policy.n_pulls >= status.n_pulls  # it was asked later
+            assert policy.n_pulls >= status.n_pulls  # the batch was requested later
             assert study.recommend().best_arms.size == 1 and next(study.log()).kind == "create"
     except Exception as error:
         errors.append(error)
 
 
 @pytest.mark.parametrize("path", ["study.db", ":memory:"])
-def test_threads_do_everything_at_once(path, tmp_path, monkeypatch):
+def test_threads_use_all_methods_at_once(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     errors, study = [], Study.create(path, pb.policies.RoundRobin(WELLS, 1, batch_size=WELLS,
                                                                   max_batches=1000))

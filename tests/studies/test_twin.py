@@ -1,4 +1,4 @@
-"""A study and one of plain lists, told the same: anything, in any order."""
+"""A study and its reference implementation with the same calls in any order."""
 
 from dataclasses import astuple
 
@@ -19,7 +19,7 @@ NAMES = ["batch sar", "halving", "shadavar", "thompson", "ugap", "continuous rej
 
 
 class AsATwin(RuleBasedStateMachine):
-    """Anything, in any order: as a study in plain lists, in memory and in a file."""
+    """Any calls in any order, on a study in memory, one in a file, and the reference."""
 
     @initialize(name=st.sampled_from(NAMES), in_file=st.booleans())
     def begin(self, name, in_file):
@@ -38,7 +38,7 @@ class AsATwin(RuleBasedStateMachine):
                 self.folder.cleanup()
 
     def both(self, act, same):
-        """The study does as the twin, or both refuse."""
+        """Assert that study and reference return the same, or both raise."""
         try:
             expected = same()
         except twin.Refused:
@@ -121,7 +121,7 @@ class AsATwin(RuleBasedStateMachine):
     @precondition(lambda self: self.folder)
     @rule(closed=st.booleans())
     def reopen(self, closed):
-        """The first connection left open, as by another process, or closed."""
+        """Open the file again, with the first connection closed or, as by another process, open."""
         if closed:
             self.study.close()
         old, self.study = self.study, Study.open(self.path)
@@ -150,7 +150,7 @@ test_as_a_twin = AsATwin.TestCase
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_batch_is_amended_while_another_is_open(name):
+def test_batch_is_amended_while_another_is_open(name):
     other = twin.Study(POLICIES[name]())
     with Study.create(":memory:", POLICIES[name]()) as study:
         for number in range(3):

@@ -1,6 +1,6 @@
-"""Studies that are told counts by a process that is killed.
+"""Tests of web tests whose process is killed while it records counts.
 
-Run as a program, so that the processes it forks have one thread and pybandit imported::
+Run as a program, so that its forked processes have one thread and pybandit is imported::
 
     python tests/webtests/count_kills.py N seed    # N kills; figures as JSON
 """
@@ -26,14 +26,14 @@ MAKERS = (lambda: pb.CountRace(3, delta=1e-9), lambda: pb.policies.UCB1(3),
 
 
 def day(study, number, n=300):
-    """What a day brings: the same whenever it is carried out."""
+    """Return the counts of a day, which depend only on the day."""
     trials = study.split(n)
     sums = np.random.default_rng(number).binomial(trials, RATES[:trials.size])
     return {name: (int(t), int(s)) for name, t, s in zip(study.names, trials, sums, strict=True)}
 
 
 def child(path, pipe):
-    """What is killed: it says what was acknowledged, and tells each batch twice."""
+    """Run in the process that is killed: record each batch twice, and print acknowledgements."""
     with WebTest.open(path) as study:
         while True:
             number = study.status().n_events - 1
@@ -44,7 +44,7 @@ def child(path, pipe):
 
 
 def killed_run(path, delay):
-    """Kills a child a while after its first word; how many batches it said were recorded."""
+    """Kill a child some time after its first line; return the number of acknowledged batches."""
     reading, writing = os.pipe()
     process = os.fork()
     if not process:
@@ -63,7 +63,7 @@ def killed_run(path, delay):
 
 
 def kill_many(n_kills, seed):
-    """Nothing acknowledged is lost or there twice; the end is that of who was never killed."""
+    """Assert that acknowledged batches are recorded once, and the end is as without kills."""
     rng, acknowledged, recorded = np.random.default_rng(seed), 0, 0
     with tempfile.TemporaryDirectory() as folder:
         for part, make in enumerate(MAKERS):

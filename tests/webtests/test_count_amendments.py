@@ -1,4 +1,4 @@
-"""Counts that are corrected: the study equals one that recorded the right counts at once."""
+"""Corrected counts: the test equals one that recorded the right counts at once."""
 
 import sqlite3
 from contextlib import closing
@@ -29,7 +29,7 @@ def told(study, days, start=0):
 
 
 @pytest.mark.parametrize("name", ["counts", "thompson", *ONE_BY_ONE])
-def test_a_corrected_study_is_the_one_told_right(name, tmp_path):
+def test_corrected_test_equals_test_with_right_counts(name, tmp_path):
     make = {"counts": lambda: pb.CountRace(3), **ONE_BY_ONE,
             "thompson": lambda: pb.policies.ThompsonSampling(3, rng=1, batch_size=60)}[name]
     path = tmp_path / "study.db"
@@ -45,7 +45,7 @@ def test_a_corrected_study_is_the_one_told_right(name, tmp_path):
         assert study.counts().drop(columns=["told_at", "who"]).equals(
             right.counts().drop(columns=["told_at", "who"]))
         assert list(study.study.history()["batch"]) == []
-        # told again it is known as it is now, and as it was it is refused
+        # the present counts are known when repeated, and the previous ones are rejected
         assert study.tell_counts(DAYS[0], key="2025-01-01").n_known == 3
         with pytest.raises(ValueError, match="already recorded as '2025-01-01'.*amend_counts"):
             study.tell_counts(WRONG, key="2025-01-01")
@@ -59,8 +59,8 @@ def test_a_corrected_study_is_the_one_told_right(name, tmp_path):
         assert "robots" in page and "118" in page
 
 
-def test_arms_that_came_and_went_stay_as_they_were():
-    """Late arms have no counts in earlier batches; a retired arm stays out."""
+def test_correction_keeps_added_and_retired_arms():
+    """Added arms have no counts in earlier batches; a retired arm stays retired."""
     study = told(WebTest.create(":memory:", pb.CountRace(3), NAMES), [WRONG, DAYS[1]])
     study.add_arm("form")
     study.retire("home", "slow")
@@ -75,7 +75,7 @@ def test_arms_that_came_and_went_stay_as_they_were():
     study.verify()
 
 
-def test_a_winner_may_have_won_no_longer():
+def test_correction_may_remove_the_winner():
     study = WebTest.create(":memory:", pb.CountRace(2), ["old", "new"])
     for day in range(3):
         study.tell_counts({"old": (2500, 100 + day), "new": (2500, 150 + day)}, key=f"day {day}")
@@ -87,7 +87,7 @@ def test_a_winner_may_have_won_no_longer():
     assert study.status().n_amendments == 3 and study.verify().n_events == 7
 
 
-def test_squares_are_corrected_with_the_sums(tmp_path):
+def test_squares_are_corrected_with_sums(tmp_path):
     race = pb.CountRace(2, value_range=(0, 30))
     with WebTest.create(tmp_path / "study.db", race, ["old", "new"]) as study:
         study.tell_counts({"old": (100, 300.0, 1200.0), "new": (101, 320.0, 1300.0)}, key="a")
@@ -103,12 +103,12 @@ def test_squares_are_corrected_with_the_sums(tmp_path):
         assert frozen(study.policy.get_state()) == frozen(race.get_state())
 
 
-def test_corrections_that_are_refused(tmp_path):
+def test_invalid_corrections_are_rejected(tmp_path):
     study = told(WebTest.create(tmp_path / "study.db", pb.CountRace(3), NAMES), DAYS)
     fine = {"home": (9, 1)}
     for call, error, words in [
         (lambda: study.amend_counts("2025-01-09", fine, reason="x"), ValueError,
-         ["key", "2025-01-09", "record it"]),
+         ["key", "2025-01-09", "record them"]),
         (lambda: study.amend_counts(None, fine, reason="x"), TypeError, ["key", "None"]),
         (lambda: study.amend_counts("2025-01-01", fine, reason=" "), ValueError, ["reason"]),
         (lambda: study.amend_counts("2025-01-01", fine, reason=3), TypeError, ["reason"]),
@@ -124,14 +124,14 @@ def test_corrections_that_are_refused(tmp_path):
         assert_says(caught.value, *words)
         assert study.status().n_events == 4
     other = told(WebTest.create(":memory:", pb.policies.UCB1(3), NAMES), DAYS)
-    with pytest.raises(ValueError, match="whole number"):
+    with pytest.raises(ValueError, match="integer numbers"):
         other.amend_counts("2025-01-01", {"home": (9, 1.5)}, reason="x")
     empty = WebTest.create(":memory:", pb.policies.UCB1(3), NAMES)
-    with pytest.raises(ValueError, match="key must be that of counts"):
+    with pytest.raises(ValueError, match="key must be that of recorded counts"):
         empty.amend_counts("a", fine, reason="x")
 
 
-def test_a_forged_correction_is_damage(tmp_path):
+def test_forged_correction_is_damage(tmp_path):
     path = tmp_path / "study.db"
     with told(WebTest.create(path, pb.CountRace(3), NAMES), DAYS) as study:
         study.amend_counts("2025-01-02", {"home": (97, 4)}, reason="robots")
@@ -143,7 +143,7 @@ def test_a_forged_correction_is_damage(tmp_path):
 
 
 def test_guarantee_of_a_fixed_rule_of_corrections():
-    """A/A, robots that see both pages alike are filtered later: wrong winners at the end."""
+    """Wrong winners of A/A tests in which robots, equal on both pages, are filtered later."""
     named = 0
     for seed in range(40):
         rng, race = np.random.default_rng(seed), pb.CountRace(2, delta=0.1)

@@ -1,4 +1,4 @@
-"""Counts that look wrong: told twice, running totals, rates, and a split that is not the shares."""
+"""Suspicious counts: repeated days, running totals, rates, and visits not split by the shares."""
 
 import math
 import warnings
@@ -36,11 +36,11 @@ def tell(study, *rows, **options):
     (["2025-W3", "2025W03", "2025-w03"], "2025-W03"),
     (["export (1).csv"], "export (1).csv"), (["3 apples 2025"], "3 apples 2025"), (["7"], "7"),
     (["1.5"], "1.5"), (["2025-01"], "2025-01"), (["a  b"], "a  b")])
-def test_one_day_is_one_key(texts, key):
+def test_day_has_one_key(texts, key):
     assert {date_key(text) for text in texts} == {key} and date_key(key) == key
 
 
-def test_days_that_may_be_two_are_refused():
+def test_ambiguous_days_are_rejected():
     assert date_key("03/01/2025", True) == "2025-01-03"
     assert date_key("03/01/2025", False) == "2025-03-01"
     for text, words in [("03/01/2025", "2025-01-03 or 2025-03-01"), ("25-01-03", "four digits"),
@@ -54,7 +54,7 @@ def test_days_that_may_be_two_are_refused():
         day_first_in(["13/02/2025", "02/13/2025"])
 
 
-def test_a_day_is_told_once_however_it_is_written():
+def test_day_is_recorded_once_in_any_format():
     study = study_of()
     tell(study, (1012, 41), (994, 48), key="3 Jan 2025")
     assert tell(study, (1012, 41), (994, 48), key="2025-01-03T00:00:00").n_known == 2
@@ -63,13 +63,13 @@ def test_a_day_is_told_once_however_it_is_written():
         tell(study, (1012, 41), (994, 48), key="03/01/2025")
 
 
-def test_the_same_counts_under_two_keys_are_refused():
+def test_equal_counts_under_two_keys_are_rejected():
     study = study_of(3)
     rows = (1012, 41), (994, 48), (1003, 83)
     tell(study, *rows, key="export.csv")
     with pytest.raises(ValueError, match=r"once; got 'export \(1\).csv'.*'export.csv'"):
         tell(study, *rows, key="export (1).csv")
-    # in another order, and beside an arm that came later
+    # in another order, and with an arm that was added later
     study.add_arm("form")
     turned = dict(reversed(list(zip(study.names, rows, strict=False))))
     with pytest.raises(ValueError, match="recorded once"):
@@ -78,8 +78,8 @@ def test_the_same_counts_under_two_keys_are_refused():
     assert study.verify().n_batches == 2
 
 
-def test_few_visits_may_be_equal_by_chance():
-    """They are recorded, with a warning; hours without a visit are equal without one."""
+def test_few_equal_visits_give_a_warning():
+    """They are recorded with a warning; hours without a visit give no warning."""
     study = study_of()
     tell(study, (5, 0), (4, 1), key="1")
     with pytest.warns(UserWarning, match="'2' was recorded, but its counts are those of '1'"):
@@ -91,7 +91,7 @@ def test_few_visits_may_be_equal_by_chance():
     assert study.status().n_batches == 5
 
 
-def test_a_corrected_batch_is_compared_as_it_is_now():
+def test_corrected_batch_is_compared_with_present_counts():
     study = study_of()
     tell(study, (1012, 41), (994, 48), key="a")
     study.amend_counts("a", {"home": (1010, 40)}, reason="robots")
@@ -100,7 +100,7 @@ def test_a_corrected_batch_is_compared_as_it_is_now():
         tell(study, (1010, 40), (994, 48), key="c")
 
 
-def test_running_totals_are_warned_of_and_turned_into_days():
+def test_running_totals_are_detected_and_converted():
     days = np.array([[[1010, 51], [990, 60]], [[0, 0], [0, 0]], [[1003, 48], [1021, 55]],
                      [[980, 47], [1005, 63]], [[1000, 55], [999, 51]]])
     study, plain, twin = study_of(), study_of(), study_of()
@@ -134,14 +134,14 @@ def test_totals_of_a_stopped_arm_are_running_totals():
 
 
 def test_values_that_fall_are_differences_if_they_may_be_negative():
-    """Goods returned: sums fall below those of yesterday, if a reward may be below 0."""
+    """Sums may fall below those of the day before, after returns, if a reward may be below 0."""
     study = study_of(value_range=(-50, 50))
     tell(study, (100, 900.5), (101, 800.25), key="1", cumulative=True)
     tell(study, (203, 880.5), (198, 1600.0), key="2", cumulative=True)
     assert study.counts()["sum"].tolist() == [900.5, 800.25, -20.0, 799.75]
 
 
-def test_days_are_seldom_taken_for_running_totals():
+def test_days_are_rarely_taken_for_running_totals():
     warned = 0
     for seed in range(20):
         study, rng = study_of(), np.random.default_rng(seed)
@@ -152,12 +152,12 @@ def test_days_are_seldom_taken_for_running_totals():
                 rows = zip(trials.tolist(), rng.binomial(trials, 0.1).tolist(), strict=True)
                 tell(study, *rows, key=f"{day}")
         warned += len(caught)
-    assert warned <= 10  # of 200
+    assert warned <= 10  # out of 200
 
 
 @pytest.mark.parametrize("make",
                          [lambda: pb.CountRace(2), lambda: pb.policies.ThompsonSampling(2, rng=1)])
-def test_rates_told_as_counts_are_warned_of(make):
+def test_rates_reported_as_counts_give_a_warning(make):
     policy = make()
     with pytest.warns(UserWarning, match=r"not rates.*0.05 for 1,000 trials of arm 0.*about 50"):
         policy.tell_counts([1000, 1000], [0.05, 0.06])
@@ -183,7 +183,7 @@ def test_mixtures_equal_the_reference_numbers():
 
 
 def test_mixture_has_mean_one():
-    """Over all counts of seven visits."""
+    """Summed over all counts of seven visits."""
     shares = np.array([0.3, 0.7])
     total = sum(binom.pmf(k, 7, 0.3) * math.exp(log_mismatch(np.array([k, 7 - k]), shares))
                 for k in range(8))
@@ -191,7 +191,7 @@ def test_mixture_has_mean_one():
 
 
 def split(study, shares, days, n=10_000, seed=1, key=""):
-    """Tell days; the first of which is warned, None for none."""
+    """Record days; return the first day with a warning, or None."""
     rng = np.random.default_rng(seed)
     for day in range(days):
         trials = rng.multinomial(n, shares)
@@ -204,7 +204,7 @@ def split(study, shares, days, n=10_000, seed=1, key=""):
     return None
 
 
-def test_a_split_that_is_not_the_shares_is_found():
+def test_wrong_split_is_detected():
     study = study_of()
     day = split(study, [0.505, 0.495], 40)
     check = study.status().split
@@ -221,8 +221,8 @@ def test_a_split_that_is_not_the_shares_is_found():
     assert WebTest.create(":memory:", pb.policies.UCB1(2), NAMES).status().split is None
 
 
-def test_an_arm_that_is_dropped_or_comes_begins_a_new_mixture(tmp_path):
-    """Its visits do not count, whether they go on or not; the p-value is of all parts."""
+def test_dropped_or_added_arm_starts_a_new_mixture(tmp_path):
+    """Further visits of that arm do not count; the p-value covers all parts."""
     path = tmp_path / "study.db"
     with WebTest.create(path, pb.CountRace(3), [*NAMES, "video"]) as study:
         assert split(study, [1 / 3] * 3, 3, key="a") is None
@@ -232,7 +232,7 @@ def test_an_arm_that_is_dropped_or_comes_begins_a_new_mixture(tmp_path):
         check = study.status().split
         assert check.names == NAMES and 36_000 < check.trials.sum() < 37_000
         study.add_arm("form")
-        # of its first day it had a part
+        # it was present for a part of its first day
         assert split(study, [0.45, 0.45, 0.0, 0.1], 1, key="d") is None
         assert split(study, [1 / 3, 1 / 3, 0.0, 1 / 3], 3, key="e") is None
         assert study.status().split.names == [*NAMES, "form"]
@@ -245,7 +245,7 @@ def test_an_arm_that_is_dropped_or_comes_begins_a_new_mixture(tmp_path):
         study.verify()
 
 
-def test_shares_that_are_refused():
+def test_invalid_shares_are_rejected():
     for shares, words in [([1, 0], "above 0"), ([1, 2, 3], "shape"), ([1, math.inf], "above 0")]:
         with pytest.raises(ValueError, match=f"shares must.*{words}"):
             WebTest.create(":memory:", pb.CountRace(2), NAMES, shares=shares)

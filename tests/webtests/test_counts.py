@@ -1,4 +1,4 @@
-"""Studies that are told counts: the policy that is told directly, in a file, whoever is killed."""
+"""Web tests equal policies that receive the same counts directly, even after kills."""
 
 import shutil
 import sqlite3
@@ -37,8 +37,8 @@ ONE_BY_ONE = {
 }
 
 
-def test_a_study_is_the_race(tmp_path):
-    """Opened again for every batch, each told twice; with an arm that comes and one that goes."""
+def test_web_test_equals_the_race(tmp_path):
+    """Opened again for every batch, each recorded twice; an arm is added and one is retired."""
     path, race = tmp_path / "study.db", pb.CountRace(3)
     WebTest.create(path, race, arms=NAMES).close()
     for number in range(8):
@@ -75,8 +75,8 @@ def test_a_study_is_the_race(tmp_path):
 
 @pytest.mark.parametrize("path", ["study.db", ":memory:"])
 @pytest.mark.parametrize("name", ONE_BY_ONE)
-def test_others_are_told_one_by_one(name, path, tmp_path, monkeypatch):
-    """As if each arm's rewards had come in the recorded order, whatever the batches."""
+def test_other_policies_receive_single_outcomes(name, path, tmp_path, monkeypatch):
+    """The policy is that of rewards in the recorded order per arm, whatever the batches are."""
     monkeypatch.chdir(tmp_path)
     study = WebTest.create(path, ONE_BY_ONE[name](), arms=NAMES)
     for number in range(5):
@@ -99,15 +99,15 @@ def test_others_are_told_one_by_one(name, path, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("k, expected", [(0, [4, 3, 3]), (3, [10, 0, 0])])
-def test_trials_of_a_policy_that_is_done_before_it_began(k, expected):
+def test_split_of_policy_that_is_done_at_the_start(k, expected):
     with WebTest.create(":memory:",
                       pb.policies.BatchSAR(3, k, batch_size=1, max_batches=60)) as study:
         assert study.policy.done and study.split(10).tolist() == expected
 
 
 @pytest.mark.parametrize("law", ["bernoulli", "gaussian"])
-def test_thompson_sampling(law, tmp_path):
-    """It takes counts as they are; who looks at the split changes nothing."""
+def test_thompson_sampling_receives_counts(law, tmp_path):
+    """It takes counts directly; reading the split changes nothing."""
     path = tmp_path / "study.db"
     policy = pb.policies.ThompsonSampling(3, rng=1, law=law, batch_size=500)
     WebTest.create(path, policy, arms=NAMES).close()
@@ -129,7 +129,7 @@ def test_thompson_sampling(law, tmp_path):
 
 
 def test_orders_are_equally_likely():
-    """All six of two in four, and arms apart."""
+    """All six orders of two successes in four trials, for each arm independently."""
     seen = {}
     for seed in range(6000):
         first, second = in_random_order(np.array([4, 2]), np.array([2.0, 1.0]), [seed])
@@ -137,10 +137,10 @@ def test_orders_are_equally_likely():
         seen[place] = seen.get(place, 0) + 1
     assert len(seen) == 12
     found = np.array(list(seen.values()))
-    assert ((found - 500.0) ** 2 / 500.0).sum() < 31.3  # chi-square of 11, one in a thousand
+    assert ((found - 500.0) ** 2 / 500.0).sum() < 31.3  # .999 quantile of chi-square (11)
 
 
-def test_what_is_refused(tmp_path):
+def test_invalid_counts_are_rejected(tmp_path):
     study = WebTest.create(tmp_path / "study.db", pb.CountRace(3), arms=NAMES)
     study.tell_counts({"home": (10, 3)}, key="monday")
     other = WebTest.create(":memory:", pb.policies.UCB1(3), arms=NAMES)
@@ -157,15 +157,15 @@ def test_what_is_refused(tmp_path):
         (study, lambda: study.tell_counts({"home": (10, 4)}, key="monday"), ValueError,
          ["already recorded as 'monday'", "4 of 10", "3 of 10"]),
         (study, lambda: study.tell_counts({"home": (3, 1)}, key=7), TypeError, ["key", "7"]),
-        (study, study.study.ask, ValueError, ["asks for no batches", "split"]),
+        (study, study.study.ask, ValueError, ["does not ask for batches", "split"]),
         (study, lambda: study.add_arm("home"), ValueError, ["'home'", "arm 0"]),
         (study, lambda: study.add_arm(""), TypeError, ["name"]),
         (study, lambda: study.retire("form", "gone"), ValueError, ["'form'"]),
         (study, lambda: study.retire("home", ""), TypeError, ["reason"]),
         (study, lambda: study.split(-1), ValueError, ["n must"]),
-        (other, other.study.ask, ValueError, ["asks for no batches"]),
+        (other, other.study.ask, ValueError, ["does not ask for batches"]),
         (other, lambda: other.tell_counts({"home": (3, 1.5)}), ValueError,
-         ["whole number", "1.5 of 3", "CountRace"]),
+         ["integer numbers", "1.5 of 3", "CountRace"]),
         (other, lambda: other.add_arm("form"), ValueError, ["CountRace", "UCB1"]),
     ]:
         events = one.status().n_events
@@ -181,8 +181,8 @@ def test_what_is_refused(tmp_path):
     assert study.status().done and study.verify().n_events == 4
 
 
-def test_two_who_record(tmp_path):
-    """Each sees what the other did, names of new arms too."""
+def test_two_processes_see_changes_of_each_other(tmp_path):
+    """Each sees the changes of the other, including names of new arms."""
     first = WebTest.create(tmp_path / "study.db", pb.CountRace(3), arms=NAMES)
     second = WebTest.open(tmp_path / "study.db")
     first.add_arm("form")
@@ -192,8 +192,8 @@ def test_two_who_record(tmp_path):
     assert list(first.counts()["name"]) == ["home", "form"]
 
 
-def test_keys_of_what_was_taken_back(tmp_path):
-    """A key is known where its batch is on the disk, and no longer than that."""
+def test_keys_of_rolled_back_batches_are_forgotten(tmp_path):
+    """A key is known only if its batch is on the disk."""
     path, first = tmp_path / "study.db", dict.fromkeys(NAMES, (9, 3))
 
     def told(study, key, n_new=1):
@@ -222,7 +222,7 @@ def test_keys_of_what_was_taken_back(tmp_path):
             "Monday", "Friday", "Tuesday", "Sunday"]
 
 
-def test_a_file_that_was_changed(tmp_path):
+def test_changed_file_is_damage(tmp_path):
     path = tmp_path / "study.db"
     for make in (lambda: pb.CountRace(3), lambda: pb.policies.UCB1(3)):
         with WebTest.create(path, make(), arms=NAMES, overwrite=True) as study:
@@ -252,8 +252,8 @@ def looked(study):
 
 
 @pytest.mark.parametrize("kind", acts(0))
-def test_ctrl_c(kind, tmp_path):
-    """The event is in the file or is not, and all goes on."""
+def test_interrupted_counts_are_recorded_or_not(kind, tmp_path):
+    """The event is recorded or not, and the test continues."""
     rng, came, length = np.random.default_rng(1), 0, 2e-3
     with alarms():
         while came < 12:
@@ -275,25 +275,25 @@ def test_ctrl_c(kind, tmp_path):
             study.close()
 
 
-def test_killed_at_random():
+def test_web_tests_killed_at_random_lose_nothing():
     found = figures(PROGRAM, 20, 1)
     assert found["kills"] == 20 and found["acknowledged"] > 20
 
 
 @pytest.mark.slow
 def test_two_hundred_kills():
-    """Figures of one run are in the documentation."""
+    """The documentation has the figures of one run."""
     assert figures(PROGRAM, 200, 2)["acknowledged"] > 200
 
 
-def test_arms_that_another_process_added_are_seen(tmp_path):
+def test_arms_added_by_another_process_are_seen(tmp_path):
     one = WebTest.create(tmp_path / "study.db", pb.CountRace(2), arms=["old", "new"])
     other = WebTest.open(tmp_path / "study.db")
     assert one.add_arm("third") == 2
     assert other.names == ("old", "new", "third") and "3 arms" in repr(other)
 
 
-def test_what_was_verified_counts_batches_of_counts():
+def test_verify_counts_batches_of_counts():
     study = WebTest.create(":memory:", pb.CountRace(2), arms=["old", "new"])
     for number in range(3):
         study.tell_counts({"old": (9, number), "new": (9, 4)})
@@ -306,7 +306,7 @@ def test_what_was_verified_counts_batches_of_counts():
 
 
 @pytest.mark.parametrize("head", ["zz", "ab12", 3, "é" * 64])
-def test_a_digest_that_is_none_is_not_damage(head):
+def test_invalid_digest_is_not_damage(head):
     study = WebTest.create(":memory:", pb.CountRace(2))
-    with pytest.raises((ValueError, TypeError), match="head must be a digest, 64 hexadecimal"):
+    with pytest.raises((ValueError, TypeError), match="head must be a digest of 64 hexadecimal"):
         study.verify(head)

@@ -1,4 +1,4 @@
-"""Logs and states of web tests that were forged: named as damage."""
+"""Forged logs and states of web tests are reported as damage."""
 
 import hashlib
 import sqlite3
@@ -11,7 +11,7 @@ import pybandit as pb
 from pybandit.errors import StudyDamagedError
 from pybandit.studies._codec import decode, encode
 from pybandit.webtests import WebTest
-from pybandit.webtests._export import export
+from pybandit.webtests._log import export
 
 from studies.test_odd_rows import put, sign
 
@@ -19,7 +19,7 @@ from studies.test_odd_rows import put, sign
 @pytest.mark.parametrize("changes", [dict(trials=3.0), dict(sums=[1.0]), dict(key=None, sums=None),
                                      dict(trials=np.full(9, 5)), dict(trials=["x", "y", "z"]),
                                      dict(key=["Monday"])])
-def test_counts_that_nobody_told(tmp_path, changes):
+def test_invalid_counts_are_damage(tmp_path, changes):
     path = str(tmp_path / "pages.db")
     with WebTest.create(path, pb.CountRace(3), arms=["a", "b", "c"]) as study:
         study.tell_counts({"a": (4, 2), "b": (4, 1), "c": (3, 3)}, key="Monday")
@@ -42,7 +42,7 @@ def test_counts_that_nobody_told(tmp_path, changes):
     dict(n=[1]), dict(n=-1), dict(n=True), dict(names="abc"), dict(names=[1]), dict(lengths=None),
     dict(lengths=np.array([1, 2])), dict(lengths=np.array([-1, 4, 0])), dict(waiting=[1]),
     dict(lengths=np.array([1.0, 1.0, 1.0])), dict(waiting=np.full(3, 2, dtype=np.uint8))])
-def test_what_a_forger_says_of_counts(tmp_path, changes):
+def test_forged_states_of_counts_are_damage(tmp_path, changes):
     path = str(tmp_path / "pages.db")
     with WebTest.create(path, pb.policies.UCB1(3), arms=["a", "b", "c"]) as study:
         study.tell_counts({"a": (9, 2), "b": (1, 1)}, key="Monday", rng=1)

@@ -1,4 +1,4 @@
-"""The report of a study that is told counts: its arms, their rates, the batches."""
+"""The report of a web test: arms, rates and batches."""
 
 import re
 import sqlite3
@@ -24,12 +24,12 @@ from studies import browser
 from studies.test_odd_rows import put, sign
 
 DASH = "–"
-# what is said of batches that are asked for
+# words used only for batches that are asked for
 OF_WELLS = r"\b(wells?|plates?|lost|late|out)\b|No results yet|asked for yet\."
 
 
 def shop(rates=(0.04, 0.042, 0.05), names=("old", "blue", "video"), days=9, n=1667, **options):
-    """A test of pages over so many days."""
+    """Return a test of pages with `days` days of counts."""
     study = WebTest.create(":memory:", pb.CountRace(len(names), **options), arms=names)
     rng = np.random.default_rng(2)
     for day in range(days):
@@ -39,20 +39,20 @@ def shop(rates=(0.04, 0.042, 0.05), names=("old", "blue", "video"), days=9, n=16
 
 
 def totals(study, name):
-    """Trials and the sum of an arm, by the study's own table."""
+    """Return trials and sum of an arm from the table of the test."""
     table = study.counts()
     ours = np.asarray(table["name"]) == name
     return int(np.asarray(table["trials"])[ours].sum()), np.asarray(table["sum"])[ours].sum()
 
 
 def arm_rows(page):
-    """The rows of the first table, by the arms' names, in order."""
+    """Return the rows of the first table by the names of the arms, in order."""
     rows = page.rows[1:]
     return {row[0]: row[1:] for row in rows[:next(i for i, row in enumerate(rows)
                                                   if row[0] in ("batch", "event"))]}
 
 
-def test_a_winner(tmp_path):
+def test_report_shows_the_winner(tmp_path):
     study = shop()
     page, race = page_of(study, tmp_path), study.policy
     assert study.status().done and not re.search(OF_WELLS, page.text)
@@ -65,16 +65,16 @@ def test_a_winner(tmp_path):
         assert rows[name] == [word, f"{n:,}", f"{hits:,.0f}", number(hits / n), number(low),
                               number(high), number(race.capital[arm])]
     assert page.rows[0][3:5] == ["successes", "rate"]
-    assert page.rows[0][-1] == "bets against (leaves at 40)"
-    assert "made 40 of 1" in page.text and "probability at most 0.05" in page.text
+    assert page.rows[0][-1] == "bets against (dropped at 40)"
+    assert "reaches 40" in page.text and "probability at most 0.05" in page.text
     assert "Simpson" in page.text and "only within batches" in page.text
-    assert "not adjusted for looking" in page.text and "Wilson's" in page.text
-    assert "pulls spent45,009" in page.text and "batches told9" in page.text
+    assert "not adjusted for repeated looks" in page.text and "Wilson's" in page.text
+    assert "pulls spent45,009" in page.text and "batches recorded9" in page.text
     # intervals, rates so far, trials
     assert page.tags["figure"] == 3 and "Trials of each arm" in page.text
 
 
-def test_batches_the_last_first(tmp_path):
+def test_report_lists_last_batches_first(tmp_path):
     study = shop(days=3)
     page, table = page_of(study, tmp_path), study.counts()
     at = next(i for i, row in enumerate(page.rows) if row[0] == "batch")
@@ -88,7 +88,7 @@ def test_batches_the_last_first(tmp_path):
         assert row[3:] == [f"{number(sums[name] / 1667)} of 1,667" for name in page.rows[at][3:]]
 
 
-def test_arms_that_come_and_go(tmp_path):
+def test_report_shows_added_and_retired_arms(tmp_path):
     study = shop(days=4, delta=1e-3)
     assert not study.policy.done
     study.add_arm("form")
@@ -100,7 +100,7 @@ def test_arms_that_come_and_go(tmp_path):
     rows = arm_rows(page)
     assert {name: row[0] for name, row in rows.items()} == {
         "form": "left", "video": "left", "blue": "retired", "old": "dropped"}
-    # who left is after those that are left, whatever the rate; bets against a retired arm: none
+    # dropped arms come after remaining ones, whatever their rates; no bets against a retired arm
     assert list(rows) == ["form", "video", "blue", "old"]
     assert rows["blue"][-1] == DASH and float(rows["old"][-1].replace(",", "")) > 2000
     assert rows["form"][1] == f"{8 * 900:,}" and "2 in play" in page.text
@@ -108,7 +108,7 @@ def test_arms_that_come_and_go(tmp_path):
     assert day_0[3] == DASH and day_0[4].endswith("of 1,667")
 
 
-def test_who_is_left_has_won_nothing(tmp_path):
+def test_last_arm_after_retirements_is_not_a_winner(tmp_path):
     study = shop(names=("old", "new"), rates=(0.04, 0.04), days=2)
     study.retire("old", "it is old")
     assert study.status().done
@@ -116,7 +116,7 @@ def test_who_is_left_has_won_nothing(tmp_path):
     assert rows["new"][0] == "left" and rows["old"][0] == "retired"
 
 
-def test_an_arm_without_trials(tmp_path):
+def test_report_shows_arm_without_trials(tmp_path):
     study = shop()
     study.add_arm("form")
     page = page_of(study, tmp_path)
@@ -143,7 +143,7 @@ def test_sums_of_other_rewards_have_no_interval(value_range, tmp_path):
     (lambda: pb.policies.ThompsonSampling(2, rng=1), True), (lambda: pb.policies.UCB1(2), True),
     (lambda: pb.policies.TopTwo(2, stopping=pb.stopping.GLR(delta=0.1, law="gaussian"), rng=1),
      True)])
-def test_whole_sums_are_successes_only_where_no_reward_is_beyond_1(policy, has_interval, tmp_path):
+def test_integer_sums_are_successes_only_in_unit_range(policy, has_interval, tmp_path):
     study = WebTest.create(":memory:", policy(), arms=["a", "b"])
     study.tell_counts({"a": (100, 12), "b": (90, 54)})
     page = page_of(study, tmp_path)
@@ -153,7 +153,7 @@ def test_whole_sums_are_successes_only_where_no_reward_is_beyond_1(policy, has_i
                                         else [DASH, DASH])
 
 
-def test_whiskers_are_as_long_as_wilsons(tmp_path):
+def test_whiskers_are_wilson_intervals(tmp_path):
     study = WebTest.create(":memory:", pb.CountRace(2), arms=["few", "many"])
     study.tell_counts({"few": (40, 3), "many": (40, 20)})
     page, found = page_of(study, tmp_path), facts.facts_of(study)
@@ -168,11 +168,11 @@ def test_whiskers_are_as_long_as_wilsons(tmp_path):
         start, end, middle = map(float, drawn.groups())
         assert (middle - start) / (end - start) == pytest.approx(
             (hits / 40 - low) / (high - low), abs=0.01)
-    assert page.tags["figure"] == 2  # of one batch there is no line
+    assert page.tags["figure"] == 2  # no line for a single batch
 
 
-def test_told_one_by_one(tmp_path):
-    """A policy that asks for what it wants: rates are of all that was told."""
+def test_report_of_policy_with_single_pulls(tmp_path):
+    """A policy that asks for single pulls: rates are of all recorded trials."""
     study = WebTest.create(":memory:", pb.policies.UCB1(12), arms=[f"page {i}" for i in range(12)])
     rng = np.random.default_rng(1)
     for day in range(5):
@@ -180,8 +180,8 @@ def test_told_one_by_one(tmp_path):
                            for arm, name in enumerate(study.names)}, key=f"day {day}", rng=day)
     page, status = page_of(study, tmp_path), study.status()
     n_waiting = 6000 - status.n_pulls
-    assert n_waiting > 0 and f"trials that wait{n_waiting:,}" in page.text
-    assert f"6,000 trials told the policy has asked for {status.n_pulls:,}" in page.text
+    assert n_waiting > 0 and f"waiting trials{n_waiting:,}" in page.text
+    assert f"The policy has asked for {status.n_pulls:,} of 6,000 trials" in page.text
     assert "race" not in page.text and "bets" not in page.text and "policy's mean" not in page.text
     assert not re.search(OF_WELLS, page.text)
     rows = arm_rows(page)
@@ -189,11 +189,11 @@ def test_told_one_by_one(tmp_path):
     for name, row in rows.items():
         assert row[2] == f"{totals(study, name)[1]:,.0f}"
     head = next(row for row in page.rows if row[0] == "batch")
-    assert len(head) == 3 + 8 and "the rate of the 8 that lead" in page.text
+    assert len(head) == 3 + 8 and "then rate and trials of the 8 leading arms" in page.text
     assert head[3:] == list(rows)[:8]
 
 
-def test_a_used_policy_has_means_of_its_own(tmp_path):
+def test_report_shows_different_means_of_used_policy(tmp_path):
     policy = pb.policies.UCB1(2)
     policy.tell(policy.ask(), np.zeros(2))
     study = WebTest.create(":memory:", policy, arms=["a", "b"])
@@ -208,7 +208,7 @@ def test_a_used_policy_has_means_of_its_own(tmp_path):
                                            (lambda: pb.policies.BatchSAR(5, 2, batch_size=2,
                                                                          max_batches=30), 3),
     (lambda: pb.policies.Uniform(5, budget=40), 0)])
-def test_the_answer_of_a_policy_that_is_done_is_first(make, dropped, tmp_path):
+def test_answer_of_finished_policy_comes_first(make, dropped, tmp_path):
     study, rng = WebTest.create(":memory:", make()), np.random.default_rng(3)
     for seed in range(12):
         study.tell_counts({name: (100, int(rng.binomial(100, 0.5))) for name in study.names},
@@ -221,7 +221,7 @@ def test_the_answer_of_a_policy_that_is_done_is_first(make, dropped, tmp_path):
     assert "winner" not in words and "left" not in words
 
 
-def test_names_and_keys_are_text(tmp_path):
+def test_names_and_keys_are_escaped(tmp_path):
     study = WebTest.create(":memory:", pb.CountRace(len(EVIL)), arms=EVIL)
     for name in EVIL:
         study.tell_counts(dict.fromkeys(EVIL, (30, 4)), key=f"{name} <b>day</b>", repeated=True)
@@ -232,19 +232,19 @@ def test_names_and_keys_are_text(tmp_path):
     assert keys == [f"{name} <b>day</b>" for name in reversed(EVIL)]
 
 
-def test_nothing_told_yet(tmp_path):
+def test_report_without_counts(tmp_path):
     study = WebTest.create(":memory:", pb.CountRace(3), arms=["old", "blue", "video"])
     page = page_of(study, tmp_path)
-    assert "No results yet" in page.text and "Nothing was told yet" in page.text
+    assert "No results yet" in page.text and "No counts yet" in page.text
     assert "3 of 3 arms not measured yet" in page.text and page.tags["figure"] == 0
     assert not re.search(r"\b(wells?|plates?|lost|late|out)\b", page.text)
     study.tell_counts({"old": (0, 0)}, key="closed")
     page = page_of(study, tmp_path)
-    assert "No results yet" in page.text and "batches told1" in page.text
+    assert "No results yet" in page.text and "batches recorded1" in page.text
     assert ["closed", "0", DASH] in page.rows
 
 
-def test_many_batches_stay_small(tmp_path):
+def test_page_with_many_batches_stays_small(tmp_path):
     names, n = [f"page {i}" for i in range(50)], 3000
     study = WebTest.create(":memory:", pb.policies.ThompsonSampling(50, rng=1), arms=names)
     sums = np.random.default_rng(1).binomial(20, 0.1, (n, 50)).tolist()
@@ -259,7 +259,7 @@ def test_many_batches_stay_small(tmp_path):
     before = page.rows[[row[0] for row in page.rows].index(f"{n - 24:,} before")]
     assert before[1] == f"{(n - 24) * 1000:,}"
     assert before[2] == number(np.sum(sums[:n - 24]) / ((n - 24) * 1000))
-    at, means = means_so_far(found.told, found.followed)
+    at, means = means_so_far(found.counted, found.followed)
     assert at.size == 300 and at[0] == 0 and at[-1] == n - 1
     so_far = np.cumsum(sums, axis=0)[at][:, found.followed] / (20 * (at + 1.0))[:, None]
     assert means == pytest.approx(so_far)
@@ -268,11 +268,11 @@ def test_many_batches_stay_small(tmp_path):
         if arm != study.recommend().best_arms[0]][:7]]
 
 
-def test_the_live_page_has_the_same():
+def test_live_page_equals_report():
     study = shop()
     title, content, head = report_of(study).titled_content(study)
     assert head == study.status().head and "video" in content and "winner" in content
-    # but for the time at which it was made
+    # except the time of creation
     was_made = r"<time>[^<]*</time>\.</p></section>"
     assert re.sub(was_made, "", content) in re.sub(was_made, "", page_text(study))
     assert title == "CountRace: :memory:"
@@ -281,7 +281,7 @@ def test_the_live_page_has_the_same():
 @pytest.mark.parametrize("changes", [
     dict(trials=3.0), dict(sums=[1.0]), dict(key=3), dict(trials=np.full(9, 5)),
     dict(trials=np.full(3, -5)), dict(trials=np.full(3, 2**62)), dict(sums=np.full(3, np.nan))])
-def test_counts_that_nobody_told(tmp_path, changes):
+def test_report_of_invalid_counts_is_damage(tmp_path, changes):
     path = str(tmp_path / "pages.db")
     with WebTest.create(path, pb.CountRace(3), arms=["a", "b", "c"]) as study:
         study.tell_counts({"a": (4, 2), "b": (4, 1), "c": (3, 3)}, key="Monday")
@@ -296,7 +296,7 @@ def test_counts_that_nobody_told(tmp_path, changes):
 
 
 @pytest.mark.skipif(browser.program() is None, reason="needs Chromium")
-def test_on_a_phone(tmp_path):
+def test_page_fits_a_phone(tmp_path):
     study = shop(names=[f"{name}{i}" for i, name in enumerate(EVIL)], rates=[0.1] * len(EVIL),
                  days=30)
     assert page_of(study, tmp_path, title="Shop").tags["figure"] == 3

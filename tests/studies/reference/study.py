@@ -1,4 +1,4 @@
-"""A study as plain as can be: a policy, lists, and no file."""
+"""Reference implementation of a study: a policy and lists, without a file."""
 
 import copy
 import math
@@ -7,11 +7,11 @@ OVER = "complete", "closed"
 
 
 class Refused(Exception):
-    """What a study would refuse."""
+    """Raised for calls that a study rejects."""
 
 
 class Study:
-    """Batches are dicts: arms, status, values (None: not known), marks."""
+    """A study whose batches are dicts with arms, status, values (None: unknown) and marks."""
 
     def __init__(self, policy):
         self.policy, self.batches, self.late = policy, [], []
@@ -28,7 +28,7 @@ class Study:
         return len(self.batches) - 1, self.batches[-1]["arms"]
 
     def tell(self, number, values, drop=False):
-        """`values`: a dict from position to value, NaN where missing."""
+        """Report `values`, a dict of values by position; NaN is missing."""
         batch = self.find(number)
         told = {at: value for at, value in values.items() if not math.isnan(value)}
         for at, value in told.items():
@@ -74,7 +74,7 @@ class Study:
             batch["status"] = "abandoned"
 
     def amend(self, number, values):
-        """`values`: a dict from position to value, NaN to withdraw."""
+        """Correct `values`, a dict of values by position; NaN withdraws."""
         batch = self.find(number)
         if batch["status"] == "abandoned":
             raise Refused("abandoned")
@@ -92,7 +92,7 @@ class Study:
             elif batch["values"][at] is None:
                 batch["marks"][at] = "known" if batch["status"] == "open" else "late"
             batch["values"][at] = None if math.isnan(value) else value
-            # the last that told of it
+            # the last event that reported it
             told = [told for kind, of, told in self.events
                     if of == number and kind in ("tell", "late") and at in told][-1]
             told[at] = value
@@ -101,7 +101,7 @@ class Study:
         return len(new), len(values) - len(new)
 
     def tell_again(self):
-        """The policy from the beginning, told what was pulled: [arm, value] a pull."""
+        """Return the policy started again and given the pulls, [arm, value] each."""
         policy, pulls, told, late, asked = copy.deepcopy(self.first), [], {}, [], False
         for kind, number, values in self.events:
             batch = self.batches[number]
@@ -123,7 +123,7 @@ class Study:
         if not asked:
             late = add(policy, late)
         if self.batches[-1]["status"] == "open":
-            policy.ask()  # what it draws to ask is drawn
+            policy.ask()  # makes its random draws
         self.policy, self.late = policy, [([arm], [value]) for arm, value in late]
 
     def find(self, number):
@@ -150,7 +150,7 @@ class Study:
 
 
 def add(policy, late):
-    """Give late results one by one, as many as were lost."""
+    """Report late results one by one, as many as were lost."""
     for arm, value in late:
         if policy.n_pulls > policy.pulls.sum():
             policy.add_late([arm], [value])
@@ -158,10 +158,10 @@ def add(policy, late):
 
 
 def force(policy, pulls, is_last):
-    """Tell pulls, (arm, value) each, as the policy asks for them; those that are left.
+    """Report pulls, (arm, value) each, as the policy asks for them; return the remaining ones.
 
-    A policy that asked for others is asked once more, though it is told nothing then: what it
-    draws to ask is drawn.
+    If it asks for others, it is asked once more without a report, so that it makes the same
+    random draws.
     """
     is_forced = bool(pulls) and not policy.done and policy.ask().tolist() != [
         arm for arm, _ in pulls]

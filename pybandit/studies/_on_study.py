@@ -12,7 +12,7 @@ from pybandit.studies.study import Study, opened
 
 
 class OnStudy:
-    """A study with a purpose; `Screen` and `WebTest` derive from it."""
+    """An object that keeps its data in a `Study`; base class of `Screen` and `WebTest`."""
 
     _kind: Kind
 
@@ -22,7 +22,7 @@ class OnStudy:
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, policy_type: type | None = None,
              who: str | None = None, without_log: bool = False) -> Self:
-        """Open a file that exists.
+        """Open an existing file.
 
         Parameters
         ----------
@@ -51,12 +51,12 @@ class OnStudy:
 
     @property
     def study(self) -> Study:
-        """The log below, a `Study`."""
+        """The underlying `Study`."""
         return self._study
 
     @property
     def path(self) -> str:
-        """The file."""
+        """Path of the file."""
         return self._study.path
 
     @property
@@ -71,23 +71,23 @@ class OnStudy:
 
     @property
     def policy(self) -> Any:
-        """The policy as it is now; a copy."""
+        """The policy in its present state; a copy."""
         return self._study.policy
 
     def recommend(self) -> Recommendation:
-        """Return the arms found, best first, at any time: `Study.recommend`."""
+        """Return the arms found so far, best first, as `Study.recommend` does."""
         return self._study.recommend()
 
     def log(self, start: int = 0) -> Iterator[Event]:
-        """Iterate over the events from number `start` on: `Study.log`."""
+        """Iterate over the events from number `start` on, as `Study.log` does."""
         return self._study.log(start)
 
     def verify(self, head: str | None = None) -> VerifyResult:
-        """Replay the log from the first event, and compare: `Study.verify`."""
+        """Replay the log and compare the result with the file, as `Study.verify` does."""
         return self._study.verify(head)
 
     def close(self) -> None:
-        """End the use of the file; again is fine."""
+        """Close the file. Closing it again has no effect."""
         self._study.close()
 
     def __enter__(self) -> Self:
@@ -99,7 +99,7 @@ class OnStudy:
     def __reduce_ex__(self, protocol: Any) -> Any:
         name = type(self).__name__
         raise TypeError(f"a {name} is an open file and cannot be pickled or copied; open the file "
-                        f"where it is used: {name}.open({self.path!r})")
+                        f"where it is needed: {name}.open({self.path!r})")
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}{repr(self._study).removeprefix('<Study')}"

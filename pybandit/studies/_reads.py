@@ -1,4 +1,4 @@
-"""What is known of a study: read from its file, and nothing changed."""
+"""Methods that read a study and change nothing."""
 
 import copy
 from collections.abc import Iterator
@@ -17,12 +17,12 @@ from pybandit.studies.answers import Recommendation, Status
 from pybandit.studies.results import Amendment, BatchRecord, VerifyResult
 
 
-class Looks(Recorder):
+class ReadMethods(Recorder):
     """The methods of `Study` that only read."""
 
     @property
     def path(self) -> str:
-        """The file."""
+        """Path of the file."""
         return self._store.path
 
     @property
@@ -33,19 +33,19 @@ class Looks(Recorder):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What `create` was given; a copy."""
+        """Settings given to `create`; a copy."""
         return copy.deepcopy(self._settings)
 
     @property
     @reading
     def policy(self) -> Any:
-        """The policy as it is now; a copy."""
-        policy = self._type.from_state(self._ledger.policy.get_state())
+        """The policy in its present state; a copy."""
+        policy = self._type.from_state(self._progress.policy.get_state())
         return getattr(policy, "wrapped", policy)
 
     @reading
     def recommend(self) -> Recommendation:
-        """The arms found, best first, at any time; a `Recommendation`.
+        """Return the arms found so far, best first. May be called at any time.
 
         Examples
         --------
@@ -56,7 +56,7 @@ class Looks(Recorder):
         >>> study.recommend().best_names
         ['coffee']
         """
-        policy = self._ledger.policy
+        policy = self._progress.policy
         arms = np.asarray(policy.recommend())
         return Recommendation(
             best_arms=arms, best_names=self._names[arms].tolist(),
@@ -66,22 +66,22 @@ class Looks(Recorder):
 
     @reading
     def status(self) -> Status:
-        """Where the study is; a `Status`."""
+        """Return the state of the study: pulls, batches and missing results."""
         return Status(**self._facts())
 
     def _facts(self):
-        """The fields of a `Status`."""
-        policy, wells, head = self._ledger.policy, self._ledger.open, self._head
+        """Return the fields of a `Status`."""
+        policy, wells, head = self._progress.policy, self._progress.open, self._head
         budget = getattr(policy, "budget", getattr(policy, "max_pulls", None))
         batches = getattr(policy, "max_batches", None)
         changed = self._store.events(head.n_events - 1).fetchone()[2]
         return dict(
             path=self.path, policy=self._type.__name__, n_arms=policy.n_arms, k=policy.k,
             done=bool(policy.done), n_pulls=policy.n_pulls, n_batches=policy.n_batches,
-            n_lost=policy.n_pulls - int(policy.pulls.sum()), n_asked=self._ledger.n_batches,
+            n_lost=policy.n_pulls - int(policy.pulls.sum()), n_asked=self._progress.n_batches,
             open_batch=wells and wells.number,
             n_open=int((wells.marks == _journal.OPEN).sum()) if wells else 0,
-            n_late=sum(arms.size for arms, _ in self._ledger.late),
+            n_late=sum(arms.size for arms, _ in self._progress.late),
             n_unmeasured=int((policy.pulls == 0).sum()),
             silent=[str(self._names[arm]) for arm in getattr(policy, "silent", ())],
             survivors=getattr(policy, "survivors", None), budget=budget, max_batches=batches,
@@ -92,12 +92,12 @@ class Looks(Recorder):
 
     @reading
     def batch(self, batch_id: int) -> BatchRecord:
-        """What is recorded of a batch, open or over; a `BatchRecord`.
+        """Return the recorded results of a batch, open or over.
 
         Raises
         ------
         ValueError
-            Where there is no such batch.
+            If there is no such batch.
         """
         wells = self._wells(batch_id)
         return BatchRecord(id=wells.number, names=self._names[wells.arms].tolist(),
@@ -106,14 +106,14 @@ class Looks(Recorder):
 
     @reading
     def history(self) -> Any:
-        """Every well of every batch.
+        """Return a table of all wells of all batches.
 
         Returns
         -------
-        pandas.DataFrame, or dict of ndarray where pandas is not installed
-            Columns batch, position, arm, name, value (NaN where not known), state ("known",
-            "lost", "open", "late" or "abandoned"), told_at (seconds since 1970-01-01 UTC,
-            NaN where never) and who; of a race also item.
+        pandas.DataFrame, or dict of ndarray if pandas is not installed
+            Columns batch, position, arm, name, value (NaN if unknown), state ("known", "lost",
+            "open", "late" or "abandoned"), told_at (time of the report, in seconds since
+            1970-01-01 UTC; NaN if there is none) and who. A race also has the column item.
 
         Examples
         --------
@@ -128,21 +128,21 @@ class Looks(Recorder):
         2      0         2     tea    0.2  known
         3      0         3  coffee    NaN   open
         """
-        with as_recorded(self.path, "log or batches: they do not go together"):
+        with as_recorded(self.path, "log and batches do not match"):
             return history_of(self._store.all_wells(), self._tells(), self._names,
-                              self._ledger.policy)
+                              self._progress.policy)
 
     @reading
     def amendments(self) -> list[Amendment]:
-        """Every result that was corrected, in the order in which they were."""
+        """Return all corrected results, in the order of their corrections."""
         found = []
         self._corrections(lambda *event: found.extend(self._amended(*event)))
         return found
 
     def _amended(self, number, when, who, body):
-        """The results that an event corrects."""
+        """Return the results that an event corrects."""
         if type(body["reason"]) is not str:
-            raise TypeError("its reason is no text")
+            raise TypeError("its reason is not text")
         arms = self._wells(body["batch"]).arms
         columns = zip(body["positions"].tolist(), body["before"].tolist(),
                       body["values"].tolist(), strict=True)
@@ -152,7 +152,7 @@ class Looks(Recorder):
                 for at, before, value in columns]
 
     def log(self, start: int = 0) -> Iterator[Event]:
-        """Iterate over the events from number `start` on; each an `Event`.
+        """Iterate over the events of the log from number `start` on.
 
         Examples
         --------
@@ -175,12 +175,12 @@ class Looks(Recorder):
             start = rows[-1][0] + 1
 
     def verify(self, head: str | None = None) -> VerifyResult:
-        """Replay the log from the first event, and compare: bit for bit.
+        """Replay the log from the first event and compare the result with the file, bit for bit.
 
         Parameters
         ----------
         head : str, optional
-            A digest that was noted before (`Status.head`): the log must have led there.
+            Digest noted earlier (`Status.head`), which the log must contain.
 
         Returns
         -------
@@ -189,14 +189,14 @@ class Looks(Recorder):
         Raises
         ------
         StudyDamagedError
-            Where anything is not what was recorded; names the event or the table.
+            If anything differs from what was recorded; the message names the event or table.
 
         Examples
         --------
         >>> import pybandit as pb
         >>> study = pb.Study.create(":memory:", pb.policies.Uniform(2, budget=4),
         ...                         arms=["tea", "coffee"])
-        >>> head = study.status().head       # noted elsewhere, on paper perhaps
+        >>> head = study.status().head       # noted elsewhere, perhaps on paper
         >>> result = study.tell(study.ask().id, [0.1, 0.4, 0.2, 0.6])
         >>> study.verify(head).n_events
         3
