@@ -5,7 +5,14 @@ import sys
 
 import numpy as np
 
-from pybandit._shared.checks import MOST_PULLS, check_in, check_integer, refuse_masks, shown
+from pybandit._shared.checks import (
+    MOST_PULLS,
+    check_ends,
+    check_in,
+    check_integer,
+    refuse_masks,
+    shown,
+)
 from pybandit._shared.schema import Schema, finite, integer, number
 
 # Squares of larger values overflow.
@@ -24,18 +31,13 @@ def check_population(population_size, least=1, most=LARGEST_POPULATION):
     return check_integer("population_size", population_size, least, most)
 
 
-def check_ends(value_range, method):
+def check_ends_for(method, value_range):
     """(low, high) as floats; None where the method needs no range."""
     if value_range is None:
         if method != "asymptotic":
             raise ValueError(f"value_range must be given for method={method!r}; got None")
         return None
-    ends = check_in("value_range", refuse_masks("value_range", value_range), "finite",
-                    np.isfinite)
-    if ends.shape != (2,) or not 0 < float(ends[1]) - float(ends[0]) < math.inf:
-        raise ValueError(f"value_range must be (low, high) with low < high and a finite "
-                         f"difference; got {value_range!r}")
-    return float(ends[0]), float(ends[1])
+    return check_ends(refuse_masks("value_range", value_range))
 
 
 def check_values(values, value_range):

@@ -11,7 +11,8 @@ import numpy as np
 
 from pybandit._shared.checks import check_choice, check_delta, check_integer
 from pybandit.betting._sequence_checks import (
-    ARRAYS, OPTIONS, check_ends, check_population, check_room, check_sequence_state, check_values,
+    ARRAYS, OPTIONS, check_ends_for, check_population, check_room, check_sequence_state,
+    check_values,
 )
 from pybandit.betting._state import check_mapping
 
@@ -215,7 +216,7 @@ cdef class ConfidenceSequence:
         check_choice("method", method, tuple(_METHODS))
         population_size = check_population(population_size)
         delta = check_delta(delta)
-        value_range = check_ends(value_range, method)
+        value_range = check_ends_for(method, value_range)
         n_bets = check_integer("n_bets", n_bets, 1, PB_CONFIDENCE_BETS)
         largest = LARGEST_BERNSTEIN_BET if method == "empirical-bernstein" else LARGEST_BET
         cdef double[::1] grid = np.geomspace(SMALLEST_BET, largest, n_bets)
