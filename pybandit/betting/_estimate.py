@@ -50,7 +50,7 @@ def error_probability(blocks, pulls, answers, rivals, n_items):
     rivals = rivals[pulls[rivals] < n_items]
     if not rivals.size or not answers.size:
         return 0.0
-    groups = _grouped(blocks)
+    groups = by_arms(blocks)
     noise, spread = _variances(groups, pulls.size, n_items)
     if noise is None or noise + spread == 0.0:
         return 1.0 - answers.size / (answers.size + rivals.size)
@@ -61,7 +61,7 @@ def error_probability(blocks, pulls, answers, rivals, n_items):
     return 1.0 - right
 
 
-def _grouped(blocks):
+def by_arms(blocks):
     """Pairs of arms and the list of all blocks of rewards that were read of these arms."""
     groups = []
     for arms, values in blocks:

@@ -1,14 +1,17 @@
 """The order of the items of a race, and the number of items per block."""
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pybandit._shared.checks import LARGEST, check_in, refuse_masks, shown
 from pybandit._shared.generators import as_generator
+from pybandit._shared.guard import made_already
 from pybandit._shared.labels import in_order
-from pybandit.betting._named import Named
+from pybandit._shared.types import Floats
 from pybandit.betting._sequence_checks import check_population
+from pybandit.betting.options import Bets, Costs
 
 SMALLEST_BLOCK = 4
 # Where evaluations cost money a block is at most this share of what was read: 1 % less is spent.
@@ -72,8 +75,38 @@ def weights_left(order, weights):
     return left
 
 
-class Ordered(Named):
+class Initialised:
+    """Base class of races, which explains a missing or repeated `__init__`."""
+
+    if not TYPE_CHECKING:  # for type checkers, every name would exist
+
+        def __getattr__(self, name):
+            if name.startswith("__") or "_race" in self.__dict__:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}",
+                                     name=name, obj=self)
+            raise AttributeError(f"this {type(self).__name__} has no {name!r}: its __init__ was "
+                                 "not called, or did not end", name=name, obj=self)
+
+    def _refuse_again(self):
+        """Refuse a second call of `__init__`; subclasses call this first."""
+        if "_race" in self.__dict__:
+            raise made_already(type(self))
+
+
+class Ordered(Initialised):
     """The items in the order that was drawn, block by block; what `PairedRace` adds to."""
+
+    n_arms: int
+    n_items: int | None
+    delta: float
+    value_range: tuple[float, float] | float
+    epsilon: float
+    max_pulls: int | None
+    bets: Bets
+    block_size: int | None
+    population_size: float
+    costs: Costs | None
+    weights: Floats | None
 
     def _asked(self):
         items, arms = self._block_items(), self._race.alive

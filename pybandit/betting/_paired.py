@@ -4,7 +4,6 @@ import math
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import groupby
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +19,7 @@ from pybandit._shared.checks import (
 from pybandit._shared.errors import InfeasibleBudgetError
 from pybandit._shared.guard import Guard
 from pybandit._shared.types import Floats, Ints
+from pybandit.betting._estimate import by_arms
 from pybandit.betting._kernels import Bets, Books
 from pybandit.betting._money import Money, check_costs, check_feasible, check_told
 from pybandit.betting._need import Spread
@@ -124,11 +124,6 @@ class PairedRace(Told):
         """Return the options from which an equal race can be made, flat."""
         return {name: _copied(value) for name, value in flat_options(
             {name: getattr(self, name) for name in self._OPTIONS}, self._LIMIT).items()}
-
-    def _refuse_again(self):
-        """Refuse a second call of `__init__`; called first by those of subclasses."""
-        if "_race" in self.__dict__:
-            raise RuntimeError(f"this {type(self).__name__} has been initialised; make another")
 
     def _limits(self):
         if isinstance(self.value_range, tuple):
@@ -242,10 +237,7 @@ class PairedRace(Told):
         numbers, or `SLICE` a block: many small blocks would take ten times as long.
         """
         # blocks of the same arms go together, for there may be many of them
-        groups = []
-        for _, same in groupby(self._books.blocks, key=lambda block: block[0].size):
-            arms, values = zip(*same, strict=True)
-            groups.append((arms[0].tolist(), values))
+        groups = [(arms.tolist(), values) for arms, values in by_arms(self._books.blocks)]
         before = np.append(0, self._books.pulls.cumsum())
         most = max(self._books.n_items, SLICE * len(self._books.blocks), COPIED)
         begin = 0

@@ -9,8 +9,13 @@ import numpy as np
 from pybandit._shared.checks import MOST_HELD, check_integer, shown
 from pybandit._shared.labels import told_in_order
 from pybandit._shared.types import ArrayLike, Floats, Ints
-from pybandit.betting._blocks import as_told, check_range, check_spread
-from pybandit.betting._early import Early, check_state_ahead
+from pybandit.betting._blocks import (
+    Early,
+    as_told,
+    check_range,
+    check_spread,
+    check_state_ahead,
+)
 from pybandit.betting._money import TOLD, check_told
 from pybandit.betting._need import Spread, chances, first_needed, is_enough
 from pybandit.betting._order import MOST_PAIRS, Ordered

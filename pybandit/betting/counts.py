@@ -12,7 +12,7 @@ from pybandit._shared.checks import (
     shown,
 )
 from pybandit._shared.count_rates import warn_of_rates
-from pybandit._shared.guard import Guard, made_already
+from pybandit._shared.guard import Guard
 from pybandit._shared.keywords import hinted
 from pybandit._shared.types import ArrayLike, Floats, Ints
 from pybandit.betting._count_bets import Batch, Bets, after, log_wealth, played, with_arm
@@ -22,7 +22,7 @@ from pybandit.betting._count_checks import (
     checked_batch,
     columns_of,
 )
-from pybandit.betting._named import Made
+from pybandit.betting._order import Initialised
 from pybandit.betting._told import guarded
 from pybandit.betting.limits import check_limits
 
@@ -40,7 +40,7 @@ class _Told(NamedTuple):
 
 
 @hinted()
-class CountRace(Made):
+class CountRace(Initialised):
     """Find the best of several arms by counts: trials per batch, and the sum of their rewards.
 
     For tests of pages, offers or prices, where visits are counted by the day or the hour and
@@ -168,8 +168,7 @@ class CountRace(Made):
     def __init__(self, n_arms: int, *, delta: float = 0.05,
                  value_range: tuple[float, float] = (0.0, 1.0),
                  ties: Literal["none", "any"] = "none") -> None:
-        if "_race" in self.__dict__:
-            raise made_already(type(self))
+        self._refuse_again()
         self._n_first = check_integer("n_arms", n_arms, 2, MOST_ARMS)
         self.delta = check_delta(delta)
         limits = check_limits(value_range)

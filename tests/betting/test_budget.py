@@ -245,5 +245,5 @@ def test_what_is_told_wrongly_changes_nothing():
         with pytest.raises(ValueError):
             race.tell(*told)
         assert frozen(race.get_state()) == before
-    with pytest.raises(RuntimeError, match="initialised"):
+    with pytest.raises(RuntimeError, match="is made already"):
         race.__init__(12, 200, budget=300, **UNIT)

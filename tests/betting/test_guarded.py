@@ -138,7 +138,7 @@ def test_one_thread_at_a_time():
 def test_a_second_init_is_refused(make):
     race = play(make(), REWARDS, 20)
     before = frozen(race.get_state())
-    with pytest.raises(RuntimeError, match=f"{type(race).__name__} has been initialised"):
+    with pytest.raises(RuntimeError, match=f"{type(race).__name__} is made already"):
         race.__init__(3, 10, value_range=(0, 1), threshold=0.5) if hasattr(
             race, "threshold") else race.__init__(3, 10, value_range=(0, 1))
     assert frozen(race.get_state()) == before
