@@ -116,8 +116,8 @@ def check_positive(name, value):
 def check_ends(value_range):
     """Return `value_range` as two floats, low and high, low below high."""
     ends = check_in("value_range", value_range, "(low, high), both finite", np.isfinite)
-    if ends.shape != (2,) or not ends[0] < ends[1] or not np.isfinite(ends[1] - ends[0]):
-        raise ValueError(f"value_range must be (low, high) with low < high and a finite difference; "
+    if ends.shape != (2,) or not 0 < float(ends[1]) - float(ends[0]) < np.inf:
+        raise ValueError("value_range must be (low, high) with low < high and a finite difference; "
                          f"got {shown(value_range)}")
     return float(ends[0]), float(ends[1])
 

@@ -1,4 +1,4 @@
-"""The order of the items of a race, and the number of items per block."""
+"""The order of a race's items, and the number of items per block."""
 
 import math
 from typing import TYPE_CHECKING
@@ -14,15 +14,15 @@ from pybandit.betting._sequence_checks import check_population
 from pybandit.betting.options import Bets, Costs
 
 SMALLEST_BLOCK = 4
-# Where evaluations cost money a block is at most this share of what was read: 1 % less is spent.
+# With costs, a block is at most 1/32 of the items read: this spends 1 % less.
 COSTLY_SHARE = 32
-MOST_PAIRS = 2**24  # of a block: a quarter of a gibibyte of arms and items
-# of weights: what is left of them is a difference of sums, of 16 digits
+MOST_PAIRS = 2**24  # per block: 256 MiB of arms and items
+# limits of weights: the weight left is a difference of sums, with 16 digits
 SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-9, 1e150
 
 
 def population_of(population_size, n_items):
-    """Return the number of items that the question is about, an int or math.inf."""
+    """Return the size of the population, an int or math.inf."""
     if population_size is None:
         return math.inf if n_items is None else n_items
     size = check_population(population_size, n_items or 1, LARGEST)
@@ -37,30 +37,30 @@ def check_weights(weights, n_items, population_size):
     if weights is None:
         return None
     if n_items is None or population_size != n_items:
-        raise ValueError("weights must be left out unless the question is about these items: the "
-                         "weights of other items of a population or a stream are unknown; got "
+        raise ValueError("weights must be left out unless population_size equals n_items: the "
+                         "weights of the other items of a population or stream are unknown; got "
                          f"{shown(weights)}")
     in_order("weights", weights, range(n_items), what="the index of the items")
     weights = check_in("weights", refuse_masks("weights", weights), "finite and above 0",
                        lambda x: (x > 0) & (x <= LARGEST_WEIGHT))
     if weights.shape != (n_items,):
-        raise ValueError(f"weights must have the shape ({n_items},), one an item; got "
+        raise ValueError(f"weights must have shape ({n_items},), one value per item; got "
                          f"{weights.shape}")
     least = int(weights.argmin())
     if weights[least] < SMALLEST_WEIGHT * weights.max():
         raise ValueError(f"weights must be at least {SMALLEST_WEIGHT:g} of the largest, "
-                         f"{weights.max():g}; got {weights[least]} at index {least}: leave out "
-                         "items that do not count")
+                         f"{weights.max():g}; got {weights[least]} at index {least}: leave such "
+                         "items out")
     return weights
 
 
 def draw_order(rng, n_items, weights):
-    """All items; each next one with a probability in proportion to its weight."""
+    """Draw a random order of all items, each next one with probability proportional to weight."""
     rng = as_generator(rng)
-    if hasattr(rng, "order_of_items"):  # of blocks of shuffled rows
+    if hasattr(rng, "order_of_items"):  # blocks of shuffled rows
         if weights is not None:
-            raise ValueError("weights must be left out for blocks of rows, which come as they lie: "
-                             f"heavy items could not be read first; got {shown(weights)}")
+            raise ValueError("weights must be left out for blocks of shuffled rows, which are read "
+                             f"in the order of the file; got {shown(weights)}")
         return rng.order_of_items()
     if weights is None:
         return rng.permutation(n_items)
@@ -68,7 +68,7 @@ def draw_order(rng, n_items, weights):
 
 
 def weights_left(order, weights):
-    """What is left before each item and after the last, where the mean weight is 1."""
+    """Return the weight left before each item and after the last; the mean weight is 1."""
     scaled = weights[order] * (order.size / weights.sum())
     left = np.append(np.cumsum(scaled[::-1])[::-1], 0.0)
     left[0] = order.size
@@ -94,7 +94,7 @@ class Initialised:
 
 
 class Ordered(Initialised):
-    """The items in the order that was drawn, block by block; what `PairedRace` adds to."""
+    """The part of `PairedRace` that takes items in the order drawn, block by block."""
 
     n_arms: int
     n_items: int | None
@@ -115,7 +115,7 @@ class Ordered(Initialised):
         return np.tile(arms, items.size), np.repeat(items, arms.size)
 
     def _n_asked(self):
-        """How many pairs `_asked` gives."""
+        """Return the number of pairs that `_asked` returns."""
         return 0 if self._race.decided else self._race.alive.size * self._block_length()
 
     def _block_length(self):
@@ -135,14 +135,14 @@ class Ordered(Initialised):
         return max(SMALLEST_BLOCK, told // 16)
 
     def _affordable(self, length):
-        """How many of so many items the money pays for."""
+        """Return how many of the next `length` items the rest of the budget pays for."""
         if self._money is None or self._money.most is None or length <= 0:
             return length
         return self._money.affordable(self._items(length), self._race.alive,
                                       len(self._books.blocks), self._books.pulls)
 
     def _items(self, length):
-        """The next so many items."""
+        """Return the next `length` items."""
         told = self._books.n_items
         if self._order is None:
             return np.arange(told, told + length)
@@ -152,17 +152,17 @@ class Ordered(Initialised):
         return self._items(self._block_length())
 
     def _items_at(self, places):
-        """The items at these places of the order."""
+        """Return the items at these places of the order."""
         return places.copy() if self._order is None else self._order[places]
 
     def _item_at(self, place):
         return place if self._order is None else int(self._order[place])
 
     def _places_of(self, items):
-        """Where in the order these items are; there are such."""
+        """Return the places of these items in the order; all items must exist."""
         if self._order is None:
             return items
-        if hasattr(self._order, "places"):  # of blocks, which keep no number for each item
+        if hasattr(self._order, "places"):  # blocks do not store a number per item
             return self._order.places(items)
         if self._inverse is None:
             inverse = np.empty_like(self._order)
@@ -171,12 +171,12 @@ class Ordered(Initialised):
         return self._inverse[items]
 
     def _weigh(self, race):
-        """Tell the kernel what the items weigh, in the order that was drawn."""
+        """Pass the weights of the items to the kernel, in the order drawn."""
         if self.weights is not None:
             race.weigh(weights_left(self._order, self.weights))
 
     def _centred(self):
-        """Means less the base of the books."""
+        """Return the means minus the base of `_books`."""
         if self.weights is None:
             return self._books.centred
         left = self._race.arrays["left"]

@@ -61,7 +61,7 @@ def test_a_bad_block_changes_nothing(make):
         if last is not None:
             with pytest.raises(ValueError) as caught:
                 race.tell(*last)
-            assert_says(caught.value, "told before", f"item {last[1][0]}", f"arm {last[0][0]}")
+            assert_says(caught.value, "reported before", f"item {last[1][0]}", f"arm {last[0][0]}")
             assert frozen(race.get_state()) == before
         last = arms, items, rewards
         race.tell(*last)

@@ -168,13 +168,13 @@ def test_bad_cells_change_nothing(name):
         assert frozen(race.get_state()) == before
 
     first, told = (arms[0], items[0]), (arms[2], items[2])
-    refused([first, told], 0.5, "told before", f"item {items[2]} of arm {arms[2]}")
+    refused([first, told], 0.5, "reported before", f"item {items[2]} of arm {arms[2]}")
     refused([first, first], 0.5, "once", "twice")
     refused([first, (arms[0], items[-1]), first], 0.5, "twice")
     refused([first], 1.5, "1.5", "value_range")
     refused([first], np.nan, "finite")
     ahead = set(pairs(*RACES["best"](block_size=100).ask())) - set(pairs(arms, items))
-    refused([first, sorted(ahead)[0]], 0.5, "was not asked for")
+    refused([first, sorted(ahead)[0]], 0.5, "was not requested")
     refused([first, (4, items[0])], 0.5, "arm 4")
     refused([first, (-1, items[0])], 0.5, "arm -1")
     refused([first, (0, 300)], 0.5, "item 300")
@@ -217,7 +217,7 @@ def test_cells_far_ahead_are_waste_once_their_arm_has_left():
     again = type(race).from_state(race.get_state())
     assert again.n_wasted_by_arm.tolist() == race.n_wasted_by_arm.tolist()
     for one in (race, again):
-        with pytest.raises(ValueError, match="told before"):
+        with pytest.raises(ValueError, match="reported before"):
             one.tell(arms[late[:1]], items[late[:1]], [0.0])
 
 

@@ -60,7 +60,7 @@ def test_races_in_threads(name):
                 except ValueError as error:
                     if "is done and asks for nothing" in str(error):
                         return
-                    assert "told before" in str(error)
+                    assert "reported before" in str(error)
 
         assert run_in_threads(work) == []
         assert frozen(race.get_state()) == expected

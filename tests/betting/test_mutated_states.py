@@ -122,7 +122,7 @@ def test_blocks_too_long_for_memory(name):
     state = copy.deepcopy(RACES[name][0])
     assert state["options"]["n_items"] is None and len(state["lengths"]) > 0
     state["options"]["block_size"] = 2**40
-    with pytest.raises(ValueError, match="blocks of the lengths that the race asks for"):
+    with pytest.raises(ValueError, match="blocks of the lengths that the race requests"):
         class_of(name).from_state(state)
     race = pb.BettingRace(5, None, value_range=(0, 1), block_size=2**40)
     arms, items = race.ask()
@@ -133,7 +133,7 @@ def test_blocks_too_long_for_memory(name):
 def test_more_arms_than_rewards_are_refused_before_they_take_memory(name):
     state = copy.deepcopy(RACES[name][0])
     state["options"]["n_arms"] = 2**27  # pairs of which no memory holds
-    with pytest.raises(ValueError, match=r"a reward of each arm for its first \d+ items"):
+    with pytest.raises(ValueError, match=r"a reward of every arm for its first \d+ items"):
         class_of(name).from_state(state)
 
 

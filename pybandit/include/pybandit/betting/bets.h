@@ -12,7 +12,7 @@ extern "C" {
  * A bet gains if x is above m. If the hypothesis is true, the expected wealth is at most 1.
  *
  * - PRODUCT: the wealth is the mean over g of prod (1 + min(lambda_g w, 0.9 / m) (x - m)),
- *   where w = N / (items left), or 1 for an unlimited stream.
+ *   where w = N / (items left), or 1 for an endless stream.
  * - EBMIX: the mean over g of exp(lambda_g sum (x - m) - psi_g sum (x - mu)^2), where mu is
  *   the mean of 1/2 and the earlier x, psi(lambda) = -log(1 - lambda) - lambda, and lambda < 1.
  * - PLUG_IN, for races between arms only: one bet, recomputed before every item. Let D be the
@@ -34,7 +34,7 @@ enum { PB_MOST_BETS = 64 };
 
 /* The items of a race and the range of their rewards; used by all races by betting. */
 typedef struct {
-    int64_t n_items;   /* N, read without replacement; 0: unlimited independent items */
+    int64_t n_items;   /* N, read without replacement; 0: an endless stream, independent */
     double low, high;  /* limits of every reward; may be infinite */
     double range;      /* the difference of two rewards of an item lies in [-range, range] */
     /*
