@@ -247,7 +247,7 @@ class Database:
         """Undo `_mark_log` if no transaction followed: nothing is missing without the log."""
         if not self._keeps_log:
             return
-        with suppress(sqlite3.Error):  # if the mark stays, opening the file raises an error with the remedy
+        with suppress(sqlite3.Error):  # else opening the file raises an error
             if self._is_marked():
                 self._in_transaction("UPDATE writes SET is_next = 0")
 
