@@ -233,7 +233,7 @@ def test_arm_dropped_because_of_a_retired_arm_returns():
     assert race.survivors.tolist() == [0, 1] and not race.done
     race.retire(0)
     assert race.done
-    with pytest.raises(ValueError, match="last that is not retired"):
+    with pytest.raises(ValueError, match="last one that is not retired"):
         race.retire(1)
 
 
