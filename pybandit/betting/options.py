@@ -137,7 +137,7 @@ class Bets:
                              f"mixture={self.mixture!r}")
         if self.mixture == "plug-in":
             if self.n_bets is not None:
-                raise ValueError("n_bets must be left out for mixture='plug-in', with one bet; got "
+                raise ValueError("n_bets must be left out for mixture='plug-in' (one bet); got "
                                  f"{shown(self.n_bets)}")
             return
         n_bets = USUAL_BETS if self.n_bets is None else self.n_bets
