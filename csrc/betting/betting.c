@@ -84,13 +84,13 @@ void pb_betting_begin(pb_betting *b)
 }
 
 /* Copies four values at a time and the rest one by one, so that none is stored twice. */
-ALWAYS_INLINE void copy_four(double *made, const double *row, int64_t n)
+ALWAYS_INLINE void copy_four(double *out, const double *row, int64_t n)
 {
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        STORED(made + i) = LOAD(row + i);
+        STORED(out + i) = LOAD(row + i);
     for (; i < n; i++)
-        made[i] = row[i];
+        out[i] = row[i];
 }
 
 /* Returns 1 if the survivors have the first columns of a row, in order. */

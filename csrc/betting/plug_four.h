@@ -37,28 +37,28 @@ typedef struct {
 } outcome;
 
 /* Computes, from the first four other arms, the first, the mean of two, and the mean of four. */
-ALWAYS_INLINE void plug_means(vector *made, const vector *first, const vector *second,
+ALWAYS_INLINE void plug_means(vector *out, const vector *first, const vector *second,
                               const vector *third, const vector *fourth)
 {
     VECTOR(two, (*first) L + (*second) L);
-    made[0] = *first;
-    EACH made[1] L = two L * 0.5;
-    EACH made[2] L = (two L + (*third) L + (*fourth) L) * 0.25;
+    out[0] = *first;
+    EACH out[1] L = two L * 0.5;
+    EACH out[2] L = (two L + (*third) L + (*fourth) L) * 0.25;
 }
 
 /* Computes the groups for the first four arms: each is compared with the others. */
-ALWAYS_INLINE void plug_among(vector *made, const double *s)
+ALWAYS_INLINE void plug_among(vector *out, const double *s)
 {
     const vector first = FOUR(s[1], s[0], s[0], s[0]), second = FOUR(s[2], s[2], s[1], s[1]);
     const vector third = FOUR(s[3], s[3], s[3], s[2]), fourth = ALL(s[4]);
-    plug_means(made, &first, &second, &third, &fourth);
+    plug_means(out, &first, &second, &third, &fourth);
 }
 
 /* Computes the groups for all other arms. */
-ALWAYS_INLINE void plug_above(vector *made, const double *s)
+ALWAYS_INLINE void plug_above(vector *out, const double *s)
 {
     const vector first = ALL(s[0]), second = ALL(s[1]), third = ALL(s[2]), fourth = ALL(s[3]);
-    plug_means(made, &first, &second, &third, &fourth);
+    plug_means(out, &first, &second, &third, &fourth);
 }
 
 /* hoped = max(0, promised + gain) */

@@ -101,29 +101,29 @@ static inline void plug_begin(pb_betting *b)
 /* Returns the state of the arms at four positions, which may repeat. */
 ALWAYS_INLINE four plug_gather(const pb_betting *b, const int64_t *at, const int predicted)
 {
-    four made;
-    made.score = GATHER(b->scores, at);
-    made.reward = predicted ? GATHER(plug_row(b, VALUE), at) : GATHER(b->rewards, at);
+    four f;
+    f.score = GATHER(b->scores, at);
+    f.reward = predicted ? GATHER(plug_row(b, VALUE), at) : GATHER(b->rewards, at);
     if (predicted) {
-        made.sum = GATHER(plug_row(b, ADJUSTED), at);
-        made.under = GATHER(plug_row(b, UNDER), at);
-        made.raw = GATHER(b->rewards, at);
+        f.sum = GATHER(plug_row(b, ADJUSTED), at);
+        f.under = GATHER(plug_row(b, UNDER), at);
+        f.raw = GATHER(b->rewards, at);
     }
-    made.capital = GATHER(plug_row(b, CAPITAL), at);
-    made.limit = GATHER(plug_row(b, LIMIT), at);
+    f.capital = GATHER(plug_row(b, CAPITAL), at);
+    f.limit = GATHER(plug_row(b, LIMIT), at);
     for (int g = 0; g < GROUPS; g++)
-        made.squares[g] = GATHER(plug_row(b, SQUARES + g), at);
-    return made;
+        f.squares[g] = GATHER(plug_row(b, SQUARES + g), at);
+    return f;
 }
 
 /* Writes back the first n of them. */
-ALWAYS_INLINE void plug_scatter(pb_betting *b, const int64_t *at, int64_t n, const four *made)
+ALWAYS_INLINE void plug_scatter(pb_betting *b, const int64_t *at, int64_t n, const four *f)
 {
     for (int lane = 0; lane < n; lane++) {
         const int64_t i = at[lane];
-        plug_row(b, CAPITAL)[i] = LANE(made->capital, lane);
+        plug_row(b, CAPITAL)[i] = LANE(f->capital, lane);
         for (int g = 0; g < GROUPS; g++)
-            plug_row(b, SQUARES + g)[i] = LANE(made->squares[g], lane);
+            plug_row(b, SQUARES + g)[i] = LANE(f->squares[g], lane);
     }
 }
 
@@ -132,36 +132,36 @@ ALWAYS_INLINE four plug_load(const pb_betting *b, int64_t i, const int predicted
 {
     const double *const rows = b->memory + i;
     const int64_t n = b->n_arms;
-    four made;
-    made.score = LOAD(b->scores + i);
-    made.reward = LOAD(predicted ? rows + VALUE * n : b->rewards + i);
+    four f;
+    f.score = LOAD(b->scores + i);
+    f.reward = LOAD(predicted ? rows + VALUE * n : b->rewards + i);
     if (predicted) {
-        made.sum = LOAD(rows + ADJUSTED * n);
-        made.under = LOAD(rows + UNDER * n);
-        made.raw = LOAD(b->rewards + i);
+        f.sum = LOAD(rows + ADJUSTED * n);
+        f.under = LOAD(rows + UNDER * n);
+        f.raw = LOAD(b->rewards + i);
     }
-    made.capital = LOAD(rows + CAPITAL * n);
-    made.limit = LOAD(rows + LIMIT * n);
-    made.outside = LOAD(rows + OUTSIDE * n);
+    f.capital = LOAD(rows + CAPITAL * n);
+    f.limit = LOAD(rows + LIMIT * n);
+    f.outside = LOAD(rows + OUTSIDE * n);
     for (int g = 0; g < GROUPS; g++)
-        made.squares[g] = LOAD(rows + (SQUARES + g) * n);
-    return made;
+        f.squares[g] = LOAD(rows + (SQUARES + g) * n);
+    return f;
 }
 
-ALWAYS_INLINE void plug_store(const pb_betting *b, int64_t i, const four *made)
+ALWAYS_INLINE void plug_store(const pb_betting *b, int64_t i, const four *f)
 {
     double *const rows = b->memory + i;
     const int64_t n = b->n_arms;
-    STORED(rows + CAPITAL * n) = made->capital;
+    STORED(rows + CAPITAL * n) = f->capital;
     for (int g = 0; g < GROUPS; g++)
-        STORED(rows + (SQUARES + g) * n) = made->squares[g];
+        STORED(rows + (SQUARES + g) * n) = f->squares[g];
 }
 
 /* Copies the values of the ranked arms from a row, with `none` for missing ranks. */
-ALWAYS_INLINE void plug_ranked(const pb_betting *b, const double *row, double none, double *made)
+ALWAYS_INLINE void plug_ranked(const pb_betting *b, const double *row, double none, double *out)
 {
     for (int rank = 0; rank < RANKED; rank++)
-        made[rank] = rank < b->n_ranked ? row[b->ranked[rank]] : none;
+        out[rank] = rank < b->n_ranked ? row[b->ranked[rank]] : none;
 }
 
 /* Values of the ranked arms, from which groups are formed. */
@@ -169,15 +169,15 @@ typedef struct {
     double score[RANKED], reward[RANKED], sum[RANKED], over[RANKED], raw[RANKED];
 } firsts;
 
-ALWAYS_INLINE void plug_firsts(const pb_betting *b, firsts *made, const int predicted)
+ALWAYS_INLINE void plug_firsts(const pb_betting *b, firsts *first, const int predicted)
 {
     /* missing arms promise no gain */
-    plug_ranked(b, b->scores, predicted ? 0.0 : -INFINITY, made->score);
-    plug_ranked(b, predicted ? plug_row(b, VALUE) : b->rewards, 0.0, made->reward);
+    plug_ranked(b, b->scores, predicted ? 0.0 : -INFINITY, first->score);
+    plug_ranked(b, predicted ? plug_row(b, VALUE) : b->rewards, 0.0, first->reward);
     if (predicted) {
-        plug_ranked(b, plug_row(b, ADJUSTED), -INFINITY, made->sum);
-        plug_ranked(b, plug_row(b, OVER), 0.0, made->over);
-        plug_ranked(b, b->rewards, 0.0, made->raw);
+        plug_ranked(b, plug_row(b, ADJUSTED), -INFINITY, first->sum);
+        plug_ranked(b, plug_row(b, OVER), 0.0, first->over);
+        plug_ranked(b, b->rewards, 0.0, first->raw);
     }
 }
 

@@ -36,7 +36,7 @@ ALWAYS_INLINE double depth_of(double weight, double scale, double read, double m
 }
 
 /* Does the same for four arms; without ceil, which is a function call on some machines. */
-ALWAYS_INLINE void depths_of(vector *made, const double *weights, double scale, double read,
+ALWAYS_INLINE void depths_of(vector *out, const double *weights, double scale, double read,
                              double most)
 {
     const vector all = ALL(most), least = ALL(read);
@@ -44,7 +44,7 @@ ALWAYS_INLINE void depths_of(vector *made, const double *weights, double scale, 
     VECTOR(kept, LEAST(wanted L, all L));
     VECTOR(near, (kept L + INTEGERS) - INTEGERS);
     VECTOR(up, PICK(near L < kept L, near L + 1.0, near L));
-    EACH (*made) L = PICK(up L > least L, up L, least L);
+    EACH (*out) L = PICK(up L > least L, up L, least L);
 }
 
 /*

@@ -294,17 +294,17 @@ def _address(path, access):
     return f"file:{quote(os.fsencode(path))}?{options}"
 
 
-def check_tables(path, db, made, kind="study"):
-    """Raise an error if a database lacks a table of `made`, or has other objects than tables.
+def check_tables(path, db, statements, kind="study"):
+    """Raise an error if a database lacks a table of `statements`, or has other objects than tables.
 
-    `made` are the statements that created the database. Its indices may be missing, and the file
-    may have additional tables.
+    `statements` are those that created the database. Its indices may be missing, and the file may
+    have additional tables.
     """
 
     def refuse(what):
         raise StudyDamagedError(f"{path} is damaged or not a {kind}: {what}")
 
-    missing = {_plain(statement) for statement in made} - {""}
+    missing = {_plain(statement) for statement in statements} - {""}
     for type_, name, statement in db.execute("SELECT type, name, sql FROM sqlite_master"):
         statement = _plain(statement)
         if statement in missing:

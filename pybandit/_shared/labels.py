@@ -11,8 +11,8 @@ def differing(held, expected):
     """Return the first difference between two lists of labels, in words."""
     if len(held) != len(expected):
         return f"{len(held)} labels for {len(expected)}"
-    at = next(at for at, (ours, theirs) in enumerate(zip(expected, held, strict=True))
-              if not _same(ours, theirs))
+    at = next(at for at, (wanted, given) in enumerate(zip(expected, held, strict=True))
+              if not _same(wanted, given))
     return f"{shown(held[at])} where {shown(expected[at])} was expected, at position {at}"
 
 

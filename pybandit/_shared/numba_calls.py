@@ -128,7 +128,7 @@ class Role:
     writes: bool = True               # True if it may write to arrays among its options
 
 
-class Bound(NamedTuple):
+class BoundRules(NamedTuple):
     """Compiled rules and the memory with their options."""
 
     addresses: dict                   # role -> address of the C function
@@ -202,7 +202,7 @@ class Rules:
             values[name] = value.copy() if isinstance(value, np.ndarray) else value
         return values
 
-    def bound(self, values: Mapping[str, Any]) -> Bound:
+    def bound(self, values: Mapping[str, Any]) -> BoundRules:
         """Return the compiled rules with private memory that holds these values."""
         sizes = [-(-value.nbytes // ALIGNMENT) * ALIGNMENT if isinstance(value, np.ndarray) else 0
                  for value in values.values()]
@@ -219,8 +219,8 @@ class Rules:
         key = tuple(kinds.values())
         if key not in self._compiled:
             self._compiled[key] = {role: self._compile(role, kinds) for role in self.jitted}
-        addresses = {role: made.address for role, made in self._compiled[key].items()}
-        return Bound(addresses, np.concatenate(words), memory, arrays)
+        addresses = {role: compiled.address for role, compiled in self._compiled[key].items()}
+        return BoundRules(addresses, np.concatenate(words), memory, arrays)
 
     def _compile(self, role, kinds):
         """Compile the C function of a role for options of these types."""

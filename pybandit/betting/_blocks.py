@@ -10,7 +10,7 @@ from pybandit._shared.schema import Schema, integer, number
 from pybandit.betting._state import check_mapping
 
 
-def as_told(arms, items, rewards):
+def checked_report(arms, items, rewards):
     """Return checked copies of arms, items and rewards, arrays of one shape."""
     told_in_order("rewards", rewards, arms, items)
     arms, items = _integers("arms", arms), _integers("items", items)

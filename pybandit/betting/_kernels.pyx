@@ -291,9 +291,9 @@ cdef class LeaderRace(Race):
     @property
     def missing(self):
         """Log of the factor that bets against each survivor still have to win; NaN if unknown."""
-        made = np.empty(self.race.n_alive)
-        pb_betting_missing(&self.race, doubles_of(made))
-        return made
+        logs = np.empty(self.race.n_alive)
+        pb_betting_missing(&self.race, doubles_of(logs))
+        return logs
 
     @property
     def leaders(self):

@@ -31,29 +31,29 @@ class Spread(NamedTuple):
         return Spread(len(blocks), squares)
 
 
-def between(means, waiting, told, spread, k, scale):
+def between(means, waiting, n_read, spread, k, scale):
     """Return the arguments `known`, `squares`, `early` and `waits` of `chances`.
 
     The rival of an arm is the k-th arm by mean; that of the first k is the next one. `waiting`
-    are rewards of later items (items, arms), `spread` sums of squares, `told` the number of items
-    read, `scale` the range.
+    are rewards of later items (items, arms), `spread` sums of squares, `n_read` the number of
+    items read, `scale` the range.
     """
     ranks = np.argsort(-means, kind="stable")
     rivals, sign = np.full(means.size, ranks[k - 1]), np.full(means.size, -1.0)
     rivals[ranks[:k]], sign[ranks[:k]] = ranks[k], 1.0
-    return (told * sign * (means - means[rivals]) / scale, (spread + spread[rivals]) / scale**2,
+    return (n_read * sign * (means - means[rivals]) / scale, (spread + spread[rivals]) / scale**2,
             sign * (waiting - waiting[:, rivals]) / scale,
             ((ranks[k - 1], ranks[k:]), (ranks[k], ranks[:k])))
 
 
-def chances(places, told, limit, missing, known, squares, early, waits=()):
+def chances(places, n_read, limit, missing, known, squares, early, waits=()):
     """Return the probability that each arm survives to each place; shape (places, arms).
 
     Parameters
     ----------
     places : ndarray of int64
         Places of items in the race's order, from the first one after the block on.
-    told : int
+    n_read : int
         Number of items read.
     limit : float or float64 (arms,)
         Log wealth at which an arm is decided.
@@ -70,30 +70,30 @@ def chances(places, told, limit, missing, known, squares, early, waits=()):
     from scipy.special import ndtr  # keeps the import of pybandit fast
 
     found = ~np.isnan(early)
-    n_known = told + found.sum(axis=0)
+    n_known = n_read + found.sum(axis=0)
     early = np.where(found, early, 0.0)
     gap = np.maximum(0.0, (known + early.sum(axis=0)) / (n_known + BELIEF))
     square = (squares + (early**2).sum(axis=0) + BELIEF * SQUARE) / (n_known + BELIEF)
     growth = REACHED * gap**2 / (2.0 * square)
-    missing = np.where(np.isnan(missing), limit - growth * told, missing)
-    more = np.maximum(places[:, None] + 1, n_known) - told
+    missing = np.where(np.isnan(missing), limit - growth * n_read, missing)
+    more = np.maximum(places[:, None] + 1, n_known) - n_read
     doubt = 1.0 + more / (n_known + BELIEF)  # the gap is an estimate from n_known items
-    made = ndtr((missing - growth * more) / np.sqrt(2.0 * growth * more * doubt + 1e-9))
+    likely = ndtr((missing - growth * more) / np.sqrt(2.0 * growth * more * doubt + 1e-9))
     for arm, others in waits:
-        made[:, arm] = np.maximum(made[:, arm], made[:, others].max(axis=1))
-    return made
+        likely[:, arm] = np.maximum(likely[:, arm], likely[:, others].max(axis=1))
+    return likely
 
 
-def first_needed(made, new, n):
+def first_needed(likely, new, n):
     """Return row and column of the n most probable new cells; ties go to the first rows."""
-    rows, columns = np.nonzero(new & (made >= LEAST))
-    order = np.lexsort((columns, rows, -np.round(made[rows, columns], 2)))[:n]
+    rows, columns = np.nonzero(new & (likely >= LEAST))
+    order = np.lexsort((columns, rows, -np.round(likely[rows, columns], 2)))[:n]
     return rows[order], columns[order]
 
 
-def is_enough(made, rows, columns, n):
+def is_enough(likely, rows, columns, n):
     """Return True if no later row could hold one of the n chosen cells: chances decrease by row."""
-    last = made[-1].max()
+    last = likely[-1].max()
     if rows.size < n:
         return last < LEAST
-    return np.round(last, 2) <= np.round(made[rows[-1], columns[-1]], 2)
+    return np.round(last, 2) <= np.round(likely[rows[-1], columns[-1]], 2)

@@ -119,20 +119,20 @@ class Ordered(Initialised):
         return 0 if self._race.decided else self._race.alive.size * self._block_length()
 
     def _block_length(self):
-        told = self._books.n_items
-        length = min(self.block_size or self._usual_length(told),
+        n_read = self._books.n_items
+        length = min(self.block_size or self._usual_length(n_read),
                      max(1, MOST_PAIRS // max(1, self._race.alive.size)))
         if self.n_items is not None:
-            length = min(length, self.n_items - told)
+            length = min(length, self.n_items - n_read)
         if self.max_pulls is not None:
             left = self.max_pulls - int(self._books.pulls.sum())
             length = min(length, left // max(1, self._race.alive.size))
         return self._affordable(length)
 
-    def _usual_length(self, told):
+    def _usual_length(self, n_read):
         if self._money is not None:
-            return max(1, told // COSTLY_SHARE)
-        return max(SMALLEST_BLOCK, told // 16)
+            return max(1, n_read // COSTLY_SHARE)
+        return max(SMALLEST_BLOCK, n_read // 16)
 
     def _affordable(self, length):
         """Return how many of the next `length` items the rest of the budget pays for."""
@@ -143,10 +143,10 @@ class Ordered(Initialised):
 
     def _items(self, length):
         """Return the next `length` items."""
-        told = self._books.n_items
+        n_read = self._books.n_items
         if self._order is None:
-            return np.arange(told, told + length)
-        return self._order[told:told + length]
+            return np.arange(n_read, n_read + length)
+        return self._order[n_read:n_read + length]
 
     def _block_items(self):
         return self._items(self._block_length())

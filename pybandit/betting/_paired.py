@@ -19,13 +19,13 @@ from pybandit._shared.checks import (
 from pybandit._shared.errors import InfeasibleBudgetError
 from pybandit._shared.guard import Guard
 from pybandit._shared.types import Floats, Ints
+from pybandit.betting._ask_tell import AskTell, first_early, guarded
 from pybandit.betting._estimate import by_arms
 from pybandit.betting._kernels import Bets, Books
 from pybandit.betting._money import Money, check_costs, check_feasible, check_told
 from pybandit.betting._need import Spread
 from pybandit.betting._order import check_weights, draw_order, population_of
 from pybandit.betting._state import PARTS, check_state, flat_names, flat_options, grouped
-from pybandit.betting._told import Told, first_early, guarded
 from pybandit.betting.limits import check_limits
 from pybandit.betting.options import MIXTURES, as_bets, as_costs
 
@@ -39,7 +39,7 @@ def _copied(value):
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
-class PairedRace(Told):
+class PairedRace(AskTell):
     """Base class: requests all survivors on the same items, block by block.
 
     A subclass creates the kernel's race in `_make_race` and reports its results. Methods that

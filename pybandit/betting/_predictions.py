@@ -42,9 +42,9 @@ def components(table):
     scale[scale <= 1e-12 * np.abs(table).max(axis=0, initial=0.0)] = np.inf
     with np.errstate(over="ignore"):
         left, sizes, _ = np.linalg.svd(np.nan_to_num(centred / scale), full_matrices=False)
-    made = (left * sizes)[:, :MOST_COMPONENTS]
-    total = np.sqrt((made**2).sum() / len(made))
-    return np.ascontiguousarray(made / total if total > 0.0 else made)
+    scores = (left * sizes)[:, :MOST_COMPONENTS]
+    total = np.sqrt((scores**2).sum() / len(scores))
+    return np.ascontiguousarray(scores / total if total > 0.0 else scores)
 
 
 class Learned(NamedTuple):
@@ -117,7 +117,7 @@ class Predictor:
             nothing = np.zeros(arms.size)
             return np.zeros((n_rows, arms.size)), nothing, nothing, nothing
         z = self._z[left]
-        made = (z - z.mean(axis=0)) @ (trust[best] * self._coefficients(learned, arms)[best])
-        made = np.clip(made, -MOST, MOST, out=made) * self._range
-        return (np.ascontiguousarray(made[:n_rows]), made.sum(axis=0), made.max(axis=0),
-                made.min(axis=0))
+        predicted = (z - z.mean(axis=0)) @ (trust[best] * self._coefficients(learned, arms)[best])
+        predicted = np.clip(predicted, -MOST, MOST, out=predicted) * self._range
+        return (np.ascontiguousarray(predicted[:n_rows]), predicted.sum(axis=0),
+                predicted.max(axis=0), predicted.min(axis=0))

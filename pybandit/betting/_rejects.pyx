@@ -46,7 +46,7 @@ cdef struct limits:
 
 # Copies an item's rewards for the surviving arms. Returns 0 if one of them is outside
 # [low, high] or if they differ by more than `most`.
-cdef bint gather(double *made, const double *cells, const int64_t *arms, int64_t n_arms,
+cdef bint gather(double *out, const double *cells, const int64_t *arms, int64_t n_arms,
                  const limits *within) noexcept nogil:
     cdef int64_t i
     cdef double value, least = cells[arms[0]], most = least
@@ -56,7 +56,7 @@ cdef bint gather(double *made, const double *cells, const int64_t *arms, int64_t
         fine &= within.low <= value <= within.high
         least = value if value < least else least
         most = value if value > most else most
-        made[i] = value
+        out[i] = value
     return fine and most - least <= within.most
 
 

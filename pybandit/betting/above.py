@@ -5,9 +5,9 @@ import numpy as np
 from pybandit._shared.checks import check_scalar
 from pybandit._shared.keywords import hinted
 from pybandit._shared.types import ArrayLike, Ints, Rng
+from pybandit.betting._ask_tell import guarded
 from pybandit.betting._kernels import ThresholdRace
 from pybandit.betting._paired import PairedRace
-from pybandit.betting._told import guarded
 from pybandit.betting.limits import check_limits
 from pybandit.betting.options import Bets
 
@@ -106,12 +106,12 @@ class BettingThreshold(PairedRace):
                              self._limits(), self.delta, self.epsilon)
 
     def _differences(self, alive, waiting):
-        told, scale = self._books.n_items, self._limits()[2]
+        n_read, scale = self._books.n_items, self._limits()[2]
         above = np.nan_to_num(self._books.centred[alive]) + self._books.base - self.threshold
         sign = np.where(above >= 0, 1.0, -1.0)
-        squares = self._spread.squares[alive] + told * above**2
+        squares = self._spread.squares[alive] + n_read * above**2
         return (np.log(self.n_arms / self.delta), np.full(alive.size, np.nan),
-                told * np.abs(above) / scale,
+                n_read * np.abs(above) / scale,
                 squares / scale**2, sign * (waiting - self.threshold) / scale)
 
     def _sides(self):

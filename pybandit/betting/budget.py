@@ -9,11 +9,11 @@ from pybandit._shared.errors import InfeasibleBudgetError
 from pybandit._shared.generators import as_generator
 from pybandit._shared.keywords import hinted
 from pybandit._shared.types import ArrayLike, Ints, Rng
+from pybandit.betting._ask_tell import guarded
 from pybandit.betting._estimate import error_probability, strength_of
 from pybandit.betting._kernels import LeaderRace, TopKRace
 from pybandit.betting._paired import MOST_ARMS, PairedRace
 from pybandit.betting._rejects import Rejects
-from pybandit.betting._told import guarded
 from pybandit.betting.options import Bets, Costs, as_costs
 
 __all__ = ["BudgetRace"]
@@ -233,16 +233,16 @@ class BudgetRace(PairedRace):
 
     def _measure(self, values):
         """Return the schedule from the first drop on, with the strength measured on all rewards."""
-        strength = strength_of(self._told_of(self._race.alive, values))
+        strength = strength_of(self._rewards_of(self._race.alive, values))
         n_read = self._books.n_items + len(values)
         self._measured = Rejects(self.n_arms, self.n_items, self.k, strength), n_read
         return self._measured[0]
 
-    def _told_of(self, arms, values):
+    def _rewards_of(self, arms, values):
         """Return all rewards of `arms`, which are survivors; those of `values` come last."""
-        told = [block if alive.size == arms.size else block[:, np.searchsorted(alive, arms)]
+        blocks = [block if alive.size == arms.size else block[:, np.searchsorted(alive, arms)]
                 for alive, block in self._books.blocks]
-        return np.concatenate([*told, values])
+        return np.concatenate([*blocks, values])
 
     # -- results -----------------------------------------------------------
 

@@ -15,6 +15,7 @@ from pybandit._shared.count_rates import warn_of_rates
 from pybandit._shared.guard import Guard
 from pybandit._shared.keywords import hinted
 from pybandit._shared.types import ArrayLike, Floats, Ints
+from pybandit.betting._ask_tell import guarded
 from pybandit.betting._count_bets import Batch, Bets, after, log_wealth, played, with_arm
 from pybandit.betting._count_checks import (
     batches_of,
@@ -23,7 +24,6 @@ from pybandit.betting._count_checks import (
     columns_of,
 )
 from pybandit.betting._order import Initialised
-from pybandit.betting._told import guarded
 from pybandit.betting.limits import check_limits
 
 __all__ = ["CountRace"]
@@ -31,7 +31,7 @@ __all__ = ["CountRace"]
 MOST_ARMS = 2**20
 
 
-class _Told(NamedTuple):
+class _History(NamedTuple):
     """Data of a race: its batches, for each late arm the number of batches before it, and the
     retired arms."""
 
@@ -179,14 +179,14 @@ class CountRace(Initialised):
         self.value_range = limits
         self.ties = check_choice("ties", ties, ("none", "any"))
         self._guard, self._due = Guard(type(self)), False
-        told = _Told((), (), frozenset())
-        self._race: tuple[_Told, Bets] = told, self._played(told)
+        history = _History((), (), frozenset())
+        self._race: tuple[_History, Bets] = history, self._played(history)
 
     def _settle(self) -> None:
         """Do nothing; `guarded` calls this. A batch is complete when it is reported."""
 
-    def _played(self, told):
-        return played(self._n_first, *told, self.threshold)
+    def _played(self, history):
+        return played(self._n_first, *history, self.threshold)
 
     # -- reports ---------------------------------------------------------------
 
@@ -223,20 +223,20 @@ class CountRace(Initialised):
     def _tell_counts(self, trials, sums, squares, warns=False):
         """Do the same without a warning by default; a study replays batches and warns itself."""
         with self._guard:
-            told, bets = self._race
+            history, bets = self._race
             batch = checked_batch(trials, sums, squares, bets.trials, self.value_range)
             if warns and squares is None and self.value_range == (0.0, 1.0):
                 warn_of_rates(batch.trials, batch.sums)
-            self._race = (told._replace(batches=(*told.batches, batch)),
+            self._race = (history._replace(batches=(*history.batches, batch)),
                           after(bets, batch, self.threshold))
 
     @guarded
     def add_arm(self) -> int:
         """Add an arm from the next batch on and return its number; a finished race continues."""
-        told, bets = self._race
+        history, bets = self._race
         if bets.alive.size >= MOST_ARMS:
             raise ValueError(f"n_arms must be at most {MOST_ARMS}; got {MOST_ARMS + 1}")
-        self._race = told._replace(late=(*told.late, len(told.batches))), with_arm(bets)
+        self._race = history._replace(late=(*history.late, len(history.batches))), with_arm(bets)
         return int(bets.alive.size)
 
     @guarded
@@ -250,13 +250,13 @@ class CountRace(Initialised):
         ValueError
             If there is no such arm, or if no arm would be left.
         """
-        told, bets = self._race
+        history, bets = self._race
         arm = check_integer("arm", arm, 0, bets.alive.size - 1)
-        retired = told.retired | {arm}
+        retired = history.retired | {arm}
         if len(retired) == bets.alive.size:
             raise ValueError(f"arm must not be the last one that is not retired; got {arm}")
-        told = told._replace(retired=retired)
-        self._race = told, self._played(told)
+        history = history._replace(retired=retired)
+        self._race = history, self._played(history)
 
     @guarded
     def split(self, n: int) -> Ints:
@@ -353,11 +353,11 @@ class CountRace(Initialised):
 
     @guarded
     def __repr__(self) -> str:
-        told, bets = self._race
+        history, bets = self._race
         left = np.flatnonzero(bets.alive)
         answer = f"best: arm {left[0]}" if left.size == 1 else f"{left.size} left"
         return (f"<CountRace: {bets.alive.size} arms, {int(bets.trials.sum()):,} trials in "
-                f"{len(told.batches):,} batches, {answer}>")
+                f"{len(history.batches):,} batches, {answer}>")
 
     # -- state --------------------------------------------------------------------
 
@@ -367,13 +367,13 @@ class CountRace(Initialised):
 
         A race restored by `from_state` continues bit for bit.
         """
-        told, bets = self._race
-        trials, sums, squares = columns_of(told.batches, bets.alive.size)
+        history, bets = self._race
+        trials, sums, squares = columns_of(history.batches, bets.alive.size)
         options = {"n_arms": self._n_first, "delta": self.delta,
                    "value_range": list(self.value_range), "ties": self.ties}
         return {"type": type(self).__name__, "options": options, "trials": trials, "sums": sums,
-                "squares": squares, "late": np.array(told.late, dtype=np.int64),
-                "retired": np.array(sorted(told.retired), dtype=np.int64)}
+                "squares": squares, "late": np.array(history.late, dtype=np.int64),
+                "retired": np.array(sorted(history.retired), dtype=np.int64)}
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
@@ -391,8 +391,8 @@ class CountRace(Initialised):
             raise ValueError(f"state must hold trials of {n_first + late.size} arms; got "
                              f"{trials.shape[1]}")
         batches = batches_of(trials, sums, squares, late, n_first)
-        told = _Told(batches, tuple(late.tolist()), frozenset(retired.tolist()))
-        race._race = told, race._played(told)
+        history = _History(batches, tuple(late.tolist()), frozenset(retired.tolist()))
+        race._race = history, race._played(history)
         return race
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -8,11 +8,11 @@ import numpy as np
 from pybandit._shared.checks import check_integer
 from pybandit._shared.keywords import hinted
 from pybandit._shared.types import ArrayLike, Ints, Rng
+from pybandit.betting._ask_tell import guarded
 from pybandit.betting._kernels import LeaderRace, TopKRace
 from pybandit.betting._need import between
 from pybandit.betting._paired import MOST_ARMS, PairedRace
 from pybandit.betting._predictions import Predictor, check_known
-from pybandit.betting._told import guarded
 from pybandit.betting.options import Bets, Costs
 
 __all__ = ["BettingRace"]

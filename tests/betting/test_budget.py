@@ -37,13 +37,13 @@ def test_schedule_matches_the_reference(n_arms, n_items, strength, data):
     places, n_read = data.draw(st.integers(1, n_alive - 1)), data.draw(st.integers(0, n_items - 1))
     cells = data.draw(st.integers(0, n_alive * n_items))
     where = n_alive, places, n_read, cells
-    ours, plain = Rejects(n_arms, n_items, k, strength), twin.Schedule(n_arms, n_items,
+    kernel, plain = Rejects(n_arms, n_items, k, strength), twin.Schedule(n_arms, n_items,
                                                                            strength, k)
-    assert ours.keep(*where) == plain.keep(*where)
-    assert ours.block(*where) == plain.block(*where)
-    assert places <= ours.keep(*where) <= n_alive
-    assert 0 <= ours.block(*where) * n_alive <= cells
-    assert ours.block(*where) <= n_items - n_read
+    assert kernel.keep(*where) == plain.keep(*where)
+    assert kernel.block(*where) == plain.block(*where)
+    assert places <= kernel.keep(*where) <= n_alive
+    assert 0 <= kernel.block(*where) * n_alive <= cells
+    assert kernel.block(*where) <= n_items - n_read
 
 
 def test_weights_match_reference_numbers():

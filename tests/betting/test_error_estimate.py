@@ -89,8 +89,8 @@ def test_estimate_matches_the_reference(seed):
     blocks, pulls = told(rng, n_arms)
     order = np.lexsort((rng.permutation(n_arms), -pulls))
     k = int(rng.integers(1, min(4, n_arms)))
-    ours = error_probability(blocks, pulls, order[:k], np.sort(order[k:]), n_items)
-    assert ours == pytest.approx(
+    estimate = error_probability(blocks, pulls, order[:k], np.sort(order[k:]), n_items)
+    assert estimate == pytest.approx(
         twin.error_probability(blocks, pulls, order[:k], np.sort(order[k:]), n_items), abs=0.01)
 
 

@@ -108,13 +108,13 @@ def reads(scores, n_orders=8, **options):
 def test_informative_priors_save_and_others_cost_little():
     """Earlier versions with a tenth of the scores changed; noise, shuffled rows, counts."""
     scores, rng = by_topic(1), np.random.default_rng(2)
-    ours, theirs = scores[:, :12], scores[:, 20:]
-    alone = reads(ours)
-    before = np.where(rng.random(ours.shape) < 0.1, 1.0 - ours, ours)
-    assert reads(ours, prior_scores=before) <= 0.8 * alone
-    for useless in (rng.normal(size=(600, 20)), theirs[rng.permutation(600)],
+    raced, others = scores[:, :12], scores[:, 20:]
+    alone = reads(raced)
+    before = np.where(rng.random(raced.shape) < 0.1, 1.0 - raced, raced)
+    assert reads(raced, prior_scores=before) <= 0.8 * alone
+    for useless in (rng.normal(size=(600, 20)), others[rng.permutation(600)],
                     np.ones((600, 3)), np.arange(600.0)):
-        assert reads(ours, prior_scores=useless) <= 1.05 * alone
+        assert reads(raced, prior_scores=useless) <= 1.05 * alone
 
 
 def test_predictions_depend_on_read_items_only():
@@ -153,13 +153,13 @@ def test_components_have_unit_mean_square():
 
 def test_restored_race_with_priors_continues_bit_for_bit():
     scores = by_topic(6)
-    ours, theirs = scores[:, :20], scores[:, 20:]
-    whole = play(pb.BettingRace(20, 600, value_range=(0, 1), rng=1, prior_scores=theirs), ours)
-    parts = play(pb.BettingRace(20, 600, value_range=(0, 1), rng=1, prior_scores=theirs), ours,
+    raced, others = scores[:, :20], scores[:, 20:]
+    whole = play(pb.BettingRace(20, 600, value_range=(0, 1), rng=1, prior_scores=others), raced)
+    parts = play(pb.BettingRace(20, 600, value_range=(0, 1), rng=1, prior_scores=others), raced,
                  copied=lambda race: pb.BettingRace.from_state(race.get_state()))
     assert frozen(whole.get_state()) == frozen(parts.get_state())
     assert whole.recommend() == parts.recommend() and whole.n_pulls == parts.n_pulls
-    theirs[:] = np.nan  # the race must have copied it
+    others[:] = np.nan  # the race must have copied it
     assert np.isfinite(whole.get_state()["prior_scores"]).all()
 
 

@@ -11,10 +11,10 @@ from pybandit._shared.labels import told_in_order
 from pybandit._shared.types import ArrayLike, Floats, Ints
 from pybandit.betting._blocks import (
     Early,
-    as_told,
     check_range,
     check_spread,
     check_state_ahead,
+    checked_report,
 )
 from pybandit.betting._money import TOLD, check_told
 from pybandit.betting._need import Spread, chances, first_needed, is_enough
@@ -31,7 +31,7 @@ def guarded(method: _Method) -> _Method:
     """
 
     @functools.wraps(method)
-    def call(self: "Told", *args: Any, **options: Any) -> Any:
+    def call(self: "AskTell", *args: Any, **options: Any) -> Any:
         with self._guard:
             self._settle()
             return method(self, *args, **options)
@@ -39,7 +39,7 @@ def guarded(method: _Method) -> _Method:
     return cast(_Method, call)
 
 
-class Told(Ordered):
+class AskTell(Ordered):
     """The part of `PairedRace` that handles requests and reports.
 
     A reward is recorded once it is in `_early`, or its block was played. A *cell* is a pair of an
@@ -47,7 +47,7 @@ class Told(Ordered):
     """
 
     _early: Early
-    _handed: Ints   # for each arm, how many items were requested, ahead of their block included
+    _handed: Ints   # per arm, the place up to which items were requested ahead of their block
     _spread: Spread
     _due: bool      # True if `_early` may hold a complete block, or cells that were played
 
@@ -109,17 +109,17 @@ class Told(Ordered):
         RuntimeError
             If another thread is in a call of this race.
         """
-        told = as_told(arms, items, rewards)
+        report = checked_report(arms, items, rewards)
         if (costs is not None) != self._is_told_costs():
             raise ValueError("costs must be given if and only if the race was made with "
                              f"costs='told'; got {type(costs).__name__} for "
                              f"costs={shown(self._prices)}")
         if costs is not None:
             told_in_order("costs", costs, arms, items)
-            costs = check_told(costs, told[0], told[1])
+            costs = check_told(costs, *report[:2])
         with self._guard:
             self._settle()
-            self._tell(*told, costs)
+            self._tell(*report, costs)
 
     def _is_told_costs(self):
         return isinstance(self._prices, str)
@@ -171,8 +171,9 @@ class Told(Ordered):
 
     def _needed(self, n):
         """Return places and arms of the n cells after the block most likely to be needed."""
-        alive, told = self._race.alive, self._books.n_items
-        start, depth = told + self._block_length(), int(self._early.keys[-1:].sum()) // self.n_arms
+        alive, n_read = self._race.alive, self._books.n_items
+        start = n_read + self._block_length()
+        depth = int(self._early.keys[-1:].sum()) // self.n_arms
         most = np.inf if self.n_items is None else self.n_items
         if start >= most:
             return alive[:0], alive[:0]
@@ -180,20 +181,20 @@ class Told(Ordered):
         ahead = FEW_ITEMS + n // alive.size
         while True:  # the items that hold n cells are mostly enough; n items always are
             end = min(max(start, depth + 1) + min(ahead, n), most)
-            made, new = self._chances(start, end)
-            rows, columns = first_needed(made, new, n)
-            if ahead >= n or end == most or is_enough(made, rows, columns, n):
+            likely, new = self._chances(start, end)
+            rows, columns = first_needed(likely, new, n)
+            if ahead >= n or end == most or is_enough(likely, rows, columns, n):
                 return start + rows, alive[columns]
             ahead *= 2
 
     def _chances(self, start, end):
         """Return, by place and survivor, the chance of being needed, and True for new cells."""
-        alive, told = self._race.alive, self._books.n_items
-        waiting = np.full((end - told, alive.size), np.nan)
-        found = self._early.places(np.arange(told, end)[:, None] * self.n_arms + alive)
+        alive, n_read = self._race.alive, self._books.n_items
+        waiting = np.full((end - n_read, alive.size), np.nan)
+        found = self._early.places(np.arange(n_read, end)[:, None] * self.n_arms + alive)
         waiting[found >= 0] = self._early.rewards[found[found >= 0]]
-        made = chances(np.arange(start, end), told, *self._differences(alive, waiting))
-        return made, found[start - told:] < 0
+        likely = chances(np.arange(start, end), n_read, *self._differences(alive, waiting))
+        return likely, found[start - n_read:] < 0
 
     @guarded
     def _n_ahead(self) -> int:
@@ -294,8 +295,8 @@ class Told(Ordered):
 
     def _may_be_whole(self):
         """Return True if enough cells of the block's items are known, whatever their arms."""
-        told, wanted = self._books.n_items, self._n_asked()
-        ends = np.array([told, told + self._block_length()]) * self.n_arms
+        n_read, wanted = self._books.n_items, self._n_asked()
+        ends = np.array([n_read, n_read + self._block_length()]) * self.n_arms
         first, last = np.searchsorted(self._early.keys, ends)
         return 0 < wanted <= last - first
 
@@ -355,9 +356,9 @@ class Told(Ordered):
         """Restore the requests and rewards ahead of the race."""
         known = check_state_ahead(ahead, self.n_arms, self.n_items, self._is_told_costs())
         self._handed, costs = known["handed"], known["costs"]
-        told = [known[name] for name in ("arms", "items", "rewards")]
-        if told[0].size:
-            self._keep(*told, None if costs is None else check_told(costs, *told[:2]))
+        report = [known[name] for name in ("arms", "items", "rewards")]
+        if report[0].size:
+            self._keep(*report, None if costs is None else check_told(costs, *report[:2]))
 
 
 def first_early(n_arms: int, costs: Any) -> tuple[Early, Ints]:
