@@ -196,7 +196,7 @@ class PairedRace(AskTell):
     @property
     @guarded
     def items(self) -> Ints:
-        """Items read of the survivors, in the order of the race; int64, a copy."""
+        """Items read of the arms that were read longest, in the race's order; int64, a copy."""
         return self._items_at(np.arange(self._books.n_items))
 
     @property

@@ -18,7 +18,7 @@ extern "C" {
  * - PLUG_IN, for races between arms only: one bet, recomputed before every item. Let D be the
  *   sum of the differences so far and Q the sum of their squares, in units of the range. The
  *   stake is max(0, 1 + D) w / (5 + Q), as if 20 items of mean .05 and mean square .25 had
- *   been read before. It is capped so that the worst difference costs 0.9 of the wealth.
+ *   been read before. It is capped so that no difference costs more than 0.9 of the wealth.
  */
 typedef enum { PB_MIX_PRODUCT, PB_MIX_EBMIX, PB_MIX_PLUG_IN } pb_mixture;
 
