@@ -55,7 +55,7 @@ def test_exception_stops_the_other_tasks():
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
 @pytest.mark.parametrize("moments", [50, pytest.param(2000, marks=pytest.mark.slow)])
 def test_ctrl_c_leaves_no_thread_running(moments):
-    """At any moment: a thread that waits for a lock of the interrupted call would never end."""
+    """A thread that waits for a lock of the interrupted call, at any moment, would never end."""
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
     rng, stopped = np.random.default_rng(4), 0
     try:

@@ -52,7 +52,7 @@ def assert_items(race, n_items):
 @pytest.mark.parametrize("n_problems", [50, pytest.param(150, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_best_arm_races_match_the_reference(k, n_problems):
-    """With the order of the race's state, the reference has the same answer at the same item."""
+    """The reference has the same answer at the same item, given the order of the race's state."""
     ends = set()
     for seed in range(1000 * k, 1000 * k + n_problems):
         rng, rewards, limits, options = problem(seed, plugged=True)
@@ -261,7 +261,7 @@ def test_tolerance_errs_with_probability_at_most_delta_by_enumeration(wins, epsi
 
 
 def test_tolerance_costs_little_and_saves_on_near_ties():
-    """At most 2 % more without near ties, and less if the best two are within the epsilon."""
+    """Races read at most 2 % more without near ties, and less if the best two are near ties."""
     rng = np.random.default_rng(11)
     difficulty = 0.3 * rng.random((1500, 1))
     far = (rng.random((1500, 12)) < 0.7 - 0.04 * np.arange(12) + difficulty) * 1.0
@@ -280,7 +280,7 @@ def test_tolerance_costs_little_and_saves_on_near_ties():
 @pytest.mark.parametrize("sizes", [None, 1, 7])
 @pytest.mark.parametrize("pieces", [(2**18, 512), (1, 1), (1, 20)])
 def test_rewards_of_all_arms_equal_rewards_of_each(sizes, pieces, monkeypatch):
-    """For any number of arms copied at a time."""
+    """The number of arms copied at a time does not matter."""
     monkeypatch.setattr(_paired, "COPIED", pieces[0])
     monkeypatch.setattr(_paired, "SLICE", pieces[1])
     race = pb.BettingRace(12, 2000, value_range=(0, 1), rng=1, block_size=sizes)

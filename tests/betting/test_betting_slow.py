@@ -152,12 +152,12 @@ def mean_evaluations(make_rewards, n_orders, seed):
 
 @pytest.mark.parametrize("make_rewards, items, n_orders", PAIRS.values(), ids=PAIRS.keys())
 def test_items_read_of_two_arms_match_known_numbers(make_rewards, items, n_orders):
-    """At most a tenth more than known; for the gap of 0.01, 8% fewer."""
+    """Races read at most a tenth more than known; for the gap of 0.01, 8% fewer."""
     assert -0.15 < mean_evaluations(make_rewards, n_orders, seed=6) / 2 / items - 1 < 0.1
 
 
 def test_items_read_of_twenty_arms_match_known_numbers():
-    """At most 1.1 times the known 0.144 of 111,000; fewer than 0.1 would be suspicious."""
+    """Races read at most 1.1 times the known 0.144 of 111,000; fewer than 0.1 is suspicious."""
     wins = np.round(N * np.linspace(0.75, 0.25, 20)).astype(int)
     total = mean_evaluations(lambda rng: coins(rng, N, wins), 1_200, seed=7)
     assert 0.1 * 111_000 < total < 1.1 * 0.144 * 111_000

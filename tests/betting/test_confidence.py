@@ -80,7 +80,7 @@ def test_walk_is_within_two_steps_of_exact_bound(kind, size):
 
 
 def test_wealth_by_hand():
-    """With two relevant bets: the null mean depends on the values read; a bet risks 0.9 at most."""
+    """The null mean depends on the values read; a bet risks 0.9 at most; two bets are relevant."""
     mean, size = 0.6, 4
     x = np.array([1.0, 0.0, 1.0])
     # m: 0.6, (2.4 - 1) / 3, (2.4 - 1) / 2; bets 2 * 4/4, 2 * 4/3, 2 * 4/2, cut to 0.9 / m
@@ -103,7 +103,7 @@ def test_wealth_by_hand():
 @pytest.mark.parametrize("size", [None, 400, 100_000])
 @pytest.mark.parametrize("kind", ["uniform", "rare", "skewed", "sorted"])
 def test_stored_wealth_matches_the_reference(kind, size):
-    """After any replays and cuts into blocks: 400 values whose means move."""
+    """The sequence replays and cuts blocks as needed: 400 values whose means move."""
     x = draws(kind, 390, 6)
     sequence = pb.betting.ConfidenceSequence(population_size=size or math.inf)
     sequence.tell(x)
@@ -268,7 +268,7 @@ def test_widths_match_known_numbers(kind):
 
 
 def test_width_follows_the_population_because_of_the_tilt():
-    """At nine tenths of the population, a third of the width for independent values."""
+    """The width at nine tenths of the population is a third of that for independent values."""
     x = np.random.default_rng(12).random(2_000)
     finite = np.diff(pb.confidence_sequence(x[:1_800], population_size=2_000), axis=0)[0, -1]
     independent = np.diff(pb.confidence_sequence(x[:1_800]), axis=0)[0, -1]

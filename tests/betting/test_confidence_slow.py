@@ -1,4 +1,4 @@
-"""How often confidence sequences miss over whole populations, and how wide they are."""
+"""Error rates of confidence sequences over whole populations, and their widths."""
 
 import functools
 import math
@@ -45,7 +45,7 @@ def misses(orders, mean, **options):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("method", METHODS)
 def test_bounds_miss_at_most_alpha(method, kind, size, n_runs):
-    """At any time up to the last value."""
+    """A miss at any time counts, up to the last value."""
     values, rng = population(kind, size), np.random.default_rng(61)
     orders = (rng.permutation(values) for _ in range(n_runs))
     missed = misses(orders, values.mean(), population_size=size, method=method)

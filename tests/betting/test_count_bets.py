@@ -97,7 +97,7 @@ REWARDS = st.lists(st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.5, 1.0])),
 
 @given(rewards=REWARDS, level=st.floats(0, 1), part=st.floats(-1, 1))
 def test_log_factor_is_at_most_the_true_sum(rewards, level, part):
-    """For any rewards; they are equal if the rewards are 0 or 1."""
+    """The rewards are arbitrary; if they are 0 or 1, both are equal."""
     x = np.array(rewards)
     worst = level if part > 0 else 1.0 - level
     stake = part * 0.9 / max(0.9, worst)
@@ -114,7 +114,7 @@ def test_log_factor_is_at_most_the_true_sum(rewards, level, part):
 
 @given(rewards=REWARDS, level=st.floats(0.01, 0.99), stake=st.floats(-0.9, 0.9))
 def test_bound_is_attained(rewards, level, stake):
-    """By k rewards of q / s and zeros; for a bet against an arm, the same of 1 - x."""
+    """Rewards of q / s, k times, and zeros attain it; for a bet against an arm, the same of 1 - x."""
     x = np.array(rewards) if stake > 0 else 1.0 - np.array(rewards)
     s, q = x.sum(), (x * x).sum()
     if q > 1e-6:
@@ -154,7 +154,7 @@ def test_squares_of_conversions_change_nothing():
 
 @pytest.mark.parametrize("sums", [[0, 0], [9, 9], [4.5, 4.5]])
 def test_equal_rewards_do_not_cause_errors(sums):
-    """With variance 0 bets are at their cap, and equal arms win nothing."""
+    """Bets are at their cap if the variance is 0, and equal arms win nothing."""
     squares = np.array(sums) ** 2 / 9
     race = told([([9, 9], sums, squares)] * 30)
     assert np.isfinite(race.capital).all() and (race.capital <= 1.0).all() and not race.done

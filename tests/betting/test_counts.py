@@ -96,7 +96,7 @@ def test_errors_of_three_arms_by_enumeration():
 
 
 def test_wealth_of_sums_of_halves_by_enumeration():
-    """For rewards of 0, 1/2 and 1, counted by their sums, the mean is at most 1."""
+    """The mean is at most 1 for rewards of 0, 1/2 and 1, counted by their sums."""
     chances, laws = {0.0: 0.5, 0.5: 0.3, 1.0: 0.2}, []
     for n in range(4):
         law = {}
@@ -164,7 +164,7 @@ def test_best_arm_is_found_and_traffic_follows():
 
 
 def test_split_gives_the_rest_to_the_least_visited():
-    """With more arms than visits, every arm gets some in time."""
+    """Every arm gets visits in time, even with more arms than visits per batch."""
     race = pb.CountRace(5)
     for _ in range(100):
         trials = race.split(2)

@@ -68,7 +68,7 @@ COPIES = [lambda race: race, lambda race: type(race).from_state(race.get_state()
 @examples(8, of=50)
 @given(st.sampled_from(sorted(RACES)), st.integers(0, 9999))
 def test_any_cells_in_any_order(name, seed):
-    """After every `tell`, the race equals the reference race with the blocks that are due."""
+    """The race equals the reference race with the blocks that are due, after every `tell`."""
     rng = np.random.default_rng(seed)
 
     def make():
@@ -296,7 +296,7 @@ def test_cells_ahead_take_memory_by_their_number():
 
 @pytest.mark.parametrize("mixture", ["plug-in", "product", "ebmix", "hybrid"])
 def test_missing_wealth_matches_the_reference(mixture):
-    """At the start the log of 1 / delta for all bets; above 0 for survivors."""
+    """All bets lack the log of 1 / delta at the start, and more than 0 for survivors."""
     hybrid = mixture == "hybrid"
     bets = pb.betting.Bets("product" if hybrid else mixture, hybrid=hybrid)
     race = pb.BettingRace(4, 300, delta=0.01, block_size=1, bets=bets, **RACE)

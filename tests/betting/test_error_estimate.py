@@ -52,7 +52,7 @@ def estimated(kind, n_runs):
 
 @pytest.mark.parametrize("n_runs", [60, pytest.param(1500, marks=pytest.mark.slow)])
 def test_answers_are_wrong_about_as_often_as_estimated(n_runs):
-    """Between p / 2 and 2.2 p for an estimate of p, plus .02; a group fails with chance 1e-7."""
+    """If the estimate is p, the share of errors is in [p / 2 - .02, 2.2 p + .02]."""
     made = np.concatenate([estimated(kind, n_runs) for kind in KINDS])
     ends = [0, 0.01, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 1.01]
     for low, high in zip(ends, ends[1:], strict=False):

@@ -87,7 +87,7 @@ def test_default_mixture_of_each_race():
 
 
 def test_plug_in_bets_read_less_than_sixteen_bets():
-    """On coins, with a few arms near the best and many worse ones; tables save more."""
+    """The rewards are coins, a few arms near the best and many worse; tables save more."""
     rng = np.random.default_rng(4)
     chance = np.clip(0.75 - 0.35 * np.linspace(0, 1, 40)**0.5 + rng.normal(0, 0.2, (800, 1)), 0, 1)
     scores = (rng.random((800, 40)) < chance) * 1.0
