@@ -297,7 +297,7 @@ def numbers_returned(name, values, shape, expected):
 
 
 def nonnegative(x):
-    """Return True where x is finite and at least 0; a condition for `check_in`."""
+    """Return True for finite x of at least 0; a condition for `check_in`."""
     return np.isfinite(x) & (x >= 0)
 
 

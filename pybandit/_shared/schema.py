@@ -21,7 +21,7 @@ KINDS = {np.int64: ("iu", "integers"), np.float64: ("iuf", "numbers"),
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry of a state. With dtype None any value is accepted, and checked elsewhere.
+    """One entry of a state. If dtype is None, any value is accepted here.
 
     `only_if` names a size or an earlier entry. If that is false or None, the state must hold None
     here.
@@ -122,7 +122,7 @@ def flag(name, shape=()):
 
 
 class _Stream(Entry):
-    """The state of a PCG64. With an even increment it might repeat one number indefinitely."""
+    """The state of a PCG64. An even increment might repeat one number indefinitely."""
 
     def taken(self, values, known):
         """Also check that the increment is odd, as it is after seeding."""

@@ -112,7 +112,7 @@ cdef class Worker:
             is_known = True
         finally:
             # memory may run out after the start, when the thread's number is returned; a thread
-            # that has not begun by now is told not to
+            # that has not begun by now will end at once
             if is_known or self.begun:
                 self.begun = True
             else:
