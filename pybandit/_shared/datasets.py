@@ -67,8 +67,8 @@ def flower_gradients():
 def synthetic_race(distribution="normal", sigma=1e-4, n_factors=100_000, n_states=10, rng=None):
     """Return the synthetic environment of Chen & Ghahramani 2016, Sec. 5.1.
 
-    Raw rewards are drawn independently. The rewards of a state are then shifted and scaled to mean 0
-    and standard deviation `sigma` over the factors. The factors therefore cancel in the totals,
+    Raw rewards are drawn independently. The rewards of a state are then shifted and scaled to mean
+    0 and standard deviation `sigma` over the factors. The factors therefore cancel in the totals,
     and the distribution is the prior, p(i) proportional to i + 1, for any noise.
 
     Parameters

@@ -114,7 +114,7 @@ def test_log_factor_is_at_most_the_true_sum(rewards, level, part):
 
 @given(rewards=REWARDS, level=st.floats(0.01, 0.99), stake=st.floats(-0.9, 0.9))
 def test_bound_is_attained(rewards, level, stake):
-    """Rewards of q / s (k times) and zeros attain it; for bets against an arm, the same of 1 - x."""
+    """Rewards of q / s (k times) and 0 attain it; for bets against an arm, the same of 1 - x."""
     x = np.array(rewards) if stake > 0 else 1.0 - np.array(rewards)
     s, q = x.sum(), (x * x).sum()
     if q > 1e-6:
