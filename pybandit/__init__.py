@@ -2,7 +2,7 @@
 
 Examples
 --------
-The best of three models, from as few scores as it takes:
+Find the best of three models from few scores:
 
 >>> import numpy as np, pybandit as pb
 >>> scores = np.random.default_rng(0).random((5000, 3)) * [0.7, 0.8, 1.0]
@@ -10,7 +10,7 @@ The best of three models, from as few scores as it takes:
 >>> result.best, result.n_pulls
 (2, 476)
 
-A policy that says what to measure next, and is told what came of it:
+Let a policy choose the next measurements, and report their results:
 
 >>> policy = pb.policies.SequentialHalving(4, budget=80)
 >>> while not policy.done:
@@ -26,7 +26,7 @@ import typing as _typing
 from pybandit._shared.paths import get_include
 from pybandit._shared.version import __version__ as __version__
 
-# Names at the top, by the module that defines them. The other public names are in the modules.
+# Names in the top-level namespace, by module. The other public names are in their modules.
 _NAMES = {
     "betting": ("BettingRace", "BettingThreshold", "BudgetRace", "Costs", "CountRace",
                 "confidence_sequence"),
@@ -38,7 +38,7 @@ _NAMES = {
     "studies": ("Study",),
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
-# Need a package or a compiler that not everyone has: not part of `from pybandit import *`.
+# Modules that need an optional package or a compiler: not part of `from pybandit import *`.
 _OPTIONAL = ("embedding", "model_selection", "numba")
 
 __all__ = [
@@ -116,7 +116,7 @@ if _typing.TYPE_CHECKING:
 else:
 
     def __getattr__(name):
-        """Load a module when it is first used (PEP 562)."""
+        """Import a module at its first use (PEP 562)."""
         if name in _HOMES:
             found = getattr(_importlib.import_module(f"pybandit.{_HOMES[name]}"), name)
         elif name in __all__ or name in _OPTIONAL:
@@ -128,10 +128,10 @@ else:
 
 
 def _remedy(name: str) -> str:
-    """Return where a name is, or the name most like it, or ""."""
+    """Return the place of a misspelt or misplaced name, as the end of a message, or ""."""
     from difflib import get_close_matches
 
-    if name.startswith("_"):  # asked for by tools
+    if name.startswith("_"):  # looked up by tools
         return ""
     doors = [one for one in __all__ if one not in _HOMES and one != "get_include"]
     for door in doors:

@@ -1,4 +1,4 @@
-"""`python -m pybandit` is `pybandit`."""
+"""Run the command line: `python -m pybandit` is the same as `pybandit`."""
 
 import sys
 

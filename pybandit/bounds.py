@@ -1,11 +1,12 @@
-"""Concentration bounds, vectorised: of finite populations, and those policies pull by.
+"""Vectorised concentration bounds, for finite populations and for policies.
 
-Every function broadcasts its arguments as NumPy does and returns a float64 array, or a
-float where all arguments are scalars.
+Every function broadcasts its arguments as in NumPy and returns a float64 array, or a float if
+all arguments are scalars.
 
 Examples
 --------
-Half-widths of a mean after 100 of 10,000 values: approximate, and of any values:
+Half-widths of bounds on a mean after 100 of 10,000 values: approximate, and for any
+distribution:
 
 >>> import pybandit as pb
 >>> level = pb.bounds.b_normal(0.05, 100 / 10_000)

@@ -1,1 +1,1 @@
-# Nothing of it is called from Python; see embedding.pxd.
+# The module has no Python functions; see embedding.pxd.

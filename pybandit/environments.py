@@ -1,4 +1,4 @@
-"""Arms of known means, to run policies on.
+"""Simulated arms with known means, to run policies on.
 
 Examples
 --------

@@ -1,6 +1,6 @@
-"""Log factors of the common kinds, compiled: what `race`, samplers and `mcmc.RacingGibbs` take.
+"""Compiled log factors of common kinds, for `race`, samplers and `mcmc.RacingGibbs`.
 
-`Factors` with a function of one's own are for anything else.
+For all other factors, pass a user-defined function to `Factors`.
 
 Examples
 --------

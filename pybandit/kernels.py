@@ -1,4 +1,4 @@
-"""Kernels of Gaussian processes, for `BayesGap` and its rivals.
+"""Kernels of Gaussian processes, for `BayesGap` and similar policies.
 
 Examples
 --------

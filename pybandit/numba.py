@@ -1,7 +1,6 @@
-"""Factors written in Python and compiled by numba, with arrays that stay the caller's.
+"""Factors written in Python and compiled by numba. Their arrays are not copied.
 
-`factor` compiles a function of factor indices, states and any data; `bind` gives
-it the data::
+`factor` compiles a function of factor indices, states and any data; `bind` attaches the data::
 
     @pybandit.numba.factor
     def log_factor(factors, states, out, y, means):
@@ -20,7 +19,7 @@ Examples
 >>> in_turn(3).ask()
 array([0])
 
-For ``numba.cfunc`` there is `factor_signature`:
+`factor_signature` is the signature for ``numba.cfunc``:
 
 >>> import numba
 >>> @numba.cfunc(pybandit.numba.factor_signature)
@@ -55,7 +54,7 @@ factor_signature = types.intc(
     types.CPointer(types.int64), types.int64, types.CPointer(types.int64), types.int64,
     types.CPointer(types.float64), types.voidptr)
 
-# What the compiled callback runs: views of C memory, then the user's function.
+# Source of the compiled callback: it makes views of C memory and calls the user's function.
 _WRAPPER = """
 def callback(factors, n_factors, states, n_states, out, data):
     words = carray(data, ({n_words},), int64)
@@ -75,21 +74,21 @@ def factor(function: Callable[..., None] | None = None, **options: Any) -> Any:
     Parameters
     ----------
     function : callable
-        Gets int64 arrays of n factor indices and k states, a float64 array
-        ``out`` of shape (n, k) to fill with log f_n(i), and what is bound:
-        arrays and numbers. In numba's subset of Python.
+        Receives int64 arrays of n factor indices and k states, a float64 array ``out`` of shape
+        (n, k) to fill with log f_n(i), and the bound data: arrays and numbers. It must be written
+        in numba's subset of Python.
     **options
-        Of ``numba.njit``: ``fastmath``, ``cache``, ``error_model``, ``boundscheck``.
+        Options of ``numba.njit``: ``fastmath``, ``cache``, ``error_model``, ``boundscheck``.
 
     Returns
     -------
     Factor
-        Whose `Factor.bind` takes the data.
+        Its method `Factor.bind` takes the data.
 
     Raises
     ------
     TypeError
-        Where `function` cannot be called.
+        If `function` is not callable.
 
     Examples
     --------
@@ -111,16 +110,16 @@ def factor(function: Callable[..., None] | None = None, **options: Any) -> Any:
 
 
 class Factor:
-    """A function that `factor` compiles, once for every combination of types bound.
+    """A function compiled by `factor`, once for every combination of types of its data.
 
     Attributes
     ----------
     jitted : numba dispatcher
-        The function itself, to be called with arrays from Python or from numba.
+        The function itself, to call with arrays from Python or from numba.
 
     Notes
     -----
-    **Threads.** What it keeps is what it compiled: threads may share it.
+    **Threads.** Threads may share it: it only stores compiled code.
 
     Examples
     --------
@@ -149,31 +148,35 @@ class Factor:
     def __repr__(self):
         return f"<pybandit.numba.factor {self.__qualname__}>"
 
+<<<<<<< HEAD
     def bind(self, *data: Any) -> BoundFunction:
         """The compiled function with these last arguments, for `pybandit.Factors`.
+=======
+    def bind(self, *data: Any) -> Bound:
+        """Return the compiled function with these last arguments, for `pybandit.Factors`.
+>>>>>>> 918c78ac6b630bdc45497ab7d0d641e417d3bbd9
 
         Parameters
         ----------
         *data : ndarray, float, int or bool
-            Arrays are C-contiguous and passed where they are: kept alive, and what
-            changes in them is seen by later draws. Numbers are passed by value,
-            as float64, int64 or bool.
+            Arrays must be C-contiguous and are not copied: they are kept alive, and later draws
+            see changes to them. Numbers are passed by value, as float64, int64 or bool.
 
         Returns
         -------
         object
-            To pass as the `function` of `pybandit.Factors`.
+            Pass it as the `function` of `pybandit.Factors`.
 
         Raises
         ------
         TypeError, ValueError
-            Where an argument is neither, or an array is not C-contiguous.
+            If an argument is neither an array nor a number, or an array is not C-contiguous.
         numba.core.errors.NumbaError
-            Where numba cannot compile the function for these types.
+            If numba cannot compile the function for these types.
 
         Notes
         -----
-        Compiles where the types, dimensions included, were not bound before.
+        Compiles the function if the types, dimensions included, were not bound before.
         """
         kinds, words = [], []
         for position, value in enumerate(data):

@@ -1,4 +1,4 @@
-"""When a policy may stop: rules that tell the best arm with a confidence, and their limit.
+"""Stopping rules that identify the best arm with a given confidence, and their lower bound.
 
 Examples
 --------

@@ -77,7 +77,7 @@ def race(make):
             arms, items = one.ask()
             one.tell(arms, items, REWARDS[items, arms], told_costs(one, arms, items))
         except ValueError as error:
-            assert "told before" in str(error) or "is done and asks for nothing" in str(error)
+            assert "reported before" in str(error) or "is done and asks for nothing" in str(error)
         if i % 2:
             one.recommend(), one.means, one.survivors, one.rewards(0), repr(one)
             state = one.get_state()

@@ -1,7 +1,7 @@
-"""Races near a tie by each bound, a reward, against the memory they read.
+"""Time per reward of races near a tie, by bound, compared with the memory they read.
 
-Run with ``make bench``. Times are per arm and item read: races of different
-bounds end at different items.
+Run with ``make bench``. Times are per arm and item read, because races with different bounds end at
+different items.
 """
 
 import ctypes
@@ -28,7 +28,7 @@ BOUNDS = {
 
 @pytest.fixture(scope="module")
 def near_tie():
-    """Rewards of `n_arms` arms, one better by .006: betting reads half of them or so."""
+    """Return rewards of `n_arms` arms, one better by .006: betting reads about half of them."""
     made = {}
 
     def make(n_arms):
@@ -44,7 +44,7 @@ def near_tie():
 @pytest.mark.parametrize("n_arms", [10, 16])
 @pytest.mark.parametrize("role", ["bare gather", *BOUNDS])
 def test_near_a_tie(timed, limits, near_tie, n_arms, role):
-    """One arm and item of a race among ten or sixteen arms."""
+    """Time per arm and item of a race among ten or sixteen arms."""
     rewards = near_tie(n_arms)
     group = f"an arm and item of {n_arms} arms near a tie, {N} items"
     if role == "bare gather":
@@ -63,12 +63,12 @@ def test_near_a_tie(timed, limits, near_tie, n_arms, role):
 
 @pytest.mark.parametrize("role", ["bare product", "betting"])
 def test_against_the_product(timed, limits, near_tie, role):
-    """Sixteen bets on one reward: the least arithmetic, and the race."""
+    """The minimum of arithmetic, sixteen bets on one reward, and the race."""
     rewards = near_tie(10)
     group = "sixteen bets on one reward"
     if role == "bare product":
         values, bets, capital = rewards[:, 0].copy(), np.geomspace(0.004, 2, 16), np.empty(16)
-        bets *= 1e-2  # no denormal numbers
+        bets *= 1e-2  # avoids denormal numbers
         timed(group, role, lambda: limits.limit_bets_16(
             pointer(values), i64(N), ctypes.c_double(0.5), pointer(bets), pointer(capital)),
             per=N)
@@ -80,7 +80,7 @@ def test_against_the_product(timed, limits, near_tie, role):
 
 @pytest.mark.parametrize("role", ["exact", "betting"])
 def test_nothing_to_decide(timed, role):
-    """What betting costs where it cannot help: equal arms, of which all is read."""
+    """The cost of betting in the worst case: equal arms, all of which are read."""
     rewards = np.tile(np.random.default_rng(5).random((N, 1)), 10)
     run = {"exact": lambda: pb.racing.exact_sample(rewards, rng=1),
            "betting": lambda: pb.race(rewards, bound=BOUNDS["betting"], rng=1)}[role]
@@ -91,9 +91,9 @@ def test_nothing_to_decide(timed, role):
 @pytest.mark.parametrize("n_arms", [2, 5, 10, 80, 450])
 @pytest.mark.parametrize("role", ["bare sums", "product, 16 bets", "plug-in"])
 def test_bets_that_win_nothing(timed, n_arms, role):
-    """An arm and item of the kernel under ask and tell, of coins that are all alike.
+    """Time per arm and item of the kernel with ask and tell, on identical coins.
 
-    The books of the race are in it, some 1 ns. The aim with ten arms is 10 ns.
+    This includes about 1 ns for recording the rewards. The aim with ten arms is 10 ns.
     """
     n_items = size(2_000_000, 20_000) // n_arms
     rewards = (np.random.default_rng(4).random((n_items, n_arms)) < 0.5) * 1.0

@@ -1,7 +1,7 @@
-"""Confidence sequences against the bare product of sixteen bets against one mean.
+"""Confidence sequences, compared with the product of sixteen bets against one mean.
 
-Run with ``make bench``. One pass tests one mean after the last value; a sequence
-finds both bounds after every value.
+Run with ``make bench``. The product tests one mean after the last value; a sequence finds both
+bounds after every value.
 """
 
 import ctypes
@@ -27,7 +27,7 @@ def values():
 @pytest.mark.parametrize("n", size([1_000, 10_000, 100_000], [1_000]))
 @pytest.mark.parametrize("role", ROLES)
 def test_sequence(timed, limits, values, n, role):
-    """Bounds after each of n values of a population of 100,000."""
+    """Time of the bounds after each of n values of a population of 100,000."""
     group = f"bounds after each of {n} of {SIZE} values"
     read = values[:n]
     if role in METHODS:
@@ -41,7 +41,7 @@ def test_sequence(timed, limits, values, n, role):
 
 @pytest.mark.parametrize("role", METHODS)
 def test_one_more_value(timed, values, role):
-    """Bounds after value 10,001 to 10,100, each added alone."""
+    """Time of the bounds after values 10,001 to 10,100, each added alone."""
     def fresh():
         sequence = pb.betting.ConfidenceSequence(population_size=SIZE, method=role)
         sequence.tell(values[:10_000])

@@ -1,10 +1,10 @@
-"""Days until `CountRace` names a winner, and how often it is wrong, against spec and goals.
+"""Days until `CountRace` names a winner, and how often it is wrong, compared with the goals.
 
     python bench/betting/count_days.py            400 runs per row, less than half an hour
     python bench/betting/count_days.py --quick    20 runs per row, without the longest
 
-Every visitor draws an arm. The columns are the median and nine tenths of the days, the wrong
-winners, and the largest value that the goal allows.
+Every visitor is assigned an arm at random. The columns are the median and the 90 % quantile of the
+days, the wrong winners, and the largest value that the goal allows.
 """
 
 import argparse
@@ -42,18 +42,18 @@ EQUAL = {  # winners among equal arms in 365 looks at delta = .1
     "5 x 4.5 %, 5,000": ([0.045] * 5, 5000),
 }
 FIRST = [50, 500, 5000, 50_000, 1_000_000]
-LONG = 1000  # days; rows that may take as many are left out by --quick
+LONG = 1000  # days; --quick leaves out rows with this limit
 
 
 def test(race, batch_of, most):
-    """Tell batches until a winner is named: number of batches and winner, or NEVER and -1."""
+    """Report batches until a winner is named; return their number and the winner, if any."""
     while not race.done and race.n_batches < most:
         race.tell_counts(*batch_of(race))
     return (race.n_batches, int(race.recommend()[0])) if race.done else (NEVER, -1)
 
 
 def conversions(rng, rates, visits, weekday=0.0, first=None):
-    """Return a function of a race: trials and conversions of its next day."""
+    """Return a function of a race that returns trials and conversions of its next day."""
     def batch(race):
         day = race.n_batches
         n = first if first and not day else visits
@@ -65,12 +65,12 @@ def conversions(rng, rates, visits, weekday=0.0, first=None):
 
 
 def gamma(rng, n, lift):
-    """Orders of mean 3 and standard deviation 2, at most 30."""
+    """Return orders with mean 3 and standard deviation 2, at most 30."""
     return np.minimum(rng.gamma(2.25, 4 / 3, n) * (1 + lift), 30)
 
 
 def sales(rng, n, lift):
-    """One visitor in ten buys, log-normal about 9.6, at most 60."""
+    """Return sales: one visitor in ten buys, log-normal around 9.6, at most 60."""
     return np.minimum((rng.random(n) < 0.1) * rng.lognormal(math.log(8), 0.6, n) * (1 + lift), 60)
 
 
@@ -84,7 +84,7 @@ VALUES = {"gamma, 5 % more": (gamma, (0, 30), 0.05, 15),
 
 
 def values(rng, draw, lift, with_squares):
-    """Return a function of a race: trials, sums and perhaps squares of 1,000 visits."""
+    """Return a function of a race that returns trials, sums and perhaps squares of 1,000 visits."""
     def batch(race):
         trials = rng.multinomial(1000, [0.5, 0.5])
         x = [draw(rng, n, one) for n, one in zip(trials.tolist(), (0.0, lift), strict=True)]
@@ -95,7 +95,7 @@ def values(rng, draw, lift, with_squares):
 
 
 def row(name, found, best, goal, against=""):
-    """Print a row; returns the days and the wrong winners."""
+    """Print a row; return the days and the wrong winners."""
     days, winners = np.array(found).T
     days = np.sort(days)
     median, most = (days[math.ceil(q * days.size) - 1] for q in (0.5, 0.9))

@@ -12,7 +12,7 @@ double pb_bounds_normal(double n, double population, double std, double boundary
 void pb_bounds_bernstein_serfling_terms(double n, double population, double delta,
                                         double *scale, double *slack)
 {
-    if (n >= population) {  /* by definition: the formula leaves the slack term */
+    if (n >= population) {  /* by definition; the formula would leave the slack term */
         *scale = *slack = 0.0;
         return;
     }
@@ -39,8 +39,8 @@ double pb_bounds_normal_tail(double z)
 }
 
 /*
- * Newton on log P(Z > z) for p <= 1/2. It is concave, so the iterates decrease
- * to the root from any point above it; P(Z > z) <= exp(-z^2/2) / 2 gives one.
+ * Newton's method on log P(Z > z) for p <= 1/2. The function is concave, so the iterates decrease
+ * to the root from any start above it; P(Z > z) <= exp(-z^2/2) / 2 provides one.
  */
 static double upper_quantile(double p)
 {

@@ -1,4 +1,4 @@
-/* A binary heap of (key, arm): "pull the arm with the largest key" (pybandit/_shared/heap.h). */
+/* A binary heap of (key, arm), with the largest key at the root (pybandit/_shared/heap.h). */
 #include "pybandit/_shared/heap.h"
 
 static int before(double key, int64_t arm, double other_key, int64_t other_arm)

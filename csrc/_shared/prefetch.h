@@ -1,7 +1,7 @@
 #ifndef PREFETCH_H
 #define PREFETCH_H
 
-/* Has the processor fetch what will be read soon, where the compiler can say so. */
+/* Asks the processor to fetch memory that will be read soon, if the compiler supports it. */
 #if defined(__GNUC__)
 #define PREFETCH(address) __builtin_prefetch(address)
 #else

@@ -4,25 +4,24 @@
 #include <stdint.h>
 
 /*
- * Four doubles at a time, for the kernels' hot loops; private to csrc. The
- * arithmetic is element by element: wider instructions change the speed and
- * not one bit.
+ * Operations on four doubles at a time, for hot loops. Private to csrc. Arithmetic is element
+ * by element, so wider instructions change the speed but not a single bit of the results.
  *
- * A kernel is written once, for compilers with vectors and for those without (MSVC;
- * PB_PLAIN shows what they see):
+ * A kernel is written once, for compilers with vector types and for those without (MSVC, or
+ * any compiler with PB_PLAIN defined):
  *
  *     EACH sum L += x L * y L;
  *
- * With vectors EACH and L are nothing, and this is sum += x * y. Without, EACH is a loop
- * over the lanes and L the lane: sum.lanes[i] += x.lanes[i] * y.lanes[i]. So the one
- * statement after EACH takes from a vector only the lane that it writes.
+ * With vector types EACH and L are empty, and this is sum += x * y. Without, EACH is a loop over
+ * the lanes and L selects the lane: sum.lanes[i] += x.lanes[i] * y.lanes[i]. The statement after
+ * EACH may therefore read of each vector only the lane that it writes.
  */
 enum { LANES = 4 };
 
 #if defined(__GNUC__) && !defined(PB_PLAIN)
 #define HAS_VECTORS
 typedef double vector __attribute__((vector_size(LANES * sizeof(double))));
-/* the same at any alignment */
+/* a vector at any alignment */
 typedef double unaligned
     __attribute__((vector_size(LANES * sizeof(double)), aligned(8), may_alias));
 typedef int64_t mask __attribute__((vector_size(LANES * sizeof(int64_t))));
@@ -32,11 +31,11 @@ typedef int64_t mask __attribute__((vector_size(LANES * sizeof(int64_t))));
 #define LANE(v, i) ((v)[i])
 #define LOAD(p) ((vector)*(const unaligned *)(p))
 #define FOUR(a, b, c, d) ((vector){(a), (b), (c), (d)})
-/* a number among lanes, after EACH */
+/* a scalar in an expression after EACH */
 #define EVERY(x) ALL(x)
-/* `which` chooses a, elsewhere b: GCC makes blends of these masks in loops */
+/* a if `which` is true, else b; in loops GCC turns these masks into blends */
 #define PICK(which, a, b) ((vector)(((which) & (mask)(a)) | (~(which) & (mask)(b))))
-/* the smaller, lane by lane: GCC makes one instruction of this, and more of masks */
+/* the smaller of a and b; GCC compiles this to one instruction, and PICK to several */
 #define LEAST(a, b)                                                  \
     ((vector){(a)[0] < (b)[0] ? (a)[0] : (b)[0], (a)[1] < (b)[1] ? (a)[1] : (b)[1], \
               (a)[2] < (b)[2] ? (a)[2] : (b)[2], (a)[3] < (b)[3] ? (a)[3] : (b)[3]})
@@ -63,11 +62,11 @@ typedef struct {
 #define UNROLL
 #endif
 
-/* the larger of a and b, a if they are equal; a blend of two, while LEAST is one instruction */
+/* the larger of a and b, a if they are equal; a blend, while LEAST is one instruction */
 #define LARGER(a, b) PICK((b) > (a), b, a)
 #define ALL(x) FOUR(x, x, x, x)
 #define STORED(p) (*(unaligned *)(p))
-/* a new vector, or a new mask, of what each lane gets */
+/* declares a vector or a mask and sets each lane to `value` */
 #define VECTOR(name, value) \
     vector name;            \
     EACH name L = value
@@ -76,13 +75,13 @@ typedef struct {
     EACH name L = value
 #define ANY(m) (LANE(m, 0) | LANE(m, 1) | LANE(m, 2) | LANE(m, 3))
 
-/* of two numbers, a where they are equal; fmax and fmin are calls, for they look after NaN */
+/* Return a if both are equal. fmax and fmin would be function calls, because they handle NaN. */
 ALWAYS_INLINE double larger(double a, double b) { return b > a ? b : a; }
 ALWAYS_INLINE double smaller(double a, double b) { return b < a ? b : a; }
 
-/* 256-bit instructions where the machine has them. GCC's alone: Clang 14 gives such functions
-   names that no other file finds. Not with sanitizers: which instructions there are is asked
-   before they have begun */
+/* Uses 256-bit instructions if the machine has them. Only with GCC: Clang 14 gives such functions
+   names that other files cannot link to. Not with sanitizers: the processor is queried before
+   they are initialised. */
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__) && !defined(__clang__) && defined(HAS_VECTORS)
 #define WIDE __attribute__((target_clones("avx2", "default")))

@@ -2,8 +2,8 @@
 #define CANDIDATE_H
 
 /*
- * The capital that bets win against one candidate for a bound, value by value:
- * the hot loop of confidence sequences by betting. Private to confidence.c.
+ * The wealth of bets against one candidate for a bound, value by value: the hot loop of
+ * confidence sequences by betting. Private to confidence.c.
  */
 #include "pybandit/betting/confidence.h"
 
@@ -13,29 +13,29 @@
 #include <stddef.h>
 
 enum {
-    BLOCK = 64, /* values between two looks at small capital; a multiple of LANES */
+    BLOCK = 64, /* values between two removals of small wealth; a multiple of LANES */
     VECTORS = PB_CONFIDENCE_BETS / LANES
 };
 
-static const double CAP = 0.9;            /* of what a bet may lose; of a Bernstein bet */
-static const double SMALLEST_MEAN = 1e-9; /* m is positive; a sum may be rounded */
-/* Is no denormal after 64 factors of 0.1. What is dropped is lost: the bound stays valid. */
+static const double CAP = 0.9;            /* of the wealth at risk; of a Bernstein bet */
+static const double SMALLEST_MEAN = 1e-9; /* keeps m positive despite rounding */
+/* Not denormal after 64 factors of 0.1. Smaller wealth is set to 0; the bound stays valid. */
 static const double SMALLEST_CAPITAL = 0x1p-800;
 
-/* A block of values as the bets see them. */
+/* A block of values, prepared for the bets. */
 typedef struct {
-    double before[BLOCK]; /* sum of the values before */
+    double before[BLOCK]; /* sum of the earlier values */
     double edge[BLOCK];   /* (x - m) N / (N - t + 1) */
-    double cap[BLOCK];    /* largest bet: 0.9 / m in the same units */
+    double cap[BLOCK];    /* largest bet: 0.9 / m in these units */
 } block;
 
-/* What is left of the population before the value with index t. */
+/* Returns the size of the remaining population before the value with index t. */
 ALWAYS_INLINE double remaining(const pb_confidence *c, double t)
 {
     return c->size - c->drained * t;
 }
 
-/* Fills in n values of a side from index `first`; returns the sum with them. */
+/* Prepares n values of a side from index `first`; returns the sum of values including them. */
 ALWAYS_INLINE double prepare(block *b, const pb_confidence *c, int side, const double *values,
                              int64_t first, int n, double sum)
 {
@@ -53,7 +53,7 @@ ALWAYS_INLINE double prepare(block *b, const pb_confidence *c, int side, const d
         b->edge[i] = (b->edge[i] - mean) * tilt;
         b->cap[i] = CAP / (mean * tilt);
     }
-    /* values that change no capital */
+    /* padding that does not change the wealth */
     for (int i = n; i % LANES; i++) {
         b->edge[i] = 0.0;
         b->cap[i] = INFINITY;
@@ -61,14 +61,14 @@ ALWAYS_INLINE double prepare(block *b, const pb_confidence *c, int side, const d
     return sum;
 }
 
-/* four of the eight lanes of two vectors */
+/* four of the eight lanes of two vectors, by their numbers */
 #if defined(HAS_VECTORS) && defined(__clang__)
 #define SHUFFLE(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
 #elif defined(HAS_VECTORS)
 #define SHUFFLE(a, b, i, j, k, l) __builtin_shuffle(a, b, (mask){i, j, k, l})
 #endif
 
-/* The totals of the lanes of four vectors. */
+/* Writes the sum of the lanes of each of four vectors. */
 ALWAYS_INLINE void add_lanes(vector *out, const vector *in)
 {
 #ifdef SHUFFLE
@@ -82,8 +82,8 @@ ALWAYS_INLINE void add_lanes(vector *out, const vector *in)
 }
 
 /*
- * Plays n prepared values; returns the largest total capital on the way. The
- * first n_free vectors of bets are below every cap of the block.
+ * Plays n prepared values; returns the largest total wealth along the way. The first n_free
+ * vectors of bets are below every cap of the block.
  */
 ALWAYS_INLINE double bet(double *capital, const double *bets, const block *b, int n,
                          const int n_vectors, const int n_free)
@@ -119,8 +119,8 @@ ALWAYS_INLINE double bet(double *capital, const double *bets, const block *b, in
 }
 
 /*
- * Of the four vectors that sixteen bets are, those below every cap of the block:
- * m N / (N - t + 1) is at most its first numerator over its last denominator.
+ * Returns how many of the four vectors of sixteen bets are below every cap of the block. The
+ * caps are bounded below with m N / (N - t + 1) <= (first numerator) / (last denominator).
  */
 ALWAYS_INLINE int count_free(const pb_confidence *c, int side, int64_t last, double sum)
 {
@@ -134,8 +134,8 @@ ALWAYS_INLINE int count_free(const pb_confidence *c, int side, int64_t last, dou
 }
 
 /*
- * Plays values[first .. last) against the candidate of a side, whose sum of
- * values before them is `sum`; whether that excludes it.
+ * Plays values[first .. last) against the candidate of a side; `sum` is the sum of the earlier
+ * values of that side. Returns 1 if the candidate is excluded.
  */
 WIDE static int play(pb_confidence *c, int side, const double *values, int64_t first,
                      int64_t last, double sum)

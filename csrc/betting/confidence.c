@@ -1,17 +1,16 @@
 /*
- * Confidence sequences by betting, and the cheaper ones it is compared with.
+ * Confidence sequences by betting, and cheaper methods.
  *
- * Betting against "the mean is mu": each bet of a geometric grid multiplies its
- * capital by 1 + b (x - m), where m is what x is expected to be if mu is true
- * and b <= 0.9/m keeps the factor at 0.1 or more. If mu is true the mean
- * capital is a nonnegative martingale, and exceeds 2/alpha with probability at
- * most alpha/2. It falls as mu grows, so one mu that is excluded excludes all
- * below it.
+ * Betting against "the mean is mu": each bet of a geometric grid multiplies its wealth by
+ * 1 + b (x - m), where m is the mean of x if mu is true, and b <= 0.9/m keeps the factor at 0.1
+ * or more. If mu is true, the mean wealth is a nonnegative martingale and ever reaches 2/alpha
+ * with probability at most alpha/2. It falls as mu grows, so excluding mu excludes all smaller
+ * values.
  *
- * Bisection for the largest excluded mu would replay the history some twenty
- * times for every value. Instead a side keeps one candidate a little above its
- * bound and the capital against it. The history is replayed only once the
- * candidate falls, which is as rare as the bound is slow.
+ * Bisection for the largest excluded mu would replay the history some twenty times per value.
+ * Instead, each side keeps one candidate slightly above its bound, and the wealth against it.
+ * The history is replayed only when the candidate is excluded, which happens as rarely as the
+ * bound moves.
  */
 #include "pybandit/betting/confidence.h"
 
@@ -19,15 +18,15 @@
 
 #include "candidate.h"
 
-enum { STEPS = 256 }; /* a candidate is this share of the width above the bound */
+enum { STEPS = 256 }; /* a candidate lies width / STEPS above the bound */
 
-static const double FINEST = 1e-9; /* step of a candidate */
+static const double FINEST = 1e-9; /* smallest step of a candidate */
 static const double LARGEST_SIZE = 1e200;
-static const double CLOSE = 1e-9;  /* what rounding on another machine may change */
-/* The asymptotic bound is tightest where the clock, n / (1 - n/N), shows this. */
+static const double CLOSE = 1e-9;  /* tolerance for rounding on other machines */
+/* The asymptotic bound is tightest when n / (1 - n/N), the clock, has this value. */
 static const double BEST_CLOCK = 1000.0;
 
-/* Places the candidate and plays all of the history against it. */
+/* Sets the candidate and plays the whole history against it; returns 1 if it is excluded. */
 static int replay(pb_confidence *c, int side, const double *values, double candidate)
 {
     c->candidate[side] = candidate;
@@ -36,7 +35,7 @@ static int replay(pb_confidence *c, int side, const double *values, double candi
     return play(c, side, values, 0, c->count, 0.0);
 }
 
-/* Moves the bound of a side past every candidate that falls; `other` bounds the other side. */
+/* Moves the bound of a side past every excluded candidate; `other` is the other side's bound. */
 static void walk(pb_confidence *c, int side, const double *values, double other, int crossed)
 {
     while (c->candidate[side] < INFINITY) {
@@ -45,7 +44,7 @@ static void walk(pb_confidence *c, int side, const double *values, double other,
             *bound = larger(*bound, c->candidate[side]);
         const double width = 1.0 - *bound - other;
         const double step = larger(width / STEPS, FINEST);
-        /* a candidate placed when the width was twice as large tells too little */
+        /* a candidate placed when the width was twice as large is too far away */
         if (!crossed && c->candidate[side] > *bound && c->candidate[side] <= *bound + 2.0 * step)
             return;
         if (step < width)
@@ -55,7 +54,7 @@ static void walk(pb_confidence *c, int side, const double *values, double other,
     }
 }
 
-/* What the values so far leave possible: the rest are all 0 or all 1. */
+/* Raises the bounds to the smallest mean still possible: the remaining values of a side are 0. */
 static void bound_by_logic(pb_confidence *c)
 {
     if (c->drained > 0.0)
@@ -73,15 +72,15 @@ static void add_betting(pb_confidence *c, const double *values)
     c->sum[1] += 1.0 - values[c->count];
     c->count++;
     bound_by_logic(c);
-    /* each side sees the other as it was: reflected values give reflected bounds */
+    /* both sides use the old bound of the other: reflected values give reflected bounds */
     const double others[2] = {c->bound[1], c->bound[0]};
     for (int side = 0; side < 2; side++)
         walk(c, side, values, others[side], crossed[side]);
 }
 
 /*
- * Log capital of every bet against mu; returns the largest. On side 1 the gain
- * of 1 - x is clock - gain.
+ * Writes the log wealth of every bet against mu; returns the largest. On side 1 the gain of
+ * 1 - x is clock - gain.
  */
 static double exponents(const pb_confidence *c, int side, double mu, double *out)
 {
@@ -95,8 +94,8 @@ static double exponents(const pb_confidence *c, int side, double mu, double *out
 }
 
 /*
- * Moves the bound of a side to the mu where the mean capital is 2/alpha. The log
- * of the mean is convex and falls: Newton from below stays below.
+ * Moves the bound of a side to the mu at which the mean wealth is 2/alpha. The log of the mean
+ * is convex and decreasing in mu, so Newton's method from below stays below.
  */
 static void solve(pb_confidence *c, int side)
 {
@@ -104,7 +103,7 @@ static void solve(pb_confidence *c, int side)
     double log_capital[PB_CONFIDENCE_BETS];
     for (int iteration = 0; iteration < 50; iteration++) {
         const double top = exponents(c, side, c->bound[side], log_capital);
-        if (top < level) /* so is the mean */
+        if (top < level) /* then the mean is also below */
             return;
         double sum = 0.0, slope = 0.0;
         for (int64_t g = 0; g < c->n_bets; g++) {
@@ -114,7 +113,7 @@ static void solve(pb_confidence *c, int side)
         }
         const double excess = top + log(sum / (double)c->n_bets) - level;
         const double step = excess * sum / slope;
-        /* of many values, rounding alone is a larger excess */
+        /* with many values, rounding alone causes a larger excess */
         if (excess < 1e-10 || step < 4.0 * DBL_EPSILON)
             return;
         c->bound[side] += step;
@@ -152,7 +151,7 @@ ALWAYS_INLINE void bound_by_normal(pb_confidence *c)
     double radius = INFINITY;
     if (c->count >= 2 && remaining(c, n) > 0.0) {
         const double log_term = -2.0 * log(c->alpha);
-        /* size * n overflows only where the population is as good as endless */
+        /* size * n could overflow; such a population counts as infinite */
         const double clock = c->size < LARGEST_SIZE ? n * c->size / remaining(c, n) : n;
         const double scaled = clock * (log_term + log1p(log_term)) / BEST_CLOCK;
         radius = sqrt(c->square / (n - 1.0) * 2.0 * (scaled + 1.0) / (clock * scaled) *
@@ -176,7 +175,8 @@ static void add_asymptotic(pb_confidence *c, double x)
     c->square += deviation * (x - c->mean);
 }
 
-/* Bounds that the values have proved wrong give way to what is still possible. */
+/* Computes the reported bounds. A bound that the values have proved wrong is replaced by the
+   end of the range that is still possible. */
 ALWAYS_INLINE void report(pb_confidence *c)
 {
     if (c->method == PB_CONFIDENCE_ASYMPTOTIC) {
@@ -225,7 +225,7 @@ static int near(double a, double b, double scale)
     return a == b || fabs(a - b) <= CLOSE * scale;
 }
 
-/* Whether values exclude what a side is bounded by, or leave no room below it. */
+/* Returns 1 if the values exclude the bound of a side, or if it is the logical bound. */
 static int is_excluded(pb_confidence *c, int side, const double *values)
 {
     const double bound = c->bound[side];
@@ -233,7 +233,7 @@ static int is_excluded(pb_confidence *c, int side, const double *values)
     return bound == logic || (bound > logic && bound < 1.0 && replay(c, side, values, bound));
 }
 
-/* Whether capital is what the values win against the candidate of a side, and not enough. */
+/* Returns 1 if the wealth against a side's candidate is that of the values and excludes nothing. */
 static int is_played(pb_confidence *c, int side, const double *values)
 {
     const double candidate = c->candidate[side];
@@ -262,7 +262,7 @@ static int betting_agrees(pb_confidence *c, const double *values)
         const double candidate = c->candidate[side], alpha = c->alpha;
         if (!is_played(c, side, values))
             return 0;
-        c->alpha *= 1.0 + CLOSE; /* another machine's grid may differ in its last bit */
+        c->alpha *= 1.0 + CLOSE; /* the grid of another machine may differ in its last bits */
         if (!is_excluded(c, side, values))
             return 0;
         c->candidate[side] = candidate;
@@ -271,7 +271,7 @@ static int betting_agrees(pb_confidence *c, const double *values)
     return 1;
 }
 
-/* No bound is further back than the exponents put it: it has been solved for. */
+/* Returns 1 if the bounds follow from the exponents: solving again does not move them. */
 static int exponents_agree(pb_confidence *c)
 {
     const double before[2] = {c->bound[0], c->bound[1]};

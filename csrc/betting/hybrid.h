@@ -2,8 +2,8 @@
 #define HYBRID_H
 
 /*
- * Processes of constant bets of the race, and of half the capital on every rival (hybrid);
- * private to betting.c.
+ * Constant bets of a race, and hybrid bets, which place half the wealth on the rivals.
+ * Private to betting.c.
  */
 #include "pybandit/betting/betting.h"
 
@@ -14,7 +14,7 @@ static double *leader_process(const pb_betting *b, int64_t arm)
     return b->memory + arm * pb_bets_memory(&b->bets);
 }
 
-/* HYBRID: what `arm` has to fear from `rival`. */
+/* Hybrid: returns the process against "`arm` is best" that bets on `rival`. */
 static double *pair_process(const pb_betting *b, int64_t arm, int64_t rival)
 {
     return b->memory +
@@ -30,7 +30,7 @@ static void begin_hybrid(pb_betting *b)
                          i == j ? 0.0 : 0.5 / rivals, b->threshold);
 }
 
-/* One bet that the arm at position i is not best, on what it is behind the rival. */
+/* Bets against "arm i is best" on the reward of the rival minus its own (both positions). */
 ALWAYS_INLINE int bet_against(const pb_betting *b, const wager *w, double *process, int64_t i,
                               int64_t rival, const int n_vectors)
 {
@@ -41,7 +41,7 @@ ALWAYS_INLINE int bet_against(const pb_betting *b, const wager *w, double *proce
                       n_vectors);
 }
 
-/* HYBRID: the arm's capital against the leader and all rivals together. */
+/* Hybrid: bets on the leader and on all rivals. Returns 1 if the hypothesis is rejected. */
 static int bet_hybrid(const pb_betting *b, const wager *w, int64_t i, int64_t rival,
                       int n_vectors)
 {
@@ -58,7 +58,7 @@ static int bet_hybrid(const pb_betting *b, const wager *w, int64_t i, int64_t ri
     return falls || total >= b->threshold;
 }
 
-/* HYBRID: the capital against a rival that is gone goes to the others in proportion. */
+/* Hybrid: distributes the wealth on eliminated rivals over the others, in proportion. */
 static void hand_over(pb_betting *b, int64_t i)
 {
     double total = 0.0, kept = 0.0;
@@ -70,7 +70,7 @@ static void hand_over(pb_betting *b, int64_t i)
         total += capital;
         kept += b->gone[j] ? 0.0 : capital;
     }
-    if (kept < 0x1p-500)  /* near the denormals the ratio could be infinite */
+    if (kept < 0x1p-500)  /* the ratio could overflow near denormals */
         return;
     for (int64_t j = 0; j < b->n_alive; j++)
         if (j != i && !b->gone[j]) {

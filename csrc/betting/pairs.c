@@ -1,4 +1,4 @@
-/* Pairwise claims by betting: one process an ordered pair (pybandit/betting/pairs.h). */
+/* Pairwise claims by betting: one process per ordered pair (pybandit/betting/pairs.h). */
 #include "pybandit/betting/pairs.h"
 
 #include <string.h>
@@ -19,11 +19,11 @@ void pb_pairs_begin(pb_pairs *pairs)
             wealth_begin(&pairs->bets, process_of(pairs, a, b), 1.0, pairs->threshold);
 }
 
-/* Bets of arm i of the item that it beats arm j; whether the hypothesis falls. */
+/* Bets on one item that arm i beats arm j. Returns 1 if the hypothesis "j >= i" is rejected. */
 ALWAYS_INLINE int bet_pair(const pb_pairs *pairs, const wager *w, double *process,
                            double deficit, double difference, const int n_vectors)
 {
-    /* slack a mean, so N slack a total; every item left, N slack / left */
+    /* `slack` of a mean is N slack of a total: N slack / left per item left */
     const double slack = w->per_left > 0.0
                              ? pairs->slack * (double)pairs->items.n_items * w->per_left
                              : pairs->slack;

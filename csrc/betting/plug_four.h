@@ -1,10 +1,8 @@
 #ifndef PLUG_FOUR_H
 #define PLUG_FOUR_H
 
-/*
- * Plug-in bets on four arms at a time, one a lane (pybandit/betting/bets.h); private to
- * plug_in.h.
- */
+/* Plug-in bets on four arms at a time, one per lane (pybandit/betting/bets.h). Private to
+   plug_in.h. */
 #include "pybandit/betting/betting.h"
 
 #include <math.h>
@@ -13,54 +11,54 @@
 
 enum { GROUPS = 3, RANKED = PB_BETTING_RANKED, MEMBERS = RANKED - 1 };
 
-/* Mean scores and rewards of the groups, as four arms see them. */
+/* Mean scores and rewards of the groups that four arms are compared with. */
 typedef struct {
     vector score[GROUPS], reward[GROUPS];
-    vector sum[GROUPS], over[GROUPS], raw[GROUPS]; /* with predictions */
+    vector sum[GROUPS], over[GROUPS], raw[GROUPS]; /* only with predictions */
 } groups;
 
-/* Four arms and one item. */
+/* State of four arms, and their rewards of one item. */
 typedef struct {
     vector score, reward, squares[GROUPS], capital, limit, outside;
-    vector sum, under, raw;          /* with predictions */
+    vector sum, under, raw;          /* only with predictions */
 } four;
 
-/* What an item is to all arms. */
+/* Values that all arms share for one item. */
 typedef struct {
     double range, gain;          /* range, PLUG_GAIN range */
     double per_left, tilt;       /* 1 / items left, N / items left */
-    double scale;                /* of all bets */
+    double scale;                /* factor of all bets */
 } moment;
 
-/* What the bets of an item come to: gains, their squares, whether a hypothesis fell. */
+/* Sums over the bets on an item: gains and their squares; `fell`: hypotheses rejected. */
 typedef struct {
     vector won, promised;
     mask fell;
 } outcome;
 
-/* From the first four others by rank: the first, the mean of two, of four. */
-ALWAYS_INLINE void plug_means(vector *made, const vector *first, const vector *second,
+/* Computes, from the first four other arms, the first, the mean of two, and the mean of four. */
+ALWAYS_INLINE void plug_means(vector *out, const vector *first, const vector *second,
                               const vector *third, const vector *fourth)
 {
     VECTOR(two, (*first) L + (*second) L);
-    made[0] = *first;
-    EACH made[1] L = two L * 0.5;
-    EACH made[2] L = (two L + (*third) L + (*fourth) L) * 0.25;
+    out[0] = *first;
+    EACH out[1] L = two L * 0.5;
+    EACH out[2] L = (two L + (*third) L + (*fourth) L) * 0.25;
 }
 
-/* The groups as the four members see them: each among the others. */
-ALWAYS_INLINE void plug_among(vector *made, const double *s)
+/* Computes the groups for the first four arms: each is compared with the others. */
+ALWAYS_INLINE void plug_among(vector *out, const double *s)
 {
     const vector first = FOUR(s[1], s[0], s[0], s[0]), second = FOUR(s[2], s[2], s[1], s[1]);
     const vector third = FOUR(s[3], s[3], s[3], s[2]), fourth = ALL(s[4]);
-    plug_means(made, &first, &second, &third, &fourth);
+    plug_means(out, &first, &second, &third, &fourth);
 }
 
-/* As all others see them. */
-ALWAYS_INLINE void plug_above(vector *made, const double *s)
+/* Computes the groups for all other arms. */
+ALWAYS_INLINE void plug_above(vector *out, const double *s)
 {
     const vector first = ALL(s[0]), second = ALL(s[1]), third = ALL(s[2]), fourth = ALL(s[3]);
-    plug_means(made, &first, &second, &third, &fourth);
+    plug_means(out, &first, &second, &third, &fourth);
 }
 
 /* hoped = max(0, promised + gain) */
@@ -71,9 +69,9 @@ ALWAYS_INLINE void plug_hoped(vector *hoped, const vector *promised, double gain
 }
 
 /*
- * Bets, each on the group that promises most. The squares, one a group, take the item
- * in. Infinite capital where the hypothesis is impossible; `counts` is 0 for lanes that
- * are bet on elsewhere.
+ * Bets on four arms, each on the group that promises the largest gain, and adds the item to the
+ * sums of squares, one per group. The wealth becomes infinite if the hypothesis is impossible.
+ * `counts` is 0 for lanes that do not count in `all` because they are bet on elsewhere.
  */
 ALWAYS_INLINE void plug_four(const groups *rivals, const moment *at, const vector *counts, four *f,
                              outcome *all, const int predicted)
@@ -111,13 +109,14 @@ ALWAYS_INLINE void plug_four(const groups *rivals, const moment *at, const vecto
     VECTOR(least, mean L + at->range);
     VECTOR(wanted, num L * at->tilt);
     if (predicted) {
-        /* more may be lost where a prediction may be off: no prediction where that binds */
+        /* A wrong prediction increases the worst loss. If that limits the bet, the prediction is
+           not used. */
         VECTOR(worst, least L + over L + f->under L);
         MASK(tight, wanted L * worst L > spread L * RISK);
         EACH least L = PICK(tight L, least L, worst L);
         EACH difference L = PICK(tight L, raw L, difference L);
     }
-    /* wanted / spread, at most RISK / least: one division */
+    /* min(wanted / spread, RISK / least), with one division */
     MASK(free, wanted L * least L < spread L * RISK);
     VECTOR(bet, PICK(free L, wanted L, EVERY(RISK)) / PICK(free L, spread L, least L));
     VECTOR(edge, PICK(expected L < at->range, difference L - mean L, none L));

@@ -2,29 +2,30 @@
 #define PLUG_IN_H
 
 /*
- * The race by one bet an arm, set before every item (pybandit/betting/bets.h, PLUG_IN);
- * private to betting.c.
+ * The race with one plug-in bet per arm, recomputed before every item (PLUG_IN in
+ * pybandit/betting/bets.h). Private to betting.c.
  *
- * An arm is bet against on the mean reward of a group: the first of the others, the
- * first two or the first four. Under "b is best" no group is ahead of b in what is
- * left. The average of several that are nearly as good varies less than the first
- * of them alone; where b is near the first, only that one is ahead. So the group is
- * chosen arm by arm, by num^2 / (PLUG_SQUARES + Q): the growth it promises.
+ * The bet against an arm is on the mean reward of a group: the first of the other arms, the
+ * first two or the first four. Under "b is best" b is behind no group in total. The mean of
+ * several nearly equal arms varies less than the first of them; but if b is close to the first,
+ * only that one is ahead of b. So the group is chosen for each arm, as the one with the largest
+ * expected growth num^2 / (PLUG_SQUARES + Q).
  *
- * Leaders are chosen because they are ahead, so all promises are too large, the more
- * so among many arms: the bets of all arms are scaled by what earlier bets of all arms
- * won over what they should have won.
+ * Leaders are selected for being ahead, so expected gains are too large, especially with many
+ * arms. The bets of all arms are therefore scaled by the gains of earlier bets divided by their
+ * expected gains.
  *
- * Numbers of an arm lie by position among the alive, a row a number, so that the loop
- * over the arms is one that vectors can take.
+ * The values of the arms are stored by position among the survivors, one row per kind of value,
+ * so that loops over arms can be vectorised.
  */
 #include "plug_four.h"
 
 enum { CAPITAL, LIMIT, SHIFTS, OUTSIDE, SQUARES, AFTER_SQUARES = SQUARES + GROUPS };
-/* With predictions: what is adjusted by them, how far one may be off, what is left of them. */
+/* With predictions: adjusted sum and reward; by how much a prediction may exceed or fall below
+   its mean; total, highest and lowest prediction of the items left. */
 enum { ADJUSTED = AFTER_SQUARES, VALUE, OVER, UNDER, LEFT, HIGH, LOW, PLUG_ROWS };
 
-/* Up to so many arms are bet on together with the members of their groups. */
+/* Up to this number of arms, all are bet on in one loop, the first ones included. */
 enum { FEW = 32 };
 
 static inline double *plug_row(const pb_betting *b, int which)
@@ -32,13 +33,13 @@ static inline double *plug_row(const pb_betting *b, int which)
     return b->memory + which * b->n_arms;
 }
 
-/* What groups are ranked by: scores, adjusted where there are predictions. */
+/* Returns the values that rank the arms: scores, adjusted by predictions if there are any. */
 static inline const double *plug_order(const pb_betting *b)
 {
     return b->predicted ? plug_row(b, ADJUSTED) : b->scores;
 }
 
-/* The first RANKED positions, ties to the lowest. */
+/* Finds the first RANKED positions, ties to the lowest, and the leader and runner-up. */
 static void plug_rank(pb_betting *b)
 {
     const double *const scores = plug_order(b);
@@ -59,13 +60,13 @@ static void plug_rank(pb_betting *b)
     b->n_ranked = n;
     b->leader = ranked[0];
     b->runner_up = n > 1 ? ranked[1] : -1;
-    for (int64_t i = 0; b->predicted && i < b->n_alive; i++)  /* who wins is told by scores */
+    for (int64_t i = 0; b->predicted && i < b->n_alive; i++)  /* scores decide who wins */
         if (b->scores[i] > b->scores[b->leader] ||
             (b->scores[i] == b->scores[b->leader] && i < b->leader))
             b->leader = i;
 }
 
-/* The same after an item: seldom do the first few change. */
+/* Does the same after an item; cheap if the first few stay the same, as they mostly do. */
 ALWAYS_INLINE void plug_follow(pb_betting *b)
 {
     const double *const scores = b->scores;
@@ -97,90 +98,91 @@ static inline void plug_begin(pb_betting *b)
 
 #define GATHER(row, at) FOUR((row)[(at)[0]], (row)[(at)[1]], (row)[(at)[2]], (row)[(at)[3]])
 
-/* The arms at four positions, which may be the same. */
+/* Returns the state of the arms at four positions, which may repeat. */
 ALWAYS_INLINE four plug_gather(const pb_betting *b, const int64_t *at, const int predicted)
 {
-    four made;
-    made.score = GATHER(b->scores, at);
-    made.reward = predicted ? GATHER(plug_row(b, VALUE), at) : GATHER(b->rewards, at);
+    four f;
+    f.score = GATHER(b->scores, at);
+    f.reward = predicted ? GATHER(plug_row(b, VALUE), at) : GATHER(b->rewards, at);
     if (predicted) {
-        made.sum = GATHER(plug_row(b, ADJUSTED), at);
-        made.under = GATHER(plug_row(b, UNDER), at);
-        made.raw = GATHER(b->rewards, at);
+        f.sum = GATHER(plug_row(b, ADJUSTED), at);
+        f.under = GATHER(plug_row(b, UNDER), at);
+        f.raw = GATHER(b->rewards, at);
     }
-    made.capital = GATHER(plug_row(b, CAPITAL), at);
-    made.limit = GATHER(plug_row(b, LIMIT), at);
+    f.capital = GATHER(plug_row(b, CAPITAL), at);
+    f.limit = GATHER(plug_row(b, LIMIT), at);
     for (int g = 0; g < GROUPS; g++)
-        made.squares[g] = GATHER(plug_row(b, SQUARES + g), at);
-    return made;
+        f.squares[g] = GATHER(plug_row(b, SQUARES + g), at);
+    return f;
 }
 
-/* Writes the first n of them. */
-ALWAYS_INLINE void plug_scatter(pb_betting *b, const int64_t *at, int64_t n, const four *made)
+/* Writes back the first n of them. */
+ALWAYS_INLINE void plug_scatter(pb_betting *b, const int64_t *at, int64_t n, const four *f)
 {
     for (int lane = 0; lane < n; lane++) {
         const int64_t i = at[lane];
-        plug_row(b, CAPITAL)[i] = LANE(made->capital, lane);
+        plug_row(b, CAPITAL)[i] = LANE(f->capital, lane);
         for (int g = 0; g < GROUPS; g++)
-            plug_row(b, SQUARES + g)[i] = LANE(made->squares[g], lane);
+            plug_row(b, SQUARES + g)[i] = LANE(f->squares[g], lane);
     }
 }
 
-/* The arms at i to i + 3. */
+/* Returns the state of the arms at positions i to i + 3. */
 ALWAYS_INLINE four plug_load(const pb_betting *b, int64_t i, const int predicted)
 {
     const double *const rows = b->memory + i;
     const int64_t n = b->n_arms;
-    four made;
-    made.score = LOAD(b->scores + i);
-    made.reward = LOAD(predicted ? rows + VALUE * n : b->rewards + i);
+    four f;
+    f.score = LOAD(b->scores + i);
+    f.reward = LOAD(predicted ? rows + VALUE * n : b->rewards + i);
     if (predicted) {
-        made.sum = LOAD(rows + ADJUSTED * n);
-        made.under = LOAD(rows + UNDER * n);
-        made.raw = LOAD(b->rewards + i);
+        f.sum = LOAD(rows + ADJUSTED * n);
+        f.under = LOAD(rows + UNDER * n);
+        f.raw = LOAD(b->rewards + i);
     }
-    made.capital = LOAD(rows + CAPITAL * n);
-    made.limit = LOAD(rows + LIMIT * n);
-    made.outside = LOAD(rows + OUTSIDE * n);
+    f.capital = LOAD(rows + CAPITAL * n);
+    f.limit = LOAD(rows + LIMIT * n);
+    f.outside = LOAD(rows + OUTSIDE * n);
     for (int g = 0; g < GROUPS; g++)
-        made.squares[g] = LOAD(rows + (SQUARES + g) * n);
-    return made;
+        f.squares[g] = LOAD(rows + (SQUARES + g) * n);
+    return f;
 }
 
-ALWAYS_INLINE void plug_store(const pb_betting *b, int64_t i, const four *made)
+ALWAYS_INLINE void plug_store(const pb_betting *b, int64_t i, const four *f)
 {
     double *const rows = b->memory + i;
     const int64_t n = b->n_arms;
-    STORED(rows + CAPITAL * n) = made->capital;
+    STORED(rows + CAPITAL * n) = f->capital;
     for (int g = 0; g < GROUPS; g++)
-        STORED(rows + (SQUARES + g) * n) = made->squares[g];
+        STORED(rows + (SQUARES + g) * n) = f->squares[g];
 }
 
-/* The numbers of a row that the ranked have, and `none` where there are fewer. */
-ALWAYS_INLINE void plug_ranked(const pb_betting *b, const double *row, double none, double *made)
+/* Copies the values of the ranked arms from a row, with `none` for missing ranks. */
+ALWAYS_INLINE void plug_ranked(const pb_betting *b, const double *row, double none, double *out)
 {
     for (int rank = 0; rank < RANKED; rank++)
-        made[rank] = rank < b->n_ranked ? row[b->ranked[rank]] : none;
+        out[rank] = rank < b->n_ranked ? row[b->ranked[rank]] : none;
 }
 
-/* What makes a group, of the ranked. */
+/* Values of the ranked arms, from which groups are formed. */
 typedef struct {
     double score[RANKED], reward[RANKED], sum[RANKED], over[RANKED], raw[RANKED];
 } firsts;
 
-ALWAYS_INLINE void plug_firsts(const pb_betting *b, firsts *made, const int predicted)
+ALWAYS_INLINE void plug_firsts(const pb_betting *b, firsts *first, const int predicted)
 {
-    /* who is not there promises nothing */
-    plug_ranked(b, b->scores, predicted ? 0.0 : -INFINITY, made->score);
-    plug_ranked(b, predicted ? plug_row(b, VALUE) : b->rewards, 0.0, made->reward);
+    /* missing arms promise no gain */
+    plug_ranked(b, b->scores, predicted ? 0.0 : -INFINITY, first->score);
+    plug_ranked(b, predicted ? plug_row(b, VALUE) : b->rewards, 0.0, first->reward);
     if (predicted) {
-        plug_ranked(b, plug_row(b, ADJUSTED), -INFINITY, made->sum);
-        plug_ranked(b, plug_row(b, OVER), 0.0, made->over);
-        plug_ranked(b, b->rewards, 0.0, made->raw);
+        plug_ranked(b, plug_row(b, ADJUSTED), -INFINITY, first->sum);
+        plug_ranked(b, plug_row(b, OVER), 0.0, first->over);
+        plug_ranked(b, b->rewards, 0.0, first->raw);
     }
 }
 
-/* All arms against the groups of which none of them is a member. */
+/* Bets on all arms as if none were among the first four. Those four do not count in `all`, and
+   the caller overwrites them. */
 ALWAYS_INLINE void plug_outside(pb_betting *b, const moment *at, const firsts *first,
                                 outcome *all, const int predicted)
 {
@@ -193,7 +195,7 @@ ALWAYS_INLINE void plug_outside(pb_betting *b, const moment *at, const firsts *f
         plug_above(rivals.raw, first->raw);
     }
     const int64_t last = b->n_alive - LANES;
-    /* the last four overlap those before: worked out first, written last */
+    /* the last four overlap the earlier ones: compute them first, write them last */
     four end = plug_load(b, last, predicted);
     const int64_t seen = -last & (LANES - 1);
     const vector lane = FOUR(0.0, 1.0, 2.0, 3.0);
@@ -207,7 +209,7 @@ ALWAYS_INLINE void plug_outside(pb_betting *b, const moment *at, const firsts *f
     plug_store(b, last, &end);
 }
 
-/* The rivals of the arms at i to i + 3. */
+/* Loads the groups of the arms at positions i to i + 3. */
 ALWAYS_INLINE void plug_own(groups *own, double rivals[2 * GROUPS][FEW], int64_t i)
 {
     for (int g = 0; g < GROUPS; g++) {
@@ -217,8 +219,8 @@ ALWAYS_INLINE void plug_own(groups *own, double rivals[2 * GROUPS][FEW], int64_t
 }
 
 /*
- * All of a few arms: each loads its own rivals, which are the same but for the members'.
- * Less work than to bet on the members apart, where these are a large part of the arms.
+ * Bets on all of at most FEW arms: each loads its own groups, which differ for the first four
+ * only. With few arms this is less work than a separate bet on the first four.
  */
 ALWAYS_INLINE void plug_few(pb_betting *b, const moment *at, const firsts *first, outcome *all)
 {
@@ -234,13 +236,13 @@ ALWAYS_INLINE void plug_few(pb_betting *b, const moment *at, const firsts *first
             STORED(rivals[g] + i) = above.score[g];
             STORED(rivals[GROUPS + g] + i) = above.reward[g];
         }
-        /* who is not among the first 2^g finds these above it as all others do */
+        /* arms beyond the first 2^g are compared with the same group as all others */
         for (int rank = 0; rank < 1 << g; rank++) {
             rivals[g][b->ranked[rank]] = LANE(among.score[g], rank);
             rivals[GROUPS + g][b->ranked[rank]] = LANE(among.reward[g], rank);
         }
     }
-    /* the last four overlap those before: worked out first, written last */
+    /* the last four overlap the earlier ones: compute them first, write them last */
     four end = plug_load(b, last, 0);
     const vector lane = FOUR(0.0, 1.0, 2.0, 3.0), every = ALL(1.0);
     VECTOR(counts, PICK(lane L >= EVERY((double)seen), every L, EVERY(0.0)));
@@ -255,7 +257,7 @@ ALWAYS_INLINE void plug_few(pb_betting *b, const moment *at, const firsts *first
     plug_store(b, last, &end);
 }
 
-/* Bets on all arms; the members of groups each among the others. */
+/* Bets on all arms; each of the first four is compared with groups of the others. */
 ALWAYS_INLINE void plug_bet(pb_betting *b, const moment *at, outcome *all, const int predicted)
 {
     firsts first;
@@ -292,9 +294,9 @@ ALWAYS_INLINE double lanes_sum(const vector *total)
 }
 
 /*
- * Predictions of the rewards of all items that are left, arm by arm, come from what was
- * read. What an item gives an arm beyond its prediction, plus the mean prediction of what
- * is left, has the same mean over the items that are left as the rewards: bets are on it.
+ * Replaces the reward of each arm by reward - prediction + mean prediction of the items left.
+ * Predictions of all items left depend on earlier items only, so the mean of this value over
+ * the items left is the mean of the rewards. Bets are placed on it.
  */
 ALWAYS_INLINE void plug_adjust(pb_betting *b, const double *predictions, double per_left)
 {
@@ -316,7 +318,7 @@ ALWAYS_INLINE void plug_adjust_sums(pb_betting *b)
         plug_row(b, ADJUSTED)[i] += values[i] - lead;
 }
 
-/* Bets on one item; marks the arms whose hypothesis falls and returns how many. */
+/* Bets on one item; marks the arms whose hypothesis is rejected and returns their number. */
 ALWAYS_INLINE int64_t plug_item(pb_betting *b, const int predicted)
 {
     const double range = b->items.range;
@@ -344,7 +346,7 @@ ALWAYS_INLINE int64_t plug_item(pb_betting *b, const int predicted)
     return n_gone;
 }
 
-/* Every REST items. */
+/* Rescales the wealth of all arms; called every REST items. */
 static inline void plug_rest(pb_betting *b)
 {
     for (int64_t i = 0; i < b->n_alive; i++) {
@@ -356,7 +358,7 @@ static inline void plug_rest(pb_betting *b)
     }
 }
 
-/* What position `from` had is at position `to` now. */
+/* Moves the values of position `from` to position `to`. */
 static inline void plug_move(pb_betting *b, int64_t to, int64_t from)
 {
     for (int which = 0; which < PLUG_ROWS; which++)

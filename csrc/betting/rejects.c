@@ -1,9 +1,9 @@
 /*
- * Rejects on shared items for a budget (pybandit/betting/rejects.h).
+ * Successive rejects on shared items for a budget (pybandit/betting/rejects.h).
  *
- * The largest scale that the cells pay for is never worked out. Who stays and how long a
- * block is are questions of the kind "is an arm read on more than d items?", and it is
- * where a scale just above d / w is paid for: one sum, where a bisection took thirty.
+ * The largest affordable scale is never computed. Which arms to keep and how long a block is
+ * both follow from the question "is an arm read on more than d items?". The answer is yes if a
+ * scale just above d / w is affordable: that takes one sum, a bisection for the scale thirty.
  */
 #include "pybandit/betting/rejects.h"
 
@@ -13,8 +13,8 @@
 
 enum { GROWTH = 16, LEAST_BLOCK = 4 };
 
-static const double MANY = 100.0; /* arms from which on the exponents shrink */
-static const double INTEGERS = 0x1p52; /* from here on doubles have no fractions */
+static const double MANY = 100.0; /* with more arms than this the exponents shrink */
+static const double INTEGERS = 0x1p52; /* larger doubles have no fractional part */
 
 void pb_rejects_begin(pb_rejects *s, int64_t n_arms, int64_t k, double strength)
 {
@@ -27,7 +27,7 @@ void pb_rejects_begin(pb_rejects *s, int64_t n_arms, int64_t k, double strength)
                             : pow(few, early - late) * pow((double)j, -early);
 }
 
-/* Items that an arm is read on, no fewer than it has been. */
+/* Returns how many items an arm is read on, at least the number read already. */
 ALWAYS_INLINE double depth_of(double weight, double scale, double read, double most)
 {
     const double wanted = scale * weight;
@@ -35,8 +35,8 @@ ALWAYS_INLINE double depth_of(double weight, double scale, double read, double m
     return depth > read ? depth : read;
 }
 
-/* The same four times; ceil is a call on some machines. */
-ALWAYS_INLINE void depths_of(vector *made, const double *weights, double scale, double read,
+/* Does the same for four arms; without ceil, which is a function call on some machines. */
+ALWAYS_INLINE void depths_of(vector *out, const double *weights, double scale, double read,
                              double most)
 {
     const vector all = ALL(most), least = ALL(read);
@@ -44,13 +44,14 @@ ALWAYS_INLINE void depths_of(vector *made, const double *weights, double scale, 
     VECTOR(kept, LEAST(wanted L, all L));
     VECTOR(near, (kept L + INTEGERS) - INTEGERS);
     VECTOR(up, PICK(near L < kept L, near L + 1.0, near L));
-    EACH (*made) L = PICK(up L > least L, up L, least L);
+    EACH (*out) L = PICK(up L > least L, up L, least L);
 }
 
 /*
- * Whether the cells pay for going on from here at this scale. An arm that leaves when r
- * are left adds (depth_r - depth_(r + 1)) r, and these are the depths of all but the
- * last pair added up once: whole numbers, so that their order changes nothing.
+ * Returns 1 if the cells pay for the rest of the schedule at this scale. An arm eliminated
+ * while r arms remain costs (depth_r - depth_(r + 1)) r; in total this is each depth counted
+ * once, and the last one places + 1 times. Depths are integers, so the order of summation
+ * does not change the sum.
  */
 WIDE static int is_paid_for(const pb_rejects *s, int64_t n_alive, int64_t places,
                             int64_t n_read, int64_t cells, double scale)
@@ -70,7 +71,7 @@ WIDE static int is_paid_for(const pb_rejects *s, int64_t n_alive, int64_t places
     return total - read * (double)n_alive <= (double)cells;
 }
 
-/* Whether the arm that leaves when `left` are left is read on more than `depth` items. */
+/* Returns 1 if the arm eliminated while `left` arms remain is read on more than `depth` items. */
 static int is_deeper(const pb_rejects *s, int64_t n_alive, int64_t places, int64_t n_read,
                      int64_t cells, int64_t left, int64_t depth)
 {
@@ -82,7 +83,7 @@ static int is_deeper(const pb_rejects *s, int64_t n_alive, int64_t places, int64
 int64_t pb_rejects_keep(const pb_rejects *s, int64_t n_alive, int64_t places, int64_t n_read,
                          int64_t cells)
 {
-    int64_t low = places, high = n_alive, left = n_alive; /* most looks take nobody out */
+    int64_t low = places, high = n_alive, left = n_alive; /* most looks eliminate no arm */
     while (low < high) {
         if (is_deeper(s, n_alive, places, n_read, cells, left, n_read))
             low = left;
@@ -103,7 +104,7 @@ int64_t pb_rejects_block(const pb_rejects *s, int64_t n_alive, int64_t places, i
     int64_t high = low > LEAST_BLOCK ? low : LEAST_BLOCK;
     high = high < rest ? high : rest;
     low = low < high ? low : high;
-    int64_t block = high; /* the usual one */
+    int64_t block = high; /* the usual length */
     while (low < high) {
         if (is_deeper(s, n_alive, places, n_read, cells, n_alive, n_read + block - 1))
             low = block;

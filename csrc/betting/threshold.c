@@ -1,4 +1,4 @@
-/* Which arms are above a threshold, by betting (pybandit/betting/threshold.h). */
+/* Finds the arms above a threshold by betting (pybandit/betting/threshold.h). */
 #include "pybandit/betting/threshold.h"
 
 #include "wealth.h"
@@ -35,8 +35,8 @@ static int in_range(const pb_threshold *t, const double *row)
 }
 
 /*
- * The mean that is left to the next item where all items have tau + slack, in the unit
- * interval: sums are of what is above tau, for of large rewards only differences are exact.
+ * Returns the mean of the next item if the mean of all items is tau + slack, on the scale where
+ * [low, high] is [0, 1]. Sums are of reward - tau: for large rewards only differences are exact.
  */
 static double expected_of(const pb_threshold *t, const wager *w, int64_t i, double slack)
 {
@@ -46,7 +46,7 @@ static double expected_of(const pb_threshold *t, const wager *w, int64_t i, doub
     return (t->tau - t->items.low + above) / (t->items.high - t->items.low);
 }
 
-/* The verdict on the open arm at position i once it has this reward. */
+/* Bets on one reward of the undecided arm at position i and returns the verdict. */
 ALWAYS_INLINE int64_t judge(const pb_threshold *t, const wager *w, int64_t i, double reward,
                             const int n_vectors)
 {
@@ -75,7 +75,7 @@ WIDE static void read_item(pb_threshold *t, const double *row)
         t->verdicts[arm] = judge(t, &w, i, row[column], n_vectors);
         for (int below = 0; resting && below < 2; below++)
             wealth_rest(&t->bets, process_of(t, arm, below));
-        /* kept <= i: what is overwritten has been used; decided arms keep no sum */
+        /* kept <= i, so only used entries are overwritten */
         if (t->verdicts[arm] == OPEN) {
             t->arms[kept] = arm;
             t->columns[kept] = column;

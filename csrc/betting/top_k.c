@@ -44,7 +44,7 @@ static void remove_decided(pb_top_k *top)
     top->n_open = kept;
 }
 
-/* One round of verdicts on the claims between open arms; whether there was one. */
+/* Gives verdicts by the claims between undecided arms, once; returns 1 if there was a new one. */
 static int judge(pb_top_k *top)
 {
     const int64_t places = top->k - top->n_accepted;
@@ -54,7 +54,7 @@ static int judge(pb_top_k *top)
         return 0;
     for (int64_t i = 0; i < top->n_open; i++) {
         int64_t *verdict = top->verdicts + top->arms[i];
-        /* claims that contradict each other could allow both */
+        /* contradictory claims could satisfy both conditions */
         if (count_claims(top, i, 0) >= places)
             *verdict = REJECTED, top->n_rejected++, n_new++;
         else if (count_claims(top, i, 1) >= others)
@@ -65,7 +65,7 @@ static int judge(pb_top_k *top)
     return n_new > 0;
 }
 
-/* Marks the positions of the largest sums that would fill the open places. */
+/* Marks the positions with the largest sums, as many as arms are still to be accepted. */
 static void mark_inside(const pb_top_k *top, unsigned char *inside)
 {
     const int64_t places = top->k - top->n_accepted;
@@ -77,7 +77,7 @@ static void mark_inside(const pb_top_k *top, unsigned char *inside)
     }
 }
 
-/* Whether every arm inside is within the tolerance of every open one outside. */
+/* Returns 1 if every marked arm has a claim of being within the tolerance of every other one. */
 static int leads_nearly(pb_top_k *top)
 {
     mark_inside(top, top->inside);
@@ -103,7 +103,7 @@ static void read_item(pb_top_k *top, const double *row)
         pb_pairs_add(&top->near, top->n_read, top->arms, n, top->sums, top->rewards);
     const int found =
         pb_pairs_add(&top->beats, top->n_read, top->arms, n, top->sums, top->rewards);
-    /* of large rewards only differences are exact */
+    /* for large rewards only differences are exact */
     const double first = top->rewards[0];
     const double weight = pb_items_weight(&top->beats.items, top->n_read);
     for (int64_t i = 0; i < n; i++)

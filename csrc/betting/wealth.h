@@ -2,15 +2,14 @@
 #define WEALTH_H
 
 /*
- * The capital of one process of bets (pybandit/betting/bets.h); private to csrc.
+ * The wealth of one process of bets (pybandit/betting/bets.h). Private to csrc.
  *
- * A product keeps the capital of each bet, then the limit it is compared with,
- * the number of shifts, the threshold. A hypothesis that holds costs all bets
- * their capital; every REST items they are multiplied by a power of two where the
- * largest has become small, and the limit with them, so none is lost. Only a bet
- * far below the largest is set to 0, which is valid (capital may be thrown away)
- * and keeps denormals, ten times slower, out of the loop. A plug-in bet is kept as a
- * product of one bet, and the squares after it.
+ * A product stores the wealth of each bet, then the limit for their sum, the number of shifts
+ * and the threshold. If the hypothesis is true, the wealth of all bets falls. Every REST items,
+ * if the largest one has become small, all are multiplied by a power of two, and so is the
+ * limit. Only bets far below the largest are set to 0. That is valid, because wealth may be
+ * discarded, and avoids denormals, which are ten times slower. A plug-in bet is stored as a
+ * product of one bet, followed by the sum of squares.
  */
 #include "pybandit/betting/bets.h"
 
@@ -20,36 +19,36 @@
 #include "../_shared/wide.h"
 
 enum {
-    REST = 64,        /* items between two rescalings: they lose at most 2^-213 */
-    SHIFT = 400,      /* binary digits of one rescaling */
-    PLUGGED = -1,     /* PLUG_IN, where the others have a number of vectors of bets */
-    PREDICTED = -2,   /* the same with predictions */
+    REST = 64,        /* items between two rescalings; wealth falls by 2^-213 at most */
+    SHIFT = 400,      /* binary exponent of one rescaling */
+    PLUGGED = -1,     /* in place of a number of vectors: PLUG_IN */
+    PREDICTED = -2,   /* PLUG_IN with predictions */
 };
 
-/* m below -TINY is an impossible hypothesis; between, it is rounding. */
+/* The hypothesis is impossible if m < -TINY; in [-TINY, 0] that may be rounding. */
 #define TINY 1e-9
 /* A bet risks at most this share of its capital. */
 #define RISK 0.9
 
-/* What a plug-in bet believes before the first item, in units of the range. */
-#define PLUG_GAIN 1.0     /* twenty items at a mean of .05 */
-#define PLUG_SQUARES 5.0  /* and a mean square of .25 */
-#define PLUG_BELIEF 20.0  /* of the scale of all bets, in squared gains: that it is 1 */
-#define PLUG_MEMORY 22.0  /* it forgets 2 / (t + 22) an item, so that half of t weighs most */
+/* Prior of a plug-in bet, in units of the range. */
+#define PLUG_GAIN 1.0     /* twenty items with mean .05 */
+#define PLUG_SQUARES 5.0  /* and mean square .25 */
+#define PLUG_BELIEF 20.0  /* prior weight of scale 1, in squared gains */
+#define PLUG_MEMORY 22.0  /* discount per item 2 / (t + 22): the last half of t counts most */
 
-/* The entry of a plug-in process after the four that all products of one bet have. */
+/* Index of the sum of squares in a plug-in process, after the four entries of a product. */
 enum { PLUG_SPREAD = 4 };
 
 /* Entries of an EBMIX process. */
 enum { GAIN, SPREAD, COUNT, SUM, EB_LIMIT, EB_LOG_LIMIT };
 
-/* What all processes share while one item passes. */
+/* Values that all processes share for one item. */
 typedef struct {
     const pb_bets *bets;
     double n_read;
-    double per_left;  /* 1 / what is left, this item included; 0: endless */
-    double tilt;      /* N / what is left; 1: endless */
-    double *tilted;   /* lambda_g N / left; memory, which GCC does not take apart lane by lane */
+    double per_left;  /* 1 / (items left, this one included); 0 for a stream */
+    double tilt;      /* N / (items left); 1 for a stream */
+    double *tilted;   /* lambda_g tilt; in memory, or GCC would process single lanes */
 } wager;
 
 static inline void wealth_begin(const pb_bets *bets, double *process, double capital,
@@ -69,7 +68,7 @@ static inline void wealth_begin(const pb_bets *bets, double *process, double cap
         process[PLUG_SPREAD] = 0.0;
 }
 
-/* For item number n_read, from 0; `tilted` has room for all bets. */
+/* Prepares item number n_read, counted from 0; `tilted` has room for all bets. */
 ALWAYS_INLINE void wager_begin(wager *w, const pb_bets *bets, double *tilted,
                                const pb_items *items, int64_t n_read, const int n_vectors)
 {
@@ -82,7 +81,7 @@ ALWAYS_INLINE void wager_begin(wager *w, const pb_bets *bets, double *tilted,
         EACH STORED(w->tilted + v * LANES) L = LOAD(bets->bets + v * LANES) L * w->tilt;
 }
 
-/* Multiplies the capital of each bet and returns their sum. */
+/* Multiplies the wealth of each bet; returns the total. */
 ALWAYS_INLINE double wealth_multiply(const wager *w, double *capital, double gain,
                                      double most, const int n_vectors)
 {
@@ -100,11 +99,11 @@ ALWAYS_INLINE double wealth_multiply(const wager *w, double *capital, double gai
     return (LANE(total, 0) + LANE(total, 2)) + (LANE(total, 1) + LANE(total, 3));
 }
 
-/* The mean over the bets, which are many exponentials: asked only where it may be enough. */
+/* Returns 1 if the mixture reaches the limit; computes its exponentials only if it may. */
 static inline int wealth_mixture_reaches(const pb_bets *bets, const double *process)
 {
     const double gain = process[GAIN], spread = process[SPREAD];
-    /* no lambda in [0, 1) wins more than A^2 / (2 V) */
+    /* the log wealth is at most gain^2 / (2 spread) for any lambda in [0, 1) */
     if (gain <= 0.0 || gain * gain < 2.0 * spread * process[EB_LOG_LIMIT])
         return 0;
     double most = 0.0, total = 0.0;
@@ -112,14 +111,14 @@ static inline int wealth_mixture_reaches(const pb_bets *bets, const double *proc
         const double won = bets->bets[g] * gain - bets->psi[g] * spread;
         most = won > most ? won : most;
     }
-    if (most < process[EB_LOG_LIMIT])  /* so is the mean */
+    if (most < process[EB_LOG_LIMIT])  /* then the mean is also below */
         return 0;
     for (int64_t g = 0; g < bets->n_bets; g++)
         total += bets->shares[g] * exp(bets->bets[g] * gain - bets->psi[g] * spread);
     return total >= process[EB_LIMIT];
 }
 
-/* x in [0, 1] came where the mean m < 1 was expected at most. */
+/* Adds x = gain + m in [0, 1], with m < 1 the largest mean under the hypothesis. */
 static inline int wealth_mix(const pb_bets *bets, double *process, double gain, double m)
 {
     const double x = gain + m;
@@ -131,7 +130,7 @@ static inline int wealth_mix(const pb_bets *bets, double *process, double gain, 
     return wealth_mixture_reaches(bets, process);
 }
 
-/* One item for one process: gain is x - m; whether the hypothesis falls. */
+/* Bets on one item, where gain = x - m. Returns 1 if the hypothesis is rejected. */
 ALWAYS_INLINE int wealth_bet(const wager *w, double *process, double gain, double m,
                              const int n_vectors)
 {
@@ -148,8 +147,9 @@ ALWAYS_INLINE int wealth_bet(const wager *w, double *process, double gain, doubl
 }
 
 /*
- * One plug-in bet, in units of the range: x in [-1, 1] came, at most `expected` in the mean;
- * `hoped` is the sum of x that earlier items promise. Whether the hypothesis falls.
+ * Makes one plug-in bet on x in [-1, 1], in units of the range. Under the hypothesis the mean of
+ * x is at most `expected`; `hoped` is the prior plus the sum of the earlier x. Returns 1 if the
+ * hypothesis is rejected.
  */
 static inline int wealth_plug(double *process, double x, double expected,
                               double hoped, double tilt)
@@ -167,7 +167,7 @@ static inline int wealth_plug(double *process, double x, double expected,
     return process[0] >= process[1];
 }
 
-/* The power of two by which capital is shifted where its largest part is this; counts it. */
+/* Returns the power of two to multiply wealth with, given the largest; counts it in `shifts`. */
 static inline double wealth_shift(double most, double *shifts)
 {
     if (most > 0.0 && most < 0x1p-400) {
@@ -186,13 +186,13 @@ static inline double wealth_kept(double capital)
     return capital < 0x1p-700 ? 0.0 : capital;
 }
 
-/* Past two shifts the limit is infinite: no bet is near it. */
+/* From three shifts on the limit is infinite: no bet is near it. */
 static inline double wealth_limit(double threshold, double shifts)
 {
     return ldexp(threshold, SHIFT * (shifts < 3.0 ? (int)shifts : 3));
 }
 
-/* Every REST items, for each process. */
+/* Rescales one process; called every REST items. */
 static inline void wealth_rest(const pb_bets *bets, double *process)
 {
     if (bets->mixture == PB_MIX_EBMIX)
@@ -208,7 +208,7 @@ static inline void wealth_rest(const pb_bets *bets, double *process)
         *limit = wealth_limit(limit[2], *shifts);
 }
 
-/* The capital of a product, unscaled. */
+/* Returns the total wealth of a product, without scaling. */
 static inline double wealth_total(const pb_bets *bets, const double *process)
 {
     double total = 0.0;

@@ -1,1 +1,1 @@
-"""What every room may use, and what knows no room."""
+"""Code that every room may use and that depends on no room."""

@@ -5,7 +5,7 @@ import socket
 
 
 def here():
-    """Return the name of this machine and of its process numbers, which a container has its own."""
+    """Return the name of this machine and of the PID namespace (containers have their own)."""
     try:
         numbers = os.readlink("/proc/self/ns/pid")
     except OSError:  # only Linux has it

@@ -1,4 +1,4 @@
-"""The bits of a NumPy Generator, for the kernels."""
+"""The bit generator of a NumPy Generator, for the kernels."""
 
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from numpy.random cimport bitgen_t
@@ -12,5 +12,5 @@ cdef inline pb_bitgen *bitgen_of(generator) except NULL:
 
 
 cdef inline double next_normal(void *state) noexcept nogil:
-    """A standard normal, for kernels that ask for one; `state` is the bits."""
+    """Return a standard normal draw; `state` is the bit generator. A callback for kernels."""
     return random_standard_normal(<bitgen_t *>state)

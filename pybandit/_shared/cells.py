@@ -1,4 +1,4 @@
-"""What files of scores, of results and of arms share: how cells are told apart, and lost ones."""
+"""Cells of text files with scores, results or arms: delimiters, missing values, formulas."""
 
 import math
 import re
@@ -7,20 +7,20 @@ from functools import lru_cache
 
 DELIMITERS = (",", ";", "\t")
 LOST = ("", "na", "n/a", "#n/a", "nan", "null", "none")
-# A spreadsheet runs a cell that begins so, whatever the file's author meant by it.
+# A spreadsheet runs cells that begin like this as formulas.
 FORMULA = re.compile(r"'*[=+\-@\t\r]")
 
 
 def guarded(text):
-    """A cell that a spreadsheet shows as it is: an apostrophe before what it would run.
+    """Return a cell that a spreadsheet shows as text: an apostrophe precedes a formula.
 
-    Numbers stay as they are. `unguarded` is the way back.
+    Numbers are unchanged. `unguarded` is the inverse.
     """
     return "'" + text if FORMULA.match(text) and not _is_number(text) else text
 
 
 def unguarded(text):
-    """What `guarded` was given."""
+    """Return the text that was given to `guarded`."""
     return text[1:] if text[:1] == "'" and FORMULA.match(text) else text
 
 

@@ -1,4 +1,4 @@
-"""Checks at the border: each names the argument, what came and what was expected."""
+"""Checks of arguments: each message names the argument, the requirement and the value received."""
 
 import sys
 
@@ -7,22 +7,22 @@ import numpy as np
 from pybandit._shared.errors import InfeasibleBudgetError
 from pybandit._shared.warn import warn
 
-# what an int64 holds; what is exact in float64, in which pulls are counted too
+# largest int64
 LARGEST = 2**63 - 1
-# in size: a state that holds sums of squares which are no numbers is no state, and is lost
+# in size: sums of squares of larger rewards overflow, and a saved state could not be restored
 LARGEST_REWARD = 1e150
-MOST_PULLS = 2**53
-# of what arrays are made of: 8 TB of numbers, and sizes that do not overflow
+MOST_PULLS = 2**53  # exact in float64, in which pulls are also counted
+# entries of an array: 8 TB of float64, and sizes in bytes do not overflow
 MOST_HELD = 2**40
-# types of which NumPy makes new arrays, C-contiguous and aligned
+# types that NumPy converts to new arrays, C-contiguous and aligned
 NEW = {bool, int, float, list, tuple}
 
 
 def shown(value, most=200):
-    """A value in a message: its repr, cut where it is long; its type where it has none."""
+    """Return a value for a message: its repr, cut if it is long, or its type if repr fails."""
     try:
         text = repr(value)
-    except Exception:  # of an int of thousands of digits, or whatever the class does
+    except Exception:  # an int of thousands of digits, or an error in the class
         return f"an object of type {type(value).__name__}"
     return text if len(text) <= most else f"{text[:most]}..."
 
@@ -32,7 +32,7 @@ def check_choice(name, value, choices):
     if type(value) is str and value in choices:
         return value
     try:
-        hash(value)  # arrays compare item by item, and what has no hash is none of them
+        hash(value)  # unhashable values are not choices; arrays would compare element by element
         known = value in choices
     except Exception:
         known = False
@@ -50,7 +50,7 @@ def refuse_class(name, value, expected):
 
 
 def check_flag(name, value):
-    """Whether `value` is true; refuses what has no truth, as an array, and what is masked."""
+    """Return `value` as a bool; refuse masked values and those without a truth value, as arrays."""
     try:
         if not is_masked(value):
             return bool(value)
@@ -65,7 +65,7 @@ def check_integer(name, value, minimum, maximum=LARGEST):
         number = int(value)
         whole = bool(number == value) and not (
             isinstance(value, (bool, np.bool_)) or isinstance(value, np.ndarray) and value.ndim)
-    except Exception:  # __int__ and == may be anybody's
+    except Exception:  # __int__ and == may be user-defined
         whole = False
     if not whole:
         raise TypeError(f"{name} must be an integer; got {shown(value)}")
@@ -101,7 +101,7 @@ def _percent_remedy(expected, value):
 
 
 def check_scalar(name, value, expected, holds):
-    """Return `value`, a number of which `holds` is true, as a float."""
+    """Return `value`, one number, as a float if `holds` is true of it."""
     number = check_numeric(name, value)
     if number.ndim:
         raise ValueError(f"{name} must be a number; got shape {number.shape}")
@@ -116,9 +116,9 @@ def check_positive(name, value):
 def check_ends(value_range):
     """Return `value_range` as two floats, low and high, low below high."""
     ends = check_in("value_range", value_range, "(low, high), both finite", np.isfinite)
-    if ends.shape != (2,) or not ends[0] < ends[1] or not np.isfinite(ends[1] - ends[0]):
-        raise ValueError(f"value_range must be (low, high), low below high; got "
-                         f"{shown(value_range)}")
+    if ends.shape != (2,) or not 0 < float(ends[1]) - float(ends[0]) < np.inf:
+        raise ValueError("value_range must be (low, high) with low < high and a finite difference; "
+                         f"got {shown(value_range)}")
     return float(ends[0]), float(ends[1])
 
 
@@ -132,7 +132,7 @@ def check_delta(delta):
 
 
 def as_list(name, values, expected, least=1):
-    """What an iterable gives, `least` things or more; `expected` says in words of what."""
+    """Return an iterable as a list of at least `least` items; messages say what is `expected`."""
     try:
         items = list(values)
     except Exception as error:
@@ -143,21 +143,21 @@ def as_list(name, values, expected, least=1):
 
 
 def is_masked(values):
-    """Whether some of these values are masked."""
-    # where numpy.ma was never imported, which takes a while, there is no masked array
+    """Return True if some of these values are masked."""
+    # there are no masked arrays unless numpy.ma was imported; importing it here would be slow
     return type(values) is not np.ndarray and "numpy.ma" in sys.modules and np.ma.is_masked(values)
 
 
 def check_numeric(name, values, masked_as_nan=False, copy=True):
     """Return a float64 copy of `values`, C-contiguous.
 
-    Refuses text, objects, complex numbers and masked entries, for which float64 has no
-    value; with `masked_as_nan` they become NaN.
+    Refuses text, objects, complex numbers and masked entries; with `masked_as_nan`, masked
+    entries become NaN.
 
-    Another thread, or a view, may write to the original at any time, and `__array__` may
-    return another array at its next call. Therefore a copy is made first; the caller checks
-    this copy and uses it. Without `copy`, an aligned float64 array shares the memory of
-    `values`, and has any order: for large tables whose values are never an index or a size.
+    Another thread may write to the original at any time, and `__array__` may return a different
+    array at its next call. Therefore the copy is made first; the caller checks this copy and uses
+    it. Without `copy`, an aligned float64 array shares the memory of `values`, in any order of
+    axes. This is for large tables whose values are never used as an index or a size.
     """
     masked = is_masked(values)
     if masked and not masked_as_nan:
@@ -165,7 +165,7 @@ def check_numeric(name, values, masked_as_nan=False, copy=True):
                         "masked entries: fill them or leave them out")
     try:
         array = _as_own(values, copy)
-    except Exception as error:  # rows of unequal lengths, or an __array__ of the user's
+    except Exception as error:  # rows of unequal lengths, or a user-defined __array__
         raise ValueError(f"{name} must hold real numbers; got {shown(values)}: {error}") from error
     if array.dtype.kind not in "biuf":
         raise TypeError(
@@ -175,23 +175,23 @@ def check_numeric(name, values, masked_as_nan=False, copy=True):
     if masked:
         return np.where(values.mask, np.nan, array.astype(np.float64))
     if array.dtype != np.float64:
-        # a signalling NaN of 32 bits is one that processors tell of; a longer number is infinite
+        # conversion may signal a 32-bit NaN, or overflow from long double to infinity
         with np.errstate(invalid="ignore", over="ignore"):
             return array.astype(np.float64, order="C")
     return array if array.flags.aligned else array.copy()
 
 
 def labels_of(table, what="index"):
-    """Labels of the rows of a frame or a series, or "columns"; None if there are none."""
+    """Return the row labels of a frame or series, or its "columns"; None if it has none."""
     held = getattr(table, what, None)
-    if held is None and what == "index" and hasattr(table, "coords"):  # of xarray
+    if held is None and what == "index" and hasattr(table, "coords"):  # xarray
         rows = table.dims[0] if table.dims else None
         held = table.coords[rows].values.tolist() if rows in table.coords else None
-    return None if held is None or callable(held) else list(held)  # lists have a method index
+    return None if held is None or callable(held) else list(held)  # lists have a method named index
 
 
 def check_counts(trials, sums, n_arms, most=MOST_PULLS):
-    """Trials and sums of rewards, one an arm, as int64 and float64; at most `most` trials."""
+    """Return checked trials (int64) and sums of rewards (float64), one value per arm."""
     of_trials, of_sums = labels_of(trials), labels_of(sums)
     if of_trials is not None and of_sums is not None and of_trials != of_sums:
         raise ValueError(f"sums must have the index of trials, {shown(of_trials)}; got "
@@ -201,7 +201,7 @@ def check_counts(trials, sums, n_arms, most=MOST_PULLS):
     sums = check_in("sums", refuse_masks("sums", sums), "finite", np.isfinite)
     for name, values in (("trials", trials), ("sums", sums)):
         if values.shape != (n_arms,):
-            raise ValueError(f"{name} must have the shape ({n_arms},), one an arm; got "
+            raise ValueError(f"{name} must have shape ({n_arms},), one value per arm; got "
                              f"{values.shape}")
     if trials.sum() > most:
         raise ValueError(f"trials must be at most {most} in all; got {trials.sum():.0f}")
@@ -209,7 +209,7 @@ def check_counts(trials, sums, n_arms, most=MOST_PULLS):
 
 
 def refuse_masks(name, values):
-    """Return `values`, unless some of them are masked: what is under a mask is no number."""
+    """Return `values`; refuse masked entries, which have no value."""
     if is_masked(values):
         where = np.argwhere(np.broadcast_to(values.mask, values.shape))[0].tolist()
         raise ValueError(f"{name} must not be masked; got a mask at index "
@@ -218,9 +218,9 @@ def refuse_masks(name, values):
 
 
 def as_array(name, values, copy=False):
-    """Return `values` as an array of any dtype; refuses masks and objects without an array.
+    """Return `values` as an array of any dtype; refuse masked entries and invalid objects.
 
-    The data may be shared with the caller; shape and dtype are not: see `owned`.
+    The data may be shared with the caller; shape and dtype are not. See `owned`.
     """
     if is_masked(values):
         raise TypeError(f"{name} must be an array without masked entries; got {shown(values)}")
@@ -231,7 +231,7 @@ def as_array(name, values, copy=False):
 
 
 def _as_own(values, copy):
-    """Return a new array whose shape and dtype no other code can set; with `copy` its data too."""
+    """Return a new array whose shape and dtype (with `copy` also data) no other code can change."""
     array = np.asarray(values)
     if type(values) in NEW:
         return array
@@ -247,7 +247,7 @@ def owned(name, values):
 
 
 def check_indices(name, values, n, dtype=np.int64, size=""):
-    """Return a C-contiguous copy of `values`, integers in [0, n); messages add what n is."""
+    """Return a C-contiguous copy of `values`, integers in [0, n); `size` explains n in messages."""
     values = owned(name, values)
     if values.ndim != 1 or values.dtype.kind not in "iu":
         raise TypeError(f"{name} must be a 1-D array of integers; got shape {values.shape} of "
@@ -259,26 +259,26 @@ def check_indices(name, values, n, dtype=np.int64, size=""):
 
 
 def frozen(array):
-    """Return a copy of `array` in memory that no array can be made to write to.
+    """Return a copy of `array` that can never be written to.
 
-    An array that owns its memory can be made writable again with `setflags`; one on `bytes`
+    An array that owns its memory can be made writable again with `setflags`; an array on `bytes`
     cannot.
     """
     return np.ndarray(array.shape, array.dtype, array.tobytes())
 
 
 def read_only(array):
-    """Return a view of an array that a user's function gets: writing to it raises."""
+    """Return a read-only view of an array, to pass to a user's function."""
     view = array[...]
     view.flags.writeable = False
     return view
 
 
 def returned(name, values, shape, expected):
-    """Return what a user's function returned as an array of this shape and of any dtype.
+    """Return the result of a user's function as an array of this shape and of any dtype.
 
-    It is converted once, so the array that is checked is the one that is used; the data may
-    be shared. `expected` is the first half of the message for another shape.
+    It is converted once, so the array that is checked is the one that is used; the data may be
+    shared. `expected` is the first half of the message for a different shape.
     """
     try:
         array = _as_own(values, copy=False)
@@ -290,19 +290,19 @@ def returned(name, values, shape, expected):
 
 
 def numbers_returned(name, values, shape, expected):
-    """Return the array of `returned` as float64; refuses masks."""
+    """Return the same as `returned`, as float64; refuse masked entries."""
     if is_masked(values):
-        return check_numeric(name, values)  # which refuses it
+        return check_numeric(name, values)  # raises the error
     return check_numeric(name, returned(name, values, shape, expected), copy=False)
 
 
 def nonnegative(x):
-    """Finite and at least 0, for `check_in`."""
+    """Return True for finite x of at least 0; a condition for `check_in`."""
     return np.isfinite(x) & (x >= 0)
 
 
 def plain(values):
-    """A float where there is but one number."""
+    """Return a single number as a float, and arrays unchanged."""
     return float(values) if np.ndim(values) == 0 else values
 
 
@@ -312,13 +312,13 @@ def _index(mask):
 
 
 def check_budget(budget, least, n_arms, reason, name="budget"):
-    """Raise `InfeasibleBudgetError` below `least` pulls; `reason` says what they are for."""
+    """Raise `InfeasibleBudgetError` if `budget` is below `least`; `reason` explains `least`."""
     if budget < least:
         raise InfeasibleBudgetError(f"{name} must be at least {least} for {n_arms} arms: {reason}; "
                                     f"got {budget}")
 
 
 def listed(names, most=8):
-    """Names with commas between, and how many follow the first ones."""
+    """Return the first names, separated by commas, and the number of the others."""
     rest = len(names) - most
     return ", ".join(map(str, names[:most])) + f" and {rest:,} more" * (rest > 0)

@@ -123,7 +123,7 @@ class Database:
                 raise
         if size_of(os.path.realpath(shown) + "-wal"):
             raise StudyError(f"{shown} cannot be read where it cannot be written, because "
-                             f"{shown}-wal is not yet part of it; copy both to where they can")
+                             f"{shown}-wal is not yet part of it; copy both to a writable folder")
         return cls(shown, kind, "ro")._checked(check)
 
     def _checked(self, check):
@@ -133,8 +133,7 @@ class Database:
             mode, = self.db.execute("PRAGMA journal_mode").fetchone()
             if mode != "wal" and not self.read_only:
                 raise StudyDamagedError(f"{self.shown} is damaged or not a {self.kind}: its "
-                                        "journal "
-                                   f"mode must be wal; got {mode}")
+                                        f"journal mode must be wal; got {mode}")
         except BaseException:
             self.close()
             raise
@@ -220,10 +219,10 @@ class Database:
         return bool(row[0])
 
     def _mark_log(self):
-        """Write into the file that later transactions are in the log, if it does not say so yet.
+        """Set the mark in the file that later transactions are in the log, unless it is set.
 
-        Readers may keep SQLite from moving this into the file: then the next transaction tries
-        again, as none must wait for long readers.
+        Readers may keep SQLite from moving the mark into the file. Then the next transaction
+        tries again, because no transaction may wait for long readers.
         """
         size = size_of(self.path + "-wal")
         if not (self._is_owed or size == 0 or size > LOG_BYTES):
@@ -232,11 +231,11 @@ class Database:
         if size > LOG_BYTES:
             self._move_log("TRUNCATE")
         self._in_transaction("UPDATE writes SET is_next = 1")
-        # FULL keeps the log's room on the disk: the mark can be undone on a full one
+        # FULL keeps the log's disk space, so that the mark can be undone on a full disk
         self._is_owed = self._move_log("FULL")
 
     def _move_log(self, mode):
-        """Move the log into the file; return True if readers kept SQLite from it."""
+        """Move the log into the file; return True if readers prevented it."""
         self._set_patience(MARK_PATIENCE)
         try:
             busy, *_ = self.db.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
@@ -248,7 +247,7 @@ class Database:
         """Undo `_mark_log` if no transaction followed: nothing is missing without the log."""
         if not self._keeps_log:
             return
-        with suppress(sqlite3.Error):  # a mark that stays is an error that names the remedy
+        with suppress(sqlite3.Error):  # else opening the file raises an error
             if self._is_marked():
                 self._in_transaction("UPDATE writes SET is_next = 0")
 
@@ -295,29 +294,29 @@ def _address(path, access):
     return f"file:{quote(os.fsencode(path))}?{options}"
 
 
-def check_tables(path, db, made, kind="study"):
-    """Raises where a database has not the tables of `made`, or anything beside them but tables.
+def check_tables(path, db, statements, kind="study"):
+    """Raise an error if a database lacks a table of `statements`, or has other objects than tables.
 
-    `made` are the statements that made it; what is an index may be missing. Who keeps tables of
-    their own in the file may.
+    `statements` are those that created the database. Its indices may be missing, and the file may
+    have additional tables.
     """
 
     def refuse(what):
         raise StudyDamagedError(f"{path} is damaged or not a {kind}: {what}")
 
-    missing = {_plain(statement) for statement in made} - {""}
+    missing = {_plain(statement) for statement in statements} - {""}
     for type_, name, statement in db.execute("SELECT type, name, sql FROM sqlite_master"):
         statement = _plain(statement)
         if statement in missing:
             missing.remove(statement)
-        # the statement is what SQLite goes by, whatever the type says
+        # SQLite uses the statement and ignores the type
         elif statement and not statement.upper().startswith("CREATE TABLE "):
-            refuse(f"it has the {type_} {name}, which is none of a {kind}")
+            refuse(f"it has the {type_} {name}, which does not belong to a {kind}")
     for statement in sorted(missing):
         if statement.startswith("CREATE TABLE "):
             refuse(f"it has no table {statement.split()[2]} as it was made")
 
 
 def _plain(statement):
-    """As SQLite keeps it, in one line; of an index that follows from a table it keeps none."""
+    """Return a statement in one line, as SQLite stores it; "" for an automatic index."""
     return " ".join(str(statement or "").replace("IF NOT EXISTS ", "").split())

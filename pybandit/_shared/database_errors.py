@@ -1,4 +1,4 @@
-"""What can go wrong with a study's file, and SQLite's errors as that."""
+"""Convert SQLite's errors to the errors of studies."""
 
 import sqlite3
 from contextlib import contextmanager
@@ -14,13 +14,13 @@ NO_ROOM = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_TOOBIG}
 BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
-# what a body that nobody recorded does to who reads it
+# errors that damaged contents cause in the code that reads them
 MISREAD = ArithmeticError, AttributeError, LookupError, TypeError, ValueError
 
 
 @contextmanager
 def as_recorded(path, what):
-    """Raises what a reader stumbles over as damage of `what`, of the study at `path`."""
+    """Convert errors in reading damaged contents to StudyDamagedError for `what` at `path`."""
     try:
         yield
     except MISREAD as error:
@@ -28,17 +28,17 @@ def as_recorded(path, what):
 
 
 def code_of(error):
-    """SQLite's primary result code of an error, or None."""
+    """Return SQLite's primary result code of an error, or None."""
     code = getattr(error, "sqlite_errorcode", None)
     return None if code is None else code & 0xFF
 
 
 @contextmanager
 def named(path, kind="study"):
-    """Raises SQLite's errors as those of the study, or whatever it is, at `path`."""
+    """Convert SQLite's errors to errors of the study, or other `kind`, at `path`."""
     try:
         yield
-    except UnicodeDecodeError as error:  # of SQLite's own words, which quote the file's
+    except UnicodeDecodeError as error:  # in SQLite's message, which quotes the file
         raise StudyDamagedError(f"{path} is damaged or not a {kind}: {error.object!r}") from error
     except sqlite3.ProgrammingError as error:
         raise ValueError(f"the {kind} {path} is closed: {error}") from error
@@ -52,10 +52,10 @@ def named(path, kind="study"):
         if code in NO_ROOM:
             raise StudyError(f"{path} could not be written, as on a full disk, and is as before: "
                              f"{error}") from error
-        if code == sqlite3.SQLITE_INTERRUPT:  # by `Database`, after more steps than a file can need
+        if code == sqlite3.SQLITE_INTERRUPT:  # by `Database._count_steps`
             raise StudyDamagedError(f"{path} is damaged or not a {kind}: its tables have no end"
                                ) from error
         if code in BUSY:
-            raise StudyError(f"{path} is busy: another process has been writing for longer than "
-                             f"was waited: {error}") from error
+            raise StudyError(f"{path} is busy: timed out waiting for another process to finish "
+                             f"writing: {error}") from error
         raise StudyError(f"{path}: {error}") from error

@@ -1,4 +1,4 @@
-"""Files of studies: checked before SQLite opens them, published as a whole, kept in their place."""
+"""Files of studies: checks before SQLite opens them, and atomic creation."""
 
 import os
 import secrets
@@ -16,14 +16,14 @@ def checked(path, kind):
 
     A journal makes SQLite write into the file, and delete every file that the journal names.
     Studies and stores are in WAL mode and never have one. SQLite also writes into whatever has
-    the name of the log or of its index, so these must be ordinary files of one name.
+    the name of the log or of its index, so these must be regular files with one name.
 
     Raises
     ------
     FileNotFoundError
         If there is no file.
     StudyDamagedError
-        If the file or a neighbour of it may not be opened.
+        If the file, or a file next to it, may not be opened.
     """
     path = os.fsdecode(path)
     resolved = os.path.realpath(path)
@@ -44,18 +44,17 @@ def checked(path, kind):
         except FileNotFoundError:
             continue
         if side == "-journal":
-            raise StudyDamagedError(f"{path} cannot be opened beside {resolved}{side}: a {kind} "
-                                    "never "
-                                    "has such a file, and SQLite would delete the files that it "
-                                    "names; move it away")
+            raise StudyDamagedError(f"{path} cannot be opened next to {resolved}{side}: a {kind} "
+                                    "never has such a file, and SQLite would delete the files that "
+                                    "it names; move it away")
         if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
-            raise StudyDamagedError(f"{path} cannot be opened beside {resolved}{side}, which must "
+            raise StudyDamagedError(f"{path} cannot be opened next to {resolved}{side}, which must "
                                     "be a regular file without a second name (a link)")
     return path
 
 
 def _mode_of(path):
-    """Return the mode of a file and its number of names; it has two while it is published."""
+    """Return the mode of a file and its number of names, which is 2 while it is being created."""
     for _ in range(5):
         found = os.stat(path)
         if found.st_nlink == 1 or not stat.S_ISREG(found.st_mode):
@@ -65,9 +64,9 @@ def _mode_of(path):
 
 
 def check_header(path, application, kind):
-    """Raise StudyDamagedError unless a file begins as a database of this application identifier.
+    """Raise StudyDamagedError unless a file is a database with this application identifier.
 
-    SQLite would write a log that it finds next to any file into that file.
+    SQLite writes a log that it finds next to any file into that file.
     """
     with open(path, "rb") as file:
         header = file.read(100)
@@ -87,14 +86,14 @@ def size_of(path):
 
 @contextmanager
 def published(path, overwrite):
-    """The path of a file to fill and close, which then becomes `path`; atomic and durable.
+    """Yield the path of a draft to write and close, which then replaces `path`; atomic and durable.
 
     Raises
     ------
     FileExistsError
-        If `path` exists without `overwrite`, or a log that SQLite would take for its own.
+        If `path`, or a log that SQLite would use for it, exists and `overwrite` is False.
     StudyError
-        If what exists cannot be replaced.
+        If the existing file cannot be replaced.
     """
     if not overwrite:
         _refuse_existing(path)
@@ -105,7 +104,7 @@ def published(path, overwrite):
         yield draft
         _sync(draft)
         if overwrite:
-            _drop(path, *SIDES)  # else SQLite would play the old study's log into the new one
+            _drop(path, *SIDES)  # or SQLite would apply the old study's log to the new one
             os.replace(draft, path)
         else:
             _link(draft, path)
@@ -113,7 +112,7 @@ def published(path, overwrite):
     finally:
         try:
             _drop(draft, "", *SIDES)
-        finally:  # Ctrl-C may end that too
+        finally:  # Ctrl-C may end the first attempt
             _drop(draft, "", *SIDES)
 
 
@@ -134,7 +133,7 @@ def _drop(path, *names):
 
 
 def _link(draft, path):
-    """A rename that does not replace."""
+    """Rename a file without replacing an existing one."""
     try:
         os.link(draft, path)
     except FileExistsError:
@@ -154,14 +153,14 @@ def _sync(path):
 
 
 class Place:
-    """Where a database was opened: what is written goes there, whatever takes its name."""
+    """The file that a database connection writes to, even if another file takes its name."""
 
     def __init__(self, shown, path, kind):
         self.shown, self.path, self.kind = shown, path, kind
         self.file = self._found()
 
     def check(self):
-        """Raises where the name is another file's by now, or nobody's."""
+        """Raise StudyError if the name now belongs to a different file, or to none."""
         if self._found() != self.file:
             raise StudyError(f"{self.shown} was moved, removed or replaced while the {self.kind} "
                              "was open: open it again")

@@ -1,4 +1,4 @@
-"""The data that the demo and the examples run on."""
+"""Data sets of the demo and the examples."""
 
 import math
 
@@ -10,7 +10,7 @@ from pybandit._shared.optional import require
 # Rec. 601: brightness of red, green and blue.
 LUMA = (0.299, 0.587, 0.114)
 
-# How each environment of Chen & Ghahramani 2016, Sec. 5.1, draws its raw rewards.
+# Distributions of the raw rewards in Chen & Ghahramani 2016, Sec. 5.1.
 _DISTRIBUTIONS = {
     "normal": lambda rng, shape: rng.standard_normal(shape),
     "uniform": lambda rng, shape: rng.random(shape),
@@ -19,7 +19,7 @@ _DISTRIBUTIONS = {
 
 
 def sp500_returns():
-    """Daily log-returns of the S&P 500 index, 1999 to 2018, in percent, less their mean.
+    """Return daily log-returns of the S&P 500 index, 1999 to 2018, in percent, minus their mean.
 
     Returns
     -------
@@ -28,7 +28,7 @@ def sp500_returns():
     Raises
     ------
     MissingPackageError
-        Where `arch`, which carries the prices, is not installed.
+        If `arch`, which contains the prices, is not installed.
     """
     prices = require("arch.data.sp500", "demo").load()["Adj Close"].to_numpy(np.float64)
     returns = 100.0 * np.diff(np.log(prices))
@@ -36,7 +36,7 @@ def sp500_returns():
 
 
 def flower_brightness():
-    """Brightness of scikit-learn's photograph of a flower, in grey levels from 0 to 255.
+    """Return the brightness of scikit-learn's photograph of a flower, in grey levels 0 to 255.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def flower_brightness():
     Raises
     ------
     MissingPackageError
-        Where `scikit-learn`, which carries the photograph, or `pillow`, which
+        If `scikit-learn`, which contains the photograph, or `pillow`, which
         decodes it, is not installed.
     """
     require("PIL", "demo")
@@ -53,7 +53,7 @@ def flower_brightness():
 
 
 def flower_gradients():
-    """Horizontal brightness gradient at each pixel of the flower, in grey levels a pixel.
+    """Return the horizontal brightness gradient at each pixel, in grey levels per pixel.
 
     Central differences, one-sided at the left and right edges.
 
@@ -65,21 +65,20 @@ def flower_gradients():
 
 
 def synthetic_race(distribution="normal", sigma=1e-4, n_factors=100_000, n_states=10, rng=None):
-    """The synthetic environment of Chen & Ghahramani 2016, Sec. 5.1.
+    """Return the synthetic environment of Chen & Ghahramani 2016, Sec. 5.1.
 
-    Raw rewards are drawn independently; those of each state are then shifted
-    and scaled to mean exactly 0 and deviation `sigma` over the factors. The
-    factors therefore cancel in the totals, and the distribution is the prior,
-    p(i) proportional to i + 1, whatever the noise.
+    Raw rewards are drawn independently. The rewards of a state are then shifted and scaled to mean
+    0 and standard deviation `sigma` over the factors. The factors therefore cancel in the totals,
+    and the distribution is the prior, p(i) proportional to i + 1, for any noise.
 
     Parameters
     ----------
     distribution : {"normal", "uniform", "lognormal"}
         Normal(0, 1), Uniform[0, 1], or log-normal of log-variance 2.
     sigma : float
-        Deviation of the log factors of each state, at least 0.
+        Standard deviation of the log factors of each state, at least 0.
     n_factors, n_states : int
-        N of at least 2, and D of at least 1.
+        N, at least 2, and D, at least 1.
     rng : None, int, SeedSequence or Generator
         The same seed gives the same raw rewards at every `sigma`.
 
@@ -102,18 +101,18 @@ def synthetic_race(distribution="normal", sigma=1e-4, n_factors=100_000, n_state
 
 
 def breast_cancer():
-    """The Wisconsin breast cancer data of scikit-learn, each feature of mean 0 and deviation 1.
+    """Return the Wisconsin breast cancer data of scikit-learn, with standardised features.
 
     Returns
     -------
     features : ndarray of float64, shape (569, 30)
     labels : ndarray of int64, shape (569,)
-        1 where the tumour is benign.
+        1 if the tumour is benign.
 
     Raises
     ------
     MissingPackageError
-        Where `scikit-learn`, which carries the data, is not installed.
+        If `scikit-learn`, which contains the data, is not installed.
     """
     loaded = require("sklearn.datasets", "sklearn").load_breast_cancer()
     features = loaded.data.astype(np.float64)

@@ -5,12 +5,12 @@ from itertools import product
 from pybandit._shared.optional import require
 
 EXACT, RACING, DATA = "#6b7280", "#d9541e", "#c7ccd4"
-# Matplotlib's petroff10, told apart by the colour-blind; written out for Matplotlib below 3.10.
+# Matplotlib's petroff10, which is safe for colour-blind readers; Matplotlib has it from 3.10 on.
 COLOURS = ("#3f90da", "#ffa90e", "#bd1f01", "#94a4a2", "#832db6", "#a96b59", "#e76300", "#b9ac70",
            "#717581", "#92dadd")
 STYLES = "-", "--", ":", "-."
-# Legends of more entries stand to the right of the axes; more lines have bars instead of bands,
-# which would mix to one grey.
+# With more entries, the legend is to the right of the axes, and lines have bars instead of bands,
+# which would blend into grey.
 FEW = 4
 
 

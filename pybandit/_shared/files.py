@@ -1,4 +1,4 @@
-"""Files that others wrote: opened without waiting, and read within bounds."""
+"""Read untrusted files: open them without waiting, and read bounded amounts."""
 
 import errno
 import json
@@ -12,13 +12,13 @@ from pybandit._shared.errors import UnreadableFileError
 
 KINDS = {stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device",
          stat.S_IFBLK: "a device", stat.S_IFDIR: "a folder"}
-# Bytes of JSON that are parsed: lists in lists take 20 times as many.
+# Largest JSON text that is parsed, in bytes: nested lists take 20 times as much memory.
 MOST_JSON = 1 << 22
-# An archive may expand to LEAST_EXPANDED bytes, or to RATIO times its size, at most MOST_EXPANDED.
-# XML compresses 10 to 15 times.
+# An archive may expand to RATIO times its size, but at least to LEAST_EXPANDED and at most to
+# MOST_EXPANDED bytes. XML compresses 10 to 15 times.
 LEAST_EXPANDED, RATIO, MOST_EXPANDED = 1 << 24, 64, 1 << 28
-MOST_DIRECTORY = 1 << 20  # bytes of the directory of an archive: some 10,000 parts
-_seeking = threading.Lock()  # held where the system has no pread: Windows
+MOST_DIRECTORY = 1 << 20  # bytes of the directory of an archive: about 10,000 parts
+_seeking = threading.Lock()  # held on systems without pread (Windows)
 DIRECTORY_END = struct.Struct("<4s4H2LH")
 
 
@@ -133,11 +133,11 @@ def checked_archive(file, what, least=LEAST_EXPANDED, most=MOST_EXPANDED, parts=
     what : str
         The kind of file, for messages.
     least, most : int
-        Bytes that it may expand to, whatever its size: `least` of any, `most` of the largest.
+        Limits of the expanded size in bytes: `least` is always allowed, more than `most` never.
     parts : tuple of str, optional
-        Names of the parts that are read; by default all. The others may have any size.
+        Names of the parts that are read; by default all. Other parts may have any size.
     most_directory : int
-        Bytes of the directory.
+        Maximum size of the directory in bytes.
 
     Raises
     ------
@@ -163,7 +163,7 @@ def checked_archive(file, what, least=LEAST_EXPANDED, most=MOST_EXPANDED, parts=
 
 
 def _check_directory(file, size, what, most):
-    """Refuse a directory that zipfile would read whole into memory; it is found as there."""
+    """Refuse a large directory, which zipfile would read into memory; find it as zipfile does."""
     file.seek(max(0, size - (1 << 16) - DIRECTORY_END.size))
     tail = file.read()
     at = len(tail) - DIRECTORY_END.size
@@ -186,9 +186,9 @@ class Lines:
     readline : callable
         ``readline(limit)`` of a file.
     longest, most_lines, most_bytes : int
-        Most characters or bytes of a row, and most lines and bytes of the file.
+        Maximum characters or bytes of a row, and maximum lines and bytes of the file.
     place, remedy : str
-        A format of where in the file an error is, by the line; the end of its message.
+        Start of an error message, a format string that takes the line number; end of the message.
     """
 
     def __init__(self, readline, longest, most_lines, most_bytes, place, remedy=""):
@@ -197,7 +197,7 @@ class Lines:
         self.number, self._n_bytes, self._remedy = 0, 0, remedy
 
     def begin_row(self):
-        """Allow the next row its length."""
+        """Start a row: reset the number of characters that it may still have."""
         self._left = self._longest
 
     def __iter__(self):
@@ -229,5 +229,5 @@ def check_exists(path):
     except FileNotFoundError as error:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT),
                                 os.fsdecode(path)) from error
-    except OSError:  # such as a loop of links, which opening it names
+    except OSError:  # such as a loop of links; opening the file reports it
         pass

@@ -1,4 +1,4 @@
-"""Tables of HTML for notebooks, in the colours of the page that shows them; and numbers."""
+"""HTML tables for notebooks, and numbers for tables and plots."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -8,7 +8,7 @@ __all__ = ["number", "table"]
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of text.
+    """Return an HTML table of text; it takes the colours of the page.
 
     Examples
     --------
@@ -23,7 +23,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def number(value: float, digits: int = 4) -> str:
-    """Return a number for a table or an axis; a dash for none."""
+    """Return a number as text for a table or an axis; a dash if it is not finite."""
     if not math.isfinite(value):
         return "–"
     form = ",.0f" if 1000 <= abs(value) < 1e7 else f".{digits}g"

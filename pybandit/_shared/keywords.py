@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T", bound=Callable[..., Any])
 
-# Words of other libraries, and earlier ones of this, by the word used here.
+# Keywords of other libraries, and of earlier versions, mapped to the keyword used here.
 OTHERS = {
     "alpha": "delta", "confidence": "delta", "horizon": "max_pulls", "max_evaluations": "max_pulls",
     "max_retries": "retry", "n_items": "items", "n_models": "models", "names": "models",
@@ -17,10 +17,10 @@ OTHERS = {
 
 
 def hinted(**groups: type) -> Callable[[T], T]:
-    """Let a function or a class name the right keyword if it gets one that it does not have.
+    """Decorate a function or class so that its error for an unknown keyword suggests the right one.
 
-    `groups` maps parameters to the classes of their options: ``retry=3`` given to `best_of` is
-    answered by ``calls=Calls(retry=...)``.
+    `groups` maps parameters to the classes of their options: for ``retry=3`` passed to `best_of`,
+    the error suggests ``calls=Calls(retry=...)``.
     """
 
     def decorate(thing: T) -> T:

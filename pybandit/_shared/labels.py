@@ -1,4 +1,4 @@
-"""Labels that travel with values: the index of a series is compared, and never ignored."""
+"""Labels of values: the index of a series is always compared with the expected labels."""
 
 import numpy as np
 
@@ -8,11 +8,11 @@ REMEDY = "pass .to_numpy() if the values are in that order"
 
 
 def differing(held, expected):
-    """Return in words where two lists of labels differ."""
+    """Return the first difference between two lists of labels, in words."""
     if len(held) != len(expected):
         return f"{len(held)} labels for {len(expected)}"
-    at = next(at for at, (ours, theirs) in enumerate(zip(expected, held, strict=True))
-              if not _same(ours, theirs))
+    at = next(at for at, (wanted, given) in enumerate(zip(expected, held, strict=True))
+              if not _same(wanted, given))
     return f"{shown(held[at])} where {shown(expected[at])} was expected, at position {at}"
 
 
@@ -29,17 +29,17 @@ def _same(one, other):
 
 
 def unlabelled(values):
-    """Return the values of a series or a frame; others as they are."""
+    """Return the values of a series or a frame; return other values unchanged."""
     return values.to_numpy() if hasattr(values, "to_numpy") else values
 
 
 def in_order(name, values, *expected, what="the index of the scores"):
-    """Return `values`, if they have no labels or those of one of the lists `expected`.
+    """Return `values` if they have no labels, or the labels of one of the lists `expected`.
 
     Raises
     ------
     ValueError
-        Naming the first label that differs.
+        If the labels differ; the message names the first difference.
     """
     held = labels_of(values)
     known = [list(one) for one in expected if one is not None]
@@ -53,12 +53,12 @@ def aligned(name, values, expected, what):
     """Return `values` in the order of `expected`, a list of labels.
 
     The index of a series gives the label of each value. An index 0, 1, 2, ... that differs from
-    `expected` is refused: it may be the default index of pandas.
+    `expected` is refused, because it may be the default index of pandas.
 
     Raises
     ------
     ValueError
-        If the index has other labels, has one twice, or may mean the order.
+        If the index has other labels or repeated labels, or may be the default index.
     """
     held = labels_of(values)
     if held is None or are_same(held, expected):

@@ -1,7 +1,8 @@
-"""Between C memory and functions that numba compiles: views of arrays, numbers, a run's bits.
+"""Pass data from C to functions compiled by numba: views of arrays, numbers, random bits.
 
-A compiled function gets its data as one block of words of eight bytes: of an array its address
-and shape, of a number its value. `Rules` are functions that name what they want.
+A compiled function gets its data as one block of eight-byte words: the address and shape of an
+array, the value of a number. `Rules` are functions that receive the values named by their
+parameters.
 """
 
 import inspect
@@ -19,17 +20,17 @@ numba = require("numba", "numba")
 cgutils = require("numba.core.cgutils", "numba")
 types = numba.types
 
-# What a rule returns that raised; no arm, no flag.
+# Returned by a rule that raised an exception; neither an arm nor a flag.
 FAILED = -(2**63)
-# of rules: checks of indices cost nothing that could be measured; NumPy's divisions vectorise
+# options of rules: index checks have no measurable cost; NumPy's division can be vectorised
 DEFAULTS = {"boundscheck": True, "error_model": "numpy"}
-# of arrays in a block of memory, bytes
+# alignment of arrays in a block of memory, in bytes
 ALIGNMENT = 16
 
 
 @numba.extending.intrinsic
 def pointer(typing_context, address):
-    """An integer as the address it is."""
+    """Convert an integer address to a pointer."""
     def generate(context, builder, signature, values):
         return builder.inttoptr(values[0], context.get_value_type(types.voidptr))
 
@@ -38,13 +39,13 @@ def pointer(typing_context, address):
 
 @numba.extending.intrinsic
 def read_only(typing_context, array):
-    """The array, of a type that numba lets nobody write to."""
+    """Return the array with a type that numba does not allow to be written to."""
     return array.copy(readonly=True)(array), lambda context, builder, signature, values: values[0]
 
 
 @numba.extending.intrinsic
 def generator_at(typing_context, bits):
-    """A NumPy Generator on bits that C owns; numba's struct without the Python object."""
+    """Return a NumPy Generator on bits owned by C: numba's struct without a Python object."""
     bit_generator = types.NumPyRandomBitGeneratorType("bit_generator")
 
     def generate(context, builder, signature, values):
@@ -69,14 +70,14 @@ SCOPE = {"carray": numba.carray, "int64": np.int64, "float64": np.float64, "poin
 
 
 def pack(what, value):
-    """What is compiled for, (dtype, dimensions or None of a number); its words of data."""
+    """Return the type (dtype, dimensions; None for a number) of a value, and its data words."""
     if isinstance(value, np.ndarray):
         if not (value.flags.c_contiguous and value.flags.aligned and value.dtype.isnative
                 ) or is_masked(value):
             raise ValueError(f"arrays must be C-contiguous, aligned, of native byte order and "
-                             f"without masks, for they are not copied; got shape {value.shape}, "
-                             f"strides {value.strides}, "
-                             f"{value.dtype.str} as {what}")
+                             f"without masks, because they are not copied; got shape "
+                             f"{value.shape}, strides {value.strides}, {value.dtype.str} as "
+                             f"{what}")
         if value.dtype.hasobject or value.ndim == 0:
             raise TypeError(f"arrays must hold numbers in at least one dimension; got "
                             f"{value.dtype} of shape {value.shape} as {what}")
@@ -94,7 +95,7 @@ def pack(what, value):
 
 
 def unpack(at, dtype, n_dimensions, name):
-    """The expression that reads an argument from its words."""
+    """Return the expression that reads an argument from its words."""
     if n_dimensions is None:
         return {"b": f"words[{at}] != 0", "i": f"words[{at}]", "f": f"reals[{at}]"}[dtype.kind]
     shape = "".join(f"words[{at + 1 + axis}], " for axis in range(n_dimensions))
@@ -102,44 +103,44 @@ def unpack(at, dtype, n_dimensions, name):
 
 
 def width(n_dimensions):
-    """Words of an argument."""
+    """Return the number of words of an argument."""
     return 1 if n_dimensions is None else 1 + n_dimensions
 
 
 @dataclass(frozen=True)
 class Face:
-    """How C calls a rule, and what its function may name."""
+    """The C signature of a rule, and the values that its function may take."""
 
     signature: Any                    # for numba.cfunc
-    arguments: str                    # their names, the last one `data`
-    given: Mapping[str, str]          # what a function may name: how it is found
-    types: Mapping[str, Any]          # and what it is for numba
-    failed: str
+    arguments: str                    # names of the C arguments, the last one `data`
+    given: Mapping[str, str]          # values that a function may take: their expressions
+    types: Mapping[str, Any]          # and their numba types
+    failed: str                       # expression returned after an exception
 
 
 @dataclass(frozen=True)
 class Role:
-    """What a function is for."""
+    """The purpose of a function."""
 
-    names: frozenset                  # of `given`, that it may take
-    result: str = ""                  # what it returns, for messages; "": nothing
-    kinds: tuple = ()                 # numba's types of that
-    writes: bool = True               # whether arrays among its options are its own to write
+    names: frozenset                  # values in `given` that it may take
+    result: str = ""                  # description of its result for messages; "" for none
+    kinds: tuple = ()                 # numba types of the result
+    writes: bool = True               # True if it may write to arrays among its options
 
 
-class Bound(NamedTuple):
-    """Rules with their options: what C calls, and with what."""
+class BoundRules(NamedTuple):
+    """Compiled rules and the memory with their options."""
 
-    addresses: dict                   # of roles
+    addresses: dict                   # role -> address of the C function
     words: np.ndarray
     memory: np.ndarray                # all arrays, one after the other
-    arrays: dict                      # views of it
+    arrays: dict                      # views of `memory`
 
 
 class Rules:
-    """Functions of some roles, compiled once for every combination of types of their options.
+    """Functions by role, compiled once for every combination of types of their options.
 
-    What a function takes it names: a word of the run, or an option, which all share.
+    A parameter of a function names a value of the run, or an option. All functions share options.
     """
 
     def __init__(self, name: str, face: Face, roles: Mapping[str, Role],
@@ -157,7 +158,7 @@ class Rules:
             self.jitted[role] = numba.njit(**DEFAULTS | njit)(function)
 
     def _read(self, role, function):
-        """The names of what it takes; options go to `defaults`."""
+        """Return the names of a function's parameters; add options to `defaults`."""
         names = []
         for name, parameter in inspect.signature(function).parameters.items():
             if parameter.kind is not parameter.POSITIONAL_OR_KEYWORD:
@@ -181,11 +182,11 @@ class Rules:
         return names
 
     def names(self, *words: str) -> bool:
-        """Whether a function takes one of these."""
+        """Return True if a function takes one of these values."""
         return any(word in taken for taken in self.parameters.values() for word in words)
 
     def checked(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """A value for every option, arrays as copies that nobody else writes to."""
+        """Return a value for every option; arrays are private copies."""
         values = {}
         for name in options:
             if name not in self.defaults:
@@ -201,8 +202,8 @@ class Rules:
             values[name] = value.copy() if isinstance(value, np.ndarray) else value
         return values
 
-    def bound(self, values: Mapping[str, Any]) -> Bound:
-        """The compiled rules over memory of their own, which holds these values."""
+    def bound(self, values: Mapping[str, Any]) -> BoundRules:
+        """Return the compiled rules with private memory that holds these values."""
         sizes = [-(-value.nbytes // ALIGNMENT) * ALIGNMENT if isinstance(value, np.ndarray) else 0
                  for value in values.values()]
         memory = np.zeros(sum(sizes) + 1, dtype=np.uint8)
@@ -218,11 +219,11 @@ class Rules:
         key = tuple(kinds.values())
         if key not in self._compiled:
             self._compiled[key] = {role: self._compile(role, kinds) for role in self.jitted}
-        addresses = {role: made.address for role, made in self._compiled[key].items()}
-        return Bound(addresses, np.concatenate(words), memory, arrays)
+        addresses = {role: compiled.address for role, compiled in self._compiled[key].items()}
+        return BoundRules(addresses, np.concatenate(words), memory, arrays)
 
     def _compile(self, role, kinds):
-        """The C function of a role, for options of these kinds."""
+        """Compile the C function of a role for options of these types."""
         face, spec = self.face, self.roles[role]
         scope, found, typed, at = {**SCOPE, "function": self.jitted[role]}, {}, {}, 1
         for name, (dtype, n_dimensions) in kinds.items():
@@ -252,7 +253,7 @@ class Rules:
         return numba.cfunc(face.signature)(scope["rule"])
 
     def _check_result(self, role, arguments):
-        """Refuse a function that does not return what its role wants, before it is called."""
+        """Refuse a function whose return type does not fit its role, before it is called."""
         jitted, spec = self.jitted[role], self.roles[role]
         jitted.compile(arguments)
         found = jitted.overloads[arguments].signature.return_type
@@ -261,7 +262,7 @@ class Rules:
                             f"numba finds {found}")
 
     def exception(self, role: str, values: Mapping[str, Any]) -> Exception | None:
-        """What the function raises when it is called again with these values, or None."""
+        """Call the function again with these values; return its exception, or None."""
         try:
             self.jitted[role](*[values[name] for name in self.parameters[role]])
         except Exception as error:

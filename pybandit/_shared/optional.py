@@ -1,10 +1,10 @@
-"""Packages that only some of pybandit needs."""
+"""Import of optional packages."""
 
 import importlib
 
 from pybandit._shared.errors import MissingPackageError
 
-# What pip calls this package: `pybandit` on the registry is another project's.
+# Name of this package for pip: on the registry, `pybandit` is a different project.
 DISTRIBUTION = "pybandit-core"
 
 

@@ -1,4 +1,4 @@
-"""Where the package keeps what C programs need."""
+"""Paths of the headers and the library for C programs."""
 
 import os
 
@@ -23,5 +23,5 @@ def get_include() -> str:
 
 
 def get_library():
-    """Return the directory that holds ``libpybandit.a``, all of the kernels."""
+    """Return the directory that holds ``libpybandit.a``, the library of all kernels."""
     return os.path.join(PACKAGE, "lib")

@@ -1,4 +1,4 @@
-"""Records: frozen results with named fields, which can grow."""
+"""Records: base class of results, which are frozen dataclasses."""
 
 import math
 from dataclasses import fields
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def plain(value):
-    """Return a value as JSON takes it: lists, dicts, text, finite numbers and None."""
+    """Convert a value for JSON: to lists, dicts, text, finite numbers and None."""
     if isinstance(value, (np.ndarray, np.generic)):
         return plain(value.tolist())
     if isinstance(value, float):
@@ -23,13 +23,13 @@ def plain(value):
 
 
 class Record:
-    """Base class of frozen dataclasses that are results."""
+    """Base class of results, which are frozen dataclasses."""
 
     __slots__ = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as lists, dicts, text, numbers and None, for JSON.
+        """Return the fields for JSON, as lists, dicts, text, numbers and None.
 
-        NaN and infinities, which JSON does not have, are None.
+        NaN and infinities, which JSON lacks, become None.
         """
         return {one.name: plain(getattr(self, one.name)) for one in fields(self)}

@@ -1,9 +1,9 @@
-"""What a saved state holds: one declaration a class, checked whole before anything is restored.
+"""Declare the contents of saved states, and check a state completely before it is restored.
 
-A class lists its entries, each with its kind, shape and range, and what must hold between them.
-Shapes and ends of ranges are numbers, or names: of the sizes of the object that is restored, and
-of entries that came before. A size that is not known yet is that of the first array that has it.
-An invariant is a function of all of these; its docstring is the message, with names in braces.
+A class lists its entries, each with its kind, shape and range, and its invariants. Shapes and
+limits of ranges are numbers or names: names of sizes of the object that is restored, or of earlier
+entries. A size without a value yet is taken from the first array that has it. An invariant is a
+function of all sizes and entries; its docstring is the error message, with names in braces.
 
     SCHEMA = Schema([integer("stage", 0, "n_stages"), finite("sums", shape=("n_arms",))],
                     invariants=[stages_fit_pulls])
@@ -21,10 +21,10 @@ KINDS = {np.int64: ("iu", "integers"), np.float64: ("iuf", "numbers"),
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry of a state; dtype None: anything, which another check takes.
+    """One entry of a state. If dtype is None, any value is accepted here.
 
-    `only_if` names what decides whether there is such an entry; where it is false or None, the
-    state must hold None.
+    `only_if` names a size or an earlier entry. If that is false or None, the state must hold None
+    here.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Entry:
     only_if: str | None = None
 
     def taken(self, values, known):
-        """The entry of `values` as a number, or an array of its own."""
+        """Return the checked entry of `values`, a number or a new array."""
         if self.name not in values:
             raise ValueError(f"state must hold {self.name}; got none")
         if self.only_if is not None and known[self.only_if] in (None, False):
@@ -54,7 +54,7 @@ class Entry:
 
     def _as_array(self, value, known, low, high):
         try:
-            array = np.array(np.asarray(value), order="C")  # checked and used
+            array = np.array(np.asarray(value), order="C")  # one copy, which is checked and used
         except (ValueError, TypeError, OverflowError):
             array = np.asarray(None)
         if array.ndim == len(self.shape):
@@ -69,7 +69,7 @@ class Entry:
             shown = repr(value)
             raise ValueError(f"state must hold {self._expected(low, high)}, {words}; got "
                              f"{shown[:60]}")
-        if array.dtype.kind == "f":  # limits are numbers of 64 bits
+        if array.dtype.kind == "f":  # limits are 64-bit numbers
             with np.errstate(over="ignore"):
                 array = array.astype(np.float64, copy=False)
         return array
@@ -91,7 +91,7 @@ class Entry:
 
 
 def _found(end, known):
-    """A number, or what a name stands for."""
+    """Return a limit: a number, or the value of a name."""
     while isinstance(end, str):
         end = known[end]
     return end
@@ -102,30 +102,30 @@ FINITE = -LARGEST, LARGEST
 
 
 def integer(name, low, high, shape=(), only_if=None):
-    """An integer, or an array of them, in [low, high]."""
+    """Declare an integer, or an array of integers, in [low, high]."""
     return Entry(name, np.int64, low, high, shape, only_if=only_if)
 
 
 def finite(name, low=-LARGEST, high=LARGEST, shape=()):
-    """A finite number, or an array of them, in [low, high]."""
+    """Declare a finite number, or an array of finite numbers, in [low, high]."""
     return Entry(name, np.float64, low, high, shape)
 
 
 def number(name, low=-np.inf, high=np.inf, shape=(), nan=True, only_if=None):
-    """A number, or an array of them, infinities among them, and NaN unless `nan` is False."""
+    """Declare a number or an array, possibly infinite, and possibly NaN unless `nan` is False."""
     return Entry(name, np.float64, low, high, shape, nan, only_if)
 
 
 def flag(name, shape=()):
-    """True or False, or an array of them."""
+    """Declare a flag, or an array of flags."""
     return Entry(name, np.bool_, 0, 1, shape)
 
 
 class _Stream(Entry):
-    """The state of a PCG64; one of an even increment may repeat a number for ever."""
+    """The state of a PCG64. An even increment might repeat one number indefinitely."""
 
     def taken(self, values, known):
-        """And its increment is odd, as seeding makes it."""
+        """Also check that the increment is odd, as it is after seeding."""
         words = super().taken(values, known)
         if not words[3] & np.uint64(1):
             raise ValueError(f"state must hold a stream of an odd increment in {self.name}; got "
@@ -134,26 +134,26 @@ class _Stream(Entry):
 
 
 def stream(name="stream"):
-    """Where a policy's stream is, as `generators.stream_state` has it."""
+    """Declare the state of a policy's stream, as `generators.stream_state` returns it."""
     return _Stream(name, np.uint64, 0, 2**64 - 1, (6,))
 
 
 def anything(name):
-    """An entry that another check takes."""
+    """Declare an entry that is checked elsewhere."""
     return Entry(name, None)
 
 
 class Schema:
-    """The entries of a class's state, and what must hold between them.
+    """The entries and invariants of a class's state.
 
     Parameters
     ----------
     entries : list of Entry
-        Of the state itself, or where `base` is given of its progress.
+        Entries of the state itself, or of its part "progress" if `base` is given.
     base : Schema, optional
-        Of the class that this one extends.
+        Schema of the base class.
     invariants : list of callable
-        Functions of a namespace of sizes and entries; each docstring says what holds.
+        Functions of a namespace of sizes and entries; each docstring states the requirement.
     """
 
     def __init__(self, entries, base=None, invariants=()):
@@ -162,14 +162,14 @@ class Schema:
         self.invariants = (base.invariants if base else ()) + tuple(invariants)
 
     def checked(self, state, sizes):
-        """Entries by name, checked; what a class sets itself to."""
+        """Return the checked entries by name, from which an object is restored."""
         known = self._taken("progress", ((state, self.top), (state.get("progress"),
                                                              self.progress)), sizes)
-        # what no entry describes is as it was
+        # entries that are not declared are passed on unchanged
         return {**state["progress"], **known}
 
     def checked_part(self, name, part, sizes):
-        """The same of a dict that is the entry `name` of a state; of a schema without a base."""
+        """Return the checked entries of `part`, a dict in a state; for a schema without a base."""
         return self._taken(name, ((part, self.top),), sizes)
 
     def _taken(self, name, parts, sizes):
@@ -181,7 +181,7 @@ class Schema:
                 known[entry.name] = entry.taken(part, known)
         everything = SimpleNamespace(**known)
         for holds in self.invariants:
-            with np.errstate(all="ignore"):  # what overflows is beyond all limits
+            with np.errstate(all="ignore"):  # values that overflow violate an invariant
                 held = holds(everything)
             if not held:
                 words = " ".join(holds.__doc__.split()).format_map(known)
@@ -190,14 +190,14 @@ class Schema:
 
 
 def check_size(options, pulls):
-    """Before memory is made for more arms, or estimators, than the state has."""
+    """Refuse a wrong number of arms or estimators before memory is allocated for them."""
     if "n_arms" in options and np.shape(pulls) != (options["n_arms"],):
         raise ValueError(f"state must hold pulls of shape ({options['n_arms']},); got "
                          f"{np.shape(pulls)}")
 
 
 def made_from(cls, state):
-    """The object of a class that the options of a state make, not restored yet."""
+    """Return a new object of a class with the options of a state, not restored yet."""
     if not isinstance(state, dict):
         raise ValueError(f"state must be a dict, as get_state makes it; got {repr(state)[:60]}")
     absent = {"type", "options", "progress"} - set(state)

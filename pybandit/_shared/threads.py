@@ -1,4 +1,4 @@
-"""Run tasks in threads so that neither Ctrl-C nor a lack of memory leaves one behind."""
+"""Run tasks in threads so that neither Ctrl-C nor lack of memory leaves a thread running."""
 
 import contextvars
 import functools
@@ -10,17 +10,17 @@ from pybandit._shared.worker import Worker, run_together
 
 
 def in_threads(run, n_tasks, n_threads, stop, hears=True):
-    """Call ``run(i)`` for each i below `n_tasks` in `n_threads` threads, and wait for their end.
+    """Call ``run(i)`` for each i below `n_tasks` in `n_threads` threads, and wait for all.
 
     Each thread has a copy of the caller's context. If `n_threads` is 1, the calling thread runs
-    the tasks, or a new one if they do not look at Ctrl-C themselves (`hears` is False). An
+    the tasks, or a new thread if the tasks do not check for Ctrl-C (`hears` is False). An
     exception or Ctrl-C sets the `Stop` `stop`: no further task starts, and running tasks should
-    return soon. The first exception is raised.
+    return soon. The first exception is re-raised.
     """
     following = itertools.count()
 
     def work():
-        # next() of a count is atomic
+        # next() on an itertools.count is atomic
         while (i := next(following)) < n_tasks and not stop.is_set():
             run(i)
 
@@ -39,17 +39,17 @@ def _in_thread(context, function):
     try:
         context.run(function)
     finally:
-        # listed by `threading.current_thread`; up to Python 3.12 it would stay so
+        # remove the entry that `threading.current_thread` adds; up to Python 3.12 it would stay
         if isinstance(threading._active.get(threading.get_ident()), threading._DummyThread):
             threading._active.pop(threading.get_ident(), None)
 
 
 def with_context(executor, function):
-    """Return `function`, for one call, in a copy of the caller's context if `executor` has threads.
+    """Return `function` bound to a copy of the caller's context if `executor` has threads.
 
-    A context cannot be sent to another process.
+    The result can be called once. A context cannot be sent to another process.
     """
-    # not imported here, which takes 5 ms: without it there are no such executors
+    # not imported here, which takes 5 ms: without the module there are no such executors
     threads = sys.modules.get("concurrent.futures.thread")
     if threads is not None and isinstance(executor, threads.ThreadPoolExecutor):
         return functools.partial(contextvars.copy_context().run, function)

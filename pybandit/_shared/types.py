@@ -1,4 +1,4 @@
-"""Types that many signatures name."""
+"""Types used in many signatures."""
 
 from numpy import float64, int64
 from numpy.random import Generator, SeedSequence

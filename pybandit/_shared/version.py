@@ -1,3 +1,3 @@
-"""The version, once: read by setup, the command line, and files that say who made them."""
+"""The version, used by setup, the command line, and files that record it."""
 
 __version__ = "0.1.0"

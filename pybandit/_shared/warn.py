@@ -1,4 +1,4 @@
-"""Warnings that point to the line of the user's that called pybandit."""
+"""Warnings that point to the user's line that called pybandit."""
 
 import sys
 import warnings
@@ -7,7 +7,7 @@ from pybandit._shared.errors import PybanditWarning
 
 
 def warn(message, category=PybanditWarning):
-    """Warn, at the first frame outside of pybandit."""
+    """Warn, with the location of the first frame outside pybandit."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and (
             frame.f_globals.get("__name__", "").partition(".")[0] == "pybandit"):

@@ -1,4 +1,4 @@
-"""Declarations of `Stop`, which compiled loops look at without the GIL."""
+"""Declarations of `Stop`, which compiled loops check without the GIL."""
 
 
 cdef class Stop:

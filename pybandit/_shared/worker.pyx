@@ -1,9 +1,9 @@
-"""Threads whose end is always known, also if memory runs out in them.
+"""Threads whose end is always noticed, even if memory runs out in them.
 
 The start of `threading.Thread` waits for a flag that a thread sets in Python. A MemoryError
 before that, up to Python 3.14.0, leaves the starting thread waiting indefinitely, and so do
-locks that Python code releases. Here no lock is held over code that can fail: the last thing
-that a thread does is to release a lock of C, which allocates nothing.
+locks that Python code releases. Here no lock is held during code that can fail: the last action
+of a thread is to release a lock written in C, which allocates nothing.
 """
 
 import _thread
@@ -41,14 +41,14 @@ cdef extern from *:
     void raise_flag(int *flag) noexcept nogil
 
 
-# Microseconds between two looks at Ctrl-C: on Windows no signal ends the wait for a lock.
+# Microseconds between two checks for Ctrl-C: on Windows, signals do not interrupt the wait.
 cdef enum:
     LOOK = 100_000
 
 
 @cython.final
 cdef class Stop:
-    """A flag that any thread may set; tasks that see it are to return soon."""
+    """A flag that any thread may set; running tasks should then return soon."""
 
     cdef bint raised(self) noexcept nogil:
         return flag_is_raised(&self.flag)
@@ -74,7 +74,7 @@ cdef class Worker:
     cdef object task, raised
     cdef Stop stop
     cdef PyThread_type_lock running      # held from the start to the end of the thread
-    cdef bint asked, refused, begun      # to start; by the system; in the thread, or soon
+    cdef bint asked, refused, begun      # to start; by the system; runs, or is about to
     cdef readonly bint over              # True once the thread has ended
 
     def __cinit__(self, task, Stop stop=None):
@@ -82,7 +82,7 @@ cdef class Worker:
         if self.running == NULL:
             raise MemoryError("no lock can be made for a thread")
         self.task, self.stop = task, stop
-        # of a thread in which not even an exception can be made
+        # the error of a thread that cannot even create an exception
         self.raised = MemoryError("memory ran out in a thread")
 
     def __dealloc__(self):
@@ -95,7 +95,7 @@ cdef class Worker:
         return self.raised if self.over else None
 
     def start(self):
-        """Start the thread. No signal is handled between its start and the record of it.
+        """Start the thread. No signal is handled between the start and recording it.
 
         Raises
         ------
@@ -111,8 +111,8 @@ cdef class Worker:
             _thread.start_new_thread(self, ())
             is_known = True
         finally:
-            # memory may run out after the start, when the number of the thread is returned: a
-            # thread that has not begun by now will not
+            # memory may run out after the start, when the thread's number is returned; a thread
+            # that has not begun by now will end at once
             if is_known or self.begun:
                 self.begun = True
             else:
@@ -138,7 +138,7 @@ cdef class Worker:
             PyThread_release_lock(self.running)
 
     cdef bint ends(self, bint hears) except -1:
-        """Return True if the thread has ended or ends within one look; then look at Ctrl-C."""
+        """Wait up to LOOK for the thread, checking for Ctrl-C; return True if it does not run."""
         cdef int status
         if self.over or not self.begun:
             return True
@@ -151,7 +151,7 @@ cdef class Worker:
         return self.over
 
     def wait(self, double seconds=INFINITY):
-        """Return True if the thread has ended, after about `seconds` at most."""
+        """Wait for the thread, about `seconds` at most; return True if it has ended."""
         cdef double left = seconds
         while not self.ends(True):
             left -= LOOK / 1e6
@@ -161,10 +161,10 @@ cdef class Worker:
 
 
 def run_together(list workers, Stop stop):
-    """Start all and wait until every one that has started has ended; raise the first error.
+    """Start all workers, wait until all started ones have ended, and raise the first error.
 
-    An exception, Ctrl-C or a failed start sets `stop`. Allocates nothing once one has started
-    that could keep the call from waiting for it. A second Ctrl-C ends the wait.
+    An exception, Ctrl-C or a failed start sets `stop`. After the first start the call allocates
+    no memory whose lack could keep it from waiting. A second Ctrl-C ends the wait.
     """
     cdef Py_ssize_t i
     cdef Worker worker
@@ -175,7 +175,7 @@ def run_together(list workers, Stop stop):
             while not (<Worker>workers[i]).ends(True):
                 pass
     finally:
-        # nothing is left to stop after a wait to the end
+        # all workers are over unless the wait was interrupted
         for i in range(len(workers)):
             if not (<Worker>workers[i]).over:
                 raise_flag(&stop.flag)
@@ -184,6 +184,6 @@ def run_together(list workers, Stop stop):
                 pass
     error, stop.error = stop.error, None
     for worker in workers:
-        worker.raised = None  # its traceback leads to the workers
+        worker.raised = None  # its traceback refers to the workers
     if error is not None:
         raise error

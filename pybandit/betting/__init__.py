@@ -1,4 +1,4 @@
-"""Races by betting, and confidence sequences: guarantees for any values of known range.
+"""Races by betting, and confidence sequences, for values of known range and any distribution.
 
 Examples
 --------

@@ -1,5 +1,6 @@
-"""Bets on counts: the wealth of the bets against each arm after a batch. Nothing is changed in
-place.
+"""Bets on counts: the wealth of the bets against each arm after each batch.
+
+Nothing is changed in place.
 
 Bets are in units of `scale`, 1 / sqrt(variance of a reward * trials of an arm). After D batches
 of n trials per arm, bet b has a log wealth of about D n (b gap - b**2 variance). The bet that
@@ -36,7 +37,7 @@ WEIGHTS = _weights()
 class Batch(NamedTuple):
     """Trials (int64), sums and sums of squares (float64) of each arm; rewards in [0, 1].
 
-    `squares` equals `sums` if squares were not told: the least favourable case.
+    `squares` equals `sums` if squares were not reported: the least favourable case.
     """
 
     trials: np.ndarray
@@ -45,11 +46,11 @@ class Batch(NamedTuple):
 
 
 class Bets(NamedTuple):
-    """Bets against each arm, by its number.
+    """State of the bets against each arm, indexed by arm.
 
     `logs` has the log wealth of each bet, shape (n_arms, bets); `trials`, `sums` and `squares`
     are totals. `alive` arms are neither dropped nor `retired`. `scale` is NaN before the first
-    batch that is bet on.
+    batch with bets.
     """
 
     logs: np.ndarray
@@ -85,7 +86,7 @@ def after(bets, batch, threshold):
     alive, wealth = bets.alive.copy(), log_wealth(logs)
     beaten = alive & (wealth >= math.log(threshold))
     if np.array_equal(beaten, alive):
-        # arms that beat each other by turns: one must stay
+        # bets may have beaten all arms in turn, but one must stay
         beaten[np.argmin(np.where(alive, wealth, np.inf))] = False
     return Bets(logs, bets.trials + batch.trials, bets.sums + batch.sums,
                 bets.squares + batch.squares, alive & ~beaten, bets.retired, scale)
@@ -99,11 +100,11 @@ def log_wealth(logs):
 
 
 def _pairs(bets, batch):
-    """Return the arms that are bet against, and the rival of each: the leader so far."""
+    """Return the arms that are bet against, and the rival of each: the leader, or the second."""
     arms = np.flatnonzero(bets.alive & (batch.trials > 0))
     if arms.size < 2 or not bets.trials[arms].any():
         return arms[:0], arms[:0]
-    # ties, and arms without trials, to the lowest number
+    # ties go to the lowest number; arms without trials come last
     means = np.where(bets.trials[arms] > 0,
                      bets.sums[arms] / np.maximum(bets.trials[arms], 1), -1.0)
     order = np.argsort(-means, kind="stable")
@@ -112,9 +113,9 @@ def _pairs(bets, batch):
 
 
 def _scale(bets, trials):
-    """Return the unit of the bets; known before the outcomes of these `trials` are.
+    """Return the unit of the bets, which must not depend on the rewards of these `trials`.
 
-    The variance is that of all rewards before, with one reward of 1/2 added.
+    The variance is that of all earlier rewards, with one reward of 1/2 added.
     """
     known = ~bets.retired
     n, s, q = (float(one[known].sum()) for one in (bets.trials, bets.sums, bets.squares))
@@ -158,7 +159,7 @@ def least_growth(n, s, q, stake, level):
 
     Notes
     -----
-    The least is attained by k rewards of q / s and n - k of 0, with k = s**2 / q. Let
+    The minimum is attained by k rewards of q / s and n - k of 0, with k = s**2 / q. Let
     f(x) = log(1 + stake (x - level)), so that f''' > 0. The quadratic that agrees with f at 0,
     and with f and f' at q / s, is at most f on [0, 1]. Its sum depends on n, s and q only.
     """
@@ -170,7 +171,7 @@ def least_growth(n, s, q, stake, level):
 
 
 def played(n_first, batches, late, retired, threshold):
-    """Return the bets after all batches; late arms come before the batches of these numbers."""
+    """Return the bets after all batches; `late` has the number of batches before each late arm."""
     bets, late = no_bets(n_first, np.zeros(n_first, dtype=bool)), list(late)
     for number, batch in enumerate(batches):
         while late and late[0] == number:
@@ -182,6 +183,6 @@ def played(n_first, batches, late, retired, threshold):
 
 
 def _without(bets, retired):
-    """Return the bets with these arms out of the race."""
+    """Return the bets with exactly these arms retired."""
     gone = np.isin(np.arange(bets.alive.size), list(retired))
     return bets._replace(alive=bets.alive & ~gone, retired=gone)

@@ -1,4 +1,4 @@
-"""Counts and states of races on counts, checked before anything is made of them."""
+"""Checks of the counts and the saved states of races on counts."""
 
 import numpy as np
 
@@ -15,19 +15,19 @@ from pybandit.betting._count_bets import Batch
 from pybandit.betting._state import check_form
 
 OPTIONS = "n_arms", "delta", "value_range", "ties"
-# relative: ends that are not binary fractions, such as .1, added up
+# relative tolerance for sums of values such as .1, which are not binary fractions
 SLACK = 1e-9
 
 
 def checked_batch(trials, sums, squares, before, value_range):
-    """Return a batch with rewards in units of their range; `before` are the trials so far."""
+    """Return a checked batch with rewards in units of their range; `before`: trials so far."""
     low, high = value_range
     index = labels_of(trials)
     trials, sums = check_counts(trials, sums, before.size, MOST_PULLS - int(before.sum()))
     bad = outside(trials, sums, value_range)
     if bad.any():
         arm = int(bad.argmax())
-        raise ValueError(f"sums must be those of rewards in {value_range}; got {sums[arm]} for "
+        raise ValueError(f"sums must be sums of rewards in {value_range}; got {sums[arm]} for "
                          f"{int(trials[arm])} trials of arm {arm}")
     unit = np.clip((sums - trials * low) / (high - low), 0.0, trials)
     if squares is None:
@@ -37,33 +37,33 @@ def checked_batch(trials, sums, squares, before, value_range):
                          f"{shown(labels_of(squares))}")
     squares = check_in("squares", refuse_masks("squares", squares), "finite", np.isfinite)
     if squares.shape != trials.shape:
-        raise ValueError(f"squares must have the shape {trials.shape}, one value per arm; got "
+        raise ValueError(f"squares must have shape {trials.shape}, one value per arm; got "
                          f"{squares.shape}")
     bad = squares_outside(trials, sums, squares, value_range)
     if bad.any():
         arm = int(bad.argmax())
-        raise ValueError(f"squares must be the sums of the squares of rewards in {value_range}; "
-                         f"got {squares[arm]} for {int(trials[arm])} trials of sum {sums[arm]} "
-                         f"of arm {arm}")
+        raise ValueError(f"squares must be sums of squared rewards in {value_range}; got "
+                         f"{squares[arm]} for {int(trials[arm])} trials with sum {sums[arm]} of "
+                         f"arm {arm}")
     return Batch(trials, unit, _unit_squares(trials, sums, squares, value_range)[0])
 
 
 def outside(trials, sums, value_range):
-    """Return, for each arm, True if the sum cannot be that of rewards in this range."""
+    """Return, for each arm, True if no rewards in this range have this sum."""
     low, high = value_range
     slack = SLACK * trials * max(high - low, abs(low), abs(high))
     return ~((sums >= trials * low - slack) & (sums <= trials * high + slack))
 
 
 def squares_outside(trials, sums, squares, value_range):
-    """Return, for each arm, True if the squares cannot be those of rewards of this sum."""
+    """Return, for each arm, True if no rewards with this sum have this sum of squares."""
     return _unit_squares(trials, sums, squares, value_range)[1]
 
 
 def _unit_squares(trials, sums, squares, value_range):
-    """Return the squares of rewards in units of their range, and for which arms they cannot be.
+    """Return sums of squared rewards in units of their range, and True for impossible ones.
 
-    The result is within [s**2 / n, s], and rounded up: larger squares are the safe side.
+    The result is clipped to [s**2 / n, s] and rounded up, because larger squares are safe.
     """
     low, high = value_range
     width = high - low
@@ -111,17 +111,20 @@ COUNTS = Schema(
 
 
 def check_count_state(state, cls):
-    """Return trials, sums, squares, late and retired arms of a state; options are not checked."""
+    """Return the checked trials, sums, squares, late and retired arms of a state.
+
+    The options are not checked.
+    """
     names = [entry.name for entry in COUNTS.top]
     check_form(state, cls, ("type", "options", *names), OPTIONS)
     known = COUNTS.checked_part("counts", dict(state), {"most": MOST_PULLS})
-    if not known["n_squares"]:  # never told
+    if not known["n_squares"]:  # never reported
         known["squares"] = known["sums"]
     return [known[name] for name in names]
 
 
 def columns_of(batches, n_arms):
-    """Return trials, sums and squares of a state; the last without rows if nothing needs them."""
+    """Return trials, sums and squares for a state; squares have no rows if they equal the sums."""
     shape = len(batches), n_arms
     trials, sums, squares = np.zeros(shape, dtype=np.int64), np.zeros(shape), np.zeros(shape)
     for row, batch in enumerate(batches):
@@ -131,11 +134,11 @@ def columns_of(batches, n_arms):
 
 
 def batches_of(trials, sums, squares, late, n_first):
-    """Return the batches of a state, each of as many arms as there were then."""
+    """Return the batches of a state, each with the arms that existed at that time."""
     widths = n_first + np.searchsorted(late, np.arange(len(trials)), side="right")
     for row, width in enumerate(widths.tolist()):
         if trials[row, width:].any() or sums[row, width:].any():
-            raise ValueError(f"state must hold no trials of arms before they came; got some in "
-                             f"batch {row}")
+            raise ValueError("state must hold no trials of arms before they were added; got some "
+                             f"in batch {row}")
     return tuple(Batch(*(one[row, :width].copy() for one in (trials, sums, squares)))
                  for row, width in enumerate(widths.tolist()))

@@ -1,10 +1,10 @@
-"""Estimates from the rewards of a race with a budget: how reliable they are, and the error.
+"""Estimates from the rewards of a race with a budget: their reliability, and the error.
 
-The error is estimated by a model that is only roughly true. A reward is the effect of
-the item, the effect of the arm and normal noise, whose variance is the arm's own; the effects of
-arms are normal, as spread as the first reads say. Arms are read on the same items, so only
-differences between arms that were read together are informative. An arm that has left is compared
-with the others on the items that it was read on, however many of the others are read later.
+The error is estimated with a model that is only approximately true. A reward is the sum of an
+effect of the item, an effect of the arm, and normal noise with a variance of its own per arm. The
+effects of arms are normal, with the variance of the first means. Arms are read on the same items,
+so only differences between arms that were read together are informative. An eliminated arm is
+compared with the others on the items that it was read on, however many items follow.
 """
 
 import numpy as np
@@ -12,18 +12,18 @@ from numpy.polynomial.hermite_e import hermegauss
 
 # Reliabilities below and above which the strength of the schedule is 0 and 1.
 LOW, HIGH = 0.3, 0.8
-# The spread of arms' effects is at least this share of the variance of the first means: differences
-# that may be all noise are not taken for none.
+# The variance of arms' effects is at least this share of the variance of the first means, even if
+# their differences may all be noise.
 LEAST_SHARE = 0.02
-# Items that the variance of all arms counts for, beside those of an arm.
+# Weight, in items, of the common variance in the estimate of an arm's own variance.
 PRIOR_ITEMS = 5.0
-# Rounds in which the variances of arms and the weighted means of items are found from each other.
+# Iterations that alternate between the variances of arms and the weighted means of items.
 N_ROUNDS = 3
-N_NODES = 61  # of the integral over the effect of one arm
+N_NODES = 61  # nodes of the integral over the effect of one arm
 
 
 def reliability(values):
-    """The share of the variance of arms' means that is not noise; values are (items, arms)."""
+    """Return the share of the variance of arms' means that is not noise; values: (items, arms)."""
     n_items, n_arms = values.shape
     means = values.mean(axis=0)
     spread = means.var(ddof=1)
@@ -35,22 +35,22 @@ def reliability(values):
 
 
 def strength_of(values):
-    """The strength of the schedule, in [0, 1], given all rewards before the first arm leaves."""
+    """Return the strength of the schedule, in [0, 1], from all rewards before the first drop."""
     if len(values) < 2:
         return 0.0
     return min(max((reliability(values) - LOW) / (HIGH - LOW), 0.0), 1.0)
 
 
 def error_probability(blocks, pulls, answers, rivals, n_items):
-    """The approximate probability that a rival's mean is above the mean of one of the answers.
+    """Return the approximate probability that some rival has a larger mean than some answer.
 
     `blocks` are pairs of arms, increasing, and their rewards (items, arms); the arms of a block
-    are among those of the block before. `pulls` are the items read of each arm.
+    are among those of the block before. `pulls` is the number of items read per arm.
     """
     rivals = rivals[pulls[rivals] < n_items]
     if not rivals.size or not answers.size:
         return 0.0
-    groups = _grouped(blocks)
+    groups = by_arms(blocks)
     noise, spread = _variances(groups, pulls.size, n_items)
     if noise is None or noise + spread == 0.0:
         return 1.0 - answers.size / (answers.size + rivals.size)
@@ -61,8 +61,8 @@ def error_probability(blocks, pulls, answers, rivals, n_items):
     return 1.0 - right
 
 
-def _grouped(blocks):
-    """Pairs of arms and the list of all blocks of rewards that were read of these arms."""
+def by_arms(blocks):
+    """Return pairs of arms and the list of all blocks of rewards of these arms."""
     groups = []
     for arms, values in blocks:
         if not groups or groups[-1][0].size != arms.size:
@@ -76,7 +76,7 @@ def _length(parts):
 
 
 def _sums(parts, weights):
-    """Sums, and sums of squares, of what each arm is above the weighted means of items."""
+    """Return sums, and sums of squares, of reward minus weighted item mean, per arm."""
     sums = squares = 0.0
     for values in parts:
         above = values - (values @ weights)[:, None]
@@ -86,7 +86,7 @@ def _sums(parts, weights):
 
 
 def _variances(groups, n_arms, n_items):
-    """The variance of noise, or None if it is unknown, and the variance of arms' effects."""
+    """Return the variance of the noise, or None if unknown, and the variance of arms' effects."""
     squares, freedom = 0.0, 0
     for arms, parts in groups:
         n = _length(parts)
@@ -99,13 +99,13 @@ def _variances(groups, n_arms, n_items):
         return None, 0.0
     noise = max(0.0, squares / freedom)
     seen, of_noise = first.var(ddof=1), noise / n_first
-    # means of equal arms over so many items differ by what is noise in these
+    # the true means of equal arms over n_items items still differ by noise
     least = max(noise / n_items, LEAST_SHARE * seen, 1e-6 * of_noise)
     return noise, max(seen - of_noise, least)
 
 
 def _precisions(groups, n_arms, noise):
-    """One over the variance of each arm's noise: its own residuals and the variance of all."""
+    """Return 1 / (noise variance) per arm, from its residuals and the common variance."""
     precisions = np.full(n_arms, 1.0 / noise)
     for _ in range(N_ROUNDS):
         own, count = np.zeros((2, n_arms))
@@ -119,11 +119,11 @@ def _precisions(groups, n_arms, noise):
 
 
 class _Effects:
-    """The posterior of the arms' effects, less their mean: normal.
+    """The normal posterior distribution of the arms' effects minus their mean.
 
-    Its precision matrix is ``D - U W U'``: D is diagonal, and U has a column for each group, which
-    holds the precisions of the group's arms, and a column of ones, by which the mean of all effects
-    is held near 0. Woodbury's identity leaves a system of as many equations as there are groups.
+    Its precision matrix is ``D - U W U'``. D is diagonal. U has one column per group, with the
+    precisions of the group's arms, and a column of ones, which keeps the mean of all effects near
+    0. By Woodbury's identity this needs one equation per group and one for the mean.
     """
 
     def __init__(self, groups, pulls, noise, spread, n_items):
@@ -144,23 +144,23 @@ class _Effects:
         matrix[-1, :-1] = matrix[:-1, -1] = -self._by_group(q / d)
         matrix[-1, -1] -= (1.0 / d).sum()
         self._inverse = np.linalg.inv(matrix)
-        self._told = np.sqrt(1.0 - pulls / n_items)  # of an error, what the other items leave
+        self._told = np.sqrt(1.0 - pulls / n_items)  # finite-population factor
         self._means = self._solve(right)
         self._variances = self._own_variances() * self._told**2
 
     def _by_group(self, values):
-        """The sum of the values of each group's arms."""
+        """Return the sum of the values of each group's arms."""
         sums = np.bincount(self._place, weights=values, minlength=self._place.max() + 1)
         return np.cumsum(sums[::-1])[::-1]
 
     def _solve(self, right):
-        """The covariance matrix times a vector."""
+        """Return the covariance matrix times a vector."""
         x = right / self._diagonal
         y = self._inverse @ np.append(self._by_group(self._q * x), x.sum())
         return x + (self._q * np.cumsum(y[:-1])[self._place] + y[-1]) / self._diagonal
 
     def _own_variances(self):
-        """The diagonal of the covariance matrix."""
+        """Return the diagonal of the covariance matrix."""
         both = np.cumsum(np.cumsum(self._inverse[:-1, :-1], axis=0), axis=1).diagonal()
         one = np.cumsum(self._inverse[-1, :-1])
         shared = (self._q**2 * both[self._place] + 2.0 * self._q * one[self._place]
@@ -168,9 +168,9 @@ class _Effects:
         return (1.0 + shared / self._diagonal) / self._diagonal
 
     def first(self, arm, rivals):
-        """The approximate probability that the arm is above all rivals.
+        """Return the approximate probability that the arm's mean is above those of all rivals.
 
-        Given the arm's own effect the rivals are taken for independent.
+        Given the arm's own effect, the rivals are treated as independent.
         """
         from scipy.special import log_ndtr
 

@@ -1,4 +1,4 @@
-"""Private to pybandit: who owns the memory of the kernels that bet."""
+"""Declarations of the classes that own the memory of the betting kernels. Private."""
 
 from libc.stdint cimport int64_t
 
@@ -13,23 +13,24 @@ cdef class Bets:
     cdef pb_bets bets
 
 
-# What a race was told. Changed with the kernel in one call that no signal comes between.
+# Rewards that a race received. Changed together with the kernel in one call, during which no
+# signal is handled.
 cdef class Books:
-    cdef readonly list blocks      # (arms, rewards of shape (items, arms)), as told
+    cdef readonly list blocks      # (arms, rewards of shape (items, arms)) of each report
     cdef readonly int64_t n_items
     cdef int64_t[::1] _pulls
-    cdef double[::1] _sums         # of rewards less the base
+    cdef double[::1] _sums         # sums of reward - base
     cdef double _base              # NaN until the first reward sets it
 
     cdef void _enter(self, const int64_t *arms, int64_t n_arms, const double *const *rows,
                      int64_t n_rows) noexcept
 
 
-# Arrays that make up a race; the kernel's struct points into them.
+# The arrays of a race; the kernel's struct points into them.
 cdef class Race:
     cdef readonly dict arrays
     cdef Bets bets
-    cdef int64_t *columns          # the kernel's, as the two below
+    cdef int64_t *columns          # in the kernel's struct, like the next two
     cdef const int64_t *n_alive
     cdef const int *decided_flag
 
@@ -47,7 +48,7 @@ cdef class Race:
 cdef class LeaderRace(Race):
     cdef pb_betting race
     cdef pb_pairs near
-    cdef pb_predictions given      # of the next rewards
+    cdef pb_predictions given      # predictions of the next rewards
 
 
 cdef class TopKRace(Race):

@@ -1,4 +1,4 @@
-"""Owners of the memory of the kernels that bet."""
+"""Classes that own the memory of the betting kernels."""
 
 import numpy as np
 
@@ -19,14 +19,14 @@ cnp.import_array()
 MIXTURES = {"product": PB_MIX_PRODUCT, "ebmix": PB_MIX_EBMIX, "plug-in": PB_MIX_PLUG_IN}
 SMALLEST_BET = 0.004
 LARGEST_BET = {"product": 2.0, "ebmix": 0.9}
-# Arms between whom claims of being within epsilon begin: 32 * 31 processes.
+# Number of survivors at which claims of being within epsilon start: 32 * 31 processes.
 NEAR_ARMS = 32
 
 
 cdef class Bets:
-    """The bets lambda_g, geometric, filled up to whole vectors with bets of no capital.
+    """The geometric bets lambda_g, padded to whole vectors with bets of wealth 0.
 
-    A plug-in bet is one, and set by the kernel.
+    There is one plug-in bet, which the kernel computes.
     """
 
     def __cinit__(self, mixture, int n_bets=1):
@@ -51,7 +51,7 @@ cdef class Bets:
 
 
 def aligned_doubles(int64_t n):
-    """Zeros that begin at a cache line, so that no vector lies across two."""
+    """Return n zeros aligned to a cache line, so that no vector spans two lines."""
     memory = np.zeros(n + 8)
     start = -memory.ctypes.data // 8 % 8
     return memory[start:start + n]
@@ -78,10 +78,10 @@ cdef pb_items make_items(int64_t n_items, limits):
 
 
 cdef class Books:
-    """What a race of n_arms was told, arm by arm.
+    """Record of the rewards that a race received.
 
-    Rewards are added up less `base`, so that means are exact wherever rewards lie.
-    NaN: the first reward that is told.
+    Sums are of reward - base, so that means are accurate for rewards of any size. If `base` is
+    NaN, the first reward becomes the base.
     """
 
     def __cinit__(self, int64_t n_arms, double base):
@@ -112,20 +112,20 @@ cdef class Books:
 
     @property
     def centred(self):
-        """Mean reward of each arm less the base; NaN where none was told."""
+        """Mean reward of each arm minus the base; NaN if it has none."""
         with np.errstate(invalid="ignore"):
             return np.array(self._sums) / self.pulls
 
 
 cdef class Race:
-    """What the races share: memory by name, and what is told and read."""
+    """Base class of races: arrays by name, and the recording of rewards."""
 
     def __cinit__(self, *arguments, **options):
         if type(self) is Race:
-            raise TypeError("a Race is made as a LeaderRace, a TopKRace or a ThresholdRace")
+            raise TypeError("Race is abstract: create a LeaderRace, a TopKRace or a ThresholdRace")
 
     cdef int64_t *_integers(self, int64_t n_arms, const int64_t *n_alive, const int *decided):
-        """Three rows of n_arms integers: arms, columns, and one for the race."""
+        """Allocate three rows of n_arms integers: arms, columns, and one for the race."""
         self.arrays["integers"] = np.zeros((3, n_arms), dtype=np.int64)
         self.arrays["withdrawn"] = np.zeros(n_arms, dtype=np.uint8)
         self.n_alive, self.decided_flag = n_alive, decided
@@ -133,7 +133,7 @@ cdef class Race:
         return integers_of(self.arrays["integers"])
 
     cdef _claims(self, str name, pb_pairs *pairs, int64_t n_slots):
-        """Memory for claims between n_slots arms."""
+        """Allocate memory for claims between n_slots arms."""
         self.arrays[name + "_memory"] = aligned_doubles(
             n_slots * n_slots * pb_bets_memory(&pairs.bets))
         self.arrays[name + "_claims"] = np.zeros((n_slots, n_slots), dtype=np.uint8)
@@ -152,7 +152,7 @@ cdef class Race:
         pass
 
     def weigh(self, left):
-        """Weights of the items, as what is left of them before each; for races between arms."""
+        """Set the weight left before each item, in reading order; for races between arms."""
         cdef const double[::1] rest = np.ascontiguousarray(left, dtype=np.float64)
         self.arrays["left"] = np.asarray(rest)
         self._weigh(&rest[0])
@@ -161,19 +161,19 @@ cdef class Race:
         pass
 
     def tell(self, Books books not None, values not None, int64_t n_kept=0, keys=None):
-        """Rewards of items, one column an alive arm, into the kernel and the books.
+        """Pass rewards of items, one column per survivor, to the kernel and to `books`.
 
-        Of the arms that bets leave alive then, those of the smallest scores and, of equal
-        ones, largest keys are withdrawn, until n_kept > 0 are left.
+        If n_kept > 0, arms with the smallest scores are then withdrawn until n_kept survive;
+        among equal scores those with the largest keys go first.
 
-        All that can fail comes first, and a signal is looked for before the change and
-        not within: both change or neither does.
+        Everything that can fail comes first, and signals are handled before the change but not
+        during it, so kernel and record change together or not at all.
         """
         cdef const int64_t[::1] ties = keys
         cdef const double[:, ::1] rewards = values
         arms = self.alive
         if rewards.shape[0] == 0 or rewards.shape[1] != len(arms):
-            raise ValueError(f"rewards must have a column for each of {len(arms)} arms; got "
+            raise ValueError(f"rewards must have one column for each of {len(arms)} arms; got "
                              f"{rewards.shape[0]} rows of {rewards.shape[1]}")
         cdef uintptr_t[::1] rows = row_addresses(rewards)
         self._check_predictions(values)
@@ -182,7 +182,7 @@ cdef class Race:
 
     cdef _take(self, Books books, arms, values, const double *const *rows, int64_t n_kept,
                const int64_t *keys):
-        """Rows of rewards of the arms that are alive into the kernel and the books."""
+        """Pass rows of rewards of the survivors to the kernel, and record them."""
         cdef int64_t i, n_rows = cnp.PyArray_DIM(values, 0)
         PyErr_CheckSignals()
         books.blocks.append((arms, values))
@@ -196,12 +196,12 @@ cdef class Race:
 
     @property
     def withdrawn(self):
-        """Of every arm, whether it was withdrawn: no bet was won against it."""
+        """True for each arm that was withdrawn; no bet was won against it."""
         return self.arrays["withdrawn"] != 0
 
     @property
     def alive(self):
-        """Arms that are not decided, as the columns of the next rewards."""
+        """Surviving or undecided arms, in the order of the columns of the next rewards."""
         return self.arrays["integers"][0, :self.n_alive[0]].copy()
 
     @property
@@ -210,10 +210,10 @@ cdef class Race:
 
 
 cdef class LeaderRace(Race):
-    """A pb_betting of n_arms over n_items (0: without end).
+    """A pb_betting of n_arms over n_items, or over an endless stream if n_items is 0.
 
-    `delta` is for a wrong answer; `near_delta`, if epsilon > 0, for a
-    false claim of being within it.
+    `delta` is the error probability of eliminations, and `near_delta`, if epsilon > 0, of claims
+    of being within epsilon.
     """
 
     def __cinit__(self, int64_t n_arms, int64_t n_items, Bets bets not None, limits, double delta,
@@ -245,7 +245,7 @@ cdef class LeaderRace(Race):
             self.race.near = &self.near
 
     def begin(self):
-        """All arms alive, at equal scores."""
+        """Start with all arms, at equal scores."""
         cdef int64_t i
         self.race.n_alive = self.race.n_arms
         for i in range(self.race.n_arms):
@@ -257,9 +257,9 @@ cdef class LeaderRace(Race):
         self.race.items.left = self.near.items.left = left
 
     def predict(self, rewards not None, totals not None, highest not None, lowest not None):
-        """What the next `tell` is expected to bring, a column an alive arm.
+        """Set predictions of the rewards of the next `tell`, one column per survivor.
 
-        Of all items that are left each arm's total prediction, the highest and the lowest.
+        `totals`, `highest` and `lowest` are over all items that are left, per arm.
         """
         cdef const double[:, ::1] of_rows = rewards
         cdef const double[::1] of_all
@@ -267,7 +267,7 @@ cdef class LeaderRace(Race):
         for each in (totals, highest, lowest):
             of_all = each
             if of_all.shape[0] != of_rows.shape[1]:
-                raise ValueError("predictions must have a column for each arm")
+                raise ValueError("predictions must have one column per arm")
         self.arrays["predictions"] = rewards, np.asarray(rows), totals, highest, lowest
         self.given.rows = <const double *const *>&rows[0]
         self.given.totals = doubles_of(totals)
@@ -276,7 +276,7 @@ cdef class LeaderRace(Race):
 
     cdef _check_predictions(self, values):
         if self.race.predicted and self.arrays["predictions"][0].shape != values.shape:
-            raise ValueError("predictions must be those of the rewards")
+            raise ValueError("predictions must have the shape of the rewards")
 
     cdef void _add_rows(self, const double *const *rows, int64_t n_rows) noexcept nogil:
         if self.race.predicted:
@@ -290,10 +290,10 @@ cdef class LeaderRace(Race):
 
     @property
     def missing(self):
-        """Of each arm that is alive, the logarithm of what its bets have to win; NaN: unknown."""
-        made = np.empty(self.race.n_alive)
-        pb_betting_missing(&self.race, doubles_of(made))
-        return made
+        """Log of the factor that bets against each survivor still have to win; NaN if unknown."""
+        logs = np.empty(self.race.n_alive)
+        pb_betting_missing(&self.race, doubles_of(logs))
+        return logs
 
     @property
     def leaders(self):
@@ -301,7 +301,7 @@ cdef class LeaderRace(Race):
 
 
 cdef class TopKRace(Race):
-    """A pb_top_k of n_arms over n_items (0: without end), k < n_arms."""
+    """A pb_top_k of n_arms over n_items, or over an endless stream if n_items is 0; k < n_arms."""
 
     def __cinit__(self, int64_t n_arms, int64_t n_items, int64_t k, Bets bets not None, limits,
                   double delta, double epsilon=0.0, double near_delta=0.0):
@@ -325,7 +325,7 @@ cdef class TopKRace(Race):
         self.race.inside = bytes_of(self.arrays["inside"])
 
     def begin(self):
-        """All arms open."""
+        """Start with all arms undecided."""
         pb_top_k_begin(&self.race)
 
     cdef void _weigh(self, const double *left) noexcept:
@@ -346,7 +346,7 @@ cdef class TopKRace(Race):
 
 
 cdef class ThresholdRace(Race):
-    """A pb_threshold of n_arms over n_items (0: without end)."""
+    """A pb_threshold of n_arms over n_items, or over an endless stream if n_items is 0."""
 
     def __cinit__(self, int64_t n_arms, int64_t n_items, double tau, Bets bets not None, limits,
                   double delta, double epsilon=0.0):
@@ -363,7 +363,7 @@ cdef class ThresholdRace(Race):
         self.race.sums = doubles_of(self.arrays["sums"])
 
     def begin(self):
-        """All arms open."""
+        """Start with all arms undecided."""
         pb_threshold_begin(&self.race)
 
     cdef void _add_rows(self, const double *const *rows, int64_t n_rows) noexcept nogil:
@@ -371,16 +371,16 @@ cdef class ThresholdRace(Race):
 
     @property
     def excess(self):
-        """Of each arm that is open, the sum of what its rewards are above tau."""
+        """Sum of reward - tau of each undecided arm."""
         return np.array(<double[:self.race.n_arms]>self.race.sums)[:self.race.n_open]
 
     @property
     def verdicts(self):
-        """Of every arm: 1 above, -1 below, 0 open."""
+        """Verdict on each arm: 1 above, -1 below, 0 undecided."""
         return np.array(<int64_t[:self.race.n_arms]>self.race.verdicts)
 
 
 cdef uintptr_t[::1] row_addresses(const double[:, ::1] rewards):
-    """The address of each row; the rows are not empty."""
+    """Return the address of each row; the rows must not be empty."""
     first = <uintptr_t>&rewards[0, 0]
     return first + np.arange(rewards.shape[0], dtype=np.uintp) * rewards.shape[1] * sizeof(double)

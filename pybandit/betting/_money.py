@@ -1,4 +1,4 @@
-"""Costs of rewards: prices known before or told with the rewards, and the sums spent."""
+"""Costs of rewards: known in advance or reported with the rewards, and the sums spent."""
 
 import numpy as np
 
@@ -7,20 +7,20 @@ from pybandit._shared.errors import InfeasibleBudgetError
 from pybandit._shared.labels import in_order
 from pybandit.betting.options import LARGEST_COST, TOLD, check_prices
 
-# ten times a tenth is not 1, by the last digit: so small a part of a limit is not missed
+# Relative tolerance of a limit: ten times 0.1 is not exactly 1.
 ROUNDING = 1e-12
 
 
 def check_costs(costs, n_arms, n_items):
-    """None, "told", or prices as a matrix of one row or a row an item, one column or K."""
+    """Return None, "told", or a matrix of prices: 1 or n_items rows, 1 or n_arms columns."""
     if costs is None or isinstance(costs, str) and costs == TOLD:
         return costs
     prices = check_prices("costs", costs)
     shape = prices.shape
     if prices.ndim == 1:
         if prices.size == n_arms == n_items:
-            raise ValueError(f"costs must have two dimensions where there are as many items as "
-                             f"arms, (1, {n_arms}) or ({n_items}, 1); got shape {prices.shape}")
+            raise ValueError(f"costs must have shape (1, {n_arms}) or ({n_items}, 1) if there are "
+                             f"as many items as arms; got shape {prices.shape}")
         prices = prices[:, None] if prices.size == n_items else prices[None]
     in_order("costs", costs, range(shape[0] if shape else 0),
              what="the index of the items or the arms")
@@ -28,13 +28,13 @@ def check_costs(costs, n_arms, n_items):
     if prices.ndim > 2 or prices.ndim == 2 and not (
             prices.shape[0] in rows and prices.shape[1] in columns):
         item = "" if n_items is None else f", ({n_items},) or ({n_items}, {n_arms})"
-        raise ValueError(f"costs must be 'told', or have the shape ({n_arms},){item}; got shape "
+        raise ValueError(f"costs must be 'told' or have shape ({n_arms},){item}; got shape "
                          f"{shape}")
     return prices.reshape(1, 1) if prices.ndim == 0 else prices
 
 
 def check_told(costs, arms, items):
-    """Costs told of these pairs as float64, one a pair."""
+    """Return the reported costs of these pairs as float64, one per pair."""
     told = check_numeric("costs", refuse_masks("costs", costs))
     if told.shape != arms.shape:
         raise ValueError(f"costs must have the shape of arms, {arms.shape}; got {told.shape}")
@@ -47,28 +47,28 @@ def check_told(costs, arms, items):
 
 
 class Money:
-    """Prices, and what a race has spent on each arm after each of its blocks.
+    """Prices, and the cost per arm after each block of a race.
 
-    A block is entered before the race is told of it: what a call that Ctrl-C ended has
-    entered is entered anew, and nobody has seen it.
+    A block is entered before the race records it. If Ctrl-C ends the call in between, the entry
+    is not visible and is replaced when the block is entered again.
     """
 
     def __init__(self, costs, most, n_arms):
         self.prices = costs if isinstance(costs, np.ndarray) else None
         self.most = most
-        self.told = []                    # matrices (items, arms), where costs are told
-        self.sums = [np.zeros(n_arms)]    # by blocks entered
+        self.told = []                    # matrices (items, arms), if costs are reported
+        self.sums = [np.zeros(n_arms)]    # by number of blocks entered
 
     def spent(self, n_blocks):
-        """Of each arm, after so many blocks."""
+        """Return the cost per arm after `n_blocks` blocks."""
         return self.sums[n_blocks]
 
     def left(self, n_blocks):
-        """Of the most, after so many blocks; no amount that adds up to it is short of it."""
+        """Return the rest of the limit after `n_blocks` blocks, with a tolerance for rounding."""
         return self.most * (1 + ROUNDING) - float(self.spent(n_blocks).sum())
 
     def enter(self, n_blocks, arms, costs):
-        """Costs of the block after n_blocks, a matrix (items, arms)."""
+        """Enter the costs (items, arms) of the block that follows `n_blocks` blocks."""
         del self.sums[n_blocks + 1:], self.told[n_blocks:]
         if self.prices is None:
             self.told.append(costs)
@@ -77,28 +77,27 @@ class Money:
         self.sums.append(spent)
 
     def of(self, items, arms):
-        """Known prices, (items, arms)."""
+        """Return the known prices of items and arms, a matrix (items, arms)."""
         return self.price(*np.broadcast_arrays(items[:, None], arms))
 
     def price(self, items, arms):
-        """Known prices of pairs, one each."""
+        """Return the known prices of pairs, one per pair."""
         rows = items if self.prices.shape[0] > 1 else np.zeros_like(items)
         columns = arms if self.prices.shape[1] > 1 else np.zeros_like(arms)
         return self.prices[rows, columns]
 
     def mean_prices(self, n_blocks, pulls):
-        """About what one item costs of each arm; NaN where nothing is known."""
+        """Return the mean cost of an item per arm; NaN if unknown."""
         if self.prices is not None:
             return np.broadcast_to(self.prices.mean(axis=0), pulls.shape)
         with np.errstate(invalid="ignore"):
             return self.spent(n_blocks) / pulls
 
     def affordable(self, items, arms, n_blocks, pulls):
-        """How many of the items, the first ones, what is left pays for.
+        """Return how many of the items, from the first on, the rest of the limit pays for.
 
-        With prices that are known what is spent is never more than `most`, to 12 digits;
-        without, the next items are expected to cost what earlier ones have, and the first
-        comes alone.
+        With known prices the limit is never exceeded, to 12 digits. Without them, the next items
+        are expected to cost as much as earlier ones, and the first item is read alone.
         """
         left = self.left(n_blocks)
         if self.prices is not None:
@@ -111,7 +110,7 @@ class Money:
 
 
 def check_feasible(name, money, n_arms):
-    """Refuse what does not pay for one item of each arm, whichever comes first."""
+    """Refuse a limit that does not pay for one item of each arm, whichever item comes first."""
     if money.most is None or money.prices is None:
         return
     columns = money.prices.shape[1]

@@ -1,10 +1,9 @@
-"""The protocol of races that read all alive arms on the same items."""
+"""Base class of races that read all survivors on the same items."""
 
 import math
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import groupby
 from typing import Any, Self
 
 import numpy as np
@@ -20,18 +19,19 @@ from pybandit._shared.checks import (
 from pybandit._shared.errors import InfeasibleBudgetError
 from pybandit._shared.guard import Guard
 from pybandit._shared.types import Floats, Ints
+from pybandit.betting._ask_tell import AskTell, first_early, guarded
+from pybandit.betting._estimate import by_arms
 from pybandit.betting._kernels import Bets, Books
 from pybandit.betting._money import Money, check_costs, check_feasible, check_told
 from pybandit.betting._need import Spread
 from pybandit.betting._order import check_weights, draw_order, population_of
 from pybandit.betting._state import PARTS, check_state, flat_names, flat_options, grouped
-from pybandit.betting._told import Told, first_early, guarded
 from pybandit.betting.limits import check_limits
 from pybandit.betting.options import MIXTURES, as_bets, as_costs
 
-# The bets of all ordered pairs of these are counted by an int64.
+# The bets of all ordered pairs of this many arms can be counted by an int64.
 MOST_ARMS = 2**27
-# Rewards are copied so many at a time, or so many a block: fewer at a time take longer.
+# Numbers copied at a time, in all and per block: smaller copies take longer.
 COPIED, SLICE = 2**18, 512
 
 
@@ -39,11 +39,11 @@ def _copied(value):
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
-class PairedRace(Told):
-    """Asks for all alive arms on the same items, block by block, and keeps what it was told.
+class PairedRace(AskTell):
+    """Base class: requests all survivors on the same items, block by block.
 
-    A subclass makes the kernel's race in `_make_race` and says what it found. What the
-    public methods share begins with an underscore and takes no guard.
+    A subclass creates the kernel's race in `_make_race` and reports its results. Methods that
+    start with an underscore do not take the guard.
     """
 
     def __init__(self, n_arms, n_items, *, value_range, delta, epsilon=0.0, max_pulls=None,
@@ -52,7 +52,7 @@ class PairedRace(Told):
         self.n_arms = check_integer("n_arms", n_arms, 1, MOST_ARMS)
         self.n_items = None if n_items is None else check_integer("n_items", n_items, 1, MOST_HELD)
         self.population_size = population_of(population_size, self.n_items)
-        # the same, None if it is infinite
+        # population_size, or None if it is infinite
         self._world = None if self.population_size == math.inf else self.population_size
         self.delta = check_delta(delta)
         self.value_range = check_limits(value_range)
@@ -76,7 +76,7 @@ class PairedRace(Told):
             self._money = Money(self._prices, getattr(costs, self._LIMIT), self.n_arms)
             check_feasible(self._LIMIT, self._money, self.n_arms)
         self.weights = check_weights(weights, self.n_items, self.population_size)
-        # an endless stream counts its items
+        # None for an endless stream, whose items are numbered
         self._order = (None if self.n_items is None
                        else draw_order(rng, self.n_items, self.weights))
         self._inverse, self._spread = None, Spread(0, np.zeros(self.n_arms))
@@ -87,33 +87,33 @@ class PairedRace(Told):
         race = self._make_race()
         race.begin()
         self._weigh(race)
-        self._race = race  # the last: what has it is whole
+        self._race = race  # last: an object that has it is complete
 
-    # options from which an equal race can be made
+    # options that define an equal race
     _OPTIONS: tuple[str, ...] = ("n_arms", "n_items", "delta", "value_range", "epsilon",
                                  "max_pulls", "bets", "block_size", "population_size")
-    _PARTS: tuple[str, ...] = PARTS  # of a state
+    _PARTS: tuple[str, ...] = PARTS  # parts of a saved state
     _MIXTURES: tuple[str, ...] = MIXTURES
     _USUAL = "plug-in"  # mixture of bets if none are given
-    _LIMIT, _OTHER_LIMIT = "max_cost", "budget"  # of costs: the one that applies, the other
+    _LIMIT, _OTHER_LIMIT = "max_cost", "budget"  # limits of costs: the one that applies, the other
 
     def _checked_bets(self, bets):
-        """Return the bets of this race; refuse those that it cannot place."""
+        """Return the checked bets of this race; refuse kinds that it does not support."""
         bets = as_bets(bets, self._USUAL, type(self).__name__)
         if bets.mixture not in self._MIXTURES:
             expected = " or ".join(map(repr, self._MIXTURES))
             raise ValueError(f"bets of {type(self).__name__} must have mixture {expected}; got "
                              f"{bets}")
         if bets.hybrid and not self._may_be_hybrid():
-            raise ValueError("bets must have hybrid=False unless they are of a BettingRace with "
-                             f"k = 1; got {bets} for {type(self).__name__}")
+            raise ValueError("bets must have hybrid=False except in a BettingRace with k = 1; got "
+                             f"{bets} for {type(self).__name__}")
         return bets
 
     def _may_be_hybrid(self):
         return False
 
     def _checked_costs(self, costs):
-        """Return the costs of this race; refuse the limit of the other kind of race."""
+        """Return the checked costs; refuse the limit that only the other kind of race has."""
         costs = as_costs(costs)
         if costs is not None and getattr(costs, self._OTHER_LIMIT) is not None:
             raise ValueError(f"costs of {type(self).__name__} must have {self._LIMIT} instead of "
@@ -121,14 +121,9 @@ class PairedRace(Told):
         return costs
 
     def _options(self):
-        """Return the options from which an equal race can be made, flat."""
+        """Return the options of an equal race, with groups flattened."""
         return {name: _copied(value) for name, value in flat_options(
             {name: getattr(self, name) for name in self._OPTIONS}, self._LIMIT).items()}
-
-    def _refuse_again(self):
-        """Refuse a second call of `__init__`; called first by those of subclasses."""
-        if "_race" in self.__dict__:
-            raise RuntimeError(f"this {type(self).__name__} has been initialised; make another")
 
     def _limits(self):
         if isinstance(self.value_range, tuple):
@@ -139,7 +134,7 @@ class PairedRace(Told):
     def _make_bets(self):
         return Bets(self.bets.mixture, self.bets.n_bets or 1)
 
-    # -- what is known ------------------------------------------------------
+    # -- results -----------------------------------------------------------
 
     def _is_exact(self):
         return not self._race.decided and self._books.n_items == self._world
@@ -147,34 +142,34 @@ class PairedRace(Told):
     @property
     @guarded
     def done(self) -> bool:
-        """Whether nothing is left to ask."""
+        """True if there is nothing left to request."""
         return self._race.decided or self._block_length() == 0
 
     @property
     @guarded
     def decided(self) -> bool:
-        """Whether the answer is final: `delta` holds for it, the budget did not end it."""
+        """True if the answer is final and `delta` applies to it, not if a limit ended the race."""
         return self._race.decided or self._is_exact()
 
     @property
     @guarded
     def exact(self) -> bool:
-        """Whether all items of the last arms were read, so that totals decided between these.
+        """True if all items of the survivors were read, so that their totals decided.
 
-        Arms dropped before may have been better, with probability at most `delta`.
+        Arms eliminated earlier may be better, with probability at most `delta`.
         """
         return self._is_exact()
 
     @property
     @guarded
     def n_pulls(self) -> int:
-        """Evaluations told."""
+        """Number of rewards reported and used."""
         return int(self._books.pulls.sum())
 
     @property
     @guarded
     def cost(self) -> float | None:
-        """Cost of all rewards told; None without costs."""
+        """Cost of all rewards reported and used; None without costs."""
         return None if self._money is None else float(self._spent().sum())
 
     @property
@@ -189,63 +184,59 @@ class PairedRace(Told):
     @property
     @guarded
     def n_batches(self) -> int:
-        """Blocks told."""
+        """Number of blocks that were reported completely."""
         return len(self._books.blocks)
 
     @property
     @guarded
     def pulls(self) -> Ints:
-        """Items read of each arm: the first ones of the race's order. int64, a copy."""
+        """Number of items read per arm, the first ones in the race's order; int64, a copy."""
         return self._books.pulls
 
     @property
     @guarded
     def items(self) -> Ints:
-        """Items read of the arms read longest, in the order of the race; int64, a copy."""
+        """Items read of the arms that were read longest, in the race's order; int64, a copy."""
         return self._items_at(np.arange(self._books.n_items))
 
     @property
     @guarded
     def means(self) -> Floats:
-        """Mean reward of each arm on the items read; NaN where none was.
+        """Mean reward of each arm on the items read; NaN if none was read.
 
-        With `weights` an estimate of the weighted mean: what was read weighs what it
-        weighs, the rest as the mean of what was read.
+        With `weights`, an estimate of the weighted mean: items that were read have their own
+        weights, and the others count as the plain mean of the rewards read.
         """
         return self._books.base + self._centred()
 
     @property
     @guarded
     def variances(self) -> Floats:
-        """Sample variance (divisor n - 1) of each arm's rewards; NaN below two."""
+        """Sample variance (divisor n - 1) of each arm's rewards; NaN for fewer than two."""
         return np.array([np.var(rewards - self._books.base, ddof=1) if rewards.size > 1
                          else np.nan for rewards in self._rewards_of_all()])
 
     @property
     @guarded
     def survivors(self) -> Ints:
-        """The arms that are still read, increasing; int64."""
+        """Arms that are still read, increasing; int64."""
         return self._race.alive
 
     @guarded
     def rewards(self, arm: int) -> Floats:
-        """The rewards of an arm in the order of the items; float64, shape (pulls[arm],)."""
+        """Return the rewards of an arm in the race's order of items; float64, (pulls[arm],)."""
         arm = check_integer("arm", arm, 0, self.n_arms - 1)
         read = [values[:, np.searchsorted(arms, arm)]
                 for arms, values in self._books.blocks if arm in arms]
         return np.concatenate(read) if read else np.empty(0)
 
     def _rewards_of_all(self):
-        """Of each arm, one after the other.
+        """Yield the rewards of each arm in turn.
 
-        Those of one arm are copied at a time; of several where that is no more than `COPIED`
-        numbers, or `SLICE` a block: many small blocks would take ten times as long.
+        The rewards of several arms are copied together, up to `COPIED` numbers in all or `SLICE`
+        per block, because copying many small blocks arm by arm takes ten times as long.
         """
-        # blocks of the same arms go together, for there may be many of them
-        groups = []
-        for _, same in groupby(self._books.blocks, key=lambda block: block[0].size):
-            arms, values = zip(*same, strict=True)
-            groups.append((arms[0].tolist(), values))
+        groups = [(arms.tolist(), values) for arms, values in by_arms(self._books.blocks)]
         before = np.append(0, self._books.pulls.cumsum())
         most = max(self._books.n_items, SLICE * len(self._books.blocks), COPIED)
         begin = 0
@@ -258,9 +249,9 @@ class PairedRace(Told):
 
     @guarded
     def get_state(self) -> dict[str, Any]:
-        """Everything the race is, as a dict of arrays and plain numbers.
+        """Return the state of the race as a dict of arrays and plain numbers.
 
-        `from_state` makes a race of it that continues bit for bit.
+        A race restored by `from_state` continues bit for bit.
         """
         return self._state()
 
@@ -276,20 +267,19 @@ class PairedRace(Told):
         } | self._state_ahead()
 
     def _told_costs(self, n_blocks):
-        """Return the costs told, in the order of the rewards; None if costs are not told."""
+        """Return the reported costs in the order of the rewards; None unless costs are "told"."""
         if not self._is_told_costs():
             return None
         return np.concatenate([np.empty(0), *(c.ravel() for c in self._money.told[:n_blocks])])
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
-        """The race whose `get_state` this is: it is told again what it had been told.
+        """Return the race that `get_state` saved; its rewards are replayed.
 
         Raises
         ------
         ValueError, TypeError
-            Where the state is another class's, lacks a part, or its parts do not fit
-            each other.
+            If the state is of another class, lacks a part, or is inconsistent.
         """
         more = cls._more_parts(state)
         ahead = ("ahead",) if isinstance(state, Mapping) and "ahead" in state else ()
@@ -304,11 +294,11 @@ class PairedRace(Told):
 
     @staticmethod
     def _more_parts(state):
-        """Parts that not every state has: they are arguments of `__init__`."""
+        """Return optional parts of a state, which are arguments of `__init__`."""
         return {}
 
     def _restore(self, state):
-        """Take what a subclass adds to the state, before the replay."""
+        """Restore the parts that a subclass adds to the state, before the replay."""
 
     def _replay(self, order, lengths, rewards, costs):
         if order is not None:
@@ -321,7 +311,7 @@ class PairedRace(Told):
             values = rewards[part]
             used += values.size
             if values.size != asked[0].size or values.size == 0:
-                raise ValueError(f"state must hold blocks of the lengths that the race asks for; "
+                raise ValueError(f"state must hold blocks of the lengths that the race requests; "
                                  f"got {length} items after {self._books.n_items}")
             self._tell_block(*asked, values,
                              None if costs is None else check_told(costs[part], *asked))
@@ -332,7 +322,7 @@ class PairedRace(Told):
         return type(self).from_state, (self.get_state(),)
 
     def _summary(self):
-        """What a representation says of any race."""
+        """Return the part of the representation that all races share."""
         books, items = self._books, self._items_in_words()
         end = ("decided" if self._race.decided else "exact" if self._is_exact()
                else "going on" if self._block_length()
@@ -343,7 +333,7 @@ class PairedRace(Told):
 
 
 def _columns(groups, begin, end):
-    """Of each arm from begin to end its rewards, one array a group of blocks of the same arms."""
+    """Return, for each arm in [begin, end), its rewards as one array per group of blocks."""
     read = [[np.empty(0)] for _ in range(begin, end)]
     for arms, values in groups:
         first, last = bisect_left(arms, begin), bisect_left(arms, end)

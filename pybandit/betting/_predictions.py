@@ -1,4 +1,4 @@
-"""Predictions of rewards from what is known of all items: control variates for the bets."""
+"""Predictions of rewards from known facts about all items: control variates for the bets."""
 
 from typing import NamedTuple
 
@@ -8,21 +8,21 @@ from pybandit._shared.checks import check_numeric, refuse_masks
 from pybandit._shared.labels import in_order
 
 MOST_COMPONENTS = 16
-# Ridge penalties in items, at components of unit mean square together; and none.
+# Ridge penalties, in items; the mean squares of all components add up to 1.
 PENALTIES = np.array([2.0, 8.0, 32.0])
-# A prediction is trusted by what it explained, less this many standard errors.
+# Predictions are weighted by the covariance that they explained, minus this many standard errors.
 DOUBT = 1.0
-# Of the range: larger predictions are cut, for bets must be small enough for the largest.
+# Largest prediction, as a share of the range: the largest one limits the size of the bets.
 MOST = 0.25
 
 
 def check_known(name, known, n_items):
-    """What is known of each item, as a table (n_items, J) of its own."""
+    """Return a checked copy of the facts about each item, shape (n_items, J)."""
     in_order(name, known, range(n_items), what="the index of the items")
     table = check_numeric(name, refuse_masks(name, known))
     table = table[:, None] if table.ndim == 1 else table
     if table.ndim != 2 or table.shape[0] != n_items or not table.shape[1]:
-        raise ValueError(f"{name} must have a row for each of {n_items} items; got shape "
+        raise ValueError(f"{name} must have one row for each of {n_items} items; got shape "
                          f"{table.shape}")
     if not np.isfinite(table).all():
         row, column = np.argwhere(~np.isfinite(table))[0]
@@ -32,38 +32,41 @@ def check_known(name, known, n_items):
 
 
 def components(table):
-    """The largest principal components of the standardised columns; their mean square is 1."""
+    """Return the largest principal components of the standardised columns.
+
+    The squares of an item's components have a mean of 1 in total.
+    """
     centred = table - table.mean(axis=0)
     scale = np.sqrt((centred**2).mean(axis=0))
-    # a column of one value tells nothing; nor what rounding leaves of it
+    # a constant column has no information, even if rounding makes it vary
     scale[scale <= 1e-12 * np.abs(table).max(axis=0, initial=0.0)] = np.inf
     with np.errstate(over="ignore"):
         left, sizes, _ = np.linalg.svd(np.nan_to_num(centred / scale), full_matrices=False)
-    made = (left * sizes)[:, :MOST_COMPONENTS]
-    total = np.sqrt((made**2).sum() / len(made))
-    return np.ascontiguousarray(made / total if total > 0.0 else made)
+    scores = (left * sizes)[:, :MOST_COMPONENTS]
+    total = np.sqrt((scores**2).sum() / len(scores))
+    return np.ascontiguousarray(scores / total if total > 0.0 else scores)
 
 
 class Learned(NamedTuple):
-    """Sums over the items read; differences of two arms are all that is used of `cross`."""
+    """Sums over the items read; only differences between arms of `cross` are used."""
 
     blocks: int
     items: int
-    first: np.ndarray   # (q,) of components
+    first: np.ndarray   # (q,) sums of components
     gram: np.ndarray    # (q, q)
-    cross: np.ndarray   # (q, arms) with rewards less the item's mean
-    means: np.ndarray   # (arms,) the sum of these
-    agreed: np.ndarray  # (penalties,) of predictions with what came
-    square: np.ndarray  # of predictions
-    noise: np.ndarray   # of the agreement, item by item
+    cross: np.ndarray   # (q, arms) sums of components times (reward - item mean)
+    means: np.ndarray   # (arms,) sums of (reward - item mean)
+    agreed: np.ndarray  # (penalties,) sums of predictions times rewards
+    square: np.ndarray  # (penalties,) sums of squared predictions
+    noise: np.ndarray   # (penalties,) sums of squares of the terms of `agreed`
 
 
 class Predictor:
-    """Predicts rewards of arms by ridge regressions on components, made before a block.
+    """Predicts the rewards of a block before it is read, by ridge regressions on components.
 
-    Which penalty, and how far it is trusted, is told by how well earlier predictions, made
-    in the same way before their blocks, agreed with what came; until they did nothing is
-    predicted.
+    The penalty, and a factor that shrinks the predictions, depend on how well earlier
+    predictions, made in the same way before their blocks, agreed with the rewards. Until they
+    agree, every prediction is 0.
     """
 
     def __init__(self, known, n_arms, reward_range):
@@ -73,7 +76,7 @@ class Predictor:
                                 np.zeros(n_arms), none, none, none)
 
     def _coefficients(self, learned, arms):
-        """(penalties, q, arms), in units of the range, the same added to all arms."""
+        """Return coefficients (penalties, q, arms) in units of the range, up to a common term."""
         n = max(1, learned.items)
         gram = learned.gram - np.outer(learned.first, learned.first) / n
         cross = learned.cross[:, arms] - np.outer(learned.first, learned.means[arms]) / n
@@ -81,7 +84,7 @@ class Predictor:
         return np.linalg.solve(gram + PENALTIES[:, None, None] * np.eye(len(gram)), cross)
 
     def _after(self, learned, items, arms, values):
-        """What is learned once a block was read."""
+        """Return the sums with a block added."""
         z, n = self._z[items], max(1, learned.items)
         rewards = (values - values.mean(axis=1, keepdims=True)) / self._range
         rest = rewards - learned.means[arms] / n
@@ -98,13 +101,13 @@ class Predictor:
                        learned.noise + (agreed**2).sum(axis=1))
 
     def catch_up(self, blocks, order):
-        """Learn the blocks that were told since; as a whole or not at all."""
+        """Add the blocks reported since; each block completely or not at all."""
         for arms, values in blocks[self._learned.blocks:]:
             at = self._learned.items
             self._learned = self._after(self._learned, order[at:at + len(values)], arms, values)
 
     def predict(self, left, n_rows, arms):
-        """Rows for the first of the items left; totals, highest, lowest over all of them."""
+        """Return predictions of n_rows items, and total, highest and lowest of all items left."""
         learned = self._learned
         sure = np.maximum(0.0, learned.agreed - DOUBT * np.sqrt(learned.noise))
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -114,7 +117,7 @@ class Predictor:
             nothing = np.zeros(arms.size)
             return np.zeros((n_rows, arms.size)), nothing, nothing, nothing
         z = self._z[left]
-        made = (z - z.mean(axis=0)) @ (trust[best] * self._coefficients(learned, arms)[best])
-        made = np.clip(made, -MOST, MOST, out=made) * self._range
-        return (np.ascontiguousarray(made[:n_rows]), made.sum(axis=0), made.max(axis=0),
-                made.min(axis=0))
+        predicted = (z - z.mean(axis=0)) @ (trust[best] * self._coefficients(learned, arms)[best])
+        predicted = np.clip(predicted, -MOST, MOST, out=predicted) * self._range
+        return (np.ascontiguousarray(predicted[:n_rows]), predicted.sum(axis=0),
+                predicted.max(axis=0), predicted.min(axis=0))

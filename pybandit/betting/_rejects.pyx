@@ -1,4 +1,4 @@
-"""The kernel's schedule of rejects, with memory of its own, and looks by it at a table."""
+"""Wrap the C schedule of successive rejects, and run its looks on a table in memory."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ cnp.import_array()
 
 
 cdef class Rejects:
-    """How deep arms are read, and how many stay; see pybandit/betting/rejects.h."""
+    """The schedule: items to read per arm, arms to keep. See pybandit/betting/rejects.h."""
 
     cdef pb_rejects rules
     cdef double[::1] _weights
@@ -27,14 +27,14 @@ cdef class Rejects:
 
     cpdef int64_t keep(self, int64_t n_alive, int64_t places, int64_t n_read,
                        int64_t cells) noexcept:
-        """How many of n_alive arms stay at this depth."""
+        """Return how many of the n_alive arms to keep after n_read items."""
         if not 1 <= places < n_alive < self._weights.size or n_read >= self.rules.n_items:
             return n_alive
         return pb_rejects_keep(&self.rules, n_alive, places, n_read, cells)
 
     cpdef int64_t block(self, int64_t n_alive, int64_t places, int64_t n_read,
                         int64_t cells) noexcept:
-        """Items before the next look."""
+        """Return the number of items to read before the next look."""
         if not 1 <= places < n_alive < self._weights.size:
             return 0
         return pb_rejects_block(&self.rules, n_alive, places, n_read, cells)
@@ -44,8 +44,9 @@ cdef struct limits:
     double low, high, most
 
 
-# The alive arms' cells of an item; 0 where one is not what a reward may be.
-cdef bint gather(double *made, const double *cells, const int64_t *arms, int64_t n_arms,
+# Copies an item's rewards for the surviving arms. Returns 0 if one of them is outside
+# [low, high] or if they differ by more than `most`.
+cdef bint gather(double *out, const double *cells, const int64_t *arms, int64_t n_arms,
                  const limits *within) noexcept nogil:
     cdef int64_t i
     cdef double value, least = cells[arms[0]], most = least
@@ -55,17 +56,18 @@ cdef bint gather(double *made, const double *cells, const int64_t *arms, int64_t
         fine &= within.low <= value <= within.high
         least = value if value < least else least
         most = value if value > most else most
-        made[i] = value
+        out[i] = value
     return fine and most - least <= within.most
 
 
 def read_looks(LeaderRace race not None, Books books not None, Rejects rejects not None,
                measure, const double[:, ::1] table not None, const int64_t[::1] order,
                int64_t budget, const int64_t[::1] keys, within, advance):
-    """Looks of a race of one place at a table that holds its rewards, as by ask and tell.
+    """Run a race for the single best arm on a table of rewards, as ask and tell would.
 
-    Ends before a look with a cell that is not a valid reward; `tell` then raises the error.
-    `measure` makes the schedule that follows when the first arm leaves, None if it is here.
+    Stops before a look that contains an invalid reward, so that `tell` can report it. When the
+    first arm leaves, `measure` is called with the rewards of that look and returns the schedule
+    for the rest of the race. It is None if `rejects` already is that schedule.
     """
     cdef limits allowed
     allowed.low, allowed.high, allowed.most = within

@@ -5,7 +5,14 @@ import sys
 
 import numpy as np
 
-from pybandit._shared.checks import MOST_PULLS, check_in, check_integer, refuse_masks, shown
+from pybandit._shared.checks import (
+    MOST_PULLS,
+    check_ends,
+    check_in,
+    check_integer,
+    refuse_masks,
+    shown,
+)
 from pybandit._shared.schema import Schema, finite, integer, number
 
 # Squares of larger values overflow.
@@ -24,22 +31,17 @@ def check_population(population_size, least=1, most=LARGEST_POPULATION):
     return check_integer("population_size", population_size, least, most)
 
 
-def check_ends(value_range, method):
-    """(low, high) as floats; None where the method needs no range."""
+def check_ends_for(method, value_range):
+    """Return (low, high) as floats, or None if the method needs no range."""
     if value_range is None:
         if method != "asymptotic":
             raise ValueError(f"value_range must be given for method={method!r}; got None")
         return None
-    ends = check_in("value_range", refuse_masks("value_range", value_range), "finite",
-                    np.isfinite)
-    if ends.shape != (2,) or not 0 < float(ends[1]) - float(ends[0]) < math.inf:
-        raise ValueError(f"value_range must be (low, high) with low < high and a finite "
-                         f"difference; got {value_range!r}")
-    return float(ends[0]), float(ends[1])
+    return check_ends(refuse_masks("value_range", value_range))
 
 
 def check_values(values, value_range):
-    """An array of one dimension, inside the range."""
+    """Return the values as a 1-D array; refuse values outside the range."""
     values = refuse_masks("values", values)
     if value_range is None:
         values = check_in("values", values, f"finite and at most {LARGEST_VALUE:g} in size",
@@ -56,8 +58,8 @@ def check_values(values, value_range):
 def check_room(n, population_size):
     """Refuse more values than the population has."""
     if n > population_size:
-        raise ValueError(f"values must be at most population_size = {population_size} in all; got "
-                         f"{n}")
+        raise ValueError(f"values must number at most population_size = {population_size} in all; "
+                         f"got {n}")
     return n
 
 
@@ -72,12 +74,12 @@ def values_are_of_population(s):
 
 
 def history_is_of_values(s):
-    """a history of all {n} values with method 'betting', else of none"""
+    """a history of all {n} values for method 'betting', else an empty one"""
     return s.n_kept == (s.n if s.method == "betting" else 0)
 
 
 def squares_are_positive(s):
-    """squares of at least 0 in moments"""
+    """a sum of squares of at least 0 in moments"""
     return s.moments[1] >= 0.0
 
 
@@ -92,6 +94,6 @@ ARRAYS = [entry.name for entry in SEQUENCE.top[1:]]
 
 
 def check_sequence_state(state, fresh):
-    """Return the checked entries of a state; `fresh` is that of the sequence without values."""
+    """Return the checked entries of a state; `fresh` is the state of the empty sequence."""
     sizes = {name: fresh[name] for name in ("population_size", "method", "n_bets")}
     return SEQUENCE.checked_part("the parts of a sequence", dict(state), sizes | {"fresh": fresh})

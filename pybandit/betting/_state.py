@@ -1,4 +1,4 @@
-"""States of races by betting: checked as a whole before a race is made of them and replayed."""
+"""Saved states of races by betting, checked completely before a race is created and replayed."""
 
 from collections.abc import Mapping
 
@@ -8,18 +8,18 @@ from pybandit._shared.checks import LARGEST, MOST_HELD, check_integer, shown
 from pybandit._shared.schema import Schema, integer, number
 from pybandit.betting.options import TOLD, Bets, Costs
 
-# groups of options, and the names of their parts in a state
+# groups of options, and the names of their members in a state
 GROUPS = {"bets": ("mixture", "n_bets", "hybrid"), "costs": ("costs", "cost_limit")}
 PARTS = ("type", "options", "order", "lengths", "rewards", "costs")
 
 
 def flat_names(names):
-    """Return the names of options in a state, where groups are flat."""
+    """Return the names of options in a state, in which groups are flattened."""
     return tuple(part for name in names for part in GROUPS.get(name, (name,)))
 
 
 def flat_options(options, limit):
-    """Return options of a race with the groups flat; `limit` names the limit of its costs."""
+    """Return options of a race with groups flattened; `limit` names the limit of its costs."""
     options = dict(options)
     if "bets" in options:
         bets = options.pop("bets")
@@ -32,7 +32,7 @@ def flat_options(options, limit):
 
 
 def grouped(options, limit):
-    """Return the options of a state as arguments of a race; undo `flat_options`."""
+    """Return the options of a state as arguments of a race; the inverse of `flat_options`."""
     options = dict(options)
     if "mixture" in options:
         mixture, n_bets, hybrid = (options.pop(name) for name in GROUPS["bets"])
@@ -46,7 +46,7 @@ def grouped(options, limit):
 
 
 def check_form(state, cls, parts, options):
-    """Refuse a state that is not one of this class, with these parts and names of options."""
+    """Refuse a state of another class, or with other parts or other names of options."""
     check_mapping("state", state, parts)
     if state["type"] != cls.__name__:
         raise ValueError(f"state must be that of a {cls.__name__}; got one of a "
@@ -55,6 +55,7 @@ def check_form(state, cls, parts, options):
 
 
 def check_mapping(what, value, names):
+    """Refuse a value that is not a mapping with exactly these keys."""
     if not isinstance(value, Mapping) or set(value) != set(names):
         got = (", ".join(sorted(map(str, value))) if isinstance(value, Mapping)
                else type(value).__name__)
@@ -62,17 +63,17 @@ def check_mapping(what, value, names):
 
 
 def items_have_rewards(s):
-    """a reward or more per item"""
+    """at least one reward per item"""
     return s.lengths.size <= sum(s.lengths.tolist()) <= s.n_rewards
 
 
 def first_block_is_of_all_arms(s):
-    """a reward of each arm for its first {lengths[0]} items"""
+    """a reward of every arm for its first {lengths[0]} items"""
     return not s.lengths.size or s.lengths.item(0) * s.n_arms <= s.n_rewards
 
 
 def order_is_whole(s):
-    """an order of its {n_items} items, each of them once"""
+    """an order with each of its {n_items} items once"""
     return s.order is None or np.array_equal(np.sort(s.order), np.arange(s.n_items))
 
 
@@ -87,7 +88,7 @@ def check_state(state, cls, names, parts):
     """Return the checked order, lengths, rewards and costs of a state of a race of this class."""
     check_form(state, cls, parts, names)
     n_items, told = (state["options"].get(name) for name in ("n_items", "costs"))
-    # sizes before anything of that size is made
+    # check sizes before anything of that size is allocated
     sizes = {
         "n_arms": check_integer("n_arms", state["options"]["n_arms"], 1, LARGEST),
         "n_items": None if n_items is None else check_integer("n_items", n_items, 1, LARGEST),

@@ -1,4 +1,4 @@
-"""A race with a budget on a table that is in memory: its looks without Python between them."""
+"""Run a race with a budget on a table in memory, without Python code between the looks."""
 
 import numpy as np
 
@@ -7,10 +7,11 @@ from pybandit.betting.budget import BudgetRace
 
 
 def read_ahead(race, table, advance):
-    """Read what a race asks of a table: to its end, or to a cell that is no reward.
+    """Read a table for a race until it ends, or until the table holds an invalid reward.
 
-    Returns the items, none where `ask` and `tell` must do it; the race is as after theirs,
-    bit for bit. `advance` hears of the cells of each look.
+    Returns the items read; none if the race must use `ask` and `tell`. The state of the race is
+    the same as after `ask` and `tell`, bit for bit. `advance` is called with the number of cells
+    of each look.
     """
     plain = isinstance(race, BudgetRace) and race.k == 1 and race.costs is None
     if not plain or table.dtype != np.float64 or not table.flags.c_contiguous:

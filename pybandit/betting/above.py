@@ -1,13 +1,13 @@
-"""Find the arms above a threshold: a race by betting with ask and tell."""
+"""Find the arms above a threshold by betting, with ask and tell."""
 
 import numpy as np
 
 from pybandit._shared.checks import check_scalar
 from pybandit._shared.keywords import hinted
 from pybandit._shared.types import ArrayLike, Ints, Rng
+from pybandit.betting._ask_tell import guarded
 from pybandit.betting._kernels import ThresholdRace
 from pybandit.betting._paired import PairedRace
-from pybandit.betting._told import guarded
 from pybandit.betting.limits import check_limits
 from pybandit.betting.options import Bets
 
@@ -18,10 +18,11 @@ __all__ = ["BettingThreshold"]
 class BettingThreshold(PairedRace):
     """Find the arms whose mean is above a threshold, with few rewards.
 
-    For each arm two processes of bets, against "mean <= threshold" and "mean >=
-    threshold", with the null mean of what is left, ``(N threshold - S) / (N - t +
-    1)``; an arm is decided when one has won ``n_arms / delta``. With one arm this
-    is the Metropolis-Hastings test with a guarantee.
+    Each arm has two processes of bets, against "mean <= threshold" and "mean >= threshold". Under
+    either hypothesis the next reward has a mean of at most, or at least,
+    ``(N threshold - S) / (N - t + 1)``, where S is the sum of the earlier rewards. An arm is
+    decided when one process has won ``n_arms / delta``. With one arm this is a Metropolis-Hastings
+    test with a guarantee.
 
     Parameters
     ----------
@@ -32,23 +33,23 @@ class BettingThreshold(PairedRace):
     threshold : float
         Inside `value_range`.
     delta : float, default 0.05
-        The chance that any arm is on the wrong side is at most delta, in (0, 1).
+        Maximum probability that any arm is put on the wrong side, in (0, 1).
     value_range : (float, float)
-        Every reward lies there.
+        Range of every reward.
     epsilon : float, default 0.0
-        Arms whose mean is less than this from the threshold may go to either side,
-        so that they end.
+        Arms whose mean is less than this away from the threshold may be put on either side,
+        so that they are decided at all.
     max_pulls, population_size, block_size, rng
         As in `BettingRace`.
     bets : Bets, optional
-        Kind of the bets: "product", the default, or "ebmix".
+        Kind of the bets: "product" (the default) or "ebmix".
 
     Attributes
     ----------
     above, below : ndarray of int64
-        Arms decided, increasing.
+        Decided arms, increasing.
     survivors : ndarray of int64
-        Arms not decided.
+        Undecided arms.
     done, decided, exact, n_pulls, n_batches, pulls, means, variances, pending, n_wasted_by_arm
         As in `BettingRace`.
 
@@ -59,11 +60,11 @@ class BettingThreshold(PairedRace):
 
     See Also
     --------
-    pybandit.evaluation.run_race : runs it on a table or a function, in one call.
+    pybandit.evaluation.run_race : run it on a table or a function, in one call.
 
     Notes
     -----
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** One thread at a time; a second one gets a RuntimeError.
 
     Examples
     --------
@@ -105,12 +106,12 @@ class BettingThreshold(PairedRace):
                              self._limits(), self.delta, self.epsilon)
 
     def _differences(self, alive, waiting):
-        told, scale = self._books.n_items, self._limits()[2]
+        n_read, scale = self._books.n_items, self._limits()[2]
         above = np.nan_to_num(self._books.centred[alive]) + self._books.base - self.threshold
         sign = np.where(above >= 0, 1.0, -1.0)
-        squares = self._spread.squares[alive] + told * above**2
+        squares = self._spread.squares[alive] + n_read * above**2
         return (np.log(self.n_arms / self.delta), np.full(alive.size, np.nan),
-                told * np.abs(above) / scale,
+                n_read * np.abs(above) / scale,
                 squares / scale**2, sign * (waiting - self.threshold) / scale)
 
     def _sides(self):
@@ -134,12 +135,12 @@ class BettingThreshold(PairedRace):
     @property
     @guarded
     def survivors(self) -> Ints:
-        """Arms not decided; int64, increasing."""
+        """Undecided arms; int64, increasing."""
         return np.flatnonzero(self._sides() == 0)
 
     @guarded
     def recommend(self) -> Ints:
-        """The arms above the threshold, best mean first; int64."""
+        """Return the arms above the threshold, largest mean first; int64."""
         above = np.flatnonzero(self._sides() > 0)
         return above[np.argsort(-self._books.centred[above], kind="stable")]
 

@@ -1,4 +1,4 @@
-"""Find the best arms within a budget: successive rejects on shared items, and bets."""
+"""Find the best arms within a budget, by successive rejects on shared items and by bets."""
 
 from typing import Literal
 
@@ -9,16 +9,16 @@ from pybandit._shared.errors import InfeasibleBudgetError
 from pybandit._shared.generators import as_generator
 from pybandit._shared.keywords import hinted
 from pybandit._shared.types import ArrayLike, Ints, Rng
+from pybandit.betting._ask_tell import guarded
 from pybandit.betting._estimate import error_probability, strength_of
 from pybandit.betting._kernels import LeaderRace, TopKRace
 from pybandit.betting._paired import MOST_ARMS, PairedRace
 from pybandit.betting._rejects import Rejects
-from pybandit.betting._told import guarded
 from pybandit.betting.options import Bets, Costs, as_costs
 
 __all__ = ["BudgetRace"]
 
-# The strength of the schedule until the first arm leaves.
+# Strength of the schedule until the first arm is eliminated.
 AT_FIRST = 0.5
 
 
@@ -26,12 +26,11 @@ AT_FIRST = 0.5
 class BudgetRace(PairedRace):
     """Find the best arm, or the k best, on a fixed set of items, within a budget.
 
-    All arms that are left are read on the same items, drawn without replacement. A
-    schedule takes out the one that is last, again and again, so that the budget ends
-    with k arms: successive rejects on shared items, which narrow the faster the better
-    the first reads tell the arms apart. Bets run along on the same evaluations, as in
-    `BettingRace`: whom they exclude leaves before its turn, and what it would have
-    cost is spent on the others.
+    All survivors are read on the same items, drawn without replacement. A schedule repeatedly
+    drops the arm with the lowest mean, so that k arms remain at the end of the budget: successive
+    rejects on shared items, faster the better the first rewards separate the arms. The same
+    evaluations are also bet on, as in `BettingRace`: an arm that bets exclude leaves early, and
+    its share of the budget goes to the others.
 
     Parameters
     ----------
@@ -42,44 +41,44 @@ class BudgetRace(PairedRace):
     k : int, default 1
         Number of best arms to find, in [1, n_arms - 1].
     budget : int, optional
-        Maximum number of rewards asked for; at least `n_arms`. This or a budget in money, as
+        Maximum number of rewards requested; at least `n_arms`. Pass this or a budget in money,
         ``costs=Costs(values, budget=...)``.
     value_range : (float, float) or float
         As in `BettingRace`.
     delta : float, default 0.05
-        Error of the bets, in (0, 1): an arm of the k best is `excluded` with probability at
+        Error of the bets, in (0, 1): bets exclude an arm of the k best with probability at
         most delta.
     population_size : int or math.inf, optional
         As in `BettingRace`.
     costs : float, array_like, "told" or Costs, optional
         As in `BettingRace`. With ``Costs(values, budget=...)`` the budget is in money. If costs
-        are known it is never exceeded, to 12 digits, and must be at least the cost of the most
-        expensive item for all arms. The schedule treats the rest of the budget as the number of
-        rewards that it buys of the remaining arms at their mean price. If costs are told, the
-        last block may cost more than expected. If prices differ by item and the budget does not
-        pay for a block, the block is cut by the prices of its items. The guarantee then assumes
-        that prices do not depend on the scores of later items.
+        are known in advance it is never exceeded, to 12 digits, and must be at least the cost
+        of the most expensive item for all arms. The schedule converts the rest of the budget to
+        the number of rewards that it buys for the survivors at their mean price. With "told",
+        the last block may cost more than expected. If prices differ by item and the budget does
+        not pay for a block, the block is shortened by the prices of its items. The guarantee
+        then assumes that prices do not depend on the scores of later items.
     bets : Bets, optional
         Kind of the bets, without `hybrid`; by default ``Bets("product")``.
     rng : None, int, SeedSequence or Generator
-        Draws the order of the items, and which of equal arms is preferred.
+        Draws the order of the items, and the order in which ties between arms are broken.
 
     Attributes
     ----------
     done : bool
-        Whether nothing is left to ask.
+        True if there is nothing left to request.
     decided : bool
-        Whether the answer is certified: no arm was taken out but by bets. It is then
-        wrong with probability at most `delta`.
+        True if the answer is certified: only bets eliminated arms. It is then wrong with
+        probability at most `delta`.
     exact : bool
-        Certified, and all items of the last arms were read.
+        True if the answer is certified and all items of the last arms were read.
     survivors : ndarray of int64
-        Arms still read.
+        Arms that are still read.
     dropped : ndarray of int64
-        Arms that the schedule took out: no bet was won against them.
+        Arms that the schedule dropped; no bet was won against them.
     excluded : ndarray of int64
-        For k = 1 arms that bets excluded; for k > 1 also those that bets accepted
-        and that are read no more, which `recommend` contains.
+        Arms that bets excluded; for k > 1 also those that bets accepted, which are no longer
+        read and which `recommend` contains.
     error_estimate : float
     n_pulls, n_batches : int
     pulls : ndarray of int64, shape (n_arms,)
@@ -88,7 +87,7 @@ class BudgetRace(PairedRace):
     cost_by_arm : ndarray of float64, shape (n_arms,), or None
     pending : tuple of ndarray of int64
     n_wasted_by_arm : ndarray of int64, shape (n_arms,)
-        As in `BettingRace`; no reward is asked for ahead of a block, so none is wasted.
+        As in `BettingRace`; no reward is requested ahead of its block, so none is wasted.
 
     Raises
     ------
@@ -98,28 +97,27 @@ class BudgetRace(PairedRace):
 
     Notes
     -----
-    *The schedule.* An arm that leaves when r are left is read on a w(r - k + 1) items,
-    at most N. Up to j = 8, w(j) is j^-late, and from there on it falls as j^-early, with
-    ``early = 1 + m (.2 f)``, ``late = 1 + m (.1 + .5 f)`` and
-    ``m = min(1, 100 / (n_arms - k + 1))``. The scale a is the largest that the rest of the
-    budget pays for, and is computed again at every look. The strength f is 1/2 until the first arm
-    leaves, and then ``(rho - .3) / .5``, at least 0 and at most 1: rho is the reliability of
-    the means of all arms, the share of their variance that is not noise. With both
-    exponents 1 these are successive rejects. The schedule is a heuristic, and its constants
+    *Schedule.* An arm that is dropped while r arms remain (itself included) is read on
+    a w(r - k + 1) items, at most N. w(j) is j^-late up to j = 8, and falls as j^-early beyond it.
+    The exponents are ``early = 1 + m (.2 f)`` and ``late = 1 + m (.1 + .5 f)`` with
+    ``m = min(1, 100 / (n_arms - k + 1))``. The scale a is the largest one that the remaining
+    budget pays for, and is recomputed at every look. The strength f is 1/2 until the first arm is
+    dropped, and then ``(rho - .3) / .5``, clipped to [0, 1], where rho is the reliability of the
+    means of all arms: the share of their variance that is not noise. With both exponents 1 this
+    is the classical schedule of successive rejects. The schedule is a heuristic, and its constants
     were chosen by measurement.
 
-    *What is promised.* For k = 1 the best arm is among those excluded with probability
-    at most delta, whatever the schedule does: its process against "b is best" is a
-    nonnegative supermartingale while it is read, and ends when it is taken out, which
-    depends on the past only. Hence, where nothing was taken out but by bets, the answer
-    is wrong with probability at most delta; for k > 1 likewise, by the union over
-    pairs of `BettingRace`. Otherwise nothing is promised, and `error_estimate` is an
-    estimate.
+    *Guarantee.* For k = 1 the best arm is among those excluded with probability at most delta,
+    whatever the schedule does. The wealth against "b is best" is a nonnegative supermartingale
+    while b is read, and stops when b is dropped, which depends on the past only. So if only bets
+    eliminated arms, the answer is wrong with probability at most delta. For k > 1 the same
+    follows from the union over pairs of `BettingRace`. Otherwise there is no guarantee, only the
+    estimate `error_estimate`.
 
-    O(bets) an arm and item for k = 1, and O(n_arms) a look, of which there are some
-    16 log(N); O(bets n_arms) an arm and item beyond. Keeps what `BettingRace` keeps.
+    Time: O(bets) per arm and item for k = 1, and O(n_arms) per look, of which there are about
+    16 log(N); O(bets n_arms) per arm and item for k > 1. Memory: as for `BettingRace`.
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** One thread at a time; a second one gets a RuntimeError.
 
     Examples
     --------
@@ -163,8 +161,8 @@ class BudgetRace(PairedRace):
     @staticmethod
     def _check_budget(budget, budget_cost, n_arms):
         if (budget is None) == (budget_cost is None):
-            raise ValueError("budget must be given, in pulls, or in money as costs=Costs(..., "
-                             f"budget=...), not both; got {shown(budget)} and {shown(budget_cost)}")
+            raise ValueError("pass exactly one of budget (pulls) and costs=Costs(..., budget=...) "
+                             f"(money); got {shown(budget)} and {shown(budget_cost)}")
         if budget is None:
             return None
         budget = check_integer("budget", budget, 0, LARGEST)
@@ -174,11 +172,11 @@ class BudgetRace(PairedRace):
         return budget
 
     def _make_race(self):
-        # a schedule, and the items read from which on it holds: Ctrl-C in the `tell` that
-        # makes the last one leaves it ahead of its time
+        # the measured schedule, and the number of items read from which it applies. Ctrl-C
+        # during the `tell` that creates it leaves a schedule that does not apply yet.
         self._rejects = Rejects(self.n_arms, self.n_items, self.k, AT_FIRST)
         self._measured = None, LARGEST
-        self._next = -1, 0  # items read, and the length of the block that comes then
+        self._next = -1, 0  # items read, and the length of the next block
         if self.k == 1:
             return LeaderRace(self.n_arms, self._world or 0, self._make_bets(), self._limits(),
                               self.delta)
@@ -192,7 +190,7 @@ class BudgetRace(PairedRace):
         return rejects if self._books.n_items >= since else self._rejects
 
     def _places(self):
-        """How many of the arms that are read are wanted."""
+        """Return how many arms are still to be found among the survivors."""
         if self.k == 1:
             return 1
         return self.k - np.setdiff1d(self._race.leaders, self._race.alive).size
@@ -201,7 +199,7 @@ class BudgetRace(PairedRace):
         n_read = self._books.n_items
         if self._race.decided or n_read == self.n_items:
             return 0
-        if self._next[0] != n_read:  # asked for several times between two `tell`
+        if self._next[0] != n_read:  # called several times between two `tell`
             block = self._schedule().block(self._race.alive.size, self._places(), n_read,
                                            self._cells_left())
             self._next = n_read, self._affordable(block)
@@ -211,14 +209,14 @@ class BudgetRace(PairedRace):
         return True
 
     def _cells_left(self, values=None):
-        """Evaluations that are left, after these rewards: of money what the arms left cost."""
+        """Return the evaluations left after `values`; money is converted at the mean price."""
         alive, n_more = self._race.alive, 0 if values is None else values.size
         pulls = self._books.pulls
         if self.budget is not None:
             return self.budget - int(pulls.sum()) - n_more
         n_blocks = len(self._books.blocks) + (values is not None)
         if n_blocks == 0 and self._money.prices is None:
-            return self.n_arms  # the first item tells
+            return self.n_arms  # the first item tells the prices
         pulls[alive] += n_more // alive.size
         left = max(0.0, self._money.left(n_blocks))
         price = float(self._money.mean_prices(n_blocks, pulls)[alive].mean())
@@ -234,19 +232,19 @@ class BudgetRace(PairedRace):
         return kept, self._keys
 
     def _measure(self, values):
-        """The schedule from the look on that takes out the first arms, as these rewards say."""
-        strength = strength_of(self._told_of(self._race.alive, values))
+        """Return the schedule from the first drop on, with the strength measured on all rewards."""
+        strength = strength_of(self._rewards_of(self._race.alive, values))
         n_read = self._books.n_items + len(values)
         self._measured = Rejects(self.n_arms, self.n_items, self.k, strength), n_read
         return self._measured[0]
 
-    def _told_of(self, arms, values):
-        """Rewards of arms that are alive on all items read and those of `values`."""
-        told = [block if alive.size == arms.size else block[:, np.searchsorted(alive, arms)]
+    def _rewards_of(self, arms, values):
+        """Return all rewards of `arms`, which are survivors; those of `values` come last."""
+        blocks = [block if alive.size == arms.size else block[:, np.searchsorted(alive, arms)]
                 for alive, block in self._books.blocks]
-        return np.concatenate([*told, values])
+        return np.concatenate([*blocks, values])
 
-    # -- what is known ------------------------------------------------------
+    # -- results -----------------------------------------------------------
 
     def _is_exact(self):
         return super()._is_exact() and not self._race.withdrawn.any()
@@ -254,7 +252,7 @@ class BudgetRace(PairedRace):
     @property
     @guarded
     def decided(self) -> bool:
-        """Whether the answer is certified: only bets took arms out, `delta` holds for it."""
+        """True if the answer is certified: only bets eliminated arms, so `delta` applies to it."""
         return self._is_certified()
 
     def _is_certified(self):
@@ -264,13 +262,13 @@ class BudgetRace(PairedRace):
     @property
     @guarded
     def dropped(self) -> Ints:
-        """Arms that the schedule took out; int64, increasing."""
+        """Arms that the schedule dropped; int64, increasing."""
         return np.flatnonzero(self._race.withdrawn)
 
     @property
     @guarded
     def excluded(self) -> Ints:
-        """Arms that bets took out, for k > 1 also those they put in; int64, increasing."""
+        """Arms that bets excluded, for k > 1 also those they accepted; int64, increasing."""
         read = np.zeros(self.n_arms, dtype=bool)
         read[self._race.alive] = True
         return np.flatnonzero(~read & ~self._race.withdrawn)
@@ -278,14 +276,14 @@ class BudgetRace(PairedRace):
     @property
     @guarded
     def error_estimate(self) -> float:
-        """About how probable it is that another arm belongs into the answer, in [0, 1].
+        """Estimated probability that another arm belongs in the answer, in [0, 1].
 
-        The estimate comes from a model, not from the bets. In the model a reward is the
-        effect of the item, the effect of the arm and normal noise whose variance is the
-        arm's own; arms' effects are normal, as spread as the first reads say. The estimate is
-        the posterior probability that an arm of the answer is below one outside; for k > 1
-        the chances of the arms of the answer are multiplied. It is 0 if all rewards of the
-        other arms were read, and at most `delta` if `decided`. It does not bound the error. It
+        The estimate comes from a model, not from the bets. In the model a reward is the sum of an
+        effect of the item, an effect of the arm, and normal noise with a variance of its own per
+        arm. The arms' effects are normal, with the variance of the first means. The estimate is
+        the posterior probability that an arm of the answer is below one outside it; for k > 1
+        the probabilities of the arms of the answer are multiplied. It is 0 if all rewards of
+        the other arms were read, and at most `delta` if `decided`. It does not bound the error. It
         tends to be too large if many arms are near the best, and it may be too small if the
         rewards of the few items read are nearly all equal.
         """
@@ -299,12 +297,12 @@ class BudgetRace(PairedRace):
 
     @guarded
     def recommend(self) -> Ints:
-        """The k best arms, best first; before the race is done, the present leaders.
+        """Return the k best arms, best first; before the race is done, the current leaders.
 
         Returns
         -------
         ndarray of int64, shape (k,)
-            By mean; among equals by lot, drawn once with the order of the items.
+            In decreasing order of mean; ties are broken at random, once, by `rng`.
         """
         return self._top()
 

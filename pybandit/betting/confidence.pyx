@@ -1,7 +1,7 @@
-"""Confidence sequences: bounds on a mean that hold at all times together.
+"""Confidence sequences: bounds on a mean that are valid at all times simultaneously.
 
-Values are read one by one, without replacement from a population of N or
-independent; one may look after every value and stop whenever one likes.
+Values are read one by one, without replacement from a population of N, or independently. The
+bounds may be read after every value, and reading may stop at any time.
 """
 
 import math
@@ -11,7 +11,8 @@ import numpy as np
 
 from pybandit._shared.checks import check_choice, check_delta, check_integer
 from pybandit.betting._sequence_checks import (
-    ARRAYS, OPTIONS, check_ends, check_population, check_room, check_sequence_state, check_values,
+    ARRAYS, OPTIONS, check_ends_for, check_population, check_room, check_sequence_state,
+    check_values,
 )
 from pybandit.betting._state import check_mapping
 
@@ -34,10 +35,10 @@ _METHODS = {
     "hoeffding": PB_CONFIDENCE_HOEFFDING,
     "asymptotic": PB_CONFIDENCE_ASYMPTOTIC,
 }
-# Bets are geometric: the smallest suits a mean known to 0.004 standard deviations, the largest
-# the first ten values. The empirical Bernstein form needs bets below 1.
+# Range of the geometric grid of bets. The smallest is best for a mean known to 0.004 standard
+# deviations, the largest for the first ten values. The empirical Bernstein form needs bets below 1.
 SMALLEST_BET, LARGEST_BET, LARGEST_BERNSTEIN_BET = 0.004, 2.0, 0.9
-# Values between two looks at Ctrl-C.
+# Number of values between two checks for Ctrl-C.
 PIECE = 1024
 
 
@@ -47,12 +48,12 @@ class ConfidenceBounds(NamedTuple):
     Attributes
     ----------
     lower, upper : ndarray of float64, shape (n,)
-        In the units of the values. With probability at least 1 - delta the mean
-        is between the two after every value.
+        Bounds in the units of the values. With probability at least 1 - delta the mean is
+        between them after every value.
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** Immutable, so threads may share it.
 
     Examples
     --------
@@ -68,22 +69,22 @@ class ConfidenceBounds(NamedTuple):
 
 def confidence_sequence(values, *, population_size=math.inf, delta=0.05, value_range=(0, 1),
                         method="betting", n_bets=16):
-    """Bounds on a mean that hold after every value at once.
+    """Return bounds on a mean that are valid after every value simultaneously.
 
-    With probability at least ``1 - delta`` the mean of the population is inside
-    the bounds at all times, so one may stop at any moment and for any reason.
+    With probability at least ``1 - delta`` the mean of the population is inside the bounds at all
+    times, so reading may stop at any time and for any reason.
 
     Parameters
     ----------
     values : array_like of float, shape (n,)
-        In the order they were read: uniformly at random without replacement, or
-        independently with one mean.
+        Values in the order in which they were read: uniformly at random without replacement, or
+        independently with a common mean.
     population_size : int or float, default math.inf
         Number of values in the population, N, at least n; ``math.inf`` for independent values.
     delta : float, default 0.05
-        Probability that the bounds ever miss, in (0, 1).
+        Maximum probability that the bounds ever miss the mean, in (0, 1).
     value_range : (float, float), optional
-        Smallest and largest value possible; finite. None for
+        Smallest and largest possible value, both finite. None is allowed for
         ``method="asymptotic"`` only.
     method : {"betting", "empirical-bernstein", "hoeffding", "asymptotic"}
         See Notes.
@@ -98,52 +99,49 @@ def confidence_sequence(values, *, population_size=math.inf, delta=0.05, value_r
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range, more than N values are given, or
-        a value is NaN or outside `value_range`; nothing is clipped.
+        If an argument is outside its range, more than N values are given, or a value is NaN or
+        outside `value_range`. Values are never clipped.
 
     Notes
     -----
-    With x the values brought to [0, 1], S their sum before the t-th and mu a
-    possible mean, the t-th value has the conditional mean
-    ``m_t = (N mu - S) / (N - t + 1)``; mu itself where values are independent.
+    Let x be the values scaled to [0, 1], S the sum of those before the t-th, and mu a possible
+    mean. Under mu the t-th value has the conditional mean ``m_t = (N mu - S) / (N - t + 1)``, or
+    mu itself if values are independent.
 
-    ``"betting"`` bets against mu. Each of G bets multiplies its capital by
-    ``1 + min(lambda N / (N - t + 1), 0.9 / m_t) (x_t - m_t)``. A factor is at
-    least 0.1, and of conditional mean 1 where mu is the mean; so the mean
-    capital K of the bets is a nonnegative martingale, and by Ville's inequality
-    it ever reaches 2 / delta with probability at most delta / 2. The lower bound
-    is the largest mu for which it has, the upper one the same for ``1 - x``.
-    K falls as mu grows: bounds are found by walking up, in steps of 1/256 of the
-    width, and are wider than exact ones by at most two steps a side. The tilt
-    N / (N - t + 1) lets the width shrink as fast as the population is used up
-    (Waudby-Smith & Ramdas 2024, without their truncation at one sample size).
+    ``"betting"`` bets against mu. Each of G bets multiplies its wealth by
+    ``1 + min(lambda N / (N - t + 1), 0.9 / m_t) (x_t - m_t)``. A factor is at least 0.1, and has
+    conditional mean 1 if mu is the mean. So the mean wealth K of the bets is a nonnegative
+    martingale, and by Ville's inequality it ever reaches 2 / delta with probability at most
+    delta / 2. The lower bound is the largest mu for which it has; the upper bound is the same for
+    ``1 - x``. K falls as mu grows. Bounds are found by stepping upwards, in steps of 1/256 of the
+    width, and are wider than the exact ones by at most two steps per side. The tilt
+    N / (N - t + 1) makes the width shrink as fast as the population is used up (Waudby-Smith &
+    Ramdas 2024, without their truncation at one sample size).
 
-    ``"empirical-bernstein"`` takes ``exp(sum lambda_t (x_t - m_t) - psi(lambda_t)
-    (x_t - c_t)^2)`` for the capital of a bet, with ``psi(l) = -log(1 - l) - l``,
-    ``c_t = (1/2 + S) / t`` and ``lambda_t = min(lambda N / (N - t + 1), 0.9)``. By
-    Fan's inequality, ``exp(l y - psi(l) y^2) <= 1 + l y`` for y >= -1 and
-    0 <= l < 1, applied to ``y = x_t - c_t``, it is a supermartingale (Howard et
-    al. 2021; Waudby-Smith & Ramdas 2020). ``"hoeffding"`` has ``lambda_t^2 / 8``
+    ``"empirical-bernstein"`` uses ``exp(sum lambda_t (x_t - m_t) - psi(lambda_t) (x_t - c_t)^2)``
+    as the wealth of a bet, with ``psi(l) = -log(1 - l) - l``, ``c_t = (1/2 + S) / t`` and
+    ``lambda_t = min(lambda N / (N - t + 1), 0.9)``. It is a supermartingale by Fan's inequality,
+    ``exp(l y - psi(l) y^2) <= 1 + l y`` for y >= -1 and 0 <= l < 1, applied to ``y = x_t - c_t``
+    (Howard et al. 2021; Waudby-Smith & Ramdas 2020). ``"hoeffding"`` has ``lambda_t^2 / 8``
     instead of the psi term, by Hoeffding's lemma. The guarantee is the same.
 
-    ``"asymptotic"`` guarantees nothing: it is the normal mixture boundary with an
-    estimated deviation (Waudby-Smith et al. 2021), ``mean +- std
-    sqrt(2 (n' r + 1) / (n'^2 r) log(sqrt(n' r + 1) / delta))`` with
-    ``n' = n / (1 - n/N)`` and r chosen to be tightest at n' = 1000. Its error
-    approaches delta where n is large before one looks; it misses rare large
-    values until one is seen. It is infinite (without `value_range`) at n = 1.
+    ``"asymptotic"`` has no guarantee. It is the normal mixture boundary with an estimated standard
+    deviation (Waudby-Smith et al. 2021), ``mean +- std sqrt(2 (n' r + 1) / (n'^2 r) log(sqrt(n' r
+    + 1) / delta))`` with ``n' = n / (1 - n/N)`` and r chosen so that it is tightest at n' = 1000.
+    Its error approaches delta if n is large before the first look; it misses rare large values
+    until one is seen. At n = 1 it is infinite (without `value_range`).
 
-    The first three never widen and always hold what the values so far leave
-    possible: ``[S_n / N, (S_n + N - n) / N]`` of the range. All are the mean
-    itself at n = N. Should values prove a bound wrong, what is still possible
-    replaces it; a lower bound above the upper one also says so, and both have
-    probability at most delta together.
+    The bounds of the first three methods never widen, and stay within the means that are still
+    possible, ``[S_n / N, (S_n + N - n) / N]`` of the range. At n = N all bounds equal the mean. If
+    the values prove a bound wrong, the end of the range that is still possible replaces it. A
+    lower bound above the upper one also shows that a bound is wrong; both events together have
+    probability at most delta.
 
-    Betting plays all values so far again whenever the width has shrunk by 1/256,
-    at 4 ns a value for 16 bets. While the width falls as ``n**-0.5`` that is O(n)
-    in all: 0.7 us a value up to a tenth of the population, 4 us if all of it is
-    read; and 8 bytes a value, for the history. The exponential forms take 0.3 us
-    a value and the asymptotic one 0.05 us, and neither keeps values.
+    Betting plays all values so far again whenever the width has shrunk by 1/256, at 4 ns per value
+    for 16 bets. While the width falls as ``n**-0.5`` that is O(n) in total: 0.7 us per value up to
+    a tenth of the population, 4 us if all of it is read. It keeps 8 bytes per value for the
+    history. The exponential forms take 0.3 us per value and the asymptotic one 0.05 us, and they
+    keep no values.
 
     Examples
     --------
@@ -159,9 +157,9 @@ def confidence_sequence(values, *, population_size=math.inf, delta=0.05, value_r
 
 @cython.final
 cdef class ConfidenceSequence:
-    """The bounds of `confidence_sequence`, for values that come in pieces.
+    """A confidence sequence for values that arrive in pieces; see `confidence_sequence`.
 
-    The bounds are the same, bit for bit, however values are cut into pieces.
+    The bounds do not depend, bit for bit, on how the values are divided into pieces.
 
     Parameters
     ----------
@@ -171,16 +169,16 @@ cdef class ConfidenceSequence:
     Attributes
     ----------
     n : int
-        Values read.
+        Number of values read.
     mean : float
-        Of the values read; NaN before the first.
+        Mean of the values read; NaN before the first.
     lower, upper : float
         Current bounds; `value_range` before the first value, or infinite.
 
     Raises
     ------
     ValueError, TypeError
-        As of `confidence_sequence`.
+        As in `confidence_sequence`.
 
     See Also
     --------
@@ -188,7 +186,7 @@ cdef class ConfidenceSequence:
 
     Notes
     -----
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** One thread at a time; a second one gets a RuntimeError.
 
     Examples
     --------
@@ -201,7 +199,7 @@ cdef class ConfidenceSequence:
 
     cdef pb_confidence sequence
     cdef double[::1] history
-    cdef double low, high, scale  # a bound b of the kernel is low + scale b, at most high
+    cdef double low, high, scale  # a kernel bound b means low + scale b, at most high
     cdef readonly object population_size, delta, value_range, method, n_bets
     cdef Guard guard
 
@@ -215,7 +213,7 @@ cdef class ConfidenceSequence:
         check_choice("method", method, tuple(_METHODS))
         population_size = check_population(population_size)
         delta = check_delta(delta)
-        value_range = check_ends(value_range, method)
+        value_range = check_ends_for(method, value_range)
         n_bets = check_integer("n_bets", n_bets, 1, PB_CONFIDENCE_BETS)
         largest = LARGEST_BERNSTEIN_BET if method == "empirical-bernstein" else LARGEST_BET
         cdef double[::1] grid = np.geomspace(SMALLEST_BET, largest, n_bets)
@@ -249,7 +247,7 @@ cdef class ConfidenceSequence:
     def tell(self, values):
         """Add values and return the bounds after each of them.
 
-        Ctrl-C is heard between pieces; the sequence is then as it was before.
+        Ctrl-C ends the call between pieces of 1024 values; the sequence is then unchanged.
 
         Parameters
         ----------
@@ -258,16 +256,16 @@ cdef class ConfidenceSequence:
         Returns
         -------
         ConfidenceBounds
-            Of shape (n,).
+            Arrays of shape (n,).
 
         Raises
         ------
         ValueError, TypeError
-            As `confidence_sequence`; the sequence is then as it was before.
+            As in `confidence_sequence`; the sequence is then unchanged.
         RuntimeError
             If another thread is in a call of this sequence.
         """
-        self.guard.enter()  # refused before the values are read, which may run anything
+        self.guard.enter()  # check first: converting the values may run arbitrary code
         self.guard.leave()
         values = (check_values(values, self.value_range) - self.low) / self.scale
         self.guard.enter()
@@ -277,7 +275,7 @@ cdef class ConfidenceSequence:
             self.guard.leave()
 
     def get_state(self):
-        """Return all of the sequence as a dict of numbers and arrays."""
+        """Return the state of the sequence as a dict of numbers and arrays."""
         with self.guard:
             return self._state()
 
@@ -302,12 +300,12 @@ cdef class ConfidenceSequence:
 
     @staticmethod
     def from_state(state):
-        """Return the sequence that `get_state` described; it continues bit for bit.
+        """Return the sequence that `get_state` saved; it continues bit for bit.
 
         Raises
         ------
         ValueError, TypeError
-            If a part is missing, out of its range, or does not follow from the others.
+            If a part is missing, outside its range, or inconsistent with the others.
         """
         check_mapping("state", state, (*OPTIONS, "n", *ARRAYS))
         cdef ConfidenceSequence self = ConfidenceSequence(**{name: state[name] for name in OPTIONS})
@@ -326,8 +324,8 @@ cdef class ConfidenceSequence:
         (<double[:n_bets]>c.cost)[:] = cost
         c.count = arrays["n"]
         if not pb_confidence_agrees(c, &self.history[0] if self.history.shape[0] else NULL):
-            raise ValueError("state must be that of a sequence; its bounds do not follow from its "
-                             "values and sums")
+            raise ValueError("state must be that of a sequence; got bounds that do not follow from "
+                             "its values and sums")
         return self
 
     def __reduce__(self):
@@ -339,7 +337,7 @@ cdef class ConfidenceSequence:
                 f"method={self.method!r}, population_size={self.population_size!r})")
 
     cdef tuple _look(self):
-        """n, mean and both bounds, at one moment."""
+        """Return n, mean and both bounds, read together under the guard."""
         cdef pb_confidence *c = &self.sequence
         self.guard.enter()
         try:
@@ -353,7 +351,7 @@ cdef class ConfidenceSequence:
         cdef int64_t count = self.sequence.count
         check_room(count + n, self.population_size)
         lower, upper = np.empty(n), np.empty(n)
-        bounds = ConfidenceBounds(lower, upper)  # after the kernel no Python runs
+        bounds = ConfidenceBounds(lower, upper)  # made first: no Python code runs after the kernel
         cdef double[::1] lower_view = lower, upper_view = upper, source = values
         cdef pb_confidence before = self.sequence
         cdef double *start
@@ -381,7 +379,7 @@ cdef class ConfidenceSequence:
         return bounds
 
     cdef double[::1] _remember(self, double[::1] values):
-        """The history with these values after it; a first piece is kept as it is."""
+        """Append these values to the history and return it; the first piece is not copied."""
         cdef int64_t count = self.sequence.count, needed = count + values.shape[0]
         if count == 0:
             self.history = values
@@ -395,5 +393,5 @@ cdef class ConfidenceSequence:
 
     cdef double _in_units(self, double bound) noexcept nogil:
         cdef double scaled = self.low + self.scale * bound
-        # high - low is rounded: the end of the range is not to be passed
+        # high - low is rounded, so the sum may exceed the end of the range
         return scaled if scaled <= self.high else self.high

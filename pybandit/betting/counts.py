@@ -1,4 +1,4 @@
-"""Races by betting on counts: how often each arm was tried in a batch, and what came of it."""
+"""Races by betting on counts: trials per arm and batch, and the sums of their rewards."""
 
 from typing import Any, Literal, NamedTuple, Self
 
@@ -12,9 +12,10 @@ from pybandit._shared.checks import (
     shown,
 )
 from pybandit._shared.count_rates import warn_of_rates
-from pybandit._shared.guard import Guard, made_already
+from pybandit._shared.guard import Guard
 from pybandit._shared.keywords import hinted
 from pybandit._shared.types import ArrayLike, Floats, Ints
+from pybandit.betting._ask_tell import guarded
 from pybandit.betting._count_bets import Batch, Bets, after, log_wealth, played, with_arm
 from pybandit.betting._count_checks import (
     batches_of,
@@ -22,8 +23,7 @@ from pybandit.betting._count_checks import (
     checked_batch,
     columns_of,
 )
-from pybandit.betting._named import Made
-from pybandit.betting._told import guarded
+from pybandit.betting._order import Initialised
 from pybandit.betting.limits import check_limits
 
 __all__ = ["CountRace"]
@@ -31,8 +31,9 @@ __all__ = ["CountRace"]
 MOST_ARMS = 2**20
 
 
-class _Told(NamedTuple):
-    """What a race was told: batches, how many there were when each late arm came, who left."""
+class _History(NamedTuple):
+    """Data of a race: its batches, for each late arm the number of batches before it, and the
+    retired arms."""
 
     batches: tuple[Batch, ...]
     late: tuple[int, ...]
@@ -40,13 +41,13 @@ class _Told(NamedTuple):
 
 
 @hinted()
-class CountRace(Made):
+class CountRace(Initialised):
     """Find the best of several arms by counts: trials per batch, and the sum of their rewards.
 
-    For tests of pages, offers or prices, where visits are counted by the day or the hour and
-    nobody knows their order. Traffic is split evenly among `survivors`; arms leave as soon as
-    bets against them have won enough, and the last one is the answer. One may look after
-    every batch and stop at any time.
+    For tests of pages, offers or prices in which visits are counted per day or hour and their
+    order is unknown. Traffic is split evenly among `survivors`. An arm is dropped as soon as the
+    bets against it have won enough, and the last one is the answer. Results may be read after
+    every batch, and the test may stop at any time.
 
     Parameters
     ----------
@@ -57,10 +58,10 @@ class CountRace(Made):
     value_range : (float, float), default (0, 1)
         Range of every single reward; (0, 1) if a visit converts or not.
     ties : {"none", "any"}
-        Whether an answer is right that is only as good as another arm. ``"none"``: it is wrong,
-        so an A/A test names an arm with probability at most delta. ``"any"``, the guarantee of
-        `BettingRace`: it is right. Two equal arms then get an answer with probability at most
-        2 delta, and bets must win half as much.
+        Treatment of an answer that is only as good as another arm. ``"none"``: it is an error,
+        so an A/A test names an arm with probability at most delta. ``"any"``: it is correct, as
+        in `BettingRace`. Two equal arms then get an answer with probability at most 2 delta,
+        and bets must win half as much.
 
     Attributes
     ----------
@@ -70,11 +71,11 @@ class CountRace(Made):
         Arms that are neither dropped nor retired.
     retired : ndarray of int64
     capital : ndarray of float64, shape (n_arms,)
-        Wealth of the bets against each arm, started at 1; it is dropped at `threshold`.
+        Wealth of the bets against each arm, started at 1; an arm is dropped at `threshold`.
     threshold : float
         ``2 / delta``, or ``1 / delta`` with ``ties="any"``.
     n_arms, n_pulls, n_batches : int
-        Arms, those that were added included; trials; batches.
+        Number of arms, added ones included; of trials; of batches.
     pulls, means : ndarray, shape (n_arms,)
         Trials, and mean rewards; NaN if there was no trial.
 
@@ -85,69 +86,69 @@ class CountRace(Made):
 
     Notes
     -----
-    *Bets.* Rewards x are in units of their range, in [0, 1]. Against arm b, in a batch in which
-    it has n visits, the rival a is the leader by the batches before and has m visits. With c the
-    mean of all rewards before, each bet multiplies its wealth for each visit i of either arm by
+    *Bets.* Rewards x are in units of their range, in [0, 1]. In a batch, arm b has n visits and
+    its rival a, the leader by the earlier batches, has m visits. With c the mean of all earlier
+    rewards, each bet against b multiplies its wealth for each visit i of either arm by
 
         ``1 + bet w_i (x_i - c)``,  ``w_i = 2 n / (n + m)`` for a, ``-2 m / (n + m)`` for b
 
     and is capped so that a tenth of the wealth is left at the worst x. The weights of all visits
     add up to 0. There are thirty bets, ``1.2 u 2**-j`` for j from -9 to 20, with
     ``u = 1 / sqrt(variance of a reward * mean visits of an arm)``. The variance is that of the
-    batches before the first bet, the visits are those of the batch of the first bet. The bets of
-    j = 0, 1, 2, 3 are best for differences that take 4, 16, 64 and 256 batches to find. Each has
-    .2125 of the wealth. The others have the rest, so that smaller differences are found later.
-    There is no bet on the first batch, which tells c and the leader.
+    batches before the first bet; the visits are those of the batch of the first bet. The bets
+    with j = 0, 1, 2, 3 are best for differences that take 4, 16, 64 and 256 batches to find, and
+    each has .2125 of the wealth. The others have the rest, so that smaller differences are found
+    later. There is no bet on the first batch, which determines c and the leader.
 
-    *Sums and squares.* A bet that stays as it is through a batch does not need the order of the
-    visits. If x is 0 or 1 the product is one of powers of four numbers. If the sum s and the sum
-    of squares q of n rewards are known, the sum of the logarithms is at least that of
-    ``s**2 / q`` rewards of ``q / s`` and otherwise zeros (for the rival; for b the same of
-    1 - x), which is the best bound there is. Without squares q = s is used: every reward counts
-    as if it were 0 or 1.
+    *Sums and squares.* A bet that is constant through a batch does not need the order of the
+    visits. If x is 0 or 1, the product consists of powers of four numbers. If the sum s and the
+    sum of squares q of n rewards are known, the sum of the logarithms is at least that of
+    ``s**2 / q`` rewards of ``q / s`` and otherwise zeros, which is the best possible bound. This
+    applies to x for the rival, and to 1 - x for b. Without squares q = s is used: every reward
+    counts as if it were 0 or 1.
 
     *Guarantee.* Given the past and the numbers of visits, let the visits of a batch be
     independent, with means mu_i. The product has the mean ``prod (1 + bet w_i (mu_i - c))``, at
-    most ``exp(bet sum w_i (mu_i - c)) = exp(bet sum w_i mu_i)``, and ``sum w_i mu_i`` is
-    ``2 n m / (n + m)`` times what the mean of mu over the visits of a is above that over the
-    visits of b. If b is at least as good as a in every batch, that is not positive, whatever the
-    day does to all arms alike: each capital, and their weighted mean, is a nonnegative
-    supermartingale that begins at 1, and by Ville's inequality it ever reaches x with
-    probability at most 1 / x. Rival and c are of the past, bets of the past and the present
-    numbers of visits. So the one best arm is dropped
-    with probability at most 1 / x, and no other can be wrong: no union over arms, looks or days.
-    Where m > 1 arms are best, one of them wins only if m - 1 of them were dropped; the sum of
-    their capitals, each kept from where it was dropped, begins at m, and reaches (m - 1) x with
-    probability at most ``m / ((m - 1) x)``, at most 2 / x.
+    most ``exp(bet sum w_i (mu_i - c)) = exp(bet sum w_i mu_i)``. Here ``sum w_i mu_i`` is
+    ``2 n m / (n + m)`` times the mean of mu over the visits of a, minus that over the visits of
+    b. If b is at least as good as a in every batch, this is not positive, whatever the day does
+    to all arms alike. Then each wealth, and their weighted mean, is a nonnegative supermartingale
+    that starts at 1; by Ville's inequality it ever reaches x with probability at most 1 / x.
+    Rival and c depend on the past, and bets on the past and the current numbers of visits. So a
+    unique best arm is dropped with probability at most 1 / x. Only this process can cause an
+    error, so there is no union over arms, looks or days. If m > 1 arms are best, one of them wins
+    only if m - 1 of them were dropped. The sum of their wealths, each frozen when its arm is
+    dropped, starts at m, and reaches (m - 1) x with probability at most ``m / ((m - 1) x)``, at
+    most 2 / x.
 
-    *Assumed:* that how many visits an arm gets in a batch, and when a batch ends, does not
-    depend on what comes of its visits; that visits are independent (one visitor counted twice is
-    not); and that the best arm is at least as good as the others in every batch, on average
-    over the visits each has. Days that differ are no harm where arms are split at random within
-    each; counts of an hour in which one arm was down are.
+    *Assumptions.* The number of visits of an arm in a batch, and the end of a batch, do not
+    depend on the rewards of its visits. Visits are independent (one visitor counted twice is
+    not). The best arm is at least as good as the others in every batch, on average over the
+    visits of each. Days may differ if arms are split at random within each day. Counts of an hour
+    in which one arm was down violate the assumptions.
 
-    *Late arms.* `add_arm` begins a process at 1, against who leads from then on, and in the
-    processes of the others it may lead. The proof is that of the arms that were there, for the
-    best of all that ever come, and holds where the past decides when one comes, but not whether
-    one does. Where it decides that too, who is best depends on it: each late arm that is
-    better than all before it has a process that may err, and the probability is at most delta
-    times one more than there may be such. Who leads is told by the means of all batches: an
-    arm that comes after better days than its own is nobody's rival until these have evened
-    out. It errs no more often, and takes several times as long.
+    *Late arms.* `add_arm` starts a process at 1 for the new arm, against the leader from then on,
+    and the new arm may become the rival of others. The proof holds for the best of all arms that
+    ever come, if the past decides when an arm comes, but not whether one comes. If the past
+    decides that too, the best arm depends on it: each late arm that is better than all earlier
+    ones has a process that may err. The error probability is then at most delta times one plus
+    the possible number of such arms. The leader is found by the means of all batches. So an arm
+    that was added after unusually good days does not lead until the days have evened out. That
+    causes no additional errors, but takes several times as long.
 
-    *Retired arms.* After `retire` the race is played again from the first batch as if nobody had
-    ever bet on that arm: who was dropped on account of it may come back. The promise is about
-    the best of those not retired, where the choice of whom to retire does not depend on
-    results. Where it does, every set of arms that may be retired is a race of its own, with
-    capitals of its own, and the probability is at most delta times the number of such sets:
-    twice delta where one certain arm goes or stays. That the best stays is not enough: of
-    twelve equal arms, all but one rival retired to its harm when results were known, one lost in
-    .26 of 300 races where it may in .1 of them, and .04 did with nobody retired.
+    *Retired arms.* After `retire` the race is replayed from the first batch as if there had been
+    no bets on that arm, so an arm that it had beaten may return. The guarantee is about the best
+    of the arms that are not retired, if the choice of arms to retire does not depend on results.
+    If it does, every set of arms that may be retired is a race with its own wealth, and the error
+    probability is at most delta times the number of such sets: 2 delta if one given arm may be
+    retired. It is not enough that the best arm stays. In a simulation with twelve equal arms, all
+    but one rival were retired, to the harm of one arm, after results were known: that arm lost in
+    .26 of 300 races, where .1 is allowed, and in .04 without retirement.
 
-    A batch of 5 arms takes about 0.2 ms, of 50 arms 0.4 ms. A state keeps 16 bytes per arm and
-    batch, 24 with squares; `from_state` and `retire` replay it.
+    A batch of 5 arms takes about 0.2 ms, of 50 arms 0.4 ms. A saved state has 16 bytes per arm
+    and batch, 24 with squares; `from_state` and `retire` replay it.
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** One thread at a time; a second one gets a RuntimeError.
 
     Examples
     --------
@@ -168,8 +169,7 @@ class CountRace(Made):
     def __init__(self, n_arms: int, *, delta: float = 0.05,
                  value_range: tuple[float, float] = (0.0, 1.0),
                  ties: Literal["none", "any"] = "none") -> None:
-        if "_race" in self.__dict__:
-            raise made_already(type(self))
+        self._refuse_again()
         self._n_first = check_integer("n_arms", n_arms, 2, MOST_ARMS)
         self.delta = check_delta(delta)
         limits = check_limits(value_range)
@@ -179,16 +179,16 @@ class CountRace(Made):
         self.value_range = limits
         self.ties = check_choice("ties", ties, ("none", "any"))
         self._guard, self._due = Guard(type(self)), False
-        told = _Told((), (), frozenset())
-        self._race: tuple[_Told, Bets] = told, self._played(told)
+        history = _History((), (), frozenset())
+        self._race: tuple[_History, Bets] = history, self._played(history)
 
     def _settle(self) -> None:
-        """Nothing waits: what is told is whole once it is there."""
+        """Do nothing; `guarded` calls this. A batch is complete when it is reported."""
 
-    def _played(self, told):
-        return played(self._n_first, *told, self.threshold)
+    def _played(self, history):
+        return played(self._n_first, *history, self.threshold)
 
-    # -- what is told ---------------------------------------------------------
+    # -- reports ---------------------------------------------------------------
 
     def tell_counts(self, trials: ArrayLike, sums: ArrayLike,
                     squares: ArrayLike | None = None) -> None:
@@ -221,44 +221,46 @@ class CountRace(Made):
         self._tell_counts(trials, sums, squares, warns=True)
 
     def _tell_counts(self, trials, sums, squares, warns=False):
-        """Do what `tell_counts` does; a study, which replays, warns itself."""
+        """Do the same without a warning by default; a study replays batches and warns itself."""
         with self._guard:
-            told, bets = self._race
+            history, bets = self._race
             batch = checked_batch(trials, sums, squares, bets.trials, self.value_range)
             if warns and squares is None and self.value_range == (0.0, 1.0):
                 warn_of_rates(batch.trials, batch.sums)
-            self._race = (told._replace(batches=(*told.batches, batch)),
+            self._race = (history._replace(batches=(*history.batches, batch)),
                           after(bets, batch, self.threshold))
 
     @guarded
     def add_arm(self) -> int:
-        """One arm more, from the next batch on; its number. A race that had ended goes on."""
-        told, bets = self._race
+        """Add an arm from the next batch on and return its number; a finished race continues."""
+        history, bets = self._race
         if bets.alive.size >= MOST_ARMS:
-            raise ValueError(f"n_arms must be at most {MOST_ARMS}; got one more")
-        self._race = told._replace(late=(*told.late, len(told.batches))), with_arm(bets)
+            raise ValueError(f"n_arms must be at most {MOST_ARMS}; got {MOST_ARMS + 1}")
+        self._race = history._replace(late=(*history.late, len(history.batches))), with_arm(bets)
         return int(bets.alive.size)
 
     @guarded
     def retire(self, arm: int) -> None:
-        """Take an arm out, for reasons other than its results; again is fine.
+        """Take an arm out of the race, for reasons other than its results.
+
+        Retiring an arm a second time has no effect.
 
         Raises
         ------
         ValueError
-            Where there is no such arm, or none would be left.
+            If there is no such arm, or if no arm would be left.
         """
-        told, bets = self._race
+        history, bets = self._race
         arm = check_integer("arm", arm, 0, bets.alive.size - 1)
-        retired = told.retired | {arm}
+        retired = history.retired | {arm}
         if len(retired) == bets.alive.size:
-            raise ValueError(f"arm must leave another; got {arm}, the last that is not retired")
-        told = told._replace(retired=retired)
-        self._race = told, self._played(told)
+            raise ValueError(f"arm must not be the last one that is not retired; got {arm}")
+        history = history._replace(retired=retired)
+        self._race = history, self._played(history)
 
     @guarded
     def split(self, n: int) -> Ints:
-        """How n visits are shared out: evenly among `survivors`, what is over to the least seen.
+        """Return how to split n visits: evenly among `survivors`, the rest to the least visited.
 
         Returns
         -------
@@ -272,23 +274,23 @@ class CountRace(Made):
         shares[least_seen[:n % ids.size]] += 1
         return shares
 
-    # -- what is known ----------------------------------------------------------
+    # -- results ---------------------------------------------------------------
 
     @property
     def threshold(self) -> float:
-        """What bets against an arm must have made of 1 for it to be dropped."""
+        """Wealth of the bets against an arm at which it is dropped; they start at 1."""
         return (2.0 if self.ties == "none" else 1.0) / self.delta
 
     @property
     @guarded
     def n_arms(self) -> int:
-        """Arms, those that were added and those that have left included."""
+        """Number of arms, including added, dropped and retired ones."""
         return int(self._race[1].alive.size)
 
     @property
     @guarded
     def done(self) -> bool:
-        """Whether one arm is left."""
+        """True if one arm is left."""
         return int(self._race[1].alive.sum()) == 1
 
     @property
@@ -300,26 +302,26 @@ class CountRace(Made):
     @property
     @guarded
     def retired(self) -> Ints:
-        """Arms that `retire` took out, increasing; int64."""
+        """Retired arms, increasing; int64."""
         return np.flatnonzero(self._race[1].retired)
 
     @property
     @guarded
     def capital(self) -> Floats:
-        """What bets against each arm have made of 1; float64, shape (n_arms,)."""
+        """Wealth of the bets against each arm, started at 1; float64, shape (n_arms,)."""
         with np.errstate(over="ignore"):
             return np.exp(log_wealth(self._race[1].logs))
 
     @property
     @guarded
     def n_pulls(self) -> int:
-        """Trials told."""
+        """Number of trials reported."""
         return int(self._race[1].trials.sum())
 
     @property
     @guarded
     def n_batches(self) -> int:
-        """Batches told."""
+        """Number of batches reported."""
         return len(self._race[0].batches)
 
     @property
@@ -331,9 +333,9 @@ class CountRace(Made):
     @property
     @guarded
     def means(self) -> Floats:
-        """Mean reward of each arm over all its trials; NaN where there was none.
+        """Mean reward of each arm over all its trials; NaN if it has none.
 
-        Arms that were there on other days were perhaps there on better ones.
+        Arms that took part on different days are not comparable if some days were better.
         """
         return self._means()
 
@@ -344,44 +346,43 @@ class CountRace(Made):
 
     @guarded
     def recommend(self) -> Ints:
-        """The best arm, int64 of shape (1,); before the race is done, the present leader."""
+        """Return the best arm, int64 of shape (1,); before the race is done, the current leader."""
         alive = np.flatnonzero(self._race[1].alive)
         means = np.nan_to_num(self._means()[alive], nan=-np.inf)
         return alive[[int(np.argmax(means))]]
 
     @guarded
     def __repr__(self) -> str:
-        told, bets = self._race
+        history, bets = self._race
         left = np.flatnonzero(bets.alive)
         answer = f"best: arm {left[0]}" if left.size == 1 else f"{left.size} left"
         return (f"<CountRace: {bets.alive.size} arms, {int(bets.trials.sum()):,} trials in "
-                f"{len(told.batches):,} batches, {answer}>")
+                f"{len(history.batches):,} batches, {answer}>")
 
     # -- state --------------------------------------------------------------------
 
     @guarded
     def get_state(self) -> dict[str, Any]:
-        """Everything the race is, as a dict of arrays and plain numbers.
+        """Return the state of the race as a dict of arrays and plain numbers.
 
-        `from_state` makes a race of it that continues bit for bit.
+        A race restored by `from_state` continues bit for bit.
         """
-        told, bets = self._race
-        trials, sums, squares = columns_of(told.batches, bets.alive.size)
+        history, bets = self._race
+        trials, sums, squares = columns_of(history.batches, bets.alive.size)
         options = {"n_arms": self._n_first, "delta": self.delta,
                    "value_range": list(self.value_range), "ties": self.ties}
         return {"type": type(self).__name__, "options": options, "trials": trials, "sums": sums,
-                "squares": squares, "late": np.array(told.late, dtype=np.int64),
-                "retired": np.array(sorted(told.retired), dtype=np.int64)}
+                "squares": squares, "late": np.array(history.late, dtype=np.int64),
+                "retired": np.array(sorted(history.retired), dtype=np.int64)}
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
-        """The race whose `get_state` this is: it is told again what it had been told.
+        """Return the race that `get_state` saved; its batches are replayed.
 
         Raises
         ------
         ValueError, TypeError
-            Where the state is another class's, lacks a part, or its parts do not fit each
-            other.
+            If the state is of another class, lacks a part, or is inconsistent.
         """
         trials, sums, squares, late, retired = check_count_state(state, cls)
         race = cls(**state["options"])
@@ -390,8 +391,8 @@ class CountRace(Made):
             raise ValueError(f"state must hold trials of {n_first + late.size} arms; got "
                              f"{trials.shape[1]}")
         batches = batches_of(trials, sums, squares, late, n_first)
-        told = _Told(batches, tuple(late.tolist()), frozenset(retired.tolist()))
-        race._race = told, race._played(told)
+        history = _History(batches, tuple(late.tolist()), frozenset(retired.tolist()))
+        race._race = history, race._played(history)
         return race
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""What bets may be made on: the range of rewards, and the words for one outside it."""
+"""Range of the rewards that are bet on, and the error for a reward outside it."""
 
 import math
 
@@ -7,21 +7,21 @@ import numpy as np
 from pybandit._shared.checks import check_numeric, check_positive, refuse_masks, shown
 
 MOST_BETS = 64
-# products of differences and bets, and squares of them, are numbers of full precision
+# within these widths, products and squares of differences and bets have full precision
 NARROWEST, WIDEST = 1e-150, 1e150
 
 
 def check_limits(value_range):
-    """``(low, high)`` or R of rewards, checked, as floats."""
+    """Return the checked range of rewards: ``(low, high)`` or a width R, as floats."""
     if value_range is None:
-        raise ValueError("value_range must be given for betting: (low, high) of the rewards, or "
-                         "the largest difference of two rewards of one item; got None")
+        raise ValueError("value_range must be (low, high) of the rewards, or the largest "
+                         "difference of two rewards of one item; got None")
     limits = check_numeric("value_range", refuse_masks("value_range", value_range))
     if limits.ndim == 0:
         check_positive("value_range", limits)
         width = float(limits)
     elif limits.shape != (2,) or not np.isfinite(limits).all() or not limits[0] < limits[1]:
-        raise ValueError(f"value_range must be two finite numbers low < high, or one; got "
+        raise ValueError(f"value_range must be two finite numbers low < high, or one number; got "
                          f"{shown(value_range)}")
     else:
         width = float(limits[1]) - float(limits[0])
@@ -32,10 +32,10 @@ def check_limits(value_range):
 
 
 def refuse_reward(rewards, arms, leader, limits, name, where, more=""):
-    """Raise for the first of an item's rewards that betting may not use.
+    """Raise for the first invalid reward of an item.
 
-    `arms` are their names, `leader` the position they are compared with, `limits`
-    the bound's (low, high, R), `more` what explains a NaN.
+    `arms` are the names of the arms, `leader` is the position of the arm that the others are
+    compared with, `limits` the (low, high, R) of the bound, and `more` a remark on NaN.
     """
     low, high, most = limits
     for arm, reward in zip(arms, rewards, strict=True):

@@ -21,7 +21,7 @@ from pybandit.betting.limits import MOST_BETS
 __all__ = ["Bets", "Costs"]
 
 TOLD = "told"
-# of one score: the sum of the maximum number of scores is finite
+# largest cost of one score: the sum over the maximum number of scores is finite
 LARGEST_COST = 1e150
 MIXTURES = ("plug-in", "product", "ebmix")
 USUAL_BETS = 16
@@ -41,10 +41,10 @@ class Costs:
         takes ``costs``. Costs decide when a race stops and how many items are read at a time,
         but never which items.
     budget : float, optional
-        Maximum cost of a race with a budget, above 0. The race plans for it, so as to be right
-        as often as possible; see `BudgetRace`. Not together with `max_cost`.
+        Maximum cost of a race with a budget, above 0. The race plans how to spend it, in order
+        to find the best arm with high probability; see `BudgetRace`. Not together with `max_cost`.
     max_cost : float, optional
-        Maximum cost of a race with a guarantee, above 0: the race stops there, decided or not.
+        Maximum cost of a race with a guarantee, above 0. The race stops there, decided or not.
         If `values` are numbers, neither limit is ever exceeded, to 12 digits.
 
     Raises
@@ -55,11 +55,11 @@ class Costs:
 
     See Also
     --------
-    best_of, BettingRace, BudgetRace : take it as ``costs``.
+    best_of, BettingRace, BudgetRace : accept it as ``costs``.
 
     Notes
     -----
-    **Threads.** It is immutable: threads may share it.
+    **Threads.** Immutable, so threads may share it.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class Costs:
             if limit is not None:
                 object.__setattr__(self, name, check_positive(name, limit))
         if self.budget is not None and self.max_cost is not None:
-            raise ValueError("budget and max_cost of Costs must not be given together; got "
+            raise ValueError("pass at most one of budget and max_cost to Costs; got "
                              f"{self.budget} and {self.max_cost}")
 
 
@@ -101,7 +101,7 @@ class Bets:
     n_bets : int, optional
         Number of constant bets, in [1, 64]; 16 by default. Not for "plug-in".
     hybrid : bool, default False
-        As in `BettingBound`; only for "product", and in races for ``k=1``.
+        As in `BettingBound`; only for "product" and a race with ``k=1``.
 
     Raises
     ------
@@ -110,11 +110,11 @@ class Bets:
 
     See Also
     --------
-    BettingRace, BudgetRace, BettingThreshold : take it as ``bets``.
+    BettingRace, BudgetRace, BettingThreshold : accept it as ``bets``.
 
     Notes
     -----
-    **Threads.** It is immutable: threads may share it.
+    **Threads.** Immutable, so threads may share it.
 
     Examples
     --------
@@ -137,15 +137,15 @@ class Bets:
                              f"mixture={self.mixture!r}")
         if self.mixture == "plug-in":
             if self.n_bets is not None:
-                raise ValueError("n_bets must be left out for mixture='plug-in', which plays one; "
-                                 f"got {shown(self.n_bets)}")
+                raise ValueError("n_bets must be left out for mixture='plug-in' (one bet); got "
+                                 f"{shown(self.n_bets)}")
             return
         n_bets = USUAL_BETS if self.n_bets is None else self.n_bets
         object.__setattr__(self, "n_bets", check_integer("n_bets", n_bets, 1, MOST_BETS))
 
 
 def as_costs(costs: Any) -> Costs | None:
-    """Return `costs` as a group, or None if there are none."""
+    """Return `costs` as a `Costs` object, or None if there are none."""
     if costs is None or isinstance(costs, Costs):
         return costs
     _check_values("costs", costs)
@@ -164,7 +164,7 @@ def _check_values(name: str, values: Any) -> None:
 
 
 def as_bets(bets: Any, usual: str, owner: str) -> Bets:
-    """Return `bets`, checked, or the usual ones of a race."""
+    """Return the checked `bets`, or by default those with the mixture `usual`."""
     if bets is None:
         return Bets(usual)  # type: ignore[arg-type]
     if not isinstance(bets, Bets):
@@ -174,6 +174,6 @@ def as_bets(bets: Any, usual: str, owner: str) -> Bets:
 
 
 def check_prices(name: str, values: Any) -> np.ndarray:
-    """Return costs as float64; refuse numbers that are not finite or below 0."""
+    """Return costs as float64; refuse numbers that are negative or not finite."""
     return check_in(name, refuse_masks(name, values), "finite and at least 0",
                     lambda x: (x >= 0) & (x <= LARGEST_COST))

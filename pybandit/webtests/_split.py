@@ -4,11 +4,12 @@ import math
 
 import numpy as np
 
-from pybandit.betting._mismatch import log_mismatch
 from pybandit.webtests.results import SplitCheck
 
 # maximum probability that a test ever has a false alarm
 ALPHA = 0.01
+# concentrations of the Dirichlet mixtures: small ones find large mismatches, and the reverse
+CONCENTRATIONS = 10.0, 1e3, 1e5
 
 
 class Split:
@@ -110,5 +111,42 @@ def mismatch_words(check):
     found = ", ".join(f"{name} {n:,} ({share:,.0f} expected)" for name, n, share in zip(
         check.names[:6], check.trials.tolist(), (check.shares * total).tolist(), strict=False))
     return (f"visits are not split by the shares, p = {check.p_value:.2g}: {found}"
+<<<<<<< HEAD
             f"{', ...' * (len(check.names) > 6)}. A redirect, a filter of robots, or lost "
             "logs of one arm may be the cause; no guarantee holds until it is found")
+=======
+            f"{', ...' * (len(check.names) > 6)}. A redirect, a filter of robots or lost logs "
+            "of one arm may be the cause; no guarantee holds until it is found")
+
+
+def log_mixture(counts, shares, concentration):
+    """Return the log of the likelihood of `counts` under a Dirichlet mixture, divided by
+    that under `shares`.
+
+    Parameters
+    ----------
+    counts : ndarray of int64, shape (k,)
+    shares : ndarray of float64, shape (k,)
+        Above 0; they add up to 1.
+    concentration : float
+        The Dirichlet distribution has the parameters ``concentration * shares``.
+    """
+    from scipy.special import gammaln
+
+    prior, total = concentration * shares, counts.sum()
+    return float(gammaln(concentration) - gammaln(concentration + total)
+                 + (gammaln(prior + counts) - gammaln(prior)).sum()
+                 - (counts * np.log(shares)).sum())
+
+
+def log_mismatch(counts, shares):
+    """Return the log of the mean of the mixtures of all concentrations.
+
+    Lindon and Malek (2022), "Anytime-valid inference for multinomial count data". Under the shares
+    it is the log of a martingale that started at 1, which ever reaches 1 / delta with probability
+    at most delta.
+    """
+    logs = [log_mixture(counts, shares, one) for one in CONCENTRATIONS]
+    top = max(logs)
+    return top + math.log(sum(math.exp(one - top) for one in logs) / len(logs))
+>>>>>>> 918c78ac6b630bdc45497ab7d0d641e417d3bbd9

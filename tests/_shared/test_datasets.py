@@ -1,4 +1,4 @@
-"""Data of the demo and the synthetic environment."""
+"""Data sets of the demo, and the synthetic environment."""
 
 import numpy as np
 import pytest
@@ -6,15 +6,15 @@ import pytest
 from pybandit._shared import datasets
 
 
-def test_sp500_returns():
+def test_sp500_returns_are_centred():
     pytest.importorskip("arch")
     returns = datasets.sp500_returns()
     assert returns.shape == (5030,) and returns.dtype == np.float64
     assert abs(returns.mean()) < 1e-12
-    assert returns.std() == pytest.approx(1.2, abs=0.05)  # percent a day
+    assert returns.std() == pytest.approx(1.2, abs=0.05)  # percent per day
 
 
-def test_flower():
+def test_flower_shapes():
     pytest.importorskip("PIL")
     pytest.importorskip("sklearn")
     brightness, gradients = datasets.flower_brightness(), datasets.flower_gradients()
@@ -23,7 +23,7 @@ def test_flower():
     assert gradients[641] == pytest.approx((brightness[1, 2] - brightness[1, 0]) / 2)
 
 
-def test_breast_cancer():
+def test_breast_cancer_is_standardised():
     pytest.importorskip("sklearn")
     features, labels = datasets.breast_cancer()
     assert features.shape == (569, 30) and labels.sum() == 357
@@ -47,7 +47,7 @@ def test_synthetic_distributions_differ_in_their_tails():
     assert largest("uniform") < 1.75 < 4 < largest("normal") < 6 < largest("lognormal")
 
 
-def test_the_same_seed_gives_the_same_rewards_at_every_sigma():
+def test_same_seed_gives_same_rewards_at_every_sigma():
     one, _ = datasets.synthetic_race("normal", 1.0, 100, 3, rng=7)
     two, _ = datasets.synthetic_race("normal", 1e-3, 100, 3, rng=7)
     np.testing.assert_allclose(two, 1e-3 * one, rtol=1e-13)
@@ -60,6 +60,6 @@ def test_the_same_seed_gives_the_same_rewards_at_every_sigma():
     ({"n_factors": 1}, "n_factors"),
     ({"n_states": 0}, "n_states"),
 ])
-def test_bad_options_are_named(options, message):
+def test_invalid_options_raise(options, message):
     with pytest.raises(ValueError, match=message):
         datasets.synthetic_race(**options)

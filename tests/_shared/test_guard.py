@@ -1,4 +1,4 @@
-"""The lock of objects that calls mutate: refused, never waited for; free again after a fork."""
+"""The guard of objects that calls mutate: it refuses instead of waiting, also after a fork."""
 
 import os
 import threading
@@ -12,7 +12,7 @@ class Thing:
     pass
 
 
-def test_it_is_free_again_after_each_use():
+def test_guard_is_free_after_each_use():
     guard = Guard(Thing)
     for _ in range(3):
         with guard:
@@ -23,7 +23,7 @@ def test_it_is_free_again_after_each_use():
         pass
 
 
-def test_the_same_thread_cannot_change_it_from_inside():
+def test_same_thread_cannot_change_the_object_from_inside():
     guard = Guard(Thing)
     with guard:
         with pytest.raises(RuntimeError, match="this Thing is in use: it cannot be changed by"):
@@ -43,7 +43,7 @@ def refusal(guard):
     return str(raised.value)
 
 
-def test_a_child_of_a_fork_does_not_inherit_what_a_thread_held():
+def test_child_of_a_fork_does_not_inherit_guards_of_threads():
     guard, held, over = Guard(Thing), threading.Event(), threading.Event()
 
     def hold():
@@ -69,7 +69,7 @@ def test_a_child_of_a_fork_does_not_inherit_what_a_thread_held():
     assert os.waitstatus_to_exitcode(status) == 0
 
 
-def test_only_one_of_many_threads_holds_it():
+def test_only_one_of_many_threads_holds_the_guard():
     guard, inside, most, refused = Guard(Thing), [], [], []
 
     def work():

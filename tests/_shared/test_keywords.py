@@ -1,4 +1,4 @@
-"""Hints for keywords that a function does not have."""
+"""Hints for unknown keywords."""
 
 import inspect
 import pickle
@@ -15,7 +15,7 @@ class Group:
 
 @hinted(group=Group)
 def called(first, *, noise_std=1.0, group=None):
-    """Return its arguments."""
+    """Return the arguments."""
     return first, noise_std, group
 
 
@@ -30,7 +30,7 @@ def takes_any(**options):
     return options
 
 
-def test_arguments_and_signature_stay():
+def test_arguments_and_signature_are_unchanged():
     assert called(1, noise_std=2.0, group=3) == (1, 2.0, 3)
     assert list(inspect.signature(called).parameters) == ["first", "noise_std", "group"]
     assert called.__doc__ == "Return its arguments."
@@ -46,11 +46,11 @@ def test_arguments_and_signature_stay():
     (lambda: called(1, seed=2), r"'seed'$"),  # it has no rng
     (lambda: Made(bugdet=2), r"Made\(\) got .* 'bugdet'. Did you mean 'budget'\?"),
     (lambda: Made(budget=2, x=1), r"'x'$")])
-def test_the_right_keyword_is_named(call, words):
+def test_error_suggests_the_right_keyword(call, words):
     with pytest.raises(TypeError, match=words):
         call()
 
 
-def test_errors_of_the_function_itself_stay():
+def test_errors_of_the_function_itself_are_unchanged():
     with pytest.raises(TypeError, match="missing 1 required positional argument: 'first'"):
         called(noise_std=2.0)

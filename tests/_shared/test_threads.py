@@ -1,4 +1,4 @@
-"""Threads that end, whatever comes between."""
+"""Threads that always end."""
 
 import signal
 import threading
@@ -18,12 +18,12 @@ def is_set_within(stop, seconds):
     return stop.is_set()
 
 
-def test_every_task_is_done_once_by_as_many_threads():
+def test_every_task_runs_once_in_the_given_number_of_threads():
     began, done = threading.Barrier(5), []
 
     def run(i):
         if i < 5:
-            began.wait(30)  # all five are here at once
+            began.wait(30)  # all five run at once
         done.append((i, threading.get_ident()))
 
     in_threads(run, 12, 5, Stop())
@@ -32,13 +32,13 @@ def test_every_task_is_done_once_by_as_many_threads():
     assert len(threads) == 5 and threading.get_ident() not in threads
 
 
-def test_one_thread_is_the_callers():
+def test_single_thread_is_the_calling_one():
     done = []
     in_threads(lambda i: done.append((i, threading.get_ident())), 3, 1, Stop())
     assert done == [(i, threading.get_ident()) for i in range(3)]
 
 
-def test_what_one_raises_stops_the_others():
+def test_exception_stops_the_other_tasks():
     stop, done = Stop(), []
 
     def run(i):
@@ -54,8 +54,8 @@ def test_what_one_raises_stops_the_others():
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
 @pytest.mark.parametrize("moments", [50, pytest.param(2000, marks=pytest.mark.slow)])
-def test_ctrl_c_leaves_no_thread_behind(moments):
-    """At any moment: what waits for a lock that the interrupt left shut waits for ever."""
+def test_ctrl_c_leaves_no_thread_running(moments):
+    """A thread that waits for a lock of the interrupted call, at any moment, would never end."""
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
     rng, stopped = np.random.default_rng(4), 0
     try:

@@ -1,4 +1,4 @@
-"""Large error probabilities are used on purpose: errors must happen to be counted."""
+"""Allow large error probabilities in these tests: errors must be frequent enough to count."""
 
 import pytest
 

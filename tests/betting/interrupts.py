@@ -1,4 +1,4 @@
-"""Ctrl-C at a chosen moment: an alarm with the handler that SIGINT has."""
+"""Raise Ctrl-C at a chosen moment, by an alarm with the handler of SIGINT."""
 
 import contextlib
 import signal
@@ -6,7 +6,7 @@ import signal
 
 @contextlib.contextmanager
 def alarms():
-    """Alarms raise KeyboardInterrupt inside."""
+    """Let alarms raise KeyboardInterrupt inside the block."""
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
     try:
         yield
@@ -15,7 +15,7 @@ def alarms():
 
 
 def interruption(seconds, call, *args):
-    """Call, with Ctrl-C after so many seconds; the KeyboardInterrupt, or None at the end."""
+    """Call with Ctrl-C after `seconds`; return the KeyboardInterrupt, or None if the call ended."""
     try:
         try:
             signal.setitimer(signal.ITIMER_REAL, seconds)
@@ -28,5 +28,5 @@ def interruption(seconds, call, *args):
 
 
 def interrupted(seconds, call, *args):
-    """The same; whether it came before the end."""
+    """Call with Ctrl-C after `seconds`; return True if it came before the end."""
     return interruption(seconds, call, *args) is not None

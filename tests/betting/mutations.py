@@ -1,4 +1,4 @@
-"""States with a part of them changed, for Hypothesis to draw."""
+"""A Hypothesis strategy for states with one part changed."""
 
 import copy
 
@@ -9,14 +9,14 @@ SCALARS = st.one_of(
     st.none(), st.booleans(), st.integers(-3, 400), st.floats(), st.text(max_size=3),
     st.sampled_from([2**31, 2**53, 2**62, 2**63, -2**63, 1e308, 5e-324, -0.0, [], {}, (), [1, 2],
                      (0, 1), (1, 0), "product", "ebmix", "betting", "hoeffding", "asymptotic"]))
-# what may stand for an array
+# replacements for an array
 ODD = st.one_of(SCALARS, st.sampled_from([np.zeros(0), np.zeros((2, 3)), np.ones(3, dtype=bool),
                                           np.array(["a"]), np.array([None]), [[1], [1, 2]],
                                           np.zeros(3, dtype=complex)]))
 
 
 def places(state):
-    """Every key of a state and of the dicts in it, as paths."""
+    """Return the paths of all keys of a state and of the dicts in it."""
     for name, value in state.items():
         yield (name,)
         if isinstance(value, dict):
@@ -24,7 +24,7 @@ def places(state):
 
 
 def mutate(draw, state):
-    """A copy of the state with one part gone, another value, or one entry of an array changed."""
+    """Return a copy of a state with one part removed or replaced, or one array entry changed."""
     state = copy.deepcopy(state)
     *path, last = draw(st.sampled_from(sorted(places(state))))
     part = state

@@ -1,4 +1,4 @@
-"""Races by betting that the tests share, answered from a table of rewards."""
+"""Races by betting that the tests share, and functions that run them on a table of rewards."""
 
 import math
 
@@ -11,7 +11,7 @@ RACE = dict(value_range=(0, 1), rng=1)
 
 
 def play(race, rewards, most_items=np.inf, copied=lambda race: race):
-    """Answer until the race is done; item i of a stream is row i modulo N."""
+    """Report rewards until the race is done; item i of a stream is row i modulo N."""
     while not race.done and race.pulls.max() < most_items:
         race = copied(race)
         arms, items = race.ask()
@@ -20,12 +20,12 @@ def play(race, rewards, most_items=np.inf, copied=lambda race: race):
 
 
 def price(arms, items):
-    """What it costs to evaluate them, whatever they are."""
+    """Return arbitrary costs of these evaluations."""
     return (np.asarray(items) % 7 + 1.0) * (np.asarray(arms) + 1.0) / 8
 
 
 def told_costs(race, arms, items):
-    """What is told to a race made with costs="told"; None for another."""
+    """Return the costs to report to a race made with costs="told"; None for other races."""
     costs = getattr(race, "costs", None)
     told = costs is not None and isinstance(costs.values, str)
     return price(arms, items) if told else None
@@ -45,7 +45,7 @@ def grouped(options):
 
 
 def frozen(value):
-    """A state, or anything in it, as what can be compared bit for bit."""
+    """Return a state, or a value in it, in a form that can be compared bit for bit."""
     if isinstance(value, dict):
         return {name: frozen(part) for name, part in value.items()}
     if isinstance(value, np.ndarray):
@@ -81,6 +81,6 @@ MAKERS = {
     "sides near": lambda **o: pb.BettingThreshold(4, None, threshold=0.43, epsilon=0.03,
                                                   **grouped({**RACE, "mixture": "ebmix", **o})),
 }
-# "told" takes costs in `tell`
+# "told" reports costs to `tell`
 SILENT = {name: make for name, make in MAKERS.items() if name != "told"}
 makers = pytest.mark.parametrize("make", SILENT.values(), ids=SILENT.keys())

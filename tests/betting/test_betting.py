@@ -1,4 +1,4 @@
-"""BettingRace and BettingThreshold: the twins, ask and tell, budgets."""
+"""BettingRace and BettingThreshold: reference implementations, ask and tell, budgets."""
 
 import tracemalloc
 
@@ -17,7 +17,7 @@ from racing.reference.problems import random_rewards
 
 
 def problem(seed, plugged=False):
-    """Rewards in some range, the range, and options that both sides take."""
+    """Return rewards in some range, the range, and options for race and reference."""
     rng = np.random.default_rng(seed)
     n_items, n_arms = int(rng.choice([12, 60, 250])), int(rng.integers(2, 6 + 6 * plugged))
     rewards, limits = random_rewards(rng, n_items, n_arms), [(0.0, 1.0), (-2.0, 3.0)][seed % 2]
@@ -40,7 +40,7 @@ def order_of(race, most_items):
 
 
 def assert_items(race, n_items):
-    """What was read, where the race needs n_items: all of the block where it ended."""
+    """Check the items read, if the race needs n_items: the whole block in which it ended."""
     read = int(race.pulls.max())
     last = race.get_state()["lengths"][-1]
     assert n_items <= read < n_items + last
@@ -51,8 +51,8 @@ def assert_items(race, n_items):
 @pytest.mark.some(1)
 @pytest.mark.parametrize("n_problems", [50, pytest.param(150, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("k", [1, 2, 3])
-def test_the_twins_of_the_best_arms(k, n_problems):
-    """The order of the race's own state gives the twin's answer, at the twin's item."""
+def test_best_arm_races_match_the_reference(k, n_problems):
+    """The reference has the same answer at the same item, given the order of the race's state."""
     ends = set()
     for seed in range(1000 * k, 1000 * k + n_problems):
         rng, rewards, limits, options = problem(seed, plugged=True)
@@ -93,7 +93,7 @@ def test_the_twins_of_the_best_arms(k, n_problems):
 
 
 @pytest.mark.examples
-def test_the_twin_of_the_threshold():
+def test_threshold_race_matches_the_reference():
     ends = set()
     for seed in range(part(60, of=150)):
         rng, rewards, limits, options = problem(seed)
@@ -132,7 +132,7 @@ def test_the_twin_of_the_threshold():
 
 
 @makers
-def test_asking_changes_nothing_and_the_order_of_telling_neither(make):
+def test_ask_has_no_effect_and_order_of_tell_does_not_matter(make):
     rng = np.random.default_rng(0)
     race, other = make(), make()
     while not race.done and race.pulls.max() < 600:
@@ -141,16 +141,16 @@ def test_asking_changes_nothing_and_the_order_of_telling_neither(make):
         for again in race.ask(), race.ask():
             assert np.array_equal(again, (arms, items))
         assert frozen(race.get_state()) == before
-        # every survivor on the same items, each new
+        # each survivor on the same items, each item new
         assert np.array_equal(np.unique(arms), race.survivors)
         assert len(set(zip(arms, items, strict=True))) == len(arms)
         assert len(arms) == len(np.unique(arms)) * len(np.unique(items))
         told = REWARDS[items % 300, arms]
         race.tell(arms, items, told)
         mixed = rng.permutation(len(arms))
-        # small integers and lists are as good
+        # small integers and lists are accepted
         other.tell(arms[mixed].astype(np.int8), items[mixed].tolist(), told[mixed].tolist())
-        told[:] = np.nan  # they were copied
+        told[:] = np.nan  # the race must have copied them
         assert frozen(race.get_state()) == frozen(other.get_state())
     assert race.n_pulls == race.pulls.sum() > 0 and race.n_batches > 2
     if race.done:
@@ -159,7 +159,7 @@ def test_asking_changes_nothing_and_the_order_of_telling_neither(make):
 
 
 @makers
-def test_what_is_known_on_the_way(make):
+def test_properties_during_the_race(make):
     race, read = make(), {arm: [] for arm in range(4)}
     assert not race.done and not race.exact and race.n_pulls == race.n_batches == 0
     assert np.isnan(race.means).all() and np.isnan(race.variances).all()
@@ -191,8 +191,8 @@ def test_what_is_known_on_the_way(make):
     assert race.pulls.min() > 0
 
 
-def test_exact_ends():
-    """Constant rewards tell nothing before the last item; equal totals go to the lowest."""
+def test_equal_rewards_are_read_completely():
+    """Constant rewards decide nothing before the last item; equal totals go to the lowest index."""
     for k in (1, 2):
         race = play(pb.BettingRace(3, 50, k=k, **RACE), np.full((50, 3), 0.5))
         assert race.done and race.exact and race.n_pulls == 150
@@ -211,7 +211,7 @@ def test_exact_ends():
 @settings(max_examples=150, deadline=None)
 @given(st.integers(2, 6), st.integers(1, 80), st.integers(0, 400), st.integers(1, 5),
        st.sampled_from([None, 1, 3, 17]), st.integers(0, 99))
-def test_a_budget_is_never_exceeded(n_arms, n_items, spare, k, block_size, seed):
+def test_budget_is_never_exceeded(n_arms, n_items, spare, k, block_size, seed):
     rng, budget = np.random.default_rng(seed), n_arms + spare
     rewards = random_rewards(rng, n_items, n_arms)
     options = dict(max_pulls=budget, block_size=block_size, rng=seed, value_range=(0, 1))
@@ -223,7 +223,7 @@ def test_a_budget_is_never_exceeded(n_arms, n_items, spare, k, block_size, seed)
             race.tell(arms, items, rewards[items, arms])
         assert 0 < race.n_pulls <= budget
         assert race.ask()[0].size == 0
-        # an end for want of money: another item would have cost too much
+        # the money ended the race: another item would have cost too much
         if race.survivors.size > 1 and not race.exact and not race._race.decided:
             assert budget - race.n_pulls < race.survivors.size
         if isinstance(race, pb.BettingRace):
@@ -232,7 +232,7 @@ def test_a_budget_is_never_exceeded(n_arms, n_items, spare, k, block_size, seed)
                 assert race.recommend()[0] in race.survivors
 
 
-def test_budgets_too_small():
+def test_too_small_budgets_raise():
     for make in (pb.BettingRace, lambda *a, **o: pb.BettingThreshold(*a, threshold=0.5, **o)):
         for budget in (0, 6):
             with pytest.raises(pb.errors.InfeasibleBudgetError,
@@ -247,8 +247,8 @@ def test_budgets_too_small():
 
 @pytest.mark.some(1)
 @pytest.mark.parametrize("wins, epsilon", [([5, 3, 3], 0.2), ([4, 4, 2], 0.3), ([6, 4], 0.3)])
-def test_a_tolerance_errs_with_probability_delta_by_enumeration(wins, epsilon):
-    """All orders of populations where an error is an arm beyond the epsilon, by an item."""
+def test_tolerance_errs_with_probability_at_most_delta_by_enumeration(wins, epsilon):
+    """Over all orders of populations in which one arm is beyond the epsilon by one item."""
     rewards = np.array([[float(item % 6 < win) for win in wins] for item in range(6)])
     rewards = np.column_stack([np.roll(column, 2 * arm) for arm, column in enumerate(rewards.T)])
     means = rewards.mean(axis=0)
@@ -260,8 +260,8 @@ def test_a_tolerance_errs_with_probability_delta_by_enumeration(wins, epsilon):
         assert sum(law.get(int(arm), 0) for arm in bad) <= delta
 
 
-def test_a_tolerance_costs_little_and_saves_near_ties():
-    """At most 2 % more where nothing is near, and less where the two best are within it."""
+def test_tolerance_costs_little_and_saves_on_near_ties():
+    """Races read at most 2 % more without near ties, and less if the best two are near ties."""
     rng = np.random.default_rng(11)
     difficulty = 0.3 * rng.random((1500, 1))
     far = (rng.random((1500, 12)) < 0.7 - 0.04 * np.arange(12) + difficulty) * 1.0
@@ -279,8 +279,8 @@ def test_a_tolerance_costs_little_and_saves_near_ties():
 
 @pytest.mark.parametrize("sizes", [None, 1, 7])
 @pytest.mark.parametrize("pieces", [(2**18, 512), (1, 1), (1, 20)])
-def test_rewards_of_all_arms_are_those_of_each(sizes, pieces, monkeypatch):
-    """However many are copied at a time."""
+def test_rewards_of_all_arms_equal_rewards_of_each(sizes, pieces, monkeypatch):
+    """The number of arms copied at a time does not matter."""
     monkeypatch.setattr(_paired, "COPIED", pieces[0])
     monkeypatch.setattr(_paired, "SLICE", pieces[1])
     race = pb.BettingRace(12, 2000, value_range=(0, 1), rng=1, block_size=sizes)
@@ -294,7 +294,7 @@ def test_rewards_of_all_arms_are_those_of_each(sizes, pieces, monkeypatch):
         assert np.array_equal(rewards, race.rewards(arm))
 
 
-def test_variances_copy_the_rewards_of_an_arm_at_a_time():
+def test_variances_copy_rewards_of_one_arm_at_a_time():
     n_items, n_arms = 100_000, 16
     race = pb.BettingRace(n_arms, n_items, value_range=(0, 1), rng=1)
     rng = np.random.default_rng(1)

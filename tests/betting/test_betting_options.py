@@ -1,4 +1,4 @@
-"""Options of BettingRace and BettingThreshold that are refused, and what is said."""
+"""Invalid options of BettingRace and BettingThreshold, and their messages."""
 
 import numpy as np
 import pytest
@@ -78,7 +78,7 @@ def make_threshold(n_arms=3, n_items=10, **options):
                                        (make_threshold, SHARED + THRESHOLD_ONLY)]
      for case in cases],
 )
-def test_options(make, options, words):
+def test_invalid_options_raise(make, options, words):
     with pytest.raises(ValueError) as caught:
         make(**options)
     assert_says(caught.value, *words)
@@ -94,19 +94,19 @@ def test_options(make, options, words):
      ({"block_size": 2.5}, "block_size"), ({"max_pulls": 9.5}, "max_pulls"),
      ({"rng": "seed"}, "rng")],
 )
-def test_types(make, options, word):
+def test_invalid_types_raise(make, options, word):
     with pytest.raises(TypeError, match=word):
         make(**options)
 
 
 @pytest.mark.parametrize("make", [make_race, make_threshold])
-def test_bets_are_a_group(make):
+def test_bets_must_be_a_bets_object(make):
     with pytest.raises(TypeError, match=r"bets of \w+ must be a Bets.*; got 16"):
         make(bets=16)
     assert make(bets=pb.betting.Bets("ebmix", n_bets=4)).bets.n_bets == 4
 
 
-def test_a_race_has_the_limit_of_its_kind():
+def test_race_accepts_only_the_limit_of_its_kind():
     with pytest.raises(ValueError, match="BettingRace must have max_cost instead of budget"):
         make_race(costs=pb.betting.Costs(1.0, budget=9.0))
     with pytest.raises(ValueError, match="BudgetRace must have budget instead of max_cost"):

@@ -1,4 +1,4 @@
-"""Races by betting, whole experiments: errors where the best is hardest to tell, items read.
+"""Full experiments with races by betting: errors in the hardest cases, and items read.
 
 About 3 minutes on one core. Seeds are fixed, so a result repeats exactly.
 """
@@ -21,9 +21,9 @@ MIXTURES = {
 
 
 def assert_at_most_delta(wrong, n, least=0.0, **options):
-    """A right race has a chance below 1e-6 to fail; `least` says that errors can happen.
+    """Check the number of errors. A correct race fails with a chance below 1e-6.
 
-    Not that of ebmix: it errs a tenth as often.
+    `least` requires that errors occur at all. Not for ebmix, which errs a tenth as often.
     """
     least *= options.get("mixture") != "ebmix"
     assert wrong <= stats.binom.isf(1e-6, n, DELTA), wrong / n
@@ -31,7 +31,7 @@ def assert_at_most_delta(wrong, n, least=0.0, **options):
 
 
 def coins(rng, n_items, n_wins):
-    """Columns of so many ones each, in independent orders."""
+    """Return columns with `n_wins` ones each, in independent orders."""
     columns = [rng.permutation(np.arange(n_items) < wins) for wins in n_wins]
     return np.array(columns, dtype=float).T.copy()
 
@@ -49,8 +49,8 @@ def count_errors(make_rewards, best, n_races, seed, n_populations=10, **options)
 
 @pytest.mark.parametrize("options", MIXTURES.values(), ids=MIXTURES.keys())
 @pytest.mark.parametrize("n_arms, gap, least", [(2, 1, 0.03), (2, 2, 0.03), (10, 1, 0.03)])
-def test_errors_at_near_ties(n_arms, gap, least, options):
-    """One or two items of 1000 decide; the best arm is the last, which loses ties."""
+def test_errors_at_near_ties_are_at_most_delta(n_arms, gap, least, options):
+    """One or two items of 1000 decide; the best arm is the last one, which loses ties."""
     wins = [500 - gap] * (n_arms - 1) + [500]
     n_races = 20_000 if n_arms == 2 else 6_000
     wrong = count_errors(lambda rng: coins(rng, 1000, wins), n_arms - 1, n_races, seed=1, **options)
@@ -59,8 +59,8 @@ def test_errors_at_near_ties(n_arms, gap, least, options):
 
 @pytest.mark.parametrize("options", MIXTURES.values(), ids=MIXTURES.keys())
 @pytest.mark.parametrize("rare, constant", [(300, 0.02), (200, 0.03), (201, 0.02), (199, 0.02)])
-def test_errors_on_a_skewed_pair(rare, constant, options):
-    """A reward of 1 that comes in 2 or 3 of 100 items, against its mean or nearly."""
+def test_errors_on_skewed_pairs_are_at_most_delta(rare, constant, options):
+    """A reward of 1 on 2 or 3 of 100 items, compared with nearly its mean."""
     def rewards(rng):
         return np.column_stack([coins(rng, 10_000, [rare]), np.full(10_000, constant)])
 
@@ -79,8 +79,8 @@ def play(race, rewards):
 
 @pytest.mark.parametrize("mixture", ["product", "ebmix"])
 @pytest.mark.parametrize("epsilon", [0.0, 0.02])
-def test_errors_of_the_best_two(mixture, epsilon):
-    """Six arms, all within two items of 500: an error is an arm beyond the epsilon."""
+def test_errors_of_the_best_two_are_at_most_delta(mixture, epsilon):
+    """Six arms within two items of 500; an error is an arm beyond the epsilon."""
     rng, n_races, wrong = np.random.default_rng(3), 2_000, 0
     wins = [250, 250, 249, 249, 249, 248] if not epsilon else [250, 250, 239, 239, 239, 239]
     for _ in range(n_races):
@@ -92,8 +92,8 @@ def test_errors_of_the_best_two(mixture, epsilon):
 
 
 @pytest.mark.parametrize("mixture", ["product", "ebmix"])
-def test_errors_at_a_threshold(mixture):
-    """Means a thousandth of an item from it, on both sides; any arm wrong is an error."""
+def test_errors_at_a_threshold_are_at_most_delta(mixture):
+    """Means a thousandth of an item away, on both sides; any wrong arm is an error."""
     rng, n_races, wrong = np.random.default_rng(4), 3_000, 0
     rewards = coins(rng, 500, [300, 300, 301, 301])
     for _ in range(n_races):
@@ -103,8 +103,8 @@ def test_errors_at_a_threshold(mixture):
     assert_at_most_delta(wrong, n_races, 0.02, mixture=mixture)
 
 
-def test_errors_within_a_tolerance():
-    """Ending on an arm worse by more than the epsilon, by an item, is an error."""
+def test_errors_with_a_tolerance_are_at_most_delta():
+    """The answer is an error if it is worse by the epsilon and one more item."""
     rng, n_races, wrong = np.random.default_rng(5), 5_000, 0
     rewards = coins(rng, 500, [250, 239])
     for _ in range(n_races):
@@ -119,7 +119,7 @@ N = 100_000
 
 
 def normal_pair(rng, correlation):
-    """Means 0.505 and 0.495 exactly, deviation 0.1."""
+    """Return rewards with means of exactly 0.505 and 0.495 and standard deviation 0.1."""
     shared, own = np.sqrt([correlation, 1 - correlation])
     z = shared * rng.normal(size=(N, 1)) + own * rng.normal(size=(N, 2))
     rewards = [0.505, 0.495] + 0.1 * (z - z.mean(axis=0))
@@ -127,7 +127,7 @@ def normal_pair(rng, correlation):
 
 
 PAIRS = {
-    # the known mean of items an arm, and orders for a standard error of about 1%
+    # known mean of items per arm, and orders for a standard error of about 1%
     "gap .1": (lambda rng: coins(rng, N, [55_000, 45_000]), 446, 4_000),
     "gap .05": (lambda rng: coins(rng, N, [52_500, 47_500]), 1636, 4_000),
     "gap .01": (lambda rng: coins(rng, N, [50_500, 49_500]), 28792, 6_000),
@@ -151,13 +151,13 @@ def mean_evaluations(make_rewards, n_orders, seed):
 
 
 @pytest.mark.parametrize("make_rewards, items, n_orders", PAIRS.values(), ids=PAIRS.keys())
-def test_items_read_of_two_arms(make_rewards, items, n_orders):
-    """At most a tenth more than known; the gap of 0.01 takes 8% fewer."""
+def test_items_read_of_two_arms_match_known_numbers(make_rewards, items, n_orders):
+    """Races read at most a tenth more than known; for the gap of 0.01, 8% fewer."""
     assert -0.15 < mean_evaluations(make_rewards, n_orders, seed=6) / 2 / items - 1 < 0.1
 
 
-def test_items_read_of_twenty_arms():
-    """At most 1.1 times the 0.144 of 111,000 that are known; fewer than 0.1 would be odd."""
+def test_items_read_of_twenty_arms_match_known_numbers():
+    """Races read at most 1.1 times the known 0.144 of 111,000; fewer than 0.1 is suspicious."""
     wins = np.round(N * np.linspace(0.75, 0.25, 20)).astype(int)
     total = mean_evaluations(lambda rng: coins(rng, N, wins), 1_200, seed=7)
     assert 0.1 * 111_000 < total < 1.1 * 0.144 * 111_000

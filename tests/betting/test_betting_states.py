@@ -1,4 +1,4 @@
-"""States of BettingRace and BettingThreshold: a copy goes on bit for bit, misfits are refused."""
+"""States of BettingRace and BettingThreshold: copies continue bit for bit, bad states raise."""
 
 import copy
 import json
@@ -21,7 +21,7 @@ def as_json(value):
 
 
 def through_json(race):
-    """By text; what was an array becomes one again, with the dtype it had."""
+    """Convert a state to text and back; arrays keep their dtype."""
     def back(value, like):
         if isinstance(like, dict):
             return {name: back(value[name], like[name]) for name in like}
@@ -39,7 +39,7 @@ COPIES = [lambda race: race, lambda race: type(race).from_state(race.get_state()
 @examples(8, of=60)
 @given(st.sampled_from(sorted(MAKERS)), st.integers(0, 999), st.sampled_from([None, 1, 5]),
        st.sampled_from([None, 350]))
-def test_a_race_continues_bit_for_bit(name, seed, block_size, budget):
+def test_restored_race_continues_bit_for_bit(name, seed, block_size, budget):
     rng = np.random.default_rng(seed)
     rewards = random_rewards(rng, 300, 4)
 
@@ -58,7 +58,7 @@ def test_a_race_continues_bit_for_bit(name, seed, block_size, budget):
 
 
 @makers
-def test_a_copy_is_on_its_own(make):
+def test_copy_is_independent(make):
     race = play(make(), REWARDS, 20)
     state = race.get_state()
     before = frozen(state)
@@ -72,7 +72,7 @@ def test_a_copy_is_on_its_own(make):
 
 
 def changed(state, **more):
-    """The state with other options, or other entries."""
+    """Return the state with other options, or other entries."""
     state = copy.deepcopy(state)
     for name, value in more.items():
         if name in state["options"]:
@@ -92,14 +92,14 @@ def changed(state, **more):
         dict(options={}),
     ],
 )
-def test_states_that_do_not_fit(change):
+def test_inconsistent_states_raise(change):
     state = play(MAKERS["near"](), REWARDS, 20).get_state()
     with pytest.raises(ValueError):
         pb.BettingRace.from_state(changed(state, **change))
     pb.BettingRace.from_state(state)
 
 
-def test_the_state_of_another_class():
+def test_state_of_another_class_raises():
     state = MAKERS["best"]().get_state()
     with pytest.raises(ValueError, match="BettingThreshold.*BettingRace"):
         pb.BettingThreshold.from_state(state)

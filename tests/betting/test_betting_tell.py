@@ -1,4 +1,4 @@
-"""What BettingRace and BettingThreshold are told: bad blocks, ranges, the end of a race."""
+"""`tell` of BettingRace and BettingThreshold: bad blocks, ranges, the end of a race."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ def replaced(values, at, value):
     return values
 
 
-# what is told instead of (arms a, items i, rewards r) of a block, the error, its words
+# reported instead of (arms a, items i, rewards r) of a block; the error; words in its message
 BAD = {
     "NaN": (lambda a, i, r: (a, i, replaced(r, 3, np.nan)), ValueError, ["rewards", "nan"]),
     "inf": (lambda a, i, r: (a, i, replaced(r, 3, np.inf)), ValueError, ["rewards", "inf"]),
@@ -33,9 +33,9 @@ BAD = {
     "added": (lambda a, i, r: (np.append(a, a[0]), np.append(i, i[0]), np.append(r, 0.5)),
               ValueError, ["once", "twice"]),
     "not asked": (lambda a, i, r: (a, replaced(i, 0, 2999), r), ValueError,
-                  ["item 2999", "not asked"]),
-    "arm": (lambda a, i, r: (replaced(a, 0, 4), i, r), ValueError, ["arm 4", "not asked"]),
-    "arm -1": (lambda a, i, r: (replaced(a, 0, -1), i, r), ValueError, ["arm -1", "not asked"]),
+                  ["item 2999", "not requested"]),
+    "arm": (lambda a, i, r: (replaced(a, 0, 4), i, r), ValueError, ["arm 4", "not requested"]),
+    "arm -1": (lambda a, i, r: (replaced(a, 0, -1), i, r), ValueError, ["arm -1", "not requested"]),
     "item -1": (lambda a, i, r: (a, replaced(i, 0, -1), r), ValueError, ["item -1"]),
     "float arms": (lambda a, i, r: (a + 0.0, i, r), TypeError, ["arms", "float64"]),
     "bool items": (lambda a, i, r: (a, i > 0, r), TypeError, ["items", "bool"]),
@@ -47,7 +47,7 @@ BAD = {
 
 
 @makers
-def test_a_bad_block_changes_nothing(make):
+def test_bad_block_changes_nothing(make):
     race, undisturbed, last = make(delta=1e-6), make(delta=1e-6), None
     for _ in range(4):
         arms, items = race.ask()
@@ -61,7 +61,7 @@ def test_a_bad_block_changes_nothing(make):
         if last is not None:
             with pytest.raises(ValueError) as caught:
                 race.tell(*last)
-            assert_says(caught.value, "told before", f"item {last[1][0]}", f"arm {last[0][0]}")
+            assert_says(caught.value, "reported before", f"item {last[1][0]}", f"arm {last[0][0]}")
             assert frozen(race.get_state()) == before
         last = arms, items, rewards
         race.tell(*last)
@@ -79,7 +79,7 @@ def test_messages_name_item_arm_and_value():
     assert_says(caught.value, f"item {items[4]} of arm {arms[4]}", "7.25", "(0.0, 1.0)")
 
 
-def test_a_race_that_is_done_refuses():
+def test_finished_race_refuses_rewards():
     race = play(MAKERS["best"](), REWARDS)
     before = frozen(race.get_state())
     for told in ([0], [0], [0.5]), (*race.ask(), []):
@@ -88,8 +88,8 @@ def test_a_race_that_is_done_refuses():
     assert frozen(race.get_state()) == before
 
 
-def test_a_number_as_value_range():
-    """It limits the differences of an item's rewards, wherever they are."""
+def test_number_as_value_range_limits_differences():
+    """The number limits the differences of an item's rewards, whatever their size."""
     shifts = np.arange(300)[:, None] * 1000.0
     race = play(pb.BettingRace(4, 300, value_range=1.0, rng=5), REWARDS + shifts)
     same = play(pb.BettingRace(4, 300, value_range=(0, 1), rng=5), REWARDS)
@@ -109,8 +109,8 @@ def test_a_number_as_value_range():
 
 @makers
 @pytest.mark.parametrize("place, word", [(0, "arms"), (1, "items"), (2, "rewards")])
-def test_masks_are_refused(make, place, word):
-    """What is under a mask is no number."""
+def test_masked_values_raise(make, place, word):
+    """Masked entries have no value."""
     race = make()
     arms, items = race.ask()
     told = [arms, items, REWARDS[items % 300, arms]]
@@ -123,7 +123,7 @@ def test_masks_are_refused(make, place, word):
     assert race.n_batches == 1
 
 
-def test_a_race_says_what_it_is():
+def test_repr_of_races():
     race = MAKERS["top"]()
     assert repr(race) == ("<BettingRace: the 2 best of 4 arms, 300 items, delta=0.05, going on "
                           "after 0 evaluations, 4 left>")

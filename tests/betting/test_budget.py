@@ -1,4 +1,4 @@
-"""BudgetRace: the twin, its budget, what bets certify, states, and what is refused."""
+"""BudgetRace: reference implementation, budget, certificates of bets, states, invalid arguments."""
 
 import copy
 import itertools
@@ -21,32 +21,32 @@ UNIT = dict(value_range=(0, 1))
 
 
 def table(seed, n_items=200, n_arms=12, gap=0.02):
-    """Coins on items of unequal difficulty, the first the best."""
+    """Return coins on items of unequal difficulty; the first arm is best."""
     rng = np.random.default_rng(seed)
     chance = 0.75 - gap * np.arange(n_arms) + 0.2 * rng.random((n_items, 1))
     return (rng.random((n_items, n_arms)) < chance) * 1.0
 
 
-# -- the twin -------------------------------------------------------------------
+# -- reference implementation ---------------------------------------------------
 
 
 @given(st.integers(2, 250), st.integers(1, 3000), st.floats(0, 1), st.data())
 @settings(max_examples=300, deadline=None)
-def test_the_schedule_of_the_kernel(n_arms, n_items, strength, data):
+def test_schedule_matches_the_reference(n_arms, n_items, strength, data):
     n_alive, k = data.draw(st.integers(2, n_arms)), data.draw(st.integers(1, n_arms - 1))
     places, n_read = data.draw(st.integers(1, n_alive - 1)), data.draw(st.integers(0, n_items - 1))
     cells = data.draw(st.integers(0, n_alive * n_items))
     where = n_alive, places, n_read, cells
-    ours, plain = Rejects(n_arms, n_items, k, strength), twin.Schedule(n_arms, n_items,
+    kernel, plain = Rejects(n_arms, n_items, k, strength), twin.Schedule(n_arms, n_items,
                                                                            strength, k)
-    assert ours.keep(*where) == plain.keep(*where)
-    assert ours.block(*where) == plain.block(*where)
-    assert places <= ours.keep(*where) <= n_alive
-    assert 0 <= ours.block(*where) * n_alive <= cells
-    assert ours.block(*where) <= n_items - n_read
+    assert kernel.keep(*where) == plain.keep(*where)
+    assert kernel.block(*where) == plain.block(*where)
+    assert places <= kernel.keep(*where) <= n_alive
+    assert 0 <= kernel.block(*where) * n_alive <= cells
+    assert kernel.block(*where) <= n_items - n_read
 
 
-def test_weights_have_the_reference_numbers():
+def test_weights_match_reference_numbers():
     """Compare with an independent implementation, for 218 arms and strength .7."""
     weights = twin.Schedule(218, 1172, 0.7).weights
     assert weights[[3, 8, 9, 40, 218]] / weights[2] == pytest.approx(
@@ -55,7 +55,7 @@ def test_weights_have_the_reference_numbers():
 
 
 @pytest.mark.examples
-def test_the_twin_of_the_race():
+def test_race_matches_the_reference():
     ends = set()
     for seed in range(part(50, of=120)):
         rng = np.random.default_rng(seed)
@@ -86,7 +86,7 @@ def test_successive_rejects_by_hand():
     rewards = np.tile([0.0, 1.0, 0.0], (100, 1))
     rewards[3] = [1.0, 0.0, 1.0]
     assert twin.successive_rejects(rewards, np.arange(100), 12, np.arange(3)) == (1, 11)
-    assert twin.rejects_depths(4, 3, 12) == [4, 4]  # all there is
+    assert twin.rejects_depths(4, 3, 12) == [4, 4]  # all items
 
 
 # -- budgets --------------------------------------------------------------------
@@ -95,7 +95,7 @@ def test_successive_rejects_by_hand():
 @settings(max_examples=150, deadline=None)
 @given(st.integers(2, 9), st.integers(1, 80), st.integers(0, 500), st.integers(1, 8),
        st.integers(0, 99))
-def test_a_budget_is_kept_and_used(n_arms, n_items, spare, k, seed):
+def test_budget_is_kept_and_used(n_arms, n_items, spare, k, seed):
     k, budget = min(k, n_arms - 1), n_arms + spare
     rewards = random_rewards(np.random.default_rng(seed), n_items, n_arms)
     race = pb.BudgetRace(n_arms, n_items, budget=budget, k=k, rng=seed, **UNIT)
@@ -109,12 +109,12 @@ def test_a_budget_is_kept_and_used(n_arms, n_items, spare, k, seed):
     assert not set(top.tolist()) & set(race.dropped.tolist())
     parts = np.concatenate([race.survivors, race.dropped, race.excluded])
     assert sorted(parts.tolist()) == list(range(n_arms))
-    if budget >= n_items * n_arms:  # enough for everything: nobody is taken out but by bets
+    if budget >= n_items * n_arms:  # enough for everything: only bets eliminate arms
         assert race.decided and not race.dropped.size
 
 
-def test_it_errs_less_than_rejects():
-    """Where a few are near the best and many are not, ten cells an arm."""
+def test_race_errs_less_than_successive_rejects():
+    """A few arms near the best and many worse ones, with ten cells per arm."""
     errors = np.zeros(2)
     for seed in range(200):
         rewards = table(seed, 150, 20, 0.025)
@@ -127,18 +127,18 @@ def test_it_errs_less_than_rejects():
     assert errors[0] <= errors[1] - 4, errors
 
 
-def test_ties_are_drawn():
+def test_ties_are_broken_at_random():
     """Equal arms win equally often, whatever their index."""
     same = np.tile(np.random.default_rng(1).random((40, 1)), 5)
     wins = np.bincount([play(pb.BudgetRace(5, 40, budget=60, rng=seed, **UNIT), same)
                         .recommend()[0] for seed in range(500)], minlength=5)
-    assert wins.min() > 65 and wins.max() < 137  # 100 expected, deviation 9
+    assert wins.min() > 65 and wins.max() < 137  # 100 expected, standard deviation 9
 
 
-# -- what is certified ----------------------------------------------------------
+# -- certificates ---------------------------------------------------------------
 
 
-def test_a_certificate_is_that_of_the_bets():
+def test_certificate_equals_that_of_the_bets():
     rewards = table(3, 400, 6, 0.08)
     race = play(pb.BudgetRace(6, 400, budget=2400, rng=1, **UNIT), rewards)
     assert race.decided and race.n_pulls < 2400 and race.recommend()[0] == 0
@@ -155,8 +155,8 @@ def test_a_certificate_is_that_of_the_bets():
     ids=["alone", "two", "three"])
 @pytest.mark.parametrize("budget", ["least", 9, 14, "all"])
 @pytest.mark.parametrize("delta", [0.3, 0.6])
-def test_exclusions_err_with_probability_delta_by_enumeration(delta, budget, rewards):
-    """Over all orders of tiny populations, whatever the budget takes out."""
+def test_exclusions_err_with_probability_at_most_delta_by_enumeration(delta, budget, rewards):
+    """Over all orders of tiny populations, whatever the schedule drops."""
     n_items, n_arms = rewards.shape
     budget = {"least": n_arms, "all": rewards.size}.get(budget, budget)
     best = set(np.flatnonzero(rewards.sum(axis=0) >= rewards.sum(axis=0).max() - 1e-9))
@@ -170,8 +170,8 @@ def test_exclusions_err_with_probability_delta_by_enumeration(delta, budget, rew
 
 @pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 2])
-def test_certificates_hold(k):
-    """Near ties by one item of 120: among certified answers and excluded arms, delta."""
+def test_certificates_are_wrong_at_most_delta(k):
+    """Near ties by one item of 120: among certified answers, and among excluded arms."""
     wrong = certified = 0
     for seed in range(10_000):
         rewards = np.random.default_rng(seed).permuted(
@@ -192,7 +192,7 @@ def test_certificates_hold(k):
 
 
 @pytest.mark.parametrize("k", [1, 3])
-def test_it_resumes_bit_for_bit(k):
+def test_restored_race_continues_bit_for_bit(k):
     rewards = table(2)
     options = dict(budget=700, k=k, rng=4, **UNIT)
     whole = play(pb.BudgetRace(12, 200, **options), rewards)
@@ -208,7 +208,7 @@ def test_it_resumes_bit_for_bit(k):
     (dict(keys=None), ["keys", "0 to 11"]), (dict(keys=np.zeros(12, int)), ["keys", "once"]),
     (dict(keys=np.arange(12.0)), ["keys", "float64"]), (dict(type="BettingRace"), ["BudgetRace"]),
     (dict(lengths=np.array([3])), ["lengths"])])
-def test_states_that_are_none(change, words):
+def test_invalid_states_raise(change, words):
     state = play(pb.BudgetRace(12, 200, budget=300, rng=4, **UNIT), table(2), 8).get_state()
     with pytest.raises(ValueError) as caught:
         pb.BudgetRace.from_state(state | change)
@@ -218,7 +218,7 @@ def test_states_that_are_none(change, words):
         pb.BudgetRace.from_state(state)
 
 
-# -- what is refused ------------------------------------------------------------
+# -- invalid arguments ----------------------------------------------------------
 
 
 @pytest.mark.parametrize("options, error, words", [
@@ -229,13 +229,13 @@ def test_states_that_are_none(change, words):
     (dict(value_range=(1, 0)), ValueError, ["value_range"]),
     (dict(delta=0), ValueError, ["delta"]),
     (dict(bets="ebmix"), TypeError, ["bets", "Bets", "ebmix"])])
-def test_arguments(options, error, words):
+def test_invalid_arguments_raise(options, error, words):
     with pytest.raises(error) as caught:
         pb.BudgetRace(12, 200, **{"budget": 100, **UNIT, **options})
     assert_says(caught.value, *words)
 
 
-def test_what_is_told_wrongly_changes_nothing():
+def test_invalid_reports_change_nothing():
     race = pb.BudgetRace(12, 200, budget=300, rng=4, **UNIT)
     arms, items = race.ask()
     before = frozen(race.get_state())
@@ -245,5 +245,5 @@ def test_what_is_told_wrongly_changes_nothing():
         with pytest.raises(ValueError):
             race.tell(*told)
         assert frozen(race.get_state()) == before
-    with pytest.raises(RuntimeError, match="initialised"):
+    with pytest.raises(RuntimeError, match="is made already"):
         race.__init__(12, 200, budget=300, **UNIT)

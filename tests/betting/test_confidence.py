@@ -1,4 +1,4 @@
-"""Confidence sequences: exact values, the plain twin, and what must hold of any values."""
+"""Confidence sequences: exact values, reference implementation, properties for any values."""
 
 import math
 import pickle
@@ -45,11 +45,11 @@ def reference(x, size, alpha, method, bets=16):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("size", [None, 70, 200, 100_000])
 @pytest.mark.parametrize("method", METHODS)
-def test_equals_the_twin(method, size, kind):
+def test_sequence_matches_the_reference(method, size, kind):
     x = draws(kind, 70, 3)
     bounds = pb.confidence_sequence(x, population_size=size or math.inf, method=method)
     expected = reference(x, size, 0.05, method)
-    if method == "asymptotic":  # the range is known here, and what it leaves possible
+    if method == "asymptotic":  # the reference lacks the limits of a known range
         read = np.cumsum(x), np.cumsum(1 - x)
         least, most = (s / size if size else 0 * x for s in read)
         expected = np.maximum(expected[0], least), np.minimum(expected[1], 1 - most)
@@ -59,7 +59,7 @@ def test_equals_the_twin(method, size, kind):
 
 @pytest.mark.parametrize("bets", [1, 3, 4, 5, 12, 17, 64])
 @pytest.mark.parametrize("method", GUARANTEED)
-def test_equals_the_twin_with_any_number_of_bets(method, bets):
+def test_any_number_of_bets_matches_the_reference(method, bets):
     x = draws("uniform", 130, 4)
     bounds = pb.confidence_sequence(x[:60], population_size=130, delta=0.2, method=method,
                                     n_bets=bets)
@@ -69,7 +69,7 @@ def test_equals_the_twin_with_any_number_of_bets(method, bets):
 
 @pytest.mark.parametrize("size", [None, 2_000])
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "sorted"])
-def test_the_walk_is_two_steps_from_exact(kind, size):
+def test_walk_is_within_two_steps_of_exact_bound(kind, size):
     x = draws(kind, 700, 5)
     lower, upper = pb.confidence_sequence(x, population_size=size or math.inf)
     step = (upper[-1] - lower[-1]) / 256
@@ -79,8 +79,8 @@ def test_the_walk_is_two_steps_from_exact(kind, size):
         assert exact - 2 * step - 1e-9 <= found <= exact + 1e-9
 
 
-def test_capital_by_hand():
-    """Two bets that matter: the null mean moves with what was read; a bet loses 0.9 at most."""
+def test_wealth_by_hand():
+    """The null mean depends on the values read; a bet risks 0.9 at most; two bets are relevant."""
     mean, size = 0.6, 4
     x = np.array([1.0, 0.0, 1.0])
     # m: 0.6, (2.4 - 1) / 3, (2.4 - 1) / 2; bets 2 * 4/4, 2 * 4/3, 2 * 4/2, cut to 0.9 / m
@@ -89,7 +89,7 @@ def test_capital_by_hand():
     capital = twin.capital(x, mean, size, np.array([2.0]))[:, 0]
     np.testing.assert_allclose(capital, np.cumprod(factors), rtol=1e-14)
     np.testing.assert_allclose(twin.null_means(x, mean, size), m, rtol=1e-14)
-    # and the kernel's own, bet by bet, against its candidate
+    # also the kernel's wealth, bet by bet, against its candidate
     sequence = pb.betting.ConfidenceSequence(population_size=size or math.inf)
     sequence.tell(x)
     state = sequence.get_state()
@@ -102,8 +102,8 @@ def test_capital_by_hand():
 
 @pytest.mark.parametrize("size", [None, 400, 100_000])
 @pytest.mark.parametrize("kind", ["uniform", "rare", "skewed", "sorted"])
-def test_the_capital_kept_is_the_twins(kind, size):
-    """Whatever was replayed and cut into blocks: 400 values, over all of which means move."""
+def test_stored_wealth_matches_the_reference(kind, size):
+    """The sequence replays and cuts blocks as needed: 400 values whose means move."""
     x = draws(kind, 390, 6)
     sequence = pb.betting.ConfidenceSequence(population_size=size or math.inf)
     sequence.tell(x)
@@ -115,8 +115,8 @@ def test_the_capital_kept_is_the_twins(kind, size):
             np.testing.assert_allclose(state["capital"][side], expected, rtol=1e-9, atol=1e-200)
 
 
-def test_large_bets_fade_without_denormals():
-    """Many values ruin the largest bets: what falls below 2^-800 is dropped."""
+def test_large_bets_vanish_without_denormals():
+    """Many values ruin the largest bets; wealth below 2^-800 is dropped."""
     sequence = pb.betting.ConfidenceSequence()
     for piece in np.split(draws("uniform", 64 * 300, 14), 300):
         sequence.tell(piece)
@@ -127,7 +127,7 @@ def test_large_bets_fade_without_denormals():
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("size", [1, 2, 3, 64, 65, 1_000])
-def test_exact_once_everything_is_read(method, size):
+def test_bounds_are_exact_once_everything_is_read(method, size):
     for kind in KINDS:
         x = draws(kind, size, 7)
         sequence = pb.betting.ConfidenceSequence(population_size=size or math.inf,
@@ -139,7 +139,7 @@ def test_exact_once_everything_is_read(method, size):
 
 @pytest.mark.parametrize("method", GUARANTEED)
 @pytest.mark.parametrize("size", [None, 300])
-def test_bounds_narrow_and_keep_what_is_possible(method, size):
+def test_bounds_narrow_and_contain_possible_means(method, size):
     for kind in ["uniform", "rare", "zeros", "halves", "skewed"]:
         x = draws(kind, 300, 8)
         lower, upper = pb.confidence_sequence(x, population_size=size or math.inf, method=method)
@@ -150,8 +150,8 @@ def test_bounds_narrow_and_keep_what_is_possible(method, size):
             assert (upper <= 1 - np.cumsum(1 - x) / size + 1e-12).all()
 
 
-def test_a_bound_that_was_proved_wrong_gives_way():
-    """Sorted values: the first hundred zeros are no random sample of the population."""
+def test_bound_that_was_proved_wrong_is_replaced():
+    """Sorted values: the first hundred zeros are not a random sample of the population."""
     x = np.repeat([0.0, 1.0], 100)
     for method in GUARANTEED:
         lower, upper = pb.confidence_sequence(x, population_size=200, method=method)
@@ -189,7 +189,7 @@ def test_pieces_and_pickles_change_nothing(cut, method, alpha):
 @settings(max_examples=60, deadline=None)
 @given(cuts(), st.sampled_from(METHODS))
 def test_reflected_values_give_reflected_bounds(cut, method):
-    # on a grid: 1 - x is exact, and so is its reflection
+    # on a grid, so that 1 - x and its reflection are exact
     x, _, size = np.round(cut[0] * 1024) / 1024, *cut[1:]
     lower, upper = pb.confidence_sequence(x, population_size=size or math.inf, method=method)
     reflected = pb.confidence_sequence(1 - x, population_size=size or math.inf, method=method)
@@ -199,7 +199,7 @@ def test_reflected_values_give_reflected_bounds(cut, method):
 
 @settings(max_examples=60, deadline=None)
 @given(cuts(), st.sampled_from(METHODS), st.floats(-1e3, 1e3), st.floats(1e-3, 1e3))
-def test_bounds_move_with_the_units(cut, method, low, width):
+def test_bounds_follow_the_units(cut, method, low, width):
     x, _, size = np.round(cut[0] * 1024) / 1024, *cut[1:]
     plain = np.array(pb.confidence_sequence(x, population_size=size or math.inf, method=method))
     high = low + width
@@ -208,7 +208,7 @@ def test_bounds_move_with_the_units(cut, method, low, width):
                                    value_range=(low, high))
     epsilon = 1e-9 * (abs(low) + width)
     if method != "asymptotic":
-        # a candidate within rounding of its threshold may fall in one unit and stand in the other
+        # within rounding of its threshold, a candidate may be excluded in only one of the units
         epsilon += width * 2 / 128 * (plain[1] - plain[0]).max()
     np.testing.assert_allclose(moved, low + width * plain, rtol=0, atol=epsilon)
 
@@ -235,9 +235,9 @@ def test_asymptotic_needs_no_range():
     assert (fresh.lower, fresh.upper) == (-math.inf, math.inf) and math.isnan(fresh.mean)
 
 
-# Half-widths at n/N = .001, .01, .1 of N = 100,000; averages over orders. An independent program
-# found the others; for skewed values at .01 it found 0.0076 (here 0.0091 over 300 orders, where
-# the asymptotic bound has 0.0086).
+# Half-widths at n/N = .001, .01, .1 of N = 100,000, averaged over orders. The other numbers are
+# from an independent program; for skewed values at .01 it found 0.0076 (here 0.0091 over 300
+# orders, where the asymptotic bound has 0.0086).
 KNOWN_WIDTHS = {
     "uniform": (0.092, 0.0293, 0.0084),
     "rare": (0.088, 0.0285, 0.0091),
@@ -256,7 +256,7 @@ def population(kind, size, rng):
 
 
 @pytest.mark.parametrize("kind", KNOWN_WIDTHS)
-def test_known_widths(kind):
+def test_widths_match_known_numbers(kind):
     size, rng, widths = 100_000, np.random.default_rng(11), []
     for _ in range(60):
         x = rng.permutation(population(kind, size, rng))
@@ -267,8 +267,8 @@ def test_known_widths(kind):
         assert abs(found - known) <= 0.05 * known + 3 * spread, (kind, known)
 
 
-def test_without_the_tilt_the_width_would_not_follow_the_population():
-    """At nine tenths of the population: a third of what independent values would give."""
+def test_width_follows_the_population_because_of_the_tilt():
+    """The width at nine tenths of the population is a third of that for independent values."""
     x = np.random.default_rng(12).random(2_000)
     finite = np.diff(pb.confidence_sequence(x[:1_800], population_size=2_000), axis=0)[0, -1]
     independent = np.diff(pb.confidence_sequence(x[:1_800]), axis=0)[0, -1]
@@ -326,7 +326,7 @@ def test_bad_values_change_nothing(method, values, words):
         ({"n_bets": 1.5}, TypeError, ["n_bets", "1.5"]),
     ],
 )
-def test_bad_options(options, error, words):
+def test_invalid_options_raise(options, error, words):
     for make in (pb.betting.ConfidenceSequence, lambda **o: pb.confidence_sequence([0.5], **o)):
         with pytest.raises(error) as caught:
             make(**options)
@@ -334,7 +334,7 @@ def test_bad_options(options, error, words):
             assert word in str(caught.value)
 
 
-def test_asymptotic_refuses_what_cannot_be_squared():
+def test_asymptotic_refuses_values_that_overflow_when_squared():
     sequence = pb.betting.ConfidenceSequence(value_range=None, method="asymptotic")
     for bad in (math.nan, math.inf, 1e200):
         with pytest.raises(ValueError, match="values"):
@@ -342,7 +342,7 @@ def test_asymptotic_refuses_what_cannot_be_squared():
     assert sequence.n == 0
 
 
-def test_nothing_and_one_value_are_values():
+def test_empty_and_single_values_are_accepted():
     sequence = pb.betting.ConfidenceSequence(population_size=5)
     assert sequence.tell([]).lower.shape == (0,)
     assert sequence.tell(0.5).lower.shape == (1,)
@@ -366,7 +366,7 @@ def test_states_are_plain_and_checked(method):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_populations_of_any_size(method):
-    """1e308 is as good as endless."""
+    """A population of 1e308 has the bounds of an infinite one."""
     values = np.random.default_rng(3).random(300)
     whole = pb.confidence_sequence(values, population_size=1e308, method=method)
     endless = pb.confidence_sequence(values, method=method)
@@ -387,7 +387,7 @@ def test_errors_name_the_argument(options, word):
         pb.betting.ConfidenceSequence(**options)
 
 
-def test_masked_values_are_refused():
+def test_masked_values_raise():
     sequence = pb.betting.ConfidenceSequence()
     with pytest.raises(ValueError, match="values must not be masked; got a mask at index 1"):
         sequence.tell(np.ma.array([0.1, 99.0, 0.3], mask=[0, 1, 0]))

@@ -1,4 +1,4 @@
-"""How often confidence sequences miss, over whole populations, and how wide they are."""
+"""Error rates of confidence sequences over whole populations, and their widths."""
 
 import functools
 import math
@@ -33,7 +33,7 @@ KINDS = ["uniform", "bernoulli .1", "bernoulli .002", "lognormal"]
 
 
 def misses(orders, mean, **options):
-    """In how many orders the bounds ever leave the mean out."""
+    """Return in how many orders the bounds ever exclude the mean."""
     count = 0
     for x in orders:
         lower, upper = pb.confidence_sequence(x, delta=ALPHA, **options)
@@ -44,20 +44,20 @@ def misses(orders, mean, **options):
 @pytest.mark.parametrize("size, n_runs", [(2_000, 1_500), (10_000, 100)])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("method", METHODS)
-def test_the_bounds_miss_at_most_alpha(method, kind, size, n_runs):
-    """At any time, up to the last value."""
+def test_bounds_miss_at_most_alpha(method, kind, size, n_runs):
+    """A miss at any time counts, up to the last value."""
     values, rng = population(kind, size), np.random.default_rng(61)
     orders = (rng.permutation(values) for _ in range(n_runs))
     missed = misses(orders, values.mean(), population_size=size, method=method)
     assert missed <= stats.binom.ppf(0.999, n_runs, ALPHA), missed / n_runs
     if method == "betting" and kind == "uniform" and n_runs >= 1_000:
-        # little is given away: .0385 here
+        # the bound is nearly used up: .0385 here
         assert missed >= 0.025 * n_runs, missed / n_runs
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("method", METHODS)
-def test_the_bounds_of_independent_values_miss_at_most_alpha(method, kind):
+def test_bounds_of_independent_values_miss_at_most_alpha(method, kind):
     values, rng, n_runs = population(kind, 2_000), np.random.default_rng(62), 1_000
     samples = (rng.choice(values, 2_000) for _ in range(n_runs))
     missed = misses(samples, values.mean(), method=method)
@@ -74,7 +74,7 @@ KNOWN_WIDTHS = {
 
 
 @pytest.mark.parametrize("kind", KNOWN_WIDTHS)
-def test_known_widths_late(kind):
+def test_late_widths_match_known_numbers(kind):
     size, rng, widths = 100_000, np.random.default_rng(63), []
     for _ in range(60):
         lower, upper = pb.confidence_sequence(rng.permutation(population(kind, size))[:90_000],

@@ -1,4 +1,4 @@
-"""Evaluations that cost money: what is spent, where races stop, and what costs never change."""
+"""Costs of evaluations: the sums spent, where races stop, and what costs must not change."""
 
 import itertools
 
@@ -20,14 +20,14 @@ SHAPES = {"table": TABLE, "arms": TABLE[0], "items": TABLE[:, 0], "row": TABLE[:
 
 
 def paid(race, table):
-    """What each arm has cost, by the order of the items."""
+    """Return the cost of each arm, from the order of the items."""
     order = race.get_state()["order"]
     return np.array([table[order[:n], arm].sum() for arm, n in enumerate(race.pulls)])
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("budgeted", [False, True])
-def test_what_is_spent_is_known(shape, budgeted):
+def test_cost_equals_the_sum_spent(shape, budgeted):
     table = np.broadcast_to(SHAPES[shape][:, None] if shape == "items" else SHAPES[shape], (N, K))
     make = pb.BudgetRace if budgeted else pb.BettingRace
     race = make(K, N, costs=SHAPES[shape], **RACE, **({"budget": 300} if budgeted else {}))
@@ -39,14 +39,14 @@ def test_what_is_spent_is_known(shape, budgeted):
     assert race.cost_by_arm.min() >= 0.0
 
 
-def test_without_costs_there_is_no_cost():
+def test_race_without_costs_has_no_cost():
     race = play(pb.BettingRace(K, N, **RACE), REWARDS)
     assert race.cost is None and race.cost_by_arm is None
 
 
 @pytest.mark.parametrize("shape", ["table", "arms", "items"])
-def test_costs_change_nothing_but_the_end(shape):
-    """The same items, rewards and answer as without them, block by block."""
+def test_costs_change_only_the_end(shape):
+    """The same items, rewards and answer as without costs, block by block."""
     free = play(pb.BettingRace(K, N, block_size=3, **RACE), REWARDS)
     costly = play(pb.BettingRace(K, N, block_size=3, costs=SHAPES[shape], **RACE), REWARDS)
     assert frozen(free._race.arrays) == frozen(costly._race.arrays)
@@ -63,7 +63,7 @@ def test_costs_change_nothing_but_the_end(shape):
 @settings(max_examples=80, deadline=None)
 @given(st.integers(0, 999), st.floats(1.0, 400.0), st.booleans(), st.sampled_from([1, 2]))
 def test_known_costs_are_never_exceeded(seed, spare, budgeted, k):
-    """And what is left does not pay for the next item, which is not skipped."""
+    """The rest does not pay for the next item, which is not skipped."""
     rng = np.random.default_rng(seed)
     rewards, costs = random_rewards(rng, N, K), rng.exponential(size=(N, K)) ** 3
     most = float(costs.sum(axis=1).max()) + spare
@@ -79,8 +79,8 @@ def test_known_costs_are_never_exceeded(seed, spare, budgeted, k):
 
 
 @pytest.mark.parametrize("name", ["max_cost", "budget"])
-def test_costs_that_are_told(name):
-    """One item first, for its price; then what earlier items cost is expected of the next."""
+def test_told_costs_limit_the_race(name):
+    """First one item, for its price; then the next items are expected to cost as much."""
     make = pb.BudgetRace if name == "budget" else pb.BettingRace
     race = make(K, N, costs=pb.betting.Costs(**{name: 100.0}), delta=1e-9, **RACE)
     assert race.ask()[0].size == K
@@ -97,7 +97,7 @@ def test_costs_that_are_told(name):
     assert state["costs"].size == race.n_pulls
 
 
-def test_costs_that_cost_nothing():
+def test_costs_of_zero_are_accepted():
     free = play(pb.BettingRace(K, N, costs=pb.betting.Costs(0.0, max_cost=1.0), block_size=4,
                                **RACE), REWARDS)
     assert free.decided and free.cost == 0.0
@@ -108,8 +108,8 @@ def test_costs_that_cost_nothing():
 # -- guarantees -----------------------------------------------------------------
 
 
-def test_the_best_is_left_in_every_order():
-    """All orders of 6 items whose costs give their scores away: the bound of delta holds."""
+def test_best_arm_survives_in_every_order():
+    """Over all orders of 6 items whose costs reveal their scores, errors are at most delta."""
     rewards = np.array([[1, 0], [1, 0], [0, 1], [1, 0], [0, 1], [1, 1]], dtype=float)
     costs = np.abs(rewards - [[0.0, 1.0]]) * 3 + 0.1
     lost = n_orders = 0
@@ -125,8 +125,8 @@ def test_the_best_is_left_in_every_order():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("told", [False, True])
-def test_ten_thousand_costly_races(told):
-    """Near ties, costs that go with the scores, money that ends anywhere: errors below delta."""
+def test_errors_in_ten_thousand_costly_races_are_at_most_delta(told):
+    """Near ties, costs related to the scores, and budgets that end anywhere."""
     rng, n_wrong, n_races, delta = np.random.default_rng(7), 0, 10_000, 0.1
     for seed in range(n_races):
         rewards = (rng.random((40, 3)) < rng.uniform(0.1, 0.9, (40, 1))) * 1.0
@@ -148,7 +148,7 @@ def test_ten_thousand_costly_races(told):
 @pytest.mark.parametrize("make, name", [(pb.BettingRace, "max_cost"),
                                         (pb.BudgetRace, "budget")])
 def test_money_for_one_item_pays_for_it(make, name, shape, cost):
-    """Whatever the sum of so many tenths is in floats."""
+    """Whatever the floating-point sum of the prices is."""
     rewards = np.random.default_rng(1).random((60, 40))
     for n_arms in range(2, 41):
         sizes = {"one": (), "arms": n_arms, "items": 60, "table": (60, n_arms)}
@@ -163,7 +163,7 @@ def test_money_for_one_item_pays_for_it(make, name, shape, cost):
 
 @pytest.mark.parametrize("ahead", [False, True])
 def test_told_costs_are_copied(ahead):
-    """A buffer that the caller uses again changes nothing."""
+    """Reusing a buffer after `tell` changes nothing."""
     race, buffer = pb.BettingRace(K, N, costs="told", **RACE), np.empty(1000)
     for price_of_all in range(1, 5):
         arms, items = race.ask(30 if ahead else None)
@@ -175,7 +175,7 @@ def test_told_costs_are_copied(ahead):
     assert race.cost == type(race).from_state(race.get_state()).cost == cost < 1000.0
 
 
-# -- what is refused ------------------------------------------------------------
+# -- invalid arguments ----------------------------------------------------------
 
 
 @pytest.mark.parametrize("options, words", [
@@ -191,15 +191,15 @@ def test_told_costs_are_copied(ahead):
     (dict(costs=TABLE, max_cost=np.nan), ["max_cost", "nan"]),
     (dict(costs=np.ones(5), max_cost=4.5), ["max_cost", "at least 5", "all 5 arms", "4.5"]),
 ])
-def test_what_is_refused(options, words):
+def test_invalid_costs_raise(options, words):
     with pytest.raises(ValueError) as caught:
         pb.BettingRace(K, N, **RACE, **grouped(options))
     assert_says(caught.value, *words)
     assert isinstance(caught.value, pb.errors.InfeasibleBudgetError) == ("at least 5" in words)
 
 
-def test_a_flat_array_that_may_be_either():
-    with pytest.raises(ValueError, match=r"\(1, 5\) or \(5, 1\); got shape \(5,\)"):
+def test_flat_array_that_fits_items_and_arms_raises():
+    with pytest.raises(ValueError, match=r"\(1, 5\) or \(5, 1\) if there are .* got shape \(5,\)"):
         pb.BettingRace(5, 5, costs=np.ones(5), **RACE)
     race = pb.BettingRace(5, 5, costs=np.arange(5.0)[:, None], **RACE)
     assert frozen(type(race).from_state(race.get_state()).get_state()) == frozen(race.get_state())
@@ -210,7 +210,7 @@ def test_a_flat_array_that_may_be_either():
     (dict(budget=99, cost_budget=9.0, costs=TABLE), ["budget", "Costs", "99", "9.0"]),
     (dict(cost_budget=9.0, costs=TABLE), ["budget", "at least", "most expensive"]),
 ])
-def test_one_budget(options, words):
+def test_exactly_one_budget_is_accepted(options, words):
     with pytest.raises(ValueError) as caught:
         pb.BudgetRace(K, N, **RACE, **grouped(options))
     assert_says(caught.value, *words)
@@ -221,7 +221,7 @@ def test_one_budget(options, words):
     (lambda costs: -costs, ["costs", "at least 0", "of arm 0"]),
     (lambda costs: costs * np.nan, ["costs", "finite", "nan for item"]),
     (lambda costs: np.ma.array(costs, mask=costs > 1), ["costs", "masked"])])
-def test_costs_told_badly_change_nothing(spoil, words):
+def test_invalid_told_costs_change_nothing(spoil, words):
     race = pb.BettingRace(K, N, costs="told", **RACE)
     for _ in range(3):
         arms, items = race.ask()
@@ -238,7 +238,7 @@ def before_pulls(race):
     return race.get_state()["costs"].size
 
 
-def test_nobody_tells_costs_that_are_known():
+def test_reporting_known_costs_raises():
     race = pb.BettingRace(K, N, costs=TABLE, **RACE)
     arms, items = race.ask()
     with pytest.raises(ValueError, match="costs must be given if and only if the race was made "
@@ -250,7 +250,7 @@ def test_nobody_tells_costs_that_are_known():
 @pytest.mark.parametrize("change, words", [
     (dict(costs=None), ["costs"]), (dict(costs=np.zeros(3)), ["costs", "got (3,)"]),
     (dict(costs=np.full(1, -1.0)), ["costs"])])
-def test_states_without_their_costs(change, words):
+def test_states_without_their_costs_raise(change, words):
     race = pb.BettingRace(K, N, costs="told", **RACE)
     arms, items = race.ask()
     race.tell(arms, items, REWARDS[items, arms], told_costs(race, arms, items))

@@ -1,4 +1,4 @@
-"""Bets on counts: numbers of the reference, the bound on unseen rewards, squares, power."""
+"""Bets on counts: reference numbers, the bound on unseen rewards, squares, power."""
 
 import itertools
 import math
@@ -34,7 +34,7 @@ NUMBERS = [
 
 
 def log_factor(n, s, q, stake, level):
-    """The package's bound, of one arm and one stake of either sign."""
+    """Return the package's bound for one arm and one stake of either sign."""
     if stake < 0:
         s, q, stake, level = n - s, n - 2 * s + q, -stake, 1 - level
     columns = [np.array([one], dtype=float) for one in (n, s, q)]
@@ -49,20 +49,20 @@ def told(batches, **options):
 
 
 @pytest.mark.parametrize(("batches", "scale", "expected"), NUMBERS)
-def test_log_wealth_equals_the_reference_numbers(batches, scale, expected):
+def test_log_wealth_equals_reference_numbers(batches, scale, expected):
     race = told(batches)
     for found, right in zip(np.log(race.capital), expected, strict=True):
         assert right is None or abs(found - right) < 1e-11
     assert scale is None or abs(race._race[1].scale - scale) < 1e-11
 
 
-def test_log_factor_equals_the_reference_numbers():
+def test_log_factor_equals_reference_numbers():
     assert abs(log_factor(10, 3, 1.5, 0.5, 0.25) - 0.172572643440210) < 1e-14
     assert abs(log_factor(10, 3, 1.5, -0.5, 0.25) + 0.355044090473413) < 1e-14
 
 
 def expected_capital(rates):
-    """Mean wealth against arm 1 over all counts of three small batches."""
+    """Return the mean wealth against arm 1 over all counts of three small batches."""
     def step(bets, left):
         if not left:
             return math.exp(log_wealth(bets.logs)[1])
@@ -80,7 +80,7 @@ def expected_capital(rates):
 @pytest.mark.parametrize(("rates", "expected"), [
     ([(0.9, 0.9), (0.1, 0.1), (0.5, 0.5)], 0.543615370867), ([(0.5, 0.5)] * 3, 0.918987815095),
     ([(0.9, 0.95), (0.1, 0.15), (0.5, 0.55)], 0.470895482049), ([(0.5, 0.3)] * 3, 1.554492984706)])
-def test_expected_capital_equals_the_reference_numbers(rates, expected):
+def test_expected_wealth_equals_reference_numbers(rates, expected):
     assert abs(expected_capital(rates) - expected) < 1e-11
 
 
@@ -97,7 +97,7 @@ REWARDS = st.lists(st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.5, 1.0])),
 
 @given(rewards=REWARDS, level=st.floats(0, 1), part=st.floats(-1, 1))
 def test_log_factor_is_at_most_the_true_sum(rewards, level, part):
-    """Whatever the rewards; and equal to it if they are 0 or 1."""
+    """The rewards are arbitrary; if they are 0 or 1, both are equal."""
     x = np.array(rewards)
     worst = level if part > 0 else 1.0 - level
     stake = part * 0.9 / max(0.9, worst)
@@ -113,8 +113,8 @@ def test_log_factor_is_at_most_the_true_sum(rewards, level, part):
 
 
 @given(rewards=REWARDS, level=st.floats(0.01, 0.99), stake=st.floats(-0.9, 0.9))
-def test_the_bound_is_attained(rewards, level, stake):
-    """The minimum is k rewards of q / s, the others 0; for a bet against an arm, of 1 - x."""
+def test_bound_is_attained(rewards, level, stake):
+    """Rewards of q / s (k times) and 0 attain it; for bets against an arm, the same of 1 - x."""
     x = np.array(rewards) if stake > 0 else 1.0 - np.array(rewards)
     s, q = x.sum(), (x * x).sum()
     if q > 1e-6:
@@ -131,7 +131,7 @@ def values(rng, n, mean):
 
 
 def test_squares_are_in_the_units_of_the_rewards():
-    """A shift and another unit change nothing; sums alone have less power."""
+    """A shift or another unit changes nothing; sums alone have less power."""
     rng, batches = np.random.default_rng(1), []
     for _ in range(8):
         columns = zip(*(values(rng, 500, mean) for mean in (3.0, 3.6)), strict=True)
@@ -149,18 +149,18 @@ def test_squares_of_conversions_change_nothing():
     with_squares = told([(n, s, s) for n, s in batches])
     assert with_squares.capital.tolist() == told(batches).capital.tolist()
     state = with_squares.get_state()
-    assert state["squares"].shape == (0, 2)  # nothing that sums do not say
+    assert state["squares"].shape == (0, 2)  # the sums already contain all information
 
 
 @pytest.mark.parametrize("sums", [[0, 0], [9, 9], [4.5, 4.5]])
-def test_equal_rewards_bet_without_an_error(sums):
-    """No variance at all: bets are at their cap, and equal arms win nothing."""
+def test_equal_rewards_do_not_cause_errors(sums):
+    """Bets are at their cap if the variance is 0, and equal arms win nothing."""
     squares = np.array(sums) ** 2 / 9
     race = told([([9, 9], sums, squares)] * 30)
     assert np.isfinite(race.capital).all() and (race.capital <= 1.0).all() and not race.done
 
 
-def test_scale_waits_for_a_batch_that_is_bet_on():
+def test_scale_is_set_by_the_first_batch_with_bets():
     race = told([([0, 0], [0, 0]), ([50, 0], [5, 0]), ([0, 40], [0, 9]), ([0, 0], [0, 0])])
     assert math.isnan(race._race[1].scale)
     race.tell_counts([30, 50], [3, 9])
@@ -168,7 +168,7 @@ def test_scale_waits_for_a_batch_that_is_bet_on():
     assert abs(race._race[1].scale - expected) < 1e-12
     race.retire(1)
     race.add_arm()
-    assert math.isnan(race._race[1].scale)  # without arm 1 nothing was bet on
+    assert math.isnan(race._race[1].scale)  # without visits of arm 1 there was no bet
     race.tell_counts([10, 0, 30], [1, 0, 3])
     assert abs(race._race[1].scale - reference.scale(80, 8, 8, [10, 30])) < 1e-12
 
@@ -177,7 +177,7 @@ def test_scale_waits_for_a_batch_that_is_bet_on():
     ([0.5, 0.502], 1_000_000, 12), ([0.04, 0.0404], 10_000_000, 8), ([0.3, 0.303], 5000, 800),
     ([0.3, 0.33], 1000, 60), ([0.04, 0.05], 50_000, 6)])
 def test_every_lift_is_found(rates, visits, most):
-    """The first three never were by a grid of bets that did not fit the traffic."""
+    """A grid of bets that did not fit the traffic never found the first three."""
     race, rng = pb.CountRace(2), np.random.default_rng(11)
     while not race.done and race.n_batches < most:
         trials = rng.multinomial(visits, [0.5, 0.5])
@@ -186,7 +186,7 @@ def test_every_lift_is_found(rates, visits, most):
 
 
 def test_equal_arms_at_any_traffic_are_seldom_named():
-    """A/A of a million visits a day, where nothing was ever bet before: at most delta."""
+    """A/A tests with a million visits per day: at most delta."""
     named = 0
     for seed in range(40):
         race, rng = pb.CountRace(2, delta=0.1), np.random.default_rng(seed)
@@ -197,8 +197,8 @@ def test_equal_arms_at_any_traffic_are_seldom_named():
     assert binom.sf(named - 1, 40, 0.1) > 1e-3
 
 
-def test_a_long_race_compares_logarithms():
-    """A wealth that no float holds still drops its arm, and is infinite."""
+def test_long_race_compares_logarithms():
+    """A wealth beyond the range of floats still drops its arm, and is reported as infinite."""
     race = pb.CountRace(2, delta=1e-300)
     for _ in range(40):
         race.tell_counts([10_000] * 2, [2000, 3000])

@@ -1,4 +1,4 @@
-"""Races on counts: their law by enumeration, visit by visit, late arms, retired ones, states."""
+"""Races on counts: distribution by enumeration, visit by visit, late and retired arms, states."""
 
 import itertools
 import pickle
@@ -14,12 +14,12 @@ from betting.interrupts import alarms, interrupted
 from betting.races import assert_says, frozen
 from betting.reference.counts import WEIGHTS, capitals
 
-SURE = 1e-12  # of delta: nobody is dropped
+SURE = 1e-12  # a delta at which no arm is dropped
 RATES = np.array([0.2, 0.5, 0.4])
 
 
 def told(batches, n_arms=None, **options):
-    """A race that was told these batches, (trials, sums) each."""
+    """Return a race that received these batches, each (trials, sums)."""
     race = pb.CountRace(n_arms or len(batches[0][0]), **options)
     for trials, sums in batches:
         race.tell_counts(trials, sums)
@@ -33,9 +33,10 @@ def random_batches(rng, n_arms=3, n_batches=6, most=12):
 
 
 def walk(laws):
-    """The races of all sequences of batches, nobody dropped: capitals batch by batch, chances.
+    """Yield the races of all sequences of batches, without drops: wealth per batch, and chances.
 
-    `laws` has a batch's trials, and of each arm the chances of its sums, one row a law.
+    `laws` has, per batch, the trials, and for each arm the probabilities of its sums, one row per
+    distribution.
     """
     def step(bets, capitals, chances, left):
         if not left:
@@ -54,20 +55,20 @@ def walk(laws):
 
 
 def binomial(trials, rates):
-    """What `walk` takes, of `rates` by law, batch and arm."""
+    """Return the argument of `walk` for `rates` by distribution, batch and arm."""
     rates = np.array(rates)
     return [(row, [{s: binom.pmf(s, n, rates[:, i, arm]) for s in range(n + 1)}
                    for arm, n in enumerate(row)]) for i, row in enumerate(trials)]
 
 
 TWO = [(1, 2), (3, 2), (2, 3)]
-# arm 1 is as good as arm 0 in every batch, whatever the day does to both
+# arm 1 is as good as arm 0 in every batch, on good and bad days
 LAWS = [[(0.3, 0.3)] * 3, [(0.05, 0.05)] * 3, [(0.2, 0.5)] * 3,
         [(0.5, 0.5), (0.1, 0.1), (0.9, 0.9)], [(0.9, 0.9), (0.1, 0.2), (0.5, 0.5)]]
 
 
-def test_expected_capital_by_enumeration():
-    """Against the best arm at most 1, whatever the days; against a worse one more."""
+def test_expected_wealth_by_enumeration():
+    """Against the best arm at most 1, for any days; against a worse one more."""
     found = sum(np.multiply.outer(chances, capitals[-1])
                 for capitals, chances in walk(binomial(TWO, LAWS)))
     assert (found[:, 1] <= 1 + 1e-12).all() and (found[:2, 1] > 0.85).all()
@@ -75,7 +76,7 @@ def test_expected_capital_by_enumeration():
 
 
 def test_errors_by_enumeration():
-    """Two arms, ever dropped: of the best one at most 1 / x; of either of two equal ones 2 / x."""
+    """The best of two arms is dropped with chance at most 1 / x, either of two equal ones 2 / x."""
     rates = [[(0.5, 0.5)] * 3, [(0.3, 0.35)] * 3, [(0.2, 0.2), (0.7, 0.7), (0.3, 0.3)]]
     runs = list(walk(binomial([(2, 2), (6, 6), (6, 5)], rates)))
     highest = np.array([capitals.max(axis=0) for capitals, _ in runs])
@@ -86,7 +87,7 @@ def test_errors_by_enumeration():
         assert (weights[either].sum(axis=0)[[0, 2]] <= 2 / x).all()
 
 
-def test_three_arms_by_enumeration():
+def test_errors_of_three_arms_by_enumeration():
     rates = [[(0.4, 0.4, 0.4)] * 3, [(0.1, 0.3, 0.3)] * 3,
              [(0.1, 0.6, 0.7), (0, 0.1, 0.2), (1, 1, 1)]]
     found = sum(chances * capitals[-1, 2] for capitals, chances in
@@ -94,8 +95,8 @@ def test_three_arms_by_enumeration():
     assert (found <= 1 + 1e-12).all()
 
 
-def test_sums_of_halves_by_enumeration():
-    """Rewards of 0, 1/2 and 1: counted by their sums, at most 1 is expected."""
+def test_wealth_of_sums_of_halves_by_enumeration():
+    """The mean is at most 1 for rewards of 0, 1/2 and 1, counted by their sums."""
     chances, laws = {0.0: 0.5, 0.5: 0.3, 1.0: 0.2}, []
     for n in range(4):
         law = {}
@@ -109,7 +110,7 @@ def test_sums_of_halves_by_enumeration():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_every_order_has_the_capital_of_the_counts(seed):
+def test_every_order_has_the_wealth_of_the_counts(seed):
     rng = np.random.default_rng(seed)
     batches = list(random_batches(rng))
     expected = told(batches, delta=SURE)
@@ -122,7 +123,7 @@ def test_every_order_has_the_capital_of_the_counts(seed):
 
 
 @pytest.mark.parametrize("with_squares", [False, True])
-def test_sums_have_at_most_the_capital_of_the_rewards(with_squares):
+def test_sums_have_at_most_the_wealth_of_the_rewards(with_squares):
     """The bound holds with and without squares."""
     rng = np.random.default_rng(1)
     for _ in range(20):
@@ -137,7 +138,7 @@ def test_sums_have_at_most_the_capital_of_the_rewards(with_squares):
         assert (race.capital <= found * (1 + 1e-12)).all() and (race.capital < found).any()
 
 
-def test_ranges_are_units():
+def test_value_range_only_changes_units():
     rng = np.random.default_rng(2)
     batches = list(random_batches(rng))
     plain = told(batches)
@@ -154,7 +155,7 @@ def run(race, rates, rng, per_batch=2000, most=200):
     return race
 
 
-def test_the_best_is_found_and_traffic_follows():
+def test_best_arm_is_found_and_traffic_follows():
     race = run(pb.CountRace(3), [0.04, 0.05, 0.08], np.random.default_rng(3))
     assert race.done and race.recommend().tolist() == [2] and race.survivors.tolist() == [2]
     assert race.split(7).tolist() == [0, 0, 7]
@@ -162,8 +163,8 @@ def test_the_best_is_found_and_traffic_follows():
     assert pb.CountRace(2, delta=0.1, ties="any").threshold == 10.0
 
 
-def test_what_is_over_goes_to_the_least_seen():
-    """More arms than visits: none is left out for ever."""
+def test_split_gives_the_rest_to_the_least_visited():
+    """Every arm gets visits in time, even with more arms than visits per batch."""
     race = pb.CountRace(5)
     for _ in range(100):
         trials = race.split(2)
@@ -174,28 +175,28 @@ def test_what_is_over_goes_to_the_least_seen():
     assert race.split(7).tolist() == [1, 1, 1, 1, 1, 2]
 
 
-def test_ab_tests_and_aa_tests():
-    """Wrong winners, and winners among equals: the long one is slow."""
+def test_ab_tests_and_aa_tests_err_at_most_delta():
+    """Counts wrong winners, and winners among equal arms; the long version is slow."""
     ab = [run(pb.CountRace(3), [0.1, 0.12, 0.16], np.random.default_rng(i)) for i in range(40)]
     assert sum(race.recommend()[0] != 2 for race in ab) <= 2 and all(race.done for race in ab)
     aa = [run(pb.CountRace(2), [0.1, 0.1], np.random.default_rng(i), most=40) for i in range(60)]
     assert sum(race.done for race in aa) <= 3
 
 
-def test_arms_that_took_turns_leave_one():
-    """Both are beaten in one batch where delta asks for next to nothing; one stays."""
+def test_arms_that_beat_each_other_leave_one():
+    """One batch beats both arms because delta requires little; one must stay."""
     race = told([((9, 9), (8, 2)), ((9, 9), (2, 8)), ((9, 9), (5, 5))], delta=0.999, ties="any")
     assert race.survivors.size == 1
 
 
-def test_no_trials_change_nothing():
+def test_batch_without_trials_changes_nothing():
     race = told([((9, 9, 0), (2, 5, 0)), ((0, 30, 0), (0, 12, 0)), ((0, 0, 0), (0, 0, 0))])
     assert race.capital.tolist() == [1.0] * 3 and race.recommend().tolist() == [1]
     assert np.isnan(race.means[2])
 
 
-def test_late_arms():
-    """What the others have is as it was; the late one begins at 1, and may win."""
+def test_late_arms_start_at_one():
+    """The wealth of the others is unchanged; the late arm may win."""
     rng = np.random.default_rng(4)
     race = run(pb.CountRace(2), [0.05, 0.08], rng)
     winner, capital = race.recommend()[0], race.capital
@@ -207,8 +208,8 @@ def test_late_arms():
 
 
 @pytest.mark.parametrize("retired", range(3))
-def test_a_retired_arm_never_bet(retired):
-    """The race is, number by number, that of the other arms alone."""
+def test_retired_arm_has_no_influence(retired):
+    """The race equals, number by number, that of the other arms alone."""
     rng = np.random.default_rng(5)
     batches = list(random_batches(rng, most=300, n_batches=9))
     race, left = told(batches), np.delete(np.arange(3), retired)
@@ -225,19 +226,19 @@ def test_a_retired_arm_never_bet(retired):
     assert race.capital[left].tolist() == alone.capital.tolist()
 
 
-def test_who_was_dropped_on_account_of_a_retired_arm_comes_back():
+def test_arm_dropped_because_of_a_retired_arm_returns():
     race = run(pb.CountRace(3), [0.05, 0.055, 0.12], np.random.default_rng(6))
     assert race.survivors.tolist() == [2]
     race.retire(2)
     assert race.survivors.tolist() == [0, 1] and not race.done
     race.retire(0)
     assert race.done
-    with pytest.raises(ValueError, match="last that is not retired"):
+    with pytest.raises(ValueError, match="last one that is not retired"):
         race.retire(1)
 
 
 def grown():
-    """A race with all that a state may hold."""
+    """Return a race with everything that a state may hold."""
     rng, race = np.random.default_rng(7), pb.CountRace(2, value_range=(0, 2))
     for step in range(6):
         trials = race.split(300)
@@ -250,7 +251,7 @@ def grown():
     return race
 
 
-def test_states():
+def test_states_continue_bit_for_bit():
     for copied in (lambda one: pb.CountRace.from_state(one.get_state()),
                    lambda one: pickle.loads(pickle.dumps(one))):
         race = grown()
@@ -263,7 +264,7 @@ def test_states():
     assert repr(race).startswith("<CountRace: 5 arms, ")
 
 
-def test_what_is_refused():
+def test_invalid_counts_and_arguments_raise():
     race = grown()
     before = frozen(race.get_state())
     fine = [1] * 5
@@ -296,8 +297,8 @@ def test_what_is_refused():
 @pytest.mark.parametrize(("call", "length"), [
     (lambda race: race.tell_counts(race.split(400), race.split(400) * 0.5), 2e-4),
     (lambda race: race.add_arm(), 2e-5), (lambda race: race.retire(1), 6e-4)])
-def test_ctrl_c(call, length):
-    """All of it or nothing."""
+def test_ctrl_c_leaves_all_or_nothing(call, length):
+    """A call interrupted by Ctrl-C is recorded completely or not at all."""
     rng, came, twin = np.random.default_rng(8), 0, grown()
     before = frozen(twin.get_state())
     call(twin)

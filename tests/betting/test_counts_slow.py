@@ -6,7 +6,7 @@ from scipy.stats import binom
 
 import pybandit as pb
 
-# 4 to 5 %: a Bonferroni z-test that must tell 4.5 from 5 % needs 40 days
+# 4 to 5 %: a Bonferroni z-test that tells 4.5 from 5 % needs 40 days
 PAGES = np.array([0.04, 0.041, 0.042, 0.044, 0.05])
 VISITS = 5000
 
@@ -21,14 +21,14 @@ def run(race, rates, rng, most, by_weekday=0.0):
 
 
 def at_most(n, runs, chance):
-    """Whether so many of the runs are no evidence of a probability above this, at 1 in 1,000."""
+    """Return True unless n of the runs show, at 1 in 1,000, a probability above `chance`."""
     return binom.sf(n - 1, runs, chance) > 1e-3
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("by_weekday", [0.0, 0.3])
 def test_days_to_a_decision(by_weekday):
-    """The figures of one run are in the documentation."""
+    """The documentation has the numbers of one run."""
     races = [run(pb.CountRace(5), PAGES, np.random.default_rng(i), 365, by_weekday)
              for i in range(400)]
     days = np.array([race.n_batches for race in races])
@@ -42,8 +42,8 @@ def test_days_to_a_decision(by_weekday):
 @pytest.mark.slow
 @pytest.mark.parametrize("ties", ["none", "any"])
 @pytest.mark.parametrize("n_arms", [2, 5])
-def test_equal_arms(n_arms, ties):
-    """A/A: a year each, looked at daily."""
+def test_equal_arms_are_seldom_named(n_arms, ties):
+    """A/A tests of a year each, read daily."""
     runs, delta = 400, 0.1
     races = [run(pb.CountRace(n_arms, delta=delta, ties=ties), np.full(n_arms, 0.045),
                  np.random.default_rng(i), 365) for i in range(runs)]
@@ -53,8 +53,8 @@ def test_equal_arms(n_arms, ties):
 
 
 @pytest.mark.slow
-def test_near_ties():
-    """A hundredth of a point apart, for a year: the best of two is hardly ever dropped."""
+def test_near_ties_seldom_drop_the_best():
+    """A difference of a hundredth of a point for a year: the better arm is hardly ever dropped."""
     races = [run(pb.CountRace(2, ties="any", delta=0.1), np.array([0.045, 0.0451]),
                  np.random.default_rng(i), 365) for i in range(400)]
     wrong = sum(race.done and race.recommend()[0] == 0 for race in races)

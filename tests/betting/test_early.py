@@ -1,4 +1,4 @@
-"""Rewards in any order, some at a time, ahead of their turn: the race is the serial one."""
+"""Rewards in any order, in parts and ahead of their block: the race equals the serial one."""
 
 import pickle
 import tracemalloc
@@ -38,12 +38,12 @@ NOTHING = np.empty(0, dtype=np.int64)
 
 
 def without_ahead(race):
-    """Its state, but for what is ahead of it."""
+    """Return the state of a race without the part ahead of it."""
     return frozen({name: part for name, part in race.get_state().items() if name != "ahead"})
 
 
 def kernel(race):
-    """Its memory, but for predictions, which hold addresses, and what `recommend` writes."""
+    """Return the kernel's memory, without predictions (addresses) and what `recommend` writes."""
     return frozen({name: part for name, part in race._race.arrays.items()
                    if name not in ("predictions", "inside")})
 
@@ -53,7 +53,7 @@ def pairs(arms, items):
 
 
 def answer(race, cells):
-    """Tell a race these cells; what was told, by cell."""
+    """Report these cells to a race; return the rewards reported, by cell."""
     arms, items = np.array(cells, dtype=np.int64).reshape(-1, 2).T
     rewards, costs = REWARDS[items % 300, arms], told_costs(race, arms, items)
     race.tell(arms, items, rewards, costs)
@@ -68,7 +68,7 @@ COPIES = [lambda race: race, lambda race: type(race).from_state(race.get_state()
 @examples(8, of=50)
 @given(st.sampled_from(sorted(RACES)), st.integers(0, 9999))
 def test_any_cells_in_any_order(name, seed):
-    """After every tell: as the plain race that was told what it was the turn of."""
+    """The race equals the reference race with the blocks that are due, after every `tell`."""
     rng = np.random.default_rng(seed)
 
     def make():
@@ -95,7 +95,7 @@ def test_any_cells_in_any_order(name, seed):
         out += [cell for cell in asked if cell not in out]
         if not out:
             break
-        # answers of what was asked long ago too, and the last first
+        # also rewards requested long ago, the last ones first
         rng.shuffle(out)
         late = [out.pop() for _ in range(int(rng.integers(1, len(out) + 1)))]
         known |= answer(race, late)
@@ -117,8 +117,8 @@ def cost_of(race, cells, known):
 @pytest.mark.some(3)
 @pytest.mark.parametrize("name", sorted(RACES))
 @pytest.mark.parametrize("seed", range(3))
-def test_the_end_is_that_of_the_serial_race(seed, name):
-    """Whatever comes first, what is asked ahead and what is late."""
+def test_end_equals_that_of_the_serial_race(seed, name):
+    """Whatever comes first, is requested ahead, or comes late."""
     plain = play(RACES[name](), REWARDS, 900)
     rng, race, out = np.random.default_rng(seed), RACES[name](), set()
     while not race.done and race.pulls.max() < 900:
@@ -137,8 +137,8 @@ def test_the_end_is_that_of_the_serial_race(seed, name):
 
 
 @makers
-def test_some_of_a_block(make):
-    """What is missing is asked for again, and nothing else."""
+def test_missing_part_of_a_block_is_requested_again(make):
+    """Only the missing pairs are requested."""
     race = make()
     arms, items = race.ask()
     answer(race, pairs(arms[3:9], items[3:9]))
@@ -168,13 +168,13 @@ def test_bad_cells_change_nothing(name):
         assert frozen(race.get_state()) == before
 
     first, told = (arms[0], items[0]), (arms[2], items[2])
-    refused([first, told], 0.5, "told before", f"item {items[2]} of arm {arms[2]}")
+    refused([first, told], 0.5, "reported before", f"item {items[2]} of arm {arms[2]}")
     refused([first, first], 0.5, "once", "twice")
     refused([first, (arms[0], items[-1]), first], 0.5, "twice")
     refused([first], 1.5, "1.5", "value_range")
     refused([first], np.nan, "finite")
     ahead = set(pairs(*RACES["best"](block_size=100).ask())) - set(pairs(arms, items))
-    refused([first, sorted(ahead)[0]], 0.5, "was not asked for")
+    refused([first, sorted(ahead)[0]], 0.5, "was not requested")
     refused([first, (4, items[0])], 0.5, "arm 4")
     refused([first, (-1, items[0])], 0.5, "arm -1")
     refused([first, (0, 300)], 0.5, "item 300")
@@ -188,7 +188,7 @@ def test_bad_cells_change_nothing(name):
         race.ask(2.5)
 
 
-def test_differences_of_an_item_that_come_one_by_one():
+def test_differences_are_checked_for_rewards_that_come_one_by_one():
     race = pb.BettingRace(3, 100, value_range=0.5, rng=1)
     arms, items = race.ask()
     race.tell(arms[3:4], items[3:4], [10.0])
@@ -200,8 +200,8 @@ def test_differences_of_an_item_that_come_one_by_one():
     race.tell(arms[4:5], items[4:5], [10.5])
 
 
-def test_cells_far_ahead_are_waste_once_their_arm_has_left():
-    """Handed out when the arm was in the race; late, and told once."""
+def test_cells_ahead_are_wasted_once_their_arm_has_left():
+    """Requested while the arm was in the race; reported late, and only once."""
     table = np.tile([0.0, 1.0, 1.0], (300, 1))
     race = pb.BettingRace(3, 300, value_range=(0, 1), rng=1)
     arms, items = race.ask(450)
@@ -217,11 +217,11 @@ def test_cells_far_ahead_are_waste_once_their_arm_has_left():
     again = type(race).from_state(race.get_state())
     assert again.n_wasted_by_arm.tolist() == race.n_wasted_by_arm.tolist()
     for one in (race, again):
-        with pytest.raises(ValueError, match="told before"):
+        with pytest.raises(ValueError, match="reported before"):
             one.tell(arms[late[:1]], items[late[:1]], [0.0])
 
 
-def test_a_race_with_a_cap_is_asked_no_further_than_its_block():
+def test_race_with_a_cap_requests_no_more_than_its_block():
     for name in ("priced", "told", "capped", "budget", "budget of 2"):
         race = play(RACES[name](), REWARDS, 40)
         assert pairs(*race.ask(10**6)) == pairs(*race.ask())
@@ -232,8 +232,8 @@ def test_a_race_with_a_cap_is_asked_no_further_than_its_block():
 
 @settings(max_examples=100, deadline=None)
 @given(st.integers(0, 9999))
-def test_who_is_needed_ahead(seed):
-    """The chances and the order of the reference."""
+def test_requests_ahead_match_the_reference(seed):
+    """The chances and the order are those of the reference."""
     rng = np.random.default_rng(seed)
     n_arms, told, later = int(rng.integers(2, 6)), int(rng.integers(0, 30)), 12
     k, first = int(rng.integers(1, n_arms)), told + int(rng.integers(0, 5))
@@ -266,8 +266,8 @@ def test_who_is_needed_ahead(seed):
 
 @pytest.mark.parametrize("n", [1, 70, 400, 3000])
 @pytest.mark.parametrize("name", ["best", "near", "stream", "top"])
-def test_no_item_further_on_is_needed_more(name, n):
-    """As many items as it takes are looked at, and give what all that there could be give."""
+def test_no_later_item_is_needed_more(name, n):
+    """The items considered give the same cells as all possible items."""
     race, found = RACES[name](), set()
     while not race.done and race.pulls.max() < 250:
         (places, arms), told = race._needed(n), race._books.n_items
@@ -295,8 +295,8 @@ def test_cells_ahead_take_memory_by_their_number():
 
 
 @pytest.mark.parametrize("mixture", ["plug-in", "product", "ebmix", "hybrid"])
-def test_what_bets_have_to_win(mixture):
-    """Of plug-in bets the twin's; of all the logarithm of 1 / delta at first, above 0 if alive."""
+def test_missing_wealth_matches_the_reference(mixture):
+    """All bets lack the log of 1 / delta at the start, and more than 0 for survivors."""
     hybrid = mixture == "hybrid"
     bets = pb.betting.Bets("product" if hybrid else mixture, hybrid=hybrid)
     race = pb.BettingRace(4, 300, delta=0.01, block_size=1, bets=bets, **RACE)
@@ -319,7 +319,7 @@ def test_what_bets_have_to_win(mixture):
         scores, alive = scores + rewards, race.survivors
 
 
-def test_spread_is_of_rewards_less_the_mean_of_their_item():
+def test_spread_is_of_rewards_minus_item_means():
     race = play(RACES["best"](), REWARDS, 60)
     spread = need.Spread(0, np.zeros(4)).after(race._books.blocks)
     part = need.Spread(0, np.zeros(4)).after(race._books.blocks[:3]).after(race._books.blocks)
@@ -336,7 +336,7 @@ def test_spread_is_of_rewards_less_the_mean_of_their_item():
     dict(arms=np.full(6, 9)), dict(items=np.full(6, 300)), dict(items=np.zeros(6, int)),
     dict(rewards=np.full(6, 2.0)), dict(rewards=np.full(5, 0.5)), dict(costs=np.zeros(6)),
     dict(handed=np.zeros(4, int)), dict(arms=None), dict(rewards=[[1.0], [1.0, 2.0]])])
-def test_states_that_do_not_fit(change):
+def test_inconsistent_states_raise(change):
     race = play(RACES["best"](), REWARDS, 20)
     arms, items = race.ask(200)
     answer(race, pairs(arms[-6:], items[-6:]))
@@ -348,7 +348,7 @@ def test_states_that_do_not_fit(change):
         type(race).from_state({**state, "ahead": change})
 
 
-def test_a_race_that_is_done_takes_only_what_is_late():
+def test_finished_race_accepts_only_late_rewards():
     race = RACES["best"]()
     out = [cell for cell in pairs(*race.ask(1200)) if cell[0] == 0][-3:]
     while not race.done:

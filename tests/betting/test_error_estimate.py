@@ -1,4 +1,4 @@
-"""What a budget's answer says of its own error: the twin, and how often such answers are wrong."""
+"""The error estimate of a budget race: the reference, and how often such answers are wrong."""
 
 import math
 
@@ -17,7 +17,7 @@ UNIT = dict(value_range=(0, 1))
 
 
 def scores_of(kind, rng, n_items, n_arms):
-    """A population, made to be hard for a model of normal rewards and normal effects."""
+    """Return a population that is hard for a model of normal rewards and normal effects."""
     ability = {
         "spread": rng.normal(0.6, 0.08, n_arms),
         "clump": np.where(rng.random(n_arms) < 0.2, rng.normal(0.6, 0.01, n_arms), 0.5),
@@ -26,7 +26,7 @@ def scores_of(kind, rng, n_items, n_arms):
     hard = rng.normal(0, 0.25 if kind != "rare" else 0.0, (n_items, 1))
     chance = np.clip(ability + hard, 0.002, 0.98)
     scores = (rng.random((n_items, n_arms)) < chance) * 1.0
-    if kind == "copies":  # arms in fours that differ on one item of twenty
+    if kind == "copies":  # groups of four arms that differ on one item in twenty
         scores = np.repeat(scores[:, : -(-n_arms // 4)], 4, axis=1)[:, :n_arms]
         return np.abs(scores - (rng.random(scores.shape) < 0.05))
     if kind == "smooth":
@@ -36,7 +36,7 @@ def scores_of(kind, rng, n_items, n_arms):
 
 
 def estimated(kind, n_runs):
-    """Of so many answers the estimate, and whether it is wrong."""
+    """Return, for each of `n_runs` answers, the estimate and True if the answer is wrong."""
     made = []
     for seed in range(n_runs):
         rng = np.random.default_rng((seed, KINDS.index(kind)))
@@ -51,8 +51,8 @@ def estimated(kind, n_runs):
 
 
 @pytest.mark.parametrize("n_runs", [60, pytest.param(1500, marks=pytest.mark.slow)])
-def test_answers_are_wrong_about_as_often_as_they_say(n_runs):
-    """Of those that say p between p / 2 and 2.2 p, but for .02: 1e-7 for each group to miss."""
+def test_answers_are_wrong_about_as_often_as_estimated(n_runs):
+    """If the estimate is p, the share of errors is in [p / 2 - .02, 2.2 p + .02]."""
     made = np.concatenate([estimated(kind, n_runs) for kind in KINDS])
     ends = [0, 0.01, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 1.01]
     for low, high in zip(ends, ends[1:], strict=False):
@@ -62,12 +62,12 @@ def test_answers_are_wrong_about_as_often_as_they_say(n_runs):
         assert wrong.sum() <= stats.binom.isf(1e-7, n, min(1.0, 2.2 * mean + 0.02)), (mean, wrong)
         assert wrong.sum() >= stats.binom.ppf(1e-7, n, max(0.0, mean / 2 - 0.02)), (mean, wrong)
     said, wrong = made.T
-    assert ((said - wrong) ** 2).mean() < 0.85 * wrong.var()  # it tells answers apart
+    assert ((said - wrong) ** 2).mean() < 0.85 * wrong.var()  # better than a constant
     assert abs(said.mean() - wrong.mean()) < 0.1
 
 
 def told(rng, n_arms):
-    """Blocks whose arms are fewer and fewer, and the items read of each arm."""
+    """Return blocks with fewer and fewer arms, and the items read of each arm."""
     arms, blocks, pulls = np.arange(n_arms), [], np.zeros(n_arms, dtype=np.int64)
     effects = rng.normal(0, 0.1, n_arms)
     while arms.size > 1 and len(blocks) < 7:
@@ -82,19 +82,19 @@ def told(rng, n_arms):
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_the_twin(seed):
-    """One matrix for all arms, and an integral on a fine grid: ours has 61 nodes."""
+def test_estimate_matches_the_reference(seed):
+    """The reference has one matrix for all arms and a fine grid; the package has 61 nodes."""
     rng = np.random.default_rng(seed)
     n_arms, n_items = int(rng.integers(2, 20)), rng.choice([60.0, 300.0, np.inf])
     blocks, pulls = told(rng, n_arms)
     order = np.lexsort((rng.permutation(n_arms), -pulls))
     k = int(rng.integers(1, min(4, n_arms)))
-    ours = error_probability(blocks, pulls, order[:k], np.sort(order[k:]), n_items)
-    assert ours == pytest.approx(
+    estimate = error_probability(blocks, pulls, order[:k], np.sort(order[k:]), n_items)
+    assert estimate == pytest.approx(
         twin.error_probability(blocks, pulls, order[:k], np.sort(order[k:]), n_items), abs=0.01)
 
 
-def test_reference_numbers():
+def test_estimates_match_reference_numbers():
     """Compare with an independent implementation of the specification."""
     scores = (np.random.default_rng(8).random((120, 30)) < np.linspace(0.3, 0.75, 30)) * 1.0
     blocks, pulls = [], np.zeros(30, dtype=np.int64)
@@ -110,16 +110,16 @@ def test_reference_numbers():
     assert strength_of(flat[:40, ::3]) == pytest.approx(0.43882701982198846, abs=1e-12)
 
 
-def test_estimates_at_the_ends():
+def test_extreme_estimates():
     race = pb.BudgetRace(4, 30, budget=120, rng=1, **UNIT)
     assert race.error_estimate == 0.75 and sorted(race.recommend()) != []
     same = play(race, np.full((30, 4), 0.5))
     assert same.exact and same.error_estimate == 0.0
     half = play(pb.BudgetRace(4, 30, budget=60, rng=1, **UNIT), np.full((30, 4), 0.5))
-    assert half.error_estimate == 0.75  # nothing tells them apart
+    assert half.error_estimate == 0.75  # no rewards separate the arms
     one = play(pb.BudgetRace(4, 30, budget=4, rng=1, **UNIT), np.eye(30)[:, :4])
-    assert one.error_estimate == 0.75  # one item tells nothing of the noise
-    equal = np.tile(np.eye(6), (5, 1))  # of an endless world, means that are the same
+    assert one.error_estimate == 0.75  # one item does not determine the noise
+    equal = np.tile(np.eye(6), (5, 1))  # equal means in an infinite population
     same = play(pb.BudgetRace(6, 30, budget=180, rng=1, population_size=math.inf, **UNIT), equal)
     assert 0.75 < same.error_estimate < 0.85
     shifted = np.random.default_rng(1).random((30, 1)) * 0.5 + [0.0, 0.1, 0.2, 0.4]
@@ -128,7 +128,7 @@ def test_estimates_at_the_ends():
 
 
 @pytest.mark.parametrize("k", [1, 3])
-def test_it_falls_with_the_budget_and_with_the_gap(k):
+def test_estimate_falls_with_the_budget_and_with_the_gap(k):
     rng = np.random.default_rng(4)
     base = rng.random((400, 8))
     found = {}

@@ -1,4 +1,4 @@
-"""Objects that bet, in many threads, used too early or made twice: an error or right results."""
+"""Races and sequences used by many threads, too early, or initialised twice."""
 
 import contextlib
 import threading
@@ -16,7 +16,7 @@ N_THREADS = 8
 
 
 def run_in_threads(work):
-    """Run work(number of the thread) in 8 threads at once; what they raised."""
+    """Run work(thread number) in 8 threads at once; return the exceptions."""
     errors, ready = [], threading.Barrier(N_THREADS)
 
     def run(number):
@@ -35,8 +35,8 @@ def run_in_threads(work):
 
 
 @pytest.mark.parametrize("name", ["best", "top", "sides"])
-def test_races_in_threads(name):
-    """Eight threads tell one race: every block once, and the end is that of one thread."""
+def test_races_in_threads_record_every_block_once(name):
+    """Eight threads report to one race; it ends like that of one thread."""
     alone = play(MAKERS[name](block_size=20, delta=1e-9), REWARDS)
     expected, refused = frozen(alone.get_state()), []
     for _ in range(20):
@@ -56,11 +56,11 @@ def test_races_in_threads(name):
                     done = race.done
                 except RuntimeError as error:
                     refused.append(str(error))
-                    time.sleep(1e-4)  # for who holds it
+                    time.sleep(1e-4)  # let the thread that holds the guard run
                 except ValueError as error:
                     if "is done and asks for nothing" in str(error):
                         return
-                    assert "told before" in str(error)
+                    assert "reported before" in str(error)
 
         assert run_in_threads(work) == []
         assert frozen(race.get_state()) == expected
@@ -71,8 +71,8 @@ def test_races_in_threads(name):
 
 
 @pytest.mark.parametrize("method", ["betting", "empirical-bernstein", "hoeffding", "asymptotic"])
-def test_sequences_in_threads(method):
-    """What get_state finds beside update is the sequence between two updates."""
+def test_sequences_in_threads_have_consistent_states(method):
+    """get_state returns the sequence between two updates."""
     pieces = np.random.default_rng(1).random((12, 700))
     alone, known = pb.betting.ConfidenceSequence(population_size=10**6, method=method), {}
     known[0] = frozen(alone.get_state())
@@ -90,7 +90,7 @@ def test_sequences_in_threads(method):
                     break
                 except RuntimeError as error:
                     refused.append(str(error))
-                    time.sleep(1e-4)  # for who holds it
+                    time.sleep(1e-4)  # let the thread that holds the guard run
         ended.set()
 
     def work(number):
@@ -110,8 +110,8 @@ def test_sequences_in_threads(method):
     assert all("in use by another thread" in words for words in refused)
 
 
-def test_one_thread_at_a_time():
-    """While the kernel runs for one thread, any other is refused."""
+def test_second_thread_is_refused():
+    """While the kernel runs for one thread, any other gets an error."""
     sequence, n_refused = pb.betting.ConfidenceSequence(), 0
     values = np.random.default_rng(1).random(200_000)
 
@@ -135,16 +135,16 @@ def test_one_thread_at_a_time():
 
 
 @makers
-def test_a_second_init_is_refused(make):
+def test_second_init_of_a_race_raises(make):
     race = play(make(), REWARDS, 20)
     before = frozen(race.get_state())
-    with pytest.raises(RuntimeError, match=f"{type(race).__name__} has been initialised"):
+    with pytest.raises(RuntimeError, match=f"{type(race).__name__} is made already"):
         race.__init__(3, 10, value_range=(0, 1), threshold=0.5) if hasattr(
             race, "threshold") else race.__init__(3, 10, value_range=(0, 1))
     assert frozen(race.get_state()) == before
 
 
-def test_a_second_init_of_a_sequence_is_refused():
+def test_second_init_of_a_sequence_raises():
     sequence = pb.betting.ConfidenceSequence(population_size=100)
     sequence.tell([0.2, 0.4])
     before = frozen(sequence.get_state())
@@ -155,8 +155,8 @@ def test_a_second_init_of_a_sequence_is_refused():
 
 @pytest.mark.parametrize("cls",
                          [pb.BettingRace, pb.BettingThreshold, pb.betting.ConfidenceSequence])
-def test_what_was_never_initialised(cls):
-    """Every attribute is an error that says so, or nothing at all."""
+def test_uninitialised_objects_explain_themselves(cls):
+    """Every attribute raises an error that says so, or does nothing."""
     empty = cls.__new__(cls)
     n_errors = 0
     for name in dir(cls):
@@ -177,7 +177,7 @@ def test_what_was_never_initialised(cls):
     assert n_errors >= 6
 
 
-def test_a_subclass_that_forgets():
+def test_subclass_without_super_init_raises():
     class Forgetful(pb.BettingRace):
         def __init__(self):
             self.k = 1
@@ -188,7 +188,7 @@ def test_a_subclass_that_forgets():
         _ = MAKERS["best"]().besst
 
 
-def test_kernels_that_python_can_reach():
+def test_kernel_classes_check_their_arguments():
     with pytest.raises(TypeError, match="LeaderRace"):
         kernels.Race()
     for n_bets in (0, -1, 65, 1000):

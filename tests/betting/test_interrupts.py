@@ -1,4 +1,4 @@
-"""Ctrl-C in calls that take data: taken as a whole or not at all, and then as if never heard."""
+"""Ctrl-C in calls that take data: a call is recorded completely or not at all."""
 
 import time
 
@@ -18,7 +18,7 @@ RACES = {**MAKERS, TOP: lambda: pb.BettingRace(30, 300, k=3, value_range=(0, 1),
 
 
 def everything(race):
-    """What was told and spent, and the memory of the kernel."""
+    """Return the rewards and costs recorded, and the memory of the kernel."""
     return (frozen(race.get_state()), frozen(race._race.arrays), race._race.decided,
             frozen(race.cost_by_arm))
 
@@ -31,8 +31,8 @@ def seconds_of(call, *args):
 
 @pytest.mark.parametrize("times", TIMES)
 @pytest.mark.parametrize("name", ["best", "near", TOP, "sides", "budget", "told", "weighted"])
-def test_tell(name, times):
-    """A block is in the kernel and in the books, or in neither; the end is the twin's."""
+def test_interrupted_tell_is_all_or_nothing(name, times):
+    """A block is in the kernel and in the record, or in neither; the end is as without Ctrl-C."""
     rng, table = np.random.default_rng(times), np.random.default_rng(4).random((300, 30))
     table[:, :4] = REWARDS
     n_interrupted = n_taken = n_not_taken = 0
@@ -61,8 +61,8 @@ def test_tell(name, times):
 
 @pytest.mark.parametrize("times", TIMES)
 @pytest.mark.parametrize("name", ["best", "near", TOP, "sides", "budget", "told"])
-def test_tell_some(name, times):
-    """Cells in any order: all of a call are told or none, and blocks are played in the end."""
+def test_interrupted_tell_of_parts_is_all_or_nothing(name, times):
+    """All cells of a call are recorded or none, and complete blocks are played in the end."""
     rng, table = np.random.default_rng(times), np.random.default_rng(4).random((300, 30))
     table[:, :4] = REWARDS
     n_interrupted = n_not_taken = 0
@@ -87,7 +87,7 @@ def test_tell_some(name, times):
 
 @pytest.mark.parametrize("times", TIMES)
 @pytest.mark.parametrize("method", ["betting", "empirical-bernstein", "asymptotic"])
-def test_update(method, times):
+def test_interrupted_tell_of_a_sequence_is_all_or_nothing(method, times):
     rng = np.random.default_rng(times)
     n_interrupted = n_not_taken = 0
     while n_interrupted < times:
@@ -108,8 +108,8 @@ def test_update(method, times):
 
 
 @pytest.mark.parametrize("times", TIMES)
-def test_best_of(times):
-    """Nothing is left of a call that did not end: the next one finds what one alone finds."""
+def test_interrupted_best_of_leaves_nothing(times):
+    """The next call has the result of a call without an interrupted one before it."""
     rng = np.random.default_rng(times)
     scores = np.random.default_rng(5).random((400, 6)) * [0.7, 0.8, 0.8, 0.9, 0.9, 1.0]
     kept, n_interrupted = scores.copy(), 0
@@ -126,8 +126,8 @@ def test_best_of(times):
 
 
 @pytest.mark.parametrize("times", TIMES)
-def test_best_of_pairs(times):
-    """The same of pairs: what was judged for a call that did not end is not kept for the next."""
+def test_interrupted_best_of_pairs_leaves_nothing(times):
+    """Judgements of a call that did not end are not kept for the next one."""
     rng, n_interrupted = np.random.default_rng(times), 0
     strength = np.random.default_rng(5).normal([0, 0.1, 0.2, 0.6], 1.0, (200, 4))
 

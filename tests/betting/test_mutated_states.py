@@ -1,4 +1,4 @@
-"""A state that was tampered with is refused with a reason, or is an object that works."""
+"""A modified state raises an error with a reason, or gives an object that works."""
 
 import copy
 import math
@@ -19,7 +19,7 @@ RACES = {name: [play(MAKERS[name](block_size=size, max_pulls=budget), REWARDS, 4
                 for size, budget in [(None, None), (7, 350)]]
          for name in MAKERS}
 def ahead(name):
-    """A state with answers before their turn, and of an arm that has left."""
+    """Return a state with rewards ahead of their block, also of an eliminated arm."""
     race = MAKERS[name](delta=0.3)
     while race.survivors.size == 4 and not race.done:
         arms, items = race.ask(100)
@@ -41,7 +41,7 @@ RACES["budget"] = [play(pb.BudgetRace(4, 300, rng=1, value_range=(0, 1), **budge
 
 
 def class_of(name):
-    """Of a race."""
+    """Return the class of a race by its name."""
     return (pb.BudgetRace if name == "budget" else
             pb.BettingThreshold if name.startswith("sides") else pb.BettingRace)
 
@@ -66,13 +66,13 @@ def sequences():
 SEQUENCES = sequences()
 
 
-def test_states_have_what_is_ahead():
+def test_states_have_a_part_ahead():
     for name in AHEAD:
         assert RACES[name + " ahead"][0].keys() >= {"ahead"} or name == "told"
 
 
 def assert_race_works(race, rounds=100):
-    """It ends, keeps to its budget and asks for alive arms and known items only."""
+    """Check that a race ends, keeps its budget and requests survivors and valid items only."""
     for _ in range(rounds):
         if race.done:
             break
@@ -85,7 +85,7 @@ def assert_race_works(race, rounds=100):
         assert getattr(race, "budget", None) is None or race.n_pulls <= race.budget
         if race.cost is not None and not race._is_told_costs():
             most = race.costs.max_cost
-            assert most is None or race.cost <= most * (1 + 2e-12)  # as promised, to 12 digits
+            assert most is None or race.cost <= most * (1 + 2e-12)  # exact to 12 digits
     state = race.get_state()
     assert frozen(type(race).from_state(state).get_state()) == frozen(state)
     assert repr(race)
@@ -98,31 +98,31 @@ def assert_race_is_refused_or_works(data, name, which):
     except (ValueError, TypeError) as error:
         assert len(str(error)) > 10
         return
-    except MemoryError:  # of a race of that many arms, which nothing contradicts
+    except MemoryError:  # a race with a huge number of arms is consistent
         return
     assert_race_works(race)
 
 
 @settings(max_examples=600, deadline=None)
 @given(st.data(), st.sampled_from(sorted(RACES)), st.integers(0, 1))
-def test_states_of_races(data, name, which):
+def test_modified_states_of_races(data, name, which):
     assert_race_is_refused_or_works(data, name, which)
 
 
 @pytest.mark.slow
 @settings(max_examples=share_of(0.12), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data(), st.sampled_from(sorted(RACES)), st.integers(0, 1))
-def test_many_states_of_races(data, name, which):
+def test_many_modified_states_of_races(data, name, which):
     assert_race_is_refused_or_works(data, name, which)
 
 
 @pytest.mark.parametrize("name", ["stream", "sides near"])
-def test_blocks_too_long_for_memory(name):
-    """A state that names one is refused; a race hands out what memory holds."""
+def test_blocks_too_long_for_memory_raise(name):
+    """A state with such a block raises; a race requests blocks that fit into memory."""
     state = copy.deepcopy(RACES[name][0])
     assert state["options"]["n_items"] is None and len(state["lengths"]) > 0
     state["options"]["block_size"] = 2**40
-    with pytest.raises(ValueError, match="blocks of the lengths that the race asks for"):
+    with pytest.raises(ValueError, match="blocks of the lengths that the race requests"):
         class_of(name).from_state(state)
     race = pb.BettingRace(5, None, value_range=(0, 1), block_size=2**40)
     arms, items = race.ask()
@@ -130,10 +130,10 @@ def test_blocks_too_long_for_memory(name):
 
 
 @pytest.mark.parametrize("name", [name for name in sorted(RACES) if "options" in RACES[name][0]])
-def test_more_arms_than_rewards_are_refused_before_they_take_memory(name):
+def test_more_arms_than_rewards_raise_before_memory_is_taken(name):
     state = copy.deepcopy(RACES[name][0])
-    state["options"]["n_arms"] = 2**27  # pairs of which no memory holds
-    with pytest.raises(ValueError, match=r"a reward of each arm for its first \d+ items"):
+    state["options"]["n_arms"] = 2**27  # no memory holds the pairs
+    with pytest.raises(ValueError, match=r"a reward of every arm for its first \d+ items"):
         class_of(name).from_state(state)
 
 
@@ -164,14 +164,14 @@ def assert_sequence_is_refused_or_works(data, state):
 
 @settings(max_examples=1500, deadline=None)
 @given(st.data(), st.sampled_from(SEQUENCES))
-def test_states_of_sequences(data, state):
+def test_modified_states_of_sequences(data, state):
     assert_sequence_is_refused_or_works(data, state)
 
 
 @pytest.mark.slow
 @settings(max_examples=share_of(0.15), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data(), st.sampled_from(SEQUENCES))
-def test_many_states_of_sequences(data, state):
+def test_many_modified_states_of_sequences(data, state):
     assert_sequence_is_refused_or_works(data, state)
 
 
@@ -182,13 +182,13 @@ def assert_counts_are_refused_or_work(data):
     except (ValueError, TypeError) as error:
         assert len(str(error)) > 10
         return
-    except MemoryError:  # of a race of that many arms, which nothing contradicts
+    except MemoryError:  # a race with a huge number of arms is consistent
         return
     assert_counts_work(race)
 
 
 def assert_counts_work(race):
-    """It shares visits out among the arms that are left, takes counts, and its state is one."""
+    """Check that a race on counts splits visits among survivors, takes counts, and has a state."""
     trials = race.split(90)
     assert trials.sum() == 90 and not np.delete(trials, race.survivors).any()
     race.tell_counts(trials, trials * race.value_range[0])
@@ -200,21 +200,21 @@ def assert_counts_work(race):
 
 @settings(max_examples=300, deadline=None)
 @given(st.data())
-def test_states_of_counts(data):
+def test_modified_states_of_counts(data):
     assert_counts_are_refused_or_work(data)
 
 
 @pytest.mark.slow
 @settings(max_examples=share_of(0.03), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
-def test_many_states_of_counts(data):
+def test_many_modified_states_of_counts(data):
     assert_counts_are_refused_or_work(data)
 
 
 @pytest.mark.parametrize("state", [None, [], "x", 3, {}, {"type": "BettingRace"}])
 @pytest.mark.parametrize("cls", [pb.BettingRace, pb.BettingThreshold, pb.betting.ConfidenceSequence,
                                  pb.CountRace])
-def test_what_is_no_state(cls, state):
+def test_invalid_states_raise(cls, state):
     with pytest.raises(ValueError, match="state must be a dict of"):
         cls.from_state(state)
 
@@ -222,8 +222,8 @@ def test_what_is_no_state(cls, state):
 @pytest.mark.parametrize("method", METHODS[:3])
 @pytest.mark.parametrize("part, at", [("sides", (0, 0)), ("sides", (1, 0)), ("sides", (1, 1)),
                                       ("current", 0), ("current", 1), ("n", None)])
-def test_bounds_that_do_not_follow(method, part, at):
-    """Bounds better than their proof are refused, by whatever entry they come."""
+def test_bounds_that_do_not_follow_raise(method, part, at):
+    """Bounds that are better than their proof raise, in whichever entry they are."""
     sequence = pb.betting.ConfidenceSequence(population_size=10**6, method=method)
     sequence.tell(np.random.default_rng(2).random(500))
     for shift in (1e-3, -1e-3, 0.05):
@@ -233,7 +233,7 @@ def test_bounds_that_do_not_follow(method, part, at):
         else:
             state[part][at] += shift
         if method != "betting" and part == "sides" and at[0] == 1 and shift > 0:
-            # a bound further on may have been earlier: what is reported tells
+            # such a running bound is possible; the reported bound shows the change
             state["current"][:] = state["sides"][1, 0], 1 - state["sides"][1, 1]
             pb.betting.ConfidenceSequence.from_state(state)
             continue

@@ -1,4 +1,4 @@
-"""Rewards far from 0: answers and means by exact rational arithmetic, at 1e9 and 1e12."""
+"""Rewards far from 0, at 1e9 and 1e12: answers and means against exact rational arithmetic."""
 
 from fractions import Fraction
 
@@ -14,11 +14,11 @@ offsets = pytest.mark.parametrize("offset", OFFSETS)
 
 
 def near_ties(seed, offset, n_items=60, n_arms=5):
-    """Rewards whose totals differ by little, as float64 has them beside the offset."""
+    """Return rewards whose totals differ by little, rounded to float64 after adding the offset."""
     rng = np.random.default_rng(seed)
     rewards = rng.permuted(np.tile(rng.random((n_items, 1)), n_arms), axis=0)
     rewards[rng.integers(n_items, size=n_arms), np.arange(n_arms)] += 2e-3 * rng.random(n_arms)
-    # a grid that 1e12 leaves room for
+    # a grid that float64 can represent at 1e12
     return offset + np.round(np.clip(rewards, 0, 1) * 2**12) / 2**12
 
 
@@ -33,7 +33,7 @@ def ranges(offset):
 @pytest.mark.some(4)
 @offsets
 @pytest.mark.parametrize("k", [1, 2, 3])
-def test_exact_ends_are_those_of_fractions(offset, k):
+def test_exact_ends_match_rational_arithmetic(offset, k):
     n_exact = 0
     for seed in range(40):
         rewards = near_ties(seed, offset)
@@ -47,17 +47,17 @@ def test_exact_ends_are_those_of_fractions(offset, k):
 
 
 @offsets
-def test_thresholds_are_those_of_fractions(offset):
+def test_thresholds_match_rational_arithmetic(offset):
     for seed in range(40):
         rewards = near_ties(seed, offset)
         totals = exact_totals(rewards)
-        # exactly the mean of one arm, where float64 has it
+        # exactly the mean of one arm, if float64 can represent it
         tau = float(totals[seed % 5] / 60)
         race = play(pb.BettingThreshold(5, 60, threshold=tau, value_range=(offset, offset + 1),
                                         delta=1e-9, rng=seed), rewards)
         assert race.exact
         above = [arm for arm in range(5) if totals[arm] >= 60 * Fraction(tau)]
-        # sums of 60 differences are exact but for tau, which is rounded
+        # sums of 60 differences are exact except for the rounding of tau
         unsure = {arm for arm in range(5) if abs(totals[arm] - 60 * Fraction(tau)) < 1e-12}
         assert set(race.above) ^ set(above) <= unsure
         assert offset == 0 or not unsure or set(race.above) == set(above)
@@ -65,8 +65,8 @@ def test_thresholds_are_those_of_fractions(offset):
 
 @pytest.mark.parametrize("k", [1, 2])
 @pytest.mark.parametrize("options", [{}, {"bets": pb.betting.Bets("ebmix")}, {"epsilon": 0.05}])
-def test_a_race_is_the_same_wherever_rewards_lie(k, options):
-    """The same grid of rewards, moved: the same items are read, and the same arms leave."""
+def test_race_does_not_depend_on_a_common_offset(k, options):
+    """The same grid of rewards, shifted: the same items are read and the same arms eliminated."""
     rng = np.random.default_rng(6)
     grid = rng.integers(0, 2**12, size=(500, 4)) * [0.8, 0.9, 0.95, 1.0] // 1 / 2**12
     for scalar in (False, True):
@@ -81,7 +81,7 @@ def test_a_race_is_the_same_wherever_rewards_lie(k, options):
 
 
 @offsets
-def test_means_and_variances(offset):
+def test_means_and_variances_with_an_offset(offset):
     race = pb.BettingRace(3, 200, value_range=(offset, offset + 1), rng=1, delta=1e-9)
     rewards = offset + np.random.default_rng(8).integers(0, 2**12, size=(200, 3)) / 2**12
     play(race, rewards)
@@ -94,8 +94,8 @@ def test_means_and_variances(offset):
 
 
 @offsets
-def test_items_each_somewhere_else(offset):
-    """Where only differences are bounded, every item may have an offset of its own."""
+def test_items_may_have_different_offsets(offset):
+    """If only differences are bounded, every item may have an offset of its own."""
     for seed in range(20):
         rewards = near_ties(seed, 0.0)
         moved = rewards + offset * np.random.default_rng(seed).integers(1, 4, size=(60, 1))

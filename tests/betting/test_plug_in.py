@@ -1,4 +1,4 @@
-"""Plug-in bets: their capital is no more than fair, and the race errs at most delta."""
+"""Plug-in bets: the expected wealth is at most 1, and a race errs with at most delta."""
 
 import itertools
 
@@ -14,7 +14,7 @@ from racing.reference.problems import random_rewards
 
 
 def populations(seed, n_items, n_arms, n):
-    """Small tables whose last arm is best or ties, and loses ties of means."""
+    """Return small tables whose last arm is best or tied; it loses ties of means."""
     rng = np.random.default_rng(seed)
     made = []
     while len(made) < n:
@@ -27,7 +27,7 @@ def populations(seed, n_items, n_arms, n):
 
 
 def with_orders(rewards, delta, **options):
-    """Every order of the items, with the arm that the race recommends then."""
+    """Yield every order of the items, and the arm that the race then recommends."""
     n_items, n_arms = rewards.shape
     state = pb.BettingRace(n_arms, n_items, delta=delta, value_range=(0, 1), block_size=1, rng=0,
                            **options).get_state()
@@ -38,8 +38,8 @@ def with_orders(rewards, delta, **options):
 
 @pytest.mark.some(1)
 @pytest.mark.parametrize("n_arms", [2, 3, 6])
-def test_the_capital_against_the_best_is_fair(n_arms):
-    """Its mean over all orders is at most 1 after every item, whoever led and was bet on."""
+def test_expected_wealth_against_the_best_is_at_most_one(n_arms):
+    """The mean over all orders is at most 1 after every item, whichever arm led or was bet on."""
     most = 0.0
     for rewards in populations(n_arms, 5, n_arms, 12):
         orders = list(itertools.permutations(range(5)))
@@ -52,12 +52,12 @@ def test_the_capital_against_the_best_is_fair(n_arms):
                 sums += rewards[item]
         assert capital.mean(axis=0).max() <= 1.0 + 1e-12
         most = max(most, capital.max())
-    assert most > 1.2  # bets were played
+    assert most > 1.2  # bets were placed
 
 
 @pytest.mark.some(1)
 @pytest.mark.parametrize("n_arms, epsilon", [(2, 0.0), (5, 0.0), (3, 0.1)])
-def test_it_errs_with_probability_delta_by_enumeration(n_arms, epsilon):
+def test_race_errs_with_probability_at_most_delta_by_enumeration(n_arms, epsilon):
     wrong = 0
     for place, rewards in enumerate(populations(n_arms, 5, n_arms, 16)):
         delta, means, n_wrong, n = (0.5, 0.8, 0.9)[place % 3], rewards.mean(axis=0), 0, 0
@@ -67,10 +67,10 @@ def test_it_errs_with_probability_delta_by_enumeration(n_arms, epsilon):
             n += 1
         assert n_wrong <= delta * n
         wrong += n_wrong
-    assert wrong or epsilon  # a race that cannot err shows nothing
+    assert wrong or epsilon  # a race that cannot err proves nothing
 
 
-def test_two_of_four_err_with_probability_delta_by_enumeration():
+def test_two_of_four_err_with_probability_at_most_delta_by_enumeration():
     for delta, rewards in zip((0.3, 0.7), populations(9, 5, 4, 2), strict=True):
         means, n_wrong, n = rewards.mean(axis=0), 0, 0
         for top in with_orders(rewards, delta, k=2):
@@ -79,15 +79,15 @@ def test_two_of_four_err_with_probability_delta_by_enumeration():
         assert n_wrong <= delta * n
 
 
-def test_when_bets_are_plugged_in():
+def test_default_mixture_of_each_race():
     race = pb.BettingRace(3, 10, value_range=(0, 1))
     assert race.bets == pb.betting.Bets("plug-in") and race.bets.n_bets is None
     race = pb.BettingThreshold(3, 10, threshold=0.5, value_range=(0, 1))
     assert race.bets == pb.betting.Bets("product", n_bets=16)
 
 
-def test_it_reads_less_than_sixteen_bets():
-    """A few near the first, and many that are not: coins, on which less is saved than on tables."""
+def test_plug_in_bets_read_less_than_sixteen_bets():
+    """The rewards are coins, a few arms near the best and many worse; tables save more."""
     rng = np.random.default_rng(4)
     chance = np.clip(0.75 - 0.35 * np.linspace(0, 1, 40)**0.5 + rng.normal(0, 0.2, (800, 1)), 0, 1)
     scores = (rng.random((800, 40)) < chance) * 1.0
@@ -101,7 +101,7 @@ def test_it_reads_less_than_sixteen_bets():
 
 
 def nasty(name, rng):
-    """Tables where the last arm is best by an item or two, or ties."""
+    """Return tables whose last arm is best by an item or two, or tied."""
     n_items, n_arms = 400, 8
     if name == "near ties":
         wins = [200 - 1] * (n_arms - 1) + [200]
@@ -109,7 +109,7 @@ def nasty(name, rng):
         wins = [200] * n_arms
     elif name == "rare":
         wins = [7] * (n_arms - 1) + [8]
-    else:  # leaders that change: each arm wins in a part of its own, the last evenly
+    else:  # changing leaders: each arm wins in one part, and the last one evenly
         rewards = np.tile(np.repeat(np.eye(n_arms), n_items // n_arms, axis=0), 1)
         rewards[:, -1] = np.arange(n_items) % n_arms == 0
         rewards[1, -1] = 1.0
@@ -122,7 +122,7 @@ def nasty(name, rng):
 @pytest.mark.parametrize("options", [{}, {"epsilon": 0.001}, {"k": 2}],
                          ids=["best", "epsilon", "two"])
 @pytest.mark.parametrize("name", ["near ties", "ties", "rare", "parts"])
-def test_errors_in_ten_thousand_races(name, options):
+def test_errors_in_ten_thousand_races_are_at_most_delta(name, options):
     rng, wrong, delta, n = np.random.default_rng(7), 0, 0.1, 10_000 if not options else 2_500
     for _ in range(n):
         rewards = nasty(name, rng)
@@ -132,5 +132,5 @@ def test_errors_in_ten_thousand_races(name, options):
         at = np.sort(means)[-options.get("k", 1)] - options.get("epsilon", 0.0) - 1e-12
         wrong += means[result.best_arms].min() < at
     assert wrong <= delta * n + 4.9 * np.sqrt(n * delta * (1 - delta)), wrong / n
-    # pairs share delta: sets of two err too seldom to be seen
+    # pairs share delta: sets of two err too rarely to be observed
     assert wrong or name == "ties" or "k" in options

@@ -1,4 +1,4 @@
-"""Items that are a sample: bets and answers are about what they were drawn from."""
+"""Items that are a sample: bets and answers are about the population."""
 
 import functools
 import itertools
@@ -11,8 +11,8 @@ import pybandit as pb
 
 from betting.races import RACE, REWARDS, assert_says, frozen, play
 
-# what an item of a small world may be: rewards of two arms, and how probable it is; arm 0 is
-# better by a tenth
+# possible items of a small population: rewards of two arms, and the probability; arm 0 is better by
+# a tenth
 WORLD = [(1.0, 0.0, 0.45), (0.0, 1.0, 0.35), (1.0, 1.0, 0.2)]
 
 
@@ -20,7 +20,7 @@ BETS = pb.betting.Bets("product", n_bets=4)
 
 
 def raced(rewards, **options):
-    """A race that reads the rows in their order."""
+    """Return a race that reads the rows in their order."""
     race = pb.BettingRace(rewards.shape[1], len(rewards), value_range=(0, 1), rng=1, block_size=1,
                           **options)
     race._order = np.arange(len(rewards))
@@ -29,7 +29,7 @@ def raced(rewards, **options):
 
 @pytest.mark.parametrize("options", [{}, {"k": 2}, {"epsilon": 0.01},
                                      {"k": 2, "epsilon": 0.01}])
-def test_a_sample_is_raced_as_a_stream_is(options):
+def test_race_on_a_sample_equals_a_race_on_a_stream(options):
     sample = pb.BettingRace(4, 300, population_size=math.inf, **RACE, **options)
     sample._order = np.arange(300)
     stream = pb.BettingRace(4, None, **RACE, **options)
@@ -39,8 +39,8 @@ def test_a_sample_is_raced_as_a_stream_is(options):
     assert sample.decided == stream.decided
 
 
-def test_a_part_is_raced_as_the_whole_is():
-    """The first 120 of 300 items, of a population of 300: the race of all 300, up to there."""
+def test_race_on_a_part_equals_a_race_on_the_whole():
+    """The first 120 of 300 items, from a population of 300: the race of all 300, up to there."""
     whole = raced(REWARDS, delta=1e-6)
     part = raced(REWARDS[:120], delta=1e-6, population_size=300)
     same = pb.BettingRace(4, 300, value_range=(0, 1), rng=1, block_size=1, delta=1e-6)
@@ -53,7 +53,7 @@ def test_a_part_is_raced_as_the_whole_is():
 
 @pytest.mark.parametrize("population", [math.inf, 301, 10**6])
 @pytest.mark.parametrize("make", [pb.BettingRace, pb.BudgetRace, pb.BettingThreshold])
-def test_reading_all_decides_nothing(make, population):
+def test_reading_all_items_of_a_sample_does_not_decide(make, population):
     tied = np.repeat(np.random.default_rng(1).random((300, 1)), 3, axis=1)
     options = {pb.BudgetRace: dict(budget=900), pb.BettingThreshold: dict(threshold=tied.mean())}
     race = play(make(3, 300, population_size=population, **RACE, **options.get(make, {})), tied)
@@ -65,7 +65,7 @@ def test_reading_all_decides_nothing(make, population):
         assert race.error_estimate > 0.5 > of_these.error_estimate
 
 
-def test_all_of_the_population_is_the_items():
+def test_population_of_n_items_is_the_default():
     race = pb.BettingRace(4, 300, population_size=300, **RACE)
     assert race.population_size == 300 and play(race, REWARDS).decided
 
@@ -74,8 +74,8 @@ def test_all_of_the_population_is_the_items():
 
 
 @pytest.mark.parametrize("delta", [0.3, 0.6])
-def test_every_sample_of_a_small_world(delta):
-    """All samples of 6 items, each as probable as it is: the better arm is lost below delta."""
+def test_errors_over_all_samples_of_a_small_population(delta):
+    """All samples of 6 items with their probabilities: the better arm is lost below delta."""
     lost = 0.0
     for drawn in itertools.product(WORLD, repeat=6):
         rewards = np.array([item[:2] for item in drawn])
@@ -85,7 +85,7 @@ def test_every_sample_of_a_small_world(delta):
     assert delta < 0.5 or lost > 0.01
 
 
-def test_every_sample_of_a_finite_population():
+def test_errors_over_all_samples_without_replacement():
     """All orders of 4 of 7 items."""
     population = np.array([(1, 0), (0, 1), (1, 0), (1, 1), (0, 1), (1, 0), (0, 0)], dtype=float)
     lost = [0 not in raced(population[list(order)], delta=0.6, population_size=7,
@@ -96,8 +96,8 @@ def test_every_sample_of_a_finite_population():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["race", "top", "budget"])
-def test_ten_thousand_samples(kind):
-    """Arms a tenth of a deviation apart, samples of 60 of another answer in a third of cases."""
+def test_errors_in_ten_thousand_samples_are_at_most_delta(kind):
+    """Arms .1 standard deviations apart; in a third of the samples of 60 another arm is best."""
     rng, delta, n_wrong, n_other = np.random.default_rng(5), 0.1, 0, 0
     options = dict(k=2) if kind == "top" else dict(budget=170) if kind == "budget" else {}
     make = pb.BudgetRace if kind == "budget" else pb.BettingRace
@@ -112,13 +112,13 @@ def test_ten_thousand_samples(kind):
         n_wrong += not right <= set(answer.tolist())
         n_other += int(rewards.mean(axis=0).argmax()) != 0
     assert n_wrong <= 10_000 * delta
-    assert n_other > 10_000 * delta  # what is true of the items would be too often false
+    assert n_other > 10_000 * delta  # an answer about the items alone would be wrong too often
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("budget", [None, 150])
-def test_ten_thousand_samples_of_a_hundred(budget):
-    """Sixty of 100 items are read; among all, and often not among these, one item decides."""
+def test_errors_in_ten_thousand_samples_of_a_hundred_are_at_most_delta(budget):
+    """60 of 100 items are read. One item decides among all, and often not among those read."""
     rng, delta, n_wrong, n_other = np.random.default_rng(9), 0.1, 0, 0
     make = (pb.BettingRace if budget is None else
             functools.partial(pb.BudgetRace, budget=budget))
@@ -138,13 +138,13 @@ def test_ten_thousand_samples_of_a_hundred(budget):
     ("sample", TypeError, ["population_size", "math.inf", "'sample'"]),
     (299, ValueError, ["population_size", "at least 300", "299"]),
     (2.5, TypeError, ["population_size", "integer", "2.5"])])
-def test_what_is_refused(population, error, words):
+def test_invalid_populations_raise(population, error, words):
     with pytest.raises(error) as caught:
         pb.BettingRace(4, 300, population_size=population, **RACE)
     assert_says(caught.value, *words)
 
 
-def test_a_stream_has_no_number():
+def test_stream_has_no_population_size():
     with pytest.raises(ValueError, match="population_size must be left out for an endless stream"):
         pb.BettingRace(4, None, population_size=300, **RACE)
     assert pb.BettingRace(4, None, population_size=math.inf, **RACE).n_items is None

@@ -1,4 +1,4 @@
-"""Predictions from prior scores: fair whatever they are, of what was read, refused by name."""
+"""Predictions from prior scores: valid for any values, from earlier items only; bad ones raise."""
 
 import itertools
 import math
@@ -32,7 +32,7 @@ def kernel(n_arms, n_items, delta):
 
 
 def predict(race, predicted, arms):
-    """Tell the race what is predicted of the items left, the first of which comes next."""
+    """Pass predictions of the items left to the race, the next item first."""
     p = np.ascontiguousarray(predicted[:, arms])
     race.predict(p[:1].copy(), p.sum(axis=0), p.max(axis=0), p.min(axis=0))
 
@@ -40,8 +40,8 @@ def predict(race, predicted, arms):
 @pytest.mark.some(2)
 @pytest.mark.parametrize("adversary", ADVERSARIES)
 @pytest.mark.parametrize("n_arms", [2, 3, 6])
-def test_the_capital_against_the_best_is_fair_whatever_is_predicted(n_arms, adversary):
-    """Its mean over all orders is at most 1 after every item; the twin has the same."""
+def test_expected_wealth_is_at_most_one_for_any_predictions(n_arms, adversary):
+    """The mean over all orders after every item; the reference has the same wealth."""
     most = 0.0
     for number, rewards in enumerate(populations(n_arms, 5, n_arms, 4)):
         orders = list(itertools.permutations(range(5)))
@@ -51,14 +51,14 @@ def test_the_capital_against_the_best_is_fair_whatever_is_predicted(n_arms, adve
             twin, sums = Plugged(n_arms, 1.0), np.zeros(n_arms)
             alive = np.ones(n_arms, dtype=bool)
             for t, item in enumerate(order, start=1):
-                # what is predicted of an item is made of the items before
+                # predictions of an item depend on earlier items
                 rng = np.random.default_rng((number, *order[:t - 1]))
                 by_item = ADVERSARIES[adversary](rng, rewards, np.arange(5), order[:t - 1])
                 predicted = by_item[list(order[t - 1:])]
                 predict(race, predicted, np.arange(n_arms))
                 race.tell(books, rewards[[item]].copy())
                 if race.alive.size < n_arms:
-                    break  # who cannot be best any more is gone
+                    break  # an arm that cannot be best is eliminated
                 twin.update(alive, sums, rewards[item], t, 5, predicted)
                 sums += rewards[item]
                 mine = race.arrays["memory"][:n_arms]
@@ -66,11 +66,11 @@ def test_the_capital_against_the_best_is_fair_whatever_is_predicted(n_arms, adve
                 capital[row, t - 1:] = mine[-1]
         assert capital.mean(axis=0).max() <= 1.0 + 1e-9
         most = max(most, capital.max())
-    assert most > 1.001  # bets were played
+    assert most > 1.001  # bets were placed
 
 
 @pytest.mark.parametrize("adversary", ADVERSARIES)
-def test_it_errs_with_probability_delta_by_enumeration(adversary):
+def test_race_errs_with_probability_at_most_delta_by_enumeration(adversary):
     n_arms, wrong = 3, 0
     for number, rewards in enumerate(populations(n_arms, 5, n_arms, 8)):
         delta, n_wrong = (0.5, 0.8, 0.9)[number % 3], 0
@@ -87,11 +87,11 @@ def test_it_errs_with_probability_delta_by_enumeration(adversary):
             n_wrong += rewards.sum(axis=0)[race.leaders[0]] < rewards.sum(axis=0).max() - 1e-12
         assert n_wrong <= delta * len(orders)
         wrong += n_wrong
-    assert wrong or adversary != "noise"  # a race that cannot err shows nothing
+    assert wrong or adversary != "noise"  # a race that cannot err proves nothing
 
 
 def by_topic(seed, n_items=600, n_models=40):
-    """Models that are good at one of three topics or another: their scores tell the topic."""
+    """Return scores of models that are good at one of three topics; the scores reveal the topic."""
     rng = np.random.default_rng(seed)
     topic, strength = rng.integers(0, 3, n_items), rng.normal(0.0, 0.35, (3, n_models))
     ability = np.linspace(0.6, 0.4, n_models)[rng.permutation(n_models)]
@@ -105,20 +105,20 @@ def reads(scores, n_orders=8, **options):
                for seed in range(n_orders))
 
 
-def test_priors_that_tell_save_and_priors_that_do_not_cost_little():
-    """Versions before, of which a tenth of the scores was other; noise, shuffled rows, counts."""
+def test_informative_priors_save_and_others_cost_little():
+    """Earlier versions with a tenth of the scores changed; noise, shuffled rows, counts."""
     scores, rng = by_topic(1), np.random.default_rng(2)
-    ours, theirs = scores[:, :12], scores[:, 20:]
-    alone = reads(ours)
-    before = np.where(rng.random(ours.shape) < 0.1, 1.0 - ours, ours)
-    assert reads(ours, prior_scores=before) <= 0.8 * alone
-    for useless in (rng.normal(size=(600, 20)), theirs[rng.permutation(600)],
+    raced, others = scores[:, :12], scores[:, 20:]
+    alone = reads(raced)
+    before = np.where(rng.random(raced.shape) < 0.1, 1.0 - raced, raced)
+    assert reads(raced, prior_scores=before) <= 0.8 * alone
+    for useless in (rng.normal(size=(600, 20)), others[rng.permutation(600)],
                     np.ones((600, 3)), np.arange(600.0)):
-        assert reads(ours, prior_scores=useless) <= 1.05 * alone
+        assert reads(raced, prior_scores=useless) <= 1.05 * alone
 
 
-def test_what_is_predicted_comes_from_what_was_read():
-    """Blocks are caught up with in one go or one by one; scores of later items change nothing."""
+def test_predictions_depend_on_read_items_only():
+    """Blocks may be added one by one or together; scores of later items change nothing."""
     scores = by_topic(3)
     order = np.random.default_rng(4).permutation(600)
     arms = np.arange(0, 20, 2)
@@ -141,7 +141,7 @@ def test_what_is_predicted_comes_from_what_was_read():
     assert np.allclose(other.predict(order[400:], 200, arms)[0], 5.0 * every, atol=1e-9)
 
 
-def test_components():
+def test_components_have_unit_mean_square():
     rng = np.random.default_rng(5)
     table = rng.normal(size=(50, 4)) * [1.0, 10.0, 0.1, 0.0] + [0, 5, 0.3, 7.7]
     made = components(table)
@@ -151,15 +151,15 @@ def test_components():
     assert components(rng.normal(size=(30, 40))).shape == (30, 16)
 
 
-def test_a_race_with_priors_goes_on_from_its_state_bit_for_bit():
+def test_restored_race_with_priors_continues_bit_for_bit():
     scores = by_topic(6)
-    ours, theirs = scores[:, :20], scores[:, 20:]
-    whole = play(pb.BettingRace(20, 600, value_range=(0, 1), rng=1, prior_scores=theirs), ours)
-    parts = play(pb.BettingRace(20, 600, value_range=(0, 1), rng=1, prior_scores=theirs), ours,
+    raced, others = scores[:, :20], scores[:, 20:]
+    whole = play(pb.BettingRace(20, 600, value_range=(0, 1), rng=1, prior_scores=others), raced)
+    parts = play(pb.BettingRace(20, 600, value_range=(0, 1), rng=1, prior_scores=others), raced,
                  copied=lambda race: pb.BettingRace.from_state(race.get_state()))
     assert frozen(whole.get_state()) == frozen(parts.get_state())
     assert whole.recommend() == parts.recommend() and whole.n_pulls == parts.n_pulls
-    theirs[:] = np.nan  # it was copied
+    others[:] = np.nan  # the race must have copied it
     assert np.isfinite(whole.get_state()["prior_scores"]).all()
 
 
@@ -178,13 +178,13 @@ BAD = [
 
 
 @pytest.mark.parametrize("options, words", BAD)
-def test_priors_that_are_refused(options, words):
+def test_invalid_priors_raise(options, words):
     with pytest.raises(ValueError) as caught:
         pb.BettingRace(3, 10, value_range=(0, 1), **options)
     assert_says(caught.value, *words)
 
 
-def test_priors_of_other_kinds_are_refused():
+def test_priors_raise_for_other_kinds_of_races():
     for n_items, options in ((None, {}), (10, {"population_size": math.inf}),
                              (10, {"population_size": 20}),
                              (10, {"weights": np.ones(10) + np.arange(10)})):
@@ -200,7 +200,7 @@ def test_priors_of_other_kinds_are_refused():
         pb.BettingRace.from_state(state | {"prior_scores": np.ones((11, 1))})
 
 
-def test_a_frame_of_other_items_is_refused():
+def test_frame_with_other_items_raises():
     pandas = pytest.importorskip("pandas")
     scores = pandas.DataFrame(np.eye(10)[:, :3], index=[f"q{i}" for i in range(10)])
     known = pandas.DataFrame(np.ones((10, 2)), index=[f"q{i}" for i in range(10)])
@@ -211,15 +211,15 @@ def test_a_frame_of_other_items_is_refused():
 
 
 def turned(scores):
-    """Priors that are the scores on a part of the items and the opposite on the rest."""
+    """Return priors that equal the scores on a part of the items and their opposite on the rest."""
     sign = np.where(np.arange(len(scores)) % 3 == 0, -1.0, 1.0)
     return scores * sign[:, None]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["the truth", "noise", "leader", "turned", "far out"])
-def test_errors_in_ten_thousand_races(kind):
-    """One item of 100 decides; priors are the very scores, noise, or made to mislead."""
+def test_errors_in_ten_thousand_races_are_at_most_delta(kind):
+    """One item of 100 decides; priors are the scores themselves, noise, or misleading."""
     rng, wrong, delta = np.random.default_rng(8), 0, 0.1
     for _ in range(10_000):
         columns = [rng.permutation(np.arange(100) < wins) for wins in [49] * 3 + [50]]

@@ -1,4 +1,4 @@
-"""Items that weigh unequally: the twin, every order by its probability, what is refused."""
+"""Items with weights: reference implementation, every order by its probability, invalid weights."""
 
 import math
 
@@ -15,7 +15,7 @@ UNIT = dict(value_range=(0, 1), mixture="product")
 
 
 def raced(rewards, weights, order=None, **options):
-    """A race, read in this order of the items, or in its own."""
+    """Return a race that reads the items in this order, or in its own."""
     race = pb.BettingRace(rewards.shape[1], len(rewards), weights=weights, block_size=1,
                           **grouped({**UNIT, "rng": 1, **options}))
     if order is not None:
@@ -24,7 +24,7 @@ def raced(rewards, weights, order=None, **options):
     return play(race, rewards)
 
 
-def test_the_twin_of_the_best_arm():
+def test_best_arm_race_matches_the_reference():
     ends = set()
     for seed in range(60):
         rng = np.random.default_rng(seed)
@@ -41,8 +41,8 @@ def test_the_twin_of_the_best_arm():
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_the_twin_of_the_pairs(seed):
-    """The first arm leaves when 2 others have 4 / delta against it, or it against 2 others."""
+def test_pair_race_matches_the_reference(seed):
+    """An arm is decided first by two claims against it, or by its two claims, each at 4 / delta."""
     rng = np.random.default_rng(seed)
     rewards = random_rewards(rng, 120, 4)
     weights = rng.exponential(size=120) + 0.05
@@ -58,8 +58,8 @@ def test_the_twin_of_the_pairs(seed):
 @pytest.mark.parametrize("options", [{}, {"k": 2}, {"hybrid": True}, {"epsilon": 0.03},
                                      {"k": 2, "epsilon": 0.03}, {"mixture": "ebmix"}])
 @pytest.mark.parametrize("weight", [1.0, 0.25, 7.0])
-def test_equal_weights_are_no_weights(options, weight):
-    """Bit for bit, whatever they add up to."""
+def test_equal_weights_equal_no_weights(options, weight):
+    """Bit for bit, for any sum of the weights."""
     even = pb.BettingRace(4, 300, **grouped({**RACE, **options}))
     same = pb.BettingRace(4, 300, weights=np.full(300, weight), **grouped({**RACE, **options}))
     same._order = even._order.copy()
@@ -88,8 +88,8 @@ def test_order_is_drawn_by_weight():
 @pytest.mark.parametrize("delta", [0.25, 0.6])
 @pytest.mark.parametrize("options", [dict(k=1, n_bets=3), dict(k=2, n_bets=3),
                                      dict(k=1, mixture="plug-in"), dict(k=2, mixture="plug-in")])
-def test_every_order_by_its_probability(options, delta):
-    """Light items are for the better arm, heavy ones are drawn first: it is lost below delta."""
+def test_errors_over_every_order_by_its_probability(options, delta):
+    """Light items favour the better arm, heavy ones are drawn first: it is lost below delta."""
     weights = [1, 1, 2, 3, 1, 4]
     rewards = np.array([[1, 0, 0], [1, 0, 1], [1, 0, 0], [0, 1, 0], [1, 0, 0], [0.5, 0.4, 0]])
     means = np.array(weights) @ rewards
@@ -101,7 +101,7 @@ def test_every_order_by_its_probability(options, delta):
     assert lost <= delta
 
 
-def test_what_is_read_in_full_is_exact():
+def test_completely_read_items_have_exact_means():
     weights = np.random.default_rng(2).exponential(size=300) + 0.1
     rewards = REWARDS[:, [3, 0, 3]]
     race = raced(rewards, weights)
@@ -112,8 +112,8 @@ def test_what_is_read_in_full_is_exact():
     np.testing.assert_allclose(race.means[full], means[full])
 
 
-def test_means_on_the_way_are_near():
-    """What is left weighs as the mean of what was read: no bias towards what is heavy."""
+def test_means_during_the_race_are_unbiased():
+    """Items left count as the mean of the items read, so heavy items cause no bias."""
     rng = np.random.default_rng(1)
     weights = np.repeat([1.0, 20.0], 200)
     rewards = np.repeat([0.2, 0.8], 200)[:, None] + 0.1 * rng.random((400, 2))
@@ -127,8 +127,8 @@ def test_means_on_the_way_are_near():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 2])
-def test_ten_thousand_weighted_races(k):
-    """Near ties that turn on the weights, and scores that go with them: errors below delta."""
+def test_errors_in_ten_thousand_weighted_races_are_at_most_delta(k):
+    """Near ties that depend on the weights, and scores related to the weights."""
     rng, delta, n_wrong = np.random.default_rng(11), 0.1, 0
     for seed in range(10_000):
         weights = rng.exponential(size=40) ** 2 + 0.05
@@ -150,7 +150,7 @@ def test_ten_thousand_weighted_races(k):
     (np.full(300, np.inf), ["weights", "inf"]),
     (np.append(np.ones(299), 1e-12), ["weights", "at least 1e-09 of the largest", "index 299"]),
     (np.ma.masked_array(np.ones(300), mask=np.arange(300) == 3), ["weights", "masked"])])
-def test_what_is_refused(weights, words):
+def test_invalid_weights_raise(weights, words):
     with pytest.raises(ValueError) as caught:
         pb.BettingRace(4, 300, weights=weights, **RACE)
     assert_says(caught.value, *words)
@@ -159,6 +159,6 @@ def test_what_is_refused(weights, words):
 @pytest.mark.parametrize("options",
                          [dict(n_items=None), dict(n_items=300, population_size=math.inf),
                           dict(n_items=300, population_size=400)])
-def test_weights_are_of_these_items(options):
+def test_weights_raise_unless_the_question_is_about_these_items(options):
     with pytest.raises(ValueError, match="weights must be left out unless"):
         pb.BettingRace(4, weights=np.ones(300), **options, **RACE)

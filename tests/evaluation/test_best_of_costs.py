@@ -141,7 +141,7 @@ def test_series_on_square_table_is_read_by_labels():
     for table, series in ((both, pandas.Series(costs)), (SCORES[:4], pandas.Series(costs)),
                           (SCORES[:4], pandas.Series(costs, index=names)), (scores, costs),
                           (scores, np.array(costs))):
-        with pytest.raises(ValueError, match="two dimensions where there are as many items as"):
+        with pytest.raises(ValueError, match="if there are as many items as arms"):
             pb.best_of(table, costs=series, **UNIT)
 
 

@@ -41,7 +41,7 @@ ONE_BY_ONE = {"concurrency": 4, "executor": len, "retry": OSError, "timeout": 3.
     (lambda: Costs(budget=0.0), ValueError, "budget must be .*above 0; got 0"),
     (lambda: Costs(max_cost=np.inf), ValueError, "max_cost must be .*; got inf"),
     (lambda: Costs(budget=2.0, max_cost=3.0), ValueError,
-     "budget and max_cost of Costs must not be given together; got 2.0 and 3.0"),
+     "pass at most one of budget and max_cost to Costs; got 2.0 and 3.0"),
     (lambda: Bets("no"), ValueError, "mixture must be .*'plug-in'.*'no'"),
     (lambda: Bets("product", hybrid=np.zeros(2)), TypeError, "hybrid must be True or False; got"),
     (lambda: Bets(hybrid=True), ValueError, "hybrid must be False unless mixture is 'product'")])

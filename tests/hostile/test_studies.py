@@ -82,7 +82,7 @@ def test_neighbours_are_refused(kind, name, whole, tmp_path):
         paths.append(path)
     outcomes = attack(tmp_path, f"hostile.databases:{kind}", paths)
     for path in paths:
-        outcomes[Path(path).name].refused("StudyDamagedError", "cannot be opened beside")
+        outcomes[Path(path).name].refused("StudyDamagedError", "cannot be opened next to")
 
 
 def test_journal_next_to_a_new_store_or_study_is_refused(tmp_path):
@@ -95,7 +95,7 @@ def test_journal_next_to_a_new_store_or_study_is_refused(tmp_path):
     outcomes = attack(tmp_path, "hostile.databases:store",
                       [tmp_path / "new.db", tmp_path / "empty.db"])
     outcomes["new.db"].refused("FileExistsError", "-journal exists")
-    outcomes["empty.db"].refused("StudyDamagedError", "cannot be opened beside")
+    outcomes["empty.db"].refused("StudyDamagedError", "cannot be opened next to")
 
 
 def pipe(path):

@@ -98,7 +98,7 @@ def test_bad_counts_are_refused():
     policy.tell_counts([3, 3], [1, 2])
     policy.ask()
     before = frozen(policy.get_state())
-    for trials, sums, words in [([3], [1], "shape"), ([3, 3], [1], "sums must have the shape"),
+    for trials, sums, words in [([3], [1], "shape"), ([3, 3], [1], "sums must have shape"),
                                 ([3, -1], [1, 0], "trials"), ([3, 1.5], [1, 0], "1.5"),
                                 ([3, 3], [4, 0], "4.0 for 3 trials of arm 0"),
                                 ([3, 3], [0, -1], "arm 1"), ([3, 3], [0, np.inf], "finite"),

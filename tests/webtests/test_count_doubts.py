@@ -8,9 +8,9 @@ import pytest
 from scipy.stats import binom
 
 import pybandit as pb
-from pybandit.betting._mismatch import log_mismatch, log_mixture
 from pybandit.webtests import WebTest
 from pybandit.webtests._dates import date_key, day_first_in
+from pybandit.webtests._split import log_mismatch, log_mixture
 
 NAMES = ["home", "price"]
 

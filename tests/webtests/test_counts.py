@@ -176,7 +176,7 @@ def test_invalid_counts_are_rejected(tmp_path):
         one.verify()
     study.retire("home", "slow")
     study.retire("price", "wrong")
-    with pytest.raises(ValueError, match="last that is not retired"):
+    with pytest.raises(ValueError, match="last one that is not retired"):
         study.retire("video", "also")
     assert study.status().done and study.verify().n_events == 4
 

@@ -1,7 +1,7 @@
 #ifndef CHECK_H
 #define CHECK_H
 
-/* What the C tests share: a bit generator of their own and exact-size memory. */
+/* Shared by the C tests: a bit generator and memory of exact size. */
 
 #undef NDEBUG
 #include <assert.h>
@@ -15,8 +15,8 @@
 #include "pybandit/_shared/bitgen.h"
 
 /*
- * What was drawn and what was compared, as one number at the end: whether two compilers or two
- * processors gave the same bits (tests/portability.py).
+ * A digest of all values drawn and compared. It shows if two compilers or two processors gave the
+ * same bits (tests/portability.py).
  */
 static uint64_t digested;
 
@@ -67,7 +67,7 @@ static inline pb_bitgen splitmix(uint64_t *counter)
     return (pb_bitgen){counter, splitmix_next, splitmix_next32, splitmix_double, splitmix_next};
 }
 
-/* Exactly n items, so that the address sanitizer sees the first one too many. */
+/* Copies exactly n items, so that the address sanitizer detects an access past the end. */
 static inline void *allocate(int64_t n, size_t item)
 {
     void *memory = malloc((size_t)n * item);
@@ -81,7 +81,7 @@ static inline int close_to(double a, double b, double tolerance)
     return fabs(a - b) <= tolerance;
 }
 
-/* Whether `hits` of n trials are within 5 standard deviations of probability p. */
+/* Returns 1 if `hits` of n trials are within 5 standard deviations of probability p. */
 static inline int binomial_fits(int64_t hits, int64_t n, double p)
 {
     digest((uint64_t)hits);

@@ -25,7 +25,7 @@ static void below_is_uniform(void)
     assert(pb_bitgen_below(&bitgen, 1) == 0);
 }
 
-/* With bound 3 one product of 2^32 has to be drawn again: that of the bits 0. */
+/* With bound 3, one of 2^32 products must be drawn again: that of the bits 0. */
 static void below_rejects(void)
 {
     const uint32_t bits[] = {0, 0, UINT32_MAX};

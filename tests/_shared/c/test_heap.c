@@ -2,7 +2,7 @@
 
 #include "pybandit/_shared/heap.h"
 
-/* Keys by arm, and the choice of a scan: the largest, the first of equals. */
+/* Keys by arm, and the choice of a scan: the largest key, the first of equal ones. */
 static int64_t scanned(const int64_t *members, int64_t n, const double *key_of)
 {
     int64_t best = members[0];
@@ -29,7 +29,7 @@ static double any_key(uint64_t *random, int kind)
     }
 }
 
-/* Every arm of the members is there once, with its key. */
+/* Every member is in the heap once, with its key. */
 static void holds_its_arms(const pb_heap *heap, const double *key_of, const int64_t *members)
 {
     int64_t sum = 0;
@@ -51,7 +51,7 @@ static void chooses_as_a_scan(void)
         pb_heap heap = {allocate(n, sizeof(double)), allocate(n, sizeof(int64_t)), n};
         double *key_of = allocate(3 * n, sizeof *key_of);
         int64_t *members = allocate(n, sizeof *members);
-        /* arms in any order, not all of the whole */
+        /* arms in any order, not all of them */
         for (int64_t i = 0; i < n; i++)
             members[i] = 3 * i + (int64_t)(splitmix_next(&random) % 3);
         for (int64_t i = n - 1; i > 0; i--) {

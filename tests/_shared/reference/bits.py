@@ -1,4 +1,4 @@
-"""Random bits as the kernels consume them, rebuilt from a PCG64's raw 64-bit words."""
+"""Random bits as the kernels consume them, computed from the raw 64-bit words of a PCG64."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ TWIN_OF = ("bitgen",)  # kernels of csrc
 
 
 class Bits:
-    """NumPy's PCG64: 32-bit words are the low, then the high half of a 64-bit word."""
+    """NumPy's PCG64: 32-bit words are first the low, then the high half of a 64-bit word."""
 
     def __init__(self, seed):
         self._generator = np.random.PCG64(seed)
@@ -24,7 +24,7 @@ class Bits:
         return raw & 0xFFFFFFFF
 
     def below(self, bound):
-        """A uniform integer in [0, bound): Lemire's multiplication with rejection."""
+        """Return a uniform integer in [0, bound), by Lemire's multiplication with rejection."""
         rejected = (1 << 32) % bound
         while True:
             product = self.next_uint32() * bound
@@ -32,7 +32,7 @@ class Bits:
                 return product >> 32
 
     def gumbels(self, n):
-        """n standard Gumbel draws, from the midpoints of 2**52 cells of (0, 1)."""
+        """Return n standard Gumbel draws, from the midpoints of 2**52 intervals of (0, 1)."""
         words = [self.next_uint64() >> 12 for _ in range(n)]
         u = (np.array(words, dtype=float) + 0.5) * 2.0**-52
         return -np.log(-np.log(u))

@@ -1,7 +1,7 @@
 #ifndef BETTING_CHECK_H
 #define BETTING_CHECK_H
 
-/* What the C tests of betting share: random problems in exact-size memory. */
+/* Shared by the C tests of betting: random problems in memory of exact size. */
 #include "../../_shared/c/check.h"
 
 #include "pybandit/betting/bets.h"
@@ -9,7 +9,7 @@
 
 enum { MOST_ARMS = 8 };
 
-/* Bets from .004 up; the last n_pads only fill up to a multiple of four. */
+/* Bets from .004 up; the last n_pads only pad to a multiple of four. */
 static inline pb_bets bets_new(pb_mixture mixture, int64_t n, int64_t n_pads)
 {
     const double largest = mixture == PB_MIX_PRODUCT ? 2.0 : 0.9;
@@ -25,7 +25,7 @@ static inline pb_bets bets_new(pb_mixture mixture, int64_t n, int64_t n_pads)
     return (pb_bets){mixture, n, bets, shares, psi};
 }
 
-/* Four bets of equal shares, for cases worked by hand. */
+/* Four bets with equal shares, for cases computed by hand. */
 static inline pb_bets bets_of(double a, double b, double c, double d)
 {
     pb_bets made = bets_new(PB_MIX_PRODUCT, 4, 0);
@@ -41,7 +41,7 @@ static inline void bets_free(pb_bets *bets)
     free((double *)bets->psi);
 }
 
-/* Rewards of a few arms among the columns of a wider table; the others are never to be read. */
+/* Rewards of a few arms among the columns of a wider table; other columns must not be read. */
 typedef struct {
     pb_bets bets;
     pb_items items;
@@ -62,7 +62,7 @@ static inline problem problem_new(uint64_t *random, pb_bets bets, int64_t n_arms
     const int coins = splitmix_double(random) < 0.3;
     double means[MOST_ARMS];
     for (int64_t i = 0; i < n_arms; i++) {
-        p.columns[i] = (first + (n_arms + 1) * i) % p.n_columns;  /* backwards, and around */
+        p.columns[i] = (first + (n_arms + 1) * i) % p.n_columns;  /* backwards, with wrap-around */
         p.offsets[i] = splitmix_double(random) * 4.0;
         means[i] = step * splitmix_double(random);
     }
@@ -93,7 +93,7 @@ static inline void problem_free(problem *p)
     bets_free(&p->bets);
 }
 
-/* Memory that holds something before it is used, the same every time. */
+/* Memory with the same arbitrary contents every time. */
 static inline void *soiled(int64_t n, size_t item)
 {
     void *memory = allocate(n, item);
@@ -107,7 +107,7 @@ static inline int same(const void *a, const void *b, int64_t n, size_t item)
     return memcmp(a, b, (size_t)n * item) == 0;
 }
 
-/* Denormals are slow; a process at rest holds none. */
+/* Denormals are slow; a rescaled process has none. */
 static inline int no_denormals(const double *memory, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)

@@ -2,14 +2,14 @@
 
 #include "pybandit/betting/betting.h"
 
-/* A race in memory exactly as large as the headers say. */
+/* A race in memory of exactly the size that the headers state. */
 typedef struct {
     pb_betting race;
     pb_pairs near;
     int64_t n_memory;
 } fixture;
 
-/* slack 0: no tolerance */
+/* slack 0 if there is no tolerance */
 static void fixture_init(fixture *f, const problem *p, double threshold, int hybrid, double slack,
                          int64_t near_slots)
 {
@@ -75,7 +75,7 @@ static void assert_same_state(const fixture *f, const fixture *g)
     }
 }
 
-/* Random races end as they do in logs, in one call or in many. */
+/* Random races agree with the reference in logs, in one call or in many. */
 static void equals_the_race_in_logs(void)
 {
     uint64_t random = 1;
@@ -120,8 +120,8 @@ static void equals_the_race_in_logs(void)
 }
 
 /*
- * Three arms and items by hand. The leader is 0, 1, 0 before the items and 1, 0, 2
- * after them; .9 / m binds the last bet always, the third sometimes.
+ * Three arms and items by hand. The leader is 0, 1, 0 before the items and 1, 0, 2 after
+ * them; .9 / m always limits the last bet, and sometimes the third.
  */
 static void three_items_by_hand(void)
 {
@@ -150,7 +150,7 @@ static void three_items_by_hand(void)
     bets_free(&p.bets);
 }
 
-/* Two items by hand, of weights 1.5 and .5: after the first a quarter is left. */
+/* Two items by hand, with weights 1.5 and .5: after the first a quarter is left. */
 static void weighted_items_by_hand(void)
 {
     enum { N = 2, D = 2, G = 4 };
@@ -172,7 +172,7 @@ static void weighted_items_by_hand(void)
                 capital *= 1.0 + fmin(bets[g] * tilt[t], .9 / m[t][i]) * (x[t][i] - m[t][i]);
             assert(close_to(f.race.memory[i * pb_bets_memory(&p.bets) + g], capital, 1e-14));
         }
-    /* 1.5 * .3 against .5 * .5 */
+    /* 1.5 * .3 compared with .5 * .5 */
     assert(close_to(f.race.scores[1] - f.race.scores[0], 0.2, 1e-14) && f.race.leader == 1);
     fixture_free(&f);
     bets_free(&p.bets);
@@ -180,14 +180,14 @@ static void weighted_items_by_hand(void)
 
 static const double BAD[] = {NAN, -1.001, 2.001, INFINITY, -INFINITY};
 
-/* A refused row leaves no trace, whichever arm it is bad for; read again, the race goes on. */
+/* A rejected row leaves no trace, for any bad arm; after a valid row the race continues. */
 static void refuses_bad_rows(void)
 {
     uint64_t random = 3;
     for (int k = 0; k < 60; k++) {
         const int n_arms = 2 + k % 4, hybrid = k % 2, wide = k % 10 >= 5;
         problem p = problem_new(&random, bets_new(PB_MIX_PRODUCT, 16, 0), n_arms, 0, 90, 0.05);
-        if (wide)  /* the difference alone gives the row away */
+        if (wide)  /* only the difference is invalid */
             p.items.low = -INFINITY, p.items.high = INFINITY;
         fixture f, g;
         fixture_init(&f, &p, 1e9, hybrid, 0.0, 0);
@@ -209,7 +209,7 @@ static void refuses_bad_rows(void)
     }
 }
 
-/* Where any two arms bet on each other, any two differ by no more than the range. */
+/* If any two arms may be compared, no two may differ by more than the range. */
 static void refuses_a_wide_row(void)
 {
     uint64_t random = 4;
@@ -230,8 +230,8 @@ static void refuses_a_wide_row(void)
 }
 
 /*
- * Coins that alternate cost both hypotheses e^-1500 of every bet; then one arm wins
- * every item, and the other has to fall where it does in logs.
+ * Alternating coins cost every bet of both hypotheses e^-1500 of its wealth. Then one arm wins
+ * every item, and the other must be eliminated at the same item as in logs.
  */
 static void recovers_from_ruin(void)
 {
@@ -263,7 +263,7 @@ static void recovers_from_ruin(void)
     free(r);
 }
 
-/* An arm too far behind for the items left drops at the first of them, whatever it brings. */
+/* An arm too far behind for the items left is eliminated at the first of them, for any rewards. */
 static void drops_the_impossible_at_once(void)
 {
     uint64_t random = 6;
@@ -282,7 +282,7 @@ static void drops_the_impossible_at_once(void)
     }
 }
 
-/* A threshold that all capitals reach at once: the leader of before the item stays. */
+/* All wealths reach the threshold at once: the leader before the item survives. */
 static void keeps_a_leader(void)
 {
     uint64_t random = 7;
@@ -301,8 +301,8 @@ static void keeps_a_leader(void)
 }
 
 /*
- * HYBRID: two arms have ruined their bets on each other, down to the last denormals,
- * when the third drops. What they had on it must not come out infinite.
+ * HYBRID: two arms have ruined their bets on each other, down to the last denormals, when the
+ * third is eliminated. Moving its bets to them must not give infinite wealth.
  */
 static void hands_over_to_the_ruined(void)
 {
@@ -327,7 +327,7 @@ static void hands_over_to_the_ruined(void)
     }
 }
 
-/* The smallest score leaves, of equal ones the largest key; the last one left has decided. */
+/* The smallest score is removed first, among equal ones the largest key; one arm left decides. */
 static void withdraws_the_last(void)
 {
     uint64_t random = 9;

@@ -19,7 +19,7 @@ static void pairs_free(pb_pairs *pairs)
     free(pairs->claims);
 }
 
-/* The slots in use shrink, in no order; every claim comes at the item where it does in logs. */
+/* The slots in use shrink, in any order; every claim comes at the same item as in logs. */
 static void claims_as_in_logs(void)
 {
     uint64_t random = 21;
@@ -80,7 +80,7 @@ static void claims_as_in_logs(void)
     free(logs);
 }
 
-/* Two items with a slack; .9 / m binds the bets of 2 and 3.6 and of 1.64. */
+/* Two items with a slack; .9 / m limits the bets of 2 and 3.6 and of 1.64. */
 static void two_items_by_hand(void)
 {
     enum { N = 2, G = 4 };
@@ -104,7 +104,7 @@ static void two_items_by_hand(void)
     bets_free(&p.bets);
 }
 
-/* Ahead by more than all that is left: a claim at once. By less: none, also at m above 1. */
+/* A lead of more than all that is left is claimed at once; a smaller one is not, even if m > 1. */
 static void claims_the_certain_at_once(void)
 {
     const double sums[2] = {60.0, 9.0}, rewards[2] = {0.0, 1.0};
@@ -116,14 +116,14 @@ static void claims_the_certain_at_once(void)
             pb_pairs pairs = pairs_new(&p, 0.0, 1e12);
             const int found = pb_pairs_add(&pairs, 100 - left, slots, 2, sums, rewards);
             assert(found == (left < 51) && pairs.claims[1] == found && !pairs.claims[2]);
-            /* a claim made is made for good, and not found again */
+            /* a claim is permanent and is not reported again */
             assert(!found || !pb_pairs_add(&pairs, 101 - left, slots, 2, sums, rewards));
             pairs_free(&pairs);
             bets_free(&p.bets);
         }
 }
 
-/* Coins that alternate ruin both claims, e^-1500; then one arm wins every item. */
+/* Alternating coins ruin both claims, by e^-1500; then one arm wins every item. */
 static void recovers_from_ruin(void)
 {
     enum { COINS = 10600, N = 20000 };
@@ -137,7 +137,7 @@ static void recovers_from_ruin(void)
         pb_pairs pairs = pairs_new(&p, 0.0, 40.0);
         log_claims_begin(logs, &p.bets, 0.0, 40.0);
         double sums[2] = {0.0, 0.0};
-        int64_t claimed[2] = {-9, -9};  /* by the kernel, in logs */
+        int64_t claimed[2] = {-9, -9};  /* in the kernel, in logs */
         for (int64_t row = 0; row < N && (claimed[0] < 0 || claimed[1] < 0); row++) {
             double rewards[2];
             for (int i = 0; i < 2; i++)

@@ -11,7 +11,7 @@ static pb_rejects rejects_new(double strength)
     return made;
 }
 
-/* Weights fall, by the two exponents, which meet at the few. */
+/* Weights fall with the two exponents, which meet at PB_REJECTS_FEW. */
 static void weights_fall(void)
 {
     for (int half = 0; half < 3; half++) {
@@ -25,7 +25,7 @@ static void weights_fall(void)
     }
 }
 
-/* From 100 arms on that compete the exponents are nearer to 1. */
+/* With more than 100 competing arms the exponents are closer to 1. */
 static void exponents_shrink(void)
 {
     double weights[202];
@@ -37,7 +37,7 @@ static void exponents_shrink(void)
     assert(fabs(weights[8] * pow(8.0, 1.6) - 1.0) < 1e-12);
 }
 
-/* Played to the end the budget is kept, all but a few cells of it are used, and k stay. */
+/* Played to the end: the budget is kept and used up to a few cells, and k arms stay. */
 static void a_budget_is_kept(void)
 {
     pb_rejects rejects = rejects_new(0.5);
@@ -62,7 +62,7 @@ static void a_budget_is_kept(void)
             assert(left < N_ARMS || n_read == N_ITEMS || n_alive == places);
             assert(budget < 4 * N_ARMS || left <= budget / 10);
         }
-    /* enough for all: nobody has to leave */
+    /* enough for all: no arm has to leave */
     assert(pb_rejects_keep(&rejects, N_ARMS, 1, 4, N_ARMS * N_ITEMS) == N_ARMS);
     free(rejects.weights);
 }

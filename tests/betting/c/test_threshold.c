@@ -52,7 +52,7 @@ static void assert_same_state(const fixture *f, const fixture *g)
     assert(same(a->memory, b->memory, f->n_memory, sizeof(double)));
 }
 
-/* One arm in logs: its verdict, and the items read for it. */
+/* Runs one arm in logs: its verdict, and the items read for it. */
 static int log_verdict(const problem *p, int64_t arm, double tau, double slack, double threshold,
                        int64_t *n_read, double *sum)
 {
@@ -78,7 +78,7 @@ static int log_verdict(const problem *p, int64_t arm, double tau, double slack, 
     return 0;
 }
 
-/* Every arm gets its verdict at the item where it gets it in logs, alone or among others. */
+/* Every arm gets its verdict at the same item as in logs, alone or among others. */
 static void equals_the_verdicts_in_logs(void)
 {
     uint64_t random = 41;
@@ -124,7 +124,7 @@ static void equals_the_verdicts_in_logs(void)
     assert(total[0] > 30 && total[1] > 15 && total[2] > 30);
 }
 
-/* Three items in [0, 2] with a slack; .9 / m binds on the side of "below" only. */
+/* Three items in [0, 2] with a slack; .9 / m limits bets on the side "below" only. */
 static void three_items_by_hand(void)
 {
     enum { N = 3, G = 4 };
@@ -150,7 +150,7 @@ static void three_items_by_hand(void)
     bets_free(&p.bets);
 }
 
-/* A refused row leaves no trace, whichever arm it is bad for; of a decided arm nothing is read. */
+/* A rejected row leaves no trace, for any bad arm; rewards of decided arms are not read. */
 static void refuses_bad_rows(void)
 {
     const double bad[] = {NAN, -1.001, 2.001, INFINITY, -INFINITY};
@@ -187,7 +187,7 @@ static void refuses_bad_rows(void)
     problem_free(&p);
 }
 
-/* What is left cannot bring the mean to tau, or below it: decided at the next item. */
+/* The items left cannot move the mean to the other side of tau: decided at the next item. */
 static void decides_the_certain_at_once(void)
 {
     enum { N = 100 };
@@ -207,7 +207,7 @@ static void decides_the_certain_at_once(void)
     }
 }
 
-/* Coins that alternate ruin both sides, e^-1500; then every item is on one side. */
+/* Alternating coins ruin both sides, by e^-1500; then every item is on one side. */
 static void recovers_from_ruin(void)
 {
     enum { COINS = 10600, N = 20000 };

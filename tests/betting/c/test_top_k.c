@@ -4,7 +4,7 @@
 
 typedef struct {
     pb_top_k top;
-    int64_t n_memory;  /* of either set of claims */
+    int64_t n_memory;  /* size of each of the two sets of claims */
 } fixture;
 
 static pb_pairs claims_new(const problem *p, double slack, double threshold)
@@ -69,7 +69,7 @@ static void assert_same_state(const fixture *f, const fixture *g)
     }
 }
 
-/* Top-k in logs; arms by number, verdicts as the kernel's. */
+/* The top k in logs; arms by number, verdicts as in the kernel. */
 typedef struct {
     log_claims beats, near;
     int verdicts[MOST_ARMS], winners[MOST_ARMS], n_open, near_end;
@@ -85,7 +85,7 @@ static int count(const log_top_k *t, int n_arms, int verdict)
     return n;
 }
 
-/* All verdicts of a round rest on the claims between the arms open before it. */
+/* Verdicts of a round use the claims between the arms that were undecided before it. */
 static int settle(log_top_k *t, int n_arms, int k)
 {
     const int places = k - count(t, n_arms, 1), others = n_arms - k - count(t, n_arms, -1);
@@ -107,7 +107,7 @@ static int settle(log_top_k *t, int n_arms, int k)
     return changed;
 }
 
-/* The accepted and, while there are places, the open one with the largest sum. */
+/* The accepted arms and, while places are left, the undecided arm with the largest sum. */
 static void find_winners(log_top_k *t, int n_arms, int k)
 {
     int places = k - count(t, n_arms, 1);
@@ -210,7 +210,7 @@ static void equals_top_k_in_logs(void)
     free(t);
 }
 
-/* A refused row leaves no trace, whichever arm it is bad for; read again, the race goes on. */
+/* A rejected row leaves no trace, for any bad arm; after a valid row the race continues. */
 static void refuses_bad_rows(void)
 {
     const double bad[] = {NAN, -1.001, 2.001, INFINITY, -INFINITY};
@@ -218,7 +218,7 @@ static void refuses_bad_rows(void)
     for (int c = 0; c < 60; c++) {
         const int n_arms = 2 + c % 4, wide = c % 10 >= 5;
         problem p = problem_new(&random, bets_new(PB_MIX_PRODUCT, 16, 0), n_arms, 0, 90, 0.05);
-        if (wide)  /* the difference alone gives the row away */
+        if (wide)  /* only the difference is invalid */
             p.items.low = -INFINITY, p.items.high = INFINITY;
         fixture f, g;
         fixture_init(&f, &p, 1, 1e9, c % 2 ? 0.1 : 0.0);
@@ -239,7 +239,7 @@ static void refuses_bad_rows(void)
     }
 }
 
-/* The smallest sums leave, of equal ones the largest keys; with k left it is decided. */
+/* The smallest sums are rejected, among equal ones the largest keys, until k are left. */
 static void withdraws_the_last(void)
 {
     uint64_t random = 9;

@@ -1,13 +1,13 @@
-"""Racing by betting, as plainly as it can be written.
+"""Reference implementation of races by betting.
 
-A process bets against one hypothesis on the next item's mean; its capital is a
-nonnegative supermartingale while the hypothesis holds, so that it exceeds 1/delta
-with probability at most delta (Ville). `race` bets for each arm b against "b is
-best", on the leader; `top_k` for each pair; `threshold` for each arm and side.
-`enumerate_errors` runs the race over every order of a tiny population.
+A process bets against one hypothesis on the next item's mean. Its wealth is a nonnegative
+supermartingale while the hypothesis is true, so it exceeds 1/delta with probability at most delta
+(Ville). `race` bets on the leader, for each arm b against "b is best"; `top_k` bets for each pair;
+`threshold` for each arm and side. `enumerate_errors` runs the race over every order of a tiny
+population.
 
-Scores and sums grow by what an item gives an arm more than it gives another, who is
-the same for all arms: rewards of 1e12 and a little leave the little as it is.
+Scores and sums are of rewards minus a common term, so that rewards near 1e12 keep their small
+differences.
 
 Pairs are indexed [a, b]: the bet is that a beats b, against "b >= a + epsilon".
 """
@@ -23,15 +23,15 @@ from betting.reference.plug_in import Plugged, PluggedPairs
 
 TWIN_OF = ("betting", "pairs", "top_k", "threshold")  # kernels of csrc
 
-SLACK = 1e-9  # a null mean further below 0 is no rounding: the hypothesis is impossible
+SLACK = 1e-9  # the hypothesis is impossible if its mean is further below 0 than rounding
 SMALLEST, LARGEST = 0.004, {"product": 2.0, "ebmix": 0.9}
-NEAR_SHARE = 0.05  # of delta
-MOST_TOLERANT = 32  # arms; more pairs than these have are not worth their cost
+NEAR_SHARE = 0.05  # share of delta
+MOST_TOLERANT = 32  # number of arms; claims between more arms are not worth their cost
 
 
 @dataclass(frozen=True)
 class Options:
-    """The options of a race; iid: an endless stream instead of a finite population."""
+    """Options of a race; `iid`: an endless stream instead of a finite population."""
 
     delta: float = 0.05
     difference_range: float = 1.0
@@ -43,7 +43,7 @@ class Options:
 
 
 class Outcome(NamedTuple):
-    """alive: the arms left, more than one if the order, or N, ended before the race."""
+    """Result; `alive` has several arms if the order, or N, ended before the race."""
 
     best: int
     n_items: int
@@ -60,7 +60,7 @@ class TopK(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """Per arm: whether its mean is above the threshold, and the items read for it."""
+    """Per arm: True if its mean is above the threshold, and the items read for it."""
 
     above: tuple
     n_items: tuple
@@ -74,18 +74,18 @@ def bets(mixture, n_bets):
 
 
 class Product:
-    """Processes of the given shape; in each, every bet multiplies its own capital."""
+    """Processes of the given shape; each bet of a process multiplies its own wealth."""
 
     def __init__(self, shape, n_bets, capital=1.0):
         self.bets = bets("product", n_bets)
         self.log_capital = np.full((*shape, n_bets), np.log(capital / n_bets))
 
     def update(self, active, x, m, tilt):
-        """Bet x > m, both in [0, 1], where active; all of the processes' shape."""
+        """Bet on x > m, both in [0, 1], where `active`, an array like all others."""
         self.log_capital[active & (m < -SLACK)] = np.inf
         active = active & (m >= -SLACK) & (m < 1)
         x, m = x[active, None], np.maximum(m[active, None], SLACK)
-        # no bet loses more than .9 of its capital: the log is finite
+        # a bet risks at most .9 of its wealth, so the log is finite
         stake = np.minimum(self.bets * tilt, 0.9 / m)
         self.log_capital[active] += np.log1p(stake * (x - m))
 
@@ -94,7 +94,7 @@ class Product:
 
 
 class EBMix:
-    """Processes with the empirical-Bernstein capital exp(bet A - psi(bet) V), averaged."""
+    """Processes with the empirical Bernstein wealth exp(bet A - psi(bet) V), averaged."""
 
     def __init__(self, shape, n_bets):
         self.bets = bets("ebmix", n_bets)
@@ -106,7 +106,7 @@ class EBMix:
         self.impossible |= active & (m < -SLACK)
         active = active & (m >= -SLACK) & (m < 1)
         x, m = x[active], np.maximum(m[active], SLACK)
-        centre = (0.5 + self.total[active]) / (self.count[active] + 1)  # of the items before
+        centre = (0.5 + self.total[active]) / (self.count[active] + 1)  # mean of the items before
         self.gain[active] += x - m
         self.variation[active] += (x - centre) ** 2
         self.total[active] += x
@@ -122,7 +122,7 @@ MIXTURES = {"product": Product, "ebmix": EBMix}
 
 
 def null_mean(mean, seen, t, population):
-    """Of item t, when all items have this mean and those before sum to `seen`."""
+    """Return the mean of item t if all items have this mean and those before sum to `seen`."""
     if population is None:
         return np.full(np.shape(seen), mean)
     return (mean * population - seen) / (population - t + 1)
@@ -133,12 +133,12 @@ def tilt_at(t, population):
 
 
 def differences(values):
-    """values[a] - values[b] at [a, b]."""
+    """Return the array with values[a] - values[b] at [a, b]."""
     return values[:, None] - values[None, :]
 
 
 def pairs_of(arms):
-    """The ordered pairs of two different arms of a mask."""
+    """Return the ordered pairs of two different arms of a mask."""
     return arms[:, None] & arms[None, :] & ~np.eye(len(arms), dtype=bool)
 
 
@@ -147,12 +147,12 @@ def to_unit(differences, difference_range):
 
 
 def first_of(scores, arms):
-    """The largest score of a mask of arms, ties to the lowest index."""
+    """Return the arm with the largest score in a mask, ties to the lowest index."""
     return int(np.argmax(np.where(arms, scores, -np.inf)))
 
 
 def rivals_of(scores, alive):
-    """The leader, and whom each arm is compared with: it, and for it the runner-up."""
+    """Return the leader, and the rival of each arm: the leader, or for it the runner-up."""
     leader = first_of(scores, alive)
     rivals = np.full(len(scores), leader)
     others = alive.copy()
@@ -162,7 +162,7 @@ def rivals_of(scores, alive):
 
 
 class Leader:
-    """For each arm one process, which bets on the leader."""
+    """One process per arm, which bets on the leader."""
 
     def __init__(self, n_arms, options):
         self.processes = MIXTURES[options.mixture]((n_arms,), options.n_bets)
@@ -179,7 +179,7 @@ class Leader:
 
 
 class Hybrid:
-    """Half the capital bets on the leader, half is spread over all rivals alive."""
+    """Half the wealth bets on the leader, half is spread over all surviving rivals."""
 
     def __init__(self, n_arms, options):
         if options.mixture != "product":
@@ -198,7 +198,7 @@ class Hybrid:
         return np.logaddexp(self.on_leader.log_total(), np.logaddexp.reduce(on_each, axis=0))
 
     def drop(self, alive, survivors):
-        """What an arm has on the dropped goes to its other bets, in proportion."""
+        """Move an arm's wealth on dropped arms to its other bets, in proportion."""
         each = np.exp(self.on_each.log_total())
         for b in np.flatnonzero(survivors):
             before, after = pairs_of(alive)[:, b], pairs_of(survivors)[:, b]
@@ -208,7 +208,7 @@ class Hybrid:
 
 
 class Claims:
-    """For each pair a process against "b >= a + epsilon"; a claim made is kept."""
+    """One process per pair, against "b >= a + epsilon"; a claim is never withdrawn."""
 
     def __init__(self, n_arms, options, epsilon, threshold):
         self.options, self.epsilon, self.threshold = options, epsilon, threshold
@@ -228,15 +228,15 @@ class Claims:
         self.made |= pairs_of(arms) & (self.processes.log_total() >= np.log(self.threshold))
 
     def separate(self, inside, arms):
-        """Whether every arm inside has beaten every other of these arms."""
+        """Return True if every arm inside has beaten every other one of these arms."""
         return bool(self.made[np.ix_(inside, arms & ~inside)].all())
 
 
 def race(rewards, offsets, order, options):
-    """Race the arms, columns of rewards, on its rows in this order.
+    """Race the arms, columns of rewards, on the rows in this order.
 
-    With an epsilon, NEAR_SHARE of delta is for the claims that end the race on an
-    arm at most this much below the best, the rest for the drops.
+    With an epsilon, NEAR_SHARE of delta is for claims of being within epsilon of the best arm,
+    which end the race; the rest is for eliminations.
     """
     possible = np.flatnonzero(np.isfinite(offsets))
     rewards, offsets = np.asarray(rewards)[:, possible], np.asarray(offsets)[possible]
@@ -286,7 +286,7 @@ UNDECIDED, ACCEPTED, REJECTED = 0, 1, -1
 
 
 def settle(status, beats, k):
-    """Accept and reject what the claims allow, in place, until nothing changes."""
+    """Accept and reject arms by their claims, in place, until nothing changes."""
     while True:
         undecided = status == UNDECIDED
         places = k - (status == ACCEPTED).sum()
@@ -295,7 +295,7 @@ def settle(status, beats, k):
             return
         between = beats & pairs_of(undecided)
         reject = undecided & (between.sum(axis=0) >= places)
-        # claims that contradict each other could do both
+        # contradictory claims could satisfy both conditions
         accept = undecided & (between.sum(axis=1) >= non_places) & ~reject
         if not (reject | accept).any():
             return
@@ -303,7 +303,7 @@ def settle(status, beats, k):
 
 
 def first_k(status, sums, k):
-    """The accepted, then the undecided by their sums, ties to the lowest index."""
+    """Return the accepted arms, then undecided ones by their sums, ties to the lowest index."""
     return sorted(range(len(sums)), key=lambda i: (-status[i], -sums[i], i))[:k]
 
 
@@ -318,7 +318,7 @@ def top_k(
     n_bets=16,
     iid=False,
 ):
-    """The k arms of largest mean, by pairs; k = 1 with an epsilon is a race."""
+    """Find the k arms with the largest means by pairs; k = 1 with an epsilon is a race."""
     options = Options(delta, difference_range, mixture, n_bets, epsilon=epsilon, iid=iid)
     rewards = np.asarray(rewards)
     population, n_arms = None if iid else len(rewards), rewards.shape[1]
@@ -352,9 +352,9 @@ def top_k(
 def threshold(
     rewards, order, tau, delta, value_range, epsilon=0.0, mixture="product", n_bets=16, iid=False
 ):
-    """Which arms have a mean of at least tau, up to the epsilon.
+    """Find the arms with a mean of at least tau, up to the epsilon.
 
-    Sums are of what rewards are above tau.
+    Sums are of reward - tau.
     """
     rewards = np.asarray(rewards)
     population, n_arms = None if iid else len(rewards), rewards.shape[1]
@@ -365,7 +365,7 @@ def threshold(
     sums, n_items = np.zeros(n_arms), np.zeros(n_arms, dtype=int)
     for t, item in enumerate(order, start=1):
         y = (rewards[item] - low) / (high - low)
-        # against "mean <= tau - epsilon", and "mean >= tau + epsilon" seen in a mirror
+        # against "mean <= tau - epsilon", and reflected against "mean >= tau + epsilon"
         least, most = ((tau - low + null_mean(slack, sums, t, population)) / (high - low)
                        for slack in (-epsilon, epsilon))
         over.update(undecided, y, least, tilt_at(t, population))
@@ -383,11 +383,11 @@ def threshold(
 
 
 def enumerate_errors(rewards, offsets, options):
-    """The exact probability of every winner, over all orders of the items."""
+    """Return the exact probability of every winner, over all orders of the items."""
     law, shorter, outcome = {}, None, None
     orders = list(itertools.permutations(range(len(rewards))))
     for order in orders:
-        # orders come sorted: those that begin alike follow each other, with one outcome
+        # orders are sorted: those with the same start follow each other and have one outcome
         if outcome is None or order[: outcome.n_items] != shorter:
             outcome = race(rewards, offsets, order, options)
             shorter = order[: outcome.n_items]

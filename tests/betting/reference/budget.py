@@ -1,8 +1,8 @@
-"""Races within a budget, as plainly as they can be written.
+"""Reference implementation of races within a budget.
 
-`successive_rejects` is the rule to beat: models are read on the same items, and at the
-end of each phase the last one leaves. `race` is BudgetRace for k = 1: the schedule of
-rejects found anew at every look, and bets that run along (`betting.Leader`).
+`successive_rejects` is the baseline: models are read on the same items, and at the end of each
+phase the last one leaves. `race` is BudgetRace for k = 1: the schedule of rejects, recomputed at
+every look, and bets on the same evaluations (`betting.Leader`).
 """
 
 import math
@@ -14,8 +14,8 @@ from betting.reference import betting
 
 TWIN_OF = ("rejects",)  # kernels of csrc
 
-# The exponents of the schedule: among the last FEW arms and before, each at strength 0 and 1; they
-# shrink if there are more than MANY arms. Reliabilities of strength 0 and of strength 1.
+# Exponents of the schedule for the last FEW arms and for the others, each at strength 0 and 1;
+# they shrink with more than MANY arms. Then the reliabilities that give strength 0 and 1.
 FEW, MANY = 8, 100
 LATE, EARLY = (0.1, 0.6), (0.0, 0.2)
 RELIABLE = (0.3, 0.8)
@@ -23,7 +23,7 @@ AT_FIRST = 0.5
 
 
 def successive_rejects(rewards, order, budget, keys):
-    """The winner: rewards (items, arms), keys the lot among equals. Also the cells read."""
+    """Return the winner, and the cells read; rewards are (items, arms), keys break ties."""
     n_items, n_arms = rewards.shape
     depths = rejects_depths(n_items, n_arms, budget)
     alive, sums, read, used = list(range(n_arms)), np.zeros(n_arms), 0, 0
@@ -36,7 +36,7 @@ def successive_rejects(rewards, order, budget, keys):
 
 
 def rejects_depths(n_items, n_arms, budget):
-    """n_1 <= ... <= n_(K-1): items that the models left in each phase are read on."""
+    """Return n_1 <= ... <= n_(K-1), the items on which the survivors of each phase are read."""
     log_bar = 0.5 + sum(1 / i for i in range(2, n_arms + 1))
 
     def depths(scale):
@@ -55,9 +55,9 @@ def rejects_depths(n_items, n_arms, budget):
 
 
 class Schedule:
-    """Depth min(N, a w(r - places + 1)) for the arm that leaves when r are left.
+    """Depth min(N, a w(r - places + 1)) for the arm that leaves while r arms remain.
 
-    `n_wanted` of all n_arms are looked for.
+    `n_wanted` of all n_arms are to be found.
     """
 
     def __init__(self, n_arms, n_items, strength, n_wanted=1):
@@ -69,7 +69,7 @@ class Schedule:
         self.n_items, self.weights = n_items, np.append(np.inf, weights)
 
     def depths(self, scale, n_alive, places):
-        """Of those that leave, the first first; at least as deep as the one before."""
+        """Return the depths of the arms that leave, in order, none smaller than the one before."""
         left = np.arange(n_alive, places, -1)
         return np.minimum(self.n_items, np.ceil(scale * self.weights[left - places + 1]))
 
@@ -101,7 +101,7 @@ class Schedule:
 
 
 def reliability(values):
-    """Share of the variance of the arms' means that is not noise, of two-way residuals."""
+    """Return the share of the variance of the arms' means that is not noise."""
     n_items, n_arms = values.shape
     means = values.mean(axis=0)
     spread = ((means - means.mean()) ** 2).sum() / (n_arms - 1)
@@ -114,13 +114,13 @@ def reliability(values):
 
 
 def strength_of(values):
-    """The strength of the schedule after the first arm has left, from 0 to 1."""
+    """Return the strength of the schedule after the first arm has left, in [0, 1]."""
     low, high = RELIABLE
     return min(max((reliability(values) - low) / (high - low), 0.0), 1.0)
 
 
 class Outcome(NamedTuple):
-    """pulls: items read of each arm; dropped by the schedule, excluded by bets."""
+    """Result; `pulls`: items read per arm; `dropped` by the schedule, `excluded` by bets."""
 
     winner: int
     pulls: tuple
@@ -130,7 +130,7 @@ class Outcome(NamedTuple):
 
 
 def race(rewards, order, budget, keys, delta, difference_range, mixture="product", n_bets=16):
-    """BudgetRace of k = 1 on rows of rewards in this order."""
+    """Run BudgetRace with k = 1 on rows of rewards in this order."""
     (n_items, n_arms), order = rewards.shape, np.asarray(order)
     options = betting.Options(delta, difference_range, mixture, n_bets)
     capital = betting.Leader(n_arms, options)
@@ -170,7 +170,7 @@ def race(rewards, order, budget, keys, delta, difference_range, mixture="product
 
 
 def bet(capital, row, sums, alive, t, n_items, options):
-    """Whom the bets on one item exclude; where it is all, the leader stays."""
+    """Return the arms that the bets on one item exclude; if all, the leader stays."""
     leader, rivals = betting.rivals_of(sums, alive)
     x = betting.to_unit(betting.differences(row), options.difference_range)
     m = betting.to_unit(betting.null_mean(0.0, betting.differences(sums), t, n_items),

@@ -1,7 +1,7 @@
-"""Confidence sequences for the mean of values in [0, 1], as plainly as they can be written.
+"""Reference implementation of confidence sequences for the mean of values in [0, 1].
 
-Sizes are N, or None for independent values. Every lower bound is for the mean
-of `x`; the upper one is 1 minus the lower bound of `1 - x`.
+A size is N, or None for independent values. Lower bounds are for the mean of `x`; the upper bound
+is 1 minus the lower bound of `1 - x`.
 """
 
 import numpy as np
@@ -12,25 +12,25 @@ STEPS, FINEST, SMALLEST_MEAN, CAP = 256, 1e-9, 1e-9, 0.9
 
 
 def bets(n_bets, method="betting"):
-    """The bets, geometric: to 2, and for the empirical Bernstein form below 1."""
+    """Return the geometric bets: up to 2, and below 1 for the empirical Bernstein form."""
     return np.geomspace(0.004, 0.9 if method == "empirical-bernstein" else 2.0, n_bets)
 
 
 def before(x, size):
-    """N/(N-t+1) and the sum of the values before each t."""
+    """Return N/(N-t+1) and the sum of the values before t, for each t."""
     t = np.arange(len(x))
     tilt = np.ones(len(x)) if size is None else size / (size - t)
     return tilt, np.concatenate([[0.0], np.cumsum(x)[:-1]])
 
 
 def null_means(x, mean, size):
-    """The mean of x_t given the past, where the mean of all is `mean`."""
+    """Return the mean of x_t given the past, if the mean of all values is `mean`."""
     tilt, earlier = before(x, size)
     return mean * tilt if size is None else (size * mean - earlier) / (size - np.arange(len(x)))
 
 
 def capital(x, mean, size, grid):
-    """What every bet has made of one unit against `mean`, after every value: shape (n, G)."""
+    """Return the wealth of every bet against `mean` after every value, started at 1: (n, G)."""
     tilt, _ = before(x, size)
     m = np.maximum(null_means(x, mean, size), SMALLEST_MEAN)
     stakes = np.minimum(np.multiply.outer(tilt, grid), (CAP / m)[:, None])
@@ -38,12 +38,12 @@ def capital(x, mean, size, grid):
 
 
 def excluded(x, mean, size, alpha, grid):
-    """Whether the mean over the bets ever reached 2/alpha."""
+    """Return True if the mean wealth ever reached 2/alpha."""
     return bool((capital(x, mean, size, grid).mean(axis=1) >= 2 / alpha).any())
 
 
 def inverted(x, size, alpha, grid):
-    """The lower bound after all of x with no grid of candidates: bisection."""
+    """Return the lower bound after all of x without a grid of candidates, by bisection."""
     low, high = 0.0, 1.0
     while high - low > 1e-12:
         middle = (low + high) / 2
@@ -56,7 +56,7 @@ def inverted(x, size, alpha, grid):
 
 
 def betting(x, size, alpha, grid):
-    """The walk: candidates 1/256 of the width above the bound, one after another."""
+    """Step through candidates, each 1/256 of the width above the bound."""
     bounds, candidates = [0.0, 0.0], [0.0, 0.0]
     out = np.empty((len(x), 2))
     sides = (x, 1 - x)
@@ -72,7 +72,7 @@ def betting(x, size, alpha, grid):
 
 
 def walk(x, bound, candidate, other, size, alpha, grid):
-    """One side after one more value; `other` is the other side's bound."""
+    """Update one side after one more value; `other` is the other side's bound."""
     while candidate < np.inf:
         crossed = candidate > 0 and excluded(x, candidate, size, alpha, grid)
         if crossed:
@@ -86,7 +86,7 @@ def walk(x, bound, candidate, other, size, alpha, grid):
 
 
 def reported(x, bounds, size):
-    """Lower and upper bound; never one that the values so far make impossible."""
+    """Return lower and upper bound; never one that the values so far make impossible."""
     low, high = bounds[0], 1 - bounds[1]
     if size is not None:
         least, most = x.sum() / size, 1 - (1 - x).sum() / size
@@ -97,7 +97,7 @@ def reported(x, bounds, size):
 
 
 def tilted_lower(x, size, alpha, grid, method):
-    """Running lower bound of the exponential forms, after every value."""
+    """Return the running lower bound of the exponential forms after every value."""
     tilt, earlier = before(x, size)
     t = np.arange(len(x))
     centre = np.zeros(len(x)) if size is None else earlier / (size - t)
@@ -117,7 +117,7 @@ def tilted_lower(x, size, alpha, grid, method):
 
 
 def root(gain, clock, level):
-    """The mu with log mean exp(gain - mu clock) = level, by bisection."""
+    """Return the mu with log mean exp(gain - mu clock) = level, by bisection."""
     low, high = -1e6, 1e6
     for _ in range(100):
         middle = (low + high) / 2
@@ -135,7 +135,7 @@ def tilted(x, size, alpha, grid, method):
 
 
 def asymptotic(x, size, alpha, n_best):
-    """mean +- std sqrt(2 (n' rho^2 + 1) / (n' rho)^2 log(sqrt(n' rho^2 + 1) / alpha)).
+    """Return mean +- std sqrt(2 (n' rho^2 + 1) / (n' rho)^2 log(sqrt(n' rho^2 + 1) / alpha)).
 
     Waudby-Smith et al. 2021, with n' = n / (1 - n/N).
     """

@@ -1,7 +1,7 @@
-"""Bets on counts as plainly as they can be written: visit by visit, in the order given.
+"""Reference implementation of bets on counts: visit by visit, in the order given.
 
-`capitals` is the wealth of each bet against each arm if no arm is dropped. A reward
-between 0 and 1 counts as what it is: the race, which knows only sums, can have no more.
+`capitals` is the wealth of each bet against each arm if no arm is dropped. A reward between 0 and 1
+counts with its value, so the race, which knows only sums, cannot have more wealth.
 """
 
 import itertools
@@ -36,7 +36,7 @@ def log_factor(n, s, q, stake, level):
     if stake < 0:
         s, q, stake, level = n - s, n - 2 * s + q, -stake, 1 - level
     q = min(max(q, s * s / n), s)
-    if q <= 0:  # squares below the smallest number, too
+    if q <= 0:  # also for squares below the smallest number
         return n * math.log1p(-stake * level)
     k = s * s / q
     return k * math.log1p(stake * (q / s - level)) + (n - k) * math.log1p(-stake * level)
@@ -52,7 +52,7 @@ def log_wealth(logs):
 def capitals(batches, with_squares=True):
     """Return the wealth after batches of (arm, reward in [0, 1]): shape (arms, bets).
 
-    `with_squares` is False if the bets are to be those of sums alone.
+    With `with_squares` False, the stakes use the sums alone.
     """
     n_arms = 1 + max(arm for batch in batches for arm, _ in batch)
     capital, seen, bets = np.ones((n_arms, len(STEPS))), [[] for _ in range(n_arms)], None

@@ -1,14 +1,14 @@
-"""What a race knows of cells that came in any order: the plain one, told from the beginning.
+"""Reference rule for rewards in any order: a race that receives its blocks in order.
 
-No twin of a kernel: the rule of `ask(n)` and `tell` in its plainest form. A race that was told
-some cells is the one that was told, from the first item on, all blocks whose cells are known.
+This is the rule of `ask(n)` and `tell`, without a kernel. A race that received some cells must be
+like one that received, from the first item on, all blocks whose cells are known.
 """
 
 import numpy as np
 
 
 def played(make, known):
-    """A fresh race told what of `known`, {(arm, item): (reward, cost)}, is its turn."""
+    """Return a new race that received the due part of `known`, {(arm, item): (reward, cost)}."""
     race = make()
     while not race.done:
         arms, items = race.ask()
@@ -21,19 +21,19 @@ def played(make, known):
 
 
 def order_of(race):
-    """Its items in the order they were drawn in; None for a stream, which counts them."""
+    """Return the items of a race in the order drawn; None for a stream, which counts them."""
     return race.get_state()["order"]
 
 
 def wanted(race, known):
-    """What a plain race wants next, of its block, that is not known."""
+    """Return the cells of the block of the reference race that are not known."""
     arms, items = race.ask()
     pairs = zip(arms.tolist(), items.tolist(), strict=True)
     return [pair for pair in pairs if pair not in known]
 
 
 def may_be_asked_ahead(race, known):
-    """Cells beyond the block of a plain race that it may want later; of a stream the next 999."""
+    """Return cells after the block that may be needed later; for a stream the next 999 items."""
     arms, items = race.ask()
     capped = hasattr(race, "budget") or race.max_pulls is not None or (
         race.costs is not None and race.costs.max_cost is not None)
@@ -46,7 +46,7 @@ def may_be_asked_ahead(race, known):
 
 
 def useless(race, known):
-    """Of `known`, the cells that a plain race was not told and never will be."""
+    """Return the cells of `known` that the reference race did not use and never will."""
     told = set()
     order = order_of(race)
     for arm, n in enumerate(race.pulls.tolist()):

@@ -1,7 +1,7 @@
-"""What a budget's answer says of its error, with a matrix for all arms and a plain integral.
+"""Reference implementation of the error estimate: one matrix for all arms, and a plain integral.
 
-Rewards are the effect of the item, of the arm and noise of the arm's own variance; effects of arms
-are normal, of mean 0 together. See pybandit/betting/_estimate.py.
+A reward is the sum of an effect of the item, an effect of the arm, and noise with a variance per
+arm. The effects of arms are normal, with mean 0 over all arms. See pybandit/betting/_estimate.py.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ LEAST_SHARE = 0.02
 
 
 def grouped(blocks):
-    """Blocks of the same arms as one."""
+    """Merge blocks with the same arms."""
     groups = []
     for arms, values in blocks:
         if groups and groups[-1][0].size == arms.size:
@@ -22,7 +22,7 @@ def grouped(blocks):
 
 
 def variances(groups, n_arms, n_items):
-    """The variance of noise, from residuals within each group, and that of the arms' effects."""
+    """Return the variance of the noise, from residuals in each group, and of the arms' effects."""
     squares = freedom = 0.0
     for _, values in groups:
         rest = values - values.mean(axis=0) - values.mean(axis=1)[:, None] + values.mean()
@@ -37,7 +37,7 @@ def variances(groups, n_arms, n_items):
 
 
 def precisions(groups, n_arms, noise):
-    """One over each arm's variance, of which the pooled one counts for five items."""
+    """Return 1 / variance of each arm; the pooled variance counts for five items."""
     q = np.full(n_arms, 1 / noise)
     for _ in range(3):
         own, count = np.zeros(n_arms), np.zeros(n_arms)
@@ -51,7 +51,7 @@ def precisions(groups, n_arms, noise):
 
 
 def error_probability(blocks, pulls, answers, rivals, n_items):
-    """About how probable it is that a rival's mean is above that of one of the answers."""
+    """Return the approximate probability that a rival has a larger mean than one of the answers."""
     rivals = [arm for arm in rivals if pulls[arm] < n_items]
     if not rivals:
         return 0.0
@@ -76,7 +76,7 @@ def error_probability(blocks, pulls, answers, rivals, n_items):
 
 
 def first(arm, rivals, means, covariance):
-    """The chance that the arm is above rivals that are independent given its effect."""
+    """Return the probability that the arm is above rivals that are independent given its effect."""
     own = covariance[arm, arm]
     grid = np.linspace(-8, 8, 4001) * np.sqrt(own)
     chance = norm.pdf(grid, scale=np.sqrt(own)) * (grid[1] - grid[0])

@@ -1,7 +1,4 @@
-"""How probable it is that an arm is needed at a later item, number by number.
-
-`pybandit/betting/_need.py` in its plainest form: no arrays but those that come in.
-"""
+"""Reference implementation of `pybandit/betting/_need.py`, number by number without arrays."""
 
 import math
 
@@ -9,7 +6,7 @@ REACHED, BELIEF, SQUARE = 0.8, 4, 0.25
 
 
 def chance(place, missing, limit, differences, more):
-    """Of one arm: `differences` from its rival on the items told, `more` of later ones."""
+    """Return the chance of an arm, by differences to its rival on items read, `more` on later."""
     told, every = len(differences), [*differences, *(x for x in more if not math.isnan(x))]
     n = len(every)
     gap = max(0.0, sum(every) / (n + BELIEF))
@@ -23,7 +20,7 @@ def chance(place, missing, limit, differences, more):
 
 
 def order(chances, new, n, least=0.7):
-    """The n places and arms to be evaluated first."""
+    """Return the n places and arms to evaluate first."""
     cells = [(-round(chances[i][j], 2), i, j) for i in range(len(chances))
              for j in range(len(chances[i])) if new[i][j] and chances[i][j] >= least]
     return [(i, j) for _, i, j in sorted(cells)[:n]]

@@ -1,43 +1,43 @@
-"""Plug-in bets, as plainly as they can be written: one bet a process, set before every item.
+"""Reference implementation of plug-in bets: one bet per process, set before every item.
 
-In units of the range. `Plugged` bets for each arm on the group of rivals that promises
-most; `PluggedPairs` for each pair. Capital is kept in logs, infinite where what is bet
-against is impossible.
+Values are in units of the range. `Plugged` bets for each arm on the group of rivals that promises
+most; `PluggedPairs` for each pair. Wealth is stored as its log, infinite if the hypothesis is
+impossible.
 """
 
 import numpy as np
 
 TWIN_OF = ("betting", "pairs")  # kernels of csrc
 
-SIZES = (1, 2, 4)  # of groups
-GAIN, SQUARES = 1.0, 5.0  # of twenty items before the first
-BELIEF, MEMORY = 20.0, 22.0  # in the scale of bets; of it
+SIZES = (1, 2, 4)  # sizes of groups
+GAIN, SQUARES = 1.0, 5.0  # prior, worth twenty items
+BELIEF, MEMORY = 20.0, 22.0  # prior weight of scale 1; discounting of the scale
 SLACK = 2e-9
-RISK = 0.9  # of its capital at most
+RISK = 0.9  # largest share of the wealth at risk
 
 
 def stake(hoped, square, expected, tilt):
-    """The bet on a difference, and what it is measured against; no bet from a mean of 1 on."""
+    """Return the bet on a difference, and the mean to compare with; no bet if that is 1 or more."""
     least = max(1.0 + expected, SLACK)
     return min(hoped / square * tilt, RISK / least), least - 1.0
 
 
 class Plugged:
-    """For each arm one process, against the first, first two or first four of the others."""
+    """One process per arm, which bets on the first, first two or first four of the others."""
 
     def __init__(self, n_arms, difference_range):
         self.range = difference_range
         self.squares = np.full((len(SIZES), n_arms), SQUARES)
         self.log_capital = np.zeros(n_arms)
-        self.adjusted = np.zeros(n_arms)  # sums of rewards beyond their predictions
+        self.adjusted = np.zeros(n_arms)  # sums of rewards minus predictions
         self.won = self.promised = BELIEF
 
     def group(self, arm, others, scores, rewards, more):
-        """How far the most promising group is ahead, what it gains now, its hope and square.
+        """Return the lead of the most promising group, its gain on this item, hope and square.
 
-        Then what it gains without predictions, and how much they may be off. `more` are
-        `adjusted`, rewards without predictions, and how far these are below their highest
-        and above their lowest.
+        Then the gain without predictions, and by how much these may be wrong. `more` holds
+        `adjusted`, rewards without predictions, and the distances of predictions to their highest
+        and lowest.
         """
         best = None
         adjusted, raw, over, under = more
@@ -58,10 +58,10 @@ class Plugged:
         return best
 
     def update(self, alive, scores, rewards, t, population, predictions=None):
-        """Item t, of a population or without end, for the arms of a mask.
+        """Bet on item t, of a population or a stream, for the arms of a mask.
 
-        `predictions` (items left, arms), the first of them that of this item: bets are on
-        rewards less their prediction plus the mean prediction of what is left.
+        `predictions` (items left, arms) start with those of this item. Bets are then on the reward
+        minus its prediction plus the mean prediction of the items left.
         """
         none, raw = np.zeros(len(scores)), rewards
         more = scores, raw, none, none
@@ -85,7 +85,7 @@ class Plugged:
             bet, against = stake(hoped, square, expected, tilt)
             if predictions is not None:
                 worst = max(1.0 + expected, SLACK) + off
-                if hoped / square * tilt * worst > RISK:  # no prediction where that binds
+                if hoped / square * tilt * worst > RISK:  # no prediction if that limits the bet
                     beats = beats_raw
                 else:
                     bet = hoped / square * tilt
@@ -104,14 +104,14 @@ class Plugged:
 
 
 class PluggedPairs:
-    """Processes of this shape, each for one pair."""
+    """Processes of this shape, one per pair."""
 
     def __init__(self, shape):
         self.squares = np.full(shape, SQUARES)
         self.log_capital = np.zeros(shape)
 
     def update(self, active, beats, expected, ahead, tilt):
-        """Differences, the largest means, and what the arms are ahead, in units of the range."""
+        """Bet on differences, given their largest means and the leads, in units of the range."""
         self.log_capital[active & (expected < -1.0 - SLACK)] = np.inf
         for at in map(tuple, np.argwhere(active)):
             bet, against = stake(max(0.0, GAIN + ahead[at]), self.squares[at], expected[at], tilt)

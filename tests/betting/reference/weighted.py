@@ -1,8 +1,8 @@
-"""Races between arms over items that weigh unequally, as plainly as it can be written.
+"""Reference implementation of races between arms over items with weights.
 
-Items come in an order in which each next one is drawn with a probability in proportion to
-its weight; sums are weighted, and what is left of the weights stands for the number of items
-left. `race` bets on the leader, `top_k` for each pair; products of constant bets only.
+Each next item is drawn with probability proportional to its weight. Sums are weighted, and the
+weight left takes the place of the number of items left. `race` bets on the leader, `top_k` on each
+pair; only products of constant bets.
 """
 
 import itertools
@@ -16,13 +16,13 @@ TWIN_OF = ("betting", "top_k")  # kernels of csrc
 
 
 def left_before(weights):
-    """Of weights in the order of reading, with mean 1: what is left before each item."""
+    """Return the weight left before each item, for weights in reading order with mean 1."""
     weights = np.asarray(weights, dtype=float) * len(weights) / np.sum(weights)
     return np.append(np.cumsum(weights[::-1])[::-1], 0.0)
 
 
 def bet(log_capital, stakes, x, expected, tilt):
-    """The capital after a difference x in [-1, 1], at most `expected` in the mean."""
+    """Return the log wealth after a difference x in [-1, 1] with mean at most `expected`."""
     m = (expected + 1) / 2
     if m < -1e-9:
         return np.full_like(log_capital, np.inf)
@@ -33,7 +33,7 @@ def bet(log_capital, stakes, x, expected, tilt):
 
 
 def race(rewards, weights, delta, n_bets=16):
-    """Arms left after the items in their order, and the items read; rewards in [0, 1]."""
+    """Return the survivors after the items in order, and the items read; rewards in [0, 1]."""
     n_items, n_arms = rewards.shape
     left, stakes = left_before(weights), bets("product", n_bets)
     capital = np.full((n_arms, n_bets), -np.log(n_bets))
@@ -54,7 +54,7 @@ def race(rewards, weights, delta, n_bets=16):
 
 
 def claims(rewards, weights, n_bets=16):
-    """The log capital of every pair (a, b), against "b is at least a", after each item."""
+    """Return the log wealth of every pair (a, b), against "b is at least a", after each item."""
     n_items, n_arms = rewards.shape
     left, stakes = left_before(weights), bets("product", n_bets)
     capital = np.full((n_arms, n_arms, n_bets), -np.log(n_bets))
@@ -69,7 +69,7 @@ def claims(rewards, weights, n_bets=16):
 
 
 def orders(weights):
-    """Every order of the items, and how probable it is; weights are whole numbers."""
+    """Yield every order of the items and its probability; weights are integers."""
     for order in itertools.permutations(range(len(weights))):
         chance, rest = Fraction(1), sum(weights)
         for item in order:

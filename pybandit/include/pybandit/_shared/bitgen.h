@@ -8,9 +8,8 @@ extern "C" {
 #endif
 
 /*
- * A source of random bits. The members are those of NumPy's bitgen_t, in its
- * order, so a NumPy bit generator can be passed by casting its pointer and a
- * plain C program can supply its own without NumPy.
+ * A source of random bits with the members of NumPy's bitgen_t, in the same order. A pointer to
+ * a NumPy bit generator can be cast to it, and a C program can supply its own without NumPy.
  */
 typedef struct {
     void *state;
@@ -20,7 +19,7 @@ typedef struct {
     uint64_t (*next_raw)(void *state);
 } pb_bitgen;
 
-/* A uniform integer in [0, bound), bound >= 1, without bias (Lemire 2019). */
+/* Returns a uniform integer in [0, bound), bound >= 1, without bias (Lemire 2019). */
 static inline uint32_t pb_bitgen_below(pb_bitgen *bitgen, uint32_t bound)
 {
     uint64_t product = (uint64_t)bitgen->next_uint32(bitgen->state) * bound;
@@ -32,14 +31,14 @@ static inline uint32_t pb_bitgen_below(pb_bitgen *bitgen, uint32_t bound)
     return (uint32_t)(product >> 32);
 }
 
-/* A uniform number in the open interval (0, 1): the midpoint of one of 2^52 equal cells. */
+/* Returns a uniform number in (0, 1): the midpoint of one of 2^52 equal intervals. */
 static inline double pb_bitgen_open(pb_bitgen *bitgen)
 {
     const double unit = 1.0 / 4503599627370496.0;  /* 2^-52 */
     return ((double)(bitgen->next_uint64(bitgen->state) >> 12) + 0.5) * unit;
 }
 
-/* Standard Gumbel draws -log(-log u), u in the open interval (0, 1). */
+/* Draws n standard Gumbel values -log(-log u), u uniform in (0, 1). */
 void pb_bitgen_gumbel_many(pb_bitgen *bitgen, int64_t n, double *out);
 
 #ifdef __cplusplus

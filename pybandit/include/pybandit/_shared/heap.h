@@ -8,19 +8,19 @@ extern "C" {
 #endif
 
 /*
- * Arms by key: the root has the largest, ties to the lower arm. A policy pulls the
- * root and gives it a new key, which is what a scan of all keys would have chosen.
+ * A binary heap of arms. The root has the largest key; ties go to the lower arm. A policy pulls
+ * the root and then gives it a new key: the root is the arm that a scan of all keys would find.
  */
 typedef struct {
-    double *keys;   /* n, the caller's; never NaN */
-    int64_t *arms;  /* n, the caller's: where each key belongs */
+    double *keys;   /* n values, owned by the caller; never NaN */
+    int64_t *arms;  /* n arms, owned by the caller: the arm of each key */
     int64_t n;
 } pb_heap;
 
-/* Puts keys and arms in the order of a heap. O(n). */
+/* Arranges keys and arms as a heap. O(n). */
 void pb_heap_build(pb_heap *heap);
 
-/* The root has a new key. O(log n). */
+/* Gives the root a new key. O(log n). */
 void pb_heap_replace_root(pb_heap *heap, double key);
 
 #ifdef __cplusplus

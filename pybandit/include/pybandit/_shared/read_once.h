@@ -8,8 +8,8 @@ extern "C" {
 #endif
 
 /*
- * Returns an integer of memory that another thread may write to. The compiler does not read it
- * again, so the value that was checked is the one that is used as an index.
+ * Returns an integer from memory that another thread may write to. The compiler does not read
+ * it a second time, so the value that is checked is the value that is used as an index.
  */
 static inline int64_t pb_read_once(const int64_t *at)
 {

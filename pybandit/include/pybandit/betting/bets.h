@@ -8,58 +8,58 @@ extern "C" {
 #endif
 
 /*
- * How a hypothesis is bet against. It says that x in [0, 1] has conditional mean
- * at most m; a bet gains where x is above m, and its capital is at most one in
- * expectation as long as the hypothesis is true.
+ * Kinds of bets against the hypothesis that x in [0, 1] has conditional mean at most m.
+ * A bet gains if x is above m. If the hypothesis is true, the expected wealth is at most 1.
  *
- * PRODUCT: the mean over g of prod (1 + min(lambda_g w, 0.9 / m) (x - m)), w the
- * population over what is left of it. EBMIX: the mean over g of
- * exp(lambda_g sum (x - m) - psi_g sum (x - mu)^2), mu the mean of what came
- * before; psi(lambda) = -log(1 - lambda) - lambda, lambda below 1.
- *
- * PLUG_IN, between arms only: one bet, set anew before every item. With D and Q the sums
- * of the differences so far and of their squares, in units of the range, it is
- * (1 + D)+ w / (5 + Q) of a difference, at most 0.9 of what the worst one could lose;
- * as 20 items of mean .05 and mean square .25 had come before.
+ * - PRODUCT: the wealth is the mean over g of prod (1 + min(lambda_g w, 0.9 / m) (x - m)),
+ *   where w = N / (items left), or 1 for an endless stream.
+ * - EBMIX: the mean over g of exp(lambda_g sum (x - m) - psi_g sum (x - mu)^2), where mu is
+ *   the mean of 1/2 and the earlier x, psi(lambda) = -log(1 - lambda) - lambda, and lambda < 1.
+ * - PLUG_IN, for races between arms only: one bet, recomputed before every item. Let D be the
+ *   sum of the differences so far and Q the sum of their squares, in units of the range. The
+ *   stake is max(0, 1 + D) w / (5 + Q), as if 20 items of mean .05 and mean square .25 had
+ *   been read before. It is capped so that no difference costs more than 0.9 of the wealth.
  */
 typedef enum { PB_MIX_PRODUCT, PB_MIX_EBMIX, PB_MIX_PLUG_IN } pb_mixture;
 
 typedef struct {
     pb_mixture mixture;
-    int64_t n_bets;        /* a multiple of 4, at most PB_MOST_BETS; PLUG_IN: 1 */
-    const double *bets;    /* lambda_g, increasing; not for PLUG_IN */
-    const double *shares;  /* of the first capital: they sum to 1; 0 where a bet only pads */
+    int64_t n_bets;        /* a multiple of 4, at most PB_MOST_BETS; 1 for PLUG_IN */
+    const double *bets;    /* lambda_g, increasing; unused by PLUG_IN */
+    const double *shares;  /* initial wealth of each bet; they sum to 1; 0 for padding */
     const double *psi;     /* EBMIX only */
 } pb_bets;
 
 enum { PB_MOST_BETS = 64 };
 
-/* What is raced on: N items, rewards of known range. Shared by the races by betting. */
+/* The items of a race and the range of their rewards; used by all races by betting. */
 typedef struct {
-    int64_t n_items;   /* N, read without replacement; 0: independent items without end */
-    double low, high;  /* every reward lies there; may be infinite */
+    int64_t n_items;   /* N, read without replacement; 0: an endless stream, independent */
+    double low, high;  /* limits of every reward; may be infinite */
     double range;      /* the difference of two rewards of an item lies in [-range, range] */
     /*
-     * NULL: all items count the same. Else n_items + 1 numbers, the caller's: what the
-     * items from the t-th on weigh, in the order of reading, from n_items down to 0. Totals
-     * are then weighted; each item is drawn with a probability in proportion to its weight
-     * from those that are left. Races between arms only.
+     * NULL if all items have the same weight. Otherwise n_items + 1 numbers, owned by the
+     * caller: left[t] is the weight of the items from number t on, in reading order. It falls
+     * from n_items to 0. Totals are then weighted, and each item is drawn from those left with
+     * probability proportional to its weight. For races between arms only.
      */
     const double *left;
 } pb_items;
 
-/* What is left before the item with index n_read, and what this one weighs. */
+/* Returns the weight of the items left before item number n_read, this one included. */
 static inline double pb_items_left(const pb_items *items, int64_t n_read)
 {
     return items->left ? items->left[n_read] : (double)(items->n_items - n_read);
 }
 
+/* Returns the weight of item number n_read. */
 static inline double pb_items_weight(const pb_items *items, int64_t n_read)
 {
     return items->left ? items->left[n_read] - items->left[n_read + 1] : 1.0;
 }
 
-/* Whether the rewards row[columns[i]] of n arms may be used: each, and any two of them. */
+/* Returns 1 if the rewards row[columns[i]] of n arms are valid: each is in [low, high], and no
+   two differ by more than the range. */
 static inline int pb_items_allow(const pb_items *items, const double *row,
                                  const int64_t *columns, int64_t n)
 {
@@ -71,11 +71,11 @@ static inline int pb_items_allow(const pb_items *items, const double *row,
         least = reward < least ? reward : least;
         largest = reward > largest ? reward : largest;
     }
-    /* the last bit of a difference is rounding */
+    /* tolerates rounding of the difference */
     return good && largest - least <= items->range * (1.0 + 1e-12);
 }
 
-/* Doubles that one process keeps. */
+/* Returns the number of doubles that one process of bets keeps. */
 static inline int64_t pb_bets_memory(const pb_bets *bets)
 {
     return bets->mixture == PB_MIX_PRODUCT ? bets->n_bets + 4 : 8;

@@ -8,11 +8,11 @@ extern "C" {
 #endif
 
 /*
- * Confidence sequences: bounds on a mean that hold at all times together, from
- * values in [0, 1] that come one by one, without replacement or independent.
+ * Confidence sequences: bounds on a mean that are valid at all times simultaneously. Values
+ * in [0, 1] are read one by one, without replacement or independently.
  *
- * Side 0 is the lower bound. Side 1 is the upper one, kept as the lower bound
- * of the reflected values 1 - x.
+ * Side 0 is the lower bound. Side 1 is the upper bound, stored as the lower bound of the
+ * reflected values 1 - x.
  */
 typedef enum {
     PB_CONFIDENCE_BETTING,
@@ -21,59 +21,58 @@ typedef enum {
     PB_CONFIDENCE_ASYMPTOTIC
 } pb_confidence_method;
 
-enum { PB_CONFIDENCE_BETS = 64 }; /* the most bets */
+enum { PB_CONFIDENCE_BETS = 64 }; /* maximum number of bets */
 
-/* All of it: no memory but this, so that a copy is a snapshot. */
+/* A sequence. It uses no other memory, so a copy is a snapshot. */
 typedef struct {
     pb_confidence_method method;
     int64_t n_bets;
-    int bounded;      /* asymptotic: whether the values are known to be in [0, 1] */
-    double size;      /* N; 1 where values are independent */
-    double drained;   /* what one value takes from the population: 1, or 0 */
+    int bounded;      /* asymptotic: 1 if the values are known to be in [0, 1] */
+    double size;      /* N; 1 if values are independent */
+    double drained;   /* 1 if a value leaves the population when it is read, else 0 */
     double alpha;
-    double bets[PB_CONFIDENCE_BETS]; /* those past n_bets are 0 */
+    double bets[PB_CONFIDENCE_BETS]; /* 0 from index n_bets on */
 
     int64_t count;
-    double lower, upper; /* as last reported */
-    double sum[2];       /* of the values of a side */
-    double bound[2];     /* running bound of a side */
-    double candidate[2]; /* betting: the next bound to be excluded; infinite where there is none */
-    double capital[2][PB_CONFIDENCE_BETS]; /* betting: against the candidate; adds up to the mean */
-    double gain[PB_CONFIDENCE_BETS];  /* exponential forms: log capital of a bet against mu is */
-    double clock[PB_CONFIDENCE_BETS]; /* gain - mu clock - cost */
+    double lower, upper; /* bounds after the last value */
+    double sum[2];       /* sum of the values of each side */
+    double bound[2];     /* running bound of each side */
+    double candidate[2]; /* betting: mean that is tested next; infinite if there is none */
+    double capital[2][PB_CONFIDENCE_BETS]; /* betting: wealth against the candidate */
+    double gain[PB_CONFIDENCE_BETS];  /* exponential forms: the log wealth of a bet against */
+    double clock[PB_CONFIDENCE_BETS]; /* mu is gain - mu clock - cost */
     double cost[PB_CONFIDENCE_BETS];
     double mean, square; /* asymptotic: mean, and sum of squares about it */
 } pb_confidence;
 
 /*
- * Starts a sequence. Assumed, not checked: population >= 1, infinite where
- * values are independent; 0 < alpha < 1; 1 <= n_bets <= PB_CONFIDENCE_BETS bets
- * that are positive and increase, to below 1 for PB_CONFIDENCE_BERNSTEIN.
+ * Starts a sequence. Assumed, not checked: population >= 1, infinite if values are
+ * independent; 0 < alpha < 1; 1 <= n_bets <= PB_CONFIDENCE_BETS; bets positive and
+ * increasing, and below 1 for PB_CONFIDENCE_BERNSTEIN.
  */
 void pb_confidence_init(pb_confidence *confidence, pb_confidence_method method,
                         double population, double alpha, const double *bets, int64_t n_bets,
                         int bounded);
 
 /*
- * Adds n values and reports both bounds after each of them. Assumed: the values
- * are in [0, 1] (finite, where not bounded), and at most the population in all.
+ * Adds n values and writes both bounds after each of them. Assumed, not checked: the values
+ * are in [0, 1] (finite if not bounded), and at most `population` are added in all.
  *
- * PB_CONFIDENCE_BETTING reads its history again: values[-count] .. values[-1]
- * must be the earlier values. Sixteen bets against one value take 4 ns, and all
- * values so far are played again whenever the width has shrunk by 1/256: 128 n
- * values in all while the width falls as 1/sqrt(n). The others look at a value
- * once.
+ * PB_CONFIDENCE_BETTING reads its history again: values[-count] .. values[-1] must be the
+ * earlier values. Sixteen bets against one value take 4 ns. All values so far are played
+ * again whenever the width has shrunk by 1/256, in total 128 n values while the width falls
+ * as 1/sqrt(n). The other methods read a value once.
  *
- * Bounds depend on the values and not on how many are added at a time.
+ * The bounds do not depend on how many values are added per call.
  */
 void pb_confidence_add(pb_confidence *confidence, const double *values, int64_t n,
                        double *lower, double *upper);
 
 /*
- * Whether a sequence that was read from outside can be one: its sums and bounds follow
- * from `values`, the `count` before (betting), or from its sums and exponents (the
- * others). All is finite but candidates, and bounds of values without a range; nothing
- * is NaN. Betting plays its values four times.
+ * Returns 1 if a sequence that was restored from a saved state is consistent: its sums and
+ * bounds follow from `values`, its `count` earlier values (betting), or from its sums and
+ * exponents (the other methods). Assumed: all fields are finite except candidates, and
+ * bounds of values without a range; none is NaN. Betting plays its values four times.
  */
 int pb_confidence_agrees(const pb_confidence *confidence, const double *values);
 

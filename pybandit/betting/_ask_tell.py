@@ -1,4 +1,4 @@
-"""Ask and tell of races: a block at a time, or cells in any order, played in the race's order."""
+"""The methods ask and tell of races: rewards arrive in any order, bets follow the race's order."""
 
 import functools
 from collections.abc import Callable
@@ -9,24 +9,29 @@ import numpy as np
 from pybandit._shared.checks import MOST_HELD, check_integer, shown
 from pybandit._shared.labels import told_in_order
 from pybandit._shared.types import ArrayLike, Floats, Ints
-from pybandit.betting._blocks import as_told, check_range, check_spread
-from pybandit.betting._early import Early, check_state_ahead
+from pybandit.betting._blocks import (
+    Early,
+    check_range,
+    check_spread,
+    check_state_ahead,
+    checked_report,
+)
 from pybandit.betting._money import TOLD, check_told
 from pybandit.betting._need import Spread, chances, first_needed, is_enough
 from pybandit.betting._order import MOST_PAIRS, Ordered
 
-FEW_ITEMS = 64  # that are looked at first, ahead of the block
+FEW_ITEMS = 64  # items ahead of the block that are considered first
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
 def guarded(method: _Method) -> _Method:
-    """A method that another thread's call beside it makes a RuntimeError.
+    """Wrap a method so that a concurrent call from another thread raises a RuntimeError.
 
-    What Ctrl-C left to be played is played before it.
+    Blocks that are complete, but that Ctrl-C left unplayed, are played first.
     """
 
     @functools.wraps(method)
-    def call(self: "Told", *args: Any, **options: Any) -> Any:
+    def call(self: "AskTell", *args: Any, **options: Any) -> Any:
         with self._guard:
             self._settle()
             return method(self, *args, **options)
@@ -34,34 +39,35 @@ def guarded(method: _Method) -> _Method:
     return cast(_Method, call)
 
 
-class Told(Ordered):
-    """What is asked and told; what `PairedRace` adds to.
+class AskTell(Ordered):
+    """The part of `PairedRace` that handles requests and reports.
 
-    A cell is told for good once `_early` has it, or the block it is of was played.
+    A reward is recorded once it is in `_early`, or its block was played. A *cell* is a pair of an
+    arm and an item.
     """
 
     _early: Early
-    _handed: Ints   # of each arm, items up to this one were handed out ahead of their block
+    _handed: Ints   # per arm, the place up to which items were requested ahead of their block
     _spread: Spread
-    _due: bool      # whether `_early` may hold a whole block, or cells that were played
+    _due: bool      # True if `_early` may hold a complete block, or cells that were played
 
     # -- ask and tell -------------------------------------------------------
 
     @guarded
     def ask(self, n: int | None = None) -> tuple[Ints, Ints]:
-        """The evaluations that are wanted now: every alive arm on each item of a block.
+        """Return the evaluations that are needed now: each survivor on each item of a block.
 
-        The same until they are told; then those of them that are missing. Blocks have 4
-        items, later a sixteenth of those read, or `block_size`.
+        Repeated calls return the same pairs, without those reported since. Blocks have 4 items,
+        later a sixteenth of the items read, or `block_size`.
 
         Parameters
         ----------
         n : int, optional
-            Maximum number of pairs, of those that are not told yet: first the block, then pairs
-            ahead of it, beginning with arms that will probably stay in the race for long. To
-            keep many workers busy, ask for twice the number of calls that run. Rewards of arms
-            that are eliminated in between are discarded: see `n_wasted_by_arm`. A race with a
-            cap on pulls or cost does not go beyond its block, all of which counts. Never more
+            Maximum number of pairs that are not reported yet: first those of the block, then
+            pairs ahead of it, starting with arms that will probably survive for long. To keep
+            many workers busy, request twice the number of concurrent calls. Rewards of arms that
+            are eliminated in the meantime are discarded; see `n_wasted_by_arm`. A race with a
+            limit on pulls or cost does not go beyond its block, all of which counts. Never more
             than 2²⁴ pairs.
 
         Returns
@@ -76,44 +82,44 @@ class Told(Ordered):
 
     def tell(self, arms: ArrayLike, items: ArrayLike, rewards: ArrayLike,
              costs: ArrayLike | None = None) -> None:
-        """Give rewards of what was asked, all or some, in any order; all or nothing.
+        """Report rewards of requested pairs, all or some of them, in any order.
 
-        A block is played when its last reward is there, and what came before its turn waits
-        (`pending`): the race is that of rewards that come in order, bit for bit. Should
-        Ctrl-C end the call, all of it was told or nothing, and `ask` goes on from there.
+        A block is bet on when its last reward has arrived; rewards of later blocks wait
+        (`pending`). The race is the same, bit for bit, as with rewards in order. If Ctrl-C ends
+        the call, either all of it was recorded or nothing, and `ask` continues from there.
 
         Parameters
         ----------
         arms, items : array_like of int, shape (n,)
-            Pairs of `ask`; also of an earlier one, of arms that have left since.
+            Pairs returned by `ask`, also by an earlier call or of arms eliminated since.
         rewards : array_like of float, shape (n,)
-            One a pair, in `value_range`. A lost reward cannot be left out: what an
-            item would have added to the total is unknown. Take such items out of
-            the set before, or evaluate again; `ask` repeats itself.
+            One reward per pair, in `value_range`. A lost reward cannot be left out, because its
+            share of the total is unknown. Remove such items from the set before the race, or
+            evaluate them again; `ask` repeats its requests.
         costs : array_like of float, shape (n,), optional
-            With ``costs="told"``, and only then: what each evaluation has cost, finite
-            and at least 0.
+            Cost of each evaluation, finite and at least 0. Required with ``costs="told"``, and
+            not accepted otherwise.
 
         Raises
         ------
         ValueError, TypeError
-            Where there are none, pairs are told twice or not asked for, or a reward is
-            not finite, masked or out of range, or a cost is NaN or negative: the message
-            names arm, item and value, and the race is as before.
+            If there are no rewards, a pair is reported twice or was not requested, a reward is
+            not finite, masked or out of range, or a cost is NaN or negative. The message names
+            arm, item and value, and the race is unchanged.
         RuntimeError
-            Where another thread is in a call of this race.
+            If another thread is in a call of this race.
         """
-        told = as_told(arms, items, rewards)
+        report = checked_report(arms, items, rewards)
         if (costs is not None) != self._is_told_costs():
             raise ValueError("costs must be given if and only if the race was made with "
                              f"costs='told'; got {type(costs).__name__} for "
                              f"costs={shown(self._prices)}")
         if costs is not None:
             told_in_order("costs", costs, arms, items)
-            costs = check_told(costs, told[0], told[1])
+            costs = check_told(costs, *report[:2])
         with self._guard:
             self._settle()
-            self._tell(*told, costs)
+            self._tell(*report, costs)
 
     def _is_told_costs(self):
         return isinstance(self._prices, str)
@@ -127,7 +133,7 @@ class Told(Ordered):
         self._tell_block(arms, items, rewards, costs)
 
     def _tell_block(self, arms, items, rewards, costs):
-        """A block as it was asked, which most are."""
+        """Record a complete block in the order of the request, the usual case."""
         width = self._race.alive.size
         check_range(rewards, arms, items, self._limits(), self.value_range)
         values = rewards.reshape(-1, width)
@@ -135,7 +141,7 @@ class Told(Ordered):
         self._play(values, None if costs is None else costs.reshape(-1, width))
 
     def _play(self, values, costs):
-        """A block into the kernel and the books; a row an item, a column an alive arm."""
+        """Bet on a block and record it; `values` has one row per item, one column per survivor."""
         alive, n_blocks = self._race.alive, len(self._books.blocks)
         if self._money is not None:
             if costs is None:
@@ -144,7 +150,10 @@ class Told(Ordered):
         self._race.tell(self._books, values, *self._withdrawals(values))
 
     def _withdrawals(self, values):
-        """How many arms stay after these rewards, and whom ties prefer; none leave here."""
+        """Return how many arms to keep after these rewards and the keys that break ties.
+
+        The base class keeps all.
+        """
         return ()
 
     # -- ahead --------------------------------------------------------------
@@ -161,70 +170,71 @@ class Told(Ordered):
         return np.concatenate([arms, more]), np.concatenate([items, self._items_at(places)])
 
     def _needed(self, n):
-        """Places and arms of n cells beyond the block that will most probably be needed."""
-        alive, told = self._race.alive, self._books.n_items
-        start, depth = told + self._block_length(), int(self._early.keys[-1:].sum()) // self.n_arms
+        """Return places and arms of the n cells after the block most likely to be needed."""
+        alive, n_read = self._race.alive, self._books.n_items
+        start = n_read + self._block_length()
+        depth = int(self._early.keys[-1:].sum()) // self.n_arms
         most = np.inf if self.n_items is None else self.n_items
         if start >= most:
             return alive[:0], alive[:0]
         self._spread = self._spread.after(self._books.blocks)
         ahead = FEW_ITEMS + n // alive.size
-        while True:  # most often the items that hold n cells, else as many as n
+        while True:  # the items that hold n cells are mostly enough; n items always are
             end = min(max(start, depth + 1) + min(ahead, n), most)
-            made, new = self._chances(start, end)
-            rows, columns = first_needed(made, new, n)
-            if ahead >= n or end == most or is_enough(made, rows, columns, n):
+            likely, new = self._chances(start, end)
+            rows, columns = first_needed(likely, new, n)
+            if ahead >= n or end == most or is_enough(likely, rows, columns, n):
                 return start + rows, alive[columns]
             ahead *= 2
 
     def _chances(self, start, end):
-        """Of places and alive arms: how probably they will be needed, and whether they are new."""
-        alive, told = self._race.alive, self._books.n_items
-        waiting = np.full((end - told, alive.size), np.nan)
-        found = self._early.places(np.arange(told, end)[:, None] * self.n_arms + alive)
+        """Return, by place and survivor, the chance of being needed, and True for new cells."""
+        alive, n_read = self._race.alive, self._books.n_items
+        waiting = np.full((end - n_read, alive.size), np.nan)
+        found = self._early.places(np.arange(n_read, end)[:, None] * self.n_arms + alive)
         waiting[found >= 0] = self._early.rewards[found[found >= 0]]
-        made = chances(np.arange(start, end), told, *self._differences(alive, waiting))
-        return made, found[start - told:] < 0
+        likely = chances(np.arange(start, end), n_read, *self._differences(alive, waiting))
+        return likely, found[start - n_read:] < 0
 
     @guarded
     def _n_ahead(self) -> int:
-        """Return the number of rewards that wait for a later block than the present one."""
+        """Return the number of rewards that wait for a block after the current one."""
         end = (self._books.n_items + self._block_length()) * self.n_arms
         return int(((self._early.keys >= end) & ~self._is_waste()).sum())
 
     def _is_capped(self):
-        """Return True if pulls or cost are limited, so that all pairs asked for must count."""
+        """Return True if pulls or cost are limited, so that no requested pair may be wasted."""
         return self.max_pulls is not None or (
             self._money is not None and self._money.most is not None)
 
     def _missing(self, arms, items):
-        """Those of these pairs that are not told; all are of arms and items that there are."""
+        """Return those of these valid pairs that are not reported yet."""
         if not self._early.keys.size:
             return arms, items
         new = self._early.places(self._cell_keys(arms, items)) < 0
         return arms[new], items[new]
 
     def _cell_keys(self, arms, items):
-        """One number a cell, increasing in the order of play."""
+        """Return one number per cell, increasing in the order of the bets."""
         return self._places_of(items) * self.n_arms + arms
 
     def _keep(self, arms, items, rewards, costs):
-        """Keep these cells until it is their turn, and play what has all of its cells."""
+        """Keep these cells until their turn, and play the blocks that are complete."""
         keys = self._checked_keys(arms, items)
         check_range(rewards, arms, items, self._limits(), self.value_range)
         early = self._early.with_cells(keys, rewards, costs)
         if not isinstance(self.value_range, tuple):
             self._check_early_spread(early, keys)
-        self._due = True  # before there is anything to play: Ctrl-C may come between
+        self._due = True  # set first: Ctrl-C may come before the next line
         self._early = early
         self._settle()
 
     def _checked_keys(self, arms, items):
-        """Keys of cells that were asked for and are not told, each once."""
+        """Return the keys of the cells; raise unless all were requested and none is repeated."""
         wanted, n_asked = self._n_asked(), arms.size
         if not n_asked:
             done = "the race is done and asks for nothing" if not wanted else (
-                "arms and items must be one pair of ask() or more")
+                "arms and items must hold at least one pair of ask()")
             raise ValueError(f"{done}; got 0 rewards")
         known = (arms >= 0) & (arms < self.n_arms) & (items >= 0)
         known &= items < (MOST_HELD if self.n_items is None else self.n_items)
@@ -239,19 +249,19 @@ class Told(Ordered):
         _, first, counts = np.unique(keys, return_index=True, return_counts=True)
         if first.size < n_asked:
             at = int(first[counts > 1][0])
-            raise ValueError(f"items must be told once; got item {items[at]} of arm {arms[at]} "
-                             "twice")
+            raise ValueError(f"each pair must be reported once; got item {items[at]} of arm "
+                             f"{arms[at]} twice")
         return keys
 
     def _refuse(self, at, arms, items, before, n_asked):
         if not n_asked:
             raise ValueError(f"the race is done and asks for nothing; got {arms.size} rewards")
-        what = "had been told before" if before[at] else "was not asked for"
+        what = "was reported before" if before[at] else "was not requested"
         raise ValueError(f"arms and items must be pairs of ask(); item {items[at]} of arm "
                          f"{arms[at]} {what}")
 
     def _reach(self):
-        """Of each arm, up to which place its items have been asked for."""
+        """Return, for each arm, the place up to which its items have been requested."""
         reach = np.maximum(self._handed, self._books.pulls)
         if not self._race.decided:
             alive = self._race.alive
@@ -259,7 +269,7 @@ class Told(Ordered):
         return reach
 
     def _check_early_spread(self, early, keys):
-        """Rewards of one item that are known, of arms that are left, lie near each other."""
+        """Refuse known rewards of survivors that differ by more than the range on one item."""
         alive = self._race.alive
         for place in np.unique(keys // self.n_arms).tolist():
             found = early.places(place * self.n_arms + alive)
@@ -268,7 +278,7 @@ class Told(Ordered):
                 check_spread(values[None], arms, [self._item_at(place)], self._limits()[2])
 
     def _settle(self):
-        """Play the blocks whose cells are all known. Ctrl-C leaves the rest to the next call."""
+        """Play the blocks that are complete. Ctrl-C leaves the rest to the next call."""
         if not self._due:
             return
         while self._may_be_whole():
@@ -284,16 +294,16 @@ class Told(Ordered):
         self._due = False
 
     def _may_be_whole(self):
-        """Whether as many cells of the block's items are known as it has, of whatever arms."""
-        told, wanted = self._books.n_items, self._n_asked()
-        ends = np.array([told, told + self._block_length()]) * self.n_arms
+        """Return True if enough cells of the block's items are known, whatever their arms."""
+        n_read, wanted = self._books.n_items, self._n_asked()
+        ends = np.array([n_read, n_read + self._block_length()]) * self.n_arms
         first, last = np.searchsorted(self._early.keys, ends)
         return 0 < wanted <= last - first
 
-    # -- what waits, and what was for nothing --------------------------------
+    # -- pending and discarded rewards ---------------------------------------
 
     def _is_waste(self):
-        """Of each cell that was told and not played, whether it never will be."""
+        """Return, for each reported cell that was not played, True if it never will be."""
         arms = self._early.keys % self.n_arms
         if self._race.decided or not self._block_length():
             return np.ones(arms.size, dtype=bool)
@@ -302,17 +312,17 @@ class Told(Ordered):
     @property
     @guarded
     def pending(self) -> tuple[Ints, Ints]:
-        """Arms and items of rewards that were told and wait for their turn; int64."""
+        """Arms and items of rewards that were reported and wait for their block; int64."""
         keys = self._early.keys[~self._is_waste()]
         return keys % self.n_arms, self._items_at(keys // self.n_arms)
 
     @property
     @guarded
     def n_wasted_by_arm(self) -> Ints:
-        """Rewards told of each arm after its elimination or the end of the race; int64.
+        """Rewards per arm that were requested ahead and are never used; int64.
 
-        They were asked for ahead (`ask`) and are not used: they are not counted by `n_pulls`,
-        `pulls`, `cost` and `cost_by_arm`.
+        The arm was eliminated, or the race ended, before their block. They are not counted by
+        `n_pulls`, `pulls`, `cost` and `cost_by_arm`.
         """
         arms = self._early.keys[self._is_waste()] % self.n_arms
         return np.bincount(arms, minlength=self.n_arms)
@@ -320,7 +330,7 @@ class Told(Ordered):
     @property
     @guarded
     def waste_cost(self) -> float | None:
-        """What these have cost; None where no costs are known."""
+        """Cost of the rewards in `n_wasted_by_arm`; None if the race has no costs."""
         if self._money is None:
             return None
         waste = self._is_waste()
@@ -333,7 +343,7 @@ class Told(Ordered):
     # -- state --------------------------------------------------------------
 
     def _state_ahead(self):
-        """The part of a state for what is ahead of the race; nothing where nothing is."""
+        """Return the part of a state for requests and rewards ahead of the race; {} if none."""
         early, handed = self._early, np.where(self._handed > self._books.pulls, self._handed, 0)
         if not early.keys.size and not handed.any():
             return {}
@@ -343,16 +353,16 @@ class Told(Ordered):
             "costs": None if early.costs is None else early.costs.copy()}}
 
     def _restore_ahead(self, ahead):
-        """What was ahead of the race, as it was told."""
+        """Restore the requests and rewards ahead of the race."""
         known = check_state_ahead(ahead, self.n_arms, self.n_items, self._is_told_costs())
         self._handed, costs = known["handed"], known["costs"]
-        told = [known[name] for name in ("arms", "items", "rewards")]
-        if told[0].size:
-            self._keep(*told, None if costs is None else check_told(costs, *told[:2]))
+        report = [known[name] for name in ("arms", "items", "rewards")]
+        if report[0].size:
+            self._keep(*report, None if costs is None else check_told(costs, *report[:2]))
 
 
 def first_early(n_arms: int, costs: Any) -> tuple[Early, Ints]:
-    """What a race begins with: nothing told early, nothing handed out ahead."""
+    """Return the initial state: no early rewards, no requests ahead of a block."""
     nothing: Floats = np.empty(0)
     told = isinstance(costs, str) and costs == TOLD
     return (Early(np.empty(0, dtype=np.int64), nothing, nothing if told else None),
