@@ -1,6 +1,7 @@
 """What `study`, `screen` and `webtest` share: how a file is named, and the actions on its log."""
 
 import argparse
+import importlib
 import sys
 
 from pybandit.cli._types import at_least, writable
@@ -60,7 +61,7 @@ def add_log_actions(parts):
                       "all results as a table, which record, counts and amend read")
     part.add_argument("--batch", type=at_least(0), metavar="N", help="the wells of one batch only")
     part.add_argument("out", type=writable, metavar="FILE.csv", help="- for stdout")
-    part = add_action(parts, "serve", _serve,
+    part = add_action(parts, "serve", _of_log("serve"),
                       "serve it over HTTP: a live page for browsers, ask and tell for programs",
                       epilog=SERVE_EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)
     part.add_argument("--host", default="127.0.0.1", metavar="ADDRESS",
@@ -85,20 +86,16 @@ def add_batch_actions(parts):
                       help="give up what is recorded of it")
 
 
-def _of_log(name):
-    """Return what does an action; imported when it runs, so that other commands do without."""
+def late(module, name):
+    """Return a function of a module of this folder, imported when it is first called."""
     def do(arguments):
-        from pybandit.cli import _log_commands
-
-        return getattr(_log_commands, name)(arguments)
+        return getattr(importlib.import_module(f"pybandit.cli.{module}"), name)(arguments)
 
     return do
 
 
-def _serve(arguments):
-    from pybandit.cli._serve import serve
-
-    return serve(arguments)
+def _of_log(name):
+    return late("_log_commands", name)
 
 
 def run(arguments):

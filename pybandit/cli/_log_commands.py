@@ -1,7 +1,9 @@
 """Actions on the log of a study, a screen or a web test. Each returns the exit status."""
 
+import json
 import sys
 
+from pybandit._shared.optional import require
 from pybandit.cli._out import say, written
 from pybandit.cli._status import controls_as_json, status_lines
 from pybandit.lab import Screen
@@ -100,3 +102,32 @@ def export(arguments):
     what, words = ("n_rows", "rows of counts") if is_counted else ("n_wells", "wells")
     say(arguments, {"file": arguments.out, what: n}, f"{n:,} {words}: {arguments.out}")
     return 0
+
+
+def serve(arguments):
+    """Serve until interrupted or terminated."""
+    import asyncio
+
+    for package in ("starlette", "uvicorn"):
+        require(package, "serve")
+    from pybandit.serving._access import tokens_of
+    from pybandit.serving._server import Server
+
+    tokens, are_new = tokens_of(arguments.tokens)
+    with Server(arguments.study, tokens, arguments.name, arguments.who, arguments.host,
+                arguments.port) as server:
+        asyncio.run(server.serve(
+            lambda: _announce(arguments, server.port, tokens if are_new else ())))
+    return 0
+
+
+def _announce(arguments, port, new):
+    host = f"[{arguments.host}]" if ":" in arguments.host else arguments.host
+    url = f"http://{host}:{port}/"
+    if arguments.json:
+        print(json.dumps({"url": url, "tokens": {one.role: one.secret for one in new}}))
+    else:
+        print(f"{arguments.study}: {url}")
+        for one in new:
+            print(f"token to {one.role}: {one.secret}")
+    sys.stdout.flush()

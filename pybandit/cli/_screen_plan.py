@@ -5,6 +5,7 @@ import json
 import math
 
 from pybandit.cli._screen_options import add_plate
+from pybandit.cli._text import aligned
 from pybandit.cli._types import at_least, number_of
 
 RUNS = 30
@@ -112,10 +113,7 @@ def _table(found, chosen, names):
     head = ["batches", *names, "auto"]
     rows = [[f"{number:,}", *[_cell(one[name]) for name in names], chosen[number] or "-"]
             for number, one in found.items()]
-    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-    for row in (head, *rows):
-        yield "  ".join(f"{cell:<{width}}" for cell, width in
-                        zip(row, widths, strict=True)).rstrip()
+    return aligned([head, *rows], "<" * len(head))
 
 
 def _cell(found):

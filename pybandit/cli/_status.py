@@ -5,9 +5,9 @@ import math
 import numpy as np
 
 from pybandit._shared.checks import listed
+from pybandit.cli._text import aligned, short
 from pybandit.lab._export import moment
 
-NAME_WIDTH = 40
 SHOWN = 3  # plates whose controls status shows
 NORMALISED = {True: "readings by their mean", "percent": "per cent of their mean",
               "inhibition": "per cent of inhibition"}
@@ -95,7 +95,7 @@ def control_lines(readings, plates):
 
 def _controls(label, found):
     spread = "" if math.isnan(found.std) else f" ± {found.std:.3g}"
-    return f"{_short(label)} {_number(found.mean)}{spread} ({found.n})"
+    return f"{short(label)} {_number(found.mean)}{spread} ({found.n})"
 
 
 def controls_as_json(readings):
@@ -158,25 +158,17 @@ def _open(opened, plates):
 def _table_of(status, best, most, unit):
     """The arms found; a policy names as many as are wanted, some perhaps never measured."""
     head = ("best" if status.done else "best by now", "mean", unit)
-    found = [(_short(name), _number(mean), f"{pulls:,}") for name, mean, pulls in
+    found = [(short(name), _number(mean), f"{pulls:,}") for name, mean, pulls in
              zip(best.best_names, best.means.tolist(), best.pulls.tolist(), strict=True) if pulls]
     missing = len(best.best_names) - len(found)
     if not found:
         yield f"{head[0]}: no arm of the answer has a result yet"
         return
-    rows = found[:most]
-    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-    for name, mean, pulls in (head, *rows):
-        yield f"{name:{widths[0]}}  {mean:>{widths[1]}}  {pulls:>{widths[2]}}"
+    yield from aligned([head, *found[:most]], "<>>")
     if len(found) > most:
         yield f"and {len(found) - most:,} more; --top shows them, --json has all"
     if missing:
         yield f"and {missing:,} more of the answer have no result yet"
-
-
-def _short(name):
-    name = " ".join(name.split())
-    return name if len(name) <= NAME_WIDTH else name[:NAME_WIDTH - 1] + "…"
 
 
 def _number(value):

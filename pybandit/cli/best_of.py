@@ -11,11 +11,11 @@ import numpy as np
 
 from pybandit._shared.drawing import percent
 from pybandit._shared.files import reason_of
+from pybandit.cli._text import aligned, short, warned
 from pybandit.cli._types import at_least, picture
-from pybandit.cli._warned import warned
 
-# Rows of the table at most, runners-up among them, characters of a name.
-MOST_ROWS, RUNNERS_UP, NAME_WIDTH = 40, 4, 40
+# Rows of the table at most, runners-up among them.
+MOST_ROWS, RUNNERS_UP = 40, 4
 
 EPILOG = """\
 The file has a line for each item and a column for each model, or a line for each
@@ -198,7 +198,7 @@ def report(result, scores, sign, n_dropped):
     title = ("best" if result.decided else "guess" if result._budgeted
              else "best so far")
     for model in result.best_arms.tolist():
-        yield (f"{title}: {_short(result.name(model))}, mean "
+        yield (f"{title}: {short(result.name(model))}, mean "
                f"{sign * result.means[model]:.{digits}f}{_known(result, model, sign)}")
     yield from textwrap.wrap(result.guarantee(), 99)
     yield ""
@@ -238,15 +238,12 @@ def _bounds(result, model, sign):
 
 def _table(result, sign):
     shown, digits = _shown(result), _digits(result)
-    rows = [(_short(result.name(model)), f"{result.pulls[model]:,}",
+    rows = [(short(result.name(model)), f"{result.pulls[model]:,}",
              f"{sign * result.means[model]:.{digits}f}", _bounds(result, model, sign),
              "best" if result.decided and model in result.best_arms else "")
             for model in shown[:MOST_ROWS]]
     head = ("model", "items read", "mean", f"{100 * (1 - result.delta):g} % interval", "")
-    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-    for name, reads, mean, interval, mark in (head, *rows):
-        yield (f"{name:{widths[0]}}  {reads:>{widths[1]}}  {mean:>{widths[2]}}  "
-               f"{interval:<{widths[3]}}  {mark}".rstrip())
+    yield from aligned([head, *rows], "<>><<")
     if len(shown) > MOST_ROWS:
         yield f"and {len(shown) - MOST_ROWS:,} more that are left; --json has all"
 
@@ -263,11 +260,6 @@ def _digits(result):
     """Decimals that show a thousandth of the range."""
     low, high = result.value_range
     return max(0, 3 - math.floor(math.log10(high - low)))
-
-
-def _short(name):
-    name = " ".join(name.split())
-    return name if len(name) <= NAME_WIDTH else name[:NAME_WIDTH - 1] + "…"
 
 
 def _names(text):

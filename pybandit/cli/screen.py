@@ -9,6 +9,7 @@ from pybandit.cli._actions import (
     add_command,
     add_log_actions,
     add_study,
+    late,
     run,
 )
 from pybandit.cli._screen_options import add_dialect, add_layout
@@ -158,10 +159,4 @@ def _add_amend(parts):
 
 
 def _action(name):
-    """Return what does an action; imported when it runs, so that other commands do without."""
-    def do(arguments):
-        from pybandit.cli import _screen_commands
-
-        return getattr(_screen_commands, name)(arguments)
-
-    return do
+    return late("_screen_commands", name)

@@ -4,8 +4,8 @@ import argparse
 import sys
 import time
 
+from pybandit.cli._text import warned
 from pybandit.cli._types import at_least
-from pybandit.cli._warned import warned
 
 EPILOG = """\
 IN is a file of Parquet (.parquet, .pq), NumPy (.npy) or Zarr (.zarr), OUT one of
