@@ -1,4 +1,4 @@
-"""Actions on the log of a study, a screen or a web test. Each returns the exit status."""
+"""Actions on the file of a study, a screen or a web test. Each returns the exit status."""
 
 import json
 import sys
@@ -105,7 +105,7 @@ def export(arguments):
 
 
 def serve(arguments):
-    """Serve until interrupted or terminated."""
+    """Serve the study over HTTP until interrupted or terminated."""
     import asyncio
 
     for package in ("starlette", "uvicorn"):

@@ -1,4 +1,4 @@
-"""What each action of `pybandit screen` does. Each prints, and returns the exit status."""
+"""The actions of `pybandit screen`. Each prints its result and returns the exit status."""
 
 import os
 import sys
@@ -41,7 +41,7 @@ def new(arguments):
         options["prior"] = read_prior(arguments.prior, names)
     chosen, why = arguments.policy, ""
     if chosen != AUTO and (arguments.noise is not None or arguments.pilot is not None):
-        raise ValueError(f"--policy {chosen} takes no --noise and no --pilot: auto does")
+        raise ValueError(f"--policy {chosen} does not take --noise or --pilot; --policy auto does")
     if chosen == AUTO:
         chosen, why = policy_for(arguments, len(names), size)
     policy = make_policy(chosen, len(names), options | {"batch_size": size}, noise)
@@ -56,7 +56,7 @@ def new(arguments):
 
 
 def _plates(arguments, names):
-    """The `Plates` of these options, for arms of these names."""
+    """Return the `Plates` of the options, checked against the names of the arms."""
     layout = Layout.parse(arguments.plate)
     plates = Plates(
         layout, controls_of(arguments.controls, layout), arguments.control_label,
@@ -71,7 +71,7 @@ def _plates(arguments, names):
 
 
 def _under(title):
-    """The header, where it is none of the plain ones."""
+    """Return words that name the header of the arms, or nothing if it is a usual one."""
     return "" if title is None or title.casefold() in ARM_HEADERS else f" under {title!r}"
 
 
@@ -80,7 +80,7 @@ def next(arguments):
         batch, plates = screen.ask(), screen.plates
     if batch is None:
         say(arguments, {"done": True, "batch": None, "plates": [], "files": [], "wells": []},
-            "done: nothing more is asked for; status has the answer", file=sys.stderr)
+            "done: the screen needs no more plates; status shows the answer", file=sys.stderr)
         return 4
     if arguments.format in ROBOTS:
         return _next_for_robot(arguments, batch, plates)
@@ -101,7 +101,7 @@ def next(arguments):
 
 
 def _next_for_robot(arguments, batch, plates):
-    """Write the transfers of a batch, in one file."""
+    """Write the transfers of a batch to one file."""
     form = arguments.format
     for name in "stock", "volume":
         if getattr(arguments, name) is None:
@@ -110,10 +110,10 @@ def _next_for_robot(arguments, batch, plates):
     transfers, by_hand = transfers_of(plates, batch.id, batch.names, stock)
     text = picklist(transfers, form, arguments.volume, plates.layout)
     deck = deck_of(transfers) if form == "opentrons" else {}
-    # a robot asks nobody: what is written is read again first
+    # a robot cannot notice an error: read the list back before it is written
     if read_picklist(text, form, stock, deck) != {(one.plate, one.well): one.arm
                                                   for one in transfers}:
-        raise ValueError(f"--stock must have names that --format {form} can carry")
+        raise ValueError(f"--stock must have names that --format {form} can represent")
     files = [] if arguments.out is None else [arguments.out]
     if files:
         put(arguments.out, content_of(arguments.out, text), arguments.overwrite)
@@ -153,7 +153,7 @@ def record(arguments):
 
 
 def _dialect(arguments):
-    """The `Dialect` of these options."""
+    """Return the `Dialect` of the options."""
     columns = {role: getattr(arguments, f"{role}_column") for role in COLUMNS}
     markers = MARKERS if arguments.lost else frozenset()
     if arguments.lost_markers is not None:
@@ -179,7 +179,7 @@ def amend(arguments):
         if (arguments.file is None) == (not arguments.well):
             raise ValueError("amend takes --file with readings, or --plate with --well WELL=VALUE")
         if arguments.well and arguments.plate is None:
-            raise ValueError("--well needs --plate, the plate that it is on")
+            raise ValueError("--well needs --plate, the plate of the well")
         done = screen.amend_readings(arguments.reason, path=arguments.file, plate=arguments.plate,
                                      wells=arguments.well, batch=arguments.batch,
                                      lost=arguments.lost, dialect=_dialect(arguments))
@@ -203,6 +203,6 @@ def _few(names):
 
 
 def _files_of(path, n):
-    """Where n plates go."""
+    """Return the names of the files of n plates."""
     stem, extension = os.path.splitext(path)
     return [path] if n == 1 else [f"{stem}_p{i + 1}{extension}" for i in range(n)]

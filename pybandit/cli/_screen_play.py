@@ -1,4 +1,4 @@
-"""Policies for plates played on arms that are drawn: hits against plates, and which to take."""
+"""Simulate the policies for plates on random arms, and select the best one."""
 
 import math
 from typing import NamedTuple
@@ -11,14 +11,14 @@ from pybandit.cli._screen_policies import make_policy
 from pybandit.simulation import simulate
 from pybandit.simulation.environments import GaussianBandit
 
-# the order in which policies are preferred that find as many
+# in order of preference among policies that find equally many
 PLATES = "batch-screening", "batch-sar", "batch-halving", "round-robin"
 
 
 class Screen(NamedTuple):
-    """What is planned: n arms, the k best wanted, batches of `size`, `repeats` of one at most.
+    """A planned screen: find the k best of n arms in batches of `size`, at most `repeats` of one.
 
-    Means are drawn from a normal law of deviation 1, readings about them with `noise`.
+    Means are drawn from N(0, 1); readings add normal noise with standard deviation `noise`.
     """
 
     n: int
@@ -29,21 +29,21 @@ class Screen(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Hits of a policy: their mean and half of its 95 % interval, over runs."""
+    """Mean number of hits of a policy over runs, and half the width of its 95 % interval."""
 
     hits: float
     half: float
 
 
 def made(name, screen, batches):
-    """The policy for a screen; `InfeasibleBudgetError` where batches are too few."""
+    """Return the policy for a screen; raise `InfeasibleBudgetError` if batches are too few."""
     options = {"k": screen.k, "batches": batches, "batch_size": screen.size,
                "repeats": screen.repeats}
     return make_policy(name, screen.n, options)
 
 
 def fewest(name, screen):
-    """The smallest number of batches that a policy takes, and for which it measures all arms."""
+    """Return the smallest number of batches that a policy accepts and that measures all arms."""
     low = 0 if name != "round-robin" else math.ceil(screen.n / screen.size) - 1
     high = low + 1
     while not takes(name, screen, high):
@@ -55,7 +55,7 @@ def fewest(name, screen):
 
 
 def takes(name, screen, batches):
-    """Whether a policy takes so few batches."""
+    """Return True if a policy accepts this number of batches."""
     if batches * screen.size > MOST_PULLS:
         return True
     try:
@@ -66,7 +66,7 @@ def takes(name, screen, batches):
 
 
 def play(name, screen, batches, n_runs, seed):
-    """What a policy finds; None where it does not take so few batches."""
+    """Return the hits of a policy, or None if it needs more batches."""
     if not takes(name, screen, batches):
         return None
 
@@ -84,7 +84,7 @@ def play(name, screen, batches, n_runs, seed):
 
 
 def choose(found):
-    """The policy of most hits, of a dict of `Found`; the first of `PLATES` within its interval."""
+    """Return the first policy of `PLATES` whose hits are within the interval of the best."""
     known = {name: one for name, one in found.items() if one is not None}
     if not known:
         return None

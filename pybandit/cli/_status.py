@@ -1,4 +1,4 @@
-"""A study in words, for a terminal, for machines and for spreadsheets."""
+"""The status of a study as text for a terminal, and parts of it as JSON."""
 
 import math
 
@@ -14,20 +14,20 @@ NORMALISED = {True: "readings by their mean", "percent": "per cent of their mean
 
 
 def status_lines(status, best, most, *, opened=None, plates=None, readings=(), counted=False):
-    """Where a study is, line by line.
+    """Yield the lines of the status of a study.
 
     Parameters
     ----------
     status : Status
     best : Recommendation
     most : int
-        Arms shown at most.
+        Maximum number of arms shown.
     opened : BatchRecord or None
         The open batch.
     plates : Plates or None
-        Those of a screen.
+        The plates of a screen.
     readings : sequence of PlateReadings
-        Of which the controls of the last are shown.
+        Readings by plate; the controls of the last `SHOWN` plates are shown.
     counted : bool
         True for a web test.
     """
@@ -75,7 +75,7 @@ def status_lines(status, best, most, *, opened=None, plates=None, readings=(), c
 
 
 def split_words(check):
-    """The test of the split of visits, in words."""
+    """Describe the test of the split of visits in words."""
     if check.mismatch:
         return (f"visits are not split by the shares, p = {check.p_value:.2g}; the report and "
                 "--json say more")
@@ -83,7 +83,7 @@ def split_words(check):
 
 
 def control_lines(readings, plates):
-    """The controls of plates, a line each."""
+    """Yield a line per plate that describes its controls."""
     for one in readings:
         if not plates.controls and not plates.positives:
             return
@@ -99,7 +99,7 @@ def _controls(label, found):
 
 
 def controls_as_json(readings):
-    """The controls of plates, of plain values."""
+    """Return the controls of plates as plain values."""
     def plain(value):
         return None if isinstance(value, float) and math.isnan(value) else value
 
@@ -112,7 +112,7 @@ def controls_as_json(readings):
 
 
 def unmeasured_words(status):
-    """How many arms nothing is known of."""
+    """Describe in words how many arms were not measured."""
     yet = "were never measured: nothing is known of them" if status.done else "not measured yet"
     return f"{status.n_unmeasured:,} of {status.n_arms:,} arms {yet}"
 
@@ -133,7 +133,7 @@ def _plates(plates):
 
 
 def _made(plates):
-    """What becomes of a reading."""
+    """Describe how a reading becomes a reward."""
     words = [NORMALISED.get(plates.normalise, "")] * bool(plates.normalise)
     return ", ".join(words + ["logarithm"] * plates.log + ["sign changed"] * plates.flip)
 
@@ -156,7 +156,7 @@ def _open(opened, plates):
 
 
 def _table_of(status, best, most, unit):
-    """The arms found; a policy names as many as are wanted, some perhaps never measured."""
+    """Yield the table of the best arms; those that have no result yet are only counted."""
     head = ("best" if status.done else "best by now", "mean", unit)
     found = [(short(name), _number(mean), f"{pulls:,}") for name, mean, pulls in
              zip(best.best_names, best.means.tolist(), best.pulls.tolist(), strict=True) if pulls]
