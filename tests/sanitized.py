@@ -24,7 +24,7 @@ LISTS = {
         **dict.fromkeys(["cli", "evaluation", "lab", "model_selection", "serving", "studies",
                          "webtests"],
                         "a room without compiled code: what it calls is driven in other rooms"),
-        "fuzz/test_fuzz.py::test_a_few_inputs_of_c": "programs with sanitizers of their own",
+        "fuzz/test_fuzz.py::test_c_fuzzer_passes_a_few_inputs": "programs with sanitizers of their own",
         "site": "pages, which show what rooms have tested",
         "soak": "memory over time, which sanitizers keep for themselves",
         "simulation/test_numba.py": "code that numba compiles, which no sanitizer watches",

@@ -21,8 +21,8 @@ def functions_of(path):
 def test_the_longest_name_counts():
     assert when("cli/test_screen.py", "test_x") == "later"
     assert when("betting/test_cli.py", "test_x") == "soon"
-    assert when("fuzz/test_fuzz.py", "test_a_few_inputs_of_c") == "later"
-    assert when("fuzz/test_fuzz.py", "test_a_few_inputs_of_corpora") == "soon"
+    assert when("fuzz/test_fuzz.py", "test_c_fuzzer_passes_a_few_inputs") == "later"
+    assert when("fuzz/test_fuzz.py", "test_c_fuzzer_passes_a_few_inputs_more") == "soon"
     assert when("embedding/test_embed.py", "test_x[1]") == "never"
     assert when("test_blocks.py", "test_the_blocks_of_a_page_run[embed.md]") == "never"
     assert when("test_blocks.py", "test_the_blocks_of_a_page_run[embedding.md]") == "later"

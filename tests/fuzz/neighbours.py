@@ -1,4 +1,4 @@
-"""Files next to a study or a store, and names in a study: nothing is deleted, run or imported."""
+"""Files next to a study, and names in a study, do not make it delete, run or import anything."""
 
 import functools
 import os
@@ -27,13 +27,13 @@ VICTIM = b"years of work\0"
 
 @functools.cache
 def place():
-    """A folder that is emptied for each input."""
+    """Return the folder that is emptied for each input."""
     return folder() / "place"
 
 
 @functools.cache
 def log_file():
-    """The log of a study in use."""
+    """Return the log of a study in use."""
     path = str(folder() / "used.db")
     with Study.create(path, pb.policies.Uniform(2, budget=8)) as study:
         study.ask()
@@ -41,7 +41,7 @@ def log_file():
 
 
 def neighbours(content):
-    """Any files under the names that SQLite knows, and any call that opens or makes the file."""
+    """Put any files under the names that SQLite uses, and open or create a file next to them."""
     bits, where = Choices(content), place()
     shutil.rmtree(where, ignore_errors=True)
     where.mkdir()
@@ -57,7 +57,7 @@ def neighbours(content):
         call(bits, path)
     except (StudyError, FileExistsError, FileNotFoundError, ValueError, PybanditWarning,
             RuntimeWarning) as error:
-        # through a link the file that exists has another name
+        # through a link, the existing file has another name
         assert "file.db" in str(error) or "path must be that of a new study" in str(error), error
     assert victim.read_bytes() == VICTIM, "a file next to it was written to"
     new = set(os.listdir(where)) - before
@@ -65,7 +65,7 @@ def neighbours(content):
 
 
 def put(bits, at, victim):
-    """Something under a name, unless the name is taken."""
+    """Create a file, a link, a folder or a FIFO, unless the name exists."""
     if os.path.lexists(at):
         return
     kind = bits.below(9)
@@ -91,7 +91,7 @@ def call(bits, path):
     elif kind < 4:
         with closing(Cells(path, Names("01234", None, 5), False)) as cells:
             cells["4", 4] = 0.5
-    else:  # what a link points to is the file to overwrite
+    else:  # the target of a link would be overwritten
         is_replaced = bits.below(2) and not path.is_symlink()
         Study.create(path, pb.policies.Uniform(2, budget=4), overwrite=bool(is_replaced)).close()
 
@@ -102,7 +102,7 @@ CLASSES = ["main", "run", "Uniform", "Policy", "NativePolicy", "RacePolicy", "Co
 
 
 def names(content):
-    """A policy's name from a file: one of the policies known here, or refused; sometimes whole."""
+    """Look up a policy's name from a file: it is a known policy or rejected. May open a study."""
     bits = Choices(content)
     name = bits.of([*CLASSES, bits.of(MODULES) + "." + bits.of(CLASSES),
                     bits.of(CLASSES) * bits.of([1, 10_000]), content.decode("latin-1")])

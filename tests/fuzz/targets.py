@@ -1,4 +1,4 @@
-"""The fuzzers of Python by name; each takes bytes, and raises where something is wrong."""
+"""The Python fuzzers by name. Each takes bytes, and raises if it finds a defect."""
 
 from fuzz import dialects, files, ledgers, neighbours, sheets, states, tellers
 

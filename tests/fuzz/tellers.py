@@ -1,7 +1,8 @@
-"""Two who write to one study of counts, by turns: what is recorded is what they were told it is.
+"""Two handles write to one study of counts: it holds what was acknowledged, and nothing else.
 
-The bytes choose calls, alone and in transactions, refused, repeated, contradicted, on a disk that
-is full, and handles that are opened again. A dict of what was acknowledged is held against both.
+The bytes choose the calls: single ones and transactions, invalid, repeated or contradictory ones,
+a full disk, and handles that are reopened. Both handles are compared with a dict of acknowledged
+counts.
 """
 
 import functools
@@ -25,21 +26,21 @@ KEYS = [None, "0", "1", "2", "Monday", "monday", "Monday ", "ä", "\x00", "event
 
 @functools.cache
 def begun(number):
-    """A study that was told nothing."""
+    """Return the path of a study without results."""
     path = str(folder() / f"begun{number}.db")
     WebTest.create(path, MAKERS[number](), arms=ARMS).close()
     return path
 
 
 def quietly(study, counts, key):
-    """Record counts that repeat and grow, without the warnings about it."""
+    """Record counts without warnings about repeated and growing ones."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return study.tell_counts(counts, key=key, rng=1, repeated=True)
 
 
 class Desk:
-    """A study, who writes to it, and what was acknowledged: pairs of each arm by key, in order."""
+    """One or two handles of a study, and the acknowledged counts by key and arm, in order."""
 
     def __init__(self, bits):
         number, self.told = bits.below(len(MAKERS)), {}
@@ -50,14 +51,14 @@ class Desk:
             self.studies = [WebTest.open(self.path), WebTest.open(self.path)]
 
     def call(self, bits, study):
-        """A call that tells counts, as a function, and its key and counts."""
+        """Return a call that records counts, as a function, and its key and counts."""
         arms = study.names[:1 + bits.below(4)]
         counts = {}
         for arm in arms:
             trials = bits.below(4)
             counts[arm] = trials, min(trials, bits.below(3))
         key = bits.of(KEYS)
-        if self.told and bits.below(4) == 0:  # again
+        if self.told and bits.below(4) == 0:  # repeated
             key = bits.of(list(self.told))
             counts = dict(self.told[key])
         if bits.below(16) == 1:
@@ -65,7 +66,7 @@ class Desk:
         return lambda: quietly(study, counts, key), key and key.strip(), counts
 
     def heard(self, told, key, counts, result):
-        """Takes what a call said into account."""
+        """Check the result of a call, and note acknowledged counts."""
         key = str(len(told)) if key is None else key
         if isinstance(result, Exception):
             assert isinstance(result, ValueError), repr(result)
@@ -83,7 +84,7 @@ class Desk:
         self.heard(self.told, key, counts, caught(call))
 
     def tell_group(self, bits, study):
-        """Some calls in a transaction: each for itself, or all or none."""
+        """Make calls in one transaction: each succeeds or fails alone, or all together."""
         calls = [self.call(bits, study) for _ in range(2 + bits.below(2))]
         functions = [call for call, *_ in calls]
         told = dict(self.told)
@@ -100,10 +101,10 @@ class Desk:
         self.told = told
 
     def tell_where_full(self, bits, study):
-        """The file may not grow: a batch is recorded, or nothing is."""
+        """Record a batch completely or not at all while the file cannot grow."""
         db = study.study._store.db
         ((before,),) = db.execute("PRAGMA max_page_count")
-        db.execute("PRAGMA max_page_count = 1")  # as many as there are
+        db.execute("PRAGMA max_page_count = 1")  # no more pages than there are
         call, key, counts = self.call(bits, study)
         try:
             result = caught(call)
@@ -113,7 +114,7 @@ class Desk:
             self.heard(self.told, key, counts, result)
 
     def arm(self, bits, study):
-        """One more, or one less."""
+        """Add or retire an arm."""
         if not isinstance(study.policy, pb.CountRace):
             return
         if bits.below(2):
@@ -123,13 +124,13 @@ class Desk:
             caught(lambda: study.retire(bits.of(study.names), "it is old"))
 
     def again(self, bits, study):
-        """Another handle in place of one."""
+        """Close a handle and open the study again."""
         if len(self.studies) > 1:
             study.close()
             self.studies[self.studies.index(study)] = WebTest.open(self.path)
 
     def check(self, bits, study):
-        """It has what was acknowledged, and nothing else."""
+        """Check that the study holds exactly the acknowledged counts."""
         table, found = study.counts(), {}
         for key, name, trials, total in zip(table["key"], table["name"], table["trials"],
                                             table["sum"], strict=True):
@@ -142,7 +143,7 @@ class Desk:
 
 
 def same(one, other):
-    """Whether counts are equal; an arm that is not named had none."""
+    """Return True if counts are equal; an arm that is missing has none."""
     if one is None:
         return False
     left, right = ({name: (pair[0], float(pair[1])) for name, pair in counts.items() if pair[0]}
@@ -151,7 +152,7 @@ def same(one, other):
 
 
 def caught(call):
-    """What it returned, or the error of pybandit's that it raised."""
+    """Return the result of a call, or the error of pybandit that it raises."""
     try:
         return call()
     except (ValueError, StudyError) as error:
@@ -159,7 +160,7 @@ def caught(call):
 
 
 def tellers(content):
-    """Calls by turns, and at the end both have the same."""
+    """Make calls by both handles, and compare them at the end."""
     bits = Choices(content)
     desk = Desk(bits)
     does = [desk.tell, desk.tell, desk.tell, desk.tell_group, desk.tell_group,
