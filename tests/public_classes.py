@@ -1,4 +1,4 @@
-"""Every public class and function, for tests that must forget none of them."""
+"""All public classes and functions, for tests that must cover each of them."""
 
 import dataclasses
 import importlib
@@ -9,7 +9,7 @@ import pybandit as pb
 
 
 def all_doors():
-    """Where users find what is public: the package, its modules, and what those say is one."""
+    """Return the modules in which users find public names, including modules in `__all__`."""
     doors = [pb] + [importlib.import_module(f"pybandit.{found.name}")
                     for found in pkgutil.iter_modules(pb.__path__) if found.name[0] != "_"]
     doors += [one for door in doors for name in getattr(door, "__all__", ())
@@ -21,7 +21,7 @@ DOORS = all_doors()
 
 
 def public(kind):
-    """Name and object of all that is public and of this kind."""
+    """Return all public objects of a kind by name."""
     found = {name: getattr(door, name) for door in DOORS for name in getattr(door, "__all__", ())}
     return {name: one for name, one in found.items() if kind(one)}
 
@@ -35,7 +35,7 @@ RECORDS = {"AcceptResult", "DrawInfo", "RaceResult"}
 
 
 def never_changes(cls):
-    """Return True if its objects are tuples, frozen, or compiled records."""
+    """Return True if instances are tuples, frozen dataclasses or compiled records."""
     return issubclass(cls, tuple) or cls.__name__ in RECORDS or (
         dataclasses.is_dataclass(cls) and cls.__dataclass_params__.frozen)
 
@@ -46,6 +46,6 @@ FUNCTIONS = public(lambda one: callable(one) and not isinstance(one, type))
 
 
 def methods_of(cls):
-    """The names of its public methods."""
+    """Return the names of the public methods of a class."""
     return {name for name in dir(cls)
             if not name.startswith("_") and callable(getattr(cls, name, None))}

@@ -1,4 +1,4 @@
-"""Rules of the public interface: words, orders, signatures, results, errors."""
+"""Rules of the public interface: words, order of arguments, signatures, results, errors."""
 
 import copy
 import dataclasses
@@ -16,10 +16,10 @@ OLD_WORDS = {
     "n_models", "n_estimators", "n_tasks", "sigma", "variances", "sd", "tolerance", "alpha",
     "offsets", "seed", "horizon", "max_evaluations", "max_comparisons", "budget_cost", "paid",
     "setting", "constants", "policy_factory", "population", "replace", "per_batch"}
-# scikit-learn's words, and letters of a model
+# words of scikit-learn, and symbols of a model
 OTHER_WORDS = {"BanditSearchCV", "CIRCaplet"}
 BY_NAME = {"rng", "delta", "budget", "max_pulls", "progress", "n_threads", "noise_std"}
-# functions of numbers, and environments, whose only parameters are means and noise
+# functions of numbers, and environments that only have means and noise
 BY_POSITION = {
     "combine_estimators", "b_normal", "boundary", "kl_variance", "empirical_bernstein_serfling",
     "GaussianBandit", "UniformBandit", "TruncatedNormalBandit", "Environment",
@@ -57,7 +57,7 @@ def test_top_level_has_few_names():
 
 
 @each
-def test_signature_is_read_and_short(one):
+def test_signature_is_readable_and_short(one):
     own = parameters(one)
     assert all(parameter.name.isidentifier() for parameter in own)
     is_made_by_us = dataclasses.is_dataclass(one) and not hasattr(one, "__post_init__")
@@ -85,12 +85,12 @@ def test_policies_take_arms_and_k_by_position(policy):
 
 @pytest.mark.parametrize("name", [
     "Uniform", "UCB1", "ThompsonSampling", "SequentialHalving", "TopTwo"])
-def test_a_second_number_is_refused(name):
+def test_second_positional_number_is_rejected(name):
     with pytest.raises(TypeError, match="positional argument"):
         getattr(pb.policies, name)(20, 600)
 
 
-def test_records_are_frozen_and_only_a_pair_is_a_tuple():
+def test_records_are_frozen_and_only_pairs_are_tuples():
     pairs = {one.__name__ for one in RECORDS if issubclass(one, tuple)}
     assert pairs == {"ConfidenceBounds", "Layout"}
     records = [one for one in RECORDS if dataclasses.is_dataclass(one)]
@@ -99,7 +99,7 @@ def test_records_are_frozen_and_only_a_pair_is_a_tuple():
 
 
 @pytest.mark.parametrize("name", pb.errors.__all__)
-def test_errors_have_one_home_and_one_base(name):
+def test_errors_have_one_module_and_one_base(name):
     one = getattr(pb.errors, name)
     assert issubclass(one, (pb.errors.PybanditError, pb.errors.PybanditWarning))
     assert name.endswith(("Error", "Warning")) and one.__module__ == "pybandit.errors"
