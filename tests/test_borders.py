@@ -66,7 +66,7 @@ def stop(*_):
 
 
 def failure(function, given, name, label):
-    """Return what is wrong with the reaction to a value, or None."""
+    """Return the defect in the reaction to a value, or None."""
     value = iter([0.5, 0.25]) if label == "generator" else VALUES[label]
     before = signal.signal(signal.SIGALRM, stop)
     # repeated, because exceptions are ignored in callbacks of the garbage collector
@@ -131,7 +131,7 @@ def test_some_odd_values(function, given, name):
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
 @pytest.mark.parametrize("function, given, name", CASES)
 def test_masked_arrays_are_rejected(function, given, name):
-    """In every shape, because masked values must not count."""
+    """Masked values must not count, in arrays of any shape."""
     masked = [np.ma.masked, VALUES["masked"]]
     try:
         usual = np.array(given.get(name), dtype=float)

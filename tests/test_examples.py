@@ -277,7 +277,7 @@ def test_estimator_weights_draws_its_picture(tmp_path, capsys):
 
 
 def test_estimator_weights_finds_the_figures_of_the_page():
-    """For rare events, with 400 runs and shares of .44 and .99, or 0 and .9."""
+    """The case of rare events, with 400 runs and shares of .44 and .99, or 0 and .9."""
     example = load("estimator_weights")
     environment = example["rare"](1e-3)
     assert environment.means == pytest.approx([1.0, 1.0])
@@ -290,7 +290,7 @@ def test_estimator_weights_finds_the_figures_of_the_page():
 
 
 def test_evidence_prints_its_tables(capsys, monkeypatch):
-    """Without scikit-learn there are six problems, with six policies each."""
+    """There are six problems without scikit-learn, with six policies each."""
     def missing():
         raise MissingPackageError("no scikit-learn")
 

@@ -21,7 +21,7 @@ def now():
 
 @pytest.mark.parametrize("kind", ["policies", "races", "draws"])
 def test_results_equal_those_of_the_release(kind, now):
-    """After a deliberate change, describe it in the changelog and write the file again."""
+    """Describe a deliberate change in the changelog, and write the file again."""
     before = json.loads(GOLDEN.read_text())[kind]
     found = json.loads(json.dumps(now[kind]))
     assert found.keys() == before.keys()

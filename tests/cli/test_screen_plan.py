@@ -28,8 +28,8 @@ SMALL = "--n", 300, "--k", 5, "--plate", "6x8", "--noise", 0.5, "--runs", 10
 def test_the_table(capsys):
     out = plan(capsys, *SMALL, "--batches", 7, 20)
     head, columns, *rows, last = out.splitlines()
-    assert head == ("300 arms, the 5 best wanted, 48 wells per batch, noise 0.5 (as given); hits of "
-                    "5, 10 runs, ± 95 %")
+    assert head == ("300 arms, the 5 best wanted, 48 wells per batch, noise 0.5 (as given); hits "
+                    "of 5, 10 runs, ± 95 %")
     assert columns.split() == ["batches", "batch-screening", "batch-sar", "batch-halving",
                                "round-robin", "auto"]
     assert [row.split()[0] for row in rows] == ["7", "20"]

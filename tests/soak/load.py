@@ -1,4 +1,4 @@
-"""Servers of studies in processes of their own, and clients that give them work to do."""
+"""Servers of studies in separate processes, and clients that use them."""
 
 import asyncio
 import contextlib
@@ -13,7 +13,7 @@ WELLS, CLIENTS = 48, 8
 
 
 class Reading:
-    """A study that does not change, under all that is read of it, and what is refused."""
+    """A study that does not change, read by all requests, and sent invalid ones."""
 
     name = "server read"
 
@@ -38,7 +38,7 @@ class Reading:
         return 11
 
     def _same(self, name, status, data, keep=True):
-        """What is read again is what was read first."""
+        """Check that a response equals the first one to the same request."""
         found, _, body = exchange(self.server.port, data)
         assert found == status, (name, found, body[:200])
         if keep:
@@ -46,7 +46,7 @@ class Reading:
 
 
 class Recording:
-    """A study that is asked, told and looked at by many at once, and grows."""
+    """A growing study that many clients ask, report to and read at the same time."""
 
     name = "server record"
 
@@ -67,7 +67,7 @@ class Recording:
         self.told += WELLS
         status, found = await clients[-1].call("GET", "/status")
         assert (status, found["n_pulls"]) == (200, self.told), found
-        # one goes in the middle of an answer, one of a request
+        # one client disconnects during a response, one during a request
         clients[0].writer.write(request("GET", "/status"))
         clients[1].writer.write(request("POST", "/tell", {})[:50])
         for client in clients:
