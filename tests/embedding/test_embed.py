@@ -30,7 +30,7 @@ def test_c_program_runs(example):
     flags = " ".join(["-Wall", "-Wextra", "-Werror", *SANITIZE])
     in_folder("make", f"PYTHON={sys.executable}", f"CFLAGS={flags}")
     assert "standard errors" in in_folder("./draw")
-    assert "rows a step" in in_folder("./metropolis")
+    assert "rows per step" in in_folder("./metropolis")
 
 
 @pytest.mark.slow  # test_cimport.py and the page compile modules too
@@ -38,7 +38,7 @@ def test_cython_module_runs(example):
     in_folder = example("cython")
     in_folder(sys.executable, "setup.py", "build_ext", "--inplace", CFLAGS="-O1")
     assert "total variation" in in_folder(sys.executable, "run.py")
-    assert "rows a step" in in_folder(sys.executable, "run_metropolis.py")
+    assert "rows per step" in in_folder(sys.executable, "run_metropolis.py")
 
 
 @pytest.mark.slow
@@ -82,12 +82,12 @@ def test_numba_sampler_runs(example):
 @pytest.mark.slow
 def test_numba_chain_runs(example):
     pytest.importorskip("pybandit.numba", exc_type=ImportError)
-    assert "rows a step" in example("numba")(sys.executable, "metropolis.py")
+    assert "rows per step" in example("numba")(sys.executable, "metropolis.py")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("program, says", [("run.py", "sigma: exact"),
-                                           ("metropolis.py", "rows a step")])
+                                           ("metropolis.py", "rows per step")])
 def test_pymc_step_runs(example, program, says):
     pytest.importorskip("pymc", exc_type=ImportError)
     # without a C compiler, because compiling takes longer than running this small model
@@ -100,7 +100,7 @@ def test_jax_kernel_runs(example):
     pytest.importorskip("jax", exc_type=ImportError)
     in_folder = example("jax")
     in_folder("make", f"PYTHON={sys.executable}", "CXXFLAGS=-O1 -Wall -Wextra -Werror")
-    assert "us a step" in in_folder(sys.executable, "run.py")
+    assert "us per step" in in_folder(sys.executable, "run.py")
     said = in_folder(sys.executable, "-c", TRACED)
     assert said.split() == ["(4,", "3)", "refused", "refused"], said
 
