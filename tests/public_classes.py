@@ -8,21 +8,22 @@ import pkgutil
 import pybandit as pb
 
 
-def all_doors():
+def public_modules():
     """Return the modules in which users find public names, including modules in `__all__`."""
-    doors = [pb] + [importlib.import_module(f"pybandit.{found.name}")
-                    for found in pkgutil.iter_modules(pb.__path__) if found.name[0] != "_"]
-    doors += [one for door in doors for name in getattr(door, "__all__", ())
-              if inspect.ismodule(one := getattr(door, name))]
-    return list(dict.fromkeys(doors))
+    modules = [pb] + [importlib.import_module(f"pybandit.{found.name}")
+                      for found in pkgutil.iter_modules(pb.__path__) if found.name[0] != "_"]
+    modules += [one for module in modules for name in getattr(module, "__all__", ())
+                if inspect.ismodule(one := getattr(module, name))]
+    return list(dict.fromkeys(modules))
 
 
-DOORS = all_doors()
+MODULES = public_modules()
 
 
 def public(kind):
     """Return all public objects of a kind by name."""
-    found = {name: getattr(door, name) for door in DOORS for name in getattr(door, "__all__", ())}
+    found = {name: getattr(module, name) for module in MODULES
+             for name in getattr(module, "__all__", ())}
     return {name: one for name, one in found.items() if kind(one)}
 
 

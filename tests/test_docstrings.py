@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import pybandit as pb
-from public_classes import CHANGING, CLASSES, DOORS
+from public_classes import CHANGING, CLASSES, MODULES
 
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -61,14 +61,14 @@ SECTIONS = ("Parameters", "Attributes", "Returns", "Yields", "Raises", "See Also
 
 def public_names():
     """Yield names and objects that users find in public modules."""
-    for door in DOORS:
-        if hasattr(door, "__all__"):
-            yield door.__name__, door
-        for name in getattr(door, "__all__", ()):
-            one = getattr(door, name)
+    for module in MODULES:
+        if hasattr(module, "__all__"):
+            yield module.__name__, module
+        for name in getattr(module, "__all__", ()):
+            one = getattr(module, name)
             # factor_signature of pybandit.numba is an object of numba; the module has the example
             if callable(one) and one.__module__.startswith("pybandit") or inspect.ismodule(one):
-                yield f"{door.__name__}.{name}", one
+                yield f"{module.__name__}.{name}", one
 
 
 PUBLIC = dict(public_names())

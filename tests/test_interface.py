@@ -10,7 +10,7 @@ import pytest
 
 import pybandit as pb
 
-DOORS = [name for name in pb.__all__ if inspect.ismodule(getattr(pb, name))]
+MODULES = [name for name in pb.__all__ if inspect.ismodule(getattr(pb, name))]
 OPTIONAL = ["model_selection", "numba"]
 OLD_WORDS = {
     "n_models", "n_estimators", "n_tasks", "sigma", "variances", "sd", "tolerance", "alpha",
@@ -28,9 +28,9 @@ BY_POSITION = {
 
 def public():
     """Return every public callable once, sorted by name."""
-    doors = [pb, *(importlib.import_module(f"pybandit.{name}") for name in DOORS + OPTIONAL)]
-    found = {id(one): one for door in doors for name in getattr(door, "__all__", ())
-             if callable(one := getattr(door, name))}
+    modules = [pb, *(importlib.import_module(f"pybandit.{name}") for name in MODULES + OPTIONAL)]
+    found = {id(one): one for module in modules for name in getattr(module, "__all__", ())
+             if callable(one := getattr(module, name))}
     return sorted(found.values(), key=lambda one: one.__name__)
 
 
@@ -50,8 +50,8 @@ def parameters(one):
 
 
 def test_top_level_has_few_names():
-    names = [name for name in pb.__all__ if name not in DOORS]
-    assert len(names) <= 20 and len(DOORS) == 17
+    names = [name for name in pb.__all__ if name not in MODULES]
+    assert len(names) <= 20 and len(MODULES) == 17
     assert {*pb.policies.__all__} & {*pb.__all__} == {"Policy"}
     assert {*OPTIONAL, "embedding"} <= {*dir(pb)} - {*pb.__all__}
 

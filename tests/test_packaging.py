@@ -144,13 +144,13 @@ def test_stub_names_all_public_objects_of_its_module(name):
     for node in body:
         if isinstance(node, ast.ClassDef):
             # fields and methods, also those of bases without a stub
-            held = {key for base in _told_here(getattr(module, node.name)) for key in vars(base)
+            held = {key for base in _without_stub(getattr(module, node.name)) for key in vars(base)
                     if not key.startswith("_")}
             stubbed = {key for key in _defined(node.body) if not key.startswith("_")}
             assert held == stubbed, node.name
 
 
-def _told_here(cls):
+def _without_stub(cls):
     """Return a class and its bases that have no stub."""
     stubbed = {f"pybandit.{name.replace('/', '.')}" for name in COMPILED}
     return [cls, *(base for base in cls.__mro__[1:] if base.__module__.startswith("pybandit.")

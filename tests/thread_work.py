@@ -92,38 +92,38 @@ def race(make):
 def sequence(method):
     """Add pieces in any order: all values count once."""
     one = pb.betting.ConfidenceSequence(population_size=10**9, method=method)
-    values, told = np.full(100, 0.25), []
+    values, reported = np.full(100, 0.25), []
 
     def work(i):
         one.tell(values)
-        told.append(i)
+        reported.append(i)
         assert one.lower <= 0.25 <= one.upper and one.mean == 0.25
-        if len(told) % 50 == 0:
+        if len(reported) % 50 == 0:
             state = one.get_state()
             again = pb.betting.ConfidenceSequence.from_state(state)
             assert frozen(again.get_state()) == frozen(state)
 
     def soak(seconds):
         assert_right_or_refused(work, seconds)
-        assert one.n == 100 * len(told)
+        assert one.n == 100 * len(reported)
 
     return soak
 
 
 def counts(seconds):
     """Report batches of counts, each once."""
-    one, told = pb.CountRace(3, delta=1e-9), []
+    one, reported = pb.CountRace(3, delta=1e-9), []
 
     def work(i):
         one.tell_counts([9, 9, 9], [i % 10, 3, 4])
-        told.append(i % 10)
+        reported.append(i % 10)
         assert one.capital.shape == (3,) and one.split(10).sum() == 10
-        if len(told) % 50 == 0:
+        if len(reported) % 50 == 0:
             state = one.get_state()
             assert frozen(pb.CountRace.from_state(state).get_state()) == frozen(state)
 
     assert_right_or_refused(work, seconds)
-    assert one.n_batches == len(told) and one.get_state()["sums"][:, 0].sum() == sum(told)
+    assert one.n_batches == len(reported) and one.get_state()["sums"][:, 0].sum() == sum(reported)
 
 
 def right(call):
@@ -174,9 +174,9 @@ def web_test(seconds):
     def work(one, part, errors):
         try:
             for day in range(20):
-                told = one.tell_counts({"old": (50, part % 4 + 1), "new": (50, day)},
+                reported = one.tell_counts({"old": (50, part % 4 + 1), "new": (50, day)},
                                        key=f"{part % 4}, {day}")
-                assert told.n_new + told.n_known == 2
+                assert reported.n_new + reported.n_known == 2
                 assert one.split(10).sum() == 10 and one.status().n_pulls >= 100
         except Exception as error:
             errors.append(error)

@@ -58,7 +58,7 @@ class NamesInPages(SphinxPostTransform):
             return
         objects = self.env.domains.python_domain.objects
         for node in list(self.document.findall(nodes.literal)):
-            if self._is_apart(node):
+            if self._is_in_title_or_link(node):
                 continue
             full = self._named(objects, node.astext())
             if full is not None and objects[full].docname != docname:
@@ -67,7 +67,7 @@ class NamesInPages(SphinxPostTransform):
                                                found.node_id, node.deepcopy(), full))
 
     @staticmethod
-    def _is_apart(node):
+    def _is_in_title_or_link(node):
         """Return True if a node is in a title or in a link."""
         parent = node.parent
         while parent is not None:

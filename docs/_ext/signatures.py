@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 SIGNATURE = re.compile(r"(?:\w+\.)*(\w+)\((.*)\)(?: -> .*)?$")
-OURS = "pybandit."
+PACKAGE = "pybandit."
 
 
 def written(docstring, name):
@@ -48,7 +48,7 @@ def attributes_as_text(app, what, name, obj, options, lines):
     lines[:] = [re.sub(r":obj:`(\w+) <\.\1>`", r"\1", line) for line in lines]
 
 
-def told_of(cls, name):
+def is_described(cls, name):
     """Return True if the docstring of a class or of a base class describes an attribute."""
     text = inspect.getdoc(cls) or ""
     attributes = text.partition("Attributes\n----------\n")[2].partition("\n---")[0]
@@ -66,11 +66,11 @@ def skip_member(app, what, name, obj, skip, options):
     here = app.env.current_document
     cls = getattr(sys.modules[here.autodoc_module], here.autodoc_class)
     where = home(cls, name)
-    if where is None or not where.__module__.startswith(OURS):
+    if where is None or not where.__module__.startswith(PACKAGE):
         return True
     if callable(obj) or isinstance(vars(where)[name], (classmethod, staticmethod)):
         return None
-    return True if told_of(cls, name) or not inspect.getdoc(obj) else None
+    return True if is_described(cls, name) or not inspect.getdoc(obj) else None
 
 
 def clear(app):
@@ -78,7 +78,7 @@ def clear(app):
     reference = Path(app.srcdir, "reference")
     listed = " ".join(page.read_text() for page in reference.glob("*.rst")).split()
     for page in reference.glob("api/*.rst"):
-        name = page.stem.removeprefix(OURS)
+        name = page.stem.removeprefix(PACKAGE)
         if name not in listed and page.stem not in app.config.autosummary_filename_map.values():
             page.unlink()
 

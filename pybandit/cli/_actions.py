@@ -105,7 +105,7 @@ def run(arguments):
     from pybandit._shared.errors import StudyError
 
     try:
-        arguments.study_given, arguments.study = arguments.study, _place_of(arguments)
+        arguments.study_given, arguments.study = arguments.study, _file_of(arguments)
         return arguments.do(arguments)
     except (BrokenPipeError, ImportError):
         raise
@@ -115,7 +115,7 @@ def run(arguments):
         return _failed(arguments, error, 2)
 
 
-def _place_of(arguments):
+def _file_of(arguments):
     """Return the file, named before or after the action; study.db by default."""
     named = [name for name in (getattr(arguments, "place", None), arguments.study)
              if name is not None]

@@ -12,12 +12,12 @@ from pybandit.studies._plain import as_json
 from pybandit.webtests import WebTest
 
 
-def _opened(arguments):
+def _open(arguments):
     return open_any(arguments.study, who=arguments.who)
 
 
-def _of_batches(arguments):
-    study = _opened(arguments)
+def _open_with_batches(arguments):
+    study = _open(arguments)
     if isinstance(study, WebTest):
         study.close()
         raise ValueError(f"{arguments.study} is a web test, which has no batches of wells: amend "
@@ -26,7 +26,7 @@ def _of_batches(arguments):
 
 
 def close(arguments):
-    with _of_batches(arguments) as study:
+    with _open_with_batches(arguments) as study:
         study.close_batch(arguments.batch)
         lost = int((study.batch(arguments.batch).states == "lost").sum())
     say(arguments, {"batch": arguments.batch, "n_lost": lost},
@@ -35,7 +35,7 @@ def close(arguments):
 
 
 def abandon(arguments):
-    with _of_batches(arguments) as study:
+    with _open_with_batches(arguments) as study:
         study.abandon(arguments.batch, discard=arguments.discard)
     say(arguments, {"batch": arguments.batch},
         f"batch {arguments.batch} is abandoned: next gives its arms again, as another plate")
@@ -43,7 +43,7 @@ def abandon(arguments):
 
 
 def status(arguments):
-    with _opened(arguments) as study:
+    with _open(arguments) as study:
         found, best = study.status(), study.recommend()
         known, more = as_json(found, study), {}
         if isinstance(study, WebTest):
@@ -58,7 +58,7 @@ def status(arguments):
 
 
 def verify(arguments):
-    with _opened(arguments) as study:
+    with _open(arguments) as study:
         found = study.verify(arguments.head)
     say(arguments, found.to_dict(),
         f"whole: {found.n_events:,} events, {found.n_batches:,} batches, {found.n_pulls:,} "
@@ -78,14 +78,14 @@ def recover(arguments):
 def report(arguments):
     if arguments.out is None:
         raise ValueError("-o must be a file; got -")
-    with _opened(arguments) as study:
+    with _open(arguments) as study:
         report_of(study).write_report(study, arguments.out, title=arguments.title)
     say(arguments, {"file": arguments.out}, f"report: {arguments.out}")
     return 0
 
 
 def export(arguments):
-    with _opened(arguments) as study:
+    with _open(arguments) as study:
         is_counted = isinstance(study, WebTest)
         if is_counted and arguments.batch is not None:
             raise ValueError("--batch must be left out: this study has counts, not wells; got "

@@ -50,8 +50,8 @@ def new(arguments):
         status = screen.status()
         say(arguments, as_json(status, screen) | {"why": why or None},
             f"{why}\n" * bool(why)
-            + f"{status.path}: {status.policy}, {status.n_arms:,} arms{_under(title)}; next: the "
-              "first plate")
+            + f"{status.path}: {status.policy}, {status.n_arms:,} arms{title_words(title)}; next: "
+              "the first plate")
     return 0
 
 
@@ -70,7 +70,7 @@ def _plates(arguments, names):
     return plates
 
 
-def _under(title):
+def title_words(title):
     """Return words that name the header of the arms, or nothing if it is a usual one."""
     return "" if title is None or title.casefold() in ARM_HEADERS else f" under {title!r}"
 

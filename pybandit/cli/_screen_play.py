@@ -28,14 +28,14 @@ class Screen(NamedTuple):
     noise: float
 
 
-class Found(NamedTuple):
+class Hits(NamedTuple):
     """Mean number of hits of a policy over runs, and half the width of its 95 % interval."""
 
     hits: float
     half: float
 
 
-def made(name, screen, batches):
+def policy_for_screen(name, screen, batches):
     """Return the policy for a screen; raise `InfeasibleBudgetError` if batches are too few."""
     options = {"k": screen.k, "batches": batches, "batch_size": screen.size,
                "repeats": screen.repeats}
@@ -46,20 +46,20 @@ def fewest(name, screen):
     """Return the smallest number of batches that a policy accepts and that measures all arms."""
     low = 0 if name != "round-robin" else math.ceil(screen.n / screen.size) - 1
     high = low + 1
-    while not takes(name, screen, high):
+    while not accepts(name, screen, high):
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if takes(name, screen, middle) else (middle, high)
+        low, high = (low, middle) if accepts(name, screen, middle) else (middle, high)
     return high
 
 
-def takes(name, screen, batches):
+def accepts(name, screen, batches):
     """Return True if a policy accepts this number of batches."""
     if batches * screen.size > MOST_PULLS:
         return True
     try:
-        made(name, screen, batches)
+        policy_for_screen(name, screen, batches)
     except InfeasibleBudgetError:
         return False
     return True
@@ -67,7 +67,7 @@ def takes(name, screen, batches):
 
 def play(name, screen, batches, n_runs, seed):
     """Return the hits of a policy, or None if it needs more batches."""
-    if not takes(name, screen, batches):
+    if not accepts(name, screen, batches):
         return None
 
     def hits(policy, environment):
@@ -75,12 +75,12 @@ def play(name, screen, batches, n_runs, seed):
         return float(np.isin(policy.recommend(), best).sum())
 
     result = simulate(
-        lambda _: made(name, screen, batches),
+        lambda _: policy_for_screen(name, screen, batches),
         lambda rng: GaussianBandit(rng.normal(size=screen.n), screen.noise),
         n_runs, rng=seed, metrics=[hits], progress=False)
     found = result.metrics["hits"]
     half = 1.96 * found.std(ddof=1) / math.sqrt(n_runs) if n_runs > 1 else math.nan
-    return Found(float(found.mean()), float(half))
+    return Hits(float(found.mean()), float(half))
 
 
 def choose(found):

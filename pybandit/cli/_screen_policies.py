@@ -93,7 +93,7 @@ def _in_options(message):
                   message)
 
 
-def wants(name):
+def options_text(name):
     """Return the options of a policy for --help, such as 'batch-sar --k --batches [--repeats]'."""
     choice = CHOICES[name]
     needs = [f"--{option}" for option in choice.needs if option not in ("batch_size",

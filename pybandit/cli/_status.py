@@ -33,10 +33,10 @@ def status_lines(status, best, most, *, opened=None, plates=None, readings=(), c
     """
     unit = "plate" if plates else "batch"
     rows = [("study", f"{status.path}: {status.policy}, {status.n_arms:,} arms, "
-                      f"{_best(status.k)} wanted"),
-            *([("plates", _plates(plates))] if plates else ()),
-            *[("rewards", made) for made in [plates and _made(plates)] if made],
-            ("spent", _spent(status))]
+                      f"{_number_words(status.k)} wanted"),
+            *([("plates", _plate_words(plates))] if plates else ()),
+            *[("rewards", made) for made in [plates and _transform_words(plates)] if made],
+            ("spent", _spent_words(status))]
     if status.pulls_left is not None:
         rows.append(("left", f"{status.pulls_left:,} of {status.budget:,} pulls"))
     if status.batches_left is not None:
@@ -54,7 +54,7 @@ def status_lines(status, best, most, *, opened=None, plates=None, readings=(), c
     elif opened is None:
         rows.append(("now", f"no {unit} is out: {'next' if plates else 'ask'} gives one"))
     else:
-        rows.append(("now", _open(opened, plates)))
+        rows.append(("now", _pending_words(opened, plates)))
     if status.n_late:
         rows.append(("late",
                      f"{status.n_late:,} results, which the policy takes after this {unit}"))
@@ -117,11 +117,11 @@ def unmeasured_words(status):
     return f"{status.n_unmeasured:,} of {status.n_arms:,} arms {yet}"
 
 
-def _best(k):
+def _number_words(k):
     return "the best" if k == 1 else f"the {k:,} best"
 
 
-def _plates(plates):
+def _plate_words(plates):
     words = [str(plates.layout)]
     if plates.controls:
         words.append(f"{len(plates.controls)} wells with {plates.label}")
@@ -132,18 +132,18 @@ def _plates(plates):
     return ", ".join(words)
 
 
-def _made(plates):
+def _transform_words(plates):
     """Describe how a reading becomes a reward."""
     words = [NORMALISED.get(plates.normalise, "")] * bool(plates.normalise)
     return ", ".join(words + ["logarithm"] * plates.log + ["sign changed"] * plates.flip)
 
 
-def _spent(status):
+def _spent_words(status):
     text = f"{status.n_batches:,} batches, {status.n_pulls:,} pulls"
     return text + f", of which {status.n_lost:,} lost" * bool(status.n_lost)
 
 
-def _open(opened, plates):
+def _pending_words(opened, plates):
     if plates is None:
         n = int((opened.states == "open").sum())
         return f"batch {opened.id} is out: {n:,} of {len(opened.names):,} results not yet known"

@@ -9,7 +9,7 @@ from pybandit._shared.files import opened_regular
 CHANGES = 20  # maximum number shown
 
 
-def named(arguments):
+def file_of(arguments):
     """Return the file of counts, or None; a study named before it sets `arguments.study`."""
     files, given = arguments.files, arguments.study_given
     if len(files) > 2:
@@ -34,7 +34,7 @@ def counts(arguments):
     from pybandit.tables._sheet import Dialect
     from pybandit.webtests._count_file import ROLES
 
-    path = named(arguments)
+    path = file_of(arguments)
     columns = {role: getattr(arguments, f"{role}_column") for role in ROLES}
     dialect = Dialect(arguments.decimal, arguments.thousands,
                       {role: name for role, name in columns.items() if name is not None},
@@ -45,13 +45,13 @@ def counts(arguments):
         if path is None:
             return _print_counts(arguments, study)
         batches = _read(study, path, arguments, dialect)
-        told, changes, doubts = record_counts(
+        results, changes, warned = record_counts(
             study, batches, reason=arguments.revised, cumulative=arguments.cumulative,
             repeated=arguments.repeated)
         status, best = study.status(), study.recommend()
-    for words in doubts:
+    for words in warned:
         print(f"pybandit webtest counts: warning: {words}", file=sys.stderr)
-    n_new, n_known = sum(one.n_new > 0 for one in told), sum(one.n_known > 0 for one in told)
+    n_new, n_known = sum(one.n_new > 0 for one in results), sum(one.n_known > 0 for one in results)
     n_amended = len({key for key, *_ in changes})
     left = status.n_arms if status.survivors is None else len(status.survivors)
     words = (f"the best is {best.best_names[0]}" if status.done else
@@ -61,7 +61,7 @@ def counts(arguments):
     made = "".join(f"{line}\n" for line in change_lines(changes))
     amended = f", {n_amended} amended" * bool(n_amended)
     say(arguments, {"batches": list(batches), "n_new": n_new, "n_known": n_known,
-                    "n_amended": n_amended, "changes": _as_json(changes), "warnings": doubts,
+                    "n_amended": n_amended, "changes": _as_json(changes), "warnings": warned,
                     "done": status.done, "best": best.best_names[0], "head": status.head},
         f"{made}{', '.join(_few(list(batches)))}: {n_new} new, {n_known} already known{amended}; "
         f"{words}")
@@ -100,10 +100,10 @@ def record_counts(study, batches, reason=None, cumulative=False, repeated=False,
 
     Returns
     -------
-    told : list of TellResult
+    results : list of TellResult
     changes : list of tuple
         Key, arm, old counts and new counts, for each arm that differs.
-    doubts : list of str
+    warned : list of str
         Warnings.
     """
     from pybandit.studies._group import whole
@@ -131,10 +131,10 @@ def record_counts(study, batches, reason=None, cumulative=False, repeated=False,
     known = set(study._keys_known())
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        told, changes = record()
-    doubts = [str(one.message) for one in caught]
-    grown = [words for words in doubts if words.startswith(GROWN)]
-    return told, changes, [words for words in doubts if words not in grown[:-1]]
+        results, changes = record()
+    warned = [str(one.message) for one in caught]
+    grown = [words for words in warned if words.startswith(GROWN)]
+    return results, changes, [words for words in warned if words not in grown[:-1]]
 
 
 def _changes(study, batches):
@@ -206,20 +206,20 @@ def _amend(arguments, study):
     if arguments.counts:
         if arguments.key is None:
             raise ValueError("--counts needs --key, the key of their batch")
-        batches = {date_key(arguments.key): dict(map(_typed, arguments.counts))}
+        batches = {date_key(arguments.key): dict(map(_parsed, arguments.counts))}
     else:
         dialect = Dialect(arguments.decimal, arguments.thousands, sheet=arguments.sheet).checked()
         batches = read_counts(arguments.file, arguments.key, dialect, arms=study.names,
                               value_range=_range_of(study))
-    _, changes, doubts = record_counts(study, batches, arguments.reason, only_known=True)
-    say(arguments, {"n_amended": len(changes), "changes": _as_json(changes), "warnings": doubts,
+    _, changes, warned = record_counts(study, batches, arguments.reason, only_known=True)
+    say(arguments, {"n_amended": len(changes), "changes": _as_json(changes), "warnings": warned,
                     "head": study.status().head},
         "\n".join([*change_lines(changes), f"{len(changes)} counts amended" if changes else
                    "nothing to amend"]))
     return 0
 
 
-def _typed(text):
+def _parsed(text):
     """Return the name and the counts of ARM=TRIALS,SUM or ARM=TRIALS,SUM,SQUARES."""
     from pybandit.cli._types import number_of
 

@@ -13,7 +13,7 @@ from pybandit.cli._actions import (
     run,
 )
 from pybandit.cli._screen_options import add_dialect, add_layout
-from pybandit.cli._screen_policies import AUTO, CHOICES, wants
+from pybandit.cli._screen_policies import AUTO, CHOICES, options_text
 from pybandit.cli._types import at_least, writable
 
 FORMATS = "long", "grid", "echo", "opentrons", "hamilton"
@@ -43,7 +43,7 @@ exit status: 0 done; 1 if a package is missing; 2 if options or a file are inval
 was recorded; 3 if the study's file is damaged, too new, or cannot be read or written; 4 from
 next if the screen needs no more plates."""
 
-NEW_EPILOG = "policies and their options:\n  " + "\n  ".join(map(wants, CHOICES)) + """
+NEW_EPILOG = "policies and their options:\n  " + "\n  ".join(map(options_text, CHOICES)) + """
 
 The column noise_std of the file of arms holds the standard deviation of each arm's rewards. A
 batch fills a plate, or --batch-size wells. sequential-halving and shvar request a whole stage

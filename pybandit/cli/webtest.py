@@ -151,7 +151,7 @@ def _rates(text):
 def new(arguments):
     from pybandit.betting import CountRace
     from pybandit.cli._out import say
-    from pybandit.cli._screen_commands import _under
+    from pybandit.cli._screen_commands import title_words
     from pybandit.policies import ThompsonSampling
     from pybandit.tables._arms import read_arms
     from pybandit.webtests import WebTest
@@ -170,7 +170,7 @@ def new(arguments):
     with WebTest.create(arguments.study, policy, names, who=arguments.who,
                         shares=arguments.shares) as test:
         say(arguments, {"file": test.path, "arms": names},
-            f"{test.path}: {type(policy).__name__}, {len(names)} arms{_under(title)}; next: "
+            f"{test.path}: {type(policy).__name__}, {len(names)} arms{title_words(title)}; next: "
             "split, and counts")
     return 0
 
@@ -225,25 +225,25 @@ def plan(arguments):
     from pybandit.cli._out import say
     from pybandit.webtests import plan_counts
 
-    made = plan_counts(arguments.rates, arguments.visits, delta=arguments.delta,
+    result = plan_counts(arguments.rates, arguments.visits, delta=arguments.delta,
                        n_runs=arguments.runs, max_batches=arguments.days, rng=arguments.seed)
-    days = {q: made.quantile(q) for q in (0.1, 0.5, 0.9)}
-    low, high = made.wrong_interval
+    days = {q: result.quantile(q) for q in (0.1, 0.5, 0.9)}
+    low, high = result.wrong_interval
     known = {"days": {str(q): None if math.isinf(day) else day for q, day in days.items()},
-             "n_wrong": made.n_wrong, "n_undecided": made.n_undecided, "runs": arguments.runs,
+             "n_wrong": result.n_wrong, "n_undecided": result.n_undecided, "runs": arguments.runs,
              "wrong_interval": [low, high],
-             "z_test_days": None if math.isinf(made.z_test) else made.z_test,
-             "estimate_days": None if math.isinf(made.estimate) else made.estimate,
-             "reason": made.reason or None}
+             "z_test_days": None if math.isinf(result.z_test) else result.z_test,
+             "estimate_days": None if math.isinf(result.estimate) else result.estimate,
+             "reason": result.reason or None}
     lines = [f"{name:12}{text}" for name, text in [
         ("days", ", ".join(f"{q:.0%} by {_days(day, arguments.days)}"
                            for q, day in days.items())),
-        ("wrong", f"{made.n_wrong} of {arguments.runs} tests: {low:.1%} to {high:.1%}, promised "
+        ("wrong", f"{result.n_wrong} of {arguments.runs} tests: {low:.1%} to {high:.1%}, promised "
                   f"at most {arguments.delta:g}"),
-        ("no winner", f"{made.n_undecided} of {arguments.runs}, in {arguments.days} days"),
-        *[("why", made.reason)] * bool(made.reason),
-        ("z-test", "never: the best rates are equal" if math.isinf(made.z_test) else
-         f"{math.ceil(made.z_test):,} days, fixed beforehand, looked at once (Bonferroni, power "
+        ("no winner", f"{result.n_undecided} of {arguments.runs}, in {arguments.days} days"),
+        *[("why", result.reason)] * bool(result.reason),
+        ("z-test", "never: the best rates are equal" if math.isinf(result.z_test) else
+         f"{math.ceil(result.z_test):,} days, fixed beforehand, looked at once (Bonferroni, power "
          ".8)")]]
     say(arguments, known, "\n".join(lines))
     return 0

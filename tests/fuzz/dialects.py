@@ -126,9 +126,9 @@ def dialects(content):
     text = text_of(bits, list(table.grids() if is_grid else table.long()), delimiter)
     encoding = bits.of(ENCODINGS)
     path = written("plate.csv", text.encode(encoding, "replace"))
-    is_told = not table.is_named or bits.below(2)
+    is_passed = not table.is_named or bits.below(2)
     try:
-        reading = read_plates(path, table.plates, arms_of, table.batch if is_told else None,
+        reading = read_plates(path, table.plates, arms_of, table.batch if is_passed else None,
                               table.dialect)
     except UnreadableFileError as error:
         assert path in str(error)

@@ -228,27 +228,27 @@ def zarr_parts():
     index = b"".join(int(n).to_bytes(8, "little") for end, part in zip(ends, parts, strict=True)
                      for n in (end - len(part), len(part)))
     found.append(("zarr.json", NEW | {"codecs": [shard]}, "c/0/0", b"".join(parts) + index))
-    return [(name, json.dumps(told).encode(), chunk, bytes(body))
-            for name, told, chunk, body in found]
+    return [(name, json.dumps(metadata).encode(), chunk, bytes(body))
+            for name, metadata, chunk, body in found]
 
 
 def zarrs(content):
     """Read a Zarr array whose metadata or chunk was changed."""
     bits = Choices(content)
-    name, told, chunk, body = bits.of(zarr_parts())
+    name, metadata, chunk, body = bits.of(zarr_parts())
     for _ in range(bits.below(3)):
-        words = re.split(rb"([\w<|.-]+)", told)
+        words = re.split(rb"([\w<|.-]+)", metadata)
         words[bits.below(len(words))] = bits.of(WORDS)
-        told = b"".join(words)
-    told = damaged(bits, told) if bits.below(4) == 0 else told
+        metadata = b"".join(words)
+    metadata = damaged(bits, metadata) if bits.below(4) == 0 else metadata
     body = damaged(bits, body) if bits.below(2) else body
-    (zarr_in_memory if bits.below(16) else zarr_in_folder)(name, told, chunk, body)
+    (zarr_in_memory if bits.below(16) else zarr_in_folder)(name, metadata, chunk, body)
 
 
-def zarr_in_memory(name, told, chunk, body):
+def zarr_in_memory(name, metadata, chunk, body):
     """Reject the metadata, or decode a chunk with known codecs to the size that it states."""
     try:
-        meta = parsed_meta(told, METADATA[name])
+        meta = parsed_meta(metadata, METADATA[name])
         assert set(meta.codecs) <= {"shuffle", *DECODERS} and meta.dtype.kind in "biuf"
         n_bytes = meta.chunks[0] * meta.chunks[1] * meta.dtype.itemsize
         assert n_bytes <= MOST_CHUNK and len(decoded(meta, body)) == n_bytes
@@ -256,11 +256,11 @@ def zarr_in_memory(name, told, chunk, body):
         refused(error)
 
 
-def zarr_in_folder(name, told, chunk, body):
+def zarr_in_folder(name, metadata, chunk, body):
     path = folder() / "table.zarr"
     shutil.rmtree(path, ignore_errors=True)
     (path / chunk).parent.mkdir(parents=True)
-    (path / name).write_bytes(told)
+    (path / name).write_bytes(metadata)
     (path / chunk).write_bytes(body)
     try:
         table = Blocks.open(path)

@@ -9,8 +9,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pybandit as pb
+from fuzz.databases import plain_study, scores_file, signed_again, study_file
 from fuzz.files import damaged, folder
-from fuzz.ledgers import plain, scores_file, signed_again, study_file
 from fuzz.source import Choices
 from pybandit.errors import PybanditWarning, StudyError
 from pybandit.evaluation._cell_names import Names
@@ -47,7 +47,7 @@ def neighbours(content):
     where.mkdir()
     path, victim = where / "file.db", where / "thesis"
     victim.write_bytes(VICTIM)
-    whole = bits.of([study_file(plain), scores_file(False), b"", None])
+    whole = bits.of([study_file(plain_study), scores_file(False), b"", None])
     if whole is not None:
         path.write_bytes(damaged(bits, whole) if bits.below(4) == 0 else whole)
     for _ in range(1 + bits.below(3)):
@@ -121,7 +121,7 @@ def names(content):
 def whole(bits, name):
     """Open a study whose first event has this name and the name of a module."""
     path = str(folder() / "named.db")
-    Path(path).write_bytes(study_file(plain))
+    Path(path).write_bytes(study_file(plain_study))
     with closing(sqlite3.connect(path)) as db, db:
         (body,), = db.execute("SELECT body FROM log WHERE number = 0")
         entry = decode(body) | {"policy": name, "module": bits.of(MODULES)}

@@ -208,6 +208,6 @@ def tables(content):
     assert set(table.pull([0, 1, 2] * 3)) <= {0.1, 0.2, 0.3, 0.4, 0.5, 0.6}
 
 
-# with a harness here; the state of a study is its file, in ledgers.py
+# with a harness here; the state of a study is its file, in databases.py
 CLASSES = ({type(make()) for make in EVERY.values()} | {class_of(name) for name in RACES} |
            {pb.betting.ConfidenceSequence, pb.CountRace, pb.environments.TableBandit, pb.Study})

@@ -10,8 +10,8 @@ import shutil
 import warnings
 
 import pybandit as pb
+from fuzz.databases import fresh
 from fuzz.files import folder
-from fuzz.ledgers import fresh
 from fuzz.source import Choices
 from pybandit.errors import StudyError
 from pybandit.studies._group import together, whole
@@ -25,9 +25,9 @@ KEYS = [None, "0", "1", "2", "Monday", "monday", "Monday ", "ä", "\x00", "event
 
 
 @functools.cache
-def begun(number):
+def new_study(number):
     """Return the path of a study without results."""
-    path = str(folder() / f"begun{number}.db")
+    path = str(folder() / f"new_study{number}.db")
     WebTest.create(path, MAKERS[number](), arms=ARMS).close()
     return path
 
@@ -39,15 +39,15 @@ def quietly(study, counts, key):
         return study.tell_counts(counts, key=key, rng=1, repeated=True)
 
 
-class Desk:
+class Writers:
     """One or two handles of a study, and the acknowledged counts by key and arm, in order."""
 
     def __init__(self, bits):
-        number, self.told = bits.below(len(MAKERS)), {}
+        number, self.recorded = bits.below(len(MAKERS)), {}
         if bits.below(8) == 0:
             self.studies = [WebTest.create(":memory:", MAKERS[number](), arms=ARMS)]
         else:
-            self.path = shutil.copy(begun(number), fresh("tellers.db"))
+            self.path = shutil.copy(new_study(number), fresh("tellers.db"))
             self.studies = [WebTest.open(self.path), WebTest.open(self.path)]
 
     def call(self, bits, study):
@@ -58,49 +58,49 @@ class Desk:
             trials = bits.below(4)
             counts[arm] = trials, min(trials, bits.below(3))
         key = bits.of(KEYS)
-        if self.told and bits.below(4) == 0:  # repeated
-            key = bits.of(list(self.told))
-            counts = dict(self.told[key])
+        if self.recorded and bits.below(4) == 0:  # repeated
+            key = bits.of(list(self.recorded))
+            counts = dict(self.recorded[key])
         if bits.below(16) == 1:
             counts["nobody"] = 1, 1
         return lambda: quietly(study, counts, key), key and key.strip(), counts
 
-    def heard(self, told, key, counts, result):
+    def check_result(self, recorded, key, counts, result):
         """Check the result of a call, and note acknowledged counts."""
-        key = str(len(told)) if key is None else key
+        key = str(len(recorded)) if key is None else key
         if isinstance(result, Exception):
             assert isinstance(result, ValueError), repr(result)
-            assert "nobody" in counts or key in told, (key, result)
-            is_same = same(told.get(key), counts)
+            assert "nobody" in counts or key in recorded, (key, result)
+            is_same = same(recorded.get(key), counts)
             assert "nobody" in counts or "key must be given" in str(result) or not is_same
         elif result.n_new:
-            assert key not in told and result.n_new == len(counts)
-            told[key] = counts
+            assert key not in recorded and result.n_new == len(counts)
+            recorded[key] = counts
         else:
-            assert same(told[key], counts) and result.n_known == len(counts)
+            assert same(recorded[key], counts) and result.n_known == len(counts)
 
     def tell(self, bits, study):
         call, key, counts = self.call(bits, study)
-        self.heard(self.told, key, counts, caught(call))
+        self.check_result(self.recorded, key, counts, caught(call))
 
     def tell_group(self, bits, study):
         """Make calls in one transaction: each succeeds or fails alone, or all together."""
         calls = [self.call(bits, study) for _ in range(2 + bits.below(2))]
         functions = [call for call, *_ in calls]
-        told = dict(self.told)
+        recorded = dict(self.recorded)
         if bits.below(2):
             results = together(study.study, functions)
             for (_, key, counts), result in zip(calls, results, strict=True):
-                self.heard(told, key, counts, result)
+                self.check_result(recorded, key, counts, result)
         else:
             results = caught(lambda: whole(study.study, functions))
             if isinstance(results, ValueError):
                 return
             for (_, key, counts), result in zip(calls, results, strict=True):
-                self.heard(told, key, counts, result)
-        self.told = told
+                self.check_result(recorded, key, counts, result)
+        self.recorded = recorded
 
-    def tell_where_full(self, bits, study):
+    def tell_on_full_disk(self, bits, study):
         """Record a batch completely or not at all while the file cannot grow."""
         db = study.study._store.db
         ((before,),) = db.execute("PRAGMA max_page_count")
@@ -111,7 +111,7 @@ class Desk:
         finally:
             db.execute(f"PRAGMA max_page_count = {before}")
         if not isinstance(result, StudyError):
-            self.heard(self.told, key, counts, result)
+            self.check_result(self.recorded, key, counts, result)
 
     def arm(self, bits, study):
         """Add or retire an arm."""
@@ -123,7 +123,7 @@ class Desk:
         else:
             caught(lambda: study.retire(bits.of(study.names), "it is old"))
 
-    def again(self, bits, study):
+    def reopen(self, bits, study):
         """Close a handle and open the study again."""
         if len(self.studies) > 1:
             study.close()
@@ -135,11 +135,11 @@ class Desk:
         for key, name, trials, total in zip(table["key"], table["name"], table["trials"],
                                             table["sum"], strict=True):
             found.setdefault(key, {})[name] = int(trials), total
-        for key, counts in self.told.items():
+        for key, counts in self.recorded.items():
             assert same(found.get(key, {}), counts), (key, counts, found)
-        assert found.keys() <= self.told.keys()
+        assert found.keys() <= self.recorded.keys()
         kinds = [event.kind for event in study.log()]
-        assert kinds.count("counts") == len(self.told) and study.status().n_events == len(kinds)
+        assert kinds.count("counts") == len(self.recorded) and study.status().n_events == len(kinds)
 
 
 def same(one, other):
@@ -162,15 +162,15 @@ def caught(call):
 def tellers(content):
     """Make calls by both handles, and compare them at the end."""
     bits = Choices(content)
-    desk = Desk(bits)
-    does = [desk.tell, desk.tell, desk.tell, desk.tell_group, desk.tell_group,
-            desk.tell_where_full, desk.arm, desk.again, desk.check]
+    writers = Writers(bits)
+    does = [writers.tell, writers.tell, writers.tell, writers.tell_group, writers.tell_group,
+            writers.tell_on_full_disk, writers.arm, writers.reopen, writers.check]
     for _ in range(1 + bits.below(bits.of([3, 3, 3, 20]))):
-        bits.of(does)(bits, bits.of(desk.studies))
+        bits.of(does)(bits, bits.of(writers.studies))
     states = []
-    assert desk.studies[0].verify().n_batches == len(desk.told)
-    for study in desk.studies:
-        desk.check(bits, study)
+    assert writers.studies[0].verify().n_batches == len(writers.recorded)
+    for study in writers.studies:
+        writers.check(bits, study)
         states.append(repr(study.policy.get_state()))
         study.close()
     assert len(set(states)) == 1

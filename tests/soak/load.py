@@ -12,7 +12,7 @@ from serving.served import Client, Served, exchange, request
 WELLS, CLIENTS = 48, 8
 
 
-class Reading:
+class ReadServer:
     """A study that does not change, read by all requests, and sent invalid ones."""
 
     name = "server read"
@@ -45,7 +45,7 @@ class Reading:
             assert self.known.setdefault(name, body) == body, name
 
 
-class Recording:
+class RecordServer:
     """A growing study that many clients ask, report to and read at the same time."""
 
     name = "server record"
@@ -54,7 +54,7 @@ class Recording:
         self.path = folder / "record.db"
         pb.Study.create(self.path, pb.policies.RoundRobin(WELLS, 1, batch_size=WELLS,
                                                           max_batches=10**6)).close()
-        self.server, self.told = Served(self.path), 0
+        self.server, self.n_reported = Served(self.path), 0
 
     def round(self):
         return asyncio.run(self._round())
@@ -64,9 +64,9 @@ class Recording:
         _, batch = await clients[0].call("POST", "/ask")
         await asyncio.gather(*(self._tell(client, batch, np.arange(i, WELLS, CLIENTS).tolist())
                                for i, client in enumerate(clients)))
-        self.told += WELLS
+        self.n_reported += WELLS
         status, found = await clients[-1].call("GET", "/status")
-        assert (status, found["n_pulls"]) == (200, self.told), found
+        assert (status, found["n_pulls"]) == (200, self.n_reported), found
         # one client disconnects during a response, one during a request
         clients[0].writer.write(request("GET", "/status"))
         clients[1].writer.write(request("POST", "/tell", {})[:50])

@@ -147,7 +147,7 @@ def main():
     options = parser.parse_args()
     every = work.JOBS | {"leaking": work.leaking}
     jobs = {name: every[name] for name in options.jobs.split(",")}
-    wanted = [] if options.no_servers else [load.Reading, load.Recording]
+    wanted = [] if options.no_servers else [load.ReadServer, load.RecordServer]
     with contextlib.ExitStack() as stack:
         out = stack.enter_context(open(options.rows, "w")) if options.rows else None
         soak = Soak(jobs, stack.enter_context(servers_of(wanted)))

@@ -39,7 +39,7 @@ OF_THE_PROCESS = {
 REFUSED = "in use by another thread"
 
 
-def made_for_one(item):
+def uses_own_fixture(item):
     """Return True if a fixture of function scope other than `tmp_path` is used."""
     made, given = item._fixtureinfo.name2fixturedefs, getattr(item, "callspec", None)
     names = {*item._fixtureinfo.argnames} - {"tmp_path"} - {*(given.params if given else ())}
@@ -55,11 +55,11 @@ class InParallel:
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items):
         for item in items:
-            if made_for_one(item):
+            if uses_own_fixture(item):
                 item.add_marker(pytest.mark.thread_unsafe(reason="a fixture made for one test"))
-            said = f"{item.path.name}::{item.name}{inspect.getsource(item.function)}"
+            text = f"{item.path.name}::{item.name}{inspect.getsource(item.function)}"
             for word, reason in OF_THE_PROCESS.items():
-                if word in said:
+                if word in text:
                     item.add_marker(pytest.mark.thread_unsafe(reason=reason))
 
     @pytest.hookimpl(wrapper=True)

@@ -40,19 +40,19 @@ ROWS = [None, -1, 0, 1, 2, 3, 2**31, 2**53, 2**63 - 1, -2**63, 0.5, 1e308, "", "
         "complete", "abandoned", "ask", b"", b"x", b"N", b"i" + bytes(8), b"d" + bytes(8)]
 
 
-def plain(path):
+def plain_study(path):
     """Write a study with complete, closed and open batches, and late results."""
     make(path).close()
 
 
-def amended(path):
+def study_with_amendments(path):
     """Write a study with late results, some of them lost or amended."""
     with make(path) as study:
         study.tell(1, [0.25, np.nan], positions=[6, 7])
         study.amend(0, [0.75, np.nan], positions=[0, 1], reason="a typo")
 
 
-def counted(path, make_policy=lambda: pb.CountRace(3)):
+def count_study(path, make_policy=lambda: pb.CountRace(3)):
     """Write a test with counts by day, an added arm and a retired one."""
     with WebTest.create(path, make_policy(), arms=NAMES) as study:
         for number in range(3):
@@ -62,12 +62,12 @@ def counted(path, make_policy=lambda: pb.CountRace(3)):
                 study.retire("video", "it does not play")
 
 
-def counted_one_by_one(path):
+def count_study_of_rewards(path):
     """Write the same with a policy that takes rewards one by one."""
-    counted(path, lambda: pb.policies.UCB1(3))
+    count_study(path, lambda: pb.policies.UCB1(3))
 
 
-def plated(path):
+def plate_study(path):
     """Write a study with results from files, whose readings are stored; one is amended."""
     with Study.create(path,
                       pb.policies.BatchSAR(12, 2, batch_size=12, max_batches=20, max_repeats=4),
@@ -84,7 +84,7 @@ def plated(path):
 
 PLATES = Plates(Layout(4, 6), controls=(0, 6, 12), positives=(18, 23), normalise="percent",
                 fill="shuffled", fill_seed=3)
-KINDS = [plain, amended, counted, counted_one_by_one, plated]
+KINDS = [plain_study, study_with_amendments, count_study, count_study_of_rewards, plate_study]
 
 
 @functools.cache
@@ -96,11 +96,11 @@ def study_file(kind):
 
 
 @functools.cache
-def scores_file(told):
+def scores_file(has_costs):
     """Return the bytes of a store with scores, claims and failures."""
-    path = str(folder() / f"whole-{told}.cells")
-    store = Cells(path, Names("012345", None, 5), told, (0.0, 1.0 if told else None))
-    cells = {(str(model), item): (0.25 * item, 1.0 + model) if told else 0.25 * item
+    path = str(folder() / f"whole-{has_costs}.cells")
+    store = Cells(path, Names("012345", None, 5), has_costs, (0.0, 1.0 if has_costs else None))
+    cells = {(str(model), item): (0.25 * item, 1.0 + model) if has_costs else 0.25 * item
              for model in range(3) for item in range(4)}
     store.update(cells, {("2", 3)})
     store.claim([("1", 4), ("2", 4)])
@@ -125,7 +125,7 @@ def with_rows_changed(bits, path, tables):
             chosen, kind = bits.of(keys), bits.below(12)
             ((old,),) = db.execute(f"SELECT {column} FROM {table} WHERE {key} IS ? LIMIT 1",
                                    (chosen,))
-            value = another_value(bits, old)
+            value = changed_value(bits, old)
             try:
                 if kind == 0:
                     db.execute(f"DELETE FROM {table} WHERE {key} IS ?", (chosen,))
@@ -195,7 +195,7 @@ ODD_COUNTS = [None, "", "day 0", "day 9", 0, 1.5, True, b"day 0", ["day 0"], {"d
               np.full(3, np.nan), np.full(4, 2), np.array([-1, 5, 5])]
 
 
-def another_value(bits, old):
+def changed_value(bits, old):
     """Return a changed value: encoded bytes with a change, a number nearby, or anything."""
     kind = bits.below(6)
     if isinstance(old, bytes) and kind < 4:
@@ -243,7 +243,7 @@ def with_study(bits, path):
         assert re.search("policy_type must be the class|is of a kind that", str(error)), error
         return
     with study:
-        calls, place = [*asked_of(study), *told_to(study)], 0
+        calls, place = [*reading_calls(study), *recording_calls(study)], 0
         for _ in range(2 + bits.below(5)):
             place += 1 + bits.below(len(calls))  # in order once the bytes are used up
             try:
@@ -273,7 +273,7 @@ ALLOWED = ("batch|results|positions|arms must be those of ask|^arm must|^counts|
            "^key must|told counts|counts of|is told|policy must|" + UNCOUNTED)
 
 
-def asked_of(study):
+def reading_calls(study):
     """Return all calls that read a study."""
     calls = [study.verify, study.status, study.recommend, study.amendments,
              lambda: list(study.log()), lambda: repr(study), lambda: study.policy,
@@ -283,11 +283,11 @@ def asked_of(study):
         return [*calls, study.counts, study.study.history, lambda: study.split(9),
                 lambda: export_of(study)(Path(os.devnull).write_text)]
     return [*calls, study.history, lambda: [study.batch(number) for number in range(5)],
-            lambda: of_plates(study), lambda: withdrawn_of(study, 0),
+            lambda: export_plates(study), lambda: withdrawn_of(study, 0),
             lambda: were_kept(study, 2, ["2"], np.arange(24.0))]
 
 
-def of_plates(study):
+def export_plates(study):
     """Export all wells and read the stored readings, unless the settings have no plates."""
     try:
         plates = Plates.of(study.settings)
@@ -298,7 +298,7 @@ def of_plates(study):
         assert one.values.dtype == np.float64 and one.files
 
 
-def told_to(study):
+def recording_calls(study):
     """Return calls that record in a study."""
     if isinstance(study, WebTest):
         return [lambda: study.tell_counts(dict.fromkeys(study.names, (4, 2)), key="day 9", rng=1),
@@ -336,24 +336,24 @@ def journals(content):
 def stores(content):
     """Open a file of scores with changed bytes or rows, as a race that resumes from it."""
     bits, path = Choices(content), fresh("scores.cells")
-    told = bool(bits.below(2))
-    whole = scores_file(told)
+    has_costs = bool(bits.below(2))
+    whole = scores_file(has_costs)
     if bits.below(2):
         Path(path).write_bytes(damaged(bits, whole))
     else:
         Path(path).write_bytes(whole)
         with_rows_changed(bits, path, ["cells", "cells", "claims", "owners", "about"])
     try:
-        store = Cells(path, Names("012345", None, 5), told, (0.0, 1.0 if told else None))
+        store = Cells(path, Names("012345", None, 5), has_costs, (0.0, 1.0 if has_costs else None))
     except (StudyError, PybanditWarning) as error:  # the warning is about a lost log
         assert path in str(error)
         return
     except ValueError as error:
         assert "store must be of the same evaluation" in str(error), error
         return
-    new = {("0", 4): (0.5, 1.0) if told else 0.5}
-    for ask in (lambda: len(store), lambda: check_cells(store, told), lambda: store.update(new),
-                lambda: store.claim([("1", 4), ("2", 4), ("5", 4)]),
+    new = {("0", 4): (0.5, 1.0) if has_costs else 0.5}
+    for ask in (lambda: len(store), lambda: check_cells(store, has_costs),
+                lambda: store.update(new), lambda: store.claim([("1", 4), ("2", 4), ("5", 4)]),
                 lambda: store.release([("1", 4)]),
                 lambda: store.drop(3), store.beat, store.close):
         try:
@@ -362,12 +362,12 @@ def stores(content):
             assert path in str(error)
 
 
-def check_cells(store, told):
+def check_cells(store, has_costs):
     """Check that the known scores are numbers, with keys of model and item."""
     for place in store:
         assert all(type(one) is str for one in place[:-1]) and type(place[-1]) is int, place
         cell = store.get(place)
-        for number in cell if told else (cell,):
+        for number in cell if has_costs else (cell,):
             assert cell is None or isinstance(number, float), (place, cell)
 
 
