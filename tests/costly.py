@@ -1,4 +1,4 @@
-"""Long tests run on some of their examples or seeds; `make test-slow` runs all."""
+"""Costly tests run on some of their examples or seeds; `make test-slow` runs all."""
 
 import os
 
