@@ -57,7 +57,7 @@ ZIG = f"{shlex.quote(sys.executable)} -m ziglang cc"
 TOOLCHAINS = [
     Toolchain("gcc", "gcc"),
     *(Toolchain(f"gcc-{version}", f"gcc-{version}") for version in range(13, 18)),
-    # newer versions warn about a double divided by an enumeration
+    # newer versions warn about arithmetic of a double and an enumeration
     Toolchain("clang", "clang", ENUM),
     *(Toolchain(f"clang-{version}", f"clang-{version}", ENUM) for version in (16, 19, 21, 22)),
     Toolchain("plain", "gcc", PLAIN),

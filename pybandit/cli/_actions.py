@@ -31,8 +31,8 @@ def add_action(parts, name, do, text, place=True, **more):
     if place:
         part.add_argument("place", metavar="FILE", nargs="?", help="the file, as --study")
     add_study(part, "the file (default study.db)")
-    part.add_argument("--who", metavar="NAME", help="who records (default user@host)")
-    part.add_argument("--json", action="store_true", help="print for machines, as JSON")
+    part.add_argument("--who", metavar="NAME", help="name to record (default user@host)")
+    part.add_argument("--json", action="store_true", help="print JSON")
     part.set_defaults(run=run, do=do)
     return part
 
@@ -45,7 +45,7 @@ def add_study(part, text):
 def add_log_actions(parts):
     """Add the actions that a study, a screen and a web test have."""
     part = add_action(parts, "status", _of_log("status"),
-                      "progress of the study, and the best arms so far")
+                      "print the progress of the study, and the best arms so far")
     part.add_argument("--top", type=at_least(0), default=10, metavar="N",
                       help="maximum number of arms shown (default %(default)s)")
     part = add_action(parts, "verify", _of_log("verify"),
@@ -59,9 +59,9 @@ def add_log_actions(parts):
     part.add_argument("--title", metavar="TEXT",
                       help="title of the page (default: policy and file)")
     part = add_action(parts, "export", _of_log("export"),
-                      "write all results as a table that record, counts and amend read")
+                      "write all results as a table; record, counts and amend can read it")
     part.add_argument("--batch", type=at_least(0), metavar="N", help="only the wells of this batch")
-    part.add_argument("out", type=writable, metavar="FILE.csv", help="- for stdout")
+    part.add_argument("out", type=writable, metavar="FILE.csv", help="the table to write; - for stdout")
     part = add_action(parts, "serve", _of_log("serve"),
                       "serve the file over HTTP: a page for browsers, ask and tell for programs",
                       epilog=SERVE_EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -80,10 +80,10 @@ def add_batch_actions(parts):
     """Add the actions on batches of a study or a screen."""
     part = add_action(parts, "close", _of_log("close"), "close a batch with results missing; "
                       "late results are still accepted")
-    part.add_argument("batch", type=at_least(0), metavar="BATCH")
+    part.add_argument("batch", type=at_least(0), metavar="BATCH", help="number of the batch")
     part = add_action(parts, "abandon", _of_log("abandon"), "give up a batch that was not carried "
                       "out: its arms are asked for again, and nothing is spent")
-    part.add_argument("batch", type=at_least(0), metavar="BATCH")
+    part.add_argument("batch", type=at_least(0), metavar="BATCH", help="number of the batch")
     part.add_argument("--discard", action="store_true",
                       help="also discard the results recorded for it")
 

@@ -41,7 +41,7 @@ def add(parts):
                       help="simulations per policy (default %(default)s)")
     part.add_argument("--seed", type=at_least(0), default=0, metavar="N",
                       help="seed of the simulations (default %(default)s)")
-    part.add_argument("--json", action="store_true", help="print for machines, as JSON")
+    part.add_argument("--json", action="store_true", help="print JSON")
     return part
 
 

@@ -59,9 +59,8 @@ def add(commands):
     """Add the subcommand to `commands`, as returned by argparse."""
     _, parts = add_command(
         commands, "screen", help="run a screen that lasts weeks: plates out, results in, one file",
-        description="Run a screen over weeks with a policy: it chooses the arms on the next plate, "
-                    "records\nthe readings and reports the best arms so far, all in one file, "
-                    "which survives\ncrashes, late plates and lost plates.",
+        description="Run a screen over weeks. A policy chooses the arms on the next plate; one file "
+                    "keeps\nthe readings and survives crashes, late plates and lost plates.",
         epilog=EPILOG)
     _screen_plan.add(parts).set_defaults(run=run, do=_action("plan"))
     _add_new(parts)
@@ -107,7 +106,7 @@ def _add_new(parts):
     part.add_argument("--seed", type=at_least(0), metavar="N", help="seed of a randomised policy")
     add_layout(part)
     part.add_argument("--who", metavar="NAME", help="name to record (default user@host)")
-    part.add_argument("--json", action="store_true", help="print for machines, as JSON")
+    part.add_argument("--json", action="store_true", help="print JSON")
     part.set_defaults(run=run, do=_action("new"))
 
 
