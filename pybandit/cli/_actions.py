@@ -61,7 +61,8 @@ def add_log_actions(parts):
     part = add_action(parts, "export", _of_log("export"),
                       "write all results as a table; record, counts and amend can read it")
     part.add_argument("--batch", type=at_least(0), metavar="N", help="only the wells of this batch")
-    part.add_argument("out", type=writable, metavar="FILE.csv", help="the table to write; - for stdout")
+    part.add_argument("out", type=writable, metavar="FILE.csv",
+                      help="the table to write; - for stdout")
     part = add_action(parts, "serve", _of_log("serve"),
                       "serve the file over HTTP: a page for browsers, ask and tell for programs",
                       epilog=SERVE_EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)

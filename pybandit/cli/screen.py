@@ -59,8 +59,8 @@ def add(commands):
     """Add the subcommand to `commands`, as returned by argparse."""
     _, parts = add_command(
         commands, "screen", help="run a screen that lasts weeks: plates out, results in, one file",
-        description="Run a screen over weeks. A policy chooses the arms on the next plate; one file "
-                    "keeps\nthe readings and survives crashes, late plates and lost plates.",
+        description="Run a screen over weeks. A policy chooses the arms on the next plate; one "
+                    "file keeps\nthe readings and survives crashes, late plates and lost plates.",
         epilog=EPILOG)
     _screen_plan.add(parts).set_defaults(run=run, do=_action("plan"))
     _add_new(parts)

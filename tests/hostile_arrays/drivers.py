@@ -1,4 +1,4 @@
-"""Calls of the objects of each public class: methods that take arrays, and calls that read kept arrays.
+"""Calls of methods of each public class, with arrays as arguments or kept in the object.
 
 `h` places numbers in memory that changes during the call. Each method that takes arrays has an
 entry with its name, which `test_every_method_is_attacked` checks.
