@@ -30,7 +30,7 @@ def close(arguments):
         study.close_batch(arguments.batch)
         lost = int((study.batch(arguments.batch).states == "lost").sum())
     say(arguments, {"batch": arguments.batch, "n_lost": lost},
-        f"batch {arguments.batch} is closed: {lost:,} wells lost, unless they come late")
+        f"batch {arguments.batch} is closed: {lost:,} wells lost, unless reported late")
     return 0
 
 
@@ -38,7 +38,7 @@ def abandon(arguments):
     with _open_with_batches(arguments) as study:
         study.abandon(arguments.batch, discard=arguments.discard)
     say(arguments, {"batch": arguments.batch},
-        f"batch {arguments.batch} is abandoned: next gives its arms again, as another plate")
+        f"batch {arguments.batch} is abandoned: next requests its arms again, as another plate")
     return 0
 
 
@@ -61,7 +61,7 @@ def verify(arguments):
     with _open(arguments) as study:
         found = study.verify(arguments.head)
     say(arguments, found.to_dict(),
-        f"whole: {found.n_events:,} events, {found.n_batches:,} batches, {found.n_pulls:,} "
+        f"valid: {found.n_events:,} events, {found.n_batches:,} batches, {found.n_pulls:,} "
         f"pulls\nhead {found.head}")
     return 0
 

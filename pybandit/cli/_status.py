@@ -50,9 +50,9 @@ def status_lines(status, best, most, *, opened=None, plates=None, readings=(), c
     if status.done:
         rows.append(("now", "done: nothing more is asked for"))
     elif counted:
-        rows.append(("now", "split says how the next trials are shared out"))
+        rows.append(("now", "run split to divide the next trials"))
     elif opened is None:
-        rows.append(("now", f"no {unit} is out: {'next' if plates else 'ask'} gives one"))
+        rows.append(("now", f"no {unit} is open: {'next' if plates else 'ask'} requests one"))
     else:
         rows.append(("now", _pending_words(opened, plates)))
     if status.n_late:
@@ -79,7 +79,7 @@ def split_words(check):
     if check.mismatch:
         return (f"visits are not split by the shares, p = {check.p_value:.2g}; the report and "
                 "--json say more")
-    return f"visits are split by the shares, as far as is seen: p = {check.p_value:.2g}"
+    return f"visits are split by the shares, as far as the test can tell: p = {check.p_value:.2g}"
 
 
 def control_lines(readings, plates):
@@ -113,7 +113,7 @@ def controls_as_json(readings):
 
 def unmeasured_words(status):
     """Describe in words how many arms were not measured."""
-    yet = "were never measured: nothing is known of them" if status.done else "not measured yet"
+    yet = "were never measured" if status.done else "not measured yet"
     return f"{status.n_unmeasured:,} of {status.n_arms:,} arms {yet}"
 
 
@@ -146,13 +146,13 @@ def _spent_words(status):
 def _pending_words(opened, plates):
     if plates is None:
         n = int((opened.states == "open").sum())
-        return f"batch {opened.id} is out: {n:,} of {len(opened.names):,} results not yet known"
+        return f"batch {opened.id} is open: {n:,} of {len(opened.names):,} results pending"
     names = plates.names(opened.id, len(opened.names))
     parts = plates.places(opened.id, opened.names) // plates.layout.n_wells
     waits = np.bincount(parts[opened.states == "open"], minlength=len(names)).tolist()
     out = [name for name, n in zip(names, waits, strict=True) if n]
     shown = ", ".join(out if len(out) <= 4 else [*out[:3], f"... ({len(out)})"])
-    return f"plate {shown} is out: {sum(waits):,} of {len(opened.names):,} wells not yet known"
+    return f"plate {shown} is open: {sum(waits):,} of {len(opened.names):,} wells pending"
 
 
 def _table_of(status, best, most, unit):

@@ -55,7 +55,7 @@ def counts(arguments):
     n_amended = len({key for key, *_ in changes})
     left = status.n_arms if status.survivors is None else len(status.survivors)
     words = (f"the best is {best.best_names[0]}" if status.done else
-             f"{best.best_names[0]} leads {left} arms that are left")
+             f"{best.best_names[0]} leads {left} remaining arms")
     if status.split is not None and status.split.mismatch:
         words += "; visits are not split by the shares"
     made = "".join(f"{line}\n" for line in change_lines(changes))

@@ -246,7 +246,7 @@ def _table(result, sign):
     head = ("model", "items read", "mean", f"{100 * (1 - result.delta):g} % interval", "")
     yield from aligned([head, *rows], "<>><<")
     if len(shown) > MOST_ROWS:
-        yield f"and {len(shown) - MOST_ROWS:,} more that are left; --json has all"
+        yield f"and {len(shown) - MOST_ROWS:,} more survivors; --json has all"
 
 
 def _shown(result):

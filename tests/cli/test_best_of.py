@@ -252,7 +252,7 @@ def test_many_models_and_long_names_are_cut(tmp_path, capsys):
     path = write(tmp_path / "many.csv", [names, *rows])
     assert cli.main(["best-of", path, "--max-pulls", "300"]) == 0
     out = capsys.readouterr().out
-    assert "and 20 more that are left" in out
+    assert "and 20 more survivors" in out
     assert all(len(line) < 100 for line in out.splitlines())
 
 

@@ -102,7 +102,7 @@ def test_status_shows_the_progress(normalised, capsys):
         "rewards readings by their mean, logarithm, sign changed",
         "spent   1 batches, 20 pulls", "left    7 of 8 batches", "in play 30 arms"]
     assert lines[6] == "unseen  10 of 30 arms not measured yet"
-    assert lines[7] == "now     plate 1 is out: 10 of 20 wells not yet known"
+    assert lines[7] == "now     plate 1 is open: 10 of 20 wells pending"
     assert f"head    {digest()}" in lines[8:12] and lines[-1].startswith("and 1 more")
     assert lines[13].split() == ["best", "by", "now", "mean", "wells"]
     known = as_json(capsys, "status")
@@ -235,7 +235,7 @@ def test_study_may_be_named_before_or_after_the_action(study, capsys):
     assert "18 wells lost" in ok(capsys, "close", "screen.db", "0")
     ok(capsys, "report", "screen.db", "-o", "r.html")
     assert "24 wells" in ok(capsys, "export", "screen.db", "all.csv")
-    assert ok(capsys, "verify", "screen.db").startswith("whole: ")
+    assert ok(capsys, "verify", "screen.db").startswith("valid: ")
     for words in ["new", "--study", "other.db"], ["--study", "other.db", "new"]:
         ok(capsys, *words, *NEW[2:])
         os.unlink("other.db")

@@ -63,7 +63,7 @@ def test_batch_on_several_plates_is_recorded_by_plate(capsys):
     assert len(rows_of("p_p1.csv")) == 25 and len(rows_of("p_p2.csv")) == 15
     assert ok(capsys, "record", fill("p_p2.csv", "r2.csv")) == (
         "plate 0p2: 10 new; 20 wells are still open\n")
-    assert "plate 0p1 is out: 20 of 30 wells" in ok(capsys, "status")
+    assert "plate 0p1 is open: 20 of 30 wells" in ok(capsys, "status")
     assert ok(capsys, "record", fill("p_p1.csv", "r1.csv")) == "plate 0p1: 20 new\n"
     both = ok(capsys, "next")
     assert both.count("plate,well,arm,value") == 1 and "\n1p1," in both and "\n1p2," in both
@@ -141,7 +141,7 @@ def test_lost_plate_is_recorded(normalised, capsys):
 def test_late_plate_is_recorded(normalised, capsys):
     late = carry_out(capsys, 0)
     closed = ok(capsys, "close", "0")
-    assert closed == "batch 0 is closed: 20 wells lost, unless they come late\n"
+    assert closed == "batch 0 is closed: 20 wells lost, unless reported late\n"
     head = digest()
     assert ok(capsys, "close", "0") == closed and digest() == head
     carry_out(capsys, 1)

@@ -58,7 +58,7 @@ def test_web_test_equals_python(capsys):
 def test_pages_are_added_and_retired(capsys):
     ok(capsys, *NEW, "--delta", "0.1", "--values", "0", "30")
     ok(capsys, "counts", day(0, {"home": 100, "price": 90, "video": 80}), "--key", "monday")
-    assert "now     split says how the next trials are shared out" in ok(
+    assert "now     run split to divide the next trials" in ok(
         capsys, "status").splitlines()
     assert ok(capsys, "add-arm", "form") == "form is in the test from now on\n"
     assert ok(capsys, "retire", "video", "--reason", "broken") == (
@@ -100,7 +100,7 @@ def test_thompson_sends_more_traffic_to_better_pages(capsys):
     Path("all.csv").write_text("day,arm,trials,successes\n1,page one,200,5\n1,page two,200,30\n"
                                "2,page one,90,1\n2,page two,300,40\n")
     assert ok(capsys, "counts", "all.csv") == (
-        "1, 2: 2 new, 0 already known; page two leads 2 arms that are left\n")
+        "1, 2: 2 new, 0 already known; page two leads 2 remaining arms\n")
     split = as_json(capsys, "split", 400)["split"]
     assert sum(split.values()) == 400 and split["page two"] > 350
 
