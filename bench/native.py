@@ -34,7 +34,7 @@ def record(group, role, seconds, is_ours=None):
 
 
 def ratios(results):
-    """Return a dict for each pair of ours and a rival or limit of the same group.
+    """Return a dict for each pair of our role and a rival or limit in the same group.
 
     In a group without a rival the first role is the limit.
     """

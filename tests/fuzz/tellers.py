@@ -1,4 +1,4 @@
-"""Two handles write to one study of counts: it holds what was acknowledged, and nothing else.
+"""Two handles write to one study of counts: it holds exactly the acknowledged counts.
 
 The bytes choose the calls: single ones and transactions, invalid, repeated or contradictory ones,
 a full disk, and handles that are reopened. Both handles are compared with a dict of acknowledged
