@@ -32,7 +32,7 @@ RULES = {
               r"kept) where\b|[a-z] where (nothing|none|nobody|no|not|it|there|they|both|only) ",
               r"\?|\b(says?|shows?|sees?|tells?|knows?|finds?|is|are|and|or) where\b"),
     "is no": (r"\b(is|are|was|were|be) (no|none|nobody|nothing)\b",
-              r"\bthere (is|are|was|were|(must|may|can|will|should) be) (no|none|nothing)\b|"
+              r"\b[Tt]here (is|are|was|were|(must|may|can|will|should) be) (no|none|nothing)\b|"
               r"\b(is|are|was|were|be) no (longer|more|less|larger|smaller|greater|fewer|worse|"
               r"better|different|need|way|doubt)\b"),
     "so many": (r"\bso (many|much|often|long|few|little)\b",
@@ -54,7 +54,7 @@ RULES = {
     "comparison": r"\bas (\w+ ){0,2}(has|have|had) (it|them)\b",
     "long": "",
 }
-COMPILED = {name: [re.compile(one.replace(" ", r"\s"), 0 if name == "opening" else re.I)
+COMPILED = {name: [re.compile(one.replace(" ", r"\s"), 0 if name in ("opening", "is no") else re.I)
                    for one in ([rule] if isinstance(rule, str) else rule)]
             for name, rule in RULES.items()}
 
@@ -105,7 +105,7 @@ def paragraphs(line, block):
             skipping = bool(kept) and kept[-1].strip() in ("References", "Examples")
             kept = []
             continue
-        starts = re.match(r"([-*+]|\d+\.|>>>|\.\.|[#|]) ?", text)
+        starts = re.match(r"([-*+]|\d+\.|>>>|\.\.|[#|]) ?|[\w, ]+ : ", text)
         moved = kept and number > line + 1 and margin(words) != margin(kept[-1])
         if kept and (not text or starts or moved):
             if len(" ".join(kept).split()) > 2:
