@@ -2,7 +2,17 @@
 """Find sentences of comments, docstrings, messages and pages that are hard to read.
 
 Usage: ``tools/prose.py [PATH ...]``, in a git checkout. With paths, every flag below them is
-listed; otherwise only if the whole tree exceeds a limit. The rules find typical mistakes, not all.
+listed; otherwise only if the whole tree exceeds a limit. The rules find typical mistakes, not all:
+
+- ``opening``: start with a verb or a noun, not with What, Whether, Where or Of
+- ``where``: write "if" or "when" for a condition
+- ``is no``: write "is not a", "has no", or the opposite word
+- ``so many``, ``nobody``, ``what is``: name the number, the person or the thing
+- ``told``: say that objects receive data, and that users report or pass it
+- ``own``, ``possessive``: write "your own", "custom", or the noun
+- ``per``: write "one per arm"
+- ``word``, ``comparison``: use everyday words, and write "as in NumPy"
+- ``long``: split sentences of more than 40 words
 """
 
 import collections
@@ -24,7 +34,7 @@ SUFFIXES = ".py", ".pyx", ".pxd", ".pyi", ".c", ".h", ".md"
 
 UNITS = ("arm|item|model|row|line|call|pull|step|batch|stage|look|state|factor|thread|column|run|"
          "study|file|draw|round|reward|score|evaluation|worker|estimator|value|well|plate|day")
-# name -> a pattern, and one that excuses the sentence
+# name -> a pattern, or also one that excuses the sentence
 RULES = {
     "opening": (r"^(What|Which|Whether|Who|Whose|Where|How|Of|Those of|That of)\b",
                 r"\?\W*$|^(Of course|Of (the|these|those|all)|Whether or not)\b"),
