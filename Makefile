@@ -1,5 +1,5 @@
 # Needs Python 3.11 or later, a C compiler and the package index; everything else is installed
-# into .venv on first use. A target runs again in seconds when nothing has changed.
+# into .venv on first use. If nothing has changed, a target starts within seconds.
 PYTHON ?= python3
 PYTHONS ?= python3.11 python3.13
 VENV := .venv
@@ -11,20 +11,20 @@ BIN := $(VENV)/bin
 demo: $(VENV)/.demo extensions
 	$(BIN)/pybandit demo
 
-# The first part of the tests, in at most five minutes on two processors; and the rest of them.
+# The first part of the tests takes at most five minutes on two processors; test-more runs the rest.
 test: lint
 	$(BIN)/pytest --part first -m "not slow" -n auto --dist worksteal
 
 test-more: inplace
 	$(BIN)/pytest --part rest -m "not slow" -n auto --dist worksteal
 
-# All of it takes hours; ROOM="mcmc racing" selects folders or files below tests.
+# All slow tests take hours; ROOM="mcmc racing" selects folders or files below tests.
 ROOM ?=
 test-slow: inplace
 	PYBANDIT_EXAMPLES=all $(BIN)/pytest -m "slow or examples" $(addprefix tests/,$(ROOM))
 
-# The site, into build/docs/html, without the network: a warning is an error. Then it is opened,
-# in Chromium where that is.
+# Build the site into build/docs/html without the network, with warnings as errors. Then test it,
+# also in Chromium if it is installed.
 docs: inplace $(VENV)/.docs
 	mkdir -p build/docs/html/_static
 	$(BIN)/python -m sphinx -q -W --keep-going -j auto -b html -d build/docs/trees docs build/docs/html
@@ -32,48 +32,48 @@ docs: inplace $(VENV)/.docs
 
 lint: inplace
 	$(BIN)/ruff check .
+	$(BIN)/python tools/prose.py
 	find pybandit tests -name "*.p[yx][xd]" -print0 | \
 	    PATH="$(CURDIR)/$(BIN):$$PATH" xargs -0 -P 2 -n 30 cython-lint
 
-# Ratios are of processor time: other load on the machine moves them less. The table is in
-# build/bench.json too.
+# Ratios are of processor time, which depends less on other load. The table is also written to
+# build/bench.json.
 BENCH = $(BIN)/pytest bench -m "" -o python_files="bench_*.py"
 bench: inplace $(VENV)/.bench
 	mkdir -p build
 	$(BENCH) --benchmark-timer=time.process_time --benchmark-quiet \
 	    --benchmark-json=build/bench.json
-# Only that every benchmark runs, once and at its smallest size.
+# Run every benchmark once at its smallest size.
 bench-smoke: inplace $(VENV)/.bench
 	$(BENCH) --benchmark-disable
 
-# The commands next to tables of figures in the pages, and the figures that moved. DATA is the
-# folder of the files that some of them name; WORDS select pages and commands.
+# Rerun the commands next to tables of figures in the pages, and report changed figures. DATA is the
+# folder of their data files; WORDS select pages and commands.
 DATA ?=
 WORDS ?=
 FIGURES = OPENBLAS_NUM_THREADS=1 $(BIN)/python docs/figures.py $(WORDS) $(if $(DATA),--data $(DATA))
 .PHONY: figures figures-quick
 figures: inplace $(VENV)/.bench
 	$(FIGURES)
-# Only that every command runs, at its smallest size.
+# Run every command at its smallest size.
 figures-quick: inplace $(VENV)/.bench
 	$(FIGURES) --quick
 
-# What changed is compiled again, beside its source; the installation below is editable and
-# finds it.
+# Compile changed modules next to their sources, where the editable installation below finds them.
 .PHONY: inplace extensions
 inplace: $(VENV)/.test extensions
 extensions: | $(BIN)/cython
 	$(BIN)/python setup.py --quiet build_ext --inplace
 
-# .venv/.<extra>: the package, editable, and that extra. It would compile everything in a place of
-# its own, and leave it to be compiled once more.
-# Python compiles what it imports: all that is installed takes a minute.
+# .venv/.<extra>: an editable installation with that extra. It does not compile extensions, which
+# would go to another folder and be compiled twice. Nor does pip compile Python files, which takes
+# a minute: Python compiles them at import.
 PIP_INSTALL := $(BIN)/pip install --quiet --no-compile --disable-pip-version-check
 $(VENV)/.%: pyproject.toml setup.py | $(BIN)/cython
 	PYBANDIT_EXTENSIONS=none $(PIP_INSTALL) --no-build-isolation --editable ".[$*]"
 	touch $@
 
-# not while the other is installed
+# not during the other installation
 $(VENV)/.docs: | $(VENV)/.test
 
 $(BIN)/cython:
@@ -81,17 +81,17 @@ $(BIN)/cython:
 	$(PYTHON) -m venv $(VENV)
 	$(PIP_INSTALL) "setuptools>=77" "Cython>=3.1" "numpy>=2.0"
 
-# Every extension with the address and undefined-behaviour sanitizers, apart from the others.
-# CPython's -fwrapv would hide overflows. The C tests bring their own sanitizers and run first.
+# Build all extensions with the address and undefined-behaviour sanitizers, in another folder.
+# CPython's -fwrapv would hide overflows. The C tests have their own sanitizers and run first.
 SANITIZE := -O1 -g -UNDEBUG -fno-wrapv -fno-omit-frame-pointer -fsanitize=address,undefined
-# What is too large is a MemoryError, as without them.
+# A request for too much memory raises MemoryError, as without sanitizers.
 SANITIZED = LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libubsan.so)" \
 	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
 	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	PYTHONPATH=build/sanitize/lib $(BIN)/pytest -s
-# What drives compiled code; what waits stays in Python (tests/sanitized.py has the list). Kernels
-# work in memory of malloc and of NumPy, which is watched either way. PYTHONMALLOC=malloc has
-# Python's objects watched too, at twice the time.
+# sanitize runs the tests of compiled code, and sanitize-slow the others; tests/sanitized.py has the
+# lists. Memory of malloc and of NumPy, which kernels use, is always checked. PYTHONMALLOC=malloc
+# also checks Python objects, in twice the time.
 ON_SANITIZED = $(SANITIZED) -m "not slow" -n auto --dist worksteal --sanitized
 sanitize: sanitized
 	$(BIN)/pytest -n auto tests/test_floors.py
@@ -100,7 +100,7 @@ sanitize-slow: sanitized
 	$(ON_SANITIZED) later
 	PYTHONMALLOC=malloc $(ON_SANITIZED) soon
 
-# States with parts of them changed, PYBANDIT_MUTATIONS in all, by default 100,000.
+# Restore mutated states, PYBANDIT_MUTATIONS in all (default 100,000).
 sanitize-states: sanitized
 	PYTHONMALLOC=malloc $(SANITIZED) -m slow -k many tests/policies/test_states.py \
 	    tests/betting/test_mutated_states.py tests/studies/test_mutated_states.py
@@ -110,9 +110,9 @@ sanitized: inplace
 	CC="$(CC)" PYBANDIT_CFLAGS="$(SANITIZE)" PYBANDIT_LDFLAGS="-fsanitize=address,undefined" \
 	    $(BIN)/python setup.py --quiet build --build-base build/sanitize --build-lib build/sanitize/lib
 
-# Races: the C tests by eight threads at once, then all that tests run in threads, on extensions
-# with ThreadSanitizer. CPython is not built with it: its locks are seen, its own memory is not. It
-# follows no threads into a fork, and not what numba compiles; signals come late.
+# Data races: the C tests in eight threads at once, then the tests that use threads, with extensions
+# under ThreadSanitizer. CPython is built without it: its locks are seen, but not its memory. Forks,
+# code compiled by numba and tests of Ctrl-C are left out.
 TSAN := -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread
 IN_THREADS := _shared betting evaluation/test_executors.py mcmc model_selection montecarlo policies \
 	racing simulation studies tables webtests test_threads.py
@@ -127,20 +127,20 @@ tsan: inplace
 	    setarch "$$(uname -m)" -R $(BIN)/pytest -s $(addprefix tests/,$(IN_THREADS)) \
 	    -k "thread and not (fork or ctrl_c or hears or numba)"
 
-# Tests of one thread, each by four at once.
+# Run each single-threaded test in four threads at once.
 .PHONY: parallel
 parallel: inplace build/parallel
 	PYTHONPATH=build/parallel $(BIN)/python tests/threads/parallel.py
 build/parallel: | $(BIN)/cython
 	$(PIP_INSTALL) --no-deps --target $@ "pytest-run-parallel>=0.10"
 
-# Eight threads on every public class, each for so many seconds; Ctrl-C at so many moments of
-# every call that takes data.
+# soak: eight threads on every public class, for SECONDS each. interrupts: Ctrl-C at MOMENTS random
+# times in every call that takes data.
 SECONDS ?= 60
 MOMENTS ?= 1000
 soak: inplace
 	PYBANDIT_SOAK_SECONDS=$(SECONDS) $(BIN)/pytest -m slow tests/test_threads.py
-# An hour of everything and of two servers, half a processor: what grows is named.
+# Run everything and two servers for an hour on half a processor, and report growth.
 .PHONY: soak-hour
 soak-hour: inplace
 	$(BIN)/python tests/soak/run.py --seconds 3600
@@ -152,8 +152,8 @@ interrupts: inplace
 	    tests/lab/test_interrupts.py tests/webtests/test_counts.py \
 	    tests/model_selection/test_interrupts.py
 
-# Every fuzzer for so many seconds: of C with clang's libFuzzer, of Python with atheris, where they
-# are; elsewhere at random. What fails is left in build/fuzz/.
+# Run every fuzzer for SECONDS: in C with clang's libFuzzer, in Python with atheris, or at random if
+# they are not installed. Failing inputs are left in build/fuzz/.
 FUZZED := policies refitting races count_races sequences tables scores arms plates codec counts \
 	values stocks sheets picklists cells studies journals forged stores tellers blocks dialects \
 	zarrs comparisons neighbours names
@@ -163,25 +163,25 @@ fuzz: inplace
 	    $(BIN)/python tests/fuzz/run.py $$target --seconds $(SECONDS) || exit 1; \
 	done
 
-# The C tests with every compiler and for every processor that is installed, or for those NAMED.
+# Run the C tests with every installed compiler and emulated processor, or those in NAMED.
 NAMED ?=
 portability:
 	$(PYTHON) tests/portability.py $(NAMED)
 
-# The hook for Inspect in Inspect itself, 84 packages; `make test` has a fake of its protocol.
+# Test the hook for Inspect with Inspect itself (84 packages); `make test` fakes its protocol.
 .PHONY: inspect
 inspect: inplace $(VENV)/.inspect
 	$(BIN)/pytest tests/evaluation/inspect_mock_models.py
 
-# The built wheel, in a fresh environment per interpreter, against the tests of the sdist,
-# where no source of the package lies beside them.
+# Test the built wheel with the tests of the sdist, in a fresh environment per interpreter, without
+# the sources of the package.
 wheel-test:
 	@tested=no; for python in $(PYTHONS); do \
 	    if $$python -c "" 2>/dev/null; then .ci/wheel-test $$python && tested=yes || exit 1; \
 	    else echo "$$python does not run here: left out"; fi; \
 	done; test $$tested = yes
 
-# sdist and wheel in dist/, as an index takes them, if two builds of them are the same bytes.
+# Build sdist and wheel for an index into dist/, and check that two builds have the same bytes.
 wheel:
 	.ci/wheel $(PYTHON)
 

@@ -1,4 +1,4 @@
-"""Builds the C kernels once, as a static library, and one extension a module on top of it."""
+"""Build the C kernels once, as a static library, and one extension per module that links it."""
 
 import gzip
 import inspect
@@ -19,7 +19,7 @@ from setuptools.command.sdist import sdist
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "tools"))
 from declare import declare  # noqa: E402
 
-# Whose kernels the modules of a folder call: they are built again when those change.
+# Rooms whose kernels the modules of a folder call; changes of these rebuild the modules.
 KERNELS = {
     "": ["_shared", "betting", "mcmc", "montecarlo", "policies", "racing", "simulation"],
     "_shared": ["_shared"],
@@ -30,16 +30,16 @@ KERNELS = {
     "racing": ["_shared", "betting", "racing"],
     "simulation": ["_shared", "policies", "simulation"],
 }
-UTILITY = "pybandit._shared._cython"  # Cython's own code, once for all modules
-# symbols are a tenth of what is loaded
+UTILITY = "pybandit._shared._cython"  # helper code of Cython, shared by all modules
+# symbols are a tenth of the size
 STRIP = "-Wl,-s" if sys.platform == "linux" else ""
 LINK = os.environ.get("PYBANDIT_LDFLAGS", STRIP).split()
 CORES = os.cpu_count() or 1
 INCLUDE = "pybandit/include"
 HEADERS = [header for root in (INCLUDE, "csrc")
            for header in glob(f"{root}/**/*.h", recursive=True)]
-# By distutils' name of the compiler. Nothing is contracted to fused operations, so that all give
-# the same bits; /fp:precise does not either, since Visual Studio 2022.
+# Flags by distutils' name of the compiler. Fused multiply-add is off, so that all compilers give
+# the same bits; /fp:precise excludes it since Visual Studio 2022.
 MSVC = ["/std:c11", "/O2", "/fp:precise"]
 GNU = [
     "-std=c11",
@@ -53,13 +53,13 @@ GNU = [
 
 
 def flags_for(compiler):
-    """What a compiler is told beside what is built; distutils knows Clang and GCC as `unix`."""
+    """Return the flags for a compiler; distutils calls Clang and GCC `unix`."""
     own = MSVC if compiler.compiler_type == "msvc" else GNU
     return own + os.environ.get("PYBANDIT_CFLAGS", "").split()
 
 
 class BuildLibrary(build_clib):
-    """The kernels, several at a time, with the flags of the compiler that was found."""
+    """Compiles the kernels in parallel, with the flags for the compiler."""
 
     def build_libraries(self, libraries):
         compile_all = self.compiler.compile
@@ -76,7 +76,7 @@ class BuildLibrary(build_clib):
 
 
 class BuildExtensions(build_ext):
-    """Builds the library first, and puts it into the package, for C programs."""
+    """Builds the library first, and copies it into the package for C programs."""
 
     def run(self):
         self.run_command("build_clib")
@@ -84,20 +84,20 @@ class BuildExtensions(build_ext):
         library = self.get_finalized_command("build_clib")
         package = os.path.join("" if self.inplace else self.build_lib, "pybandit", "lib")
         self.mkpath(package)
-        name = library.compiler.library_filename("pybandit")  # libpybandit.a, or pybandit.lib
+        name = library.compiler.library_filename("pybandit")  # libpybandit.a or pybandit.lib
         self.copy_file(os.path.join(library.build_clib, name), package)
 
     def build_extensions(self):
         is_msvc = self.compiler.compiler_type == "msvc"
         for one in self.extensions:
             one.extra_compile_args = flags_for(self.compiler)
-            if is_msvc:  # the maths library is part of its C library
+            if is_msvc:  # its C library includes the maths library
                 one.libraries = [name for name in one.libraries if name != "m"]
         super().build_extensions()
 
 
 class SourceArchive(sdist):
-    """The same bytes at any time, where SOURCE_DATE_EPOCH is set; wheels are without this."""
+    """Makes a reproducible archive if SOURCE_DATE_EPOCH is set; wheels are reproducible anyway."""
 
     def make_archive(self, base_name, format, root_dir=None, base_dir=None, **options):
         epoch = os.environ.get("SOURCE_DATE_EPOCH")
@@ -112,7 +112,7 @@ class SourceArchive(sdist):
 
 
 def anonymous(member, epoch):
-    """A member of an archive without who made it and when."""
+    """Return a member of an archive without its owner, with a fixed time and mode."""
     mode = 0o755 if member.mode & 0o100 else 0o644
     return member.replace(mtime=epoch, mode=mode, uid=0, gid=0, uname="", gname="",
                           deep=False)
@@ -123,8 +123,8 @@ def readable_signatures(list_arguments=EmbedSignature._fmt_arglist,
     """Let `inspect.signature` read the constructors of compiled classes.
 
     CPython parses "Name(arguments)\\n--\\n\\n" at the start of a class's docstring, and hides it
-    from `__doc__`. Cython writes this form for no class while `binding` is on. It also counts the
-    `self` that it omits, so that its star before keywords comes one place late.
+    from `__doc__`. Cython does not write this form for classes while `binding` is on. It also
+    counts the `self` that it omits, so that its star before keywords is one place too late.
     """
 
     def arguments(self, args, npoargs=0, npargs=0, pargs=None, nkargs=0, kargs=None,
@@ -135,7 +135,7 @@ def readable_signatures(list_arguments=EmbedSignature._fmt_arglist,
 
     def embedded(self, signature, doc):
         name = signature.partition("(")[0]
-        if name != getattr(self.class_name, "__str__", str)():  # a function or a method
+        if name != getattr(self.class_name, "__str__", str)():  # of a function or a method
             return embed(self, signature, doc)
         return f"{signature}\n--\n\n{inspect.cleandoc(doc or '')}"
 
@@ -159,7 +159,7 @@ def extension(source):
     )
 
 
-declare("pybandit")  # before the glob below: embedding.pyx is one of the files
+declare("pybandit")  # before the glob below, which must find embedding.pyx
 library = ("pybandit", {
     "sources": sorted(glob("csrc/**/*.c", recursive=True)),
     "obj_deps": {"": HEADERS},
@@ -178,7 +178,7 @@ else:
         libraries=[library],
         ext_modules=cythonize(
             extensions,
-            nthreads=CORES if sys.platform == "linux" else 0,  # forks, which others do not
+            nthreads=CORES if sys.platform == "linux" else 0,  # it forks
             language_level=3,
             shared_utility_qualified_name=UTILITY,
             compiler_directives={

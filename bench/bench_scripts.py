@@ -1,6 +1,6 @@
-"""Scripts that print tables of their own: run at their smallest size, with ``--benchmark-disable``.
+"""Run scripts that print their own tables at the smallest size, with ``--benchmark-disable``.
 
-`lab/instruments.py` is left out: it needs a folder of instruments' files.
+`lab/instruments.py` is left out because it needs a folder with files of instruments.
 """
 
 import importlib.util

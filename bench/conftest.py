@@ -1,4 +1,4 @@
-"""Every benchmark ends as ratios of ours to a rival or limit, measured in one run.
+"""Print ratios of the time of pybandit to that of a rival or a limit, measured in one run.
 
 With ``--benchmark-disable`` every benchmark runs once, at small sizes (`native.size`).
 """
@@ -22,7 +22,7 @@ def pytest_configure(config):
 
 @pytest.fixture
 def timed(benchmark):
-    """Time `function` as one `role` of a group; `per` calls of interest in each.
+    """Time `function` as one `role` of a group; each call makes `per` calls of interest.
 
     `is_ours` is needed only if a role does not follow the rule of `native.record`.
     """
@@ -65,7 +65,7 @@ def pytest_benchmark_update_json(output_json):
 
 @pytest.fixture(scope="session")
 def limits(tmp_path_factory):
-    """bench/limits.c, compiled as a careful user would."""
+    """Return bench/limits.c, compiled with -O3."""
     library = tmp_path_factory.mktemp("limits") / "limits.so"
     compiler = (sysconfig.get_config_var("CC") or "cc").split()[0]
     source = Path(__file__).with_name("limits.c")
@@ -75,7 +75,7 @@ def limits(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def population():
-    """The synthetic population of the paper's Sec. 5.1: unit rewards of ten states."""
+    """Return the synthetic population of Sec. 5.1 of the paper: unit rewards of ten states."""
     rewards = np.random.default_rng(2016).normal(size=(100_000, 10))
     rewards -= rewards.mean(axis=0)
     return rewards / rewards.std(axis=0)

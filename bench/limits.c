@@ -1,6 +1,6 @@
 /*
- * The physical limits: bare loops that touch the same bytes as the kernels and
- * do the least arithmetic a race could do on them. Compiled when benchmarks run.
+ * Physical limits: bare loops that read the same bytes as the kernels, with the minimum of
+ * arithmetic for a race. Compiled when benchmarks run.
  */
 #include <stdint.h>
 
@@ -23,7 +23,7 @@ void limit_gather(const double *matrix, int64_t stride, const int64_t *indices, 
     }
 }
 
-/* The same with ten columns known to the compiler. */
+/* The same with ten columns, a number known to the compiler. */
 void limit_gather_10(const double *matrix, const int64_t *indices, int64_t n, double *sum,
                      double *square)
 {
@@ -41,7 +41,7 @@ void limit_gather_10(const double *matrix, const int64_t *indices, int64_t n, do
     }
 }
 
-/* `n` indices by a partial Fisher-Yates shuffle, each row added up as it is drawn. */
+/* Draws `n` indices by a partial Fisher-Yates shuffle, and adds up each row. */
 void limit_shuffle_gather_10(bits *bits, int64_t *permutation, int64_t size,
                              const double *matrix, int64_t n, double *sum, double *square)
 {
@@ -64,7 +64,7 @@ void limit_shuffle_gather_10(bits *bits, int64_t *permutation, int64_t size,
     }
 }
 
-/* The same of one column; its sum and sum of squares. */
+/* The same for one column: its sum and sum of squares. */
 void limit_shuffle_gather_1(bits *bits, int64_t *permutation, int64_t size,
                             const double *values, int64_t n, double *moments)
 {
@@ -82,7 +82,7 @@ void limit_shuffle_gather_1(bits *bits, int64_t *permutation, int64_t size,
     moments[1] = square;
 }
 
-/* Column sums of the whole matrix: what the best exact sampler streams at every draw. */
+/* Column sums of the whole matrix, which the best exact sampler reads at every draw. */
 void limit_stream_10(const double *matrix, int64_t n, double *sum)
 {
     double s[10] = {0};
@@ -93,7 +93,7 @@ void limit_stream_10(const double *matrix, int64_t n, double *sum)
         sum[c] = s[c];
 }
 
-/* Sixteen bets against one mean, each value once: the product a betting bound is made of. */
+/* Sixteen bets against one mean, each value once: the products of a betting bound. */
 void limit_bets_16(const double *values, int64_t n, double mean, const double *bets,
                    double *capital)
 {
@@ -109,7 +109,7 @@ void limit_bets_16(const double *values, int64_t n, double mean, const double *b
         capital[g] = c[g];
 }
 
-/* `n` rewards, one an arm in turn: what any policy has to add up. */
+/* Adds up `n` rewards, one per arm in turn, as every policy must. */
 void limit_add_rewards(const double *rewards, int64_t n_rewards, int64_t n, double *sums,
                        int64_t *pulls, int64_t n_arms)
 {
@@ -124,7 +124,7 @@ void limit_add_rewards(const double *rewards, int64_t n_rewards, int64_t n, doub
     }
 }
 
-/* Rows of a likelihood, each read and added up `repeats` times. */
+/* Reads and adds up each row of a likelihood `repeats` times. */
 double limit_margins(const double *margins, const double *column, int64_t n, int64_t repeats)
 {
     double sums[8] = {0};
@@ -137,14 +137,14 @@ double limit_margins(const double *margins, const double *column, int64_t n, int
     return sums[0] + sums[1] + sums[2] + sums[3] + sums[4] + sums[5] + sums[6] + sums[7];
 }
 
-/* One read and one write of `n` numbers: what a rank-one update of a covariance does to it. */
+/* Reads and writes `n` numbers once, as a rank-one update of a covariance does. */
 void limit_update(double *values, int64_t n, double step)
 {
     for (int64_t i = 0; i < n; i++)
         values[i] -= step;
 }
 
-/* One read of `n` rows of 20 numbers, each multiplied by another 20. */
+/* Reads `n` rows of 20 numbers once, each multiplied by another 20. */
 void limit_dot_20(const double *matrix, int64_t n, const double *vector, double *products)
 {
     for (int64_t i = 0; i < n; i++) {

@@ -1,4 +1,4 @@
-"""Shared by benchmarks: results by group and role, small sizes, and addresses for ctypes."""
+"""Functions shared by benchmarks: results by group and role, sizes, and addresses for ctypes."""
 
 import ctypes
 import re
@@ -10,7 +10,7 @@ TOOL = re.compile(r"(bare|limit|plain|loop in Python|NumPy|numba|Python|scikit-l
 
 
 class Timed(NamedTuple):
-    """Seconds per call of a role, and whether the role is ours or a rival or limit."""
+    """Seconds per call of a role, and True if the role is ours, not a rival or a limit."""
 
     seconds: float
     is_ours: bool
@@ -22,10 +22,10 @@ def size(full, quick):
 
 
 def record(group, role, seconds, is_ours=None):
-    """Keep the time of a role.
+    """Record the time of a role.
 
-    By default the first role of a group is its limit, roles that begin with another tool are
-    rivals, and the others are ours.
+    By default the first role of a group is its limit, roles whose names start with another tool
+    are rivals, and the others are ours.
     """
     roles = RESULTS.setdefault(group, {})
     if is_ours is None:
@@ -34,7 +34,7 @@ def record(group, role, seconds, is_ours=None):
 
 
 def ratios(results):
-    """Return a dict for each pair of ours and a rival or limit of the same group.
+    """Return a dict for each pair of our role and a rival or limit in the same group.
 
     In a group without a rival the first role is the limit.
     """
@@ -62,12 +62,12 @@ def letters(text):
 
 
 def pointer(array):
-    """The address of an array, for ctypes."""
+    """Return the address of an array, for ctypes."""
     return ctypes.c_void_p(array.ctypes.data)
 
 
 def bits_of(generator):
-    """The address of a Generator's bitgen_t."""
+    """Return the address of the bitgen_t of a Generator."""
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     return ctypes.c_void_p(get(generator.bit_generator.capsule, b"BitGenerator"))

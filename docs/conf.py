@@ -1,4 +1,4 @@
-"""The site: `make docs` builds it into build/docs/html, offline, and a warning is an error."""
+"""Configuration of the site. `make docs` builds it offline into build/docs/html."""
 
 import sys
 from pathlib import Path
@@ -18,7 +18,7 @@ version = release = pybandit.__version__
 extensions = [
     "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "myst_parser", "sphinx_design",
     "sphinx_copybutton", "sphinx_gallery.gen_gallery",
-    # ours, in _ext/
+    # extensions in _ext/
     "signatures", "links", "headers", "commands", "gallery",
 ]
 exclude_patterns = ["_*", "gallery_saved", "gallery/**/*.py", "gallery/**/*.json",
@@ -26,9 +26,9 @@ exclude_patterns = ["_*", "gallery_saved", "gallery/**/*.py", "gallery/**/*.json
 templates_path = ["_templates"]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 nitpicky = True
-nitpick_ignore_regex = [("py:.*", ".*"),  # the names in docstrings: links.py, tests/site
+nitpick_ignore_regex = [("py:.*", ".*"),  # names in docstrings: see links.py and tests/site
                         ("c:identifier", "(?!pb_).*")]
-suppress_warnings = ["config.cache",  # functions among the gallery's settings
+suppress_warnings = ["config.cache",  # the settings of the gallery have functions
                      "design.card_legacy"]  # +++ reads better in Markdown than a directive
 
 myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist"]
@@ -38,12 +38,12 @@ myst_links_external_new_tab = False
 default_role = "py:obj"
 add_module_names = False
 python_use_unqualified_type_names = True
-autodoc_typehints = "none"  # the docstrings say them
+autodoc_typehints = "none"  # docstrings have the types
 autodoc_class_signature = "mixed"
 autodoc_member_order = "bysource"
 autosummary_generate = True
 autosummary_imported_members = True
-# names that differ by their case alone are one file on some disks
+# names that differ only by case are the same file on some disks
 autosummary_filename_map = {"pybandit.mcmc.laplace": "pybandit.mcmc.laplace_function"}
 numpydoc_show_class_members = False
 numpydoc_attributes_as_param_list = True

@@ -1,22 +1,22 @@
-"""Rerun the commands beside the tables of figures, and report the figures that moved.
+"""Rerun the commands next to tables of figures, and report the figures that changed.
 
     python docs/figures.py [WORD ...] [--quick] [--list] [--again] [--data FOLDER]
 
-A table of figures belongs to the commands in code spans, `python examples/NAME.py` or
-`pytest NAME`, of the nearest paragraph before it in its section; without one there, of the
-next paragraph after it; without one there either, of the section's tables. Only `python`
-commands are run; `make` and `pytest` have targets and limits of their own.
+A table of figures belongs to commands in code spans, `python examples/NAME.py` or `pytest NAME`:
+those of the nearest paragraph before it in its section, or else of the next paragraph after it,
+or else of the tables of the section. Only `python` commands are run, because `make` and `pytest`
+have their own targets and limits.
 
 The output of a command is saved in build/figures. A row of a table is aligned with the printed
-lines that have the words of its first cell, or with all lines if none has, so that the fewest
-numbers differ. A number has moved if it differs by more than
+lines that contain the words of its first cell, or with all lines if none does, so that the fewest
+numbers differ. A number has changed if it differs by more than
 
-- its last digit on the page, rounded; of 1,660 the last digit is the second 6;
-- the half-width after its ±, for a number that has one;
+- rounding to its last digit on the page (for 1,660 this is the second 6);
+- the half-width after its ±, if it has one;
 - a factor of 2, in columns and rows of times.
 
 WORDs select pages and commands that contain one of them. Commands that name a data file need
-the folder that holds it; without it they are reported as not run.
+the option --data with its folder; otherwise they are reported as not run.
 """
 
 import argparse
@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PRINTED = ROOT / "build" / "figures"
 TIME_FACTOR = 2.0
 UNITS = re.compile(r"\b(ns|µs|us|ms|s|seconds?|minutes?|MB|ESS|time)\b")
-LOGS = {"how_it_is_checked.md"}  # what long runs found, each once
+LOGS = {"how_it_is_checked.md"}  # results of long runs, each made once
 COMMAND = re.compile(r"`((?:python [\w/]+\.py|pytest|make)\b[^`\n]*)`")
 TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)
 NUMBER = re.compile(r"(?P<half>± ?)?(?<![\w.])(?P<text>[-−]?(?:\d[\d,]*\.?\d*|\.\d+))"
@@ -42,7 +42,7 @@ DATA = {".csv", ".tsv", ".npz"}
 
 
 class Number(NamedTuple):
-    """A number of a text; `digit` is the unit of its last digit."""
+    """A number in a text; `digit` is the unit of its last digit."""
 
     text: str
     value: float
@@ -53,7 +53,7 @@ class Number(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table of figures: where it is, its cells by row, the header first, and its commands."""
+    """A table of figures: its place, its cells by row (the header first), and its commands."""
 
     page: Path
     line: int
@@ -62,7 +62,7 @@ class Table(NamedTuple):
 
 
 class Moved(NamedTuple):
-    """A number of a page, and the printed one it was aligned with, or None."""
+    """A number of a page, and the printed number aligned with it, or None."""
 
     row: str
     old: str
@@ -70,7 +70,7 @@ class Moved(NamedTuple):
 
 
 def pages():
-    """README, the pages, and those beside examples; without the copies of the site's build."""
+    """Return README, the pages and those of examples, without copies by the site's build."""
     found = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")),
              *sorted((ROOT / "examples").rglob("*.md"))]
     return [page for page in found if page.name not in LOGS
@@ -78,7 +78,7 @@ def pages():
 
 
 def numbers_of(text, label=""):
-    """The numbers of a text, in order, each with the half-width that follows it."""
+    """Return the numbers of a text in order, each with the half-width that follows it."""
     found, is_time = [], bool(UNITS.search(f"{label} {text}"))
     for match in NUMBER.finditer(text):
         digits = match["text"].replace("−", "-").rstrip(",")
@@ -97,14 +97,14 @@ def numbers_of(text, label=""):
 
 
 def is_of_figures(rows):
-    """Return True if a third of the cells after the first column, at least 3, begin with digits."""
+    """Return True if a third of the cells after the first column, at least 3, start with digits."""
     cells = [cell for row in rows[1:] for cell in row[1:] if cell]
     found = [cell for cell in cells if re.match(r"[*<$\[]*[-−+±×]?\.?\d", cell)]
     return len(found) >= max(3, len(cells) / 3)
 
 
 def tables_of(page, text=None):
-    """The tables of figures of a page, with their commands."""
+    """Yield the tables of figures of a page, with their commands."""
     text = page.read_text() if text is None else text
     text = re.sub(r"^```.*?^```$", lambda block: re.sub(r"[^\n]", " ", block[0]), text,
                   flags=re.DOTALL | re.MULTILINE)
@@ -143,10 +143,10 @@ def distance(old, new):
 
 
 def align(row, printed):
-    """Return pairs (number of the page, printed number or None), in order, of the least cost.
+    """Return pairs (number of the page, printed number or None), in order, with the least cost.
 
-    Printed numbers before and after a row cost nothing, those within it .02, a number that is
-    not printed 1.
+    Extra printed numbers cost nothing before and after a row, and .02 within it; a number that is
+    not printed costs 1.
     """
     n = len(printed)
     best, steps = [0.0] * (n + 1), []
@@ -173,14 +173,14 @@ def align(row, printed):
 
 
 def words(text):
-    """The words of a label, in lower case."""
+    """Return the words of a label in lower case."""
     return set(re.findall(r"[a-zé][\wé'-]*", text.lower()))
 
 
 def labelled(label, printed):
-    """The printed lines that have the words of a label, no others if possible.
+    """Return the printed lines with the words of a label, and no other words if possible.
 
-    For a label without words, the lines that begin with its numbers.
+    For a label without words, return the lines that start with its numbers.
     """
     if wanted := words(label):
         return ([line for line in printed if line[0] == wanted]
@@ -191,16 +191,16 @@ def labelled(label, printed):
 
 
 def numbers_of_row(row, header):
-    """The numbers of a row's cells."""
+    """Return the numbers in the cells of a row."""
     return [number for name, cell in zip(header, row, strict=False)
             for number in numbers_of(cell, f"{name} {row[0]}")]
 
 
 def moved_rows(rows, header, printed):
-    """Return the numbers of rows that moved; `printed` has (words, numbers) of each line.
+    """Return the numbers of rows that changed; `printed` has (words, numbers) of each line.
 
-    A number whose partner is not in a line with others of its row has not moved if such a line
-    has it: columns may come in another order.
+    Columns may be in another order: a number that is aligned with a line without other numbers
+    of its row has not changed if a line with such numbers contains it.
     """
     found = []
     for row in rows:
@@ -216,9 +216,10 @@ def moved_rows(rows, header, printed):
 
 
 def compare(table, text):
-    """Return the numbers of a table that moved in a printed text.
+    """Return the numbers of a table that changed in a printed text.
 
-    Rows are compared, or columns if the labels of all columns are printed and not of all rows.
+    Rows are compared, or columns if the labels of all columns are printed but not those of all
+    rows.
     """
     printed = [(words(line), numbers_of(line)) for line in text.splitlines()]
     printed = [line for line in printed if line[1]]
@@ -251,13 +252,13 @@ def run(argv, saved):
 
 
 def name_of(command, quick=False):
-    """The file that a command's output is saved in."""
+    """Return the file for the output of a command."""
     words = command.removeprefix("python ").replace(".py", "")
     return PRINTED / f"{re.sub(r'[^a-zA-Z0-9]+', '_', words)}{'_quick' * quick}.txt"
 
 
 def report(table, text):
-    """Print the numbers of a table that moved; return True if any did."""
+    """Print the changed numbers of a table; return True if there are any."""
     found = compare(table, text)
     total = sum(len(numbers_of(cell)) for row in table.rows[1:] for cell in row)
     where = f"{table.page.relative_to(ROOT)}, line {table.line}"
@@ -270,13 +271,13 @@ def report(table, text):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("words", nargs="*", help="of pages and commands (default: all)")
+    parser.add_argument("words", nargs="*", help="select pages and commands (default: all)")
     parser.add_argument("--quick", action="store_true",
-                        help="see that the commands run at their smallest size; compare nothing")
-    parser.add_argument("--list", action="store_true", help="tables and commands; run nothing")
+                        help="only run the commands at their smallest size")
+    parser.add_argument("--list", action="store_true", help="only list tables and commands")
     parser.add_argument("--again", action="store_true",
-                        help="compare the outputs in build/figures; run commands without one")
-    parser.add_argument("--data", type=Path, metavar="FOLDER", help="of files that commands name")
+                        help="compare saved outputs; run only commands without one")
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help="folder of data files")
     options = parser.parse_args(argv)
     tables = [table for page in pages() for table in tables_of(page)]
     if options.words:
@@ -292,7 +293,7 @@ def main(argv=None):
 
 
 def carried_out(tables, options):
-    """Run the commands of tables, and compare; return the number of failures and moved tables."""
+    """Run the commands of tables, and compare; return the number of failures and changed tables."""
     failed, commands = 0, [c for table in tables for c in table.commands]
     for command in dict.fromkeys(commands):
         saved = name_of(command, options.quick)

@@ -1,4 +1,4 @@
-"""Digests of results for one seed: those that pass through BLAS or LAPACK, and others.
+"""Digests of results for one seed, of functions that use BLAS or LAPACK and of others.
 
 ``OPENBLAS_CORETYPE=Sandybridge python tests/blas_bits.py`` prints them as JSON.
 """
@@ -22,7 +22,7 @@ MATRIX = RNG.normal(size=(N, 8)) + np.linspace(0, 0.2, 8)
 
 
 def log_likelihood(n, points):
-    # no matrix product: einsum without optimize is NumPy's own loop
+    # no matrix product: einsum without optimize uses NumPy's own loop
     s = np.einsum("ni,ji->nj", X[n], points)
     return Y[n, None] * s - np.logaddexp(0, s)
 
@@ -64,7 +64,7 @@ def arms(**options):
 
 
 
-# nothing of these depends on the kernels of BLAS
+# results that do not depend on the kernels of BLAS
 ALONE = {
     "best_of": lambda: pb.best_of(MATRIX, value_range=20.0, rng=1).pulls,
     "simulate": lambda: played(lambda _: pb.policies.SequentialHalving(8, budget=400)),
@@ -74,7 +74,7 @@ ALONE = {
     "RacingMetropolis": walk,
     "slice_sample": lambda: pb.racing.slice_sample(log_likelihood, MODE, n_factors=N, rng=1).x,
 }
-# these may have other last bits, and then other draws
+# results whose last bits may differ, and then also their draws
 THROUGH_BLAS = {
     "GLMControl": lambda: np.append(control().hessian.ravel(), control().gradient),
     "RacingMetropolis: control": lambda: walk(control=control()),

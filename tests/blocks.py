@@ -1,13 +1,14 @@
-"""The code blocks of pages, run one after another in an empty folder, as a reader would.
+"""Run the code blocks of pages in order in an empty folder, as a reader would.
 
-    python tests/blocks.py README.md docs/*.md     # against the pybandit that is installed
+    python tests/blocks.py README.md docs/*.md     # uses the installed pybandit
 
-- Python blocks of a page share their names. One that begins with a line `# NAME.py` is a file.
-- Shell blocks run in bash; those that install, build or compile something are left out.
-- A C block has to compile, a Cython block to be translated.
-- What a block prints has to be what the page says: "prints `...`" right after it, or a block of
-  text under it, whose lines come in this order; … stands for anything. Errors count as printed.
-- A block without a language would not be looked at, so there is none.
+- Python blocks of a page share one namespace. A block whose first line is `# NAME.py` is a file.
+- Shell blocks run in bash; those that install, build or compile something are skipped.
+- A C block must compile; a Cython block must be accepted by Cython.
+- The output of a block must agree with the page: with "prints `...`" right after the block, or with
+  a text block below it, whose lines must appear in this order. … matches anything. Output on
+  stderr counts.
+- A block without a language is an error, because it would not be checked.
 """
 
 import contextlib
@@ -24,7 +25,7 @@ from unittest.mock import patch
 from compiler import compile_c, run
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```\n(?:\n+prints `(.*?)`)?", re.DOTALL | re.MULTILINE)
-# what installs or builds: `make wheel-test` and tests of their own do so
+# commands that install or build; `make wheel-test` and other tests cover them
 LEFT_OUT = re.compile(r"^\s*(make|pip|git|cmake|cc|c\+\+|python -m (build|venv|pip))\b",
                       re.MULTILINE)
 DATA = {"text", "csv"}
@@ -32,7 +33,7 @@ COMPILED = {"c", "cython"}
 
 
 class Block(NamedTuple):
-    """`line` is where its first line is on the page; `says` what it has to print, or None."""
+    """A code block: the line on which it starts, and `says`, its expected output or None."""
 
     line: int
     kind: str
@@ -41,12 +42,12 @@ class Block(NamedTuple):
 
 
 def blocks_of(text):
-    """The blocks of a page; those of text go to the one before them."""
+    """Return the blocks of a page; a text block is the expected output of the one before it."""
     found = []
     for match in BLOCK.finditer(text):
         kind, body, says = match.groups()
         line = text.count("\n", 0, match.start()) + 2
-        assert kind, f"line {line}: a block without a language"
+        assert kind, f"line {line}: the block must have a language"
         if kind == "text" and found and found[-1].says is None:
             found[-1] = found[-1]._replace(says=body)
         else:
@@ -55,14 +56,14 @@ def blocks_of(text):
 
 
 def shows(printed, expected):
-    """Whether all lines of a block are among those printed, in order; … is anything."""
+    """Return True if all lines of a block were printed, in order; … matches anything."""
     lines = iter(printed.splitlines())
     return all(any(re.fullmatch(re.escape(line).replace("…", ".*"), shown) for shown in lines)
                for line in expected.splitlines())
 
 
 class Reader:
-    """Carries out blocks in a folder, of which `bin` beside it has `python` and `pybandit`."""
+    """Runs blocks in a folder; `bin` next to it has the commands `python` and `pybandit`."""
 
     def __init__(self, page, folder):
         self.page, self.folder = Path(page), Path(folder)
@@ -77,7 +78,7 @@ class Reader:
                             "PATH": f"{bin}{os.pathsep}{os.environ['PATH']}"}
 
     def carry_out(self, block):
-        """Run a block, and compare; whether it was run."""
+        """Run a block and check its output; return False if it is skipped."""
         if block.kind in DATA or (block.kind == "sh" and LEFT_OUT.search(block.body)):
             return False
         try:
@@ -85,7 +86,7 @@ class Reader:
         except Exception as error:
             raise AssertionError(f"{self.page.name}, line {block.line}: {error!r}") from error
         assert block.says is None or shows(printed, block.says), (
-            f"{self.page.name}, line {block.line} prints\n{printed}\nand not\n{block.says}")
+            f"{self.page.name}, line {block.line} prints\n{printed}\ninstead of\n{block.says}")
         return True
 
     def _python(self, block):
@@ -96,7 +97,7 @@ class Reader:
         code = "\n" * (block.line - 1) + block.body
         with (contextlib.redirect_stdout(printed), contextlib.chdir(self.folder),
               patch.dict(os.environ, self.environment),
-              patch.object(sys, "path", [str(self.folder), *sys.path])):  # files of the page
+              patch.object(sys, "path", [str(self.folder), *sys.path])):  # modules of the page
             exec(compile(code, str(self.page), "exec"), self.names)
         return printed.getvalue()
 
@@ -121,9 +122,9 @@ class Reader:
 
 
 def read(page, folder, again=False, compiled=True):
-    """Run all blocks of a page, or all but the `compiled`; Python's twice if `again`.
+    """Run all blocks of a page and return their number.
 
-    Returns how many were run.
+    Without `compiled`, C and Cython blocks are skipped; with `again`, Python blocks run twice.
     """
     reader, blocks = Reader(page, folder), blocks_of(Path(page).read_text())
     n = sum([reader.carry_out(block) for block in blocks

@@ -1,4 +1,4 @@
-"""Every public callable with arguments that it takes: where the fuzzer of borders begins."""
+"""Valid arguments of every public callable, which the tests of border values start from."""
 
 import asyncio
 import inspect
@@ -25,7 +25,7 @@ KERNEL = np.eye(4)
 LOGS = [os.path.join(os.path.dirname(__file__), "tables", "data", "logs", "lm-eval",
                      f"invented__{name}") for name in ("alpha", "beta")]
 ARMS = pb.environments.GaussianBandit([0.1, 0.2])
-# What the package makes, not users; what is called below in other words; and a command.
+# Classes that only the package creates, functions called below by other names, and a command.
 UNCALLED = {
     "AcceptResult", "AmendResult", "Amendment", "Batch", "BatchRecord", "BestOfResult",
     "Comparison", "ConfidenceBounds", "CountAmendment", "CountPlan", "DrawInfo", "Estimate",
@@ -231,7 +231,7 @@ BETTING = {
 
 
 async def coins(model, item):
-    return (hash(model) + item) % 3 / 2  # of a number or a name
+    return (hash(model) + item) % 3 / 2  # a number or a name
 
 
 def called(**options):
@@ -270,7 +270,7 @@ def searched(**options):
     for name, value in options.items():
         try:
             repr(value)
-        except Exception as error:  # scikit-learn shows it
+        except Exception as error:  # scikit-learn calls repr
             raise ValueError(name) from error
     search = BanditSearchCV(Ridge(), {"alpha": [0.1, 1.0, 10.0]}, cv=2, **options)
     return search.fit(POINTS, POINTS[:, 0])
@@ -334,7 +334,7 @@ def answers_above(threshold, epsilon):
 def load_comparison(path):
     try:
         return pb.simulation.Comparison.load(path)
-    except OSError as error:  # there is no such file
+    except OSError as error:  # the file does not exist
         raise ValueError(f"path: {error}") from error
 
 
@@ -379,7 +379,7 @@ ROOMS = {"racing": RACING, "factors": KINDS, "bounds": BOUNDS, "mcmc": MCMC, "be
 
 
 def parameters_of(function, given):
-    """Return the names of all its parameters."""
+    """Return the names of all parameters of a function."""
     names = [name for name, one in inspect.signature(function).parameters.items()
              if one.kind is not one.VAR_KEYWORD]
     return sorted({*names, *given})

@@ -1,4 +1,4 @@
-"""The C compiler of the tests. pybandit needs one to be built, so its absence is a failure."""
+"""The C compiler of the tests. Building pybandit needs one, so tests fail without it."""
 
 import os
 import pathlib
@@ -16,7 +16,7 @@ SANITIZE = ["-Og", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover
 
 
 def run(*command, **options):
-    """Run a command; what it printed is the message where it fails, the result where not."""
+    """Run a command and return its output, which is the error message if the command fails."""
     done = subprocess.run([*map(str, command)], capture_output=True, text=True, **options)
     assert done.returncode == 0, f"{command}:\n{done.stdout}{done.stderr}"
     return done.stdout
@@ -28,6 +28,6 @@ def compile_c(*arguments):
 
 
 def compile_kernels(folder, *flags):
-    """The object files of csrc, into a folder."""
+    """Compile the sources of csrc into a folder."""
     for kernel in KERNELS:
         compile_c(*flags, "-c", kernel, "-o", folder / f"{kernel.stem}.o")

@@ -1,4 +1,4 @@
-"""What several rooms of the tests use, built once: the distributions, and checked kernels."""
+"""Fixtures of several rooms, built once: distributions and kernels with sanitizers."""
 
 import collections
 import fcntl
@@ -20,16 +20,16 @@ from compiler import ROOT, SANITIZE, compile_kernels, run
 
 
 def pytest_configure():
-    """A shell lets what it runs in the background ignore Ctrl-C; tests of it would wait."""
+    """Restore Ctrl-C, which background jobs of a shell ignore; tests of it would hang."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
 def made_once(tmp_path_factory):
-    """made_once(name, make): a folder that `make` has filled, once for all workers of a run."""
+    """Return made_once(name, make): a folder filled by `make`, once for all workers of a run."""
     def made(name, make):
-        # the folder above theirs, where there are several
+        # with several workers, the folder above theirs
         several = "PYTEST_XDIST_WORKER" in os.environ
         base = tmp_path_factory.getbasetemp()
         folder = (base.parent if several else base) / name
@@ -46,7 +46,7 @@ def made_once(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def kernels(made_once):
-    """A library of csrc, as strict C11 with sanitizers."""
+    """Return a library of csrc, compiled as strict C11 with sanitizers."""
     def make(folder):
         compile_kernels(folder, *SANITIZE)
         run("ar", "rcs", folder / "libkernels.a", *sorted(folder.glob("*.o")))
@@ -56,7 +56,7 @@ def kernels(made_once):
 
 @pytest.fixture(scope="session")
 def distributions(made_once):
-    """A folder with one sdist and one wheel; `make wheel-test` brings its own."""
+    """Return a folder with one sdist and one wheel; `make wheel-test` provides its own."""
     if "PYBANDIT_DIST" in os.environ:
         return pathlib.Path(os.environ["PYBANDIT_DIST"])
     return made_once("distributions", _built)
@@ -68,8 +68,8 @@ def _built(folder):
         left_out = shutil.ignore_patterns(".*", "build", "*.so", "*.a", "*.egg-info", "__pycache__")
         shutil.copytree(ROOT, source, ignore=left_out)
         _take_compiled(source)
-        # What is not there yet is compiled at -O0: few small programs run it. `make wheel-test`
-        # builds the wheel of the sdist.
+        # Missing objects are compiled at -O0: only a few small programs use them. `make wheel-test`
+        # builds the wheel from the sdist.
         run(sys.executable, "-m", "build", "--no-isolation", "--sdist", "--wheel", "--outdir", out,
             source, env={**os.environ, "PYBANDIT_CFLAGS": "-O0"})
         for pattern in ("*.tar.gz", "*.whl"):
@@ -78,7 +78,7 @@ def _built(folder):
 
 
 def _take_compiled(source):
-    """What `make` compiled of this tree, so that the wheel need not compile it again."""
+    """Copy what `make` compiled of this tree, so that the wheel need not compile it again."""
     for folder in ("lib", "temp"):
         for made in ROOT.glob(f"build/{folder}.*/**/*"):
             place = made.relative_to(ROOT)
@@ -90,7 +90,7 @@ def _take_compiled(source):
 
 @pytest.fixture(scope="session")
 def installed(distributions, tmp_path_factory):
-    """The folder into which the wheel alone was installed; its name has a space, as some have."""
+    """Return a folder with only the wheel installed; like some real paths, it has a space."""
     folder = tmp_path_factory.mktemp("installed") / "site packages"
     (wheel,) = distributions.glob("*.whl")
     run(sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
@@ -100,20 +100,20 @@ def installed(distributions, tmp_path_factory):
 
 def pytest_addoption(parser):
     parser.addoption("--sanitized", choices=["soon", "later"], metavar="WHEN",
-                     help="those tests alone that tests/sanitized.py has run soon, or later")
+                     help="run only the tests that tests/sanitized.py lists for this run")
     parser.addoption("--part", choices=["first", "rest"],
-                     help="the tests of `make test`, or those that it leaves (tests/parts.py)")
+                     help="run the tests of `make test`, or the remaining ones (tests/parts.py)")
 
 
 def pytest_ignore_collect(collection_path, config):
-    """The first part does not even read the files that it leaves."""
+    """Skip the files of the second part in the first one, without importing them."""
     if config.getoption("--part") == "first" and parts.is_more(below_tests(collection_path)):
         return True
     return None
 
 
 def below_tests(path):
-    """The name of a file or a folder below tests/; a folder ends in a slash."""
+    """Return the path of a file or a folder below tests/; that of a folder ends in a slash."""
     name = os.path.relpath(path, ROOT / "tests")
     return name + "/" if path.is_dir() else name
 
@@ -143,7 +143,7 @@ def keep(config, items, chosen):
 
 
 def leave_some(items):
-    """Of the cases of a test marked `some(n)`, n run and all others are slow."""
+    """Mark all but n cases of a test marked `some(n)` as slow."""
     tests = collections.defaultdict(list)
     for item in items:
         mark = item.get_closest_marker("some")
@@ -155,7 +155,7 @@ def leave_some(items):
 
 
 def all_but(n, cases):
-    """Leaves out n cases in which the values of each parameter come about as often."""
+    """Return all cases but n, in which the values of each parameter are about equally frequent."""
     left, seen = list(cases), collections.Counter()
     for _ in range(min(n, len(left))):
         one = min(left, key=lambda case: sum(seen[value] for value in values_of(case)))
@@ -169,10 +169,10 @@ def values_of(case):
 
 
 def lost_interrupts(items):
-    """Interrupts at random moments may come inside a callback of the garbage collector.
+    """Ignore the warning about an interrupt inside a callback of the garbage collector.
 
-    Python cannot raise there: it says so in a warning, and the interrupt is lost, as is one
-    that comes after the call.
+    Interrupts come at random times. Python cannot raise in such a callback: it warns, and the
+    interrupt is lost, like one that comes after the call.
     """
     lost = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
     for item in items:
@@ -182,7 +182,7 @@ def lost_interrupts(items):
 
 @pytest.fixture(autouse=True)
 def close_figures():
-    """Close the figures that `plot` opened in pyplot, which warns of more than twenty."""
+    """Close the figures opened by `plot`; pyplot warns if more than twenty are open."""
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")

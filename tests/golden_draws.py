@@ -1,9 +1,9 @@
-"""First results of everything that draws, by seed: what later releases are compared with.
+"""First results of everything that draws random numbers, to compare later releases with.
 
-    python tests/golden_draws.py     # writes golden_draws.json anew
+    python tests/golden_draws.py     # writes golden_draws.json again
 
-Integers are compared bit for bit, other numbers to ten digits: the last ones are those of the
-mathematical library. A change needs a line in the changelog.
+Integers are compared bit for bit, other numbers to ten digits, because the last digits depend on
+the mathematical library. A change needs a line in the changelog.
 """
 
 import dataclasses
@@ -28,14 +28,14 @@ from betting.races import MAKERS  # noqa: E402
 from policies.every_class import EVERY  # noqa: E402
 
 GOLDEN = HERE / "golden_draws.json"
-# Numbers that no generator makes: sums of them are exact.
+# Numbers without a generator, whose sums are exact.
 FACTORS = ((np.arange(4000)[:, None] * 37 + np.arange(3) * 11) % 64 + np.arange(3)) / 256.0
 TABLE = ((np.arange(600)[:, None] * 29 + np.arange(4) * 7) % 64 + np.arange(4) * 8) / 96.0
 ROWS = np.stack([(np.arange(400) * step) % 17 / 8.0 - 1.0 for step in (1, 5)], axis=1)
 
 
 def plain(result):
-    """Numbers as JSON has them, long runs of them by what they begin with and a digest."""
+    """Return numbers for JSON; of long arrays, the first ones and a digest."""
     values = np.asarray(result)
     if values.dtype.kind == "f":
         texts = [f"{value:.10g}" for value in np.where(values == 0, 0.0, values).ravel()]
@@ -49,12 +49,12 @@ def plain(result):
 
 
 def reward(arm, n):
-    """The n-th reward of an arm, in [0, 1]."""
+    """Return the n-th reward of an arm, in [0, 1]."""
     return ((n * 37 + arm * 11) % 64 + 8 * arm) / 128.0
 
 
 def played(policy, tells_costs):
-    """The arms that a policy asks for in up to 300 pulls, and its answer."""
+    """Return the arms that a policy requests in up to 300 pulls, and its answer."""
     asked, counts = [], {}
     while not policy.done and len(asked) < 300:
         arms = np.asarray(policy.ask()).tolist()
@@ -69,7 +69,7 @@ def played(policy, tells_costs):
 
 
 def raced(race, tells_costs):
-    """The cells that a race asks for, and its answer."""
+    """Return the scores that a race requests, as (arm, item), and its answer."""
     cells = []
     while not race.done and len(cells) < 2000:
         arms, items = race.ask()
@@ -79,7 +79,7 @@ def raced(race, tells_costs):
 
 
 def numbers(result):
-    """All there is of a result."""
+    """Return all numbers of a result."""
     if hasattr(result, "posterior"):
         return plain(next(iter(result.posterior.values())))
     if isinstance(result, pb.montecarlo.EstimatorAllocator):
@@ -147,7 +147,7 @@ DRAWS = {
 
 
 def golden():
-    """Everything, by what it is and its name."""
+    """Return all results by kind and name."""
     return {
         "policies": {name: played(make(), "costs" in name or name == "allocator thompson")
                      for name, make in EVERY.items() if not name.startswith("refits")},

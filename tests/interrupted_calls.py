@@ -1,7 +1,7 @@
-"""Calls that take data, to be interrupted: how the object is made, called and looked at.
+"""Calls that take data, to be interrupted: how to create, call and inspect the objects.
 
-Of each object everything can be told: it is as before the call, or as after it. What keeps
-nothing is called again, and gives the same.
+An object must be in the state before the call, or after it. A function or an object without
+state must return the same when it is called again.
 """
 
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ MANY = 4000
 
 
 class Call(NamedTuple):
-    """An object in its state before the call, the call, and all that can be seen of it."""
+    """Functions that create an object, call it, and return its complete state."""
 
     make: Any
     call: Any
@@ -32,7 +32,7 @@ class Call(NamedTuple):
 
 
 def late(name, **lost):
-    """A policy whose first rewards were lost, and come."""
+    """Report late the first rewards of a policy, which were missing."""
     def make():
         policy = EVERY[name]() if name in EVERY else pb.policies.Uniform(7, budget=MANY)
         arms = policy.ask()
@@ -47,7 +47,7 @@ def late(name, **lost):
 
 
 def counted():
-    """A policy that takes counts of many arms."""
+    """Report counts of many arms to a policy."""
     def make():
         policy = pb.policies.ThompsonSampling(MANY, rng=1, batch_size=50)
         policy.ask()
@@ -71,7 +71,7 @@ def table(call):
 
 
 def remembered(make, call):
-    """An object that keeps nothing of a call: the next one gives what it gave before."""
+    """Call an object without state: the next call returns the same."""
     return Call(make, call, lambda one: frozen_result(call(one)))
 
 

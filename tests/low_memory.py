@@ -1,9 +1,9 @@
-"""Calls that start threads, while memory runs out: each returns or raises, and stays usable.
+"""Calls that start threads while memory runs out: they return or raise, and can be repeated.
 
-Runs one call, named by the argument, again and again in an interpreter of its own. Entries are
-called under limits of the address space, so that a thread cannot be started or has no room.
-Allocations of Python fail one after the other only in what starts and ends threads: elsewhere
-Python 3.11 and NumPy themselves crash there.
+The program runs the call named by its argument repeatedly. Public functions run with a limited
+address space, so that a thread cannot be started or has no memory. Failing allocations of Python
+are tested one by one only in the functions that start and end threads: elsewhere Python 3.11 and
+NumPy themselves crash.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from pybandit._shared.worker import Stop, Worker, run_together
 STACK = 8 << 20
 SIZES = [stacks * STACK + more for stacks in range(4)
          for more in (0, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 3 << 20, 6 << 20)]
-SECONDS = 20.0  # within which every call must end
+SECONDS = 20.0  # limit of every call
 Y = np.linspace(-1.0, 1.0, 500)
 
 
@@ -93,7 +93,7 @@ def space(extra):
 
 @contextlib.contextmanager
 def allocation(n):
-    """Let Python's allocations fail, from the n-th on."""
+    """Let Python's allocations fail from the n-th on."""
     import _testcapi
 
     _testcapi.set_nomemory(n, 0)
@@ -121,7 +121,7 @@ def started():
 
 
 def answer():
-    """A call of `best_of` whose thread runs out of memory after the judge was called."""
+    """Call a judge as `best_of` does; its thread runs out of memory after the call."""
     from pybandit.evaluation._workers import Threads
 
     call = Threads(None).submit(judge, 1, 2)
@@ -139,7 +139,7 @@ def n_threads():
 
 
 def settled(n):
-    """Threads once those that have ended are gone."""
+    """Return the number of threads, after waiting until at most n are left."""
     end = time.monotonic() + SECONDS
     while n_threads() > n and time.monotonic() < end:
         time.sleep(0.002)
@@ -147,7 +147,7 @@ def settled(n):
 
 
 def attempt(call, limit):
-    """Result, error and seconds of a call under a limit."""
+    """Return result, error and seconds of a call under a limit."""
     found, start = None, time.monotonic()
     with limit:
         try:
@@ -166,7 +166,7 @@ def main(name):
     time.sleep(0.2)
     before, errors, longest = n_threads(), {}, 0.0
     for limit in limits:
-        faulthandler.dump_traceback_later(SECONDS, exit=True)  # has a thread of its own
+        faulthandler.dump_traceback_later(SECONDS, exit=True)  # uses a thread
         found, error, seconds = attempt(call, limit)
         longest = max(longest, seconds)
         faulthandler.cancel_dump_traceback_later()

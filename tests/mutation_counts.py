@@ -1,4 +1,4 @@
-"""How many mutated states the slow tests try: PYBANDIT_MUTATIONS in all, by default 100,000."""
+"""The number of mutated states in slow tests: PYBANDIT_MUTATIONS in all, by default 100,000."""
 
 import os
 
@@ -6,5 +6,5 @@ MUTATIONS = int(os.environ.get("PYBANDIT_MUTATIONS", 100_000))
 
 
 def share_of(part):
-    """So many of them; a test's own share, of the sum of all tests' shares, one."""
+    """Return the number for a test, whose fraction of all is `part`."""
     return max(1, int(part * MUTATIONS))

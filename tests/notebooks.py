@@ -1,4 +1,4 @@
-"""Notebooks made of code, each run in a new kernel."""
+"""Run code as notebooks, each in a new kernel."""
 
 import os
 import re
@@ -20,7 +20,7 @@ def run_notebook(sources, folder):
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", path)
-        patch.delenv("MPLBACKEND", raising=False)  # the kernel's own draws into the notebook
+        patch.delenv("MPLBACKEND", raising=False)  # the kernel's backend draws into the notebook
         patch.setenv("PATH", os.pathsep.join([os.path.dirname(sys.executable),
                                               os.environ["PATH"]]))
         client(notebook, timeout=300, kernel_name="python3",
@@ -29,7 +29,7 @@ def run_notebook(sources, folder):
 
 
 def cells_of(page):
-    """Return the cells of a tutorial: Python as it is, shell with %%bash, files written."""
+    """Return the cells of a tutorial, with %%bash for shell and %%writefile for files."""
     cells = []
     for block in blocks_of(page.read_text()):
         if block.kind == "python":

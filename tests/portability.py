@@ -1,11 +1,11 @@
 """Run the C tests with other compilers and on other processors: `make portability`.
 
-Every toolchain that is installed is used; those that are not are named. Each test program ends
-with a digest of the numbers that it compared and of the words that it drew: where a toolchain
-gives other bits than the first one, that is said.
+All installed toolchains are used, and the missing ones are printed. Each test program prints a
+digest of the numbers that it compared and of its random words. The report names the programs for
+which a toolchain gives different bits from the first one.
 
-    python tests/portability.py               # everything that is here
-    python tests/portability.py musl s390x    # these alone
+    python tests/portability.py               # all installed toolchains
+    python tests/portability.py musl s390x    # only these
     PYBANDIT_TOOLCHAINS="gcc-15=chroot /srv/sid gcc" python tests/portability.py gcc-15
 """
 
@@ -24,7 +24,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 KERNELS = sorted((ROOT / "csrc").rglob("*.c"))
 TESTS = sorted((ROOT / "tests").glob("*/c/test_*.c"))
-# what of setup.py's flags decides about numbers, and the warnings
+# those flags of setup.py that affect numbers, and warnings
 STRICT = ["-O2", "-std=c11", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off",
           "-Wall", "-Wextra", "-Wconversion", "-pedantic", "-Werror", "-DPB_DIGEST",
           f"-I{ROOT / 'pybandit' / 'include'}"]
@@ -33,17 +33,17 @@ WORKERS = int(os.environ.get("PYBANDIT_WORKERS", "2"))
 
 @dataclass
 class Toolchain:
-    """A compiler, its flags, how far one gets with it, and what runs a program of its making."""
+    """A compiler, its flags, the command that runs its programs, and the last possible stage."""
 
     name: str
     compiler: str
     flags: str = ""
     run: str = ""
-    stage: str = "passed"  # or no more than linked, or compiled
+    stage: str = "passed"  # or only linked, or compiled
 
     @property
     def missing(self):
-        """What of it is not installed, or nothing."""
+        """Name of a program that is not installed, or an empty string."""
         first = (shlex.split(command)[0] for command in (self.compiler, self.run) if command)
         return next((program for program in first if not shutil.which(program)), "")
 
@@ -57,7 +57,7 @@ ZIG = f"{shlex.quote(sys.executable)} -m ziglang cc"
 TOOLCHAINS = [
     Toolchain("gcc", "gcc"),
     *(Toolchain(f"gcc-{version}", f"gcc-{version}") for version in range(13, 18)),
-    # newer ones warn of a double over an enumeration
+    # newer versions warn about arithmetic of a double and an enumeration
     Toolchain("clang", "clang", ENUM),
     *(Toolchain(f"clang-{version}", f"clang-{version}", ENUM) for version in (16, 19, 21, 22)),
     Toolchain("plain", "gcc", PLAIN),
@@ -66,7 +66,7 @@ TOOLCHAINS = [
     Toolchain("riscv64", "riscv64-linux-gnu-gcc", "-static", "qemu-riscv64"),
     Toolchain("s390x", "s390x-linux-gnu-gcc", "-static", "qemu-s390x"),
     Toolchain("armhf", "arm-linux-gnueabihf-gcc", "-static", "qemu-arm"),
-    # its isfinite is a macro that converts to float, if only where it has one
+    # its isfinite is a macro that also has a conversion to float
     Toolchain("mingw", "x86_64-w64-mingw32-gcc", "-static -Wno-float-conversion", "wine"),
     Toolchain("msvc", "clang", MSVC, stage="compiled"),
     Toolchain("macos-arm", ZIG, f"-target aarch64-macos {ENUM}", stage="linked"),
@@ -78,7 +78,7 @@ TOOLCHAINS = [
 
 
 def known():
-    """Those above, and what PYBANDIT_TOOLCHAINS names, a line each: name=compiler."""
+    """Return the toolchains above and those of PYBANDIT_TOOLCHAINS, one name=compiler per line."""
     lines = filter(None, os.environ.get("PYBANDIT_TOOLCHAINS", "").splitlines())
     added = [Toolchain(*line.split("=", 1)) for line in lines]
     new = {toolchain.name for toolchain in added}
@@ -89,7 +89,7 @@ def known():
 
 
 def call(*command):
-    """What a command printed; RuntimeError with it where the command fails."""
+    """Return the output of a command; raise RuntimeError with it if the command fails."""
     environment = {**os.environ, "WINEDEBUG": "-all"}
     done = subprocess.run([*map(str, command)], capture_output=True, text=True, env=environment)
     if done.returncode:
@@ -99,7 +99,7 @@ def call(*command):
 
 
 def compile_one(toolchain, source, made):
-    """One source, compiled; or looked at, which makes nothing."""
+    """Compile a source; clang-tidy only checks it."""
     flags = [*STRICT, *shlex.split(toolchain.flags)]
     if toolchain.name == "tidy":
         call(toolchain.compiler, "-quiet", source, "--", *flags)
@@ -108,7 +108,7 @@ def compile_one(toolchain, source, made):
 
 
 def run_one(toolchain, source, kernels, folder):
-    """The digest of one test, or the error that stopped it."""
+    """Return the digest of a test, or the error that stopped it."""
     made, program = folder / f"{source.stem}.o", folder / f"{source.stem}.exe"
     try:
         compile_one(toolchain, source, made)
@@ -120,7 +120,7 @@ def run_one(toolchain, source, kernels, folder):
 
 
 def digests(toolchain, folder):
-    """Of each test, or kernel, its digest; an error where there is none."""
+    """Return the digest or the error of each test; if kernels are not linked, those of kernels."""
     made = [folder / f"{kernel.stem}.o" for kernel in KERNELS]
     with ThreadPoolExecutor(WORKERS) as threads:
         compiled = [threads.submit(compile_one, toolchain, *pair)
@@ -134,7 +134,7 @@ def digests(toolchain, folder):
 
 
 def report(toolchain, found, seconds, reference):
-    """One line for a toolchain, and its first error; whether all passed."""
+    """Print a line for a toolchain and its first error; return True if all passed."""
     errors = {name: text for name, text in found.items() if isinstance(text, RuntimeError)}
     other = [name for name, text in found.items()
              if name not in errors and text and text != reference.get(name, text)]
@@ -147,13 +147,13 @@ def report(toolchain, found, seconds, reference):
 
 
 def wanted(names):
-    """The toolchains of these names, in their order; or all."""
+    """Return the toolchains with these names, in the same order, or all."""
     found = {toolchain.name: toolchain for toolchain in known()}
     return [found[name] for name in names] or [*found.values()]
 
 
 def main(names):
-    """Run the toolchains of these names, or all; whether any ran and all passed."""
+    """Run the named toolchains, or all; return True if some ran and all passed."""
     reference, good = {}, True
     for toolchain in wanted(names):
         if toolchain.missing:

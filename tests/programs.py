@@ -1,4 +1,4 @@
-"""Programs beside tests, which check all and report figures as JSON."""
+"""Run programs next to tests, which make checks and print figures as JSON."""
 
 import json
 import os
@@ -7,7 +7,7 @@ import sys
 
 
 def figures(program, *arguments):
-    """What a program reports, in an interpreter of its own that finds what this one finds."""
+    """Run a program in another interpreter with the same path; return the printed figures."""
     done = subprocess.run([sys.executable, program, *map(str, arguments)], text=True,
                           capture_output=True,
                           env=os.environ | {"PYTHONPATH": ":".join(sys.path),

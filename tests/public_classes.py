@@ -1,4 +1,4 @@
-"""Every public class and function, for tests that must forget none of them."""
+"""All public classes and functions, for tests that must cover each of them."""
 
 import dataclasses
 import importlib
@@ -8,21 +8,22 @@ import pkgutil
 import pybandit as pb
 
 
-def all_doors():
-    """Where users find what is public: the package, its modules, and what those say is one."""
-    doors = [pb] + [importlib.import_module(f"pybandit.{found.name}")
-                    for found in pkgutil.iter_modules(pb.__path__) if found.name[0] != "_"]
-    doors += [one for door in doors for name in getattr(door, "__all__", ())
-              if inspect.ismodule(one := getattr(door, name))]
-    return list(dict.fromkeys(doors))
+def public_modules():
+    """Return the modules in which users find public names, including modules in `__all__`."""
+    modules = [pb] + [importlib.import_module(f"pybandit.{found.name}")
+                      for found in pkgutil.iter_modules(pb.__path__) if found.name[0] != "_"]
+    modules += [one for module in modules for name in getattr(module, "__all__", ())
+                if inspect.ismodule(one := getattr(module, name))]
+    return list(dict.fromkeys(modules))
 
 
-DOORS = all_doors()
+MODULES = public_modules()
 
 
 def public(kind):
-    """Name and object of all that is public and of this kind."""
-    found = {name: getattr(door, name) for door in DOORS for name in getattr(door, "__all__", ())}
+    """Return all public objects of a kind by name."""
+    found = {name: getattr(module, name) for module in MODULES
+             for name in getattr(module, "__all__", ())}
     return {name: one for name, one in found.items() if kind(one)}
 
 
@@ -35,7 +36,7 @@ RECORDS = {"AcceptResult", "DrawInfo", "RaceResult"}
 
 
 def never_changes(cls):
-    """Return True if its objects are tuples, frozen, or compiled records."""
+    """Return True if instances are tuples, frozen dataclasses or compiled records."""
     return issubclass(cls, tuple) or cls.__name__ in RECORDS or (
         dataclasses.is_dataclass(cls) and cls.__dataclass_params__.frozen)
 
@@ -46,6 +47,6 @@ FUNCTIONS = public(lambda one: callable(one) and not isinstance(one, type))
 
 
 def methods_of(cls):
-    """The names of its public methods."""
+    """Return the names of the public methods of a class."""
     return {name for name in dir(cls)
             if not name.startswith("_") and callable(getattr(cls, name, None))}

@@ -1,4 +1,4 @@
-"""Tests that look at the package's sources, which `make wheel-test` takes away."""
+"""A mark for tests that read the package's sources, which `make wheel-test` removes."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Arrays that functions get are read-only or copies: writing to them changes no answer."""
+"""Arrays passed to user functions are read-only or copies: writing to them changes no result."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ Y = (X[:, 0] + RNG.logistic(size=N) > 0) * 1.0
 
 
 class Given:
-    """Wraps functions: what they get is overwritten after they have answered, if `writes`."""
+    """A wrapper of functions that overwrites their arguments after each call, if `writes`."""
 
     def __init__(self, writes):
         self.writes, self.n_calls, self.n_written = writes, 0, 0
@@ -77,7 +77,7 @@ def metropolis_of_factors(given):
 
 
 class Shifted:
-    """A proposal of the user's that also writes to the present point."""
+    """A user-defined proposal that also writes to the current point."""
 
     target = 0.3
 
@@ -250,7 +250,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_writing_to_arrays_changes_nothing(name):
+def test_writing_to_arrays_changes_no_result(name):
     polite, rude = Given(False), Given(True)
     expected = CASES[name](polite)
     assert polite.n_calls
@@ -258,8 +258,8 @@ def test_writing_to_arrays_changes_nothing(name):
 
 
 @pytest.mark.parametrize("compiled", [True, False])
-def test_a_likelihood_that_writes_to_points_gets_an_error(compiled):
-    """`p *= .5` changed the distribution of the chain."""
+def test_likelihood_that_writes_to_points_raises(compiled):
+    """Otherwise `p *= .5` would change the distribution of the chain."""
     def log_likelihood(n, points):
         points *= 0.5
         return logistic(n, points)

@@ -1,4 +1,4 @@
-"""The table of ratios that ends `make bench` has a row per pair of ours and a rival or limit."""
+"""The ratios printed by `make bench`: one row per pair of our code and a rival or a limit."""
 
 import pytest
 
@@ -7,7 +7,7 @@ import native
 
 @pytest.fixture
 def table(monkeypatch):
-    """Return a function of roles, in order: the pairs (ours, rival) of the table."""
+    """Return a function that takes roles in order and returns the pairs (ours, rival)."""
     monkeypatch.setattr(native, "RESULTS", {})
 
     def make(*roles, **is_ours):

@@ -27,7 +27,7 @@ def digests(kernel):
 
 @pytest.mark.skipif("openblas" not in str(np.show_config("dicts")).lower(), reason="another BLAS")
 @pytest.mark.skipif(sys.platform != "linux", reason="kernels of x86-64")
-def test_only_what_passes_through_blas_depends_on_its_kernels():
+def test_only_functions_that_use_blas_depend_on_its_kernels():
     found = {kernel: one for kernel in KERNELS if (one := digests(kernel)) is not None}
     if len(found) < 2:
         pytest.skip("this processor runs one kernel")

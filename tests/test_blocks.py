@@ -1,4 +1,4 @@
-"""Every block of code that a page shows runs, and prints what the page says."""
+"""Code blocks of pages run, and print the output on the page."""
 
 import re
 import shutil
@@ -11,7 +11,7 @@ from sources import of_sources
 
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("**/*.md")),
          *sorted((ROOT / "examples").rglob("*.md"))]
-# what the build of the site writes is a copy
+# the build of the site writes copies there
 PAGES = [page for page in PAGES if ROOT / "docs" / "gallery" not in page.parents]
 WITH_CODE = [page for page in PAGES if "```" in page.read_text()]
 pytestmark = pytest.mark.skipif(not WITH_CODE or shutil.which("bash") is None,
@@ -25,7 +25,7 @@ def folder(tmp_path):
     return work
 
 
-# tutorials show much of the same in a quarter of the time
+# tutorials cover most of these pages in a quarter of the time
 LONG = {"benchmark_policies.md", "costly_evaluations.md", "inside_samplers.md", "model_search.md",
         "plate_screen.md", "simulation.md", "tables.md"}
 
@@ -34,10 +34,10 @@ LONG = {"benchmark_policies.md", "costly_evaluations.md", "inside_samplers.md", 
     pytest.param(page, id=page.name, marks=[pytest.mark.slow] * (page.name in LONG))
     for page in WITH_CODE])
 def test_the_blocks_of_a_page_run(page, folder):
-    # studies are files: they are made again, and not found there
+    # running twice must not find the files of studies
     again = page.name in ("README.md", "studies.md", "screens.md", "webtests.md")
     n = blocks.read(page, folder, again, compiled=False)
-    assert n or page.name in ("CONTRIBUTING.md", "install.md")  # what installs is left out
+    assert n or page.name in ("CONTRIBUTING.md", "install.md")  # blocks that install are skipped
     if page.name == "plate_screen.md":
         assert n == 14 and (folder / "report.html").exists()
         assert [path.name for path in folder.glob("*.db")] == ["study.db"]
@@ -53,16 +53,16 @@ def test_a_block_of_a_page_compiles(page, number, folder):
     assert blocks.Reader(page, folder).carry_out(compiled[number])
 
 
-def test_links_lead_somewhere():
+def test_targets_of_links_exist():
     for page in PAGES:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
 @of_sources
-def test_files_that_pages_name_are_there():
+def test_files_named_by_pages_exist():
     for page in PAGES:
-        if page.name != "CHANGELOG.md":  # tells of what was
+        if page.name != "CHANGELOG.md":  # it names old files
             named = re.findall(r"\b(?:bench|csrc|docs|examples|pybandit|tests)/[\w/]+\.\w+\b",
                                page.read_text())
             missing = {path for path in named if not (ROOT / path).exists()
@@ -70,7 +70,7 @@ def test_files_that_pages_name_are_there():
             assert not missing, f"{page.name}: {missing}"
 
 
-def test_what_a_page_does_not_say_is_seen(folder):
+def test_wrong_output_on_a_page_is_an_error(folder):
     assert blocks.shows("a\nb 12 c\n", "a\nb … c\n")
     assert not blocks.shows("a\n", "a\nb\n") and not blocks.shows("b\na\n", "a\nb\n")
     page = folder / "page.md"

@@ -1,4 +1,4 @@
-"""Odd values for every parameter of every public callable: taken, or refused by name."""
+"""Odd values for every parameter of every public callable are accepted, or rejected by name."""
 
 import signal
 import zlib
@@ -11,7 +11,7 @@ from public_classes import CLASSES, FUNCTIONS
 
 
 class Hostile:
-    """What is none of what anybody expects, and has no repr either."""
+    """An object of an unexpected type, without repr, comparison or conversion."""
 
     __hash__ = None
 
@@ -37,7 +37,7 @@ def read_only(values):
     return values
 
 
-HUGE = 2**62  # sizes that no memory holds, and that overflow when they are multiplied
+HUGE = 2**62  # a size too large for memory, whose multiples overflow
 VALUES = {
     "None": None, "text": "text", "empty text": "", "bytes": b"ab", "list": [], "dict": {1: 2},
     "set": {1}, "ragged": [1.0, [2.0]], "nested": [[0.1, 0.2], [0.3, 0.4]], "object": object(),
@@ -58,7 +58,7 @@ VALUES = {
 
 
 class Slow(BaseException):
-    """It took the value, and works on it: nothing else is asked here."""
+    """Raised if a call accepts a value and works for two seconds, which is a success."""
 
 
 def stop(*_):
@@ -66,15 +66,15 @@ def stop(*_):
 
 
 def failure(function, given, name, label):
-    """What is wrong with the answer to this value, or None."""
+    """Return the defect in the reaction to a value, or None."""
     value = iter([0.5, 0.25]) if label == "generator" else VALUES[label]
     before = signal.signal(signal.SIGALRM, stop)
-    # again and again: what is raised while memory is collected, Hypothesis looks on, is dropped
+    # repeated, because exceptions are ignored in callbacks of the garbage collector
     signal.setitimer(signal.ITIMER_REAL, 2.0, 0.5)
     try:
         function(**given | {name: value})
     except (TypeError, ValueError) as error:
-        # where shapes disagree, either argument may be named
+        # for shapes that disagree, the message may name either argument
         names = [name, *(given if "shape" in str(error) else ())]
         named = any(one in str(error) for one in names)
         return None if named else f"{type(error).__name__}: {error}"
@@ -105,7 +105,7 @@ def check(function, given, name, labels):
     assert not failed, "\n".join(f"{k}: {v}" for k, v in failed.items())
 
 
-def test_every_public_callable_is_here():
+def test_every_public_callable_is_tested():
     here = {function for calls in ROOMS.values() for function in calls}
     missing = {name for name, one in {**CLASSES, **FUNCTIONS}.items() if one not in here}
     assert missing == UNCALLED
@@ -114,15 +114,15 @@ def test_every_public_callable_is_here():
 @pytest.mark.parametrize("room, function, given", [
     pytest.param(room, function, given, id=function.__name__)
     for room, calls in ROOMS.items() for function, given in calls.items()])
-def test_what_the_fuzzer_begins_with_is_taken(room, function, given):
+def test_usual_values_are_accepted(room, function, given):
     function(**given)
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
 @pytest.mark.parametrize("function, given, name", CASES)
-def test_odd_values(function, given, name):
-    """A third of the values, another third for each parameter; all of them are slow."""
+def test_some_odd_values(function, given, name):
+    """A third of the values, chosen by parameter; the slow test takes all."""
     start = zlib.crc32(f"{function.__name__} {name}".encode()) % 3
     check(function, given, name, list(VALUES)[start::3])
 
@@ -130,15 +130,15 @@ def test_odd_values(function, given, name):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
 @pytest.mark.parametrize("function, given, name", CASES)
-def test_nothing_masked_is_taken(function, given, name):
-    """What is under a mask counts nowhere, in whatever shape it comes."""
+def test_masked_arrays_are_rejected(function, given, name):
+    """Masked values must not count, in arrays of any shape."""
     masked = [np.ma.masked, VALUES["masked"]]
     try:
         usual = np.array(given.get(name), dtype=float)
-    except (TypeError, ValueError):  # no array of numbers is usual here
+    except (TypeError, ValueError):  # the usual value is not an array of numbers
         usual = np.empty(0)
     if usual.size and given.get(name) is not None:
-        # the whole of a first column: what a race never reads, it need not refuse
+        # a whole column: a race need not reject values that it does not read
         masked.append(np.ma.array(usual, mask=first_column(usual.shape)))
     for value in masked:
         with pytest.raises((TypeError, ValueError)):

@@ -1,4 +1,4 @@
-"""Functions that are called in threads see the context variables of the caller."""
+"""Functions called in threads see the context variables of the caller."""
 
 import asyncio
 import contextvars
@@ -15,7 +15,7 @@ Y = np.linspace(-1.0, 1.0, 500)
 
 
 class Seen:
-    """Settings that functions saw, and the threads in which they were called."""
+    """Settings seen by functions, and the threads in which they were called."""
 
     def __init__(self):
         self.settings, self.threads = set(), set()
@@ -117,7 +117,7 @@ def test_functions_in_threads_see_the_callers_context(name):
 
 
 def test_threads_do_not_share_what_they_set():
-    """Each call has a copy: what one sets reaches neither the caller nor other calls."""
+    """Each call has a copy of the context: a change reaches neither the caller nor other calls."""
     found = []
 
     def judge(model, item):

@@ -1,4 +1,4 @@
-"""The declarations for Cython are those of the headers: how `tools/declare.py` reads them."""
+"""`tools/declare.py` translates the headers into declarations for Cython."""
 
 import pytest
 
@@ -83,12 +83,12 @@ def test_every_form_of_a_header_is_declared():
     "struct pb_x { int a; };", "static const double pb_x = 1.0;", "int other(int n);",
     "void pb_sort(int (*less)(int, int));", "typedef struct { struct { int a; } b; } pb_x;",
     "typedef struct { unsigned n : 2; } pb_x;", "typedef struct { struct pb_y y; } pb_x;"])
-def test_a_form_that_is_not_known_stops_the_build(statement):
+def test_unknown_statement_stops_the_build(statement):
     with pytest.raises(ValueError, match="a.h: "):
         [declaration("a.h", one) for one in statements(statement)]
 
 
-def test_half_a_statement_stops_the_build():
+def test_incomplete_statement_stops_the_build():
     with pytest.raises(ValueError, match="whole statement; got 'int pb_x'"):
         list(statements("int pb_y(int n);\nint pb_x"))
 
@@ -101,8 +101,8 @@ def test_long_lines_break_between_arguments():
 
 
 @of_sources
-def test_a_build_writes_only_what_differs(tmp_path):
-    """And the same wherever and whenever it runs: what the tests run on is what it writes."""
+def test_build_writes_only_files_that_differ(tmp_path):
+    """The files are the same in every folder and at every time, as in the tree under test."""
     rooms = {header.relative_to(ROOT / "pybandit" / "include").parts[1] for header in HEADERS}
     names = ["__init__.pxd", "embedding.pxd", "embedding.pyx"]
     names += [f"{room}/_csrc.pxd" for room in rooms]

@@ -1,5 +1,5 @@
-"""Docstrings: every public name has an example, every example prints what it says, of compiled
-modules too, and the sections of numpydoc are there and say of what there is."""
+"""Docstrings: every public name has an example, all examples print the shown output, and the
+sections of numpydoc exist and describe the parameters; compiled modules included."""
 
 import ast
 import doctest
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import pybandit as pb
-from public_classes import CHANGING, CLASSES, DOORS
+from public_classes import CHANGING, CLASSES, MODULES
 
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -25,7 +25,7 @@ def modules():
 
 
 def docstrings(module):
-    """Names and docstrings of a module, and of what it defines; doctest overlooks Cython's."""
+    """Yield the docstrings of a module and its objects; doctest overlooks those of Cython."""
     yield module.__name__, module.__doc__
     for name, value in vars(module).items():
         if getattr(value, "__module__", None) != module.__name__:
@@ -41,7 +41,7 @@ EXAMPLES = {name: text for module in modules() for name, text in docstrings(modu
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_an_example_prints_what_it_says(name, tmp_path, monkeypatch):
+def test_example_prints_the_shown_output(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     example = doctest.DocTestParser().get_doctest(EXAMPLES[name], {}, name, None, 0)
     said = []
@@ -54,21 +54,21 @@ def test_examples_of_compiled_modules_are_found():
             "pybandit.model_selection.search.BanditSearchCV"} <= set(EXAMPLES)
 
 
-# in their order
+# in this order
 SECTIONS = ("Parameters", "Attributes", "Returns", "Yields", "Raises", "See Also", "Notes",
             "References", "Examples")
 
 
 def public_names():
-    """What users find in the doors."""
-    for door in DOORS:
-        if hasattr(door, "__all__"):
-            yield door.__name__, door
-        for name in getattr(door, "__all__", ()):
-            one = getattr(door, name)
-            # factor_signature of pybandit.numba is numba's; the module has the example
+    """Yield names and objects that users find in public modules."""
+    for module in MODULES:
+        if hasattr(module, "__all__"):
+            yield module.__name__, module
+        for name in getattr(module, "__all__", ()):
+            one = getattr(module, name)
+            # factor_signature of pybandit.numba is an object of numba; the module has the example
             if callable(one) and one.__module__.startswith("pybandit") or inspect.ismodule(one):
-                yield f"{door.__name__}.{name}", one
+                yield f"{module.__name__}.{name}", one
 
 
 PUBLIC = dict(public_names())
@@ -76,7 +76,7 @@ CALLED = {name: one for name, one in PUBLIC.items() if callable(one)}
 
 
 def sections_of(text):
-    """The sections of a docstring and their lines, in its order."""
+    """Return the sections of a docstring with their lines, in order."""
     lines, found, name = inspect.cleandoc(text).splitlines(), {}, ""
     for line, below in pairwise([*lines, ""]):
         if line and below == "-" * len(line):
@@ -87,7 +87,7 @@ def sections_of(text):
 
 
 def described(lines):
-    """The names that a section describes: of "n_arms, k : int" both."""
+    """Return the names that a section describes, such as both of "n_arms, k : int"."""
     heads = [line.split(" : ")[0] for line in lines if line and line[0] != " "]
     return {name.strip(" *") for head in heads for name in head.split(",")}
 
@@ -100,7 +100,7 @@ def parameters_of(one):
 
 
 def is_made_by_others(one):
-    """Results and errors: who reads them gives them nothing."""
+    """Return True for results and errors, which users do not create."""
     return inspect.isclass(one) and (issubclass(one, (tuple, Exception))
                                      or "Parameters" not in sections_of(one.__doc__)
                                      and "Attributes" in sections_of(one.__doc__))
@@ -113,7 +113,7 @@ def test_every_public_name_has_an_example(name):
 
 
 @pytest.mark.parametrize("name", CALLED)
-def test_sections_say_of_what_there_is(name):
+def test_sections_describe_parameters_and_results(name):
     one = CALLED[name]
     sections = sections_of(one.__doc__)
     assert list(sections) == sorted(sections, key=SECTIONS.index)
@@ -125,7 +125,7 @@ def test_sections_say_of_what_there_is(name):
 
 
 def stubs_of_compiled_classes():
-    """How each is made, as its stub says; where that is one way."""
+    """Yield the constructor in the stub of each compiled class that has only one."""
     for path in Path(pb.__file__).parent.rglob("*.pyi"):
         for node in ast.parse(path.read_text()).body:
             makes = [part for part in getattr(node, "body", ())
@@ -149,7 +149,7 @@ def test_signatures_of_compiled_classes_equal_their_stubs(name):
     assert by_name == [a.arg for a in wanted.kwonlyargs]
 
 
-# What no call changes: threads may share it.
+# Classes that no call changes, so that threads may share objects.
 SHARED = {"BernoulliBandit", "Betting", "BinomialBandit", "CIRCaplet", "CostlyBandit",
           "EmpiricalBandit", "ExactMinibatch", "Factor", "FunctionEnvironment", "GLMControl",
           "GLR", "GaussianBandit", "LogisticEvidence", "PairwiseTable", "PopulationMoments",
@@ -157,7 +157,7 @@ SHARED = {"BernoulliBandit", "Betting", "BinomialBandit", "CIRCaplet", "CostlyBa
           "TruncatedNormalBandit", "UniformBandit"}
 
 
-# in words of their own
+# classes with other sentences
 OWN_WORDS = {"Study": "Several processes and threads may use one study at once",
              "Screen": "several processes and threads may use one screen at once",
              "WebTest": "several processes and threads may use one test at once",
@@ -166,7 +166,7 @@ OWN_WORDS = {"Study": "Several processes and threads may use one study at once",
              "RaceStopping": "**Threads.** Use it only in the event loop"}
 
 
-def test_every_class_says_what_threads_may_do():
+def test_every_class_documents_its_use_by_threads():
     assert len(CHANGING) > 60 and {"UCB1", "BettingRace", "RacingSampler"} < set(CHANGING)
     for name, one in CLASSES.items():
         words = " ".join(one.__doc__.split())

@@ -1,4 +1,4 @@
-"""The examples run, at a tiny size."""
+"""The examples run at a tiny size."""
 
 import pathlib
 import re
@@ -104,12 +104,12 @@ def test_budget_rules_prints_its_table(tmp_path, capsys):
     np.savez(path, small=np.eye(40)[:, :3])
     example["main"](["--tables", str(path), "--orders", "2"])
     assert "small" in capsys.readouterr().out
-    # successive rejects as the paper has them: two of three arms, depths 3 and 4
+    # successive rejects as in the paper: two of three arms, depths 3 and 4
     assert example["depths"](100, 3, 12).tolist() == [3, 4]
 
 
 def test_busy_workers_prints_its_table(tmp_path, capsys, monkeypatch):
-    """Workers that ask ahead are busier; the calls are those of the race, and a few more."""
+    """Workers that ask ahead are busier; they make the calls of the race and a few more."""
     path = tmp_path / "tables.npz"
     np.savez(path, small=np.random.default_rng(1).random((90, 4)) * [0.5, 0.6, 0.8, 0.9])
     example = load("busy_workers")
@@ -162,14 +162,14 @@ def test_batch_speedup_theory_has_the_printed_digits():
 
 
 def test_batch_speedup_gives_all_settings_the_same_rewards():
-    """Where a batch pulls all that is left once, its size does not matter."""
+    """If a batch pulls every survivor once, its size does not matter."""
     example = load("batch_speedup")
     batches, short, wrong = example["measure"](np.array([0.9, 0.1]), 1, [(1, 1), (2, 1)], 5, 1)
     assert (np.ceil(batches[:, 0] / 2) == batches[:, 1]).all()
     assert len(set(batches[:, 1].tolist())) > 1 and short == wrong == 0
 
 
-def test_twitter_scale_means_are_what_is_known_of_the_data():
+def test_twitter_scale_means_have_the_published_statistics():
     example = load("twitter_scale")
     means = example["user_means"]()
     assert means.size == 522_062 and means[:100].sum() == pytest.approx(0.963)
@@ -226,7 +226,7 @@ def test_variance_budget_finds_the_references():
 
 
 def test_movielens_budget_reads_a_file(tmp_path, capsys):
-    """No two arms are the same movie, and movies without variance are left out."""
+    """All arms are different movies, and movies without variance are left out."""
     path = tmp_path / "movies.csv"
     rows = np.random.default_rng(1).integers(1, 9, (40, 5))
     np.savetxt(path, np.vstack([rows, [0, 0, 3, 0, 0]]), "%d", ",", header="c1,c2,c3,c4,c5",
@@ -276,8 +276,8 @@ def test_estimator_weights_draws_its_picture(tmp_path, capsys):
     assert len(re.findall(r"^ +[^±]*±[^±]*±[^±]*$", printed, re.MULTILINE)) == 4
 
 
-def test_estimator_weights_finds_what_the_page_says():
-    """Of rare events; 400 runs, and shares of .44 and .99 or 0 and .9."""
+def test_estimator_weights_finds_the_figures_of_the_page():
+    """The case of rare events, with 400 runs and shares of .44 and .99, or 0 and .9."""
     example = load("estimator_weights")
     environment = example["rare"](1e-3)
     assert environment.means == pytest.approx([1.0, 1.0])
@@ -290,7 +290,7 @@ def test_estimator_weights_finds_what_the_page_says():
 
 
 def test_evidence_prints_its_tables(capsys, monkeypatch):
-    """Six problems without scikit-learn, six policies each."""
+    """There are six problems without scikit-learn, with six policies each."""
     def missing():
         raise MissingPackageError("no scikit-learn")
 
@@ -302,7 +302,7 @@ def test_evidence_prints_its_tables(capsys, monkeypatch):
     assert float(re.search(r"log Z = (\S+),", printed)[1]) == pytest.approx(-33.85, abs=0.2)
 
 
-def test_evidence_replays_what_it_recorded():
+def test_evidence_replays_its_records():
     example = load("evidence")
     evidence = example["tiny"](5, (1, 4))
     values, costs = example["record"](evidence, 400, 1)
@@ -348,7 +348,7 @@ def test_automl_wine_reads_tables_and_its_cache(tmp_path):
 
 
 def test_automl_wine_forests_are_scikit_learns():
-    """The first trees of the largest, and one forest for settings that forbid the same."""
+    """Small forests are the first trees of the largest; equivalent settings share one forest."""
     from sklearn.model_selection import ParameterGrid
     example = load("automl_wine")
     candidates = [c for c in ParameterGrid(example["grids"](quick=True))
@@ -390,8 +390,8 @@ def test_oracle_bettor_prints_its_table(capsys):
 
 @pytest.mark.parametrize("bettor, options", [("16 bets", {"bets": pb.betting.Bets("product")}),
                                              ("learned, groups of 1, 2, 4", {})])
-def test_the_oracle_example_races_as_the_race_does(bettor, options):
-    """Sixteen bets on the leader, and plug-in bets, are those of BettingRace, item by item."""
+def test_oracle_example_equals_the_race(bettor, options):
+    """Sixteen bets on the leader, and plug-in bets, equal those of BettingRace at every item."""
     example = load("oracle_bettor")
     scores = load("score_tables")["coins"](3, 300, 7)
     share, winner = example["Race"](scores, example["BETTORS"][bettor], 0.05).run()
@@ -414,7 +414,7 @@ def test_larger_than_memory_finds_its_best_column(capfd):
     assert len(rows) == 5 and {found for _, found in rows} <= {best, ""}
 
 
-def test_web_tests(tmp_path, capsys):
+def test_web_tests_draws_its_picture(tmp_path, capsys):
     pytest.importorskip("matplotlib")
     out = tmp_path / "web.png"
     figures = load("web_tests")["main"](["--runs", "2", "--days", "9", "--out", str(out)])

@@ -1,4 +1,4 @@
-"""Tables of figures name the command that makes them, and `make figures` sees what moved."""
+"""Tables of figures name the command that prints them, and `make figures` reports changes."""
 
 import importlib.util
 import math
@@ -46,7 +46,7 @@ def test_every_table_of_figures_has_a_command(tables):
 
 
 def test_commands_in_pages_are_all_found(figures, tables):
-    """Every example and benchmark that a page runs for a table is in the list."""
+    """The list has every example and benchmark that a page runs for a table."""
     found = {command for table in tables for command in table.commands}
     for name in ("examples/policies/few_plates.py", "examples/evaluation/guarantees.py",
                  "examples/policies/microwell.py --repeats 1", "bench/mcmc/bench_poisson.py",
@@ -142,7 +142,7 @@ def test_commands_without_their_data_are_not_run(figures, tmp_path):
 
 
 def test_first_look_of_batch_sar_follows_its_formula():
-    """1 / (m/2 + the sum of 1/i over m < i <= n), m arms kept to the end."""
+    """1 / (m/2 + the sum of 1/i over m < i <= n), if m arms are kept to the end."""
     page = (ROOT / "docs" / "batches.md").read_text()
     n_arms = {"microwell": 12_979, "Twitter": 522_062}
     rows = re.findall(r"^\| (microwell|Twitter), r = [\d,]+ \| ([\d,]+) \| ([\d.]+) % \|$", page,

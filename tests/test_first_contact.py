@@ -1,4 +1,4 @@
-"""Common first mistakes: each gets a sentence with the argument, the value and the remedy."""
+"""Errors for common first mistakes name the argument, the value and the remedy."""
 
 import warnings
 
@@ -18,7 +18,7 @@ def judge(model, items):
 
 
 def done():
-    """Return a policy that is done, and the arms of its last batch."""
+    """Return a finished policy and the arms of its last batch."""
     policy = P.Uniform(2, budget=4)
     arms = policy.ask()
     policy.tell(arms, np.zeros(arms.size))
@@ -125,7 +125,7 @@ def test_a_mistake_is_named_with_its_remedy(mistake, tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-def test_there_are_forty():
+def test_at_least_forty_mistakes_are_tested():
     assert len(MISTAKES) >= 40
 
 
@@ -140,7 +140,7 @@ def test_a_confidence_instead_of_delta_warns(call):
         P.LUCB(3, delta=0.49)
 
 
-def test_a_lazy_frame_says_collect():
+def test_error_for_a_lazy_frame_names_collect():
     polars = pytest.importorskip("polars")
     with pytest.raises(TypeError, match="collect"):
         pb.best_of(polars.DataFrame(SCORES).lazy())

@@ -1,4 +1,4 @@
-"""Imports point down only: csrc knows no Python, what is compiled knows no SciPy at import."""
+"""Dependencies of layers: csrc does not use Python, and compiled modules do not import SciPy."""
 
 import ast
 import re
@@ -15,9 +15,9 @@ from compiler import HEADERS, KERNELS, ROOT, SANITIZE, compile_c, compile_kernel
 C_TESTS = sorted((ROOT / "tests").glob("*/c/test_*.c"))
 LIBM = {"ceil", "cos", "erfc", "exp", "expm1", "fabs", "floor", "fma", "fmax", "fmin", "frexp",
         "ldexp", "lgamma", "log", "log1p", "log2", "pow", "round", "sin", "sqrt", "tgamma"}
-# what a compiler calls on its own account
+# functions that compilers call without a call in the source
 RUNTIME = {"_GLOBAL_OFFSET_TABLE_", "__stack_chk_fail", "memcpy", "memmove", "memset"}
-RUNTIME |= {"__cpu_indicator_init", "__cpu_model"}  # picks a clone of a function, once, at load
+RUNTIME |= {"__cpu_indicator_init", "__cpu_model"}  # select a clone of a function at load
 
 
 @pytest.mark.slow
@@ -51,7 +51,7 @@ def test_a_header_compiles_alone(tmp_path):
         compile_c("-fsyntax-only", source)
 
 
-def test_csrc_knows_no_python():
+def test_csrc_does_not_include_python():
     own = sorted((ROOT / "csrc").rglob("*.h"))
     for source in [*KERNELS, *HEADERS, *own]:
         for included in re.findall(r'^\s*#\s*include\s*[<"](.+)[>"]', source.read_text(), re.M):
@@ -74,16 +74,16 @@ def test_csrc_keeps_no_state_and_calls_only_the_maths_library():
     assert wanted <= defined | LIBM | RUNTIME, wanted - defined - LIBM - RUNTIME
 
 
-def test_the_python_floor_leaves_c_alone():
-    """Only compiled modules name what csrc declares."""
+def test_python_modules_do_not_call_c():
+    """Only compiled modules use the names of csrc."""
     for module in (ROOT / "pybandit").rglob("*.py"):
         text = module.read_text()
         assert not re.search(r"\bpb_[a-z]|_csrc", text), module.name
-        # compiled functions come from outside, some of them through ctypes
+        # compiled functions of users may be ctypes objects
         assert module.name == "_callbacks.py" or "import ctypes" not in text, module.name
 
 
-def test_studies_and_policies_do_not_know_each_other():
+def test_studies_and_policies_are_independent():
     classes = set(policies.__all__) - {"Policy"}
     package = Path(policies.__file__).parents[1]
     studies = sorted((package / "studies").glob("*.py"))
@@ -101,7 +101,7 @@ def test_studies_and_policies_do_not_know_each_other():
 
 def test_import_loads_no_scipy():
     code = "import pybandit.studies, sys; print(*sorted(sys.modules))"
-    # not from the source tree: `python -c` would put it before an installed package
+    # -P: otherwise `python -c` would prefer the source tree to an installed package
     loaded = run(sys.executable, "-P", "-c", code).split()
     heavy = {"scipy", "matplotlib", "sklearn", "arch", "numba", "dask", "arviz", "pandas", "tqdm"}
     assert not heavy & set(loaded)

@@ -8,28 +8,28 @@ import pytest
 from golden_draws import DRAWS, GOLDEN, golden
 from public_classes import CLASSES, FUNCTIONS
 
-# What calls others that are there, or a user's function: their draws are these ones'
+# Functions that call others of the list, or only a user's function.
 BY_OTHERS = {"best_of_pairs", "compare", "best_of_async", "FunctionEnvironment"}
 
 
 @pytest.fixture(scope="module")
 def now():
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a chain that reads all of its few factors
+        warnings.simplefilter("ignore")  # of a chain that reads all of its few factors
         return golden()
 
 
 @pytest.mark.parametrize("kind", ["policies", "races", "draws"])
-def test_as_before(kind, now):
-    """Else say in the changelog what changed, and write the file anew."""
+def test_results_equal_those_of_the_release(kind, now):
+    """Describe a deliberate change in the changelog, and write the file again."""
     before = json.loads(GOLDEN.read_text())[kind]
     found = json.loads(json.dumps(now[kind]))
     assert found.keys() == before.keys()
     assert {name: found[name] for name in found if found[name] != before[name]} == {}
 
 
-def test_nothing_that_draws_is_forgotten():
-    """Policies and races are in the tests of states, all of them."""
+def test_everything_that_draws_is_tested():
+    """The lists of policies and races are complete by the tests of states."""
     drawing = {name for name, one in {**CLASSES, **FUNCTIONS}.items()
                if "rng : " in (one.__doc__ or "")}
     drawing |= {name for name, one in CLASSES.items() for method in ("pull", "sample", "step")

@@ -1,4 +1,4 @@
-"""Rules of the public interface: words, orders, signatures, results, errors."""
+"""Rules of the public interface: words, order of arguments, signatures, results, errors."""
 
 import copy
 import dataclasses
@@ -10,16 +10,16 @@ import pytest
 
 import pybandit as pb
 
-DOORS = [name for name in pb.__all__ if inspect.ismodule(getattr(pb, name))]
+MODULES = [name for name in pb.__all__ if inspect.ismodule(getattr(pb, name))]
 OPTIONAL = ["model_selection", "numba"]
 OLD_WORDS = {
     "n_models", "n_estimators", "n_tasks", "sigma", "variances", "sd", "tolerance", "alpha",
     "offsets", "seed", "horizon", "max_evaluations", "max_comparisons", "budget_cost", "paid",
     "setting", "constants", "policy_factory", "population", "replace", "per_batch"}
-# scikit-learn's words, and letters of a model
+# words of scikit-learn, and symbols of a model
 OTHER_WORDS = {"BanditSearchCV", "CIRCaplet"}
 BY_NAME = {"rng", "delta", "budget", "max_pulls", "progress", "n_threads", "noise_std"}
-# functions of numbers, and environments, whose only parameters are means and noise
+# functions of numbers, and environments that only have means and noise
 BY_POSITION = {
     "combine_estimators", "b_normal", "boundary", "kl_variance", "empirical_bernstein_serfling",
     "GaussianBandit", "UniformBandit", "TruncatedNormalBandit", "Environment",
@@ -28,9 +28,9 @@ BY_POSITION = {
 
 def public():
     """Return every public callable once, sorted by name."""
-    doors = [pb, *(importlib.import_module(f"pybandit.{name}") for name in DOORS + OPTIONAL)]
-    found = {id(one): one for door in doors for name in getattr(door, "__all__", ())
-             if callable(one := getattr(door, name))}
+    modules = [pb, *(importlib.import_module(f"pybandit.{name}") for name in MODULES + OPTIONAL)]
+    found = {id(one): one for module in modules for name in getattr(module, "__all__", ())
+             if callable(one := getattr(module, name))}
     return sorted(found.values(), key=lambda one: one.__name__)
 
 
@@ -50,14 +50,14 @@ def parameters(one):
 
 
 def test_top_level_has_few_names():
-    names = [name for name in pb.__all__ if name not in DOORS]
-    assert len(names) <= 20 and len(DOORS) == 17
+    names = [name for name in pb.__all__ if name not in MODULES]
+    assert len(names) <= 20 and len(MODULES) == 17
     assert {*pb.policies.__all__} & {*pb.__all__} == {"Policy"}
     assert {*OPTIONAL, "embedding"} <= {*dir(pb)} - {*pb.__all__}
 
 
 @each
-def test_signature_is_read_and_short(one):
+def test_signature_is_readable_and_short(one):
     own = parameters(one)
     assert all(parameter.name.isidentifier() for parameter in own)
     is_made_by_us = dataclasses.is_dataclass(one) and not hasattr(one, "__post_init__")
@@ -85,12 +85,12 @@ def test_policies_take_arms_and_k_by_position(policy):
 
 @pytest.mark.parametrize("name", [
     "Uniform", "UCB1", "ThompsonSampling", "SequentialHalving", "TopTwo"])
-def test_a_second_number_is_refused(name):
+def test_second_positional_number_is_rejected(name):
     with pytest.raises(TypeError, match="positional argument"):
         getattr(pb.policies, name)(20, 600)
 
 
-def test_records_are_frozen_and_only_a_pair_is_a_tuple():
+def test_records_are_frozen_and_only_pairs_are_tuples():
     pairs = {one.__name__ for one in RECORDS if issubclass(one, tuple)}
     assert pairs == {"ConfidenceBounds", "Layout"}
     records = [one for one in RECORDS if dataclasses.is_dataclass(one)]
@@ -99,7 +99,7 @@ def test_records_are_frozen_and_only_a_pair_is_a_tuple():
 
 
 @pytest.mark.parametrize("name", pb.errors.__all__)
-def test_errors_have_one_home_and_one_base(name):
+def test_errors_have_one_module_and_one_base(name):
     one = getattr(pb.errors, name)
     assert issubclass(one, (pb.errors.PybanditError, pb.errors.PybanditWarning))
     assert name.endswith(("Error", "Warning")) and one.__module__ == "pybandit.errors"

@@ -1,4 +1,4 @@
-"""Ctrl-C in every public call that takes data: as before, as after, or the object says so."""
+"""Ctrl-C in any public call that takes data leaves the state before or after it, or invalidates."""
 
 import os
 import time
@@ -16,7 +16,7 @@ from betting.interrupts import alarms, interruption
 
 MOMENTS = [3, pytest.param(int(os.environ.get("PYBANDIT_MOMENTS", 1000)),
                            marks=pytest.mark.slow)]
-# What is interrupted elsewhere, by where: a class's method, or a function.
+# Methods and functions that other files interrupt.
 ELSEWHERE = {
     "policies/test_interrupts.py": {"Policy.ask", "Policy.tell", "simulate", "compare"},
     "betting/test_counts.py": {"CountRace.tell_counts", "CountRace.add_arm", "CountRace.retire"},
@@ -37,11 +37,11 @@ ELSEWHERE = {
                                 "WebTest.retire"},
     "model_selection/test_interrupts.py": {"BanditSearchCV.fit"},
     "tables/test_shuffle.py": {"shuffle"},
-    # Ctrl-C ends the event loop in which these are
+    # Ctrl-C ends the event loop of these
     "nowhere": {f"RaceStopping.{name}" for name in ("start_task", "schedule_sample",
                                                     "complete_sample", "complete_task")},
 }
-# What takes no data: it reads, draws a picture, begins anew, or is scikit-learn's own.
+# Methods without data: they read, draw a plot, start again, or belong to scikit-learn.
 READS = set("""
     readings plate_texts export recommend get_state from_state seed interval plot summary
     to_dict to_frame rewards best raise_status ask amendments batch close count_amendments
@@ -59,7 +59,7 @@ SAME_AS_STUDY = {"create", "open", "ask", "tell", "close_batch", "abandon", "ame
 
 
 def owner_of(cls, method):
-    """The class under whose name a method is tested: that of all policies is Policy's."""
+    """Return the class under whose name a method is tested, such as Policy for all policies."""
     if issubclass(cls, CHANGING["Policy"]):
         return "Policy"
     if cls.__name__ in ("Screen", "WebTest") and method in SAME_AS_STUDY:
@@ -67,7 +67,7 @@ def owner_of(cls, method):
     return "TableBandit" if cls.__name__ == "Environment" else cls.__name__
 
 
-def test_no_call_is_forgotten():
+def test_every_call_is_interrupted():
     tested = set(CALLS).union(*ELSEWHERE.values())
     calls = {f"{owner_of(cls, name)}.{name}" for cls in CHANGING.values()
              for name in methods_of(cls) - READS}
@@ -76,7 +76,7 @@ def test_no_call_is_forgotten():
 
 
 def seconds_of(case):
-    """The least of some calls: the first is longer."""
+    """Return the smallest time of four calls; the first one takes longer."""
     times = []
     for _ in range(4):
         one = case.make()
@@ -96,8 +96,8 @@ def is_spoilt(look, one):
 
 @pytest.mark.parametrize("moments", MOMENTS)
 @pytest.mark.parametrize("name", CALLS)
-def test_calls(name, moments):
-    """The traceback is kept until the next one comes, as an interactive session keeps it."""
+def test_interrupted_call_keeps_state(name, moments):
+    """The traceback is kept until the next one, as in an interactive session."""
     case, rng = CALLS[name], np.random.default_rng(moments)
     one = case.make()
     before = case.look(one)

@@ -1,4 +1,4 @@
-"""Memory or threads run out at the start of threads and in them: no call hangs."""
+"""No call hangs if memory runs out, or a thread cannot be started."""
 
 import _thread
 import importlib.util
@@ -77,7 +77,7 @@ def test_calls_raise_if_no_thread_can_be_started(monkeypatch, name):
 
 @pytest.mark.parametrize("error", [RuntimeError, MemoryError])
 def test_a_worker_that_could_not_start_has_no_thread(monkeypatch, error):
-    """Memory may run out after the start: then the task runs, or never will."""
+    """If memory runs out after the start, the task runs, or never does."""
     done = []
 
     def late(function, arguments):
@@ -99,7 +99,7 @@ def test_a_worker_that_could_not_start_has_no_thread(monkeypatch, error):
             worker.start()
 
 
-def test_no_thread_stays_listed_that_asked_for_its_name():
+def test_threads_that_read_their_name_are_not_listed_afterwards():
     names = []
     in_threads(lambda i: names.append(threading.current_thread().name), 3, 3, Stop())
     assert len(names) == 3

@@ -17,8 +17,7 @@ from sources import of_sources
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")),
          *sorted((ROOT / "examples").rglob("*.md"))]
-# without the log of past runs and the list of old names, and without copies written by the
-# site's build
+# without the log of past runs, the list of old names, and copies written by the build of the site
 PAGES = [page for page in PAGES if page.exists()
          and page.name not in ("how_it_is_checked.md", "names_that_changed.md")
          and ROOT / "docs" / "gallery" not in page.parents]
@@ -26,13 +25,13 @@ pytestmark = pytest.mark.skipif(not PAGES, reason="no pages beside the tests")
 
 
 def spans(text):
-    """Code spans outside blocks of code."""
+    """Return the code spans outside blocks of code."""
     text = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
     return re.findall(r"`([^`\n]+)`", text)
 
 
 def named(name):
-    """The object of a dotted name that begins with pb or pybandit."""
+    """Return the object of a dotted name that starts with pb or pybandit."""
     found, parts = pb, name.split(".")[1:]
     for i, part in enumerate(parts):
         if not hasattr(found, part):
@@ -81,7 +80,7 @@ def wrong(span):
 
 
 def commands(parser=None):
-    """Each command and action of the command line, its words first, with its options."""
+    """Return the options of each command and action, by the tuple of its words."""
     parser = parser or make_parser()
     found = {(): {option for action in parser._actions for option in action.option_strings}}
     for action in parser._actions:
@@ -112,7 +111,7 @@ def wrong_command(words):
 
 
 def exported_to_cython():
-    """Names of `cimport pybandit`."""
+    """Return the names available by `cimport pybandit`."""
     path = ROOT / "pybandit" / "__init__.pxd"
     return set(re.findall(r"\w+", path.read_text())) if path.exists() else set()
 
@@ -131,7 +130,7 @@ def test_mentions_in_a_page_exist(page):
     "pb.best_off", "pb.best_of(scores, tolerance=1)", "pb.best_of(scores, value_rang=(0, 1))",
     "pb.best_of(..., value_rang=(0, 1))", "pb.stopping.GLR2", "pybandit best-off scores.csv",
     "pybandit study planned", "pybandit screen plan --plates 3"])
-def test_wrong_mentions_are_seen(span):
+def test_wrong_mentions_are_found(span):
     assert wrong(span)
 
 

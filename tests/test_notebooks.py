@@ -1,4 +1,4 @@
-"""Tutorials as notebooks; plots, tables and progress as a notebook shows them."""
+"""Tutorials run as notebooks, which show plots, tables and progress."""
 
 import asyncio
 
@@ -27,7 +27,7 @@ result = pb.best_of(scores, value_range=(0, 1), rng=1)
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory):
-    """Outputs of a plot as last line, assigned, and followed by plt.show(); of a result."""
+    """Return the outputs of cells that show a plot in three ways, a result, and progress."""
     pytest.importorskip("matplotlib")
     return run_notebook([
         FIRST, "result.plot()", "ax = result.plot()",
@@ -36,15 +36,15 @@ def shown(tmp_path_factory):
 
 
 @pytest.mark.parametrize("cell", [1, 2, 3])
-def test_a_plot_is_one_picture(shown, cell):
+def test_plot_is_shown_once(shown, cell):
     assert images(shown[cell]) == 1
 
 
-def test_a_result_is_a_table(shown):
+def test_result_is_shown_as_a_table(shown):
     assert "<table" in shown[4][0]["data"]["text/html"]
 
 
-def test_progress_is_shown_unasked(shown):
+def test_progress_is_shown_by_default(shown):
     pytest.importorskip("tqdm")
     for outputs in shown[0], shown[5]:
         assert any("best_of" in output.get("text", "") for output in outputs)

@@ -1,4 +1,4 @@
-"""What is shipped holds what is promised."""
+"""Contents of the wheel and the sdist."""
 
 import ast
 import email
@@ -20,7 +20,7 @@ from compiler import HEADERS, KERNELS, ROOT
 from sources import of_sources
 
 PACKAGE = pathlib.Path(pb.__file__).parent
-# of the package and of the packages in it: racing, policies/batch/batch_sar
+# all compiled modules, such as policies/batch/batch_sar
 COMPILED = sorted(stub.relative_to(PACKAGE).with_suffix("").as_posix()
                   for stub in PACKAGE.rglob("*.pyi"))
 
@@ -59,7 +59,7 @@ def test_the_wheel_holds_what_the_package_needs_and_no_source(wheel):
     assert modules >= set(COMPILED) and len(modules) == len(extensions)
 
 
-def test_the_wheel_says_what_it_is(wheel):
+def test_wheel_has_correct_metadata(wheel):
     (info,) = {name.split("/")[0] for name in wheel.namelist() if ".dist-info/" in name}
     metadata = email.message_from_bytes(wheel.read(f"{info}/METADATA"))
     assert metadata["Name"] == DISTRIBUTION
@@ -71,8 +71,8 @@ def test_the_wheel_says_what_it_is(wheel):
     assert "pybandit = pybandit.cli:main" in wheel.read(f"{info}/entry_points.txt").decode()
 
 
-def test_the_name_to_install(wheel):
-    """Nothing tells anybody to install another project's package; extras that are named exist."""
+def test_texts_name_the_right_package_to_install(wheel):
+    """No text names another project's package, and all named extras exist."""
     texts = {path: path.read_text() for folder in (PACKAGE, ROOT / "docs", ROOT / "examples")
              for kind in ("*.py", "*.pyx", "*.md") for path in folder.rglob(kind)}
     texts |= {path: path.read_text() for path in ROOT.glob("*.md")}
@@ -99,7 +99,7 @@ def test_the_sdist_holds_every_source_and_nothing_generated(sdist):
     assert not {name for name in sdist if name.startswith("pybandit/") and name.endswith(".c")}
 
 
-def test_an_sdist_is_the_same_bytes_whoever_packs_it_and_when(tmp_path, monkeypatch):
+def test_sdist_is_reproducible(tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("PYBANDIT_EXTENSIONS", "none")
     monkeypatch.setattr(setuptools, "setup", lambda **options: None)
@@ -130,28 +130,28 @@ def test_get_include_holds_every_header_that_is_included():
 
 
 def test_public_names():
-    assert all(hasattr(pb, name) for name in pb.__all__)  # some are loaded only now
+    assert all(hasattr(pb, name) for name in pb.__all__)  # some are loaded on demand
     public = {name for name in vars(pb) if not name.startswith("_")}
     submodules = {path.name.partition(".")[0] for path in PACKAGE.iterdir()}
     assert public - submodules == set(pb.__all__) - submodules
 
 
 @pytest.mark.parametrize("name", COMPILED)
-def test_a_stub_names_what_its_module_holds(name):
+def test_stub_names_all_public_objects_of_its_module(name):
     module = importlib.import_module(f"pybandit.{name}".replace("/", "."))
     body = ast.parse((PACKAGE / f"{name}.pyi").read_text()).body
     assert set(getattr(module, "__all__", [])) <= _defined(body)
     for node in body:
         if isinstance(node, ast.ClassDef):
-            # a named tuple's fields and a class's methods, of its own and of bases without a stub
-            held = {key for base in _told_here(getattr(module, node.name)) for key in vars(base)
+            # fields and methods, also those of bases without a stub
+            held = {key for base in _without_stub(getattr(module, node.name)) for key in vars(base)
                     if not key.startswith("_")}
             stubbed = {key for key in _defined(node.body) if not key.startswith("_")}
             assert held == stubbed, node.name
 
 
-def _told_here(cls):
-    """The class, and those of its bases that no stub of their own tells of."""
+def _without_stub(cls):
+    """Return a class and its bases that have no stub."""
     stubbed = {f"pybandit.{name.replace('/', '.')}" for name in COMPILED}
     return [cls, *(base for base in cls.__mro__[1:] if base.__module__.startswith("pybandit.")
                    and base.__module__ not in stubbed)]
@@ -181,8 +181,8 @@ def test_every_public_compiled_module_has_a_stub():
 
 
 @of_sources
-def test_no_extension_says_that_it_needs_no_lock_of_the_interpreter():
-    """A guard is taken in one piece because threads take turns; nothing here was proven without."""
+def test_no_extension_declares_support_for_free_threading():
+    """Guards rely on the global interpreter lock; nothing was tested without it."""
     sources = [*(ROOT / "pybandit").rglob("*.pyx"), *(ROOT / "pybandit").rglob("*.pxd"),
                ROOT / "setup.py"]
     assert len(sources) > 50

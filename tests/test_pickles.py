@@ -1,6 +1,6 @@
-"""Every public object can be pickled and deep-copied, and goes on as the original; or says why not.
+"""Public objects can be pickled and copied, and continue like the original, or say why not.
 
-Results and options are in the table of calls at the borders, or are made here.
+Arguments are those of border_calls.py, or given here.
 """
 
 import copy
@@ -20,7 +20,7 @@ MATRIX = np.random.default_rng(1).normal(size=(N, 4)) + np.linspace(0, 0.3, 4)
 
 
 def from_the_borders():
-    """Classes of the table of calls at the borders, and what they take."""
+    """Return the classes in the tables of border_calls.py with their arguments."""
     tables = [getattr(border_calls, name) for name in dir(border_calls)]
     return {called: given for table in tables if isinstance(table, dict)
             for called, given in table.items()
@@ -58,7 +58,7 @@ SAMPLERS = {"array": dict(factors=MATRIX), "shuffled": dict(factors=MATRIX, layo
 @pytest.mark.parametrize("kind", COPIES)
 @pytest.mark.parametrize("options", SAMPLERS.values(), ids=SAMPLERS)
 def test_a_copied_sampler_draws_what_the_original_draws(options, kind):
-    """The permutation that earlier draws left is part of it."""
+    """The copy includes the permutation left by earlier draws."""
     sampler = pb.RacingSampler(rng=3, **options)
     drawn(sampler)
     again = COPIES[kind](sampler)
@@ -80,7 +80,7 @@ def test_a_copied_acceptance_test_decides_as_the_original(ratios, kind):
 
 
 class Named(pb.RacingSampler):
-    """A subclass in Python, with an attribute of its own."""
+    """A subclass in Python with an attribute."""
 
 
 def test_attributes_of_a_subclass_are_copied():
@@ -119,7 +119,7 @@ def test_policies_in_python_are_copied(kind):
     assert again.ask().tolist() == policy.ask().tolist()
 
 
-def test_an_order_that_is_none_is_refused():
+def test_invalid_order_is_rejected():
     restore, given = pb.RacingSampler(MATRIX, rng=1).__reduce__()
     order = given[-1].copy()
     order[0] = order[1]
@@ -158,7 +158,7 @@ def test_a_copied_table_of_pairs_is_the_original(weights, kind):
 
 
 def results():
-    """Results of runs, which people keep and send between processes."""
+    """Return results of runs, which users save and send between processes."""
     bandit = pb.environments.BernoulliBandit([0.1, 0.5, 0.8])
     scores = np.random.default_rng(1).random((200, 4))
     runs = [pb.best_of(scores, value_range=(0, 1), rng=1),
@@ -180,7 +180,7 @@ def test_results_can_be_copied(kind):
         assert repr(COPIES[kind](result)) == repr(result), name
 
 
-def test_what_cannot_be_copied_says_the_way_out(tmp_path):
+def test_objects_that_cannot_be_copied_name_the_alternative(tmp_path):
     policy = pb.policies.UCB1(3)
     for study in (pb.Study.create(tmp_path / "a.db", policy),
                   pb.lab.Screen.create(tmp_path / "b.db", policy,
@@ -197,7 +197,7 @@ def test_what_cannot_be_copied_says_the_way_out(tmp_path):
         pb.RacingSampler(compiled, rng=1))
 
 
-# results, which `results` makes, and what takes a file or a model
+# results, which `results` covers, and classes that take a file or a model
 OTHERS = {"Above", "AcceptResult", "AmendResult", "Amended", "Amendment", "BanditSearchCV", "Batch",
           "BatchRecord", "Best", "BestOfResult", "Comparison", "ConfidenceBounds", "CountAmendment",
           "CountPlan", "Imported", "PlateReadings", "Screen", "WebTest", "WebTestStatus",
@@ -217,7 +217,7 @@ def test_descriptions_of_plates_and_files_are_equal_to_their_copies(one, kind):
     assert COPIES[kind](one) == one
 
 
-def test_no_class_is_forgotten():
+def test_every_class_is_copied():
     missing = {name for name, cls in CLASSES.items() if cls not in MADE} - OTHERS
     missing -= {"Layout", "Plates", "Dialect", "Controls"}  # above
     assert not missing, f"neither copied here nor in OTHERS: {sorted(missing)}"

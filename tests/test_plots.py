@@ -1,4 +1,4 @@
-"""Every kind of plot: curves that differ, text that does not overlap, one Axes on its figure."""
+"""All plots have distinct curves, texts that do not overlap, and one Axes."""
 
 import importlib.util
 import itertools
@@ -41,7 +41,7 @@ def texts_of(ax):
         every += [tick.label1 for tick in ticks if min(view) <= tick.get_loc() <= max(view)]
     if ax.get_legend():
         every += ax.get_legend().get_texts()
-    # of an annotation, without its arrow
+    # for an annotation, the extent without its arrow
     return [(one.get_text(), Text.get_window_extent(one, renderer)) for one in every
             if one.get_visible() and one.get_text()]
 

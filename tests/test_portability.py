@@ -1,4 +1,4 @@
-"""What compilers other than GCC are given, and what tests/portability.py tells of them."""
+"""Sources and flags for compilers other than GCC, and the report of tests/portability.py."""
 
 import re
 import runpy
@@ -11,14 +11,14 @@ import portability
 from compiler import KERNELS, ROOT, compile_c
 from portability import Toolchain
 
-# what is GNU's alone; _Pragma is C11, what it names is not
+# GNU extensions; _Pragma is in C11, but its contents are not
 EXTENSION = re.compile(r"__attribute__|__builtin_|__extension__|vector_size|\btypeof\b|\(\{"
                        r"|__int128|#\s*pragma|_Pragma")
 
 
 @pytest.mark.parametrize("source", [*KERNELS, *sorted((ROOT / "csrc").rglob("*.h"))],
                          ids=lambda source: source.name)
-def test_extensions_of_a_compiler_stay_behind_a_condition(source):
+def test_compiler_extensions_are_conditional(source):
     depth, guard = 0, source.suffix == ".h"
     for line in source.read_text().splitlines():
         depth += bool(re.match(r"#\s*if", line)) - bool(re.match(r"#\s*endif", line))
@@ -30,7 +30,7 @@ def test_kernels_are_strict_c11_without_vectors():
 
 
 @pytest.mark.slow
-def test_without_vectors_the_bits_are_the_same(tmp_path):
+def test_results_without_vectors_are_bitwise_equal(tmp_path):
     found = {}
     for one in (Toolchain("gcc", "gcc"), Toolchain("plain", "gcc", portability.PLAIN)):
         (tmp_path / one.name).mkdir()
@@ -39,25 +39,25 @@ def test_without_vectors_the_bits_are_the_same(tmp_path):
     assert found["gcc"] == found["plain"] and len(set(found["gcc"].values())) > 30
 
 
-def test_other_bits_are_told(capsys):
+def test_different_bits_are_reported(capsys):
     one = Toolchain("gcc", "gcc")
     assert portability.report(one, {"a": "1", "b": "2"}, 3.2, {"a": "1", "b": "3"})
     assert capsys.readouterr().out == "gcc: 2 of 2 passed, 3 s; other bits in b\n"
 
 
-def test_an_error_is_told_and_fails(capsys):
+def test_error_is_reported_and_fails(capsys):
     one = Toolchain("gcc", "gcc", stage="linked")
     assert not portability.report(one, {"a": "", "b": RuntimeError("no")}, 0.4, {})
     assert capsys.readouterr().out == "gcc: 1 of 2 linked, 0 s\nfailed: b\nno\n"
 
 
-def test_what_is_not_installed_is_named(capsys, monkeypatch):
+def test_missing_compiler_is_reported(capsys, monkeypatch):
     monkeypatch.setattr(portability, "TOOLCHAINS", [Toolchain("odd", "no-such-compiler")])
     assert not portability.main([])
     assert capsys.readouterr().out == "odd: no no-such-compiler here, left out\n"
 
 
-def test_a_compiler_of_ones_own(monkeypatch):
+def test_user_defined_compiler_replaces_the_known_one(monkeypatch):
     monkeypatch.setenv("PYBANDIT_TOOLCHAINS", "gcc-15=chroot /srv/sid gcc\nclang=my-clang")
     *_, gcc, clang = portability.known()
     assert (gcc.name, gcc.compiler) == ("gcc-15", "chroot /srv/sid gcc")
@@ -65,7 +65,7 @@ def test_a_compiler_of_ones_own(monkeypatch):
     assert [one.name for one in portability.known()].count("clang") == 1
 
 
-def test_msvc_is_told_what_it_knows(monkeypatch):
+def test_msvc_gets_its_own_flags(monkeypatch):
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("PYBANDIT_EXTENSIONS", "none")
     monkeypatch.delenv("PYBANDIT_CFLAGS", raising=False)

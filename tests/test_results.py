@@ -1,4 +1,4 @@
-"""Every result has the attributes and methods of its kind, and prints one line."""
+"""Results have the attributes and methods of their kind, and a repr of one line."""
 
 import json
 
@@ -49,7 +49,7 @@ def test_answers_name_the_best(name):
 
 
 @each
-def test_results_say_what_they_are(name):
+def test_results_have_the_common_methods(name):
     one = EVERY[name]()
     assert type(one).__name__ == name
     assert one.summary().count("\n") == 0 and one.summary().endswith(".")
@@ -76,7 +76,7 @@ def test_results_are_frozen(name):
         one.n_pulls = 3
 
 
-def test_the_error_stands_once_in_what_is_printed():
+def test_error_probability_is_printed_once():
     assert str(pb.best_of(SCORES, rng=1)).count("5 %") == 1
     assert len(str(pb.best_of(np.repeat(SCORES, 10, axis=1), rng=1)).splitlines()) <= 13
 
@@ -86,7 +86,7 @@ MADE = from_the_borders()
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("cls", MADE, ids=lambda cls: cls.__name__)
-def test_reprs_say_what_an_object_is(cls):
+def test_reprs_name_the_class(cls):
     assert border_calls.UNCALLED.isdisjoint({cls.__name__})
     text = repr(cls(**MADE[cls]))
     assert "object at 0x" not in text and "\n" not in text and len(text) <= 250

@@ -1,7 +1,7 @@
-"""Imports between rooms: only those that the tables of CONTRIBUTING.md allow.
+"""Imports between rooms follow the tables of CONTRIBUTING.md.
 
-Imports of Python and Cython, and includes of C, go only where the table lets them, and no two
-files wait for each other. Every kernel has its header, its C test and its twin.
+This covers imports in Python and Cython and includes in C; imports are not circular. Every kernel
+has a header, a C test and a reference implementation.
 """
 
 import ast
@@ -18,7 +18,7 @@ IMPORT = re.compile(
 
 
 def table(of="room"):
-    """room -> the rooms that it may use."""
+    """Return, for each room, the rooms that it may use."""
     text = (ROOT / "CONTRIBUTING.md").read_text()
     (rows,) = re.findall(rf"\| {of} \| may use .*\n\|[-| ]*\n((?:\|.*\n)+)", text)
     used = {}
@@ -38,7 +38,7 @@ def room_of(path, root=PACKAGE):
 
 
 def imported(path):
-    """The modules of this package that a file names, docstrings left out."""
+    """Return the modules of this package that a file imports."""
     text = path.read_text()
     if path.suffix != ".py":
         text = re.sub(r'"""(?:.|\n)*?"""', "", text)
@@ -53,20 +53,20 @@ def imported(path):
     return found
 
 
-def test_the_table_names_every_room_and_has_no_circle():
+def test_table_names_every_room_and_has_no_cycle():
     used = table()
     assert set(used) == {path.name for path in PACKAGE.iterdir()
                          if (path / "__init__.py").exists()}
     assert all(others <= set(used) for others in used.values())
-    tuple(graphlib.TopologicalSorter(used).static_order())  # raises where there is a circle
+    tuple(graphlib.TopologicalSorter(used).static_order())  # raises if there is a cycle
     assert not any("cli" in others for others in used.values())
 
 
-# Rooms of programs that run for weeks; the library must not import them.
+# Rooms of programs that run for weeks, which the library must not import.
 UPSTAIRS = {"studies", "report", "lab", "webtests", "serving", "cli"}
 
 
-def test_no_room_of_the_library_knows_what_runs_for_weeks():
+def test_library_does_not_import_rooms_of_long_running_programs():
     used = table()
     assert UPSTAIRS < set(used) and len(set(used) - UPSTAIRS) == 10
     for room, others in used.items():
@@ -75,7 +75,7 @@ def test_no_room_of_the_library_knows_what_runs_for_weeks():
     assert used["report"] == {"_shared"}
 
 
-def test_rooms_import_only_what_the_table_lets_them():
+def test_rooms_import_only_rooms_allowed_by_the_table():
     used, seen = table(), 0
     for path in sources():
         room = room_of(path)
@@ -86,9 +86,9 @@ def test_rooms_import_only_what_the_table_lets_them():
     assert seen > 100
 
 
-def test_folders_of_policies_use_only_what_the_table_lets_them():
+def test_folders_of_policies_use_only_folders_allowed_by_the_table():
     used, seen = table("folder of `policies`"), 0
-    tuple(graphlib.TopologicalSorter(used).static_order())  # raises if there is a circle
+    tuple(graphlib.TopologicalSorter(used).static_order())  # raises if there is a cycle
     room = PACKAGE / "policies"
     assert set(used) == {path.parent.name for path in room.glob("*/__init__.py")}
     named = [(path, name.split(".")[2:]) for path in sources() for name in imported(path)
@@ -103,7 +103,7 @@ def test_folders_of_policies_use_only_what_the_table_lets_them():
     assert seen > 50
 
 
-def test_no_two_files_wait_for_each_other():
+def test_imports_are_not_circular():
     modules = {path: ".".join(path.relative_to(ROOT).with_suffix("").parts) for path in sources()}
     graph = {}
     for path, module in modules.items():
@@ -116,7 +116,7 @@ def test_no_two_files_wait_for_each_other():
     tuple(graphlib.TopologicalSorter(graph).static_order())
 
 
-def test_kernels_include_only_what_the_table_lets_them():
+def test_kernels_include_only_rooms_allowed_by_the_table():
     used, seen = table(), 0
     include, csrc = PACKAGE / "include", ROOT / "csrc"
     files = [(path, csrc) for path in [*KERNELS, *csrc.rglob("*.h")]]
@@ -131,7 +131,7 @@ def test_kernels_include_only_what_the_table_lets_them():
     assert seen > 10
 
 
-def test_every_kernel_has_a_header_a_test_and_a_twin_in_the_folder_of_its_idea():
+def test_every_kernel_has_a_header_a_test_and_a_reference_in_its_folder():
     twins = {}
     for path in (ROOT / "tests").glob("*/reference/*.py"):
         for node in ast.parse(path.read_text()).body:
@@ -145,7 +145,7 @@ def test_every_kernel_has_a_header_a_test_and_a_twin_in_the_folder_of_its_idea()
         assert (PACKAGE / folder / "__init__.py").exists(), folder
         assert (PACKAGE / "include" / "pybandit" / folder / f"{noun}.h").exists(), noun
         assert (ROOT / "tests" / room / "c" / f"test_{noun}.c").exists(), noun
-        # what all rooms share has its twin where it is used
+        # for shared kernels, the reference is in a room that uses them
         assert any(home == room or room == "_shared" and room in used[home]
-                   for home in twins.pop(noun, ())), f"{noun} has no twin"
+                   for home in twins.pop(noun, ())), f"{noun} has no reference implementation"
     assert not twins

@@ -1,4 +1,4 @@
-"""Every public class with a state is in a test that mutates its states."""
+"""Every public class with a saved state has a test that mutates it."""
 
 import pybandit as pb
 from public_classes import CLASSES, never_changes
@@ -12,18 +12,18 @@ from policies.every_class import EVERY
 MUTATED = {type(make()) for make in [*EVERY.values(), *MAKERS.values()]} | {
     pb.BudgetRace, pb.betting.ConfidenceSequence, pb.CountRace, pb.environments.TableBandit,
     pb.numba.FunctionPolicy, pb.Study}
-# scikit-learn's own and that of frozen records, of what the object is as a whole
+# states defined by scikit-learn, and those of frozen records
 OTHERS = {"BanditSearchCV", "BestOfResult", "ThresholdResult"}
 
 
 def has_state(cls):
     if hasattr(cls, "from_state"):
         return True
-    # these are made again from what they were made of (tests/test_pickles.py)
+    # these are created again from their arguments (tests/test_pickles.py)
     made_again = cls in (pb.RacingSampler, pb.racing.AcceptanceTest) or never_changes(cls)
     return "__setstate__" in dir(cls) and not made_again
 
 
-def test_no_class_is_forgotten():
+def test_every_class_with_a_state_is_mutated():
     stateful = {name for name, cls in CLASSES.items() if has_state(cls)} | {"Study"}
     assert stateful - OTHERS == {cls.__name__ for cls in MUTATED}

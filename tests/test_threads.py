@@ -1,4 +1,4 @@
-"""Eight threads on an object of every public class: right results, or a RuntimeError, no more."""
+"""Eight threads use one object of each public class: correct results, or a RuntimeError."""
 
 import os
 import threading
@@ -8,22 +8,22 @@ import pytest
 from public_classes import CHANGING
 from thread_work import SOAKS
 
-# Each object is shared for so long; the objects of a group are at it at the same time.
+# Seconds that each object is shared, and the number of objects tested at the same time.
 SECONDS = float(os.environ.get("PYBANDIT_SOAK_SECONDS", 5))
 GROUP = int(os.environ.get("PYBANDIT_SOAK_GROUP", 8))
 NAMES = list(SOAKS)
 GROUPS = [NAMES[start:start + GROUP] for start in range(0, len(NAMES), GROUP)]
 
 
-def test_no_class_is_forgotten():
+def test_every_class_is_shared():
     in_one_loop = {"RaceStopping"}
     assert set(CHANGING) - in_one_loop <= {name.split(":")[0] for name in SOAKS}
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")  # warnings are not kept apart by thread
+@pytest.mark.filterwarnings("ignore")  # warnings of different threads mix
 @pytest.mark.parametrize("names", GROUPS, ids=[f"{group[0]} to {group[-1]}" for group in GROUPS])
-def test_eight_threads_each(names):
+def test_eight_threads_get_correct_results(names):
     wrong = {}
 
     def soak(name):

@@ -1,4 +1,4 @@
-"""Compiled objects whose `__init__` has not run, or runs again: an error, never a crash."""
+"""Compiled objects whose `__init__` did not run, or runs twice, raise and never crash."""
 
 import faulthandler
 import importlib
@@ -14,7 +14,7 @@ ROOMS = ("racing", "betting", "montecarlo")
 PACKAGE = pathlib.Path(pb.__file__).parent
 ARGUMENTS = [(), (0,), (1, np.random.default_rng(0)), (None,), (np.zeros((2, 2)),),
              ([0], [0]), ([0], [0], [0.5])]
-# What an object has from `object` and needs no memory of its own.
+# Attributes inherited from `object`, which use no memory of the class.
 INHERITED = set(dir(object)) - {"__init__", "__reduce__", "__reduce_ex__", "__repr__", "__eq__"}
 
 
@@ -24,12 +24,12 @@ def compiled_classes():
             module = importlib.import_module(f"pybandit.{room}.{path.stem}")
             for name, one in sorted(vars(module).items()):
                 if isinstance(one, type) and one.__module__ == module.__name__ and not (
-                        one.__flags__ & 1 << 9):  # of Python: a heap type
+                        one.__flags__ & 1 << 9):  # a heap type: a class in Python
                     yield pytest.param(one, id=f"{path.stem}.{name}")
 
 
 def touch(one, name):
-    """Read it and set it; call what can be called."""
+    """Read an attribute, set it, and call it if it is callable."""
     try:
         value = getattr(one, name)
     except Exception:
@@ -47,7 +47,7 @@ def touch(one, name):
 
 
 def last_words(work):
-    """What a child of a fork wrote before it ended, and how."""
+    """Run work in a forked process; return its output and its exit status."""
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
@@ -68,14 +68,14 @@ def last_words(work):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("owner", list(compiled_classes()))
-def test_no_attribute_of_an_object_that_is_not_made_crashes(owner):
+def test_attributes_of_an_uninitialised_object_do_not_crash(owner):
     def work(say):
         for name in sorted(set(dir(owner)) - INHERITED):
             say(name)
             try:
                 one = owner.__new__(owner)
             except TypeError:
-                return  # it takes its arguments where its memory is made
+                return  # __new__ takes the arguments
             touch(one, name)
             del one
 
@@ -84,7 +84,7 @@ def test_no_attribute_of_an_object_that_is_not_made_crashes(owner):
 
 
 @pytest.mark.parametrize("owner", [pb.RacingSampler, pb.racing.AcceptanceTest])
-def test_the_error_says_what_was_forgotten(owner):
+def test_error_names_the_missing_initialisation(owner):
     class Forgetful(owner):
         def __init__(self, *_):
             pass
@@ -99,7 +99,7 @@ def test_the_error_says_what_was_forgotten(owner):
 
 @pytest.mark.parametrize("one", [
     pb.RacingSampler(np.zeros((30, 2)), rng=1), pb.racing.AcceptanceTest(np.zeros(30), rng=1)])
-def test_nothing_is_made_twice(one):
+def test_second_initialisation_is_rejected(one):
     call = one.draw if isinstance(one, pb.RacingSampler) else one.test
     call()
     given = np.zeros((10, 5)) if isinstance(one, pb.RacingSampler) else np.zeros(10)
@@ -109,7 +109,7 @@ def test_nothing_is_made_twice(one):
     call()
 
 
-def test_a_factor_function_cannot_make_its_sampler_again():
+def test_factor_function_cannot_initialise_its_sampler_again():
     matrix = np.random.default_rng(1).normal(size=(500, 3))
 
     def function(n, i):

@@ -12,7 +12,7 @@ from pybandit.cli._main import make_parser
 
 from compiler import ROOT
 
-# Words that the interface had before, as keywords and as attributes.
+# Former words of the interface, as keywords and as attributes.
 KEYWORDS = re.compile(
     r"(?<![\w.])(sigma|tolerance|horizon|max_evaluations|max_comparisons|n_models|n_tasks|"
     r"n_estimators|paid|budget_cost|calls_per_minute|population|offsets|per_batch|most_batches|"
@@ -21,7 +21,7 @@ NAMES = re.compile(
     r"\b(InfeasibleBudget|StudyDamaged|BadFile|MissingPackage|population_monte_carlo|"
     r"squared_exponential|max_evaluations|max_comparisons|budget_cost|n_tasks)\b")
 OPTIONS = {"--sigma", "--tolerance", "--max-evaluations", "--horizon", "--force", "--replace"}
-# scikit-learn's words, and letters of a model
+# words of scikit-learn, and symbols of a model
 OTHERS = {"BanditSearchCV", "CIRCaplet"}
 PAGES = [page for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
          if page.exists() and page.name not in ("names_that_changed.md", "how_it_is_checked.md")
@@ -67,7 +67,7 @@ def test_commands_have_no_old_option():
     assert not options & OPTIONS
 
 
-def test_an_old_word_is_found():
+def test_old_words_are_found():
     assert old_words("pb.simulate(policy, horizon=3)") == ["horizon="]
     assert old_words("raises InfeasibleBudget if") == ["InfeasibleBudget"]
     assert not old_words("x.tolerance == 3, InfeasibleBudgetError, population_size=3")

@@ -1,4 +1,4 @@
-"""What eight threads do at once to one object of every public class."""
+"""Work of eight threads that share one object of each public class."""
 
 import tempfile
 import threading
@@ -34,7 +34,7 @@ from studies.test_threads import work as study_work
 
 
 class Simple(pb.Policy):
-    """A policy in Python: both arms, for ever."""
+    """A policy in Python that requests both arms indefinitely."""
 
     done = False
 
@@ -67,7 +67,7 @@ def budget():
 
 
 def race(make):
-    """One race after the other: every block is told once, and the end is that of one thread."""
+    """Run races: every block is reported once, and the final state equals that of one thread."""
     alone = frozen(play(make(), REWARDS).get_state())
     shared = {"race": make()}
 
@@ -90,44 +90,44 @@ def race(make):
 
 
 def sequence(method):
-    """Whatever the order of the pieces: all their values, each once."""
+    """Add pieces in any order: all values count once."""
     one = pb.betting.ConfidenceSequence(population_size=10**9, method=method)
-    values, told = np.full(100, 0.25), []
+    values, reported = np.full(100, 0.25), []
 
     def work(i):
         one.tell(values)
-        told.append(i)
+        reported.append(i)
         assert one.lower <= 0.25 <= one.upper and one.mean == 0.25
-        if len(told) % 50 == 0:
+        if len(reported) % 50 == 0:
             state = one.get_state()
             again = pb.betting.ConfidenceSequence.from_state(state)
             assert frozen(again.get_state()) == frozen(state)
 
     def soak(seconds):
         assert_right_or_refused(work, seconds)
-        assert one.n == 100 * len(told)
+        assert one.n == 100 * len(reported)
 
     return soak
 
 
 def counts(seconds):
-    """Every batch is told, each once."""
-    one, told = pb.CountRace(3, delta=1e-9), []
+    """Report batches of counts, each once."""
+    one, reported = pb.CountRace(3, delta=1e-9), []
 
     def work(i):
         one.tell_counts([9, 9, 9], [i % 10, 3, 4])
-        told.append(i % 10)
+        reported.append(i % 10)
         assert one.capital.shape == (3,) and one.split(10).sum() == 10
-        if len(told) % 50 == 0:
+        if len(reported) % 50 == 0:
             state = one.get_state()
             assert frozen(pb.CountRace.from_state(state).get_state()) == frozen(state)
 
     assert_right_or_refused(work, seconds)
-    assert one.n_batches == len(told) and one.get_state()["sums"][:, 0].sum() == sum(told)
+    assert one.n_batches == len(reported) and one.get_state()["sums"][:, 0].sum() == sum(reported)
 
 
 def right(call):
-    """A call that keeps nothing gives what it gave alone."""
+    """Call an object without state: the result equals that of one thread."""
     alone = frozen(np.asarray(call()))
     return lambda seconds: assert_right_or_refused(
         lambda i: _assert_equal(frozen(np.asarray(call())), alone), seconds)
@@ -160,7 +160,7 @@ def study(seconds):
 
 
 def screen(seconds):
-    """The work of a study, on a screen."""
+    """Do the work of a study on a screen."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         policy = pb.policies.RoundRobin(6, 1, batch_size=6, max_batches=1000)
@@ -170,13 +170,13 @@ def screen(seconds):
 
 
 def web_test(seconds):
-    """Counts of days that eight threads tell, each day by two of them."""
+    """Report counts of days from eight threads, each day from two of them."""
     def work(one, part, errors):
         try:
             for day in range(20):
-                told = one.tell_counts({"old": (50, part % 4 + 1), "new": (50, day)},
+                reported = one.tell_counts({"old": (50, part % 4 + 1), "new": (50, day)},
                                        key=f"{part % 4}, {day}")
-                assert told.n_new + told.n_known == 2
+                assert reported.n_new + reported.n_known == 2
                 assert one.split(10).sum() == 10 and one.status().n_pulls >= 100
         except Exception as error:
             errors.append(error)
@@ -189,7 +189,7 @@ def web_test(seconds):
 
 
 def run_all(works):
-    """Run functions of a list of errors in threads of their own; there must be none."""
+    """Run each function in a thread with a list of errors, which must stay empty."""
     errors = []
     threads = [threading.Thread(target=work, args=(errors,)) for work in works]
     for thread in threads:
@@ -200,7 +200,7 @@ def run_all(works):
 
 
 def blocks(seconds):
-    """Blocks that are not kept are read and read again, by turns."""
+    """Read blocks repeatedly from a cache that is too small for them."""
     with tempfile.TemporaryDirectory() as folder:
         np.save(f"{folder}/scores.npy", np.random.default_rng(1).random((2000, 3)))
         pb.tables.shuffle(f"{folder}/scores.npy", f"{folder}/scores.parquet", rng=1)
@@ -234,7 +234,7 @@ def changes(seconds):
         TAYLOR.total_change(np.full((2, 2), 0.1))()]), seconds)
 
 
-# what is soaked, by the class of which an object is shared
+# work by the class of the shared object
 SOAKS = {
     **{f"{type(make()).__name__}: {name}": policies(make) for name, make in EVERY.items()},
     "Policy": policies(lambda: Simple(2)),

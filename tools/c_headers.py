@@ -1,4 +1,4 @@
-"""Read the C headers of the package: declarations, in a form that Cython takes."""
+"""Read the C headers of the package, and translate declarations for Cython."""
 
 import re
 from graphlib import TopologicalSorter
@@ -21,7 +21,7 @@ class Declaration(NamedTuple):
 
 
 def read(folder):
-    """Return the declarations of all headers in a folder, each after those that it needs."""
+    """Return the declarations of all headers in a folder, each after its dependencies."""
     texts = {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8")
              for path in sorted(folder.rglob("*.h"))}
     included = {header: re.findall(r'^#include "pybandit/(.+)"$', text, re.MULTILINE)
@@ -43,7 +43,7 @@ def statements(text):
         if depth == 0 and sign in ";}":
             head, brace, _ = text[start:at].partition("{")
             is_inline = head.lstrip().startswith("static inline")
-            if sign == "}" and not is_inline:  # of a struct, whose name follows
+            if sign == "}" and not is_inline:  # of a struct; its name follows
                 continue
             yield " ".join((head if is_inline else text[start:at]).split())
             start = at + 1
@@ -52,7 +52,7 @@ def statements(text):
 
 
 def declaration(header, statement):
-    """Translate a statement; a form that is not known is an error."""
+    """Translate a statement; raise ValueError if its form is unknown."""
     if found := re.fullmatch(r"(?:typedef )?enum \{([^{}]*)\} ?(\w*)", statement):
         names = [one.partition("=")[0].strip() for one in found[1].split(",") if one.strip()]
         head, own = (f"ctypedef enum {found[2]}:", [found[2]]) if found[2] else ("enum:", [])

@@ -1,7 +1,7 @@
-"""Declare the C headers for Cython before a build, so that no declaration is written by hand.
+"""Translate the C headers into declarations for Cython before a build.
 
-Every room with headers gets `pybandit/<room>/_csrc.pxd`. What is public of it becomes
-`pybandit/embedding.pyx`, its `.pxd`, and `pybandit/__init__.pxd`. None of these is in git.
+Every room with headers gets `pybandit/<room>/_csrc.pxd`. Public names also go to
+`pybandit/embedding.pyx`, its `.pxd`, and `pybandit/__init__.pxd`. These files are not in git.
 """
 
 import re
@@ -17,7 +17,7 @@ ROOM = f'''"""The kernels of csrc/{{0}}, declared for Cython; contracts in inclu
 {MADE}
 """
 '''
-EMBEDDING = f'''"""The kernels of csrc for compiled code: no Python in them.
+EMBEDDING = f'''"""The kernels of csrc for compiled code, callable without Python.
 
 Cython reaches these functions by ``cimport pybandit``, numba by
 ``numba.extending.get_cython_function_address("pybandit.embedding", name)``. They are resolved at
@@ -35,7 +35,7 @@ their C names without ``pb_``; those that a header defines inline keep it.
 
 
 def declare(package):
-    """Write the files that differ; the others keep their times, and nothing is built again."""
+    """Write the files that differ; others keep their times, so that nothing is built again."""
     declared = read(Path(package, "include", "pybandit"))
     homes = {name: one.header.partition("/")[0] for one in declared for name in one.names}
     for room in sorted(set(homes.values())):
@@ -65,7 +65,7 @@ def room_text(room, declared, homes):
 
 
 def front_texts(declared, homes):
-    """Return the texts of the files at the root of the package."""
+    """Return the texts of the files in the root of the package."""
     public = {name: one for one in declared for name in one.names
               if name in KEPT or not {one.header, name} & set(INTERNAL)}
     heads, bodies, header = [], [], None
@@ -91,7 +91,7 @@ def front_texts(declared, homes):
 
 
 def cimports(text, homes, without=None):
-    """Return the statements that give a text the names that it uses, but those of one room."""
+    """Return the cimports of a text, without the names of one room."""
     standard = sorted(set(re.findall(r"\bu?int\d+_t\b", text)))
     used = sorted(set(re.findall(r"\b(?:pb|PB)_\w+", text)))
     rooms = {room: [name for name in used if homes[name] == room]
@@ -102,7 +102,7 @@ def cimports(text, homes, without=None):
 
 
 def cimport(module, names):
-    """Return one such statement, on one line if it fits."""
+    """Return one cimport statement, on one line if it fits."""
     listed = ", ".join(sorted(names))
     line = f"from {module} cimport {listed}"
     if len(line) <= 100:
@@ -111,7 +111,7 @@ def cimport(module, names):
 
 
 def wrapped(line):
-    """Break a line between its arguments, which align with the first of them."""
+    """Break a line between arguments, which are aligned with the first one."""
     words = line.lstrip()
     start = re.search(r"\((?!\*)|$", line).end()
     glued = re.sub(r"(?<!,) ", "\0", words)  # breaks after commas only

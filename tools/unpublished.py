@@ -1,6 +1,6 @@
-"""Names of the C headers that `cimport pybandit` leaves out, and why. The library has them all."""
+"""Names of the C headers that `cimport pybandit` leaves out, and why; the library has them."""
 
-ONE_CLASS = "the state of one class, which is reached as that class: "
+ONE_CLASS = "the state of one class, which users access as that class: "
 INTERNAL = {
     "betting/pairs.h": "steps of pb_top_k and pb_betting, which own the pairs",
     "mcmc/alias.h": ONE_CLASS + "ExactMinibatch",
@@ -18,10 +18,10 @@ INTERNAL = {
     "policies/batch/batch_sar.h": ONE_CLASS + "BatchSAR",
     "policies/batch/normal_means.h": ONE_CLASS + "BatchScreening",
     "policies/batch/screening.h": ONE_CLASS + "BatchScreening",
-    "policies/correlated/gaussian.h": ONE_CLASS + "BayesGap and its rivals",
+    "policies/correlated/gaussian.h": ONE_CLASS + "BayesGap and similar policies",
     "policies/correlated/gaussian_gap.h": ONE_CLASS + "BayesGap",
     "policies/correlated/gaussian_lazy.h": ONE_CLASS + "GPUCB and BayesUCB",
-    "policies/correlated/gaussian_scores.h": ONE_CLASS + "BayesGap and its rivals",
+    "policies/correlated/gaussian_scores.h": ONE_CLASS + "BayesGap and similar policies",
     "policies/stopping/glr.h": "the stopping rule of pybandit.stopping and its policies",
     "policies/stopping/glr_gaussian.h": "the same for rewards of a known standard deviation",
     "policies/stopping/glr_unknown.h": "the same for unknown variances",
@@ -31,22 +31,22 @@ INTERNAL = {
     "policies/regret/logit_beta.h": ONE_CLASS + "ThompsonSampling",
     "policies/regret/thompson.h": ONE_CLASS + "ThompsonSampling",
     "policies/regret/thompson_threshold.h": ONE_CLASS + "ThompsonSampling",
-    "simulation/score.h": "how simulate and compare judge answers",
-    "simulation/stream.h": "the streams of simulate, which are those of NumPy",
+    "simulation/score.h": "the scores of answers in simulate and compare",
+    "simulation/stream.h": "the random streams of simulate, equal to those of NumPy",
     "racing/column.h": "steps of pb_accept and pb_populations, which own the columns",
     "racing/expansion.h": ONE_CLASS + "TaylorControl",
     "racing/moments.h": "steps of pb_race, which owns the moments",
-    "pb_control_linear_ahead": "what pb_control_read does before it reads",
+    "pb_control_linear_ahead": "the first step of pb_control_read",
     "pb_subsample_rest": "the last look of pb_accept",
-    "pb_betting_add_predicted": "what BettingRace does with prior scores",
-    "pb_predictions": "what BettingRace predicts of prior scores",
-    "pb_items_left": "what the races by betting divide by",
-    "pb_items_weight": "what the races by betting add",
-    "pb_items_allow": "a check inside of the races by betting",
-    "pb_betting_missing": "by which BettingRace guesses what it will need",
-    "pb_betting_withdraw": "what BudgetRace does between looks",
-    "pb_top_k_withdraw": "what BudgetRace does between looks",
+    "pb_betting_add_predicted": "the use of prior scores in BettingRace",
+    "pb_predictions": "the predictions of BettingRace from prior scores",
+    "pb_items_left": "a divisor in races by betting",
+    "pb_items_weight": "a summand in races by betting",
+    "pb_items_allow": "a check in races by betting",
+    "pb_betting_missing": "an estimate of how long arms stay in BettingRace",
+    "pb_betting_withdraw": "a step of BudgetRace between looks",
+    "pb_top_k_withdraw": "a step of BudgetRace between looks",
     "PB_BETTING_RANKED": "the size of an array in pb_betting",
     "PB_SUBSAMPLE_ROUNDS": "the size of an array in pb_subsample",
 }
-KEPT = {"pb_pairs", "pb_column"}  # structs of those headers that stand in public ones
+KEPT = {"pb_pairs", "pb_column"}  # structs of these headers that public structs contain

@@ -1,6 +1,6 @@
-"""A draw from every door: two states, decided at its first look, by functions that do little.
+"""Draws from every language: two states, decided at the first look, with trivial functions.
 
-Run with ``make bench``. From plain C: ``make && ./draw`` in examples/embedding/c prints its own.
+Run with ``make bench``. For plain C, ``make && ./draw`` in examples/embedding/c prints the times.
 """
 
 import ctypes
@@ -69,7 +69,7 @@ def cython_loop(tmp_path_factory):
 
 def sampler_of(function, rows):
     factors = pb.Factors(function, N, D)
-    # normal: a "student" race waits for variance, and what these functions write has none
+    # "normal", because a "student" race waits for variance, and these functions have none
     return pb.RacingSampler(factors, PRIOR, bound="normal", looks=pb.racing.Looks(first=rows),
                             rng=1)
 

@@ -1,4 +1,4 @@
-"""The directive `commands`: what each command of the command line says of itself, by asking it."""
+"""The directive `commands`: the help text of each command of the command line."""
 
 import os
 from unittest.mock import patch
@@ -12,7 +12,7 @@ from pybandit.cli._main import make_parser
 
 
 class Commands(SphinxDirective):
-    """A section for each command, and one for each of its actions."""
+    """A section for each command and each of its actions."""
 
     def run(self):
         with patch.dict(os.environ, COLUMNS="88"):

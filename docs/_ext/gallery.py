@@ -1,8 +1,8 @@
-"""The gallery: examples that take seconds are run by the build, the others have saved output.
+"""The gallery: the build runs short examples, and shows the saved output of the others.
 
-Of what takes longer docs/gallery_saved/ has what was printed and drawn, NAME.txt and NAME.png;
-the first line of NAME.txt is the command. The others are run with --quick, and with --out, as
-far as the command in their docstring has these.
+The output and the plot of long examples are NAME.txt and NAME.png in docs/gallery_saved/; the first
+line of NAME.txt is the command. Short examples are run with --quick and --out, if the command in
+their docstring has these options.
 """
 
 import re
@@ -13,24 +13,24 @@ from pathlib import Path
 DOCS = Path(__file__).parents[1]
 EXAMPLES, SAVED, GALLERY = DOCS.parent / "examples", DOCS / "gallery_saved", DOCS / "gallery"
 DRAWN = DOCS.parent / "build" / "drawn.png"
-# what the others import
+# modules that examples import
 HELPERS = ("arch_chain", "arch_model", "budget_policies", "estimator_policies", "population",
            "score_tables")
 
 
 def is_shown(path):
-    """Whether the gallery has a page of this file."""
+    """Return True if the gallery has a page for this file."""
     return (path.suffix == ".py" and path.exists() and path.parent.parent == EXAMPLES
             and path.stem not in HELPERS)
 
 
 def is_run(name):
-    """Whether the build runs it."""
+    """Return True if the build runs this example."""
     return not (SAVED / f"{name}.txt").exists()
 
 
 def arguments_of(path):
-    """With which arguments the build runs an example: those of its docstring's command."""
+    """Return the arguments of an example in the build, from the command in its docstring."""
     usage = re.search(r"^    python examples/.*(\n {8}.*)*", path.read_text(), re.MULTILINE)[0]
     known = {"[--quick]": ["--quick"], "[n_runs]": ["40"], "[--out": ["--out", str(DRAWN)],
              "[picture]": [str(DRAWN)]}
@@ -38,7 +38,7 @@ def arguments_of(path):
 
 
 def arguments(gallery_conf, script_vars):
-    """Of an example that is run: quick, and its picture where we look for it."""
+    """Return the arguments of an example; its plot goes to `DRAWN`."""
     DRAWN.unlink(missing_ok=True)
     file = Path(script_vars["src_file"]).resolve()
     script_vars["example_globals"]["__file__"] = str(file)  # as Python does for a script
@@ -46,7 +46,7 @@ def arguments(gallery_conf, script_vars):
 
 
 def picture(block, block_vars, gallery_conf):
-    """The picture that an example has written, as RST."""
+    """Return the plot written by an example as RST."""
     from sphinx_gallery.scrapers import figure_rst
 
     if not DRAWN.exists():
@@ -71,7 +71,7 @@ SETTINGS = {
 
 
 def read(app, docname, source):
-    """A title for the page of an example, its command as code, and what is saved of it."""
+    """Add a title, the command as code and the saved output to the page of an example."""
     path = EXAMPLES.parent / docname.replace("gallery/", "examples/", 1)
     if not docname.startswith("gallery/") or not is_shown(path.with_suffix(".py")):
         return
@@ -84,7 +84,7 @@ def read(app, docname, source):
 
 
 def _parts(body):
-    """What is above the title, the title, and all under it."""
+    """Return the text above the title, the title, and the text below it."""
     match = re.match(r"(.*?\n\.\. _sphx_glr_\S+:)\n+([^\n]+)\n(.*)", body, re.DOTALL)
     return match[1], match[2].removesuffix("."), match[3]
 
@@ -94,7 +94,7 @@ def _as_command(match):
 
 
 def _saved(name):
-    """RST of what an example has printed and drawn when it was run in full."""
+    """Return the saved output and plot of a full run as RST."""
     if is_run(name):
         return ""
     drawn = SAVED / f"{name}.png"
@@ -106,7 +106,7 @@ def _saved(name):
 
 
 def thumbnails(app):
-    """Of what is saved, or printed; sphinx-gallery has those of what it has drawn itself."""
+    """Make thumbnails from saved or printed output; sphinx-gallery makes those of its plots."""
     from sphinx_gallery.utils import scale_image
 
     for page in filter(lambda page: is_shown(EXAMPLES / page.parent.name / f"{page.stem}.py"),
@@ -121,7 +121,7 @@ def thumbnails(app):
 
 
 def _printed(page):
-    """What an example has printed, as its page has it."""
+    """Return the output of an example in its page."""
     block = re.search(r"\.\. code-block:: none\n\n((?: .*\n|\n)+)", page)
     return textwrap.dedent(block[1]) if block else ""
 
@@ -138,7 +138,7 @@ def _text_picture(text):
 
 
 def pages(app):
-    """A page for each Markdown file among the examples; none of what is there no more."""
+    """Write a page for each Markdown file of the examples, and remove stale pages."""
     for page in GALLERY.glob("*/*.rst"):
         if page.stem != "index" and not is_shown(EXAMPLES / page.parent.name / f"{page.stem}.py"):
             page.unlink()
@@ -154,7 +154,7 @@ def pages(app):
 
 
 def _short_name(find):
-    """`find`, which looks names of examples up in what is loaded; scikit-learn refuses some."""
+    """Wrap `find`, which looks up names in loaded modules: scikit-learn raises for some."""
     def found(module, name):
         try:
             return find(module, name)

@@ -1,7 +1,7 @@
-"""The C reference: every header of pybandit/include, its functions with their comments.
+"""The C reference: the functions of all headers in pybandit/include with their comments.
 
-Written to docs/reference/c/<room>.rst when a build begins. A comment belongs to the
-declarations that follow it without an empty line, or that it stands right above.
+It is written to docs/reference/c/<room>.rst at the start of a build. A comment belongs to the
+declarations directly below it, up to the next empty line.
 """
 
 import re
@@ -13,7 +13,7 @@ DOCS = Path(__file__).parents[1]
 HEADERS = Path(pybandit.get_include()) / "pybandit"
 PAGES = DOCS / "reference" / "c"
 COMMENT = re.compile(r"/\*(.*?)\*/", re.DOTALL)
-# what stands around the declarations: guards, includes, C++
+# lines around the declarations: guards, includes, C++
 AROUND = re.compile(r"^#(ifn?def|endif|include|define PYBANDIT_\w+_H).*\n"
                     r"|^extern \"C\" \{\n|^\}\n(?=\n#)", re.MULTILINE)
 # a type with a body, an enum, or a function with or without one
@@ -21,7 +21,7 @@ STARTS = re.compile(r"(typedef|struct|enum|static inline|#define)\b|[\w ]+[ *]+p
 
 
 def parts(text):
-    """(comment, code) of everything a header declares, in its order."""
+    """Return (comment, code) of every declaration in a header, in order."""
     text = AROUND.sub("", text)
     comment, found, lines, i = "", [], text.splitlines(), 0
     while i < len(lines):
@@ -42,7 +42,7 @@ def parts(text):
 
 
 def _end(lines, i):
-    """The last line of what begins at line i: with its braces closed."""
+    """Return the last line of the declaration that starts at line i, with closed braces."""
     depth = 0
     for j in range(i, len(lines)):
         code = COMMENT.sub("", lines[j])
@@ -50,7 +50,7 @@ def _end(lines, i):
         if depth == 0 and (code.rstrip().endswith((";", "}")) or code.startswith("#define")
                            and not code.rstrip().endswith("\\")):
             return j
-    raise ValueError(f"nothing ends {lines[i]!r}")
+    raise ValueError(f"a declaration must end; got {lines[i]!r}")
 
 
 def _plain(comment):
@@ -59,7 +59,7 @@ def _plain(comment):
 
 
 def prose(comment):
-    """A comment as RST: paragraphs and lists; what is set in by spaces stays as it is."""
+    """Return a comment as RST: paragraphs, lists, and indented text as literal blocks."""
     return "\n\n".join(_paragraph(part) for part in re.split(r"\n\s*\n", comment))
 
 
@@ -67,13 +67,13 @@ def _paragraph(text):
     lines = text.splitlines()
     if any(line.startswith(" ") for line in lines) and not lines[0].startswith("- "):
         return "\n".join(["::", "", *(f"   {line}" for line in lines)])
-    text = re.sub(r"([\\*|_<>])", r"\\\1", text)  # nothing is markup but names in backticks
+    text = re.sub(r"([\\*|_<>])", r"\\\1", text)  # only names in backticks are markup
     return re.sub(r"`([^`\n]+)`", lambda match: "``" + re.sub(r"\\(.)", r"\1", match[1]) + "``",
                   text)
 
 
 def entry(comment, code):
-    """A declaration as RST."""
+    """Return a declaration as RST."""
     bare = re.sub(r"\s+", " ", COMMENT.sub("", code)).strip()
     function = re.match(r"(?:static inline )?([\w ]+[ *]+pb_\w+\([^{;]*\))", bare)
     name = re.search(r"(?:\}|\bstruct) ?(pb_\w+) ?[;{]|\(\*(pb_\w+)\)|#define (PB_\w+)", bare)

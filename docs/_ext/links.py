@@ -1,9 +1,9 @@
-"""Names become links: those in docstrings, and those in the code spans of pages.
+"""Turn names in docstrings and in code spans of pages into links.
 
-`best_of` of a docstring is `pybandit.best_of`, wherever it is documented; ``pb.best_of(...)`` on
-a page leads there too. What no page has stays as it is: most of it names a parameter.
-Links out of docs/ lead to what the site has of it: a gallery's page, a page that includes the
-file, or the file.
+`best_of` in a docstring links to `pybandit.best_of`, in any module that documents it, and so does
+``pb.best_of(...)`` on a page. Names without a page stay unchanged; most of them are parameters.
+Links to files outside docs/ are changed to pages of the site, if it has them: a page of the
+gallery, or a page that includes the file.
 """
 
 import re
@@ -12,7 +12,7 @@ from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.nodes import make_refnode
 
-# in this order: a name that two modules have is the first one's
+# in this order: if two modules have a name, the first one counts
 MODULES = ("", "policies.", "evaluation.", "betting.", "racing.", "mcmc.", "studies.", "lab.",
            "webtests.", "stopping.", "environments.", "simulation.", "montecarlo.",
            "model_selection.", "factors.", "kernels.", "bounds.", "tables.", "errors.", "numba.")
@@ -20,19 +20,19 @@ SPAN = re.compile(r"(?:pb\.|pybandit\.)?([A-Za-z_][\w.]*)(?:\(.*\))?$", re.DOTAL
 
 
 def find(objects, name):
-    """The full name under which something is documented; None if it is not."""
+    """Return the full name under which a name is documented, or None."""
     name = re.sub(r"^(pb|pybandit)\.", "", name)
     while name:
         for module in MODULES:
             full = f"pybandit.{module}{name}"
             if full in objects:
                 return full
-        name = name.rpartition(".")[0]  # a class for its attribute
+        name = name.rpartition(".")[0]  # the class instead of its attribute
     return None
 
 
 def resolve(app, env, node, contnode):
-    """Names of docstrings, which Sphinx looks for in one module only."""
+    """Resolve a name in a docstring; Sphinx searches only one module."""
     if node.get("refdomain") != "py" or node.get("reftype") == "mod":
         return None
     objects = env.domains.python_domain.objects
@@ -48,7 +48,7 @@ def resolve(app, env, node, contnode):
 
 
 class NamesInPages(SphinxPostTransform):
-    """`pb.best_of(...)` in a code span of a Markdown page."""
+    """Links from code spans such as `pb.best_of(...)` on Markdown pages."""
 
     default_priority = 300
 
@@ -58,7 +58,7 @@ class NamesInPages(SphinxPostTransform):
             return
         objects = self.env.domains.python_domain.objects
         for node in list(self.document.findall(nodes.literal)):
-            if self._is_apart(node):
+            if self._is_in_title_or_link(node):
                 continue
             full = self._named(objects, node.astext())
             if full is not None and objects[full].docname != docname:
@@ -67,8 +67,8 @@ class NamesInPages(SphinxPostTransform):
                                                found.node_id, node.deepcopy(), full))
 
     @staticmethod
-    def _is_apart(node):
-        """In a title or in a link; or the name of something else, as code of a language."""
+    def _is_in_title_or_link(node):
+        """Return True if a node is in a title or in a link."""
         parent = node.parent
         while parent is not None:
             if isinstance(parent, (nodes.title, nodes.reference)):
@@ -84,7 +84,7 @@ class NamesInPages(SphinxPostTransform):
         name = match[1]
         qualified = text.startswith(("pb.", "pybandit."))
         if not qualified and name.islower() and "_" not in name:
-            return None  # `race`, `tables`: words too
+            return None  # such as `race` or `tables`, which are also words
         full = find(objects, name)
         if full is None or (not qualified and not full.endswith(f".{name}")):
             return None
@@ -92,7 +92,7 @@ class NamesInPages(SphinxPostTransform):
 
 
 def leads_out(app, docname, source):
-    """Links to files beside docs/, as the site has them."""
+    """Change links to files outside docs/ to pages of the site."""
     if not str(app.env.doc2path(docname)).endswith(".md"):
         return
     source[0] = re.sub(r"\]\((?:\.\./)+(examples/[\w/]+)\.(py|md)\)", _example, source[0])

@@ -1,7 +1,7 @@
 """Signatures and members of compiled classes for autodoc; removal of stale pages.
 
-Cython writes the signature of a method as the first line of its docstring. Members are those that
-this package defines; attributes are described in a section of the docstring.
+Cython writes the signature of a method into the first line of its docstring. Only members defined
+by this package are listed. Attributes are described in a section of the docstring.
 """
 
 import inspect
@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 SIGNATURE = re.compile(r"(?:\w+\.)*(\w+)\((.*)\)(?: -> .*)?$")
-OURS = "pybandit."
+PACKAGE = "pybandit."
 
 
 def written(docstring, name):
@@ -36,7 +36,7 @@ def process_docstring(app, what, name, obj, options, lines):
 
 
 def _bars(text):
-    """With the bars of |x| escaped, which are markup in RST; not in literals and examples."""
+    """Escape the bars of |x|, which are markup in RST, except in literals and examples."""
     prose, header, rest = re.split(r"(^Examples\n-+\n|\Z)", text, maxsplit=1, flags=re.MULTILINE)
     parts = re.split(r"(``.*?``)", prose, flags=re.DOTALL)
     parts[::2] = [part.replace("|", r"\|") for part in parts[::2]]
@@ -44,19 +44,19 @@ def _bars(text):
 
 
 def attributes_as_text(app, what, name, obj, options, lines):
-    """numpydoc links the names of attributes to entries of their own; there are none."""
+    """Remove the links of numpydoc from attributes to entries, which do not exist."""
     lines[:] = [re.sub(r":obj:`(\w+) <\.\1>`", r"\1", line) for line in lines]
 
 
-def told_of(cls, name):
-    """Whether the docstring of a class, or of one it comes from, names this attribute."""
+def is_described(cls, name):
+    """Return True if the docstring of a class or of a base class describes an attribute."""
     text = inspect.getdoc(cls) or ""
     attributes = text.partition("Attributes\n----------\n")[2].partition("\n---")[0]
     return re.search(rf"^[\w, ]*\b{name}\b", attributes, re.MULTILINE) is not None
 
 
 def home(cls, name):
-    """The class that defines a member."""
+    """Return the class that defines a member."""
     return next((one for one in cls.__mro__ if name in vars(one)), None)
 
 
@@ -66,19 +66,19 @@ def skip_member(app, what, name, obj, skip, options):
     here = app.env.current_document
     cls = getattr(sys.modules[here.autodoc_module], here.autodoc_class)
     where = home(cls, name)
-    if where is None or not where.__module__.startswith(OURS):
+    if where is None or not where.__module__.startswith(PACKAGE):
         return True
     if callable(obj) or isinstance(vars(where)[name], (classmethod, staticmethod)):
         return None
-    return True if told_of(cls, name) or not inspect.getdoc(obj) else None
+    return True if is_described(cls, name) or not inspect.getdoc(obj) else None
 
 
 def clear(app):
-    """Away with the pages of names that the reference does not list any more."""
+    """Remove the pages of names that the reference does not list."""
     reference = Path(app.srcdir, "reference")
     listed = " ".join(page.read_text() for page in reference.glob("*.rst")).split()
     for page in reference.glob("api/*.rst"):
-        name = page.stem.removeprefix(OURS)
+        name = page.stem.removeprefix(PACKAGE)
         if name not in listed and page.stem not in app.config.autosummary_filename_map.values():
             page.unlink()
 

@@ -1,4 +1,4 @@
-"""Every kind of plot, once.
+"""Draw every kind of plot once.
 
     python examples/plots/every_plot.py [--quick] [--out plots.png]
 

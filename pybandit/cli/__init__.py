@@ -1,4 +1,4 @@
-"""The command line: `pybandit`, one file a command.
+"""The command line, `pybandit`: one file per command.
 
 Examples
 --------

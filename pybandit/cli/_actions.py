@@ -1,16 +1,17 @@
-"""What `study`, `screen` and `webtest` share: how a file is named, and the actions on its log."""
+"""Arguments and actions that the commands `study`, `screen` and `webtest` have in common."""
 
 import argparse
+import importlib
 import sys
 
 from pybandit.cli._types import at_least, writable
 
 SERVE_EPILOG = """\
-tokens are those of --tokens; else of the environment, PYBANDIT_READ_TOKEN and
-PYBANDIT_RECORD_TOKEN; else new ones, which are printed. Programs send them:
+Tokens are read from --tokens, or else from the environment (PYBANDIT_READ_TOKEN and
+PYBANDIT_RECORD_TOKEN). Otherwise new ones are made and printed. Programs send them:
   curl -H "Authorization: Bearer $PYBANDIT_RECORD_TOKEN" -X POST http://127.0.0.1:8713/ask
-A browser asks for one and may then read. There is no TLS here: beyond this machine put a
-proxy in front of it that has TLS, and give its name to --name."""
+A browser asks for a token and may then read. The server has no TLS: for access from other
+machines, put a proxy with TLS in front of it and pass the proxy's host name as --name."""
 
 
 def add_command(commands, name, **words):
@@ -18,95 +19,94 @@ def add_command(commands, name, **words):
     command = commands.add_parser(name, formatter_class=argparse.RawDescriptionHelpFormatter,
                                   **words)
     command.add_argument("--study", metavar="FILE",
-                         help="the file (default study.db); also after the action, or as its "
-                              "first word")
+                         help="the file (default study.db); may also follow the action, or be "
+                              "its first word")
     command.set_defaults(run=lambda arguments: command.print_help() or 2)
     return command, command.add_subparsers(dest="action", metavar="action")
 
 
 def add_action(parts, name, do, text, place=True, **more):
-    """Add an action on a file that exists, which may be named first; `do` makes a function."""
+    """Add an action on an existing file, which may be its first word; `do` carries it out."""
     part = parts.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".", **more)
     if place:
         part.add_argument("place", metavar="FILE", nargs="?", help="the file, as --study")
     add_study(part, "the file (default study.db)")
-    part.add_argument("--who", metavar="NAME", help="who records (default user@host)")
-    part.add_argument("--json", action="store_true", help="print for machines, as JSON")
+    part.add_argument("--who", metavar="NAME", help="name to record (default user@host)")
+    part.add_argument("--json", action="store_true", help="print JSON")
     part.set_defaults(run=run, do=do)
     return part
 
 
 def add_study(part, text):
-    # suppressed: else the default would replace what stands before the action
+    # without SUPPRESS, the default would replace a --study given before the action
     part.add_argument("--study", metavar="FILE", default=argparse.SUPPRESS, help=text)
 
 
 def add_log_actions(parts):
     """Add the actions that a study, a screen and a web test have."""
     part = add_action(parts, "status", _of_log("status"),
-                      "where it is, and what is best by now")
+                      "print the progress of the study, and the best arms so far")
     part.add_argument("--top", type=at_least(0), default=10, metavar="N",
-                      help="arms shown at most (default %(default)s)")
+                      help="maximum number of arms shown (default %(default)s)")
     part = add_action(parts, "verify", _of_log("verify"),
-                      "replay the log, and compare all that is stored with it")
-    part.add_argument("--head", metavar="DIGEST", help="a digest noted before: the log must have "
-                                                       "led there")
+                      "replay the log and compare it with all stored data")
+    part.add_argument("--head", metavar="DIGEST", help="a digest noted earlier, which the log must "
+                                                       "contain")
     add_action(parts, "recover", _of_log("recover"),
-               "continue after FILE-wal is lost, without the changes in it")
-    part = add_action(parts, "report", _of_log("report"), "write all of it as one HTML page")
+               "continue after FILE-wal was lost, without the changes in it")
+    part = add_action(parts, "report", _of_log("report"), "write a report as one HTML page")
     part.add_argument("-o", "--out", type=writable, required=True, metavar="FILE.html")
-    part.add_argument("--title", metavar="TEXT", help="of the page (default: policy and file)")
+    part.add_argument("--title", metavar="TEXT",
+                      help="title of the page (default: policy and file)")
     part = add_action(parts, "export", _of_log("export"),
-                      "all results as a table, which record, counts and amend read")
-    part.add_argument("--batch", type=at_least(0), metavar="N", help="the wells of one batch only")
-    part.add_argument("out", type=writable, metavar="FILE.csv", help="- for stdout")
-    part = add_action(parts, "serve", _serve,
-                      "serve it over HTTP: a live page for browsers, ask and tell for programs",
+                      "write all results as a table; record, counts and amend can read it")
+    part.add_argument("--batch", type=at_least(0), metavar="N", help="only the wells of this batch")
+    part.add_argument("out", type=writable, metavar="FILE.csv",
+                      help="the table to write; - for stdout")
+    part = add_action(parts, "serve", _of_log("serve"),
+                      "serve the file over HTTP: a page for browsers, ask and tell for programs",
                       epilog=SERVE_EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)
     part.add_argument("--host", default="127.0.0.1", metavar="ADDRESS",
-                      help="where to listen (default %(default)s: this machine alone)")
+                      help="address to listen on (default %(default)s: this machine only)")
     part.add_argument("--port", type=at_least(0), default=8713, metavar="N",
-                      help="0 for any that is free (default %(default)s)")
+                      help="port; 0 for any free one (default %(default)s)")
     part.add_argument("--tokens", metavar="FILE",
-                      help="lines: read or record, a token, and perhaps who has it")
+                      help="a file; each line has read or record, a token, and optionally its "
+                           "holder")
     part.add_argument("--name", action="append", default=[], metavar="HOST",
-                      help="a name under which browsers know this server; again for others")
+                      help="a host name under which browsers reach this server; repeatable")
 
 
 def add_batch_actions(parts):
     """Add the actions on batches of a study or a screen."""
-    part = add_action(parts, "close", _of_log("close"), "go on without what is not recorded of a "
-                      "batch; late results are still taken")
-    part.add_argument("batch", type=at_least(0), metavar="BATCH")
-    part = add_action(parts, "abandon", _of_log("abandon"), "a batch was not carried out: the "
-                      "same arms come again, nothing is spent")
-    part.add_argument("batch", type=at_least(0), metavar="BATCH")
+    part = add_action(parts, "close", _of_log("close"), "close a batch with results missing; "
+                      "late results are still accepted")
+    part.add_argument("batch", type=at_least(0), metavar="BATCH", help="number of the batch")
+    part = add_action(parts, "abandon", _of_log("abandon"), "give up a batch that was not carried "
+                      "out: its arms are asked for again, and nothing is spent")
+    part.add_argument("batch", type=at_least(0), metavar="BATCH", help="number of the batch")
     part.add_argument("--discard", action="store_true",
-                      help="give up what is recorded of it")
+                      help="also discard the results recorded for it")
 
 
-def _of_log(name):
-    """Return what does an action; imported when it runs, so that other commands do without."""
+def late(module, name):
+    """Return a function of a module of this folder, imported when it is first called."""
     def do(arguments):
-        from pybandit.cli import _log_commands
-
-        return getattr(_log_commands, name)(arguments)
+        return getattr(importlib.import_module(f"pybandit.cli.{module}"), name)(arguments)
 
     return do
 
 
-def _serve(arguments):
-    from pybandit.cli._serve import serve
-
-    return serve(arguments)
+def _of_log(name):
+    return late("_log_commands", name)
 
 
 def run(arguments):
-    """Do what was asked; returns the exit status."""
+    """Run the action of the arguments; return the exit status."""
     from pybandit._shared.errors import StudyError
 
     try:
-        arguments.study_given, arguments.study = arguments.study, _place_of(arguments)
+        arguments.study_given, arguments.study = arguments.study, _file_of(arguments)
         return arguments.do(arguments)
     except (BrokenPipeError, ImportError):
         raise
@@ -116,14 +116,14 @@ def run(arguments):
         return _failed(arguments, error, 2)
 
 
-def _place_of(arguments):
-    """The file, wherever it was named."""
+def _file_of(arguments):
+    """Return the file, named before or after the action; study.db by default."""
     named = [name for name in (getattr(arguments, "place", None), arguments.study)
              if name is not None]
     if len(set(named)) > 1:
         raise ValueError(f"the file must be named once; got {named[0]} and --study {named[1]}")
     if not named and (arguments.command, arguments.action) == ("screen", "new"):
-        raise ValueError("the file to make must be named: pybandit screen new study.db ...")
+        raise ValueError("the new file must be named: pybandit screen new study.db ...")
     return named[0] if named else "study.db"
 
 

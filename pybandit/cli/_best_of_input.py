@@ -1,4 +1,4 @@
-"""What `pybandit best-of` reads, and the race over it."""
+"""Read the input of `pybandit best-of`, and run the race on it."""
 
 import math
 import warnings
@@ -21,7 +21,7 @@ from pybandit.tables._table import Scores
 
 
 def load(arguments):
-    """The scores and how many items were left out of them."""
+    """Return the scores and the number of items that were left out."""
     first = arguments.files[0]
     paths = log_paths(arguments.files if len(arguments.files) > 1 else first)
     if paths is not None:
@@ -32,9 +32,9 @@ def load(arguments):
             return scores, 0
         lost = np.argwhere(np.isnan(scores.values))
         if lost.size and arguments.missing == "error":
-            raise UnreadableFileError(f"{scores.place(*lost[0])}: a score is lost, {len(lost)} in "
-                                      "all; what it would have added is unknown: --missing drop "
-                                      "leaves such items out")
+            raise UnreadableFileError(f"{scores.place(*lost[0])}: a score is lost ({len(lost)} in "
+                                      "all), and its value is unknown: --missing drop leaves such "
+                                      "items out")
         kept = _kept(scores, arguments)
     except UnreadableFileError as error:
         source = "stdin" if first == "-" else first
@@ -43,7 +43,7 @@ def load(arguments):
 
 
 def _kept(scores, arguments):
-    """The items that have all their scores, which are in the range."""
+    """Return the items that have all their scores, after a check of the range."""
     kept = scores.without_lost() if np.isnan(scores.values).any() else scores
     if not kept.lines:
         raise UnreadableFileError("every item lacks a score: none is left")
@@ -58,7 +58,7 @@ def _options(arguments):
 
 
 def _load_logs(paths, arguments):
-    """Scores of log files, and how many items were left out of them."""
+    """Return the scores of log files and the number of items that were left out."""
     for option in ("delimiter", "decimal", "sheet", "groups"):
         if getattr(arguments, option):
             raise ValueError(f"--{option} must be left out for log files of evaluation tools")
@@ -76,7 +76,7 @@ def _load_logs(paths, arguments):
 
 
 def _read(path, arguments):
-    """`Scores`, or a table that is larger than memory as `best_of` takes it."""
+    """Return `Scores`, or a table larger than memory in a form that `best_of` accepts."""
     options = _options(arguments)
     refuse_log_options(options, "unless FILE is a log of an evaluation tool")
     if suffix_of(path) not in FILES:
@@ -103,8 +103,8 @@ def _read(path, arguments):
                           ("--groups", arguments.groups), ("--costs", arguments.costs),
                           ("--missing drop", arguments.missing == "drop")):
         if given:
-            raise UnreadableFileError(f"{option} must be left out: it reads the whole table, which "
-                                      "is read as it lies there")
+            raise UnreadableFileError(f"{option} must be left out: it needs the whole table in "
+                                      "memory, and this one is read in place")
     return table
 
 
@@ -116,12 +116,12 @@ def _check_range(scores, low, high):
     if bad.size:
         raise UnreadableFileError(
             f"{scores.place(*bad[0])}: {scores.values[tuple(bad[0])]:g} is outside --value-range "
-            f"{low:g} {high:g}; set it to all values that a score can take, as they were known "
+            f"{low:g} {high:g}; set it to the range of all values that a score can take, chosen "
             f"before looking at the scores")
 
 
 def race(scores, arguments):
-    """The result of `best_of`."""
+    """Return the result of `best_of`."""
     low, high = arguments.value_range
     if arguments.lower_is_better:
         scores = Scores(scores.columns, scores.index, -scores.values, scores.lines,
@@ -152,33 +152,33 @@ def _weights(arguments, scores):
     if not arguments.groups:
         return None
     if isinstance(scores.index, range):
-        raise ValueError("--groups needs labels of the items in the first column, and there are "
-                         "none")
+        raise ValueError("--groups needs labels of the items in the first column, which are "
+                         "missing")
     return group_weights([str(label) for label in scores.index])
 
 
 def _costs(arguments, scores):
-    """Costs of the items that were not left out, or of each model; None without."""
+    """Return the costs of the items used, or of each model; None without --costs."""
     if arguments.costs is None:
         return None
     try:
         form = Form(arguments.delimiter, arguments.decimal, arguments.sheet)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # costs of a model may be all the same
+            warnings.simplefilter("ignore")  # all costs of a model may be equal
             costs = read_scores(arguments.costs, form, Options(
                 drop=arguments.drop, models=arguments.models, items=arguments.items,
                 repeated=True))
         if costs.columns != scores.columns:
-            raise UnreadableFileError("must have the models of the scores, in their order")
+            raise UnreadableFileError("must have the models of the scores, in the same order")
         if len(costs.lines) == 1:
             return costs.values
         if len(costs.lines) <= max(scores.rows):
-            raise UnreadableFileError(f"must have a line for each item of the scores, or one; has "
-                                      f"{len(costs.lines)}")
+            raise UnreadableFileError(f"must have a line for each item of the scores, or only one; "
+                                      f"got {len(costs.lines)}")
         for label, row in zip(scores.index, scores.rows, strict=True):
             if costs.index[row] != label:
                 raise UnreadableFileError(f"line {costs.lines[row]} must be item {label!r}, as in "
-                                          f"the scores; it is {costs.index[row]!r}")
+                                          f"the scores; got {costs.index[row]!r}")
         return costs.values[scores.rows]
     except UnreadableFileError as error:
         raise UnreadableFileError(f"{arguments.costs}: {error}") from None

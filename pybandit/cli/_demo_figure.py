@@ -1,4 +1,4 @@
-"""The picture of the demo: data, exact posterior, racing draws, time a draw."""
+"""The figure of the demo: data, exact posterior, racing draws and time per draw."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from pybandit._shared.drawing import DATA, EXACT, RACING, new_figure, percent, t
 
 
 def demo_figure(results):
-    """One row for each subject: data, exact posterior, racing draws, time a draw.
+    """Draw one row per subject: data, exact posterior, racing draws and time per draw.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def _draw_cells(axis, grid, probabilities, top, title):
 
 
 def _draw_times(axis, lines):
-    """Bars of milliseconds a draw, with the share read beside each."""
+    """Draw bars of milliseconds per draw, labelled with the fraction read."""
     where = np.arange(len(lines))[::-1]
     exact = [1e3 * line.exact.seconds for line in lines]
     racing = [1e3 * line.seconds for line in lines]
@@ -82,6 +82,6 @@ def _draw_times(axis, lines):
     axis.set_xscale("log")
     axis.set_xlim(0.4 * min(*exact, *racing), 12.0 * max(*exact, *racing))
     axis.set_yticks(where, [line.label.replace(", ", ",\n") for line in lines])
-    axis.set_title("time a draw (ms)", fontsize=10, loc="left")
+    axis.set_title("time per draw (ms)", fontsize=10, loc="left")
     axis.legend(fontsize=8, frameon=False, loc="lower right")
     tidy(axis)

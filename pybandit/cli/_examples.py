@@ -28,7 +28,7 @@ EXAMPLES = {
     "webtest add-arm": "pybandit webtest add-arm test.db green",
     "webtest retire": "pybandit webtest retire test.db green --reason 'broken on phones'",
 }
-# Of `study`, `screen` and `webtest`.
+# Actions of `study`, `screen` and `webtest`.
 LOG = {
     "close": "pybandit {} close study.db 1",
     "abandon": "pybandit {} abandon study.db 2",
@@ -42,7 +42,7 @@ LOG = {
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
-    """Formatter that keeps the lines of a text, and wraps a text of one line."""
+    """Formatter that wraps one-line texts and keeps the lines of others."""
 
     def _fill_text(self, text, width, indent):
         if "\n" in text:
@@ -51,14 +51,14 @@ class Help(argparse.RawDescriptionHelpFormatter):
 
 
 def subcommands(parser):
-    """Return the parsers below a parser, by name."""
+    """Return the subparsers of a parser by name."""
     return {name: below for action in parser._actions
             if isinstance(action, argparse._SubParsersAction)
             for name, below in action.choices.items()}
 
 
 def add_examples(parser, words=()):
-    """Add to the help of every command below `parser` its example."""
+    """Add an example to the help of every command below `parser`."""
     for name, below in subcommands(parser).items():
         command = *words, name
         found = EXAMPLES.get(" ".join(command)) or LOG[name].format(*words)
@@ -71,7 +71,7 @@ def add_examples(parser, words=()):
 def add_completion(commands, make_parser):
     """Add the command that prints a script of completions for a shell."""
     command = commands.add_parser(
-        "completion", help="shell completion: a script for bash, zsh or tcsh",
+        "completion", help="print a completion script for bash, zsh or tcsh",
         description="Print a script that completes commands, options and file names. It needs "
                     "shtab: pip install 'pybandit-core[completion]'.")
     command.add_argument("shell", choices=("bash", "zsh", "tcsh"))

@@ -1,4 +1,4 @@
-"""The command line: one function adds each subcommand, one runs it."""
+"""The parser of the command line, and `main`, which runs a command."""
 
 import argparse
 import os
@@ -17,17 +17,18 @@ def main(argv=None):
     Parameters
     ----------
     argv : list of str, optional
-        What stands after ``pybandit`` on the command line; by default ``sys.argv[1:]``.
+        Arguments that follow ``pybandit`` on the command line; by default ``sys.argv[1:]``.
 
     Returns
     -------
     int
-        0 where it did what was asked, 1 where it could not, 130 at Ctrl-C.
+        0 on success, 1 if a package is missing or the output was closed, 130 after Ctrl-C;
+        the help of each command lists its other statuses.
 
     Raises
     ------
     SystemExit
-        Of argparse: where options are wrong, with status 2, and for ``--help``.
+        Raised by argparse: with status 2 if options are wrong, with 0 for ``--help``.
 
     Examples
     --------
@@ -60,7 +61,7 @@ def main(argv=None):
         print(f"pybandit {arguments.command}: {error}", file=sys.stderr)
         return 1
     except BrokenPipeError:
-        # who reads, `head` say, has enough; Python flushes once more at its end
+        # the reader, such as `head`, closed the pipe; Python flushes again at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
@@ -68,11 +69,11 @@ def main(argv=None):
 
 
 def make_parser():
-    """The parser, with every subcommand in `COMMANDS`."""
+    """Return the parser with every command in `COMMANDS`."""
     parser = argparse.ArgumentParser(
         prog="pybandit", description="Find the best arm, draw the sample or combine the "
-        "estimators, reading as little data as the answer allows. Here is what needs no Python: "
-        "models compared, experiments kept in a file; the rest is `import pybandit`.")
+        "estimators, reading as little data as the answer allows. The commands compare models and "
+        "keep experiments in a file, without any Python code; the rest is `import pybandit`.")
     parser.add_argument("--version", action="version", version=f"pybandit {__version__}")
     parser.set_defaults(run=None)
     commands = parser.add_subparsers(dest="command", metavar="command")
@@ -85,16 +86,16 @@ def make_parser():
 
 def _add_demo(commands):
     command = commands.add_parser(
-        "demo", help="what racing saves: posteriors over real data, exact and racing draws",
-        description="Draw from posteriors over real data, exactly and by racing: what each draw "
-                    "reads and takes, and its distance from the exact probabilities. About half a "
-                    "minute.")
+        "demo", help="show what racing saves: exact and racing draws from posteriors of real data",
+        description="Draw from posteriors of real data, exactly and by racing. Print the fraction "
+                    "of the data read and the time per draw, and the distance from the exact "
+                    "probabilities. Takes about half a minute.")
     command.add_argument("--out", type=picture, metavar="PNG", default="pybandit_demo.png",
-                         help="where the picture goes; - for none (default %(default)s)")
+                         help="file of the figure; - for none (default %(default)s)")
     command.add_argument("--draws", type=at_least(1), default=20_000, metavar="N",
-                         help="racing draws with control variates (default %(default)s)")
+                         help="number of racing draws with control variates (default %(default)s)")
     command.add_argument("--seed", type=at_least(0), default=1, metavar="N",
-                         help="seed of all the draws (default %(default)s)")
+                         help="seed of all draws (default %(default)s)")
     command.set_defaults(run=_run_demo)
 
 

@@ -1,4 +1,4 @@
-"""What the commands give: words or JSON, and files, whole or not at all."""
+"""Output of the commands: text or JSON, and files that are written completely or not at all."""
 
 import csv
 import io
@@ -20,7 +20,7 @@ def say(arguments, known, text="", file=None):
 
 
 def batch_as_json(batch, plates):
-    """A batch and what its wells hold, of plain values."""
+    """Return a batch and the contents of its wells as plain values."""
     labels, n_wells = plates.labels(batch.id, batch.names), plates.layout.n_wells
     names = plates.names(batch.id, len(batch.names))
     wells = [[plate, well, label]
@@ -31,7 +31,7 @@ def batch_as_json(batch, plates):
 
 
 def content_of(path, text):
-    """CSV as the bytes of a file of this name: a workbook where it is called one."""
+    """Return CSV text as the bytes of a file: a workbook if `path` names one."""
     if not is_workbook(path):
         return text.encode()
     from pybandit.tables._xlsx import workbook_of
@@ -45,21 +45,24 @@ def content_of(path, text):
 
 
 def put(path, content, force):
-    """Write a file whole or not at all; one that holds something else needs `force`."""
+    """Write a file completely or not at all; `force` replaces one with other content."""
     file = Path(path)
     if file.exists():
         check_regular(file)
     if file.exists() and not force:
         if file.read_bytes() == content:
             return
-        raise FileExistsError(f"{path} holds something else, results perhaps; "
+        raise FileExistsError(f"{path} exists with other content, perhaps results; "
                               "--overwrite replaces it")
     with _drafted(file) as draft:
         draft.write_bytes(content)
 
 
 def written(path, write_to):
-    """What `write_to(write)` returns, which writes CSV in parts: to a file, or a workbook."""
+    """Write a file or a workbook by `write_to(write)`, which writes CSV in parts.
+
+    Returns what `write_to` returns.
+    """
     with _drafted(Path(path)) as draft:
         if is_workbook(path):
             text = io.StringIO()
@@ -71,15 +74,15 @@ def written(path, write_to):
 
 
 def check_no_database(path):
-    """Refuse to write over a study, which a word that names no file may be."""
+    """Raise ValueError if a database, perhaps a study, would be overwritten."""
     with suppress(FileNotFoundError), opened_regular(path) as file:
         if file.read(13) == b"SQLite format":
-            raise ValueError(f"{path} is a database, a study perhaps, which is not written over")
+            raise ValueError(f"{path} is a database, perhaps a study, and is not overwritten")
 
 
 @contextmanager
 def _drafted(file):
-    """A file to fill, which then becomes `file`; a study is never replaced."""
+    """Yield a temporary file that replaces `file` on success; a study is never replaced."""
     check_no_database(file)
     draft = file.with_name(f"{file.name}.{secrets.token_hex(8)}.new")
     try:

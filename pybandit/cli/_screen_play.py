@@ -1,4 +1,4 @@
-"""Policies for plates played on arms that are drawn: hits against plates, and which to take."""
+"""Simulate the policies for plates on random arms, and select the best one."""
 
 import math
 from typing import NamedTuple
@@ -11,14 +11,14 @@ from pybandit.cli._screen_policies import make_policy
 from pybandit.simulation import simulate
 from pybandit.simulation.environments import GaussianBandit
 
-# the order in which policies are preferred that find as many
+# in order of preference among policies that find equally many
 PLATES = "batch-screening", "batch-sar", "batch-halving", "round-robin"
 
 
 class Screen(NamedTuple):
-    """What is planned: n arms, the k best wanted, batches of `size`, `repeats` of one at most.
+    """A planned screen: find the k best of n arms in batches of `size`, at most `repeats` of one.
 
-    Means are drawn from a normal law of deviation 1, readings about them with `noise`.
+    Means are drawn from N(0, 1); readings add normal noise with standard deviation `noise`.
     """
 
     n: int
@@ -28,46 +28,46 @@ class Screen(NamedTuple):
     noise: float
 
 
-class Found(NamedTuple):
-    """Hits of a policy: their mean and half of its 95 % interval, over runs."""
+class Hits(NamedTuple):
+    """Mean number of hits of a policy over runs, and half the width of its 95 % interval."""
 
     hits: float
     half: float
 
 
-def made(name, screen, batches):
-    """The policy for a screen; `InfeasibleBudgetError` where batches are too few."""
+def policy_for_screen(name, screen, batches):
+    """Return the policy for a screen; raise `InfeasibleBudgetError` if batches are too few."""
     options = {"k": screen.k, "batches": batches, "batch_size": screen.size,
                "repeats": screen.repeats}
     return make_policy(name, screen.n, options)
 
 
 def fewest(name, screen):
-    """The smallest number of batches that a policy takes, and for which it measures all arms."""
+    """Return the smallest number of batches that a policy accepts and that measures all arms."""
     low = 0 if name != "round-robin" else math.ceil(screen.n / screen.size) - 1
     high = low + 1
-    while not takes(name, screen, high):
+    while not accepts(name, screen, high):
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if takes(name, screen, middle) else (middle, high)
+        low, high = (low, middle) if accepts(name, screen, middle) else (middle, high)
     return high
 
 
-def takes(name, screen, batches):
-    """Whether a policy takes so few batches."""
+def accepts(name, screen, batches):
+    """Return True if a policy accepts this number of batches."""
     if batches * screen.size > MOST_PULLS:
         return True
     try:
-        made(name, screen, batches)
+        policy_for_screen(name, screen, batches)
     except InfeasibleBudgetError:
         return False
     return True
 
 
 def play(name, screen, batches, n_runs, seed):
-    """What a policy finds; None where it does not take so few batches."""
-    if not takes(name, screen, batches):
+    """Return the hits of a policy, or None if it needs more batches."""
+    if not accepts(name, screen, batches):
         return None
 
     def hits(policy, environment):
@@ -75,16 +75,16 @@ def play(name, screen, batches, n_runs, seed):
         return float(np.isin(policy.recommend(), best).sum())
 
     result = simulate(
-        lambda _: made(name, screen, batches),
+        lambda _: policy_for_screen(name, screen, batches),
         lambda rng: GaussianBandit(rng.normal(size=screen.n), screen.noise),
         n_runs, rng=seed, metrics=[hits], progress=False)
     found = result.metrics["hits"]
     half = 1.96 * found.std(ddof=1) / math.sqrt(n_runs) if n_runs > 1 else math.nan
-    return Found(float(found.mean()), float(half))
+    return Hits(float(found.mean()), float(half))
 
 
 def choose(found):
-    """The policy of most hits, of a dict of `Found`; the first of `PLATES` within its interval."""
+    """Return the first policy of `PLATES` whose hits are within the interval of the best."""
     known = {name: one for name, one in found.items() if one is not None}
     if not known:
         return None

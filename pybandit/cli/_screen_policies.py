@@ -1,4 +1,4 @@
-"""The policies that the command line begins studies with: the one place that names them."""
+"""The policies with which `pybandit screen new` can start a screen, and their options."""
 
 import re
 from typing import NamedTuple
@@ -7,9 +7,9 @@ from pybandit import policies
 
 
 class Choice(NamedTuple):
-    """A policy by its class, the options it needs and those it may take.
+    """The class of a policy, its required options and its optional ones.
 
-    `arm_noise_std` stands for the column noise_std of the file of arms. `fixed` are arguments
+    `arm_noise_std` stands for the column noise_std of the file of arms. `fixed` holds arguments
     that no option changes.
     """
 
@@ -19,7 +19,7 @@ class Choice(NamedTuple):
     fixed: dict = {}
 
 
-# options by the policies' arguments
+# option -> argument of the policies
 ARGUMENTS = {"k": "k", "batch_size": "batch_size", "batches": "max_batches",
              "repeats": "max_repeats", "budget": "budget", "delta": "delta",
              "arm_noise_std": "noise_std", "noise_std": "noise_std", "seed": "rng",
@@ -43,7 +43,7 @@ CHOICES = {
 
 
 def make_policy(name, n_arms, options, arm_noise_std=None):
-    """A policy from the options of the command line.
+    """Return a policy from the options of the command line.
 
     Parameters
     ----------
@@ -51,15 +51,15 @@ def make_policy(name, n_arms, options, arm_noise_std=None):
         One of `CHOICES`.
     n_arms : int
     options : dict
-        By the names in `ARGUMENTS`; None where not given. ``batch_size`` is left out where
-        the policy sizes its batches itself.
+        Values by the names in `ARGUMENTS`; None if not given. ``batch_size`` is ignored if the
+        policy determines the size of its batches.
     arm_noise_std : ndarray, optional
         Standard deviation of each arm's rewards, if the file of arms has that column.
 
     Raises
     ------
     ValueError
-        Where an option is missing, is not this policy's, or has a value it refuses.
+        If an option is missing, does not apply to this policy, or has a value that it rejects.
     """
     choice = CHOICES[name]
     given = {option: value for option, value in options.items() if value is not None}
@@ -72,7 +72,7 @@ def make_policy(name, n_arms, options, arm_noise_std=None):
             raise ValueError(f"--policy {name} needs {_option(option)}")
     for option in given:
         if option not in choice.needs + choice.takes and option != "batch_size":
-            raise ValueError(f"--policy {name} takes no {_option(option)}")
+            raise ValueError(f"--policy {name} does not take {_option(option)}")
     arguments = {ARGUMENTS[option]: value for option, value in given.items()
                  if option in choice.needs + choice.takes}
     try:
@@ -86,18 +86,18 @@ def _option(name):
 
 
 def _in_options(message):
-    """A policy's message in the words of the command line."""
+    """Return a policy's message with options in place of argument names."""
     names = {argument: _option(option) for option, argument in ARGUMENTS.items()}
     message = re.sub(r"\bn_arms = (\d+)", r"the number of arms, \1", message)
     return re.sub(r"\b(" + "|".join(names) + r")\b(?! of\b)", lambda found: names[found[0]],
                   message)
 
 
-def wants(name):
-    """The options of a policy, for --help: 'batch-sar: --k --batches [--repeats]'."""
+def options_text(name):
+    """Return the options of a policy for --help, such as 'batch-sar --k --batches [--repeats]'."""
     choice = CHOICES[name]
     needs = [f"--{option}" for option in choice.needs if option not in ("batch_size",
                                                                         "arm_noise_std")]
     takes = [f"[{_option(option)}]" for option in choice.takes]
-    column = ["and a column noise_std of the arms"] * ("arm_noise_std" in choice.needs)
+    column = ["and a column noise_std in --arms"] * ("arm_noise_std" in choice.needs)
     return f"{name:20}{' '.join(needs + takes + column) or '(none)'}"

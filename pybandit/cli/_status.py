@@ -1,42 +1,42 @@
-"""A study in words, for a terminal, for machines and for spreadsheets."""
+"""The status of a study as text for a terminal, and parts of it as JSON."""
 
 import math
 
 import numpy as np
 
 from pybandit._shared.checks import listed
+from pybandit.cli._text import aligned, short
 from pybandit.lab._export import moment
 
-NAME_WIDTH = 40
 SHOWN = 3  # plates whose controls status shows
 NORMALISED = {True: "readings by their mean", "percent": "per cent of their mean",
               "inhibition": "per cent of inhibition"}
 
 
 def status_lines(status, best, most, *, opened=None, plates=None, readings=(), counted=False):
-    """Where a study is, line by line.
+    """Yield the lines of the status of a study.
 
     Parameters
     ----------
     status : Status
     best : Recommendation
     most : int
-        Arms shown at most.
+        Maximum number of arms shown.
     opened : BatchRecord or None
         The open batch.
     plates : Plates or None
-        Those of a screen.
+        The plates of a screen.
     readings : sequence of PlateReadings
-        Of which the controls of the last are shown.
+        Readings by plate; the controls of the last `SHOWN` plates are shown.
     counted : bool
         True for a web test.
     """
     unit = "plate" if plates else "batch"
     rows = [("study", f"{status.path}: {status.policy}, {status.n_arms:,} arms, "
-                      f"{_best(status.k)} wanted"),
-            *([("plates", _plates(plates))] if plates else ()),
-            *[("rewards", made) for made in [plates and _made(plates)] if made],
-            ("spent", _spent(status))]
+                      f"{_number_words(status.k)} wanted"),
+            *([("plates", _plate_words(plates))] if plates else ()),
+            *[("rewards", made) for made in [plates and _transform_words(plates)] if made],
+            ("spent", _spent_words(status))]
     if status.pulls_left is not None:
         rows.append(("left", f"{status.pulls_left:,} of {status.budget:,} pulls"))
     if status.batches_left is not None:
@@ -50,11 +50,11 @@ def status_lines(status, best, most, *, opened=None, plates=None, readings=(), c
     if status.done:
         rows.append(("now", "done: nothing more is asked for"))
     elif counted:
-        rows.append(("now", "split says how the next trials are shared out"))
+        rows.append(("now", "run split to divide the next trials"))
     elif opened is None:
-        rows.append(("now", f"no {unit} is out: {'next' if plates else 'ask'} gives one"))
+        rows.append(("now", f"no {unit} is open: {'next' if plates else 'ask'} requests one"))
     else:
-        rows.append(("now", _open(opened, plates)))
+        rows.append(("now", _pending_words(opened, plates)))
     if status.n_late:
         rows.append(("late",
                      f"{status.n_late:,} results, which the policy takes after this {unit}"))
@@ -75,15 +75,15 @@ def status_lines(status, best, most, *, opened=None, plates=None, readings=(), c
 
 
 def split_words(check):
-    """The test of the split of visits, in words."""
+    """Describe the test of the split of visits in words."""
     if check.mismatch:
         return (f"visits are not split by the shares, p = {check.p_value:.2g}; the report and "
                 "--json say more")
-    return f"visits are split by the shares, as far as is seen: p = {check.p_value:.2g}"
+    return f"visits are split by the shares, as far as the test can tell: p = {check.p_value:.2g}"
 
 
 def control_lines(readings, plates):
-    """The controls of plates, a line each."""
+    """Yield a line per plate that describes its controls."""
     for one in readings:
         if not plates.controls and not plates.positives:
             return
@@ -95,11 +95,11 @@ def control_lines(readings, plates):
 
 def _controls(label, found):
     spread = "" if math.isnan(found.std) else f" ± {found.std:.3g}"
-    return f"{_short(label)} {_number(found.mean)}{spread} ({found.n})"
+    return f"{short(label)} {_number(found.mean)}{spread} ({found.n})"
 
 
 def controls_as_json(readings):
-    """The controls of plates, of plain values."""
+    """Return the controls of plates as plain values."""
     def plain(value):
         return None if isinstance(value, float) and math.isnan(value) else value
 
@@ -112,16 +112,16 @@ def controls_as_json(readings):
 
 
 def unmeasured_words(status):
-    """How many arms nothing is known of."""
-    yet = "were never measured: nothing is known of them" if status.done else "not measured yet"
+    """Describe in words how many arms were not measured."""
+    yet = "were never measured" if status.done else "not measured yet"
     return f"{status.n_unmeasured:,} of {status.n_arms:,} arms {yet}"
 
 
-def _best(k):
+def _number_words(k):
     return "the best" if k == 1 else f"the {k:,} best"
 
 
-def _plates(plates):
+def _plate_words(plates):
     words = [str(plates.layout)]
     if plates.controls:
         words.append(f"{len(plates.controls)} wells with {plates.label}")
@@ -132,51 +132,43 @@ def _plates(plates):
     return ", ".join(words)
 
 
-def _made(plates):
-    """What becomes of a reading."""
+def _transform_words(plates):
+    """Describe how a reading becomes a reward."""
     words = [NORMALISED.get(plates.normalise, "")] * bool(plates.normalise)
     return ", ".join(words + ["logarithm"] * plates.log + ["sign changed"] * plates.flip)
 
 
-def _spent(status):
+def _spent_words(status):
     text = f"{status.n_batches:,} batches, {status.n_pulls:,} pulls"
     return text + f", of which {status.n_lost:,} lost" * bool(status.n_lost)
 
 
-def _open(opened, plates):
+def _pending_words(opened, plates):
     if plates is None:
         n = int((opened.states == "open").sum())
-        return f"batch {opened.id} is out: {n:,} of {len(opened.names):,} results not yet known"
+        return f"batch {opened.id} is open: {n:,} of {len(opened.names):,} results pending"
     names = plates.names(opened.id, len(opened.names))
     parts = plates.places(opened.id, opened.names) // plates.layout.n_wells
     waits = np.bincount(parts[opened.states == "open"], minlength=len(names)).tolist()
     out = [name for name, n in zip(names, waits, strict=True) if n]
     shown = ", ".join(out if len(out) <= 4 else [*out[:3], f"... ({len(out)})"])
-    return f"plate {shown} is out: {sum(waits):,} of {len(opened.names):,} wells not yet known"
+    return f"plate {shown} is open: {sum(waits):,} of {len(opened.names):,} wells pending"
 
 
 def _table_of(status, best, most, unit):
-    """The arms found; a policy names as many as are wanted, some perhaps never measured."""
+    """Yield the table of the best arms; those that have no result yet are only counted."""
     head = ("best" if status.done else "best by now", "mean", unit)
-    found = [(_short(name), _number(mean), f"{pulls:,}") for name, mean, pulls in
+    found = [(short(name), _number(mean), f"{pulls:,}") for name, mean, pulls in
              zip(best.best_names, best.means.tolist(), best.pulls.tolist(), strict=True) if pulls]
     missing = len(best.best_names) - len(found)
     if not found:
         yield f"{head[0]}: no arm of the answer has a result yet"
         return
-    rows = found[:most]
-    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-    for name, mean, pulls in (head, *rows):
-        yield f"{name:{widths[0]}}  {mean:>{widths[1]}}  {pulls:>{widths[2]}}"
+    yield from aligned([head, *found[:most]], "<>>")
     if len(found) > most:
         yield f"and {len(found) - most:,} more; --top shows them, --json has all"
     if missing:
         yield f"and {missing:,} more of the answer have no result yet"
-
-
-def _short(name):
-    name = " ".join(name.split())
-    return name if len(name) <= NAME_WIDTH else name[:NAME_WIDTH - 1] + "…"
 
 
 def _number(value):

@@ -15,14 +15,14 @@ def writable(path):
     folder = pathlib.Path(path).parent
     if not folder.is_dir():
         raise argparse.ArgumentTypeError(f"there is no folder {str(folder)!r}")
-    for side in ("-wal", "-shm", "-journal"):  # SQLite takes these for parts of a study
+    for side in ("-wal", "-shm", "-journal"):  # SQLite would treat these as parts of a study
         if path.endswith(side) and os.path.exists(path.removesuffix(side)):
             raise argparse.ArgumentTypeError(f"{path!r} must not be the name of a file and {side}")
     return None if path == "-" else path
 
 
 def picture(path):
-    """A file to draw into: as `writable`, of a format, and not a FIFO, a device or a folder."""
+    """Return a path like `writable`, if it has an image's extension and may be overwritten."""
     if writable(path) is None:
         return None
     if pathlib.Path(path).suffix.casefold() not in PICTURES:
@@ -39,7 +39,7 @@ def picture(path):
 
 
 def at_least(minimum):
-    """An integer of at least `minimum`."""
+    """Return the type of an integer of at least `minimum`."""
     def integer(text):
         number = int(text)
         if number < minimum:
@@ -50,7 +50,7 @@ def at_least(minimum):
 
 
 def number_of(text):
-    """A float; NaN, which no range holds, where the text is no number."""
+    """Return a text as a float, or NaN, which no range contains, if it is not a number."""
     try:
         return float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""`pybandit webtest counts` and `amend`: files of counts into a test, and corrections."""
+"""`pybandit webtest counts` and `amend`, which record files of counts and correct them."""
 
 import sys
 import warnings
@@ -6,14 +6,14 @@ from functools import partial
 
 from pybandit._shared.files import opened_regular
 
-CHANGES = 20  # shown at most
+CHANGES = 20  # maximum number shown
 
 
-def named(arguments):
-    """Return the file of counts or None; a study before it replaces --study."""
+def file_of(arguments):
+    """Return the file of counts, or None; a study named before it sets `arguments.study`."""
     files, given = arguments.files, arguments.study_given
     if len(files) > 2:
-        raise ValueError(f"counts takes a study and a file; got {len(files)} words")
+        raise ValueError(f"counts takes at most a study and a file; got {len(files)} names")
     place = files[0] if len(files) == 2 or files and _is_study(files[0]) else None
     if place is not None and given not in (None, place):
         raise ValueError(f"the study must be named once; got {place} and --study {given}")
@@ -34,34 +34,34 @@ def counts(arguments):
     from pybandit.tables._sheet import Dialect
     from pybandit.webtests._count_file import ROLES
 
-    path = named(arguments)
+    path = file_of(arguments)
     columns = {role: getattr(arguments, f"{role}_column") for role in ROLES}
     dialect = Dialect(arguments.decimal, arguments.thousands,
                       {role: name for role, name in columns.items() if name is not None},
                       arguments.sheet).checked()
     if arguments.cumulative and arguments.revised is not None:
-        raise ValueError("--revised must be of counts of a day; got --cumulative too")
+        raise ValueError("--revised must be left out with --cumulative: it corrects counts by day")
     with opened(arguments) as study:
         if path is None:
             return _print_counts(arguments, study)
         batches = _read(study, path, arguments, dialect)
-        told, changes, doubts = record_counts(
+        results, changes, warned = record_counts(
             study, batches, reason=arguments.revised, cumulative=arguments.cumulative,
             repeated=arguments.repeated)
         status, best = study.status(), study.recommend()
-    for words in doubts:
+    for words in warned:
         print(f"pybandit webtest counts: warning: {words}", file=sys.stderr)
-    n_new, n_known = sum(one.n_new > 0 for one in told), sum(one.n_known > 0 for one in told)
+    n_new, n_known = sum(one.n_new > 0 for one in results), sum(one.n_known > 0 for one in results)
     n_amended = len({key for key, *_ in changes})
     left = status.n_arms if status.survivors is None else len(status.survivors)
     words = (f"the best is {best.best_names[0]}" if status.done else
-             f"{best.best_names[0]} leads {left} arms that are left")
+             f"{best.best_names[0]} leads {left} remaining arms")
     if status.split is not None and status.split.mismatch:
         words += "; visits are not split by the shares"
     made = "".join(f"{line}\n" for line in change_lines(changes))
     amended = f", {n_amended} amended" * bool(n_amended)
     say(arguments, {"batches": list(batches), "n_new": n_new, "n_known": n_known,
-                    "n_amended": n_amended, "changes": _as_json(changes), "warnings": doubts,
+                    "n_amended": n_amended, "changes": _as_json(changes), "warnings": warned,
                     "done": status.done, "best": best.best_names[0], "head": status.head},
         f"{made}{', '.join(_few(list(batches)))}: {n_new} new, {n_known} already known{amended}; "
         f"{words}")
@@ -77,14 +77,14 @@ def _read(study, path, arguments, dialect):
 
 
 def _range_of(study):
-    """The range of a reward; of Thompson sampling by a normal law any."""
+    """Return the range of a reward, which is unlimited for Gaussian Thompson sampling."""
     policy = study.policy
     wide = getattr(policy, "law", "") == "gaussian"
     return getattr(policy, "value_range", None) or ((-1e150, 1e150) if wide else (0.0, 1.0))
 
 
 def record_counts(study, batches, reason=None, cumulative=False, repeated=False, only_known=False):
-    """Record batches, and amend those that are recorded with other counts; all or none.
+    """Record new batches and amend those recorded with other counts; all or none.
 
     Parameters
     ----------
@@ -92,18 +92,19 @@ def record_counts(study, batches, reason=None, cumulative=False, repeated=False,
     batches : dict
         As `read_counts` returns them.
     reason : str, optional
-        Reason of amendments; without one, counts that differ from those recorded are refused.
+        Reason of amendments; without one, counts that differ from those recorded are rejected.
     cumulative, repeated : bool
         As in `WebTest.tell_counts`.
     only_known : bool
-        True to refuse a batch that is not recorded yet.
+        True to reject a batch that is not recorded yet.
 
     Returns
     -------
-    told : list of TellResult
+    results : list of TellResult
     changes : list of tuple
-        Key, arm, counts before and counts after, for each arm that differs.
-    doubts : list of str
+        Key, arm, old counts and new counts, for each arm that differs.
+    warned : list of str
+        Warnings.
     """
     from pybandit.studies._group import whole
     from pybandit.webtests._doubts import GROWN
@@ -111,14 +112,14 @@ def record_counts(study, batches, reason=None, cumulative=False, repeated=False,
     def record():
         changes = [] if cumulative else _changes(study, batches)
         if changes and reason is None:
-            raise ValueError("counts must be those already recorded; got "
-                             f"{'; '.join(change_lines(changes))}: --revised REASON amends them, "
-                             "another part of a batch needs a key of its own")
+            raise ValueError("counts must equal those already recorded; got "
+                             f"{'; '.join(change_lines(changes))}: --revised REASON amends them; "
+                             "another part of a batch needs its own key")
         revised, calls = {key for key, *_ in changes}, []
         for key, batch in batches.items():
             if only_known and key not in known:
-                raise ValueError(f"key must be that of counts that are recorded; got {key!r}: "
-                                 "record it by counts")
+                raise ValueError(f"key must be one that is already recorded; got {key!r}: "
+                                 "record it with the action counts")
             if key in revised:
                 calls.append(partial(study.amend_counts, key, batch, reason=reason))
             else:
@@ -130,14 +131,14 @@ def record_counts(study, batches, reason=None, cumulative=False, repeated=False,
     known = set(study._keys_known())
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        told, changes = record()
-    doubts = [str(one.message) for one in caught]
-    grown = [words for words in doubts if words.startswith(GROWN)]
-    return told, changes, [words for words in doubts if words not in grown[:-1]]
+        results, changes = record()
+    warned = [str(one.message) for one in caught]
+    grown = [words for words in warned if words.startswith(GROWN)]
+    return results, changes, [words for words in warned if words not in grown[:-1]]
 
 
 def _changes(study, batches):
-    """Return key, arm, before and after of counts that differ from those recorded."""
+    """Return key, arm, old and new counts if they differ from those recorded."""
     found, changes = study._keys_known(), []
     for key, batch in batches.items():
         for arm, row in batch.items() if key in found else ():
@@ -148,7 +149,7 @@ def _changes(study, batches):
 
 
 def change_lines(changes):
-    """Return the changes in words, a line for each arm of a batch; at most CHANGES."""
+    """Return at most `CHANGES` changes in words, one line per arm and batch."""
     lines = [f"{key}: {arm} {before[1]:g} of {before[0]:,} -> {after[1]:g} of {int(after[0]):,}"
              for key, arm, before, after in changes[:CHANGES]]
     return lines + [f"and {len(changes) - CHANGES} more"] * (len(changes) > CHANGES)
@@ -183,7 +184,7 @@ def _print_counts(arguments, study):
 
 
 def opened(arguments):
-    """Open the test that the arguments name."""
+    """Open the test named by the arguments."""
     from pybandit.webtests import WebTest
 
     return WebTest.open(arguments.study, who=arguments.who)
@@ -204,22 +205,22 @@ def _amend(arguments, study):
         raise ValueError("amend takes --file with counts, or --key with --counts ARM=TRIALS,SUM")
     if arguments.counts:
         if arguments.key is None:
-            raise ValueError("--counts needs --key, the batch that they are of")
-        batches = {date_key(arguments.key): dict(map(_typed, arguments.counts))}
+            raise ValueError("--counts needs --key, the key of their batch")
+        batches = {date_key(arguments.key): dict(map(_parsed, arguments.counts))}
     else:
         dialect = Dialect(arguments.decimal, arguments.thousands, sheet=arguments.sheet).checked()
         batches = read_counts(arguments.file, arguments.key, dialect, arms=study.names,
                               value_range=_range_of(study))
-    _, changes, doubts = record_counts(study, batches, arguments.reason, only_known=True)
-    say(arguments, {"n_amended": len(changes), "changes": _as_json(changes), "warnings": doubts,
+    _, changes, warned = record_counts(study, batches, arguments.reason, only_known=True)
+    say(arguments, {"n_amended": len(changes), "changes": _as_json(changes), "warnings": warned,
                     "head": study.status().head},
         "\n".join([*change_lines(changes), f"{len(changes)} counts amended" if changes else
                    "nothing to amend"]))
     return 0
 
 
-def _typed(text):
-    """Return name and counts of ARM=TRIALS,SUM or ARM=TRIALS,SUM,SQUARES."""
+def _parsed(text):
+    """Return the name and the counts of ARM=TRIALS,SUM or ARM=TRIALS,SUM,SQUARES."""
     from pybandit.cli._types import number_of
 
     name, sign, values = text.rpartition("=")

@@ -1,4 +1,4 @@
-"""`pybandit best-of`: the best column of a table of scores."""
+"""`pybandit best-of`, which finds the best column of a table of scores."""
 
 import argparse
 import csv
@@ -11,114 +11,115 @@ import numpy as np
 
 from pybandit._shared.drawing import percent
 from pybandit._shared.files import reason_of
+from pybandit.cli._text import aligned, short, warned
 from pybandit.cli._types import at_least, picture
-from pybandit.cli._warned import warned
 
-# Rows of the table at most, runners-up among them, characters of a name.
-MOST_ROWS, RUNNERS_UP, NAME_WIDTH = 40, 4, 40
+# Maximum numbers of rows printed, and of eliminated models among them.
+MOST_ROWS, RUNNERS_UP = 40, 4
 
 EPILOG = """\
-The file has a line for each item and a column for each model, or a line for each
-score: columns such as model, item and score. A first line with anything that is not
-a number in it names the columns. Labels of items are in a column headed item, id,
-name, index or something_id, in a first column without a name, or in a first column
-of text. Cells that are empty, NA, N/A, NaN, null or none are lost scores. Columns of
-true and false, yes and no, or pass and fail are scores. A table that may have models
-in its lines (a column headed model), labels that occur twice, and columns that only
-number the lines are refused, with the option that decides. The page "What is read"
-has all rules. Of other kinds of files those that are large or were shuffled (pybandit
-shuffle) are read as they lie there: --missing drop, --lower-is-better, --groups,
---costs, --models, --items and --drop must be left out.
+The file has one line per item and one column per model, or one line per score with
+columns such as model, item and score. If any cell of the first line is not a number,
+this line names the columns. Labels of items are in a column named item, id, name,
+index or something_id, in a first column without a name, or in a first column of text.
+Cells that are empty, NA, N/A, NaN, null or none are lost scores. Columns of true and
+false, yes and no, or pass and fail are scores. A table that may have models in its
+lines (a column named model), labels that occur twice, and columns that only number the
+lines are rejected with an error that names the option to pass. The page "What is read"
+has all rules. Parquet, NumPy and Zarr files that are large or were shuffled (pybandit
+shuffle) are read in place: --missing drop, --lower-is-better, --groups, --costs,
+--models, --items and --drop must be left out.
 
 Log files of Inspect (.eval, .json), lm-evaluation-harness (samples_*.jsonl),
 promptfoo, HELM, MTEB, SWE-bench, AlpacaEval, OpenAI evals and DSPy are recognised by
-their content. Files with failures, with several metrics or filters, or of different
-items are refused, with the option that decides.
+their content. Files with failures, with several metrics or filters, or with different
+items are rejected with an error that names the option to pass.
 
-The guarantee holds for the mean over the items of the file that were not left out,
-and for no others unless they are a --sample, if --value-range was known before the
-scores were. An interval holds for its model by itself; a model of which all items
-were read has none, for its mean is known, unless they are a sample. With --groups
-there are no intervals.
+The guarantee holds for the mean over the items of the file that were not left out, if
+--value-range was chosen before looking at the scores. It covers other items only if
+the items are a --sample. Each interval holds for its model alone. If all items of a
+model were read, its mean is known and has no interval, unless the items are a sample.
+With --groups there are no intervals.
 
-exit status: 0 with an answer, decided or not; 1 where a package is missing;
-2 where the options or the file are wrong, with the reason on stderr."""
+exit status: 0 with an answer, decided or not; 1 if a package is missing; 2 if the
+options or the file are invalid, with the reason on stderr."""
 
 
 def add(commands):
-    """Add the subcommand to argparse's `commands`."""
+    """Add the subcommand to `commands`, as returned by argparse."""
     command = commands.add_parser(
-        "best-of", help="which of these models is best: a table of scores, few of them read",
-        description="Find the model of the highest mean score, reading only as many scores as\n"
-                    "the answer takes, in random order, and say what that saves.",
+        "best-of", help="find which of these models is best, reading few scores of a table",
+        description="Find the model with the highest mean score. Scores are read in random\n"
+                    "order, and only as many as the answer requires.",
         epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)
     command.add_argument("files", metavar="FILE", nargs="+",
                          help="the scores: CSV, - for stdin, or .jsonl, .xlsx, .parquet, .npy, "
-                              ".zarr; text may be packed, .gz or .zst; or log files of an "
-                              "evaluation tool, or a folder of them")
+                              ".zarr (text also as .gz or .zst); or log files of an evaluation "
+                              "tool, or a folder of them")
     command.add_argument("--k", type=at_least(1), default=1, metavar="N",
-                         help="how many of the best (default %(default)s)")
+                         help="number of best models to find (default %(default)s)")
     command.add_argument("--delta", type=float, default=0.05, metavar="P",
-                         help="probability of a wrong answer at most (default %(default)s)")
+                         help="maximum probability of a wrong answer (default %(default)s)")
     command.add_argument("--value-range", type=float, nargs=2, default=(0.0, 1.0),
                          metavar=("LOW", "HIGH"),
-                         help="all values a score can take (default 0 1)")
+                         help="range of the values that a score can take (default 0 1)")
     command.add_argument("--epsilon", type=float, default=0.0, metavar="E",
-                         help="models this close to the best will do (default %(default)s)")
+                         help="also accept models this close to the best (default %(default)s)")
     command.add_argument("--max-pulls", type=at_least(1), metavar="N",
-                         help="scores read at most (default: no limit)")
+                         help="maximum number of scores read (default: no limit)")
     command.add_argument("--budget", type=at_least(1), metavar="N",
-                         help="scores read at most, to be right as often as possible; no "
-                              "guarantee unless it says so")
+                         help="maximum number of scores read, spent to be right as often as "
+                              "possible; no guarantee unless the answer states one")
     command.add_argument("--costs", metavar="COSTS.csv",
-                         help="what each score costs: a file of the same form and models; of one "
-                              "line, what each model's cost")
+                         help="cost of each score: a file with the same format and models, or "
+                              "with one line for the costs of each model's scores")
     command.add_argument("--max-cost", type=float, metavar="C",
-                         help="as --max-pulls, in money")
-    command.add_argument("--budget-cost", type=float, metavar="C", help="as --budget, in money")
+                         help="maximum cost, as --max-pulls")
+    command.add_argument("--budget-cost", type=float, metavar="C",
+                         help="maximum cost, as --budget")
     command.add_argument("--sample", action="store_true",
-                         help="the items are a sample: answer for the population they were drawn "
-                              "from")
+                         help="treat the items as a sample, and answer for the population from "
+                              "which they were drawn")
     command.add_argument("--groups", action="store_true",
-                         help="labels in the first column are groups of items, which count the "
-                              "same whatever their size")
+                         help="treat labels in the first column as groups of items, which all "
+                              "have equal weight")
     command.add_argument("--seed", type=at_least(0), default=1, metavar="N",
-                         help="seed of the order of the items (default %(default)s)")
+                         help="seed of the order of items (default %(default)s)")
     command.add_argument("--lower-is-better", action="store_true",
                          help="look for the lowest mean")
     command.add_argument("--missing", choices=("error", "drop"), default="error",
                          help="drop: leave out items that lack a score, for all models "
                               "(default %(default)s)")
     command.add_argument("--delimiter", type=_delimiter, metavar="C",
-                         help="between cells; tab for a tab (default: as a line sep=; says, or "
-                              "what the first line has most of , ; and tab)")
+                         help="separator of cells; tab for a tab (default: from a line sep=; or "
+                              "the most frequent of , ; and tab in the first line)")
     command.add_argument("--decimal", choices=(".", ","),
-                         help="before decimals (default: as the file shows)")
-    command.add_argument("--sheet", metavar="NAME", help="the sheet of a workbook")
+                         help="decimal sign (default: detected)")
+    command.add_argument("--sheet", metavar="NAME", help="sheet of the workbook")
     command.add_argument("--columns", type=_names, action="extend", metavar="A,B,...",
-                         help="the columns that are models; of a line for each score, those of "
-                              "model, item and score")
+                         help="the columns of models; for a file with one line per score, the "
+                              "columns of model, item and score")
     command.add_argument("--drop", type=_names, action="extend", default=[], metavar="A,B,...",
                          help="columns to leave out")
     command.add_argument("--models", choices=("columns", "rows"),
-                         help="rows: each line is a model, each column an item (default: columns, "
-                              "and what looks like rows is refused)")
-    command.add_argument("--items", metavar="NAME", help="the column with the labels of items")
+                         help="rows: each line is a model, each column an item (default: columns; "
+                              "a table that looks like rows is rejected)")
+    command.add_argument("--items", metavar="NAME", help="column of the labels of items")
     command.add_argument("--metric", type=_names, action="extend", metavar="A,B,...",
-                         help="of log files, the metric or scorer that is read; names if tasks "
+                         help="metric or scorer to read from log files; several names if tasks "
                               "have different ones")
     command.add_argument("--filter", type=_names, action="extend", metavar="A,B,...",
-                         help="of log files, the filter, prompt or perturbation that is read")
+                         help="filter, prompt or perturbation to read from log files")
     command.add_argument("--failed", type=float, metavar="X",
-                         help="of log files, the score of failures (default: they are refused)")
-    command.add_argument("--json", action="store_true", help="print all there is, as JSON")
+                         help="score of failures in log files (default: failures are rejected)")
+    command.add_argument("--json", action="store_true", help="print the complete result as JSON")
     command.add_argument("--plot", type=picture, metavar="PNG",
-                         help="draw which models were dropped when")
+                         help="draw when each model was eliminated")
     command.set_defaults(run=run)
 
 
 def run(arguments):
-    """Print the answer; returns the exit status."""
+    """Print the answer; return the exit status."""
     from pybandit.cli._best_of_input import load, race
 
     if arguments.plot:
@@ -136,7 +137,7 @@ def run(arguments):
         print(f"pybandit best-of: {error}", file=sys.stderr)
         return 2
     sign = -1 if arguments.lower_is_better else 1
-    # first, so that `| head` loses no picture
+    # save the plot first: printing may fail, for example with `| head`
     status = _save_plot(result, sign, arguments.plot) if arguments.plot else 0
     if arguments.json:
         print(json.dumps(as_json(result, scores, sign, n_dropped), indent=1))
@@ -162,7 +163,7 @@ def _save_plot(result, sign, path):
 
 
 def _interval(result, model, sign):
-    """Last bounds on a model's mean, in the file's sign; None where there are none."""
+    """Return the last bounds on a model's mean, with the file's sign, or None if there are none."""
     if not result._has_bounds:
         return None
     bounds = result.confidence_sequence(model)
@@ -174,7 +175,7 @@ def _read_in_full(result, model):
 
 
 def as_json(result, scores, sign, n_dropped):
-    """`result.to_dict()` in the file's sign, and labels of the items read."""
+    """Return `result.to_dict()` with the file's sign, and labels of the items read."""
     known = result.to_dict()
     labels = getattr(scores, "index", range(result.n_items))
     return known | {
@@ -191,14 +192,14 @@ def as_json(result, scores, sign, n_dropped):
 
 
 def report(result, scores, sign, n_dropped):
-    """The answer, line by line."""
+    """Yield the lines of the answer."""
     from pybandit.tables._logs.read import words_of_lost
 
     total, digits = result.n_arms * result.n_items, _digits(result)
     title = ("best" if result.decided else "guess" if result._budgeted
              else "best so far")
     for model in result.best_arms.tolist():
-        yield (f"{title}: {_short(result.name(model))}, mean "
+        yield (f"{title}: {short(result.name(model))}, mean "
                f"{sign * result.means[model]:.{digits}f}{_known(result, model, sign)}")
     yield from textwrap.wrap(result.guarantee(), 99)
     yield ""
@@ -218,7 +219,7 @@ def report(result, scores, sign, n_dropped):
 
 
 def _known(result, model, sign):
-    """What is known of a mean, after a comma."""
+    """Return the interval of a mean, or the number of items if all were read."""
     weighted = "" if result.weights is None else ", weighted"
     if _read_in_full(result, model):
         return f"{weighted}, over all {result.n_items:,} items"
@@ -229,7 +230,7 @@ def _known(result, model, sign):
 
 
 def _bounds(result, model, sign):
-    """The cell of a table."""
+    """Return the interval of a model for the table."""
     if _read_in_full(result, model):
         return "all read"
     bounds = _interval(result, model, sign) or ()
@@ -238,21 +239,18 @@ def _bounds(result, model, sign):
 
 def _table(result, sign):
     shown, digits = _shown(result), _digits(result)
-    rows = [(_short(result.name(model)), f"{result.pulls[model]:,}",
+    rows = [(short(result.name(model)), f"{result.pulls[model]:,}",
              f"{sign * result.means[model]:.{digits}f}", _bounds(result, model, sign),
              "best" if result.decided and model in result.best_arms else "")
             for model in shown[:MOST_ROWS]]
     head = ("model", "items read", "mean", f"{100 * (1 - result.delta):g} % interval", "")
-    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-    for name, reads, mean, interval, mark in (head, *rows):
-        yield (f"{name:{widths[0]}}  {reads:>{widths[1]}}  {mean:>{widths[2]}}  "
-               f"{interval:<{widths[3]}}  {mark}".rstrip())
+    yield from aligned([head, *rows], "<>><<")
     if len(shown) > MOST_ROWS:
-        yield f"and {len(shown) - MOST_ROWS:,} more that are left; --json has all"
+        yield f"and {len(shown) - MOST_ROWS:,} more survivors; --json has all"
 
 
 def _shown(result):
-    """The survivors by mean and, where they are the answer, the next ones."""
+    """Return the survivors by mean; if the race is decided, also the next models."""
     order = np.argsort(-result.means, kind="stable")
     left = np.isin(order, result.survivors)
     next_ones = order[~left][:RUNNERS_UP] if result.decided else []
@@ -260,18 +258,13 @@ def _shown(result):
 
 
 def _digits(result):
-    """Decimals that show a thousandth of the range."""
+    """Return the number of decimals that shows a thousandth of the range."""
     low, high = result.value_range
     return max(0, 3 - math.floor(math.log10(high - low)))
 
 
-def _short(name):
-    name = " ".join(name.split())
-    return name if len(name) <= NAME_WIDTH else name[:NAME_WIDTH - 1] + "…"
-
-
 def _names(text):
-    """Names between commas, in quotes if there is a comma in one."""
+    """Return the names in a comma-separated list; names with a comma are quoted."""
     return [name.strip() for name in next(csv.reader([text]), []) if name.strip()]
 
 

@@ -1,4 +1,4 @@
-"""`pybandit config`: where C and C++ find the headers and the static library."""
+"""`pybandit config`, which prints the location of the headers and the static library."""
 
 import os
 import shlex
@@ -10,14 +10,14 @@ from pybandit._shared.paths import get_include, get_library
 def add(commands):
     """Add the subcommand."""
     command = commands.add_parser(
-        "config", help="where C and C++ programs find the kernels: flags, CMake, pkg-config",
-        description="Print what a compiler or CMake needs, for the installed package. In a "
-                    "Makefile: CFLAGS += $(shell pybandit config --cflags). Flags are quoted "
-                    "for a shell, directories are as they are.")
-    for name, what in (("cflags", "where the headers are"),
-                       ("libs", "the library, to link after what uses it"),
-                       ("cmakedir", "pybandit_DIR for find_package(pybandit)"),
-                       ("pkgconfigdir", "for PKG_CONFIG_PATH")):
+        "config", help="print how to build C and C++ programs: flags, CMake, pkg-config",
+        description="Print the compiler flags or directories of the installed package. In a "
+                    "Makefile: CFLAGS += $(shell pybandit config --cflags). Flags are quoted for "
+                    "a shell; directories are not.")
+    for name, what in (("cflags", "flags for the headers"),
+                       ("libs", "flags for the library; link it after the code that uses it"),
+                       ("cmakedir", "directory for pybandit_DIR of find_package(pybandit)"),
+                       ("pkgconfigdir", "directory for PKG_CONFIG_PATH")):
         command.add_argument(f"--{name}", dest="wanted", action="append_const", const=name,
                              help=what)
     command.set_defaults(run=_run)
@@ -25,7 +25,7 @@ def add(commands):
 
 def _run(arguments):
     if not arguments.wanted:
-        print("pybandit config: name what is wanted: --cflags, --libs, --cmakedir or "
+        print("pybandit config: pass at least one of --cflags, --libs, --cmakedir and "
               "--pkgconfigdir", file=sys.stderr)
         return 2
     include, library = get_include(), get_library()

@@ -1,8 +1,7 @@
-"""`pybandit demo`: exact and racing draws side by side, from posteriors over real data.
+"""`pybandit demo`, which compares exact and racing draws from posteriors of real data.
 
-The variable is a cell: degrees of freedom and scale of a Student-t law. The
-log-likelihood of every observation at every cell is computed when it is asked
-for, as a user's own model would.
+The variable is a cell: a pair of degrees of freedom and scale of a Student-t distribution.
+The log-likelihood of an observation at a cell is computed on request, as in a model of a user.
 """
 
 import time
@@ -18,13 +17,15 @@ from pybandit._shared.optional import require
 from pybandit.cli._demo_figure import demo_figure
 from pybandit.racing import ControlVariate, Factors, RacingSampler, exact_sample
 
-# Exact draws timed at least, and seconds they take at least; the median is reported.
+# Minimum number of exact draws that are timed, and their minimum total time in seconds; the
+# median time is reported.
 EXACT_DRAWS, EXACT_SECONDS = 3, 0.3
-# Factors times cells evaluated at a time in full sums: 2 MiB.
+# Number of factors times cells that full sums evaluate at a time: 2 MiB.
 BLOCK = 1 << 18
-# Multinomial samples behind the error that exact draws themselves would show.
+# Number of multinomial samples from which the error of exact draws is estimated.
 TV_SAMPLES = 1000
-# A race without control variates is slower, and makes one draw in so many.
+# Races without control variates are slower: they make 1 / COARSE_SHARE and 1 / FINE_SHARE of the
+# draws.
 COARSE_SHARE, FINE_SHARE = 20, 1000
 
 
@@ -44,16 +45,16 @@ class Grid:
         return self.dof.size * self.scale.size
 
     def cells(self):
-        """Degrees of freedom and scale of every cell."""
+        """Return the degrees of freedom and the scale of every cell."""
         return np.repeat(self.dof, self.scale.size), np.tile(self.scale, self.dof.size)
 
 
 @dataclass(frozen=True)
 class Subject:
-    """Data and two grids: cells far apart, and cells as close as the posterior is wide.
+    """Data and two grids: a coarse one, and one with cells closer than the posterior is wide.
 
-    `source` is what the observations come from, to be shown beside them: a
-    series (n,) or a picture (rows, columns).
+    `source` is the origin of the observations, for the figure: a series of shape (n,) or an
+    image of shape (rows, columns).
     """
 
     name: str
@@ -66,7 +67,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class Baseline:
-    """The exact posterior over a grid, and the seconds that one exact draw takes."""
+    """The exact posterior over a grid, and the time of one exact draw in seconds."""
 
     probabilities: np.ndarray
     seconds: float
@@ -80,18 +81,18 @@ class Comparison:
     ----------
     label : str
     n_draws : int
-        By racing.
+        Number of racing draws.
     fraction : float
-        Mean share of the N * D log-likelihoods that a draw evaluated.
+        Mean fraction of the N * D log-likelihoods evaluated per draw.
     seconds : float
         Wall time of one draw.
     exact : Baseline
     frequencies : ndarray, shape (D,)
-        Of the racing draws.
+        Frequencies of the cells in the racing draws.
     distance : float
-        Total variation between these and the exact probabilities.
+        Total variation distance between `frequencies` and the exact probabilities.
     exact_distance : tuple of float
-        2.5% and 97.5% quantile of that distance for as many exact draws.
+        2.5 % and 97.5 % quantiles of that distance for `n_draws` exact draws.
     """
 
     label: str
@@ -105,7 +106,7 @@ class Comparison:
 
 
 def subjects():
-    """The two data sets, with round numbers for the cells."""
+    """Return the two data sets, with grids of round numbers."""
     returns, gradients = datasets.sp500_returns(), datasets.flower_gradients()
     steps = np.arange(-4, 5)
     return (
@@ -120,7 +121,7 @@ def subjects():
 
 
 def student_factors(observations, grid):
-    """The Student-t log-likelihood as `Factors`: one factor an observation, one state a cell."""
+    """Return the Student-t log-likelihood: one factor per observation, one state per cell."""
     squares = np.square(observations)
     dof, scale = grid.cells()
     rate = 1.0 / (dof * scale**2)
@@ -139,12 +140,12 @@ def student_factors(observations, grid):
 
 
 def with_control_variates(observations, grid):
-    """The posterior of `student_factors` from factors that hardly differ between cells.
+    """Return `student_factors` with a control variate: the same posterior, but faster races.
 
-    Each factor is interpolated by a quadratic in either parameter, from nine anchors:
-    Chebyshev's points, which no cell hits, for factors that nothing is left of tell a
-    race nothing. A factor less its interpolation is small; the interpolations are
-    summed exactly, once.
+    Each factor is interpolated by a quadratic in each parameter, from nine anchors. These
+    are Chebyshev points, which are not cells of the grid: at an anchor the difference would
+    be exactly 0, and give a race no information. The difference between a factor and its
+    interpolation hardly varies between cells; the interpolations are summed exactly, once.
     """
     factors = student_factors(observations, grid)
     dof, dof_weights = _chebyshev(grid.dof)
@@ -163,7 +164,7 @@ def with_control_variates(observations, grid):
 
 
 def _chebyshev(values):
-    """Three points across the values, and weights (n, 3) that interpolate from them."""
+    """Return three points across the values, and the (n, 3) weights of interpolation."""
     middle, half = 0.5 * (values[0] + values[-1]), 0.5 * (values[-1] - values[0])
     points = chebyshev.chebpts1(3)
     at_values = chebyshev.chebvander((values - middle) / half, 2)
@@ -171,7 +172,7 @@ def _chebyshev(values):
 
 
 def baseline(factors, rng):
-    """Exact probabilities under equal prior ones, and the time of one exact draw."""
+    """Return exact probabilities under a uniform prior, and the time of one exact draw."""
     cells = np.arange(factors.n_states)
     totals = sum(factors.function(rows, cells).sum(axis=0) for rows in _blocks(factors))
     weights = np.exp(totals - totals.max())
@@ -184,14 +185,14 @@ def baseline(factors, rng):
 
 
 def _blocks(factors):
-    """All factor indices, in blocks that suit the processor's cache."""
+    """Return all factor indices, in blocks that fit the processor's cache."""
     rows = max(1, BLOCK // factors.n_states)
     return (np.arange(start, min(start + rows, factors.n_factors))
             for start in range(0, factors.n_factors, rows))
 
 
 def compare(label, exact, factors, n_draws, rng):
-    """Time `n_draws` racing draws and check them against the exact probabilities."""
+    """Time `n_draws` racing draws and compare them with the exact probabilities."""
     sampler = RacingSampler(factors, rng=rng)
     start = time.perf_counter()
     states, info = sampler.draw(n_draws)
@@ -205,12 +206,12 @@ def compare(label, exact, factors, n_draws, rng):
 
 
 def total_variation(frequencies, probabilities):
-    """Half the sum of absolute differences, over the last axis."""
+    """Return half the sum of absolute differences over the last axis."""
     return 0.5 * np.abs(frequencies - probabilities).sum(axis=-1)
 
 
 def run_subject(subject, n_draws, rng):
-    """Yield the three lines of the table, as each is done."""
+    """Yield the three lines of the table, each when it is computed."""
     coarse = student_factors(subject.observations, subject.coarse)
     yield compare("coarse", baseline(coarse, rng), coarse,
                   max(1, n_draws // COARSE_SHARE), rng)
@@ -222,7 +223,7 @@ def run_subject(subject, n_draws, rng):
 
 
 def run(out=None, n_draws=20_000, seed=1, echo=print):
-    """Run the demo: print the tables, and draw the picture where `out` names a file.
+    """Print the tables of the demo, and save the figure if `out` names a file.
 
     Returns
     -------
@@ -243,7 +244,7 @@ def run(out=None, n_draws=20_000, seed=1, echo=print):
     echo(explanation(results))
     if out is not None:
         save(demo_figure(results), out)
-        echo(f"\npicture: {out}")
+        echo(f"\nfigure: {out}")
     return results
 
 
@@ -251,7 +252,7 @@ COLUMNS = "{:<15}{:>7}{:>9}{:>9}{:>9}{:>8}{:>8}{:>15}"
 
 
 def heading(subject):
-    """What is drawn, and the names of the columns."""
+    """Return a description of the subject, and the names of the columns."""
     rows, columns = subject.fine.shape
     return (f"{subject.name}, N = {subject.observations.size:,}\n"
             f"Student-t, D = {rows} x {columns} cells of degrees of freedom x scale\n\n"
@@ -262,7 +263,7 @@ def heading(subject):
 
 
 def table_line(line):
-    """One comparison as a line of the table."""
+    """Return a comparison as a line of the table."""
     low, high = line.exact_distance
     return COLUMNS.format(
         line.label, f"{line.n_draws:,}", percent(line.fraction), milliseconds(line.exact.seconds),
@@ -280,24 +281,24 @@ def speed_up(line):
 
 
 def explanation(results):
-    """How to read the tables, with this run's own numbers."""
+    """Return an explanation of the tables, with numbers of this run."""
     fine = " and ".join(percent(lines[1].fraction) for _, lines in results)
     helped = " and ".join(percent(lines[2].fraction) for _, lines in results)
     preparation = percent(9 / results[0][0].fine.size)
     return f"""\
-read      The share of the N x D log-likelihoods that a draw evaluates.
-exact     One full pass a draw, as in a Gibbs sweep, where the factors change
-          between draws. Here they are fixed: one pass would serve all draws.
-TV        Total variation distance of the draws from the exact probabilities,
-          and 95 % of the values that as many exact draws would show. A race
-          adds about delta = 0.05 where differences are near normal.
-coarse    Cells far apart against the width of the posterior. It sits on one
-          cell, and most of the others leave the race at the first look.
+read      Fraction of the N x D log-likelihoods that a draw evaluates.
+exact     One full pass per draw, as in a Gibbs sweep, in which the factors
+          change between draws. Here they are fixed: one pass would serve all.
+TV        Total variation distance between draws and exact probabilities, and
+          the range of 95 % of its values for as many exact draws. A race
+          adds about delta = 0.05 if differences are nearly normal.
+coarse    Cells far apart relative to the width of the posterior. One cell has
+          nearly all probability, and most others are eliminated at once.
 fine      Cells closer than the posterior is wide. Racing on the
           log-likelihoods themselves reads {fine}; a full pass is
           as good.
-controls  From each factor a quadratic in the cell is taken, through the values
-          at 9 points; its sum over the factors, computed once, is given
-          back. What is left hardly differs between cells, and
+controls  A quadratic in the cell, through the values at 9 points, is
+          subtracted from each factor; its sum over the factors is added
+          back exactly. The differences hardly vary between cells, and
           {helped} is read. The sums cost {preparation} of a pass: once
-          here, at every draw where the factors change."""
+          here, and at every draw if the factors change."""

@@ -1,4 +1,4 @@
-"""`pybandit screen`: an experiment of weeks on plates, from one file."""
+"""`pybandit screen`, which runs an experiment on plates over weeks, kept in one file."""
 
 import argparse
 
@@ -9,10 +9,11 @@ from pybandit.cli._actions import (
     add_command,
     add_log_actions,
     add_study,
+    late,
     run,
 )
 from pybandit.cli._screen_options import add_dialect, add_layout
-from pybandit.cli._screen_policies import AUTO, CHOICES, wants
+from pybandit.cli._screen_policies import AUTO, CHOICES, options_text
 from pybandit.cli._types import at_least, writable
 
 FORMATS = "long", "grid", "echo", "opentrons", "hamilton"
@@ -23,44 +24,43 @@ in short:
   pybandit screen new study.db --policy batch-screening --arms genes.csv --k 20 --batches 12 \\
                       --plate 16x24 --controls col:1,24 --normalise --log --flip
   pybandit screen next -o plate_000.csv            # the plate to prepare
-  pybandit screen record plate_000_results.csv     # what the reader found; then next again
+  pybandit screen record plate_000_results.csv     # the reader's results; then next again
   pybandit screen amend --plate 0 --well B7=812.5 --reason "a typo"
   pybandit screen report -o report.html
 
-All but plan and new work on study.db in this folder, or on another one: --study FILE before
-or after the action, or FILE as its first word. When a command that records has returned,
-what it recorded is on the disk. Each may be given again after a crash: next gives the
-same plate, record finds what is known already.
+All actions but plan and new work on study.db in this folder; name another file by --study FILE
+before or after the action, or as the first word of the action. When an action that records
+results returns, they are on the disk. After a crash, run the action again: next returns the
+same plate, and record skips results that are already known.
 
 Files are CSV in UTF-8 or UTF-16, or .xlsx. A long table has the columns plate, well, arm and
-value, under these names or those that options say, and may have others and lines of a title
-before them. A grid is a line plate,NAME and the plate's rows under it, with or without row
-letters and column numbers, among other lines. A cell without a value is empty or NA. Formats
-of vendors are read by --instrument.
+value, under these names or those given by options. It may have other columns, and title lines
+above the header. A grid is a line plate,NAME followed by the rows of the plate, with or without
+row letters and column numbers; other lines may come before and after it. A cell without a value
+is empty or NA. Formats of vendors are read by --instrument.
 
-exit status: 0 done; 1 where a package is missing; 2 where options or a file are wrong,
-and nothing was recorded; 3 where the study's file is damaged, too new, or cannot be read
-or written;
-4 from next where the screen asks for nothing more."""
+exit status: 0 done; 1 if a package is missing; 2 if options or a file are invalid, and nothing
+was recorded; 3 if the study's file is damaged, too new, or cannot be read or written; 4 from
+next if the screen needs no more plates."""
 
-NEW_EPILOG = "policies and their options:\n  " + "\n  ".join(map(wants, CHOICES)) + """
+NEW_EPILOG = "policies and their options:\n  " + "\n  ".join(map(options_text, CHOICES)) + """
 
-The standard deviation of each arm's rewards is a column of the file of arms, noise_std. A
-batch fills a plate, or --batch-size wells. sequential-halving and shvar ask for a stage at
-once, on as many plates as it takes; ucb1, thompson and mostly shadavar for one pull.
+The column noise_std of the file of arms holds the standard deviation of each arm's rewards. A
+batch fills a plate, or --batch-size wells. sequential-halving and shvar request a whole stage
+at once, on as many plates as it needs; ucb1, thompson and usually shadavar request one pull.
 
-Readings become rewards, of which higher are better, in this order: --normalise divides by
-the mean of the plate's controls (or makes per cent of it, or of the way to the positives'
-mean), --log takes the natural logarithm, --flip the negative. The readings are kept, too."""
+Readings become rewards, for which higher is better, in this order: --normalise divides by the
+mean of the plate's controls (or converts to per cent of it, or of the way from it to the mean
+of the positives), --log takes the natural logarithm, --flip changes the sign. The readings are
+stored as well."""
 
 
 def add(commands):
-    """Add the subcommand to argparse's `commands`."""
+    """Add the subcommand to `commands`, as returned by argparse."""
     _, parts = add_command(
-        commands, "screen", help="a screen that lasts weeks: plates out, results in, one file",
-        description="Run a screen of weeks with a policy: which arms go on the next plate, what "
-                    "was\nread, what is best by now. One file survives crashes, and late and "
-                    "lost plates.",
+        commands, "screen", help="run a screen that lasts weeks: plates out, results in, one file",
+        description="Run a screen over weeks. A policy chooses the arms on the next plate; one "
+                    "file keeps\nthe readings and survives crashes, late plates and lost plates.",
         epilog=EPILOG)
     _screen_plan.add(parts).set_defaults(run=run, do=_action("plan"))
     _add_new(parts)
@@ -73,95 +73,93 @@ def add(commands):
 
 def _add_new(parts):
     part = parts.add_parser(
-        "new", help="begin a screen", description="Begin a screen.", epilog=NEW_EPILOG,
+        "new", help="start a screen", description="Start a screen.", epilog=NEW_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter)
-    part.add_argument("place", metavar="FILE", nargs="?", help="the file to make; study.db, say")
-    add_study(part, "the same")
+    part.add_argument("place", metavar="FILE", nargs="?",
+                      help="the file to create, such as study.db")
+    add_study(part, "the file to create, as FILE")
     part.add_argument("--policy", required=True, choices=[AUTO, *CHOICES], metavar="NAME",
-                      help="who chooses the arms; see below. auto: whichever for plates finds "
-                           "most at --noise, or in a --pilot")
+                      help="policy that chooses the arms; see below. auto: the policy for plates "
+                           "that finds the most arms in simulations with --noise or --pilot")
     part.add_argument("--arms", required=True, metavar="FILE.csv",
-                      help="their names: a line each, or a column arm, name, gene or id")
-    part.add_argument("--column", metavar="NAME", help="the column of the names")
+                      help="names of the arms: one per line, or a column arm, name, gene or id")
+    part.add_argument("--column", metavar="NAME", help="column of the names")
     part.add_argument("--header", action=argparse.BooleanOptionalAction, default=None,
-                      help="whether the first line is a header (default: it is looked at)")
-    part.add_argument("--sheet", metavar="NAME", help="the sheet of a workbook, where it has many")
-    part.add_argument("--k", type=at_least(1), metavar="N", help="how many of the best")
-    part.add_argument("--batches", type=at_least(1), metavar="N", help="batches to spend")
-    part.add_argument("--budget", type=at_least(1), metavar="N", help="pulls to spend")
+                      help="treat the first line as a header, or not (default: detected)")
+    part.add_argument("--sheet", metavar="NAME", help="sheet of the workbook, if it has several")
+    part.add_argument("--k", type=at_least(1), metavar="N", help="number of best arms to find")
+    part.add_argument("--batches", type=at_least(1), metavar="N", help="maximum number of batches")
+    part.add_argument("--budget", type=at_least(1), metavar="N", help="maximum number of pulls")
     part.add_argument("--repeats", type=at_least(1), metavar="N",
-                      help="wells of one arm in a batch at most (default: any)")
-    part.add_argument("--delta", type=float, metavar="P", help="probability of a wrong answer")
+                      help="maximum number of wells per arm and batch (default: no limit)")
+    part.add_argument("--delta", type=float, metavar="P",
+                      help="maximum probability of a wrong answer")
     part.add_argument("--prior", metavar="FILE.csv",
-                      help="what was thought of the arms: columns arm and value (or prior, "
-                           "score); they are measured in its order")
+                      help="prior estimates of the arms, in columns arm and value (or prior, "
+                           "score); arms are measured in their order")
     part.add_argument("--allow-unmeasured", action="store_const", const=True,
-                      help="begin though there are too few batches to measure every arm once")
+                      help="start even if there are too few batches to measure every arm once")
     _screen_plan.add_noise(part)
-    part.add_argument("--noise-std", type=float, metavar="S", help="deviation of a reward")
+    part.add_argument("--noise-std", type=float, metavar="S", help="standard deviation of a reward")
     part.add_argument("--reuse", action="store_const", const=True,
-                      help="means over all stages, not the last alone")
-    part.add_argument("--seed", type=at_least(0), metavar="N", help="where the policy draws")
+                      help="use means over all stages, not only the last")
+    part.add_argument("--seed", type=at_least(0), metavar="N", help="seed of a randomised policy")
     add_layout(part)
-    part.add_argument("--who", metavar="NAME", help="who begins (default user@host)")
-    part.add_argument("--json", action="store_true", help="print for machines, as JSON")
+    part.add_argument("--who", metavar="NAME", help="name to record (default user@host)")
+    part.add_argument("--json", action="store_true", help="print JSON")
     part.set_defaults(run=run, do=_action("new"))
 
 
 def _add_next(parts):
     part = add_action(parts, "next", _action("next"),
-                      "the plates to prepare now: the same until they are recorded")
+                      "write the plates to prepare now; the same ones until they are recorded")
     part.add_argument("-o", "--out", type=writable, metavar="FILE",
-                      help="where the plate goes, CSV or .xlsx; NAME_p1.csv, ... where there "
-                           "are several (default: stdout)")
+                      help="file of the plate, CSV or .xlsx; NAME_p1.csv, ... if there are "
+                           "several (default: stdout)")
     part.add_argument("--format", choices=FORMATS, default="long",
-                      help="a row a well, the shape of the plate, or what a robot transfers "
+                      help="one row per well, the shape of the plate, or a robot's transfers "
                            "from --stock (default %(default)s)")
     part.add_argument("--stock", metavar="FILE.csv",
-                      help="where the arms are kept: columns plate, well and arm")
+                      help="location of the arms: columns plate, well and arm")
     part.add_argument("--volume", type=float, metavar="V",
-                      help="of each transfer: nl for an Echo, else ul")
+                      help="volume of each transfer: in nl for an Echo, else in ul")
     part.add_argument("--overwrite", action="store_true",
-                      help="replace a file that holds something else")
+                      help="replace a file with other content")
 
 
 def _add_record(parts):
     part = add_action(parts, "record", _action("record"),
-                      "record a file of results, whole or not at all")
-    part.add_argument("file", metavar="FILE.csv", help="a long table or grids")
+                      "record a file of results, completely or not at all")
+    part.add_argument("file", metavar="FILE.csv", help="a long table, or grids")
     part.add_argument("--batch", type=at_least(0), metavar="N",
-                      help="the batch, where the file names no plate")
+                      help="batch of the file, if it names no plate")
     part.add_argument("--plate", metavar="NAME",
-                      help="the plate that the file is of, whatever it says")
+                      help="plate of the file, in place of a name in it")
     part.add_argument("--partial", action="store_true",
-                      help="wells without a value come later")
+                      help="treat wells without a value as pending")
     part.add_argument("--lost", action="store_true",
-                      help="wells without a value never come; with --partial those in the file")
+                      help="treat wells without a value as lost; with --partial, only those in "
+                           "the file")
     add_dialect(part)
 
 
 def _add_amend(parts):
     part = add_action(parts, "amend", _action("amend"),
-                      "correct readings that are recorded, and say why",
-                 epilog="Either wells of a plate, --plate 3 --well B7=812.5 --well C1=failed, or "
-                        "--file of right readings. Wells that are not named stay as they are.")
-    part.add_argument("--file", metavar="FILE.csv", help="right readings: a long table or grids")
-    part.add_argument("--reason", required=True, metavar="TEXT", help="why; kept in the log")
-    part.add_argument("--plate", metavar="NAME", help="the plate of the wells, or of the file")
+                      "correct recorded readings, with a reason",
+                 epilog="Pass either wells of a plate, --plate 3 --well B7=812.5 --well C1=failed, "
+                        "or a --file of corrected readings. Other wells do not change.")
+    part.add_argument("--file", metavar="FILE.csv",
+                      help="corrected readings: a long table, or grids")
+    part.add_argument("--reason", required=True, metavar="TEXT", help="reason, kept in the log")
+    part.add_argument("--plate", metavar="NAME", help="plate of the wells, or of the file")
     part.add_argument("--well", action="append", default=[], metavar="WELL=VALUE",
-                      help="a reading as it should be; failed withdraws it; again for more")
+                      help="corrected reading of a well; failed withdraws it; repeatable")
     part.add_argument("--batch", type=at_least(0), metavar="N",
-                      help="the batch, where the file names no plate")
+                      help="batch of the file, if it names no plate")
     part.add_argument("--lost", action="store_true",
-                      help="wells of the file without a value are withdrawn")
+                      help="withdraw wells that have no value in the file")
     add_dialect(part)
 
 
 def _action(name):
-    """Return what does an action; imported when it runs, so that other commands do without."""
-    def do(arguments):
-        from pybandit.cli import _screen_commands
-
-        return getattr(_screen_commands, name)(arguments)
-
-    return do
+    return late("_screen_commands", name)

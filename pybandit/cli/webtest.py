@@ -1,4 +1,4 @@
-"""`pybandit webtest`: a test of pages that is told counts, a day at a time."""
+"""`pybandit webtest`, a test of web pages by counts per day."""
 
 import argparse
 import math
@@ -13,24 +13,24 @@ EPILOG = """\
 in short:
   pybandit webtest plan --rates 4%,5% --visits 2000      # how many days?
   pybandit webtest new study.db --arms old,new
-  pybandit webtest split 2000                            # how the next visits are shared out
-  pybandit webtest counts monday.csv                     # what came of them; again the next day
+  pybandit webtest split 2000                            # divide the next visits
+  pybandit webtest counts monday.csv                     # record results; repeat every day
   pybandit webtest report -o report.html
 
-All but plan work on study.db in this folder, or on another one: --study FILE before
-or after the action, or FILE as its first word. A file of counts is CSV or .xlsx with the
-columns arm, trials and successes (or sum), perhaps squares and key.
+All actions but plan work on study.db in this folder; name another file by --study FILE
+before or after the action, or as the first word of the action. A file of counts is CSV or
+.xlsx with the columns arm, trials and successes (or sum), and optionally squares and key.
 
-exit status: 0 done; 1 where a package is missing; 2 where options or a file are wrong,
-and nothing was recorded; 3 where the file is damaged, too new, or cannot be read or written."""
+exit status: 0 done; 1 if a package is missing; 2 if options or a file are invalid, and nothing
+was recorded; 3 if the file is damaged, too new, or cannot be read or written."""
 
 
 def add(commands):
-    """Add the subcommand to argparse's `commands`."""
+    """Add the subcommand to `commands`, as returned by argparse."""
     _, parts = add_command(
-        commands, "webtest", help="a test of pages by counts: which is best, however often looked",
-        description="Test pages by counts, a day at a time, in one file: a winner is wrong with "
-                    "probability\nat most --delta, however often one looks.",
+        commands, "webtest", help="run a test of web pages by counts, valid at every look",
+        description="Test web pages by counts per day, in one file. A winner is wrong with "
+                    "probability\nat most --delta, no matter how often the results are checked.",
         epilog=EPILOG)
     _add_plan(parts)
     _add_new(parts)
@@ -41,84 +41,85 @@ def add(commands):
 
 
 def _add_new(parts):
-    part = add_action(parts, "new", new, "begin a test of pages by counts: the best one, wrong "
-                                         "with probability at most --delta")
+    part = add_action(parts, "new", new, "start a test that finds the best page, wrong with "
+                                         "probability at most --delta")
     part.add_argument("--arms", required=True, metavar="A,B,...",
-                      help="the pages' names, or a file of them")
+                      help="names of the pages, or a file of them")
     part.add_argument("--delta", type=_probability, metavar="P",
-                      help="probability of a wrong winner (default 0.05)")
+                      help="maximum probability of a wrong winner (default 0.05)")
     part.add_argument("--values", nargs=2, type=float, metavar=("LOW", "HIGH"),
-                      help="where each visit's value lies (default 0 1: it converts or not)")
+                      help="range of the value of a visit (default 0 1: it converts or not)")
     part.add_argument("--thompson", type=at_least(2), metavar="N",
-                      help="no test: more traffic to what does well, N visits decided at a time")
+                      help="no test: send more traffic to better pages, N visits at a time")
     part.add_argument("--shares", metavar="W,W,...", type=_shares,
-                      help="how visits are split among the pages (default: evenly)")
-    part.add_argument("--seed", type=at_least(0), metavar="N", help="of what --thompson draws")
+                      help="shares of the visits by page (default: equal)")
+    part.add_argument("--seed", type=at_least(0), metavar="N",
+                      help="seed of the draws of --thompson")
 
 
 def _add_counts(parts):
-    part = add_action(parts, "counts", counts, "record a file of counts; without one, print all "
-                                               "that are recorded", place=False)
+    part = add_action(parts, "counts", counts, "record a file of counts; without a file, print all "
+                                               "recorded counts", place=False)
     part.add_argument("files", nargs="*", metavar="STUDY FILE.csv",
-                      help="the study, as --study, and CSV or .xlsx: columns arm, trials and "
-                           "successes (or sum), perhaps squares and key")
+                      help="the study, as --study, and CSV or .xlsx with the columns arm, trials "
+                           "and successes (or sum), and optionally squares and key")
     part.add_argument("--key", metavar="TEXT",
-                      help="what the batch is called: recorded once (default: the file's name)")
+                      help="key of the batch, which is recorded once (default: the file's name)")
     part.add_argument("--cumulative", action="store_true",
-                      help="the counts are running totals: record their difference")
+                      help="treat the counts as running totals, and record their differences")
     part.add_argument("--revised", metavar="REASON",
-                      help="counts that differ from those recorded are corrections: amend these")
+                      help="treat counts that differ from recorded ones as corrections")
     part.add_argument("--repeated", action="store_true",
-                      help="record counts although another key has the same")
+                      help="record counts even if another key has the same")
     part.add_argument("--dates", choices=("day-first", "month-first"),
-                      help="how dates like 03/01/2025 are meant, if the file leaves it open")
+                      help="order of dates such as 03/01/2025, if the file is ambiguous")
     part.add_argument("--skip", action="append", default=[], metavar="TEXT",
-                      help="leave out rows with this in a cell; again for more")
+                      help="leave out rows with this text in a cell; repeatable")
     add_numbers(part)
     for role, what in (("arm", "arms"), ("trials", "trials"), ("sum", "successes or sums"),
                        ("squares", "sums of squares"), ("key", "keys")):
-        part.add_argument(f"--{role}-column", metavar="NAME", help=f"the column of the {what}")
-    part = add_action(parts, "split", split, "how the next visits are shared out")
+        part.add_argument(f"--{role}-column", metavar="NAME", help=f"column of the {what}")
+    part = add_action(parts, "split", split, "print how to divide the next visits among the pages")
     part.add_argument("visits", type=at_least(0), metavar="N")
 
 
 def _add_amend(parts):
-    part = add_action(parts, "amend", amend, "correct counts that are recorded, and say why",
-                      epilog="--key monday --counts home=1010,39, or a --file of counts. Arms "
-                             "that are not named stay as they are.")
-    part.add_argument("--key", metavar="TEXT", help="the batch of counts")
+    part = add_action(parts, "amend", amend, "correct recorded counts, with a reason",
+                      epilog="Pass --key monday --counts home=1010,39, or a --file of counts. "
+                             "Counts of other arms do not change.")
+    part.add_argument("--key", metavar="TEXT", help="key of the batch")
     part.add_argument("--counts", action="append", default=[], metavar="ARM=TRIALS,SUM",
-                      help="counts as they should be; again for more")
-    part.add_argument("--file", metavar="FILE.csv", help="a file of right counts")
-    part.add_argument("--reason", required=True, metavar="TEXT", help="why; kept in the log")
+                      help="corrected counts; repeatable")
+    part.add_argument("--file", metavar="FILE.csv", help="file of corrected counts")
+    part.add_argument("--reason", required=True, metavar="TEXT", help="reason, kept in the log")
     add_numbers(part)
 
 
 def _add_arms(parts):
-    part = add_action(parts, "add-arm", add_arm, "one page more, from now on")
+    part = add_action(parts, "add-arm", add_arm, "add a page from now on")
     part.add_argument("arm", metavar="NAME")
     part = add_action(parts, "retire", retire,
-                      "take a page out, for reasons other than its results")
+                      "remove a page, for reasons other than its results")
     part.add_argument("arm", metavar="NAME")
-    part.add_argument("--reason", required=True, metavar="TEXT", help="recorded")
+    part.add_argument("--reason", required=True, metavar="TEXT", help="reason, kept in the log")
 
 
 def _add_plan(parts):
-    part = add_action(parts, "plan", plan, "days to a winner, and how often it is wrong, by "
-                                           "playing the test; equal rates are an A/A check",
+    part = add_action(parts, "plan", plan, "simulate tests: days to a winner, and how often it "
+                                           "is wrong; equal rates are an A/A check",
                       place=False)
     part.add_argument("--rates", required=True, metavar="P,P,...", type=_rates,
-                      help="what the pages may convert: 4%%,4.5%%,5%% or .04,.045,.05")
+                      help="assumed conversion rates: 4%%,4.5%%,5%% or .04,.045,.05")
     part.add_argument("--visits", required=True, type=at_least(1), metavar="N",
-                      help="of all pages in a day, or whatever is recorded at a time")
+                      help="visits of all pages per day, or per recorded batch")
     part.add_argument("--delta", type=_probability, default=0.05, metavar="P",
-                      help="probability of a wrong winner (default %(default)s)")
+                      help="maximum probability of a wrong winner (default %(default)s)")
     part.add_argument("--days", type=at_least(1), default=200, metavar="N",
-                      help="at most (default %(default)s)")
+                      help="maximum number of days (default %(default)s)")
     part.add_argument("--runs", type=at_least(1), default=200, metavar="N",
-                      help="tests played (default %(default)s)")
+                      help="number of simulated tests (default %(default)s)")
     part.add_argument("--seed", type=at_least(0), default=1, metavar="N",
-                      help="of what is drawn (default %(default)s)")
+                      help="seed of the simulations (default %(default)s)")
 
 
 def _probability(text):
@@ -131,7 +132,7 @@ def _probability(text):
 def _shares(text):
     shares = [number_of(part) for part in text.split(",")]
     if not all(share > 0.0 and math.isfinite(share) for share in shares):
-        raise argparse.ArgumentTypeError(f"must be numbers above 0; got {text}")
+        raise argparse.ArgumentTypeError(f"must be finite numbers above 0; got {text}")
     return shares
 
 
@@ -140,17 +141,17 @@ def _rates(text):
     rates = [number_of(part[:-1]) / 100 if part.endswith("%") else number_of(part)
              for part in parts]
     if len(rates) < 2 or not all(0.0 < rate < 1.0 for rate in rates):
-        raise argparse.ArgumentTypeError(f"must be two rates or more, above 0 and below 1; got "
+        raise argparse.ArgumentTypeError(f"must be at least two rates above 0 and below 1; got "
                                          f"{text}")
     return rates
 
 
-# what they do
+# The actions.
 
 def new(arguments):
     from pybandit.betting import CountRace
     from pybandit.cli._out import say
-    from pybandit.cli._screen_commands import _under
+    from pybandit.cli._screen_commands import title_words
     from pybandit.policies import ThompsonSampling
     from pybandit.tables._arms import read_arms
     from pybandit.webtests import WebTest
@@ -159,7 +160,7 @@ def new(arguments):
     if len(names) == 1 or os.path.exists(arguments.arms):
         names, _, title = read_arms(arguments.arms)
     if len(names) < 2:
-        raise ValueError(f"--arms must be two names or more; got {len(names)}")
+        raise ValueError(f"--arms must be at least two names; got {len(names)}")
     _check_new(arguments)
     if arguments.thompson is None:
         policy = CountRace(len(names), delta=arguments.delta or 0.05,
@@ -169,22 +170,23 @@ def new(arguments):
     with WebTest.create(arguments.study, policy, names, who=arguments.who,
                         shares=arguments.shares) as test:
         say(arguments, {"file": test.path, "arms": names},
-            f"{test.path}: {type(policy).__name__}, {len(names)} arms{_under(title)}; next: "
+            f"{test.path}: {type(policy).__name__}, {len(names)} arms{title_words(title)}; next: "
             "split, and counts")
     return 0
 
 
 def _check_new(arguments):
-    """Refuse options that would not be used, and values in the wrong order."""
+    """Reject options that would have no effect, and values in the wrong order."""
     if arguments.thompson is None and arguments.seed is not None:
-        raise ValueError("--seed is of what --thompson draws; a test draws nothing")
+        raise ValueError("--seed must be left out without --thompson: a test draws nothing")
     for option in ("delta", "values"):
         if arguments.thompson is not None and getattr(arguments, option) is not None:
-            raise ValueError(f"--thompson takes no --{option}: it names no winner, and visits "
-                             "convert or not")
+            raise ValueError(f"--thompson does not take --{option}: it names no winner, and "
+                             "visits convert or not")
     low, high = arguments.values or (0.0, 1.0)
     if not (low < high and math.isfinite(high - low)):
-        raise ValueError(f"--values must be two numbers, the lower first; got {low:g} {high:g}")
+        raise ValueError(f"--values must be two finite numbers, the lower first; got {low:g} "
+                         f"{high:g}")
 
 
 def split(arguments):
@@ -223,25 +225,25 @@ def plan(arguments):
     from pybandit.cli._out import say
     from pybandit.webtests import plan_counts
 
-    made = plan_counts(arguments.rates, arguments.visits, delta=arguments.delta,
+    result = plan_counts(arguments.rates, arguments.visits, delta=arguments.delta,
                        n_runs=arguments.runs, max_batches=arguments.days, rng=arguments.seed)
-    days = {q: made.quantile(q) for q in (0.1, 0.5, 0.9)}
-    low, high = made.wrong_interval
+    days = {q: result.quantile(q) for q in (0.1, 0.5, 0.9)}
+    low, high = result.wrong_interval
     known = {"days": {str(q): None if math.isinf(day) else day for q, day in days.items()},
-             "n_wrong": made.n_wrong, "n_undecided": made.n_undecided, "runs": arguments.runs,
+             "n_wrong": result.n_wrong, "n_undecided": result.n_undecided, "runs": arguments.runs,
              "wrong_interval": [low, high],
-             "z_test_days": None if math.isinf(made.z_test) else made.z_test,
-             "estimate_days": None if math.isinf(made.estimate) else made.estimate,
-             "reason": made.reason or None}
+             "z_test_days": None if math.isinf(result.z_test) else result.z_test,
+             "estimate_days": None if math.isinf(result.estimate) else result.estimate,
+             "reason": result.reason or None}
     lines = [f"{name:12}{text}" for name, text in [
         ("days", ", ".join(f"{q:.0%} by {_days(day, arguments.days)}"
                            for q, day in days.items())),
-        ("wrong", f"{made.n_wrong} of {arguments.runs} tests: {low:.1%} to {high:.1%}, promised "
+        ("wrong", f"{result.n_wrong} of {arguments.runs} tests: {low:.1%} to {high:.1%}, promised "
                   f"at most {arguments.delta:g}"),
-        ("no winner", f"{made.n_undecided} of {arguments.runs}, in {arguments.days} days"),
-        *[("why", made.reason)] * bool(made.reason),
-        ("z-test", "never: the best rates are equal" if math.isinf(made.z_test) else
-         f"{math.ceil(made.z_test):,} days, fixed beforehand, looked at once (Bonferroni, power "
+        ("no winner", f"{result.n_undecided} of {arguments.runs}, in {arguments.days} days"),
+        *[("why", result.reason)] * bool(result.reason),
+        ("z-test", "never: the best rates are equal" if math.isinf(result.z_test) else
+         f"{math.ceil(result.z_test):,} days, fixed beforehand, looked at once (Bonferroni, power "
          ".8)")]]
     say(arguments, known, "\n".join(lines))
     return 0

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pybandit as pb
-from dear import part
+from costly import part
 from pybandit.betting import _paired
 
 from betting.races import RACE, REWARDS, frozen, grouped, makers, play

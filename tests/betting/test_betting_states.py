@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pybandit as pb
-from dear import examples
+from costly import examples
 
 from betting.races import MAKERS, REWARDS, frozen, makers, play
 from racing.reference.problems import random_rewards

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pybandit as pb
-from dear import part
+from costly import part
 from pybandit.betting._rejects import Rejects
 
 from betting.races import assert_says, frozen, grouped, play

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pybandit as pb
-from dear import examples
+from costly import examples
 from pybandit.betting import _need as need
 
 from betting.races import (

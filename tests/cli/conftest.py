@@ -1,4 +1,4 @@
-"""A folder with thirty genes in it, and studies of them."""
+"""Fixtures: a folder with a file of thirty genes, and studies of them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Commands of `pybandit screen`, and the files that go out and come back."""
+"""Run commands of `pybandit screen`, and write the files that a reader would return."""
 
 import csv
 import json
@@ -16,7 +16,7 @@ NEW = ["new", "study.db", "--policy", "batch-sar", "--arms", "genes.csv", "--k",
 
 
 def ok(capsys, *arguments, status=0, command="screen"):
-    """What a command prints."""
+    """Run a command that succeeds; return its output."""
     assert cli.main([command, *map(str, arguments)]) == status
     out, err = capsys.readouterr()
     assert err == "" and all(len(line) < 100 for line in out.splitlines())
@@ -28,7 +28,7 @@ def as_json(capsys, *arguments, command="screen"):
 
 
 def refused(capsys, *arguments, status=2, command="screen"):
-    """What a command says that fails, and changes nothing."""
+    """Run a command that fails and changes nothing; return its error message."""
     before = digest()
     assert cli.main([command, *map(str, arguments)]) == status
     out, err = capsys.readouterr()
@@ -53,13 +53,13 @@ def rows_of(path):
 
 
 def reading(row):
-    """A reader's value, by plate and well."""
+    """Return the reading of a well."""
     seed = [ord(character) for character in row[0] + row[1]]
     return float(np.round(np.random.default_rng(seed).uniform(0.1, 0.9), 3))
 
 
 def fill(source, target, keep=lambda row: True, value=reading):
-    """A file of results of a long table, of the rows to be kept."""
+    """Write the results of a long table to a file, only for the rows to keep."""
     head, *rows = rows_of(source)
     with open(target, "w", newline="") as file:
         csv.writer(file).writerows([head, *([*row[:3], value(row)] for row in rows if keep(row))])

@@ -1,8 +1,8 @@
-"""Commands of `pybandit screen` that are killed, and given again.
+"""Kill commands of `pybandit screen`, and run them again.
 
-Run as a program, so that what it forks has one thread and pybandit imported::
+Run it as a program, so that forked processes have one thread and pybandit imported::
 
-    python tests/cli/screen_kills.py N seed    # at least N kills; figures as JSON
+    python tests/cli/screen_kills.py N seed    # at least N kills; prints figures as JSON
 """
 
 import csv
@@ -31,7 +31,7 @@ N_WELLS, N_CONTROLS = 28, 4
 
 
 def command(arguments, seconds=None):
-    """A command in a process of its own, killed after a while; 0 done, None killed."""
+    """Run a command in a forked process; return its status, or None if it was killed."""
     process = os.fork()
     if not process:
         status = 70
@@ -50,12 +50,12 @@ def command(arguments, seconds=None):
 
 
 def reading(batch, well):
-    """What the reader finds, whenever it reads."""
+    """Return the reading of a well, the same every time."""
     return round(float(np.random.default_rng([batch, *map(ord, well)]).lognormal()), 4)
 
 
 def has_mistake(batch):
-    """Whether two readings of a plate, one of a control, are amended after it was recorded."""
+    """Return True if two readings of a plate, one of a control, are amended afterwards."""
     return batch % 2 == 1
 
 
@@ -71,13 +71,13 @@ def read(plate, results):
 
 
 def amendment(batch):
-    """The command that corrects a plate."""
+    """Return the command that corrects a plate."""
     wells = [f"--well={well}={reading(batch, well)!r}" for well in ("A1", "A8")]
     return ["amend", "--plate", str(batch), *wells, "--reason", "the wrong column"]
 
 
 def straight():
-    """The policy of a study that nothing happened to."""
+    """Return the policy of the same study without kills."""
     policy = pb.policies.BatchSAR(len(GENES), 3, batch_size=N_WELLS, max_batches=8, max_repeats=4)
     wells = [f"{row}{column}" for row in "ABCD" for column in range(1, 9)]
     while not policy.done:
@@ -89,7 +89,7 @@ def straight():
 
 
 def acknowledged(known):
-    """That the study has what was acknowledged: a study, a batch asked, a plate recorded."""
+    """Check that the file has the acknowledged study, batches, readings and amendments."""
     if not os.path.exists("study.db"):
         assert not known
         return
@@ -104,7 +104,7 @@ def acknowledged(known):
 
 
 def one_study(rng, kills):
-    """A study to its end, in the current folder; counts kills by command."""
+    """Run a study to its end in the current folder; count kills by command."""
     Path("genes.csv").write_text("\n".join(["gene", *GENES]))
     known, batch, action = set(), 0, "new"
     while action is not None:
@@ -117,7 +117,7 @@ def one_study(rng, kills):
         elif status == 0:
             known.add((action, batch))
         acknowledged(known)
-        # killed or not, the file of plates is there whole or not at all
+        # even after a kill, the file of plates is complete or missing
         is_done = status == 0 or (action == "new" and os.path.exists("study.db"))
         assert is_done or status in (None, 4)
         if status == 4:
@@ -137,7 +137,7 @@ def one_study(rng, kills):
 
 
 def kill_many(n_kills, seed):
-    """Figures of at least so many kills."""
+    """Run studies until there are enough kills; return the figures."""
     rng, kills, n_studies = np.random.default_rng(seed), Counter(), 0
     home = os.getcwd()
     while kills.total() < n_kills:

@@ -1,4 +1,4 @@
-"""pybandit best-of: what it reads, says and refuses."""
+"""pybandit best-of: input, report and errors."""
 
 import io
 import json
@@ -45,7 +45,7 @@ def refused(capsys, *arguments):
     return err
 
 
-def test_the_answer_is_that_of_best_of(table, capsys):
+def test_answer_equals_best_of(table, capsys):
     expected = pb.best_of(SCORES, value_range=(0, 1), rng=1)
     known = run_json(capsys, table)
     for name, value in expected.to_dict().items():
@@ -56,7 +56,7 @@ def test_the_answer_is_that_of_best_of(table, capsys):
     assert known["n_items_left_out"] == 0 and known["lower_is_better"] is False
 
 
-def test_the_report(table, capsys):
+def test_report_has_answer_cost_and_table(table, capsys):
     expected = pb.best_of(SCORES, value_range=(0, 1), rng=1)
     assert cli.main(["best-of", table]) == 0
     out = capsys.readouterr().out
@@ -71,7 +71,7 @@ def test_the_report(table, capsys):
     assert all(len(line) < 100 for line in lines)
 
 
-def test_a_budget(table, capsys):
+def test_budget_gives_best_so_far(table, capsys):
     assert cli.main(["best-of", table, "--max-pulls", "60", "--k", "2"]) == 0
     out = capsys.readouterr().out
     assert out.count("best so far: ") == 2 and "Not decided: " in out
@@ -79,7 +79,7 @@ def test_a_budget(table, capsys):
     assert len(run_json(capsys, table, "--max-pulls", "60")["survivors"]) > 1
 
 
-def test_more_options(table, capsys):
+def test_options_are_passed_to_best_of(table, capsys):
     known = run_json(capsys, table, "--k", "2", "--delta", "0.2", "--epsilon", "0.05",
                      "--seed", "7", "--value-range", "-1", "2")
     expected = pb.best_of(SCORES, value_range=(-1, 2), rng=7, k=2, delta=0.2, epsilon=0.05)
@@ -88,7 +88,7 @@ def test_more_options(table, capsys):
     assert known["delta"] == 0.2 and known["value_range"] == [-1.0, 2.0]
 
 
-def test_lower_is_better(tmp_path, table, capsys):
+def test_lower_is_better_finds_the_lowest_mean(tmp_path, table, capsys):
     known = run_json(capsys, table, "--lower-is-better", "--value-range", "0", "1")
     expected = pb.best_of(-SCORES, value_range=(-1, 0), rng=1)
     assert known["best_name"] == "none" and known["lower_is_better"] is True
@@ -107,7 +107,7 @@ def test_lower_is_better(tmp_path, table, capsys):
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
-def test_forms_of_a_file(delimiter, encoding, tmp_path, table, capsys):
+def test_delimiters_and_encodings_are_recognised(delimiter, encoding, tmp_path, table, capsys):
     other = write(tmp_path / "other.csv", [HEADER, *ROWS], delimiter, encoding)
     assert run_json(capsys, other) == run_json(capsys, table)
 
@@ -125,14 +125,14 @@ def test_forms_of_a_file(delimiter, encoding, tmp_path, table, capsys):
     ([[" item", '"a, b"', *NAMES[1:]], *ROWS], ["a, b", *NAMES[1:]],
      [f"q{i}" for i in range(300)]),
 ])
-def test_headers_and_labels(rows, names, labels, tmp_path, table, capsys):
+def test_headers_and_labels_are_recognised(rows, names, labels, tmp_path, table, capsys):
     known = run_json(capsys, write(tmp_path / "other.csv", rows))
     assert known["names"] == names
     assert known["item_labels"] == [labels[i] for i in known["items"]]
     assert known["means"] == run_json(capsys, table)["means"]
 
 
-def test_stdin_blank_lines_and_another_delimiter(monkeypatch, capsys):
+def test_stdin_with_blank_lines_and_another_delimiter_is_read(monkeypatch, capsys):
     text = "\ufeff" + SMALL.replace(",", "|").replace("\n", "\r\n\r\n")
     monkeypatch.setattr(sys, "stdin", io.StringIO(text))
     known = run_json(capsys, "-", "--delimiter", "|")
@@ -142,7 +142,7 @@ def test_stdin_blank_lines_and_another_delimiter(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("lost", ["", "NaN", "n/a", " None "])
-def test_lost_scores(lost, tmp_path, capsys):
+def test_lost_scores_need_missing_drop(lost, tmp_path, capsys):
     rows = [list(row) for row in ROWS]
     rows[4][2] = rows[7][1] = rows[7][3] = lost
     path = write(tmp_path / "lost.csv", [HEADER, *rows])
@@ -174,7 +174,7 @@ def test_lost_scores(lost, tmp_path, capsys):
     ("item,a,b\nq0,0.5,inf\n", ["line 2", "'b'", "inf", "--value-range"]),
     ('item,a,b\nq0,0.5,"0.6\n', ["line 2"]),
 ])
-def test_bad_files(text, words, tmp_path, capsys):
+def test_invalid_files_are_rejected(text, words, tmp_path, capsys):
     path = tmp_path / "bad.csv"
     path.write_text(text)
     error = refused(capsys, str(path))
@@ -182,7 +182,7 @@ def test_bad_files(text, words, tmp_path, capsys):
         assert word in error
 
 
-def test_files_that_are_not_text(tmp_path, capsys):
+def test_files_without_text_are_rejected(tmp_path, capsys):
     assert "No such file" in refused(capsys, str(tmp_path / "none.csv"))
     assert "it has none" in refused(capsys, str(tmp_path))
     (tmp_path / "bytes.csv").write_bytes(b"item,a,b\n\xff\xfe,1,2\n")
@@ -197,7 +197,7 @@ def test_files_that_are_not_text(tmp_path, capsys):
     (["--value-range", "0", "nan"], ["--value-range", "0 nan"]),
     (["--epsilon", "-1"], ["epsilon", "-1"]),
     (["--max-pulls", "4"], ["max_pulls", "5", "4"])])
-def test_bad_options(options, words, table, capsys):
+def test_invalid_options_are_rejected(options, words, table, capsys):
     error = refused(capsys, table, *options)
     for word in words:
         assert word in error
@@ -206,7 +206,7 @@ def test_bad_options(options, words, table, capsys):
 @pytest.mark.parametrize("options", [["--k", "0"], ["--k", "two"], ["--seed", "-1"],
                                      ["--missing", "guess"], ["--delimiter", "::"],
                                      ["--value-range", "1"], ["--plot", "no/such/folder/x.png"]])
-def test_options_that_argparse_refuses(options, table, capsys):
+def test_options_rejected_by_argparse_are_named(options, table, capsys):
     with pytest.raises(SystemExit) as end:
         cli.main(["best-of", table, *options])
     assert end.value.code == 2
@@ -217,7 +217,7 @@ def test_options_that_argparse_refuses(options, table, capsys):
 @pytest.mark.parametrize("name, reason", [
     ("x.csv", "must end in .png, .svg"), ("x", "must end in .png"), ("fifo.png", "got a FIFO"),
     ("folder.png", "got a folder"), ("device.png", "got a device"), ("loop.png", ".png, .svg")])
-def test_plot_refuses_other_formats_and_special_files(name, reason, table, tmp_path, capsys):
+def test_plot_rejects_other_formats_and_special_files(name, reason, table, tmp_path, capsys):
     os.mkfifo(tmp_path / "fifo.png")
     (tmp_path / "folder.png").mkdir()
     (tmp_path / "device.png").symlink_to("/dev/zero")
@@ -240,23 +240,23 @@ def test_plot_that_cannot_be_written_is_an_error_of_one_line(table, tmp_path, mo
     assert "No such file or directory" in error and error.count("\n") == 1
 
 
-def test_a_missing_package_names_the_extra(table, monkeypatch, capsys):
+def test_missing_package_names_the_extra(table, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert cli.main(["best-of", table, "--plot", "x.png"]) == 1
     assert "pip install 'pybandit-core[plot]'" in capsys.readouterr().err
 
 
-def test_many_models_and_long_names(tmp_path, capsys):
+def test_many_models_and_long_names_are_cut(tmp_path, capsys):
     names = [f"{i}: " + "a long name " * 9 for i in range(60)]
     rows = np.random.default_rng(0).random((50, 60)).round(3).astype(str).tolist()
     path = write(tmp_path / "many.csv", [names, *rows])
     assert cli.main(["best-of", path, "--max-pulls", "300"]) == 0
     out = capsys.readouterr().out
-    assert "and 20 more that are left" in out
+    assert "and 20 more survivors" in out
     assert all(len(line) < 100 for line in out.splitlines())
 
 
-def test_as_a_program(table):
+def test_program_prints_the_answer(table):
     command = [sys.executable, "-m", "pybandit", "best-of"]
     run = subprocess.run([*command, table], capture_output=True, text=True, check=True,
                          env=os.environ)

@@ -50,7 +50,7 @@ def test_the_report_counts_lost_scores(capsys):
     assert "Lost by model: mockllm/beta 2 (2 failed, 0 missing)." in out
 
 
-def test_metrics_and_filters_of_tasks(capsys):
+def test_metrics_and_filters_are_chosen_by_task(capsys):
     folders = [DATA / "lm-eval" / f"invented__{name}" for name in ("alpha", "beta")]
     known, _ = answer(capsys, *folders, "--metric", "exact_match,acc", "--filter", "strict,none")
     assert known["n_items"] == 40 and "sums_invented/0" in known["item_labels"]
@@ -58,7 +58,7 @@ def test_metrics_and_filters_of_tasks(capsys):
         capsys, *folders, "--metric", "exact_match,acc")
 
 
-def test_lower_is_better_is_asked_for(tmp_path, capsys):
+def test_logs_with_lower_scores_better_need_the_option(tmp_path, capsys):
     for name, score in (("a", 0.75), ("b", 0.25)):
         lm_eval(tmp_path, name, dict.fromkeys(range(40), score), metrics=("err",))
         results(tmp_path, name, higher_is_better={"sums": {"err": False}})
@@ -67,7 +67,7 @@ def test_lower_is_better_is_asked_for(tmp_path, capsys):
     assert known["names"][known["best"]] == "b" and known["means"] == [0.75, 0.25]
 
 
-def test_scores_outside_the_range_are_refused(tmp_path, capsys):
+def test_scores_outside_the_range_are_rejected(tmp_path, capsys):
     for name in "ab":
         lm_eval(tmp_path, name, {0: 0.5, 1: 3.0})
     refused = refusal(capsys, tmp_path)
@@ -81,11 +81,11 @@ def test_scores_outside_the_range_are_refused(tmp_path, capsys):
     (["--sheet", "a"], "--sheet must be left out for log files"),
     (["--groups"], "--groups must be left out for log files"),
     (["--failed", "nan"], "failed must be a finite number")])
-def test_options_of_tables_are_refused(capsys, options, words):
+def test_options_of_tables_are_rejected(capsys, options, words):
     assert words in refusal(capsys, *EVALS, *options)
 
 
-def test_options_of_logs_are_refused_for_tables(tmp_path, capsys):
+def test_options_of_logs_are_rejected_for_tables(tmp_path, capsys):
     path = tmp_path / "s.csv"
     path.write_text("item,a,b\nq1,1,0\n")
     for option, value in (("--metric", "acc"), ("--filter", "none"), ("--failed", "0")):

@@ -41,7 +41,7 @@ def text(capsys, *arguments):
 @pytest.mark.parametrize("given, options", [
     (["--budget", "60"], dict(budget=60)), (["--max-cost", "40"], dict(max_cost=40.0)),
     (["--budget-cost", "40"], dict(budget_cost=40.0)), ([], {})])
-def test_costs_are_those_of_best_of(files, capsys, given, options):
+def test_costs_equal_those_of_best_of(files, capsys, given, options):
     known = answer(capsys, files[0], "--costs", files[1], *given)
     expected = pb.best_of(SCORES, **grouped(costs=COSTS, value_range=(0, 1), rng=1, **options))
     assert known["cost"] == expected.cost and known["pulls"] == expected.pulls.tolist()
@@ -51,13 +51,13 @@ def test_costs_are_those_of_best_of(files, capsys, given, options):
                            "best" if expected.decided else "best so far")
 
 
-def test_a_line_of_costs_is_for_models(files, tmp_path, capsys):
+def test_one_line_of_costs_has_a_cost_per_model(files, tmp_path, capsys):
     one = write(tmp_path / "one.csv", COSTS[:1], ["x"])
     known = answer(capsys, files[0], "--costs", one, "--lower-is-better")
     assert known["cost"] == pytest.approx(np.dot(known["pulls"], COSTS[0]))
 
 
-def test_items_left_out_leave_their_costs_out(files, tmp_path, capsys):
+def test_costs_of_dropped_items_are_dropped(files, tmp_path, capsys):
     lines = (tmp_path / "scores.csv").read_text().splitlines()
     lines[1] = "q0,,0.5,0.5"
     (tmp_path / "scores.csv").write_text("\n".join(lines))
@@ -66,14 +66,14 @@ def test_items_left_out_leave_their_costs_out(files, tmp_path, capsys):
     assert known["cost"] == pytest.approx(expected.cost)
 
 
-def test_a_sample(files, capsys):
+def test_sample_has_an_undecided_tie(files, capsys):
     known = answer(capsys, files[0], "--sample")
     assert known["population_size"] is None
     tied = text(capsys, files[0], "--sample", "--delta", "1e-60")
     assert "Not decided after all 200 items of the sample" in tied and "all read" not in tied
 
 
-def test_groups(tmp_path, capsys):
+def test_groups_have_equal_weights(tmp_path, capsys):
     files = [write(tmp_path / "grouped.csv", SCORES, GROUPS)]
     known = answer(capsys, files[0], "--groups")
     expected = pb.best_of(SCORES, items=pb.Items(weights=pb.evaluation.group_weights(GROUPS)),
@@ -89,14 +89,14 @@ def test_groups(tmp_path, capsys):
     (lambda rows: ["item,a,c,b", *rows[1:]], "must have the models of the scores"),
     (lambda rows: [*rows[:-1], "x,1,1,1"], "line 201 must be item 'q199'"),
     (lambda rows: [rows[0], "q0,-1,1,1", *rows[2:]], "costs must be finite and at least 0")])
-def test_costs_of_something_else(files, tmp_path, capsys, change, message):
+def test_costs_that_do_not_match_the_scores_are_rejected(files, tmp_path, capsys, change, message):
     path = tmp_path / "costs.csv"
     path.write_text("\n".join(change(path.read_text().splitlines())))
     assert cli.main(["best-of", files[0], "--costs", files[1]]) == 2
     assert message in capsys.readouterr().err
 
 
-def test_what_is_refused(tmp_path, files, capsys):
+def test_invalid_options_are_rejected(tmp_path, files, capsys):
     plain = tmp_path / "plain.csv"
     plain.write_text("\n".join(",".join(map(str, row)) for row in SCORES.tolist()))
     for arguments, message in [
@@ -107,7 +107,7 @@ def test_what_is_refused(tmp_path, files, capsys):
         assert message in capsys.readouterr().err
 
 
-def test_tables_of_other_kinds(tmp_path, files, capsys):
+def test_arrays_and_parquet_files_are_read(tmp_path, files, capsys):
     parquet = pytest.importorskip("pyarrow.parquet")
     import pyarrow as pa
 
@@ -129,7 +129,7 @@ def test_tables_of_other_kinds(tmp_path, files, capsys):
     assert answer(capsys, str(tmp_path / "s.npy"), "--missing", "drop")["n_items_left_out"] == 1
 
 
-def test_a_shuffled_table_is_read_as_it_lies_there(tmp_path, files, capsys):
+def test_shuffled_table_is_read_in_place(tmp_path, files, capsys):
     pytest.importorskip("pyarrow")
     np.save(tmp_path / "s.npy", SCORES)
     out = str(tmp_path / "out.parquet")

@@ -1,4 +1,4 @@
-"""The command line, and the demo on data small enough for any machine."""
+"""The command line, and the demo on a small data set."""
 
 import os
 import re
@@ -17,7 +17,7 @@ from pybandit.cli._main import make_parser
 
 @pytest.fixture
 def small(monkeypatch):
-    """The demo's two subjects, replaced by one of 2,000 observations."""
+    """Replace the two data sets of the demo by one with 2,000 observations."""
     observations = np.random.default_rng(0).standard_t(3.0, 2_000)
     steps = np.arange(-4, 5)
     subject = demo.Subject(
@@ -28,7 +28,7 @@ def small(monkeypatch):
     return subject
 
 
-def test_version(capsys):
+def test_version_is_printed(capsys):
     with pytest.raises(SystemExit) as end:
         cli.main(["--version"])
     assert end.value.code == 0
@@ -40,7 +40,7 @@ def test_without_a_command_the_help_is_printed(capsys):
     assert "demo" in capsys.readouterr().out
 
 
-def test_the_help_is_of_what_the_package_does_now(capsys):
+def test_help_describes_every_command(capsys):
     with pytest.raises(SystemExit):
         cli.main(["--help"])
     printed = " ".join(capsys.readouterr().out.split())
@@ -77,7 +77,7 @@ def test_completion_knows_commands_and_options(shell, capsys):
 
 
 @pytest.mark.parametrize("command", ["demo", "best-of"])
-def test_every_command_explains_itself(command, capsys):
+def test_every_command_has_a_help_text(command, capsys):
     with pytest.raises(SystemExit) as end:
         cli.main([command, "--help"])
     assert end.value.code == 0
@@ -86,7 +86,7 @@ def test_every_command_explains_itself(command, capsys):
 
 @pytest.mark.parametrize("arguments", [
     ["--draws", "0"], ["--draws", "many"], ["--seed", "-1"], ["--out", "no/such/folder/x.png"]])
-def test_bad_options_are_refused(arguments, capsys):
+def test_invalid_options_are_rejected(arguments, capsys):
     with pytest.raises(SystemExit) as end:
         cli.main(["demo", *arguments])
     assert end.value.code == 2
@@ -94,7 +94,7 @@ def test_bad_options_are_refused(arguments, capsys):
 
 
 @pytest.mark.parametrize("package", ["arch", "sklearn", "PIL", "matplotlib"])
-def test_a_missing_package_names_the_extra(package, monkeypatch, capsys):
+def test_missing_package_names_the_extra(package, monkeypatch, capsys):
     for needed in ("arch", "sklearn", "PIL", "matplotlib"):
         if needed != package:
             pytest.importorskip(needed)
@@ -107,7 +107,7 @@ def test_a_missing_package_names_the_extra(package, monkeypatch, capsys):
     assert package in error and "pip install 'pybandit-core[demo]'" in error
 
 
-def test_an_interrupt_is_no_traceback(monkeypatch):
+def test_interrupt_prints_no_traceback(monkeypatch):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
@@ -121,7 +121,7 @@ def test_module_runs_as_the_command():
     assert run.stdout.split() == ["pybandit", pb.__version__]
 
 
-def test_demo_prints_one_line_a_comparison(small, capsys):
+def test_demo_prints_one_line_per_comparison(small, capsys):
     assert cli.main(["demo", "--draws", "200", "--out", "-"]) == 0
     out = capsys.readouterr().out
     lines = [line for line in out.splitlines() if line.startswith(("coarse  ", "fine"))]
@@ -163,7 +163,7 @@ def test_student_factors_are_the_log_density(small):
     np.testing.assert_allclose(factors.function(rows, cells), expected, rtol=1e-12)
 
 
-def test_control_variates_leave_the_totals_and_shrink_the_differences(small):
+def test_control_variates_preserve_totals_and_reduce_differences(small):
     factors = demo.student_factors(small.observations, small.fine)
     rows, cells = np.arange(factors.n_factors), np.arange(factors.n_states)
     plain = factors.function(rows, cells)
@@ -174,11 +174,11 @@ def test_control_variates_leave_the_totals_and_shrink_the_differences(small):
     deviation = [(values - values[:, [40]]).std(axis=0).max() for values in (plain, rest)]
     assert deviation[1] < 0.02 * deviation[0]
     some = np.array([5, 1000, 2])
-    # not bit for bit: a product of matrices of other shapes may add in another order
+    # not bitwise: matrix products of other shapes may sum in another order
     np.testing.assert_allclose(controlled.function(some, cells[::7])
                                - control.values(some, cells[::7]), rest[some][:, ::7],
                                rtol=0, atol=1e-14)
 
 
-def test_total_variation():
+def test_total_variation_is_half_the_sum_of_differences():
     assert demo.total_variation(np.array([[0.5, 0.5], [1.0, 0.0]]), [0.5, 0.5]).tolist() == [0, 0.5]

@@ -1,4 +1,4 @@
-"""pybandit screen: a whole one, how it begins, what it says and what goes wrong."""
+"""pybandit screen: a complete screen, its creation, its output and errors."""
 
 import json
 import os
@@ -31,10 +31,10 @@ from cli.screen_commands import (
 pytestmark = pytest.mark.usefixtures("folder")
 
 
-# a whole study
+# a complete study
 
-def test_a_study_is_that_of_python(normalised, capsys):
-    """Bit for bit, with controls, to the end."""
+def test_study_equals_python(normalised, capsys):
+    """The results are bitwise equal up to the end, with controls."""
     twin = pb.policies.BatchSAR(30, 3, batch_size=20, max_batches=8, max_repeats=4)
     number = 0
     while not twin.done:
@@ -60,7 +60,7 @@ def test_a_study_is_that_of_python(normalised, capsys):
     assert "done: nothing more" in ok(capsys, "status")
 
 
-def test_export(normalised, capsys):
+def test_export_has_all_wells(normalised, capsys):
     for number in range(2):
         ok(capsys, "record", carry_out(capsys, number))
     ok(capsys, "next")
@@ -84,13 +84,13 @@ def test_export(normalised, capsys):
     assert ok(capsys, "export", "-") == Path("all.csv").read_text()
 
 
-def test_report(study, capsys):
+def test_report_is_written(study, capsys):
     assert ok(capsys, "report", "-o", "r.html") == "report: r.html\n"
     page = Path("r.html").read_text()
     assert page.startswith("<!DOCTYPE html>") and digest() in page
 
 
-def test_the_status(normalised, capsys):
+def test_status_shows_the_progress(normalised, capsys):
     ok(capsys, "record", carry_out(capsys, 0))
     carry_out(capsys, 1)
     half = fill("p1.csv", "half.csv", lambda row: row[1][0] in "AB" or row[2] == "control")
@@ -102,7 +102,7 @@ def test_the_status(normalised, capsys):
         "rewards readings by their mean, logarithm, sign changed",
         "spent   1 batches, 20 pulls", "left    7 of 8 batches", "in play 30 arms"]
     assert lines[6] == "unseen  10 of 30 arms not measured yet"
-    assert lines[7] == "now     plate 1 is out: 10 of 20 wells not yet known"
+    assert lines[7] == "now     plate 1 is open: 10 of 20 wells pending"
     assert f"head    {digest()}" in lines[8:12] and lines[-1].startswith("and 1 more")
     assert lines[13].split() == ["best", "by", "now", "mean", "wells"]
     known = as_json(capsys, "status")
@@ -111,7 +111,7 @@ def test_the_status(normalised, capsys):
 
 
 def test_arms_without_a_result_are_not_listed_as_best(capsys):
-    """Ten are wanted; the first plate has room for six."""
+    """Ten arms are wanted, and the first plate has room for six."""
     ok(capsys, "new", "study.db", "--policy", "batch-sar", "--arms", "genes.csv", "--k", "10",
        "--batches", "20", "--plate", "2x3")
     assert ok(capsys, "status").endswith("\n\nbest by now: no arm of the answer has a result yet\n")
@@ -126,8 +126,8 @@ def test_arms_without_a_result_are_not_listed_as_best(capsys):
 
 
 @pytest.mark.parametrize("name", CHOICES)
-def test_every_policy_of_the_command_line(name, capsys, folder):
-    """Three plates each: written, read, recorded."""
+def test_every_policy_runs_from_the_command_line(name, capsys, folder):
+    """Three plates per policy are written, measured and recorded."""
     (folder / "genes.csv").write_text("arm,noise_std\n" + "".join(f"{g},0.5\n" for g in GENES))
     given = {"k": 3, "batches": 8, "repeats": 4, "budget": 300, "delta": 0.1, "noise_std": 0.5,
              "seed": 3}
@@ -145,10 +145,10 @@ def test_every_policy_of_the_command_line(name, capsys, folder):
     assert known["policy"] in pb.policies.__all__
 
 
-def test_options_that_a_policy_needs_or_does_not_take(capsys):
+def test_missing_and_unknown_options_of_a_policy_are_named(capsys):
     base = ["new", "study.db", "--arms", "genes.csv", "--policy"]
     assert "--policy batch-sar needs --batches" in refused(capsys, *base, "batch-sar", "--k", "3")
-    assert "--policy ucb1 takes no --k" in refused(capsys, *base, "ucb1", "--k", "3")
+    assert "--policy ucb1 does not take --k" in refused(capsys, *base, "ucb1", "--k", "3")
     assert "needs a column 'noise_std'" in refused(capsys, *base, "shvar", "--budget", "99")
     message = refused(capsys, *base, "batch-sar", "--k", "3", "--batches", "1")
     assert "--batches must be at least 5 for 30 arms" in message and "max_batches" not in message
@@ -165,13 +165,13 @@ def test_options_that_a_policy_needs_or_does_not_take(capsys):
     ("arm,noise_std\na,1\nb,-1\n", "line 3, column 'noise_std': must be positive"),
     ("arm,noise_std\na,1\nb,x\n", "line 3, column 'noise_std': 'x' is not"),
     ("arm,v\na,1\n,2\n", "line 3, column 1: an arm without a name")])
-def test_files_of_arms_that_are_refused(capsys, folder, text, message):
+def test_invalid_files_of_arms_are_rejected(capsys, folder, text, message):
     (folder / "genes.csv").write_text(text)
     found = refused(capsys, *NEW)
     assert found.startswith("pybandit screen new: genes.csv: line ") and message in found
 
 
-def test_files_of_arms(capsys, folder):
+def test_files_of_arms_are_read(capsys, folder):
     (folder / "plain.csv").write_text("b\na\nc\n")
     (folder / "columns.csv").write_text("well;Compound\n1;x, y\n2;z\n")
     for file, more, names in [("plain.csv", [], ["b", "a", "c"]),
@@ -183,7 +183,7 @@ def test_files_of_arms(capsys, folder):
         capsys, "new", "x.db", "--policy", "ucb1", "--arms", "columns.csv", "--column", "colour")
 
 
-def test_new_that_is_refused(study, capsys):
+def test_invalid_new_is_rejected(study, capsys):
     assert "study.db exists" in refused(capsys, *NEW)
     other = ["new", "other.db", *NEW[2:]]
     for more, message in [(["--plate", "8"], "a plate must be"), (["--controls", "Z1"], "controls"),
@@ -197,9 +197,9 @@ def test_new_that_is_refused(study, capsys):
     assert not os.path.exists("other.db")
 
 
-# what goes wrong
+# errors
 
-def test_exit_statuses(study, capsys, folder):
+def test_exit_status_depends_on_the_error(study, capsys, folder):
     assert "does not exist" in refused(capsys, "status", "--study", "none.db")
     assert "there is no batch" not in refused(capsys, "record", "none.csv")
     (folder / "no.db").write_text("not a study" * 1000)
@@ -220,7 +220,7 @@ def test_exit_statuses(study, capsys, folder):
     assert "exit status: 0 done" in capsys.readouterr().out
 
 
-def test_a_study_is_named_wherever_people_name_it(study, capsys):
+def test_study_may_be_named_before_or_after_the_action(study, capsys):
     os.rename("study.db", "screen.db")
     plain = ok(capsys, "status", "--study", "screen.db")
     assert plain.startswith("study   screen.db")
@@ -235,7 +235,7 @@ def test_a_study_is_named_wherever_people_name_it(study, capsys):
     assert "18 wells lost" in ok(capsys, "close", "screen.db", "0")
     ok(capsys, "report", "screen.db", "-o", "r.html")
     assert "24 wells" in ok(capsys, "export", "screen.db", "all.csv")
-    assert ok(capsys, "verify", "screen.db").startswith("whole: ")
+    assert ok(capsys, "verify", "screen.db").startswith("valid: ")
     for words in ["new", "--study", "other.db"], ["--study", "other.db", "new"]:
         ok(capsys, *words, *NEW[2:])
         os.unlink("other.db")
@@ -245,7 +245,7 @@ def test_a_study_is_named_wherever_people_name_it(study, capsys):
     assert not os.path.exists("study.db")
 
 
-def test_help(capsys):
+def test_help_has_short_lines(capsys):
     for arguments in [], ["new"], ["next"], ["record"], ["close"], ["abandon"], ["status"], [
             "verify"], ["report"], ["export"]:
         with pytest.raises(SystemExit) as stop:
@@ -254,14 +254,14 @@ def test_help(capsys):
         assert all(len(line) < 100 for line in capsys.readouterr().out.splitlines())
 
 
-def test_a_folder_that_cannot_be_written(study, capsys):
+def test_folder_that_cannot_be_written_is_an_error(study, capsys):
     os.mkdir("p0.csv")
     refused(capsys, "export", "p0.csv")
     assert [name for name in os.listdir() if name.endswith(".new")] == []
 
 
-def test_as_a_program(study):
-    """The same answers from a process of its own; SQLite is only loaded for studies."""
+def test_program_gives_the_same_answers(study):
+    """SQLite is imported only for studies."""
     run = subprocess.run([sys.executable, "-m", "pybandit", "screen", "status", "--json"],
                          capture_output=True, text=True, check=True,
                          env={**os.environ, "PYTHONPATH": ":".join(sys.path)})
@@ -273,8 +273,8 @@ def test_as_a_program(study):
 
 
 @pytest.mark.parametrize("side", ["-wal", "-shm", "-journal"])
-def test_output_under_the_name_of_a_log_is_refused(side, capsys):
-    """SQLite would delete the plate, or play it into the study."""
+def test_output_with_the_name_of_a_log_is_rejected(side, capsys):
+    """SQLite would delete the plate, or apply it to the study."""
     Path("study.db").touch()
     with pytest.raises(SystemExit):
         cli.main(["screen", "next", "-o", f"study.db{side}"])

@@ -1,4 +1,4 @@
-"""pybandit screen export: all that the history has, and no more memory than it takes."""
+"""pybandit screen export: complete contents, and bounded memory."""
 
 import csv
 import io
@@ -15,7 +15,7 @@ from lab.report_page import SCREEN, screened
 from pybandit import cli
 from pybandit.lab import Layout, Plates, Screen, _export
 
-# the peak of this program alone: that of getrusage is, on Linux, also that of who started it
+# VmHWM is the peak of this program; on Linux, getrusage includes the peak of its parent
 MEASURED = """
 import re, resource, sys, time
 from pathlib import Path
@@ -38,11 +38,11 @@ def exported(study, plates):
 
 
 @pytest.mark.parametrize("at_once", [1, 7, 8192])
-def test_every_well_of_every_batch(at_once, monkeypatch):
-    """Lost, late, abandoned and open ones, however many are written at once."""
+def test_export_has_every_well_of_every_batch(at_once, monkeypatch):
+    """Lost, late, abandoned and open wells, for any number written at a time."""
     monkeypatch.setattr(_export, "AT_ONCE", at_once)
     study = screened(batches=6)
-    study.tell(0, study.batch(0).values, who="nobody new")  # known: changes nothing
+    study.tell(0, study.batch(0).values, who="nobody new")  # already known: changes nothing
     study.tell(5, [0.25], positions=[12], who="Eve, of the \"night\" shift")
     rows, parts = exported(study, SCREEN)
     assert (len(parts) > 3) == (at_once < 100)
@@ -54,7 +54,7 @@ def test_every_well_of_every_batch(at_once, monkeypatch):
     assert list(columns[2]) == list(history["name"]) and list(columns[4]) == list(history["state"])
     assert set(columns[4]) == {"known", "lost", "late", "open", "abandoned"}
     assert list(columns[6]) == list(history["who"])
-    assert set(columns[3]) == {""}  # told from Python: no readings
+    assert set(columns[3]) == {""}  # reported from Python, without readings
     for text, value in zip(columns[7], history["value"], strict=True):
         assert float(text or "nan") == value or (text == "" and math.isnan(value))
     for text, told in zip(columns[5], history["told_at"], strict=True):
@@ -65,7 +65,7 @@ def test_every_well_of_every_batch(at_once, monkeypatch):
     assert list(zip(*columns[:2], strict=True)) == expected
 
 
-def test_batches_on_several_plates():
+def test_batches_on_several_plates_are_exported():
     plates = Plates(Layout(2, 3), (0, 4))
     study = pb.Study.create(":memory:", pb.policies.Uniform(5, budget=10),
                             settings=plates.settings())
@@ -78,8 +78,8 @@ def test_batches_on_several_plates():
 
 
 @pytest.mark.slow
-def test_a_million_wells_in_a_hundred_megabytes(tmp_path):
-    """710 MB and 45 s before wells were written some at a time; about 70 MB, 2.5 s."""
+def test_export_of_a_million_wells_takes_a_hundred_megabytes(tmp_path):
+    """About 70 MB and 2.5 s; writing all wells at once took 710 MB and 45 s."""
     plates = Plates(Layout(16, 24))
     policy = pb.policies.RoundRobin(2000, 20, batch_size=384, max_batches=2605)
     with pb.Study.create(tmp_path / "study.db", policy, settings=plates.settings()) as study:
@@ -102,8 +102,8 @@ def test_a_million_wells_in_a_hundred_megabytes(tmp_path):
 @pytest.mark.parametrize("action", [["export", "other.db"],
                                     ["next", "-o", "other.db", "--overwrite"],
                                     ["report", "-o", "other.db"]])
-def test_a_study_is_never_written_over(action, capsys, tmp_path, monkeypatch):
-    """`export other.db` means that study, and names no file: other.db was lost."""
+def test_study_is_never_overwritten(action, capsys, tmp_path, monkeypatch):
+    """`export other.db` names a study and no output file; it must not overwrite other.db."""
     monkeypatch.chdir(tmp_path)
     for name in ("study.db", "other.db"):
         policy = pb.policies.RoundRobin(3, 1, batch_size=4, max_batches=2)

@@ -1,4 +1,4 @@
-"""pybandit screen: files as readers and spreadsheets write them, amendments, robots."""
+"""pybandit screen: files of readers and spreadsheets, amendments, robots."""
 
 import csv
 from pathlib import Path
@@ -19,7 +19,7 @@ CONTROLS = ["--controls", "A1,B1,C1,D1", "--positives", "A6,B6,C6,D6"]
 
 
 def german(source, target, header=("Platte", "Pos", "Fluoreszenz")):
-    """A reader's export: a title, semicolons, decimal commas, no names of arms."""
+    """Write an export of a reader: a title, semicolons, decimal commas, no names of arms."""
     _, *rows = rows_of(source)
     lines = ["Reader 7;Lauf vom 3. Mai", "Gain;1.200,5", "", ";".join(header)]
     lines += [f"{row[0]};{row[1]};{shown(1000 + i)}" for i, row in enumerate(rows)]
@@ -35,7 +35,7 @@ GERMAN = ["--decimal", ",", "--thousands", ".", "--plate-column", "Platte", "--w
           "--value-column", "Fluoreszenz"]
 
 
-def test_a_reader_of_another_country(capsys):
+def test_reader_with_decimal_commas_is_read(capsys):
     ok(capsys, *NEW)
     ok(capsys, "next", "-o", "p.csv")
     path = german("p.csv", "r.csv")
@@ -48,7 +48,7 @@ def test_a_reader_of_another_country(capsys):
         assert study.batch(0).values.tolist() == [1000.25 + i for i in range(24)]
 
 
-def test_a_workbook_goes_out_and_comes_back(capsys):
+def test_workbook_is_written_and_recorded(capsys):
     ok(capsys, *NEW)
     assert ok(capsys, "next", "-o", "p.xlsx") == "plate 0: 24 wells, in p.xlsx\n"
     ok(capsys, "next", "-o", "p.xlsx")
@@ -56,7 +56,7 @@ def test_a_workbook_goes_out_and_comes_back(capsys):
     for i, row in enumerate(book.active.iter_rows(min_row=2)):
         row[3].value = i / 10
     book.save("r.xlsx")
-    assert "r.xlsx holds something else" in refused(capsys, "next", "-o", "r.xlsx")
+    assert "r.xlsx exists with other content" in refused(capsys, "next", "-o", "r.xlsx")
     assert ok(capsys, "record", "r.xlsx") == "plate 0: 24 new\n"
     ok(capsys, "next", "-o", "g.xlsx", "--format", "grid")
     ok(capsys, "export", "all.xlsx")
@@ -73,14 +73,14 @@ def test_a_workbook_goes_out_and_comes_back(capsys):
 @pytest.mark.parametrize("head, options, names", [
     ("Gene Symbol", [], 0), ("compound_id", [], 0), ("Gene Symbol", ["--no-header"], 1),
     ("BRCA1", [], 1), ("whatever", ["--header"], 0), ("gene", [], 0)])
-def test_a_header_in_the_file_of_arms(head, options, names, capsys):
+def test_header_of_the_file_of_arms_is_recognised(head, options, names, capsys):
     Path("arms.csv").write_text(f"{head}\ntp53\nmyc\n")
     ok(capsys, "new", "a.db", "--policy", "ucb1", "--arms", "arms.csv", *options)
     with pb.Study.open("a.db") as study:
         assert study.names == (*[head][:names], "tp53", "myc")
 
 
-def test_arms_under_a_title(capsys):
+def test_arms_below_a_title_are_read(capsys):
     Path("arms.csv").write_text("Library of 2026\n\nPlate,Gene,Entrez\n1,tp53,7157\n1,myc,4609\n")
     ok(capsys, "new", "a.db", "--policy", "ucb1", "--arms", "arms.csv", "--column", "entrez")
     with pb.Study.open("a.db") as study:
@@ -96,7 +96,7 @@ def recorded(capsys, *options):
         "control": 1000.0 + ord(row[1][0]), "positive": 100.0 + ord(row[1][0])}.get(row[2], 500.0)))
 
 
-def test_a_typo(capsys):
+def test_typo_is_amended(capsys):
     recorded(capsys)
     text = Path("r.csv").read_text()
     Path("right.csv").write_text(text.replace("gene 1,500.0", "gene 1,512.5"))
@@ -123,8 +123,8 @@ def test_a_typo(capsys):
     assert "a digit was missing" in page and "Z\N{PRIME}" in page
 
 
-def test_a_control_that_was_wrong_changes_its_plate(capsys):
-    """As if it had been right at once."""
+def test_corrected_control_changes_its_plate(capsys):
+    """The results equal those with the correct control from the start."""
     recorded(capsys, "--normalise", "inhibition")
     ok(capsys, "amend", "--plate", "0", "--well", "B1=900", "--reason", "typo")
     with pb.Study.open("study.db") as study:
@@ -138,7 +138,7 @@ def test_a_control_that_was_wrong_changes_its_plate(capsys):
         assert study.batch(0).values.tolist() == values.tolist()
         negative, positive = np.mean([1065, 900, 1067, 1068]), np.mean([165, 166, 167, 168])
         assert values == pytest.approx(100 * (negative - 500) / (negative - positive))
-    # a control alone, where results are not made of it
+    # a control in a study whose results do not depend on controls
     Path("study.db").unlink()
     recorded(capsys)
     assert ok(capsys, "amend", "--plate", "0", "--well", "B1=900", "--reason", "typo") == (
@@ -149,8 +149,8 @@ def test_a_control_that_was_wrong_changes_its_plate(capsys):
 
 
 @pytest.mark.parametrize("options", [[], ["--normalise", "inhibition"]])
-def test_a_file_that_is_sent_again_after_a_reading_was_withdrawn(options, capsys):
-    """It brings nothing back, whatever became of its controls; an amendment does."""
+def test_file_sent_again_restores_no_withdrawn_reading(options, capsys):
+    """This holds for any state of the controls; only an amendment restores a reading."""
     recorded(capsys, *options)
     why = ["--reason", "a bubble"]
     ok(capsys, "amend", "--plate", "0", "--well", "A3=failed", "--well", "C6=failed", *why)
@@ -168,7 +168,7 @@ def test_a_file_that_is_sent_again_after_a_reading_was_withdrawn(options, capsys
         values = study.batch(0).values
         assert values[1] == values[0] and readings_of(study)[0].values[2] == 500.0
         study.verify()
-    # another reading of the well is news
+    # a different reading of the well is new
     ok(capsys, "amend", "--plate", "0", "--well", "A3=failed", *why)
     Path("again.csv").write_text(Path("right.csv").read_text().replace("gene 1,500.0",
                                                                        "gene 1,480"))
@@ -176,8 +176,8 @@ def test_a_file_that_is_sent_again_after_a_reading_was_withdrawn(options, capsys
 
 
 @pytest.mark.parametrize("kind", ["percent", "inhibition"])
-def test_positive_controls_that_come_later(kind, capsys):
-    """They divide only where results are inhibitions."""
+def test_late_positive_controls_are_accepted(kind, capsys):
+    """Results depend on them only if they are inhibitions."""
     value = {"control": 1000.0, "positive": 100.0}
     ok(capsys, *NEW, *CONTROLS, "--normalise", kind)
     ok(capsys, "next", "-o", "p.csv")
@@ -203,7 +203,7 @@ def test_positive_controls_that_come_later(kind, capsys):
     (["--reason", "x", "--plate", "0", "--well", "A2=one"], "--well A2=one: 'one' is not a finite"),
     (["--reason", "x", "--plate", "0", "--well", "D5=1"], "D5 of plate 0.*no result to amend"),
 ])
-def test_amendments_that_are_refused(arguments, message, capsys):
+def test_invalid_amendments_are_rejected(arguments, message, capsys):
     import re
 
     ok(capsys, *NEW, *CONTROLS)
@@ -212,8 +212,8 @@ def test_amendments_that_are_refused(arguments, message, capsys):
     assert re.search(message, refused(capsys, "amend", *arguments))
 
 
-def test_readings_that_nobody_kept(capsys):
-    """A study that was told from Python: the plate as a file, and it is amended."""
+def test_missing_readings_are_amended_by_a_whole_plate(capsys):
+    """Results reported from Python have no readings; a file of the plate amends them."""
     ok(capsys, *NEW, *CONTROLS, "--normalise")
     ok(capsys, "next", "-o", "p.csv")
     with pb.Study.open("study.db") as study:
@@ -224,7 +224,7 @@ def test_readings_that_nobody_kept(capsys):
         "plate 0: 24 readings amended; 16 results changed\n")
 
 
-def test_status_and_report_say_how_good_a_plate_is(capsys):
+def test_status_and_report_show_the_quality_of_plates(capsys):
     recorded(capsys)
     line = next(line for line in ok(capsys, "status").splitlines() if "Z'" in line)
     assert line == ("quality plate 0: control 1066 ± 1.29 (4), positive 166.5 ± 1.29 (4), "
@@ -238,7 +238,7 @@ def test_status_and_report_say_how_good_a_plate_is(capsys):
 
 @pytest.mark.parametrize("options", [["--fill", "shuffled", "--fill-seed", "3"],
                                      ["--fill", "apart", "--free-edges", "--batches", "40"]])
-def test_another_order_comes_back_as_it_went(options, capsys):
+def test_plates_in_another_order_are_recorded(options, capsys):
     ok(capsys, *NEW, *options)
     ok(capsys, "next", "-o", "p.csv")
     wells = [row[1] for row in rows_of("p.csv")[1:]]
@@ -255,7 +255,7 @@ def test_another_order_comes_back_as_it_went(options, capsys):
 
 
 @pytest.mark.parametrize("form", ["echo", "opentrons", "hamilton"])
-def test_a_robot_fills_the_plate(form, capsys):
+def test_picklist_of_a_robot_fills_the_plate(form, capsys):
     ok(capsys, *NEW, "--controls", "A1,B1", "--fill", "shuffled")
     with open("stock.csv", "w", newline="") as file:
         csv.writer(file).writerows([["plate", "well", "arm"], *(
@@ -277,15 +277,15 @@ def test_a_robot_fills_the_plate(form, capsys):
                                                     "stock.csv", "--volume", "5")
 
 
-def test_options_are_those_of_the_studies():
-    """They are written down twice, so that `pybandit --help` loads no SQLite."""
+def test_options_agree_with_the_library():
+    """The command line repeats them, so that `pybandit --help` does not import SQLite."""
     assert _screen_options.FILLS == _fill.ORDERS
     assert tuple(_screen_options.HELP) == _read.COLUMNS
     assert screen.FORMATS == ("long", "grid", *_picklists.HEADERS)
 
 
-def test_a_well_without_an_arm_and_a_plate_that_never_was_are_not_amended(capsys):
-    """"nothing to amend" was said of a well that was mistyped."""
+def test_amendment_of_an_empty_well_or_unknown_plate_is_rejected(capsys):
+    """A mistyped well must not print "nothing to amend"."""
     Path("names.csv").write_text("\n".join(GENES[:4]))
     ok(capsys, "new", "study.db", "--policy", "round-robin", "--arms", "names.csv", "--k", "1",
        "--batches", "2", "--plate", "4x6", "--free-edges")

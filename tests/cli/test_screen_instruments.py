@@ -1,4 +1,4 @@
-"""record --instrument: files that allotropy reads; the files here are invented."""
+"""record --instrument: files read by allotropy; the files here are invented."""
 
 import os
 import sys
@@ -24,7 +24,7 @@ GENES = [f"gene {i}" for i in range(96)]
 # trees of allotropy
 
 def measured(well, key="absorbance", value=0.5, plate="P1", wavelength=450.0, **more):
-    """Return a measurement document, as allotropy makes it."""
+    """Return a measurement document as in allotropy."""
     device = {"detection type": "Absorbance"}
     if wavelength:
         device["detector wavelength setting"] = {"value": wavelength, "unit": "nm"}
@@ -40,18 +40,18 @@ def tree(*documents, **more):
          "plate well count": {"value": 96, "unit": "#"}}], **more}}
 
 
-def test_numbers_of_wells():
+def test_numbers_of_wells_are_found():
     found = values_of(tree(measured("A1"), measured("B2", value=np.float64(-1.5),
                                                     wavelength=600.0),
                            measured("N/A"), measured("C3", value=-0.0)))
     assert [tuple(one) for one in found] == [
         ("P1", "A1", "absorbance 450 nm", "0.5", False),
         ("P1", "B2", "absorbance 600 nm", "-1.5", False),
-        ("P1", "C3", "absorbance 450 nm", "", False)]  # -0.0: there is none
+        ("P1", "C3", "absorbance 450 nm", "", False)]  # -0.0: no value
 
 
-def test_an_error_is_a_marker():
-    """allotropy writes the value -0.0 with it."""
+def test_errors_become_markers():
+    """allotropy writes the value -0.0 with an error."""
     def error(**feature):
         return {"error aggregate document": {"error document": [{"error": "OVRFLW"} | feature]}}
 
@@ -89,7 +89,7 @@ def test_measurements_of_a_well_have_different_names():
         _instruments._chosen([one for one in found if one.name[-1] != ")"], None)
 
 
-def test_a_tree_without_wells_has_no_numbers():
+def test_tree_without_wells_has_no_numbers():
     deep = {"a": []}
     for _ in range(300):
         deep = {"a": [deep]}
@@ -99,7 +99,7 @@ def test_a_tree_without_wells_has_no_numbers():
 
 
 class Vendors(list):
-    """Formats of a library: names, whether they know a file, and what they read in it."""
+    """Replace the formats of allotropy: names, whether they accept a file, and their results."""
 
     def __init__(self, *formats):
         super().__init__(SimpleNamespace(value=name, supported_extensions=["txt"], knows=knows,
@@ -113,7 +113,7 @@ class Vendors(list):
     ([("A", True, 1.0), ("B", True, 2.0)], "read the file differently: a, b; choose one"),
     ([("A", False, 1.0), ("B", False, 2.0)], "read the file differently: a, b"),
     ([("A", True, None)], "cannot"), ([("A", False, None)], "no format of allotropy reads")])
-def test_auto_takes_one_format_or_refuses(formats, expected, monkeypatch):
+def test_auto_takes_the_only_format_or_fails(formats, expected, monkeypatch):
     def read(vendor, content, name):
         if vendor.found is None:
             raise UnreadableFileError("cannot")
@@ -133,7 +133,7 @@ def test_auto_takes_one_format_or_refuses(formats, expected, monkeypatch):
 # files of a reader
 
 def gen5(path, reads=("od:450",), plate="Plate 1", cells=None):
-    """Write what Gen5 exports of a plate of 96 wells, for each read a line of a row."""
+    """Write a Gen5 export of a plate with 96 wells: one line per row and read."""
     names = ", ".join(read.split(":")[1] for read in reads)
     lines = ["", "Software Version\t3.12.08", "", "Experiment File Path:\t",
              "Protocol File Path:\tC:\\od.prt", "", f"Plate Number\t{plate}", "Date\t4/11/2026",
@@ -160,8 +160,8 @@ def screen(folder):
         screen.ask()
 
 
-def test_the_plain_reader_takes_the_same_file(screen, capsys):
-    """Its grid needs no knowledge of the instrument."""
+def test_plain_reader_reads_the_same_file(screen, capsys):
+    """The grid in the file is enough."""
     path = gen5("r.txt", cells={"B2": "OVRFLW"})
     assert ok(capsys, "record", path, "--plate", "0", "--lost") == (
         "plate 0: 95 new, 1 lost; marked: OVRFLW 1\n")
@@ -172,7 +172,7 @@ def test_the_plain_reader_takes_the_same_file(screen, capsys):
         capsys, "record", two, "--plate", "0")
 
 
-def test_a_file_of_an_instrument(screen, capsys):
+def test_file_of_an_instrument_is_recorded(screen, capsys):
     pytest.importorskip("allotropy")
     path = gen5("r.txt", cells={"A1": "0.250", "B2": "OVRFLW", "H12": "MISSED"})
     for options in (["auto"], ["agilent-gen5"]):
@@ -197,7 +197,7 @@ def test_a_file_of_an_instrument(screen, capsys):
     assert (done["n_readings"], done["n_amended"], done["n_withdrawn"]) == (1, 1, 0)
 
 
-def test_one_of_several_measurements(screen, capsys):
+def test_one_of_several_measurements_is_selected(screen, capsys):
     pytest.importorskip("allotropy")
     path = gen5("r.txt", ("od:450", "od:600"))
     options = ["--instrument", "auto", "--plate", "0"]
@@ -211,7 +211,7 @@ def test_one_of_several_measurements(screen, capsys):
         assert study.batch(0).values[[0, 95]].tolist() == [1.0, 1.095]
 
 
-def test_files_that_allotropy_cannot_read(screen, capsys):
+def test_files_unknown_to_allotropy_are_rejected(screen, capsys):
     pytest.importorskip("allotropy")
     Path("r.txt").write_text("nothing\n")
     said = refused(capsys, "record", "r.txt", "--instrument", "auto", "--plate", "0")
@@ -224,7 +224,7 @@ def test_files_that_allotropy_cannot_read(screen, capsys):
                                        "--plate", "0")
 
 
-def test_hostile_files_are_refused_before_they_are_read(folder):
+def test_hostile_files_are_rejected_before_they_are_read(folder):
     pytest.importorskip("allotropy")
     os.mkfifo("pipe.txt")
     with pytest.raises(OSError, match="regular file; got a FIFO"):
@@ -238,7 +238,7 @@ def test_hostile_files_are_refused_before_they_are_read(folder):
         read_instrument("bomb.xlsx", "auto")
 
 
-def test_the_extra_is_named(screen, monkeypatch, capsys):
+def test_missing_allotropy_names_the_extra(screen, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "allotropy", None)
     for name in [name for name in sys.modules if name.startswith("allotropy.")]:
         monkeypatch.delitem(sys.modules, name)

@@ -1,4 +1,4 @@
-"""Commands of `pybandit screen` killed at random: some here, many in the slow test."""
+"""Commands of `pybandit screen` are killed at random times and lose nothing."""
 
 from pathlib import Path
 
@@ -9,12 +9,12 @@ from programs import figures
 PROGRAM = Path(__file__).with_name("screen_kills.py")
 
 
-def test_commands_killed_at_random():
+def test_commands_killed_at_random_lose_nothing():
     assert figures(PROGRAM, 5, 1)["kills"] >= 5
 
 
 @pytest.mark.slow
-def test_five_hundred_killed_commands():
+def test_five_hundred_killed_commands_lose_nothing():
     found = figures(PROGRAM, 500, 2)
     assert found["kills"] >= 500
     assert all(found["commands"][name] >= least

@@ -47,7 +47,7 @@ def test_markers_are_counted_by_kind(capsys):
         "plate 0: 21 new, 3 lost; marked: MISSED 1, OVRFLW 2\n")
 
 
-def test_limits_are_taken_by_an_option(capsys):
+def test_limits_are_read_with_an_option(capsys):
     cells = {"A1": ">4.000", "A2": ">4.000", "B1": "<0.01", "B2": "\u22654"}
     path = marked(capsys, cells)
     assert "'>4.000' is not a finite number; --lost or --lost-markers counts the well as lost; " \
@@ -76,15 +76,15 @@ def test_limits_without_a_number_stay_lost(capsys):
         "plate 0: 23 new, 1 lost; marked: <LOD 1; at a limit: >4.000 1\n")
 
 
-def test_limits_in_another_dialect(capsys):
+def test_limits_with_decimal_commas_are_read(capsys):
     path = marked(capsys, {"A1": ">1.004,5"}, value="0,5")
     ok(capsys, "record", path, "--take-limits", "--decimal", ",", "--thousands", ".")
     with pb.Study.open("study.db") as study:
         assert study.batch(0).values[0] == 1004.5
 
 
-def test_markers_of_ones_own(capsys):
-    """They are lost wells; other cells without a value are still refused."""
+def test_user_defined_markers_are_lost_wells(capsys):
+    """Other cells without a value are still rejected."""
     path = marked(capsys, {"A1": "bubble", "A2": "BUBBLE"})
     assert "'bubble' is not" in refused(capsys, "record", path, "--lost")
     assert "'bubble' is not" in refused(capsys, "record", path, "--lost-markers", "OVRFLW")
@@ -103,7 +103,7 @@ def test_marked_controls_are_lost(capsys):
         assert np.isnan(readings_of(study)[0].values).tolist() == [i == 5 for i in range(24)]
 
 
-def test_markers_withdraw_in_an_amendment(capsys):
+def test_markers_withdraw_readings_in_an_amendment(capsys):
     path = marked(capsys, {})
     ok(capsys, "record", path)
     wrong = fill("p.csv", "w.csv", value=lambda row: "OVRFLW" if row[1] == "B2" else 0.5)
@@ -113,7 +113,7 @@ def test_markers_withdraw_in_an_amendment(capsys):
     assert as_json(capsys, "status")["controls"][0]["markers"] == {"OVRFLW": 1}
 
 
-def test_markers_in_a_grid(capsys):
+def test_markers_in_a_grid_are_lost_wells(capsys):
     ok(capsys, *NEW)
     ok(capsys, "next")
     rows = [["", *range(1, 7)], *([letter, *[0.5] * 6] for letter in "ABCD")]

@@ -25,11 +25,11 @@ def refused(capsys, *options):
 SMALL = "--n", 300, "--k", 5, "--plate", "6x8", "--noise", 0.5, "--runs", 10
 
 
-def test_the_table(capsys):
+def test_plan_prints_a_table(capsys):
     out = plan(capsys, *SMALL, "--batches", 7, 20)
     head, columns, *rows, last = out.splitlines()
-    assert head == ("300 arms, the 5 best wanted, 48 wells a batch, noise 0.5 (as given); hits of "
-                    "5, 10 runs, ± 95 %")
+    assert head == ("300 arms, the 5 best wanted, 48 wells per batch, noise 0.5 (as given); hits "
+                    "of 5, 10 runs, ± 95 %")
     assert columns.split() == ["batches", "batch-screening", "batch-sar", "batch-halving",
                                "round-robin", "auto"]
     assert [row.split()[0] for row in rows] == ["7", "20"]
@@ -37,7 +37,7 @@ def test_the_table(capsys):
     assert last.startswith("fewest batches: batch-screening 7, batch-sar ")
 
 
-def test_the_numbers_are_those_of_simulate(capsys):
+def test_plan_equals_simulate(capsys):
     known = json.loads(plan(capsys, *SMALL, "--batches", 12, "--json"))
 
     def found(policy, environment):
@@ -53,7 +53,7 @@ def test_the_numbers_are_those_of_simulate(capsys):
     assert row["half"] == pytest.approx(1.96 * hits.std(ddof=1) / 10**0.5)
 
 
-def test_the_fewest_plates_are_taken_and_one_less_is_not(capsys):
+def test_fewest_plates_are_enough_and_one_less_is_not(capsys):
     fewest = json.loads(plan(capsys, *SMALL, "--batches", 7, "--json"))["fewest"]
     assert fewest["batch-screening"] == fewest["round-robin"] == 7
     for name in ("batch-screening", "batch-sar", "batch-halving"):
@@ -64,7 +64,7 @@ def test_the_fewest_plates_are_taken_and_one_less_is_not(capsys):
             make_policy(name, 300, options | {"batches": fewest[name] - 1})
 
 
-def test_by_default_from_the_fewest_plates_on(capsys):
+def test_plan_starts_with_the_fewest_plates(capsys):
     known = json.loads(plan(capsys, "--n", 100, "--k", 5, "--runs", 2, "--json"))
     assert list(known["chosen"]) == ["2", "3", "4", "6"]
 
@@ -77,15 +77,15 @@ def pilot(tmp_path, rng, noise, n=200):
     return path
 
 
-def test_a_pilot_says_the_noise(tmp_path, capsys):
+def test_pilot_gives_the_noise(tmp_path, capsys):
     path = pilot(tmp_path, np.random.default_rng(1), 1.0)
     assert noise_of_pilot(str(path)) == pytest.approx(0.5, abs=0.08)
     out = plan(capsys, "--n", 100, "--k", 5, "--runs", 2, "--pilot", path)
     assert f"(of {path})" in out
 
 
-def test_controls_are_no_arms_of_a_pilot(tmp_path, capsys):
-    """Under whatever names, and in the logarithms that the policy is told."""
+def test_controls_are_not_arms_of_a_pilot(tmp_path, capsys):
+    """This holds for any names, and for logarithms of readings."""
     path = pilot(tmp_path, np.random.default_rng(1), 1.0, 60)
     rows = [line.split(",") for line in path.read_text().splitlines()[1:-2]]
     (tmp_path / "arms.csv").write_text("\n".join(["gene", *sorted({arm for arm, _ in rows})]))
@@ -114,7 +114,7 @@ def test_controls_are_no_arms_of_a_pilot(tmp_path, capsys):
     ("gene,reading\na,x\n", "line 2, column 2: 'x' is not a finite number"),
     ("gene,reading\na\n", "line 2, column 2: the row has 1 cells"),
 ])
-def test_what_is_no_pilot(text, words, tmp_path, capsys):
+def test_invalid_pilots_are_rejected(text, words, tmp_path, capsys):
     path = tmp_path / "pilot.csv"
     path.write_text(text)
     err = refused(capsys, "plan", "--n", 100, "--k", 5, "--pilot", path)
@@ -123,9 +123,9 @@ def test_what_is_no_pilot(text, words, tmp_path, capsys):
 
 @pytest.mark.parametrize("options, words", [
     (("--n", 10, "--k", 10), "--k must be below --n, 10; got 10"),
-    (("--n", 10, "--k", 2, "--noise", 1, "--pilot", "p.csv"), "give one of them"),
+    (("--n", 10, "--k", 2, "--noise", 1, "--pilot", "p.csv"), "pass only one of"),
 ])
-def test_what_cannot_be_planned(options, words, capsys):
+def test_invalid_plans_are_rejected(options, words, capsys):
     assert words in refused(capsys, "plan", *options)
 
 
@@ -139,7 +139,7 @@ def genes(tmp_path, monkeypatch):
 NEW = "new", "study.db", "--arms", "genes.csv", "--plate", "6x8"
 
 
-def test_auto_chooses_and_says_why(genes, capsys):
+def test_auto_chooses_a_policy_with_a_reason(genes, capsys):
     assert cli.main(["screen", *NEW, "--policy", "auto", "--k", "5", "--batches", "9", "--noise",
                      "0.5"]) == 0
     why, begun = capsys.readouterr().out.splitlines()
@@ -148,7 +148,7 @@ def test_auto_chooses_and_says_why(genes, capsys):
     assert begun == "study.db: BatchScreening, 200 arms; next: the first plate"
 
 
-def test_a_prior_gives_the_order(genes, capsys):
+def test_prior_determines_the_order(genes, capsys):
     (genes / "scores.csv").write_text("gene,score\n" + "\n".join(f"g{i},{i}" for i in range(200)))
     assert cli.main(["screen", *NEW, "--policy", "auto", "--k", "5", "--batches", "9", "--prior",
                      "scores.csv"]) == 0
@@ -171,8 +171,8 @@ def test_a_prior_gives_the_order(genes, capsys):
     ("--policy thompson --noise-std -1", "--noise-std must be"),
     ("--policy round-robin --k 5", "--policy round-robin needs --batches"),
     ("--policy round-robin --k 5 --batches 9 --allow-unmeasured",
-     "--policy round-robin takes no --allow-unmeasured"),
-    ("--policy round-robin --k 5 --batches 9 --noise 1", "takes no --noise"),
+     "--policy round-robin does not take --allow-unmeasured"),
+    ("--policy round-robin --k 5 --batches 9 --noise 1", "does not take --noise"),
     ("--policy batch-screening --k 5 --batches 9 --prior genes.csv", "the header must name"),
     ("--policy batch-screening --k 5 --batches 9 --prior few.csv", "no value for 199 arms; the "
      "first is 'g1'"),
@@ -186,12 +186,12 @@ def test_messages_name_options(genes, options, words, capsys):
     assert not (genes / "study.db").exists()
 
 
-def test_few_batches_are_allowed_where_it_is_said(genes, capsys):
+def test_few_batches_are_accepted_with_an_option(genes, capsys):
     assert cli.main(["screen", *NEW, *"--policy batch-screening --k 5 --batches 3 "
                      "--allow-unmeasured".split()]) == 0
     with pb.Study.open("study.db") as study:
         assert study.policy.allow_unmeasured
 
 
-def test_every_policy_that_is_played_can_be_begun():
+def test_every_simulated_policy_is_available():
     assert set(CHOICES) >= {"batch-screening", "batch-sar", "batch-halving", "round-robin"}

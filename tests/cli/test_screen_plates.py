@@ -1,4 +1,4 @@
-"""pybandit screen: plates that go out, and results that come in."""
+"""pybandit screen: writing plates and recording results."""
 
 import csv
 import io
@@ -29,9 +29,9 @@ pytestmark = pytest.mark.usefixtures("folder")
 DEFAULT = Plates(Layout(8, 12))
 
 
-# plates out
+# writing plates
 
-def test_next_is_the_same_until_it_is_recorded(study, capsys):
+def test_next_gives_the_same_plate_until_it_is_recorded(study, capsys):
     text = ok(capsys, "next")
     head = digest()
     assert ok(capsys, "next", "-o", "p0.csv") == "plate 0: 24 wells, in p0.csv\n"
@@ -39,14 +39,14 @@ def test_next_is_the_same_until_it_is_recorded(study, capsys):
     ok(capsys, "next", "-o", "p0.csv")
     fill("p0.csv", "p0.csv")
     filled = Path("p0.csv").read_text()
-    assert "p0.csv holds something else" in refused(capsys, "next", "-o", "p0.csv")
+    assert "p0.csv exists with other content" in refused(capsys, "next", "-o", "p0.csv")
     assert Path("p0.csv").read_text() == filled
     ok(capsys, "next", "-o", "p0.csv", "--overwrite")
     assert Path("p0.csv").read_text() == text and sorted(os.listdir()) == ["genes.csv", "p0.csv",
                                                                       "study.db"]
 
 
-def test_next_for_machines_and_as_a_grid(normalised, capsys):
+def test_next_prints_json_and_grids(normalised, capsys):
     known = as_json(capsys, "next")
     rows = list(csv.reader(io.StringIO(ok(capsys, "next"))))[1:]
     assert known["wells"] == [row[:3] for row in rows]
@@ -55,15 +55,15 @@ def test_next_for_machines_and_as_a_grid(normalised, capsys):
     assert [cell for row in grid[2:] for cell in row[1:]] == [row[2] for row in rows]
 
 
-def test_a_batch_on_several_plates(capsys):
-    """A stage of 30 pulls on plates of 24 wells less 4 controls, recorded a plate at a time."""
+def test_batch_on_several_plates_is_recorded_by_plate(capsys):
+    """A stage of 30 pulls on plates with 24 wells, of which 4 are controls."""
     ok(capsys, "new", "study.db", "--policy", "sequential-halving", "--arms", "genes.csv",
        "--budget", "150", "--plate", "4x6", "--controls", "A1,B1,C1,D1", "--normalise")
     assert ok(capsys, "next", "-o", "p.csv") == "plate 0p1, 0p2: 30 wells, in p_p1.csv, p_p2.csv\n"
     assert len(rows_of("p_p1.csv")) == 25 and len(rows_of("p_p2.csv")) == 15
     assert ok(capsys, "record", fill("p_p2.csv", "r2.csv")) == (
         "plate 0p2: 10 new; 20 wells are still open\n")
-    assert "plate 0p1 is out: 20 of 30 wells" in ok(capsys, "status")
+    assert "plate 0p1 is open: 20 of 30 wells" in ok(capsys, "status")
     assert ok(capsys, "record", fill("p_p1.csv", "r1.csv")) == "plate 0p1: 20 new\n"
     both = ok(capsys, "next")
     assert both.count("plate,well,arm,value") == 1 and "\n1p1," in both and "\n1p2," in both
@@ -73,16 +73,16 @@ def test_a_batch_on_several_plates(capsys):
     assert [row[0] for row in rows_of("all.csv")[1:31]] == ["0p1"] * 20 + ["0p2"] * 10
 
 
-def test_a_batch_smaller_than_a_plate(capsys):
+def test_batch_may_be_smaller_than_a_plate(capsys):
     ok(capsys, *NEW, "--batch-size", "12")
     path = carry_out(capsys, 0)
     assert len(rows_of(path)) == 13
     assert ok(capsys, "record", path) == "plate 0: 12 new\n"
 
 
-# results in
+# recording results
 
-def test_recorded_twice(study, capsys):
+def test_recording_twice_changes_nothing(study, capsys):
     path = carry_out(capsys, 0)
     ok(capsys, "record", path)
     head = digest()
@@ -92,19 +92,19 @@ def test_recorded_twice(study, capsys):
     assert "line 9, column 'value':" in refused(capsys, "record", "other.csv")
 
 
-def test_a_plate_in_parts(study, capsys):
+def test_plate_is_recorded_in_parts(study, capsys):
     carry_out(capsys, 0)
     part = fill("p0.csv", "part.csv", lambda row: row[1][0] == "A")
     message = refused(capsys, "record", part)
     assert "part.csv: line 7, column 'well': no value for well B1 of plate 0" in message
     assert "18 such wells in all; pass --partial" in message
     assert ok(capsys, "record", part, "--partial") == "plate 0: 6 new; 18 wells are still open\n"
-    # the rest, and some again
+    # the rest, and some known results
     rest = fill("p0.csv", "rest.csv", lambda row: row[1] > "A3")
     assert ok(capsys, "record", rest) == "plate 0: 18 new, 3 already known\n"
 
 
-def test_lost_wells(study, capsys):
+def test_lost_wells_need_an_option(study, capsys):
     carry_out(capsys, 0)
     some = fill("p0.csv", "some.csv", lambda row: row[1][0] != "D",
                 lambda row: "NA" if row[1] == "A1" else reading(row))
@@ -117,8 +117,8 @@ def test_lost_wells(study, capsys):
     assert [at for at, state in enumerate(states) if state == "lost"] == [0, *range(18, 24)]
 
 
-def test_a_control_that_comes_after_results(capsys):
-    """They were divided by the mean of the others: one plate would have two."""
+def test_late_control_is_rejected(capsys):
+    """Recorded results were divided by the mean of the other controls, which would change."""
     ok(capsys, *NEW, "--controls", "col:6", "--normalise")
     ok(capsys, "next", "-o", "p0.csv")
     first = fill("p0.csv", "first.csv", lambda row: row[1][0] != "D",
@@ -131,17 +131,17 @@ def test_a_control_that_comes_after_results(capsys):
     assert "new" in ok(capsys, "record", third, "--lost")
 
 
-def test_a_lost_plate(normalised, capsys):
-    """The empty plate itself is what was read of it."""
+def test_lost_plate_is_recorded(normalised, capsys):
+    """The file without values, as written by next, records the loss."""
     ok(capsys, "next", "-o", "p0.csv")
     assert ok(capsys, "record", "p0.csv", "--lost") == "plate 0: 0 new, 20 lost\n"
     assert as_json(capsys, "status")["n_lost"] == 20
 
 
-def test_a_late_plate(normalised, capsys):
+def test_late_plate_is_recorded(normalised, capsys):
     late = carry_out(capsys, 0)
     closed = ok(capsys, "close", "0")
-    assert closed == "batch 0 is closed: 20 wells lost, unless they come late\n"
+    assert closed == "batch 0 is closed: 20 wells lost, unless reported late\n"
     head = digest()
     assert ok(capsys, "close", "0") == closed and digest() == head
     carry_out(capsys, 1)
@@ -153,7 +153,7 @@ def test_a_late_plate(normalised, capsys):
     assert known["n_late"] == known["n_lost"] == 0 and known["n_pulls"] == 40
 
 
-def test_an_abandoned_plate(study, capsys):
+def test_abandoned_plate_is_requested_again(study, capsys):
     path = carry_out(capsys, 0)
     assert "batch 0 is abandoned" in ok(capsys, "abandon", "0")
     assert "line 2, column 'value': batch 0 was abandoned" in refused(capsys, "record", path)
@@ -167,7 +167,7 @@ def test_an_abandoned_plate(study, capsys):
     assert f"no batch {10**30} was asked for" in refused(capsys, "record", path, "--batch", 10**30)
 
 
-def test_a_grid_is_recorded(normalised, capsys):
+def test_grid_is_recorded(normalised, capsys):
     carry_out(capsys, 0)
     rows = rows_of("r0.csv")[1:]
     cells = [row[3] for row in rows]
@@ -181,7 +181,7 @@ def test_a_grid_is_recorded(normalised, capsys):
     assert "plate 0 is not" not in refused(capsys, "record", "grid.csv", "--batch", "1")
 
 
-def test_a_reward_that_the_policy_refuses(capsys):
+def test_error_names_the_cell_of_an_invalid_reward(capsys):
     with pb.lab.Screen.create("study.db", pb.policies.KLUCB(30), GENES, plates=DEFAULT):
         pass
     carry_out(capsys, 0)
@@ -190,7 +190,7 @@ def test_a_reward_that_the_policy_refuses(capsys):
             "well B4 of plate 0 (gene 15)") in refused(capsys, "record", path)
 
 
-def test_a_study_made_in_python(capsys):
+def test_study_created_in_python_is_used(capsys):
     with pb.lab.Screen.create("study.db", pb.policies.UCB1(1), ["tea"], plates=DEFAULT) as study:
         study.ask()
     assert ok(capsys, "next") == "plate,well,arm,value\n0,A1,tea,\n"
@@ -203,8 +203,8 @@ def test_a_study_made_in_python(capsys):
 
 
 @pytest.mark.slow
-def test_a_hundred_thousand_results(capsys, folder):
-    """A stage of 10^5 pulls on 285 plates: recorded in 2 s of processor time."""
+def test_a_hundred_thousand_results_are_recorded_in_two_seconds(capsys, folder):
+    """A stage of 10^5 pulls on 285 plates, in processor time."""
     (folder / "genes.csv").write_text("".join(f"g{i}\n" for i in range(12_500)))
     ok(capsys, "new", "study.db", "--policy", "sequential-halving", "--arms", "genes.csv",
        "--budget", "1400000", "--plate", "384", "--controls", "col:1,24", "--normalise")

@@ -1,4 +1,4 @@
-"""An export of a study, read again by `record` and `amend`, changes nothing."""
+"""Reading an export of a study again by `record` and `amend` changes nothing."""
 
 import csv
 import math
@@ -26,7 +26,7 @@ FAST = settings(max_examples=60, deadline=None,
 
 @st.composite
 def layouts(draw):
-    """Return plates of any options, with some controls."""
+    """Return plates with any options and some controls."""
     layout = draw(st.sampled_from([Layout(2, 3), Layout(3, 4), Layout(4, 6), Layout(28, 2)]))
     wells = draw(st.lists(st.integers(0, layout.n_wells - 1), max_size=5, unique=True))
     cut = draw(st.integers(0, len(wells)))
@@ -40,7 +40,7 @@ def layouts(draw):
 
 
 class Bench:
-    """A study of one batch on one or two plates, and the readings that it should export."""
+    """A study of one batch on one or two plates, with the readings expected in its export."""
 
     def __init__(self, plates, draw, folder):
         self.plates, self.draw, self.folder = plates, draw, Path(folder)
@@ -54,7 +54,7 @@ class Bench:
         self.readings = {}
 
     def write(self, name, cells):
-        """Write cells by well, counted over the plates, as a long table."""
+        """Write cells as a long table; wells are numbered over all plates."""
         path = self.folder / name
         with open(path, "w", newline="") as file:
             table = csv.writer(file)
@@ -66,7 +66,7 @@ class Bench:
         return path
 
     def measure(self):
-        """Record all wells of some plates; some of their wells are lost."""
+        """Record all wells of some plates; some of the wells are lost."""
         draw, parts = self.draw, range(self.draw(st.integers(1, len(self.names))))
         wells = [well for well, label in enumerate(self.labels)
                  if label and well // self.size in parts]
@@ -74,7 +74,7 @@ class Bench:
         cells = {well: "" if well in lost else draw(READINGS) for well in wells}
         try:
             import_results(self.study, self.write("r.csv", cells), lost=True, partial=True)
-        except UnreadableFileError:  # all controls are lost, or their means equal
+        except UnreadableFileError:  # all controls are lost, or their means are equal
             return
         self.readings |= {well: cell for well, cell in cells.items() if cell != ""}
 
@@ -87,7 +87,7 @@ class Bench:
             try:
                 amend_results(self.study, "typo", plate=self.names[well // self.size],
                               wells=[text])
-            except (UnreadableFileError, ValueError):  # the last control of a plate
+            except (UnreadableFileError, ValueError):  # it withdraws the last control of a plate
                 continue
             self.readings[well] = cell
         self.readings = {well: cell for well, cell in self.readings.items() if cell != "failed"}
@@ -98,7 +98,7 @@ class Bench:
         return path
 
     def check_unchanged(self, path):
-        """Give a file back to every command that reads it."""
+        """Pass a file to every command that reads it."""
         head, values = self.study.status().head, self.study.batch(0).values
         for lost in (False, True):
             done = amend_results(self.study, "again", path=path, lost=lost)
@@ -115,7 +115,7 @@ class Bench:
 @FAST
 @given(plates=layouts(), data=st.data())
 @pytest.mark.parametrize("suffix", ["csv", "xlsx"])
-def test_an_export_read_again_changes_nothing(suffix, plates, data):
+def test_reading_an_export_again_changes_nothing(suffix, plates, data):
     if suffix == "xlsx":
         pytest.importorskip("openpyxl")
     with tempfile.TemporaryDirectory() as folder:
@@ -137,8 +137,8 @@ def test_an_export_read_again_changes_nothing(suffix, plates, data):
 
 @FAST
 @given(plates=layouts(), data=st.data())
-def test_an_export_of_results_from_python_changes_nothing(plates, data):
-    """Only where the sign alone was changed, readings follow from the rewards."""
+def test_reading_an_export_of_results_from_python_changes_nothing(plates, data):
+    """Readings follow from rewards only if at most the sign was changed."""
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(plates, data.draw, folder)
         if data.draw(st.booleans()):
@@ -171,8 +171,8 @@ def test_an_export_of_results_from_python_changes_nothing(plates, data):
         assert study.status().head == head
 
 
-def test_a_flipped_study_keeps_its_ranking(tmp_path):
-    """An amendment by the study's own export reversed the ranking."""
+def test_flipped_study_keeps_its_ranking(tmp_path):
+    """An amendment by the study's own export must not reverse the ranking."""
     plates = Plates(Layout(2, 3), flip=True)
     study = pb.Study.create(":memory:", pb.policies.RoundRobin(6, 1, batch_size=6, max_batches=2),
                             settings=plates.settings())
@@ -188,8 +188,8 @@ def test_a_flipped_study_keeps_its_ranking(tmp_path):
     assert not study.amendments()
 
 
-def test_a_control_is_recorded_once(tmp_path):
-    """A later file of the plate without its controls is divided by those recorded."""
+def test_controls_are_recorded_once(tmp_path):
+    """A later file of the plate without controls is divided by the recorded ones."""
     plates = Plates(Layout(2, 3), (0, 5), normalise=True)
     study = pb.Study.create(":memory:", pb.policies.RoundRobin(4, 1, batch_size=4, max_batches=2),
                             settings=plates.settings())

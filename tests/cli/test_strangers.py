@@ -1,4 +1,4 @@
-"""Twelve files as people have them, each from its creation to the answer and the report."""
+"""Twelve typical files of users, each processed up to the answer and the report."""
 
 import gzip
 import json
@@ -18,7 +18,7 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def best_of(capsys, *arguments):
-    """Return the answer of `best-of` and its warnings; it reads nearly every score."""
+    """Return the answer and the warnings of `best-of`, which reads nearly every score."""
     status = cli.main(["best-of", *arguments, "--delta", "1e-9", "--json"])
     out, err = capsys.readouterr()
     assert status == 0, err
@@ -41,7 +41,7 @@ def check_means(found, values, within=1e-9):
 # -- tables of scores ------------------------------------------------------------------
 
 
-def test_scores_in_words_with_an_id_column(capsys):
+def test_words_as_scores_with_an_id_column(capsys):
     rng = np.random.default_rng(7)
     models = {name: rng.random(60) < p for name, p in
               (("gpt-x", .55), ("claude-y", .8), ("llama z", .6))}
@@ -118,7 +118,7 @@ def test_a_frame_with_labels_that_occur_twice():
 
 
 def screen(capsys, n, plate, *options):
-    """Begin a screen of n compounds, and return the wells of its first plate by name."""
+    """Start a screen of n compounds, and return the arms of its first plate by well."""
     Path("library.csv").write_text("\n".join(["compound", *(f"CPD-{i}" for i in range(n))]))
     ok(capsys, "new", "study.db", "--policy", "batch-screening", "--arms", "library.csv",
        "--k", "3", "--batches", "3", "--plate", plate, *options)
@@ -127,7 +127,7 @@ def screen(capsys, n, plate, *options):
 
 
 def check_wells(capsys, compounds, readings, reward=lambda reading: reading):
-    """Compare export, status and report with readings by well; lost ones are not in them."""
+    """Compare export, status and report with readings by well, without lost wells."""
     ok(capsys, "export", "wells.csv")
     rows = [dict(zip(rows_of("wells.csv")[0], row, strict=True)) for row in
             rows_of("wells.csv")[1:]]

@@ -1,4 +1,4 @@
-"""pybandit webtest: web tests by counts, from the command line."""
+"""pybandit webtest: web tests by counts from the command line."""
 
 import re
 from pathlib import Path
@@ -19,14 +19,14 @@ RATES = np.array([0.04, 0.05, 0.09])
 
 
 def day(number, split, rates=RATES):
-    """The file of a day on which visits were shared out so."""
+    """Write the file of a day with these visits."""
     came = np.random.default_rng(number).binomial(list(split.values()), rates)
     rows = [f"{name},{n},{s}" for (name, n), s in zip(split.items(), came, strict=True)]
     Path(f"day_{number}.csv").write_text("\n".join(["page,visits,conversions", *rows]))
     return f"day_{number}.csv"
 
 
-def test_a_web_test_is_that_of_python(capsys):
+def test_web_test_equals_python(capsys):
     race = pb.CountRace(3)
     assert ok(capsys, *NEW) == "study.db: CountRace, 3 arms; next: split, and counts\n"
     for number in range(40):
@@ -55,10 +55,10 @@ def test_a_web_test_is_that_of_python(capsys):
         ok(capsys, *action)
 
 
-def test_pages_come_and_go(capsys):
+def test_pages_are_added_and_retired(capsys):
     ok(capsys, *NEW, "--delta", "0.1", "--values", "0", "30")
     ok(capsys, "counts", day(0, {"home": 100, "price": 90, "video": 80}), "--key", "monday")
-    assert "now     split says how the next trials are shared out" in ok(
+    assert "now     run split to divide the next trials" in ok(
         capsys, "status").splitlines()
     assert ok(capsys, "add-arm", "form") == "form is in the test from now on\n"
     assert ok(capsys, "retire", "video", "--reason", "broken") == (
@@ -69,7 +69,7 @@ def test_pages_come_and_go(capsys):
         assert study.policy.value_range == (0.0, 30.0) and study.policy.delta == 0.1
 
 
-def test_sums_of_values_come_back_as_they_are_printed(capsys):
+def test_printed_sums_of_values_are_read_exactly(capsys):
     ok(capsys, *NEW, "--values", "0", "30")
     Path("sums.csv").write_text("arm,trials,sum\nhome,10,81.5\nprice,10,79\nvideo,9,3\n")
     ok(capsys, "counts", "sums.csv", "--key", "monday")
@@ -78,8 +78,8 @@ def test_sums_of_values_come_back_as_they_are_printed(capsys):
     assert "0 new, 1 already known" in ok(capsys, "counts", "again.csv")
 
 
-def test_numbers_as_other_programs_write_them(capsys):
-    """What a message says would take the file does."""
+def test_option_named_by_the_error_reads_decimal_commas(capsys):
+    """Thousands may be separated by points."""
     ok(capsys, *NEW, "--values", "0", "90")
     Path("de.csv").write_text("arm;trials;sum\nhome;1.000;812,5\nprice;990;700\nvideo;995;3\n")
     assert "--decimal ," in refused(capsys, "counts", "de.csv")
@@ -88,24 +88,24 @@ def test_numbers_as_other_programs_write_them(capsys):
     assert "must differ" in refused(capsys, "counts", "de.csv", "--thousands", ".")
 
 
-def test_the_header_that_names_the_pages_is_said(capsys):
+def test_header_of_the_pages_is_printed(capsys):
     Path("pages.csv").write_text("sample\nhome\nprice\n")
     said = ok(capsys, "new", "--arms", "pages.csv")
     assert "2 arms under 'sample'; next: split" in said
 
 
-def test_more_traffic_to_what_does_well(capsys):
+def test_thompson_sends_more_traffic_to_better_pages(capsys):
     Path("pages.csv").write_text("page one\npage two\n")
     ok(capsys, "new", "--arms", "pages.csv", "--thompson", 400, "--seed", 1)
     Path("all.csv").write_text("day,arm,trials,successes\n1,page one,200,5\n1,page two,200,30\n"
                                "2,page one,90,1\n2,page two,300,40\n")
     assert ok(capsys, "counts", "all.csv") == (
-        "1, 2: 2 new, 0 already known; page two leads 2 arms that are left\n")
+        "1, 2: 2 new, 0 already known; page two leads 2 remaining arms\n")
     split = as_json(capsys, "split", 400)["split"]
     assert sum(split.values()) == 400 and split["page two"] > 350
 
 
-def test_files_that_are_refused(capsys):
+def test_invalid_files_are_rejected(capsys):
     ok(capsys, *NEW)
     ok(capsys, "counts", day(0, {"home": 100, "price": 90, "video": 80}))
     for text, *words in [
@@ -140,14 +140,14 @@ def test_files_that_are_refused(capsys):
     ["new", "--arms", "a,b", "--delta", "2"],
     ["plan", "--rates", "4%", "--visits", "9"],
     ["plan", "--rates", "4%,140%", "--visits", "9"], ["split", "-1"], ["retire", "a"]])
-def test_options_that_are_refused(arguments, capsys):
+def test_invalid_options_are_rejected(arguments, capsys):
     with pytest.raises(SystemExit) as end:
         cli.main(["webtest", *arguments])
     assert end.value.code == 2 and digest() is None
     assert re.search("must be|invalid|required|expected", capsys.readouterr().err)
 
 
-def test_planning(capsys):
+def test_plan_prints_days_and_errors(capsys):
     said = ok(capsys, "plan", "--rates", "4%,5%,.07", "--visits", 5000, "--runs", 40)
     assert re.search(r"^days +10% by day \d+, 50% by day \d+, 90% by day \d+$", said, re.MULTILINE)
     assert re.search(r"^wrong +0 of 40 tests: 0\.0% to 8\.8%, promised at most 0\.05$", said,
@@ -158,7 +158,7 @@ def test_planning(capsys):
     assert known["n_wrong"] + known["n_undecided"] == 20 and known["z_test_days"] is None
 
 
-def test_counts_in_a_workbook(tmp_path):
+def test_counts_in_a_workbook_are_read(tmp_path):
     pytest.importorskip("openpyxl")
     from pybandit.tables._xlsx import workbook_of
 
@@ -173,18 +173,18 @@ def test_names_in_a_list_are_without_the_spaces_around_them(capsys):
     assert list(as_json(capsys, "split", 3)["split"]) == ["home", "price", "video"]
 
 
-def test_options_of_a_test_are_not_taken_for_traffic(capsys):
-    """What is not used is refused."""
+def test_options_without_effect_are_rejected(capsys):
+    """Thompson sampling has no delta, and a test no seed."""
     for option in (["--delta", "0.1"], ["--values", "0", "30"]):
         error = refused(capsys, "new", "--arms", "a,b", "--thompson", 9, *option)
-        assert f"--thompson takes no {option[0]}" in error and digest() is None
+        assert f"--thompson does not take {option[0]}" in error and digest() is None
     assert "--seed" in refused(capsys, "new", "--arms", "a,b", "--seed", 9)
     assert "--values" in refused(capsys, "new", "--arms", "a,b", "--values", 5, 0)
 
 
 @pytest.mark.parametrize("arguments", [["new", "--arms", "a,b", "--delta", "x"],
                                        ["plan", "--rates", "4x,5", "--visits", "9"]])
-def test_what_is_no_number_is_said_in_words(arguments, capsys):
+def test_text_instead_of_a_number_is_named(arguments, capsys):
     with pytest.raises(SystemExit):
         cli.main(["webtest", *arguments])
     assert re.search(r"argument --\w+: must be [a-z ,]*above 0", capsys.readouterr().err)
@@ -202,13 +202,13 @@ def test_the_study_may_be_the_first_word_of_counts(capsys):
     assert "named once" in refused(capsys, "counts", "other.db", path, "--study", "study.db")
 
 
-def test_counts_that_cannot_be_name_the_page(capsys):
+def test_error_of_invalid_counts_names_the_page(capsys):
     ok(capsys, *NEW)
     Path("bad.csv").write_text("arm,trials,successes\nprice,3,4\n")
     assert "arm 'price'" in refused(capsys, "counts", "bad.csv")
 
 
-def test_counts_that_are_recorded_are_not_amended(capsys):
+def test_study_actions_on_batches_are_rejected(capsys):
     ok(capsys, *NEW)
     ok(capsys, "counts", day(0, {"home": 100, "price": 90, "video": 80}))
     for action in ("close", "abandon"):
@@ -216,7 +216,7 @@ def test_counts_that_are_recorded_are_not_amended(capsys):
         assert "has no batches of wells: amend corrects its counts" in capsys.readouterr().err
 
 
-def test_an_export_of_counts_is_a_file_of_counts(capsys):
+def test_export_of_counts_is_read_again(capsys):
     ok(capsys, *NEW, "--values", "0", "30")
     ok(capsys, "counts", day(0, {"home": 100, "price": 90, "video": 80}), "--key", "=monday")
     ok(capsys, "counts", day(1, {"home": 0, "price": 3, "video": 2}))
@@ -231,7 +231,7 @@ def test_an_export_of_counts_is_a_file_of_counts(capsys):
         assert again.policy.capital.tolist() == study.policy.capital.tolist()
 
 
-def test_a_file_of_several_days_is_recorded_whole_or_not_at_all(capsys):
+def test_file_of_several_days_is_recorded_completely_or_not_at_all(capsys):
     ok(capsys, *NEW)
     Path("all.csv").write_text("day,arm,trials,successes\n1,home,3,1\n2,home,2,1\n2,prize,2,1\n")
     assert "'prize'" in refused(capsys, "counts", "all.csv")

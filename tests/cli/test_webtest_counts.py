@@ -1,4 +1,4 @@
-"""pybandit webtest counts: files as analytics programs write them, corrections, running totals."""
+"""pybandit webtest counts: files of analytics programs, corrections, running totals."""
 
 import json
 from pathlib import Path
@@ -53,13 +53,13 @@ def warned(capsys, *words):
     "variant,users,conversions", "Variation,Visitors,Orders", "group,sessions,successes",
     "Variant name,exposures,Purchases", "experiment_variant,total_users,key_events",
     "page,VISITS,Sign-ups", "bucket,Active users,transactions"])
-def test_names_of_columns(head, capsys):
+def test_names_of_columns_are_recognised(head, capsys):
     new(capsys)
     ok(capsys, "counts", put(f"{head}\nprice,1655,97\nhome,1660,83\n"))
     assert recorded(capsys) == [("day.csv", "home", 1660, 83), ("day.csv", "price", 1655, 97)]
 
 
-def test_columns_that_are_named():
+def test_columns_may_be_named_in_python():
     path = put("cell,seen,bought,spent,when,users\nhome,9,3,12.5,2025-01-03,1\n")
     columns = {"arm": "Cell", "trials": "seen", "key": "when"}
     dialect = Dialect(columns=columns | {"sum": "bought"})
@@ -69,7 +69,7 @@ def test_columns_that_are_named():
         "2025-01-03": {"home": (9, 12.5)}}
 
 
-def test_options_name_columns(capsys):
+def test_columns_may_be_named_by_options(capsys):
     new(capsys)
     path = put("cell,seen,bought\nhome,1660,83\nprice,1655,97\n")
     assert "no column 'arm'" in refused(capsys, "counts", path)
@@ -93,7 +93,7 @@ def test_revenue_is_read_by_tests_of_values(capsys):
         "home": (100, 4)}
 
 
-def test_revenue_alone_is_refused_by_tests_of_successes(capsys):
+def test_revenue_alone_is_rejected_by_tests_of_successes(capsys):
     path = put("arm,users,revenue\nhome,1000,500.5\nprice,1010,610\n")
     with pytest.raises(ValueError, match="line 1, column 3: 'revenue' has amounts.*--values LOW"):
         read_counts(path)
@@ -119,7 +119,7 @@ def test_squares_are_read(capsys):
         "arm,users,sum,squares\nhome,100,300,900.5\nprice,100,300,1\n"), "--key", "b")
 
 
-def test_comments_of_ga4(capsys):
+def test_comments_of_ga4_are_skipped(capsys):
     new(capsys)
     ok(capsys, "counts", put(GA4.format("")))
     assert recorded(capsys)[0] == ("day.csv", "home", 1660, 83)
@@ -138,7 +138,7 @@ def test_rows_of_totals_are_named(total, capsys):
         assert len(recorded(capsys)) == 2
 
 
-def test_arms_that_the_study_has_not(capsys):
+def test_unknown_arms_are_named(capsys):
     new(capsys)
     error = refused(capsys, "counts", put("variant,users,orders\nControl,1660,83\nprice,9,1\n"))
     assert "day.csv: line 2, column 1: 'Control' is not an arm" in error and "'home'" in error
@@ -151,7 +151,7 @@ def test_arms_that_the_study_has_not(capsys):
 @pytest.mark.parametrize(("cell", "options"), [
     ('"1,660"', ["--thousands", ","]), ("1.660", ["--thousands", ".", "--decimal", ","]),
     ("1 660", ["--thousands", " "]), ("1'660", ["--thousands", "'"])])
-def test_thousands(cell, options, capsys):
+def test_separators_of_thousands_are_read(cell, options, capsys):
     new(capsys)
     path = put(f"arm,users,orders\nhome,{cell},83\nprice,1655,97\n")
     error = refused(capsys, "counts", path)
@@ -160,7 +160,7 @@ def test_thousands(cell, options, capsys):
     assert recorded(capsys)[0][2] == 1660
 
 
-def test_numbers_that_no_count_is(capsys):
+def test_invalid_counts_are_rejected(capsys):
     new(capsys)
     for row, words in [("home,-5,1", "trials must be at least 0"),
                        ("home,100,-1", "got -1 for 100"),
@@ -170,8 +170,8 @@ def test_numbers_that_no_count_is(capsys):
     ok(capsys, "counts", put("arm,users,orders\nhome,1660.0,83.0\nprice,1655,97\n"))
 
 
-def test_dates_of_a_file(capsys):
-    """The file as a whole says whether day or month is first; days are recorded in order."""
+def test_dates_are_recognised_by_the_whole_file(capsys):
+    """The file determines if the day or the month is first; days are recorded in order."""
     new(capsys)
     rows = [("14/01/2025", 1012, 41, 1001, 50), ("03/01/2025", 990, 38, 1003, 52)]
     text = "date,arm,users,orders\n" + "".join(
@@ -194,21 +194,21 @@ def test_dates_of_a_file(capsys):
         assert words in refused(capsys, "counts", put("hour,arm,users,orders\n" + text))
 
 
-def test_hours_with_zones_are_one_hour(capsys):
+def test_equal_hours_in_different_zones_are_one_batch(capsys):
     new(capsys)
     for hour in ("2025-01-03T14:00:00+01:00", "2025-01-03 13:00 UTC"):
         ok(capsys, "counts", put(f"hour,arm,users,orders\n{hour},home,90,7\n{hour},price,91,8\n"))
     assert {row[0] for row in recorded(capsys)} == {"2025-01-03T13:00Z"}
 
 
-def test_the_same_export_twice(capsys):
+def test_same_export_under_two_names_is_rejected(capsys):
     new(capsys)
     text = "arm,users,orders\nhome,1660,83\nprice,1655,97\n"
     ok(capsys, "counts", put(text, "export.csv"))
     error = refused(capsys, "counts", put(text, "export (1).csv"))
     assert "recorded once" in error and "'export.csv'" in error and "--repeated" in error
     assert "1 new" in ok(capsys, "counts", "export (1).csv", "--repeated")
-    # in one file, and in a batch of many: nothing of it is recorded
+    # also within one file of several batches: none of them is recorded
     day = "{0},home,1500,83\n{0},price,1520,97\n"
     twice = put("day,arm,users,orders\n" + day.format("a") + day.format("b"))
     assert "recorded once" in refused(capsys, "counts", twice)
@@ -223,8 +223,8 @@ def totals_of(n):
         f"2025-01-0{d},price,{days[d - 1][2]},{days[d - 1][3]}\n" for d in range(n, 0, -1))
 
 
-def test_running_totals(capsys):
-    """Warned of, with the last day first too; with --cumulative days."""
+def test_running_totals_are_recorded_with_an_option(capsys):
+    """There is a warning without --cumulative, for both orders of days."""
     new(capsys)
     assert "warning: no count fell in three batches" in warned(capsys, "counts", put(totals_of(3)))
     new(capsys, "--study", "c.db")
@@ -245,8 +245,8 @@ def history(home=41, more=""):
             f"2025-01-04,home,990,38\n2025-01-04,price,1003,52\n{more}")
 
 
-def test_a_history_that_was_revised(capsys):
-    """It says what changed, and records that and the new day, or nothing."""
+def test_revised_history_is_amended_with_an_option(capsys):
+    """Changes are printed; changes and the new day are recorded, or nothing is."""
     new(capsys)
     ok(capsys, "counts", put(history()))
     again = put(history(39, "2025-01-05,home,985,33\n2025-01-05,price,1008,58\n"))
@@ -270,7 +270,7 @@ def test_a_history_that_was_revised(capsys):
         assert study.policy.capital.tolist() == right.policy.capital.tolist()
 
 
-def test_amend_takes_counts(capsys):
+def test_amend_accepts_counts(capsys):
     new(capsys)
     ok(capsys, "counts", put(history()))
     said = ok(capsys, "amend", "--key", "3 Jan 2025", "--counts", "home=1010,39", "--reason",
@@ -287,11 +287,11 @@ def test_amend_takes_counts(capsys):
         ("--key", ["--counts", "home=9,1"]), ("ARM=TRIALS,SUM", ["--key", "2025-01-04"]),
         ("ARM=TRIALS,SUM", ["--key", "2025-01-04", "--counts", "home=9"]),
         ("'hom'", ["--key", "2025-01-04", "--counts", "hom=9,1"]),
-        ("record it by counts", ["--key", "2025-01-09", "--counts", "home=9,1"])]:
+        ("record it with the action counts", ["--key", "2025-01-09", "--counts", "home=9,1"])]:
         assert words in refused(capsys, "amend", *options, "--reason", "x")
 
 
-def test_a_split_that_is_not_the_shares(capsys):
+def test_split_that_differs_from_the_shares_is_reported(capsys):
     new(capsys)
     path = put("arm,users,orders\nhome,5400,83\nprice,4600,97\n")
     assert "visits are not split by the shares" in warned(capsys, "counts", path)

@@ -1,4 +1,4 @@
-"""Commands of `pybandit webtest`."""
+"""Run commands of `pybandit webtest`."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""A foreign package that cimports pybandit, and how much of the C contract it reaches."""
+"""A foreign package cimports pybandit and reaches every public C function."""
 
 import importlib
 import os
@@ -24,13 +24,13 @@ SOURCE = ROOT / "pybandit" / "embedding.pyx"
 
 
 def declared(pattern, header):
-    """What a header declares outside of its comments."""
+    """Return the declarations in a header that match a pattern, without comments."""
     return re.findall(pattern, re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.DOTALL),
                       re.MULTILINE)
 
 
 def public(pattern):
-    """What the headers declare that is not internal, by header."""
+    """Return the public declarations that match a pattern, with their headers."""
     found = {}
     for header in HEADERS:
         name = header.relative_to(INCLUDE).as_posix()
@@ -61,15 +61,15 @@ def foreign(tmp_path_factory):
         yield importlib.import_module("foreign")
 
 
-def test_the_internal_list_names_what_there_is():
+def test_list_of_internal_names_is_correct():
     headers = {header.relative_to(INCLUDE).as_posix() for header in HEADERS}
     names = {name for header in HEADERS for name in declared(r"\b(?:pb|PB)_\w+", header)}
     assert set(INTERNAL) <= headers | names
     assert len(CALLED) > 50 and len(INLINE) > 4 and len(STRUCTS) > 20 and len(SYMBOLS) > 20
 
 
-def test_a_module_reaches_all_of_the_contract(tmp_path, monkeypatch):
-    """Every function, at the address that numba gets; every struct; every constant."""
+def test_module_reaches_every_public_name(tmp_path, monkeypatch):
+    """Functions have the addresses that numba gets; structs and constants exist."""
     names = [name.removeprefix("pb_") for name in CALLED]
     lines = ["cimport pybandit", "from libc.stdint cimport uintptr_t", "",
              "functions = {", *(f"    '{n}': <uintptr_t>pybandit.{n}," for n in names), "}",
@@ -88,7 +88,7 @@ def test_a_module_reaches_all_of_the_contract(tmp_path, monkeypatch):
 
 
 @of_sources
-def test_every_function_hands_on_what_it_was_given():
+def test_every_function_passes_its_arguments_on():
     text = SOURCE.read_text()
     found = re.findall(r"^cdef ([\w ]+[ *]+)(\w+)\(([^)]*)\) noexcept nogil:\n"
                        r"    (return )?pb_(\w+)\(([^)]*)\)$", text, re.MULTILINE)
@@ -97,13 +97,13 @@ def test_every_function_hands_on_what_it_was_given():
         names = [one.split()[-1].lstrip("*") for one in parameters.split(",")]
         assert called == name and given.replace("\n", " ").replace(" ", "").split(",") == names
         assert bool(returns) == (returned.strip() != "void")
-        # and was declared with the names and types of the header
+        # the names and types are those of the header
         header = INCLUDE / CALLED[f"pb_{name}"]
         ((kind, wanted),) = declared(rf"^([\w ]+[ *]+)pb_{name}\(([^)]*)\);", header)
         assert (returned.split(), parameters.split()) == (kind.split(), wanted.split()), name
 
 
-def test_it_races_as_python_does(foreign):
+def test_race_equals_python(foreign):
     y = np.random.default_rng(1).normal(1.0, 1.0, 5000)
     matrix = -((y[:, None] - 0.25 * np.arange(9)) ** 2)
     options = {"bound": "normal", "looks": pb.racing.Looks(max_fraction=1, indices="permutation")}
@@ -118,21 +118,21 @@ def test_it_races_as_python_does(foreign):
 
 @pytest.mark.parametrize("n, n_states, first, fraction",
                          [(5000, 9, 50, 1.0), (10**6, 2, 2, 0.05), (40, 3, 50, 1.0)])
-def test_it_makes_the_schedules_of_python(foreign, n, n_states, first, fraction):
+def test_schedules_equal_python(foreign, n, n_states, first, fraction):
     expected = make_schedule(pb.racing.NormalBound(delta=0.01), n, n_states, True, first, fraction)
     rows, scale = foreign.normal_schedule(0.01, n, n_states, first, fraction)
     assert rows == expected.rows.tolist() and scale == expected.scale.tolist()
 
 
 def as_control(ratios):
-    """The same sum, most of it in a control variate."""
+    """Return factors with the same sum, most of it in a control variate."""
     close = np.round(ratios, 1)[:, None]
     return pb.Factors(lambda n, i: ratios[n][:, None], ratios.size, 1,
                       control=pb.racing.ControlVariate(close, close.sum(axis=0)))
 
 
 @pytest.mark.parametrize("kind", ["array", "function", "control", "betting"])
-def test_it_accepts_as_python_does(foreign, kind):
+def test_acceptance_equals_python(foreign, kind):
     ratios = np.random.default_rng(4).normal(0.02, 1.0, 20_000)
     given, options = ratios, {}
     if kind == "function":
@@ -155,7 +155,7 @@ def test_it_accepts_as_python_does(foreign, kind):
     assert a.bit_generator.state == b.bit_generator.state
 
 
-def test_what_a_test_refuses_waits_for_raise_status(foreign):
+def test_error_of_a_test_is_raised_by_raise_status(foreign):
     rng = np.random.default_rng(1)
     bits = rng.bit_generator.ctypes.bit_generator.value
     error = KeyError("mine")
@@ -181,7 +181,7 @@ def test_what_a_test_refuses_waits_for_raise_status(foreign):
 
 
 @pytest.mark.parametrize("n", [40, 20_000])
-def test_a_test_made_in_c_decides_as_python_does(foreign, n):
+def test_acceptance_test_set_up_in_c_equals_python(foreign, n):
     ratios = np.random.default_rng(4).normal(0.02, 1.0, n)
     thresholds = np.linspace(-800.0, 1600.0, 25)
     test = pb.racing.AcceptanceTest(ratios, bound="normal", delta=0.01, rng=5)
@@ -191,7 +191,7 @@ def test_a_test_made_in_c_decides_as_python_does(foreign, n):
     assert n < 50 or len({one.n_evaluations for one in expected}) > 2
 
 
-def test_it_sums_factors_as_python_does(foreign):
+def test_sums_of_factors_equal_python(foreign):
     rng = np.random.default_rng(6)
     table, labels, y = rng.normal(size=(4, 3)), rng.integers(0, 4, 500), rng.normal(size=500)
     parts = rng.normal(size=(3, 5))
@@ -201,12 +201,17 @@ def test_it_sums_factors_as_python_does(foreign):
 
 
 @pytest.mark.parametrize("status", [-1, 1, 5, 99])
+<<<<<<< HEAD
 def test_a_status_that_no_test_returns_is_refused(status):
     with pytest.raises(ValueError, match=f"status must be that of the latest test; got {status}"):
+=======
+def test_invalid_status_is_rejected(status):
+    with pytest.raises(ValueError, match=f"status must be what a test returned; got {status}"):
+>>>>>>> 2bb130ed0add80b2c98634496c479daa9c6c30f2
         pb.racing.AcceptanceTest(np.ones(5)).raise_status(status)
 
 
-def test_it_bets_as_python_does(foreign):
+def test_bets_equal_python(foreign):
     values = np.random.default_rng(3).random(400)
     bets = np.geomspace(confidence.SMALLEST_BET, confidence.LARGEST_BET, 16)
     lower, upper = foreign.confidence(values, 1000.0, 0.05, bets)
@@ -214,7 +219,7 @@ def test_it_bets_as_python_does(foreign):
     assert np.array_equal(lower, expected.lower) and np.array_equal(upper, expected.upper)
 
 
-def test_it_goes_around_as_python_does(foreign):
+def test_round_robin_equals_python(foreign):
     policy, batches = pb.policies.RoundRobin(7, 1, batch_size=5, max_batches=6, max_repeats=2), []
     while not policy.done:
         arms = policy.ask()

@@ -1,4 +1,4 @@
-"""The programs of examples/embedding, built and run against the package under test."""
+"""Build and run the programs of examples/embedding against the package under test."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ from compiler import ROOT, SANITIZE, run
 
 @pytest.fixture
 def example(tmp_path):
-    """Copies an example and gives what runs a command in it, on the package under test."""
+    """Return a function that copies an example and returns a function that runs commands in it."""
     def copy(name):
         folder = tmp_path / name
         shutil.copytree(ROOT / "examples" / "embedding" / name, folder)
@@ -25,31 +25,31 @@ def example(tmp_path):
     return copy
 
 
-def test_the_c_program(example):
+def test_c_program_runs(example):
     in_folder = example("c")
     flags = " ".join(["-Wall", "-Wextra", "-Werror", *SANITIZE])
     in_folder("make", f"PYTHON={sys.executable}", f"CFLAGS={flags}")
     assert "standard errors" in in_folder("./draw")
-    assert "rows a step" in in_folder("./metropolis")
+    assert "rows per step" in in_folder("./metropolis")
 
 
 @pytest.mark.slow  # test_cimport.py and the page compile modules too
-def test_the_cython_module(example):
+def test_cython_module_runs(example):
     in_folder = example("cython")
     in_folder(sys.executable, "setup.py", "build_ext", "--inplace", CFLAGS="-O1")
     assert "total variation" in in_folder(sys.executable, "run.py")
-    assert "rows a step" in in_folder(sys.executable, "run_metropolis.py")
+    assert "rows per step" in in_folder(sys.executable, "run_metropolis.py")
 
 
 @pytest.mark.slow
-def test_the_policy_and_the_environment(example):
+def test_cython_policy_and_environment_run(example):
     in_folder = example("policy")
     in_folder(sys.executable, "setup.py", "build_ext", "--inplace", CFLAGS="-O0")
     assert "pull for pull as in plain Python" in in_folder(sys.executable, "run.py")
     assert in_folder(sys.executable, "-c", OUTSIDE).split() == ["0,1,2", "0,1,2", "0,1", "0"]
 
 
-# A first reward that is lost is asked for again; a class from outside saves itself, or says so.
+# A lost first reward is requested again; a user-defined class without a state cannot be pickled.
 OUTSIDE = """
 import pickle
 import lucb
@@ -74,38 +74,38 @@ for made, error, words in (
 
 
 @pytest.mark.slow  # test_embedding.py draws by the address too
-def test_the_numba_sampler(example):
+def test_numba_sampler_runs(example):
     pytest.importorskip("pybandit.numba", exc_type=ImportError)
     assert "total variation" in example("numba")(sys.executable, "run.py")
 
 
 @pytest.mark.slow
-def test_the_numba_chain(example):
+def test_numba_chain_runs(example):
     pytest.importorskip("pybandit.numba", exc_type=ImportError)
-    assert "rows a step" in example("numba")(sys.executable, "metropolis.py")
+    assert "rows per step" in example("numba")(sys.executable, "metropolis.py")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("program, says", [("run.py", "sigma: exact"),
-                                           ("metropolis.py", "rows a step")])
-def test_the_pymc_step(example, program, says):
+                                           ("metropolis.py", "rows per step")])
+def test_pymc_step_runs(example, program, says):
     pytest.importorskip("pymc", exc_type=ImportError)
-    # without a C compiler's help: this model is small, and compiling it takes longer
+    # without a C compiler, because compiling takes longer than running this small model
     flags = "cxx=,mode=FAST_COMPILE"
     assert says in example("pymc")(sys.executable, program, PYTENSOR_FLAGS=flags)
 
 
 @pytest.mark.slow
-def test_the_jax_kernel(example):
+def test_jax_kernel_runs(example):
     pytest.importorskip("jax", exc_type=ImportError)
     in_folder = example("jax")
     in_folder("make", f"PYTHON={sys.executable}", "CXXFLAGS=-O1 -Wall -Wextra -Werror")
-    assert "us a step" in in_folder(sys.executable, "run.py")
+    assert "us per step" in in_folder(sys.executable, "run.py")
     said = in_folder(sys.executable, "-c", TRACED)
     assert said.split() == ["(4,", "3)", "refused", "refused"], said
 
 
-# What JAX does with the kernel: vmap in turns, keys of both kinds, wrong shapes refused.
+# JAX runs the kernel under vmap, with keys of both kinds, and rejects wrong shapes.
 TRACED = """
 import jax, jax.numpy as jnp, numpy as np
 import run

@@ -1,4 +1,4 @@
-"""Draws through a sampler's address, as numba and Cython make them."""
+"""Draws by the address of a sampler, as from numba and Cython."""
 
 import ctypes
 
@@ -28,7 +28,7 @@ sampler_draw = exported("sampler_draw", ctypes.c_void_p, ctypes.c_void_p,
 
 
 def draw(sampler, rng):
-    """Status and state of one draw through the address."""
+    """Return status and state of one draw by the address."""
     state = ctypes.c_int64(-7)
     status = sampler_draw(sampler.address, rng.bit_generator.ctypes.bit_generator, state)
     return status, state.value
@@ -45,7 +45,7 @@ def as_factors(matrix):
 
 
 @pytest.mark.parametrize("kind", ["matrix", "shuffled", "function", "betting"])
-def test_an_address_draws_what_draw_draws(matrix, kind):
+def test_draws_by_address_equal_draw(matrix, kind):
     factors = as_factors(matrix) if kind == "function" else matrix
     options = {"delta": 0.01, "looks": pb.racing.Looks(max_fraction=1.0)}
     if kind == "shuffled":
@@ -61,11 +61,11 @@ def test_an_address_draws_what_draw_draws(matrix, kind):
         expected, info = mine.draw(60, rng=a)
         drawn = [draw(theirs, b) for _ in range(60)]
         assert drawn == [(OK, state) for state in expected]
-        assert not info.exact.all()  # several looks, of which the later ones grow the memory
+        assert not info.exact.all()  # several looks; the later ones need more memory
     assert a.bit_generator.state == b.bit_generator.state
 
 
-def test_what_a_function_raises_waits_for_raise_status(matrix):
+def test_error_of_a_function_is_raised_by_raise_status(matrix):
     error = KeyError("mine")
     failing = True
 
@@ -92,7 +92,7 @@ def test_what_a_function_raises_waits_for_raise_status(matrix):
 
 
 @pytest.mark.parametrize("computed", [False, True])
-def test_a_reward_that_is_not_finite_is_named(matrix, computed):
+def test_error_names_a_reward_that_is_not_finite(matrix, computed):
     matrix[:, 2] = np.nan
     sampler = pb.RacingSampler(as_factors(matrix) if computed else matrix, rng=1)
     status, state = draw(sampler, np.random.default_rng(2))
@@ -102,6 +102,11 @@ def test_a_reward_that_is_not_finite_is_named(matrix, computed):
 
 
 @pytest.mark.parametrize("status", [-1, 5, 99])
+<<<<<<< HEAD
 def test_a_status_that_no_draw_returns_is_refused(matrix, status):
     with pytest.raises(ValueError, match=f"status must be that of the latest draw; got {status}"):
+=======
+def test_invalid_status_is_rejected(matrix, status):
+    with pytest.raises(ValueError, match=f"status must be what a draw returned; got {status}"):
+>>>>>>> 2bb130ed0add80b2c98634496c479daa9c6c30f2
         pb.RacingSampler(matrix).raise_status(status)

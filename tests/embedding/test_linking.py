@@ -1,4 +1,4 @@
-"""C and C++ programs against the wheel alone, outside of the tree, in a path with a space."""
+"""Build C and C++ programs with only the wheel, outside the tree, in a path with a space."""
 
 import ctypes
 import os
@@ -14,14 +14,14 @@ import pybandit as pb
 from compiler import HEADERS, ROOT, run
 
 CXX = [name for name in ("g++", "clang++") if shutil.which(name)]
-# of the tests' environment or of the machine
+# with programs of the test environment first
 PATH = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])
 STRICT = "-Wall -Wextra -pedantic -Werror"
 ANSWER = {"c": "standard errors", "cpp": "total variation"}
 
 
 def in_wheel(installed, *command, **options):
-    """Run a command that finds the installed wheel, and no other pybandit."""
+    """Run a command that finds only the installed wheel."""
     return run(*command, env={**os.environ, "PATH": PATH, "PYTHONPATH": str(installed)}, **options)
 
 
@@ -40,12 +40,12 @@ def example(tmp_path):
 
 
 def assert_cpp(compiler, source):
-    """A compiler takes it, and has nothing to say about it."""
+    """Check that a C++ compiler accepts a source without warnings."""
     assert run(compiler, "-std=c++11", *STRICT.split(), "-fsyntax-only",
                f"-I{pb.get_include()}", source) == ""
 
 
-def test_there_is_a_compiler_for_cpp():
+def test_cpp_compiler_is_installed():
     assert CXX and HEADERS
 
 
@@ -58,7 +58,7 @@ def test_every_header_is_cpp(compiler, tmp_path):
         assert_cpp(compiler, source)
 
 
-def test_all_headers_go_together_in_cpp(tmp_path):
+def test_all_headers_compile_together_in_cpp(tmp_path):
     source = tmp_path / "all.cpp"
     names = [header.relative_to(pb.get_include()) for header in HEADERS]
     source.write_text("".join(f'#include "{name}"\n' for name in [*names, *names]))
@@ -67,14 +67,14 @@ def test_all_headers_go_together_in_cpp(tmp_path):
 
 
 @pytest.mark.slow
-def test_make(installed, example):
+def test_make_builds_the_example(installed, example):
     folder = example("c")
     in_wheel(installed, "make", f"PYTHON={sys.executable}", f"CFLAGS=-O1 {STRICT}", cwd=folder)
     assert ANSWER["c"] in run("./draw", cwd=folder)
 
 
 @pytest.mark.parametrize("name, program", [("c", "draw"), ("cpp", "cluster")])
-def test_cmake(name, program, installed, example):
+def test_cmake_builds_the_example(name, program, installed, example):
     folder = example(name)
     flags = f"-DCMAKE_{'C' if name == 'c' else 'CXX'}_FLAGS={STRICT}"
     in_wheel(installed, "cmake", "-S", ".", "-B", "build", flags,
@@ -90,7 +90,7 @@ def test_cmake_takes_versions_of_the_same_minor(wanted, found, installed, exampl
     lists = folder / "CMakeLists.txt"
     text = lists.read_text()
     assert "find_package(pybandit 0.1 REQUIRED)" in text
-    # no compiler is looked for: that takes longest
+    # without a search for compilers, which takes longest
     lists.write_text("cmake_minimum_required(VERSION 3.15)\nproject(none NONE)\n"
                      f"find_package(pybandit {wanted})\nmessage(\"found=${{pybandit_FOUND}}.\")\n")
     command = ["cmake", "-S", ".", "-B", "build",
@@ -102,15 +102,15 @@ def test_cmake_takes_versions_of_the_same_minor(wanted, found, installed, exampl
 @pytest.mark.slow  # test_embed.py builds the same against the tree
 @pytest.mark.parametrize("name, answer", [("cython", "total variation"),
                                           ("policy", "as in plain Python")])
-def test_cython_modules(name, answer, installed, example):
+def test_cython_modules_build(name, answer, installed, example):
     folder = example(name)
     in_wheel(installed, sys.executable, "setup.py", "build_ext", "--inplace", cwd=folder)
     assert answer in in_wheel(installed, sys.executable, "run.py", cwd=folder)
 
 
-# of what the machine has; the tests of make and CMake run everywhere
+# only installed tools; the tests of make and CMake always run
 @pytest.mark.parametrize("tool", [t for t in ("pkg-config", "pkgconf") if shutil.which(t)])
-def test_pkg_config(tool, installed, example):
+def test_pkg_config_finds_the_library(tool, installed, example):
     folder = example("c")
     env = {**os.environ, "PKG_CONFIG_PATH": config(installed, "--pkgconfigdir")}
     flags = run(tool, "--cflags", "--libs", "pybandit", env=env)
@@ -119,8 +119,8 @@ def test_pkg_config(tool, installed, example):
     assert ANSWER["c"] in run("./draw", cwd=folder)
 
 
-def test_a_shared_library_takes_the_static_one_in(installed, tmp_path):
-    """And keeps it to itself: two such libraries of different versions can meet."""
+def test_static_library_is_hidden_in_a_shared_one(installed, tmp_path):
+    """One process can load two such libraries with different versions."""
     source, library = tmp_path / "half.c", tmp_path / "libhalf.so"
     source.write_text('#include "pybandit/_shared/bounds.h"\n'
                       "double half(void) { return pb_bounds_normal_tail(0.0); }\n")
@@ -134,7 +134,7 @@ def test_a_shared_library_takes_the_static_one_in(installed, tmp_path):
     assert "half" in exported and not {name for name in exported if name.startswith("pb_")}
 
 
-def test_config_tells_where_the_installed_package_is(installed):
+def test_config_prints_paths_of_the_installed_package(installed):
     package = installed / "pybandit"
     assert shlex.split(config(installed, "--cflags")) == [f"-I{package / 'include'}"]
     assert shlex.split(config(installed, "--libs")) == [f"-L{package / 'lib'}", "-lpybandit", "-lm"]
@@ -142,13 +142,13 @@ def test_config_tells_where_the_installed_package_is(installed):
     assert config(installed, "--pkgconfigdir") == str(package / "lib" / "pkgconfig")
 
 
-def test_config_refuses_to_guess(capsys):
+def test_config_without_options_fails(capsys):
     from pybandit.cli import main
     assert main(["config"]) == 2
     assert "--cflags" in capsys.readouterr().err
 
 
-def test_one_version(installed):
+def test_all_files_have_the_same_version(installed):
     library = installed / "pybandit" / "lib"
     pc = (library / "pkgconfig" / "pybandit.pc").read_text()
     cmake = (library / "cmake" / "pybandit" / "pybanditConfigVersion.cmake").read_text()

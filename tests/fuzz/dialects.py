@@ -1,7 +1,7 @@
-"""Plates as spreadsheets and readers of the world write them: what was written is what is read.
+"""Plate files in the formats of common spreadsheets and readers are read back exactly.
 
-The bytes choose values and how they are written: long or as grids, delimiter, decimals, thousands,
-quotes, line ends, titles, a mark of bytes, names of columns. Other encodings are refused.
+The bytes choose the values and the format: long table or grids, delimiter, decimal and thousands
+signs, quotes, line ends, titles, byte order mark and column names. Other encodings are rejected.
 """
 
 import csv
@@ -26,7 +26,7 @@ ENCODINGS = ["utf-8", "utf-8-sig", "utf-8", "utf-8-sig", "utf-16", "utf-16-le", 
 
 
 def dialect_of(bits):
-    """One that is allowed."""
+    """Return a valid dialect."""
     decimal = bits.of([".", ","])
     thousands = bits.of([one for one in ("", "", ",", ".", "'", "’", " ", "_") if one != decimal])
     columns = bits.of([{}, {}, {"value": "Result", "well": "Pos"}, {"arm": "Größe"},
@@ -35,7 +35,7 @@ def dialect_of(bits):
 
 
 def cell_of(bits, value, dialect):
-    """A number, or what stands for none, in the dialect."""
+    """Return the text of a number or of a missing value in the dialect."""
     if np.isnan(value):
         return bits.of(LOST)
     if dialect.thousands and bits.below(4) and abs(value) < 1e15:
@@ -48,7 +48,7 @@ def cell_of(bits, value, dialect):
 
 
 class Table:
-    """Rows of a file about one batch, and what is to be read of them."""
+    """Rows of a file of one batch, and the values expected from reading them."""
 
     def __init__(self, bits):
         self.bits, self.dialect = bits, dialect_of(bits)
@@ -61,13 +61,13 @@ class Table:
         self.lines = np.zeros(len(self.labels), dtype=bool)
 
     def value(self, well):
-        """Of a well, as it is written."""
+        """Choose the value of a well and return its text."""
         chosen = self.bits.of(NUMBERS)
         self.values[well], self.lines[well] = chosen, True
         return cell_of(self.bits, chosen, self.dialect)
 
     def long(self):
-        """A header, in any order of columns, and wells of any order."""
+        """Yield a header, then wells; columns and wells are in random order."""
         bits, n = self.bits, self.plates.layout.n_wells
         roles = [role for role in COLUMNS if role != "plate" or self.is_named]
         if "arm" not in self.dialect.columns and bits.below(2):
@@ -87,12 +87,12 @@ class Table:
                 yield [""] * len(roles)
 
     def well(self, position):
-        """As a person writes it."""
+        """Return the name of a well, in a form that people use."""
         name = self.plates.layout.wells[position]
         return self.bits.of([name, name.lower(), f" {name}", f"{name[0]}0{name[1:]}"])
 
     def grids(self):
-        """Each plate under its name, with numbers of columns and letters of rows, or without."""
+        """Yield each plate below its name, with or without column numbers and row letters."""
         bits, layout = self.bits, self.plates.layout
         has_letters, has_head = bits.below(2), bits.below(2)
         for part, name in enumerate(self.names):
@@ -108,7 +108,7 @@ class Table:
 
 
 def text_of(bits, rows, delimiter):
-    """Rows under a title, as some program writes them."""
+    """Return rows below a title as text, in the style of some program."""
     out = io.StringIO()
     for _ in range(bits.below(3)):
         out.write(bits.of(TITLES) + "\n")
@@ -119,16 +119,16 @@ def text_of(bits, rows, delimiter):
 
 
 def dialects(content):
-    """What was written is what is read, or is refused where nobody could tell."""
+    """Write a file and read it back: values are equal, or an ambiguous file is rejected."""
     bits = Choices(content)
     table, is_grid = Table(bits), bits.below(2)
     delimiter = bits.of(DELIMITERS)
     text = text_of(bits, list(table.grids() if is_grid else table.long()), delimiter)
     encoding = bits.of(ENCODINGS)
     path = written("plate.csv", text.encode(encoding, "replace"))
-    is_told = not table.is_named or bits.below(2)
+    is_passed = not table.is_named or bits.below(2)
     try:
-        reading = read_plates(path, table.plates, arms_of, table.batch if is_told else None,
+        reading = read_plates(path, table.plates, arms_of, table.batch if is_passed else None,
                               table.dialect)
     except UnreadableFileError as error:
         assert path in str(error)
@@ -143,5 +143,5 @@ def dialects(content):
 
 
 def is_odd(table, is_grid):
-    """A grid of one column that nothing names is a column of numbers."""
+    """Return True for a grid with one column and no name, which is only a column of numbers."""
     return is_grid and table.plates.layout.columns == 1 and not table.is_named

@@ -1,7 +1,7 @@
-"""A file is refused by its own kind of error, or read as it is: never another error.
+"""Files are read correctly or rejected with the documented exception, never with another one.
 
-What a person writes, CSV, is any bytes. What a program writes, workbooks, Parquet and arrays, is a
-whole file of which bytes were changed.
+CSV files consist of arbitrary bytes. Workbooks, Parquet files and arrays are valid files in which
+bytes were changed.
 """
 
 import atexit
@@ -35,7 +35,7 @@ from pybandit.tables._zarr_meta import MOST_CHUNK, parsed_meta
 
 @functools.cache
 def folder():
-    """Where the files are, in memory where there is such a place."""
+    """Return a temporary folder, in memory if /dev/shm exists."""
     made = tempfile.mkdtemp(dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
     atexit.register(shutil.rmtree, made, ignore_errors=True)
     return Path(made)
@@ -48,18 +48,18 @@ def written(name, content):
 
 
 def refused(error):
-    """It says why."""
+    """Check that an error has a message."""
     assert len(str(error)) >= 8, repr(error)
 
 
 # text
 
 def scores(content):
-    """A table of scores."""
+    """Read a table of scores."""
     path = written("scores.csv", content)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of aggregates and odd columns
+            warnings.simplefilter("ignore", UserWarning)  # about aggregates and odd columns
             read = read_scores(path)
     except UnreadableFileError as error:
         return refused(error)
@@ -72,7 +72,7 @@ def scores(content):
 
 
 def arms(content):
-    """Names of arms, and variances."""
+    """Read names and variances of arms."""
     path = written("arms.csv", content)
     try:
         names, variances, *_ = read_arms(path)
@@ -99,7 +99,7 @@ def arms_of(number):
 
 
 def plates(content):
-    """Readings of plates; the first byte says of which layout and batch, and in which dialect."""
+    """Read plates; the first byte selects the layout, the batch and the dialect."""
     first = content[:1] or b"0"
     path, layout = written("plate.csv", content[1:]), PLATES[first[0] % len(PLATES)]
     batch, dialect = [None, 0, 7][first[0] // 4 % 3], DIALECTS[first[0] // 12 % len(DIALECTS)]
@@ -117,7 +117,7 @@ def plates(content):
 
 
 def codec(content):
-    """Bytes of a value, as studies keep them."""
+    """Decode a value from the format in which studies store it."""
     try:
         value = decode(content)
     except ValueError as error:
@@ -126,10 +126,10 @@ def codec(content):
     assert encode(decode(again)) == again
 
 
-# what programs write
+# files that programs write
 
 def damaged(bits, content):
-    """Bytes that are changed, put in, taken out, or cut."""
+    """Return bytes after random changes, insertions and deletions."""
     made = bytearray(content)
     for _ in range(1 + bits.below(4)):
         at = int.from_bytes(bits.take(3), "little") % max(1, len(made))
@@ -153,7 +153,7 @@ def damaged(bits, content):
 
 @functools.cache
 def table_file(kind):
-    """A table of scores as Parquet, or as an array; its bytes."""
+    """Return the bytes of a table of scores, as Parquet or as an array."""
     values = np.random.default_rng(1).random((40, 3)).astype(np.float32)
     path = folder() / f"whole.{kind}"
     if kind == "npy":
@@ -173,7 +173,7 @@ def table_file(kind):
 
 
 def blocks(content):
-    """A table of blocks, of which bytes were changed."""
+    """Read a table in blocks from a file with changed bytes."""
     bits = Choices(content)
     kind = bits.of(["npy", "parquet", "shuffled.parquet"])
     path = written("table." + kind, damaged(bits, table_file(kind)))
@@ -206,7 +206,7 @@ BYTES = {"name": "bytes", "configuration": {"endian": "little"}}
 
 @functools.cache
 def zarr_parts():
-    """Metadata of arrays with each codec, the name of a chunk, and what encodes it."""
+    """Return metadata file, metadata, chunk file and chunk of an array with each codec."""
     import numcodecs
 
     raw = np.random.default_rng(1).integers(0, 9, 30).astype("<f4").tobytes()
@@ -228,27 +228,27 @@ def zarr_parts():
     index = b"".join(int(n).to_bytes(8, "little") for end, part in zip(ends, parts, strict=True)
                      for n in (end - len(part), len(part)))
     found.append(("zarr.json", NEW | {"codecs": [shard]}, "c/0/0", b"".join(parts) + index))
-    return [(name, json.dumps(told).encode(), chunk, bytes(body))
-            for name, told, chunk, body in found]
+    return [(name, json.dumps(metadata).encode(), chunk, bytes(body))
+            for name, metadata, chunk, body in found]
 
 
 def zarrs(content):
-    """An array of Zarr, of which the metadata or a chunk was changed."""
+    """Read a Zarr array whose metadata or chunk was changed."""
     bits = Choices(content)
-    name, told, chunk, body = bits.of(zarr_parts())
+    name, metadata, chunk, body = bits.of(zarr_parts())
     for _ in range(bits.below(3)):
-        words = re.split(rb"([\w<|.-]+)", told)
+        words = re.split(rb"([\w<|.-]+)", metadata)
         words[bits.below(len(words))] = bits.of(WORDS)
-        told = b"".join(words)
-    told = damaged(bits, told) if bits.below(4) == 0 else told
+        metadata = b"".join(words)
+    metadata = damaged(bits, metadata) if bits.below(4) == 0 else metadata
     body = damaged(bits, body) if bits.below(2) else body
-    (zarr_in_memory if bits.below(16) else zarr_in_folder)(name, told, chunk, body)
+    (zarr_in_memory if bits.below(16) else zarr_in_folder)(name, metadata, chunk, body)
 
 
-def zarr_in_memory(name, told, chunk, body):
-    """Metadata is refused or has known codecs, which give as many bytes as it says."""
+def zarr_in_memory(name, metadata, chunk, body):
+    """Reject the metadata, or decode a chunk with known codecs to the size that it states."""
     try:
-        meta = parsed_meta(told, METADATA[name])
+        meta = parsed_meta(metadata, METADATA[name])
         assert set(meta.codecs) <= {"shuffle", *DECODERS} and meta.dtype.kind in "biuf"
         n_bytes = meta.chunks[0] * meta.chunks[1] * meta.dtype.itemsize
         assert n_bytes <= MOST_CHUNK and len(decoded(meta, body)) == n_bytes
@@ -256,11 +256,11 @@ def zarr_in_memory(name, told, chunk, body):
         refused(error)
 
 
-def zarr_in_folder(name, told, chunk, body):
+def zarr_in_folder(name, metadata, chunk, body):
     path = folder() / "table.zarr"
     shutil.rmtree(path, ignore_errors=True)
     (path / chunk).parent.mkdir(parents=True)
-    (path / name).write_bytes(told)
+    (path / name).write_bytes(metadata)
     (path / chunk).write_bytes(body)
     try:
         table = Blocks.open(path)
@@ -278,7 +278,7 @@ def zarr_in_folder(name, told, chunk, body):
 
 @functools.cache
 def comparison_parts():
-    """The parts of a file of a comparison."""
+    """Return the parts of a file of a comparison."""
     path = folder() / "whole.npz"
     pb.compare({"uniform": pb.policies.Uniform(3, budget=12)},
                pb.environments.BernoulliBandit([0.1, 0.5, 0.9]),
@@ -288,7 +288,7 @@ def comparison_parts():
 
 
 def comparisons(content):
-    """A comparison with changed bytes in the archive or in one part."""
+    """Read a comparison with changed bytes in the archive or in one part."""
     bits = Choices(content)
     parts = dict(comparison_parts())
     name = bits.of(sorted(parts))

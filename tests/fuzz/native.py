@@ -1,9 +1,9 @@
-"""Runs the fuzzers of C, each for so long::
+"""Run the C fuzzers, each for a number of seconds::
 
     python tests/fuzz/native.py sampler accept --seconds 60
 
-With clang and its libFuzzer coverage steers; elsewhere with any C compiler a driver changes files
-of the corpus at random. Both with the sanitizers for addresses and undefined behaviour.
+With clang, libFuzzer searches guided by coverage. With another C compiler, a driver changes files
+of the corpus at random. Both use the address and undefined-behaviour sanitizers.
 """
 
 import argparse
@@ -18,17 +18,18 @@ ROOT = HERE.parent.parent
 FOUND = ROOT / "build" / "fuzz"
 HARNESSES = sorted(path.stem for path in (HERE / "c").glob("*.c") if path.stem != "driver")
 FLAGS = ["-std=c11", "-O1", "-g", "-fno-omit-frame-pointer", f"-I{ROOT}/pybandit/include",
-         # as GCC says it: kernels are then not made twice, for two kinds of processors
+         # GCC defines it; with it, kernels are not compiled twice for two kinds of processors
          "-D__SANITIZE_ADDRESS__=1",
-         # no number is compared with a secret one: to look at every comparison takes two thirds
+         # kernels compare no magic numbers: tracing every comparison would take two thirds of the
+         # time
          "-fno-sanitize-coverage=trace-cmp"]
 SANITIZERS = "address,undefined"
-# for a few thousand inputs it is compiling that takes the time
+# with a few thousand inputs, compilation dominates the time
 SANITIZE = ["-O0", "-fsanitize=" + SANITIZERS, "-fno-sanitize-recover=all"]
 
 
 def clang():
-    """The flags of clang's libFuzzer, or None where there is none."""
+    """Return the flags of clang's libFuzzer, or None if it is not installed."""
     if not shutil.which("clang"):
         return None
     probe = subprocess.run(["clang", "-fsanitize=fuzzer," + SANITIZERS, "-x", "c", "-", "-o",
@@ -38,7 +39,7 @@ def clang():
 
 
 def kernels(sanitize):
-    """The kernels as an archive, compiled once for all fuzzers; each is given what it needs."""
+    """Return an archive of the kernels, compiled once for all fuzzers."""
     folder = FOUND / "kernels"
     folder.mkdir(parents=True, exist_ok=True)
     headers = [*(ROOT / "pybandit/include").rglob("*.h"), *(ROOT / "csrc").rglob("*.h")]
@@ -56,7 +57,7 @@ def kernels(sanitize):
 
 
 def steered(name, sanitize, seconds, runs):
-    """One fuzzer by libFuzzer, as long and as often as is said; (runs, whether it failed)."""
+    """Run a fuzzer by libFuzzer up to both limits; return the number of runs and the status."""
     program, grown = FOUND / f"{name}.steered", FOUND / name
     grown.mkdir(parents=True, exist_ok=True)
     subprocess.run(["clang", *FLAGS, sanitize.replace("fuzzer-no-link", "fuzzer"),
@@ -68,18 +69,18 @@ def steered(name, sanitize, seconds, runs):
         done = subprocess.run([program, grown, *([corpus] if corpus.exists() else []),
                                f"-max_total_time={seconds}", f"-runs={runs}", "-timeout=10",
                                "-max_len=512",
-                               "-detect_leaks=0",  # nothing is allocated
+                               "-detect_leaks=0",  # no memory is allocated
                                "-print_final_stats=1", f"-artifact_prefix={FOUND}/{name}-"],
                               stderr=file)
     said = log.read_text(errors="replace")
     if done.returncode:
         print(said[-4000:])
-    runs = re.search(r"number_of_executed_units: (\d+)", said)  # none of one that was killed
+    runs = re.search(r"number_of_executed_units: (\d+)", said)  # missing if it was killed
     return int(runs[1]) if runs else 0, done.returncode
 
 
 def compiled(folder, compile_c):
-    """The kernels for programs that the driver drives; `compile_c` takes a compiler's arguments."""
+    """Compile the kernels for the driver; `compile_c` takes the arguments of a compiler."""
     made = []
     for source in sorted((ROOT / "csrc").rglob("*.c")):
         made.append(folder / f"{source.stem}.o")
@@ -88,7 +89,7 @@ def compiled(folder, compile_c):
 
 
 def driven(name, runs, objects, compile_c, folder):
-    """One fuzzer by the driver of its own."""
+    """Run a fuzzer by the driver."""
     program = folder / f"{name}.driven"
     compile_c(*SANITIZE, HERE / "c" / f"{name}.c", HERE / "c" / "driver.c", *objects, "-lm", "-o",
               program)
@@ -104,7 +105,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("names", nargs="*", default=HARNESSES)
     parser.add_argument("--seconds", type=int, default=60)
-    parser.add_argument("--runs", type=int, default=-1, help="at most so many, of each")
+    parser.add_argument("--runs", type=int, default=-1, help="maximum number of runs per fuzzer")
     options = parser.parse_args()
     sanitize, failed, objects = clang(), False, None
     FOUND.mkdir(parents=True, exist_ok=True)

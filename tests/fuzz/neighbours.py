@@ -1,4 +1,4 @@
-"""Files next to a study or a store, and names in a study: nothing is deleted, run or imported."""
+"""Files next to a study, and names in a study, do not make it delete, run or import anything."""
 
 import functools
 import os
@@ -9,8 +9,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pybandit as pb
+from fuzz.databases import plain_study, scores_file, signed_again, study_file
 from fuzz.files import damaged, folder
-from fuzz.ledgers import plain, scores_file, signed_again, study_file
 from fuzz.source import Choices
 from pybandit.errors import PybanditWarning, StudyError
 from pybandit.evaluation._cell_names import Names
@@ -27,13 +27,13 @@ VICTIM = b"years of work\0"
 
 @functools.cache
 def place():
-    """A folder that is emptied for each input."""
+    """Return the folder that is emptied for each input."""
     return folder() / "place"
 
 
 @functools.cache
 def log_file():
-    """The log of a study in use."""
+    """Return the log of a study in use."""
     path = str(folder() / "used.db")
     with Study.create(path, pb.policies.Uniform(2, budget=8)) as study:
         study.ask()
@@ -41,13 +41,13 @@ def log_file():
 
 
 def neighbours(content):
-    """Any files under the names that SQLite knows, and any call that opens or makes the file."""
+    """Put any files under the names that SQLite uses, and open or create a file next to them."""
     bits, where = Choices(content), place()
     shutil.rmtree(where, ignore_errors=True)
     where.mkdir()
     path, victim = where / "file.db", where / "thesis"
     victim.write_bytes(VICTIM)
-    whole = bits.of([study_file(plain), scores_file(False), b"", None])
+    whole = bits.of([study_file(plain_study), scores_file(False), b"", None])
     if whole is not None:
         path.write_bytes(damaged(bits, whole) if bits.below(4) == 0 else whole)
     for _ in range(1 + bits.below(3)):
@@ -57,7 +57,7 @@ def neighbours(content):
         call(bits, path)
     except (StudyError, FileExistsError, FileNotFoundError, ValueError, PybanditWarning,
             RuntimeWarning) as error:
-        # through a link the file that exists has another name
+        # through a link, the existing file has another name
         assert "file.db" in str(error) or "path must be that of a new study" in str(error), error
     assert victim.read_bytes() == VICTIM, "a file next to it was written to"
     new = set(os.listdir(where)) - before
@@ -65,7 +65,7 @@ def neighbours(content):
 
 
 def put(bits, at, victim):
-    """Something under a name, unless the name is taken."""
+    """Create a file, a link, a folder or a FIFO, unless the name exists."""
     if os.path.lexists(at):
         return
     kind = bits.below(9)
@@ -91,7 +91,7 @@ def call(bits, path):
     elif kind < 4:
         with closing(Cells(path, Names("01234", None, 5), False)) as cells:
             cells["4", 4] = 0.5
-    else:  # what a link points to is the file to overwrite
+    else:  # the target of a link would be overwritten
         is_replaced = bits.below(2) and not path.is_symlink()
         Study.create(path, pb.policies.Uniform(2, budget=4), overwrite=bool(is_replaced)).close()
 
@@ -102,7 +102,7 @@ CLASSES = ["main", "run", "Uniform", "Policy", "NativePolicy", "RacePolicy", "Co
 
 
 def names(content):
-    """A policy's name from a file: one of the policies known here, or refused; sometimes whole."""
+    """Look up a policy's name from a file: it is a known policy or rejected. May open a study."""
     bits = Choices(content)
     name = bits.of([*CLASSES, bits.of(MODULES) + "." + bits.of(CLASSES),
                     bits.of(CLASSES) * bits.of([1, 10_000]), content.decode("latin-1")])
@@ -121,7 +121,7 @@ def names(content):
 def whole(bits, name):
     """Open a study whose first event has this name and the name of a module."""
     path = str(folder() / "named.db")
-    Path(path).write_bytes(study_file(plain))
+    Path(path).write_bytes(study_file(plain_study))
     with closing(sqlite3.connect(path)) as db, db:
         (body,), = db.execute("SELECT body FROM log WHERE number = 0")
         entry = decode(body) | {"policy": name, "module": bits.of(MODULES)}

@@ -1,10 +1,10 @@
-"""Runs one of the fuzzers of Python, for so long::
+"""Run one of the Python fuzzers for a number of seconds::
 
     python tests/fuzz/run.py policies --seconds 60
 
-Where atheris is installed its coverage steers; elsewhere, or with --plain, files of the corpus
-are changed at random, and what coverage found before. What fails is kept in build/fuzz/, and
-its name is printed.
+If atheris is installed, it searches guided by coverage. Otherwise, or with --plain, files of the
+corpus and inputs found earlier are changed at random. Failing inputs are saved in build/fuzz/, and
+their names are printed.
 """
 
 import argparse
@@ -20,11 +20,11 @@ import numpy as np
 HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE.parent)]
 CORPUS, FOUND = HERE / "corpus", HERE.parent.parent / "build" / "fuzz"
-LONGEST = 10  # seconds for one input: more is a hang
+LONGEST = 10  # seconds per input; more counts as a hang
 
 
 def target_of(name):
-    """The function of a name, that takes bytes."""
+    """Return the function of a fuzzer, which takes bytes."""
     warnings.simplefilter("error")
     warnings.filterwarnings("ignore", module="sklearn|scipy")
     warnings.filterwarnings("ignore", "delta is the probability of an error")
@@ -34,13 +34,13 @@ def target_of(name):
 
 
 def seeds_of(name, folders):
-    """The corpora of a target."""
+    """Return the inputs in the corpora of a fuzzer."""
     paths = [path for folder in folders for path in sorted((folder / name).glob("*"))]
     return [path.read_bytes() for path in paths] or [b""]
 
 
 def mutant(rng, seeds):
-    """A seed with a few bytes changed, taken out or put in; or any bytes."""
+    """Return a seed with a few bytes changed, removed or inserted, or random bytes."""
     seed = bytearray(seeds[rng.integers(len(seeds))])
     if rng.random() < 0.3 or not seed:
         return rng.bytes(int(rng.integers(1, 60)))
@@ -60,7 +60,7 @@ def mutant(rng, seeds):
 
 
 def plainly(name, seconds=np.inf, runs=2**62, seed=1, stop=True, folders=(CORPUS,)):
-    """Runs without coverage: the number of them, and what failed as (bytes, error)."""
+    """Run without coverage; return the number of runs and the failures as (bytes, error)."""
     check, seeds, rng = target_of(name), seeds_of(name, folders), np.random.default_rng(seed)
     begin, n, failed = time.monotonic(), 0, []
     for content in seeds:
@@ -70,7 +70,7 @@ def plainly(name, seconds=np.inf, runs=2**62, seed=1, stop=True, folders=(CORPUS
         n += 1
         try:
             check(content)
-        except Exception as error:  # whatever it is, it is none that is allowed
+        except Exception as error:  # allowed errors do not get here
             failed.append((content, error))
             if stop:
                 break
@@ -78,7 +78,7 @@ def plainly(name, seconds=np.inf, runs=2**62, seed=1, stop=True, folders=(CORPUS
 
 
 def with_hangs_found(name, seconds, runs, seed, stop):
-    """The same; an input that takes too long, or crashes, is left in a file."""
+    """Run without coverage; an input that hangs or crashes is left in a file."""
     FOUND.mkdir(parents=True, exist_ok=True)
     path = FOUND / f"{name}.last"
     check = target_of(name)
@@ -103,10 +103,10 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("target")
     parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--runs", type=int, default=-1, help="at most so many")
+    parser.add_argument("--runs", type=int, default=-1, help="maximum number of runs")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--plain", action="store_true", help="without atheris")
-    parser.add_argument("--all", action="store_true", help="go on after a failure (plain)")
+    parser.add_argument("--all", action="store_true", help="continue after a failure (plain)")
     options = parser.parse_args()
     try:
         if options.plain:

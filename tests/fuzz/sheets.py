@@ -1,7 +1,7 @@
-"""Tables that people and robots write: read as they are, or refused with file, line and column.
+"""Tables are read correctly, or rejected with file, line and column.
 
-Counts of web tests, where arms are kept, plates as workbooks, in whatever dialect; and picklists
-and fills, which follow from a plate's arms alone.
+Counts of web tests, values and locations of arms, and plates as workbooks, in any dialect; also
+picklists and fills, which are determined by the arms of a plate.
 """
 
 import csv
@@ -37,7 +37,7 @@ NAMES = ["tea", "=1+1", "-x", "@y", "+z", "\tt", "'", '"', ",", ";", "1", "1.5",
 
 
 def dialect_of(bits):
-    """One that is allowed."""
+    """Return a valid dialect."""
     made = Dialect(bits.of([".", ","]), bits.of(["", "", ",", ".", "'", " ", "_"]),
                    bits.of([{}, {"arm": "Name"}, {"value": "result", "well": "pos"}]),
                    bits.of([None, None, "plate", "no"]))
@@ -49,7 +49,7 @@ def dialect_of(bits):
 
 
 def counts(content):
-    """A file of counts; the first byte says whether the batch is named outside."""
+    """Read a file of counts; the first byte decides whether a key is passed."""
     bits = Choices(content)
     key = bits.of([None, "Monday"])
     path = written("counts.csv", bits.rest())
@@ -63,7 +63,7 @@ def counts(content):
 
 
 def values(content):
-    """Values of arms, as a plan takes them."""
+    """Read values of arms, as for a plan."""
     path = written("values.csv", content)
     try:
         arms, read = read_values(path)
@@ -74,7 +74,7 @@ def values(content):
 
 
 def stocks(content):
-    """Where arms are kept."""
+    """Read the locations of arms."""
     bits = Choices(content)
     dialect, path = dialect_of(bits), written("stock.csv", bits.rest())
     try:
@@ -87,7 +87,7 @@ def stocks(content):
 
 @functools.cache
 def book(number):
-    """The plates of a batch as a workbook; its bytes."""
+    """Return the bytes of a workbook with the plates of a batch."""
     plates, batch = PLATES[number % len(PLATES)], 7 * (number > 3)
     texts = plate_texts(plates, batch, BATCHES[batch], "long")
     rows = list(csv.reader(io.StringIO(joined(texts, "long"))))
@@ -95,7 +95,7 @@ def book(number):
 
 
 def sheets(content):
-    """A workbook of which bytes were changed, or its parts, packed again as a forger would."""
+    """Read a workbook with changed bytes, or with a changed part, packed again."""
     bits = Choices(content)
     which, dialect = bits.below(8), dialect_of(bits)
     whole = book(which)
@@ -112,7 +112,7 @@ def sheets(content):
 
 
 def repacked(bits, whole):
-    """The same archive with one of its parts changed."""
+    """Return the archive with one of its parts changed or missing."""
     made = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(whole)) as old, zipfile.ZipFile(made, "w") as new:
         parts = old.namelist()
@@ -128,7 +128,7 @@ def repacked(bits, whole):
 
 
 def picklists(content):
-    """What a robot is told puts every arm where the plate wants it; a fill is a permutation."""
+    """Check that a picklist puts every arm in its well, and that a fill is a permutation."""
     bits = Choices(content)
     layout = bits.of([Layout(2, 3), Layout(8, 12)])
     controls = [(), (0, 5)][bits.below(2)]
@@ -153,7 +153,7 @@ def picklists(content):
 
 
 def cells(content):
-    """A cell that no spreadsheet runs, read back as it was; a table of them too."""
+    """Check that a guarded cell is not a formula and is read back unchanged."""
     bits = Choices(content)
     texts = [bits.of(NAMES) if bits.below(3) else bits.take(bits.below(9)).decode("latin-1")
              for _ in range(4)]
@@ -161,5 +161,5 @@ def cells(content):
         made = guarded(text)
         assert unguarded(made) == text
         if made[:1] in "=+-@\t\r" and made:
-            float(made.replace(",", "."))  # a number is none that is run
+            float(made.replace(",", "."))  # a number is not a formula
     assert csv_of([texts]).count("\n") >= 1

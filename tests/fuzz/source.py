@@ -1,4 +1,4 @@
-"""Choices out of bytes: the same bytes, the same choices, so that a fuzzer can steer them."""
+"""Choices derived from bytes: equal bytes give equal choices, so that a fuzzer can search."""
 
 import struct
 
@@ -11,7 +11,7 @@ FLOATS = [0.0, -0.0, 0.5, -0.5, 1.0, 1.0 + 2**-52, 1.0 - 2**-53, 5e-324, 1e-300,
 
 
 class Choices:
-    """Bytes that are taken one after another; zeros once they are all taken."""
+    """A sequence of bytes, followed by zeros, from which choices are drawn."""
 
     def __init__(self, content):
         self.content, self.at = content, 0
@@ -22,7 +22,7 @@ class Choices:
         return taken + bytes(size - len(taken))
 
     def below(self, bound):
-        """An integer in [0, bound), bound at most 2**16; 0 of none."""
+        """Return an integer in [0, bound), with bound at most 2**16; 0 if bound is 0."""
         if bound <= 256:
             return self.take(1)[0] % max(bound, 1)
         return int.from_bytes(self.take(2), "little") % bound
@@ -31,14 +31,14 @@ class Choices:
         return things[self.below(len(things))]
 
     def integer(self):
-        """Small, at a border, or any of 64 bits."""
+        """Return an integer that is small, at a limit, or any with 64 bits."""
         kind = self.below(3)
         if kind == 0:
             return struct.unpack("b", self.take(1))[0]
         return self.of(INTEGERS) if kind == 1 else struct.unpack("<q", self.take(8))[0]
 
     def real(self):
-        """At a border, of thirds and tenths, or any bits."""
+        """Return a float: a special value, a multiple of a third or a tenth, or any bits."""
         kind = self.below(4)
         if kind == 0:
             return self.of(FLOATS)

@@ -1,6 +1,6 @@
-"""A state that was changed is refused with a reason, or is an object that keeps its promises.
+"""Changed states are rejected with a reason, or restore an object that keeps its promises.
 
-The bytes choose a class, a moment of a run, and what is done to the state there.
+The bytes choose a class, a time in a run, and the changes to the state.
 """
 
 import copy
@@ -32,7 +32,7 @@ KNOWN = {}
 
 
 def policies_of(name):
-    """The class, and states of some moments of a run."""
+    """Return the class of a policy, and its states at some times of a run."""
     if name not in KNOWN:
         runs = [played(EVERY[name](), stop, lost=0.1 * (stop % 3)) for stop in MOMENTS]
         KNOWN[name] = type(runs[0]), [run.get_state() for run in runs]
@@ -40,7 +40,7 @@ def policies_of(name):
 
 
 def places_of(part):
-    """(dict, name) of every entry, of the dicts in it too."""
+    """Yield (dict, name) for every entry, also of nested dicts."""
     for name in sorted(part, key=str):
         yield part, name
         value = part[name]
@@ -51,7 +51,7 @@ def places_of(part):
 
 
 def another_entry(bits, value, array):
-    """One entry of an array, or a number, as something near it or far from it."""
+    """Return a replacement of a number, near it or far from it."""
     kind = bits.below(6)
     if kind == 0:
         return bits.real()
@@ -68,7 +68,7 @@ def another_entry(bits, value, array):
 
 
 def changed_array(bits, array):
-    """Another array of its kind."""
+    """Return a changed array: other entries, order, length, type or shape."""
     kind = bits.below(14)
     if kind < 7 and array.size:
         made, at = array.copy(), bits.below(array.size)
@@ -90,7 +90,7 @@ def changed_array(bits, array):
 
 
 def change(bits, state, others):
-    """Changes one entry of a state."""
+    """Change one entry of a state in place."""
     places = list(places_of(state))
     if not places:
         return
@@ -100,7 +100,7 @@ def change(bits, state, others):
         part[name] = bits.of(ODD)
     elif kind == 1:
         del part[name]
-    elif kind == 2:  # of another moment of the run, or of another run
+    elif kind == 2:  # from another time of the run, or another run
         found = [entry[at] for other in others for entry, at in places_of(other) if at == name]
         if not found:
             return
@@ -123,7 +123,7 @@ def change(bits, state, others):
 
 
 def changed(bits, states):
-    """One of the states, changed in one to four places."""
+    """Return one of the states after one to four changes."""
     state = copy.deepcopy(bits.of(states))
     for _ in range(1 + bits.below(4)):
         change(bits, state, states)
@@ -131,18 +131,18 @@ def changed(bits, states):
 
 
 def restored(cls, state):
-    """The object, or None where it is refused, with a reason."""
+    """Return the restored object, or None if the state is rejected with a reason."""
     try:
         return cls.from_state(state)
     except (ValueError, TypeError) as error:
         assert len(str(error)) > 10, repr(error)
-    except MemoryError:  # of that many arms, which nothing contradicts
+    except MemoryError:  # a huge number of arms, which no other entry contradicts
         pass
     return None
 
 
 def policies(content):
-    """A policy, or an allocator."""
+    """Restore a policy or an allocator."""
     bits = Choices(content)
     cls, states = policies_of(bits.of(FAST))
     policy = restored(cls, changed(bits, states))
@@ -154,7 +154,7 @@ REFITTING = [name for name in EVERY if name not in FAST]
 
 
 def refitting(content):
-    """A policy that fits its kernel on the way; scikit-learn takes 20 ms for it: one of 8 plays."""
+    """Restore a policy that refits its kernel; 1 in 8 plays, because a fit takes 20 ms."""
     bits = Choices(content)
     plays = bits.below(8) == 0
     cls, states = policies_of(bits.of(REFITTING))
@@ -164,7 +164,7 @@ def refitting(content):
 
 
 def races(content):
-    """A race by betting, one against a threshold, or one within a budget."""
+    """Restore a race by betting, for the best arm, against a threshold or within a budget."""
     bits = Choices(content)
     name = bits.of(sorted(RACES))
     race = restored(class_of(name), changed(bits, RACES[name]))
@@ -173,7 +173,7 @@ def races(content):
 
 
 def sequences(content):
-    """A confidence sequence."""
+    """Restore a confidence sequence."""
     bits = Choices(content)
     sequence = restored(pb.betting.ConfidenceSequence, changed(bits, SEQUENCES))
     if sequence is not None:
@@ -184,7 +184,7 @@ COUNTS = [grown().get_state(), pb.CountRace(3).get_state()]
 
 
 def counts(content):
-    """A race on counts."""
+    """Restore a race on counts."""
     bits = Choices(content)
     race = restored(pb.CountRace, changed(bits, COUNTS))
     if race is not None:
@@ -192,7 +192,7 @@ def counts(content):
 
 
 def tables(content):
-    """What a pickled environment says that it was asked."""
+    """Restore the rows that a pickled environment has used."""
     bits = Choices(content)
     table = pb.environments.TableBandit([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]])
     table.pull([0, 1, 0])
@@ -208,6 +208,6 @@ def tables(content):
     assert set(table.pull([0, 1, 2] * 3)) <= {0.1, 0.2, 0.3, 0.4, 0.5, 0.6}
 
 
-# that have a harness here; a study's state is its file, in ledgers.py
+# with a harness here; the state of a study is its file, in databases.py
 CLASSES = ({type(make()) for make in EVERY.values()} | {class_of(name) for name in RACES} |
            {pb.betting.ConfidenceSequence, pb.CountRace, pb.environments.TableBandit, pb.Study})

@@ -1,6 +1,6 @@
-"""The fuzzers of Python by name; each takes bytes, and raises where something is wrong."""
+"""The Python fuzzers by name. Each takes bytes, and raises if it finds a defect."""
 
-from fuzz import dialects, files, ledgers, neighbours, sheets, states, tellers
+from fuzz import databases, dialects, files, neighbours, sheets, states, tellers
 
 TARGETS = {
     "policies": states.policies, "refitting": states.refitting, "races": states.races,
@@ -9,8 +9,8 @@ TARGETS = {
     "dialects": dialects.dialects, "codec": files.codec,
     "counts": sheets.counts, "values": sheets.values, "stocks": sheets.stocks,
     "sheets": sheets.sheets, "picklists": sheets.picklists, "cells": sheets.cells,
-    "studies": ledgers.studies, "journals": ledgers.journals, "forged": ledgers.forged,
-    "stores": ledgers.stores, "tellers": tellers.tellers, "blocks": files.blocks,
+    "studies": databases.studies, "journals": databases.journals, "forged": databases.forged,
+    "stores": databases.stores, "tellers": tellers.tellers, "blocks": files.blocks,
     "neighbours": neighbours.neighbours, "names": neighbours.names,
     "zarrs": files.zarrs, "comparisons": files.comparisons,
 }

@@ -1,7 +1,8 @@
-"""Two who write to one study of counts, by turns: what is recorded is what they were told it is.
+"""Two handles write to one study of counts: it holds exactly the acknowledged counts.
 
-The bytes choose calls, alone and in transactions, refused, repeated, contradicted, on a disk that
-is full, and handles that are opened again. A dict of what was acknowledged is held against both.
+The bytes choose the calls: single ones and transactions, invalid, repeated or contradictory ones,
+a full disk, and handles that are reopened. Both handles are compared with a dict of acknowledged
+counts.
 """
 
 import functools
@@ -9,8 +10,8 @@ import shutil
 import warnings
 
 import pybandit as pb
+from fuzz.databases import fresh
 from fuzz.files import folder
-from fuzz.ledgers import fresh
 from fuzz.source import Choices
 from pybandit.errors import StudyError
 from pybandit.studies._group import together, whole
@@ -24,96 +25,96 @@ KEYS = [None, "0", "1", "2", "Monday", "monday", "Monday ", "ä", "\x00", "event
 
 
 @functools.cache
-def begun(number):
-    """A study that was told nothing."""
-    path = str(folder() / f"begun{number}.db")
+def new_study(number):
+    """Return the path of a study without results."""
+    path = str(folder() / f"new_study{number}.db")
     WebTest.create(path, MAKERS[number](), arms=ARMS).close()
     return path
 
 
 def quietly(study, counts, key):
-    """Record counts that repeat and grow, without the warnings about it."""
+    """Record counts without warnings about repeated and growing ones."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return study.tell_counts(counts, key=key, rng=1, repeated=True)
 
 
-class Desk:
-    """A study, who writes to it, and what was acknowledged: pairs of each arm by key, in order."""
+class Writers:
+    """One or two handles of a study, and the acknowledged counts by key and arm, in order."""
 
     def __init__(self, bits):
-        number, self.told = bits.below(len(MAKERS)), {}
+        number, self.recorded = bits.below(len(MAKERS)), {}
         if bits.below(8) == 0:
             self.studies = [WebTest.create(":memory:", MAKERS[number](), arms=ARMS)]
         else:
-            self.path = shutil.copy(begun(number), fresh("tellers.db"))
+            self.path = shutil.copy(new_study(number), fresh("tellers.db"))
             self.studies = [WebTest.open(self.path), WebTest.open(self.path)]
 
     def call(self, bits, study):
-        """A call that tells counts, as a function, and its key and counts."""
+        """Return a call that records counts, as a function, and its key and counts."""
         arms = study.names[:1 + bits.below(4)]
         counts = {}
         for arm in arms:
             trials = bits.below(4)
             counts[arm] = trials, min(trials, bits.below(3))
         key = bits.of(KEYS)
-        if self.told and bits.below(4) == 0:  # again
-            key = bits.of(list(self.told))
-            counts = dict(self.told[key])
+        if self.recorded and bits.below(4) == 0:  # repeated
+            key = bits.of(list(self.recorded))
+            counts = dict(self.recorded[key])
         if bits.below(16) == 1:
             counts["nobody"] = 1, 1
         return lambda: quietly(study, counts, key), key and key.strip(), counts
 
-    def heard(self, told, key, counts, result):
-        """Takes what a call said into account."""
-        key = str(len(told)) if key is None else key
+    def check_result(self, recorded, key, counts, result):
+        """Check the result of a call, and note acknowledged counts."""
+        key = str(len(recorded)) if key is None else key
         if isinstance(result, Exception):
             assert isinstance(result, ValueError), repr(result)
-            assert "nobody" in counts or key in told, (key, result)
-            is_same = same(told.get(key), counts)
+            assert "nobody" in counts or key in recorded, (key, result)
+            is_same = same(recorded.get(key), counts)
             assert "nobody" in counts or "key must be given" in str(result) or not is_same
         elif result.n_new:
-            assert key not in told and result.n_new == len(counts)
-            told[key] = counts
+            assert key not in recorded and result.n_new == len(counts)
+            recorded[key] = counts
         else:
-            assert same(told[key], counts) and result.n_known == len(counts)
+            assert same(recorded[key], counts) and result.n_known == len(counts)
 
     def tell(self, bits, study):
         call, key, counts = self.call(bits, study)
-        self.heard(self.told, key, counts, caught(call))
+        self.check_result(self.recorded, key, counts, caught(call))
 
     def tell_group(self, bits, study):
-        """Some calls in a transaction: each for itself, or all or none."""
+        """Make calls in one transaction: each succeeds or fails alone, or all together."""
         calls = [self.call(bits, study) for _ in range(2 + bits.below(2))]
         functions = [call for call, *_ in calls]
-        told = dict(self.told)
+        recorded = dict(self.recorded)
         if bits.below(2):
             results = together(study.study, functions)
             for (_, key, counts), result in zip(calls, results, strict=True):
-                self.heard(told, key, counts, result)
+                self.check_result(recorded, key, counts, result)
         else:
             results = caught(lambda: whole(study.study, functions))
             if isinstance(results, ValueError):
                 return
             for (_, key, counts), result in zip(calls, results, strict=True):
-                self.heard(told, key, counts, result)
-        self.told = told
+                self.check_result(recorded, key, counts, result)
+        self.recorded = recorded
 
-    def tell_where_full(self, bits, study):
-        """The file may not grow: a batch is recorded, or nothing is."""
+    def tell_on_full_disk(self, bits, study):
+        """Record a batch completely or not at all while the file cannot grow."""
         db = study.study._store.db
         ((before,),) = db.execute("PRAGMA max_page_count")
-        db.execute("PRAGMA max_page_count = 1")  # as many as there are
+        db.execute("PRAGMA max_page_count = 1")  # no more pages than there are
         call, key, counts = self.call(bits, study)
         try:
             result = caught(call)
         finally:
             db.execute(f"PRAGMA max_page_count = {before}")
         if not isinstance(result, StudyError):
-            self.heard(self.told, key, counts, result)
+            self.check_result(self.recorded, key, counts, result)
 
     def arm(self, bits, study):
-        """One more, or one less."""
+        """Add or retire an arm."""
         if not isinstance(study.policy, pb.CountRace):
             return
         if bits.below(2):
@@ -122,27 +123,27 @@ class Desk:
         else:
             caught(lambda: study.retire(bits.of(study.names), "it is old"))
 
-    def again(self, bits, study):
-        """Another handle in place of one."""
+    def reopen(self, bits, study):
+        """Close a handle and open the study again."""
         if len(self.studies) > 1:
             study.close()
             self.studies[self.studies.index(study)] = WebTest.open(self.path)
 
     def check(self, bits, study):
-        """It has what was acknowledged, and nothing else."""
+        """Check that the study holds exactly the acknowledged counts."""
         table, found = study.counts(), {}
         for key, name, trials, total in zip(table["key"], table["name"], table["trials"],
                                             table["sum"], strict=True):
             found.setdefault(key, {})[name] = int(trials), total
-        for key, counts in self.told.items():
+        for key, counts in self.recorded.items():
             assert same(found.get(key, {}), counts), (key, counts, found)
-        assert found.keys() <= self.told.keys()
+        assert found.keys() <= self.recorded.keys()
         kinds = [event.kind for event in study.log()]
-        assert kinds.count("counts") == len(self.told) and study.status().n_events == len(kinds)
+        assert kinds.count("counts") == len(self.recorded) and study.status().n_events == len(kinds)
 
 
 def same(one, other):
-    """Whether counts are equal; an arm that is not named had none."""
+    """Return True if counts are equal; an arm that is missing has none."""
     if one is None:
         return False
     left, right = ({name: (pair[0], float(pair[1])) for name, pair in counts.items() if pair[0]}
@@ -151,7 +152,7 @@ def same(one, other):
 
 
 def caught(call):
-    """What it returned, or the error of pybandit's that it raised."""
+    """Return the result of a call, or the error of pybandit that it raises."""
     try:
         return call()
     except (ValueError, StudyError) as error:
@@ -159,17 +160,17 @@ def caught(call):
 
 
 def tellers(content):
-    """Calls by turns, and at the end both have the same."""
+    """Make calls by both handles, and compare them at the end."""
     bits = Choices(content)
-    desk = Desk(bits)
-    does = [desk.tell, desk.tell, desk.tell, desk.tell_group, desk.tell_group,
-            desk.tell_where_full, desk.arm, desk.again, desk.check]
+    writers = Writers(bits)
+    does = [writers.tell, writers.tell, writers.tell, writers.tell_group, writers.tell_group,
+            writers.tell_on_full_disk, writers.arm, writers.reopen, writers.check]
     for _ in range(1 + bits.below(bits.of([3, 3, 3, 20]))):
-        bits.of(does)(bits, bits.of(desk.studies))
+        bits.of(does)(bits, bits.of(writers.studies))
     states = []
-    assert desk.studies[0].verify().n_batches == len(desk.told)
-    for study in desk.studies:
-        desk.check(bits, study)
+    assert writers.studies[0].verify().n_batches == len(writers.recorded)
+    for study in writers.studies:
+        writers.check(bits, study)
         states.append(repr(study.policy.get_state()))
         study.close()
     assert len(set(states)) == 1

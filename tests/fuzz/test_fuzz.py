@@ -1,6 +1,6 @@
-"""The fuzzers' own corpora again, and a few thousand inputs more: a minute of `make fuzz`.
+"""Run the fuzzers on their corpora and a few thousand other inputs, as `make fuzz` does.
 
-A defect that they find keeps its input in the corpus, and has a test of its own where it belongs.
+An input that revealed a defect stays in the corpus, and the defect has a test in its room.
 """
 
 import re
@@ -22,7 +22,7 @@ NAME = re.compile(r"\bpb_\w+")
 DECLARATION = re.compile(r"\b(pb_\w+)\([^;{]*\);")
 DEFINITION = re.compile(r"^(?!static)[a-zA-Z][^\n;=]*?\b(pb_\w+)\(", re.MULTILINE)
 
-# so many inputs in one to two seconds each; the slow ones fit kernels or write to the disk
+# numbers of inputs that take one to two seconds; the slow ones fit kernels or write files
 RUNS = {"policies": 800, "refitting": 5, "races": 600, "count_races": 600, "sequences": 1200,
         "tables": 2000, "scores": 3000, "arms": 3000, "plates": 2000, "codec": 4000,
         "counts": 2000, "values": 3000, "stocks": 2000, "sheets": 40, "picklists": 1000,
@@ -32,21 +32,21 @@ RUNS = {"policies": 800, "refitting": 5, "races": 600, "count_races": 600, "sequ
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_a_few_inputs(name):
+def test_fuzzer_passes_a_few_inputs(name):
     n, failed = run.plainly(name, runs=RUNS[name])
     assert n >= RUNS[name] and not failed, failed[0]
 
 
 @pytest.mark.some(8)
 @pytest.mark.parametrize("name", native.HARNESSES)
-def test_a_few_inputs_of_c(name, kernels, tmp_path):
-    """Compiled by what compiles pybandit, under its sanitizers."""
+def test_c_fuzzer_passes_a_few_inputs(name, kernels, tmp_path):
+    """Use the compiler of pybandit, with its sanitizers."""
     done = native.driven(name, 1000, [kernels], compile_c, tmp_path)
     assert done.returncode == 0, done.stderr[-3000:]
 
 
-def test_no_kernel_is_forgotten():
-    """All that a header declares is called by a harness, or by a kernel that is."""
+def test_every_kernel_function_is_fuzzed():
+    """A harness calls it, or calls a kernel that does."""
     files = {path: path.read_text() for path in native.ROOT.glob("csrc/**/*.c")}
     names = {path: set(NAME.findall(text)) for path, text in files.items()}
     defines = {path: set(DEFINITION.findall(text)) for path, text in files.items()}
@@ -61,19 +61,19 @@ def test_no_kernel_is_forgotten():
     assert len(declared) > 150 and not declared - called, declared - called
 
 
-def test_no_class_with_a_state_is_forgotten():
+def test_every_class_with_a_state_is_fuzzed():
     made_by_numba = {pb.numba.FunctionPolicy}  # simulation/test_numba.py changes its states
     assert states.CLASSES == MUTATED - made_by_numba
 
 
-def test_make_runs_them_all():
+def test_make_fuzz_runs_every_fuzzer():
     makefile = (native.ROOT / "Makefile").read_text()
     named = re.search(r"^FUZZED := ((?:.*\\\n)*.*)$", makefile, re.MULTILINE)[1]
     assert sorted(named.replace("\\\n", " ").split()) == sorted(TARGETS) == sorted(RUNS)
 
 
-def test_what_does_not_hold_is_heard_of(tmp_path):
-    """A fuzzer whose checks are compiled out would find nothing."""
+def test_failed_check_ends_the_program(tmp_path):
+    """If its checks were compiled out, a fuzzer would find nothing."""
     source, program = tmp_path / "never.c", tmp_path / "never"
     source.write_text('#include "fuzz.h"\nint LLVMFuzzerTestOneInput(const uint8_t *bytes, '
                       'size_t n)\n{\n    HOLDS(n < 40 || bytes[0] != 7);\n    return 0;\n}\n')
@@ -85,7 +85,7 @@ def test_what_does_not_hold_is_heard_of(tmp_path):
 
 @settings(max_examples=300, deadline=None)
 @given(st.binary(max_size=40))
-def test_choices_follow_from_the_bytes(content):
+def test_equal_bytes_give_equal_choices(content):
     def draw():
         bits = Choices(content)
         return repr([bits.below(7), bits.integer(), bits.real(), bits.below(1000), bits.take(3),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.ledgers import signed_again
+from fuzz.databases import signed_again
 from pybandit.evaluation._cell_names import Names
 from pybandit.evaluation._cells import Cells
 from pybandit.studies._codec import decode, encode

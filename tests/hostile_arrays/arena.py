@@ -1,4 +1,4 @@
-"""Arrays that another process and another thread write odd numbers into, all the time."""
+"""Arrays into which another process and another thread write odd numbers all the time."""
 
 import mmap
 import os
@@ -52,7 +52,7 @@ class Another:
 
 
 class Interface:
-    """The same memory, as other libraries hand it over."""
+    """The same memory, passed by the array interface as from other libraries."""
 
     def __init__(self, values):
         self.values = values
@@ -73,9 +73,9 @@ FORMS = [lambda values: values, read_only, lambda values: np.asfortranarray(valu
 
 
 class Arena:
-    """Memory that two processes share: what callers put there, and odd numbers instead.
+    """Memory shared by two processes, for the arrays of callers.
 
-    `start` forks the process that writes, and starts a thread that does.
+    `start` forks a process and starts a thread that write odd numbers into it.
     """
 
     def __init__(self):

@@ -1,7 +1,7 @@
-"""Calls of the objects of each public class: methods that take arrays, and calls that read it.
+"""Calls of methods of each public class, with arrays as arguments or kept in the object.
 
-`h` places numbers in memory that is written to meanwhile. A method that takes arrays has an entry
-of its own name: `test_no_method_is_forgotten` reads them.
+`h` places numbers in memory that changes during the call. Each method that takes arrays has an
+entry with its name, which `test_every_method_is_attacked` checks.
 """
 
 import numpy as np
@@ -167,7 +167,7 @@ DRIVERS = {
         h(POINTS[:2]), h([0, 1]), family=one).step(h([0.0, 0.0]), n_steps=9, rng=1)},
     Study: {"tell": study_told, "amend": amended},
 }
-# methods that `border_calls` calls in a function of its own, and those of other packages
+# methods called by functions of `border_calls`, and methods of other packages
 ELSEWHERE = {"BanditSearchCV.score", "Blocks.open", "ExactMinibatch.from_control", "Factor.bind",
              "Preconditioned.from_control", "RacingGibbs.sample", "RacingMetropolis.sample",
              "RacingMetropolis.step", "SimulationResult.quantiles", "Study.create",

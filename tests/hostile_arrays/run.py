@@ -1,7 +1,7 @@
 """Run the calls of some rooms while their arrays are written to: `run.py SECONDS ROOM ...`.
 
-Any exception is right, and so is any number; the process must neither crash nor hang. Each call is
-named before it is made, so the last line of the output tells what did.
+Any exception and any result is correct, but the process must neither crash nor hang. Each call is
+printed before it is made, so the last line of the output names the one that did.
 """
 
 import contextlib
@@ -20,12 +20,12 @@ from border_calls import ROOMS
 from hostile_arrays.arena import FORMS, Arena
 from hostile_arrays.drivers import DRIVERS
 
-# longer than any call takes on a loaded machine, and with sanitizers
+# seconds, more than any call takes on a busy machine with sanitizers
 HANGS = 300
 
 
 class Slow(BaseException):
-    """The call took the odd numbers and works on them."""
+    """Raised if a call accepts the odd numbers and takes long."""
 
 
 def stop(*_):
@@ -51,9 +51,9 @@ def attempt(call, seconds):
 
 
 def attack(arena, function, given, seconds):
-    """Call a function again and again with its arrays in the arena; drive what it returns."""
+    """Call a function repeatedly with its arrays in the arena, and call methods of its results."""
     name, end = function.__name__, time.monotonic() + seconds
-    i = zlib.crc32(name.encode())  # another form at first for each
+    i = zlib.crc32(name.encode())  # each function starts with another form
     last = i + 2
     while i < last or time.monotonic() < end:
         arena.begin(i)

@@ -1,4 +1,4 @@
-"""Every public callable that takes arrays, called while others write odd numbers into them."""
+"""Public callables do not crash while others write odd numbers into their arrays."""
 
 import inspect
 import os
@@ -16,7 +16,7 @@ from public_classes import CLASSES, methods_of
 from hostile_arrays.drivers import DRIVERS, ELSEWHERE
 
 TESTS = Path(__file__).parents[1]
-# rooms in one process: what each process imports takes seconds
+# several rooms per process, because imports take seconds
 GROUPS = [["racing", "factors", "bounds", "numba", "tables"],
           ["mcmc", "betting", "evaluation", "searches"],
           ["policies", "simulation", "montecarlo"]]
@@ -36,19 +36,19 @@ def is_driven(cls, name):
         name in DRIVERS.get(one, {}) for one in cls.__mro__)
 
 
-def test_no_method_is_forgotten():
+def test_every_method_is_attacked():
     forgotten = [f"{cls.__name__}.{name}" for cls in CLASSES.values() for name in methods_of(cls)
                  if takes_arrays(getattr(cls, name)) and not is_driven(cls, name)]
     assert not forgotten
 
 
-def test_no_room_is_forgotten():
-    # `test_borders` has the test that no callable is missing in a room
+def test_every_room_is_attacked():
+    # `test_borders` checks that no callable of a room is missing
     assert sorted(room for group in GROUPS for room in group) == sorted(ROOMS)
 
 
 def attack(rooms, seconds, most):
-    """Run rooms in a process group of its own, which must end by itself with "whole"."""
+    """Run rooms in a new process group, which must end by itself with "whole"."""
     command = [sys.executable, "-m", "hostile_arrays.run", str(seconds), *rooms]
     path = os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
     with subprocess.Popen(command, cwd=TESTS, env=os.environ | {"PYTHONPATH": path}, text=True,
@@ -56,7 +56,7 @@ def attack(rooms, seconds, most):
                           start_new_session=True) as process:
         try:
             output, _ = process.communicate(timeout=most)
-        finally:  # the process that writes, too
+        finally:  # also the writing process
             os.killpg(process.pid, signal.SIGKILL)
     end = "\n".join(output.splitlines()[-60:])
     assert process.returncode == 0 and output.endswith("whole\n"), end

@@ -1,4 +1,4 @@
-"""Arrays that objects keep, changed between two calls by one thread: copied, checked or refused."""
+"""Arrays kept by objects and changed between two calls are copied, checked or rejected."""
 
 import numpy as np
 import pytest
@@ -125,7 +125,7 @@ def test_public_sizes_cannot_be_written_to(make):
 
 
 def asked():
-    """Return a policy that was asked for its next arms."""
+    """Return a policy that has a pending request."""
     policy = pb.policies.Uniform(3, budget=9)
     policy.ask()
     return policy
@@ -144,14 +144,14 @@ def asked():
         form(np.ones((1, 2)))),
     lambda form: asked().tell(form(np.array([0])), form(np.array([0.5])))],
     ids=["pairwise", "categorical", "PairwiseTable", "evaluate", "race", "changes", "tell"])
-def test_shapes_are_those_of_the_memory(call, form):
-    """Objects say that they are larger than they are: by 1000 along each axis."""
+def test_false_shapes_are_rejected(call, form):
+    """The objects claim 1000 more entries along each axis than they have."""
     with pytest.raises((TypeError, ValueError)):
         call(form)
 
 
 class Kept(pb.Policy):
-    """Its `ask` returns an array that it goes on using."""
+    """A policy that keeps using the array returned by `ask`."""
 
     done = False
 
@@ -164,7 +164,7 @@ class Kept(pb.Policy):
 
 
 @pytest.mark.parametrize("arms", [[7, 1, 1], [2**62, 0, 0], [-1, 1, 1]])
-def test_a_changed_array_of_ask_is_refused(arms):
+def test_changed_array_of_ask_is_rejected(arms):
     policy = Kept()
     policy.tell([0, 1, 1], [0.5, 0.5, 0.5])
     policy.kept[:] = arms
@@ -174,7 +174,7 @@ def test_a_changed_array_of_ask_is_refused(arms):
 
 
 class ShrinkingEnvironment(pb.environments.GaussianBandit):
-    """Compiled, of as many arms as means; Python says 2."""
+    """A compiled environment with one arm per mean, whose `n_arms` in Python is 2."""
 
     n_arms = 2
 
@@ -187,6 +187,6 @@ class ShrinkingPolicy(pb.policies.Uniform):
     (lambda: pb.policies.Uniform(2, budget=8), ShrinkingEnvironment([0.1, 0.2, 0.3])),
     (lambda: ShrinkingPolicy(3, budget=8), pb.environments.GaussianBandit([0.1, 0.2])),
     (lambda: ShrinkingPolicy(3, budget=8), ShrinkingEnvironment([0.1, 0.2, 0.3]))])
-def test_simulate_refuses_a_number_of_arms_that_python_overrides(policy, environment):
+def test_simulate_rejects_a_number_of_arms_that_python_overrides(policy, environment):
     with pytest.raises(ValueError, match=r"arms|shape \(2,\)"):
         pb.simulate(lambda _: policy(), environment, 2, rng=1)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pybandit as pb
-from dear import examples
+from costly import examples
 
 from montecarlo.reference.allocation import Allocator
 from policies.reference import tables

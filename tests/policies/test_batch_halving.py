@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pybandit as pb
-from dear import examples
+from costly import examples
 
 from policies.batch_runs import (
     PROBLEMS,

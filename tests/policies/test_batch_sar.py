@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pybandit as pb
-from dear import examples, part
+from costly import examples, part
 
 from policies.batch_runs import (
     PROBLEMS,

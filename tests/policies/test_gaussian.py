@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pybandit as pb
-from dear import part
+from costly import part
 
 from policies import protocol
 from policies.gaussian_arms import NAMES, smooth_kernel

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pybandit as pb
-from dear import examples, part
+from costly import examples, part
 
 from policies.halving_runs import grid_table, random_variances, stages_of
 from policies.protocol import play

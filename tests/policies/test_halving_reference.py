@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pybandit as pb
-from dear import part
+from costly import part
 from pybandit.policies.protocol._deviations import variances_of
 
 from policies.halving_runs import grid_table, random_variances, stages_of

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pybandit as pb
-from dear import part
+from costly import part
 
 from policies.batch_runs import PROBLEMS, random_problem
 from policies.reference import screening as plain

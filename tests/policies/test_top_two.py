@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import pybandit as pb
-from dear import part
+from costly import part
 
 from policies import protocol
 from policies.one_at_a_time import BY_THEMSELVES, TABLE, N

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pybandit as pb
-from dear import part
+from costly import part
 from pybandit.stopping import GLR, Betting
 
 from policies.reference import wagers as plain

@@ -10,7 +10,7 @@ import pytest
 from scipy import special, stats
 
 import pybandit as pb
-from dear import part
+from costly import part
 
 from _shared.reference.bits import Bits
 from betting.reference import betting as reference

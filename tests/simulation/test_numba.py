@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import pybandit as pb
-from dear import examples
+from costly import examples
 
 from policies.mutations import MUTATIONS, entries_of, mutated
 

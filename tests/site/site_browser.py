@@ -1,4 +1,4 @@
-"""The built site in Chromium, from a server of this machine: at a desk and on a phone."""
+"""The built site in Chromium, from a local server, in the sizes of a desktop and a phone."""
 
 import functools
 import http.server
@@ -24,7 +24,7 @@ KINDS = ["index.html", "start/install.html", "start/which_function.html",
          "gallery/index.html", "gallery/policies/microwell.html",
          "gallery/lab/plate_screen.html", "genindex.html"]
 WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-# the contrast of text and what is behind it, as WCAG 2 has it: the least of all that match
+# the smallest contrast between text and background of all matching elements, as in WCAG 2
 CONTRAST = """(selector => {
   const parts = colour => colour.match(/[\\d.]+/g).map(Number);
   const light = ([r, g, b]) => [r, g, b].map(v => v / 255)
@@ -64,7 +64,7 @@ def page(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def nothing_goes_wrong(site, page):
-    """No error on the console, and no request that leaves the machine."""
+    """Check that the console has no error, and that no request leaves the machine."""
     page.console.clear()
     page.requested.clear()
     yield
@@ -100,7 +100,7 @@ def test_the_search_finds_a_class(site, page):
 
 
 def test_the_search_is_reached_from_the_first_page(site, page):
-    """By its button, which opens a field that leads to the results."""
+    """The button opens a field that leads to the results."""
     page.size(1300, 900)
     page.go(f"{site}index.html")
     page.value("document.querySelector('.search-button__button, .search-button-field').click()")
@@ -112,7 +112,7 @@ def test_the_search_is_reached_from_the_first_page(site, page):
               "document.querySelectorAll('#search-results li a').length > 3")
 
 
-def test_colours_are_chosen_by_hand_too(site, page):
+def test_colours_can_be_changed_by_hand(site, page):
     page.size(1300, 900)
     page.colours("light")
     page.go(f"{site}index.html")
@@ -121,7 +121,7 @@ def test_colours_are_chosen_by_hand_too(site, page):
     assert page.value(f"{CONTRAST}('.bd-article p')") > 7
 
 
-def test_an_error_and_a_request_are_seen(site, page):
+def test_errors_and_requests_are_noticed(site, page):
     page.go(f"{site}index.html")
     page.value("setTimeout(() => { throw Error('seen'); })")
     page.wait("true")

@@ -1,6 +1,6 @@
-"""The built site, as files: no link leads nowhere, and nothing comes from elsewhere.
+"""Files of the built site: no link is broken, and no page loads files from other servers.
 
-`make docs` runs this; the site is in build/docs/html, or where PYBANDIT_SITE says.
+`make docs` runs this. The site is in build/docs/html, or in the folder PYBANDIT_SITE.
 """
 
 import html
@@ -17,7 +17,7 @@ SITE = Path(os.environ.get("PYBANDIT_SITE", ROOT / "build" / "docs" / "html"))
 PAGES = {path.relative_to(SITE).as_posix(): path.read_text("utf-8")
          for path in SITE.rglob("*.html") if "_static" not in path.parts}
 IDS = {name: set(re.findall(r'\b(?:id|name)="([^"]*)"', text)) for name, text in PAGES.items()}
-# from elsewhere: scripts, styles, pictures, fonts; a link to a paper is none of these
+# addresses of scripts, styles, images and fonts; links to papers do not count
 LOADED = re.compile(r'<(?:script|img|iframe|source|video)\b[^>]*\bsrc="([^"]*)"|'
                     r'<link\b[^>]*\brel="(?:stylesheet|icon|preload|modulepreload)"[^>]*'
                     r'\bhref="([^"]*)"')
@@ -28,7 +28,7 @@ def test_the_site_is_built():
 
 
 def broken(name, text):
-    """The links of a page that lead nowhere."""
+    """Yield the broken links of a page."""
     for link in set(re.findall(r'<[^>]+\b(?:href|src)="([^"]*)"', text)):
         target = urlsplit(html.unescape(link))
         if target.scheme or target.netloc or link.startswith("data:"):
@@ -46,13 +46,13 @@ def test_no_link_or_anchor_is_broken():
     assert not found, found[:20]
 
 
-def test_a_broken_link_is_seen():
+def test_broken_links_are_found():
     seen = set(broken("index.html", '<a href="no.html"><a href="index.html#no">'
                                     '<a href="reference/index.html"><a href="https://x.org/y">'))
     assert seen == {"no.html", "index.html#no"}
 
 
-def test_nothing_is_loaded_from_elsewhere():
+def test_pages_load_only_files_of_the_site():
     loaded = {(name, one or other) for name, text in PAGES.items()
               for one, other in LOADED.findall(text)}
     assert len(loaded) > len(PAGES)
@@ -74,7 +74,7 @@ def test_a_page_of_the_reference_has_a_signature_and_an_example(name):
 
 
 def test_names_of_the_package_are_links():
-    """A name in code that has a page of its own leads there."""
+    """A name in code links to its page, if there is one."""
     names = {path.stem.rpartition(".")[2] for path in SITE.glob("reference/api/*.html")
              if path.stem.rpartition(".")[2] not in ("race", "accept", "factor", "policy")}
     missing = []
@@ -87,7 +87,7 @@ def test_names_of_the_package_are_links():
     assert not missing, missing[:20]
 
 
-# what a new user asks, and where it is answered
+# questions of a new user, and the pages with the answers
 QUESTIONS = {
     "Which model is best, where every answer costs money?": "tutorials/choose_a_model.html",
     "Which of two pages converts, looked at every day?": "tutorials/ab_test.html",
@@ -100,7 +100,7 @@ QUESTIONS = {
 
 
 def pages_behind(name):
-    """The pages that those of a page lead to."""
+    """Yield the pages to which a page links."""
     for link in re.findall(r'<a\b[^>]*\bhref="([^"#]+)', PAGES[name]):
         path = os.path.normpath(os.path.join(os.path.dirname(name), link))
         if path in PAGES:

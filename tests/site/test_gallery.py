@@ -1,4 +1,4 @@
-"""The gallery shows every example: run by the build, or with what a run has printed."""
+"""The gallery shows every example, run by the build or with the saved output of a run."""
 
 import re
 import sys
@@ -35,7 +35,7 @@ def test_every_example_is_run_or_saved(gallery):
         assert re.search(gallery.SETTINGS["filename_pattern"], str(shown[name]))
 
 
-def test_the_examples_of_the_gallery_begin_with_a_title(gallery):
+def test_examples_of_the_gallery_start_with_a_title(gallery):
     for path in gallery.EXAMPLES.glob("*/*.py"):
         if gallery.is_shown(path):
             title = path.read_text().splitlines()[0]
@@ -47,8 +47,8 @@ def test_rooms_with_examples_have_a_header(gallery):
     assert all((room / "GALLERY_HEADER.rst").exists() for room in rooms) and len(rooms) > 7
 
 
-def test_what_the_build_says_of_an_example(gallery):
-    """Its title underlined, its command as code."""
+def test_docstring_of_an_example_becomes_a_page(gallery):
+    """The title is underlined, and the command is code."""
     body = ("\n\n.. _sphx_glr_gallery_racing_x.py:\n\n\nWhat is it?\n\n"
             "    python x.py [--quick]\n\nAnd more.\n")
     above, title, rest = gallery._parts(body)

@@ -1,4 +1,4 @@
-"""Every public name has a docstring, an example and a page of the reference: no hole."""
+"""Every public name has a docstring, an example and a page of the reference."""
 
 import importlib
 import inspect
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(not REFERENCE.is_dir(), reason="no pages beside 
 
 
 def public():
-    """Everything public, by one of its names; modules left out."""
+    """Return every public object except modules, with one of its names."""
     found = {}
     for module in MODULES:
         one = importlib.import_module(f"pybandit{module}")
@@ -31,7 +31,7 @@ NAMES = public()
 
 
 def documented():
-    """What the pages of the reference list, by full name."""
+    """Return the full names listed by the pages of the reference."""
     names = [f"pybandit.{name}" for page in REFERENCE.glob("*.rst")
              for block in re.findall(r"\.\. autosummary::\n(?: +:.*\n)*\n((?: {3}\S+\n)+)",
                                      page.read_text())
@@ -41,12 +41,12 @@ def documented():
 
 
 def found(name):
-    """What a full name stands for."""
+    """Return the object of a full name."""
     module, _, last = name.rpartition(".")
     return getattr(importlib.import_module(module), last)
 
 
-def test_all_that_is_public_is_found():
+def test_all_public_names_are_found():
     names = {name for name, _ in NAMES}
     assert {"pybandit.best_of", "pybandit.Study", "pybandit.bounds.kl_ucb",
             "pybandit.mcmc.RacingGibbs", "pybandit.model_selection.BanditSearchCV"} <= names
@@ -72,7 +72,7 @@ def test_every_list_of_names_is_on_the_first_page_of_the_reference():
 
 
 def test_every_header_is_read():
-    """A page for each room of C, on which every function has its comment."""
+    """Each room of C has a page, on which every function has its comment."""
     import sys
 
     sys.path.insert(0, str(ROOT / "docs" / "_ext"))

@@ -1,4 +1,4 @@
-"""Servers of studies in processes of their own, and clients that give them work to do."""
+"""Servers of studies in separate processes, and clients that use them."""
 
 import asyncio
 import contextlib
@@ -12,8 +12,8 @@ from serving.served import Client, Served, exchange, request
 WELLS, CLIENTS = 48, 8
 
 
-class Reading:
-    """A study that does not change, under all that is read of it, and what is refused."""
+class ReadServer:
+    """A study that does not change, read by all requests, and sent invalid ones."""
 
     name = "server read"
 
@@ -38,15 +38,15 @@ class Reading:
         return 11
 
     def _same(self, name, status, data, keep=True):
-        """What is read again is what was read first."""
+        """Check that a response equals the first one to the same request."""
         found, _, body = exchange(self.server.port, data)
         assert found == status, (name, found, body[:200])
         if keep:
             assert self.known.setdefault(name, body) == body, name
 
 
-class Recording:
-    """A study that is asked, told and looked at by many at once, and grows."""
+class RecordServer:
+    """A growing study that many clients ask, report to and read at the same time."""
 
     name = "server record"
 
@@ -54,7 +54,7 @@ class Recording:
         self.path = folder / "record.db"
         pb.Study.create(self.path, pb.policies.RoundRobin(WELLS, 1, batch_size=WELLS,
                                                           max_batches=10**6)).close()
-        self.server, self.told = Served(self.path), 0
+        self.server, self.n_reported = Served(self.path), 0
 
     def round(self):
         return asyncio.run(self._round())
@@ -64,10 +64,10 @@ class Recording:
         _, batch = await clients[0].call("POST", "/ask")
         await asyncio.gather(*(self._tell(client, batch, np.arange(i, WELLS, CLIENTS).tolist())
                                for i, client in enumerate(clients)))
-        self.told += WELLS
+        self.n_reported += WELLS
         status, found = await clients[-1].call("GET", "/status")
-        assert (status, found["n_pulls"]) == (200, self.told), found
-        # one goes in the middle of an answer, one of a request
+        assert (status, found["n_pulls"]) == (200, self.n_reported), found
+        # one client disconnects during a response, one during a request
         clients[0].writer.write(request("GET", "/status"))
         clients[1].writer.write(request("POST", "/tell", {})[:50])
         for client in clients:

@@ -1,10 +1,10 @@
-"""The library at work for so long, in this process and in two servers of studies::
+"""Run the library for a long time, in this process and in two servers of studies::
 
     python tests/soak/run.py --seconds 3600 --share 0.5
 
-Looks at memory, descriptors, threads and objects of each process, and at what each job costs in
-processor time, a reference's as unit; fits a line to each, and fails where one grows. Every round
-has to give what the first one gave.
+The program measures memory, descriptors, threads and objects of each process, and the processor
+time of each job relative to a reference job. It fits a line to each series and fails if one grows.
+Every round must give the results of the first one.
 """
 
 import argparse
@@ -23,11 +23,11 @@ sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent)]
 from soak import load, verdict, work  # noqa: E402
 
 PAGE, TICK = os.sysconf("SC_PAGE_SIZE") / 2**20, os.sysconf("SC_CLK_TCK")
-FEWEST = 10  # looks: fewer are no line
+FEWEST = 10  # minimum number of measurements for a line
 
 
 class Process:
-    """What the system says of a process."""
+    """Resources of a process, read from /proc."""
 
     def __init__(self, name, pid):
         self.name, self.folder = name, pathlib.Path(f"/proc/{pid}")
@@ -42,13 +42,13 @@ class Process:
                 f"{self.name} threads": threads}
 
     def seconds(self):
-        """Of processor time."""
+        """Return the processor time in seconds."""
         fields = (self.folder / "stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / TICK
 
 
 class Costs:
-    """Processor time by what it was for, since it was last asked."""
+    """Processor time by job since the last measurement."""
 
     def __init__(self, servers):
         self.servers, self.spent, self.done = servers, {}, {}
@@ -59,10 +59,10 @@ class Costs:
         self.done[name] = self.done.get(name, 0) + n
 
     def taken(self):
-        """Of each, for one of it, in units of the reference."""
+        """Return the mean time of each job, in units of the reference job."""
         for one, process in self.servers:
             now = process.seconds()
-            # half a tick: not 0 in the shortest of runs
+            # half a tick, so that it is not 0 in very short runs
             self.add(one.name, now - self.before[one.name] + 0.5 / TICK, 0)
             self.before[one.name] = now
         each = {name: self.spent[name] / max(self.done[name], 1) for name in self.spent}
@@ -72,7 +72,7 @@ class Costs:
 
 
 class Soak:
-    """Rounds of all jobs, of which the first says what the others have to give."""
+    """Rounds of all jobs; the first one determines the expected results."""
 
     def __init__(self, jobs, servers):
         self.jobs, self.expected = {**jobs, "reference": work.reference}, {}
@@ -105,9 +105,10 @@ class Soak:
         return row | self.costs.taken()
 
     def run(self, seconds, looks, share, out=None):
-        """The rows of that many looks, or of fewer where a round takes longer than one.
+        """Return one row per measurement, `looks` in all, or fewer if rounds are long.
 
-        The processors' time is at most `share` of a processor's."""
+        The work takes at most the fraction `share` of one processor.
+        """
         began, spent, rows = time.monotonic(), self.seconds(), []
         while len(rows) < FEWEST or rows[-1]["time"] < seconds * (1 - 0.5 / looks):
             until = (rows[-1]["time"] if rows else 0.0) + seconds / looks
@@ -125,7 +126,7 @@ class Soak:
 
 @contextlib.contextmanager
 def servers_of(wanted):
-    """Servers of studies, to be stopped as an operator stops them."""
+    """Start servers of studies, and stop them by a signal as an operator does."""
     with tempfile.TemporaryDirectory() as folder:
         servers = [make(pathlib.Path(folder)) for make in wanted]
         try:
@@ -138,15 +139,15 @@ def servers_of(wanted):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=3600)
-    parser.add_argument("--share", type=float, default=0.5, help="of one processor, at most")
+    parser.add_argument("--share", type=float, default=0.5, help="fraction of a processor")
     parser.add_argument("--looks", type=int, default=60)
     parser.add_argument("--jobs", default=",".join(work.JOBS))
     parser.add_argument("--no-servers", action="store_true")
-    parser.add_argument("--rows", help="a file for what was seen, as JSON lines")
+    parser.add_argument("--rows", help="file for the measurements, as JSON lines")
     options = parser.parse_args()
     every = work.JOBS | {"leaking": work.leaking}
     jobs = {name: every[name] for name in options.jobs.split(",")}
-    wanted = [] if options.no_servers else [load.Reading, load.Recording]
+    wanted = [] if options.no_servers else [load.ReadServer, load.RecordServer]
     with contextlib.ExitStack() as stack:
         out = stack.enter_context(open(options.rows, "w")) if options.rows else None
         soak = Soak(jobs, stack.enter_context(servers_of(wanted)))

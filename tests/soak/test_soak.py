@@ -1,4 +1,4 @@
-"""What grows is found, what only wavers is not; and a short run of the whole."""
+"""The verdict reports growth and ignores noise; a short run of all jobs passes."""
 
 import pathlib
 import subprocess
@@ -14,7 +14,7 @@ TIMES = np.arange(60.0)
 
 
 def rows_of(memory, descriptors=None, cost=None):
-    """Of an hour, the noise that such runs have on it."""
+    """Return the rows of an hour, with the noise of real runs."""
     rng = np.random.default_rng(1)
     descriptors = np.full(60, 9.0) if descriptors is None else descriptors
     cost = np.ones(60) if cost is None else cost
@@ -27,7 +27,7 @@ def faults(rows):
     return [one.name for one in verdict.trends(rows) if one.faulty]
 
 
-def test_what_is_level_passes_however_it_began():
+def test_level_series_passes_after_any_warm_up():
     warm = 200.0 + 90.0 * (TIMES > 3) + 5.0 * (TIMES > 12)
     assert faults(rows_of(warm)) == []
 
@@ -36,11 +36,11 @@ def test_what_is_level_passes_however_it_began():
     (rows_of(200.0 + 9.0 * TIMES / 60), "main memory"),
     (rows_of(np.full(60, 200.0), descriptors=9 + TIMES // 15), "main descriptors"),
     (rows_of(np.full(60, 200.0), cost=1 + 0.3 * TIMES / 60), "job cost")])
-def test_what_grows_is_named(rows, named):
+def test_growing_series_is_named(rows, named):
     assert faults(rows) == [named]
 
 
-def test_a_line_is_that_of_least_squares():
+def test_trend_is_a_least_squares_line():
     values = 3.0 + 0.5 * TIMES + np.random.default_rng(2).normal(size=60)
     found = verdict.trend("main memory", TIMES, values)
     slope, start = np.polyfit(TIMES[20:], values[20:], 1)
@@ -55,7 +55,7 @@ def soak(*options):
 
 
 @pytest.mark.slow
-def test_a_leak_put_in_on_purpose_is_found():
+def test_planted_leak_is_found():
     code, said = soak("--seconds", "4", "--looks", "12", "--jobs", "kept,leaking",
                       "--no-servers")
     found = {line.split("  ")[0] for line in said.splitlines() if line.endswith("GROWS")}
@@ -63,10 +63,10 @@ def test_a_leak_put_in_on_purpose_is_found():
 
 
 @pytest.mark.slow
-def test_ten_seconds_of_all():
-    """Too short for a verdict on memory and speed; descriptors, threads and objects hold already.
+def test_ten_seconds_of_all_jobs_pass():
+    """The run is too short to judge memory and speed, but not descriptors, threads and objects.
 
-    And every round gives what the first one gave, or the program ends otherwise.
+    Every round must give the results of the first one, or the program fails.
     """
     code, said = soak("--seconds", "10", "--looks", "10")
     lines = [line for line in said.splitlines() if line.endswith(("ok", "GROWS"))]

@@ -1,20 +1,20 @@
-"""Whether what was measured again and again grows: a line through it, and what may be noise."""
+"""Decide whether a measured series grows, by a line through it and a limit for noise."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-WARM = 1 / 3  # of the time: imports, pools and caches fill, and nothing is judged
-SURE = 4.0  # so many standard errors of the slope
+WARM = 1 / 3  # fraction of the time for warm-up (imports, pools, caches), which is not judged
+SURE = 4.0  # standard errors of the slope
 
-# What may be noise over the time that is judged: a process is not given memory by the byte, and
-# its allocators keep what they had.
+# Growth over the judged time that may be noise: memory comes in pages, and allocators keep freed
+# memory.
 NOISE = {"memory": 4.0, "descriptors": 1.0, "threads": 1.0, "objects": 300.0, "cost": 0.1}
 UNITS = {"memory": "MiB", "descriptors": "", "threads": "", "objects": "", "cost": "of it"}
 
 
 class Trend(NamedTuple):
-    """A line through a series: where it begins, what it gains until the end, and how surely."""
+    """A line through a series: its start, its growth until the end, and the standard error."""
 
     name: str
     start: float
@@ -34,10 +34,10 @@ class Trend(NamedTuple):
 
 
 def trend(name, times, values):
-    """The line of least squares through what was measured after the warm-up.
+    """Return the least-squares line through the series after the warm-up.
 
-    `name` ends with what was measured, of `NOISE`. Of costs the logarithm is fitted: growth is
-    relative.
+    `name` ends with a key of `NOISE`. For costs, the line is fitted to the logarithm, and growth
+    is relative.
     """
     times, values = np.asarray(times, dtype=float), np.asarray(values, dtype=float)
     judged = times >= times[0] + WARM * (times[-1] - times[0])
@@ -55,6 +55,6 @@ def trend(name, times, values):
 
 
 def trends(rows):
-    """Of rows that all have a "time", one for everything else that is in them."""
+    """Return one trend per column of the rows, except for "time"."""
     times = [row["time"] for row in rows]
     return [trend(name, times, [row[name] for row in rows]) for name in rows[0] if name != "time"]

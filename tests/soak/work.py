@@ -1,4 +1,4 @@
-"""What is done round after round: each job the same every time, with the same result."""
+"""Jobs that each round repeats: every run of a job must give the same result."""
 
 import tempfile
 from pathlib import Path
@@ -17,10 +17,10 @@ from betting.races import MAKERS
 from policies.every_class import EVERY
 from studies.cases import measured
 
-# kept through all rounds, as a long run keeps them
+# objects that live through all rounds
 SAMPLER = pb.RacingSampler(golden_draws.FACTORS, rng=1)
 TEST = pb.racing.AcceptanceTest(golden_draws.FACTORS[:, 0], rng=1)
-# the exponential forms keep no values
+# the exponential forms store no values
 SEQUENCE = pb.betting.ConfidenceSequence(population_size=10**9, method="empirical-bernstein")
 
 
@@ -34,7 +34,7 @@ def simulated():
 
 
 def kept():
-    """Draws of objects that live as long as the run; how many there were is all that is sure."""
+    """Draw from objects that live as long as the run; only the number of draws is fixed."""
     states, _ = SAMPLER.draw(1000)
     SEQUENCE.tell(np.full(20_000, 0.25))
     return [states.size, TEST.test().accepted in (True, False), SEQUENCE.mean]
@@ -61,7 +61,7 @@ def policies():
 
 
 def states():
-    """Kept and restored, whole and damaged: what is refused leaves nothing behind."""
+    """Save states and restore them, valid and damaged; a rejected state must leak nothing."""
     refused = 0
     for make in list(EVERY.values())[::3]:
         policy = make()
@@ -76,7 +76,7 @@ def states():
 
 
 def refused():
-    """Errors of arguments, and of what users call back."""
+    """Raise errors about arguments and in user functions."""
     def fails(rows, states):
         raise KeyError("of the user")
 
@@ -103,7 +103,7 @@ def searched():
 
 
 def studied():
-    """A file from its first batch to its report, and gone."""
+    """Create a study, run it up to its report, and delete it."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "study.db")
         with Study.create(path, pb.policies.BatchSAR(7, 2, batch_size=5, max_batches=12,
@@ -115,7 +115,7 @@ def studied():
             return [study.recommend().best_arms, len(page_text(study)) > 1000, study.policy.n_pulls]
 
 
-# what the costs of all others are compared with, so that the machine's own speed cancels
+# the unit of the costs of all jobs, so that the speed of the machine cancels
 def reference():
     total, values = 0, np.arange(2000.0)
     for i in range(200_000):
@@ -132,7 +132,7 @@ LEAKS = []
 
 
 def leaking():
-    """For a test of the verdict: memory, a descriptor and time that grow."""
+    """Leak memory, a descriptor and time, to test the verdict."""
     LEAKS.append((np.ones(100_000), tempfile.TemporaryFile()))
     for _ in range(50 * len(LEAKS)):
         np.arange(20_000.0).sum()

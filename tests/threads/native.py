@@ -1,10 +1,10 @@
-"""The C tests by eight threads at once, under ThreadSanitizer::
+"""Run each C test in eight threads at once, under ThreadSanitizer::
 
-    python tests/threads/native.py           # all of them, and what they may share
-    python tests/threads/native.py planted   # with a race put into a kernel: has to fail
-    python tests/threads/native.py extension # the same kernel in build/tsan/planted, of Python
+    python tests/threads/native.py           # all tests, and the structs that threads may share
+    python tests/threads/native.py planted   # with a data race in a kernel: must fail
+    python tests/threads/native.py extension # builds that kernel into build/tsan/planted
 
-Kernels keep nothing: what is not given to two threads is not touched by two.
+Kernels have no static state: threads share only the memory that they are given.
 """
 
 import os
@@ -19,21 +19,21 @@ HERE = pathlib.Path(__file__).parent
 ROOT = HERE.parent.parent
 TESTS = sorted((ROOT / "tests").glob("*/c/test_*.c"))
 FLAGS = ["-std=c11", "-O1", "-g", "-fsanitize=thread", "-pthread", f"-I{ROOT}/pybandit/include"]
-# TSan of gcc 12 maps its shadow where newer kernels may have put the program
+# shadow memory of TSan in gcc 12 may overlap the addresses of programs on newer kernels
 RUN = ["setarch", platform.machine(), "-R"]
-# a kernel that counts its calls, for all threads together
+# the kernel that counts its calls in a static variable
 KERNEL, LINE = "race.c", "pb_status pb_race_run("
 PLANTED = "static int64_t n_calls;\n"
 
 
 def cc(*arguments):
-    """Compile for threads."""
+    """Compile with ThreadSanitizer."""
     command = [*os.environ.get("CC", "cc").split(), *FLAGS, *map(str, arguments)]
     subprocess.run(command, check=True)
 
 
 def planted(source):
-    """The text of a kernel whose first function with a body counts its calls in a static."""
+    """Return the text of a kernel whose function `LINE` counts its calls in a static variable."""
     text = source.read_text()
     head, line, rest = text.partition(LINE)
     assert line, f"{source} has no {LINE!r}"
@@ -42,7 +42,7 @@ def planted(source):
 
 
 def kernels(folder, plant=False):
-    """The objects of all kernels."""
+    """Compile all kernels; return the object files."""
     made = []
     for source in sorted((ROOT / "csrc").rglob("*.c")):
         made.append(folder / f"{source.stem}.o")
@@ -56,7 +56,7 @@ def kernels(folder, plant=False):
 
 
 def by_eight(source, objects, folder):
-    """A C test, run by eight threads: the status of the program, and what was reported."""
+    """Run a C test in eight threads; return the exit status and the reports."""
     test, program = folder / f"{source.stem}.test.o", folder / source.stem
     if source.stem == "shared":
         cc(source, *objects, "-lm", "-o", program)
@@ -69,7 +69,7 @@ def by_eight(source, objects, folder):
 
 
 def planted_extension():
-    """A copy of build/tsan/lib, in which the extension that races has the kernel above."""
+    """Copy build/tsan/lib, and build its racing extension with the kernel above."""
     import numpy
 
     built = ROOT / "build" / "tsan"
@@ -98,7 +98,7 @@ def main():
             if status:
                 failed.append(source.stem)
                 print(f"{source.stem}: {status}\n{said[:3000]}", flush=True)
-    print(f"{len(sources)} C tests by eight threads, {len(failed)} failed {failed or ''}")
+    print(f"{len(sources)} C tests in eight threads, {len(failed)} failed {failed or ''}")
     sys.exit(bool(failed))
 
 

@@ -1,11 +1,11 @@
-"""Tests of one thread, each by four at once, with pytest-run-parallel::
+"""Run each single-threaded test in four threads at once, with pytest-run-parallel::
 
     python tests/threads/parallel.py              # the rooms below, as `make parallel`
     python tests/threads/parallel.py tests/tables
 
-A test that makes its own objects passes as often as it is called at the same time, where what it
-calls keeps nothing to itself. Where tests share an object, being refused by it is right, too. Each
-is called alone first: what takes long then is left at that.
+A test that creates its own objects must pass in all threads, because the functions that it calls
+have no shared state. If threads share an object, its error about concurrent use is correct as well.
+Each test first runs alone; long ones run only once.
 """
 
 import collections
@@ -19,13 +19,13 @@ import pytest
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 THREADS = 4
-# processor time of one call alone, in seconds
+# processor time of the run alone, in seconds
 LONG, TOO_LONG = 0.1, "long"
-# so many parameters of a function take long: the others are not tried
+# if this many cases of a function take long, the others are skipped
 STRIKES = 3
 ROOMS = ["_shared", "betting", "evaluation", "mcmc", "model_selection", "montecarlo", "policies",
          "racing", "simulation", "studies", "tables"]
-# What is of the process and not of a thread: words in the code of a test, its name or its file.
+# Words in the code, the name or the file of a test that uses state of the process, and reasons.
 OF_THE_PROCESS = {
     "ctrl_c": "signals", "signal": "signals", "interrupt": "signals", "os.kill": "signals",
     "fork": "processes", "kills": "processes", "Process": "processes", "subprocess": "processes",
@@ -39,15 +39,15 @@ OF_THE_PROCESS = {
 REFUSED = "in use by another thread"
 
 
-def made_for_one(item):
-    """Whether a fixture makes something anew for it; not a folder, of which each thread has one."""
+def uses_own_fixture(item):
+    """Return True if a fixture of function scope other than `tmp_path` is used."""
     made, given = item._fixtureinfo.name2fixturedefs, getattr(item, "callspec", None)
     names = {*item._fixtureinfo.argnames} - {"tmp_path"} - {*(given.params if given else ())}
     return any(made[name][-1].scope == "function" for name in names if name in made)
 
 
 class InParallel:
-    """The plugin that says which tests are called by several threads, and how many were."""
+    """A plugin that selects the tests that run in several threads, and counts them."""
 
     def __init__(self):
         self.long, self.refused = collections.Counter(), set()
@@ -55,16 +55,16 @@ class InParallel:
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items):
         for item in items:
-            if made_for_one(item):
+            if uses_own_fixture(item):
                 item.add_marker(pytest.mark.thread_unsafe(reason="a fixture made for one test"))
-            said = f"{item.path.name}::{item.name}{inspect.getsource(item.function)}"
+            text = f"{item.path.name}::{item.name}{inspect.getsource(item.function)}"
             for word, reason in OF_THE_PROCESS.items():
-                if word in said:
+                if word in text:
                     item.add_marker(pytest.mark.thread_unsafe(reason=reason))
 
     @pytest.hookimpl(wrapper=True)
     def pytest_pyfunc_call(self, pyfuncitem):
-        """Alone, and then, unless that took long, by all."""
+        """Run a test alone and then, unless that took long, in all threads."""
         from pytest_run_parallel.plugin import wrap_function_parallel
 
         test, where = pyfuncitem.obj.__wrapped__, (pyfuncitem.path, pyfuncitem.originalname)

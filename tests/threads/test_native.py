@@ -1,4 +1,4 @@
-"""A race that is put into a kernel is found, and is all that is found: all in `make tsan`."""
+"""ThreadSanitizer finds a data race planted in a kernel, and nothing else."""
 
 import pytest
 
@@ -15,6 +15,6 @@ def test_a_planted_race_is_found(tmp_path):
     assert status and "data race" in said and "global 'n_calls'" in said
 
 
-def test_all_tests_are_run():
+def test_all_c_tests_are_run():
     assert {"test_race", "test_heap", "test_minibatch"} <= {path.stem for path in native.TESTS}
     assert "n_calls++" in native.planted(native.ROOT / "csrc" / "racing" / native.KERNEL)

@@ -1,4 +1,4 @@
-"""What a user writes and `mypy --strict` has to accept, with the types it has to find."""
+"""Code that `mypy --strict` must accept, with the types that it must infer."""
 
 import math
 from collections.abc import Iterator
@@ -51,7 +51,7 @@ def policies(rng: Generator) -> Ints:
 
 
 class Greedy(pb.Policy):
-    """A policy of the user's own."""
+    """A user-defined policy."""
 
     def ask(self) -> Ints:
         return np.array([0])

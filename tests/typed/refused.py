@@ -1,4 +1,4 @@
-"""What `mypy --strict` has to refuse, each line with the code of its error."""
+"""Code that `mypy --strict` must reject, each line with the code of its error."""
 
 import numpy as np
 

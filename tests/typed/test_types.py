@@ -1,4 +1,4 @@
-"""Types: what mypy accepts and refuses in a user's file, and that stubs are what is there."""
+"""Types: mypy accepts and rejects user code correctly, and stubs agree with the modules."""
 
 import importlib
 import inspect
@@ -21,7 +21,7 @@ PACKAGE = Path(pb.__file__).parent
 
 
 def mypy(*arguments, folder):
-    """What it prints; the package is the one that these tests import."""
+    """Run mypy on the package under test; return the output."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     if "site-packages" not in PACKAGE.parts:
         environment["MYPYPATH"] = str(PACKAGE.parent)
@@ -32,7 +32,7 @@ def mypy(*arguments, folder):
 
 
 def test_a_users_file_is_checked(tmp_path):
-    """Every error of `refused.py` is at its line, and `accepted.py` has none."""
+    """`refused.py` has exactly the errors in its comments, and `accepted.py` has none."""
     files = HERE / "accepted.py", HERE / "refused.py"
     printed = mypy("mypy", "--config-file", HERE / "mypy.ini", "--cache-dir", tmp_path / "cache",
                    *files, folder=tmp_path)
@@ -44,7 +44,7 @@ def test_a_users_file_is_checked(tmp_path):
 
 
 def functions(value):
-    """A function itself, or those that a class defines for its users; not compiled ones."""
+    """Return a function, or the public methods that a class defines in Python."""
     if not inspect.isclass(value):
         return [value]
     found = [member for name, member in vars(value).items()
@@ -66,30 +66,30 @@ def test_everything_public_has_types(name):
     public = [getattr(module, key) for key in names]
     assert public
     for function in [one for value in public for one in functions(value)]:
-        # what a dataclass or a named tuple adds is typed by its fields
+        # methods added by dataclasses and named tuples are typed by the fields
         if inspect.isfunction(function) and function.__code__.co_filename != "<string>":
             assert "return" in function.__annotations__, function.__qualname__
 
 
-# what may be anything, since it is the user's
+# user-defined objects, which may have any type
 ANYTHING = {"Calls.executor", "Factors.user_data", "Items.prior_scores",
             "Screen.policy", "Study.policy", "WebTest.policy"}
-# of races, whose attributes are set where they are made
+# attributes that races set during construction
 MADE = {"BettingRace": "n_arms n_items k delta value_range epsilon max_pulls bets costs "
                        "block_size population_size weights",
         "BudgetRace": "n_arms k budget costs delta", "BettingThreshold": "threshold delta"}
 
 
 def names_of(value):
-    """Public attributes, but for those of scikit-learn's that nobody here has written."""
+    """Return the public attributes of a class, except those inherited from scikit-learn."""
     ours = [one for one in value.__mro__ if one is not object
             and not one.__module__.startswith("sklearn")]
     names = {name for one in ours for name in vars(one) if not name.startswith("_")}
     return sorted(names | set(MADE.get(value.__name__, "").split()))
 
 
-def test_no_public_name_is_anything_and_no_other_name_is_there(tmp_path):
-    """A script that looks at everything: `mypy --strict` as it comes, without our settings."""
+def test_public_names_have_types_and_other_names_are_errors(tmp_path):
+    """A script uses every name, under `mypy --strict` without other settings."""
     modules = ["", ".betting", ".bounds", ".environments", ".evaluation", ".factors", ".kernels",
                ".mcmc", ".model_selection", ".montecarlo", ".policies", ".racing", ".simulation",
                ".lab", ".stopping", ".studies", ".tables", ".webtests"]
@@ -119,8 +119,8 @@ def test_no_public_name_is_anything_and_no_other_name_is_there(tmp_path):
     assert all("no_such_name" in text for _, text in errors), errors
 
 
-def test_stubs_are_what_is_there(tmp_path):
-    aliases = tmp_path / "aliases.txt"  # of NumPy 2.5's NDArray[...] stubtest says that it is none
+def test_stubs_agree_with_modules(tmp_path):
+    aliases = tmp_path / "aliases.txt"  # stubtest rejects NDArray[...] of NumPy 2.5 as an alias
     aliases.write_text("" if isinstance(NDArray, types.GenericAlias) else
                        r"pybandit\.(_shared\.types|simulation\.result)\.(Floats|Ints)")
     printed = mypy("mypy.stubtest", "pybandit", "--ignore-missing-stub", "--ignore-disjoint-bases",

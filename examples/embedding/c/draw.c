@@ -1,6 +1,6 @@
 /*
- * A racing sampler in plain C: which of five laws made 100,000 observations, drawn
- * again and again with a factor function of our own, against the exact law.
+ * A racing sampler in plain C: draws which of five models produced 100,000 observations, with a
+ * custom factor function, and compares the frequencies with the exact probabilities.
  *
  *     make && ./draw
  */
@@ -17,7 +17,7 @@
 
 enum { N = 100000, D = 5, DRAWS = 20000 };
 
-/* Log factors: a row of a table, of which only the rows that a draw reads are touched. */
+/* Log factors are rows of a table; a draw reads only some of them. */
 typedef struct {
     double (*table)[D];
 } problem;
@@ -32,7 +32,7 @@ static int log_factors(const int64_t *factors, int64_t n_factors, const int64_t 
     return 0;
 }
 
-/* Noise of 1e-5 a factor around totals that are exactly log 1, ..., log 5. */
+/* Fills the table with noise of 1e-5 per factor; the totals are exactly log 1, ..., log 5. */
 static void fill(problem *p, pb_bitgen *bitgen)
 {
     for (int i = 0; i < D; i++) {
@@ -54,7 +54,7 @@ static void *reserve(int64_t bytes)
     return memory;
 }
 
-/* A sampler with memory and looks of its own. */
+/* A sampler with its memory and its looks. */
 typedef struct {
     pb_sampler sampler;
     void *memory, *looks;
@@ -90,7 +90,7 @@ static int64_t draw(owned *o, pb_bitgen *bitgen)
     return state;
 }
 
-/* Frequencies against the law; the largest distance in standard errors. */
+/* Prints frequencies and probabilities; returns the largest distance in standard errors. */
 static double compare(owned *o, pb_bitgen *bitgen)
 {
     int64_t hits[D] = {0}, evaluations = 0;
@@ -116,7 +116,7 @@ static double seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* State 1 leads state 0 by far, whatever the noise: the first look decides. */
+/* State 1 leads state 0 by far, so that the first look decides. */
 static int decided(const int64_t *factors, int64_t n_factors, const int64_t *states,
                    int64_t n_states, double *out, void *user_data)
 {
@@ -127,7 +127,7 @@ static int decided(const int64_t *factors, int64_t n_factors, const int64_t *sta
     return 0;
 }
 
-/* Never constant: on wide bounds nothing is decided before the end. */
+/* Varies, so that with wide bounds nothing is decided before the end. */
 static int varying(const int64_t *factors, int64_t n_factors, const int64_t *states,
                 int64_t n_states, double *out, void *user_data)
 {
@@ -138,7 +138,7 @@ static int varying(const int64_t *factors, int64_t n_factors, const int64_t *sta
     return 0;
 }
 
-/* Least nanoseconds a draw of two states, on these looks; the last is n_factors. */
+/* Returns the least time per draw of two states in ns; the last look is n_factors. */
 static double time_draws(pb_factor_function function, int64_t n_factors, const int64_t *rows,
                          int64_t n_looks, pb_bitgen *bitgen)
 {
@@ -163,7 +163,7 @@ static double time_draws(pb_factor_function function, int64_t n_factors, const i
     return least;
 }
 
-/* Least nanoseconds a call for two states of n rows. */
+/* Returns the least time per call for two states and n rows in ns. */
 static double time_calls(pb_factor_function volatile function, int64_t n_rows)
 {
     enum { TIMED = 20000, ROUNDS = 50, MOST = 64 };
@@ -189,12 +189,12 @@ static void print_costs(pb_bitgen *bitgen)
     const double draw_50 = time_draws(decided, N, fifty, 2, bitgen) - time_calls(decided, 50);
     const double few = time_draws(varying, 11, one_by_one, 10, bitgen);
     const double many = time_draws(varying, 41, one_by_one, 40, bitgen);
-    printf("two states, beyond the function's own time:\n");
+    printf("two states, without the time of the function:\n");
     printf("  a draw that reads 2 factors          %6.1f ns\n", draw_2);
-    printf("  a draw that reads 50 factors         %6.1f ns, %.1f ns a factor\n", draw_50,
+    printf("  a draw that reads 50 factors         %6.1f ns, %.1f ns per factor\n", draw_50,
            (draw_50 - draw_2) / 48.0);
     printf("  a call of an empty function          %6.1f ns\n", time_calls(varying, 0));
-    printf("  a look more: call, factor, decision  %6.1f ns\n",
+    printf("  another look: call, factor, decision %6.1f ns\n",
            (many - few) / 30.0 - (time_calls(varying, 1) - time_calls(varying, 0)));
 }
 
@@ -213,6 +213,6 @@ int main(void)
     free(p.table);
     print_costs(&bitgen);
 
-    printf("largest distance from the law: %.1f standard errors\n", worst);
+    printf("largest distance from the probabilities: %.1f standard errors\n", worst);
     return worst < 5.0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,7 +1,7 @@
 /*
- * Metropolis-Hastings in plain C that reads some hundred of 50,000 rows a step: a logistic
- * regression of one parameter, its second-order expansion around the mode as control variate.
- * The chain's mean and deviation are compared with those of the posterior, integrated.
+ * Metropolis-Hastings in plain C that reads a few hundred of 50,000 rows per step: a logistic
+ * regression with one parameter, and its second-order expansion around the mode as control variate.
+ * Mean and standard deviation of the chain are compared with integrals of the posterior.
  *
  *     make metropolis && ./metropolis
  */
@@ -16,7 +16,7 @@
 
 enum { N = 50000, STEPS = 20000 };
 
-/* points[0] is where the chain is, points[1] where it may go. */
+/* points[0] is the current point of the chain, points[1] the proposed one. */
 typedef struct {
     double *x, *y, *slopes, *curvatures;
     double mode, gradient, hessian, points[2];
@@ -32,7 +32,7 @@ static int log_ratios(const int64_t *factors, int64_t n_factors, const int64_t *
                       int64_t n_states, double *out, void *user_data)
 {
     const model *m = user_data;
-    (void)states, (void)n_states;  /* the only one */
+    (void)states, (void)n_states;  /* there is only one state */
     for (int64_t f = 0; f < n_factors; f++)
         out[f] = log_likelihood(m, factors[f], m->points[1]) -
                  log_likelihood(m, factors[f], m->points[0]);
@@ -61,7 +61,7 @@ static void simulate(model *m, pb_bitgen *bitgen)
     }
 }
 
-/* Newton's method; leaves the derivatives of each row at the mode, and their sums. */
+/* Finds the mode by Newton's method, and the derivatives of all rows and their sums there. */
 static void expand(model *m)
 {
     for (int round = 0; round < 20; round++) {
@@ -78,7 +78,7 @@ static void expand(model *m)
     }
 }
 
-/* Mean and deviation of the posterior under a flat prior, within 8 deviations. */
+/* Integrates the posterior under a flat prior, within 8 standard deviations. */
 static void integrate(const model *m, double *mean, double *deviation)
 {
     enum { CELLS = 80 };
@@ -96,7 +96,7 @@ static void integrate(const model *m, double *mean, double *deviation)
     *deviation = sqrt(second / mass - first / mass * (first / mass));
 }
 
-/* Random walk; returns the rows read a step, or -1. */
+/* Runs a random walk; returns the mean number of rows read per step, or -1 after an error. */
 static double walk(model *m, pb_accept *test, pb_bitgen *bitgen, double *mean,
                    double *deviation)
 {
@@ -106,7 +106,7 @@ static double walk(model *m, pb_accept *test, pb_bitgen *bitgen, double *mean,
     for (int step = 0; step < STEPS; step++) {
         int64_t accepted, n;
         m->points[1] = m->points[0] + scale * normal(bitgen);
-        /* what the control adds up to over all rows leaves the threshold */
+        /* the sum of the control variate over all rows is subtracted from the threshold */
         const double threshold =
             log(pb_bitgen_open(bitgen)) -
             pb_control_quadratic_change(1, &m->gradient, &m->hessian, &m->mode, m->points);
@@ -150,7 +150,7 @@ int main(void)
     integrate(&m, &mean, &deviation);
     const double read = walk(&m, &test, &bitgen, &walked_mean, &walked_deviation);
     const double off = fabs(walked_mean - mean) / deviation, ratio = walked_deviation / deviation;
-    printf("posterior %.5f +- %.5f, chain %.5f +- %.5f; %.0f of %d rows a step\n", mean,
+    printf("posterior %.5f +- %.5f, chain %.5f +- %.5f; %.0f of %d rows per step\n", mean,
            deviation, walked_mean, walked_deviation, read, N);
     free(memory);
     free(looks);

@@ -1,6 +1,6 @@
 /*
- * A racing sampler in C++: which of four clusters a document belongs to, drawn again and
- * again from its words, with the bits of std::mt19937_64 and an owner for the memory.
+ * A racing sampler in C++: draws which of four clusters a document belongs to, given its
+ * words, with random bits of std::mt19937_64 and a class that owns the memory.
  *
  *     cmake -S . -B build -Dpybandit_DIR="$(python3 -m pybandit config --cmakedir)"
  *     cmake --build build && build/cluster
@@ -18,7 +18,7 @@
 
 namespace {
 
-/* A 64-bit engine of <random> as the source of bits of the kernels. */
+/* Returns a pb_bitgen that takes its bits from a 64-bit engine of <random>. */
 template <class Engine>
 pb_bitgen bits_of(Engine &engine)
 {
@@ -35,8 +35,8 @@ pb_bitgen bits_of(Engine &engine)
 }
 
 /*
- * A pb_sampler, its schedule and its memory. It points into itself and cannot be copied.
- * `Model` has log_factor(n, i), which must not throw: C is in between.
+ * A pb_sampler with its schedule and its memory. It has pointers to its members, and cannot be
+ * copied. `Model` has log_factor(n, i), which must not throw, because C code calls it.
  */
 template <class Model>
 class Sampler {
@@ -83,7 +83,7 @@ private:
 
 const int CLUSTERS = 4, VOCABULARY = 1000, WORDS = 50000, DRAWS = 5000;
 
-/* A document and the word frequencies of the clusters, which differ by little. */
+/* A document and the word frequencies of the clusters, which differ little. */
 struct Document {
     std::vector<int> words;
     std::vector<double> log_frequency[CLUSTERS];

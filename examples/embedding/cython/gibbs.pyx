@@ -1,8 +1,8 @@
 # cython: boundscheck=False, wraparound=False
 """Gibbs sampling of a line's intercept and slope, each on a grid, without the GIL.
 
-y_n = a + b x_n + noise of deviation 1. Given the other, a and b are discrete variables
-with a factor an observation: each update is one race of pybandit's.
+y_n = a + b x_n + noise with standard deviation 1. Given b, a is a discrete variable with one
+factor per observation, and vice versa; each update is one race.
 """
 
 cimport pybandit
@@ -18,7 +18,7 @@ cdef struct Line:
     const double *y
     const double *intercepts  # the grids
     const double *slopes
-    int64_t intercept         # the present states
+    int64_t intercept         # the current states
     int64_t slope
 
 
@@ -81,7 +81,7 @@ cdef class Variable:
 
 def sample(const double[::1] x, const double[::1] y, const double[::1] intercepts,
            const double[::1] slopes, int64_t n_sweeps, rng, double delta=0.001):
-    """Return how often each (intercept, slope) was visited, and the share of factors read."""
+    """Return the number of visits of each (intercept, slope), and the fraction of factors read."""
     cdef pybandit.pb_bitgen *bitgen = <pybandit.pb_bitgen *>PyCapsule_GetPointer(
         rng.bit_generator.capsule, "BitGenerator")
     cdef pybandit.pb_status status = pybandit.PB_OK

@@ -1,9 +1,9 @@
 # cython: boundscheck=False, wraparound=False
 """Metropolis-Hastings without the GIL: a logistic regression, its control variate in C.
 
-The test is an AcceptanceTest of Python's, used through its address; the factors are a function
-of this module. So are the steps of RacingMetropolis, which needs no module; this is how a step
-of one's own is made.
+The test is an AcceptanceTest created in Python and called by its address; the factors are a
+function of this module. RacingMetropolis takes its steps in the same way without a module; this
+example shows how to write a custom step.
 """
 
 cimport pybandit
@@ -40,7 +40,7 @@ cdef api int log_ratios(const int64_t *factors, int64_t n_factors, const int64_t
 
 
 cdef class Data:
-    """What `log_ratios` reads: its address is the user_data of Factors."""
+    """The data that `log_ratios` reads; its address is the user_data of Factors."""
 
     cdef Rows rows
     cdef const double[:, ::1] x, points
@@ -58,7 +58,7 @@ cdef class Data:
 
 def walk(test, control, double[:, ::1] points, const double[:, ::1] factor, rng,
          double[:, ::1] draws):
-    """Fill `draws` from points[0] on, steps factor @ N(0, 1); the rows read a step."""
+    """Fill `draws`, starting at points[0], with steps factor @ N(0, 1); return rows per step."""
     cdef pybandit.pb_accept *accept = <pybandit.pb_accept *><uintptr_t>test.address
     cdef pybandit.pb_bitgen *bitgen = <pybandit.pb_bitgen *>PyCapsule_GetPointer(
         rng.bit_generator.capsule, "BitGenerator")

@@ -1,4 +1,4 @@
-"""The visits of the Gibbs sampler against the posterior, which two grids allow to enumerate."""
+"""Compare the visits of the Gibbs sampler with the posterior, enumerated on two grids."""
 
 import gibbs
 import numpy as np

@@ -1,4 +1,4 @@
-"""The chain of metropolis.pyx against the normal approximation, which is close at 50,000 rows."""
+"""Compare the chain of metropolis.pyx with the normal approximation, close at 50,000 rows."""
 
 import metropolis
 import numpy as np
@@ -28,6 +28,6 @@ read = metropolis.walk(test, control, points,
 deviations = np.sqrt(np.diagonal(covariance))
 off = np.abs(draws.mean(axis=0) - mode) / deviations
 ratios = draws.std(axis=0) / deviations
-print(f"read {read:.0f} of {N} rows a step; means within {off.max():.2f} deviations of the mode, "
+print(f"read {read:.0f} of {N} rows per step; means within {off.max():.2f} deviations of the mode, "
       f"deviations {ratios.min():.2f} to {ratios.max():.2f} of the approximation's")
 assert read < N / 20 and off.max() < 0.15 and np.abs(ratios - 1).max() < 0.1

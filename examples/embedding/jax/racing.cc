@@ -1,6 +1,6 @@
-// One Metropolis-Hastings step as an XLA handler: it is called from compiled JAX code without
-// Python. A logistic regression with a normal prior; what a step needs is a `chain` of the
-// caller's, whose address is the handler's attribute.
+// One Metropolis-Hastings step as an XLA handler, called from compiled JAX code without Python.
+// The model is a logistic regression with a normal prior. The data of a step are in a `chain`
+// owned by the caller, whose address is the attribute of the handler.
 #include <cmath>
 #include <cstdint>
 
@@ -16,7 +16,7 @@ extern "C" {
 struct chain {
     int64_t d;
     const double *x, *y;  // rows
-    double *points;       // (2, d): where it is, where it may go
+    double *points;       // (2, d): the current and the proposed point
     const double *factor;  // (d, d), lower triangular: steps are factor N(0, 1)
     const double *gradient, *hessian, *center;  // of the control variate
     double prior_precision;
@@ -68,7 +68,7 @@ static double squares(const double *point, int64_t d)
     return sum;
 }
 
-// Proposes from points[0], and decides on few rows.
+// Proposes a step from points[0], and decides from few rows.
 static pb_status step(chain *c, pb_bitgen *bits, int64_t *outcome)
 {
     double *now = c->points, *next = c->points + c->d;

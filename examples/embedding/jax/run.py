@@ -1,10 +1,11 @@
-"""A kernel in the manner of BlackJAX, init and step, whose test reads few rows: by an XLA handler.
+"""A kernel with init and step as in BlackJAX, whose test reads few rows, by an XLA handler.
 
     make && python run.py
 
-The step is compiled C++ (racing.cc), registered with JAX as a foreign function: inside of jit and
-lax.scan no Python is called. It runs on the CPU, in float64; it has no derivatives, and a key's
-bits are not those of jax.random. A kernel is one chain: vmap takes its chains one after the other.
+The step is compiled C++ (racing.cc), registered with JAX as a foreign function: inside jit and
+lax.scan no Python is called. It runs on the CPU, in float64, and has no derivatives. For the same
+key, its random bits differ from those of jax.random. A kernel is one chain: vmap runs its chains
+one after another.
 """
 
 import ctypes
@@ -28,20 +29,20 @@ library.log_ratios.argtypes = [INTS, INT, INTS, INT, ctypes.POINTER(ctypes.c_dou
 
 
 class State(NamedTuple):
-    """What is passed on."""
+    """The state of a chain."""
 
     position: jax.Array
 
 
 class Info(NamedTuple):
-    """What may be looked at."""
+    """Information about a step."""
 
     is_accepted: jax.Array
     n_evaluations: jax.Array
 
 
 class Chain(ctypes.Structure):
-    """The `chain` of racing.cc."""
+    """The struct `chain` of racing.cc."""
 
     _fields_ = [("d", ctypes.c_int64),
                 *((name, ctypes.c_void_p) for name in (
@@ -51,7 +52,7 @@ class Chain(ctypes.Structure):
 
 
 class Kernel:
-    """Random walk on a logistic regression: `init` and `step`, to be traced.
+    """A random walk on a logistic regression: `init` and `step`, which JAX can trace.
 
     Parameters
     ----------
@@ -73,7 +74,7 @@ class Kernel:
             library.log_ratios, len(y), 1, user_data=ctypes.c_void_p(ctypes.addressof(self.chain)),
             control=pb.racing.ControlVariate(control.changes(points), [0.0]))
         self.test = pb.racing.AcceptanceTest(factors, **options)
-        self.chain.test, self.kept = self.test.address, kept  # alive as long as the kernel
+        self.chain.test, self.kept = self.test.address, kept  # keep them alive
 
     def init(self, position):
         return State(jnp.asarray(position, dtype=jnp.float64))
@@ -90,7 +91,7 @@ class Kernel:
 
 
 def sample(kernel, state, key, n):
-    """n steps in one computation."""
+    """Return a function that takes n steps in one computation."""
     def one(state, key):
         state, info = kernel.step(key, state)
         return state, (state.position, info)
@@ -118,7 +119,7 @@ if __name__ == "__main__":
     off = np.abs(np.mean(draws, axis=0) - posterior.mean(axis=0)) / posterior.std(axis=0)
     ratios = np.std(draws, axis=0) / posterior.std(axis=0)
     read = float(np.mean(info.n_evaluations))
-    print(f"{each:.1f} us a step, {np.mean(info.is_accepted):.2f} accepted, {read:.0f} of {N} rows "
-          f"read; means within {off.max():.2f} deviations of the posterior's, deviations "
+    print(f"{each:.1f} us per step, {np.mean(info.is_accepted):.2f} accepted, {read:.0f} of {N} "
+          f"rows read; means within {off.max():.2f} deviations of the posterior's, deviations "
           f"{ratios.min():.2f} to {ratios.max():.2f} of them")
     assert read < N / 20 and off.max() < 0.15 and np.abs(ratios - 1).max() < 0.1

@@ -1,8 +1,8 @@
 """Metropolis-Hastings in numba whose test reads few rows, without Python in its loop.
 
 A logistic regression with a normal prior; its second-order expansion around the mode is the
-control variate. The test is an AcceptanceTest, decided through pybandit's compiled functions; an
-exact chain (pb.mcmc.ExactMinibatch) tells what the posterior is.
+control variate. The test is an AcceptanceTest, called by the compiled functions of pybandit. An
+exact chain (pb.mcmc.ExactMinibatch) gives the posterior to compare with.
 """
 
 import ctypes
@@ -18,7 +18,7 @@ VOID, DOUBLE, INT = ctypes.c_void_p, ctypes.c_double, ctypes.c_int64
 
 
 def compiled(name, *signature):
-    """A function of pybandit.embedding, as numba calls it."""
+    """Return a function of pybandit.embedding that numba can call."""
     return ctypes.CFUNCTYPE(*signature)(get_cython_function_address("pybandit.embedding", name))
 
 
@@ -43,7 +43,7 @@ def log_ratios(factors, states, out, x, y, points):
 
 @numba.njit
 def walk(test, bits, rng, gradient, hessian, center, points, factor, draws):
-    """Rows read; and the status of the first test that failed, or 0."""
+    """Return the number of rows read, and the status of the first failed test or 0."""
     outcome, n_read = np.zeros(2, dtype=np.int64), 0
     d = points.shape[1]
     for step in range(draws.shape[0]):
@@ -90,6 +90,6 @@ tree = exact.sample(STEPS, n_warmup=500, n_chains=1, rng=1)
 posterior = tree["posterior"]["x"].to_numpy()[0]
 off = np.abs(draws.mean(axis=0) - posterior.mean(axis=0)) / posterior.std(axis=0)
 ratios = draws.std(axis=0) / posterior.std(axis=0)
-print(f"read {n_read / STEPS:.0f} of {N} rows a step; means within {off.max():.2f} deviations of "
+print(f"read {n_read / STEPS:.0f} of {N} rows per step; means within {off.max():.2f} deviations of "
       f"the posterior's, deviations {ratios.min():.2f} to {ratios.max():.2f} of them")
 assert n_read / STEPS < N / 20 and off.max() < 0.15 and np.abs(ratios - 1).max() < 0.1

@@ -1,8 +1,8 @@
 """A Gibbs sampler in numba that draws with pybandit, without Python in its loop.
 
 y_n ~ Normal(means[z], 1 / sqrt(precision)), z on a grid and precision ~ Gamma(2, 1). A sweep
-draws z by racing, through the address of pybandit's compiled function, and precision by NumPy's
-own generator, from the same bits. With the precision integrated out the posterior of z is a
+draws z by racing, by the address of a compiled function of pybandit, and precision by NumPy's
+generator, from the same bits. After integration over the precision, the posterior of z has a
 closed form.
 """
 
@@ -32,7 +32,7 @@ def log_factor(factors, states, out, y, means, precision):
 
 @numba.njit
 def sample(sampler, bits, rng, n_sweeps, precision, squares):
-    """Visits of each state; the status of the first draw that failed, or 0."""
+    """Return the visits of each state, and the status of the first failed draw or 0."""
     state = np.zeros(1, dtype=np.int64)
     visits = np.zeros(squares.size, dtype=np.int64)
     for _ in range(n_sweeps):
@@ -48,7 +48,7 @@ rng = np.random.default_rng(11)
 means = 0.01 * np.arange(D)
 y = rng.normal(means[D // 2], 1.0, N)
 squares = ((y[:, None] - means) ** 2).sum(axis=0)
-precision = np.ones(1)  # the factors read it where it is
+precision = np.ones(1)  # the factors read this memory
 
 sampler = pb.RacingSampler(pb.Factors(log_factor.bind(y, means, precision), N, D), delta=0.001)
 bits = rng.bit_generator.ctypes.bit_generator.value

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
-"""A policy and an environment from outside, which `pybandit.simulate` runs without Python.
+"""A user-defined policy and environment that `pybandit.simulate` runs without Python.
 
 LUCB of Kalyanakrishnan, Tewari, Auer and Stone, PAC subset selection in stochastic
 multi-armed bandits, ICML 2012, for one arm; rewards are ratings of one to five stars.
@@ -15,11 +15,11 @@ import numpy as np
 
 
 cdef class LUCB(NativePolicy):
-    """The best of arms with rewards in [0, 1], wrong with probability at most delta."""
+    """LUCB for the best arm with rewards in [0, 1], wrong with probability at most delta."""
 
-    cdef double delta, gap            # gap: by how much the challenger may be ahead
+    cdef double delta, gap            # gap: upper bound on the lead of the challenger
     cdef int64_t[::1] everyone, pair  # pair: the leader and its challenger
-    cdef bint begun                   # whether every arm has a reward
+    cdef bint begun                   # true if every arm has a reward
 
     def __init__(self, n_arms, delta=0.05):
         super().__init__(n_arms)
@@ -57,15 +57,15 @@ cdef class LUCB(NativePolicy):
 
 
 cdef class Ratings(Environment):
-    """Ratings 0, 1/4, 1/2, 3/4 and 1 with these chances, shape (n_arms, 5)."""
+    """Ratings 0, 1/4, 1/2, 3/4 and 1, with probabilities of shape (n_arms, 5)."""
 
-    cdef double[:, ::1] below  # the chance of at most so many stars
+    cdef double[:, ::1] below  # probabilities of at most 1, ..., 5 stars
 
     def __init__(self, chances):
         stars, chances = np.arange(5) / 4.0, np.asarray(chances)
         super().__init__(chances @ stars, np.sqrt(chances @ stars**2 - (chances @ stars) ** 2))
         self.below = np.cumsum(chances, axis=1)
-        self._draws_each = True  # Ctrl-C is heard within a batch
+        self._draws_each = True  # Ctrl-C ends a batch early
 
     cdef double _draw(self, int64_t arm, int64_t seen,
                       pybandit.pb_bitgen *bitgen) noexcept nogil:

@@ -1,4 +1,4 @@
-"""The compiled LUCB against the same policy in plain Python: same choices, other speed."""
+"""Compare the compiled LUCB with the same policy in plain Python: same choices, other speed."""
 
 import math
 import time
@@ -41,13 +41,13 @@ class PlainLUCB(pb.Policy):
 
 
 def simulate(policy, n_runs):
-    """The result, and nanoseconds of processor time a pull."""
+    """Return the result, and the processor time per pull in ns."""
     start = time.process_time()
     result = pb.simulate(lambda e: policy(e.n_arms, DELTA), ratings, n_runs, rng=1, n_threads=1)
     return result, (time.process_time() - start) / result.pulls.sum() * 1e9
 
 
-# ten products, the better ones with more stars
+# ten products; better ones have more stars
 weights = np.exp(np.array([*np.linspace(-0.5, 0.2, 9), 0.7])[:, None] * np.arange(5))
 ratings = Ratings(weights / weights.sum(axis=1, keepdims=True))
 
@@ -58,4 +58,4 @@ assert np.array_equal(native.regrets[:PLAIN_RUNS], plain.regrets)
 assert native.errors.mean() <= DELTA
 print(f"{RUNS} runs of {native.mean_pulls:,.0f} pulls, {native.errors.mean():.1%} wrong; the first "
       f"{PLAIN_RUNS} pull for pull as in plain Python")
-print(f"nanoseconds a pull: compiled {fast:.0f}, plain Python {slow:,.0f}")
+print(f"nanoseconds per pull: compiled {fast:.0f}, plain Python {slow:,.0f}")

@@ -1,4 +1,4 @@
-"""python setup.py build_ext --inplace: needs the headers of the installed pybandit, no source."""
+"""python setup.py build_ext --inplace: needs only the headers of the installed pybandit."""
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup

@@ -1,8 +1,8 @@
-"""A PyMC step for a continuous block whose likelihood has many rows, of which it reads few.
+"""A PyMC step for a continuous block that reads few of the many rows of a likelihood.
 
 beta ~ Normal(0, 1 / sqrt(tau)), tau ~ Gamma(3, 1), y_n ~ Bernoulli(logistic(x_n'beta)). The
-likelihood is the step's: the model holds the priors, so PyMC's own step for tau, whose
-conditional needs nothing else, reads no row.
+step evaluates the likelihood, and the model has only the priors. The step of PyMC for tau, whose
+conditional does not depend on the likelihood, therefore reads no rows.
 """
 
 import numpy as np
@@ -13,21 +13,21 @@ import pybandit as pb
 
 
 class RacingMetropolisStep(BlockedStep):
-    """Metropolis-Hastings updates of one vector, its test a race.
+    """Metropolis-Hastings updates of one vector, with a race as the test.
 
     Parameters
     ----------
     variable : TensorVariable
-        Of the model, a vector without a transform.
+        A vector of the model without a transform.
     log_likelihood, n_factors, n_parameters
-        As of `pybandit.mcmc.RacingMetropolis`.
+        As in `pybandit.mcmc.RacingMetropolis`.
     log_prior : callable
-        ``log_prior(point, value)``: of the variable given all others.
+        ``log_prior(point, value)``, the log prior of the variable given all others.
     rng : None, int, SeedSequence or Generator
     n_steps : int
-        Steps of the sampler an update.
+        Number of steps of the sampler per update.
     **options
-        Of `pybandit.mcmc.RacingMetropolis`.
+        Options of `pybandit.mcmc.RacingMetropolis`.
     """
 
     name = "racing_metropolis"
@@ -37,7 +37,7 @@ class RacingMetropolisStep(BlockedStep):
                  rng=None, n_steps=1, **options):
         self.vars = [pm.modelcontext(model).rvs_to_values[variable]]
         self.point, self.n_steps, self.rng = {}, n_steps, np.random.default_rng(rng)
-        # the prior sees the present values of the other variables
+        # the prior gets the current values of the other variables
         self.sampler = pb.mcmc.RacingMetropolis(
             log_likelihood, n_factors, n_parameters,
             log_prior=lambda value: log_prior(self.point, value), **options)
@@ -84,7 +84,7 @@ def sample(draws, tune):
 if __name__ == "__main__":
     trace, exact = sample(draws=1500, tune=100)
     beta = trace.posterior["beta"].values[0]
-    # 20,000 rows leave the priors no say: the posterior of ExactMinibatch, whatever tau
+    # with 20,000 rows the priors hardly matter: compare with ExactMinibatch for any tau
     off = np.abs(beta.mean(axis=0) - exact.mode) / np.sqrt(np.diagonal(exact.covariance))
     ratios = beta.std(axis=0) / np.sqrt(np.diagonal(exact.covariance))
     # given beta, tau is Gamma(SHAPE + D / 2, RATE + beta'beta / 2)
@@ -93,6 +93,6 @@ if __name__ == "__main__":
     read = float(trace.sample_stats["n_evaluations"].mean()) / 5
     print(f"beta: means within {off.max():.2f} deviations, deviations {ratios.min():.2f} to "
           f"{ratios.max():.2f} of the posterior's; tau: mean {tau:.2f}, exact {expected:.2f}; "
-          f"read {read:.0f} of {N} rows a step")
+          f"read {read:.0f} of {N} rows per step")
     assert off.max() < 0.2 and np.abs(ratios - 1).max() < 0.12
     assert abs(tau - expected) < 0.25 and read < N / 10

@@ -1,6 +1,6 @@
 """A PyMC step that draws a discrete variable of many factors by racing.
 
-y_n ~ Normal(means[z], sigma): z on a grid, by the step; sigma by PyMC's own slice sampler.
+y_n ~ Normal(means[z], sigma). The step draws z on a grid; PyMC's slice sampler draws sigma.
 """
 
 import numpy as np
@@ -16,15 +16,15 @@ class RacingStep(BlockedStep):
     Parameters
     ----------
     variable : TensorVariable
-        Of the model, with states 0 to D - 1.
+        A variable of the model with states 0 to D - 1.
     log_factors : callable
-        ``log_factors(point, n, i)``: log f_n(i) of observations n and states i as an
-        array (len(n), len(i)), given the values of all variables in `point`.
+        ``log_factors(point, n, i)`` returns log f_n(i) of observations n and states i, with
+        shape (len(n), len(i)), given the values of all variables in `point`.
     n_factors, n_states : int
     log_prior : array_like, shape (D,), optional
     rng : None, int, SeedSequence or Generator
     **options
-        Of `pybandit.RacingSampler`.
+        Options of `pybandit.RacingSampler`.
     """
 
     name = "racing"
@@ -35,7 +35,7 @@ class RacingStep(BlockedStep):
         value = pm.modelcontext(model).rvs_to_values[variable]
         self.vars = [value]
         self.point = {}
-        # the function sees the present values of the other variables
+        # the function gets the current values of the other variables
         factors = pb.Factors(lambda n, i: log_factors(self.point, n, i), n_factors, n_states)
         self.sampler = pb.RacingSampler(factors, log_prior, rng=rng, **options)
 
@@ -68,7 +68,7 @@ def sample(draws, tune):
 
 
 def exact():
-    """P(z) and E(sigma): z enumerated, sigma on a fine grid."""
+    """Return P(z) and E(sigma), with z enumerated and sigma on a fine grid."""
     sigma = np.linspace(0.75, 0.85, 2001)[:, None]
     squares = ((y[:, None] - MEANS) ** 2).sum(axis=0)
     log_p = -N * np.log(sigma) - squares / (2 * sigma**2) - sigma**2 / 8

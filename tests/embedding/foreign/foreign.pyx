@@ -1,4 +1,4 @@
-"""A race of pybandit's on a foreign package's own compiled factors."""
+"""Kernels of pybandit, called by another package on its compiled factors."""
 
 cimport pybandit
 from cpython.pycapsule cimport PyCapsule_GetPointer
@@ -47,7 +47,7 @@ def race(const double[::1] y, int64_t n_states, const int64_t[::1] rows,
 
 def normal_schedule(double delta, int64_t n_factors, int64_t n_states, int64_t first_look,
                     double max_fraction):
-    """Return rows and scale of the normal bound as C makes them."""
+    """Return the rows and the scale of the normal bound, computed in C."""
     cdef pybandit.pb_schedule schedule
     cdef double[::1] memory = np.empty(
         pybandit.schedule_memory(n_factors, first_look, max_fraction) // 8)
@@ -58,7 +58,7 @@ def normal_schedule(double delta, int64_t n_factors, int64_t n_states, int64_t f
 
 
 def accept(uintptr_t test, double log_threshold, uintptr_t bits):
-    """Return the status of a test through its address, and its outcome."""
+    """Return the status and the outcome of a test, called by its address."""
     cdef pybandit.pb_accept *accept = <pybandit.pb_accept *>test
     cdef pybandit.pb_status status
     with nogil:
@@ -68,7 +68,7 @@ def accept(uintptr_t test, double log_threshold, uintptr_t bits):
 
 
 def made_test(const double[::1] ratios, double delta, int64_t first_look, thresholds, rng):
-    """Return status, outcome and ratios read of tests whose memory and looks are made here."""
+    """Return status, outcome and number of ratios read of tests set up in this module."""
     cdef pybandit.pb_bitgen *bitgen = <pybandit.pb_bitgen *>PyCapsule_GetPointer(
         rng.bit_generator.capsule, "BitGenerator")
     cdef pybandit.pb_factors factors = pybandit.pb_factors(ratios.shape[0], 1, &ratios[0], NULL,
@@ -117,7 +117,7 @@ def confidence(const double[::1] values, double population, double alpha,
 
 
 def pull_order(int64_t n_arms, int64_t size, int64_t repeats, int64_t n_batches):
-    """Return the batches of a round robin; what a header defines inline keeps its name."""
+    """Return the batches of a round robin; inline functions of headers keep their names."""
     cdef int64_t[::1] arms = np.arange(n_arms)
     cdef pybandit.pb_round_robin ring
     cdef pybandit.pb_batch batch

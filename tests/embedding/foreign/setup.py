@@ -1,4 +1,4 @@
-"""Built as any package that cimports pybandit would be: with its headers, without its sources."""
+"""Build like any package that cimports pybandit: with its headers, without its sources."""
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup

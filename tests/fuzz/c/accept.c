@@ -1,4 +1,4 @@
-/* The Metropolis-Hastings test: of a matrix or a function, in memory as large as it asks for. */
+/* The Metropolis-Hastings test on a matrix or a function, with exactly the memory it requires. */
 #include "fuzz.h"
 #include "looks.h"
 

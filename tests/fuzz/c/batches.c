@@ -1,10 +1,10 @@
-/* Batch policies: arms that are left, at most so many pulls a batch and of one arm, and an end. */
+/* Batch policies pull only surviving arms, stay below both limits of pulls, and end. */
 #include "fuzz.h"
 
 #include "pybandit/policies/batch/batch_racing.h"
 #include "pybandit/policies/batch/batch_sar.h"
 
-/* What is pulled of a batch; each arm of it one that is left. */
+/* Carries out a batch, and checks that its arms are survivors. */
 static void pull(const pb_batch *batch, int64_t n, int64_t size, int64_t repeats,
                  const unsigned char *alive, choices *c, int64_t *pulls, double *sums)
 {
@@ -16,7 +16,7 @@ static void pull(const pb_batch *batch, int64_t n, int64_t size, int64_t repeats
         HOLDS(arm >= 0 && arm < n && alive[arm] && (i == 0 || arm > batch->arms[i - 1]));
         HOLDS(count >= 0 && count <= repeats);
         sum += count;
-        if (count && choose_byte(c) >= 16) {  /* else lost */
+        if (count && choose_byte(c) >= 16) {  /* otherwise lost */
             pulls[arm] += count;
             sums[arm] += (double)count * choose_number(c, 10.0);
         }

@@ -1,4 +1,4 @@
-/* Races by betting, and against a threshold: of rewards that may be out of range or no numbers. */
+/* Races by betting, also against a threshold; rewards may be NaN or out of range. */
 #include "fuzz.h"
 
 #include "pybandit/betting/betting.h"
@@ -57,7 +57,7 @@ static void make_problem(problem *q, choices *c, int64_t flags)
     q->items = (pb_items){flags & 16 ? 0 : q->n_items, 0.0, 1.0, 1.0, NULL};
 }
 
-/* In pieces, and whole: the same. */
+/* Checks that pieces of the rewards give the same result as all at once. */
 static void race(problem *q, choices *c, pool *p, int64_t flags)
 {
     const int64_t n = q->n_arms;

@@ -1,4 +1,4 @@
-/* What the fuzzers of exact chains on minibatches share. */
+/* Functions that the fuzzers of exact chains on minibatches have in common. */
 #ifndef CHAIN_H
 #define CHAIN_H
 
@@ -6,7 +6,7 @@
 
 #include "pybandit/mcmc/minibatch.h"
 
-/* Lower triangular with a diagonal above 0. */
+/* Returns a lower triangular matrix with a positive diagonal. */
 static double *choose_factor(choices *c, pool *p, int64_t d)
 {
     double *factor = TAKE(p, d * d, double);
@@ -16,7 +16,7 @@ static double *choose_factor(choices *c, pool *p, int64_t d)
     return factor;
 }
 
-/* A chain is where it may be. */
+/* Checks that the state of a chain is valid. */
 static void holds_place(const pb_chain *chain, int64_t d)
 {
     double length = 0.0;

@@ -1,4 +1,4 @@
-/* Which arm: Thompson sampling, scans, rankings and heaps, against plain loops. */
+/* Choices of arms by Thompson sampling, scans, rankings and heaps, compared with plain loops. */
 #include "fuzz.h"
 
 #include "pybandit/_shared/heap.h"

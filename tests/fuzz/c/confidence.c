@@ -1,11 +1,11 @@
-/* Confidence sequences: bounds do not depend on how many values come at a time, and agree. */
+/* Bounds of confidence sequences agree, and do not depend on the sizes of blocks of values. */
 #include "fuzz.h"
 
 #include "pybandit/betting/confidence.h"
 
 /*
- * Betting plays all values again for every candidate that falls, some hundred a value: few values,
- * but where the level is so small that few candidates fall, and many make blocks of capital.
+ * Betting replays all values for every rejected candidate, about a hundred per value, so values
+ * are few. With a tiny level few candidates are rejected; then many values fill blocks of capital.
  */
 enum { MOST = 48, MOST_BET = 10, MOST_BLOCKS = 280 };
 
@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         HOLDS(low[i] == lower[i] && high[i] == upper[i]);
         HOLDS(!bounded || (low[i] >= 0.0 && high[i] <= 1.0));
         HOLDS(!isnan(low[i]) && !isnan(high[i]));
-        /* of a population what is left may prove a bound wrong, and it gives way */
+        /* in a finite population, the remaining values may contradict a bound and widen it */
         if (i && method != PB_CONFIDENCE_ASYMPTOTIC && isinf(population))
             HOLDS(low[i] >= low[i - 1] && high[i] <= high[i - 1]);
     }

@@ -1,5 +1,5 @@
-/* Where there is no libFuzzer: replays files, then so many mutants of them, the same ones always.
- * `program mutants files...`; of mutant i nothing is known but that it follows from i. */
+/* Replaces libFuzzer: runs files, then a number of mutants of them. Mutant i is determined by i.
+ * Usage: program mutants files... */
 #include "fuzz.h"
 
 enum { LONGEST = 512, MOST_SEEDS = 256 };

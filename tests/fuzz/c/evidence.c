@@ -1,4 +1,4 @@
-/* Likelihood ratios of all laws, and the shares that they ask for: of any means and counts. */
+/* Likelihood ratios of all families, and the optimal shares of pulls, for any means and counts. */
 #include "fuzz.h"
 
 #include "pybandit/policies/stopping/glr.h"
@@ -59,7 +59,7 @@ static void two(const pb_glr *glr, const pb_glr_arm *a, const pb_glr_arm *b, dou
         HOLDS(other == 0.0);
     const double u = pb_glr_meeting(glr, a, b), size = fabs(a->mean) + fabs(b->mean) + glr->epsilon;
     HOLDS(u >= b->mean - glr->epsilon - 1e-12 * size && u <= a->mean + 1e-12 * size);
-    /* no less than 0, no more than at either end */
+    /* at most the cost at either end */
     if (isfinite(z)) {
         const double low = b->mean - glr->epsilon;
         const double at_a = pb_glr_cost(glr, b, a->mean + glr->epsilon);
@@ -105,7 +105,7 @@ static void shares(const pb_glr *glr, const world *w)
     HOLDS(fabs(sum - 1.0) <= 1e-9);
 }
 
-/* The least over a grid is no less; what is enough does not change the side. */
+/* Compares the minimum with a grid; stopping at `enough` does not change the comparison. */
 static void least(choices *c)
 {
     const double n_a = some_count(c), n_b = some_count(c);

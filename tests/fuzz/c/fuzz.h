@@ -1,4 +1,4 @@
-/* What the harnesses share: choices out of bytes, a source of bits, and what must hold. */
+/* Functions of all harnesses: choices derived from bytes, random bits, checks and memory. */
 #ifndef PYBANDIT_FUZZ_H
 #define PYBANDIT_FUZZ_H
 
@@ -20,7 +20,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
-/* Ends the program, which is how a fuzzer hears of it. */
+/* Ends the program if the condition is false, which the fuzzer reports as a crash. */
 #define HOLDS(condition)                                                        \
     do {                                                                        \
         if (!(condition)) {                                                     \
@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
         }                                                                       \
     } while (0)
 
-/* Bytes that are taken one after another; zeros once they are all taken. */
+/* A sequence of bytes, followed by zeros, from which choices are drawn. */
 typedef struct {
     const uint8_t *at, *end;
 } choices;
@@ -39,7 +39,7 @@ static inline uint8_t choose_byte(choices *c)
     return c->at < c->end ? *c->at++ : 0;
 }
 
-/* In [least, most], no more than 2^16 apart. */
+/* Returns an integer in [least, most]; they differ by at most 2^16. */
 static inline int64_t choose(choices *c, int64_t least, int64_t most)
 {
     const int64_t width = most - least + 1;
@@ -57,7 +57,7 @@ static inline uint64_t choose_bits(choices *c)
     return bits;
 }
 
-/* In (0, 1). */
+/* Returns a number in (0, 1). */
 static inline double choose_unit(choices *c)
 {
     const uint8_t kind = choose_byte(c);
@@ -66,7 +66,7 @@ static inline double choose_unit(choices *c)
     return (kind + (choose_byte(c) + 0.5) / 256.0) / 256.0;
 }
 
-/* Finite, mostly small, now and then as large as `most`, or one number again and again. */
+/* Returns a finite number, usually small, sometimes 0, tiny, or as large as `most`. */
 static inline double choose_number(choices *c, double most)
 {
     const uint8_t kind = choose_byte(c);
@@ -79,7 +79,7 @@ static inline double choose_number(choices *c, double most)
     return (kind - 128) / 16.0 + (kind & 1 ? choose_byte(c) / 4096.0 : 0.0);
 }
 
-/* Steele, Lea and Flood 2014. */
+/* Returns the next 64 bits of SplitMix64 (Steele, Lea and Flood 2014). */
 static inline uint64_t fuzz_bits(void *state)
 {
     uint64_t *counter = state, z = (*counter += 0x9e3779b97f4a7c15u);
@@ -113,7 +113,7 @@ static inline double fuzz_exponential(void *bitgen)
     return -log(1.0 - bits->next_double(bits->state));
 }
 
-/* Many numbers of a few bytes: each its own, or of a kind that ties, or does not. */
+/* Derives n numbers from few bytes: chosen one by one, all equal, with ties or without. */
 static inline void choose_numbers(choices *c, double *values, int64_t n, double most)
 {
     const int64_t kind = choose(c, 0, 5);
@@ -126,7 +126,7 @@ static inline void choose_numbers(choices *c, double *values, int64_t n, double 
                                 : shift + scale * (fuzz_double(&counter) - 0.5);
 }
 
-/* In [0, 1]. */
+/* Derives n numbers in [0, 1]. */
 static inline void choose_units(choices *c, double *values, int64_t n)
 {
     const int64_t kind = choose(c, 0, 4);
@@ -141,14 +141,14 @@ static inline void choose_units(choices *c, double *values, int64_t n)
 }
 
 /*
- * Memory of exactly so many bytes, in which nothing is 0 by chance, freed all at once. It is of
- * one arena, of which the sanitizer refuses the rest: malloc would take half the time. Blocks
- * are aligned as those of malloc, and no better.
+ * Blocks of exactly the requested size, filled with nonzero bytes and freed all at once. They lie
+ * in one arena whose other bytes are poisoned; malloc would take half of the running time. Blocks
+ * have the alignment of malloc, and no larger one.
  */
 enum { ARENA = 1 << 20, GAP = 80 };
 
 typedef struct {
-    int64_t n;  /* bytes of the arena that were given */
+    int64_t n;  /* bytes of the arena in use */
 } pool;
 
 static _Alignas(32) unsigned char arena[ARENA];
@@ -164,13 +164,13 @@ static inline void *pool_take(pool *p, int64_t n, size_t size)
     unsigned char *const block = arena + p->n + GAP;
     ASAN_UNPOISON_MEMORY_REGION(block, (size_t)bytes);
     memset(block, 0xa5, (size_t)bytes);
-    p->n += GAP + (bytes + 47) / 32 * 32 - 16;  /* so that the next is at 16 past 32, too */
+    p->n += GAP + (bytes + 47) / 32 * 32 - 16;  /* the next block also starts at 16 modulo 32 */
     return block;
 }
 
 #define TAKE(pool, n, type) ((type *)pool_take(pool, n, sizeof(type)))
 
-/* n of them that are 0. */
+/* Takes a block and sets it to 0. */
 static inline void *pool_zeros(pool *p, int64_t n, size_t size)
 {
     void *const block = pool_take(p, n, size);

@@ -1,4 +1,4 @@
-/* Joint Gaussian posteriors: variances never below 0, equal arms equal, few looks as good as all. */
+/* Joint Gaussian posteriors: variances are nonnegative, equal arms agree, and lazy updates too. */
 #include "fuzz.h"
 
 #include "pybandit/policies/correlated/gaussian_gap.h"
@@ -96,7 +96,7 @@ static void by_covariances(choices *c, pool *p, int64_t n)
     scores(g, c, p);
 }
 
-/* One that looks at all arms after each reward, one at few, one as it is written. */
+/* Compares lazy updates of few arms, of all arms, and the plain definition. */
 static void by_weights(choices *c, pool *p, int64_t n)
 {
     const int64_t d = choose(c, 1, 4), like = choose(c, 0, n - 1);
@@ -127,7 +127,7 @@ static void by_weights(choices *c, pool *p, int64_t n)
         pb_gaussian_lazy_update(&all.lazy, told, reward, noise);
         pb_gaussian_update(&plain.posterior, told, reward, noise);
         check(&plain.posterior);
-        if (choose_byte(c) < 32) {  /* as from a state: all arms are made then */
+        if (choose_byte(c) < 32) {  /* as after a restored state: computes all arms */
             pb_gaussian_lazy_refresh_all(&few.lazy);
             pb_gaussian_lazy_begin(&few.lazy, t);
         }

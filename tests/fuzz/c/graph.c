@@ -1,4 +1,4 @@
-/* Variables tied in pairs: draws are states that may be, and sums by counts are the sums. */
+/* Variables coupled in pairs: draws are valid states, and sums from counts are correct. */
 #include "fuzz.h"
 
 #include "pybandit/mcmc/graph.h"
@@ -6,7 +6,7 @@
 
 enum { MOST_VARIABLES = 6, MOST_STATES = 4, MOST_PAIRS = 12, MOST_READ = 400 };
 
-/* Knuth's, of means that a few draws make. */
+/* Returns a Poisson draw by Knuth's method, for small means. */
 static int64_t poisson(pb_bitgen *bitgen, double mean)
 {
     int64_t n = 0;

@@ -1,4 +1,4 @@
-/* The looks of a race, with any bounds: to solve for one takes 50 times as long as all the rest. */
+/* Looks of a race with arbitrary bounds: solving for a bound takes 50 times as long as the rest. */
 #ifndef PYBANDIT_FUZZ_LOOKS_H
 #define PYBANDIT_FUZZ_LOOKS_H
 
@@ -6,7 +6,7 @@
 
 #include "pybandit/racing/schedule.h"
 
-/* `memory` is of pb_schedule_memory. */
+/* Fills a schedule; `memory` has pb_schedule_memory bytes. */
 static inline void choose_looks(choices *c, int64_t n, int64_t first_look, double fraction,
                                 void *memory, pb_schedule *schedule)
 {

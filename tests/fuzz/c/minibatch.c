@@ -1,7 +1,7 @@
-/* Exact chains on minibatches, of any data and moves: steps are finite, or undone and named. */
+/* Exact chains on minibatches, any data and moves: a step is finite, or undone with a status. */
 #include "chain.h"
 
-/* Any count that grows with the mean will do here. */
+/* Returns a count that grows with the mean; its distribution does not matter. */
 static int64_t poisson(void *bitgen, double mean)
 {
     pb_bitgen *bits = bitgen;
@@ -54,11 +54,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     pb_alias *alias = TAKE(&p, n, pb_alias);
     const double total = pb_alias_build(&rows[0].bound, (int64_t)(sizeof *rows / sizeof(double)),
                                         n, alias, TAKE(&p, n, int64_t));
-    if (!isfinite(total)) {  /* refused in Python */
+    if (!isfinite(total)) {  /* rejected by the Python class */
         pool_free(&p);
         return 0;
     }
-    if (total == 0.0)  /* the table is left alone, and is not to be read */
+    if (total == 0.0)  /* the table is not written, and must not be read */
         memset(alias, 0xff, (size_t)n * sizeof *alias);
     const pb_minibatch problem = {glm, rows, alias, total, mode, factor, slope,
                                   (pb_minibatch_test)(flags >> 2 & 1), 0.05 + choose_unit(&c),

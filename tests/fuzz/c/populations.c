@@ -1,4 +1,4 @@
-/* Races of arms that have factors of their own, and lil'UCB: they end, and all that is read once. */
+/* Races of arms with separate factors, and lil'UCB: they end, and read no factor twice. */
 #include "fuzz.h"
 
 #include "pybandit/racing/lil_ucb.h"

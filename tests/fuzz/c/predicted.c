@@ -1,4 +1,4 @@
-/* Races by betting with predictions, and with claims of being near: they keep to their arms. */
+/* Races by betting with predictions and with claims of closeness stay within their arms. */
 #include "fuzz.h"
 
 #include "pybandit/betting/betting.h"
@@ -14,7 +14,7 @@ typedef struct {
     double totals[MOST_ARMS], highest[MOST_ARMS], lowest[MOST_ARMS];
 } problem;
 
-/* Of the items from one on: what is predicted of them. */
+/* Sums the predictions of the items from `first` on. */
 static void sum_up(problem *q, int64_t first)
 {
     for (int64_t a = 0; a < q->n_arms; a++) {

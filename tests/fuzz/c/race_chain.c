@@ -1,4 +1,4 @@
-/* Chains whose test is a race: a step is taken whole, or the chain is where it was. */
+/* Chains whose test is a race: a step is complete, or leaves the chain unchanged. */
 #include "fuzz.h"
 
 #include "pybandit/mcmc/race_chain.h"
@@ -10,7 +10,7 @@ typedef struct {
     const double *y;    /* (n, d) */
     const double *points;
     int64_t n, d, n_calls, factors_fail, prior_fails;
-    double edge;        /* theta[0] below this has prior 0 */
+    double edge;        /* the prior is 0 for theta[0] below this */
 } world;
 
 static int log_ratios(const int64_t *factors, int64_t n, const int64_t *states, int64_t n_states,

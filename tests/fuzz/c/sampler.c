@@ -1,4 +1,4 @@
-/* Draws by races: of a matrix or of a function, which may fail or give what is not finite. */
+/* Draws by races from a matrix, or a function that may fail or return infinite values or NaN. */
 #include "fuzz.h"
 #include "looks.h"
 
@@ -7,7 +7,7 @@
 typedef struct {
     int64_t n, d;
     const double *matrix;
-    unsigned char *asked;  /* (n, d), of the draw */
+    unsigned char *asked;  /* (n, d), 1 if read in this draw */
     int64_t n_calls, fails_at;
 } source;
 
@@ -35,7 +35,7 @@ static int look_up(const int64_t *factors, int64_t n_factors, const int64_t *sta
     return 0;
 }
 
-/* The largest offset + sum, by a plain loop; and how far the next one is. */
+/* Returns the state with the largest offset + sum, and its gap to the next, by a plain loop. */
 static int64_t plain(const source *s, const double *offsets, double *gap, double *size)
 {
     int64_t best = -1;

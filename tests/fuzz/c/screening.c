@@ -1,4 +1,4 @@
-/* Screens on few plates: batches are full, of arms in order, and what was not seen comes first. */
+/* Screens on few plates: batches are full and ordered, and unmeasured arms come first. */
 #include "fuzz.h"
 
 #include "pybandit/policies/batch/screening.h"
@@ -40,7 +40,7 @@ static void believe(pb_screening *s, const books *b, int is_odd)
         HOLDS(isfinite(s->belief.means[i]) && s->belief.variances[i] >= 0.0);
 }
 
-/* Carries a batch out; some wells are lost. */
+/* Carries out a batch; some wells are lost. */
 static void pull(const pb_screening *s, books *b, choices *c, double scale)
 {
     const int64_t lost = choose(c, 0, 3);

@@ -1,4 +1,4 @@
-/* Streams of any seed and key: equal ones are equal, and numbers lie where they should. */
+/* Streams of any seed and key: equal seeds give equal streams, and numbers are in range. */
 #include "fuzz.h"
 
 #include "pybandit/simulation/stream.h"

@@ -1,4 +1,4 @@
-/* Orders of indices: each index once, whatever the kind and however it is asked. */
+/* Orders of indices of every kind contain each index once, for any sequence of calls. */
 #include "fuzz.h"
 
 #include "pybandit/racing/subsample.h"

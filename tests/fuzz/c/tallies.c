@@ -1,4 +1,4 @@
-/* Scores of answers, spreads of arms, and the arm of the largest KL bound: as plain loops have them. */
+/* Scores of answers, spreads of arms and the largest KL bound, compared with plain loops. */
 #include "fuzz.h"
 
 #include "pybandit/montecarlo/variance.h"
@@ -43,7 +43,7 @@ static void scores(choices *c, pool *p, int64_t n)
     HOLDS(is_twice || n_wrong == (double)wrong);
     HOLDS(isnan(pb_score_gap(means, chosen, n_chosen, 1.0)) == (n_chosen == 0));
     HOLDS(pb_score_lost(means, pulls, n) == lost);
-    /* an epsilon only forgives */
+    /* epsilon can only reduce the number of errors */
     const double epsilon = choose_unit(c);
     HOLDS(of_best || !pb_score_best(means, n, chosen, n_chosen, k, epsilon, marks));
 }
@@ -83,7 +83,7 @@ static void spreads(choices *c, pool *p, int64_t n)
     }
 }
 
-/* The choice of solving every arm. */
+/* Returns the choice after solving for the bound of every arm. */
 static int64_t plainly(const pb_kl_index *index, double f)
 {
     int64_t best = -1;

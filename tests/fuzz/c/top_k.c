@@ -1,4 +1,4 @@
-/* The k best by claims, in pieces and whole; and how deep rejects on shared items read. */
+/* The k best by claims, in pieces and at once, and the schedule of successive rejects. */
 #include "fuzz.h"
 
 #include "pybandit/betting/rejects.h"
@@ -98,7 +98,7 @@ static void top_k(choices *c, pool *p)
     }
 }
 
-/* As a race within a budget asks: it never needs more cells than are left, and ends. */
+/* Runs the schedule as a race with a budget does: it stays within the budget, and ends. */
 static void rejects(choices *c, pool *p)
 {
     const int64_t n_arms = choose(c, 2, 60), k = choose(c, 1, n_arms - 1);
@@ -117,7 +117,7 @@ static void rejects(choices *c, pool *p)
             return;
         n_read += block;
         cells -= block * n_alive;
-        if (choose_byte(c) < 8 && n_alive > k + 1)  /* one that was beaten */
+        if (choose_byte(c) < 8 && n_alive > k + 1)  /* an arm eliminated by a bet */
             n_alive--;
     }
 }

@@ -1,4 +1,4 @@
-/* Control variates, quadratic factors and moments: as sums of what they are made of. */
+/* Control variates, quadratic factors and moments equal the sums of their terms. */
 #include "fuzz.h"
 
 #include "pybandit/racing/column.h"
@@ -18,7 +18,7 @@ static int zero(const int64_t *factors, int64_t n_factors, const int64_t *states
     return *(int *)data;
 }
 
-/* Their changes between two points are those of the function, there and back. */
+/* Compares changes between two points with those of the function, in both directions. */
 static void expansions(choices *c, pool *p, int64_t n, int64_t d)
 {
     double *gradients = TAKE(p, n * d, double), *matrices = TAKE(p, n * d * d, double);
@@ -43,7 +43,7 @@ static void expansions(choices *c, pool *p, int64_t n, int64_t d)
                           is_linear ? pb_control_linear_change : pb_expansion_change,
                           is_linear ? (void *)&linear : (void *)&e,
                           is_linear ? pb_control_linear_ahead : NULL};
-    if (is_linear) {  /* slopes and curvatures are of as many rows as d gives */
+    if (is_linear) {  /* slopes and curvatures have one value per row */
         linear.slopes = linear.curvatures = TAKE(p, n, double);
         for (int64_t k = 0; k < n; k++)
             ((double *)linear.slopes)[k] = gradients[k];
@@ -109,7 +109,7 @@ static void quadratics(choices *c, pool *p, int64_t n, int64_t n_states)
     }
 }
 
-/* Of one population, and of the columns of rows: in pieces as whole. */
+/* Moments of one population and of columns of rows: pieces give the result of all at once. */
 static void sums(choices *c, pool *p, int64_t n, int64_t d)
 {
     double *matrix = TAKE(p, n * d, double), *memory = ZEROS(p, 7 * d, double);

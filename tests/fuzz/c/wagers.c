@@ -1,4 +1,4 @@
-/* Bets that tell two arms apart: the least wealth is the least, and no shortcut changes who is told. */
+/* Bets that separate two arms: the minimum of the wealth is correct, and shortcuts are exact. */
 #include "fuzz.h"
 
 #include "pybandit/policies/stopping/wagers.h"
@@ -20,7 +20,7 @@ static void two(const pb_wagers_arm *a, const pb_wagers_arm *b, double epsilon, 
         above = up;
         below = down;
     }
-    /* against its own mean an arm wins nothing that is not spent on the other stakes */
+    /* no stake gains against a mean at the end of the range */
     HOLDS(pb_wagers_above(a, 1.0, &slope) <= 1e-9 && pb_wagers_below(b, 0.0, &slope) <= 1e-9);
     if (fabs(least - level) > 1e-9 * size) {
         const double other = pb_wagers_least(a, b, epsilon, level);
@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
             pb_wagers_add(mine, rewards[i]);
             sums[arm] += rewards[i];
         }
-        /* as after as many rounds of the same */
+        /* as after `times` repetitions of the rewards */
         for (int j = 0; j < PB_GAINS; j++)
             mine[j] *= (double)times;
         sums[arm] *= (double)times;

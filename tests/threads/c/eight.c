@@ -1,4 +1,4 @@
-/* Any C test, whose main is called `alone`, by eight threads at once. */
+/* Runs a C test, whose main is renamed to `alone`, in eight threads at once. */
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* What a header says that many may share: eight threads draw the same of it, each on its own. */
+/* Structs that headers allow threads to share: eight threads get the same draws from them. */
 
 #include "../../_shared/c/check.h"
 

@@ -1,4 +1,4 @@
-"""Tests that take long run on some examples, or seeds; `make test-slow` runs all."""
+"""Costly tests run on some of their examples or seeds; `make test-slow` runs all."""
 
 import os
 
@@ -9,11 +9,11 @@ ALL = os.environ.get("PYBANDIT_EXAMPLES") == "all"
 
 
 def examples(some, *, of, **options):
-    """`settings` of a test: so many of its examples, where not all are asked for."""
+    """Return `settings` with `some` examples, or with `of` if all tests are requested."""
     run = settings(max_examples=of if ALL else some, deadline=None, **options)
     return lambda test: pytest.mark.examples(run(test))
 
 
 def part(some, *, of):
-    """So many seeds of a test marked `examples`, where not all are asked for."""
+    """Return `some`, or `of` if all tests are requested: the seeds of a test marked `examples`."""
     return of if ALL else some
