@@ -148,13 +148,8 @@ class Factor:
     def __repr__(self):
         return f"<pybandit.numba.factor {self.__qualname__}>"
 
-<<<<<<< HEAD
     def bind(self, *data: Any) -> BoundFunction:
-        """The compiled function with these last arguments, for `pybandit.Factors`.
-=======
-    def bind(self, *data: Any) -> Bound:
         """Return the compiled function with these last arguments, for `pybandit.Factors`.
->>>>>>> 918c78ac6b630bdc45497ab7d0d641e417d3bbd9
 
         Parameters
         ----------

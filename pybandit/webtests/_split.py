@@ -111,10 +111,6 @@ def mismatch_words(check):
     found = ", ".join(f"{name} {n:,} ({share:,.0f} expected)" for name, n, share in zip(
         check.names[:6], check.trials.tolist(), (check.shares * total).tolist(), strict=False))
     return (f"visits are not split by the shares, p = {check.p_value:.2g}: {found}"
-<<<<<<< HEAD
-            f"{', ...' * (len(check.names) > 6)}. A redirect, a filter of robots, or lost "
-            "logs of one arm may be the cause; no guarantee holds until it is found")
-=======
             f"{', ...' * (len(check.names) > 6)}. A redirect, a filter of robots or lost logs "
             "of one arm may be the cause; no guarantee holds until it is found")
 
@@ -149,4 +145,3 @@ def log_mismatch(counts, shares):
     logs = [log_mixture(counts, shares, one) for one in CONCENTRATIONS]
     top = max(logs)
     return top + math.log(sum(math.exp(one - top) for one in logs) / len(logs))
->>>>>>> 918c78ac6b630bdc45497ab7d0d641e417d3bbd9

@@ -201,13 +201,8 @@ def test_sums_of_factors_equal_python(foreign):
 
 
 @pytest.mark.parametrize("status", [-1, 1, 5, 99])
-<<<<<<< HEAD
-def test_a_status_that_no_test_returns_is_refused(status):
-    with pytest.raises(ValueError, match=f"status must be that of the latest test; got {status}"):
-=======
 def test_invalid_status_is_rejected(status):
-    with pytest.raises(ValueError, match=f"status must be what a test returned; got {status}"):
->>>>>>> 2bb130ed0add80b2c98634496c479daa9c6c30f2
+    with pytest.raises(ValueError, match=f"status must be that of the latest test; got {status}"):
         pb.racing.AcceptanceTest(np.ones(5)).raise_status(status)
 
 

@@ -102,11 +102,6 @@ def test_error_names_a_reward_that_is_not_finite(matrix, computed):
 
 
 @pytest.mark.parametrize("status", [-1, 5, 99])
-<<<<<<< HEAD
-def test_a_status_that_no_draw_returns_is_refused(matrix, status):
-    with pytest.raises(ValueError, match=f"status must be that of the latest draw; got {status}"):
-=======
 def test_invalid_status_is_rejected(matrix, status):
-    with pytest.raises(ValueError, match=f"status must be what a draw returned; got {status}"):
->>>>>>> 2bb130ed0add80b2c98634496c479daa9c6c30f2
+    with pytest.raises(ValueError, match=f"status must be that of the latest draw; got {status}"):
         pb.RacingSampler(matrix).raise_status(status)
