@@ -99,9 +99,9 @@ class ExactMinibatch:
         sqrt(d) of its deviations; by default 19 of the first to one of the second, which
         leaves the places that draws from an approximation seldom leave.
     adapt : bool, default True
-        Whether warm-up adapts the length of proposals, to an acceptance of .65
-        (``"laplace"``, never longer than independent draws) and .234 (``"walk"``, .44 for
-        d = 1).
+        Whether warm-up adapts the length of proposals. Draws from the approximation
+        (``"laplace"``) become shorter steps only if fewer than .15 of them are accepted, or .42
+        if the test reads all rows. Walks aim at an acceptance of .234, .44 for d = 1.
     test : {"auto", "factorised", "auxiliary"}
         See Notes; ``"auto"`` is the first one, which was the faster one where we measured.
     gamma : float, default 0.5

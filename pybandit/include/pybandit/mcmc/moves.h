@@ -21,7 +21,8 @@ typedef struct {
     const double *center;  /* d; NULL: 0. Autoregressive only */
     double below;          /* taken where a uniform number is below this, and not below the one
                               of the move before */
-    double target;         /* the acceptance rate that adaptation aims at */
+    double target;         /* acceptance rate that adaptation aims at */
+    double target_all;     /* the same, in steps whose test reads all rows */
     double scale;          /* where it is now */
     int64_t n_adapted;     /* steps that changed it */
 } pb_move;
@@ -37,10 +38,10 @@ double pb_move_propose(const pb_move *move, const double *z, int64_t d, pb_norma
                        pb_bitgen *bitgen, double *next, double *work);
 
 /*
- * log scale += (accepted - target) / n_adapted^.6; that of an autoregressive one ends at
- * 1.5, where 1 is as long as it gets.
+ * Adds (accepted - target) / n_adapted^.6 to log scale, with target_all if `reads_all`. The
+ * scale of an autoregressive move stays at or below 1.5; 1 is the longest step.
  */
-void pb_move_adapt(pb_move *move, int accepted);
+void pb_move_adapt(pb_move *move, int accepted, int reads_all);
 
 /* out = factor x, of a lower triangular factor; out is not x. */
 void pb_move_multiply(const double *factor, const double *x, int64_t d, double *out);
