@@ -14,6 +14,7 @@ import native
 
 SCRIPTS = {"mcmc/bench_chains.py": ["arviz", "numba"], "mcmc/bench_exact.py": ["arviz", "numba"],
            "mcmc/bench_gibbs.py": ["arviz", "numba"], "mcmc/bench_poisson.py": ["arviz", "numba"],
+           "mcmc/bench_warmup.py": ["arviz", "numba"],
            "betting/count_days.py": []}
 
 

@@ -285,6 +285,7 @@ pb_status pb_chain_step(pb_chain *chain, pb_bitgen *bitgen)
                         chain->next_z, chain->work);
     double norm;
     const double log_ratio = quadratic(chain, &norm) + correction;
+    const int64_t n_exact = chain->n_exact;
     int accepted;
     const pb_status status = decide(chain, log_ratio, norm, bitgen, &accepted);
     if (status != PB_OK)
@@ -292,6 +293,6 @@ pb_status pb_chain_step(pb_chain *chain, pb_bitgen *bitgen)
     if (accepted)
         move_on(chain);
     if (chain->adapts)
-        pb_move_adapt(move, accepted);
+        pb_move_adapt(move, accepted, chain->n_exact > n_exact);
     return PB_OK;
 }

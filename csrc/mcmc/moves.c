@@ -54,10 +54,11 @@ double pb_move_propose(const pb_move *move, const double *z, int64_t d, pb_norma
     return 0.5 * (distance(move, next, d, work) - distance(move, z, d, work));
 }
 
-void pb_move_adapt(pb_move *move, int accepted)
+void pb_move_adapt(pb_move *move, int accepted, int reads_all)
 {
+    const double target = reads_all ? move->target_all : move->target;
     move->n_adapted++;
-    move->scale *= exp((accepted - move->target) / pow((double)move->n_adapted, DECAY));
+    move->scale *= exp((accepted - target) / pow((double)move->n_adapted, DECAY));
     if (move->kind == PB_MOVE_AUTOREGRESSIVE)
         move->scale = fmin(HEADROOM, move->scale);
 }

@@ -119,6 +119,6 @@ pb_status pb_race_chain_step(pb_race_chain *chain, pb_bitgen *bitgen, int *is_te
     if (accepted)
         move_on(chain, after);
     if (chain->adapts)
-        pb_move_adapt(move, accepted);
+        pb_move_adapt(move, accepted, 0);
     return PB_OK;
 }

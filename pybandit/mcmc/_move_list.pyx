@@ -32,7 +32,9 @@ cdef class MoveList:
         for i, move in enumerate(self.kept):
             to = self.moves + <int64_t>i
             to.kind = PB_MOVE_WALK if move.is_walk else PB_MOVE_AUTOREGRESSIVE
-            to.below, to.target, to.scale = move.below, move.target, move.scale
+            to.below, to.scale = move.below, move.scale
+            to.target = move.target
+            to.target_all = move.target if move.target_all is None else move.target_all
             if move.factor is not None:
                 factor = viewed("factor", move.factor, d, d)
                 to.factor = &factor[0, 0]

@@ -240,7 +240,7 @@ def with_study(bits, path):
         assert path in str(error)
         return
     except ValueError as error:  # a user-defined policy, or a kind from a newer version
-        assert re.search("policy_type must be the class|is of a kind that", str(error)), error
+        assert re.search("policy_type must be the class|is a file of a kind", str(error)), error
         return
     with study:
         calls, place = [*reading_calls(study), *recording_calls(study)], 0

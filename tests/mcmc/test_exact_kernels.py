@@ -91,7 +91,7 @@ def moves_of(kind, d):
     rng = np.random.default_rng(3)
     factor = np.tril(0.2 * rng.normal(size=(d, d))) + np.eye(d)
     center = 0.2 * rng.normal(size=d)
-    draws = Move(False, None, None, 0.6, 0.65, 0.9)
+    draws = Move(False, None, None, 0.6, 0.65, 0.9, 0.4)
     walk = Move(True, None, None, 1.0, 0.3, 1.2)
     return {"draws": [draws], "walk": [walk], "both": [draws, walk],
             "own": [Move(False, factor, center, 0.5, 0.65, 0.8),
@@ -112,7 +112,8 @@ def test_chain_equals_its_reference(kind, moves, test, most, adapts):
     regression.decide_by(test, 0.7, most)
     chain = Chain(regression, given, np.random.default_rng(9), sampler.mode, adapts)
     copies = [twin.Move(m.is_walk, m.scale, m.target, m.factor,
-                        0.0 if m.center is None else m.center, m.below) for m in given]
+                        0.0 if m.center is None else m.center, m.below, m.target_all)
+              for m in given]
     other = twin.Chain(case.problem(sampler.mode), copies, np.random.default_rng(9), test, 0.7,
                        most)
     n_accepted = n_read = 0

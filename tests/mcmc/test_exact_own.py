@@ -155,7 +155,8 @@ def test_chain_equals_its_reference(form, test, most):
     else:
         assert np.allclose(problem.bounds, case.problem(sampler.mode).bounds, rtol=1e-9)
     sampler._regression.decide_by(test, 0.7, most)
-    moves = [twin.Move(m.is_walk, m.scale, m.target, below=m.below) for m in sampler._moves]
+    moves = [twin.Move(m.is_walk, m.scale, m.target, below=m.below, target_all=m.target_all)
+             for m in sampler._moves]
     chain = Chain(sampler._regression, sampler._moves, np.random.default_rng(9), sampler.mode,
                   False, sampler._own.own())
     other = twin.Chain(problem, moves, np.random.default_rng(9), test, 0.7, most)

@@ -22,7 +22,8 @@ def case_policy(case, as_kernel=False):
     p, name = case["params"], CASE_NAMES.get(case["algorithm"], case["algorithm"])
     options = {key: p[key] for key in ("xi", "delta") if key in p}
     if name == "BayesGap":
-        options = dict(epsilon=p["eps"], n_beta={"T": "T", "clip": "T-K"}[p["T_minus_K"]])
+        options = dict(epsilon=p["eps"], n_beta={"T": "T", "clip": "T-K"}[p["T_minus_K"]],
+                       recommendation="bound")
     X = np.array(p["X"])
     arms = dict(kernel=X @ X.T) if as_kernel else dict(features=X)
     return getattr(pb.policies, name)(len(X), budget=p["T"], **arms, noise_std=p["sigma"],
@@ -76,7 +77,7 @@ def random_pair(name, rng):
                    noise_prior=(float(rng.choice([0.5, 3.0])), float(rng.choice([0.1, 2.0]))))
     if name == "BayesGap":
         options |= dict(epsilon=float(rng.choice([0.0, 0.3])), n_beta=str(rng.choice(["T", "T-K"])),
-                        recommendation=str(rng.choice(["gap", "posterior-mean"])))
+                        recommendation=str(rng.choice(["pulled", "posterior-mean", "bound"])))
     elif name == "GPUCB":
         options |= dict(delta=float(rng.choice([0.01, 0.5])))
     elif name != "BayesUCB":
@@ -126,7 +127,39 @@ def test_policies_match_reference(name):
         best = policy.recommend()[0]
         if name != "BayesGap":
             assert reference.mean[best] == pytest.approx(reference.mean.max(), abs=1e-8)
+        elif policy.recommendation != "bound":
+            assert reference.mean[best] == pytest.approx(reference.mean[reference.recommend()],
+                                                         abs=1e-8)
     assert n_same > 0.9 * n_all
+
+
+def test_bound_recommends_an_arm_never_pulled_and_the_default_does_not():
+    """Eq. 8 below K pulls: arm 0 is known to be bad, so its bound is the tightest."""
+    K, prior = 20, np.full(20, 1.0)
+    prior[0] = 1e-6
+    means = np.linspace(0.0, 3.0, K)
+    found = {}
+    for rule in ("bound", "pulled", "posterior-mean"):
+        policy = pb.policies.BayesGap(K, budget=10, kernel=np.diag(prior), noise_std=0.1,
+                                      prior_std=10.0, recommendation=rule)
+        while not policy.done:
+            arms = policy.ask()
+            policy.tell(arms, means[arms])
+        found[rule] = policy.recommend()[0]
+        assert policy.pulls[found["bound"]] == 0
+    assert found["bound"] == 0
+    assert found["pulled"] == found["posterior-mean"] == np.flatnonzero(policy.pulls)[-1]
+
+
+def test_pulled_recommendation_falls_back_before_rewards():
+    policy = pb.policies.BayesGap(3, budget=5, noise_std=0.1, kernel=np.diag([1.0, 2.0, 3.0]))
+    assert policy.recommend() == [0]
+    arms = policy.ask()
+    policy.tell(arms, [np.nan], missing="drop")
+    assert policy.recommend() == [0]
+    arms = policy.ask()
+    policy.tell(arms, [-5.0])
+    assert policy.recommend() == arms
 
 
 # -- the protocol -----------------------------------------------------------------------
@@ -269,7 +302,7 @@ GOOD = dict(kernel=np.eye(3), noise_std=1.0)
     (dict(budget=2.5), "budget must be an integer; got 2.5"),
     (dict(epsilon=-1.0), "epsilon must be finite and at least 0"),
     (dict(n_beta="K"), "n_beta must be one of 'T', 'T-K'; got 'K'"),
-    (dict(recommendation="mean"), "recommendation must be one of 'gap', 'posterior-mean'"),
+    (dict(recommendation="mean"), "recommendation must be one of 'pulled', 'posterior-mean'"),
 ])
 def test_bad_input_is_refused(options, message):
     options = dict(n_arms=3, budget=5, **GOOD) | options

@@ -22,7 +22,7 @@ class BayesGap(_GaussianPolicy):
         prior_std: float = 1.0,
         epsilon: float = 0.0,
         n_beta: Literal["T", "T-K"] = "T",
-        recommendation: Literal["gap", "posterior-mean"] = "gap",
+        recommendation: Literal["pulled", "posterior-mean", "bound"] = "pulled",
         noise_prior: tuple[float, float] = (1.0, 1.0),
         refit_every: int | None = None,
     ) -> None: ...

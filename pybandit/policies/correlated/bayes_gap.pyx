@@ -56,9 +56,12 @@ cdef class BayesGap(_GaussianPolicy):
     n_beta : {"T", "T-K"}
         The number in beta: the budget, or ``max(T - K, 0)``. The paper prints T - K, which is
         negative in its own experiments.
-    recommendation : {"gap", "posterior-mean"}
-        ``"gap"``: the J of the round with the least B_J, the earliest of equal ones (Eq. 8); arm 0
-        before the first pull. ``"posterior-mean"``: the arm of the largest posterior mean.
+    recommendation : {"pulled", "posterior-mean", "bound"}
+        ``"pulled"``: the arm of the largest posterior mean among those with a reward.
+        ``"posterior-mean"``: the same among all arms. ``"bound"``: J of the round of least B_J,
+        the paper's Eq. 8, of equal ones the earliest; before the first pull, arm 0. Below K
+        pulls Eq. 8 may prefer an arm that was never pulled and whose prior variance is tiny,
+        however low its mean: see Notes.
     noise_prior : (float, float), default (1, 1)
         Used if `noise_std` is None: a and b, above 0, of the inverse-gamma prior of sigma^2.
     refit_every : int, optional
@@ -93,7 +96,12 @@ cdef class BayesGap(_GaussianPolicy):
     inverse gamma of (a, b), a conjugate prior. The rule then uses sigma^2 = b / a of the
     posterior. On functions drawn from the prior, `GPUCB` errs less than this rule.
 
-    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
+    Mean simple regret of the three recommendations, in their order, 100 runs each: 15.99 by
+    ``"bound"``, .25 by ``"pulled"`` and .24 by ``"posterior-mean"`` on the 61 pixels of
+    scikit-learn's digits at T = 25; 1.32, 1.32 and 2.53 on 207 traffic sensors at T = 50
+    (`python examples/papers/hoffman2014/recommendations.py`).
+
+    **Threads.** One at a time; a second gets a RuntimeError.
 
     Examples
     --------
@@ -119,13 +127,13 @@ cdef class BayesGap(_GaussianPolicy):
     cdef double[::1] blocks               # scratch
 
     def __init__(self, n_arms, *, budget, noise_std, kernel=None, features=None, prior_std=1.0,
-                 epsilon=0.0, n_beta="T", recommendation="gap", noise_prior=(1.0, 1.0),
+                 epsilon=0.0, n_beta="T", recommendation="pulled", noise_prior=(1.0, 1.0),
                  refit_every=None):
         super().__init__(n_arms, budget, kernel, features, noise_std, prior_std, noise_prior,
                          refit_every)
         self.epsilon = check_scalar("epsilon", epsilon, "finite and at least 0", nonnegative)
         self.n_beta = check_choice("n_beta", n_beta, ("T", "T-K"))
-        check_choice("recommendation", recommendation, ("gap", "posterior-mean"))
+        check_choice("recommendation", recommendation, ("pulled", "posterior-mean", "bound"))
         self.recommendation = recommendation
         self.budget_term = self.budget if n_beta == "T" else max(self.budget - self.n_arms, 0)
         self.least_bound, self.found = INFINITY, 0
@@ -173,12 +181,17 @@ cdef class BayesGap(_GaussianPolicy):
         return self.round.best, self.round.rival, self.round.beta, self.round.bound
 
     def recommend(self):
-        """Return the arm found, int64 of shape (1,)."""
+        """Return the best arm by the rule `recommendation`, int64 of shape (1,)."""
         with self.guard.reading():
-            if (not self.n_pulls or self.recommendation == "posterior-mean"
-                    or self.silence.has(self.found)):
-                return super().recommend()
-            return np.array([self.found], dtype=np.int64)
+            if self.recommendation == "bound":
+                if self.n_pulls and not self.silence.has(self.found):
+                    return np.array([self.found], dtype=np.int64)
+            elif self.recommendation == "pulled":
+                pulled = [arm for arm in np.flatnonzero(self._pulls) if not self.silence.has(arm)]
+                if pulled:
+                    best = np.argmax(np.asarray(self.arm_means)[pulled])
+                    return np.array([pulled[best]], dtype=np.int64)
+            return super().recommend()
 
     cdef object _schema(self):
         return BAYES_GAPS[bool(self.pulls_between)]

@@ -95,8 +95,8 @@ static void build(world *w, pb_minibatch_test test, double most)
     const double total = pb_alias_build(&w->rows[0].bound, 4, N, w->alias, stacks);
     w->problem = (pb_minibatch){glm, w->rows, w->alias, total, w->mode, w->factor, w->slope,
                                 test, 0.5, most, INFINITY, PB_MINIBATCH_LINE};
-    w->moves[0] = (pb_move){PB_MOVE_AUTOREGRESSIVE, NULL, NULL, 0.7, 0.65, 0.9, 0};
-    w->moves[1] = (pb_move){PB_MOVE_WALK, NULL, NULL, 1.0, 0.3, 1.5, 0};
+    w->moves[0] = (pb_move){PB_MOVE_AUTOREGRESSIVE, NULL, NULL, 0.7, 0.65, 0.4, 0.9, 0};
+    w->moves[1] = (pb_move){PB_MOVE_WALK, NULL, NULL, 1.0, 0.3, 0.3, 1.5, 0};
     assert(pb_chain_memory(D) == 5 * D);
     double *m = w->memory;
     w->chain = (pb_chain){&w->problem, w->moves, 2, normal, poisson, 0, NULL, m, m + D, m + 2 * D,

@@ -39,15 +39,15 @@ static void corrections(void)
     for (int i = 0; i < 100; i++) {
         const double z[] = {splitmix_double(&counter), -splitmix_double(&counter)};
         const double scale = 0.1 + 1.5 * splitmix_double(&counter), b = fmin(1.0, scale);
-        const pb_move plain = {PB_MOVE_AUTOREGRESSIVE, NULL, NULL, 1.0, 0.65, scale, 0};
-        const pb_move other = {PB_MOVE_AUTOREGRESSIVE, FACTOR, CENTER, 1.0, 0.65, scale, 0};
+        const pb_move plain = {PB_MOVE_AUTOREGRESSIVE, NULL, NULL, 1.0, 0.65, 0.4, scale, 0};
+        const pb_move other = {PB_MOVE_AUTOREGRESSIVE, FACTOR, CENTER, 1.0, 0.65, 0.4, scale, 0};
         double correction = pb_move_propose(&plain, z, 2, next_number, &bitgen, next, work);
         assert(close_to(correction, log_density(z, next, b, one, zero) -
                                         log_density(next, z, b, one, zero), 1e-12));
         correction = pb_move_propose(&other, z, 2, next_number, &bitgen, next, work);
         assert(close_to(correction, log_density(z, next, b, FACTOR, CENTER) -
                                         log_density(next, z, b, FACTOR, CENTER), 1e-12));
-        const pb_move walk = {PB_MOVE_WALK, FACTOR, NULL, 1.0, 0.2, scale, 0};
+        const pb_move walk = {PB_MOVE_WALK, FACTOR, NULL, 1.0, 0.2, 0.4, scale, 0};
         assert(pb_move_propose(&walk, z, 2, next_number, &bitgen, next, work) == 0.0);
         const double step = (next[0] - z[0]) / (2.0 * scale);
         assert(close_to(step, 1.0, 1e-12) || close_to(step, -2.0, 1e-12));
@@ -56,17 +56,17 @@ static void corrections(void)
 
 static void adaptation(void)
 {
-    pb_move walk = {PB_MOVE_WALK, NULL, NULL, 1.0, 0.25, 2.0, 0};
-    pb_move_adapt(&walk, 1);
+    pb_move walk = {PB_MOVE_WALK, NULL, NULL, 1.0, 0.25, 0.5, 2.0, 0};
+    pb_move_adapt(&walk, 1, 0);
     assert(walk.n_adapted == 1 && close_to(walk.scale, 2.0 * exp(0.75), 1e-15 * 8));
-    pb_move_adapt(&walk, 0);
-    assert(close_to(walk.scale, 2.0 * exp(0.75 - 0.25 / pow(2.0, 0.6)), 1e-14));
-    pb_move draws = {PB_MOVE_AUTOREGRESSIVE, NULL, NULL, 1.0, 0.65, 0.9, 0};
+    pb_move_adapt(&walk, 0, 1);
+    assert(close_to(walk.scale, 2.0 * exp(0.75 - 0.5 / pow(2.0, 0.6)), 1e-14));
+    pb_move draws = {PB_MOVE_AUTOREGRESSIVE, NULL, NULL, 1.0, 0.65, 0.4, 0.9, 0};
     for (int i = 0; i < 50; i++)
-        pb_move_adapt(&draws, 1);
+        pb_move_adapt(&draws, 1, 0);
     assert(draws.scale == 1.5);
     for (int i = 0; i < 2000; i++)
-        pb_move_adapt(&draws, 0);
+        pb_move_adapt(&draws, 0, 0);
     assert(draws.scale < 0.01);
 }
 

@@ -82,8 +82,8 @@ static void build(world *w)
     w->test.block = N;
     w->test.indices = w->indices;
     w->test.ratios = w->ratios;
-    w->moves[0] = (pb_move){PB_MOVE_WALK, NULL, NULL, 0.6, 0.3, 0.4, 0};
-    w->moves[1] = (pb_move){PB_MOVE_AUTOREGRESSIVE, NULL, NULL, 1.0, 0.6, 0.3, 0};
+    w->moves[0] = (pb_move){PB_MOVE_WALK, NULL, NULL, 0.6, 0.3, 0.9, 0.4, 0};
+    w->moves[1] = (pb_move){PB_MOVE_AUTOREGRESSIVE, NULL, NULL, 1.0, 0.6, 0.1, 0.3, 0};
     pb_race_chain *c = &w->chain;
     c->n_parameters = D;
     c->test = &w->test;

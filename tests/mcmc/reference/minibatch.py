@@ -135,9 +135,11 @@ def alias_table(weights):
 class Move:
     """A random walk, or an autoregressive step, in z."""
 
-    def __init__(self, is_walk, scale, target, factor=None, center=0.0, below=1.0):
+    def __init__(self, is_walk, scale, target, factor=None, center=0.0, below=1.0,
+                 target_all=None):
         self.is_walk, self.scale, self.target, self.below = is_walk, scale, target, below
         self.factor, self.center, self.n_adapted = factor, center, 0
+        self.target_all = target if target_all is None else target_all
 
     def propose(self, z, rng):
         noise = np.array([rng.standard_normal() for _ in z])
@@ -149,9 +151,10 @@ class Move:
         u, v = np.linalg.solve(factor, np.stack([z, after]).T - np.reshape(self.center, (-1, 1))).T
         return after, (v @ v - u @ u) / 2
 
-    def adapt(self, accepted):
+    def adapt(self, accepted, reads_all=False):
         self.n_adapted += 1
-        self.scale *= np.exp((accepted - self.target) / self.n_adapted**0.6)
+        target = self.target_all if reads_all else self.target
+        self.scale *= np.exp((accepted - target) / self.n_adapted**0.6)
         if not self.is_walk:
             self.scale = min(1.5, self.scale)
 
@@ -194,19 +197,20 @@ class Chain:
         if accepted:
             self.z = after
         if adapts:
-            move.adapt(accepted)
+            move.adapt(accepted, self.reads_all)
         return accepted, n_read
 
     def passes(self, ratio):
         return ratio >= 0 or np.log(1 - self.rng.random()) < ratio
 
     def decide(self, after, ratio):
-        problem, n_read = self.problem, 0
+        problem, n_read, self.reads_all = self.problem, 0, False
         if np.linalg.norm(after) > problem.radius:
             return False, 0
         m = problem.spread(self.z, after)
         rate = problem.bounds.sum() * m * (1 + self.gamma if self.test == "auxiliary" else 1)
         if rate > self.most:
+            self.reads_all = True
             change = (problem.remainders(after) - problem.remainders(self.z)).sum()
             return self.passes(ratio + change), len(problem.y)
         if self.test == "factorised" and not self.passes(ratio):

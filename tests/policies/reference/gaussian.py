@@ -69,7 +69,7 @@ class Gaussian:
 
 
 class BayesGap(Gaussian):
-    def __init__(self, *args, epsilon=0.0, n_beta="T", recommendation="gap", **options):
+    def __init__(self, *args, epsilon=0.0, n_beta="T", recommendation="pulled", **options):
         super().__init__(*args, **options)
         self.epsilon, self.n_beta = epsilon, n_beta
         self.recommendation, self.rounds = recommendation, []
@@ -98,9 +98,13 @@ class BayesGap(Gaussian):
         return max(sorted([self.j, self.J]), key=lambda i: self.std[i])
 
     def recommend(self):
-        if not self.rounds or self.recommendation == "posterior-mean":
-            return super().recommend()
-        return min(self.rounds, key=lambda one: one[0])[1]
+        if self.rounds and self.recommendation == "bound":
+            return min(self.rounds, key=lambda one: one[0])[1]
+        pulled = sorted(set(self.arms))
+        if self.recommendation == "pulled" and pulled:
+            self.update()
+            return max(pulled, key=lambda arm: (self.mean[arm], -arm))
+        return super().recommend()
 
 
 class GPUCB(Gaussian):

@@ -19,10 +19,12 @@ typedef struct {
     pb_move_kind kind;
     const double *factor;  /* lower triangular, (d, d); NULL: identity */
     const double *center;  /* d; NULL: 0. Autoregressive only */
-    double below;          /* cumulative probability: the first move with u < below is used */
-    double target;         /* acceptance rate aimed at by adaptation */
-    double scale;          /* current scale */
-    int64_t n_adapted;     /* steps that adapted the scale */
+    double below;          /* taken where a uniform number is below this, and not below the one
+                              of the move before */
+    double target;         /* acceptance rate that adaptation aims at */
+    double target_all;     /* the same, in steps whose test reads all rows */
+    double scale;          /* where it is now */
+    int64_t n_adapted;     /* steps that changed it */
 } pb_move;
 
 /* Returns a standard normal number drawn from a bit generator. */
@@ -36,10 +38,10 @@ double pb_move_propose(const pb_move *move, const double *z, int64_t d, pb_norma
                        pb_bitgen *bitgen, double *next, double *work);
 
 /*
- * Adapts the scale: log scale += (accepted - target) / n_adapted^.6. An autoregressive scale is
- * capped at 1.5, although steps do not get longer above 1.
+ * Adds (accepted - target) / n_adapted^.6 to log scale, with target_all if `reads_all`. The
+ * scale of an autoregressive move stays at or below 1.5; 1 is the longest step.
  */
-void pb_move_adapt(pb_move *move, int accepted);
+void pb_move_adapt(pb_move *move, int accepted, int reads_all);
 
 /* Computes out = factor x for a lower triangular factor; out must not be x. */
 void pb_move_multiply(const double *factor, const double *x, int64_t d, double *out);

@@ -1,0 +1,102 @@
+"""Run the scripts of the papers and print one table: figure, command, agreement, time.
+
+    python examples/papers/run.py [--full] [--jobs N] [--keep FILE] [WORD ...]
+
+Without `--full` every script runs its small version. Words select scripts whose path
+contains one of them. `--data FOLDER` names a folder with the files of `DATA`; scripts
+whose file is missing use their stand-in. `--keep` adds the results, with the date, to a
+JSON file: `examples/papers/results.json` holds the last run at full size.
+"""
+
+import argparse
+import datetime
+import json
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+DATA = {}  # script: name of its data file
+
+
+def scripts(words=()):
+    """Return the scripts of the papers, in order, as paths relative to this folder."""
+    found = sorted(path.relative_to(HERE) for kind in ("figure", "table", "section")
+                   for path in HERE.glob(f"*/{kind}_*.py"))
+    return [path for path in found if not words or any(word in str(path) for word in words)]
+
+
+def run(script, full, folder, timeout):
+    """Run one script; return its claims, or the end of its output if it failed."""
+    command = [sys.executable, str(HERE / script)] + ([] if full else ["--quick"])
+    name = DATA.get(str(script))
+    if folder and name and (folder / name).exists():
+        command += ["--data", str(folder / name)]
+    with tempfile.TemporaryDirectory() as temporary:
+        result = Path(temporary) / "claims.json"
+        done = subprocess.run([*command, "--json", str(result)], capture_output=True, text=True,
+                              timeout=timeout, check=False)
+        if done.returncode or not result.exists():
+            return {"failed": (done.stdout + done.stderr)[-2000:]}
+        return json.loads(result.read_text())
+
+
+def agreement(result):
+    """Return the cell of the table that says what agrees."""
+    if "failed" in result:
+        return "failed"
+    claims = result["claims"]
+    signs = sum(claim["sign"] for claim in claims)
+    sizes = [claim["size"] for claim in claims if claim["size"] is not None]
+    return (f"sign {signs} of {len(claims)}"
+            + (f", size {sum(sizes)} of {len(sizes)}" if sizes else ""))
+
+
+def name_of(script):
+    """Return the name of a figure: ``chen2016/figure_1.py`` is "Chen 2016, Figure 1"."""
+    paper, kind = script.parent.name, script.stem.replace("_", " ", 1).replace("_", ".")
+    return f"{paper[:-4].capitalize()} {paper[-4:]}, {kind.capitalize()}"
+
+
+def table(results, full):
+    """Return the table in Markdown."""
+    option = "" if full else " --quick"
+    lines = ["| figure | command | agreement | seconds |", "|---|---|---|---:|"]
+    for script, result in results.items():
+        seconds = f"{result['seconds']:.0f}" if "seconds" in result else ""
+        lines.append(f"| {name_of(Path(script))} | `python examples/papers/{script}{option}` | "
+                     f"{agreement(result)} | {seconds} |")
+    return "\n".join(lines)
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(description="Run the figures of the papers.")
+    parser.add_argument("words", nargs="*", metavar="WORD", help="parts of the scripts' paths")
+    parser.add_argument("--full", action="store_true", help="the paper's size: hours")
+    parser.add_argument("--jobs", type=int, default=2, help="scripts at once (default 2)")
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help="folder of the data files")
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="add the results to this JSON")
+    options = parser.parse_args(argv)
+    chosen = scripts(options.words)
+    with ThreadPoolExecutor(options.jobs) as pool:
+        found = pool.map(lambda script: run(script, options.full, options.data,
+                                            None if options.full else 600), chosen)
+        results = dict(zip(map(str, chosen), found, strict=True))
+    print(table(results, options.full))
+    for script, result in results.items():
+        if "failed" in result:
+            print(f"\n{script} failed:\n{result['failed']}")
+    if options.keep:
+        kept = json.loads(options.keep.read_text()) if options.keep.exists() else {}
+        today = datetime.date.today().isoformat()
+        kept.update({script: {"date": today, **result} for script, result in results.items()
+                     if "failed" not in result})
+        options.keep.write_text(json.dumps(dict(sorted(kept.items())), indent=1) + "\n")
+    return int(any("failed" in result for result in results.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

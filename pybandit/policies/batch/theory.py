@@ -1,0 +1,193 @@
+"""Theorems 1 and 2 of Jun et al. 2016 as functions of the means of the arms.
+
+Jun, Jamieson, Nowak and Zhu, Top arm identification in multi-armed bandits with
+batch arm pulls, AISTATS 2016.
+"""
+
+import math
+
+import numpy as np
+
+from pybandit._shared.checks import MOST_PULLS, check_delta, check_in, check_integer
+
+__all__ = ["batch_racing_batches", "batch_racing_pulls", "batch_sar_error"]
+
+
+def batch_racing_pulls(means, k=1, *, delta=0.05):
+    r"""Return the number of pulls that suffices for `BatchRacing` to decide each arm.
+
+    :math:`\bar T_i` of Jun et al. 2016, Section 3. With probability at least
+    ``1 - delta``, an arm that has this many pulls, like all other surviving arms, is
+    accepted or rejected.
+
+    Parameters
+    ----------
+    means : array_like of float, shape (n_arms,)
+        True means of rewards in [0, 1].
+    k : int, default 1
+        Number of best arms to find, in [1, n_arms - 1].
+    delta : float, default 0.05
+        Error probability, in (0, 1).
+
+    Returns
+    -------
+    ndarray of float64, shape (n_arms,)
+        Pulls per arm; infinite for arms at a gap of 0.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    :math:`\bar T_i = 1 + \lfloor 64 \Delta_i^{-2} \ln((2 / \omega) \log_2(192
+    \Delta_i^{-2} / \omega)) \rfloor` with :math:`\omega = \sqrt{\delta / (6 n)}`. The gap
+    :math:`\Delta_i` is the distance to the best rejected mean for the k best arms and to
+    the worst accepted mean for the others. O(n log n).
+
+    Examples
+    --------
+    >>> import pybandit as pb
+    >>> pb.bounds.batch_racing_pulls([0.9, 0.5, 0.1], delta=0.1)
+    array([2371., 2371.,  578.])
+    """
+    means, gaps = _means_and_gaps(means, k)
+    omega = math.sqrt(check_delta(delta) / (6 * means.size))
+    with np.errstate(divide="ignore"):
+        inverse = 1.0 / gaps**2
+    return 1 + np.floor(64 * inverse * np.log(2 / omega * np.log2(192 * inverse / omega)))
+
+
+def batch_racing_batches(means, k=1, *, batch_size, max_repeats=None, delta=0.05):
+    r"""Return the number of batches within which `BatchRacing` ends (Theorem 1).
+
+    The batch complexity :math:`M_{b,r}` of Jun et al. 2016, Eq. 7. With probability at
+    least ``1 - delta``, `BatchRacing` returns the k best arms after at most this many
+    batches.
+
+    Parameters
+    ----------
+    means, k, delta
+        As in `batch_racing_pulls`.
+    batch_size : int
+        Pulls per batch, b, at least 1.
+    max_repeats : int, optional
+        Pulls of one arm in a batch at most, r, in [1, b]; default b.
+
+    Returns
+    -------
+    float
+        Infinite if the k best arms are not unique.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    For b ≥ 2, :math:`M_{b,r} = \bar T_{(1)} / r' + (1/b) \sum_{i > \lfloor b/r' \rfloor}
+    \bar T_{(i)} + \ln n + n / b + 1 / r' + 2`, where :math:`\bar T_{(1)} \ge \bar T_{(2)}
+    \ge \dots` are the pulls of `batch_racing_pulls` and :math:`r' = \min(r, \lfloor b / 2
+    \rfloor)`. For b = 1 it is :math:`\sum_i \bar T_i`. O(n log n).
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> sparse = np.repeat([0.5, 0.3], [10, 90])
+    >>> one = pb.bounds.batch_racing_batches(sparse, 10, batch_size=1, delta=0.1)
+    >>> many = pb.bounds.batch_racing_batches(sparse, 10, batch_size=64, delta=0.1)
+    >>> round(one / many, 2)
+    63.97
+    """
+    b, r = _sizes(batch_size, max_repeats)
+    pulls = -np.sort(-batch_racing_pulls(means, k, delta=delta))
+    if b == 1:
+        return float(pulls.sum())
+    n, r = pulls.size, min(r, b // 2)
+    return float(pulls[0] / r + pulls[b // r:].sum() / b + math.log(n) + n / b + 1 / r + 2)
+
+
+def batch_sar_error(means, k=1, *, batch_size, max_batches, max_repeats=None):
+    r"""Return the bound on the probability that `BatchSAR` errs (Theorem 2).
+
+    Jun et al. 2016, Theorem 2: probability that the set of arms which `BatchSAR` returns
+    is not the set of the k best, at most. The bound exceeds 1, and then says nothing,
+    for small numbers of batches.
+
+    Parameters
+    ----------
+    means : array_like of float, shape (n_arms,)
+        True means of rewards in [0, 1].
+    k : int, default 1
+        Number of best arms to find, in [1, n_arms - 1].
+    batch_size : int
+        Pulls per batch, b, at least 1; reduced to ``n_arms * max_repeats``, as
+        `BatchSAR` does.
+    max_batches : int
+        Batch budget, B, at least 1.
+    max_repeats : int, optional
+        Pulls of one arm in a batch at most, r, in [1, b]; default b.
+
+    Returns
+    -------
+    float
+        Infinite or above 1 if the budget is too small for the theorem.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    :math:`2 n^2 \exp(-(B - \sum_{i > \tilde n} \lceil b / i \rceil / b - c_1 / b) / (8
+    H_3))` with :math:`\tilde n = \min(n, \max(\lceil b / r \rceil, 2))`, :math:`c_1 = b +
+    \tilde n \min(r, \lceil b / 2 \rceil) + n` and :math:`H_3 = (1/b)(\tilde n / 2 +
+    \sum_{i > \tilde n} 1 / i) \max_{i = 2, \tilde n + 1, \dots, n} i \Delta_{(i)}^{-2}`
+    (Eq. 9), gaps in increasing order. O(n log n).
+
+    Examples
+    --------
+    >>> import numpy as np, pybandit as pb
+    >>> means = np.repeat([0.9, 0.1], [2, 18])
+    >>> bound = pb.bounds.batch_sar_error(means, 2, batch_size=20, max_batches=800)
+    >>> round(bound, 8)
+    3.34e-06
+    """
+    means, gaps = _means_and_gaps(means, k)
+    b, r = _sizes(batch_size, max_repeats)
+    batches = check_integer("max_batches", max_batches, 1, MOST_PULLS)
+    n = means.size
+    b = min(b, n * r)
+    kept = min(n, max(-(-b // r), 2))
+    c1 = b + kept * min(r, -(-b // 2)) + n
+    later = np.arange(kept + 1, n + 1)
+    with np.errstate(divide="ignore"):
+        ratios = np.arange(1, n + 1) / np.sort(gaps)**2
+    hardness = (kept / 2 + (1 / later).sum()) / b * ratios[np.r_[1, kept:n]].max()
+    left = batches - (-(-b // later)).sum() / b - c1 / b
+    if hardness == np.inf:
+        return 2.0 * n**2
+    # A budget that is far too small would overflow.
+    return 2.0 * n**2 * math.exp(min(-left / (8 * hardness), 600.0))
+
+
+def _means_and_gaps(means, k):
+    """Return the checked means and each arm's distance to the other side of the boundary."""
+    means = check_in("means", means, "in [0, 1]", lambda x: (x >= 0) & (x <= 1))
+    if means.ndim != 1 or means.size < 2:
+        raise ValueError(f"means must have shape (n_arms,) with at least two arms; got shape "
+                         f"{means.shape}")
+    k = check_integer("k", k, 1, means.size - 1)
+    ranked = -np.sort(-means)
+    best = np.argsort(-means, kind="stable")[:k]
+    gaps = ranked[k - 1] - means
+    gaps[best] = means[best] - ranked[k]
+    return means, gaps
+
+
+def _sizes(batch_size, max_repeats):
+    b = check_integer("batch_size", batch_size, 1, MOST_PULLS)
+    return b, b if max_repeats is None else check_integer("max_repeats", max_repeats, 1, b)
