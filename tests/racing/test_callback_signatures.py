@@ -182,5 +182,5 @@ def test_wrong_user_data_is_rejected(library, data, kind):
 
 def test_second_user_data_is_rejected(library, quadratic):
     for function in (as_scipy(library), bound(quadratic)):
-        with pytest.raises(ValueError, match="brings its own"):
+        with pytest.raises(ValueError, match="has its own data"):
             pb.Factors(function, N, D, user_data=MATRIX)
