@@ -119,7 +119,7 @@ class Factor:
 
     Notes
     -----
-    **Threads.** Threads may share it: it only stores compiled code.
+    **Threads.** It only stores compiled code, so threads may share it.
 
     Examples
     --------

@@ -196,7 +196,7 @@ def test_priors_raise_for_other_kinds_of_races():
         pb.best_of(np.eye(10)[:, :3], value_range=(0, 1), budget=20,
                    items=pb.Items(prior_scores=np.ones(10)))
     state = pb.BettingRace(3, 10, value_range=(0, 1), prior_scores=np.ones(10)).get_state()
-    with pytest.raises(ValueError, match="prior_scores must have a row"):
+    with pytest.raises(ValueError, match="prior_scores must have one row"):
         pb.BettingRace.from_state(state | {"prior_scores": np.ones((11, 1))})
 
 
