@@ -100,9 +100,9 @@ class ExactMinibatch:
         the walk, which leaves the regions in which draws from the approximation are rarely
         accepted.
     adapt : bool, default True
-        Whether warm-up adapts the length of proposals. Draws from the approximation
+        Adapt the length of proposals in warm-up. Draws from the approximation
         (``"laplace"``) become shorter steps only if fewer than .15 of them are accepted, or .42
-        if the test reads all rows. Walks aim at an acceptance of .234, .44 for d = 1.
+        if the test reads all rows. Walks aim at an acceptance rate of .234, or .44 if d = 1.
     test : {"auto", "factorised", "auxiliary"}
         See Notes; ``"auto"`` is ``"factorised"``, the faster one in our measurements.
     gamma : float, default 0.5

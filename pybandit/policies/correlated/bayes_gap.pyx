@@ -101,7 +101,7 @@ cdef class BayesGap(_GaussianPolicy):
     scikit-learn's digits at T = 25; 1.32, 1.32 and 2.53 on 207 traffic sensors at T = 50
     (`python examples/papers/hoffman2014/recommendations.py`).
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------

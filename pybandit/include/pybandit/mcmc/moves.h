@@ -19,12 +19,11 @@ typedef struct {
     pb_move_kind kind;
     const double *factor;  /* lower triangular, (d, d); NULL: identity */
     const double *center;  /* d; NULL: 0. Autoregressive only */
-    double below;          /* taken where a uniform number is below this, and not below the one
-                              of the move before */
-    double target;         /* acceptance rate that adaptation aims at */
+    double below;          /* cumulative probability: the first move with u < below is used */
+    double target;         /* acceptance rate aimed at by adaptation */
     double target_all;     /* the same, in steps whose test reads all rows */
-    double scale;          /* where it is now */
-    int64_t n_adapted;     /* steps that changed it */
+    double scale;          /* current scale */
+    int64_t n_adapted;     /* steps that adapted the scale */
 } pb_move;
 
 /* Returns a standard normal number drawn from a bit generator. */
