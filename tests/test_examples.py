@@ -138,60 +138,11 @@ def test_which_bound_page_has_every_population():
     assert all(text.count(f"| {name} |") == 2 for name in load("which_bound")["CASES"])
 
 
-@pytest.mark.parametrize("name, rows", [
-    ("batch_speedup", r"^(Linear|Sparse) +\d"), ("microwell", r"^ +\d+ +\d+ .*±"),
-    ("twitter_scale", r"^(RoundRobin|Batch\w+ r=\w+) .*±"),
-])
-def test_batch_examples_draw_their_pictures(name, rows, tmp_path, capsys):
-    pytest.importorskip("matplotlib")
-    out = tmp_path / "picture.png"
-    load(name)["main"](["--quick", "--out", str(out)])
-    assert out.read_bytes().startswith(b"\x89PNG")
-    expected = {"batch_speedup": 6, "microwell": 2, "twitter_scale": 10}[name]
-    assert len(re.findall(rows, capsys.readouterr().out, re.MULTILINE)) == expected
-
-
-def test_batch_speedup_theory_has_the_printed_digits():
-    example = load("batch_speedup")
-    for column, (means, pulls) in enumerate(zip(example["MEANS"].values(), (16_550_985, 1_273_800),
-                                                strict=True)):
-        most = example["most_pulls"](means, 10, 0.1)
-        assert most.sum() == pulls
-        for (b, r), known in example["KNOWN"].items():
-            assert f"{example['theory_speedup'](most, b, r):.2f}" == f"{known[column][0]:.2f}"
-
-
-def test_batch_speedup_gives_all_settings_the_same_rewards():
-    """If a batch pulls every survivor once, its size does not matter."""
-    example = load("batch_speedup")
-    batches, short, wrong = example["measure"](np.array([0.9, 0.1]), 1, [(1, 1), (2, 1)], 5, 1)
-    assert (np.ceil(batches[:, 0] / 2) == batches[:, 1]).all()
-    assert len(set(batches[:, 1].tolist())) > 1 and short == wrong == 0
-
-
-def test_twitter_scale_means_have_the_published_statistics():
-    example = load("twitter_scale")
-    means = example["user_means"]()
-    assert means.size == 522_062 and means[:100].sum() == pytest.approx(0.963)
-    assert 8928 * means.sum() == pytest.approx(707_776)
-    assert 8928 * means.min() == pytest.approx(1.0)
-    assert 8928 * means[0] == pytest.approx(476.3, 1e-4)
-
-
 def test_few_plates_prints_its_table(capsys):
     load("few_plates")["main"](["--quick"])
     rows = capsys.readouterr().out.splitlines()
     assert len(rows) == 2 + 3 * 2 and all(row.count("|") == 9 for row in rows)
     assert rows[2].split("|")[6].strip() == "-" and "±" in rows[2].split("|")[5]
-
-
-def test_microwell_finds_the_reference():
-    """Ten runs of the first row; the other policies are at .26 and above."""
-    example = load("microwell")
-    share, _, used = example["measure"](pb.policies.BatchSAR, example["gene_means"](12_979), 100,
-                                        100,
-                                        384, 10, 1)
-    assert share == pytest.approx(0.114, abs=0.03) and used == 100
 
 
 @pytest.mark.parametrize("name, cells", [("variance_budget", 8), ("movielens_budget", 4)])

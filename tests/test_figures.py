@@ -49,7 +49,7 @@ def test_commands_in_pages_are_all_found(figures, tables):
     """The list has every example and benchmark that a page runs for a table."""
     found = {command for table in tables for command in table.commands}
     for name in ("examples/policies/few_plates.py", "examples/evaluation/guarantees.py",
-                 "examples/policies/microwell.py --repeats 1", "bench/mcmc/bench_poisson.py",
+                 "examples/papers/jun2016/figure_1.py --repeats 1", "bench/mcmc/bench_poisson.py",
                  "bench/mcmc/bench_exact.py -n 1000000", "tests/racing/nasty.py",
                  "examples/racing/coreference.py --data cora_citations.tsv --runs 7"):
         assert f"python {name}" in found
@@ -70,7 +70,7 @@ def test_commands_of_tables_exist_and_take_quick(tables):
 
 PAGE = """# Errors
 
-`python examples/policies/microwell.py` prints it.
+`python examples/papers/jun2016/figure_1.py` prints it.
 
 | policy | errors | ± | µs a pull |
 | --- | ---: | ---: | ---: |
@@ -86,7 +86,7 @@ rejects, reuse      1250.2   0.302   5.8
 
 def moved(figures, page, printed=PRINTED):
     (table,) = figures.tables_of(ROOT / "page.md", page)
-    assert table.commands == ("python examples/policies/microwell.py",)
+    assert table.commands == ("python examples/papers/jun2016/figure_1.py",)
     return [(row, old, new) for row, old, new in figures.compare(table, printed)]
 
 
@@ -122,7 +122,7 @@ def test_figures_report_names_page_command_and_numbers(figures, tmp_path, monkey
     monkeypatch.setattr(figures, "ROOT", tmp_path)
     monkeypatch.setattr(figures, "PRINTED", tmp_path / "printed")
     monkeypatch.setattr(figures, "pages", lambda: [page])
-    saved = figures.name_of("python examples/policies/microwell.py")
+    saved = figures.name_of("python examples/papers/jun2016/figure_1.py")
     saved.parent.mkdir()
     saved.write_text(PRINTED)
     assert figures.main(["--again"]) == 1

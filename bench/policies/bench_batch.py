@@ -21,7 +21,7 @@ i64 = ctypes.c_int64
 
 @pytest.fixture(scope="module")
 def users():
-    """Return half a million means of the power law in examples/policies/twitter_scale.py."""
+    """Return half a million means of the power law in examples/papers/jun2016/figure_2.py."""
     rank = np.arange(1, N_USERS + 1.0)
     means = np.maximum(1.0, 476.26 * rank**-0.5097) / 8928
     return pb.environments.BinomialBandit(np.random.default_rng(1).permutation(means), trials=LOOKS)

@@ -24,7 +24,7 @@ FORMS = {"line": PB_MINIBATCH_LINE, "space": PB_MINIBATCH_SPACE, "own": PB_MINIB
 
 
 cdef class Problem:
-    """A log posterior. Read only after `anchor`, so that threads can share it."""
+    """A log posterior. Read only after `anchor`, so that threads may share it."""
 
     @property
     def total(self):

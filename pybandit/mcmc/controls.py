@@ -80,7 +80,7 @@ class TaylorControl(Quadratic):
     -----
     A value costs O(d^2), compiled; for a `GLMControl` O(d).
 
-    **Threads.** Immutable: threads can share it.
+    **Threads.** Immutable: threads may share it.
 
     Examples
     --------
@@ -239,7 +239,7 @@ class GLMControl(Quadratic):
     -----
     A value costs O(d), compiled; the constructor O(N d^2).
 
-    **Threads.** Immutable: threads can share it.
+    **Threads.** Immutable: threads may share it.
 
     Examples
     --------

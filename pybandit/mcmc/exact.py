@@ -52,7 +52,7 @@ class ExactStep(Record):
 
     Notes
     -----
-    **Threads.** Immutable: threads can share it.
+    **Threads.** Immutable: threads may share it.
 
     Examples
     --------

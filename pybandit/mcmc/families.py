@@ -29,7 +29,7 @@ class Binomial:
 
     Notes
     -----
-    **Threads.** Immutable: threads can share it.
+    **Threads.** Immutable: threads may share it.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class StudentT:
 
     Notes
     -----
-    **Threads.** Immutable: threads can share it.
+    **Threads.** Immutable: threads may share it.
 
     Examples
     --------

@@ -48,7 +48,7 @@ class MetropolisStep(Record):
 
     Notes
     -----
-    **Threads.** Immutable: threads can share it.
+    **Threads.** Immutable: threads may share it.
 
     Examples
     --------

@@ -53,7 +53,7 @@ class PairwiseTable:
     -----
     Each neighbour takes 4 bytes, its weight 8, and ``method="poisson"`` 16 more.
 
-    **Threads.** Immutable: threads can share it.
+    **Threads.** Immutable: threads may share it.
 
     Examples
     --------

@@ -48,7 +48,7 @@ class Preconditioned:
     covariance s. This does not change if z and z' are exchanged. So
     q(x'|x) phi(z) = q(x|x') phi(z'), which gives the correction above.
 
-    **Threads.** Immutable: threads can share it.
+    **Threads.** Immutable: threads may share it.
 
     Examples
     --------
@@ -145,8 +145,8 @@ class Mixture:
     ----------
     proposals : sequence of RandomWalk, SGLD, Preconditioned or others
         At least one.
+    weights : sequence of float, optional
         Relative frequencies of the proposals, all above 0. Equal by default.
-        How often each is taken, up to a factor; all above 0. Alike by default.
 
     Raises
     ------

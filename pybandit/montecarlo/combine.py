@@ -61,6 +61,7 @@ def combine_estimators(estimators: Sequence[Callable[..., Any]], budget: float |
     allocator : EstimatorAllocator, optional
         Allocator to continue with, instead of a new one of `budget` and the options:
         after an exception it holds all that was learned.
+    executor : concurrent.futures.Executor, optional
         Runs the calls of a batch concurrently: choose `batch_size` as a small multiple of the
         number of workers. Each call has its own stream, so with equal costs the result is the
         same for any executor, and without one.

@@ -42,7 +42,7 @@ class Estimate(Record):
 
     Notes
     -----
-    **Threads.** Immutable, except for its allocator: threads can share it.
+    **Threads.** Immutable, except for its allocator: threads may share it.
 
     Examples
     --------

@@ -30,7 +30,7 @@ class Best:
 
     Notes
     -----
-    **Threads.** Immutable: threads can share it.
+    **Threads.** Immutable: threads may share it.
 
     Examples
     --------
@@ -76,7 +76,7 @@ class Above:
 
     Notes
     -----
-    **Threads.** Immutable: threads can share it.
+    **Threads.** Immutable: threads may share it.
 
     Examples
     --------

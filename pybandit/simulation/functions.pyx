@@ -37,7 +37,7 @@ cdef class FunctionEnvironment(Environment):
 
     Notes
     -----
-    **Threads.** Pulls do not change it: threads can share it.
+    **Threads.** Pulls do not change it: threads may share it.
 
     Examples
     --------

@@ -57,7 +57,7 @@ cdef class EmpiricalBandit(Environment):
 
     Notes
     -----
-    **Threads.** Pulls do not change it: threads can share it.
+    **Threads.** Pulls do not change it: threads may share it.
 
     Examples
     --------

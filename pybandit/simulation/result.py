@@ -67,7 +67,7 @@ class SimulationResult:
 
     Notes
     -----
-    **Threads.** Immutable: threads can share it.
+    **Threads.** Immutable: threads may share it.
 
     Examples
     --------

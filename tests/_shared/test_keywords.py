@@ -33,7 +33,7 @@ def takes_any(**options):
 def test_arguments_and_signature_are_unchanged():
     assert called(1, noise_std=2.0, group=3) == (1, 2.0, 3)
     assert list(inspect.signature(called).parameters) == ["first", "noise_std", "group"]
-    assert called.__doc__ == "Return its arguments."
+    assert called.__doc__ == "Return the arguments."
     assert pickle.loads(pickle.dumps(Made(budget=3))).budget == 3
     assert takes_any(anything=1) == {"anything": 1}
 

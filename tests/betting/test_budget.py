@@ -245,5 +245,5 @@ def test_invalid_reports_change_nothing():
         with pytest.raises(ValueError):
             race.tell(*told)
         assert frozen(race.get_state()) == before
-    with pytest.raises(RuntimeError, match="is made already"):
+    with pytest.raises(RuntimeError, match="is already initialised"):
         race.__init__(12, 200, budget=300, **UNIT)

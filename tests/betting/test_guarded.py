@@ -138,7 +138,7 @@ def test_second_thread_is_refused():
 def test_second_init_of_a_race_raises(make):
     race = play(make(), REWARDS, 20)
     before = frozen(race.get_state())
-    with pytest.raises(RuntimeError, match=f"{type(race).__name__} is made already"):
+    with pytest.raises(RuntimeError, match=f"{type(race).__name__} is already initialised"):
         race.__init__(3, 10, value_range=(0, 1), threshold=0.5) if hasattr(
             race, "threshold") else race.__init__(3, 10, value_range=(0, 1))
     assert frozen(race.get_state()) == before

@@ -160,8 +160,8 @@ def test_prior_determines_the_order(genes, capsys):
 
 @pytest.mark.parametrize("options, words", [
     ("--policy batch-screening --k 5 --batches 3",
-     "--batches must be at least 5 to measure each of 200 arms once in batches of 48, unless "
-     "--allow-unmeasured; got 3"),
+     "--batches must be at least 5 to measure each of 200 arms once in batches of 48; got 3. "
+     "Use more batches, or pass --allow-unmeasured"),
     ("--policy auto --k 5 --batches 3", "--batches must be at least 5 to measure each"),
     ("--policy auto --batches 9", "--policy auto needs --k"),
     ("--policy auto --k 200 --batches 9", "--k must be below the number of arms, 200; got 200"),

@@ -359,7 +359,7 @@ def test_invalid_methods_raise(made, asked, message):
     (dict(value_range=np.ones((2, 2, 2))), ValueError, r"value_range must be .*shape \(2, 2, 2\)"),
     (dict(value_range=(-1.7e308, 1.7e308)), ValueError, "value_range .*by a finite number"),
     (dict(value_range=[[0, 1], [2, 3], [0, 5], [0, 5]]), ValueError,
-     "value_range must leave room for the mean .* above 2.0, one below 1.0"),
+     "value_range must leave room for the common mean .* above 2.0, one below 1.0"),
 ])
 def test_invalid_arguments_raise(given, error, message):
     with pytest.raises(error, match=message):

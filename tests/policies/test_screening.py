@@ -108,7 +108,7 @@ def test_lost_wells_are_measured_again():
 def test_too_few_batches_are_refused_unless_allowed():
     with pytest.raises(pb.errors.InfeasibleBudgetError,
                        match="max_batches must be at least 6 to measure each of 2000 .*"
-                             "; got 5.* set allow_unmeasured=True"):
+                             "; got 5.* pass allow_unmeasured"):
         pb.policies.BatchScreening(2000, 20, batch_size=384, max_batches=5)
     policy = played(pb.policies.BatchScreening(20, 3, batch_size=5, max_batches=3,
                                                allow_unmeasured=True),

@@ -279,7 +279,7 @@ def test_metrics_with_standard_names_raise():
     def regret(policy, environment):
         return -1.0
 
-    with pytest.raises(ValueError, match="metrics must be functions with names.*'regret'"):
+    with pytest.raises(ValueError, match="metrics must be functions with distinct names.*'regret'"):
         pb.simulate(sar, BANDIT, 2, metrics=[regret])
     with pytest.raises(ValueError, match="metrics.*<lambda>"):
         pb.simulate(sar, BANDIT, 2, metrics=[lambda p, e: 0.0, lambda p, e: 1.0])

@@ -21,7 +21,7 @@ KINDS = ["index.html", "start/install.html", "start/which_function.html",
          "reference/policies.html", "reference/command_line.html", "reference/c/racing.html",
          "reference/api/pybandit.policies.BatchSAR.html", "reference/api/pybandit.best_of.html",
          "reference/api/pybandit.mcmc.ExactMinibatch.html", "reference/changelog.html",
-         "gallery/index.html", "gallery/policies/microwell.html",
+         "gallery/index.html", "gallery/policies/few_plates.html",
          "gallery/lab/plate_screen.html", "genindex.html"]
 WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 # the smallest contrast between text and background of all matching elements, as in WCAG 2

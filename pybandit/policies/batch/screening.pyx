@@ -113,7 +113,7 @@ cdef class BatchScreening(_BatchPolicy):
             raise InfeasibleBudgetError(
                 f"max_batches must be at least {least} to measure each of {self.n_arms} arms once "
                 f"in batches of {self.batch_size}; got {self.max_batches}. Use more batches, or "
-                "set allow_unmeasured=True")
+                "pass allow_unmeasured")
         self._make_room()
         if 0 < self.k < self.n_arms:
             pb_screening_choose(&self.screen, &self.seen, self.max_batches)

@@ -154,7 +154,7 @@ def batch_sar_error(means, k=1, *, batch_size, max_batches, max_repeats=None):
     >>> means = np.repeat([0.9, 0.1], [2, 18])
     >>> bound = pb.bounds.batch_sar_error(means, 2, batch_size=20, max_batches=800)
     >>> round(bound, 8)
-    3.34e-06
+    9.8e-07
     """
     means, gaps = _means_and_gaps(means, k)
     b, r = _sizes(batch_size, max_repeats)
