@@ -165,8 +165,9 @@ class ExactMinibatch:
 
     The constructor needs one pass over the rows per Newton step, of which two to four use all
     rows, and one more pass, O(N d^2), and 48 N bytes. A step costs O(d^2 + rows read times d);
-    independent draws read about (d / N)^(1/2) of the rows. **Threads.** Immutable: threads can
-    share it.
+    independent draws read about (d / N)^(1/2) of the rows.
+
+    **Threads.** Immutable: threads may share it.
 
     References
     ----------
