@@ -86,7 +86,8 @@ class RacingGibbs:
     others invariant. A sweep moves less than one with ``"exact"``, because the counts depend on
     the previous x_v.
 
-    **Threads.** Threads can share it if `conditional` can be called from several at once.
+    **Threads.** If `conditional` can be called from several threads at once,
+    threads may share it.
 
     Examples
     --------

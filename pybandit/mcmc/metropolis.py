@@ -133,7 +133,8 @@ class RacingMetropolis:
     1,000 rows or more, one warning is given: use `ExactMinibatch` for regressions, a control for
     models with a good expansion, and a pass over all rows in order for the rest.
 
-    **Threads.** Threads can share it if your functions can be called from several at once.
+    **Threads.** If your functions can be called from several threads at once,
+    threads may share it.
 
     Examples
     --------

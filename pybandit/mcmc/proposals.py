@@ -124,7 +124,8 @@ class SGLD:
 
     Notes
     -----
-    **Threads.** Threads can share it if your functions can be called from several at once.
+    **Threads.** If your functions can be called from several threads at once,
+    threads may share it.
 
     Examples
     --------
