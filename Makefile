@@ -59,6 +59,15 @@ figures: inplace $(VENV)/.bench
 figures-quick: inplace $(VENV)/.bench
 	$(FIGURES) --quick
 
+# Run every figure and table of the five papers in a small version, and print one table: figure,
+# command, agreement with the paper, seconds. papers-full takes hours, and keeps its results.
+PAPERS = OPENBLAS_NUM_THREADS=1 $(BIN)/python examples/papers/run.py $(WORDS) $(if $(DATA),--data $(DATA))
+.PHONY: papers papers-full
+papers: inplace $(VENV)/.bench
+	$(PAPERS)
+papers-full: inplace $(VENV)/.bench
+	$(PAPERS) --full --keep examples/papers/results.json
+
 # Compile changed modules next to their sources, where the editable installation below finds them.
 .PHONY: inplace extensions
 inplace: $(VENV)/.test extensions

@@ -1,11 +1,13 @@
 """Run the scripts of the papers and print one table: figure, command, agreement, time.
 
-    python examples/papers/run.py [--full] [--jobs N] [--keep FILE] [WORD ...]
+    python examples/papers/run.py [--full] [--jobs N] [--data FOLDER] [--keep FILE]
+        [--plots FOLDER] [WORD ...]
 
 Without `--full` every script runs its small version. Words select scripts whose path
 contains one of them. `--data FOLDER` names a folder with the files of `DATA`; scripts
 whose file is missing use their stand-in. `--keep` adds the results, with the date, to a
-JSON file: `examples/papers/results.json` holds the last run at full size.
+JSON file: `examples/papers/results.json` holds the last run at full size. `--plots` saves the
+plot of each script.
 """
 
 import argparse
@@ -29,7 +31,7 @@ def scripts(words=()):
     return [path for path in found if not words or any(word in str(path) for word in words)]
 
 
-def run(script, full, folder, timeout):
+def run(script, full, folder, plots, timeout):
     """Run one script; return its claims, or the end of its output if it failed."""
     command = [sys.executable, str(HERE / script)] + ([] if full else ["--quick"])
     name = DATA.get(str(script))
@@ -37,6 +39,9 @@ def run(script, full, folder, timeout):
         command += ["--data", str(folder / name)]
     with tempfile.TemporaryDirectory() as temporary:
         result = Path(temporary) / "claims.json"
+        if plots:
+            name = f"{script.parent.name}_{script.stem}.png"
+            command += ["--save", str(plots / name)]
         done = subprocess.run([*command, "--json", str(result)], capture_output=True, text=True,
                               timeout=timeout, check=False)
         if done.returncode or not result.exists():
@@ -74,16 +79,20 @@ def table(results, full):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description="Run the figures of the papers.")
-    parser.add_argument("words", nargs="*", metavar="WORD", help="parts of the scripts' paths")
+    parser.add_argument("words", nargs="*", metavar="WORD",
+                        help="run only scripts whose path contains a WORD")
     parser.add_argument("--full", action="store_true", help="the paper's size: hours")
     parser.add_argument("--jobs", type=int, default=2, help="scripts at once (default 2)")
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="folder of the data files")
     parser.add_argument("--keep", type=Path, metavar="FILE", help="add the results to this JSON")
+    parser.add_argument("--plots", type=Path, metavar="FOLDER", help="save the plots there")
     options = parser.parse_args(argv)
+    if options.plots:
+        options.plots.mkdir(parents=True, exist_ok=True)
     chosen = scripts(options.words)
     with ThreadPoolExecutor(options.jobs) as pool:
         found = pool.map(lambda script: run(script, options.full, options.data,
-                                            None if options.full else 600), chosen)
+                                            options.plots, None if options.full else 600), chosen)
         results = dict(zip(map(str, chosen), found, strict=True))
     print(table(results, options.full))
     for script, result in results.items():
