@@ -284,8 +284,8 @@ GOOD = dict(kernel=np.eye(3), noise_std=1.0)
     (dict(kernel=np.ones((2, 3))), r"kernel must be square, one row per arm; got shape \(2, 3\)"),
     (dict(kernel=np.ones((0, 0))), r"kernel must be square.*\(0, 0\)"),
     (dict(kernel=[[1.0, 0.5], [0.25, 1.0]]), r"symmetric; got 0.5 at \(0, 1\) and 0.25 at \(1, 0"),
-    (dict(kernel=[[1.0, 2.0], [2.0, 1.0]]), "semi-definite; got the eigenvalue -1, and 3"),
-    (dict(kernel=[[-1.0]]), "semi-definite; got the eigenvalue -1, and -1"),
+    (dict(kernel=[[1.0, 2.0], [2.0, 1.0]]), "semi-definite; got least eigenvalue -1 and largest 3"),
+    (dict(kernel=[[-1.0]]), "semi-definite; got least eigenvalue -1 and largest -1"),
     (dict(kernel=[[np.nan]]), r"kernel must be finite, of size 1e\+300 at most; got nan at "
      r"index \(0, 0\)"),
     (dict(kernel=[[1.1e300]]), r"of size 1e\+300 at most; got 1.1e\+300 at"),

@@ -16,7 +16,7 @@ static const double weights[PB_WIDTHS] = {0.25, 0.25, 0.25, 0.125, 0.125};
 #define SQRT_HALF 0.70710678118654752440
 #define DENSITY 0.79788456080286535588 /* of a half-normal distribution at 0 */
 
-/* Returns 2 Phi(y) exp(y^2 / 2) for y <= 0, and its derivative; far out its two parts cancel. */
+/* Returns 2 Phi(y) exp(y^2 / 2) for y <= 0, and its derivative, whose terms cancel for y << 0. */
 static double tail(double y, double *slope)
 {
     if (y > -36.0) {

@@ -108,7 +108,7 @@ cdef class GapE(_GapPolicy):
 
     Notes
     -----
-    O(K) per pull. An arm whose first pull was lost is asked again, n // K times in all.
+    O(K) per pull. An arm whose first pull was lost is asked again, up to n // K times in all.
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
@@ -173,7 +173,7 @@ cdef class GapEV(_GapPolicy):
 
     Notes
     -----
-    O(K) per pull. An arm without two rewards is asked again, n // K times in all.
+    O(K) per pull. An arm without two rewards is asked again, up to n // K times in all.
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
@@ -249,11 +249,11 @@ cdef class UCBE(_BudgetPolicy):
     See Also
     --------
     SuccessiveRejects : does not need `complexity`.
-    UGapEb, GapE : can estimate it.
+    UGapEb, GapE : can estimate the complexity.
 
     Notes
     -----
-    O(K) per pull. An arm whose first pull was lost is asked again, T // K times in all.
+    O(K) per pull. An arm whose first pull was lost is asked again, up to T // K times in all.
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 

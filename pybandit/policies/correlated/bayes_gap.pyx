@@ -54,8 +54,8 @@ cdef class BayesGap(_GaussianPolicy):
     epsilon : float, default 0
         Tolerated difference from the best mean, at least 0.
     n_beta : {"T", "T-K"}
-        The number in beta: the budget, or ``max(T - K, 0)``. The paper prints T - K, which is
-        negative in its own experiments.
+        Value of n_beta in the formula of beta: T, or ``max(T - K, 0)``. The paper prints T - K,
+        which is negative in its own experiments.
     recommendation : {"pulled", "posterior-mean", "bound"}
         ``"pulled"``: the arm of the largest posterior mean among those with a reward.
         ``"posterior-mean"``: the same among all arms. ``"bound"``: J of the round of least B_J,

@@ -27,7 +27,7 @@ __all__ = ["KLUCB", "UCB1", "UCBV"]
 
 
 cdef class _UpperBound(_IndexPolicy):
-    """One batch with one pull of each arm, then always the largest index of round n_pulls + 1.
+    """A policy that pulls each arm once, in one batch, then the arm of largest index each round.
 
     If arms have scales s, the values s (index - 1) are compared instead of indices.
     """
@@ -196,7 +196,8 @@ cdef class UCBV(_UpperBound):
     value_range : (float, float), default (0, 1)
         Range of the rewards: (low, high); b is high - low. Rewards outside it are rejected.
     c, zeta : float, default 1 and 1.2
-        At least 0, and above 0. Smaller values explore less: (1/3, 1) about halves the regret.
+        Factors of the width: c at least 0, zeta above 0. Smaller values explore less: (1/3, 1)
+        about halves the regret.
 
     Attributes
     ----------

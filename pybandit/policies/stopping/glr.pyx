@@ -48,7 +48,7 @@ cdef class GLR:
         `noise_std`. ``"bernoulli"``: 0 and 1, or any values in [0, 1]. ``"gaussian-unknown"``: an
         unknown standard deviation per arm.
     noise_std : float, default 1
-        Law ``"gaussian"``: in [1e-150, 1e150].
+        Law ``"gaussian"``: standard deviation of a reward, in [1e-150, 1e150].
     guarantee : {"proven", "heuristic"}, default "proven"
         Threshold of the rule. ``"proven"``: see Notes. ``"heuristic"``:
         ``log((1 + log t) / delta)``, which papers use; it is lower and has no proof, but measured
@@ -234,7 +234,7 @@ cdef class GLR:
         """Return sums of squared deviations; 0 if the law does not need them."""
         if self.law != "gaussian-unknown":
             if variances is not None:
-                raise ValueError("variances must be None unless law='gaussian-unknown'; got some "
+                raise ValueError("variances must be None unless law='gaussian-unknown'; got values "
                                  f"with law={self.law!r}")
             return np.zeros(pulls.size)
         if variances is None:
@@ -346,7 +346,7 @@ def optimal_proportions(means, *, law="gaussian", noise_std=1.0):
 def lower_bound(means, *, delta=0.05, law="gaussian", noise_std=1.0):
     """Return a lower bound on the mean number of pulls of any rule of error probability delta.
 
-    ``T kl(delta, 1 - delta)``, with T the inverse of the least Z of the optimal proportions
+    ``T kl(delta, 1 - delta)``, with T the reciprocal of the least Z for the optimal shares
     (Garivier and Kaufmann 2016, theorem 1).
 
     Parameters

@@ -34,9 +34,10 @@ typedef struct {
     int64_t n_batches;
     int64_t n_aside;         /* undecided arms removed from the ring because they are silent */
     int64_t n_fallen;        /* arms still on the ring whose flag in `aside` the caller has set */
+    /* thresholds */
     double reject_below;     /* the n_open-th largest lower bound */
     double accept_above;     /* the (n_open + 1)-th largest upper bound, silent arms included */
-    int moved;               /* 1 if these changed since all arms were compared with them */
+    int moved;               /* 1 if a threshold changed since all arms were compared with both */
     int done;
 } pb_batch_racing;
 
