@@ -125,7 +125,7 @@ cdef class Session:
             policy.guard.leave()
 
     def play_many(self, int64_t start, int64_t end, policy, environment, Truth truth, fresh):
-        """Run one policy, renewed before each run; return the first run that was not made."""
+        """Run one policy, renewed before each run; return the first run not made."""
         cdef int64_t i
         seeds = takes_stream(policy)
         for i in range(start, end):
@@ -335,7 +335,7 @@ cdef class RunRewards:
                 streams._begin_arm(i, arm, &(<pb_stream *>&self.memory[0])[arm])
 
     def pull_with_costs(self, arms, rng):
-        """Return the next rewards of these arms and their costs; a Python `costs` has priority."""
+        """Return the next rewards of these arms and their costs, by a Python `costs` if there is one."""
         if self.environment._has_plain_costs():
             return self._drawn(arms, rng, True)
         rewards, _ = self._drawn(arms, rng, False)

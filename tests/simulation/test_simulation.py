@@ -370,7 +370,7 @@ def test_environments_of_different_sizes_raise():
     def draw(rng):
         return pb.environments.BernoulliBandit(rng.random(rng.integers(2, 9)))
 
-    with pytest.raises(ValueError, match="environment must have as many arms in every run"):
+    with pytest.raises(ValueError, match="environment must have the same number of arms in every"):
         pb.simulate(lambda e: pb.policies.RoundRobin(e.n_arms, 1, batch_size=2, max_batches=3),
                     draw, 50, rng=1)
 

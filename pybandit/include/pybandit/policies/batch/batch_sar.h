@@ -31,8 +31,7 @@ typedef struct {
     pb_ranked *ranked;       /* 2 n */
 
     /* progress */
-    int64_t n_tilde;         /* survivors of the last stage */
-    int64_t r_tilde;         /* min(repeats, ceil(size / 2)) */
+    int64_t n_tilde, r_tilde; /* survivors of the last stage; min(repeats, ceil(size / 2)) */
     int64_t n_left;          /* survivors */
     int64_t n_behind;        /* survivors that the current round has not reached */
     int64_t n_open;          /* arms still to accept */
