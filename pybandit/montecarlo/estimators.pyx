@@ -86,8 +86,8 @@ cdef class CIRCaplet(Environment):
 
     References
     ----------
-    Neufeld et al. 2014, Appendix F. The paper prints the drift as if per step, the weight
-    without it, and the ends of the trapezoidal rule twice.
+    Neufeld et al. 2014, Appendix F. As printed there, the drift is per step, the weight lacks
+    it, and the trapezoidal rule counts both ends twice.
 
     Examples
     --------

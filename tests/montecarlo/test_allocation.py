@@ -389,7 +389,7 @@ def test_impossible_states_are_rejected(policy):
     (dict(cost_floor=0.0), ValueError, "cost_floor must be finite and above 0"),
     (dict(least_values=1), ValueError, "least_values must be at least 2"),
     (dict(costs="told", budget=1e-10), pb.errors.InfeasibleBudgetError,
-     "budget must be at least cost_floor, 1e-09, which every run costs; got 1e-10"),
+     "budget must be at least cost_floor, 1e-09, the least cost of a run; got 1e-10"),
     (dict(rng="x"), TypeError, "rng must be"),
 ])
 def test_invalid_arguments_raise(made, error, message):
