@@ -335,7 +335,7 @@ cdef class RunRewards:
                 streams._begin_arm(i, arm, &(<pb_stream *>&self.memory[0])[arm])
 
     def pull_with_costs(self, arms, rng):
-        """Return the next rewards of these arms and their costs, by a Python `costs` if there is one."""
+        """Return the next rewards of these arms and their costs; a Python `costs` comes first."""
         if self.environment._has_plain_costs():
             return self._drawn(arms, rng, True)
         rewards, _ = self._drawn(arms, rng, False)

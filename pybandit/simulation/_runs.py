@@ -184,7 +184,8 @@ class Runs:
         for name, function in self.plan.functions.items():
             value = function(policy, environment)
             self.columns[name][i] = check_scalar(
-                f"the value that {name} returns", value, "a number", lambda x: np.ones_like(x, dtype=bool))
+                f"the value that {name} returns", value, "a number",
+                lambda x: np.ones_like(x, dtype=bool))
 
     def results(self):
         """Return arrays by the names of `SimulationResult`, metrics, and the arms' totals."""

@@ -280,7 +280,7 @@ GOOD = dict(kernel=np.eye(3), noise_std=1.0)
     (dict(kernel=None, features=np.eye(5)),
      "n_arms must be the number of rows of features, 5; got 3"),
     (dict(features=np.eye(3)), "kernel must be a function or None if features are given"),
-    (dict(kernel=lambda x: x), "features must hold the arms' points"),
+    (dict(kernel=lambda x: x), "features must be the arms' points"),
     (dict(kernel=np.ones((2, 3))), r"kernel must be square, one row per arm; got shape \(2, 3\)"),
     (dict(kernel=np.ones((0, 0))), r"kernel must be square.*\(0, 0\)"),
     (dict(kernel=[[1.0, 0.5], [0.25, 1.0]]), r"symmetric; got 0.5 at \(0, 1\) and 0.25 at \(1, 0"),
