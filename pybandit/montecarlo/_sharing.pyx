@@ -343,7 +343,7 @@ def batches_are_whole(s):
 
 
 def runs_are_paid(s):
-    """if each run costs 1, a total_cost equal to n_pulls and within the budget"""
+    """a total_cost within the budget and equal to n_pulls, if each run costs 1"""
     return not s.each_costs_one or s.n_pulls == s.total_cost <= s.most_cost
 
 

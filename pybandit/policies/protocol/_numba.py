@@ -72,8 +72,7 @@ def policy(ask: Callable[..., int] | None = None, *, tell: Callable[..., None] |
     -------
     type
         A subclass of `FunctionPolicy` with the name of the function: ``name(n_arms, rng=None,
-        **options)``. Its attribute `functions` maps each role to its
-        compiled function.
+        **options)``. Its attribute `functions` maps each role to its compiled function.
 
     Raises
     ------

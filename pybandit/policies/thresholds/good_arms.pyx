@@ -191,11 +191,12 @@ cdef class GoodArms(_ThresholdPolicy):
     mean is below ``threshold + epsilon`` and ``N d(mean, threshold + epsilon)``, which is at most
     ``N d(mean, m)``, is above the level. The martingales of `pybandit.stopping.GLR` for one arm
     bound the probability of this by ``delta / K``, over all N. For ``"gaussian"`` they are mixed by
-    a normal distribution of standard deviation noise_std about the true mean. The levels are ``(1 +
-    1 / N) (x + log(1 + N) / 2)``, ``x + log(4 N) / 2`` and ``x + log(1 + N) / 2 + excess`` of the
-    three laws, with ``x = log(K / delta)``; ``excess`` is ``N log((N + exp(2 z / N)) / (N + 1)) /
-    2`` with ``z = N d(mean, threshold)``. Arms below the threshold are treated in the same way, and
-    an arm within epsilon of it cannot be named wrongly.
+    a normal distribution of standard deviation noise_std about the true mean. The levels of the
+    three laws are ``(1 + 1 / N) (x + log(1 + N) / 2)``, ``x + log(4 N) / 2`` and
+    ``x + log(1 + N) / 2 + excess``, with ``x = log(K / delta)``. Here ``excess`` is
+    ``N log((N + exp(2 z / N)) / (N + 1)) / 2``, where z is the ``N d`` compared with the level.
+    Arms below the threshold are treated in the same way, and an arm within epsilon of it cannot be
+    named wrongly.
 
     A silent arm (see `Policy`) is neither good nor bad. The policy ends without a name for it, and
     the other names keep their confidence: an arm's name depends on its own rewards only.

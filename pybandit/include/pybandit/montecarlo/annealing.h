@@ -35,10 +35,10 @@ void pb_annealing_margins(const pb_annealing *annealing, int64_t n_data, const d
 
 /*
  * Returns the log of an unbiased estimate of the evidence. `theta` is a draw from the prior
- * (n_features, overwritten). There are n >= 1 weight factors at temperatures (i / n)^4, and n -
- * 1 sweeps of univariate slice sampling between them (Neal 2003: stepping out, then shrinkage).
- * `margins` must be those of theta; they are updated, so that an evaluation of the likelihood
- * is O(n_rows). n_evaluations is set to the number of evaluations, the first included.
+ * (n_features, overwritten). There are n >= 1 weight factors at temperatures (i / n)^4, and
+ * n - 1 sweeps of univariate slice sampling between them (Neal 2003: stepping out, then
+ * shrinkage). `margins` must be those of theta; they are updated, so that an evaluation of the
+ * likelihood is O(n_rows). *n_evaluations is set to the number of evaluations, the first included.
  */
 double pb_annealing_run(const pb_annealing *annealing, int64_t n, double *theta,
                         double *margins, pb_bitgen *bitgen, int64_t *n_evaluations);
