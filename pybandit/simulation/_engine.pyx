@@ -72,7 +72,7 @@ cdef class Session:
         self.arm_streams = <pb_stream *>&self.memory[0]
 
     def takes(self, policy, environment):
-        """Return True if `play` can run the pair."""
+        """Return True if `play` can run this policy on this environment."""
         # instances of one class may need costs or not, depending on their options
         wants = isinstance(policy, NativePolicy) and (<NativePolicy>policy)._wants_costs
         pair = type(policy), type(environment), wants

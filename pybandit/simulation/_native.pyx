@@ -19,7 +19,7 @@ LENT_SEED = FunctionPolicy.seed
 
 
 def is_native(policy, environment):
-    """Return True if `Session.play` can run the pair: neither has its own Python methods."""
+    """Return True if `Session.play` can run the policy: no Python method overrides theirs."""
     if not (isinstance(policy, NativePolicy) and draws_natively(environment)):
         return False
     if (<NativePolicy>policy)._wants_costs and not (<Environment>environment)._has_plain_costs():

@@ -216,7 +216,8 @@ def test_impossible_states_are_rejected(policy, costs):
 def test_scales_must_follow_the_range(policy):
     allocator = pb.montecarlo.EstimatorAllocator(3, policy=policy, value_range=1.0, rng=1)
     for changes in dict(centre=0.5), dict(scales=[1.0, 2.0, 1.0]):
-        assert_refused(allocator, "centre and scales that value_range determines", rule=True, **changes)
+        assert_refused(allocator, "centre and scales that value_range determines", rule=True,
+                       **changes)
 
 
 def test_policy_serves_only_one_allocator():

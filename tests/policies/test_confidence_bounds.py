@@ -298,7 +298,7 @@ def test_finding_all_arms_or_none_needs_no_pulls():
      "law must be one of"),
     (lambda: pb.policies.GoodArms(3, delta=0.1, threshold=0.5, law="bernoulli", noise_std=0.5),
      ValueError,
-     "noise_std is for law='gaussian' only"),
+     "noise_std must be 1 unless law='gaussian'"),
     (lambda: pb.policies.GoodArms(3, delta=0.1, threshold=0.5, sampling="ucb"), ValueError,
      "sampling must be"),
 ])

@@ -133,7 +133,7 @@ cdef class BatchHalving(_BatchPolicy):
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range; `InfeasibleBudgetError` below L batches.
+        If an argument is outside its range; `InfeasibleBudgetError` if `max_batches` is below L.
 
     See Also
     --------

@@ -23,7 +23,7 @@ __all__ = ["BatchScreening"]
 
 
 cdef class BatchScreening(_BatchPolicy):
-    """Measures every arm once, then those least clearly in or out; for few plates.
+    """Measures every arm once, then those whose place in the best k is least clear; for few plates.
 
     Each batch first takes the arms without a result. The remaining wells go to the arms for which
     it is least clear whether they are among the k best. Means are modelled as normal, with normal
@@ -60,8 +60,8 @@ cdef class BatchScreening(_BatchPolicy):
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range; `InfeasibleBudgetError` below
-        ``ceil(n_arms / batch_size)`` batches, unless `allow_unmeasured` is True.
+        If an argument is outside its range; `InfeasibleBudgetError` if `max_batches`
+        is below ``ceil(n_arms / batch_size)``, unless `allow_unmeasured` is True.
 
     See Also
     --------

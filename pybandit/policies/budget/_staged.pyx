@@ -125,7 +125,7 @@ cdef class Uniform(_StagedPolicy):
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range; `InfeasibleBudgetError` below K pulls.
+        If an argument is outside its range; `InfeasibleBudgetError` if `budget` is below K.
 
     See Also
     --------

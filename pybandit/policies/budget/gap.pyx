@@ -99,7 +99,7 @@ cdef class GapE(_GapPolicy):
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range; `InfeasibleBudgetError` below K pulls.
+        If an argument is outside its range; `InfeasibleBudgetError` if `budget` is below K.
 
     See Also
     --------
@@ -165,7 +165,7 @@ cdef class GapEV(_GapPolicy):
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range; `InfeasibleBudgetError` below 2 K pulls.
+        If an argument is outside its range; `InfeasibleBudgetError` if `budget` is below 2 K.
 
     See Also
     --------
@@ -244,7 +244,7 @@ cdef class UCBE(_BudgetPolicy):
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range; `InfeasibleBudgetError` below K pulls.
+        If an argument is outside its range; `InfeasibleBudgetError` if `budget` is below K.
 
     See Also
     --------

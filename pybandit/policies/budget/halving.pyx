@@ -82,7 +82,7 @@ cdef class SequentialHalving(_Halving):
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range; `InfeasibleBudgetError` below K m pulls.
+        If an argument is outside its range; `InfeasibleBudgetError` if `budget` is below K m.
 
     See Also
     --------

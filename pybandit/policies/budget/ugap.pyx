@@ -52,7 +52,7 @@ cdef class UGapEb(_BudgetPolicy):
     ------
     ValueError, TypeError
         If an argument is outside its range, or neither `complexity` nor `noise_std` is
-        given; `InfeasibleBudgetError` below K pulls.
+        given; `InfeasibleBudgetError` if `budget` is below K.
 
     See Also
     --------

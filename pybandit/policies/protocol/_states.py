@@ -47,7 +47,7 @@ COUNTED = _told(MOST_PULLS, pulls_were_in_batches)
 
 
 def silent_arms_lost_pulls(s):
-    """losses of all arms or of none, and at most {most_asked} retries, 0 unless the policy adapts"""
+    """losses of all arms or none, and at most {most_asked} retries, 0 unless the policy adapts"""
     return (s.n_counted in (0, s.n_arms) and s.asked.sum(dtype=float) <= s.most_asked
             and (s.adapts or not s.asked.any()))
 

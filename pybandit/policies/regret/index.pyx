@@ -215,7 +215,7 @@ cdef class UCBV(_UpperBound):
 
     Notes
     -----
-    O(K) per pull. First and lost pulls as in `UCB1`.
+    O(K) per pull. First and lost pulls are handled as in `UCB1`.
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
@@ -277,7 +277,7 @@ cdef class KLUCB(_UpperBound):
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range, or a reward outside [0, 1].
+        If an argument is outside its range, or a reward is outside [0, 1].
 
     See Also
     --------
@@ -288,7 +288,7 @@ cdef class KLUCB(_UpperBound):
     O(K) per pull, with few solutions of the equation. For a bound q, ``-log(1 - q)`` is concave in
     f, so it lies below its tangent at the f where it was last solved. Only arms whose tangent
     reaches the best value solved are solved again. Comparing these values also keeps
-    bounds near 1 distinct. First and lost pulls as in `UCB1`.
+    bounds near 1 distinct. First and lost pulls are handled as in `UCB1`.
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 

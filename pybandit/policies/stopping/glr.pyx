@@ -152,11 +152,11 @@ cdef class GLR:
         guarantee = check_choice("guarantee", guarantee, ("proven", "heuristic"))
         epsilon = check_scalar("epsilon", epsilon, "finite and at least 0", nonnegative)
         if law != "gaussian" and noise_std != 1.0:
-            raise ValueError(f"noise_std is for law='gaussian' only; got {noise_std!r} with "
+            raise ValueError(f"noise_std must be 1 unless law='gaussian'; got {noise_std!r} with "
                              f"law={law!r}")
         self.is_gaussian = law in ("gaussian", "gaussian-unknown")
         if not self.is_gaussian and epsilon:
-            raise ValueError(f"epsilon is for Gaussian laws only; got {epsilon!r} with "
+            raise ValueError(f"epsilon must be 0 unless the law is Gaussian; got {epsilon!r} with "
                              f"law={law!r}")
         self.delta, self.law, self.noise_std = delta, law, noise_std
         self.guarantee, self.epsilon = guarantee, epsilon
@@ -353,7 +353,7 @@ def lower_bound(means, *, delta=0.05, law="gaussian", noise_std=1.0):
     ----------
     means : array_like of float, shape (n_arms,)
     delta : float, default 0.05
-        In (0, 1); for 1/2 and above the bound is 0.
+        Error probability, in (0, 1); for 1/2 and above the bound is 0.
     law : {"gaussian", "bernoulli", "poisson"}
     noise_std : float, default 1
 

@@ -74,7 +74,7 @@ cdef class APT(_ThresholdPolicy):
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range; `InfeasibleBudgetError` below K pulls.
+        If an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` is below K.
 
     See Also
     --------
