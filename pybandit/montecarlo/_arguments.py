@@ -46,8 +46,8 @@ def ranges_of(value_range, n_arms):
     with np.errstate(over="ignore"):
         widths = ranges[..., 1] - ranges[..., 0]
     if not ((widths > 0) & (widths < np.inf)).all():
-        raise ValueError(f"value_range must be {expected}, with low below high and a finite width; got "
-                         f"{value_range!r}")
+        raise ValueError(f"value_range must be {expected}, with low below high and a finite width; "
+                         f"got {value_range!r}")
     low, high = np.max(ranges[..., 0]), np.min(ranges[..., 1])
     if low > high:
         raise ValueError(f"value_range must hold overlapping ranges, since all estimators have the "

@@ -247,7 +247,7 @@ cdef class LogisticEvidence(Environment):
                                       lambda x: (x >= 1e-300) & (x <= 1e300))
         width = check_positive("width", width)
         if width < NARROWEST * math.sqrt(prior_variance):
-            raise ValueError(f"width must be at least {NARROWEST:g} of the root of prior_variance, "
+            raise ValueError(f"width must be at least {NARROWEST:g} times sqrt(prior_variance), "
                              f"{math.sqrt(prior_variance):g}: slices grow in steps of it; got "
                              f"{width!r}")
         if log_scale is None:
@@ -329,7 +329,7 @@ def _checked_rows(features, labels):
     """Return features (n_rows, n_features) and labels (n_rows,), as copies."""
     features = check_in("features", features, "finite", np.isfinite)
     if features.ndim != 2 or not features.size:
-        raise ValueError(f"features must have shape (n_rows, n_features), neither 0; got "
+        raise ValueError(f"features must have shape (n_rows, n_features), both at least 1; got "
                          f"{features.shape}")
     labels = check_in("labels", labels, "0 or 1", lambda y: (y == 0) | (y == 1))
     if labels.shape != features.shape[:1]:

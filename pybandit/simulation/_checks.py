@@ -13,7 +13,7 @@ def check_pair(policy, environment):
     """Raise unless the policy fits the environment."""
     for name in ("ask", "tell", "recommend"):
         if not hasattr(policy, name):
-            raise TypeError(f"policy must return a policy, with {name}; got "
+            raise TypeError(f"policy must return a policy, which has {name}; got "
                             f"{shown(policy)}")
     n_arms = getattr(policy, "n_arms", environment.n_arms)
     if n_arms != environment.n_arms:

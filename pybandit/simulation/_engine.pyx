@@ -135,7 +135,7 @@ cdef class Session:
         return end
 
     cdef int _check(self, int64_t i, NativePolicy policy, Environment environment) except -1:
-        self.table.check_arms(i, environment.n_arms)  # a Python subclass may have another number
+        self.table.check_arms(i, environment.n_arms)  # a Python subclass may change n_arms
         if environment.n_arms != policy.n_arms:
             raise ValueError(f"policy must have the {environment.n_arms} arms of the environment; "
                              f"got {policy.n_arms}")

@@ -101,7 +101,7 @@ class SimulationPlan:
 
 
 def check_answer(answer):
-    """Return the `RightAnswer` for this argument."""
+    """Return the `RightAnswer` for the argument `answer`."""
     if isinstance(answer, str):
         if answer != "best":
             raise ValueError("answer must be \"best\", Best(...), Above(...), arms, or a function "

@@ -203,7 +203,7 @@ class _PythonRun:
         self.n_pulls, self.n_batches, self.next_mark = 0, 0, 0
         self.varies = varies(environment)
         self.lost = 0.0 if self.varies else nan
-        wanted = getattr(policy, "costs", None)  # may also be an array
+        wanted = getattr(policy, "costs", None)  # a policy's `costs` may also be an array
         self.wants_costs = isinstance(wanted, str) and wanted == "told"
         self.rewards = environment
         if draws_natively(environment) and not (

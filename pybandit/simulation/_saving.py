@@ -75,7 +75,7 @@ def load_one(path, make):
 
 
 def _write(results, header, path):
-    """Write to a temporary file in the same folder, then replace."""
+    """Write to a temporary file in the same folder, then rename it to `path`."""
     path = checked_path(path)
     arrays = {}
     for j, result in enumerate(results.values()):

@@ -34,7 +34,7 @@ double pb_glr_gaussian_evidence(double n, double d, double *slope)
     double largest = 0.0, sum = 0.0, change = 0.0;
     for (int j = 0; j < PB_WIDTHS; j++) {
         const double rate = n * widths[j] / sqrt(1.0 + widths[j] * widths[j] * n), y = rate * d;
-        if (j == 0 && y > 0.0)  /* the widest has the largest y */
+        if (j == 0 && y > 0.0)  /* the widest component has the largest y */
             largest = 0.5 * y * y;
         const double scale = exp(-largest), power = exp(0.5 * y * y - largest);
         double rise = 0.0;

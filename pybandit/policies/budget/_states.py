@@ -127,7 +127,7 @@ def all_arms_come_first(s):
 
 
 def budget_is_kept(s):
-    """at most as many n_pulls as the budget"""
+    """n_pulls that are at most the budget"""
     return s.n_pulls <= s.budget
 
 

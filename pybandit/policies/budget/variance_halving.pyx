@@ -185,7 +185,7 @@ cdef class SHAdaVar(_Halving):
     Parameters
     ----------
     n_arms, budget, reuse, spend_all
-        As in `SequentialHalving`. With `reuse`, variances are also over all pulls.
+        As in `SequentialHalving`. With `reuse`, variances too are those of all stages.
     delta : float, default 0.05
         Error probability of the bounds on variances, in (0, 1).
 

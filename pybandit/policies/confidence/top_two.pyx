@@ -268,7 +268,7 @@ cdef class TopTwo(SequentialPolicy):
         return self._another(best) if arm == best or self.silence.has(arm) else arm
 
     cdef double _split(self, int64_t best, int64_t other) noexcept nogil:
-        """Return the fraction of Z that is the leader's: its probability of a pull for "ids"."""
+        """Return the leader's fraction of Z, the probability of pulling it if beta is "ids"."""
         cdef pb_glr_arm leader = self._arm(best), rival = self._arm(other)
         cdef double both, own, others
         if leader.mean <= rival.mean:

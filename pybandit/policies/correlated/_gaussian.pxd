@@ -12,7 +12,7 @@ cdef class _GaussianPolicy(NativePolicy):
     cdef readonly double prior_std
     cdef readonly object refit_every      # None: never
     cdef object given                     # kernel, points, noise_std and prior_std as passed
-    cdef object fitted                    # the kernel since the last refit
+    cdef object fitted                    # the kernel of the last refit
     cdef int64_t pulls_between            # pulls between refits; 0: no refits
     cdef int64_t[::1] told_arms           # all reported arms and rewards, for refits
     cdef double[::1] told_rewards

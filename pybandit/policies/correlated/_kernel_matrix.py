@@ -9,7 +9,7 @@ from pybandit._shared.checks import check_in, check_integer
 from pybandit._shared.optional import require
 from pybandit.policies.protocol._deviations import WIDEST, check_deviation
 
-# how far below 0 eigenvalues may be because of rounding, relative to the largest
+# rounding may put eigenvalues this far below 0, relative to the largest
 SLACK = 1e-8
 
 
@@ -61,7 +61,7 @@ def checked_kernel(kernel):
     # mirror the lower triangle: equal rows stay equal
     kernel = np.tril(kernel) + np.tril(kernel, -1).T
     try:
-        # costs a tenth of computing eigenvalues; success is sufficient
+        # a tenth of the time of eigenvalues; if it succeeds, the kernel is valid
         np.linalg.cholesky(kernel + SLACK * kernel.diagonal().max() * np.eye(len(kernel)))
     except np.linalg.LinAlgError:
         values = np.linalg.eigvalsh(kernel)

@@ -82,7 +82,7 @@ cdef class FunctionPolicy(NativePolicy):
     cdef object addresses
     cdef unsigned char[::1] memory, initial
     cdef int64_t[::1] words, everyone
-    cdef int64_t chosen                   # -1: not asked since the last pull
+    cdef int64_t chosen                   # the arm to pull; -1 if not determined yet
     cdef bint finished, rng_given
     cdef object generator                 # the policy's own, or None
     cdef pb_bitgen *own_bits

@@ -312,8 +312,8 @@ cdef class Policy(ArmStatistics):
         cdef const double *values
         cdef int64_t j, n
         if type(self).tell is not Policy.tell:
-            raise NotImplementedError(f"{type(self).__name__} must define add_late, as it defines "
-                                      "tell")
+            raise NotImplementedError(f"{type(self).__name__} must define add_late, because it "
+                                      "overrides tell")
         self.guard.enter()
         try:
             told_in_order("rewards", rewards, arms)

@@ -34,7 +34,7 @@ cdef class SequentialPolicy(NativePolicy):
     cdef double level, slack              # of bets: log wealth to exceed; epsilon
     # for unknown variances: the least nonzero difference of a reward and the one before it
     cdef double step, last                # infinite before a difference; NaN before a reward
-    cdef int64_t n_equal                  # rewards before the first that differed
+    cdef int64_t n_equal                  # number of rewards before the first difference
 
     # For policies that need the law; without a rule it is Gaussian by default.
     cdef int _take_law(self, law, noise_std) except -1

@@ -34,7 +34,7 @@ def bets_gained(s):
     sums = np.stack([s.sums, s.pulls - s.sums], axis=1)[:, :, None]
     means = np.clip(sums / np.maximum(s.pulls, 1)[:, None, None], 0.0, 1.0)
     slack = 1e-6 * (1.0 + s.pulls)[:, None, None]
-    # the logarithm is concave: least for rewards of 0 or 1, largest if all rewards are equal
+    # log(1 + s x) is concave in x: gains are least for rewards of 0 or 1, largest for equal ones
     most = s.pulls[:, None, None] * np.log1p(STAKES * means)
     return bool(((gains >= sums * np.log1p(STAKES) - slack) & (gains <= most + slack)).all())
 

@@ -53,7 +53,7 @@ pb_batch pb_batch_racing_next(const pb_batch_racing *race);
 /* Takes the results of the batch. `pulls` and `sums` are totals per arm without lost pulls. */
 void pb_batch_racing_advance(pb_batch_racing *race, const int64_t *pulls, const double *sums);
 
-/* Removes the n_fallen arms whose flag was set from the ring, undecided. */
+/* Removes the n_fallen arms flagged in `aside` from the ring; they stay undecided. */
 void pb_batch_racing_drop_silent(pb_batch_racing *race);
 
 /* Puts a silent arm that answered back on the ring; the caller has cleared its flag. */

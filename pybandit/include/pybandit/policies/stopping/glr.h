@@ -26,7 +26,7 @@ typedef enum {
 typedef struct {
     pb_glr_law law;
     double precision;  /* Gaussian rewards only */
-    double epsilon;    /* both Gaussian laws: how much worse an answer may be; otherwise 0 */
+    double epsilon;    /* tolerance of a worse answer, for the two Gaussian laws; otherwise 0 */
     int is_proven;     /* selects the threshold, see pb_glr_margin */
     double level;      /* the constant part of the threshold */
 } pb_glr;
