@@ -135,8 +135,8 @@ cdef class BanditRule(Rule):
                 self.centre = value_range[..., 0].min() if centre is None else centre
                 scales = np.abs(value_range - self.centre).max(axis=-1) ** 2
         if not (np.isfinite(scales) & (scales > 0)).all():
-            raise ValueError("value_range must have squares of distances that neither underflow "
-                             f"nor overflow for this policy; got {value_range.tolist()}")
+            raise ValueError("value_range must not make squared distances underflow or overflow "
+                             f"with this policy; got {value_range.tolist()}")
         self.waits = False
         self.scales = np.full(self.n_arms, scales)
         self.scales_each = value_range.ndim == 2

@@ -290,4 +290,4 @@ def _check_allocator(allocator, n, options):
         raise ValueError(f"{', '.join(given)} must not be given with an allocator, which has its "
                          f"own; got {', '.join(shown(options[name][0]) for name in given)}")
     if allocator.budget is None:
-        raise ValueError("allocator must have a budget; got one without a budget")
+        raise ValueError("allocator must have a budget; got budget=None")

@@ -17,7 +17,7 @@ def check_pair(policy, environment):
                             f"{shown(policy)}")
     n_arms = getattr(policy, "n_arms", environment.n_arms)
     if n_arms != environment.n_arms:
-        raise ValueError(f"policy must return a policy with the {environment.n_arms} arms "
+        raise ValueError(f"policy must have the {environment.n_arms} arms "
                          f"of the environment; got one with {n_arms}")
 
 
@@ -102,8 +102,8 @@ def check_max_pulls(policy, max_pulls):
     asks_one = isinstance(policy, FunctionPolicy)
     first = 0 if policy.done or asks_one else size_of_next(policy)
     if first > max_pulls:
-        raise InfeasibleBudgetError(f"max_pulls must be at least {first}, the first batch; got "
-                                    f"{max_pulls}")
+        raise InfeasibleBudgetError(f"max_pulls must be at least {first}, the size of the first "
+                                    f"batch; got {max_pulls}")
 
 
 def check_asked(arms, policy, environment):

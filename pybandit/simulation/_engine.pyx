@@ -140,7 +140,7 @@ cdef class Session:
             raise ValueError(f"policy must have the {environment.n_arms} arms of the environment; "
                              f"got {policy.n_arms}")
         if policy.n_pulls:
-            raise ValueError(f"policy must be fresh in every run; got one of {policy.n_pulls} "
+            raise ValueError(f"policy must be fresh in every run; got one with {policy.n_pulls} "
                              "pulls")
         return 0
 

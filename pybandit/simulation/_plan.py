@@ -123,7 +123,7 @@ def arms_of(arms, n_arms=None):
     if array.size == 0:
         return np.empty(0, dtype=np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise TypeError(f"answer must be arms, integers; got {shown(arms)}")
+        raise TypeError(f"answer must be integers, the arms; got {shown(arms)}")
     bad = array < 0 if n_arms is None else (array < 0) | (array >= n_arms)
     if bad.any() or np.unique(array).size < array.size:
         most = "of at least 0" if n_arms is None else f"in [0, {n_arms})"

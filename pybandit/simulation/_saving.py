@@ -103,7 +103,7 @@ def checked_path(path):
     try:
         return os.fspath(path)
     except TypeError:
-        raise TypeError(f"path must be a path; got {shown(path)}") from None
+        raise TypeError(f"path must be a str or path-like object; got {shown(path)}") from None
 
 
 def load(path, make, form=FORMAT, kind="Comparison"):

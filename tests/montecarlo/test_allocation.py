@@ -420,5 +420,5 @@ def test_plot_draws_means_and_costs():
     dict(value_range=(0, 1e-100), costs="told", max_cost=1e-200)])
 def test_ranges_with_overflowing_squares_raise(options):
     """Squares that underflow or overflow must raise instead of giving rewards of 0."""
-    with pytest.raises(ValueError, match="value_range must have squares of distances"):
+    with pytest.raises(ValueError, match="value_range must not make squared distances"):
         pb.montecarlo.EstimatorAllocator(3, policy="ucb1", **options)

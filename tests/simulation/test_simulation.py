@@ -399,7 +399,7 @@ def test_run_ends_before_the_batch_beyond_max_pulls(make, batch):
         pulls = horizon - horizon % 5 if batch == 5 else horizon
         assert result.pulls.tolist() == [pulls] * 3
     with pytest.raises(pb.errors.InfeasibleBudgetError,
-                       match=f"max_pulls must be at least {batch}, the first"):
+                       match=f"max_pulls must be at least {batch}, the size"):
         pb.simulate(make, BANDIT, 1, max_pulls=batch - 1)
 
 

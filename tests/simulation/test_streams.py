@@ -188,7 +188,7 @@ def test_compiled_policy_is_scored_by_every_answer():
      r"answer must be arms of at least 0, each named once; got \[0, 0\]"),
     (dict(answer=[-1]), ValueError, "answer must be arms at least 0"),
     (dict(answer=[9]), ValueError, r"answer must be arms in \[0, 5\)"),
-    (dict(answer=[0.5]), TypeError, "answer must be arms, integers"),
+    (dict(answer=[0.5]), TypeError, "answer must be integers, the arms"),
     (dict(answer=3), TypeError, "answer must be arms; got 3"),
     (dict(answer=lambda e: [7]), ValueError, r"answer must be arms in \[0, 5\)"),
 ])

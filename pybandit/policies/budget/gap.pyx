@@ -289,6 +289,6 @@ def _range(value_range):
         return check_positive("value_range", ends)
     ends = check_in("value_range", ends, "finite", np.isfinite)
     if ends.shape != (2,) or not ends[0] < ends[1] or not np.isfinite(ends[1] - ends[0]):
-        raise ValueError(f"value_range must be a length or (low, high), low below high; got "
+        raise ValueError(f"value_range must be a length, or (low, high) with low below high; got "
                          f"{shown(value_range)}")
     return float(ends[1] - ends[0])
