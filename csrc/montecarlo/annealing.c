@@ -17,7 +17,7 @@ enum { BLOCK = 1000 };  /* rows per logarithm: 2^1000 does not overflow */
 
 /* for a above this, 1 + e^-a rounds to 1 */
 #define LARGEST 40.0
-/* a small double plus this has the nearest integer in its last bits */
+/* the last bits of x + ROUNDER, for a small x, are the integer nearest to x */
 #define ROUNDER 0x1.8p52
 #define ROUNDER_BITS UINT64_C(0x4338000000000000)
 #define LOG2_E 0x1.71547652b82fep+0

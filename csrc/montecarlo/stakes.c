@@ -14,7 +14,7 @@
 /* Minimum room (see stakes.h), as a part of the range. It makes bets smaller, which is valid. */
 #define LEAST_ROOM 0x1p-40
 
-enum { REST = 64 };  /* values between calls of rest(): wealth shrinks at most to 2^-213 */
+enum { REST = 64 };  /* values between calls of rest(); wealth shrinks by 2^-213 at most */
 
 /* Sets the wealth of lost bets to 0, once per REST values, because denormals are slow. */
 ALWAYS_INLINE void rest(double *capital, int64_t n_bets)
