@@ -49,7 +49,7 @@ MISTAKES = {
     "no end of a simulation": (lambda: pb.simulate(P.UCB1(2), BANDIT, 10), ValueError,
                                "max_pulls must be given"),
     "one policy in compare": (lambda: pb.compare(P.Uniform(2, budget=9), BANDIT), TypeError,
-                              "policies must be a mapping of names"),
+                              "policies must be a non-empty mapping of names"),
     "tell twice": (tell_twice, pb.errors.ProtocolError, "done and asks for nothing; got 4 arms"),
     "tell before ask": (lambda: P.Uniform(2, budget=4).tell([0, 1], [0.0, 1.0]),
                         pb.errors.ProtocolError, r"call ask\(\) before tell\(\)"),

@@ -2,7 +2,7 @@
 
 Run with ``make bench``. From Python: one `ask` and `tell`, compared with the same rule in plain
 NumPy. In `simulate`: microseconds per run with ten normal estimators; the first of the group
-only draws as many values.
+only draws the same number of values.
 """
 
 import numpy as np

@@ -3,7 +3,7 @@
 Run with ``make bench``. The lower limit of a path of 100 steps is drawing its 100 normals with
 `Generator.standard_normal`; it is compared with NumPy over 10,000 paths at a time and a numba
 loop. The lower limit of a row is reading it in C; it is compared with NumPy's `logaddexp`. The
-time per row of pybandit is that of whole annealing runs, including everything else in them.
+time per row of pybandit is the time of whole annealing runs divided by the rows evaluated.
 """
 
 import ctypes

@@ -1,7 +1,7 @@
 """Asking for and reporting one pull from Python, by type of the report: UCB1 with ten arms.
 
-Run with ``make bench``. The first of the group is two calls that do nothing. The loop in Python is
-what a careful user writes with lists; it makes the same pulls.
+Run with ``make bench``. The first of the group makes two calls that do nothing. The loop in Python
+is what a careful user writes with lists; it makes the same pulls.
 """
 
 import math
@@ -68,7 +68,7 @@ def test_one_pull(timed, role):
 
 
 def test_the_loop_makes_the_same_pulls():
-    """Check that both make the same pulls."""
+    """Check that UCB1 and the loop in Python make the same pulls."""
     rng, policy, plain = np.random.default_rng(1), pb.policies.UCB1(N_ARMS), Plain(N_ARMS)
     while policy.n_pulls < 500:
         arms = policy.ask()

@@ -1,7 +1,7 @@
 """Batch policies, rewards included, on one core, compared with summing the same rewards.
 
 Run with ``make bench``. Times are for whole runs of `simulate`, set-up included; the bare loop
-gets its rewards for free.
+does not draw its rewards.
 """
 
 import ctypes

@@ -2,8 +2,8 @@
 
 Run with ``make bench``. The first of a group only draws the same number of rewards one by one
 with `GaussianBandit.pull`. The others are whole runs of `simulate`, set-up included. Policies that
-never use single rewards get the sum of an arm's rewards in one draw and may be faster. For
-comparison: halving in NumPy for all runs at once, and UCB-E as a loop in Python.
+never use single rewards get the sum of an arm's rewards in one draw and may be faster than the
+first. For comparison: halving in NumPy for all runs at once, and UCB-E as a loop in Python.
 """
 
 import runpy

@@ -26,9 +26,10 @@ def kernel_of(n_arms):
 
 
 def whole_run(name, n_rounds, arms, means, n_before=0):
-    """Return set-up and rounds: a new policy with `n_before` rewards, then ask and tell.
+    """Return a set-up function and a function that runs the rounds.
 
-    Their Python code takes some microseconds per round.
+    The set-up makes a policy with `n_before` rewards. The Python code of ask and tell takes some
+    microseconds per round.
     """
 
     def setup():
@@ -117,7 +118,7 @@ def eager_round(posterior, w, X, t):
 @pytest.mark.parametrize("n_before", size([0, 20, 300], [20]))
 @pytest.mark.parametrize("role", ["limit", *NAMES, "NumPy GPUCB"])
 def test_weight_form(timed, limits, role, n_before):
-    """Compare with reading the features once, 16 MB; 20 rounds from the prior on, or later ones."""
+    """Time 20 rounds after `n_before` rewards; the limit reads the features, 16 MB, per round."""
     rng, n_arms, d, n_rounds = np.random.default_rng(1), size(100_000, 1_000), 20, 20
     X, setup = rng.normal(size=(n_arms, d)), None
     w = rng.normal(size=d)

@@ -17,7 +17,7 @@ COMPLEXITY, RANGE, SIGMA = 400.0, 1.0, 0.5
 
 
 def loops():
-    """Return a dict name -> function of a generator, means, budget and runs; gives error shares."""
+    """Return name -> function of a generator, means, budget and runs that returns error shares."""
     numba = pytest.importorskip("numba")
 
     @numba.njit
@@ -271,7 +271,7 @@ def test_one_pull(timed, compiled, name, role, n_arms):
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_errors_are_those_of_the_loop(compiled, name):
-    """Check that both err about equally often."""
+    """Check that the policy and the loop err about equally often."""
     means, n_runs = np.r_[0.5, np.full(9, 0.4)], 2000
     bandit = pb.environments.GaussianBandit(means, SIGMA)
     result = pb.simulate(lambda e: POLICIES[name](10, 300), bandit, n_runs, rng=1)

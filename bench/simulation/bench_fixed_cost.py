@@ -2,8 +2,8 @@
 
 Run with ``make bench``, or alone: ``pytest bench/simulation``. A loop is what a careful user would
 write: all runs in one compiled function, rewards drawn one by one or an arm's sum at once, no
-objects, no intervals, only the error. It is compared with a full call of `simulate`, including all
-that it sets up and returns, given a factory or a policy.
+objects and no intervals; it returns only the share of errors. It is compared with a full call of
+`simulate`, including all that it sets up and returns, given a factory or a policy.
 """
 
 import numpy as np

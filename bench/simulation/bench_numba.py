@@ -1,9 +1,9 @@
-"""UCB1 in several languages, whole simulations on one core: nanoseconds per pull.
+"""UCB1 in C, numba and Python, whole simulations on one core: nanoseconds per pull.
 
-Run with ``make bench``, or alone: ``pytest bench/simulation/bench_numba.py``. A loop is what a
-careful user would write: all runs in one numba function, only the error. One numba rule updates
-its centres and roots incrementally, as `pb.policies.UCB1` does; the other computes every index
-at each pull, as the loop does.
+Run with ``make bench``, or alone: ``pytest bench/simulation/bench_numba.py``. The plain
+loop is what a careful user would write: one numba function makes all runs and returns only the
+share of errors. Of the two numba policies, "kept" updates its centres and roots incrementally, as
+`pb.policies.UCB1` does, and "anew" computes every index at each pull, as the loop does.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ PULLS = size(400_000, 20_000)
 
 
 def compiled():
-    """Return policies, an environment and the loop."""
+    """Return two numba policies, a numba environment and the plain loop."""
     numba = pytest.importorskip("numba")
     import pybandit.numba
 

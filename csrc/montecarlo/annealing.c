@@ -17,7 +17,7 @@ enum { BLOCK = 1000 };  /* rows per logarithm: 2^1000 does not overflow */
 
 /* for a above this, 1 + e^-a rounds to 1 */
 #define LARGEST 40.0
-/* after it is added to a small double, the last bits are the nearest integer */
+/* the last bits of x + ROUNDER, for a small x, are the integer nearest to x */
 #define ROUNDER 0x1.8p52
 #define ROUNDER_BITS UINT64_C(0x4338000000000000)
 #define LOG2_E 0x1.71547652b82fep+0
@@ -129,7 +129,7 @@ static double look(chain *c, int64_t j, double x)
                                        x - c->theta[j], n);
 }
 
-/* Moves coordinate j to a point of a slice under its density. */
+/* Updates coordinate j by one step of slice sampling. */
 static void slice(chain *c, int64_t j)
 {
     const double x = c->theta[j], width = c->annealing->width;

@@ -11,12 +11,12 @@
 
 /* A bet risks at most this share of its wealth. */
 #define RISK 0.9
-/* Minimum room, as a part of the range. It makes bets smaller, which is always allowed. */
+/* Minimum room (see stakes.h), as a part of the range. It makes bets smaller, which is valid. */
 #define LEAST_ROOM 0x1p-40
 
-enum { REST = 64 };  /* number of values, in which a bet loses at most a factor of 2^-213 */
+enum { REST = 64 };  /* values between calls of rest(); wealth shrinks by 2^-213 at most */
 
-/* Sets lost bets to 0, once per REST values, because denormals are slow. */
+/* Sets the wealth of lost bets to 0, once per REST values, because denormals are slow. */
 ALWAYS_INLINE void rest(double *capital, int64_t n_bets)
 {
     for (int64_t g = 0; g < n_bets; g++)

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Standard deviations below this part of the mean are taken as rounding errors. */
+/* A standard deviation below this times the mean counts as a rounding error. */
 static const double ROUNDING = 1e-14;
 
 double pb_variance(int64_t pulls, double sum, double deviation)

@@ -3,7 +3,7 @@
  *
  * SeedSequence hashes words one after the other into a pool, each with the next power of a
  * multiplier. All runs of a simulation share the words before the last ones of the spawn key.
- * NumPy hashes these once; the rest takes about a dozen multiplications per stream.
+ * NumPy hashes the shared words once; the rest takes about a dozen multiplications per stream.
  */
 #include "pybandit/simulation/stream.h"
 

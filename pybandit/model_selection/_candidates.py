@@ -5,9 +5,9 @@ import numpy as np
 from pybandit.model_selection._score_model import fit_scores
 from pybandit.model_selection._threads import one_blas_thread
 
-LONGEST_WAIT = 100  # batches without a new fit in a row, after which a search ends
+LONGEST_WAIT = 100  # number of requests in a row without a new fit after which a search ends
 LAST_SHARE = 0.125  # share of the budget spent at the end on the arms with the best means
-REBUILD = 1.1  # factor by which pulls grow until the model is fitted again
+REBUILD = 1.1  # the model is fitted again once the number of fits has grown by this factor
 
 
 class ScoreTable:
@@ -60,10 +60,11 @@ class ScoreTable:
 
 
 def search(asker, table, budget, fit):
-    """Fit the arms that `asker` requests, until `budget` fits or until it requests none.
+    """Fit the arms that `asker` requests, and return the number of pulls that needed no fit.
 
-    ``fit(arms, splits)`` returns scores, NaN for a failed fit. A request for an arm whose
-    splits are all fitted is answered with its mean, at no cost. Return the number of these.
+    Ends when `budget` fits are made, when it requests no arm, or when LONGEST_WAIT requests in a
+    row needed no fit. ``fit(arms, splits)`` returns scores, NaN for a failed fit. A request for an
+    arm whose splits are all fitted is answered with its mean score, at no cost.
     """
     reused = waited = 0
     while table.n_fits < budget and waited < LONGEST_WAIT:
@@ -100,7 +101,7 @@ class PlainAsker:
         self.policy.tell(arms, scores, missing="drop")
 
     def best(self, table):
-        """Return the recommended arm, or the one with the best mean if that has no score."""
+        """Return the recommended arm or, if it has no score, the arm with the best mean."""
         means = table.means()
         for arm in self.policy.recommend()[:1]:
             if np.isfinite(means[arm]):

@@ -41,7 +41,8 @@ class OnePull:
         return 1
 
     def split(self, X=None, y=None, **params):
-        raise NotImplementedError("each pull is given its split")
+        raise NotImplementedError("split() is not available here: the search passes each fit its "
+                                  "split")
 
 
 class Fits:

@@ -55,7 +55,7 @@ class ParameterKernel:
         return distances
 
     def __call__(self, length_scale):
-        """Return the kernel matrix: the variances of both levels plus that within families."""
+        """Return the kernel matrix: the variances of both levels plus the part within families."""
         same = np.isfinite(self.distances)
         return SHARED + FAMILY * same + WITHIN * np.exp(-self.distances / length_scale**2)
 

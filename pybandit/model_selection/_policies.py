@@ -17,7 +17,7 @@ GAUSSIAN = {
 
 
 def gaussian_maker(name, budget, rng):
-    """Return a function that makes the policy for a Gaussian prior and reports past rewards."""
+    """Return a function that makes a policy for a Gaussian prior and reports past rewards."""
     policy = getattr(policies, GAUSSIAN[name])
     options = dict(rng=rng) if name == "thompson" else {}
 
@@ -32,7 +32,7 @@ def gaussian_maker(name, budget, rng):
 
 
 def plain_policy(policy, n_arms, budget, kernel):
-    """Return a policy that receives raw scores: for one arm, by name, from a callable, or a copy.
+    """Return a policy that receives raw scores: a copy of `policy`, or what its name or call gives.
 
     `kernel` returns the kernel matrix; only callables receive it.
     """

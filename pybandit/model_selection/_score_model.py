@@ -1,9 +1,10 @@
 """Gaussian model of the scores of candidates on splits.
 
 score = level + candidate effect + split effect + noise. The candidate effects have the
-covariance scale^2 G_l with length scale l; split effects and noise have variances that are
-shares of scale^2. l and the shares maximise the likelihood times a weak prior over a small
-grid; the scale is profiled out. O(m^3) for each of the 60 points of the grid, for m pulls.
+covariance scale^2 G_l, where G_l is the kernel matrix with length scale l; split effects and noise
+have variances that are shares of scale^2. l and the shares maximise the likelihood times a weak
+prior over a small grid; the scale is profiled out. O(m^3) for each of the 60 points of the grid,
+for m pulls.
 """
 
 import itertools
@@ -17,7 +18,7 @@ NOISE_SHARES = (0.003, 0.01, 0.03, 0.1, 0.3)
 SPLIT_SHARES = (0.0, 0.03, 0.3)
 # log prior: penalty per squared step from the middle length scale, and per squared log noise
 LENGTH_PENALTY, NOISE_PENALTY = 0.3, 0.1
-PRIOR_PULLS = 2.0  # number of pulls that the prior scale (that of the scores) counts as
+PRIOR_PULLS = 2.0  # the prior scale, that of the scores, has the weight of this many pulls
 MOST_PULLS = 300  # maximum number of pulls used to choose from the grid
 LARGEST = 1e100  # scores are rescaled if their size exceeds this or is below its inverse
 FLOOR = 3.0  # lower limit of scores: this many times (best - median) below the median

@@ -46,10 +46,10 @@ def ranges_of(value_range, n_arms):
     with np.errstate(over="ignore"):
         widths = ranges[..., 1] - ranges[..., 0]
     if not ((widths > 0) & (widths < np.inf)).all():
-        raise ValueError(f"value_range must be {expected}, low below high by a finite number; got "
-                         f"{value_range!r}")
+        raise ValueError(f"value_range must be {expected}, with low below high and a finite width; "
+                         f"got {value_range!r}")
     low, high = np.max(ranges[..., 0]), np.min(ranges[..., 1])
     if low > high:
-        raise ValueError(f"value_range must leave room for the common mean of all estimators; got "
-                         f"one range above {low}, one below {high}")
+        raise ValueError(f"value_range must hold overlapping ranges, since all estimators have the "
+                         f"same mean; got one range above {low} and one below {high}")
     return ranges

@@ -12,10 +12,10 @@ e^(theta^2 T) E_-theta[p^2]: the same recursion for a path with drift -theta.
 
 import numpy as np
 
-LEAST_PART = 1e-6  # smallest variance / price^2 allowed: the difference has seven digits there
+LEAST_PART = 1e-6  # smallest variance / price^2 allowed; there the variance has seven digits
 FAR = 9.0      # standard deviations beyond which densities are negligible
-MOST_POINTS = 10**6  # of the grid; about 100 are usual
-SPACING = 0.7  # of the grid, in standard deviations of a step: error e^(-2 pi^2 / 0.7^2), 1e-17
+MOST_POINTS = 10**6  # maximum number of grid points; about 100 are usual
+SPACING = 0.7  # grid spacing, in standard deviations of a step: error e^(-2 pi^2 / 0.7^2), 1e-17
 
 
 def caplet_moments(thetas, eta, kappa, sigma, r0, maturity, notional, n_steps, strike):

@@ -40,7 +40,7 @@ def _draw_means(axis, allocator, names):
 
 
 def _interval(allocator):
-    """Return its interval, or an infinite one if a value was outside the range given."""
+    """Return the allocator's interval, or an infinite one if a value was outside its range."""
     try:
         return allocator.interval()
     except ValueError:

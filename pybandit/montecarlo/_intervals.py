@@ -17,7 +17,7 @@ BEST_CLOCK = 1000.0
 # Minimum number of values to trust a variance, where the most frequent value is counted once;
 # larger if the weights depend on the values that they weigh.
 LEAST_DIFFERENT, LEAST_DIFFERENT_AHEAD = 10, 50
-# Estimators with at most this share of the weight are exempt.
+# Estimators with at most this share of the weight are exempt from these conditions.
 SMALL_SHARE = 0.01
 # If the skewness of the sum of weighted errors is larger, the sum is not taken as normal.
 MOST_SKEWNESS = 0.15
@@ -54,8 +54,8 @@ def method_of(method, anytime, weights, can_bet):
         raise ValueError(f"anytime must be {method != 'normal'} with method={method!r}; got "
                          f"{anytime!r}")
     if method == "betting" and not can_bet:
-        raise ValueError("value_range must be given for method='betting'; pass it when the "
-                         "allocator is created")
+        raise ValueError("value_range must be given for method='betting'; got None. Pass it "
+                         "when the allocator is created")
     if method == "asymptotic" and weights == "inverse-variance":
         raise ValueError("anytime must be False with weights='inverse-variance', which depend on "
                          "later values; use 'predictable', or value_range and method='betting'")
@@ -66,7 +66,9 @@ def one_look(combined, moments, delta, looks_ahead):
     """Return the normal interval for one time, with Student's quantile, corrected for skewness.
 
     If weights depend on the values that they weigh (`looks_ahead`), twice their bias
-    ``-sum p_k (1 - p_k) m3_k / (N_k V_k)`` is added on its side; p_k is the share of the weight.
+    ``-sum p_k (1 - p_k) m3_k / (N_k V_k)`` is added on its side; for
+    estimator k, p_k is the share of the weight, m3_k the third central moment, N_k the number of
+    values and V_k their variance.
     """
     counted = _weighty(combined)
     least = LEAST_DIFFERENT_AHEAD if looks_ahead else LEAST_DIFFERENT

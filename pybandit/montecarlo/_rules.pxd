@@ -15,10 +15,10 @@ cdef class Rule:
     cdef const int64_t[::1] pulls
     cdef const double[::1] sums, deviations, cost_sums
     cdef pb_spreads spreads              # the same arrays in the form that C reads
-    cdef int64_t[::1] asked              # decisions for each, reported or not
+    cdef int64_t[::1] asked              # decisions per estimator, reported or not
     cdef int64_t n_decisions             # since the pilot
-    cdef int64_t n_first                 # runs of the pilot
-    cdef bint waits                      # True until `end_pilot`, if the rule needs a pilot
+    cdef int64_t n_first                 # number of runs of the pilot
+    cdef bint waits                      # True until `end_pilot`; False if no pilot is needed
 
     # Return the next decision; the allocator runs it one or more times.
     cdef pb_batch next(self) noexcept nogil

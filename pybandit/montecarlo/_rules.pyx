@@ -112,7 +112,7 @@ cdef class BanditRule(Rule):
     cdef claim(self):
         """Mark the policy as used by this rule; the caller holds its guard."""
         if self.inner._serves_a_rule or self.inner.n_pulls:
-            raise ValueError(f"policy must be fresh: {self.inner!r} serves another allocator")
+            raise ValueError(f"policy must be fresh; got {self.inner!r} of another allocator")
         self.inner._serves_a_rule = True
         if self.scales_each:
             self.inner._set_scales(np.array(self.scales))
@@ -120,8 +120,9 @@ cdef class BanditRule(Rule):
     def set_range(self, value_range, centre, max_cost):
         """Scale rewards by the ranges of values and costs, if they are known.
 
-        Shape (2,) for all, (n_arms, 2) for each estimator: losses are then in the units of
-        the estimator, and its upper bound is scaled back (Appendix B).
+        `value_range` has shape (2,) or, with one range per estimator, (n_arms, 2). In the second
+        case each estimator's losses are in its own units, and its upper bound is scaled back
+        (Appendix B).
         """
         self.has_centre = centre is not None
         self.set_centre = 0.0 if centre is None else centre
@@ -134,8 +135,8 @@ cdef class BanditRule(Rule):
                 self.centre = value_range[..., 0].min() if centre is None else centre
                 scales = np.abs(value_range - self.centre).max(axis=-1) ** 2
         if not (np.isfinite(scales) & (scales > 0)).all():
-            raise ValueError("value_range must have squares of distances that neither underflow "
-                             f"nor overflow for this policy; got {value_range.tolist()}")
+            raise ValueError("value_range must not make squared distances underflow or overflow "
+                             f"with this policy; got {value_range.tolist()}")
         self.waits = False
         self.scales = np.full(self.n_arms, scales)
         self.scales_each = value_range.ndim == 2
@@ -146,7 +147,7 @@ cdef class BanditRule(Rule):
         self.pilot_costs = np.full((self.n_arms, n), np.nan)
 
     cdef void end_pilot(self) noexcept nogil:
-        """Set centre and scale by the values of the pilot, and pass these to the policy."""
+        """Set centre and scale by the values of the pilot, and pass these values to the policy."""
         cdef int64_t arm, j, n = self.pilot_values.shape[1]
         cdef double least = self._least_spread()
         self.waits = False
@@ -268,7 +269,7 @@ RULE = Schema(
 
 
 def range_sets_scales(s):
-    """the centre and scales that follow from value_range, if they do"""
+    """the centre and scales that value_range determines, if it was given"""
     return s.waits or (s.centre == s.own_centre and np.array_equal(s.scales, s.own_scales))
 
 
@@ -294,5 +295,5 @@ def check_inner(inner, options):
     saved = inner["options"]
     if set(saved) != set(options) or not all(
             np.array_equal(saved[name], options[name]) for name in options):
-        raise ValueError(f"state must hold inner, the state of a policy of the options "
+        raise ValueError(f"state must hold inner, the state of a policy with the options "
                          f"{options}; got {repr(saved)[:200]}")

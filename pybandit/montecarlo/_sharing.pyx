@@ -89,8 +89,8 @@ cdef class SharedBudget(NativePolicy):
             raise ValueError("value_range must be one range for all estimators with "
                              f"costs='told'; got one for each of {self.n_arms} estimators")
         if not hasattr((<BanditRule>self.rule).inner, "_set_scales"):
-            raise ValueError(f"value_range must be one range for all unless the policy compares "
-                             f"upper bounds; got one for each with {self.policy!r}")
+            raise ValueError(f"value_range must be one range for all estimators unless the policy "
+                             f"compares upper bounds; got one for each with {self.policy!r}")
 
     cdef _set_budget(self, budget):
         self.budget, self.most_cost = None, INFINITY
@@ -100,7 +100,7 @@ cdef class SharedBudget(NativePolicy):
             self.budget = check_positive("budget", budget)
             if self.budget < self.cost_floor:
                 raise InfeasibleBudgetError(f"budget must be at least cost_floor, "
-                                            f"{self.cost_floor!r}, which every run costs; got "
+                                            f"{self.cost_floor!r}, the least cost of a run; got "
                                             f"{self.budget!r}")
         else:
             self.budget = check_integer("budget", budget, 1, MOST_PULLS)
@@ -140,7 +140,10 @@ cdef class SharedBudget(NativePolicy):
         inner.guard = self.guard
 
     def seed(self, rng):
-        """Derive the stream from `rng`; no effect after the first run or if `rng` was given."""
+        """Derive the stream from `rng`.
+
+        No effect once a run was reported, or if the object was created with `rng=`.
+        """
         with self.guard:
             if not self.rng_given and not self.n_pulls:
                 self.generator = private_generator(rng)
@@ -177,7 +180,7 @@ cdef class SharedBudget(NativePolicy):
     cdef void _take(self, int64_t arm, double value, double cost) noexcept nogil:
         self.total_cost += cost
         if self.total_cost > self.most_cost:
-            return  # beyond the budget
+            return  # the run ended beyond the budget
         self.cost_sums[arm] += cost
         if isnan(value):
             return
@@ -329,7 +332,7 @@ def _policy_of(saved, pulls):
 
 
 def pilot_is_whole(s):
-    """n_pulls of 0, or at least those of the pilot"""
+    """n_pulls of 0, or at least the runs of the pilot"""
     return s.n_pulls == 0 or s.n_pulls >= s.first
 
 
@@ -340,7 +343,7 @@ def batches_are_whole(s):
 
 
 def runs_are_paid(s):
-    """a total_cost that equals the runs, if each costs 1, and is within the budget"""
+    """a total_cost within the budget and equal to n_pulls, if each run costs 1"""
     return not s.each_costs_one or s.n_pulls == s.total_cost <= s.most_cost
 
 

@@ -12,7 +12,7 @@ cdef class Stakes:
     cdef int64_t batch                   # number of the batch of the last value
     cdef bint memory_ran_out
     cdef double wrong_value              # first value outside its range
-    cdef int64_t wrong_estimator         # its estimator; -1: none
+    cdef int64_t wrong_estimator         # estimator of that value; -1 if there is none
     cdef double total, weighted          # sums of weights, and of weighted distances from lows[0]
 
     # Estimate 1 / variance from n values with this sum of squares about their mean.

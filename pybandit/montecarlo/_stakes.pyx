@@ -43,7 +43,7 @@ cdef class Stakes:
         return float(np.max(self.lows)), float(np.min(self.highs))
 
     cdef double weight_of(self, int64_t estimator, int64_t n, double deviation) noexcept nogil:
-        # Adds one value at the standard deviation that is the largest possible in the range.
+        # Adds one value half a range from the mean, the largest possible standard deviation.
         # Widths outside [NARROW, WIDE] are clipped here and rejected in `bounds`.
         cdef double width = self.highs[estimator] - self.lows[estimator]
         cdef double half = 0.5 * min(max(width, NARROW), WIDE)
@@ -74,7 +74,7 @@ cdef class Stakes:
         self.weighted += weight * (value - self.lows[0])
 
     def bounds(self, double delta):
-        """Return (low, high), the means against which no side's wealth has reached 2 / delta."""
+        """Return (low, high): against means in between no wealth has reached 2 / delta."""
         cdef pb_stakes stakes
         self._check()
         stakes = pb_stakes(self.memory, self.n, &self.lows[0], &self.highs[0], &self.bets[0],

@@ -58,10 +58,10 @@ cdef class EstimatorAllocator(WeighedValues):
     batch_size : int, default 1
         Runs per decision, at least 1: the number that can be done in parallel.
     pilot : int, default 10
-        First runs of each estimator, at least 2, if the policy needs them.
+        Number of first runs of each estimator, at least 2, if the policy needs a pilot.
     centre : float, optional
-        For the bandit policies: losses are squared distances from it. The nearer to the mean,
-        the less noise; by default the lower end of `value_range`, as printed in the paper, or
+        For the bandit policies: losses are squared distances from it. The nearer it is to the
+        mean, the less noise; by default the lower end of `value_range`, as printed in the paper, or
         the pilot's estimate.
     max_cost : float, optional
         For bandit policies with ``costs="told"``: the largest cost. Together with
@@ -113,8 +113,8 @@ cdef class EstimatorAllocator(WeighedValues):
     share of the weight and m3_k the third central moment, so it grows with skewness. Under
     adaptive choices symmetric distributions have some bias too. If a variance is estimated far
     too low, because no rare event has been seen yet, the estimate is useless. Therefore
-    `least_values`, and an estimator whose values are all equal is given the smallest positive
-    variance of the others.
+    estimators with fewer than `least_values` values have no weight, and one whose values are all
+    equal is given the smallest positive variance of the others.
 
     ``"predictable"`` weighs each value with 1 / v_k of the values before its batch: all values of
     an estimator in a batch have the same weight, whatever their order. The sum of weighted errors
@@ -142,7 +142,8 @@ cdef class EstimatorAllocator(WeighedValues):
 
     A decision costs O(K).
 
-    **Threads.** One at a time; a second gets a RuntimeError. This includes a given `policy`.
+    **Threads.** Use the allocator and its `policy` in one thread at a time; a concurrent call
+    raises RuntimeError.
 
     References
     ----------

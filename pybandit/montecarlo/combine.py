@@ -55,12 +55,12 @@ def combine_estimators(estimators: Sequence[Callable[..., Any]], budget: float |
         ``"raise"``: the batch's other calls are made, and their values are reported to the
         allocator; then the first exception is raised, or a ValueError that names the
         estimator. If no call gave a value, nothing is reported. ``"drop"``: the run
-        counts as one that gave no value. It costs what it took either way. After an
+        counts as one that gave no value. Its cost counts in either case. After an
         interrupt the calls of the batch that were not made are charged like those that
         gave no value: a small `batch_size` loses few.
     allocator : EstimatorAllocator, optional
         Allocator to continue with, instead of a new one of `budget` and the options:
-        after an exception it holds all that was learned.
+        after an exception it holds all values reported so far.
     executor : concurrent.futures.Executor, optional
         Runs the calls of a batch concurrently: choose `batch_size` as a small multiple of the
         number of workers. Each call has its own stream, so with equal costs the result is the
@@ -112,7 +112,7 @@ def combine_estimators(estimators: Sequence[Callable[..., Any]], budget: float |
         raise TypeError(f"executor must be a concurrent.futures.Executor; got {shown(executor)}")
     if allocator is None:
         if budget is None:
-            raise ValueError("budget must be given unless an allocator is; got None")
+            raise ValueError("budget must be given unless an allocator is given; got None")
         streams = seed_sequence_of(rng)
         allocator = EstimatorAllocator(
             len(functions), policy=policy, costs="told" if costs == "measured" else costs,
@@ -186,7 +186,7 @@ class _Runner:
     def __init__(self, functions, streams, executor, vectorized, timed, drops):
         self.functions, self.streams, self.executor = functions, streams, executor
         self.vectorized, self.drops = vectorized, drops
-        # With an executor, other threads' work is not part of the call.
+        # With an executor, a call costs only the time of its own thread.
         self.clock = (None if not timed else "process_time" if executor is None
                       else "thread_time")
 
@@ -254,7 +254,7 @@ def _call(function, arm, stream, clock, size, drops):
 
 def _checked(values, arm, size):
     """Return the values of estimators[arm] as an array, or raise unless all are finite."""
-    values = as_array(f"what estimators[{arm}] returns", values)
+    values = as_array(f"the value of estimators[{arm}]", values)
     expected = () if size is None else (size,)
     if values.dtype.kind not in "biuf" or values.shape != expected:
         raise TypeError(f"estimators[{arm}] must return "
@@ -290,4 +290,4 @@ def _check_allocator(allocator, n, options):
         raise ValueError(f"{', '.join(given)} must not be given with an allocator, which has its "
                          f"own; got {', '.join(shown(options[name][0]) for name in given)}")
     if allocator.budget is None:
-        raise ValueError("allocator must have a budget; got one without a budget")
+        raise ValueError("allocator must have a budget; got budget=None")

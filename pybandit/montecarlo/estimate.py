@@ -79,7 +79,7 @@ class Estimate(Record):
             Method of the interval; by default ``"betting"`` with a `value_range`,
             ``"asymptotic"`` with predictable weights, ``"normal"`` otherwise.
         anytime : bool, optional
-            True if it must hold at all times simultaneously.
+            True if the interval must hold at all times simultaneously.
 
         Returns
         -------
@@ -88,7 +88,7 @@ class Estimate(Record):
         Raises
         ------
         ValueError
-            As `EstimatorAllocator.interval`.
+            As for `EstimatorAllocator.interval`.
         """
         return self.allocator.interval(delta=delta, method=method, anytime=anytime)
 

@@ -82,12 +82,12 @@ cdef class CIRCaplet(Environment):
     the squared price has seven. ``exp(-integral of r)`` is computed by the trapezoidal rule. A
     reward costs O(n_steps), about a microsecond for 100 steps.
 
-    **Threads.** Pulls do not change it: threads may share it.
+    **Threads.** Threads may share the environment: pulls do not change it.
 
     References
     ----------
-    Neufeld et al. 2014, Appendix F. The paper prints the drift as if per step, the weight
-    without it, and the ends of the trapezoidal rule twice.
+    Neufeld et al. 2014, Appendix F. As printed there, the drift is per step, the weight lacks
+    it, and the trapezoidal rule counts both ends twice.
 
     Examples
     --------
@@ -211,7 +211,7 @@ cdef class LogisticEvidence(Environment):
     `noise_std`, `variances` and `costs` are always NaN: they are unknown. A reward is NaN if
     memory runs out. A sweep takes about 6 evaluations per feature, O(n_rows) each.
 
-    **Threads.** Pulls do not change it: threads may share it.
+    **Threads.** Threads may share the environment: pulls do not change it.
 
     References
     ----------
@@ -247,7 +247,7 @@ cdef class LogisticEvidence(Environment):
                                       lambda x: (x >= 1e-300) & (x <= 1e300))
         width = check_positive("width", width)
         if width < NARROWEST * math.sqrt(prior_variance):
-            raise ValueError(f"width must be at least {NARROWEST:g} of the root of prior_variance, "
+            raise ValueError(f"width must be at least {NARROWEST:g} times sqrt(prior_variance), "
                              f"{math.sqrt(prior_variance):g}: slices grow in steps of it; got "
                              f"{width!r}")
         if log_scale is None:
@@ -329,7 +329,7 @@ def _checked_rows(features, labels):
     """Return features (n_rows, n_features) and labels (n_rows,), as copies."""
     features = check_in("features", features, "finite", np.isfinite)
     if features.ndim != 2 or not features.size:
-        raise ValueError(f"features must have shape (n_rows, n_features), neither 0; got "
+        raise ValueError(f"features must have shape (n_rows, n_features), both at least 1; got "
                          f"{features.shape}")
     labels = check_in("labels", labels, "0 or 1", lambda y: (y == 0) | (y == 1))
     if labels.shape != features.shape[:1]:

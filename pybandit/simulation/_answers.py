@@ -17,7 +17,7 @@ class Best:
     ----------
     epsilon : float, default 0
         An arm is wrong only if an arm left out is better by more than this; finite, at least 0,
-        in the units of the rewards. If above 0, differences are compared up to rounding, 4 ulp.
+        in the units of the rewards. If it is above 0, rounding errors up to 4 ulp are ignored.
 
     Raises
     ------
@@ -63,7 +63,7 @@ class Above:
         Finite, in the units of the rewards.
     epsilon : float, default 0
         An arm is wrong only if its mean is on the wrong side of the threshold by more than this;
-        finite, at least 0. If above 0, differences are compared up to rounding, 4 ulp.
+        finite, at least 0. If it is above 0, rounding errors up to 4 ulp are ignored.
 
     Raises
     ------

@@ -13,11 +13,11 @@ def check_pair(policy, environment):
     """Raise unless the policy fits the environment."""
     for name in ("ask", "tell", "recommend"):
         if not hasattr(policy, name):
-            raise TypeError(f"policy must return a policy, with {name}; got "
+            raise TypeError(f"policy must return a policy, which has {name}; got "
                             f"{shown(policy)}")
     n_arms = getattr(policy, "n_arms", environment.n_arms)
     if n_arms != environment.n_arms:
-        raise ValueError(f"policy must return a policy with the {environment.n_arms} arms "
+        raise ValueError(f"policy must have the {environment.n_arms} arms "
                          f"of the environment; got one with {n_arms}")
 
 
@@ -35,7 +35,7 @@ def check_fresh(policy):
 
 
 def check_environment(environment):
-    """Raise unless it is an environment with constant means or with `means_at`."""
+    """Raise unless this is an environment with constant means or with `means_at`."""
     for name in ("pull", "means"):
         if not hasattr(environment, name):
             raise TypeError(f"environment must have {name}; got {shown(environment)}")
@@ -50,7 +50,7 @@ def check_environment(environment):
 
 
 def varies(environment):
-    """Return True if its means vary in a run and `means_at` returns them."""
+    """Return True if the means vary in a run and `means_at` returns them."""
     return callable(getattr(environment, "means_at", None))
 
 
@@ -58,7 +58,7 @@ def means_of(environment, t=None):
     """Return the means, or the means before pull t of a run."""
     name = f"{'means' if t is None else f'means_at({t})'} of {type(environment).__name__}"
     if t is None:
-        # NaN: unknown; errors and regrets are then unknown too
+        # NaN means unknown; errors and regrets are then unknown too
         means = check_in(name, environment.means, "finite, or NaN if they are unknown",
                          lambda x: ~np.isinf(x))
     else:
@@ -70,7 +70,7 @@ def means_of(environment, t=None):
 
 
 def has_plain_means(environment):
-    """Return True if its means are those of the base class, which do not change."""
+    """Return True if `means` is that of the base class, which does not change."""
     return getattr(type(environment), "means", None) is Environment.means
 
 
@@ -83,7 +83,7 @@ def check_constant(means, environment, i):
 
 
 def check_answer_kind(policy, kind):
-    """Raise if the policy names any number of arms but the k best are required."""
+    """Raise if the right answer is the k best arms, but the policy names any number of arms."""
     threshold = getattr(policy, "threshold", None)
     if kind == "best" and getattr(type(policy), "_answers_any_number", False):
         raise ValueError(f"answer must be Above({threshold!r}) or a set of arms for "
@@ -98,12 +98,12 @@ def check_max_pulls(policy, max_pulls):
             raise ValueError(f"max_pulls must be given because the policy never ends; got None for "
                              f"{policy!r}")
         return
-    # FunctionPolicy asks for one pull at a time, and needs bits that the run has not lent yet
+    # FunctionPolicy asks for one pull at a time, and needs random bits that the run has not lent
     asks_one = isinstance(policy, FunctionPolicy)
     first = 0 if policy.done or asks_one else size_of_next(policy)
     if first > max_pulls:
-        raise InfeasibleBudgetError(f"max_pulls must be at least {first}, the first batch; got "
-                                    f"{max_pulls}")
+        raise InfeasibleBudgetError(f"max_pulls must be at least {first}, the size of the first "
+                                    f"batch; got {max_pulls}")
 
 
 def check_asked(arms, policy, environment):
@@ -111,7 +111,7 @@ def check_asked(arms, policy, environment):
     array = owned("the return value of ask", arms)
     if array.dtype.kind not in "iu" or array.ndim != 1 or not array.size:
         raise ValueError(f"ask of {type(policy).__name__} must return a flat array of integers, "
-                         f"not empty until it is done; got {repr(arms)[:60]}")
+                         f"not empty until the policy is done; got {repr(arms)[:60]}")
     bad = (array < 0) | (array >= environment.n_arms)
     if bad.any():
         raise ValueError(f"ask of {type(policy).__name__} must return arms in "

@@ -145,8 +145,8 @@ def explained(error, name, plan, budgets):
 def check_policies(policies, environment):
     """Return the policies as a dict, with each maker checked."""
     if not isinstance(policies, Mapping) or not policies:
-        raise TypeError(f"policies must be a mapping of names to functions of an environment or "
-                        f"policies, not empty; got {shown(policies)}")
+        raise TypeError(f"policies must be a non-empty mapping of names to policies or functions "
+                        f"of an environment; got {shown(policies)}")
     for name in policies:
         if not isinstance(name, str) or not name:
             raise TypeError(f"policies must have non-empty strings as names; got {shown(name)}")
@@ -218,7 +218,7 @@ def options_of(plans, words, budgets):
 
 def words_of(policy, is_drawn):
     """Describe a policy by class and options; by class and number of arms if it is made for a
-    drawn environment, on which options may depend, or is in Python."""
+    drawn environment, on which options may depend, or is written in Python."""
     if is_drawn or not isinstance(policy, NativePolicy):
         return f"{name_of(type(policy))} of {getattr(policy, 'n_arms', '?')} arms"
     options = policy.get_state()["options"]

@@ -72,7 +72,7 @@ cdef class Session:
         self.arm_streams = <pb_stream *>&self.memory[0]
 
     def takes(self, policy, environment):
-        """Return True if `play` can run the pair."""
+        """Return True if `play` can run this policy on this environment."""
         # instances of one class may need costs or not, depending on their options
         wants = isinstance(policy, NativePolicy) and (<NativePolicy>policy)._wants_costs
         pair = type(policy), type(environment), wants
@@ -125,7 +125,7 @@ cdef class Session:
             policy.guard.leave()
 
     def play_many(self, int64_t start, int64_t end, policy, environment, Truth truth, fresh):
-        """Run one policy, renewed before each run; return the first run that was not made."""
+        """Run one policy, renewed before each run; return the first run not made."""
         cdef int64_t i
         seeds = takes_stream(policy)
         for i in range(start, end):
@@ -135,12 +135,12 @@ cdef class Session:
         return end
 
     cdef int _check(self, int64_t i, NativePolicy policy, Environment environment) except -1:
-        self.table.check_arms(i, environment.n_arms)  # a Python subclass may have another number
+        self.table.check_arms(i, environment.n_arms)  # a Python subclass may change n_arms
         if environment.n_arms != policy.n_arms:
             raise ValueError(f"policy must have the {environment.n_arms} arms of the environment; "
                              f"got {policy.n_arms}")
         if policy.n_pulls:
-            raise ValueError(f"policy must be fresh in every run; got one of {policy.n_pulls} "
+            raise ValueError(f"policy must be fresh in every run; got one with {policy.n_pulls} "
                              "pulls")
         return 0
 
@@ -335,7 +335,7 @@ cdef class RunRewards:
                 streams._begin_arm(i, arm, &(<pb_stream *>&self.memory[0])[arm])
 
     def pull_with_costs(self, arms, rng):
-        """Return the next rewards of these arms and their costs; a Python `costs` has priority."""
+        """Return the next rewards of these arms and their costs; a Python `costs` comes first."""
         if self.environment._has_plain_costs():
             return self._drawn(arms, rng, True)
         rewards, _ = self._drawn(arms, rng, False)

@@ -57,7 +57,7 @@ def _draw_running_error(axis, result, logy):
 
 
 def comparison_axes(results, of, ax, logx, logy):
-    """Draw a line with a band for each policy over the checkpoints, or a point for its end.
+    """Draw a line with a band for each policy over the checkpoints, or a point for its final value.
 
     `results` maps names to `SimulationResult`.
     """

@@ -19,7 +19,7 @@ LENT_SEED = FunctionPolicy.seed
 
 
 def is_native(policy, environment):
-    """Return True if `Session.play` can run the pair: neither has its own Python methods."""
+    """Return True if `Session.play` can run the policy: no Python method overrides theirs."""
     if not (isinstance(policy, NativePolicy) and draws_natively(environment)):
         return False
     if (<NativePolicy>policy)._wants_costs and not (<Environment>environment)._has_plain_costs():
@@ -52,12 +52,12 @@ cdef next_of(NativePolicy policy):
 
 
 def draws_natively(environment):
-    """Return True if its rewards are drawn without Python; costs do not matter."""
+    """Return True if the environment draws rewards without Python; its costs do not matter."""
     return isinstance(environment, Environment) and (<Environment>environment)._is_native()
 
 
 def pays_in_its_own_way(environment):
-    """Return True if its own `pull_with_costs` gives the reward and the cost of a pull."""
+    """Return True if the environment overrides `pull_with_costs`."""
     return getattr(type(environment), "pull_with_costs", None) is not Environment.pull_with_costs
 
 
@@ -74,7 +74,7 @@ def recommends_in_python(cls):
 
 
 def takes_stream(NativePolicy policy):
-    """Return True if `play_many` seeds it as its `seed` does; for classes of this package."""
+    """Return True if `play_many` seeds the policy as `seed` does; for classes of this package."""
     return bool(policy._takes_stream())
 
 

@@ -55,7 +55,7 @@ def environment(draw: Callable[..., float] | None = None, **options: Any) -> Any
     Raises
     ------
     TypeError
-        If arguments of the function have no names.
+        If the function has arguments without names, such as ``*args``.
 
     Notes
     -----

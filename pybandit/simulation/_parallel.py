@@ -12,7 +12,7 @@ from pybandit._shared.threads import with_context
 from pybandit.simulation._run_table import added
 from pybandit.simulation._runs import Runs
 
-# Fixed, because the result must not depend on the number of workers.
+# number of shares; fixed, because the result must not depend on the number of workers
 SHARES = 64
 
 
@@ -48,7 +48,7 @@ def run_in(executor, plan, streams, bar):
 
 
 def run_share(plan, streams):
-    """Run a share in one thread; objects that several shares would use are copied."""
+    """Run a share in one thread, on a copy of the environment if it has state."""
     if hasattr(plan.environment, "reset"):
         plan = plan.on(copy.deepcopy(plan.environment))
     runs = Runs(plan, streams)

@@ -25,7 +25,7 @@ from pybandit.simulation._checks import means_of, pulls_of
 from pybandit.simulation._run_table import Truth
 
 METRICS = ("error", "regret", "pulls", "batches")
-# of all runs, because each checkpoint takes one array column
+# limited because each checkpoint takes one column in arrays with a row per run
 MOST_CHECKPOINTS = 100_000
 
 
@@ -101,7 +101,7 @@ class SimulationPlan:
 
 
 def check_answer(answer):
-    """Return the `RightAnswer` for this argument."""
+    """Return the `RightAnswer` for the argument `answer`."""
     if isinstance(answer, str):
         if answer != "best":
             raise ValueError("answer must be \"best\", Best(...), Above(...), arms, or a function "
@@ -123,11 +123,11 @@ def arms_of(arms, n_arms=None):
     if array.size == 0:
         return np.empty(0, dtype=np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise TypeError(f"answer must be arms, integers; got {shown(arms)}")
+        raise TypeError(f"answer must be integers, the arms; got {shown(arms)}")
     bad = array < 0 if n_arms is None else (array < 0) | (array >= n_arms)
     if bad.any() or np.unique(array).size < array.size:
-        most = "" if n_arms is None else f" in [0, {n_arms}),"
-        raise ValueError(f"answer must be arms{most} at least 0, each once; got {shown(arms)}")
+        most = "of at least 0" if n_arms is None else f"in [0, {n_arms})"
+        raise ValueError(f"answer must be arms {most}, each named once; got {shown(arms)}")
     return np.sort(array).astype(np.int64)
 
 
@@ -138,7 +138,7 @@ def check_checkpoints(checkpoints, max_pulls, name="checkpoints", least=0):
     refuse_masks(name, checkpoints)
     given = as_list(name, checkpoints, "increasing numbers of pulls")
     if len(given) > MOST_CHECKPOINTS:
-        raise ValueError(f"{name} must be at most {MOST_CHECKPOINTS}; got {len(given)}")
+        raise ValueError(f"{name} must have at most {MOST_CHECKPOINTS} entries; got {len(given)}")
     pulls = tuple(check_integer(name, one, least, MOST_PULLS) for one in given)
     for before, after in zip(pulls, pulls[1:], strict=False):
         if after <= before:
@@ -153,7 +153,7 @@ def functions_of(metrics):
     if isinstance(metrics, Mapping):
         return named_functions(metrics)
     functions = {}
-    for metric in as_list("metrics", metrics, f"functions or of {METRICS}", least=0):
+    for metric in as_list("metrics", metrics, f"functions or names in {METRICS}", least=0):
         if callable(metric):
             name = getattr(metric, "__name__", None)
             if not isinstance(name, str) or name in (*METRICS, *functions):
@@ -161,7 +161,8 @@ def functions_of(metrics):
                                  f"{shown(name)}")
             functions[name] = metric
         elif not isinstance(metric, str) or metric not in METRICS:
-            raise ValueError(f"metrics must be functions or of {METRICS}; got {shown(metric)}")
+            raise ValueError(f"metrics must be functions or names in {METRICS}; got "
+                             f"{shown(metric)}")
     return functions
 
 
@@ -169,7 +170,7 @@ def named_functions(metrics):
     """Return the functions of a mapping; raise if a name or function is invalid."""
     for name, function in metrics.items():
         if not isinstance(name, str) or name in METRICS or not callable(function):
-            raise ValueError(f"metrics must map names, none of {METRICS}, to functions; got "
+            raise ValueError(f"metrics must map names other than {METRICS} to functions; got "
                              f"{shown(name)}: {shown(function)}")
     return dict(metrics)
 

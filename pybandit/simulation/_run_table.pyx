@@ -51,7 +51,7 @@ cdef class Truth:
 
 cdef score scored(Truth truth, const int64_t *chosen, int64_t n_chosen, int64_t k,
                   const int64_t *pulls, unsigned char *marks) noexcept nogil:
-    """Score a set of arms; `k` is the number wanted if the best arms are."""
+    """Score a set of arms; `k` is the required number if the right answer is the best arms."""
     cdef score found
     found.leader = chosen[0] if n_chosen else -1
     found.lost = pb_score_lost(&truth.gaps[0], pulls, truth.n_arms)
@@ -114,11 +114,11 @@ cdef class RunTable:
     def check_arms(self, i, n_arms):
         """Raise if an environment has another number of arms."""
         if n_arms != self.n_arms:
-            raise ValueError(f"environment must have as many arms in every run, {self.n_arms}; "
-                             f"got {n_arms} in run {i}")
+            raise ValueError(f"environment must have the same number of arms in every run, "
+                             f"{self.n_arms}; got {n_arms} in run {i}")
 
     def enter(self, i, column, Truth truth, policy, pulls, lost, n_batches, stopped):
-        """Score the recommendation of a policy in Python at a checkpoint; at the end if None.
+        """Score a Python policy's recommendation at checkpoint `column`; at the end if it is None.
 
         `lost`: the pseudo-regret if means vary; NaN if it follows from `truth`.
         """

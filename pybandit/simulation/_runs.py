@@ -104,7 +104,7 @@ class Runs:
             if not fresh:
                 check_pair(policy, environment)
             if self.policies.setdefault(id(policy), i) != i:
-                raise ValueError(f"policy must return another policy in every run; got "
+                raise ValueError(f"policy must return a new policy in every run; got "
                                  f"{type(policy).__name__} again")
             if not fresh:
                 check_fresh(policy)
@@ -127,7 +127,7 @@ class Runs:
             self.run_in_a_row(start, end)
             bar.update(end - start)
 
-        # Ctrl-C can interrupt policies in Python; a single thread is the calling one
+        # Ctrl-C can interrupt policies in Python; a single thread is the calling thread
         in_threads(run, -(-self.n_runs // size), n_threads, self.stop, hears=not is_native)
 
     def run_in_a_row(self, start, end):
@@ -151,7 +151,7 @@ class Runs:
         self.idle.append((session, pattern))
 
     def are_alike(self, session, pattern, rng):
-        """Return True if the following runs need no Python; `rng` is the one of the last run."""
+        """Return True if the following runs need no Python; `rng` is that of the last run."""
         return (pattern is not None and pattern.checked is not None
                 and (rng is None or takes_stream(pattern.spare))
                 and self.truth is not None and self.streams.is_known
@@ -183,8 +183,9 @@ class Runs:
             return  # the run may have stopped in the middle of a batch
         for name, function in self.plan.functions.items():
             value = function(policy, environment)
-            self.columns[name][i] = check_scalar(f"what {name} returns", value, "a number",
-                                                 lambda x: np.ones_like(x, dtype=bool))
+            self.columns[name][i] = check_scalar(
+                f"the value that {name} returns", value, "a number",
+                lambda x: np.ones_like(x, dtype=bool))
 
     def results(self):
         """Return arrays by the names of `SimulationResult`, metrics, and the arms' totals."""
@@ -202,7 +203,7 @@ class _PythonRun:
         self.n_pulls, self.n_batches, self.next_mark = 0, 0, 0
         self.varies = varies(environment)
         self.lost = 0.0 if self.varies else nan
-        wanted = getattr(policy, "costs", None)  # may also be an array
+        wanted = getattr(policy, "costs", None)  # a policy's `costs` may also be an array
         self.wants_costs = isinstance(wanted, str) and wanted == "told"
         self.rewards = environment
         if draws_natively(environment) and not (

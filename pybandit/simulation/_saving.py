@@ -75,7 +75,7 @@ def load_one(path, make):
 
 
 def _write(results, header, path):
-    """Write to a temporary file in the same folder, then replace."""
+    """Write to a temporary file in the same folder, then rename it to `path`."""
     path = checked_path(path)
     arrays = {}
     for j, result in enumerate(results.values()):
@@ -103,7 +103,7 @@ def checked_path(path):
     try:
         return os.fspath(path)
     except TypeError:
-        raise TypeError(f"path must be a path; got {shown(path)}") from None
+        raise TypeError(f"path must be a str or path-like object; got {shown(path)}") from None
 
 
 def load(path, make, form=FORMAT, kind="Comparison"):
@@ -126,20 +126,20 @@ def load(path, make, form=FORMAT, kind="Comparison"):
 
 def _parsed(header, arrays, form, make):
     if header["format"] != form:
-        raise ValueError(f"its format is {header['format']!r}")
+        raise ValueError(f"its format is {header['format']!r} instead of {form!r}")
     names, marks, streams = header["names"], header["checkpoints"], tuple(header["streams"])
     options = {str(name): str(words) for name, words in header["options"].items()}
     if not names or len(set(names)) < len(names) or not all(isinstance(n, str) for n in names):
-        raise ValueError(f"its names are {names!r}")
+        raise ValueError(f"its names {names!r} are invalid")
     if not all(type(one) is int and one >= 0 for one in marks) or sorted(set(marks)) != marks:
-        raise ValueError(f"its checkpoints are {marks!r}")
+        raise ValueError(f"its checkpoints {marks!r} are invalid")
     if not streams:
         raise ValueError("it has no streams")
     for stream in streams:
         if set(stream) != set(STREAMS) or not all(
                 type(stream[name]) is kind for name, kind in STREAMS.items()) or not (
                 stream["first"] >= 0 and stream["n_runs"] >= 1):
-            raise ValueError(f"a stream is {stream!r}")
+            raise ValueError(f"its stream {stream!r} is invalid")
     n_runs = sum(stream["n_runs"] for stream in streams)
     results = {name: _result(j, arrays, marks, n_runs, make) for j, name in enumerate(names)}
     return results, options, streams
@@ -159,9 +159,9 @@ def _result(j, arrays, marks, n_runs, make):
             raise ValueError(f"{name} of policy {j} has dtype {array.dtype} and shape "
                              f"{array.shape}")
         if kind is np.int64 and array.min(initial=0) < -(name == "checkpoint_leaders"):
-            raise ValueError(f"{name} of policy {j} has {array.min()}")
+            raise ValueError(f"{name} of policy {j} has the value {array.min()}")
         columns[name] = array
     if totals.dtype != np.int64 or totals.ndim != 1 or totals.min(initial=0) < 0 or (
             totals.sum() != columns["pulls"].sum()):
-        raise ValueError(f"arm_totals of policy {j} are not its pulls")
+        raise ValueError(f"arm_totals of policy {j} do not add up to its pulls")
     return make(marks, columns, {}, totals)

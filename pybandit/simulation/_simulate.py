@@ -37,7 +37,7 @@ def simulate(policy: Policy | Callable[[Any], Any], environment: Any, n_runs: in
     distribution allows it. They are drawn one by one, which is slower and gives other numbers, if
     Python functions may read the policy's variances: functions in `metrics`, or `recommend` of
     your subclass. Other policies and environments run through ``ask``, ``pull`` and ``tell``,
-    which is slower. Contexts are not supported: ``ask`` is called without any.
+    which is slower. Contexts are not supported: ``ask`` is called without arguments.
 
     Parameters
     ----------
@@ -91,11 +91,11 @@ def simulate(policy: Policy | Callable[[Any], Any], environment: Any, n_runs: in
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range; if a policy that never ends has no `max_pulls`, was
-        used before, or has another number of arms than its environment; if an environment
-        returns rewards that are not finite or not one per pull, or its means change without
-        `means_at`. `InfeasibleBudgetError` if `max_pulls` is below the first batch. Exceptions of
-        the factory or of a metric are propagated.
+        If an argument is outside its range; if a policy never ends and `max_pulls` is not given;
+        if a policy was used before or has another number of arms than its environment; if an
+        environment returns rewards that are not finite or not one per pull, or its means change
+        without `means_at`. `InfeasibleBudgetError` if `max_pulls` is below the first batch.
+        Exceptions of the factory or of a metric are propagated.
 
     Examples
     --------

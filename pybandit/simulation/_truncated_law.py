@@ -38,7 +38,7 @@ def natural_parameters(mean, variance, low, high):
     """Return (slope, curve): the density is exp(slope z - curve z^2), z = (x - mean) / deviation.
 
     In an exponential family the log of the normalising constant is convex with the moments as
-    gradient, so Newton's method is used, with steps halved until they descend.
+    gradient, so Newton's method is used, with steps halved until the objective decreases.
     """
     deviation = np.sqrt(variance)
     z, weights = _on(max((low - mean) / deviation, -FAR), min((high - mean) / deviation, FAR))

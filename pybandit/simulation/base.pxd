@@ -26,10 +26,10 @@ cdef class Environment:
 
     # Set variances that are more exact than the squares of noise_std; call after __init__.
     cdef int _take_variances(self, variances) except -1
-    # The last call of a subclass's __init__: the class, and its arguments by name.
+    # A subclass's __init__ ends with this call; `given` holds its arguments by name.
     cdef int _made(self, cls, dict given) except -1
 
-    # Return True if rewards are drawn without Python; and if costs are too.
+    # Return True if rewards are drawn without Python; if costs are drawn without Python.
     cdef bint _is_native(self) noexcept
     cdef bint _has_plain_costs(self) noexcept
     # Draw a reward of an arm. `seen`: rewards that the arm gave before in this run, without lost

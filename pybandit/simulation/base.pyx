@@ -46,8 +46,8 @@ cdef class Environment:
     `means` change in a run or if ``stationary = False``, unless there is ``means_at(t)``.
 
     **Threads.** Threads can share an environment that keeps no state between draws. One that
-    counts, such as `TableBandit`, can be used by one thread at a time; a second gets a
-    RuntimeError.
+    counts, such as `TableBandit`, can be used in one thread at a time; a concurrent call
+    raises RuntimeError.
 
     Examples
     --------
@@ -140,7 +140,7 @@ cdef class Environment:
         self.guard.check()
         k = check_integer("k", k, 0)
         if k > self.n_arms:
-            raise ValueError(f"k must be at most the {self.n_arms} arms; got {k}")
+            raise ValueError(f"k must be at most the number of arms, {self.n_arms}; got {k}")
         return np.argsort(-np.asarray(self._means), kind="stable")[:k]
 
     cdef bint _is_native(self) noexcept:
@@ -256,7 +256,7 @@ cdef object odd(Environment environment, int64_t arm, double reward):
 
 
 def arm_values(name, values, expected, holds):
-    """Return values as a flat, non-empty float64 array; raise unless `holds` is true."""
+    """Return values as a flat, non-empty float64 array; raise unless `holds` is true of all."""
     array = check_in(name, values, expected, holds)
     if array.ndim != 1 or not array.size:
         raise ValueError(f"{name} must be flat and not empty; got shape {array.shape}")

@@ -17,8 +17,8 @@ from pybandit.simulation.result import SimulationResult
 class Comparison:
     """Results of several policies on the same arms, returned by `compare`.
 
-    ``comparison[name]`` is the `SimulationResult` of a policy. ``+`` merges runs with other
-    seeds, for example from other machines, moved by `save` and `load`.
+    ``comparison[name]`` is the `SimulationResult` of a policy. ``+`` merges
+    comparisons with different seeds; `save` and `load` move them between machines.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class Comparison:
     def summary(self) -> str:
         """Return one sentence: the policy with the smallest error, and its error.
 
-        Policies without a known error count last.
+        Policies without a known error rank last.
 
         Examples
         --------

@@ -58,7 +58,7 @@ cdef class GaussianBandit(Environment):
 
     Notes
     -----
-    **Threads.** Pulls do not change it: threads may share it.
+    **Threads.** Threads may share the environment: pulls do not change it.
 
     Examples
     --------
@@ -103,7 +103,7 @@ cdef class UniformBandit(Environment):
 
     Notes
     -----
-    **Threads.** Pulls do not change it: threads may share it.
+    **Threads.** Threads may share the environment: pulls do not change it.
 
     Examples
     --------
@@ -150,7 +150,7 @@ cdef class BinomialBandit(Environment):
 
     Notes
     -----
-    **Threads.** Pulls do not change it: threads may share it.
+    **Threads.** Threads may share the environment: pulls do not change it.
 
     Examples
     --------
@@ -194,7 +194,7 @@ cdef class BinomialBandit(Environment):
         cdef double total = 0.0
         if n == 1:
             return self._draw(arm, seen, bitgen)
-        while n > 0:  # once, unless the trials are more than half of an int64
+        while n > 0:  # one pass, unless there are more trials than half the range of int64
             part = min(n, INT64_MAX // 2 // self.trials)
             setup.has_binomial = 0
             total += random_binomial(<bitgen_t *>bitgen, self._means[arm], part * self.trials,
@@ -212,7 +212,7 @@ cdef int64_t count_up(int64_t trials, double p, double none, pb_bitgen *bitgen) 
         while u >= term:
             u -= term
             count += 1
-            if count > trials:  # rounding: once in 1e15
+            if count > trials:  # because of rounding, once in 1e15
                 break
             term *= (trials - count + 1) * p / (count * (1.0 - p))
         if count <= trials:
@@ -239,7 +239,7 @@ cdef class BernoulliBandit(BinomialBandit):
 
     Notes
     -----
-    **Threads.** Pulls do not change it: threads may share it.
+    **Threads.** Threads may share the environment: pulls do not change it.
 
     Examples
     --------
@@ -276,7 +276,7 @@ cdef class ScaledBernoulliBandit(Environment):
 
     Notes
     -----
-    **Threads.** Pulls do not change it: threads may share it.
+    **Threads.** Threads may share the environment: pulls do not change it.
 
     Examples
     --------
@@ -297,7 +297,7 @@ cdef class ScaledBernoulliBandit(Environment):
         midpoints = check_in("midpoints", midpoints, "finite", np.isfinite)
         shapes = [x.shape for x in (midpoints, scales, p)]
         if len(set(shapes) - {(), (1,)}) > 1 or max(map(len, shapes)) > 1:
-            raise ValueError(f"midpoints, scales and probabilities must be flat and of one length; "
+            raise ValueError(f"midpoints, scales and probabilities must be flat, of equal length; "
                              f"got shapes {', '.join(map(str, shapes))}")
         midpoints, scales, p = np.broadcast_arrays(np.atleast_1d(midpoints), scales, p)
         variances = scales**2 * p * (1 - p)

@@ -17,7 +17,7 @@ ctypedef double (*draw_function)(int64_t arm, int64_t seen, int64_t n_arms, cons
 
 
 cdef class FunctionEnvironment(Environment):
-    """Environment with a compiled function, the base of those by `pybandit.numba.environment`.
+    """Environment with a compiled function, the base of classes by `pybandit.numba.environment`.
 
     Parameters
     ----------
@@ -31,13 +31,13 @@ cdef class FunctionEnvironment(Environment):
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range, or an option unknown or missing.
+        If an argument is outside its range, or an option is unknown or missing.
     numba.core.errors.NumbaError
         If numba cannot compile the function for these types.
 
     Notes
     -----
-    **Threads.** Pulls do not change it: threads may share it.
+    **Threads.** Threads may share the environment: pulls do not change it.
 
     Examples
     --------

@@ -57,7 +57,7 @@ cdef class EmpiricalBandit(Environment):
 
     Notes
     -----
-    **Threads.** Pulls do not change it: threads may share it.
+    **Threads.** Threads may share the environment: pulls do not change it.
 
     Examples
     --------
@@ -143,7 +143,7 @@ cdef class TableBandit(Environment):
     `pull` counts the pulls of each arm, and `reset` restarts the counts. In `simulate`
     every run starts at the first reward.
 
-    **Threads.** One at a time; a second gets a RuntimeError.
+    **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
     Examples
     --------

@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 def error_shares(errors, regrets):
     """Return the share of errors over the first axis, and its interval.
 
-    NaN if a run has neither an error nor a regret: it is unknown whether it was right.
+    NaN if a run has a NaN regret and no error: it is unknown whether its answer was right.
     """
     n_runs = len(errors)
     ends = [wilson_interval(int(hits), n_runs) for hits in np.ravel(errors.sum(axis=0))]
@@ -122,7 +122,7 @@ class SimulationResult:
 
     @property
     def error_probability(self) -> float:
-        """Share of runs with an error; NaN if means of an environment are NaN (unknown)."""
+        """Share of runs with an error; NaN if some means of the environment are NaN (unknown)."""
         return float(error_shares(self.errors, self.regrets)[0])
 
     @property
@@ -179,8 +179,8 @@ class SimulationResult:
         q = check_in("q", q, "in [0, 1]", lambda x: (x >= 0) & (x <= 1))
         check_choice("of", of, ("pulls", "batches"))
         needed = np.where(self.stopped, getattr(self, of), np.inf)
-        # No interpolation, which would be undefined next to infinity. A product that rounding put
-        # just above an integer has that rank.
+        # No interpolation, which would be undefined next to infinity. A product that rounding
+        # raised just above an integer counts as that integer.
         ranks = np.ceil(np.nextafter(q * self.n_runs, 0.0)).astype(np.int64)
         return np.sort(needed)[np.maximum(ranks, 1) - 1]
 

@@ -389,7 +389,7 @@ def test_impossible_states_are_rejected(policy):
     (dict(cost_floor=0.0), ValueError, "cost_floor must be finite and above 0"),
     (dict(least_values=1), ValueError, "least_values must be at least 2"),
     (dict(costs="told", budget=1e-10), pb.errors.InfeasibleBudgetError,
-     "budget must be at least cost_floor, 1e-09, which every run costs; got 1e-10"),
+     "budget must be at least cost_floor, 1e-09, the least cost of a run; got 1e-10"),
     (dict(rng="x"), TypeError, "rng must be"),
 ])
 def test_invalid_arguments_raise(made, error, message):
@@ -420,5 +420,5 @@ def test_plot_draws_means_and_costs():
     dict(value_range=(0, 1e-100), costs="told", max_cost=1e-200)])
 def test_ranges_with_overflowing_squares_raise(options):
     """Squares that underflow or overflow must raise instead of giving rewards of 0."""
-    with pytest.raises(ValueError, match="value_range must have squares of distances"):
+    with pytest.raises(ValueError, match="value_range must not make squared distances"):
         pb.montecarlo.EstimatorAllocator(3, policy="ucb1", **options)

@@ -191,7 +191,7 @@ def test_impossible_states_are_rejected(policy, costs):
     allocator = pb.montecarlo.EstimatorAllocator(3, policy=policy, costs=costs, pilot=3, rng=1)
     for pulls in [1, 0, 0], [0, 0, 10**6], [0, -1, 0]:
         assert_refused(allocator, r"state must hold pulls in \[0, 0\]", pulls=pulls)
-    assert_refused(allocator, "n_pulls of 0, or at least those of the pilot", n_pulls=8,
+    assert_refused(allocator, "n_pulls of 0, or at least the runs of the pilot", n_pulls=8,
                    n_batches=1)
     larger = pb.montecarlo.EstimatorAllocator(4, policy=policy).get_state()
     larger = larger["progress"]["rule"]["inner"]
@@ -216,13 +216,14 @@ def test_impossible_states_are_rejected(policy, costs):
 def test_scales_must_follow_the_range(policy):
     allocator = pb.montecarlo.EstimatorAllocator(3, policy=policy, value_range=1.0, rng=1)
     for changes in dict(centre=0.5), dict(scales=[1.0, 2.0, 1.0]):
-        assert_refused(allocator, "centre and scales that follow from value_range", rule=True, **changes)
+        assert_refused(allocator, "centre and scales that value_range determines", rule=True,
+                       **changes)
 
 
 def test_policy_serves_only_one_allocator():
     policy = pb.policies.UCB1(3)
     pb.montecarlo.EstimatorAllocator(3, policy=policy)
-    with pytest.raises(ValueError, match="policy must be fresh: .* serves another allocator"):
+    with pytest.raises(ValueError, match="policy must be fresh; got .* of another allocator"):
         pb.montecarlo.EstimatorAllocator(3, policy=policy)
 
 

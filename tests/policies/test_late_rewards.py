@@ -72,7 +72,7 @@ def test_late_rewards_are_accepted_when_all_were_lost(name):
         policy.tell(arms, measured(policy.n_batches, arms))
     none_is_good_yet = isinstance(policy, pb.policies.GoodArms)
     assert policy.recommend().size >= 1 or none_is_good_yet
-    with pytest.raises(ValueError, match="at most 0 pulls, those lost so far; got 1"):
+    with pytest.raises(ValueError, match="at most 0 entries, one per lost pull; got 1"):
         policy.add_late([0], [0.5])
 
 
@@ -100,7 +100,7 @@ def test_bad_late_rewards_change_nothing():
     policy.tell(policy.ask(), [np.nan, np.nan, 0.5], missing="drop")
     before = frozen(policy.get_state())
     for arms, rewards, error, words in [
-            ([0, 1, 2], [0.1, 0.2, 0.3], ValueError, "at most 2 pulls, those lost so far; got 3"),
+            ([0, 1, 2], [0.1, 0.2, 0.3], ValueError, "at most 2 entries, one per lost pull; got 3"),
             ([3], [0.1], ValueError, r"\[0, 3\); got 3 at index 0"),
             ([0, -1], [0.1, 0.1], ValueError, r"\[0, 3\); got -1 at index 1"),
             ([0.5], [0.1], TypeError, "arms.*float64"), (0, 0.1, ValueError, r"arms.*\(\)"),

@@ -227,8 +227,8 @@ def test_merging_other_options_raises(name, other):
 
 
 @pytest.mark.parametrize("policies, error, words", [
-    ({}, TypeError, "policies must be a mapping of names"),
-    ([pb.policies.UCB1(8)], TypeError, "policies must be a mapping of names"),
+    ({}, TypeError, "policies must be a non-empty mapping of names"),
+    ([pb.policies.UCB1(8)], TypeError, "policies must be a non-empty mapping of names"),
     ({"": pb.policies.UCB1(8)}, TypeError, "policies must have non-empty strings as names; got ''"),
     ({1: pb.policies.UCB1(8)}, TypeError, "policies must have non-empty strings as names; got 1"),
     ({"a": 3}, TypeError, r"policies\['a'\] must be a policy or a function of an environment"),

@@ -100,7 +100,7 @@ def test_other_files_raise(pair, tmp_path):
     path = tmp_path / "a.npz"
     with pytest.raises(FileNotFoundError):
         pb.simulation.Comparison.load(path)
-    with pytest.raises(TypeError, match="path must be a path; got 3"):
+    with pytest.raises(TypeError, match="path must be a str or path-like object; got 3"):
         pair.save(3)
     path.write_bytes(b"")
     with pytest.raises(ValueError, match="path must be a file that Comparison.save wrote; got"):

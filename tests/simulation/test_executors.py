@@ -85,7 +85,7 @@ def test_dask_like_client_is_accepted():
     def draw(rng):
         return Coins(rng.random(2 + rng.integers(2)))
 
-    with pytest.raises(ValueError, match="environment must have as many arms in every run"):
+    with pytest.raises(ValueError, match="environment must have the same number of arms in every"):
         pb.simulate(make_in_turn, draw, 200, rng=1, executor=client)
 
 

@@ -39,7 +39,7 @@ def test_reused_policy_raises(n_threads, batches):
     policy = pb.policies.BatchHalving(2000, 3, batch_size=2000, max_batches=40)
     for _ in range(batches):
         policy.tell(policy.ask(), np.zeros(2000))
-    with pytest.raises(ValueError, match="must return (a fresh|another) policy in every run"):
+    with pytest.raises(ValueError, match="must return a (fresh|new) policy in every run"):
         pb.simulate(lambda e: policy, GaussianBandit(np.zeros(2000)), 20, n_threads=n_threads)
 
 

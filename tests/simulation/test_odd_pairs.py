@@ -148,7 +148,7 @@ def test_invalid_metrics_raise(returned):
     def spread(policy, environment):
         return returned
 
-    with pytest.raises((TypeError, ValueError), match="what spread returns must "):
+    with pytest.raises((TypeError, ValueError), match="the value that spread returns must "):
         pb.simulate(pb.policies.SequentialHalving(3, budget=30),
                     pb.environments.GaussianBandit([0.0, 0.5, 1.0]), 2, rng=1, metrics=[spread])
 

@@ -184,10 +184,11 @@ def test_compiled_policy_is_scored_by_every_answer():
 @pytest.mark.parametrize("options, error, words", [
     (dict(answer="worst"), ValueError, r'answer must be "best", Best\(...\), .*; got .worst'),
     (dict(answer=pb.simulation.Best), TypeError, "answer must be an object; got the class Best"),
-    (dict(answer=[0, 0]), ValueError, r"answer must be arms at least 0, each once; got \[0, 0\]"),
+    (dict(answer=[0, 0]), ValueError,
+     r"answer must be arms of at least 0, each named once; got \[0, 0\]"),
     (dict(answer=[-1]), ValueError, "answer must be arms at least 0"),
     (dict(answer=[9]), ValueError, r"answer must be arms in \[0, 5\)"),
-    (dict(answer=[0.5]), TypeError, "answer must be arms, integers"),
+    (dict(answer=[0.5]), TypeError, "answer must be integers, the arms"),
     (dict(answer=3), TypeError, "answer must be arms; got 3"),
     (dict(answer=lambda e: [7]), ValueError, r"answer must be arms in \[0, 5\)"),
 ])

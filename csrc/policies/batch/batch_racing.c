@@ -59,7 +59,7 @@ static double order_statistic(pb_batch_racing *race, const double *bounds, int64
         race->scratch[j] = bounds[race->ring.arms[j]];
     if (with_silent)
         for (int64_t arm = 0; arm < race->n; arm++) {
-            if (i < n_on_ring && race->ring.arms[i] == arm) /* may have fallen silent just now */
+            if (i < n_on_ring && race->ring.arms[i] == arm) /* even if it just fell silent */
                 i++;
             else if (race->aside[arm])
                 race->scratch[n++] = bounds[arm];
@@ -120,7 +120,7 @@ static int update_bounds(pb_batch_racing *race, const pb_batch *batch, const int
     return moved;
 }
 
-/* Returns 1 if any of all arms, or of those just pulled, is accepted or rejected. */
+/* Returns 1 if an arm on the ring can be decided; without `all`, checks only arms just pulled. */
 static int any_verdict(const pb_batch_racing *race, const pb_batch *batch, int all)
 {
     const int64_t n =
@@ -209,7 +209,7 @@ void pb_batch_racing_take_back(pb_batch_racing *race, int64_t arm, const int64_t
                                const double *sums)
 {
     for (int64_t i = 0; i < race->ring.n_arms; i++)
-        if (race->ring.arms[i] == arm) { /* it fell silent in the same batch and is still there */
+        if (race->ring.arms[i] == arm) { /* it fell silent in this batch: still on the ring */
             race->n_fallen--;
             return;
         }

@@ -172,7 +172,7 @@ void pb_batch_sar_begin(pb_batch_sar *sar)
     sar->n_open = sar->k;
     sar->n_batches = sar->removed_pulls = sar->top = sar->bottom = 0;
     sar->is_ranked = sar->done = 0;
-    /* no stage may end before the first reward, however small the budget */
+    /* runs no stage: none may end before the first reward, however small the budget */
     if (sar->n_open == 0 || sar->n_open == n)
         finish(sar);
 }

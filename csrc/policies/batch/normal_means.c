@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* Weight of a given noise, in rewards; ridge penalty on the slope of the prior; grid size. */
+/* GIVEN: weight of a given noise, in rewards. RIDGE: penalty on the slope. RATIOS: grid size. */
 enum { GIVEN = 8, RIDGE = 10, RATIOS = 96 };
 
 /* Groups by number of rewards: one per number up to EXACT, then eight per factor of two. */
@@ -91,7 +91,7 @@ static void add_to_group(pb_group *groups, int64_t pulls, double mean)
 }
 
 /*
- * Returns the best-fitting variance of a reward if that of the arms is `ratio` times as large.
+ * Returns the best-fitting variance of a reward if arm means have `ratio` times that variance.
  * Also sets the log likelihood, with the arms' centre at its best value. `totals` holds the sum of
  * squares within arms and the number of rewards.
  */
@@ -115,9 +115,9 @@ static double fit_at(const pb_group *groups, double ratio, const double *totals,
 }
 
 /*
- * Returns the variance of a reward and sets that of the arms, by marginal likelihood. It is not
- * biased by choosing arms for new measurements because of their rewards. Without replicates it
- * is flat, and a weak prior makes both variances equal.
+ * Returns the variance of a reward and sets that of the arm means. Both maximise the marginal
+ * likelihood, which remains valid if arms are measured again because of their rewards. Without
+ * replicates the likelihood is flat, and a weak prior makes both variances equal.
  */
 static double fit_spreads(const pb_normal_means *fit, const pb_seen *seen, double *between)
 {
@@ -135,7 +135,7 @@ static double fit_spreads(const pb_normal_means *fit, const pb_seen *seen, doubl
         totals[1] += GIVEN;
     }
     for (int step = 0; step <= RATIOS; step++) {
-        /* the power is 0 first, then at growing distance to both sides */
+        /* powers in the order 0, 1/8, -1/8, 2/8, -2/8, ... */
         const int eighths = step % 2 ? (step + 1) / 2 : -(step / 2);
         const double power = eighths * 0.125;
         double likelihood;
@@ -170,7 +170,7 @@ double pb_normal_means_fit(pb_normal_means *fit, const pb_seen *seen)
     const double spread = spread_of(fit, seen->pulls, slope, &centre);
     /*
      * Arms with outliers are measured again more often, so the noise tends to be overestimated.
-     * It is limited to half of the variance seen by the quartiles; the arms get the rest.
+     * It is limited to half of the variance estimated from quartiles; the arms get the rest.
      */
     const double fitted = fit_spreads(fit, seen, &between);
     const double noise = fmin(fmax(fitted, LEAST * spread), 0.5 * spread / shares);

@@ -24,9 +24,10 @@
 /* TRUSTED: results that an arm needs before it is taken to be far above the boundary. */
 enum { TRUSTED = 5, STEPS = 50, MANY_NEAR = 16384 };
 
-static const double LOGISTIC = 0.5513288954217921;  /* sqrt(3) / pi: variance 1 */
+static const double LOGISTIC = 0.5513288954217921;  /* scale with variance 1, sqrt(3) / pi */
 
-/* The two arms next to the boundary are equally far from it up to rounding: prefer the better. */
+/* BELOW: the two arms next to the boundary are equally far from it; this ranks the better first,
+ * despite rounding. CLOSE: see distance_of. */
 static const double BELOW = 1.0 + 1e-9, CLOSE = 0.5;
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -70,8 +71,8 @@ static double gain(double distance, double variance, double noise, double s)
 }
 
 /*
- * Computes the concave hull of an arm's gains as a function of wells: decreasing slopes and
- * where each ends, padded with 0. Returns the first slope.
+ * Computes the concave hull of an arm's gains as a function of wells: the decreasing slopes of its
+ * segments and the number of wells at which each ends, padded with 0. Returns the first slope.
  */
 static double hull(double distance, double variance, double noise, int64_t n_levels,
                    double *slopes, double *ends)
@@ -114,7 +115,7 @@ static double wells_at(const pb_screening *screen, int64_t n_near, int64_t n_lev
     return sum;
 }
 
-/* Returns the boundary between the k best and the rest: halfway between two neighbours. */
+/* Returns the boundary, halfway between the k-th and the (k + 1)-th largest mean. */
 static double boundary_of(const pb_screening *screen)
 {
     const pb_normal_means *const belief = &screen->belief;
@@ -191,7 +192,7 @@ static int64_t plan(pb_screening *screen, const pb_seen *seen, int64_t batches_l
     return n_near;
 }
 
-/* Gives wells one at a time to the arms in ranked order, up to `limits` each; returns the rest. */
+/* Gives wells one at a time to the arms in ranked order, up to `limits`; returns the wells left. */
 static int64_t fill(const pb_screening *screen, int64_t n_near, int64_t left,
                     const int64_t *limits)
 {

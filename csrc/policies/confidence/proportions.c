@@ -110,7 +110,7 @@ static int are_shares(const double *shares, int64_t n_arms, int64_t best)
 }
 
 /*
- * For means that close, d(p, q) is proportional to (p - q)^2 for every law: with gaps in units of
+ * If means are close, d(p, q) is proportional to (p - q)^2 for every law: with gaps in units of
  * the smallest, x = y / (gap^2 - y), and the ratio is x^2. Returns y, found by bisecting (0, 1).
  */
 static double find_near(const double *means, int64_t n_arms, int64_t best, double gap,

@@ -1,6 +1,7 @@
 /*
- * The posterior (pybandit/policies/correlated/gaussian.h). Covariance form: S -= v v' with
- * v = S_a / sqrt(total). S_ij and S_ji use the same product, so equal arms stay equal; only half
+ * The posterior (pybandit/policies/correlated/gaussian.h). Covariance form: for a reward of arm a
+ * the covariance S becomes S - v v' with v = S_a / sqrt(S_aa + noise_variance), where S_a is row a.
+ * S_ij and S_ji use the same product, so equal arms stay equal; only half
  * of S is stored. Weight form: Carlson's update of the factor of the covariance (1973, Fast
  * triangular formulation of the square root filter), for a lower factor, columns from last
  * to first.
@@ -38,7 +39,7 @@ WIDE static void update_covariance(pb_gaussian *gaussian, int64_t arm, double re
         gaussian->deviations[i] = sqrt(gaussian->variances[i]);
 }
 
-/* Updates L; `direction` receives L L' x. Returns x' L L' x + noise_variance. */
+/* Updates L. For the old L, sets `direction` to L L' x and returns x' L L' x + noise_variance. */
 static double update_factor(double *spread, int64_t d, const double *x, double noise_variance,
                             double *direction)
 {

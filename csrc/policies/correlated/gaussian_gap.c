@@ -30,7 +30,7 @@ int64_t pb_gaussian_gap_size(int64_t n_arms)
 /* The arms of a round; per block, the maxima of mean + 3 std, mean - 3 std and std. */
 typedef struct {
     int64_t n;
-    const double *means, *deviations;  /* without the scale */
+    const double *means, *deviations;  /* to be multiplied by scale */
     double scale, *uppers, *lowers, *widest;
 } arms;
 

@@ -1,5 +1,5 @@
 /*
- * Arms that are updated only when they may matter (pybandit/policies/correlated/gaussian_lazy.h).
+ * Updates arms only if they may be the largest (pybandit/policies/correlated/gaussian_lazy.h).
  *
  * A reward of arm a moves the mean of arm k by cov(k, a) change. By the Cauchy-Schwarz inequality
  * this is at most std_k std_a |change|, and variances only shrink. With std_k as of the last
@@ -26,7 +26,7 @@
 
 enum { BLOCK = 64, LINE = 8 /* doubles per cache line */ };
 
-/* Above this drift lines lose digits: all arms are refreshed, and the drift restarts at 0. */
+/* Above this drift lines are imprecise: all arms are refreshed, and the drift restarts at 0. */
 static const double FAR = 1e4;
 
 ALWAYS_INLINE int64_t padded(int64_t d) { return (d + LANES - 1) / LANES * LANES; }
@@ -79,7 +79,7 @@ ALWAYS_INLINE double base_variance(const pb_gaussian_lazy *lazy, const double *x
     return dot(sums, sums, width);
 }
 
-/* Sets the line of an arm refreshed now; an overflowing line becomes an infinite bound. */
+/* Sets the line of an arm just refreshed; if it overflows, the arm's bound is infinite. */
 ALWAYS_INLINE void draw_line(pb_gaussian_lazy *lazy, int64_t k)
 {
     const double slope = sqrt(lazy->gaussian->variances[k] + lazy->blur * lazy->norms[k]);
@@ -214,7 +214,7 @@ ALWAYS_INLINE void look_at(pb_gaussian_lazy *lazy, int64_t k, search *found)
     }
 }
 
-/* Prefetches features, which are seldom in the cache, for all arms that may matter. */
+/* Prefetches the features of arm k, which are seldom in the cache. */
 ALWAYS_INLINE void call(const pb_gaussian_lazy *lazy, int64_t k)
 {
     const int64_t d = lazy->gaussian->n_features;

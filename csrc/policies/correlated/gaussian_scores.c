@@ -39,7 +39,7 @@ int64_t pb_gaussian_scores_probable(const double *means, const double *variances
     return pb_scan_position(out, n, pb_scan_largest(out, n), -1);
 }
 
-static const double DENSITY = 0.39894228040143267794;  /* of the standard normal at 0 */
+static const double DENSITY = 0.39894228040143267794;  /* density of the standard normal at 0 */
 
 /*
  * Upper bounds of E max(Z + z, 0) for z <= 0: density(z) / (1 + z^2), from the bound of Mills'

@@ -5,8 +5,9 @@
 #include "pybandit/policies/regret/kl_index.h"
 #include "pybandit/policies/protocol/scan.h"
 
-/* Many times the rounding error of a tangent, relative to its parts: solutions and slopes are
- * accurate to a few units of 1.1e-16, and f grows by a factor below 40. No tie is missed. */
+/* Amount by which tangents are raised, relative to their terms, so that no tie is missed. It is
+ * many times their rounding error: solutions and slopes are accurate to a few units of 1.1e-16,
+ * and f grows by a factor below 40. */
 static const double MARGIN = 4e-14;
 
 void pb_kl_index_begin(pb_kl_index *index)

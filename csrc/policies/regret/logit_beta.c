@@ -112,9 +112,9 @@ double pb_logit_beta_draw(double a, double b, pb_bitgen *bitgen)
 }
 
 /*
- * Draws the distance beyond a point at which a log-concave density decreases with this slope:
- * an exponential from the tangent, thinned. `shape` and `share` are a and x above the point, b
- * and y below it. The second derivative is -n x y; beyond the point its size is at most `bend`.
+ * Draws the distance beyond a point, given the slope of the log density, which decreases there.
+ * Exponential draws from the tangent are thinned. `shape` and `share` are a and x above the
+ * point, b and y below it. The second derivative is -n x y, at most `bend` in size beyond it.
  */
 static double beyond(double shape, double n, double share, double slope, pb_bitgen *bitgen)
 {

@@ -25,7 +25,7 @@ enum {
 };
 
 static const double LEAST = 1e-18;      /* minimum of P(below), so that no block product is 0 */
-static const double VANISHED = 1e-250;  /* densities and products below this would lose digits */
+static const double VANISHED = 1e-250;  /* densities and products below this are imprecise */
 
 static int64_t n_blocks(int64_t n_arms)
 {

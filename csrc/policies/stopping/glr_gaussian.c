@@ -16,7 +16,7 @@ static const double weights[PB_WIDTHS] = {0.25, 0.25, 0.25, 0.125, 0.125};
 #define SQRT_HALF 0.70710678118654752440
 #define DENSITY 0.79788456080286535588 /* of a half-normal distribution at 0 */
 
-/* Returns 2 Phi(y) exp(y^2 / 2) for y <= 0, and its derivative; far out its two parts cancel. */
+/* Returns 2 Phi(y) exp(y^2 / 2) for y <= 0, and its derivative, whose terms cancel for y << 0. */
 static double tail(double y, double *slope)
 {
     if (y > -36.0) {
@@ -34,7 +34,7 @@ double pb_glr_gaussian_evidence(double n, double d, double *slope)
     double largest = 0.0, sum = 0.0, change = 0.0;
     for (int j = 0; j < PB_WIDTHS; j++) {
         const double rate = n * widths[j] / sqrt(1.0 + widths[j] * widths[j] * n), y = rate * d;
-        if (j == 0 && y > 0.0)  /* the widest has the largest y */
+        if (j == 0 && y > 0.0)  /* the widest component has the largest y */
             largest = 0.5 * y * y;
         const double scale = exp(-largest), power = exp(0.5 * y * y - largest);
         double rise = 0.0;

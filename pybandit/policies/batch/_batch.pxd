@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t
 from pybandit.policies.protocol._ring cimport _RingPolicy
 
 
-# Pulls batches around a ring of the remaining arms.
+# A policy that pulls the remaining arms in turn, in batches.
 cdef class _BatchPolicy(_RingPolicy):
     cdef readonly int64_t batch_size, max_repeats
     cdef dict arrays   # memory that is part of the saved state
@@ -15,7 +15,7 @@ cdef class _BatchPolicy(_RingPolicy):
     cdef void *_scratch(self, int64_t size)
 
 
-# Its C struct has flags of the accepted arms.
+# A policy that accepts arms early; its C struct has one flag per arm, set if it is accepted.
 cdef class _AcceptingPolicy(_BatchPolicy):
     cdef unsigned char *flags
     cdef int64_t[::1] named   # scratch

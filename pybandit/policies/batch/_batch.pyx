@@ -14,7 +14,7 @@ cnp.import_array()
 
 
 cdef class _BatchPolicy(_RingPolicy):
-    """A policy that pulls batches around a ring of the remaining arms."""
+    """A policy that pulls the remaining arms in turn, in batches."""
 
     def __init__(self, n_arms, k, batch_size, max_repeats):
         super().__init__(n_arms, k)
@@ -53,7 +53,7 @@ cdef class _BatchPolicy(_RingPolicy):
 
 
 cdef class _AcceptingPolicy(_BatchPolicy):
-    """A policy that accepts or rejects an arm as soon as it can; survivors are undecided."""
+    """A policy that accepts or rejects an arm as soon as it can; the survivors are undecided."""
 
     cdef unsigned char *_accepted(self):
         """Return the flags of accepted arms, for the C struct."""
@@ -74,7 +74,10 @@ cdef class _AcceptingPolicy(_BatchPolicy):
             return np.empty(0, np.int64) if self._is_done() else super().survivors
 
     cdef int64_t _answer(self, int64_t *arms) noexcept nogil:
-        """Return k arms if k are accepted and each has a reward, otherwise -1."""
+        """Write the accepted arms, best first, and return k.
+
+        Returns -1 unless exactly k arms are accepted and each of them has a reward.
+        """
         cdef int64_t arm, n = 0
         for arm in range(self.n_arms):
             if self.flags[arm]:
@@ -87,7 +90,9 @@ cdef class _AcceptingPolicy(_BatchPolicy):
     _answers = True
 
     def recommend(self):
-        """Return the k best arms, best first; before the end, accepted arms and the best means.
+        """Return the k best arms, best first; int64.
+
+        Before the end these are the accepted arms and the survivors of largest mean.
 
         Arms without a reward are included only if fewer than k arms have one, and come last.
         """

@@ -35,7 +35,7 @@ cdef class RoundRobin(_BatchPolicy):
     k : int, default 1
         Number of arms to find, in [0, n].
     batch_size : int
-        b, pulls per batch, at least 1; limited to n r.
+        b, pulls per batch, at least 1; values above n r are reduced to n r.
     max_batches : int
         B, at least 1.
     max_repeats : int, optional
@@ -122,7 +122,7 @@ cdef class BatchHalving(_BatchPolicy):
     n_arms, k, batch_size, max_batches, max_repeats
         As in `RoundRobin`; `max_batches` at least L.
     rng : None, int, SeedSequence or Generator
-        Chooses the stages with one batch more.
+        Source of the random choice of the stages that get one batch more.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ cdef class BatchHalving(_BatchPolicy):
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range; `InfeasibleBudgetError` below L batches.
+        If an argument is outside its range; `InfeasibleBudgetError` if `max_batches` is below L.
 
     See Also
     --------
@@ -282,7 +282,7 @@ cdef class BatchHalving(_BatchPolicy):
 
 
 def check_batches(max_batches, batch_size, most):
-    """Return `max_batches` as an int of at least 1, with at most `most` pulls in all batches."""
+    """Return `max_batches` as an int; raise if it is below 1 or allows more than `most` pulls."""
     max_batches = check_integer("max_batches", max_batches, 1)
     check_integer(f"batch_size times max_batches, {batch_size} times {max_batches},",
                   batch_size * max_batches, 1, most)

@@ -27,8 +27,8 @@ cdef class BatchRacing(_AcceptingPolicy):
 
     Jun et al. 2016, Algorithm 2. All survivors are pulled in turn. Let
     ``D(t) = 2 noise_std sqrt(4 log(log2(2 t) / omega) / t)``, ``omega = sqrt(delta / (6 n))``, and
-    let p places be open. An arm is accepted once its mean - D exceeds the mean + D of all but p
-    arms, and rejected once its mean + D is below the mean - D of p arms.
+    let p be k minus the number of accepted arms. An arm is accepted once its mean - D exceeds the
+    mean + D of all but p arms, and rejected once its mean + D is below the mean - D of p arms.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ cdef class BatchRacing(_AcceptingPolicy):
         self._go_on()
 
     cdef void _go_on(self) noexcept nogil:
-        """Look for the end, and plan a retry if the ring is empty: there is no other arm to ask."""
+        """End the race if possible; if it goes on and the ring is empty, plan a retry."""
         self._find_end(self.race.ring.n_arms == 0)
         if self.race.ring.n_arms == 0 and not self.race.done and not self.silence.n_asked:
             self._plan_retry()

@@ -38,7 +38,8 @@ cdef class BatchSAR(_AcceptingPolicy):
     n_arms, k, batch_size, max_batches, max_repeats
         As in `RoundRobin`.
     improved : bool, default True
-        True: m'_s of Eq. 10, which spends all batches; False: m_s, which may leave some.
+        True: the pull counts m'_s of Eq. 10, which use all batches. False: m_s, which may leave
+        batches unused.
     tie : {"reject", "index"}
         The arm that a stage removes if both gaps are equal: the worst one, or the one of lower
         index.
@@ -101,7 +102,7 @@ cdef class BatchSAR(_AcceptingPolicy):
         if self.max_batches < least and 0 < self.k < self.n_arms:
             raise InfeasibleBudgetError(
                 f"max_batches must be at least {least} for {self.n_arms} arms in batches of "
-                f"{self.batch_size} with at most {self.max_repeats} pulls per arm; got "
+                f"{self.batch_size}, each with at most {self.max_repeats} pulls per arm; got "
                 f"{self.max_batches}: use more batches, or BatchScreening, which needs fewer")
         self.sar.n, self.sar.k = self.n_arms, self.k
         self.sar.size, self.sar.repeats = self.batch_size, self.max_repeats

@@ -23,7 +23,7 @@ __all__ = ["BatchScreening"]
 
 
 cdef class BatchScreening(_BatchPolicy):
-    """Measures every arm once, then those least clearly in or out; for few plates.
+    """Measures every arm once, then those whose place in the best k is least clear; for few plates.
 
     Each batch first takes the arms without a result. The remaining wells go to the arms for which
     it is least clear whether they are among the k best. Means are modelled as normal, with normal
@@ -60,8 +60,8 @@ cdef class BatchScreening(_BatchPolicy):
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range; `InfeasibleBudgetError` below
-        ``ceil(n_arms / batch_size)`` batches, unless `allow_unmeasured` is True.
+        If an argument is outside its range; `InfeasibleBudgetError` if `max_batches`
+        is below ``ceil(n_arms / batch_size)``, unless `allow_unmeasured` is True.
 
     See Also
     --------
@@ -71,8 +71,8 @@ cdef class BatchScreening(_BatchPolicy):
     Notes
     -----
     O(n) per batch, plus O(log(r B)) for each of ``max(b, min(4 b, 16384))`` arms. An arm whose
-    well was lost is measured in the next batch, if there is one. If k is 0 or n_arms, nothing is
-    asked.
+    well was lost is measured in the next batch, if there is one. If k is 0 or n_arms, no
+    pulls are requested.
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
@@ -113,7 +113,7 @@ cdef class BatchScreening(_BatchPolicy):
             raise InfeasibleBudgetError(
                 f"max_batches must be at least {least} to measure each of {self.n_arms} arms once "
                 f"in batches of {self.batch_size}; got {self.max_batches}. Use more batches, or "
-                "pass allow_unmeasured")
+                "pass allow_unmeasured=True")
         self._make_room()
         if 0 < self.k < self.n_arms:
             pb_screening_choose(&self.screen, &self.seen, self.max_batches)

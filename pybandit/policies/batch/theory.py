@@ -17,8 +17,8 @@ def batch_racing_pulls(means, k=1, *, delta=0.05):
     r"""Return the number of pulls that suffices for `BatchRacing` to decide each arm.
 
     :math:`\bar T_i` of Jun et al. 2016, Section 3. With probability at least
-    ``1 - delta``, an arm that has this many pulls, like all other surviving arms, is
-    accepted or rejected.
+    ``1 - delta``, an arm is accepted or rejected by the time that it and all other survivors have
+    this many pulls.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def batch_racing_pulls(means, k=1, *, delta=0.05):
     Returns
     -------
     ndarray of float64, shape (n_arms,)
-        Pulls per arm; infinite for arms at a gap of 0.
+        Pulls per arm; infinite for an arm whose gap is 0.
 
     Raises
     ------
@@ -112,9 +112,8 @@ def batch_racing_batches(means, k=1, *, batch_size, max_repeats=None, delta=0.05
 def batch_sar_error(means, k=1, *, batch_size, max_batches, max_repeats=None):
     r"""Return the bound on the probability that `BatchSAR` errs (Theorem 2).
 
-    Jun et al. 2016, Theorem 2: probability that the set of arms which `BatchSAR` returns
-    is not the set of the k best, at most. The bound exceeds 1, and then says nothing,
-    for small numbers of batches.
+    Jun et al. 2016, Theorem 2: an upper bound on the probability that `BatchSAR` does not return
+    exactly the k best arms. With few batches the bound exceeds 1 and says nothing.
 
     Parameters
     ----------
@@ -146,7 +145,7 @@ def batch_sar_error(means, k=1, *, batch_size, max_batches, max_repeats=None):
     H_3))` with :math:`\tilde n = \min(n, \max(\lceil b / r \rceil, 2))`, :math:`c_1 = b +
     \tilde n \min(r, \lceil b / 2 \rceil) + n` and :math:`H_3 = (1/b)(\tilde n / 2 +
     \sum_{i > \tilde n} 1 / i) \max_{i = 2, \tilde n + 1, \dots, n} i \Delta_{(i)}^{-2}`
-    (Eq. 9), gaps in increasing order. O(n log n).
+    (Eq. 9), where :math:`\Delta_{(i)}` are the gaps in increasing order. O(n log n).
 
     Examples
     --------
@@ -170,12 +169,16 @@ def batch_sar_error(means, k=1, *, batch_size, max_batches, max_repeats=None):
     left = batches - (-(-b // later)).sum() / b - c1 / b
     if hardness == np.inf:
         return 2.0 * n**2
-    # A budget that is far too small would overflow.
+    # the limit of 600 avoids overflow if the budget is far too small
     return 2.0 * n**2 * math.exp(min(-left / (8 * hardness), 600.0))
 
 
 def _means_and_gaps(means, k):
-    """Return the checked means and each arm's distance to the other side of the boundary."""
+    """Return the checked means and the gaps.
+
+    The gap of one of the k best arms is the distance to the largest other mean, that of another arm
+    the distance to the k-th largest mean.
+    """
     means = check_in("means", means, "in [0, 1]", lambda x: (x >= 0) & (x <= 1))
     if means.ndim != 1 or means.size < 2:
         raise ValueError(f"means must have shape (n_arms,) with at least two arms; got shape "

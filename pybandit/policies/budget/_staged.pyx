@@ -21,7 +21,7 @@ __all__ = ["Uniform"]
 
 
 cdef class _StagedPolicy(_RingPolicy):
-    """A policy that pulls its survivors in stages and then keeps those of the largest means.
+    """A policy that pulls its survivors in stages and keeps those of largest mean after each.
 
     A subclass defines what a stage pulls (`_next`) and how many arms it keeps (`_n_kept`).
     `stage_pulls` and `stage_sums` are the arms' totals at the start of the stage, or 0 if means
@@ -67,7 +67,7 @@ cdef class _StagedPolicy(_RingPolicy):
         pb_round_robin_keep(self.ring, &self.kept[0])
 
     cdef void _reject_worst(self) noexcept nogil:
-        """Eliminate the last arm of least mean: the result of the sort, without sorting."""
+        """Eliminate the arm of least mean, the last of equal ones, as sorting would."""
         cdef int64_t i, arm, worst = self.ring.arms[0]
         for i in range(self.ring.n_arms):
             arm = self.ring.arms[i]
@@ -125,7 +125,7 @@ cdef class Uniform(_StagedPolicy):
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range; `InfeasibleBudgetError` below K pulls.
+        If an argument is outside its range; `InfeasibleBudgetError` if `budget` is below K.
 
     See Also
     --------

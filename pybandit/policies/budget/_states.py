@@ -7,7 +7,7 @@ from pybandit.policies.protocol._states import INDEX, RING
 
 
 def stages_began_before(s):
-    """stage_pulls of at most the pulls of each arm"""
+    """stage_pulls that are at most the pulls of each arm"""
     return bool((s.stage_pulls <= s.pulls).all())
 
 
@@ -29,7 +29,7 @@ UNIFORM = Schema([], base=STAGED, invariants=[all_or_nothing])
 
 def halvings_fit_pulls(s):
     """as many arms on the ring as the halvings leave, and n_pulls that match the finished stages
-    and the pulls left in this one"""
+    and `left`, the pulls left in this stage"""
     done = s.stage == s.n_stages
     return s.ring_n_arms == s.kept[s.stage] and (
         s.n_pulls == s.spent[-1] if done else
@@ -37,7 +37,7 @@ def halvings_fit_pulls(s):
 
 
 def stages_are_whole(s):
-    """all pulls of this stage in left"""
+    """`left` equal to the pulls of the whole stage"""
     return s.stage == s.n_stages or s.left == s.spent[s.stage + 1] - s.spent[s.stage]
 
 
@@ -46,7 +46,7 @@ SEQUENTIAL_HALVING = Schema([], base=HALVING, invariants=[stages_are_whole])
 
 
 def counts_fill_stage(s):
-    """counts of the arms on the ring that add up to left"""
+    """counts of the arms on the ring that add up to `left`"""
     return s.stage == s.n_stages or s.counts[:s.ring_n_arms].sum(dtype=float) == s.left
 
 
@@ -76,7 +76,7 @@ def heap_is_of_ring(s):
 
 
 def rewards_were_seen(s):
-    """at most as many rewards seen as pulls"""
+    """at most as many rewards in seen as pulls of each arm"""
     return bool((s.seen <= s.pulls).all())
 
 
@@ -88,7 +88,7 @@ SHADAVAR = Schema(
 
 
 def phases_fit_pulls(s):
-    """one arm fewer on the ring per phase, and n_pulls that match the finished phases and left"""
+    """one arm fewer on the ring per phase, and n_pulls that match the finished phases and `left`"""
     if s.ring_n_arms != s.n_arms - s.stage:
         return False
     if s.stage == s.n_stages:
@@ -98,7 +98,7 @@ def phases_fit_pulls(s):
 
 
 def phases_are_whole(s):
-    """all pulls of this phase in left"""
+    """`left` equal to the pulls of the whole phase"""
     return s.stage == s.n_stages or s.left == s.spent[s.stage + 1] - s.spent[s.stage]
 
 
@@ -108,7 +108,7 @@ SUCCESSIVE = Schema([], base=PHASES, invariants=[phases_are_whole])
 
 
 def first_phase_is_whole(s):
-    """all pulls of the first phase in left"""
+    """`left` equal to the pulls of the first phase, while it lasts"""
     return s.stage > 0 or s.stage == s.n_stages or s.left == s.spent[1]
 
 
@@ -121,13 +121,13 @@ VBR_STATE = Schema(HEAP, base=PHASES, invariants=[first_phase_is_whole, later_he
 
 
 def all_arms_come_first(s):
-    """all arms pending before the first pull, one arm after it"""
+    """pending equal to n_arms before the first pull and to 1 after it"""
     return (s.pending == 1 if s.n_pulls
             else s.pending == s.n_arms == s.ring_n_arms and s.ring_cursor == 0)
 
 
 def budget_is_kept(s):
-    """n_pulls of at most the budget"""
+    """n_pulls that are at most the budget"""
     return s.n_pulls <= s.budget
 
 

@@ -99,7 +99,7 @@ cdef class GapE(_GapPolicy):
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range; `InfeasibleBudgetError` below K pulls.
+        If an argument is outside its range; `InfeasibleBudgetError` if `budget` is below K.
 
     See Also
     --------
@@ -108,7 +108,7 @@ cdef class GapE(_GapPolicy):
 
     Notes
     -----
-    O(K) per pull. An arm whose first pull was lost is asked again, n // K times in all.
+    O(K) per pull. An arm whose first pull was lost is asked again, up to n // K times in all.
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
@@ -165,7 +165,7 @@ cdef class GapEV(_GapPolicy):
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range; `InfeasibleBudgetError` below 2 K pulls.
+        If an argument is outside its range; `InfeasibleBudgetError` if `budget` is below 2 K.
 
     See Also
     --------
@@ -173,7 +173,7 @@ cdef class GapEV(_GapPolicy):
 
     Notes
     -----
-    O(K) per pull. An arm without two rewards is asked again, n // K times in all.
+    O(K) per pull. An arm without two rewards is asked again, up to n // K times in all.
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
@@ -244,16 +244,16 @@ cdef class UCBE(_BudgetPolicy):
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range; `InfeasibleBudgetError` below K pulls.
+        If an argument is outside its range; `InfeasibleBudgetError` if `budget` is below K.
 
     See Also
     --------
     SuccessiveRejects : does not need `complexity`.
-    UGapEb, GapE : can estimate it.
+    UGapEb, GapE : can estimate the complexity.
 
     Notes
     -----
-    O(K) per pull. An arm whose first pull was lost is asked again, T // K times in all.
+    O(K) per pull. An arm whose first pull was lost is asked again, up to T // K times in all.
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
@@ -289,6 +289,6 @@ def _range(value_range):
         return check_positive("value_range", ends)
     ends = check_in("value_range", ends, "finite", np.isfinite)
     if ends.shape != (2,) or not ends[0] < ends[1] or not np.isfinite(ends[1] - ends[0]):
-        raise ValueError(f"value_range must be a length or (low, high), low below high; got "
+        raise ValueError(f"value_range must be a length, or (low, high) with low below high; got "
                          f"{shown(value_range)}")
     return float(ends[1] - ends[0])

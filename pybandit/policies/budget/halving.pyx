@@ -68,7 +68,7 @@ cdef class SequentialHalving(_Halving):
     budget : int
         n, at least K m.
     reuse : bool, default False
-        Use means over the pulls of all stages: better in practice, but outside the analysis.
+        Use means over the pulls of all stages: better in practice, but not covered by the analysis.
     spend_all : bool, default False
         Give the last stage the remaining n mod m pulls.
 
@@ -82,7 +82,7 @@ cdef class SequentialHalving(_Halving):
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range; `InfeasibleBudgetError` below K m pulls.
+        If an argument is outside its range; `InfeasibleBudgetError` if `budget` is below K m.
 
     See Also
     --------

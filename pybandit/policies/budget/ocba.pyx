@@ -38,7 +38,7 @@ cdef class OCBA(SequentialPolicy):
     n_arms : int
         K, at least 1.
     budget : int, optional
-        Pulls in all, at least ``n_initial K``. Without a budget the policy never ends;
+        Total number of pulls, at least ``n_initial K``. Without a budget the policy never ends;
         `recommend` may be called at any time.
     n_initial : int, default 10
         First pulls of each arm, at least 2. Chen and Lee advise 5 to 20.
@@ -49,11 +49,10 @@ cdef class OCBA(SequentialPolicy):
     n_pulls, n_batches : int
     pulls, means, variances : ndarray
         See `Policy`.
-        See `Policy`.
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range; `InfeasibleBudgetError` if the budget does not reach
+        If an argument is outside its range; `InfeasibleBudgetError` if the budget does not cover
         the first pulls.
 
     See Also
@@ -63,9 +62,9 @@ cdef class OCBA(SequentialPolicy):
     Notes
     -----
     A baseline without a bound on its error. An arm whose first rewards are all equal has a sample
-    variance of 0 and gets no pulls beyond them; if its mean is too low by luck, it is never found.
-    Use a larger `n_initial` for rewards such as clicks. Arms whose means equal the largest share
-    all further pulls with it. Ties go to the lowest index. O(K) per pull.
+    variance of 0 and gets no further pulls; if its mean is too low by luck, it is never found.
+    Use a larger `n_initial` for rewards such as clicks. If several arms have the largest mean,
+    they get all further pulls. Ties go to the lowest index. O(K) per pull.
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 

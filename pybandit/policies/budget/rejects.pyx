@@ -45,7 +45,7 @@ cdef class SuccessiveRejects(_StagedPolicy):
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range; `InfeasibleBudgetError` for at most K pulls.
+        If an argument is outside its range; `InfeasibleBudgetError` if `budget` is at most K.
 
     See Also
     --------
@@ -140,7 +140,7 @@ cdef class VBR(SuccessiveRejects):
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range; `InfeasibleBudgetError` for at most K pulls.
+        If an argument is outside its range; `InfeasibleBudgetError` if `budget` is at most K.
 
     See Also
     --------
@@ -244,7 +244,7 @@ cdef class ContinuousRejects(_RingPolicy):
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range; `InfeasibleBudgetError` below K pulls.
+        If an argument is outside its range; `InfeasibleBudgetError` if `budget` is below K.
 
     See Also
     --------

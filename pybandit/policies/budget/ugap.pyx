@@ -52,7 +52,7 @@ cdef class UGapEb(_BudgetPolicy):
     ------
     ValueError, TypeError
         If an argument is outside its range, or neither `complexity` nor `noise_std` is
-        given; `InfeasibleBudgetError` below K pulls.
+        given; `InfeasibleBudgetError` if `budget` is below K.
 
     See Also
     --------
@@ -61,7 +61,7 @@ cdef class UGapEb(_BudgetPolicy):
 
     Notes
     -----
-    O(K) per pull. An arm whose first pull was lost is asked again, T // K times in all.
+    O(K) per pull. An arm whose first pull was lost is asked again, up to T // K times in all.
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
@@ -79,7 +79,7 @@ cdef class UGapEb(_BudgetPolicy):
 
     cdef readonly double epsilon
     cdef readonly object noise_std
-    cdef double reach                     # 3 noise_std: half the width of the intervals
+    cdef double reach                     # 3 noise_std: an interval is mean +- this over sqrt(N)
     cdef double[::1] upper, lower
     cdef double least_bound
     cdef int64_t found                    # -1 before the first round

@@ -33,7 +33,7 @@ cdef class SHVar(_Halving):
     Parameters
     ----------
     n_arms, budget, reuse, spend_all
-        As in `SequentialHalving`; with `reuse`, pulls also count over all stages.
+        As in `SequentialHalving`; with `reuse`, ``pulls`` in the ratio counts all stages.
     noise_std : array_like of float, shape (n_arms,)
         Standard deviation of each arm's rewards, up to a common factor; in [1e-150, 1e150].
 
@@ -73,7 +73,7 @@ cdef class SHVar(_Halving):
     cdef double[::1] known            # variances
     cdef int64_t[::1] counts
     cdef double[::1] shares           # variances of the survivors, by position on the ring
-    cdef Heap heap                    # of positions
+    cdef Heap heap                    # of positions on the ring
 
     def __init__(self, n_arms, *, budget, noise_std, reuse=False, spend_all=False):
         super().__init__(n_arms, budget, reuse, spend_all)
@@ -102,9 +102,9 @@ cdef class SHVar(_Halving):
         self._apportion()
 
     cdef int64_t _apportion_above(self, double divisor) noexcept nogil:
-        """Return how many pulls have a ratio above `divisor`; set `counts` to one less per arm.
+        """Return how many pulls the arms need until no ratio is above `divisor`.
 
-        One less, because the division may have rounded up.
+        Sets `counts` to one pull less per arm, because the division may have rounded up.
         """
         cdef int64_t i, arm, had, above, total = 0
         for i in range(self.ring.n_arms):
@@ -116,7 +116,7 @@ cdef class SHVar(_Halving):
         return total
 
     cdef void _apportion(self) noexcept nogil:
-        """Set `counts` to the result of giving pulls one by one to the arm of the largest ratio."""
+        """Set `counts` as if each pull of the stage went to the arm of the largest ratio."""
         cdef int64_t i, arm, placed = 0, n = self.ring.n_arms
         cdef int exponent
         cdef double largest = 0.0, total = 0.0, pulls
@@ -174,18 +174,18 @@ cdef class SHAdaVar(_Halving):
     Lalitha et al. 2023, Algorithm 4, corrected: the next pull is of the arm of the largest
     ``U / N``, with ``U = s^2 / (1 - 2 sqrt(log(1 / delta) / (N - 1)))``, where s^2 is the
     unbiased variance of its N rewards. U is infinite while ``N - 1 <= 4 log(1 / delta)``; among
-    such arms the one with the fewest pulls is next, ties by lower index. As printed, an arm one
+    such arms the one with the fewest pulls is next, ties by lower index. In the paper, an arm one
     pull short has U < 0 and is never pulled again. If a stage is too short for any arm to get past
     this limit, the policy is sequential halving.
 
-    Rewards of few values (clicks, stars) may all be equal at first. Such an arm has variance 0 and
-    is not pulled again in the stage, or ever again with `reuse`. Use `SequentialHalving` or
-    `SHVar` for such rewards.
+    Rewards of few values (clicks, stars) may all be equal at first. An arm with equal rewards has
+    variance 0 and is not pulled again in the stage, or ever again with `reuse`. Use
+    `SequentialHalving` or `SHVar` for such rewards.
 
     Parameters
     ----------
     n_arms, budget, reuse, spend_all
-        As in `SequentialHalving`. With `reuse`, variances are also over all pulls.
+        As in `SequentialHalving`. With `reuse`, variances too are those of all stages.
     delta : float, default 0.05
         Error probability of the bounds on variances, in (0, 1).
 
@@ -219,7 +219,7 @@ cdef class SHAdaVar(_Halving):
 
     cdef readonly double delta
     cdef double level         # log(1 / delta)
-    cdef int64_t enough       # pulls from which U is finite
+    cdef int64_t enough       # number of rewards from which on U is finite
     cdef bint by_heap
     cdef int64_t pending      # pulls of the next batch
     # statistics of the rewards of the stage, or of all rewards with `reuse`
@@ -232,7 +232,7 @@ cdef class SHAdaVar(_Halving):
         self.delta = check_delta(delta)
         self.level = -log(self.delta)
         self.enough = <int64_t>floor(4.0 * self.level) + 2
-        while self._margin(self.enough) <= 0.0:     # rounding may violate what floor ensures
+        while self._margin(self.enough) <= 0.0:     # because of rounding
             self.enough += 1
         self._wants_rewards = True
         self.seen = np.zeros(self.n_arms, dtype=np.int64)

@@ -7,7 +7,7 @@ from pybandit.policies.stopping._states import SEQUENTIAL
 
 
 def leaders_led(s):
-    """own of at most led for each arm, and led of at most n_pulls in total"""
+    """no arm with more pulls in own than in led, and at most n_pulls pulls in led"""
     return bool((s.own <= s.led).all()) and s.led.sum(dtype=float) <= s.n_pulls
 
 
@@ -20,7 +20,7 @@ TOP_TWO = Schema([flag("rng_given"), stream()], base=SEQUENTIAL)
 
 
 def fates_leave_places(s):
-    """undecided arms first in chosen, with places left for them; none decided until it has begun"""
+    """the undecided arms first in chosen, open places for them, and no decided arm before begun"""
     undecided = np.flatnonzero(s.fates == 0)
     left = np.flatnonzero((s.fates == 0) & ~s.aside)
     places = s.k - np.count_nonzero(s.fates > 0)
@@ -43,7 +43,7 @@ def k_are_on_top(s):
 
 
 def all_or_none_are_sure(s):
-    """stopped if k is 0 or n_arms"""
+    """a true stopped if k is 0 or n_arms"""
     return s.stopped or s.k not in (0, s.n_arms)
 
 

@@ -25,9 +25,9 @@ cdef class EBTC(SequentialPolicy):
     EB-TC_eps of Jourdan et al. 2023 with a fixed share of 1/2. After one pull of each arm, the
     leader B is the arm of the largest mean and the challenger the arm k of the least
     ``(m_B - m_k + epsilon) / sqrt(1 / N_B + 1 / N_k)``. Let L_B be the number of pulls, this one
-    included, during which B led. If at most L_B / 2 of the earlier ones pulled B, B is pulled,
-    otherwise the challenger. Anytime: it asks as long as results are reported, and `recommend` may
-    be called at any time.
+    included, during which B led. If at most L_B / 2 of the earlier pulls led by B went to B, B is
+    pulled, otherwise the challenger. The policy has no horizon, and `recommend` may be called at
+    any time.
 
     Parameters
     ----------
@@ -37,9 +37,10 @@ cdef class EBTC(SequentialPolicy):
         Rule of `pybandit.stopping`: the policy is `done` and `decided` when the rule stops it. The
         law and noise_std of the rule do not affect which arms are pulled.
     noise_std : array_like of float, shape (n_arms,), "estimated" or None, default None
-        Standard deviation s of each arm's rewards, if known; in [1e-150, 1e150]. The square root
-        is then of ``s_B^2 / N_B + s_k^2 / N_k``. ``"estimated"``: the same with the unbiased
-        variances of the rewards, after two pulls of each arm. None: equal for all arms, as above.
+        Standard deviation s of each arm's rewards, if known; in [1e-150, 1e150]. The square
+        root in the index is then that of ``s_B^2 / N_B + s_k^2 / N_k``. ``"estimated"``: the same
+        with the unbiased variances of the rewards, after two pulls of each arm. None: equal for all
+        arms, as above.
     epsilon : float, default 0.1
         Slack of the challenger's index, in the units of the rewards; finite, at least 0. At 0 two
         arms with similar rewards can take nearly all pulls for long.
@@ -157,7 +158,7 @@ cdef class EBTC(SequentialPolicy):
             self.best = find_largest(&self.centres[0], self.n_arms)
 
     cdef int64_t _find_challenger(self) noexcept nogil:
-        """Return the arm of the least index, comparing squares to avoid square roots."""
+        """Return the arm of the least index; squared indices are compared, to avoid roots."""
         cdef const double *centres = &self.centres[0]
         cdef const double *squares = &self.squares[0]
         cdef double *indices = &self.indices[0]
@@ -178,7 +179,7 @@ cdef class EBTC(SequentialPolicy):
         return self._least_pulled() if indices[arm] == INFINITY else arm
 
     cdef int64_t _least_pulled(self) noexcept nogil:
-        """Return the arm with fewest pulls that answers; the leader only if it is alone."""
+        """Return the arm with fewest pulls, without silent arms; the leader only if alone."""
         cdef int64_t arm, found = self.best
         for arm in range(self.n_arms):
             if arm != self.best and not self.silence.has(arm) and (

@@ -59,7 +59,7 @@ cdef class SuccessiveElimination(SequentialPolicy):
     ------
     ValueError, TypeError
         If an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not cover
-        the first pulls. `tell` raises if a reward is outside the range of its law.
+        the first pulls. `tell` raises if a reward is outside the range of the law.
 
     See Also
     --------
@@ -212,7 +212,7 @@ cdef class SuccessiveElimination(SequentialPolicy):
         return True
 
     cdef bint _is_told_loosely(self) noexcept nogil:
-        """Return True if all arms on top are declared better than all below, with epsilon."""
+        """Return True if all arms on top are declared better than all below, up to epsilon."""
         cdef int64_t i, j
         for i in range(self.n_left):
             if self.on_top[self.chosen[i]]:

@@ -46,7 +46,7 @@ cdef class LilUCB(SequentialPolicy):
     ----------
     done : bool
     decided : bool
-        True once an arm has its share.
+        True once an arm has enough pulls to be the answer.
     share : float
     n_pulls, n_batches : int
     pulls, means, variances : ndarray
@@ -66,8 +66,9 @@ cdef class LilUCB(SequentialPolicy):
     Notes
     -----
     Let ``c = (2 + e) / e (1 / log(1 + e))^(1 + e)``. By theorem 2 of Jamieson et al.,
-    the answer is wrong with probability at most ``4 sqrt(c d) + 4 c d``. The value of d is chosen
-    to make this delta, or less if d would otherwise not be below ``log(1 + e) / (c exp(1))``.
+    the answer is wrong with probability at most ``4 sqrt(c d) + 4 c d``. The value of d
+    is the largest for which this bound is at most delta, but always below
+    ``log(1 + e) / (c exp(1))``, as the theorem requires.
     `share` is ``((2 + beta) / beta)^2 (1 + log(2 log(((2 + beta) / beta)^2 / d)) / log(1 / d))``.
     The number of pulls is of the order of ``H log(1 / delta)`` with a large constant: `TopTwo`
     needs a small fraction of them.
@@ -96,7 +97,7 @@ cdef class LilUCB(SequentialPolicy):
     cdef readonly double delta, noise_std, share
     cdef readonly str guarantee
     cdef double e, d, reach               # reach: the factor of the square root
-    cdef double[::1] roots, indices       # bound widths by the arms' counts; scratch
+    cdef double[::1] roots, indices       # widths of the arms' bounds; scratch
 
     def __init__(self, n_arms, *, delta=0.05, noise_std=1.0, guarantee="proven",
                  max_pulls=None):
@@ -158,7 +159,7 @@ cdef class LilUCB(SequentialPolicy):
         self.chosen[0] = find_largest(&self.indices[0], self.n_arms)
 
     def recommend(self):
-        """Return the arm with the share of pulls, else that of the largest mean; int64, (1,)."""
+        """Return the arm that stopped the policy or, before, the best mean; int64 of shape (1,)."""
         with self.guard.reading():
             if self.stopped:
                 return np.array([np.argmax(self._pulls)], dtype=np.int64)

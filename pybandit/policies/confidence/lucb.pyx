@@ -53,7 +53,7 @@ cdef class _BoundsPolicy(SequentialPolicy):
         return 0.0
 
     cdef void _rank(self) noexcept nogil:
-        """Put the k arms of largest mean on top."""
+        """Mark the k arms of largest mean in `is_top`."""
         cdef int64_t arm
         if self.k > 1:
             self._mark(self._sorted(&self.centres[0]))
@@ -69,7 +69,7 @@ cdef class _BoundsPolicy(SequentialPolicy):
         return ranked
 
     cdef void _mark(self, const pb_ranked *ranked) noexcept nogil:
-        """Put the first k arms on top."""
+        """Mark the first k arms in `is_top`."""
         cdef int64_t j
         for j in range(self.n_arms):
             self.is_top[ranked[j].arm] = j < self.k
@@ -154,9 +154,9 @@ cdef class LUCB(_BoundsPolicy):
     -----
     **Proof.** A wrong answer omits an arm b of the k best and contains an arm a that is worse by
     at least epsilon. Then ``upper_b - lower_a < epsilon``, so upper_b is below the mean of b or
-    lower_a above that of a. Each arm can err on one side only. After t pulls an arm has one of t
-    counts, and Hoeffding's bound for one count errs with probability ``4 delta / (5 K t^4)``: the
-    sum over counts, t and K arms is ``.8 zeta(3) delta < delta``.
+    lower_a above that of a. For each arm only one of its two bounds matters. After t pulls an arm
+    has one of t counts, and Hoeffding's bound for one count errs with probability
+    ``4 delta / (5 K t^4)``: the sum over counts, t and K arms is ``.8 zeta(3) delta < delta``.
 
     If epsilon is 0 and the k-th and (k + 1)-th means are equal, the policy may never stop. Ties
     go to the lowest index. O(K) per round.

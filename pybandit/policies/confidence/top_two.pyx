@@ -66,16 +66,19 @@ cdef class TopTwo(SequentialPolicy):
         K, at least 1.
     stopping : GLR or Betting, optional
         Rule of `pybandit.stopping`, whose law is that of the rewards. With `Betting`, pulls are
-        chosen as if rewards were 0 or 1; if they vary less, ``leader="ucb"`` needs fewer.
+        chosen as if rewards were 0 or 1; if they vary less, ``leader="ucb"`` needs fewer
+        pulls.
     law : {"gaussian", "bernoulli", "poisson", "gaussian-unknown"}, optional
         Distribution of the rewards, only without `stopping`; ``"gaussian"`` by default.
     noise_std : float, optional
         Standard deviation of Gaussian rewards, only without `stopping`; 1 by default.
     leader : {"thompson", "empirical", "ucb"}
-        The arm of the largest value of: ``"thompson"``, a mean drawn from its posterior (flat
-        prior for a Gaussian mean and for the logarithm of an unknown variance, hence Student's t;
-        ``Beta(1, 1)``; ``Gamma(1/2, 0)``); ``"empirical"``, the mean so far; ``"ucb"``, an upper
-        bound, ``N_k d(mean_k, bound_k) = 2 log t``, not for law ``"poisson"``.
+        The leader is the arm of the largest value. ``"thompson"``: a mean drawn from the arm's
+        posterior. The prior is flat for a Gaussian mean and for the logarithm of an unknown
+        variance (the mean then has a Student's t posterior), ``Beta(1, 1)`` for law
+        ``"bernoulli"`` and ``Gamma(1/2, 0)`` for ``"poisson"``. ``"empirical"``: the mean so far.
+        ``"ucb"``: the upper bound with ``N_k d(mean_k, bound_k) = 2 log t``, not for law
+        ``"poisson"``.
     challenger : {"cost", "cost-improved", "thompson"}
         ``"cost"``: the arm of the least Z(B, k), see `pybandit.stopping.GLR`.
         ``"cost-improved"``: the arm of the least ``Z(B, k) + log N_k``. ``"thompson"``: repeated
@@ -86,8 +89,8 @@ cdef class TopTwo(SequentialPolicy):
         law ``"gaussian"`` this is ``N_C / (N_B + N_C)`` (You et al. 2023). It adapts to the
         optimal share, without a share chosen beforehand.
     max_pulls : int, optional
-        Pulls after which the policy is `done`; at least K. With neither `max_pulls` nor `stopping`
-        it never ends.
+        Pulls after which the policy is `done`; at least K (2 K for unknown variances). With neither
+        `max_pulls` nor `stopping` it never ends.
     rng : None, int, SeedSequence or Generator
         Seeds the policy's own stream.
 
@@ -104,7 +107,7 @@ cdef class TopTwo(SequentialPolicy):
     ------
     ValueError, TypeError
         If an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not cover
-        the first pulls. `tell` raises if a reward is outside the range of its law.
+        the first pulls. `tell` raises if a reward is outside the range of the law.
 
     See Also
     --------
@@ -113,10 +116,10 @@ cdef class TopTwo(SequentialPolicy):
 
     Notes
     -----
-    The guarantee is that of the stopping rule, whatever the pulls. As delta goes to 0, the mean
-    number of pulls is asymptotically optimal with ``beta="ids"`` and Gaussian rewards, and at most
-    twice the optimum with beta = 1/2 (these papers). Ties go to the lowest index. Arms that lost
-    their first pulls are asked again before any other. O(K) per pull.
+    The guarantee is that of the stopping rule, whichever arms are pulled. As delta goes to 0, the
+    mean number of pulls is asymptotically optimal with ``beta="ids"`` and Gaussian rewards, and at
+    most twice the optimum with beta = 1/2 (these papers). Ties go to the lowest index. Arms that
+    lost their first pulls are asked again before any other. O(K) per pull.
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
@@ -136,7 +139,7 @@ cdef class TopTwo(SequentialPolicy):
     cdef int leads, challenges            # their positions in LEADERS and CHALLENGERS
     cdef double share                     # beta; -1 for "ids"
     cdef double[::1] indices              # scratch
-    cdef object generator                 # private, so that no one else can hold its lock
+    cdef object generator                 # private: no other code can hold its lock
     cdef bitgen_t *bitgen
     cdef bint rng_given
 
@@ -265,7 +268,7 @@ cdef class TopTwo(SequentialPolicy):
         return self._another(best) if arm == best or self.silence.has(arm) else arm
 
     cdef double _split(self, int64_t best, int64_t other) noexcept nogil:
-        """Return the leader's part of Z, which estimates the information from one of its pulls."""
+        """Return the leader's fraction of Z, the probability of pulling it if beta is "ids"."""
         cdef pb_glr_arm leader = self._arm(best), rival = self._arm(other)
         cdef double both, own, others
         if leader.mean <= rival.mean:

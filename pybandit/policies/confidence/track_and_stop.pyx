@@ -33,9 +33,9 @@ cdef class TrackAndStop(SequentialPolicy):
     law : {"gaussian", "bernoulli", "poisson"}, optional
         Distribution of the rewards, only without `stopping`; ``"gaussian"`` by default.
     tracking : {"D", "C"}
-        ``"D"``: as above. ``"C"``: no forced pulls; the arm of the largest difference of the sum
-        over all rounds of ``(1 - K e) w_k + e`` and N_k, with ``e = 1 / (2 sqrt(K^2 + t))``. More
-        robust if proportions jump, otherwise slower.
+        ``"D"``: as above. ``"C"``: no forced pulls; the next arm has the largest ``S_k - N_k``,
+        where S_k is the sum of ``(1 - K e) w_k + e``, ``e = 1 / (2 sqrt(K^2 + t))``, over all
+        rounds. More robust if proportions jump, otherwise slower.
 
     Attributes
     ----------
@@ -55,12 +55,12 @@ cdef class TrackAndStop(SequentialPolicy):
 
     Notes
     -----
-    The guarantee is that of the stopping rule, whatever the pulls. With `pybandit.stopping.GLR`
-    the ratio of mean pulls to `pybandit.stopping.lower_bound` goes to 1 as delta goes to 0 (their
-    theorem 14); with `pybandit.stopping.Betting`, which does not know the distribution of the
-    rewards, it does not. If several means are the largest, the proportions are equal shares of
-    these. Ties go to the lowest index. Each pull takes about ten Newton steps of O(K) divergences:
-    about 60 ns per arm for Gaussian rewards, 10 times that for the others.
+    The guarantee is that of the stopping rule, whichever arms are pulled. With
+    `pybandit.stopping.GLR` the ratio of mean pulls to `pybandit.stopping.lower_bound` goes to 1 as
+    delta goes to 0 (theorem 14 of the paper); with `pybandit.stopping.Betting`, which does not know
+    the distribution of the rewards, it does not. If several means are the largest, the proportions
+    are equal shares of these. Ties go to the lowest index. Each pull takes about ten Newton steps
+    of O(K) divergences: about 60 ns per arm for Gaussian rewards, 10 times that for the others.
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 

@@ -116,7 +116,7 @@ cdef class UGapEc(_BoundsPolicy):
         self._find_pair(rate)
 
     cdef void _find_regrets(self) noexcept nogil:
-        """Compute -B. The k-th largest upper bound of the others has rank k or k + 1 of all."""
+        """Compute -B. The k-th largest upper bound of the others has rank k or k + 1 overall."""
         cdef pb_ranked *ranked = self._sorted(&self.bounds[1, 0])
         cdef double last = self.bounds[1, ranked[self.k - 1].arm]
         cdef double first = self.bounds[1, ranked[self.k].arm]

@@ -12,11 +12,11 @@ cdef class _GaussianPolicy(NativePolicy):
     cdef readonly double prior_std
     cdef readonly object refit_every      # None: never
     cdef object given                     # kernel, points, noise_std and prior_std as passed
-    cdef object fitted                    # the kernel since the last refit
+    cdef object fitted                    # the kernel of the last refit
     cdef int64_t pulls_between            # pulls between refits; 0: no refits
-    cdef int64_t[::1] told_arms           # all arms and rewards, for refits
+    cdef int64_t[::1] told_arms           # all reported arms and rewards, for refits
     cdef double[::1] told_rewards
-    cdef object refit                     # kernel, prior_std, noise_std and prior for this tell
+    cdef object refit                     # during a tell: kernel, prior_std, noise_std and prior
     cdef int64_t n_told
     cdef bint as_weights
     cdef readonly tuple noise_prior
@@ -40,12 +40,12 @@ cdef class _GaussianPolicy(NativePolicy):
     cdef bint _refits_at(self, int64_t n_pulls, int64_t n_told) noexcept nogil
     cdef void _take_refit(self) noexcept
     cdef _set_fit(self, progress)
-    # Called for a new prior; a subclass updates what depends on it.
+    # Called when the prior changes; a subclass updates its own data that depend on the prior.
     cdef _prior_changed(self)
-    # Copies these means and spreads of the arms that answer, or of all if none does, into
-    # `means_of`, `spreads_of` and `n_of`.
+    # Sets `means_of`, `spreads_of` and `n_of` to the given means and spreads of the arms that
+    # answer, or of all arms if none answers.
     cdef void _gather(self, const double *means, const double *spreads) noexcept nogil
-    # The arm at a position among them.
+    # Returns the arm at a position in `means_of`.
     cdef int64_t _gathered(self, int64_t place) noexcept nogil
     # Returns the next arm to pull.
     cdef int64_t _choose(self) noexcept nogil
@@ -54,7 +54,7 @@ cdef class _GaussianPolicy(NativePolicy):
     cdef void _meet(self, int64_t arm) noexcept nogil
     # Updates the posterior with a reward.
     cdef void _update(self, int64_t arm, double reward) noexcept nogil
-    # The factor of the square roots of arm_variances; the variance of the noise.
+    # Return the factor of the square roots of arm_variances; the variance of the noise.
     cdef double _scale(self) noexcept nogil
     cdef double _noise(self) noexcept nogil
     cdef void _learn(self, int64_t arm, double reward) noexcept nogil

@@ -60,7 +60,7 @@ cdef class _GaussianPolicy(NativePolicy):
         self.chosen = -1
 
     cdef _place(self, prior):
-        """Start from a prior; nothing here may fail."""
+        """Set the posterior to a prior; must not raise."""
         self.noise_variance = 1.0 if self.noise_std is None else self.noise_std**2
         self.norms, self.arm_means, self.arm_variances = prior.norms, prior.means, prior.variances
         self.spread, self.weights, self.memory = prior.spread, prior.weights, prior.memory
@@ -81,7 +81,7 @@ cdef class _GaussianPolicy(NativePolicy):
                 and n_pulls % self.pulls_between == 0 and n_pulls < self.budget)
 
     cdef int _prepare(self, const int64_t *arms, const double *rewards, int64_t n) except -1:
-        """Compute the refit due with a tell, where scikit-learn, kernels and Ctrl-C may raise."""
+        """Compute the refit due after this tell, if any; nothing has changed if this raises."""
         cdef int64_t j, n_told = self.n_told
         self.refit = None
         if not self.pulls_between:
@@ -93,7 +93,7 @@ cdef class _GaussianPolicy(NativePolicy):
         return 0
 
     cdef _refitted(self, arms, rewards):
-        """Return kernel, prior_std, noise_std and prior fitted to all rewards and these."""
+        """Return kernel, prior_std, noise_std and prior fitted to all earlier and these rewards."""
         points = self.given[1]
         arms = np.concatenate([self.told_arms[:self.n_told], arms[~np.isnan(rewards)]])
         rewards = np.concatenate([self.told_rewards[:self.n_told], rewards[~np.isnan(rewards)]])
@@ -103,7 +103,7 @@ cdef class _GaussianPolicy(NativePolicy):
         return fitted, prior_std, noise_std, prior
 
     cdef void _take_refit(self) noexcept:
-        """Recompute the posterior from the refitted prior, computing that first if needed."""
+        """Recompute the posterior from the refitted prior; compute the refit first if needed."""
         cdef int64_t j
         try:
             if self.refit is None:
@@ -119,7 +119,7 @@ cdef class _GaussianPolicy(NativePolicy):
                                self.noise_variance)
 
     def _fitted_kernel(self):
-        """Return the kernel since the last refit, for tests."""
+        """Return the kernel of the last refit, for tests."""
         self.guard.check()
         return self.fitted
 
@@ -146,8 +146,9 @@ cdef class _GaussianPolicy(NativePolicy):
     def posterior_std(self):
         """Posterior standard deviation of each arm's mean; float64, shape (n_arms,).
 
-        If the noise is unknown: the scale of its Student distribution of ``2 a`` degrees of
-        freedom.
+        If the noise is unknown, the mean has a Student's t posterior with ``2 a`` degrees of
+        freedom, where a is the shape of the noise variance's inverse-gamma posterior; this is its
+        scale.
         """
         with self.guard.reading():
             self._meet_all()
@@ -155,7 +156,10 @@ cdef class _GaussianPolicy(NativePolicy):
 
     @property
     def noise_estimate(self):
-        """`noise_std` or, if it is None, the square root of b / a of the noise's posterior."""
+        """`noise_std` or, if it is None, ``sqrt(b / a)``.
+
+        Here a and b are the parameters of the inverse-gamma posterior of the noise variance.
+        """
         with self.guard.reading():
             return sqrt(self._noise())
 
@@ -211,13 +215,13 @@ cdef class _GaussianPolicy(NativePolicy):
                 self._learn(arms[j], rewards[j])
 
     def _take(self, arms, rewards):
-        """Add rewards of pulls that were not asked for, on existing arms."""
+        """Add the rewards of pulls that the policy did not request."""
         cdef const int64_t[::1] pulled = asked_arms(arms, self.n_arms, "the caller")
         cdef const double[::1] values = reported_rewards(pulled, rewards, "raise")
         self.guard.enter()
         try:
             if pulled.shape[0] > self.budget - self.n_pulls:
-                raise ValueError(f"arms must be at most as many as the pulls left, "
+                raise ValueError(f"arms must have at most one entry per pull left, "
                                  f"{self.budget - self.n_pulls}; got {pulled.shape[0]}")
             if pulled.shape[0]:
                 self._prepare(&pulled[0], &values[0], pulled.shape[0])

@@ -9,21 +9,21 @@ from pybandit._shared.checks import check_in, check_integer
 from pybandit._shared.optional import require
 from pybandit.policies.protocol._deviations import WIDEST, check_deviation
 
-# how far below 0 eigenvalues may be because of rounding, relative to the largest
+# rounding may put eigenvalues this far below 0, relative to the largest
 SLACK = 1e-8
 
 
 def prior_of_arms(kernel, features, n_arms):
     """Return checked copies of the arms' matrix or features: (matrix or None, features or None).
 
-    A callable kernel is evaluated at `features`, which are then points. Features of at most as many
-    arms as columns become a matrix.
+    A callable kernel is evaluated at `features`, which are then points. Features with at most as
+    many rows as columns are converted to a matrix.
     """
     if kernel is None and features is None:
         return np.eye(n_arms), None
     if callable(kernel):
         if features is None:
-            raise ValueError("features must hold the arms' points if kernel is a function; got "
+            raise ValueError("features must be the arms' points if kernel is a function; got "
                              "None")
         return checked_kernel(kernel(checked_features(features))), None
     if features is None:
@@ -47,7 +47,7 @@ def checked_features(features):
 
 
 def checked_kernel(kernel):
-    """Return an exactly symmetric copy of a kernel that is valid up to rounding."""
+    """Return an exactly symmetric copy of a kernel; raise if it is invalid beyond rounding."""
     kernel = check_in("kernel", kernel, f"finite, of size {WIDEST**2:g} at most",
                       lambda x: np.abs(x) <= WIDEST**2)
     if kernel.ndim != 2 or kernel.shape[0] != kernel.shape[1] or not kernel.size:
@@ -58,23 +58,23 @@ def checked_kernel(kernel):
         i, j = np.unravel_index(apart.argmax(), apart.shape)
         raise ValueError(f"kernel must be symmetric; got {kernel[i, j]} at ({i}, {j}) and "
                          f"{kernel[j, i]} at ({j}, {i})")
-    # copy the lower triangle: its equal rows stay equal
+    # mirror the lower triangle: equal rows stay equal
     kernel = np.tril(kernel) + np.tril(kernel, -1).T
     try:
-        # costs a tenth of computing eigenvalues; success is sufficient
+        # a tenth of the time of eigenvalues; if it succeeds, the kernel is valid
         np.linalg.cholesky(kernel + SLACK * kernel.diagonal().max() * np.eye(len(kernel)))
     except np.linalg.LinAlgError:
         values = np.linalg.eigvalsh(kernel)
         if values[0] < -SLACK * max(values[-1], 0.0):
-            raise ValueError("kernel must be positive semi-definite; got the eigenvalue "
-                             f"{values[0]:.6g}, and {values[-1]:.6g} as the largest") from None
+            raise ValueError("kernel must be positive semi-definite; got least eigenvalue "
+                             f"{values[0]:.6g} and largest {values[-1]:.6g}") from None
     return kernel
 
 
 def factor_of(kernel):
-    """Return features X, with as many columns as the rank of the matrix, that give it as X X'."""
+    """Return features X with ``X X'`` equal to the kernel, as many columns as its rank."""
     values, vectors = np.linalg.eigh(kernel)
-    # smaller eigenvalues are rounding of the largest; a matrix of zeros keeps one column
+    # smaller eigenvalues are rounding errors of the largest; a matrix of zeros keeps one column
     kept = values > len(values) * np.finfo(float).eps * values[-1]
     kept[-1] = True
     return np.ascontiguousarray(vectors[:, kept] * np.sqrt(np.maximum(values[kept], 0.0)))

@@ -19,7 +19,7 @@ def variances_are_diagonal(s):
 
 
 def rewards_are_told(s):
-    """n_told equal to the number of rewards in pulls"""
+    """n_told equal to the sum of pulls"""
     return s.n_told == s.pulls.sum(dtype=float)
 
 

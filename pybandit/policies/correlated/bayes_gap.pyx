@@ -54,8 +54,8 @@ cdef class BayesGap(_GaussianPolicy):
     epsilon : float, default 0
         Tolerated difference from the best mean, at least 0.
     n_beta : {"T", "T-K"}
-        The number in beta: the budget, or ``max(T - K, 0)``. The paper prints T - K, which is
-        negative in its own experiments.
+        Value of n_beta in the formula of beta: T, or ``max(T - K, 0)``. The paper prints T - K,
+        which is negative in its own experiments.
     recommendation : {"pulled", "posterior-mean", "bound"}
         ``"pulled"``: the arm of the largest posterior mean among those with a reward.
         ``"posterior-mean"``: the same among all arms. ``"bound"``: J of the round of least B_J,
@@ -96,10 +96,9 @@ cdef class BayesGap(_GaussianPolicy):
     inverse gamma of (a, b), a conjugate prior. The rule then uses sigma^2 = b / a of the
     posterior. On functions drawn from the prior, `GPUCB` errs less than this rule.
 
-    Mean simple regret of the three recommendations, in their order, 100 runs each: 15.99 by
-    ``"bound"``, .25 by ``"pulled"`` and .24 by ``"posterior-mean"`` on the 61 pixels of
-    scikit-learn's digits at T = 25; 1.32, 1.32 and 2.53 on 207 traffic sensors at T = 50
-    (`python examples/papers/hoffman2014/recommendations.py`).
+    Mean simple regret over 100 runs, by ``"bound"``, ``"pulled"`` and ``"posterior-mean"``: 15.99,
+    .25 and .24 on the 61 pixels of scikit-learn's digits at T = 25; 1.32, 1.32 and 2.53 on 207
+    traffic sensors at T = 50 (`python examples/papers/hoffman2014/recommendations.py`).
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 

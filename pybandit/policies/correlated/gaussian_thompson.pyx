@@ -64,7 +64,7 @@ cdef class GaussianThompson(_GaussianPolicy):
     True
     """
 
-    cdef object generator                 # private, so that no one else can hold its lock
+    cdef object generator                 # private: no other code can hold its lock
     cdef pb_bitgen *bitgen
     cdef bint rng_given
     cdef double[::1] z

@@ -82,7 +82,7 @@ cdef class GPUCB(_UpperPolicy):
     n_arms, budget, noise_std, kernel, features, prior_std, noise_prior, refit_every
         As in `BayesGap`.
     delta : float, default 0.05
-        In (0, 1).
+        delta in the formula above, in (0, 1). Smaller values explore more.
 
     Raises
     ------

@@ -39,7 +39,7 @@ cdef class ExpectedImprovement(_Improvement):
     n_arms, budget, noise_std, kernel, features, prior_std, noise_prior, refit_every
         As in `BayesGap`.
     xi : float, default 0
-        At least 0.
+        Margin above the largest posterior mean, at least 0.
 
     Raises
     ------
@@ -92,7 +92,7 @@ cdef class ProbabilityOfImprovement(_Improvement):
     n_arms, budget, noise_std, kernel, features, prior_std, noise_prior, refit_every
         As in `BayesGap`.
     xi : float, default 0.01
-        At least 0.
+        Margin above the largest posterior mean, at least 0.
 
     Raises
     ------

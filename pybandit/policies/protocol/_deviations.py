@@ -4,7 +4,7 @@ import numpy as np
 
 from pybandit._shared.checks import check_in, check_positive, check_scalar
 
-# standard deviations up to this, and from its inverse on, have finite squares above 0
+# the square of a standard deviation in [1 / WIDEST, WIDEST] is finite and above 0
 WIDEST = 1e150
 
 
@@ -27,8 +27,8 @@ def check_deviations(noise_std, n_arms):
 def variances_of(noise_std):
     """Return the squares of standard deviations, without the rounding of a square root.
 
-    If one is the root of a number of at most 15 digits, such as sqrt(2), its variance is exactly
-    that number. Arms with equal ratios of variance to pulls then tie exactly.
+    If a standard deviation is the root of a number of at most 15 digits, such as sqrt(2), its
+    variance is exactly that number. Arms with equal ratios of variance to pulls then tie exactly.
     """
     squares = np.square(noise_std)
     short = np.array([float(f"{square:.15g}") for square in squares.tolist()])

@@ -25,7 +25,7 @@ cdef inline int64_t length_of(array, int kind) noexcept:
 
 
 cdef inline int64_t length_of_numbers(array) noexcept:
-    """Return the length of such an array of float64, int64 or bool; -1 for others."""
+    """Return `length_of` an array of float64, int64 or bool; -1 for others."""
     cdef int64_t n = length_of(array, cnp.NPY_FLOAT64)
     if n < 0:
         n = length_of(array, cnp.NPY_INT64)
@@ -52,7 +52,10 @@ cdef inline int64_t few_integers(values, int64_t *to, int64_t most) noexcept:
 
 
 cdef inline int64_t few_numbers(values, double *to, int64_t most) noexcept:
-    """Do the same for numbers, as float64; a list may hold floats and 64-bit integers."""
+    """Copy at most `most` numbers as float64; return how many, -1 for others.
+
+    A list may hold floats and 64-bit integers.
+    """
     cdef int64_t n = length_of_numbers(values)
     cdef Py_ssize_t i
     cdef void *data

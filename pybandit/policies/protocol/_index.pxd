@@ -18,7 +18,8 @@ cdef class _IndexPolicy(NativePolicy):
     cdef void _choose(self) noexcept nogil
     # Updates roots and slopes of an arm with its first rewards; may change its centre.
     cdef void _widen(self, int64_t arm) noexcept nogil
-    # Sets `chosen` to the arm of the largest index, ties to the lowest; subtracts `top` from all.
+    # Sets `chosen` to the arm of the largest index, ties to the lowest; `top` is
+    # subtracted from every centre.
     cdef void _choose_largest(self, double a, double top) noexcept nogil
     cdef void _refresh(self, int64_t arm) noexcept nogil
     cdef void _plan(self) noexcept nogil

@@ -14,7 +14,7 @@ from pybandit.policies.protocol.base cimport NativePolicy
 
 
 cdef class _IndexPolicy(NativePolicy):
-    """A policy that pulls each arm `least` times in one batch, then the choices of `_choose`.
+    """A policy that pulls each arm `least` times in one batch, then arms chosen by `_choose`.
 
     The index of an arm is its centre (its mean or a function of it) plus the width
     ``sqrt(a) roots + a slopes``; roots and slopes change only with the arm's own rewards. With a
@@ -42,7 +42,7 @@ cdef class _IndexPolicy(NativePolicy):
 
     @property
     def budget(self):
-        """Number of pulls after which it is done; None if it never is."""
+        """Number of pulls after which the policy is done; None if it never ends."""
         return None if self._never_ends() else self.limit
 
     cdef bint _never_ends(self) noexcept:

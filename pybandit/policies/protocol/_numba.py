@@ -45,7 +45,7 @@ def policy(ask: Callable[..., int] | None = None, *, tell: Callable[..., None] |
     n_arms       K                                                             all
     pulls        number of rewards of each arm; int64, shape (K,)              all
     sums         sum of the rewards of each arm; float64, shape (K,)           all
-    deviations   sum of squares of these rewards about their mean; the same    all
+    deviations   sum of squares of these rewards about their mean; like sums   all
     rng          a NumPy Generator: the run's stream in `simulate`             ask, tell
     arm, reward  the reported arm and its reward                               tell
     any other    an option of the policy: an array or a number                 all
@@ -72,7 +72,7 @@ def policy(ask: Callable[..., int] | None = None, *, tell: Callable[..., None] |
     -------
     type
         A subclass of `FunctionPolicy` with the name of the function: ``name(n_arms, rng=None,
-        **options)``. Its attribute `functions` maps each role to what numba compiled.
+        **options)``. Its attribute `functions` maps each role to its compiled function.
 
     Raises
     ------

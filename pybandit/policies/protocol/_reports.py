@@ -56,7 +56,7 @@ def late_arms(arms, n_arms, n_lost):
         at = int(bad.argmax())
         raise ValueError(f"arms must be in [0, {n_arms}); got {reported[at]} at index {at}")
     if reported.size > n_lost:
-        raise ValueError(f"arms must hold at most {n_lost} pulls, those lost so far; got "
+        raise ValueError(f"arms must have at most {n_lost} entries, one per lost pull; got "
                          f"{reported.size}")
     return reported.astype(np.int64, copy=False)
 

@@ -11,7 +11,7 @@ from pybandit.policies.protocol.base cimport NativePolicy
 
 
 cdef class _RingPolicy(NativePolicy):
-    """A policy with arms on a ring. `__cinit__` may point `ring` to one in a C struct."""
+    """A policy with arms on a ring. `__cinit__` may point `ring` to that of a C struct."""
 
     def __cinit__(self):
         self.ring = &self.own_ring

@@ -15,7 +15,7 @@ from pybandit.policies._csrc cimport pb_batch
 cdef enum:
     # default of `silent_after`
     SILENT_AFTER = 10
-    # an undecided arm is given up after this many times `silent_after` lost pulls in a row
+    # a silent arm is given up after LAST_CHANCES * silent_after lost pulls in a row
     LAST_CHANCES = 3
 
 cdef double MOST = MOST_PULLS
@@ -65,7 +65,7 @@ cdef class Silence:
 
     cdef void plan(self, int64_t n_pulls, int64_t room, int64_t repeats, bint in_turn,
                    bint gives_up) noexcept nogil:
-        """Choose one arm if there is room for one, else all arms that may be asked, in rounds."""
+        """Choose one arm if `room` is 1, else pulls of all arms that may be asked, in rounds."""
         cdef int64_t arm, before = -1
         if room == 1:
             arm = self.first(n_pulls, in_turn, gives_up)
@@ -90,7 +90,7 @@ cdef class Silence:
         return in_turn or self.due[arm] <= n_pulls
 
     cdef int64_t first(self, int64_t n_pulls, bint in_turn, bint gives_up) noexcept nogil:
-        """Return the arm due first or, in turn, with fewest losses; -1 if none may be asked."""
+        """Return the arm due first or, if `in_turn`, with fewest losses; -1 if there is none."""
         cdef int64_t arm, found = -1
         cdef const int64_t *keys = &self.lost[0] if in_turn else &self.due[0]
         for arm in range(self.n_arms):

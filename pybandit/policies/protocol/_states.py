@@ -11,7 +11,7 @@ from pybandit._shared.checks import MOST_HELD, MOST_PULLS
 from pybandit._shared.schema import Schema, finite, flag, integer, number
 
 
-# Reported for an arm that was asked, or late, or lost.
+# Every reward belongs to a reported pull; lost pulls have none.
 def pulls_were_told(s):
     """at most n_pulls pulls in total"""
     return s.most_rewards != "n_pulls" or s.pulls.sum(dtype=float) <= s.n_pulls
@@ -47,7 +47,7 @@ COUNTED = _told(MOST_PULLS, pulls_were_in_batches)
 
 
 def silent_arms_lost_pulls(s):
-    """losses of all arms or none, and retries only of an adaptive policy, at most most_asked"""
+    """losses of all arms or none, and at most {most_asked} retries, 0 unless the policy adapts"""
     return (s.n_counted in (0, s.n_arms) and s.asked.sum(dtype=float) <= s.most_asked
             and (s.adapts or not s.asked.any()))
 
@@ -62,7 +62,7 @@ SILENCE = Schema(
 
 
 def ring_is_increasing(s):
-    """ring_n_arms increasing arms in ring, with ring_cursor among them"""
+    """ring_n_arms arms in increasing order first in ring, and ring_cursor among their positions"""
     return bool((np.diff(s.ring[:s.ring_n_arms]) > 0).all()
                 and s.ring_cursor < max(1, s.ring_n_arms))
 
@@ -74,7 +74,7 @@ RING = Schema(
 
 
 def an_arm_is_chosen(s):
-    """no chosen arm before the first pulls, and n_pulls of at most the limit"""
+    """no chosen arm before the first pulls, and at most {limit} n_pulls"""
     return s.n_pulls <= s.limit and (s.n_pulls > 0 or s.chosen < 0)
 
 

@@ -21,7 +21,7 @@ cdef class ArmStatistics:
     # Allocates memory for losses, before the first lost pull.
     cdef int _make_silence(self) except -1
     cdef void _hear(self, const int64_t *arms, const double *rewards, int64_t n) noexcept nogil
-    # Number of rewards that an arm needs to be taken back; pulls per batch, the unit of waits.
+    # Return the rewards that an arm needs to be taken back; the pulls per batch, the unit of waits.
     cdef int64_t _least_rewards(self) noexcept nogil
     cdef int64_t _batch_pulls(self) noexcept nogil
     # Update a policy's own data when an arm falls silent or is taken back.

@@ -56,7 +56,10 @@ cdef class ArmStatistics:
 
     @property
     def variances(self):
-        """Sample variance of each arm's rewards; float64, shape (n_arms,), NaN below 2 rewards."""
+        """Sample variance of each arm's rewards; float64, shape (n_arms,).
+
+        NaN for arms with fewer than two rewards.
+        """
         with self.guard.reading(), np.errstate(invalid="ignore", divide="ignore"):
             pulls = np.asarray(self._pulls)
             return np.where(pulls > 1, np.asarray(self._deviations) / (pulls - 1), np.nan)

@@ -34,7 +34,7 @@ cdef class NativePolicy(Policy):
     cdef bint _wants_rewards
     # Set if `_absorb_with_cost` takes the rewards one by one, each with its cost.
     cdef bint _wants_costs
-    # Set if it is the rule of an allocator, whose decisions bring it many rewards, or none.
+    # Set if an allocator uses the policy: one decision may then bring many rewards, or none.
     cdef bint _serves_a_rule
 
     # Set by `__init__` if it sets silent arms aside; otherwise it only reports them.
@@ -45,7 +45,8 @@ cdef class NativePolicy(Policy):
     # The pulls to request now: silent arms in a retry, or the batch of `_next`.
     cdef pb_batch _planned(self) noexcept nogil
     cdef void _plan_retry(self) noexcept nogil
-    # Called after the results of a retry; `_next` does not change. `answered`: a silent arm did.
+    # Called after the results of a retry; `_next` does not change. `answered`: True if a silent arm
+    # answered.
     cdef void _retried(self) noexcept nogil
     # Pulls left in the budget; maximum number of pulls per arm in a retry.
     cdef int64_t _pulls_left(self) noexcept nogil
@@ -60,7 +61,7 @@ cdef class NativePolicy(Policy):
     cdef int _resume(self) except -1
 
     # Writes the result of `recommend` to an array of n_arms and returns its length; -1 if only
-    # `recommend` knows. Called if one class defines both and sets `_answers = True`.
+    # `recommend` can tell. Called if one class defines both methods and sets `_answers = True`.
     cdef int64_t _answer(self, int64_t *arms) noexcept nogil
     cdef int64_t _best_of(self, const int64_t *arms, int64_t n, int64_t n_best,
                           int64_t *best) noexcept nogil
@@ -68,15 +69,15 @@ cdef class NativePolicy(Policy):
     # False if it cannot.
     cdef bint _forget(self) except -1
 
-    # Returns True if each run supplies a stream; takes one, the state of a PCG64, as `seed` does.
+    # Returns True if each run supplies a stream; sets the stream to a PCG64 state, as `seed` does.
     cdef bint _takes_stream(self) noexcept
     cdef int _take_stream(self, state) except -1
 
     # Returns True if there is nothing left to ask, which is the default.
     cdef bint _is_done(self) noexcept nogil
-    # Returns what to pull now, unless done; at least one pull, arms in [0, n_arms).
+    # Returns the next batch, of at least one pull and arms in [0, n_arms); not called if done.
     cdef pb_batch _next(self) noexcept nogil
     cdef bint _accepts(self, double reward) noexcept nogil
     cdef void _absorb_with_cost(self, int64_t arm, double reward, double cost) noexcept nogil
-    # Lends the bits of a run, from before its first pull; NULL once it is over. The run owns them.
+    # Lends the random bits of a run, owned by the run, before its first pull; NULL at its end.
     cdef void _lend(self, pb_bitgen *bits) noexcept nogil

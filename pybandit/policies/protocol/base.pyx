@@ -56,7 +56,7 @@ cdef class NativePolicy(Policy):
             self._plan_retry()
 
     cdef void _plan_retry(self) noexcept nogil:
-        """Ask silent arms that are due; all of them, in turn, if there is nothing else to ask."""
+        """Plan pulls of the silent arms that are due, or of all if there is nothing else to ask."""
         cdef bint in_turn = self.settled or self.silence.has_all()
         if not self._is_done():
             self.silence.plan(self.n_pulls, min(self._batch_pulls(), self._pulls_left()),
@@ -291,7 +291,7 @@ cdef class NativePolicy(Policy):
         return self.silence.set_state(known)
 
     cdef int _resume(self) except -1:
-        """Compute what depends on the rest of a restored state."""
+        """Compute data that a restored state determines but does not contain."""
         return 0
 
     def __reduce__(self):

@@ -1,5 +1,5 @@
 # cython: auto_pickle=False
-"""Policies of functions compiled elsewhere; `pybandit.numba.policy` makes their classes."""
+"""Policies made of compiled functions; `pybandit.numba.policy` creates their classes."""
 
 import numpy as np
 
@@ -82,9 +82,9 @@ cdef class FunctionPolicy(NativePolicy):
     cdef object addresses
     cdef unsigned char[::1] memory, initial
     cdef int64_t[::1] words, everyone
-    cdef int64_t chosen                   # -1: not asked since the last pull
+    cdef int64_t chosen                   # the arm to pull; -1 if not determined yet
     cdef bint finished, rng_given
-    cdef object generator                 # its own, or None
+    cdef object generator                 # the policy's own, or None
     cdef pb_bitgen *own_bits
     cdef pb_bitgen *bits                  # own_bits, or those of the run
 
@@ -196,7 +196,10 @@ cdef class FunctionPolicy(NativePolicy):
     _answers = True
 
     def recommend(self):
-        """Return the function's best arm or that of the best mean, int64 of shape (1,)."""
+        """Return the arm that the function `recommend` returns, int64 of shape (1,).
+
+        Without such a function, the arm of the largest mean.
+        """
         cdef int64_t arm
         with self.guard.reading():
             if self.names == NULL:
@@ -246,8 +249,8 @@ cdef class FunctionPolicy(NativePolicy):
         checked = super()._checked_state(state)
         arrays = checked["arrays"]
         if not isinstance(arrays, dict) or set(arrays) != set(self.arrays):
-            raise ValueError(f"state must hold arrays of {sorted(self.arrays)}; got "
-                             f"{repr(arrays)[:60]}")
+            raise ValueError("arrays of the state must be a dict with the names "
+                             f"{sorted(self.arrays)}; got {repr(arrays)[:60]}")
         for name, own in self.arrays.items():
             array = np.asarray(arrays[name])
             if array.dtype != own.dtype or array.shape != own.shape:

@@ -38,7 +38,7 @@ cdef class Policy(ArmStatistics):
     Parameters
     ----------
     n_arms : int
-        At least 1. Arms count from 0.
+        At least 1. Arms are numbered from 0.
     k : int, default 1
         Number of arms to find, in [0, n_arms].
 
@@ -294,7 +294,7 @@ cdef class Policy(ArmStatistics):
 
         Notes
         -----
-        A silent arm stays silent until it answers a pull; it is the next silent arm asked.
+        A silent arm stays silent until it answers a pull, but is asked before other silent arms.
 
         If a policy stores bounds or keys per arm, those of an arm that does not currently
         determine a decision may stay outdated until it is pulled again.
@@ -312,8 +312,8 @@ cdef class Policy(ArmStatistics):
         cdef const double *values
         cdef int64_t j, n
         if type(self).tell is not Policy.tell:
-            raise NotImplementedError(f"{type(self).__name__} must define add_late, as it defines "
-                                      "tell")
+            raise NotImplementedError(f"{type(self).__name__} must define add_late, because it "
+                                      "overrides tell")
         self.guard.enter()
         try:
             told_in_order("rewards", rewards, arms)
@@ -334,7 +334,7 @@ cdef class Policy(ArmStatistics):
             self.guard.leave()
 
     cdef void _settle(self, const int64_t *arms, int64_t n) noexcept nogil:
-        """Update the policy for new statistics of these arms between batches, not the request."""
+        """Update the policy for new statistics of these arms, but keep the current request."""
 
     cdef void _finish(self, int64_t n) noexcept nogil:
         """Count a batch of n pulls that was absorbed, and advance."""

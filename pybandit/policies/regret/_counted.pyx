@@ -23,7 +23,6 @@ cdef class CountedPolicy(NativePolicy):
         trials : array_like of int, shape (n_arms,)
             At least 0.
         sums : array_like of float, shape (n_arms,)
-        sums : array_like of float, shape (n_arms,)
             Sums of the rewards. If rewards are in [0, 1], sums that are not integers count as
             with ``fractional=True``.
 

@@ -27,7 +27,7 @@ __all__ = ["KLUCB", "UCB1", "UCBV"]
 
 
 cdef class _UpperBound(_IndexPolicy):
-    """One batch with one pull of each arm, then always the largest index of round n_pulls + 1.
+    """A policy that pulls each arm once, in one batch, then the arm of largest index each round.
 
     If arms have scales s, the values s (index - 1) are compared instead of indices.
     """
@@ -196,7 +196,8 @@ cdef class UCBV(_UpperBound):
     value_range : (float, float), default (0, 1)
         Range of the rewards: (low, high); b is high - low. Rewards outside it are rejected.
     c, zeta : float, default 1 and 1.2
-        At least 0, and above 0. Smaller values explore less: (1/3, 1) about halves the regret.
+        Factors of the width: c at least 0, zeta above 0. Smaller values explore less: (1/3, 1)
+        about halves the regret.
 
     Attributes
     ----------
@@ -214,7 +215,7 @@ cdef class UCBV(_UpperBound):
 
     Notes
     -----
-    O(K) per pull. First and lost pulls as in `UCB1`.
+    O(K) per pull. First and lost pulls are handled as in `UCB1`.
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
@@ -276,7 +277,7 @@ cdef class KLUCB(_UpperBound):
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range, or a reward outside [0, 1].
+        If an argument is outside its range, or a reward is outside [0, 1].
 
     See Also
     --------
@@ -287,7 +288,7 @@ cdef class KLUCB(_UpperBound):
     O(K) per pull, with few solutions of the equation. For a bound q, ``-log(1 - q)`` is concave in
     f, so it lies below its tangent at the f where it was last solved. Only arms whose tangent
     reaches the best value solved are solved again. Comparing these values also keeps
-    bounds near 1 distinct. First and lost pulls as in `UCB1`.
+    bounds near 1 distinct. First and lost pulls are handled as in `UCB1`.
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 

@@ -190,7 +190,8 @@ def _width(value_range):
     """Return high - low of a range, which may broadcast with the other arguments."""
     ends = check_in("value_range", value_range, "finite", np.isfinite)
     if ends.shape[:1] != (2,) or not (ends[0] < ends[1]).all():
-        raise ValueError(f"value_range must be (low, high), low below high; got {value_range!r}")
+        raise ValueError("value_range must be (low, high) with low below high; got "
+                         f"{value_range!r}")
     with np.errstate(over="ignore"):
         return check_in("value_range", ends[1] - ends[0], "of finite width", np.isfinite)
 

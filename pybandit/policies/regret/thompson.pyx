@@ -93,7 +93,7 @@ cdef class ThompsonSampling(CountedPolicy):
     an arm has n > 1e5 rewards.
 
     An arm that lost all its first pulls has no Gaussian posterior. It is asked again together with
-    similar arms, but at most n_pulls // K times while other arms have rewards.
+    other such arms, but at most n_pulls // K times while other arms have rewards.
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
@@ -119,9 +119,9 @@ cdef class ThompsonSampling(CountedPolicy):
     cdef pb_thompson kernel
     cdef double[:, ::1] arms              # gained, lost, below, density
     cdef double[::1] chances
-    cdef object generator                 # private, so that no one else can hold its lock
+    cdef object generator                 # private: no other code can hold its lock
     cdef pb_bitgen *bitgen
-    cdef bint is_new                      # just reset: a state holds nothing else to restore
+    cdef bint is_new                      # just reset: `_set_progress` has nothing more to restore
     cdef bint rng_given
     cdef int64_t chosen                   # -1: not drawn yet
     cdef int64_t[::1] lacking             # arms without a reward: the first n_lacking entries
@@ -188,7 +188,8 @@ cdef class ThompsonSampling(CountedPolicy):
         self.n_lacking = self.n_arms if self.kernel.law == PB_THOMPSON_GAUSSIAN else 0
         pb_thompson_begin(&self.kernel)
         self.chosen, self.n_tries = -1, 0
-        # a stream given by the user is in the state; otherwise the run brings one, so all is new
+        # without the user's stream, which a state contains, the run supplies one: nothing is
+        # restored
         self.is_new = not self.rng_given
         return True
 

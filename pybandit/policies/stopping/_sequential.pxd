@@ -22,7 +22,7 @@ cdef class SequentialPolicy(NativePolicy):
     cdef int64_t doubt                    # an arm that `best` was not declared better than, or -1
     cdef bint stopped
     cdef int64_t most                     # max_pulls, or -1
-    cdef int64_t needed                   # first rewards that each arm needs
+    cdef int64_t needed                   # number of first rewards that each arm needs
     cdef bint begun                       # True once all arms have their first rewards
     cdef int64_t pending                  # number of requested pulls
     cdef int64_t best                     # the arm of the largest mean
@@ -33,8 +33,8 @@ cdef class SequentialPolicy(NativePolicy):
     cdef double[::1] gains                # of bets, PB_GAINS per arm
     cdef double level, slack              # of bets: log wealth to exceed; epsilon
     # for unknown variances: the least nonzero difference of a reward and the one before it
-    cdef double step, last                # infinite and NaN before there is one
-    cdef int64_t n_equal                  # rewards before the first that differed
+    cdef double step, last                # infinite before a difference; NaN before a reward
+    cdef int64_t n_equal                  # number of rewards before the first difference
 
     # For policies that need the law; without a rule it is Gaussian by default.
     cdef int _take_law(self, law, noise_std) except -1

@@ -28,7 +28,7 @@ cdef enum:
 
 
 cdef class SequentialPolicy(NativePolicy):
-    """A policy that pulls each arm `needed` times in a batch, then the choices of `_choose`."""
+    """A policy that pulls each arm `needed` times in a batch, then arms chosen by `_choose`."""
 
     def __init__(self, n_arms, k, stopping, max_pulls, needed, n_chosen, name="max_pulls"):
         super().__init__(n_arms, k)
@@ -301,7 +301,7 @@ cdef class SequentialPolicy(NativePolicy):
             if self.most >= 0:
                 self.counts[arm] = min(self.counts[arm], left - self.pending)
             self.pending += self.counts[arm]
-        # at `max_pulls` it asks for nothing, even if arms still lack pulls
+        # at `max_pulls` the policy asks for nothing, even if arms still lack pulls
         self.begun = self.pending == 0 and not self._is_done() and not self.silence.has_all()
 
     cdef int64_t _answer(self, int64_t *arms) noexcept nogil:
@@ -326,7 +326,7 @@ cdef class SequentialPolicy(NativePolicy):
         return np.array(self.silence.aside, dtype=bool)
 
     cdef _finite_centres(self):
-        """The centres of all arms, with 0 for silent arms."""
+        """Return the centres of all arms, with 0 for silent arms."""
         return np.where(self._silent_flags(), 0.0, self.centres)
 
     cdef object _schema(self):

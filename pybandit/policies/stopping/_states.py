@@ -8,7 +8,7 @@ from pybandit.policies.protocol._states import NATIVE
 
 
 def first_pulls_are_asked(s):
-    """counts of first pulls within the budget, and first pulls of all arms once it has begun"""
+    """counts of first pulls within the budget, and no arm without its first pulls once begun"""
     if s.n_pulls > s.most:
         return False
     if s.begun:
@@ -19,7 +19,7 @@ def first_pulls_are_asked(s):
 
 
 def a_rule_stops(s):
-    """stopped only with a stopping rule, after the first pulls and without a doubtful arm"""
+    """a true stopped only with a stopping rule, after the first pulls and without a doubtful arm"""
     return not s.stopped or s.has_rule and s.doubt < 0 and (s.begun or s.k in (0, s.n_arms))
 
 
@@ -34,7 +34,7 @@ def bets_gained(s):
     sums = np.stack([s.sums, s.pulls - s.sums], axis=1)[:, :, None]
     means = np.clip(sums / np.maximum(s.pulls, 1)[:, None, None], 0.0, 1.0)
     slack = 1e-6 * (1.0 + s.pulls)[:, None, None]
-    # the logarithm is concave: least for rewards of 0 or 1, largest if all rewards are equal
+    # log(1 + s x) is concave in x: gains are least for rewards of 0 or 1, largest for equal ones
     most = s.pulls[:, None, None] * np.log1p(STAKES * means)
     return bool(((gains >= sums * np.log1p(STAKES) - slack) & (gains <= most + slack)).all())
 

@@ -8,5 +8,5 @@ cdef class GLR:
     cdef readonly str law, guarantee
     cdef readonly bint is_gaussian        # of known or unknown variance
 
-    # The rule for n_pairs pairs that may be ordered wrongly; a copy may outlive the object.
+    # Returns the rule as a C struct, for n_pairs pairs of arms that may be ordered wrongly.
     cdef pb_glr _kernel(self, n_pairs)

@@ -48,7 +48,7 @@ cdef class GLR:
         `noise_std`. ``"bernoulli"``: 0 and 1, or any values in [0, 1]. ``"gaussian-unknown"``: an
         unknown standard deviation per arm.
     noise_std : float, default 1
-        Law ``"gaussian"``: in [1e-150, 1e150].
+        Law ``"gaussian"``: standard deviation of a reward, in [1e-150, 1e150].
     guarantee : {"proven", "heuristic"}, default "proven"
         Threshold of the rule. ``"proven"``: see Notes. ``"heuristic"``:
         ``log((1 + log t) / delta)``, which papers use; it is lower and has no proof, but measured
@@ -152,11 +152,11 @@ cdef class GLR:
         guarantee = check_choice("guarantee", guarantee, ("proven", "heuristic"))
         epsilon = check_scalar("epsilon", epsilon, "finite and at least 0", nonnegative)
         if law != "gaussian" and noise_std != 1.0:
-            raise ValueError(f"noise_std is for law='gaussian' only; got {noise_std!r} with "
+            raise ValueError(f"noise_std must be 1 unless law='gaussian'; got {noise_std!r} with "
                              f"law={law!r}")
         self.is_gaussian = law in ("gaussian", "gaussian-unknown")
         if not self.is_gaussian and epsilon:
-            raise ValueError(f"epsilon is for Gaussian laws only; got {epsilon!r} with "
+            raise ValueError(f"epsilon must be 0 unless the law is Gaussian; got {epsilon!r} with "
                              f"law={law!r}")
         self.delta, self.law, self.noise_std = delta, law, noise_std
         self.guarantee, self.epsilon = guarantee, epsilon
@@ -234,7 +234,7 @@ cdef class GLR:
         """Return sums of squared deviations; 0 if the law does not need them."""
         if self.law != "gaussian-unknown":
             if variances is not None:
-                raise ValueError("variances must be None unless law='gaussian-unknown'; got some "
+                raise ValueError("variances must be None unless law='gaussian-unknown'; got values "
                                  f"with law={self.law!r}")
             return np.zeros(pulls.size)
         if variances is None:
@@ -346,14 +346,14 @@ def optimal_proportions(means, *, law="gaussian", noise_std=1.0):
 def lower_bound(means, *, delta=0.05, law="gaussian", noise_std=1.0):
     """Return a lower bound on the mean number of pulls of any rule of error probability delta.
 
-    ``T kl(delta, 1 - delta)``, with T the inverse of the least Z of the optimal proportions
+    ``T kl(delta, 1 - delta)``, with T the reciprocal of the least Z for the optimal shares
     (Garivier and Kaufmann 2016, theorem 1).
 
     Parameters
     ----------
     means : array_like of float, shape (n_arms,)
     delta : float, default 0.05
-        In (0, 1); for 1/2 and above the bound is 0.
+        Error probability, in (0, 1); for 1/2 and above the bound is 0.
     law : {"gaussian", "bernoulli", "poisson"}
     noise_std : float, default 1
 

@@ -4,5 +4,6 @@
 cdef class Betting:
     cdef readonly double delta, epsilon
 
-    # The level that the least log wealth must exceed, for n_pairs pairs that may be wrong.
+    # Returns the level that the least log wealth must exceed, for n_pairs pairs of arms that may be
+    # ordered wrongly.
     cdef double _level(self, n_pairs)

@@ -67,8 +67,8 @@ cdef class Betting:
     ``delta / (K - 1)``. Stopping with the answer a requires that it exceeds this at every common
     mean, and so at m; there are at most K - 1 such arms a.
 
-    The minimum over m is found exactly, up to rounding: the logarithms of both are convex in m.
-    The rule stores sums of ``log(1 + s x)``, 40 numbers per arm. Usually O(1) per pull, some
+    The minimum over m is found exactly, up to rounding: the logarithms of both wealths are convex
+    in m. The rule stores sums of ``log(1 + s x)``, 40 numbers per arm. Usually O(1) per pull, some
     microseconds, because the arm that was in doubt before is checked first. Policies that need a
     law choose pulls as if rewards were 0 or 1.
 

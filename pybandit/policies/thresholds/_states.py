@@ -5,8 +5,8 @@ from pybandit.policies.stopping._states import SEQUENTIAL
 
 
 def all_names_stop(s):
-    """stopped if and only if all arms have a name or are silent; no names before the first
-    pulls"""
+    """a name for every arm that is not silent if stopped, a true stopped once all arms have a
+    name, and no names before the first pulls"""
     named = (s.names != 0).all() or bool(s.aside.any()) and ((s.names != 0) | s.aside).all()
     return (s.stopped <= named and (s.stopped or bool(s.aside.any()) or not named)
             and (s.begun or not s.names.any()))

@@ -74,7 +74,7 @@ cdef class APT(_ThresholdPolicy):
     Raises
     ------
     ValueError, TypeError
-        If an argument is outside its range; `InfeasibleBudgetError` below K pulls.
+        If an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` is below K.
 
     See Also
     --------
@@ -84,9 +84,9 @@ cdef class APT(_ThresholdPolicy):
     -----
     The probability of a wrong answer after T pulls of sub-Gaussian rewards is at most
     ``exp(-T / (64 noise_std^2 H) + 2 log((log T + 1) K))``, where H is the sum of
-    ``1 / (|mean_k - threshold| + epsilon)^2``, and no rule has a better order (their theorems 1
-    and 2). Ties go to the lowest index. A silent arm (see `Policy`) is not in the answer. O(K) per
-    pull.
+    ``1 / (|mean_k - threshold| + epsilon)^2``, and no rule has a better order (theorems 1 and 2
+    of the paper). Ties go to the lowest index. A silent arm (see `Policy`) is not in the answer.
+    O(K) per pull.
 
     **Threads.** Use it in one thread at a time; a concurrent call raises RuntimeError.
 
@@ -144,7 +144,7 @@ cdef class GoodArms(_ThresholdPolicy):
     n_arms : int
         K, at least 1.
     threshold : float
-        Finite; in (0, 1) for law ``"bernoulli"``, epsilon away from both ends.
+        Finite; for law ``"bernoulli"``, ``threshold +- epsilon`` must be in (0, 1).
     delta : float, default 0.05
         Probability that any name is wrong, in (0, 1).
     law : {"gaussian", "bernoulli", "gaussian-unknown"}
@@ -154,8 +154,8 @@ cdef class GoodArms(_ThresholdPolicy):
         Law ``"gaussian"``: the scale of sub-Gaussian rewards, in [1e-150, 1e150].
     sampling : {"hdoc", "lucb-g", "apt"}
         ``"hdoc"``: the arm of the largest upper bound with ``N_k d(mean_k, bound) = log t``, which
-        finds good arms early. ``"lucb-g"``: that of the largest upper bound at the confidence level
-        of the names (for unknown variances without the last part of the level). ``"apt"``: the
+        finds good arms early. ``"lucb-g"``: that of the largest upper bound at the level that
+        decides names (see Notes; ``excess`` is taken as 0). ``"apt"``: the
         arm of the least ``sqrt(N_k) (|mean_k - threshold| + epsilon)``.
     epsilon : float, default 0
         Arms within epsilon of the threshold may get either name. At 0 an arm at the threshold is
@@ -178,7 +178,7 @@ cdef class GoodArms(_ThresholdPolicy):
     ------
     ValueError, TypeError
         If an argument is outside its range; `InfeasibleBudgetError` if `max_pulls` does not cover
-        the first pulls. `tell` raises if a reward is outside the range of its law.
+        the first pulls. `tell` raises if a reward is outside the range of the law.
 
     See Also
     --------
@@ -188,13 +188,15 @@ cdef class GoodArms(_ThresholdPolicy):
     Notes
     -----
     **Proof.** An arm of mean m at least ``threshold + epsilon`` is called bad only if its sample
-    mean is below that, and ``N d(mean, threshold + epsilon)``, which is at most ``N d(mean, m)``,
-    is above the level. The martingales of `pybandit.stopping.GLR` for one arm bound the
-    probability of this by ``delta / K``, over all N. For ``"gaussian"`` they are mixed by a normal
-    distribution of standard deviation noise_std about the true mean. The levels are
-    ``(1 + 1 / N) (x + log(1 + N) / 2)``, ``x + log(4 N) / 2`` and ``x + log(1 + N) / 2 + excess``
-    of the three laws, with ``x = log(K / delta)``. Arms below the threshold are treated in the same
-    way, and an arm within epsilon of it cannot be named wrongly.
+    mean is below ``threshold + epsilon`` and ``N d(mean, threshold + epsilon)``, which is at most
+    ``N d(mean, m)``, is above the level. The martingales of `pybandit.stopping.GLR` for one arm
+    bound the probability of this by ``delta / K``, over all N. For ``"gaussian"`` they are mixed by
+    a normal distribution of standard deviation noise_std about the true mean. The levels of the
+    three laws are ``(1 + 1 / N) (x + log(1 + N) / 2)``, ``x + log(4 N) / 2`` and
+    ``x + log(1 + N) / 2 + excess``, with ``x = log(K / delta)``. Here ``excess`` is
+    ``N log((N + exp(2 z / N)) / (N + 1)) / 2``, where z is the ``N d`` compared with the level.
+    Arms below the threshold are treated in the same way, and an arm within epsilon of it cannot be
+    named wrongly.
 
     A silent arm (see `Policy`) is neither good nor bad. The policy ends without a name for it, and
     the other names keep their confidence: an arm's name depends on its own rewards only.
@@ -232,7 +234,7 @@ cdef class GoodArms(_ThresholdPolicy):
         self.glr.level = log(self.n_arms / self.delta)  # of one arm instead of a pair
         low, high = self.threshold - self.epsilon, self.threshold + self.epsilon
         if law == "bernoulli" and not 0 < low <= high < 1:
-            raise ValueError("threshold must be in (0, 1), and epsilon away from both ends, for "
+            raise ValueError("threshold - epsilon and threshold + epsilon must be in (0, 1) for "
                              f"law='bernoulli'; got {self.threshold!r}, epsilon={self.epsilon!r}")
         self.has_rule = True
         self.names = np.zeros(self.n_arms, dtype=np.int64)
@@ -276,7 +278,7 @@ cdef class GoodArms(_ThresholdPolicy):
         # the likelier side if both are allowed
         cdef int64_t side = 1 if seen.mean >= self.threshold else -1
         cdef double z = pb_glr_cost(&self.glr, &seen, self.threshold - side * self.epsilon)
-        # rewards of all arms that are all equal do not determine an unknown variance
+        # if all rewards of all arms are equal, an unknown variance cannot be estimated
         if self.glr.law == PB_GLR_UNKNOWN and seen.variance == 0.0:
             return 0
         if z <= pb_glr_single(&self.glr, seen.n, z):

@@ -18,7 +18,7 @@ typedef struct {
     int64_t n_features;
     /* (n_features, n_rows): features times label; the values of a feature are contiguous */
     const double *columns;
-    double prior_variance, width;  /* width: of the first slice */
+    double prior_variance, width;  /* width of the first slice */
 } pb_annealing;
 
 /*
@@ -34,11 +34,11 @@ void pb_annealing_margins(const pb_annealing *annealing, int64_t n_data, const d
                           double *margins);
 
 /*
- * Returns the log of an unbiased estimate of Z. `theta` is a draw from the prior (n_features,
- * overwritten). There are n >= 1 weight factors at temperatures (i / n)^4, and n - 1 sweeps of
- * univariate slice sampling between them (Neal 2003: stepping out, then shrinkage). `margins`
- * must be those of theta; they are updated, so that an evaluation of the likelihood is O(n_rows).
- * *n_evaluations is set to the number of evaluations, the first included.
+ * Returns the log of an unbiased estimate of the evidence. `theta` is a draw from the prior
+ * (n_features, overwritten). There are n >= 1 weight factors at temperatures (i / n)^4, and
+ * n - 1 sweeps of univariate slice sampling between them (Neal 2003: stepping out, then
+ * shrinkage). `margins` must be those of theta; they are updated, so that an evaluation of the
+ * likelihood is O(n_rows). *n_evaluations is set to the number of evaluations, the first included.
  */
 double pb_annealing_run(const pb_annealing *annealing, int64_t n, double *theta,
                         double *margins, pb_bitgen *bitgen, int64_t *n_evaluations);

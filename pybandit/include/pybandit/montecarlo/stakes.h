@@ -30,7 +30,7 @@ typedef struct {
     int64_t n_stakes;
     const double *lows;
     const double *highs;
-    const double *bets; /* n_bets bets b, above 0: differences of means for which they are good */
+    const double *bets; /* n_bets, above 0; b is best if m is wrong by about b */
     int64_t n_bets;     /* a multiple of 4 */
 } pb_stakes;
 

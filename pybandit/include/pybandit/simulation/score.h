@@ -33,7 +33,7 @@ int pb_score_above(const double *means, int64_t n_arms, const int64_t *chosen, i
 int pb_score_set(const unsigned char *right, int64_t n_arms, const int64_t *chosen,
                  int64_t n_chosen, unsigned char *marks, double *n_wrong);
 
-/* Returns `best`, a mean of means, minus the mean of the chosen arms' means; NaN if none. */
+/* Returns `best` minus the mean of the chosen arms' means; NaN if no arm is chosen. */
 double pb_score_gap(const double *means, const int64_t *chosen, int64_t n_chosen, double best);
 
 /* Returns the sum over arms of pulls times gaps, added in index order. */

@@ -34,9 +34,10 @@ typedef struct {
     int64_t n_batches;
     int64_t n_aside;         /* undecided arms removed from the ring because they are silent */
     int64_t n_fallen;        /* arms still on the ring whose flag in `aside` the caller has set */
+    /* thresholds */
     double reject_below;     /* the n_open-th largest lower bound */
     double accept_above;     /* the (n_open + 1)-th largest upper bound, silent arms included */
-    int moved;               /* 1 if these changed since all arms were compared with them */
+    int moved;               /* 1 if a threshold changed since all arms were compared with both */
     int done;
 } pb_batch_racing;
 
@@ -52,7 +53,7 @@ pb_batch pb_batch_racing_next(const pb_batch_racing *race);
 /* Takes the results of the batch. `pulls` and `sums` are totals per arm without lost pulls. */
 void pb_batch_racing_advance(pb_batch_racing *race, const int64_t *pulls, const double *sums);
 
-/* Removes the n_fallen arms whose flag was set from the ring, undecided. */
+/* Removes the n_fallen arms flagged in `aside` from the ring; they stay undecided. */
 void pb_batch_racing_drop_silent(pb_batch_racing *race);
 
 /* Puts a silent arm that answered back on the ring; the caller has cleared its flag. */

@@ -19,7 +19,7 @@ typedef struct {
     /* the rules */
     int64_t n, k, size, repeats, max_batches;
     int improved;            /* 1: m'_s of Eq. 10, which spends the budget; 0: m_s */
-    int lower_index;         /* if two gaps are equal, removes 1: the lower arm, 0: the worse */
+    int lower_index;         /* if both gaps are equal: 1 removes the lower arm, 0 the worse */
 
     /* workspace, owned by the caller */
     pb_round_robin ring;     /* its `arms` has n entries */
@@ -31,7 +31,7 @@ typedef struct {
     pb_ranked *ranked;       /* 2 n */
 
     /* progress */
-    int64_t n_tilde, r_tilde;
+    int64_t n_tilde, r_tilde; /* survivors of the last stage; min(repeats, ceil(size / 2)) */
     int64_t n_left;          /* survivors */
     int64_t n_behind;        /* survivors that the current round has not reached */
     int64_t n_open;          /* arms still to accept */

@@ -31,9 +31,9 @@ typedef struct {
     double drift;    /* upper bound on the shift of any mean, in standard deviations of the arm */
     double longest, heaviest;  /* largest length of features, and of the weight vector so far */
     double blur;     /* the rounding error of a variance is at most blur times the arm's norm */
-    double *base, *steps;       /* weights and spread at the last multiple; rewards since */
+    double *base, *steps;       /* weights and spread at the last multiple; later rewards */
     double *ceilings, *slopes;  /* ceiling + (factor + drift) slope is an upper bound of a score */
-    double *tops, *leans, *levels;  /* the same for blocks of arms */
+    double *tops, *leans, *levels;  /* per block: largest line at a level; slope; level */
     double *bounds, *row;           /* scratch */
 } pb_gaussian_lazy;
 

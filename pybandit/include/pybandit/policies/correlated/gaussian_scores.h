@@ -26,7 +26,7 @@ int64_t pb_gaussian_scores_probable(const double *means, const double *variances
 
 /*
  * Returns the arm of the largest expected improvement over the largest mean plus xi >= 0. If all
- * underflow to 0, the most probable improvement. memory: 2 n.
+ * these underflow to 0, returns the arm of the most probable improvement. memory: 2 n.
  */
 int64_t pb_gaussian_scores_expected(const double *means, const double *variances, int64_t n,
                                     double xi, double scale, double *memory);

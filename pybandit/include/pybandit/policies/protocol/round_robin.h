@@ -34,7 +34,7 @@ static inline pb_batch pb_batch_one(const int64_t *arm)
 typedef struct {
     int64_t *arms;     /* remaining arms, increasing; memory owned by the caller */
     int64_t n_arms;
-    int64_t cursor;    /* 0 <= cursor < n_arms, or 0 */
+    int64_t cursor;    /* below n_arms; 0 if n_arms is 0 */
     int64_t rounds;
 } pb_round_robin;
 

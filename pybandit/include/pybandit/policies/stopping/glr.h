@@ -26,7 +26,7 @@ typedef enum {
 typedef struct {
     pb_glr_law law;
     double precision;  /* Gaussian rewards only */
-    double epsilon;    /* both Gaussian laws: how much worse an answer may be; otherwise 0 */
+    double epsilon;    /* tolerance of a worse answer, for the two Gaussian laws; otherwise 0 */
     int is_proven;     /* selects the threshold, see pb_glr_margin */
     double level;      /* the constant part of the threshold */
 } pb_glr;
@@ -85,8 +85,8 @@ static inline pb_glr_arm pb_glr_arm_of(int64_t pulls, double sum, double deviati
 
 /*
  * Returns an arm that `best` is not yet declared better than, or -1 if there is none: `doubt`
- * if it is such an arm, else the lowest. An arm without pulls is one. Usually O(1) if `doubt` is
- * the previous result.
+ * if it is such an arm, else the lowest. An arm without pulls counts as one. Usually O(1) if
+ * `doubt` is the previous result.
  */
 int64_t pb_glr_doubt(const pb_glr *glr, const int64_t *pulls, const double *sums,
                      const double *deviations, int64_t n_arms, int64_t best, int64_t doubt,
