@@ -58,7 +58,8 @@ double pb_glm_third(const pb_glm *glm);
  * `gradient` (d), and its Hessian to the lower triangle of `hessian` (d, d). Terms that do not
  * depend on the parameters are left out. If `is_safe` is set, the Hessian is that of a quadratic
  * lower bound that touches the log likelihood at theta. It is negative semidefinite everywhere,
- * and its Newton steps never lead down. The two differ for Student only. O(d^2) per row.
+ * and its Newton steps never lead down. This Hessian differs from the exact one for Student only.
+ * O(d^2) per row.
  */
 void pb_glm_sums(const pb_glm *glm, int64_t begin, int64_t end, int64_t stride, int is_safe,
                  const double *theta, double *value, double *gradient, double *hessian);
