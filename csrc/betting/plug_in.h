@@ -66,7 +66,7 @@ static void plug_rank(pb_betting *b)
             b->leader = i;
 }
 
-/* Does the same after an item; cheap if the first few stay the same, as they mostly do. */
+/* Updates the ranks after an item; cheap if the first few stay the same, as they mostly do. */
 ALWAYS_INLINE void plug_follow(pb_betting *b)
 {
     const double *const scores = b->scores;
@@ -116,7 +116,7 @@ ALWAYS_INLINE four plug_gather(const pb_betting *b, const int64_t *at, const int
     return f;
 }
 
-/* Writes back the first n of them. */
+/* Writes back the state of the arms at the first n of four positions. */
 ALWAYS_INLINE void plug_scatter(pb_betting *b, const int64_t *at, int64_t n, const four *f)
 {
     for (int lane = 0; lane < n; lane++) {

@@ -14,7 +14,7 @@ from pybandit.betting._sequence_checks import check_population
 from pybandit.betting.options import Bets, Costs
 
 SMALLEST_BLOCK = 4
-# With costs, a block is at most 1/32 of the items read: this spends 1 % less.
+# With costs, a block is at most 1/32 of the items read instead of 1/16: races then cost 1 % less.
 COSTLY_SHARE = 32
 MOST_PAIRS = 2**24  # per block: 256 MiB of arms and items
 # limits of weights: the weight left is a difference of sums, with 16 digits
