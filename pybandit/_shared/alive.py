@@ -33,6 +33,6 @@ def started(pid):
 
 
 def is_alive(pid, began):
-    """Return True if process `pid` runs and began at `began`; process numbers are reused."""
+    """Return True if process `pid`, started at `began`, is running; numbers are reused."""
     now = started(pid)
     return now is not None and (now == began or "" in (now, began))

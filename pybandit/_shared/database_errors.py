@@ -53,8 +53,8 @@ def named(path, kind="study"):
             raise StudyError(f"{path} could not be written, as on a full disk, and is as before: "
                              f"{error}") from error
         if code == sqlite3.SQLITE_INTERRUPT:  # by `Database._count_steps`
-            raise StudyDamagedError(f"{path} is damaged or not a {kind}: its tables have no end"
-                               ) from error
+            raise StudyDamagedError(f"{path} is damaged or not a {kind}: reading its tables "
+                                    "does not end") from error
         if code in BUSY:
             raise StudyError(f"{path} is busy: timed out waiting for another process to finish "
                              f"writing: {error}") from error

@@ -173,7 +173,7 @@ class SlowReadingWarning(PybanditWarning):
 
 
 class WeakControlWarning(PybanditWarning):
-    """A control variate leaves most of its remainder to few rows, which tests seldom read.
+    """A control variate fits a few rows badly, and tests seldom read these rows.
 
     Examples
     --------

@@ -250,7 +250,7 @@ def raises_at(t, w):
 
 
 @pytest.mark.parametrize("make, words", [
-    (lambda: upper(4, constent=1.0), r"upper must have options of \['constant'\]; got 'constent'"),
+    (lambda: upper(4, constent=1.0), r"upper must get options in \['constant'\]; got 'constent'"),
     (lambda: greedy(4), "epsilon must be given to greedy"),
     (lambda: greedy(4, epsilon="a"), "arrays or numbers; got str as option epsilon"),
     (lambda: greedy(4, epsilon=np.zeros((4, 4)).T[::2]), "C-contiguous"),
@@ -260,7 +260,7 @@ def raises_at(t, w):
                                                       "an integer, on every path; numba finds f"),
     (lambda: pybandit.numba.policy(lambda: 0, done=lambda t: 1)(2), "True or False on every path"),
     (lambda: pybandit.numba.policy(lambda reward: 0), "ask of <lambda> must take .*; got reward"),
-    (lambda: pybandit.numba.policy(lambda *a: 0), r"must take arguments with names; got \*a"),
+    (lambda: pybandit.numba.policy(lambda *a: 0), r"must take only named parameters; got \*a"),
     (lambda: pybandit.numba.policy(lambda: 0, done=3), "done must be a function; got 3"),
     (lambda: pybandit.numba.policy(lambda a=1: 0, done=lambda a=2: True),
      "a must have one default; got 1 and 2"),
