@@ -105,8 +105,9 @@ static void next_of_rejection(pb_subsample *subsample, pb_bitgen *bitgen, int64_
 }
 
 /*
- * Blocks tile the population from `origin` on, cyclically, so the rows of the shorter last
- * block vary, except for GROUPS. That block stays last, so every prefix is whole blocks.
+ * Blocks tile the population from `origin` on, cyclically, so the rows of the shorter last block
+ * vary, except for GROUPS. The shorter block is always read last, so every prefix consists of
+ * whole blocks.
  */
 static void next_of_blocks(pb_subsample *subsample, pb_bitgen *bitgen, int64_t n,
                            int64_t *out)

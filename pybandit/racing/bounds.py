@@ -37,8 +37,8 @@ class NormalBound:
     Chen & Ghahramani 2016, Eq. 9. The error is about delta if differences are near normal
     and many were read. There is no bound otherwise, and ``delta -> 0`` does not restore it.
     With standard deviations estimated from 50 values and delta = 0.001, the error for two
-    arms without a gap is 1.31 times delta, and larger for skewed rewards. `StudentBound`
-    corrects both as far as the data show them; `BettingBound` has a guarantee.
+    arms without a gap is 1.31 times delta, and larger for skewed rewards. `StudentBound` corrects
+    both effects as far as the data show them; `BettingBound` has a guarantee.
 
     Parameters
     ----------
@@ -202,8 +202,8 @@ class EBSBound:
     ----------
     value_range : float or sequence of float, shape (D,)
         Largest minus smallest reward of a state over all factors: one number for all states, or
-        one per state. A race raises if the rewards it reads spread further. May be None if
-        `difference_range` is given.
+        one per state. A race raises ValueError if the rewards of a state that it reads spread
+        further. May be None if `difference_range` is given.
     delta : float, default 0.05
         Error probability of the race, in (0, 1).
     difference_range : float, optional
@@ -286,21 +286,20 @@ class BettingBound:
     ----------
     value_range : (float, float), float or "control"
         ``(low, high)``: range of all rewards, and R = high - low. A number: R, the largest
-        difference between two states' rewards for one factor. A race raises if it reads a reward
-        outside the range; the error names factor, state and reward. ``"control"``: for
-        `mcmc.RacingMetropolis` with a control that has `third`, which gives the range of
-        each decision.
+        difference between two states' rewards for one factor. A race raises ValueError if it reads
+        a reward outside the range; the error names factor, state and reward. ``"control"``: for
+        `mcmc.RacingMetropolis` with a control that has `third`, which gives the range of each
+        decision.
     delta : float, default 0.05
         Error probability of the race, in (0, 1).
     bets : betting.Bets, default Bets("product")
         G = ``n_bets`` bets, 16 by default. With ``hybrid=True``, half of the wealth is bet on
         the leader and half is spread over all other surviving states. A wrong early leader then
-        costs less, wealth is otherwise halved, and D**2 processes are kept.
-        ``Bets("ebmix")`` mixes ``exp(lambda_g A - psi(lambda_g) V)`` instead, with
-        ``psi(l) = -log(1 - l) - l``. A is the sum of x - m, and V the sum of squared
-        deviations of x from the mean of the values before it. It has the same guarantee,
-        keeps 6 numbers per state instead of G, and reads 1.1 to 2.3 times as much.
-        ``"plug-in"`` bets are for `BettingRace`.
+        costs less; if the leader is right, the wealth is halved. D**2 processes are kept.
+        ``Bets("ebmix")`` mixes ``exp(lambda_g A - psi(lambda_g) V)`` instead, with ``psi(l) =
+        -log(1 - l) - l``. A is the sum of x - m, and V the sum of squared deviations of x from the
+        mean of the values before it. It has the same guarantee, keeps 6 numbers per state instead
+        of G, and reads 1.1 to 2.3 times as much. ``"plug-in"`` bets are for `BettingRace`.
 
     Raises
     ------

@@ -157,7 +157,7 @@ def slice_sample(log_likelihood: Callable[[Ints, Floats], ArrayLike], x: ArrayLi
 
 
 class _Slice:
-    """Slice under the current point: tests points for being in it, and counts the tests."""
+    """Slice through the current point: tests whether points are in it, and counts the tests."""
 
     def __init__(self, log_likelihood, log_prior, present, scalar, n_factors, rng, options):
         self._log_likelihood, self._log_prior = log_likelihood, log_prior
