@@ -208,5 +208,6 @@ def _prior_of(log_prior, n, n_states):
     if not (given < np.inf).all():
         raise ValueError("log_prior must be below +inf and not NaN")
     if not (given > -np.inf).any(axis=-1).all():
-        raise ValueError("log_prior must be above -inf for at least one state of each variable")
+        raise ValueError("log_prior must be above -inf for at least one state per variable; got "
+                         "-inf for all states of one")
     return np.array(np.broadcast_to(given, (n, n_states)), order="C")

@@ -166,7 +166,7 @@ def test_chains_do_not_depend_on_threads():
     (dict(neighbours=[[-1], [0]]), ValueError, "got -1 among those of 0"),
     (dict(neighbours=[[0], []]), ValueError, "itself"),
     (dict(neighbours=[[0.5], []]), TypeError, "integers"),
-    (dict(neighbours=[]), ValueError, "for 1 to"),
+    (dict(neighbours=[]), ValueError, "list 1 to"),
     (dict(neighbours=5), TypeError, "neighbours must be an array"),
     (dict(neighbours=np.zeros(3, dtype=int)), ValueError, "neighbours must have shape"),
     (dict(neighbours=[[1], [0]], weights=[[1.0], [2.0]]), ValueError, "weights must be mutual"),

@@ -71,7 +71,7 @@ def test_flipped_bytes_in_each_table_are_detected(path, table, column, which, wo
     ("DELETE FROM state WHERE part = 'sums'", "state"), ("DELETE FROM late", "late"),
     ("DELETE FROM batches WHERE number = 2", "batches: there are 4, not 5"),
     ("UPDATE batches SET status = 'complete' WHERE number = 2", "batches: batch 2"),
-    ("DROP TABLE late", "it has no table"), ("DROP TABLE head", "it has no table")])
+    ("DROP TABLE late", "its table late is missing"), ("DROP TABLE head", "its table head")])
 def test_changed_rows_are_detected(path, statement, words):
     with closing(sqlite3.connect(path)) as db, db:
         db.execute(statement)
