@@ -67,8 +67,8 @@ class Entry:
         kinds, words = KINDS[self.dtype]
         if array.dtype.kind not in kinds:
             shown = repr(value)
-            raise ValueError(f"state must hold {words} in {self.name}; got "
-                             f"{shown[:60]}")
+            raise ValueError(f"state must hold {self._expected(low, high)}: {words} are "
+                             f"required; got {shown[:60]}")
         if array.dtype.kind == "f":  # limits are 64-bit numbers
             with np.errstate(over="ignore"):
                 array = array.astype(np.float64, copy=False)
