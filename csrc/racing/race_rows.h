@@ -21,7 +21,7 @@ enum {
     STREAM_ROWS = 128,  /* rows added up at a time, then checked while still in cache */
 };
 
-/* Returns the surviving states' columns of a matrix row; NULL if all columns of a row count. */
+/* Returns the surviving states' columns of a matrix row; NULL if all columns are used. */
 static const int64_t *alive_columns(const pb_race *race)
 {
     return race->factors.matrix && race->n_alive < race->factors.n_states ? race->states

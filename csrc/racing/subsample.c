@@ -3,9 +3,9 @@
  *
  * The first T entries of a Fisher-Yates shuffle are a uniform ordered sample for any
  * initial arrangement, so each draw starts from the permutation that the last one left.
- * Initialising it is O(N), too expensive for a single draw, which rejects repeats with a
- * bitmap instead. A hash table of the displaced entries is not used because it would
- * have to grow during a race.
+ * Initialising the permutation is O(N), too expensive for a single draw; a single draw therefore
+ * rejects repeated indices with a bitmap. A hash table of the displaced entries is not used
+ * because it would have to grow during a race.
  */
 #include "pybandit/racing/subsample.h"
 

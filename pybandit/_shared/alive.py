@@ -14,7 +14,7 @@ def here():
 
 
 def started(pid):
-    """Return the start of a process as text: "" if unknown, None if there is no such process."""
+    """Return the start time of a process as text: "" if unknown, None if it does not exist."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -122,8 +122,8 @@ class Database:
             if code_of(error) not in CLOSED_TO_WRITING:
                 raise
         if size_of(os.path.realpath(shown) + "-wal"):
-            raise StudyError(f"{shown} cannot be read where it cannot be written, because "
-                             f"{shown}-wal is not yet part of it; copy both to a writable folder")
+            raise StudyError(f"{shown} cannot be read without write access: its newest changes "
+                             f"are in {shown}-wal; copy both files to a writable folder")
         return cls(shown, kind, "ro")._checked(check)
 
     def _checked(self, check):

@@ -50,7 +50,7 @@ def named(path, kind="study"):
         if code in CLOSED_TO_WRITING:
             raise StudyError(f"{path} cannot be written and is as before: {error}") from error
         if code in NO_ROOM:
-            raise StudyError(f"{path} could not be written, as on a full disk, and is as before: "
+            raise StudyError(f"{path} could not be written and is as before; the disk may be full: "
                              f"{error}") from error
         if code == sqlite3.SQLITE_INTERRUPT:  # by `Database._count_steps`
             raise StudyDamagedError(f"{path} is damaged or not a {kind}: reading its tables "

@@ -111,7 +111,7 @@ class StudyDamagedError(StudyError):
 
 
 class StudyVersionError(StudyError):
-    """The file has another format; the message names both versions.
+    """The file has a different format version; the message names both versions.
 
     Examples
     --------

@@ -194,8 +194,8 @@ class CountRace(Initialised):
                     squares: ArrayLike | None = None) -> None:
         """Record a batch: trials of each arm, and the sum of its rewards.
 
-        After an error nothing is recorded. Arms that were dropped may have trials; they count for
-        `means` alone.
+        After an error nothing is recorded. Arms that were dropped may have trials, which count
+        only for `means`.
 
         Parameters
         ----------

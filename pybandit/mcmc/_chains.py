@@ -45,7 +45,7 @@ def sample_chains(make_chain, layout, *, n_samples, n_warmup, n_chains, initial,
                          f"{MOST_PULLS}; got {n_samples} * {n_chains}")
     thin = check_integer("thin", thin, 1, MOST_PULLS // n_samples)
     n_threads = 1 if n_threads is None else check_integer("n_threads", n_threads, 1)
-    xarray = require("xarray", "arviz")  # fail before the work, not after it
+    xarray = require("xarray", "arviz")  # raises before the chains run if xarray is missing
     starts = _starts(initial, n_chains, layout)
     streams = seed_sequence_of(rng).spawn(n_chains)
     chains = [make_chain(np.random.default_rng(stream), start)

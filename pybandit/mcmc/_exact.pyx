@@ -147,7 +147,7 @@ cdef class Chain:
 
     @property
     def scale(self):
-        """Factor by which warm-up scaled the proposal; an array with one per part of a mixture."""
+        """Factor by which warm-up scaled the proposal; for a mixture, an array of one per part."""
         return self.moves.scale
 
     @property
@@ -159,7 +159,7 @@ cdef class Chain:
 
     @property
     def counts(self):
-        """Accepted steps, rows read, and tests that read all rows, since `clear`."""
+        """Numbers of accepted steps, rows read, and tests that read all rows, since `clear`."""
         return self.chain.n_accepted, self.chain.n_evaluations, self.chain.n_exact
 
     def clear(self):

@@ -39,9 +39,9 @@ cdef int64_t next_poisson(pb_bitgen *bitgen, double mean) noexcept nogil:
 def check_edges(const int64_t[::1] begins, const int64_t[::1] neighbours, weights):
     """Return the neighbours as int32; raise ValueError if they are not a graph of pairs.
 
-    Neighbours are mutual if u occurs among those of v as often as v among those of u, with the
-    same weights. This is tested with sums of products of random words modulo 2^64, which miss
-    an error with probability of about 2^-60.
+    Neighbours are mutual if u occurs among the neighbours of v as often as v among those of u,
+    with the same weights. This is tested with sums of products of random words modulo 2^64, which
+    miss an error with probability of about 2^-60.
     """
     cdef int64_t n = begins.shape[0] - 1, v, u, i
     cdef int fault = 0
@@ -67,7 +67,7 @@ def check_edges(const int64_t[::1] begins, const int64_t[::1] neighbours, weight
             if fault:
                 break
     if fault == 1:
-        raise ValueError(f"neighbours must be in [0, {n}); got {u} among those of {v}")
+        raise ValueError(f"neighbours must be in [0, {n}); got {u} as neighbour of {v}")
     if fault == 2:
         raise ValueError(f"neighbours must not contain the variable itself; got {u} for "
                          f"variable {u}")

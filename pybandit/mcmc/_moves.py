@@ -28,7 +28,7 @@ DRAWS, DRAWS_ALL = 0.15, 0.42
 
 @dataclass(frozen=True)
 class Move:
-    """One proposal; arrays are C-contiguous. A factor of None is the identity, a center of None 0."""
+    """One proposal; arrays are C-contiguous. Factor None is the identity, center None is 0."""
 
     is_walk: bool
     factor: Floats | None

@@ -129,7 +129,7 @@ cdef class RaceChain:
 
     @property
     def scale(self):
-        """Factor by which warm-up scaled the proposal; an array with one per part of a mixture."""
+        """Factor by which warm-up scaled the proposal; for a mixture, an array of one per part."""
         return self.moves.scale
 
     @property
@@ -145,7 +145,7 @@ cdef class RaceChain:
 
     @property
     def counts(self):
-        """Steps, accepted steps, looks, rows read, tests that read all rows, since `clear`."""
+        """Numbers of steps, accepted steps, looks, rows read and tests of all rows since `clear`."""
         chain = &self.chain
         return (chain.n_steps, chain.n_accepted, chain.n_looks, chain.n_evaluations,
                 chain.n_exact)

@@ -139,10 +139,10 @@ class ExactMinibatch:
     for any length of steps and any `gamma`:
 
     *Factorised* (Cornish et al. 2019). Accepts with probability min(1, e^q) prod_i min(1,
-    e^(r_i(x') - r_i(x))), where q is the change of prior, expansion and proposal. Each factor f
-    satisfies f(x, x') / f(x', x) = e^(its change), so the product satisfies detailed balance.
-    Row i rejects if a Poisson process of rate c_i M, thinned to max(0, r_i(x) - r_i(x')), has
-    a point.
+    e^(r_i(x') - r_i(x))), where q is the change of log prior and expansion plus log q(x|x') - log
+    q(x'|x) of the proposal. Each factor f = min(1, e^c) satisfies f(x, x') / f(x', x) = e^c, so
+    the product satisfies detailed balance. Row i rejects if a Poisson process of rate c_i M,
+    thinned to max(0, r_i(x) - r_i(x')), has a point.
 
     *Auxiliary* (Zhang & De Sa 2020; Prado, Nemeth & Sherlock 2024). Draws s_i ~ Poisson(mu_i(x,
     x')), mu_i(x, x') = gamma c_i M + max(0, r_i(x) - r_i(x')); accepts with probability min(1,

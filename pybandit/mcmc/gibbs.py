@@ -38,7 +38,7 @@ class RacingGibbs:
     A variable is drawn by adding standard Gumbel noise to each state's log probability and running
     a race (Chen & Ghahramani 2016, Eq. 2 and Algorithm 1). Each conditional is within about
     `delta` of the exact one in total variation if differences of log factors are near normal.
-    There is no bound otherwise, and ``delta -> 0`` does not restore it: use `BettingBound` with a
+    Otherwise the error has no bound, however small delta is: use `BettingBound` with a
     range for a guarantee.
 
     Parameters

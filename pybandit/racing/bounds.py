@@ -35,7 +35,7 @@ class NormalBound:
     """Bound of the paper, which treats means as normal and the standard deviation as known.
 
     Chen & Ghahramani 2016, Eq. 9. The error is about delta if differences are near normal
-    and many were read. There is no bound otherwise, and ``delta -> 0`` does not restore it.
+    and many were read. Otherwise the error has no bound, however small delta is.
     With standard deviations estimated from 50 values and delta = 0.001, the error for two
     arms without a gap is 1.31 times delta, and larger for skewed rewards. `StudentBound` corrects
     both effects as far as the data show them; `BettingBound` has a guarantee.
@@ -64,7 +64,7 @@ class NormalBound:
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** Immutable: threads may share it.
 
     Examples
     --------
@@ -122,7 +122,7 @@ class StudentBound(NormalBound):
 
     **Error probability.** About delta if differences are near normal: .047 to .052 at
     delta = .05. At delta = .001 with a first look of ten rows it is .00116, because of the
-    correction. There is no bound otherwise, and ``delta -> 0`` does not restore it: large rare
+    correction. Otherwise the error has no bound, however small delta is: large rare
     values that were not read cannot be detected. Use `BettingBound` with a range for a
     guarantee.
 
@@ -150,7 +150,7 @@ class StudentBound(NormalBound):
     and e = (T - 1) / (N - 2). If no t satisfies the condition, as for a tiny delta and a
     negative g, t must exceed 3 q.
 
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** Immutable: threads may share it.
 
     References
     ----------
@@ -221,7 +221,7 @@ class EBSBound:
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** Immutable: threads may share it.
 
     Examples
     --------
@@ -316,7 +316,7 @@ class BettingBound:
     O(G) per state and factor: 8 to 13 ns with 16 bets. Decisions do not depend on a schedule
     of looks; factors are requested in blocks that grow by an eighth.
 
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** Immutable: threads may share it.
 
     References
     ----------

@@ -55,10 +55,10 @@ def race_populations(populations, log_prior=None, *, bound="student", delta=None
         See `StudentBound`; with ``skewness=False`` it is the normal bound here.
     delta : float, default 0.05
         In (0, 1). Only with a bound given by name; a bound object has its own. The error
-        probability of the race is about delta if sums are near normal. There is no bound
-        otherwise, and ``delta -> 0`` does not restore it. delta is split over the other D - 1 arms
-        and the looks: ``B = Phi^{-1}(1 - delta / (D - 1) / (t - 1))``, where t is the largest
-        number of looks of any arm. The `boundary` of a bound object is B itself.
+        probability of the race is about delta if sums are near normal. Otherwise the error has no
+        bound, however small delta is. delta is split over the other D - 1 arms and the looks: ``B
+        = Phi^{-1}(1 - delta / (D - 1) / (t - 1))``, where t is the largest number of looks of any
+        arm. The `boundary` of a bound object is B itself.
     first_look : int, default 3
         Factors of each arm read before the first look, at least 2.
     rng : None, int, SeedSequence or Generator

@@ -52,7 +52,7 @@ class PopulationMoments:
     -----
     O(N p^2), times D if outliers are given per state; with labels, O(N log N + B p^2) more.
 
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** No method changes it: threads may share it.
 
     Examples
     --------

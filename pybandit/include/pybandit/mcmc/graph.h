@@ -48,7 +48,7 @@ typedef struct {
     const double *high;
     double spread;          /* largest high - low of a row */
     double rate;            /* above 0 */
-    double total;           /* value of L for which `logs` holds; start with -1 */
+    double total;           /* L for which `logs` was computed; initially -1 */
     double *logs;           /* 2 * n_states^2 */
     int64_t *kept;          /* 2 * n_states */
     int64_t n_read;         /* factors read by the latest draw */
