@@ -94,7 +94,7 @@ class Money:
             return self.spent(n_blocks) / pulls
 
     def affordable(self, items, arms, n_blocks, pulls):
-        """Return how many of these items, in order, what is left of the limit pays for.
+        """Return how many of these items, in order, the unspent part of the limit pays for.
 
         With known prices the limit is never exceeded, to 12 digits. Without them, the next items
         are expected to cost as much as earlier ones, and the first item is read alone.

@@ -135,7 +135,7 @@ class Ordered(Initialised):
         return max(SMALLEST_BLOCK, n_read // 16)
 
     def _affordable(self, length):
-        """Return how many of the next `length` items the rest of the budget pays for."""
+        """Return how many of the next `length` items the unspent part of the budget pays for."""
         if self._money is None or self._money.most is None or length <= 0:
             return length
         return self._money.affordable(self._items(length), self._race.alive,

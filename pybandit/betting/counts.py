@@ -139,8 +139,8 @@ class CountRace(Initialised):
     *Retired arms.* After `retire` the race is replayed from the first batch as if there had been
     no bets on that arm, so an arm that it had beaten may return. The guarantee is about the best
     of the arms that are not retired, if the choice of arms to retire does not depend on results.
-    If the choice does, every set of arms that may be retired is a race with its own wealth, and
-    the error probability is at most delta times the number of such sets: 2 delta if one given arm
+    If the choice does, every set of arms that may be retired is a race with its own wealth. The
+    error probability is then at most delta times the number of such sets: 2 delta if one given arm
     may be retired. It is not enough that the best arm stays. In a simulation with twelve equal
     arms, all but one rival were retired, to the harm of one arm, after results were known: that
     arm lost in .26 of 300 races, where .1 is allowed, and in .04 without retirement.

@@ -174,7 +174,7 @@ cdef class Regression(Problem):
         self._settle()
 
     def remainder(self, int64_t row, double change):
-        """Return r_i if x_i'theta differs by `change` from its value at the mode. For tests."""
+        """Return r_i if x_i'theta differs by `change` from its value at the mode; for tests."""
         return pb_glm_remainder(&self.problem.glm, &self.problem.rows[row], change)
 
 

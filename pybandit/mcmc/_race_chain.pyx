@@ -145,7 +145,7 @@ cdef class RaceChain:
 
     @property
     def counts(self):
-        """Numbers of steps, accepted steps, looks, rows read and tests of all rows since `clear`."""
+        """Numbers of steps, accepted steps, looks, rows read, tests of all rows, since `clear`."""
         chain = &self.chain
         return (chain.n_steps, chain.n_accepted, chain.n_looks, chain.n_evaluations,
                 chain.n_exact)
