@@ -195,7 +195,7 @@ ALWAYS_INLINE void plug_outside(pb_betting *b, const moment *at, const firsts *f
         plug_above(rivals.raw, first->raw);
     }
     const int64_t last = b->n_alive - LANES;
-    /* the last four overlap the earlier ones: compute them first, write them last */
+    /* the last four arms may overlap the earlier ones: bet on them first, store them last */
     four end = plug_load(b, last, predicted);
     const int64_t seen = -last & (LANES - 1);
     const vector lane = FOUR(0.0, 1.0, 2.0, 3.0);
@@ -242,7 +242,7 @@ ALWAYS_INLINE void plug_few(pb_betting *b, const moment *at, const firsts *first
             rivals[GROUPS + g][b->ranked[rank]] = LANE(among.reward[g], rank);
         }
     }
-    /* the last four overlap the earlier ones: compute them first, write them last */
+    /* the last four arms may overlap the earlier ones: bet on them first, store them last */
     four end = plug_load(b, last, 0);
     const vector lane = FOUR(0.0, 1.0, 2.0, 3.0), every = ALL(1.0);
     VECTOR(counts, PICK(lane L >= EVERY((double)seen), every L, EVERY(0.0)));

@@ -19,7 +19,7 @@
 #include "../_shared/wide.h"
 
 enum {
-    REST = 64,        /* items between two rescalings; wealth falls by 2^-213 at most */
+    REST = 64,        /* items between two rescalings; wealth falls at most to 2^-213 of itself */
     SHIFT = 400,      /* binary exponent of one rescaling */
     PLUGGED = -1,     /* in place of a number of vectors: PLUG_IN */
     PREDICTED = -2,   /* PLUG_IN with predictions */

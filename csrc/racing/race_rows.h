@@ -214,7 +214,7 @@ WIDE static int all_in_range(const double *values, int64_t n, double low, double
     return good != 0;
 }
 
-/* Applies the range of the betting race to rewards that are only added up. */
+/* Checks rewards that are only added up against the range of the betting race. */
 static void check_range(pb_race *race, const double *rows, int64_t n_rows)
 {
     const int64_t stride = race->factors.n_states;

@@ -29,7 +29,7 @@ from pybandit._shared.errors import StudyDamagedError, StudyError
 
 PATIENCE = 30.0  # seconds to wait for another writer
 MARK_PATIENCE = 0.1  # seconds to wait for readers at the start of a log
-LOG_BYTES = 1 << 22  # size of a log that is moved into the file
+LOG_BYTES = 1 << 22  # a larger log is moved into the file
 LEAST_LOG = 32 + 24 + 4096  # size of a log with one page: both headers and the page
 WRITES = """CREATE TABLE writes (only INTEGER PRIMARY KEY CHECK (only = 0),
                      is_next INTEGER NOT NULL)"""

@@ -38,7 +38,7 @@ def named(path, kind="study"):
     """Convert SQLite's errors to errors of the study, or other `kind`, at `path`."""
     try:
         yield
-    except UnicodeDecodeError as error:  # in SQLite's message, which quotes the file
+    except UnicodeDecodeError as error:  # SQLite's message quotes the file
         raise StudyDamagedError(f"{path} is damaged or not a {kind}: {error.object!r}") from error
     except sqlite3.ProgrammingError as error:
         raise ValueError(f"the {kind} {path} is closed: {error}") from error

@@ -185,5 +185,5 @@ class WeakControlWarning(PybanditWarning):
 
 for _one in list(globals().values()):
     if isinstance(_one, type) and _one.__module__ == __name__:
-        _one.__module__ = "pybandit.errors"  # where users import it from, and what pickle records
+        _one.__module__ = "pybandit.errors"  # users and pickle find it there
 del _one

@@ -79,7 +79,7 @@ def pack(what, value):
                              f"{value.shape}, strides {value.strides}, {value.dtype.str} as "
                              f"{what}")
         if value.dtype.hasobject or value.ndim == 0:
-            raise TypeError(f"arrays must hold numbers in at least one dimension; got "
+            raise TypeError(f"arrays must hold numbers and have a dimension; got "
                             f"{value.dtype} of shape {value.shape} as {what}")
         return (value.dtype, value.ndim), np.array([value.ctypes.data, *value.shape], np.int64)
     if isinstance(value, (bool, np.bool_)):
@@ -122,7 +122,7 @@ class Face:
 class Role:
     """The purpose of a function."""
 
-    names: frozenset                  # values in `given` that it may take
+    names: frozenset                  # names in `given` that the function may take
     result: str = ""                  # description of its result for messages; "" for none
     kinds: tuple = ()                 # numba types of the result
     writes: bool = True               # True if it may write to arrays among its options
@@ -190,8 +190,8 @@ class Rules:
         values = {}
         for name in options:
             if name not in self.defaults:
-                raise TypeError(f"{self.name} must get options in {sorted(self.defaults)}; got "
-                                f"{shown(name)}")
+                raise TypeError(f"options of {self.name} must be among {sorted(self.defaults)}; "
+                                f"got {shown(name)}")
         for name, default in self.defaults.items():
             value = options.get(name, default)
             if value is inspect.Parameter.empty:

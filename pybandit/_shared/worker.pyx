@@ -104,7 +104,7 @@ cdef class Worker:
         """
         cdef bint is_known = False
         if self.asked:
-            raise RuntimeError("a worker can be started once")
+            raise RuntimeError("a worker can be started only once")
         self.asked = True
         PyThread_acquire_lock(self.running, NOWAIT_LOCK)
         try:

@@ -179,7 +179,7 @@ class AskTell(Ordered):
             return alive[:0], alive[:0]
         self._spread = self._spread.after(self._books.blocks)
         ahead = FEW_ITEMS + n // alive.size
-        while True:  # the items that hold n cells are mostly enough; n items always are
+        while True:  # the first items with n cells usually suffice; n items always do
             end = min(max(start, depth + 1) + min(ahead, n), most)
             likely, new = self._chances(start, end)
             rows, columns = first_needed(likely, new, n)

@@ -85,7 +85,7 @@ class Initialised:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}",
                                      name=name, obj=self)
             raise AttributeError(f"this {type(self).__name__} has no {name!r}: its __init__ was "
-                                 "not called, or did not end", name=name, obj=self)
+                                 "not called, or did not finish", name=name, obj=self)
 
     def _refuse_again(self):
         """Refuse a second call of `__init__`; subclasses call this first."""

@@ -323,8 +323,8 @@ class BudgetRace(PairedRace):
         keys = owned("keys of the state", state["keys"])
         if keys.dtype.kind not in "iu" or not np.array_equal(np.sort(keys, axis=None),
                                                              np.arange(self.n_arms)):
-            raise ValueError(f"state must hold keys, each of 0 to {self.n_arms - 1} once; got "
-                             f"shape {keys.shape} of dtype {keys.dtype}")
+            raise ValueError(f"state must hold keys, each number from 0 to {self.n_arms - 1} once; "
+                             f"got shape {keys.shape} of dtype {keys.dtype}")
         self._keys = keys.astype(np.int64, copy=False)
 
     @guarded

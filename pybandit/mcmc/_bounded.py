@@ -94,7 +94,8 @@ class Bounded:
             raise TypeError(f"control must be a TaylorControl or a GLMControl; got "
                             f"{shown(control)}")
         if (log_likelihood is None) == (factors is None):
-            raise ValueError("pass exactly one of log_likelihood and factors")
+            raise ValueError("pass exactly one of log_likelihood and factors; got "
+                             f"{'neither' if factors is None else 'both'}")
         for name, function in (("log_likelihood", log_likelihood), ("factors", factors),
                                ("spread", spread)):
             if function is not None and not callable(function):

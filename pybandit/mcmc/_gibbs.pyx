@@ -79,7 +79,7 @@ def check_edges(const int64_t[::1] begins, const int64_t[::1] neighbours, weight
 
 
 cdef class Graph:
-    """A pb_graph; read only, so that threads may share it.
+    """A pb_graph; immutable, so that threads may share it.
 
     Parameters
     ----------

@@ -180,7 +180,7 @@ class PythonLoop:
 
 
 def warn_of_reading(n_read, n_steps, n_factors, has_control, warned):
-    """Warn if warm-up read more than MOST_READ of the rows, but only once per `warned`."""
+    """Warn if warm-up read more than MOST_READ of the rows; once for chains that share `warned`."""
     if n_steps < LEAST_STEPS or n_factors < LEAST_ROWS:
         return
     share = n_read / (n_steps * n_factors)

@@ -212,7 +212,7 @@ class ExactMinibatch:
             raise ValueError("mode must give every row log odds x'mode below 700 in absolute "
                              "value, or probabilities underflow; scale x")
         if not np.isfinite(self._regression.total):
-            raise ValueError(f"radius must be so small that rates on the ball are finite; got "
+            raise ValueError(f"radius must be small enough to bound all rows on the ball; got "
                              f"{radius}, for which the sum of the bounds is inf")
         self._regression.decide_by(test, gamma, SHARE * n)
         self._moves = moves_of(proposal, self.mode, self._factor, slope)

@@ -162,7 +162,8 @@ class RacingMetropolis:
                  delta: float | None = None, looks: Looks | None = None, name: str = "x",
                  labels: Sequence[Any] | None = None) -> None:
         if (log_likelihood is None) == (factors is None):
-            raise ValueError("pass exactly one of log_likelihood and factors")
+            raise ValueError("pass exactly one of log_likelihood and factors; got "
+                             f"{'neither' if factors is None else 'both'}")
         for key, function in (("log_likelihood", log_likelihood), ("factors", factors),
                               ("log_prior", log_prior)):
             if function is not None and not callable(function):

@@ -183,7 +183,7 @@ def _flatten(name, given, dtype):
         raise TypeError(f"{name} must hold {'integers' if wanted == 'iu' else 'real numbers'}")
     begins = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     if any(part.dtype == np.uint64 and part.size and part.max() > LARGEST for part in parts):
-        raise ValueError(f"{name} must fit int64")
+        raise ValueError(f"{name} must be at most {LARGEST}, the largest int64")
     full = [part for part in parts if part.size] or [np.empty(0, dtype=dtype)]
     flat = full[0] if len(full) == 1 else np.concatenate(full)
     return np.require(flat, dtype, "CA"), begins

@@ -27,7 +27,8 @@ class Preconditioned:
     mode : array_like of float, shape (d,)
         Approximate center of the target.
     covariance : array_like of float, shape (d, d)
-        Approximate covariance of the target, symmetric, positive definite. `laplace` finds both.
+        Approximate covariance of the target, symmetric, positive definite. `laplace` finds mode
+        and covariance.
     step : float, default 1.0
         b, in (0, 1]. Warm-up multiplies it by a scale; the product stays at most 1.
     target : float, default 0.65
@@ -220,7 +221,7 @@ def precision_of(prior_precision: ArrayLike, d: int) -> Floats:
         check_in("prior_precision", given, "at least 0", lambda p: p >= 0)
         return np.diag(np.broadcast_to(given, (d,)).astype(np.float64))
     if not np.allclose(given, given.T, rtol=1e-10, atol=0.0):
-        raise ValueError("prior_precision must be symmetric")
+        raise ValueError("prior_precision must be symmetric; got a matrix unequal to its transpose")
     return (given + given.T) / 2
 
 
@@ -231,7 +232,7 @@ def cholesky_of(name: str, matrix: ArrayLike, d: int, what: str = "") -> tuple[F
         raise ValueError(f"{name} must have shape ({d}, {d}); got {given.shape}")
     scale = np.sqrt(np.abs(np.diagonal(given)))
     if (np.abs(given - given.T) > 1e-8 * np.outer(scale, scale)).any():
-        raise ValueError(f"{name} must be symmetric")
+        raise ValueError(f"{name} must be symmetric; got a matrix unequal to its transpose")
     given = (given + given.T) / 2
     # scale to a correlation matrix, so that the units of the coordinates do not matter
     values = np.linalg.eigvalsh(given / np.outer(scale, scale)) if (scale > 1e-155).all() else [0.0]

@@ -250,7 +250,8 @@ def raises_at(t, w):
 
 
 @pytest.mark.parametrize("make, words", [
-    (lambda: upper(4, constent=1.0), r"upper must get options in \['constant'\]; got 'constent'"),
+    (lambda: upper(4, constent=1.0),
+     r"options of upper must be among \['constant'\]; got 'constent'"),
     (lambda: greedy(4), "epsilon must be given to greedy"),
     (lambda: greedy(4, epsilon="a"), "arrays or numbers; got str as option epsilon"),
     (lambda: greedy(4, epsilon=np.zeros((4, 4)).T[::2]), "C-contiguous"),

@@ -13,7 +13,7 @@ extern "C" {
  * z = L^{-1} (theta - mode). Exact tests on minibatches need this bound.
  */
 typedef enum {
-    PB_GLM_LOGISTIC,  /* y s - trials log(1 + e^s); y successes of `trials`: also binomial */
+    PB_GLM_LOGISTIC,  /* y s - trials log(1 + e^s); binomial: y successes in `trials` */
     PB_GLM_PROBIT,    /* log Phi(s) if y = 1, log Phi(-s) if y = 0 */
     PB_GLM_STUDENT,   /* -(df + 1) / 2 log(1 + ((y - s) / scale)^2 / df) */
     PB_GLM_POISSON    /* y s - e^s, on the ball |z| <= radius */

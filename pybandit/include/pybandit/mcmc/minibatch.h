@@ -63,7 +63,7 @@ typedef struct {
                                 in a call */
     double *points;          /* (2, d): current and proposed theta, read by the functions */
     double slack;            /* amount by which rounding may take a difference above its bound */
-    int (*spread)(void *data, double *out);  /* writes M of `points`; nonzero: failed. OWN only */
+    int (*spread)(void *data, double *out);  /* writes M of `points`; not 0: failed. OWN */
     void *spread_data;
 } pb_own_rows;
 
