@@ -61,7 +61,7 @@ ALWAYS_INLINE double prepare(block *b, const pb_confidence *c, int side, const d
     return sum;
 }
 
-/* four of the eight lanes of two vectors, by their numbers */
+/* four of the eight lanes of two vectors, selected by index */
 #if defined(HAS_VECTORS) && defined(__clang__)
 #define SHUFFLE(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
 #elif defined(HAS_VECTORS)

@@ -54,7 +54,7 @@ static void walk(pb_confidence *c, int side, const double *values, double other,
     }
 }
 
-/* Raises the bounds to the smallest mean still possible: the remaining values of a side are 0. */
+/* Raises the bounds to the smallest mean still possible: the one if all remaining values are 0. */
 static void bound_by_logic(pb_confidence *c)
 {
     if (c->drained > 0.0)

@@ -226,7 +226,7 @@ static pb_status find_spread(pb_chain *chain, double *spread)
     return PB_OK;
 }
 
-/* Decides about the proposal; next_point is computed if it was accepted. */
+/* Decides whether to accept the proposal; if it is accepted, next_point is computed. */
 static pb_status decide(pb_chain *chain, double log_ratio, double norm, pb_bitgen *bitgen,
                         int *accepted)
 {

@@ -75,7 +75,7 @@ class CountRace(Initialised):
     threshold : float
         ``2 / delta``, or ``1 / delta`` with ``ties="any"``.
     n_arms, n_pulls, n_batches : int
-        Number of arms, added ones included; of trials; of batches.
+        Numbers of arms (added ones included), trials and batches.
     pulls, means : ndarray, shape (n_arms,)
         Trials, and mean rewards; NaN if there was no trial.
 

@@ -15,8 +15,8 @@ MOST_BINS = 1 << 24
 class PopulationMoments:
     """Counts, means and covariances of N points by bin, from which totals are computed.
 
-    Computed in one pass over the points. It can be reused for any number of `taylor_control`
-    of the same points, such as in a Gibbs sweep whose parameters change.
+    Computed in one pass over the points. It can be reused for any number of calls of
+    `taylor_control` with the same points, such as in a Gibbs sweep whose parameters change.
 
     Parameters
     ----------
