@@ -59,8 +59,7 @@ class Laplace(Record):
 def laplace(log_likelihood: Callable[[Ints, Floats], ArrayLike], n_factors: int,
             n_parameters: int, *, log_prior: Callable[[Floats], float] | None = None,
             initial: ArrayLike | None = None, max_steps: int = 100) -> Laplace:
-    """Find the mode of a posterior and the covariance there, by Newton steps with finite
-    differences.
+    """Find the mode of a posterior and the covariance there, by finite-difference Newton steps.
 
     Parameters
     ----------
