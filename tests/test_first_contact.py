@@ -93,7 +93,7 @@ MISTAKES = {
     "one score for all items": (lambda: pb.best_of(lambda m, i: 0.5, 3, 9, value_range=(0, 1)),
                                 ValueError, r"shape \(\d,\); got shape \(\)"),
     "a function in accept": (lambda: pb.racing.accept(judge), TypeError,
-                             "log_ratios is a function: pass n_factors="),
+                             "n_factors must be given if log_ratios is a function"),
     "a function in race": (lambda: pb.race(judge), TypeError,
                            r"wrap it, Factors\(function, n_factors, n_states\)"),
     "a bound without its range": (lambda: pb.race(SCORES, bound="betting"), ValueError,

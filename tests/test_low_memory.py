@@ -95,7 +95,7 @@ def test_a_worker_that_could_not_start_has_no_thread(monkeypatch, error):
         assert worker.wait(30.0)
         time.sleep(0.05)
         assert len(done) == (n if not worker.over else 1)
-        with pytest.raises(RuntimeError, match="can be started once"):
+        with pytest.raises(RuntimeError, match="can be started only once"):
             worker.start()
 
 

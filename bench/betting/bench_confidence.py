@@ -14,7 +14,7 @@ import pybandit as pb
 from native import pointer, size
 
 SIZE = 100_000
-BETS = np.geomspace(0.001, 0.05, 16)  # larger ones end in denormal numbers
+BETS = np.geomspace(0.001, 0.05, 16)  # with larger bets, wealth becomes denormal
 METHODS = ["betting", "empirical-bernstein", "hoeffding", "asymptotic"]
 ROLES = ["bare product, one pass", *METHODS]
 

@@ -117,7 +117,7 @@ def main():
     rows = {
         "exact, factorised, draws": exact(x, y, many, proposal="laplace", test="factorised"),
         "exact, auxiliary, draws": exact(x, y, many, proposal="laplace", test="auxiliary"),
-        "exact, default": exact(x, y, many, n_warmup=1_000),  # counted in its time
+        "exact, default": exact(x, y, many, n_warmup=1_000),  # warm-up is included in its time
         "exact, factorised, walk": exact(x, y, many, proposal="walk", test="factorised"),
         "exact, auxiliary, walk": exact(x, y, many, proposal="walk", test="auxiliary"),
         "hand-written, factorised, draws": hand_written(x, y, mode, covariance, True, many),
@@ -152,7 +152,7 @@ def report(rows, rounds):
         per_step = smallest_ess(draws) / len(draws)
         if name == "exact, factorised, walk":
             walked = per_step
-        if name == "full data, walk":  # too short to estimate: it has the same proposals
+        if name == "full data, walk":  # too short to estimate; ESS per step of the same walk
             per_step = walked
         deviations = draws.std(axis=0) if deviations is None else deviations
         ratios = draws.std(axis=0) / deviations

@@ -3,7 +3,7 @@
 Run as ``python bench/mcmc/bench_warmup.py``; one row per size. Effective samples per second of
 processor time (ArviZ's bulk ESS, the smallest of the d parameters) of `ExactMinibatch` with its
 default warm-up, and of the same mixture of proposals with fixed steps of length b, b = 1 being
-independent draws. The last column is the default over the best of all.
+independent draws. The last column is the rate of the default divided by the best rate in the row.
 """
 
 import argparse

@@ -11,7 +11,7 @@ BATCH = 500  # rows per stochastic gradient
 
 
 def hand_written(x, y, mode, covariance, is_draws, n_steps):
-    """Return the factorised test; it draws from the approximation or walks 2.38 / sqrt(d)."""
+    """Return a chain with the factorised test; it draws from the approximation or walks."""
     factor = np.linalg.cholesky(covariance)
     p = special.expit(x @ mode)
     slope = factor.T @ (x.T @ (y - p) - mode)
@@ -127,7 +127,7 @@ def chain(x, p, mode, factor, slope, bounds, share, other, total, is_draws, scal
 
 
 def stochastic_gradient(x, y, mode, covariance, is_hamiltonian, n_steps):
-    """Return SGLD or SGHMC in z; gradients of 500 rows with a control; no test, so biased."""
+    """Return SGLD or SGHMC in z, with gradients of 500 rows and a control; biased: no test."""
     factor = np.linalg.cholesky(covariance)
     p = special.expit(x @ mode)
 

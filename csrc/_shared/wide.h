@@ -12,9 +12,9 @@
  *
  *     EACH sum L += x L * y L;
  *
- * With vector types EACH and L are empty, and this is sum += x * y. Without, EACH is a loop over
- * the lanes and L selects the lane: sum.lanes[i] += x.lanes[i] * y.lanes[i]. The statement after
- * EACH may therefore read of each vector only the lane that it writes.
+ * With vector types EACH and L are empty, and this is sum += x * y. Without vector types, EACH is
+ * a loop over the lanes and L selects the lane: sum.lanes[i] += x.lanes[i] * y.lanes[i]. The
+ * statement after EACH may therefore read of each vector only the lane that it writes.
  */
 enum { LANES = 4 };
 

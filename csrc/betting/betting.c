@@ -44,7 +44,7 @@ static void find_leader(pb_betting *b)
     b->runner_up = second;
 }
 
-/* Does the same after an item; cheap if the first two stay the same, as they mostly do. */
+/* Updates leader and runner-up after an item; cheap if both stay the same, as they mostly do. */
 ALWAYS_INLINE void follow_leader(pb_betting *b)
 {
     const int64_t n = b->n_alive;
@@ -174,7 +174,7 @@ ALWAYS_INLINE int expect(const pb_betting *b, double per_left, double *restrict 
     return impossible != 0;
 }
 
-/* The same for products, in passes over the arms that vectors can take. */
+/* Like bet_each, for products only: in passes over the arms that can be vectorised. */
 ALWAYS_INLINE int64_t bet_all(pb_betting *b, const wager *w, const int n_vectors)
 {
     const int64_t n = b->n_alive, size = pb_bets_memory(&b->bets);

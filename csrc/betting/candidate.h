@@ -17,9 +17,9 @@ enum {
     VECTORS = PB_CONFIDENCE_BETS / LANES
 };
 
-static const double CAP = 0.9;            /* of the wealth at risk; of a Bernstein bet */
+static const double CAP = 0.9;            /* share of wealth at risk; Bernstein bet */
 static const double SMALLEST_MEAN = 1e-9; /* keeps m positive despite rounding */
-/* Not denormal after 64 factors of 0.1. Smaller wealth is set to 0; the bound stays valid. */
+/* Stays normal after 64 factors of 0.1. Smaller wealth is set to 0; the bound stays valid. */
 static const double SMALLEST_CAPITAL = 0x1p-800;
 
 /* A block of values, prepared for the bets. */
@@ -61,7 +61,7 @@ ALWAYS_INLINE double prepare(block *b, const pb_confidence *c, int side, const d
     return sum;
 }
 
-/* four of the eight lanes of two vectors, by their numbers */
+/* four of the eight lanes of two vectors, selected by index */
 #if defined(HAS_VECTORS) && defined(__clang__)
 #define SHUFFLE(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
 #elif defined(HAS_VECTORS)

@@ -4,8 +4,8 @@
  * Betting against "the mean is mu": each bet of a geometric grid multiplies its wealth by
  * 1 + b (x - m), where m is the mean of x if mu is true, and b <= 0.9/m keeps the factor at 0.1
  * or more. If mu is true, the mean wealth is a nonnegative martingale and ever reaches 2/alpha
- * with probability at most alpha/2. It falls as mu grows, so excluding mu excludes all smaller
- * values.
+ * with probability at most alpha/2. The mean wealth falls as mu grows, so excluding mu excludes
+ * all smaller values.
  *
  * Bisection for the largest excluded mu would replay the history some twenty times per value.
  * Instead, each side keeps one candidate slightly above its bound, and the wealth against it.
@@ -54,7 +54,7 @@ static void walk(pb_confidence *c, int side, const double *values, double other,
     }
 }
 
-/* Raises the bounds to the smallest mean still possible: the remaining values of a side are 0. */
+/* Raises the bounds to the smallest mean still possible: the one if all remaining values are 0. */
 static void bound_by_logic(pb_confidence *c)
 {
     if (c->drained > 0.0)
@@ -103,7 +103,7 @@ static void solve(pb_confidence *c, int side)
     double log_capital[PB_CONFIDENCE_BETS];
     for (int iteration = 0; iteration < 50; iteration++) {
         const double top = exponents(c, side, c->bound[side], log_capital);
-        if (top < level) /* then the mean is also below */
+        if (top < level) /* the mean is at most the largest */
             return;
         double sum = 0.0, slope = 0.0;
         for (int64_t g = 0; g < c->n_bets; g++) {
@@ -144,7 +144,7 @@ static void add_tilted(pb_confidence *c, double x)
     solve(c, 1);
 }
 
-/* mean +- radius, Waudby-Smith et al. 2021, Theorem 2.2; not intersected over time. */
+/* Bounds: mean +- radius, Waudby-Smith et al. 2021, Theorem 2.2; not intersected over time. */
 ALWAYS_INLINE void bound_by_normal(pb_confidence *c)
 {
     const double n = (double)c->count;

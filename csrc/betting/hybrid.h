@@ -30,7 +30,7 @@ static void begin_hybrid(pb_betting *b)
                          i == j ? 0.0 : 0.5 / rivals, b->threshold);
 }
 
-/* Bets against "arm i is best" on the reward of the rival minus its own (both positions). */
+/* Bets against "arm i is best" on the rival's reward minus that of i; both are positions. */
 ALWAYS_INLINE int bet_against(const pb_betting *b, const wager *w, double *process, int64_t i,
                               int64_t rival, const int n_vectors)
 {

@@ -66,7 +66,7 @@ static void plug_rank(pb_betting *b)
             b->leader = i;
 }
 
-/* Does the same after an item; cheap if the first few stay the same, as they mostly do. */
+/* Updates the ranks after an item; cheap if the first few stay the same, as they mostly do. */
 ALWAYS_INLINE void plug_follow(pb_betting *b)
 {
     const double *const scores = b->scores;
@@ -116,7 +116,7 @@ ALWAYS_INLINE four plug_gather(const pb_betting *b, const int64_t *at, const int
     return f;
 }
 
-/* Writes back the first n of them. */
+/* Writes back the state of the arms at the first n of four positions. */
 ALWAYS_INLINE void plug_scatter(pb_betting *b, const int64_t *at, int64_t n, const four *f)
 {
     for (int lane = 0; lane < n; lane++) {
@@ -195,7 +195,7 @@ ALWAYS_INLINE void plug_outside(pb_betting *b, const moment *at, const firsts *f
         plug_above(rivals.raw, first->raw);
     }
     const int64_t last = b->n_alive - LANES;
-    /* the last four overlap the earlier ones: compute them first, write them last */
+    /* the last four arms may overlap the earlier ones: bet on them first, store them last */
     four end = plug_load(b, last, predicted);
     const int64_t seen = -last & (LANES - 1);
     const vector lane = FOUR(0.0, 1.0, 2.0, 3.0);
@@ -242,7 +242,7 @@ ALWAYS_INLINE void plug_few(pb_betting *b, const moment *at, const firsts *first
             rivals[GROUPS + g][b->ranked[rank]] = LANE(among.reward[g], rank);
         }
     }
-    /* the last four overlap the earlier ones: compute them first, write them last */
+    /* the last four arms may overlap the earlier ones: bet on them first, store them last */
     four end = plug_load(b, last, 0);
     const vector lane = FOUR(0.0, 1.0, 2.0, 3.0), every = ALL(1.0);
     VECTOR(counts, PICK(lane L >= EVERY((double)seen), every L, EVERY(0.0)));

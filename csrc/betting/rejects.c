@@ -35,7 +35,7 @@ ALWAYS_INLINE double depth_of(double weight, double scale, double read, double m
     return depth > read ? depth : read;
 }
 
-/* Does the same for four arms; without ceil, which is a function call on some machines. */
+/* depth_of for four arms; without ceil, which is a function call on some machines. */
 ALWAYS_INLINE void depths_of(vector *out, const double *weights, double scale, double read,
                              double most)
 {

@@ -44,7 +44,7 @@ static void remove_decided(pb_top_k *top)
     top->n_open = kept;
 }
 
-/* Gives verdicts by the claims between undecided arms, once; returns 1 if there was a new one. */
+/* Gives verdicts by the claims between undecided arms, once; returns 1 if any is new. */
 static int judge(pb_top_k *top)
 {
     const int64_t places = top->k - top->n_accepted;

@@ -19,7 +19,7 @@
 #include "../_shared/wide.h"
 
 enum {
-    REST = 64,        /* items between two rescalings; wealth falls by 2^-213 at most */
+    REST = 64,        /* items between two rescalings; wealth falls at most to 2^-213 of itself */
     SHIFT = 400,      /* binary exponent of one rescaling */
     PLUGGED = -1,     /* in place of a number of vectors: PLUG_IN */
     PREDICTED = -2,   /* PLUG_IN with predictions */
@@ -31,8 +31,8 @@ enum {
 #define RISK 0.9
 
 /* Prior of a plug-in bet, in units of the range. */
-#define PLUG_GAIN 1.0     /* twenty items with mean .05 */
-#define PLUG_SQUARES 5.0  /* and mean square .25 */
+#define PLUG_GAIN 1.0     /* sum of 20 assumed values with mean .05 */
+#define PLUG_SQUARES 5.0  /* sum of their squares; mean square .25 */
 #define PLUG_BELIEF 20.0  /* prior weight of scale 1, in squared gains */
 #define PLUG_MEMORY 22.0  /* discount per item 2 / (t + 22): the last half of t counts most */
 
@@ -111,7 +111,7 @@ static inline int wealth_mixture_reaches(const pb_bets *bets, const double *proc
         const double won = bets->bets[g] * gain - bets->psi[g] * spread;
         most = won > most ? won : most;
     }
-    if (most < process[EB_LOG_LIMIT])  /* then the mean is also below */
+    if (most < process[EB_LOG_LIMIT])  /* the mean is at most the largest */
         return 0;
     for (int64_t g = 0; g < bets->n_bets; g++)
         total += bets->shares[g] * exp(bets->bets[g] * gain - bets->psi[g] * spread);
@@ -186,7 +186,7 @@ static inline double wealth_kept(double capital)
     return capital < 0x1p-700 ? 0.0 : capital;
 }
 
-/* From three shifts on the limit is infinite: no bet is near it. */
+/* Returns the shifted limit; infinite from three shifts on, as no bet is near it then. */
 static inline double wealth_limit(double threshold, double shifts)
 {
     return ldexp(threshold, SHIFT * (shifts < 3.0 ? (int)shifts : 3));

@@ -34,7 +34,7 @@ double pb_alias_build(const double *weights, int64_t stride, int64_t n, pb_alias
         const int64_t small = work[--n_small], large = work[n - n_large];
         table[small].other = large;
         table[large].share -= 1.0 - table[small].share;
-        if (table[large].share < 1.0) {  /* now it needs filling itself */
+        if (table[large].share < 1.0) {  /* now this column must be filled */
             n_large--;
             work[n_small++] = large;
         }

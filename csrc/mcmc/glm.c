@@ -12,8 +12,8 @@
  * v^4 - 6 v^2 + 1 = 0, v^2 = 3 -+ sqrt 8, so |h| <= h(sqrt 2 - 1) = 3/2 + sqrt 2. Each derivative
  * in s is -1 / (scale sqrt df) times the derivative in v.
  *
- * Probit. Let F = log Phi, m = F' = phi / Phi, a = t + m. Then m' = -m a and a' = 1 - m a, which
- * is the variance of X, a N(t, 1) variable truncated to positive values. So 0 < m a < 1, m
+ * Probit. Let F(t) = log Phi(t), m = F' = phi / Phi, a = t + m. Then m' = -m a and a' = 1 - m a,
+ * which is the variance of X, a N(t, 1) variable truncated to positive values. So 0 < m a < 1, m
  * decreases, and a increases.
  *   F''' = m a (a + m) - m, the third central moment of X.
  *   F'''' = F''' (a + m) + m a (1 - 2 m a) + m a up to signs, so |F''''| <= |F'''| (a + m) + 2.
@@ -36,7 +36,7 @@
 #define LOG_SQRT_2PI 0.91893853320467274178
 /* e^x - 1 overflows above about 709; see logistic_remainder */
 #define LARGEST 700.0
-#define EPSILON 1e-14  /* 45 rounding errors */
+#define EPSILON 1e-14  /* 45 times the rounding error of a double */
 
 typedef struct {
     double value, slope, curvature;
@@ -55,7 +55,7 @@ double pb_glm_third(const pb_glm *glm)
            (glm->df * sqrt(glm->df) * glm->scale * glm->scale * glm->scale);
 }
 
-/* log Phi(t). */
+/* Returns log Phi(t), where Phi is the standard normal distribution function. */
 static double log_cdf(double t)
 {
     if (t > 0.0)
@@ -73,7 +73,7 @@ static expansion probit_at(double t)
     const double value = log_cdf(t);
     const double m = t > -35.0 ? exp(-0.5 * t * t - LOG_SQRT_2PI - value)
                                : -t / (1.0 - 1.0 / (t * t) + 3.0 / (t * t * t * t));
-    /* t + m cancels for t far below 0, but sums and remainders use the same number */
+    /* t + m loses digits for t far below 0, but sums and remainders use the same value */
     return (expansion){value, m, -fmin(fmax(m * (t + m), 0.0), 1.0)};
 }
 

@@ -5,10 +5,10 @@
  * r(0) = r'(0) = r''(0) = 0, |r'''| <= third. So |r'(D)| <= third D^2 / 2, and
  *   |r(D') - r(D)| <= |integral from D to D' of third s^2 / 2| = third / 6 |D'^3 - D^3|
  *                  <= third / 6 |w|^3 max over |v| = 1 of |(v'z')^3 - (v'z)^3| = c_i M.
- * The middle bound costs three multiplications once D and D' are known. If the uniform number
- * used for thinning is above it, the row cannot reject, and no exponential is computed.
+ * The middle bound costs three multiplications once D and D' are known. If the uniform number used
+ * for thinning is above this bound, the row cannot reject, and no exponential is computed.
  *
- * Rows that do not depend on theta through one number only: let k_i bound the norm of the third
+ * Rows that depend on theta through more than one number: let k_i bound the norm of the third
  * derivative as a form on x = theta - mode, |T(v, v, v)| <= k_i |v|^3. Then
  * |T(u, v, a)| <= k_i |u| |v| |a|, because a symmetric form attains its norm on the diagonal
  * (Banach). r_i and its first two derivatives are 0 at 0. So the second derivative at x satisfies
@@ -16,8 +16,8 @@
  *   |r(x') - r(x)| <= k_i / 2 times the integral of |x + t a|^2 |a| = c_i M.
  *
  * If more than `most` rows are expected, all rows are read and the standard test is used. The
- * expected number is the same from z' to z, so both directions of a move use the same test, and
- * each test satisfies detailed balance.
+ * expected number is the same for the move from z' to z, so both directions of a move use the same
+ * test, and each test satisfies detailed balance.
  */
 #include "remainders.h"
 
@@ -226,7 +226,7 @@ static pb_status find_spread(pb_chain *chain, double *spread)
     return PB_OK;
 }
 
-/* Decides about the proposal; next_point is computed if it was accepted. */
+/* Decides whether to accept the proposal; if it is accepted, next_point is computed. */
 static pb_status decide(pb_chain *chain, double log_ratio, double norm, pb_bitgen *bitgen,
                         int *accepted)
 {

@@ -16,7 +16,7 @@ void pb_move_multiply(const double *factor, const double *x, int64_t d, double *
     }
 }
 
-/* |factor^{-1} (z - center)|^2. */
+/* Returns |factor^{-1} (z - center)|^2. */
 static double distance(const pb_move *move, const double *z, int64_t d, double *work)
 {
     double sum = 0.0;

@@ -109,7 +109,7 @@ static void bet(pb_accept *a, int64_t n)
     a->n_evaluations = a->betting->n_read;
 }
 
-/* Reads the next n ratios, n <= block; if they complete the population, in any order. */
+/* Reads the next n ratios, n <= block; in any order if they are the last of the population. */
 static pb_status read_block(pb_accept *a, pb_bitgen *bitgen, int64_t n, int is_last)
 {
     static const int64_t only[1] = {0};

@@ -199,7 +199,7 @@ static double secant(grid *g, double start, double tolerance, double delta,
     return b;
 }
 
-/* Half of the nodes give B to 1e-3 at a quarter of the cost per evaluation; all refine it. */
+/* Half the nodes give B to 1e-3 at a quarter of the cost per evaluation; all then refine B. */
 pb_status pb_b_normal_solve(double delta, const double *fractions, int64_t n_looks,
                             pb_convention convention, double *workspace, double *boundary)
 {

@@ -72,7 +72,7 @@ double pb_control_quadratic_change(int64_t n_parameters, const double *gradient,
     const double *from = points, *to = points + d;
     double total = 0.0;
     for (int64_t i = 0; i < d; i++) {
-        double slope = gradient[i];  /* halfway between the points */
+        double slope = gradient[i];  /* slope halfway between the points */
         for (int64_t j = 0; j < d; j++)
             slope += 0.5 * hessian[i * d + j] * ((to[j] - center[j]) + (from[j] - center[j]));
         total += slope * (to[i] - from[i]);

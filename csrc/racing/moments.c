@@ -14,7 +14,7 @@
 
 enum {
     GROUP = 4,  /* vectors whose first two moments fit into registers */
-    CUBED = 3,  /* vectors whose first three moments do */
+    CUBED = 3,  /* vectors whose first three moments fit into registers */
     TILE = 128  /* rows that stay in cache from one group of columns to the next */
 };
 

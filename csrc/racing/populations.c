@@ -41,7 +41,7 @@ static int is_known(const pb_populations *race, int64_t arm)
 
 /*
  * Returns the estimated total of arm a minus that of arm b. Each total is N shift plus a
- * rest, which includes the rounding error of N shift: with large factors it decides.
+ * rest, which includes the rounding error of N shift: with large factors the rest decides.
  */
 static double lead_of(const pb_populations *race, int64_t a, int64_t b)
 {

@@ -21,7 +21,7 @@ enum {
     STREAM_ROWS = 128,  /* rows added up at a time, then checked while still in cache */
 };
 
-/* Returns the surviving states' columns of a matrix row; NULL if all columns of a row count. */
+/* Returns the surviving states' columns of a matrix row; NULL if all columns are used. */
 static const int64_t *alive_columns(const pb_race *race)
 {
     return race->factors.matrix && race->n_alive < race->factors.n_states ? race->states
@@ -214,7 +214,7 @@ WIDE static int all_in_range(const double *values, int64_t n, double low, double
     return good != 0;
 }
 
-/* Applies the range of the betting race to rewards that are only added up. */
+/* Checks rewards that are only added up against the range of the betting race. */
 static void check_range(pb_race *race, const double *rows, int64_t n_rows)
 {
     const int64_t stride = race->factors.n_states;

@@ -3,9 +3,9 @@
  *
  * The first T entries of a Fisher-Yates shuffle are a uniform ordered sample for any
  * initial arrangement, so each draw starts from the permutation that the last one left.
- * Initialising it is O(N), too expensive for a single draw, which rejects repeats with a
- * bitmap instead. A hash table of the displaced entries is not used because it would
- * have to grow during a race.
+ * Initialising the permutation is O(N), too expensive for a single draw; a single draw therefore
+ * rejects repeated indices with a bitmap. A hash table of the displaced entries is not used
+ * because it would have to grow during a race.
  */
 #include "pybandit/racing/subsample.h"
 
@@ -105,8 +105,9 @@ static void next_of_rejection(pb_subsample *subsample, pb_bitgen *bitgen, int64_
 }
 
 /*
- * Blocks tile the population from `origin` on, cyclically, so the rows of the shorter last
- * block vary, except for GROUPS. That block stays last, so every prefix is whole blocks.
+ * Blocks tile the population from `origin` on, cyclically, so the rows of the shorter last block
+ * vary, except for GROUPS. The shorter block is always read last, so every prefix consists of
+ * whole blocks.
  */
 static void next_of_blocks(pb_subsample *subsample, pb_bitgen *bitgen, int64_t n,
                            int64_t *out)

@@ -14,7 +14,7 @@ def here():
 
 
 def started(pid):
-    """Return the start of a process as text: "" if unknown, None if there is no such process."""
+    """Return the start time of a process as text: "" if unknown, None if it does not exist."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -33,6 +33,6 @@ def started(pid):
 
 
 def is_alive(pid, began):
-    """Return True if process `pid` runs and began at `began`; process numbers are reused."""
+    """Return True if process `pid`, started at `began`, is running; numbers are reused."""
     now = started(pid)
     return now is not None and (now == began or "" in (now, began))

@@ -9,10 +9,10 @@ from pybandit._shared.warn import warn
 
 # largest int64
 LARGEST = 2**63 - 1
-# in size: sums of squares of larger rewards overflow, and a saved state could not be restored
+# largest absolute reward: sums of squares of larger ones overflow and could not be restored
 LARGEST_REWARD = 1e150
 MOST_PULLS = 2**53  # exact in float64, in which pulls are also counted
-# entries of an array: 8 TB of float64, and sizes in bytes do not overflow
+# maximum number of entries of an array: 8 TB of float64; sizes in bytes do not overflow
 MOST_HELD = 2**40
 # types that NumPy converts to new arrays, C-contiguous and aligned
 NEW = {bool, int, float, list, tuple}
@@ -79,8 +79,8 @@ def check_integer(name, value, minimum, maximum=LARGEST):
 def check_in(name, values, expected, holds, copy=True):
     """Return `values` as float64 if `holds` is true of all of them.
 
-    `holds` gets the array; NaN must make it false. `expected` describes the allowed
-    values in the message. `copy` is that of `check_numeric`.
+    `holds` receives the array and must be false for NaN. `expected` describes the allowed values
+    in the message. `copy` is passed to `check_numeric`.
     """
     array = check_numeric(name, values, copy=copy)
     bad = ~np.asarray(holds(array), dtype=bool)
@@ -138,7 +138,8 @@ def as_list(name, values, expected, least=1):
     except Exception as error:
         raise TypeError(f"{name} must be {expected}; got {shown(values)}: {error}") from error
     if len(items) < least:
-        raise ValueError(f"{name} must be {expected}, {least} or more; got {len(items)}")
+        raise ValueError(f"{name} must have at least {least} entries ({expected}); got "
+                         f"{len(items)} entries")
     return items
 
 
@@ -277,8 +278,8 @@ def read_only(array):
 def returned(name, values, shape, expected):
     """Return the result of a user's function as an array of this shape and of any dtype.
 
-    It is converted once, so the array that is checked is the one that is used; the data may be
-    shared. `expected` is the first half of the message for a different shape.
+    The result is converted once, so the array that is checked is the one that is used; the data
+    may be shared. `expected` is the first half of the message for a different shape.
     """
     try:
         array = _as_own(values, copy=False)
@@ -290,7 +291,7 @@ def returned(name, values, shape, expected):
 
 
 def numbers_returned(name, values, shape, expected):
-    """Return the same as `returned`, as float64; refuse masked entries."""
+    """Return the result of `returned` as float64; refuse masked entries."""
     if is_masked(values):
         return check_numeric(name, values)  # raises the error
     return check_numeric(name, returned(name, values, shape, expected), copy=False)

@@ -29,8 +29,8 @@ from pybandit._shared.errors import StudyDamagedError, StudyError
 
 PATIENCE = 30.0  # seconds to wait for another writer
 MARK_PATIENCE = 0.1  # seconds to wait for readers at the start of a log
-LOG_BYTES = 1 << 22  # size of a log that is moved into the file
-LEAST_LOG = 32 + 24 + 4096  # size of a log with one page: its header, and that of the page
+LOG_BYTES = 1 << 22  # a larger log is moved into the file
+LEAST_LOG = 32 + 24 + 4096  # size of a log with one page: both headers and the page
 WRITES = """CREATE TABLE writes (only INTEGER PRIMARY KEY CHECK (only = 0),
                      is_next INTEGER NOT NULL)"""
 LIMITS = {sqlite3.SQLITE_LIMIT_ATTACHED: 0, sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 100,
@@ -102,13 +102,13 @@ class Database:
                 found = cls._opened(shown, check, kind)
                 found.lost_log = not had_log and found._was_marked
                 if without_log or not found.lost_log:
-                    found._set_patience(0)  # another process may be at the transaction
+                    found._set_patience(0)  # another process may run the transaction
                     found._forget_mark()
                     found._set_patience(PATIENCE)
                     return found
                 found.close()
                 if not is_last:
-                    time.sleep(0.05)  # another process may have begun the log just now
+                    time.sleep(0.05)  # another process may have just started the log
             raise StudyDamagedError(
                 f"{shown} lacks its newest changes: it was in use when its process ended or when "
                 f"it was copied, and they are in {os.path.basename(found.path)}-wal, which must be "
@@ -122,8 +122,8 @@ class Database:
             if code_of(error) not in CLOSED_TO_WRITING:
                 raise
         if size_of(os.path.realpath(shown) + "-wal"):
-            raise StudyError(f"{shown} cannot be read where it cannot be written, because "
-                             f"{shown}-wal is not yet part of it; copy both to a writable folder")
+            raise StudyError(f"{shown} cannot be read without write access: its newest changes "
+                             f"are in {shown}-wal; copy both files to a writable folder")
         return cls(shown, kind, "ro")._checked(check)
 
     def _checked(self, check):
@@ -215,11 +215,11 @@ class Database:
     def _is_marked(self):
         row = self.db.execute("SELECT is_next FROM writes").fetchone()
         if row is None:
-            raise StudyDamagedError(f"{self.shown} is damaged: writes is empty")
+            raise StudyDamagedError(f"{self.shown} is damaged: its table writes is empty")
         return bool(row[0])
 
     def _mark_log(self):
-        """Set the mark in the file that later transactions are in the log, unless it is set.
+        """Set the mark, which says that later transactions are in the log, unless it is set.
 
         Readers may keep SQLite from moving the mark into the file. Then the next transaction
         tries again, because no transaction may wait for long readers.
@@ -266,7 +266,7 @@ class Database:
 
 
 def _is_open_here(path):
-    """Return True if this process has the file open: then it may not be read by other means.
+    """Return True if this process has the file open; it must then not be opened again.
 
     Closing another descriptor of a file releases all locks of the process on it (POSIX), those
     of SQLite included.
@@ -314,7 +314,7 @@ def check_tables(path, db, statements, kind="study"):
             refuse(f"it has the {type_} {name}, which does not belong to a {kind}")
     for statement in sorted(missing):
         if statement.startswith("CREATE TABLE "):
-            refuse(f"it has no table {statement.split()[2]} as it was made")
+            refuse(f"its table {statement.split()[2]} is missing or was changed")
 
 
 def _plain(statement):

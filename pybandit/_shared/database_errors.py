@@ -38,7 +38,7 @@ def named(path, kind="study"):
     """Convert SQLite's errors to errors of the study, or other `kind`, at `path`."""
     try:
         yield
-    except UnicodeDecodeError as error:  # in SQLite's message, which quotes the file
+    except UnicodeDecodeError as error:  # SQLite's message quotes the file
         raise StudyDamagedError(f"{path} is damaged or not a {kind}: {error.object!r}") from error
     except sqlite3.ProgrammingError as error:
         raise ValueError(f"the {kind} {path} is closed: {error}") from error
@@ -50,11 +50,11 @@ def named(path, kind="study"):
         if code in CLOSED_TO_WRITING:
             raise StudyError(f"{path} cannot be written and is as before: {error}") from error
         if code in NO_ROOM:
-            raise StudyError(f"{path} could not be written, as on a full disk, and is as before: "
+            raise StudyError(f"{path} could not be written and is as before; the disk may be full: "
                              f"{error}") from error
         if code == sqlite3.SQLITE_INTERRUPT:  # by `Database._count_steps`
-            raise StudyDamagedError(f"{path} is damaged or not a {kind}: its tables have no end"
-                               ) from error
+            raise StudyDamagedError(f"{path} is damaged or not a {kind}: reading its tables "
+                                    "does not end") from error
         if code in BUSY:
             raise StudyError(f"{path} is busy: timed out waiting for another process to finish "
                              f"writing: {error}") from error

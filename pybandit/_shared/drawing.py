@@ -99,7 +99,7 @@ def draw_band(axis, x, low, high, colour):
 
 
 def draw_bars(axis, x, y, low, high, colour, place, most=6):
-    """Draw up to `most` error bars along a line; lines of other places have them elsewhere."""
+    """Draw up to `most` error bars along a line, at points that differ by `place`."""
     step = -(-len(x) // most)
     at = slice(place % step, None, step)
     axis.errorbar(x[at], y[at], [(y - low)[at], (high - y)[at]], fmt="none", ecolor=colour,

@@ -111,7 +111,7 @@ class StudyDamagedError(StudyError):
 
 
 class StudyVersionError(StudyError):
-    """The file has another format; the message names both versions.
+    """The file has a different format version; the message names both versions.
 
     Examples
     --------
@@ -173,7 +173,7 @@ class SlowReadingWarning(PybanditWarning):
 
 
 class WeakControlWarning(PybanditWarning):
-    """A control variate leaves most of its remainder to few rows, which tests seldom read.
+    """A control variate fits a few rows badly, and tests seldom read these rows.
 
     Examples
     --------
@@ -185,5 +185,5 @@ class WeakControlWarning(PybanditWarning):
 
 for _one in list(globals().values()):
     if isinstance(_one, type) and _one.__module__ == __name__:
-        _one.__module__ = "pybandit.errors"  # where users import it from, and what pickle records
+        _one.__module__ = "pybandit.errors"  # users and pickle find it there
 del _one

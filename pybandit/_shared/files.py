@@ -17,7 +17,7 @@ MOST_JSON = 1 << 22
 # An archive may expand to RATIO times its size, but at least to LEAST_EXPANDED and at most to
 # MOST_EXPANDED bytes. XML compresses 10 to 15 times.
 LEAST_EXPANDED, RATIO, MOST_EXPANDED = 1 << 24, 64, 1 << 28
-MOST_DIRECTORY = 1 << 20  # bytes of the directory of an archive: about 10,000 parts
+MOST_DIRECTORY = 1 << 20  # maximum bytes of an archive's directory: about 10,000 parts
 _seeking = threading.Lock()  # held on systems without pread (Windows)
 DIRECTORY_END = struct.Struct("<4s4H2LH")
 
@@ -188,7 +188,7 @@ class Lines:
     longest, most_lines, most_bytes : int
         Maximum characters or bytes of a row, and maximum lines and bytes of the file.
     place, remedy : str
-        Start of an error message, a format string that takes the line number; end of the message.
+        Start of error messages, a format string that takes the line number, and their end.
     """
 
     def __init__(self, readline, longest, most_lines, most_bytes, place, remedy=""):

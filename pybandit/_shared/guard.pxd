@@ -7,22 +7,21 @@ cdef class Guard:
     cdef object owner                # class of the guarded object, for messages
     cdef str doing                   # what the holder is doing, for messages
     cdef unsigned long thread        # the thread that holds it; 0: free
-    cdef unsigned long generation    # of the process, when it was taken
-    cdef int depth                   # of nested reads by that thread
-    cdef bint lent                   # True if the holder may take it again, to change
+    cdef unsigned long generation    # fork generation of the process when the guard was taken
+    cdef int depth                   # number of nested reads by that thread
+    cdef bint lent                   # True if the holder may take it again to change the object
     cdef bint begun                  # True if __init__ was called, for an object that was shut
     cdef object reason, error        # why the guard is closed; None if it is open
 
-    # Takes it to change the object; refused while any thread holds it, this one included. Returns
-    # 1 in the child of a fork that left the holder behind: its change may be half done.
+    # Takes the guard to change the object; refused while any thread, this one included, holds it.
+    # Returns 1 in the child of a fork that left the holder behind: its change may be half done.
     cdef int enter(self) except -1
-    # Takes it to read; refused while another thread holds it.
+    # Takes the guard to read the object; refused while another thread holds it.
     cdef int enter_to_read(self) except -1
     cdef void leave(self) noexcept
 
     # Calls a function with the guard lent: the function may change the object although the
     # caller already holds it.
-    # who called this, already holds.
     cdef lend(self, function, argument)
 
     cdef bint _is_held(self)

@@ -34,14 +34,14 @@ cdef extern from *:
     unsigned long guard_holder(unsigned long *thread) noexcept nogil
     void guard_free(unsigned long *thread) noexcept nogil
 
-# Stored instead of a thread: the guard is closed to all.
+# Stored instead of a thread if the guard is closed to all threads.
 cdef unsigned long SHUT = ~<unsigned long>0
 
 
 # A fork copies the locks of all threads but only the forking thread. A guard taken in an earlier
 # generation is abandoned unless its thread survived every fork since.
 cdef unsigned long generation = 1
-cdef list survivors = []  # the thread that survived, per fork
+cdef list survivors = []  # for each fork, the thread that survived it
 
 
 def _forked():
@@ -145,7 +145,7 @@ cdef class Guard:
             f"this {self.owner.__name__} cannot be used: {self.reason}") from self.error
 
     cdef bint _is_held(self):
-        """Return True if the thread that took it has survived all forks since."""
+        """Return True if the thread that took the guard has survived all forks since."""
         if self.generation == generation:
             return True
         return all([thread == self.thread for thread in survivors[self.generation - 1:]])
@@ -159,8 +159,8 @@ cdef class Guard:
             self.thread = mine
             return 0
         if self.thread == mine:
-            raise ProtocolError(f"this {self.owner.__name__} is in use{self.doing}: it cannot be "
-                                "changed by what one of its own calls runs")
+            raise ProtocolError(f"this {self.owner.__name__} is in use{self.doing}: a function "
+                                "that it calls cannot change it")
         raise ProtocolError(f"this {self.owner.__name__} is in use by another thread{self.doing}: "
                             "each thread needs its own")
 

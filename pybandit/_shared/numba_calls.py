@@ -79,7 +79,7 @@ def pack(what, value):
                              f"{value.shape}, strides {value.strides}, {value.dtype.str} as "
                              f"{what}")
         if value.dtype.hasobject or value.ndim == 0:
-            raise TypeError(f"arrays must hold numbers in at least one dimension; got "
+            raise TypeError(f"arrays must hold numbers and have a dimension; got "
                             f"{value.dtype} of shape {value.shape} as {what}")
         return (value.dtype, value.ndim), np.array([value.ctypes.data, *value.shape], np.int64)
     if isinstance(value, (bool, np.bool_)):
@@ -113,8 +113,8 @@ class Face:
 
     signature: Any                    # for numba.cfunc
     arguments: str                    # names of the C arguments, the last one `data`
-    given: Mapping[str, str]          # values that a function may take: their expressions
-    types: Mapping[str, Any]          # and their numba types
+    given: Mapping[str, str]          # value that a function may take -> its expression
+    types: Mapping[str, Any]          # value -> its numba type
     failed: str                       # expression returned after an exception
 
 
@@ -122,7 +122,7 @@ class Face:
 class Role:
     """The purpose of a function."""
 
-    names: frozenset                  # values in `given` that it may take
+    names: frozenset                  # names in `given` that the function may take
     result: str = ""                  # description of its result for messages; "" for none
     kinds: tuple = ()                 # numba types of the result
     writes: bool = True               # True if it may write to arrays among its options
@@ -162,13 +162,13 @@ class Rules:
         names = []
         for name, parameter in inspect.signature(function).parameters.items():
             if parameter.kind is not parameter.POSITIONAL_OR_KEYWORD:
-                raise TypeError(f"{role} of {self.name} must take arguments with names; got "
+                raise TypeError(f"{role} of {self.name} must take only named parameters; got "
                                 f"{parameter}")
             reserved = name in self.face.given or name in ("rng", "n_arms", "self")
             if reserved and name not in self.roles[role].names:
-                raise TypeError(f"{role} of {self.name} must take of "
-                                f"{', '.join(sorted(self.roles[role].names))} and options of "
-                                f"other names; got {name}")
+                raise TypeError(f"{role} of {self.name} may only take "
+                                f"{', '.join(sorted(self.roles[role].names))} and options, "
+                                f"not the reserved name {name}")
             names.append(name)
             if not reserved:
                 default = parameter.default
@@ -177,7 +177,7 @@ class Rules:
                     self.defaults[name] = default
                 elif not (default is parameter.empty or default is known
                           or np.array_equal(default, known)):  # they may be arrays
-                    raise TypeError(f"{name} must have one default; got {shown(known)} and "
+                    raise TypeError(f"{name} must have the same default; got {shown(known)} and "
                                     f"{shown(default)} in functions of {self.name}")
         return names
 
@@ -190,8 +190,8 @@ class Rules:
         values = {}
         for name in options:
             if name not in self.defaults:
-                raise TypeError(f"{self.name} must have options of {sorted(self.defaults)}; got "
-                                f"{shown(name)}")
+                raise TypeError(f"options of {self.name} must be among {sorted(self.defaults)}; "
+                                f"got {shown(name)}")
         for name, default in self.defaults.items():
             value = options.get(name, default)
             if value is inspect.Parameter.empty:

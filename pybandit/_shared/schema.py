@@ -23,8 +23,8 @@ KINDS = {np.int64: ("iu", "integers"), np.float64: ("iuf", "numbers"),
 class Entry:
     """One entry of a state. If dtype is None, any value is accepted here.
 
-    `only_if` names a size or an earlier entry. If that is false or None, the state must hold None
-    here.
+    `only_if` names a size or an earlier entry. If its value is False or None, this entry must be
+    None.
     """
 
     name: str
@@ -67,8 +67,8 @@ class Entry:
         kinds, words = KINDS[self.dtype]
         if array.dtype.kind not in kinds:
             shown = repr(value)
-            raise ValueError(f"state must hold {self._expected(low, high)}, {words}; got "
-                             f"{shown[:60]}")
+            raise ValueError(f"state must hold {self._expected(low, high)}: {words} are "
+                             f"required; got {shown[:60]}")
         if array.dtype.kind == "f":  # limits are 64-bit numbers
             with np.errstate(over="ignore"):
                 array = array.astype(np.float64, copy=False)
@@ -128,7 +128,7 @@ class _Stream(Entry):
         """Also check that the increment is odd, as it is after seeding."""
         words = super().taken(values, known)
         if not words[3] & np.uint64(1):
-            raise ValueError(f"state must hold a stream of an odd increment in {self.name}; got "
+            raise ValueError(f"state must hold a stream with an odd increment in {self.name}; got "
                              f"{words[3]} at index 3")
         return words
 
@@ -185,7 +185,7 @@ class Schema:
                 held = holds(everything)
             if not held:
                 words = " ".join(holds.__doc__.split()).format_map(known)
-                raise ValueError(f"state must hold {words}; got another")
+                raise ValueError(f"state must hold {words}; it does not")
         return known
 
 
@@ -212,5 +212,5 @@ def made_from(cls, state):
     try:
         return cls(**options)
     except (TypeError, MemoryError, OverflowError, np.linalg.LinAlgError) as error:
-        raise ValueError(f"state must hold options of a {cls.__name__}; got others: {error}"
+        raise ValueError(f"state must hold valid options of a {cls.__name__}: {error}"
                          ) from error

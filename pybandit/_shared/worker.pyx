@@ -74,13 +74,13 @@ cdef class Worker:
     cdef object task, raised
     cdef Stop stop
     cdef PyThread_type_lock running      # held from the start to the end of the thread
-    cdef bint asked, refused, begun      # to start; by the system; runs, or is about to
+    cdef bint asked, refused, begun      # to start; by the system; runs or starts
     cdef readonly bint over              # True once the thread has ended
 
     def __cinit__(self, task, Stop stop=None):
         self.running = PyThread_allocate_lock()
         if self.running == NULL:
-            raise MemoryError("no lock can be made for a thread")
+            raise MemoryError("cannot allocate a lock for a thread")
         self.task, self.stop = task, stop
         # the error of a thread that cannot even create an exception
         self.raised = MemoryError("memory ran out in a thread")
@@ -104,7 +104,7 @@ cdef class Worker:
         """
         cdef bint is_known = False
         if self.asked:
-            raise RuntimeError("a worker can be started once")
+            raise RuntimeError("a worker can be started only once")
         self.asked = True
         PyThread_acquire_lock(self.running, NOWAIT_LOCK)
         try:

@@ -27,7 +27,7 @@ _Method = TypeVar("_Method", bound=Callable[..., Any])
 def guarded(method: _Method) -> _Method:
     """Wrap a method so that a concurrent call from another thread raises a RuntimeError.
 
-    Blocks that are complete, but that Ctrl-C left unplayed, are played first.
+    Complete blocks whose bets Ctrl-C prevented are bet on first.
     """
 
     @functools.wraps(method)
@@ -42,8 +42,8 @@ def guarded(method: _Method) -> _Method:
 class AskTell(Ordered):
     """The part of `PairedRace` that handles requests and reports.
 
-    A reward is recorded once it is in `_early`, or its block was played. A *cell* is a pair of an
-    arm and an item.
+    A reward is recorded once it is in `_early`, or its block was played, that is, bet on. A *cell*
+    is a pair of an arm and an item.
     """
 
     _early: Early
@@ -67,8 +67,8 @@ class AskTell(Ordered):
             pairs ahead of it, starting with arms that will probably survive for long. To keep
             many workers busy, request twice the number of concurrent calls. Rewards of arms that
             are eliminated in the meantime are discarded; see `n_wasted_by_arm`. A race with a
-            limit on pulls or cost does not go beyond its block, all of which counts. Never more
-            than 2²⁴ pairs.
+            limit on pulls or cost returns no pairs ahead of its block. At most 2²⁴ pairs are
+            returned.
 
         Returns
         -------
@@ -179,7 +179,7 @@ class AskTell(Ordered):
             return alive[:0], alive[:0]
         self._spread = self._spread.after(self._books.blocks)
         ahead = FEW_ITEMS + n // alive.size
-        while True:  # the items that hold n cells are mostly enough; n items always are
+        while True:  # the first items with n cells usually suffice; n items always do
             end = min(max(start, depth + 1) + min(ahead, n), most)
             likely, new = self._chances(start, end)
             rows, columns = first_needed(likely, new, n)
@@ -208,7 +208,7 @@ class AskTell(Ordered):
             self._money is not None and self._money.most is not None)
 
     def _missing(self, arms, items):
-        """Return those of these valid pairs that are not reported yet."""
+        """Return these valid pairs without those that were already reported."""
         if not self._early.keys.size:
             return arms, items
         new = self._early.places(self._cell_keys(arms, items)) < 0

@@ -1,4 +1,4 @@
-"""Reported rewards: checks, and those that wait for their turn. Nothing is changed in place."""
+"""Check reported rewards, and store those that wait for their block, in immutable objects."""
 
 from typing import NamedTuple
 

@@ -3,9 +3,10 @@
 Nothing is changed in place.
 
 Bets are in units of `scale`, 1 / sqrt(variance of a reward * trials of an arm). After D batches
-of n trials per arm, bet b has a log wealth of about D n (b gap - b**2 variance). The bet that
-reaches the threshold first in D batches is about 2.4 scale / sqrt(D), so the grid covers D = 4 to
-4**21 batches at any traffic. Most weight is on D = 4, 16, 64 and 256.
+of n trials per arm, bet b has a log wealth of about D n (b gap - b**2 variance), where gap is the
+difference of the arms' means. The bet that reaches the threshold first in D batches is about 2.4
+scale / sqrt(D), so the grid covers D = 4 to 4**21 batches at any traffic. Most weight is on D = 4,
+16, 64 and 256.
 """
 
 import math
@@ -22,7 +23,7 @@ LEAST_VARIANCE = 1e-300
 
 
 def _weights():
-    """Return the weights of the bets: fixed, and 1 in all."""
+    """Return the fixed weights of the bets, which sum to 1."""
     weights = np.where((STEPS >= 0) & (STEPS <= 3), 0.85 / 4, 0.0)
     for away, share in ((-STEPS, 0.05), (STEPS - 3, 0.10)):
         side = away > 0
@@ -100,7 +101,7 @@ def log_wealth(logs):
 
 
 def _pairs(bets, batch):
-    """Return the arms that are bet against, and the rival of each: the leader, or the second."""
+    """Return the arms that are bet against, and their rivals: the leader; for it, the second."""
     arms = np.flatnonzero(bets.alive & (batch.trials > 0))
     if arms.size < 2 or not bets.trials[arms].any():
         return arms[:0], arms[:0]
@@ -128,7 +129,7 @@ def _won(bets, batch, arms, rivals, scale):
     known = ~bets.retired
     level = bets.sums[known].sum() / max(1, bets.trials[known].sum())
     n, m = batch.trials[arms], batch.trials[rivals]
-    # weights that add up to 0 over the visits of both: 1 and -1 if the counts are equal
+    # weights that add up to 0 over the visits of both arms: 1 and -1 if their counts are equal
     for_rival, for_arm = 2.0 * n / (n + m), 2.0 * m / (n + m)
     worst = np.maximum(for_rival * level, for_arm * (1.0 - level))
     bet = np.minimum(scale * GRID, (RISK / np.maximum(worst, RISK))[:, None])

@@ -1,10 +1,11 @@
-"""Estimates from the rewards of a race with a budget: their reliability, and the error.
+"""Estimate the reliability of the rewards of a race with a budget, and its error probability.
 
-The error is estimated with a model that is only approximately true. A reward is the sum of an
-effect of the item, an effect of the arm, and normal noise with a variance of its own per arm. The
-effects of arms are normal, with the variance of the first means. Arms are read on the same items,
-so only differences between arms that were read together are informative. An eliminated arm is
-compared with the others on the items that it was read on, however many items follow.
+The error probability is estimated with a model that is only approximately true. A reward is the
+sum of an effect of the item, an effect of the arm, and normal noise with a variance of its own per
+arm. The effects of arms are normal. Their variance is that of the arms' means over the items read
+with all arms, less the part due to noise. Arms are read on the same items, so only differences
+between arms that were read together are informative. An eliminated arm is compared with the others
+on the items that it was read on, however many items follow.
 """
 
 import numpy as np
@@ -12,8 +13,8 @@ from numpy.polynomial.hermite_e import hermegauss
 
 # Reliabilities below and above which the strength of the schedule is 0 and 1.
 LOW, HIGH = 0.3, 0.8
-# The variance of arms' effects is at least this share of the variance of the first means, even if
-# their differences may all be noise.
+# The variance of arms' effects is at least this share of the variance of the arms' means over the
+# items read with all arms, even if all their differences may be noise.
 LEAST_SHARE = 0.02
 # Weight, in items, of the common variance in the estimate of an arm's own variance.
 PRIOR_ITEMS = 5.0

@@ -112,7 +112,7 @@ cdef class Books:
 
     @property
     def centred(self):
-        """Mean reward of each arm minus the base; NaN if it has none."""
+        """Mean reward of each arm minus the base; NaN if the arm has no rewards."""
         with np.errstate(invalid="ignore"):
             return np.array(self._sums) / self.pulls
 

@@ -7,7 +7,7 @@ from pybandit._shared.errors import InfeasibleBudgetError
 from pybandit._shared.labels import in_order
 from pybandit.betting.options import LARGEST_COST, TOLD, check_prices
 
-# Relative tolerance of a limit: ten times 0.1 is not exactly 1.
+# Relative tolerance of a limit: the sum of ten costs of 0.1 is not exactly 1.
 ROUNDING = 1e-12
 
 
@@ -64,7 +64,7 @@ class Money:
         return self.sums[n_blocks]
 
     def left(self, n_blocks):
-        """Return the rest of the limit after `n_blocks` blocks, with a tolerance for rounding."""
+        """Return what is left of the limit after `n_blocks` blocks, plus a rounding tolerance."""
         return self.most * (1 + ROUNDING) - float(self.spent(n_blocks).sum())
 
     def enter(self, n_blocks, arms, costs):
@@ -94,7 +94,7 @@ class Money:
             return self.spent(n_blocks) / pulls
 
     def affordable(self, items, arms, n_blocks, pulls):
-        """Return how many of the items, from the first on, the rest of the limit pays for.
+        """Return how many of these items, in order, the unspent part of the limit pays for.
 
         With known prices the limit is never exceeded, to 12 digits. Without them, the next items
         are expected to cost as much as earlier ones, and the first item is read alone.

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-# Share of that growth which bets reach, and the probability below which nothing is evaluated
+# Share of the growth g that bets reach, and the probability below which nothing is evaluated
 # ahead. Both were chosen by measurement.
 REACHED, LEAST = 0.8, 0.7
 # Prior: number of differences with mean 0, and their mean square.
@@ -34,9 +34,9 @@ class Spread(NamedTuple):
 def between(means, waiting, n_read, spread, k, scale):
     """Return the arguments `known`, `squares`, `early` and `waits` of `chances`.
 
-    The rival of an arm is the k-th arm by mean; that of the first k is the next one. `waiting`
-    are rewards of later items (items, arms), `spread` sums of squares, `n_read` the number of
-    items read, `scale` the range.
+    The rival of an arm is the k-th arm by mean; the rival of each of the first k arms is the next
+    arm. `waiting` are rewards of later items (items, arms), `spread` sums of squares, `n_read` the
+    number of items read, `scale` the range.
     """
     ranks = np.argsort(-means, kind="stable")
     rivals, sign = np.full(means.size, ranks[k - 1]), np.full(means.size, -1.0)
@@ -58,14 +58,14 @@ def chances(places, n_read, limit, missing, known, squares, early, waits=()):
     limit : float or float64 (arms,)
         Log wealth at which an arm is decided.
     missing : float64 (arms,)
-        The part of it that is still missing after these items; NaN if unknown.
+        Part of `limit` that is still missing after the items read; NaN if unknown.
     known, squares : float64 (arms,)
-        Sums of the differences to the rival on these items, and of their squares. Differences
+        Sums of the differences to the rival on the items read, and of their squares. Differences
         are positive if they are in favour of deciding the arm.
     early : float64 (items, arms)
         Differences on later items; NaN if unknown.
     waits : tuple of (arm, arms)
-        An arm that is needed as long as one of the others is.
+        `arm` is needed as long as one of `arms` is needed.
     """
     from scipy.special import ndtr  # keeps the import of pybandit fast
 

@@ -14,7 +14,7 @@ from pybandit.betting._sequence_checks import check_population
 from pybandit.betting.options import Bets, Costs
 
 SMALLEST_BLOCK = 4
-# With costs, a block is at most 1/32 of the items read: this spends 1 % less.
+# With costs, a block is at most 1/32 of the items read instead of 1/16: races then cost 1 % less.
 COSTLY_SHARE = 32
 MOST_PAIRS = 2**24  # per block: 256 MiB of arms and items
 # limits of weights: the weight left is a difference of sums, with 16 digits
@@ -85,7 +85,7 @@ class Initialised:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}",
                                      name=name, obj=self)
             raise AttributeError(f"this {type(self).__name__} has no {name!r}: its __init__ was "
-                                 "not called, or did not end", name=name, obj=self)
+                                 "not called, or did not finish", name=name, obj=self)
 
     def _refuse_again(self):
         """Refuse a second call of `__init__`; subclasses call this first."""
@@ -135,7 +135,7 @@ class Ordered(Initialised):
         return max(SMALLEST_BLOCK, n_read // 16)
 
     def _affordable(self, length):
-        """Return how many of the next `length` items the rest of the budget pays for."""
+        """Return how many of the next `length` items the unspent part of the budget pays for."""
         if self._money is None or self._money.most is None or length <= 0:
             return length
         return self._money.affordable(self._items(length), self._race.alive,

@@ -76,7 +76,7 @@ class PairedRace(AskTell):
             self._money = Money(self._prices, getattr(costs, self._LIMIT), self.n_arms)
             check_feasible(self._LIMIT, self._money, self.n_arms)
         self.weights = check_weights(weights, self.n_items, self.population_size)
-        # None for an endless stream, whose items are numbered
+        # None for an endless stream, whose items are 0, 1, 2, ...
         self._order = (None if self.n_items is None
                        else draw_order(rng, self.n_items, self.weights))
         self._inverse, self._spread = None, Spread(0, np.zeros(self.n_arms))
@@ -89,7 +89,7 @@ class PairedRace(AskTell):
         self._weigh(race)
         self._race = race  # last: an object that has it is complete
 
-    # options that define an equal race
+    # options with which an equal race can be created
     _OPTIONS: tuple[str, ...] = ("n_arms", "n_items", "delta", "value_range", "epsilon",
                                  "max_pulls", "bets", "block_size", "population_size")
     _PARTS: tuple[str, ...] = PARTS  # parts of a saved state
@@ -190,13 +190,13 @@ class PairedRace(AskTell):
     @property
     @guarded
     def pulls(self) -> Ints:
-        """Number of items read per arm, the first ones in the race's order; int64, a copy."""
+        """Number of items read per arm, from the first in the race's order on; int64, a copy."""
         return self._books.pulls
 
     @property
     @guarded
     def items(self) -> Ints:
-        """Items read of the arms that were read longest, in the race's order; int64, a copy."""
+        """Items on which the last arms were read, in the race's order; int64, a copy."""
         return self._items_at(np.arange(self._books.n_items))
 
     @property

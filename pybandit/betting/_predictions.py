@@ -12,7 +12,7 @@ MOST_COMPONENTS = 16
 PENALTIES = np.array([2.0, 8.0, 32.0])
 # Predictions are weighted by the covariance that they explained, minus this many standard errors.
 DOUBT = 1.0
-# Largest prediction, as a share of the range: the largest one limits the size of the bets.
+# Largest allowed prediction, as a share of the range: large ones limit the size of the bets.
 MOST = 0.25
 
 
@@ -53,7 +53,7 @@ class Learned(NamedTuple):
     blocks: int
     items: int
     first: np.ndarray   # (q,) sums of components
-    gram: np.ndarray    # (q, q)
+    gram: np.ndarray    # (q, q) sums of products of components
     cross: np.ndarray   # (q, arms) sums of components times (reward - item mean)
     means: np.ndarray   # (arms,) sums of (reward - item mean)
     agreed: np.ndarray  # (penalties,) sums of predictions times rewards

@@ -66,8 +66,8 @@ def read_looks(LeaderRace race not None, Books books not None, Rejects rejects n
     """Run a race for the single best arm on a table of rewards, as ask and tell would.
 
     Stops before a look that contains an invalid reward, so that `tell` can report it. When the
-    first arm leaves, `measure` is called with the rewards of that look and returns the schedule
-    for the rest of the race. It is None if `rejects` already is that schedule.
+    first arm is eliminated, `measure` is called with the rewards of that look and returns the
+    schedule for the rest of the race. It is None if `rejects` already is that schedule.
     """
     cdef limits allowed
     allowed.low, allowed.high, allowed.most = within

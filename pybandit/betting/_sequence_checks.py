@@ -58,7 +58,7 @@ def check_values(values, value_range):
 def check_room(n, population_size):
     """Refuse more values than the population has."""
     if n > population_size:
-        raise ValueError(f"values must number at most population_size = {population_size} in all; "
+        raise ValueError(f"values must be at most population_size = {population_size} in number; "
                          f"got {n}")
     return n
 

@@ -20,9 +20,9 @@ class BettingThreshold(PairedRace):
 
     Each arm has two processes of bets, against "mean <= threshold" and "mean >= threshold". Under
     either hypothesis the next reward has a mean of at most, or at least,
-    ``(N threshold - S) / (N - t + 1)``, where S is the sum of the earlier rewards. An arm is
-    decided when one process has won ``n_arms / delta``. With one arm this is a Metropolis-Hastings
-    test with a guarantee.
+    ``(N threshold - S) / (N - t + 1)``, where N is `n_items` and S is the sum of the t - 1 earlier
+    rewards. An arm is decided when one process has won ``n_arms / delta``. With one arm, this
+    decides a Metropolis-Hastings test with a guarantee.
 
     Parameters
     ----------

@@ -28,9 +28,9 @@ class BudgetRace(PairedRace):
 
     All survivors are read on the same items, drawn without replacement. A schedule repeatedly
     drops the arm with the lowest mean, so that k arms remain at the end of the budget: successive
-    rejects on shared items, faster the better the first rewards separate the arms. The same
-    evaluations are also bet on, as in `BettingRace`: an arm that bets exclude leaves early, and
-    its share of the budget goes to the others.
+    rejects on shared items. The better the first rewards separate the arms, the sooner it drops
+    arms. The same evaluations are also bet on, as in `BettingRace`: an arm that bets exclude is
+    eliminated early, and its share of the budget goes to the others.
 
     Parameters
     ----------
@@ -109,10 +109,10 @@ class BudgetRace(PairedRace):
 
     *Guarantee.* For k = 1 the best arm is among those excluded with probability at most delta,
     whatever the schedule does. The wealth against "b is best" is a nonnegative supermartingale
-    while b is read, and stops when b is dropped, which depends on the past only. So if only bets
-    eliminated arms, the answer is wrong with probability at most delta. For k > 1 the same
-    follows from the union over pairs of `BettingRace`. Otherwise there is no guarantee, only the
-    estimate `error_estimate`.
+    while b is read, and stops when b is dropped, a decision that depends only on the past. So if
+    only bets eliminated arms, the answer is wrong with probability at most delta. For k > 1 the
+    same follows from the union bound over pairs, as for `BettingRace`. Otherwise there is no
+    guarantee, only the estimate `error_estimate`.
 
     Time: O(bets) per arm and item for k = 1, and O(n_arms) per look, of which there are about
     16 log(N); O(bets n_arms) per arm and item for k > 1. Memory: as for `BettingRace`.
@@ -216,7 +216,7 @@ class BudgetRace(PairedRace):
             return self.budget - int(pulls.sum()) - n_more
         n_blocks = len(self._books.blocks) + (values is not None)
         if n_blocks == 0 and self._money.prices is None:
-            return self.n_arms  # the first item tells the prices
+            return self.n_arms  # prices are unknown before the first item
         pulls[alive] += n_more // alive.size
         left = max(0.0, self._money.left(n_blocks))
         price = float(self._money.mean_prices(n_blocks, pulls)[alive].mean())
@@ -280,12 +280,13 @@ class BudgetRace(PairedRace):
 
         The estimate comes from a model, not from the bets. In the model a reward is the sum of an
         effect of the item, an effect of the arm, and normal noise with a variance of its own per
-        arm. The arms' effects are normal, with the variance of the first means. The estimate is
-        the posterior probability that an arm of the answer is below one outside it; for k > 1
-        the probabilities of the arms of the answer are multiplied. It is 0 if all rewards of
-        the other arms were read, and at most `delta` if `decided`. It does not bound the error. It
-        tends to be too large if many arms are near the best, and it may be too small if the
-        rewards of the few items read are nearly all equal.
+        arm. The arms' effects are normal. Their variance is that of the arms' means over the items
+        read with all arms, less the part due to noise. The estimate is the posterior probability
+        that an arm of the answer is below one outside it; for k > 1 the probabilities of the arms
+        of the answer are multiplied. It is 0 if all rewards of the other arms were read, and at
+        most `delta` if `decided`. It does not bound the error. It tends to be too large if many
+        arms are near the best, and it may be too small if the rewards of the few items read are
+        nearly all equal.
         """
         if not self._books.blocks:
             return 1.0 - self.k / self.n_arms
@@ -322,8 +323,8 @@ class BudgetRace(PairedRace):
         keys = owned("keys of the state", state["keys"])
         if keys.dtype.kind not in "iu" or not np.array_equal(np.sort(keys, axis=None),
                                                              np.arange(self.n_arms)):
-            raise ValueError(f"state must hold keys, each of 0 to {self.n_arms - 1} once; got "
-                             f"shape {keys.shape} of dtype {keys.dtype}")
+            raise ValueError(f"state must hold keys, each number from 0 to {self.n_arms - 1} once; "
+                             f"got shape {keys.shape} of dtype {keys.dtype}")
         self._keys = keys.astype(np.int64, copy=False)
 
     @guarded

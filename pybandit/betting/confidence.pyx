@@ -112,11 +112,11 @@ def confidence_sequence(values, *, population_size=math.inf, delta=0.05, value_r
     ``1 + min(lambda N / (N - t + 1), 0.9 / m_t) (x_t - m_t)``. A factor is at least 0.1, and has
     conditional mean 1 if mu is the mean. So the mean wealth K of the bets is a nonnegative
     martingale, and by Ville's inequality it ever reaches 2 / delta with probability at most
-    delta / 2. The lower bound is the largest mu for which it has; the upper bound is the same for
-    ``1 - x``. K falls as mu grows. Bounds are found by stepping upwards, in steps of 1/256 of the
-    width, and are wider than the exact ones by at most two steps per side. The tilt
-    N / (N - t + 1) makes the width shrink as fast as the population is used up (Waudby-Smith &
-    Ramdas 2024, without their truncation at one sample size).
+    delta / 2. The lower bound is the largest mu for which K has reached 2 / delta; the upper bound
+    is the same for ``1 - x``. K falls as mu grows. Bounds are found by stepping upwards, in steps
+    of 1/256 of the width, and are wider than the exact ones by at most two steps per side. The
+    tilt N / (N - t + 1) makes the width shrink as fast as the population is used up (Waudby-Smith
+    & Ramdas 2024, without their truncation at one sample size).
 
     ``"empirical-bernstein"`` uses ``exp(sum lambda_t (x_t - m_t) - psi(lambda_t) (x_t - c_t)^2)``
     as the wealth of a bet, with ``psi(l) = -log(1 - l) - l``, ``c_t = (1/2 + S) / t`` and
@@ -129,7 +129,7 @@ def confidence_sequence(values, *, population_size=math.inf, delta=0.05, value_r
     deviation (Waudby-Smith et al. 2021), ``mean +- std sqrt(2 (n' r + 1) / (n'^2 r) log(sqrt(n' r
     + 1) / delta))`` with ``n' = n / (1 - n/N)`` and r chosen so that it is tightest at n' = 1000.
     Its error approaches delta if n is large before the first look; it misses rare large values
-    until one is seen. At n = 1 it is infinite (without `value_range`).
+    until one is seen. At n = 1 the bounds are infinite (without `value_range`).
 
     The bounds of the first three methods never widen, and stay within the means that are still
     possible, ``[S_n / N, (S_n + N - n) / N]`` of the range. At n = N all bounds equal the mean. If
@@ -182,7 +182,7 @@ cdef class ConfidenceSequence:
 
     See Also
     --------
-    confidence_sequence : of values that are all there.
+    confidence_sequence : for values that are all available at once.
 
     Notes
     -----

@@ -75,7 +75,7 @@ class CountRace(Initialised):
     threshold : float
         ``2 / delta``, or ``1 / delta`` with ``ties="any"``.
     n_arms, n_pulls, n_batches : int
-        Number of arms, added ones included; of trials; of batches.
+        Numbers of arms (added ones included), trials and batches.
     pulls, means : ndarray, shape (n_arms,)
         Trials, and mean rewards; NaN if there was no trial.
 
@@ -139,11 +139,11 @@ class CountRace(Initialised):
     *Retired arms.* After `retire` the race is replayed from the first batch as if there had been
     no bets on that arm, so an arm that it had beaten may return. The guarantee is about the best
     of the arms that are not retired, if the choice of arms to retire does not depend on results.
-    If it does, every set of arms that may be retired is a race with its own wealth, and the error
-    probability is at most delta times the number of such sets: 2 delta if one given arm may be
-    retired. It is not enough that the best arm stays. In a simulation with twelve equal arms, all
-    but one rival were retired, to the harm of one arm, after results were known: that arm lost in
-    .26 of 300 races, where .1 is allowed, and in .04 without retirement.
+    If the choice does, every set of arms that may be retired is a race with its own wealth. The
+    error probability is then at most delta times the number of such sets: 2 delta if one given arm
+    may be retired. It is not enough that the best arm stays. In a simulation with twelve equal
+    arms, all but one rival were retired, to the harm of one arm, after results were known: that
+    arm lost in .26 of 300 races, where .1 is allowed, and in .04 without retirement.
 
     A batch of 5 arms takes about 0.2 ms, of 50 arms 0.4 ms. A saved state has 16 bytes per arm
     and batch, 24 with squares; `from_state` and `retire` replay it.
@@ -194,14 +194,15 @@ class CountRace(Initialised):
                     squares: ArrayLike | None = None) -> None:
         """Record a batch: trials of each arm, and the sum of its rewards.
 
-        All or nothing. Arms that were dropped may have trials; they count for `means` alone.
+        After an error nothing is recorded. Arms that were dropped may have trials, which count
+        only for `means`.
 
         Parameters
         ----------
         trials : array_like of int, shape (n_arms,)
             At least 0.
         sums : array_like of float, shape (n_arms,)
-            Sums of rewards in `value_range`: successes if they are 0 and 1.
+            Sums of rewards in `value_range`; the numbers of successes if rewards are 0 or 1.
         squares : array_like of float, shape (n_arms,), optional
             Sums of the squared rewards, in the same units. Without them rewards are treated
             as if each were the lowest or the highest value, which is exact for conversions and
@@ -221,7 +222,7 @@ class CountRace(Initialised):
         self._tell_counts(trials, sums, squares, warns=True)
 
     def _tell_counts(self, trials, sums, squares, warns=False):
-        """Do the same without a warning by default; a study replays batches and warns itself."""
+        """Record a batch without a warning by default: a study replays batches and warns itself."""
         with self._guard:
             history, bets = self._race
             batch = checked_batch(trials, sums, squares, bets.trials, self.value_range)
@@ -278,7 +279,7 @@ class CountRace(Initialised):
 
     @property
     def threshold(self) -> float:
-        """Wealth of the bets against an arm at which it is dropped; they start at 1."""
+        """Wealth, starting at 1, that the bets against an arm must reach to drop the arm."""
         return (2.0 if self.ties == "none" else 1.0) / self.delta
 
     @property

@@ -61,7 +61,7 @@ class BettingRace(PairedRace):
         `n_items`, reading all items does not decide the race by itself.
     weights : array_like of float, shape (n_items,), optional
         Weight of each item, finite and above 0; the question is then about weighted means.
-        Only their ratios matter. `group_weights` computes those of a mean of group means.
+        Only their ratios matter. `group_weights` computes the weights for a mean of group means.
     prior_scores : array_like of float, shape (n_items, J) or (n_items,), optional
         Known facts about all items: scores of other models or of earlier versions on them,
         or features, in any units. Only for k = 1, plug-in bets and the mean over these items.
@@ -96,7 +96,7 @@ class BettingRace(PairedRace):
     cost : float or None
         Cost of all rewards reported and used; None without `costs`.
     cost_by_arm : ndarray of float64, shape (n_arms,), or None
-        The same per arm.
+                Cost of the rewards of each arm that were reported and used.
     pending : tuple of ndarray of int64
         Arms and items of rewards that were reported and are not used yet.
     n_wasted_by_arm : ndarray of int64, shape (n_arms,)
@@ -151,15 +151,15 @@ class BettingRace(PairedRace):
 
     *Epsilon.* Arms are eliminated at an error of .95 delta. In addition each ordered pair
     (a, b), of the last 32 arms if k = 1, bets against "the mean of b is at least that of a
-    plus epsilon". It claims this false at a wealth of 1 / (.05 delta) times the number of
-    rivals (k = 1) or of pairs (k > 1). The race ends once the leaders have such claims on all
-    other survivors. Suppose for k = 1 that the answer is more than epsilon below the best arm.
-    Then either the best arm was eliminated, which is one process and has probability at most
-    .95 delta; or it survived and the claim of the answer on it is false. With n arms at
-    the start of claims there are at most n - 1 claims on the best arm, and any of them is ever
-    made with probability at most .05 delta. n and the arms are known before claims start.
-    For k > 1 the union is over pairs of both kinds. On seven public tables this reads at most
-    1 % more than epsilon = 0, and up to 8 % less at .02.
+    plus epsilon". Arm a claims that this hypothesis is false once the wealth reaches 1 / (.05
+    delta) times the number of rivals (k = 1) or of pairs (k > 1). The race ends once the leaders
+    have such claims on all other survivors. Suppose for k = 1 that the answer is more than epsilon
+    below the best arm. Then either the best arm was eliminated, which is one process and has
+    probability at most .95 delta; or it survived and the claim of the answer on it is false. With
+    n arms at the start of claims there are at most n - 1 claims on the best arm, and any of them
+    is ever made with probability at most .05 delta. n and the arms are known before claims start.
+    For k > 1 the union is over pairs of both kinds. On seven public tables this reads at most 1 %
+    more than epsilon = 0, and up to 8 % less at .02.
 
     *Weights.* Items are drawn without replacement. The next one has a probability proportional
     to its weight w among the items left, whose total weight is W. So a difference d of two arms

@@ -12,13 +12,15 @@ from pybandit._shared.types import Floats
 BACKENDS = ("finite", "jax", "autograd")
 # Maximum number of entries in the Hessians of one block: 16 MiB.
 NUMBERS = 1 << 21
-# Step of finite differences, relative to the length over which a row changes by some nats:
-# truncation and rounding errors are then about 1e-8 to 1e-7 of a row's largest derivative.
+# Step of finite differences, relative to the length over which a row's log likelihood changes by a
+# few nats. Truncation and rounding errors are then about 1e-8 to 1e-7 of a row's largest
+# derivative.
 APART = 1e-4
-# Number of rows used to find this length.
+# Number of rows from which this length is estimated.
 SAMPLE = 1000
-# Entries this small relative to the largest entry of a Hessian, with each coordinate measured in
-# its length, are rounding errors or errors of differences.
+# Entries below this fraction of a Hessian's largest entry are treated as errors, with each
+# coordinate measured in units of its length: EXACT for rounding errors of exact derivatives,
+# DIFFERENCES for errors of finite differences.
 EXACT, DIFFERENCES = 1e-13, 1e-5
 
 
@@ -47,11 +49,12 @@ def blocks_of(log_likelihood, n_factors, center, backend):
 
 
 def lengths_of(gradients, hessians):
-    """Return the distance along each coordinate over which rows change by about a nat."""
+    """Return the step in each coordinate over which a row's value changes by about one nat."""
     steep = np.abs(gradients).mean(axis=0)
     bent = np.sqrt(np.abs(np.einsum("nii->ni", hessians)).mean(axis=0))
     lengths = 1 / np.clip(np.maximum(steep, bent), 1e-75, 1e75)
-    # If b is near 0, the slope in a of a b is near 0 too: do not lengthen linear coordinates.
+    # A linear coordinate has a length of at most 1, because its slope may be small at this point
+    # only: the slope of the product a b in a is near 0 if b is near 0.
     return np.where(bent <= 1e-3 * steep, np.minimum(lengths, 1.0), lengths)
 
 
@@ -145,7 +148,7 @@ def _finite(log_likelihood, n_factors, center):
 
 
 def _lengths(value, n_factors, center):
-    """Return the distance along each coordinate over which sampled rows change by a few nats."""
+    """Return the step in each coordinate over which sampled rows change by a few nats."""
     rows = read_only(np.unique(
         np.linspace(0, n_factors - 1, min(n_factors, SAMPLE)).astype(np.int64)))
     here = value(rows, center)
@@ -179,7 +182,7 @@ def products_of(hessians, rounding, most):
     # Entries can only be compared after scaling: their units differ.
     left, each = values * np.outer(lengths, lengths), np.arange(n)
     scale = np.abs(left).reshape(n, -1).max(axis=1)
-    if rounding >= DIFFERENCES:  # errors of differences also depend on the other rows
+    if rounding >= DIFFERENCES:  # errors of finite differences also depend on the other rows
         scale = np.maximum(scale, scale.mean())
     weights, directions = [], []
     while True:

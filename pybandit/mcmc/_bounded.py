@@ -1,4 +1,4 @@
-"""User-defined rows with a control and bounds, and ranges of what a control leaves over."""
+"""User-defined rows with a control and bounds, and ranges of a control's remainder."""
 
 import dataclasses
 
@@ -20,14 +20,14 @@ from pybandit.racing.factors import Factors
 SUMS = ("gradient", "hessian")
 CONTROL = ("center", "changes", "n_factors", "n_parameters", "total_change", *SUMS)
 MOST_ROWS = 2**32 - 1
-# Rows whose features are multiplied at a time.
+# Number of rows for which `row_bounds` computes L'x_i at a time.
 BLOCK = 1 << 14
 # Allowed rounding error of a difference of log likelihoods, in nats.
 SLACK = 1e-10
 
 
 def check_radius(radius):
-    """Return a radius, inf for None."""
+    """Return the validated radius; inf if it is None."""
     return np.inf if radius is None else check_positive("radius", radius)
 
 
@@ -35,7 +35,7 @@ def check_rows(x, y):
     """Return the features and responses of a regression, C-contiguous."""
     x = np.ascontiguousarray(check_in("x", x, "finite", np.isfinite, copy=False))
     if x.ndim != 2 or not x.size:
-        raise ValueError(f"x must have shape (N, d), neither 0; got {x.shape}")
+        raise ValueError(f"x must have shape (N, d), N >= 1, d >= 1; got {x.shape}")
     if len(x) > MOST_ROWS:
         raise ValueError(f"x must have at most {MOST_ROWS} rows; got {len(x)}")
     y = np.ascontiguousarray(check_in("y", y, "finite", np.isfinite, copy=False))
@@ -94,7 +94,8 @@ class Bounded:
             raise TypeError(f"control must be a TaylorControl or a GLMControl; got "
                             f"{shown(control)}")
         if (log_likelihood is None) == (factors is None):
-            raise ValueError("pass exactly one of log_likelihood and factors")
+            raise ValueError("pass exactly one of log_likelihood and factors; got "
+                             f"{'neither' if factors is None else 'both'}")
         for name, function in (("log_likelihood", log_likelihood), ("factors", factors),
                                ("spread", spread)):
             if function is not None and not callable(function):
@@ -146,7 +147,7 @@ class Bounded:
 
 
 class Ranges:
-    """Range of log ratios less a control: at most `largest` times M of the points."""
+    """Bounds of |log ratio minus control|: `largest` times M of the two points, plus `slack`."""
 
     def __init__(self, control):
         d, self.center = control.n_parameters, control.center
@@ -157,7 +158,7 @@ class Ranges:
         self.largest = float(np.max(row_bounds(control, factor)))
 
     def most(self, points):
-        """Return a bound on the absolute value of a difference between the two points."""
+        """Return a bound on |log ratio minus control| of every factor between the two points."""
         z = np.ascontiguousarray((points - self.center) @ self.inverse.T)
         return self.largest * spread(z[0], z[1], not self.is_line) * (1 + 1e-9) + self.slack
 
@@ -174,7 +175,7 @@ def _spread_of(control):
 
 
 def row_bounds(control, factor):
-    """Return c_i of all rows: third_i / 2, times |L'x_i|^3 for rows with features."""
+    """Return c_i of all rows: third_i / 2, times |L'x_i|^3 if rows have features; L: `factor`."""
     features = getattr(control, "features", None)
     if features is None:
         return 0.5 * control.third

@@ -41,11 +41,11 @@ def sample_chains(make_chain, layout, *, n_samples, n_warmup, n_chains, initial,
     n_warmup = check_integer("n_warmup", n_warmup, 0)
     n_chains = check_integer("n_chains", n_chains, 1)
     if n_chains * n_samples * layout.n_values > MOST_PULLS:
-        raise ValueError(f"n_samples * n_chains of {layout.n_values} values must be at most "
+        raise ValueError(f"n_samples * n_chains * {layout.n_values} values must be at most "
                          f"{MOST_PULLS}; got {n_samples} * {n_chains}")
     thin = check_integer("thin", thin, 1, MOST_PULLS // n_samples)
     n_threads = 1 if n_threads is None else check_integer("n_threads", n_threads, 1)
-    xarray = require("xarray", "arviz")  # fail before the work, not after it
+    xarray = require("xarray", "arviz")  # raises before the chains run if xarray is missing
     starts = _starts(initial, n_chains, layout)
     streams = seed_sequence_of(rng).spawn(n_chains)
     chains = [make_chain(np.random.default_rng(stream), start)
@@ -139,7 +139,7 @@ def check_labels(labels, n_values):
 
 def check_name(name):
     if not isinstance(name, str) or not name or name in ("chain", "draw"):
-        raise ValueError(f"name must be a string other than 'chain' and 'draw', not empty; got "
+        raise ValueError(f"name must be a non-empty string other than 'chain' and 'draw'; got "
                          f"{shown(name)}")
     return name
 

@@ -21,7 +21,7 @@ from pybandit.racing._source cimport Source, take_back
 
 cdef enum:
     ROWS = 1 << 16        # maximum number of rows read between two checks for Ctrl-C
-    STEPS = 1 << 14       # and of steps
+    STEPS = 1 << 14       # maximum number of steps between two checks
 
 
 cdef int64_t next_poisson(void *state, double mean) noexcept nogil:
@@ -84,7 +84,7 @@ cdef class Chain:
     Parameters
     ----------
     problem : Problem
-        Anchored.
+        A problem on which `anchor` was called.
     moves : sequence of Move
     rng : Generator
         Not shared with other chains.
@@ -107,7 +107,7 @@ cdef class Chain:
                   UserRows own=None):
         cdef int64_t d = problem.problem.glm.n_parameters
         if not problem.problem.rows:
-            raise ValueError("problem must be anchored")
+            raise ValueError("problem must have rows with bounds: call anchor first")
         self.problem, self.chain.problem = problem, &problem.problem
         self.own = own
         if own is not None:
@@ -130,7 +130,7 @@ cdef class Chain:
         cdef double left
         cdef int64_t i, j
         if start.shape[0] != factor.shape[0]:
-            raise ValueError(f"chains must start at {factor.shape[0]} values; got "
+            raise ValueError(f"the start must have {factor.shape[0]} values; got "
                              f"{start.shape[0]}")
         for i in range(start.shape[0]):
             left = start[i] - self.problem.problem.mode[i]
@@ -147,7 +147,7 @@ cdef class Chain:
 
     @property
     def scale(self):
-        """Factor by which warm-up scaled the proposal; an array with one per part of a mixture."""
+        """Factor by which warm-up scaled the proposal; for a mixture, an array of one per part."""
         return self.moves.scale
 
     @property
@@ -159,7 +159,7 @@ cdef class Chain:
 
     @property
     def counts(self):
-        """Accepted steps, rows read, and tests that read all rows, since `clear`."""
+        """Numbers of accepted steps, rows read, and tests that read all rows, since `clear`."""
         return self.chain.n_accepted, self.chain.n_evaluations, self.chain.n_exact
 
     def clear(self):
@@ -173,8 +173,9 @@ cdef class Chain:
     def advance(self, int64_t t, int64_t until, int64_t thin, double[:, ::1] values, columns):
         """Take steps from t up to at most `until`; return the step reached, to allow Ctrl-C.
 
-        After every `thin` steps at t >= 0, store the values and statistics: shares accepted and
-        read, rows read, and tests that read all rows.
+        After every `thin` steps at t >= 0, store the values and statistics: the share of proposals
+        accepted, the share of rows read, the number of rows read, and the number of tests that
+        read all rows.
         """
         cdef double[::1] accepted = columns[0], fraction = columns[1]
         cdef int64_t[::1] n_evaluations = columns[2], n_exact = columns[3]
@@ -241,6 +242,6 @@ cdef class Chain:
             wanted = "finite" if row >= 0 else "finite and at least 0"
             raise ValueError(f"{name} must be {wanted}; got {value!r} {where}")
         raise ValueError(
-            f"the bound of row {row} does not hold: its remainder may differ by "
-            f"{self.chain.bad_bound!r} and differs by {value!r} {where}; the draws so far are "
+            f"the bound of row {row} does not hold: its remainder may change by "
+            f"{self.chain.bad_bound!r} and changes by {value!r} {where}; the draws so far are "
             f"not from the posterior")

@@ -25,7 +25,7 @@ from pybandit.racing._track cimport RacePlan, Track
 cdef uint64_t MIX = 0x9E3779B97F4A7C15
 
 cdef enum:
-    COLUMN = 2              # doubles of a pb_alias
+    COLUMN = 2              # doubles per pb_alias
     READS = 1 << 18         # maximum number of factors read between two checks for Ctrl-C
     ENTRIES = 1 << 26       # maximum total length of all permutations
 
@@ -39,9 +39,9 @@ cdef int64_t next_poisson(pb_bitgen *bitgen, double mean) noexcept nogil:
 def check_edges(const int64_t[::1] begins, const int64_t[::1] neighbours, weights):
     """Return the neighbours as int32; raise ValueError if they are not a graph of pairs.
 
-    Neighbours are mutual if u occurs among those of v as often as v among those of u, with the
-    same weights. This is tested with sums of products of random words modulo 2^64, which miss
-    an error with probability of about 2^-60.
+    Neighbours are mutual if u occurs among the neighbours of v as often as v among those of u,
+    with the same weights. This is tested with sums of products of random words modulo 2^64, which
+    miss an error with probability of about 2^-60.
     """
     cdef int64_t n = begins.shape[0] - 1, v, u, i
     cdef int fault = 0
@@ -67,9 +67,10 @@ def check_edges(const int64_t[::1] begins, const int64_t[::1] neighbours, weight
             if fault:
                 break
     if fault == 1:
-        raise ValueError(f"neighbours must be in [0, {n}); got {u} among those of {v}")
+        raise ValueError(f"neighbours must be in [0, {n}); got {u} as neighbour of {v}")
     if fault == 2:
-        raise ValueError(f"neighbours must not contain the variable itself; got {u} among its own")
+        raise ValueError(f"neighbours must not contain the variable itself; got {u} for "
+                         f"variable {u}")
     if out:
         what = "neighbours and weights" if weighted else "neighbours"
         raise ValueError(f"{what} must be mutual: u must occur among the neighbours of v as often, "
@@ -78,7 +79,7 @@ def check_edges(const int64_t[::1] begins, const int64_t[::1] neighbours, weight
 
 
 cdef class Graph:
-    """A pb_graph; read only, so that threads may share it.
+    """A pb_graph; immutable, so that threads may share it.
 
     Parameters
     ----------
@@ -231,7 +232,7 @@ cdef class GraphChain:
         self.samplers = <pb_sampler **>PyMem_RawMalloc(
             max(1, len(self.tracks)) * sizeof(pb_sampler *))
         if not self.samplers:
-            raise MemoryError(f"{len(self.tracks)} races")
+            raise MemoryError(f"cannot allocate {len(self.tracks)} races")
         for i in range(len(self.tracks)):
             track = self.tracks[i]
             self.samplers[i] = &track.sampler

@@ -44,7 +44,7 @@ cdef class MoveList:
 
     @property
     def scale(self):
-        """Factor by which warm-up scaled the proposal; an array with one per part of a mixture."""
+        """Factor by which warm-up scaled the proposal; for a mixture, an array of one per part."""
         scales = np.array([self.moves[i].scale for i in range(self.n)])
         scales /= self.first_scales
         return scales if scales.size > 1 else float(scales[0])

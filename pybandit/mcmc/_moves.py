@@ -12,7 +12,8 @@ from pybandit.mcmc.proposals import RandomWalk, walk_target
 
 # A factor this close to the identity is taken as the identity; the proposal is valid either way.
 SAME = 1e-9
-# A slope this small shifts the center of the draws by the same amount, in standard deviations.
+# Slopes at the mode up to this value are ignored. A slope shifts the center of the draws by as
+# many standard deviations.
 FLAT = 1e-3
 # Weights of draws and walk in the default proposal: one step in twenty is a random walk.
 WEIGHTS = (19.0, 1.0)
@@ -27,7 +28,7 @@ DRAWS, DRAWS_ALL = 0.15, 0.42
 
 @dataclass(frozen=True)
 class Move:
-    """One proposal; arrays are C-contiguous. None: identity factor, or center 0."""
+    """One proposal; arrays are C-contiguous. Factor None is the identity, center None is 0."""
 
     is_walk: bool
     factor: Floats | None
@@ -43,7 +44,7 @@ def moves_of(proposal, mode, factor, slope):
     if isinstance(proposal, str):
         named = {"laplace": (1.0, 0.0), "walk": (0.0, 1.0)}
         if proposal not in named:
-            raise ValueError(f"proposal must be None, 'laplace', 'walk' or an object; got "
+            raise ValueError(f"proposal must be None, 'laplace', 'walk' or a proposal object; got "
                              f"{shown(proposal)}")
         return _own(named[proposal], slope)
     if proposal is None:

@@ -1,4 +1,4 @@
-"""Find the mode of a regression's posterior by Newton steps, the first ones on some rows."""
+"""Find the mode of a regression's posterior by Newton steps; the first use only some rows."""
 
 from typing import NamedTuple
 
@@ -7,12 +7,13 @@ import numpy as np
 # Use every 64th row, then every 8th, then all. Skip a stride that leaves fewer than LEAST_ROWS.
 STRIDES = (64, 8, 1)
 LEAST_ROWS = 2_000
-# Maximum number of Newton steps near the mode, and of all steps. If classes are separable, each
-# step gains a third of the one before, without end. Near a mode each gains a few hundredths of
-# the one before or less (SHRINKS), until only rounding errors (ROUNDING) are left.
+# Maximum numbers of Newton steps near the mode and in total. If classes are separable, each step
+# gains a third of the previous step's gain, without end. Near a mode, a step gains at most a few
+# hundredths of the previous gain (SHRINKS), until only rounding errors (ROUNDING) are left.
 MOST_NEWTON, MOST_STEPS = 50, 500
 SHRINKS, ROUNDING = 0.05, 1e-26
-# The search ends if a step gains less than this, in nats: on all rows, and on some of the rows.
+# The search ends if a step gains less than this, in nats: ENOUGH if the step uses all rows,
+# ENOUGH_OF_SOME if it uses some of them.
 ENOUGH, ENOUGH_OF_SOME = 1e-8, 1e-2
 # Gain above which the safe Hessian is used: the log likelihood may not be concave there.
 NEAR = 0.1
@@ -27,7 +28,7 @@ class Sums(NamedTuple):
 
 
 def sums_at(regression, prior, theta, stride=1, is_safe=False):
-    """Return the sums scaled up from every stride-th row; `prior` is a precision matrix."""
+    """Return the sums over every stride-th row, scaled up to all; `prior` is a precision matrix."""
     value, gradient, hessian = regression.sums(theta, stride, is_safe)
     slope = prior @ theta
     return Sums(stride * value - 0.5 * float(theta @ slope), stride * gradient - slope,

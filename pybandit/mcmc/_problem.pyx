@@ -15,8 +15,8 @@ from pybandit.mcmc._csrc cimport (
 )
 
 cdef enum:
-    ROW = 4               # doubles of a pb_glm_row
-    COLUMN = 2            # and of a pb_alias
+    ROW = 4               # doubles per pb_glm_row
+    COLUMN = 2            # doubles per pb_alias
     ROWS = 1 << 16        # rows read between two checks for Ctrl-C
 
 FAMILIES = {"logistic": 0, "probit": 1, "student": 2, "poisson": 3}
@@ -24,7 +24,7 @@ FORMS = {"line": PB_MINIBATCH_LINE, "space": PB_MINIBATCH_SPACE, "own": PB_MINIB
 
 
 cdef class Problem:
-    """A log posterior. Read only after `anchor`, so that threads may share it."""
+    """A log posterior. Immutable after `anchor`, so that threads may share it."""
 
     @property
     def total(self):
@@ -42,7 +42,7 @@ cdef class Problem:
         return self.problem.radius
 
     def decide_by(self, str test, double gamma, double most):
-        """Set the test; if more than `most` rows are expected, chains read all of them."""
+        """Set the test; if it expects to read more than `most` rows, chains read all of them."""
         self.problem.test = (PB_MINIBATCH_FACTORISED if test == "factorised"
                              else PB_MINIBATCH_AUXILIARY)
         self.problem.gamma, self.problem.most = gamma, most
@@ -72,7 +72,7 @@ cdef class Problem:
         self.row_memory, self.alias_memory = np.empty((n, ROW)), np.empty((n, COLUMN))
 
     cdef _settle(self):
-        """Build the alias table of the rows' bounds. The object is read only afterwards."""
+        """Build the alias table of the rows' bounds. The object is immutable afterwards."""
         cdef int64_t n = self.problem.glm.n_rows
         cdef int64_t[::1] stacks = np.empty(n, dtype=np.int64)
         cdef pb_glm_row *rows = <pb_glm_row *>&self.row_memory[0, 0]
@@ -143,7 +143,7 @@ cdef class Regression(Problem):
         return bool(np.abs(self.rows[:, 2]).min() > 1e-304)
 
     def sums(self, const double[::1] theta, int64_t stride=1, bint is_safe=False):
-        """Return log likelihood, gradient and Hessian of every stride-th row; see pb_glm_sums."""
+        """Return log likelihood, gradient and Hessian, summed over every stride-th row."""
         cdef int64_t n = self.problem.glm.n_rows, d = self.problem.glm.n_parameters
         cdef int64_t begin = 0, end
         cdef double value = 0.0
@@ -174,7 +174,7 @@ cdef class Regression(Problem):
         self._settle()
 
     def remainder(self, int64_t row, double change):
-        """Return r_i at this change of x_i'theta from the mode, for tests."""
+        """Return r_i if x_i'theta differs by `change` from its value at the mode; for tests."""
         return pb_glm_remainder(&self.problem.glm, &self.problem.rows[row], change)
 
 

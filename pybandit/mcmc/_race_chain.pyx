@@ -25,7 +25,7 @@ from pybandit.racing._source cimport take_back
 
 cdef enum:
     ROWS = 1 << 14        # maximum number of rows read between two checks for Ctrl-C
-    STEPS = 1 << 10       # and of steps, because functions in Python may be slow
+    STEPS = 1 << 10       # maximum number of steps: Python functions may be slow
 
 
 cdef double next_exponential(void *state) noexcept nogil:
@@ -42,7 +42,7 @@ cdef class RaceChain:
     points : ndarray of float64, shape (2, d)
         The starting point, twice.
     moves : sequence of Move
-        In theta.
+        Moves of theta.
     rng : Generator
         Not shared with other chains.
     log_prior : callable or None
@@ -129,7 +129,7 @@ cdef class RaceChain:
 
     @property
     def scale(self):
-        """Factor by which warm-up scaled the proposal; an array with one per part of a mixture."""
+        """Factor by which warm-up scaled the proposal; for a mixture, an array of one per part."""
         return self.moves.scale
 
     @property
@@ -145,7 +145,7 @@ cdef class RaceChain:
 
     @property
     def counts(self):
-        """Steps, accepted steps, looks, rows read, tests that read all rows, since `clear`."""
+        """Numbers of steps, accepted steps, looks, rows read, tests of all rows, since `clear`."""
         chain = &self.chain
         return (chain.n_steps, chain.n_accepted, chain.n_looks, chain.n_evaluations,
                 chain.n_exact)
@@ -163,8 +163,9 @@ cdef class RaceChain:
     def advance(self, int64_t t, int64_t until, int64_t thin, double[:, ::1] values, columns):
         """Take steps from t up to at most `until`; return the step reached, to allow Ctrl-C.
 
-        After every `thin` steps at t >= 0, store the values and statistics: shares accepted and
-        read, looks, rows read, and tests that read all rows.
+        After every `thin` steps at t >= 0, store the values and statistics: the share of proposals
+        accepted, the share of rows read, and the numbers of looks, of rows read, and of tests that
+        read all rows.
         """
         cdef double[::1] accepted = columns[0], fraction = columns[1]
         cdef int64_t[::1] n_looks = columns[2], n_evaluations = columns[3], n_exact = columns[4]

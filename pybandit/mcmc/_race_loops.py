@@ -22,13 +22,14 @@ LEAST_ROWS = 1_000
 LEAST_STEPS = 20
 # Rows read at a time when the remainder of a control variate is measured.
 BLOCK = 16384
-# Share of the rows with the largest remainders. A look at 50 rows misses all of a given 1 % with
-# probability .6.
+# Share of the rows with the largest remainders. A look at 50 rows misses all rows of a given 1 %
+# with probability .6.
 FEW = 0.01
 # Warn if these rows have more than this share of the remainder's variance; with normal features
-# it is about half.
+# their share is about half.
 MOST = 0.9
-# Do not warn if their sum is smaller than this, in nats: it would decide few tests.
+# Do not warn if the remainders of these rows sum to less than this, in nats: so small a sum
+# changes few decisions.
 LEAST_NATS = 0.1
 
 
@@ -179,7 +180,7 @@ class PythonLoop:
 
 
 def warn_of_reading(n_read, n_steps, n_factors, has_control, warned):
-    """Warn if warm-up read more than MOST_READ of the rows; once per sampler, by a lock."""
+    """Warn if warm-up read more than MOST_READ of the rows; once for chains that share `warned`."""
     if n_steps < LEAST_STEPS or n_factors < LEAST_ROWS:
         return
     share = n_read / (n_steps * n_factors)
@@ -212,16 +213,16 @@ def warn_of_leverage(factors, control, points):
     share = (deviations[largest] ** 2).sum() / total if total > 0 else 0.0
     if share > MOST and nats > LEAST_NATS:
         warnings.warn(
-            f"control leaves its remainder to few rows: {few} of {rest.size} rows have {share:.1%} "
-            f"of its variance and contribute {nats:.2g} nats between the start of the chain and "
-            f"the farthest point of warm-up. Tests rarely read these rows, so the chain may sample "
-            f"the control's approximation at any delta. Read more rows (Looks(first=)), use a "
-            f"BettingBound with a range, or move these rows into the prior",
+            f"control fits a few rows badly: {few} of {rest.size} rows have {share:.1%} of the "
+            f"variance of its remainder and contribute {nats:.2g} nats between the start of the "
+            f"chain and the farthest point of warm-up. Tests rarely read these rows, so the chain "
+            f"may sample the control's approximation at any delta. Read more rows (Looks(first=)), "
+            f"use a BettingBound with a range, or move these rows into the prior",
             WeakControlWarning, stacklevel=2)
 
 
 def _changes(control, points, rows):
-    """Return the changes d_n that the control predicts; computed in NumPy for a GLMControl."""
+    """Return h_n(x') - h_n(x) of a control; computed in NumPy for a GLMControl."""
     if not hasattr(control, "curvatures"):
         return control.changes(points)(rows, np.zeros(1, dtype=np.int64))[:, 0]
     x = control.features[rows]

@@ -1,8 +1,9 @@
 """Second-order control variates in the parameters, for Metropolis-Hastings.
 
 h_n(theta) is an expansion of the log likelihood of factor n around a center. The race reads
-d_n - (h_n(x') - h_n(x)). The sum of h_n(x') - h_n(x) over all n is a quadratic form of the
-sums of the gradients and Hessians, O(d^2) per step, and is moved into the threshold.
+d_n - (h_n(x') - h_n(x)), where d_n = log p(y_n|x') - log p(y_n|x). The sum of h_n(x') - h_n(x)
+over all n is a quadratic form of the sums of the gradients and Hessians, O(d^2) per step, and is
+moved into the threshold.
 """
 
 from collections.abc import Callable
@@ -32,7 +33,7 @@ class Quadratic:
         return self.center.size
 
     def value_range(self, points: ArrayLike) -> tuple[float, float]:
-        """Return (low, high), a range of any log ratio between the two points less the control.
+        """Return a range (low, high) of the log ratios d_n - (h_n(x') - h_n(x)) at two points.
 
         Computed from `third`: O(N d) the first time, O(d^2) afterwards. Pass it to the
         `BettingBound` of `accept`. `RacingMetropolis` computes it in each decision with
@@ -66,9 +67,9 @@ class TaylorControl(Quadratic):
         H_n, symmetric. 0 by default, which is a first-order expansion. Copied: 8 N d^2 bytes;
         `from_autodiff` usually needs less.
     third : float or array_like of float, shape (N,), optional
-        Bound on the third derivative of each log likelihood as a form, |sum_jkl D_jkl v_j
-        v_k v_l| <= third |v|^3, at every point that a chain may reach. The gradients and Hessians
-        must then be exact. Required by `ExactMinibatch.from_control` (unless it is given
+        Bound on the third derivatives D_jkl of each log likelihood: |sum_jkl D_jkl v_j v_k v_l| <=
+        third |v|^3 for every vector v, at every point that a chain may reach. The gradients and
+        Hessians must then be exact. Required by `ExactMinibatch.from_control` (unless it is given
         bounds) and by ``BettingBound(value_range="control")`` of `RacingMetropolis`.
 
     Raises
@@ -78,7 +79,7 @@ class TaylorControl(Quadratic):
 
     Notes
     -----
-    A value costs O(d^2), compiled; for a `GLMControl` O(d).
+    Computing h_n takes O(d^2), compiled; O(d) for a `GLMControl`.
 
     **Threads.** Immutable: threads may share it.
 
@@ -123,7 +124,7 @@ class TaylorControl(Quadratic):
         backend : {"finite", "jax", "autograd"}
             ``"finite"`` uses central differences and needs no package. Its derivatives have
             about six correct digits: enough for a race, but not for `ExactMinibatch`, which needs
-            exact ones. The others are exact up to rounding.
+            exact ones. Derivatives of the other backends are exact up to rounding.
         third : float or array_like of float, shape (N,), optional
             As for the class.
 
@@ -141,10 +142,10 @@ class TaylorControl(Quadratic):
 
         Notes
         -----
-        About d^2 evaluations of all rows, in blocks whose Hessians take up to 16 MiB. For each
-        row the gradient is kept and, if its Hessian has rank r <= d / 2, r vectors and weights:
-        8 (d + r (d + 1)) bytes instead of 8 d^2 for the matrix. A model with r linear
-        predictors has rank r. A value then costs O(r d), compiled.
+        Makes about d^2 evaluations of all rows, in blocks whose Hessians take up to 16 MiB. For
+        each row the gradient is kept and, if its Hessian has rank r <= d / 2, r vectors and
+        weights: 8 (d + r (d + 1)) bytes instead of 8 d^2 for the matrix. A model with r linear
+        predictors has rank r. Computing h_n then takes O(r d), compiled.
 
         Examples
         --------
@@ -237,7 +238,7 @@ class GLMControl(Quadratic):
 
     Notes
     -----
-    A value costs O(d), compiled; the constructor O(N d^2).
+    Computing h_n takes O(d), compiled; the constructor takes O(N d^2).
 
     **Threads.** Immutable: threads may share it.
 

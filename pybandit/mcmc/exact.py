@@ -78,8 +78,8 @@ class ExactMinibatch:
     For regressions with a normal prior of mean 0. The log posterior is split into its
     second-order expansion around the mode, which costs O(d^2), and a remainder r_i of each
     row with a known bound, |r_i(x') - r_i(x)| <= c_i M(x, x'). The test draws a Poisson number
-    of rows in proportion to c_i, with a mean of about sum_i c_i M: a few in a million near
-    the mode. It reads no other rows.
+    of rows in proportion to c_i, with a mean of about sum_i c_i M: near the mode, a few of a
+    million rows. It reads no other rows.
 
     Parameters
     ----------
@@ -95,10 +95,10 @@ class ExactMinibatch:
         Point of expansion; found by Newton's method by default. Any point gives exact
         chains, but far from the mode most rows are read.
     proposal : None, "laplace", "walk", Preconditioned, RandomWalk or Mixture
-        ``"laplace"`` draws from the normal approximation at the mode. ``"walk"`` takes steps
-        of 2.38 / sqrt(d) of its standard deviations. The default mixes 19 draws with one step of
-        the walk, which leaves the regions in which draws from the approximation are rarely
-        accepted.
+        ``"laplace"`` draws from the normal approximation at the mode. ``"walk"`` takes steps of
+        2.38 / sqrt(d) standard deviations of this approximation. The default mixes 19 draws with
+        one step of the walk, which leaves the regions in which draws from the approximation are
+        rarely accepted.
     adapt : bool, default True
         Adapt the length of proposals in warm-up. Draws from the approximation
         (``"laplace"``) become shorter steps only if fewer than .15 of them are accepted, or .42
@@ -139,10 +139,10 @@ class ExactMinibatch:
     for any length of steps and any `gamma`:
 
     *Factorised* (Cornish et al. 2019). Accepts with probability min(1, e^q) prod_i min(1,
-    e^(r_i(x') - r_i(x))), where q is the change of prior, expansion and proposal. Each factor f
-    satisfies f(x, x') / f(x', x) = e^(its change), so the product satisfies detailed balance.
-    Row i rejects if a Poisson process of rate c_i M, thinned to max(0, r_i(x) - r_i(x')), has
-    a point.
+    e^(r_i(x') - r_i(x))), where q is the change of log prior and expansion plus log q(x|x') - log
+    q(x'|x) of the proposal. Each factor f = min(1, e^c) satisfies f(x, x') / f(x', x) = e^c, so
+    the product satisfies detailed balance. Row i rejects if a Poisson process of rate c_i M,
+    thinned to max(0, r_i(x) - r_i(x')), has a point.
 
     *Auxiliary* (Zhang & De Sa 2020; Prado, Nemeth & Sherlock 2024). Draws s_i ~ Poisson(mu_i(x,
     x')), mu_i(x, x') = gamma c_i M + max(0, r_i(x) - r_i(x')); accepts with probability min(1,
@@ -153,19 +153,19 @@ class ExactMinibatch:
     *The bound.* Let z = L^{-1} (x - mode), where L L' is the covariance, and let k_i bound the
     absolute third derivative of row i in its linear predictor. Then c_i = k_i / 2 |L'x_i|^3 and
     M = max over |w| = 1 of |(w'z')^3 - (w'z)^3| / 3, which is at most |z' - z| max(|z|^2,
-    |z'|^2) (proof in csrc/mcmc/minibatch.c). Every difference that is read is compared with its
-    bound, and an excess raises. The k_i, with proofs in csrc/mcmc/glm.c: logistic 1 / (6 sqrt
-    3), times the trials of a binomial; probit .2959; Student (df + 1) (3/2 + sqrt 2) / (2
-    df^(3/2) scale^3); Poisson exp(x_i'mode + |L'x_i| R) on the ball of radius R, which contains
-    every point that a chain compares.
+    |z'|^2) (proof in csrc/mcmc/minibatch.c). Every difference r_i(x') - r_i(x) that is computed is
+    compared with its bound, and ValueError is raised if the difference is larger. The k_i, with
+    proofs in csrc/mcmc/glm.c: logistic 1 / (6 sqrt 3), times the trials of a binomial; probit
+    .2959; Student (df + 1) (3/2 + sqrt 2) / (2 df^(3/2) scale^3); Poisson exp(x_i'mode + |L'x_i|
+    R) on the ball of radius R, which contains every point that a chain compares.
 
     If more than a quarter of the rows are expected to be read, all are read, in order, by the
-    standard test. The expected number is the same from x' to x, so detailed balance holds
-    there too.
+    standard test. The expected number is the same for the move from x' to x, so detailed balance
+    holds in this case too.
 
-    The constructor needs one pass over the rows per Newton step, of which two to four use all
-    rows, and one more pass, O(N d^2), and 48 N bytes. A step costs O(d^2 + rows read times d);
-    independent draws read about (d / N)^(1/2) of the rows.
+    The constructor takes 48 N bytes and one pass over the rows per Newton step, plus one more
+    pass. A pass takes O(N d^2); two to four Newton steps use all rows, the others a part. A step
+    costs O(d^2 + rows read times d); independent draws read about (d / N)^(1/2) of the rows.
 
     **Threads.** Immutable: threads may share it.
 
@@ -209,10 +209,10 @@ class ExactMinibatch:
         slope = self._expand(found, sums)
         self._regression.anchor(found.copy(), self._factor, slope)
         if not self._regression.is_near:
-            raise ValueError("mode must have log odds of rows below 700 in absolute value, or "
-                             "their probabilities underflow; scale x")
+            raise ValueError("mode must give every row log odds x'mode below 700 in absolute "
+                             "value, or probabilities underflow; scale x")
         if not np.isfinite(self._regression.total):
-            raise ValueError(f"radius must be so small that rates on the ball are finite; got "
+            raise ValueError(f"radius must be small enough to bound all rows on the ball; got "
                              f"{radius}, for which the sum of the bounds is inf")
         self._regression.decide_by(test, gamma, SHARE * n)
         self._moves = moves_of(proposal, self.mode, self._factor, slope)
@@ -232,17 +232,18 @@ class ExactMinibatch:
         Parameters
         ----------
         control : GLMControl or TaylorControl
-            The expansion g_i of l_i around its center. `third` gives the bounds.
+            The expansion g_i of each row's log likelihood l_i around the control's center. The
+            control's `third` gives the bounds.
         log_likelihood, factors : callable
             Exactly one of them, as for `RacingMetropolis`: the model in NumPy, or compiled
             functions for chains without Python.
         bounds : float or array_like of float, shape (N,), optional
             c_i, to be used instead of `third`; requires `spread`.
         spread : callable, optional
-            ``spread(points)`` returns M of both rows of `points`, (2, d), a finite number of at
-            least 0. With r_i = l_i - g_i, |r_i(points[1]) - r_i(points[0])| <= c_i M. It is called
-            in Python with both orders of the points, and the larger value is used, so that M is
-            symmetric.
+            ``spread(points)`` returns M for the two rows of `points`, shape (2, d): a finite
+            number of at least 0 such that |r_i(points[1]) - r_i(points[0])| <= c_i M, where r_i =
+            l_i - g_i. It is called in Python with both orders of the points, and the larger value
+            is used, so that M is symmetric.
         slack : float, default 1e-12
             Amount by which a difference may exceed its bound because of rounding.
         radius : float, optional
@@ -262,13 +263,13 @@ class ExactMinibatch:
 
         Notes
         -----
-        c_i and M of a `GLMControl` are those of the class. For a `TaylorControl` c_i = third_i /
+        For a `GLMControl`, c_i and M are as for the class. For a `TaylorControl`, c_i = third_i /
         2 and M = |a| (|m|^2 + |a|^2 / 12), where a = x' - x and m is (x + x') / 2 minus the center
         (proof in csrc/mcmc/minibatch.c). Scale the parameters so that their third derivatives are
-        of similar size. Every row that is read is compared with its bound. Rows that are not
-        read, and the expansion, are trusted: Hessians by finite differences are not exact. A
-        function receives up to 16 rows at a time, possibly with repetitions; up to 512 rows
-        when all are read.
+        of similar size. Every row that is read is compared with its bound. The bounds of other
+        rows and the expansion are not checked: do not use Hessians by finite differences, which
+        are not exact. A function receives up to 16 rows at a time, possibly with repetitions; up
+        to 512 rows when all are read.
 
         Examples
         --------
@@ -298,7 +299,7 @@ class ExactMinibatch:
         self._regression = self._own.problem(self._factor, slope, check_radius(radius))
         self._regression.decide_by(test, gamma, SHARE * control.n_factors)
         self._moves = moves_of(proposal, self.mode, self._factor, slope)
-        self._own.own()  # refuses bad functions now
+        self._own.own()  # raises now if the functions are invalid
         return self
 
     def _describe(self, d, test, gamma, adapt, name, labels):
@@ -313,9 +314,9 @@ class ExactMinibatch:
         return test, gamma
 
     def _expand(self, mode, sums):
-        """Set mode and covariance; return the slope in z at the mode, where the Hessian is -1."""
+        """Set mode and covariance; return the slope in z at the mode (the Hessian in z is -I)."""
         cholesky_of("prior_precision", sums.precision, mode.size,
-                    f" as that of the posterior at mode = {mode}")
+                    f" when the negative Hessian at mode = {mode} is added")
         covariance = np.linalg.inv(sums.precision)
         self.mode, self.covariance = mode, (covariance + covariance.T) / 2
         self._factor = np.ascontiguousarray(np.linalg.cholesky(self.covariance))

@@ -9,8 +9,8 @@ from pybandit._shared.checks import check_choice, check_in, check_positive, show
 from pybandit._shared.types import ArrayLike, Floats
 
 NAMES = ("logistic", "probit", "poisson")
-NO_BOUND = ("the third derivative of its log likelihood, e^s, is bounded on a ball only; about "
-            "sqrt(d) + 5 excludes nothing that a chain would reach")
+NO_BOUND = ("the third derivative of its log likelihood, e^s, is bounded only on a ball; a "
+            "radius of about sqrt(d) + 5 excludes no point that a chain would reach")
 
 
 @dataclass(frozen=True, eq=False)

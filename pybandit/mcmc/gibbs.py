@@ -26,7 +26,8 @@ STATISTICS = {"fraction": np.float64, "n_looks": np.int64, "n_evaluations": np.i
 
 
 METHODS = ("race", "exact", "poisson")
-# Rate of Poisson-Gibbs: counts have mean RATE L^2 + L; see docs/inside_samplers.md.
+# Rate of Poisson-Gibbs: counts have mean RATE L^2 + L, where L is the sum of the factors' ranges;
+# see docs/inside_samplers.md.
 RATE = 1.0
 
 
@@ -34,11 +35,11 @@ RATE = 1.0
 class RacingGibbs:
     """Gibbs sampler of discrete variables whose conditionals are products of many factors.
 
-    A variable is drawn by adding standard Gumbel noise and running a race (Chen & Ghahramani
-    2016, Eq. 2 and Algorithm 1). Each conditional is within about `delta` of the exact one in
-    total variation if differences of log factors are near normal. There is no bound
-    otherwise, and ``delta -> 0`` does not restore it: use `BettingBound` with a range for a
-    guarantee.
+    A variable is drawn by adding standard Gumbel noise to each state's log probability and running
+    a race (Chen & Ghahramani 2016, Eq. 2 and Algorithm 1). Each conditional is within about
+    `delta` of the exact one in total variation if differences of log factors are near normal.
+    Otherwise the error has no bound, however small delta is: use `BettingBound` with a
+    range for a guarantee.
 
     Parameters
     ----------
@@ -55,7 +56,7 @@ class RacingGibbs:
     method : {"race", "exact", "poisson"}
         ``"race"`` reads factors until the winner is clear. ``"exact"`` sums all of them;
         the sums of `pybandit.factors` and of a `PairwiseTable` are compiled. ``"poisson"``, for
-        a `PairwiseTable`, reads about L^2 + L factors, where L is the sum of their sizes, and
+        a `PairwiseTable`, reads about L^2 + L factors, where L is the sum of their ranges, and
         leaves the joint distribution invariant; see Notes.
     bound, delta, looks
         As for `race`. `Populations` and lists use only `bound` (student or normal), `delta` and
@@ -83,8 +84,8 @@ class RacingGibbs:
     f_n(x_v)), prod_n of e^(-L M_n - f_n) (L M_n + f_n)^s_n / s_n! times e^(sum f_n) is
     proportional to prod_n (L M_n)^s_n / s_n! (1 + f_n(x_v) / (L M_n))^s_n. So x_v is drawn from
     the factors with s_n > 0 alone, and both draws leave the distribution of x_v given the
-    others invariant. A sweep moves less than one with ``"exact"``, because the counts depend on
-    the previous x_v.
+    others invariant. A sweep moves the chain less than one with ``"exact"``, because the counts
+    depend on the previous x_v.
 
     **Threads.** If `conditional` can be called from several threads at once,
     threads may share it.
@@ -206,7 +207,8 @@ def _check_options(bound, delta, looks, n_states):
     """Raise now, not in the first race, if an option is invalid. `n_states` None: unknown."""
     delta = hashable("delta", delta)
     if n_states is None:
-        # one range per state gives the number of states; (low, high) of bets does not
+        # A value_range with one range per state gives the number of states; that of a
+        # BettingBound is one pair (low, high) and does not.
         made = as_bound(bound, delta)
         ranges = None if isinstance(made, BettingBound) else getattr(made, "value_range", None)
         n_states = max(1, len(ranges)) if np.ndim(ranges) else 2

@@ -18,8 +18,8 @@ from pybandit.racing._record import Record
 
 # Rows passed to the function at a time.
 ROWS = 1 << 16
-# Step of differences, in posterior standard deviations of a coordinate: the log density falls
-# by about 1e-4 there, and a sum of a million logarithms is accurate to 1e-10.
+# Step of finite differences, in posterior standard deviations of a coordinate. The log density
+# falls by about 2e-4 over one step, and a sum of a million logarithms is accurate to 1e-10.
 APART = 0.02
 # Newton's method ends when a step gains less than this, in nats.
 ENOUGH = 1e-8
@@ -59,7 +59,7 @@ class Laplace(Record):
 def laplace(log_likelihood: Callable[[Ints, Floats], ArrayLike], n_factors: int,
             n_parameters: int, *, log_prior: Callable[[Floats], float] | None = None,
             initial: ArrayLike | None = None, max_steps: int = 100) -> Laplace:
-    """Find the mode of a posterior and the covariance there, by Newton steps on differences.
+    """Find the mode of a posterior and the covariance there, by finite-difference Newton steps.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def laplace(log_likelihood: Callable[[Ints, Floats], ArrayLike], n_factors: int,
 
     Notes
     -----
-    A step takes d (d + 1) passes over the data, each at two points. For expensive models
+    A Newton step takes d (d + 1) passes over the data, each at two points. For expensive models
     with many parameters pass your own mode and covariance to `Preconditioned`, or compute them
     from a control variate, `Preconditioned.from_control`. The mode is accurate to about 1e-3
     standard deviations, which is enough for a proposal.

@@ -75,7 +75,7 @@ class RacingMetropolis:
     A proposal x' is accepted if sum_n d_n > log(u p(x) q(x'|x) / (p(x') q(x|x'))), where
     d_n = log p(y_n|x') - log p(y_n|x) and u is uniform. `accept` decides this (Chen &
     Ghahramani 2016, Sec. 3.3). A test errs with a probability of about `delta` if the d_n are
-    near normal. There is no bound otherwise, and ``delta -> 0`` does not restore it: use
+    near normal. Otherwise the error has no bound, however small delta is: use
     `BettingBound` with a range for a guarantee.
 
     Parameters
@@ -104,7 +104,7 @@ class RacingMetropolis:
     proposal : RandomWalk, SGLD, Preconditioned or Mixture, default RandomWalk()
     adapt : bool, default True
         Adapt the proposal's scale in warm-up to its target acceptance rate
-        (Robbins-Monro on its logarithm). It is fixed afterwards.
+        (Robbins-Monro on its logarithm). The scale is fixed afterwards.
     bound, delta, looks
         As for `accept`. The ranges of a bound are those of d_n minus the values of the control.
         ``BettingBound(value_range="control")`` computes the range in each decision from a control
@@ -122,16 +122,17 @@ class RacingMetropolis:
     Notes
     -----
     At ``delta=0.05`` a chain on a logistic regression with one parameter, N = 400, had a
-    standard deviation 2 % too large; at ``delta=0.3`` it was 1.23 times the true one. With a
-    control, its remainder is computed on all rows after warm-up, one pass per chain. A warning
-    is given if 1 % of the rows have nine tenths of its variance, because tests rarely read those
-    rows.
+    standard deviation 2 % too large; at ``delta=0.3`` it was 1.23 times the true one. If a control
+    is given, its remainder is computed on all rows after warm-up, one pass per chain. A warning is
+    given if 1 % of the rows have nine tenths of the remainder's variance, because tests rarely
+    read those rows.
 
-    In a chain on N data, the sum of the d_n of neighbouring points is of order 1, and its noise
-    after T rows is of order N sd(d) / sqrt(T). Without a control variate most steps therefore
-    read most data; with a good one, the first look decides. If warm-up reads more than 30 % of
-    1,000 rows or more, one warning is given: use `ExactMinibatch` for regressions, a control for
-    models with a good expansion, and a pass over all rows in order for the rest.
+    In a chain on N data, the sum of the d_n between neighbouring points x and x' is of order 1,
+    and its estimate from T rows has noise of order N sd(d) / sqrt(T). Without a control variate
+    most steps therefore read most data; with a good one, the first look decides. If warm-up reads
+    more than 30 % of 1,000 rows or more, one warning is given: use `ExactMinibatch` for
+    regressions, a control for models with a good expansion, and a pass over all rows in order for
+    the rest.
 
     **Threads.** If your functions can be called from several threads at once,
     threads may share it.
@@ -162,7 +163,8 @@ class RacingMetropolis:
                  delta: float | None = None, looks: Looks | None = None, name: str = "x",
                  labels: Sequence[Any] | None = None) -> None:
         if (log_likelihood is None) == (factors is None):
-            raise ValueError("pass exactly one of log_likelihood and factors")
+            raise ValueError("pass exactly one of log_likelihood and factors; got "
+                             f"{'neither' if factors is None else 'both'}")
         for key, function in (("log_likelihood", log_likelihood), ("factors", factors),
                               ("log_prior", log_prior)):
             if function is not None and not callable(function):
@@ -295,7 +297,8 @@ class RacingMetropolis:
         if start.shape != (self.n_parameters,):
             raise ValueError(f"value must have shape ({self.n_parameters},); got {start.shape}")
         n_steps = check_integer("n_steps", n_steps, 1)
-        alone = copy.copy(self)  # for few tests: no adaptation, no permutation in memory
+        # a copy for few steps: without adaptation, and without a permutation of all indices
+        alone = copy.copy(self)
         looks = dataclasses.replace(self.options["looks"], indices=self._indices_of_few())
         alone.adapt, alone.options = False, self.options | {"looks": looks}
         chain = alone._chain(as_generator(rng), start, None)

@@ -25,18 +25,19 @@ class PairwiseTable:
     """Variables with D states each that interact in pairs through one table.
 
     log p(x) = sum_v log_prior[v, x_v] + sum over pairs of w_vu table[x_v, x_u]: Potts, Ising
-    and Hopfield models, and others in which pairs differ by a factor only. `RacingGibbs`
-    samples it without Python in the sweep. It can also be called, as any other conditional.
+    and Hopfield models, and others in which the log factors of the pairs differ only by the
+    constants w_vu. `RacingGibbs` samples it without Python in the sweep. It can also be called, as
+    any other conditional.
 
     Parameters
     ----------
     table : array_like of float, shape (D, D)
         Symmetric; ``np.eye(D)`` for a Potts model.
     neighbours : array_like of int, shape (V, N), or a sequence of V arrays
-        Neighbours of each variable. u must occur among those of v as often as v among those
-        of u.
+        Neighbours of each variable. u must occur among the neighbours of v as often as v among the
+        neighbours of u.
     weights : array_like of float, or a sequence of V arrays, optional
-        One per neighbour, the same from both sides; 1 by default.
+        One per neighbour: w_vu at u in the entry of v must equal w_uv. 1 by default.
     log_prior : array_like of float, shape (D,) or (V, D), optional
         0 by default; -inf makes a state impossible.
 
@@ -80,7 +81,7 @@ class PairwiseTable:
         flat, begins = _flatten("neighbours", neighbours, np.int64)
         n = begins.size - 1
         if not 1 <= n <= MOST_VARIABLES:
-            raise ValueError(f"neighbours must be for 1 to {MOST_VARIABLES} variables; got {n}")
+            raise ValueError(f"neighbours must list 1 to {MOST_VARIABLES} variables; got {n}")
         self._begins, self._weights = begins, _weights_of(weights, begins)
         self._neighbours = check_edges(begins, flat, self._weights)
         self._log_prior = _prior_of(log_prior, n, len(self._table))
@@ -182,7 +183,7 @@ def _flatten(name, given, dtype):
         raise TypeError(f"{name} must hold {'integers' if wanted == 'iu' else 'real numbers'}")
     begins = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     if any(part.dtype == np.uint64 and part.size and part.max() > LARGEST for part in parts):
-        raise ValueError(f"{name} must fit int64")
+        raise ValueError(f"{name} must be at most {LARGEST}, the largest int64")
     full = [part for part in parts if part.size] or [np.empty(0, dtype=dtype)]
     flat = full[0] if len(full) == 1 else np.concatenate(full)
     return np.require(flat, dtype, "CA"), begins
@@ -207,5 +208,6 @@ def _prior_of(log_prior, n, n_states):
     if not (given < np.inf).all():
         raise ValueError("log_prior must be below +inf and not NaN")
     if not (given > -np.inf).any(axis=-1).all():
-        raise ValueError("log_prior must leave at least one state possible; got -inf for all")
+        raise ValueError("log_prior must be above -inf for at least one state per variable; got "
+                         "-inf for all states of one")
     return np.array(np.broadcast_to(given, (n, n_states)), order="C")

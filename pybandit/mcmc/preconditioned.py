@@ -18,18 +18,19 @@ class Preconditioned:
     """Autoregressive proposal for Metropolis-Hastings, based on a normal approximation.
 
     x' = mode + sqrt(1 - b^2) (x - mode) + b L N(0, 1), where L L' is the covariance. It leaves
-    N(mode, covariance) invariant, so that only deviations of the target from it are tested:
-    log q(x|x') - log q(x'|x) = (|z'|^2 - |z|^2) / 2, where z = L^{-1} (x - mode). If b = 1,
-    proposals are independent draws from the approximation.
+    N(mode, covariance) invariant, so the test depends only on how the target differs from this
+    normal distribution: log q(x|x') - log q(x'|x) = (|z'|^2 - |z|^2) / 2, where z = L^{-1} (x -
+    mode). If b = 1, proposals are independent draws from the approximation.
 
     Parameters
     ----------
     mode : array_like of float, shape (d,)
         Approximate center of the target.
     covariance : array_like of float, shape (d, d)
-        Approximate covariance of the target, symmetric, positive definite. `laplace` finds both.
+        Approximate covariance of the target, symmetric, positive definite. `laplace` finds mode
+        and covariance.
     step : float, default 1.0
-        b, in (0, 1]. Warm-up multiplies it by a number, up to a product of 1.
+        b, in (0, 1]. Warm-up multiplies it by a scale; the product stays at most 1.
     target : float, default 0.65
         Acceptance rate that warm-up aims at.
 
@@ -45,8 +46,8 @@ class Preconditioned:
 
     If b > 0, the rule is reversible for N(mode, covariance): with s^2 = 1 - b^2 the pair
     (z, z') of a draw z ~ N(0, I) and z' = s z + b xi is normal with unit variances and
-    covariance s. This does not change if z and z' are exchanged. So
-    q(x'|x) phi(z) = q(x|x') phi(z'), which gives the correction above.
+    covariance s. This does not change if z and z' are exchanged. So q(x'|x) phi(z) = q(x|x')
+    phi(z'), where phi is the density of N(0, I). This gives the correction above.
 
     **Threads.** Immutable: threads may share it.
 
@@ -87,7 +88,8 @@ class Preconditioned:
         Parameters
         ----------
         control : GLMControl or TaylorControl
-            A control of second order.
+            A second-order control. The mode is one Newton step from its center; the covariance is
+            the inverse of the posterior's negative Hessian there.
         prior_precision : float or array_like of float, shape (d,) or (d, d)
             Precision of a normal prior of mean 0; 0 by default, which is flat.
         step, target
@@ -104,7 +106,7 @@ class Preconditioned:
                             f"{shown(control)}")
         prior = precision_of(prior_precision, control.center.size)
         precision, _ = cholesky_of("control", prior - control.hessian, len(prior),
-                                   " as the negative Hessian at its center plus prior_precision")
+                                   " in its negative Hessian at the center plus prior_precision")
         slope = control.gradient - prior @ control.center
         inverse = np.linalg.inv(precision)
         return cls(control.center + inverse @ slope, (inverse + inverse.T) / 2, step=step,
@@ -138,8 +140,8 @@ class _Preconditioned:
 class Mixture:
     """Proposal that uses one of several proposals at each step, drawn at random.
 
-    Each has its own correction and, in warm-up, its own scale. A mixture of rules that leave
-    a target invariant leaves it invariant.
+    Each proposal has its own correction and, in warm-up, its own scale. A mixture of rules that
+    leave a target invariant leaves it invariant.
 
     Parameters
     ----------
@@ -220,7 +222,7 @@ def precision_of(prior_precision: ArrayLike, d: int) -> Floats:
         check_in("prior_precision", given, "at least 0", lambda p: p >= 0)
         return np.diag(np.broadcast_to(given, (d,)).astype(np.float64))
     if not np.allclose(given, given.T, rtol=1e-10, atol=0.0):
-        raise ValueError("prior_precision must be symmetric")
+        raise ValueError("prior_precision must be symmetric; got a matrix unequal to its transpose")
     return (given + given.T) / 2
 
 
@@ -231,11 +233,11 @@ def cholesky_of(name: str, matrix: ArrayLike, d: int, what: str = "") -> tuple[F
         raise ValueError(f"{name} must have shape ({d}, {d}); got {given.shape}")
     scale = np.sqrt(np.abs(np.diagonal(given)))
     if (np.abs(given - given.T) > 1e-8 * np.outer(scale, scale)).any():
-        raise ValueError(f"{name} must be symmetric")
+        raise ValueError(f"{name} must be symmetric; got a matrix unequal to its transpose")
     given = (given + given.T) / 2
     # scale to a correlation matrix, so that the units of the coordinates do not matter
     values = np.linalg.eigvalsh(given / np.outer(scale, scale)) if (scale > 1e-155).all() else [0.0]
     if not 1e-13 < values[0]:
-        raise ValueError(f"{name} must have a positive definite matrix{what}; got {values[0]:.3g} "
-                         f"as the smallest eigenvalue, coordinates scaled")
+        raise ValueError(f"{name} must be positive definite{what}; got {values[0]:.3g} as the "
+                         f"smallest eigenvalue after scaling the diagonal to 1")
     return given, np.linalg.cholesky(given)

@@ -99,8 +99,8 @@ class SGLD:
 
     x' = x + step_size / 2 * g(x) + N(0, step_size), where g is the gradient of the log
     prior plus N / batch_size times the gradient of the log likelihood of a random batch. The
-    reverse density is computed with the same batch. For each batch the test leaves the
-    posterior invariant, and so it does for a random one.
+    reverse density is computed with the same batch. The test leaves the posterior invariant for
+    each fixed batch, and therefore for random batches.
 
     Parameters
     ----------
@@ -108,8 +108,8 @@ class SGLD:
         ``gradient(indices, point)`` returns the gradient of the sum of the log likelihoods of
         these factors, shape (d,). Indices may repeat.
     step_size : float or array_like of float, shape (d,)
-        Variance of the noise, of all coordinates or of each. Warm-up multiplies it
-        by the square of a number.
+        Variance of the noise: one value for all coordinates, or one per coordinate. Warm-up
+        multiplies it by the square of the scale.
     batch_size : int
         Number of factors drawn, with replacement.
     prior_gradient : callable, optional

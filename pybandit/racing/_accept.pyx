@@ -15,7 +15,7 @@ from pybandit.racing._csrc cimport pb_accept_run
 from pybandit.racing._source cimport Source
 from pybandit.racing._track cimport Subsample
 
-# Log ratios requested from a function at a time, and gathered from an array.
+# Numbers of log ratios requested from a function per call, and gathered from an array at a time.
 CALL_RATIOS = 16384
 ARRAY_RATIOS = 1024
 
@@ -37,7 +37,7 @@ cdef class Workspace:
         self.accept.indices = <int64_t *>PyMem_RawMalloc(self.accept.block * sizeof(int64_t))
         self.accept.ratios = <double *>PyMem_RawMalloc(self.accept.block * sizeof(double))
         if not self.accept.indices or not self.accept.ratios:
-            raise MemoryError(f"{self.accept.block} log ratios")
+            raise MemoryError(f"cannot allocate {self.accept.block} log ratios")
         if isinstance(bound, BettingBound):
             self.betting = ThresholdRace(1, n, 0.0, Bets(bound.bets.mixture, bound.n_bets),
                                          self.plan.limits, bound.delta)
@@ -78,7 +78,7 @@ cdef class Workspace:
 cdef double as_threshold(log_threshold) except? -1.0:
     cdef double threshold
     if not isinstance(log_threshold, float) and is_masked(log_threshold):
-        raise TypeError("log_threshold must be a number; got a masked one")
+        raise TypeError("log_threshold must be a number; got a masked value")
     try:
         threshold = log_threshold
     except Exception:  # its __float__ may raise anything

@@ -74,7 +74,8 @@ class Callback:
                                            states.ctypes.data, states.size,
                                            out.ctypes.data, self.user_data)
         if status:
-            raise RuntimeError(f"the compiled function of Factors returned status {status}")
+            raise RuntimeError(f"the compiled function of Factors must return 0; got status "
+                               f"{status}")
         return out
 
 

@@ -19,7 +19,7 @@ from pybandit.racing._source cimport Source
 from pybandit.racing._track cimport Subsamples
 
 cdef enum:
-    PULLS_BETWEEN_SIGNALS = 262144  # take at most 0.1 s
+    PULLS_BETWEEN_SIGNALS = 262144  # these pulls take at most 0.1 s
 
 # Jamieson et al. 2014: the constants of their experiments, and those of their theorem.
 GUARANTEES = ("heuristic", "proven")
@@ -30,7 +30,8 @@ def lil_ucb(factors, log_prior=None, *, value_range, delta=0.05, guarantee="heur
 
     Each state has its own random order of factors, read without replacement. Each pull
     reads the next factor of the state with the largest ``mean + bonus`` (Chen &
-    Ghahramani 2016, Sec. 3.2). The bonus is 0 once all N are read; before, after T pulls, it is::
+    Ghahramani 2016, Sec. 3.2). The bonus is 0 once all N factors are read. Before that, the bonus
+    after T pulls is::
 
         (1 + beta) (1 + sqrt(e)) sqrt(2 (C/2)^2 (1 + e) log(log((1 + e) T + 2) / d) / T)
 

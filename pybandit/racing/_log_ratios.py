@@ -30,7 +30,7 @@ def factors_of_ratios(log_ratios, n_factors):
             raise ValueError(f"n_factors must be given for a function of indices only; got "
                              f"{shown(n_factors)} and {type(log_ratios).__name__}")
     elif n_factors is None:
-        raise TypeError("log_ratios is a function: pass n_factors=")
+        raise TypeError("n_factors must be given if log_ratios is a function; got None")
     else:
         return Factors(_Column(log_ratios), n_factors, 1)
     if isinstance(log_ratios, Factors):

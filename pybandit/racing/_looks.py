@@ -31,8 +31,9 @@ class Looks:
         single race or test, ``"permutation"`` for objects that run many, and ``"keyed"`` above
         2**26 factors.
     variance : {"pairwise", "marginal"}, default "pairwise"
-        Standard deviation that a gap is compared with: that of the differences from the leader,
-        or the sum of those of the two states. Only for races of states, not for tests.
+        Standard deviation that a gap is compared with: the one of the differences from the leader,
+        or the sum of the standard deviations of the two states. Only for races of states, not for
+        tests.
 
     Raises
     ------
@@ -41,7 +42,7 @@ class Looks:
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** Immutable: threads may share it.
 
     Examples
     --------
@@ -68,7 +69,7 @@ class Looks:
 
 
 def as_looks(looks, max_fraction=1.0):
-    """Return `looks`, or the default ones if it is None; `max_fraction` is its default."""
+    """Return `looks`, or the defaults if None; `max_fraction` is used if `looks` has none."""
     if looks is None:
         looks = Looks()
     if not isinstance(looks, Looks):

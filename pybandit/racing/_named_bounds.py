@@ -19,7 +19,7 @@ def as_bound(bound, delta):
             raise TypeError(f"bound must be a bound object or one of {sorted(SHORTCUTS)}; got "
                             f"{shown(bound)}")
         if bound.__hash__ is None:
-            raise TypeError(f"bound must have a hash, as frozen dataclasses have; got "
+            raise TypeError(f"bound must be hashable, as frozen dataclasses are; got "
                             f"{shown(bound)}")
         if delta is not None:
             raise ValueError(f"delta must be given to the bound object itself if bound is one; "

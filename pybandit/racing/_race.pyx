@@ -38,7 +38,7 @@ cdef class RaceResult:
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** Immutable: threads may share it.
 
     Examples
     --------
@@ -115,9 +115,8 @@ def race(factors, log_prior=None, *, bound="student", delta=None, looks=None, rn
         range. `BettingBound` decides after every factor.
     delta : float, default 0.05
         Probability of a wrong answer, in (0, 1). Only with a bound given by name; a bound
-        object has its own. The error is about delta if differences are near normal. There is no
-        bound otherwise, and ``delta -> 0`` does not restore it: use `BettingBound` for a
-        guarantee.
+        object has its own. The error is about delta if differences are near normal. Otherwise the
+        error has no bound, however small delta is: use `BettingBound` for a guarantee.
     looks : Looks, optional
         When the race may decide, and in which order it reads. `Looks.indices` must be
         ``"auto"`` for `Blocks`.
@@ -143,7 +142,7 @@ def race(factors, log_prior=None, *, bound="student", delta=None, looks=None, rn
 
     Notes
     -----
-    O(D T) for T factors read, at most N, however often the leader changes. Ctrl-C takes
+    Time O(D T) for T <= N factors read, however often the leader changes. Ctrl-C takes
     effect between calls of a function. On a matrix it takes effect only after the race, which
     reads the matrix at most twice: half a second for 10 million rows of two states.
 

@@ -31,7 +31,7 @@ cdef class Source:
     cdef object control_values        # a Python function, a CompiledControl or an array
     cdef pb_factors control_matrix
     cdef object control_totals
-    cdef const double *totals         # its sums, to add to the offsets; NULL: no control
+    cdef const double *totals         # sums of the control, to add to the offsets; NULL: no control
 
     # Add the sums of the control variate to the offsets of the states.
     cdef void add_totals(self, double *offsets) noexcept nogil

@@ -53,7 +53,7 @@ cdef class Subsample:
         # large memory is zeroed lazily: only pages that are touched are allocated
         self.memory = <uint32_t *>PyMem_RawCalloc(max(1, entries), sizeof(uint32_t))
         if not self.memory:
-            raise MemoryError(f"{kind} order of {size} factors")
+            raise MemoryError(f"cannot allocate the {kind} order of {size} factors")
         pb_subsample_init(&self.stream, code, size, run, self.memory)
 
     def __dealloc__(self):
@@ -121,7 +121,7 @@ cdef class Subsamples:
         self.memory = <uint32_t *>PyMem_RawCalloc(max(1, entries), sizeof(uint32_t))
         self.streams = <pb_subsample *>PyMem_RawMalloc(max(1, n) * sizeof(pb_subsample))
         if not self.memory or not self.streams:
-            raise MemoryError(f"orders of {total} factors")
+            raise MemoryError(f"cannot allocate orders of {total} factors")
         entries = 0
         for i in range(n):
             if sizes[i]:
@@ -193,7 +193,7 @@ def check_log_prior(name, values, int64_t n_states):
         if not view[i] < INFINITY:
             raise ValueError(f"{name} must be below +inf and not NaN; got {view[i]!r} at index {i}")
     if not n_possible:
-        raise ValueError(f"{name} must leave at least one state possible; got -inf for all")
+        raise ValueError(f"{name} must be above -inf for at least one state; got -inf for all")
     return values
 
 
@@ -290,7 +290,7 @@ cdef class Track:
         self.offsets = <double *>PyMem_RawCalloc(8 * n_states, sizeof(double))
         self.race.states = <int64_t *>PyMem_RawMalloc(2 * n_states * sizeof(int64_t))
         if not self.offsets or not self.race.states:
-            raise MemoryError(f"race of {n_states} states")
+            raise MemoryError(f"cannot allocate a race of {n_states} states")
         self.race.offsets = self.sampler.offsets = self.offsets
         self.race.moments_memory = self.offsets + n_states
         self.race.kept = self.race.states + n_states
@@ -328,7 +328,8 @@ cdef class Track:
         if status == PB_CALLBACK:
             self.source.raise_error()
         if status == PB_GROW:
-            raise MemoryError(f"{self.race.needed_indices} rows of {self.race.n_alive} states")
+            raise MemoryError(f"cannot allocate {self.race.needed_indices} rows of "
+                              f"{self.race.n_alive} states")
         if status == PB_RANGE and self.betting is not None:
             self._raise_refused()
         if status == PB_RANGE:

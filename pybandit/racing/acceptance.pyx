@@ -42,7 +42,7 @@ cdef class AcceptResult:
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** Immutable: threads may share it.
 
     Examples
     --------
@@ -108,9 +108,8 @@ def accept(log_ratios, log_threshold=0.0, *, n_factors=None, bound="student", de
         (``(low, high)``) are those of the log ratios.
     delta : float, default 0.05
         Error probability of the decision, in (0, 1/2). Only with a bound given by name. The
-        error is about delta if the sum equals the threshold and ratios are near normal. There is
-        no bound otherwise, and ``delta -> 0`` does not restore it: use `BettingBound` for a
-        guarantee.
+        error is about delta if the sum equals the threshold and ratios are near normal. Otherwise
+        the error has no bound, however small delta is: use `BettingBound` for a guarantee.
     looks : Looks, optional
         When the test may decide, and in which order it reads. Its `variance` does not apply.
     rng : None, int, SeedSequence or Generator

@@ -35,10 +35,10 @@ class NormalBound:
     """Bound of the paper, which treats means as normal and the standard deviation as known.
 
     Chen & Ghahramani 2016, Eq. 9. The error is about delta if differences are near normal
-    and many were read. There is no bound otherwise, and ``delta -> 0`` does not restore it.
+    and many were read. Otherwise the error has no bound, however small delta is.
     With standard deviations estimated from 50 values and delta = 0.001, the error for two
-    arms without a gap is 1.31 times delta, and larger for skewed rewards. `StudentBound`
-    corrects both as far as the data show them; `BettingBound` has a guarantee.
+    arms without a gap is 1.31 times delta, and larger for skewed rewards. `StudentBound` corrects
+    both effects as far as the data show them; `BettingBound` has a guarantee.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class NormalBound:
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** Immutable: threads may share it.
 
     Examples
     --------
@@ -122,7 +122,7 @@ class StudentBound(NormalBound):
 
     **Error probability.** About delta if differences are near normal: .047 to .052 at
     delta = .05. At delta = .001 with a first look of ten rows it is .00116, because of the
-    correction. There is no bound otherwise, and ``delta -> 0`` does not restore it: large rare
+    correction. Otherwise the error has no bound, however small delta is: large rare
     values that were not read cannot be detected. Use `BettingBound` with a range for a
     guarantee.
 
@@ -150,7 +150,7 @@ class StudentBound(NormalBound):
     and e = (T - 1) / (N - 2). If no t satisfies the condition, as for a tiny delta and a
     negative g, t must exceed 3 q.
 
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** Immutable: threads may share it.
 
     References
     ----------
@@ -202,8 +202,8 @@ class EBSBound:
     ----------
     value_range : float or sequence of float, shape (D,)
         Largest minus smallest reward of a state over all factors: one number for all states, or
-        one per state. A race raises if the rewards it reads spread further. May be None if
-        `difference_range` is given.
+        one per state. A race raises ValueError if the rewards of a state that it reads spread
+        further. May be None if `difference_range` is given.
     delta : float, default 0.05
         Error probability of the race, in (0, 1).
     difference_range : float, optional
@@ -221,7 +221,7 @@ class EBSBound:
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** Immutable: threads may share it.
 
     Examples
     --------
@@ -286,21 +286,20 @@ class BettingBound:
     ----------
     value_range : (float, float), float or "control"
         ``(low, high)``: range of all rewards, and R = high - low. A number: R, the largest
-        difference between two states' rewards for one factor. A race raises if it reads a reward
-        outside the range; the error names factor, state and reward. ``"control"``: for
-        `mcmc.RacingMetropolis` with a control that has `third`, which gives the range of
-        each decision.
+        difference between two states' rewards for one factor. A race raises ValueError if it reads
+        a reward outside the range; the error names factor, state and reward. ``"control"``: for
+        `mcmc.RacingMetropolis` with a control that has `third`, which gives the range of each
+        decision.
     delta : float, default 0.05
         Error probability of the race, in (0, 1).
     bets : betting.Bets, default Bets("product")
         G = ``n_bets`` bets, 16 by default. With ``hybrid=True``, half of the wealth is bet on
         the leader and half is spread over all other surviving states. A wrong early leader then
-        costs less, wealth is otherwise halved, and D**2 processes are kept.
-        ``Bets("ebmix")`` mixes ``exp(lambda_g A - psi(lambda_g) V)`` instead, with
-        ``psi(l) = -log(1 - l) - l``. A is the sum of x - m, and V the sum of squared
-        deviations of x from the mean of the values before it. It has the same guarantee,
-        keeps 6 numbers per state instead of G, and reads 1.1 to 2.3 times as much.
-        ``"plug-in"`` bets are for `BettingRace`.
+        costs less; if the leader is right, the wealth is halved. D**2 processes are kept.
+        ``Bets("ebmix")`` mixes ``exp(lambda_g A - psi(lambda_g) V)`` instead, with ``psi(l) =
+        -log(1 - l) - l``. A is the sum of x - m, and V the sum of squared deviations of x from the
+        mean of the values before it. It has the same guarantee, keeps 6 numbers per state instead
+        of G, and reads 1.1 to 2.3 times as much. ``"plug-in"`` bets are for `BettingRace`.
 
     Raises
     ------
@@ -317,7 +316,7 @@ class BettingBound:
     O(G) per state and factor: 8 to 13 ns with 16 bets. Decisions do not depend on a schedule
     of looks; factors are requested in blocks that grow by an eighth.
 
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** Immutable: threads may share it.
 
     References
     ----------

@@ -26,8 +26,8 @@ class ControlVariate:
         float64 (n, k), like the function of `Factors`. An array is copied; pass a function
         to save its 8 N D bytes.
     totals : array_like of float, shape (D,)
-        sum_n h_n(i) over all N factors. For an array they are compared with its sums, in one
-        pass. For a function they are not checked; wrong totals bias every draw.
+        sum_n h_n(i) over all N factors. For an array, the totals are compared with its sums, in
+        one pass. For a function, they are not checked; wrong totals bias every draw.
 
     Raises
     ------
@@ -41,7 +41,7 @@ class ControlVariate:
 
     Notes
     -----
-    A bound that needs a range of rewards needs that of l - h.
+    A bound that needs a range of rewards needs the range of l - h.
 
     **Threads.** Immutable: threads may share it if several threads may call your function at
     once.
@@ -87,7 +87,7 @@ class ControlVariate:
         if values.ndim != 2 or values.shape[1] != self.totals.size or not values.size:
             raise ValueError(f"values must have shape (N, D) with D = {self.totals.size}, the "
                              f"size of totals; got {values.shape}")
-        values.flags.writeable = False  # the totals belong to its present content
+        values.flags.writeable = False  # the totals are the sums of its present content
         sums = values.sum(axis=0)
         off = ~(np.abs(sums - self.totals) <= TOLERANCE * np.abs(values).sum(axis=0))
         if off.any():

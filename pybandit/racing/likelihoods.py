@@ -47,8 +47,8 @@ def pairwise(table: ArrayLike, labels: Ints, neighbours: ArrayLike | None = None
     Raises
     ------
     TypeError, ValueError
-        If an argument is outside its range. A label outside [0, L) raises only when it is
-        read.
+        If an argument is outside its range. A label outside [0, L) raises ValueError only when it
+        is read.
 
     See Also
     --------
@@ -118,13 +118,14 @@ def gaussian(y: ArrayLike, means: ArrayLike, std: ArrayLike = 1.0, *,
     Parameters
     ----------
     y : array_like of float, shape (N_y,)
-        Not copied if C-contiguous float64. A value that is not finite raises when it is read.
+        Not copied if C-contiguous float64. A value that is not finite raises ValueError when it is
+        read.
     means : float or array_like of float, shape (D,)
     std : float or array_like of float, shape (D,), default 1.0
         Above 0.
     members : array_like of int, shape (N,), optional
-        Indices of the observations to use, such as those of one component of a mixture given
-        the labels; all by default. See `members`.
+        Indices of the observations to use, such as the ones assigned to one component of a
+        mixture; all by default. See `members`.
 
     Returns
     -------
@@ -203,7 +204,7 @@ def poisson(y: ArrayLike, rates: ArrayLike, *, members: ArrayLike | None = None)
 
 
 def members(labels: ArrayLike, n_labels: int) -> list[Ints]:
-    """Return the positions of each label, as `members` of the other functions.
+    """Return the positions of each label, to pass as `members` to the other functions.
 
     Parameters
     ----------
@@ -245,8 +246,8 @@ def _quadratic(constants, slopes, curvatures, center, y, members):
     members, n = _members("members", members, y.size)
     parts = [np.ascontiguousarray(part) for part in (constants, slopes, curvatures)]
     if not all(np.isfinite(part).all() for part in parts):
-        raise ValueError("means, std and rates must be small enough to square, and std large "
-                         "enough")
+        raise ValueError("means, std and rates must have finite squares, and std must be large "
+                         "enough for 1 / std**2 to be finite")
     return Factors(Quadratic(*parts, center, y, members).bound, n, parts[0].size)
 
 
@@ -296,7 +297,8 @@ def _viewed_labels(labels, name="labels"):
 def _members(name, given, n):
     """Return indices below n as int32, or None for all; and their number.
 
-    Nothing else can change them, because the kernel reads observations at them without a check.
+    No other code can change these indices, because the kernel reads the observations at them
+    without a check.
     """
     if given is None:
         return None, n

@@ -37,8 +37,9 @@ def race_populations(populations, log_prior=None, *, bound="student", delta=None
 
         B sqrt(v_x + v_i),   v = N^2 s^2 / T (1 - (T - 1) / (N - 1))
 
-    where s^2 is the variance of the arm's T rewards read so far. The race reads `first_look`
-    factors per arm, then a tenth of the rest more, then doubles them at each look.
+    where s^2 is the variance of the arm's T rewards read so far. At its first look the race has
+    read `first_look` factors per arm, at the second a tenth of the others in addition, and at each
+    later look twice as many.
 
     Parameters
     ----------
@@ -54,10 +55,10 @@ def race_populations(populations, log_prior=None, *, bound="student", delta=None
         See `StudentBound`; with ``skewness=False`` it is the normal bound here.
     delta : float, default 0.05
         In (0, 1). Only with a bound given by name; a bound object has its own. The error
-        probability of the race is about delta if sums are near normal. There is no bound
-        otherwise, and ``delta -> 0`` does not restore it. It is split over the other D - 1 arms
-        and the looks: ``B = Phi^{-1}(1 - delta / (D - 1) / (t - 1))``, where t is the largest
-        number of looks of any arm. The `boundary` of a bound object is B itself.
+        probability of the race is about delta if sums are near normal. Otherwise the error has no
+        bound, however small delta is. delta is split over the other D - 1 arms and the looks: ``B
+        = Phi^{-1}(1 - delta / (D - 1) / (t - 1))``, where t is the largest number of looks of any
+        arm. The `boundary` of a bound object is B itself.
     first_look : int, default 3
         Factors of each arm read before the first look, at least 2.
     rng : None, int, SeedSequence or Generator
@@ -115,7 +116,7 @@ cdef class PopulationsRun:
     cdef pb_populations race
     cdef Source source
     cdef Subsamples subsamples
-    cdef list arrays                 # of the arms, kept alive; None for a function
+    cdef list arrays                 # arrays of the arms, kept alive; None for a function
     cdef const int64_t[::1] sizes
     cdef double[::1] offsets, rewards
     cdef int64_t[::1] alive, indices
@@ -155,7 +156,7 @@ cdef class PopulationsRun:
         self.columns = <pb_column *>PyMem_RawMalloc(self.race.n_arms * sizeof(pb_column))
         self.values = <const double **>PyMem_RawMalloc(self.race.n_arms * sizeof(double *))
         if not self.columns or not self.values:
-            raise MemoryError(f"{self.race.n_arms} arms")
+            raise MemoryError(f"cannot allocate {self.race.n_arms} arms")
         self.race.columns = self.columns
         if self.arrays is None:
             return
@@ -190,7 +191,7 @@ cdef class PopulationsRun:
 
 
 def _boundary(bound, int64_t n_arms, int64_t n_looks):
-    """Return B: that of the bound object, or by a union over other arms and partial looks."""
+    """Return B of the bound object, or by a union bound over other arms and partial looks."""
     if bound.boundary is not None:
         return bound.boundary
     if n_arms == 1 or n_looks <= 1:

@@ -52,7 +52,7 @@ cdef class DrawInfo:
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** Immutable: threads may share it.
 
     Examples
     --------
@@ -95,8 +95,8 @@ cdef class RacingSampler:
     largest total (Chen & Ghahramani 2016, Eq. 2 and Algorithm 1). If the race errs with
     probability at most delta for any noise, the distribution of the draws is within
     delta of p in total variation (Proposition 1). With the default bound it errs by about
-    delta if differences are near normal. There is no bound otherwise, and ``delta -> 0`` does
-    not restore it: use `BettingBound` with a range for a guarantee.
+    delta if differences are near normal. Otherwise the error has no bound, however small delta is:
+    use `BettingBound` with a range for a guarantee.
 
     Every draw reads the factors again. With ``layout="gather"``, a float64 matrix may be
     updated in place between draws, as in a Gibbs sweep. For many draws from an unchanged

@@ -19,9 +19,10 @@ class Schedule(Record):
         Factors read at each look; the last is N, where the answer is exact.
     scale, slack : ndarray of float64, shape (n_looks,)
         A state is eliminated if it is behind the leader by more than
-        ``scale * sd + slack * range``, where sd has divisor T. In a pairwise race, sd is
-        that of the differences from the leader, and range is the sum of the two states'
-        ranges. In a marginal race, both are summed over the two states. 0 at the last look.
+        ``scale * sd + slack * range``, where sd has divisor T. In a pairwise race, sd is the
+        standard deviation of the differences from the leader, and range is the sum of the two
+        states' ranges. In a marginal race, sd and range are summed over the two states. `scale`
+        and `slack` are 0 at the last look.
     unit : ndarray of float64, shape (n_looks,), or None
         Standard error of a mean at each look per unit of sd; None without correction for
         skewness. ``scale / unit`` is Student's quantile before its correction.

@@ -41,7 +41,7 @@ class SliceResult(Record):
 
     Notes
     -----
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** Immutable: threads may share it.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def slice_sample(log_likelihood: Callable[[Ints, Floats], ArrayLike], x: ArrayLi
         Support of the prior: x' stays in [lower, upper].
     bound, delta, looks
         As in `AcceptanceTest`, for each test: its error is about delta if log ratios are near
-        normal. There is no bound otherwise, and ``delta -> 0`` does not restore it: use
+        normal. Otherwise the error has no bound, however small delta is: use
         ``bound=BettingBound(value_range=(low, high))`` for a guarantee.
         Each call initialises an order of the factors, 4 N bytes, which takes 2 ms for a million
         factors; tests near the ends of a slice then take 100 ms.
@@ -157,7 +157,7 @@ def slice_sample(log_likelihood: Callable[[Ints, Floats], ArrayLike], x: ArrayLi
 
 
 class _Slice:
-    """Slice under the current point: tests points for being in it, and counts the tests."""
+    """Slice through the current point: tests whether points are in it, and counts the tests."""
 
     def __init__(self, log_likelihood, log_prior, present, scalar, n_factors, rng, options):
         self._log_likelihood, self._log_prior = log_likelihood, log_prior

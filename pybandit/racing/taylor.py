@@ -6,7 +6,7 @@ from pybandit._shared.checks import check_in, check_numeric, owned
 from pybandit._shared.types import ArrayLike
 from pybandit.racing.control import ControlVariate
 
-# Numbers in the temporary array of one chunk of rows while h is computed: 8 MiB.
+# Maximum size of the temporary array for one chunk of rows while h is computed: 8 MiB.
 CHUNK = 1 << 20
 # Maximum number of bins.
 MOST_BINS = 1 << 24
@@ -15,8 +15,8 @@ MOST_BINS = 1 << 24
 class PopulationMoments:
     """Counts, means and covariances of N points by bin, from which totals are computed.
 
-    Computed in one pass over the points. It can be reused for any number of `taylor_control`
-    of the same points, such as in a Gibbs sweep whose parameters change.
+    Computed in one pass over the points. It can be reused for any number of calls of
+    `taylor_control` with the same points, such as in a Gibbs sweep whose parameters change.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class PopulationMoments:
     Raises
     ------
     ValueError, TypeError
-        If an argument has another shape, or a point is not finite.
+        If an argument has the wrong shape, or a point is not finite.
 
     See Also
     --------
@@ -52,7 +52,7 @@ class PopulationMoments:
     -----
     O(N p^2), times D if outliers are given per state; with labels, O(N log N + B p^2) more.
 
-    **Threads.** Nothing changes it: threads may share it.
+    **Threads.** No method changes it: threads may share it.
 
     Examples
     --------
@@ -125,13 +125,13 @@ def taylor_control(points: ArrayLike | PopulationMoments, centers: ArrayLike, va
     Parameters
     ----------
     points : array_like of float, shape (N, p) or (N,), or PopulationMoments
-        The data y_n. With `PopulationMoments`, no step costs O(N).
+        The data y_n. With `PopulationMoments`, the cost does not depend on N.
     centers : array_like of float, shape (B, p); (p,) with one bin
         Reference point of each bin.
     values : array_like of float, shape (B, D); (D,) with one bin
         l_i(c) = log p(c | i) at the centers.
     gradients : array_like of float, shape (B, D, p); (D, p) with one bin
-        With respect to y.
+        Gradients of log p(y | i) with respect to y, at the centers.
     hessians : array_like of float, shape (B, D, p, p); (D, p, p) with one bin, optional
         0 by default, for a first-order expansion. Only their symmetric part matters.
     labels, outliers
@@ -150,7 +150,7 @@ def taylor_control(points: ArrayLike | PopulationMoments, centers: ArrayLike, va
     Raises
     ------
     ValueError, TypeError
-        If an argument has another shape or is not finite.
+        If an argument has the wrong shape or is not finite.
 
     Notes
     -----

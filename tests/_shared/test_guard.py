@@ -26,7 +26,7 @@ def test_guard_is_free_after_each_use():
 def test_same_thread_cannot_change_the_object_from_inside():
     guard = Guard(Thing)
     with guard:
-        with pytest.raises(RuntimeError, match="this Thing is in use: it cannot be changed by"):
+        with pytest.raises(RuntimeError, match="this Thing is in use: a function"):
             guard.__enter__()
         seen = []
         other = threading.Thread(target=lambda: seen.append(refusal(guard)))

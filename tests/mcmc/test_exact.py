@@ -106,7 +106,7 @@ def test_halved_bound_raises(kind, column, test):
     sampler = Case(kind, 40, 1, size=2.0).sampler(test=test)
     sampler._regression.rows[:, column] /= 2
     sampler._regression.decide_by(test, 0.5, np.inf)
-    with pytest.raises(ValueError, match=r"bound of row \d+ does not hold.*differs by .* theta"):
+    with pytest.raises(ValueError, match=r"bound of row \d+ does not hold.*changes by .* theta"):
         sampler.sample(20_000, n_chains=1, rng=1)
     with pytest.raises(ValueError, match=r"bound of row \d+ does not hold"):
         sampler.step(sampler.mode, n_steps=20_000, rng=1)

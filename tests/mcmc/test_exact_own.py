@@ -122,7 +122,7 @@ def test_violated_bound_raises(form, functions, test, most):
     case = Case("logistic", 40, 1, size=2.0)
     sampler = sampler_of(case, form, functions, part=0.02, test=test)
     sampler._regression.decide_by(test, 0.5, most)
-    words = r"bound of row \d+ does not hold: .* differs by .* theta = \[.*\] and \["
+    words = r"bound of row \d+ does not hold: .* changes by .* theta = \[.*\] and \["
     with pytest.raises(ValueError, match=words):
         sampler.sample(20_000, n_chains=1, rng=1)
     with pytest.raises(ValueError, match=words):

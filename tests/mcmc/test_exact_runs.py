@@ -161,7 +161,7 @@ def make(**options):
 @pytest.mark.parametrize("call, kind, words", [
     (lambda: make(family="poisson"), ValueError, "radius must be given.*third derivative.*ball"),
     (lambda: make(family="poisson", radius=3.0, y=-CASE.y), ValueError, "y must be at least 0"),
-    (lambda: make(family="poisson", radius=1e6), ValueError, "radius must be so small"),
+    (lambda: make(family="poisson", radius=1e6), ValueError, "radius must be small enough"),
     (lambda: make(radius=0.0), ValueError, "radius must be finite and above 0"),
     (lambda: make(radius=1.0).sample(5, initial=[9.0, 9.0]), ValueError, "start within radius"),
     (lambda: make(family="gaussian"), ValueError, "family must be one of"),

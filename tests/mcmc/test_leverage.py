@@ -1,4 +1,4 @@
-"""A control that leaves its remainder to few rows is detected in warm-up."""
+"""A control that fits a few rows badly is detected in warm-up."""
 
 import warnings
 

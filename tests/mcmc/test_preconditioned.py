@@ -135,7 +135,7 @@ FLAT = np.zeros(2)
     (lambda: mcmc.Preconditioned(FLAT, COVARIANCE).start(9, 3, None), ValueError, "mode"),
     (lambda: mcmc.Preconditioned.from_control(3), TypeError, "control"),
     (lambda: mcmc.Preconditioned.from_control(mcmc.TaylorControl([0.0], [[1.0]])), ValueError,
-     "control must have a positive definite"),
+     "control must be positive definite"),
     (lambda: mcmc.Preconditioned.from_control(
         mcmc.TaylorControl([0.0], [[1.0]]), prior_precision=-1.0), ValueError, "prior_precision"),
     (lambda: mcmc.Preconditioned.from_control(

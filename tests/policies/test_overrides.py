@@ -41,7 +41,7 @@ def test_nested_call_cannot_change_the_policy():
             return super().ask()
 
     policy = Mine(3)
-    with pytest.raises(RuntimeError, match="in use: it cannot be changed by"):
+    with pytest.raises(RuntimeError, match="in use: a function that it calls cannot"):
         policy.tell([0, 1, 2], [0.5] * 3)
     assert policy.n_pulls == 0
 

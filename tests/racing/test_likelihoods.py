@@ -132,7 +132,7 @@ def test_members_are_the_positions_of_labels():
     (lambda: pb.factors.gaussian(Y, MEANS, 0.0), ValueError, "std must be"),
     (lambda: pb.factors.gaussian(Y, MEANS, [1.0, 2.0]), ValueError, "means and std"),
     (lambda: pb.factors.gaussian(Y[None], MEANS), ValueError, "y must have shape"),
-    (lambda: pb.factors.gaussian(Y, MEANS, 1e-200), ValueError, "small enough"),
+    (lambda: pb.factors.gaussian(Y, MEANS, 1e-200), ValueError, "finite squares"),
     (lambda: pb.factors.poisson(COUNTS, [0.0, 1.0]), ValueError, "rates must be"),
     (lambda: pb.factors.poisson(COUNTS, 2.0), ValueError, "rates must have shape"),
     (lambda: pb.factors.poisson([-5.0, -7.5], RATES), ValueError, "y must be .*counts.*; got -5.0"),

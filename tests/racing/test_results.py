@@ -77,7 +77,7 @@ def test_a_function_of_indices_is_a_test():
     assert pb.racing.accept(ratios.__getitem__, **given) == expected
     test = pb.racing.AcceptanceTest(ratios.__getitem__, **given)
     assert test.test().accepted == expected.accepted
-    with pytest.raises(TypeError, match="log_ratios is a function: pass n_factors="):
+    with pytest.raises(TypeError, match="n_factors must be given if log_ratios is a function"):
         pb.racing.accept(ratios.__getitem__)
     with pytest.raises(ValueError, match=r"log_ratios must return shape \(n,\)"):
         pb.racing.accept(lambda indices: np.zeros(3), n_factors=1000)

@@ -110,7 +110,8 @@ def test_curve_intervals_equal_those_of_the_end():
     ([3, 3], ValueError, "checkpoints must increase; got 3 after 3"),
     ([-1], ValueError, "checkpoints must be at least 0; got -1"),
     ([2.5], TypeError, "checkpoints must be an integer; got 2.5"),
-    ([], ValueError, "checkpoints must be increasing numbers of pulls, 1 or more; got 0"),
+    ([], ValueError, r"checkpoints must have at least 1 entries \(increasing numbers of pulls\); "
+                     "got 0"),
     ([5, 101], ValueError, "checkpoints must be at most max_pulls, 100; got 101"),
     (7, TypeError, "checkpoints must be increasing numbers of pulls; got 7"),
     (np.ma.array([1, 2], mask=[0, 1]), ValueError, "checkpoints must not be masked"),

@@ -250,7 +250,8 @@ def raises_at(t, w):
 
 
 @pytest.mark.parametrize("make, words", [
-    (lambda: upper(4, constent=1.0), r"upper must have options of \['constant'\]; got 'constent'"),
+    (lambda: upper(4, constent=1.0),
+     r"options of upper must be among \['constant'\]; got 'constent'"),
     (lambda: greedy(4), "epsilon must be given to greedy"),
     (lambda: greedy(4, epsilon="a"), "arrays or numbers; got str as option epsilon"),
     (lambda: greedy(4, epsilon=np.zeros((4, 4)).T[::2]), "C-contiguous"),
@@ -260,12 +261,12 @@ def raises_at(t, w):
                                                       "an integer, on every path; numba finds f"),
     (lambda: pybandit.numba.policy(lambda: 0, done=lambda t: 1)(2), "True or False on every path"),
     (lambda: pybandit.numba.policy(lambda reward: 0), "ask of <lambda> must take .*; got reward"),
-    (lambda: pybandit.numba.policy(lambda *a: 0), r"must take arguments with names; got \*a"),
+    (lambda: pybandit.numba.policy(lambda *a: 0), r"must take only named parameters; got \*a"),
     (lambda: pybandit.numba.policy(lambda: 0, done=3), "done must be a function; got 3"),
     (lambda: pybandit.numba.policy(lambda a=1: 0, done=lambda a=2: True),
-     "a must have one default; got 1 and 2"),
+     "a must have the same default; got 1 and 2"),
     (lambda: pybandit.numba.policy(lambda a=WEIGHTS: 0, done=lambda a=-WEIGHTS: True),
-     "a must have one default; got"),
+     "a must have the same default; got"),
     (lambda: pybandit.numba.FunctionPolicy(3), "must be created by pybandit.numba.policy"),
     (lambda: pybandit.numba.FunctionEnvironment([1.0], 1.0), "made by pybandit.numba.environment"),
     (lambda: mixture([0.5], 1.0), "apart must be given to mixture"),

@@ -71,7 +71,7 @@ def test_flipped_bytes_in_each_table_are_detected(path, table, column, which, wo
     ("DELETE FROM state WHERE part = 'sums'", "state"), ("DELETE FROM late", "late"),
     ("DELETE FROM batches WHERE number = 2", "batches: there are 4, not 5"),
     ("UPDATE batches SET status = 'complete' WHERE number = 2", "batches: batch 2"),
-    ("DROP TABLE late", "it has no table"), ("DROP TABLE head", "it has no table")])
+    ("DROP TABLE late", "its table late is missing"), ("DROP TABLE head", "its table head")])
 def test_changed_rows_are_detected(path, statement, words):
     with closing(sqlite3.connect(path)) as db, db:
         db.execute(statement)
@@ -291,7 +291,7 @@ def test_full_disk_loses_no_acknowledged_result(path, room):
         n_known = int(np.isfinite(np.asarray(study.history()["value"])).sum())
     done = run_beside(FULL, path, str(room))
     said, heads = done.stdout.splitlines()
-    assert f"{path} could not be written, as on a full disk, and is as before" in said
+    assert f"{path} could not be written and is as before; the disk may be full" in said
     before, after = heads.split()
     assert before == after
     with Study.open(path) as study:
@@ -312,5 +312,5 @@ def test_full_disk_leaves_no_partial_new_study(tmp_path):
             "try: pb.Study.create(sys.argv[1], pb.policies.Uniform(50, budget=100))\n"
             "except pb.errors.StudyError as error: print(error)\n")
     done = run_beside(code, path)
-    assert "could not be written, as on a full disk" in done.stdout
+    assert "could not be written and is as before" in done.stdout
     assert os.listdir(tmp_path) == []

@@ -42,7 +42,7 @@ def test_linked_study_that_cannot_be_written_is_not_read_without_its_log(tmp_pat
     os.symlink(path, link)
     with make(path):
         monkeypatch.setattr(_database.Database, "_guard", refuse_writing)
-        with pytest.raises(StudyError, match="cannot be read where it cannot be written"):
+        with pytest.raises(StudyError, match="cannot be read without write access"):
             Study.open(link)
 
 

@@ -34,7 +34,7 @@ typedef struct {
                              once it has such a claim on every other survivor */
     int64_t near_slots;   /* claims start when at most this many arms survive */
     double near_error;    /* probability that any claim is false */
-    int predicted;        /* 1: rows come by pb_betting_add_predicted; PLUG_IN, N > 0, no weights */
+    int predicted;        /* 1: use pb_betting_add_predicted; PLUG_IN, N > 0, no weights */
 
     /* workspace, owned by the caller */
     int64_t n_arms;

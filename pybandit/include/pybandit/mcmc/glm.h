@@ -13,7 +13,7 @@ extern "C" {
  * z = L^{-1} (theta - mode). Exact tests on minibatches need this bound.
  */
 typedef enum {
-    PB_GLM_LOGISTIC,  /* y s - trials log(1 + e^s); y successes of `trials`: also binomial */
+    PB_GLM_LOGISTIC,  /* y s - trials log(1 + e^s); binomial: y successes in `trials` */
     PB_GLM_PROBIT,    /* log Phi(s) if y = 1, log Phi(-s) if y = 0 */
     PB_GLM_STUDENT,   /* -(df + 1) / 2 log(1 + ((y - s) / scale)^2 / df) */
     PB_GLM_POISSON    /* y s - e^s, on the ball |z| <= radius */
@@ -58,7 +58,8 @@ double pb_glm_third(const pb_glm *glm);
  * `gradient` (d), and its Hessian to the lower triangle of `hessian` (d, d). Terms that do not
  * depend on the parameters are left out. If `is_safe` is set, the Hessian is that of a quadratic
  * lower bound that touches the log likelihood at theta. It is negative semidefinite everywhere,
- * and its Newton steps never lead down. The two differ for Student only. O(d^2) per row.
+ * and its Newton steps never lead down. This Hessian differs from the exact one for Student only.
+ * O(d^2) per row.
  */
 void pb_glm_sums(const pb_glm *glm, int64_t begin, int64_t end, int64_t stride, int is_safe,
                  const double *theta, double *value, double *gradient, double *hessian);

@@ -20,9 +20,9 @@ typedef struct {
     int64_t n_variables;        /* below 2^31 */
     int64_t n_states;
     const double *table;        /* symmetric, (n_states, n_states), finite */
-    const int64_t *begins;      /* n_variables + 1: first neighbour of v; the end for v - 1 */
-    const int32_t *neighbours;  /* u occurs among those of v as often as v among those of u, */
-    const double *weights;      /* with the same weights; NULL: all 1 */
+    const int64_t *begins;      /* n_variables + 1: index of v's first neighbour; end of v - 1 */
+    const int32_t *neighbours;  /* if u is in the list of v k times, v is in that of u k times */
+    const double *weights;      /* w_vu = w_uv, one per neighbour; NULL: all 1 */
     const double *log_prior;    /* (n_variables, n_states); NULL: all 0 */
 } pb_graph;
 
@@ -48,7 +48,7 @@ typedef struct {
     const double *high;
     double spread;          /* largest high - low of a row */
     double rate;            /* above 0 */
-    double total;           /* value of L for which `logs` holds; start with -1 */
+    double total;           /* L for which `logs` was computed; initially -1 */
     double *logs;           /* 2 * n_states^2 */
     int64_t *kept;          /* 2 * n_states */
     int64_t n_read;         /* factors read by the latest draw */

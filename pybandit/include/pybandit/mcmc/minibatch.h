@@ -39,8 +39,9 @@ typedef enum {
 typedef struct {
     pb_glm glm;              /* n_rows below 2^32. For user-defined remainders only the sizes and
                                 the features are read; features are NULL unless the form is LINE */
-    const pb_glm_row *rows;  /* anchored at mode and factor; for user-defined remainders only
-                                `bound` and, for LINE, `third` are read */
+    const pb_glm_row *rows;  /* filled by pb_glm_anchor for this mode and factor; for
+                                user-defined remainders only `bound` and, for LINE, `third`
+                                are read */
     const pb_alias *alias;   /* table of the bounds */
     double total;            /* sum of the bounds */
     const double *mode;      /* d */
@@ -61,8 +62,8 @@ typedef struct {
     pb_factors factors;      /* one state: r_i(points[1]) - r_i(points[0]); a row may occur twice
                                 in a call */
     double *points;          /* (2, d): current and proposed theta, read by the functions */
-    double slack;            /* allowed excess of a difference over its bound: rounding errors */
-    int (*spread)(void *data, double *out);  /* writes M of `points`; nonzero: failed. OWN only */
+    double slack;            /* amount by which rounding may take a difference above its bound */
+    int (*spread)(void *data, double *out);  /* writes M of `points`; not 0: failed. OWN */
     void *spread_data;
 } pb_own_rows;
 

@@ -37,8 +37,8 @@ double pb_move_propose(const pb_move *move, const double *z, int64_t d, pb_norma
                        pb_bitgen *bitgen, double *next, double *work);
 
 /*
- * Adds (accepted - target) / n_adapted^.6 to log scale, with target_all if `reads_all`. The
- * scale of an autoregressive move stays at or below 1.5; 1 is the longest step.
+ * Adds (accepted - target) / n_adapted^.6 to log scale, with target_all instead of target if
+ * `reads_all`. The scale of an autoregressive move stays at or below 1.5; 1 is the longest step.
  */
 void pb_move_adapt(pb_move *move, int accepted, int reads_all);
 

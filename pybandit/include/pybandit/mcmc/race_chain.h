@@ -63,8 +63,8 @@ pb_status pb_race_chain_begin(pb_race_chain *chain);
 
 /*
  * Runs one step. Returns PB_OK, PB_CALLBACK if the prior failed, or the status of a failed test;
- * sets *is_test to 1 if a test was run. After an error the chain is where it was; points[1] may
- * have changed. O(d^2) plus the test.
+ * sets *is_test to 1 if a test was run. After an error the current point is unchanged; points[1]
+ * may have changed. O(d^2) plus the test.
  */
 pb_status pb_race_chain_step(pb_race_chain *chain, pb_bitgen *bitgen, int *is_test);
 

@@ -71,7 +71,7 @@ void pb_accept_init(pb_accept *accept, const pb_factors *factors, const pb_sched
 pb_status pb_accept_run(pb_accept *accept, double log_threshold, pb_bitgen *bitgen);
 
 /*
- * Does the same for callers that cannot access the struct's fields. Writes whether the test
+ * Like pb_accept_run, for callers that cannot access the struct's fields. Writes whether the test
  * accepted (1 or 0) and how many d it read. After a failure, accepted is 0.
  */
 pb_status pb_accept_decide(pb_accept *accept, double log_threshold, pb_bitgen *bitgen,

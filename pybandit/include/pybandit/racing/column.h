@@ -9,7 +9,8 @@ extern "C" {
 
 /*
  * Statistics of the values of one population that were read so far. The sums are of
- * value - shift, where shift is the first value read: raw second moments would cancel.
+ * value - shift, where shift is the first value read: variances from sums of raw squares would
+ * lose digits.
  */
 typedef struct {
     int64_t count;

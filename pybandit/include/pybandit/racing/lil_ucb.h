@@ -57,7 +57,7 @@ pb_status pb_lil_ucb_run(pb_lil_ucb *race, pb_bitgen *bitgen);
 
 /*
  * Run the race in parts, so that the caller can stop in between. `begin` pulls each state
- * once; `continue` makes up to n pulls. Call it until `ended` is 1. After a failure, start
+ * once; `continue` makes up to n pulls. Call `continue` until `ended` is 1. After a failure, start
  * again with `begin`.
  */
 pb_status pb_lil_ucb_begin(pb_lil_ucb *race, pb_bitgen *bitgen);

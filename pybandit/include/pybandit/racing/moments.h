@@ -12,8 +12,8 @@ extern "C" {
  *
  * A row holds the rewards of all states for one factor. With reference r, column i
  * has d_i = row[r] - row[i]; with reference -1, d_i = -row[i]. The moments are of
- * d_i - shift[i], where the shift is d_i of the first row: raw second moments would
- * cancel.
+ * d_i - shift[i], where the shift is d_i of the first row: variances from sums of raw squares
+ * would lose digits.
  */
 typedef struct {
     int64_t n_columns;

@@ -59,7 +59,7 @@ typedef struct {
     double *moments_memory;   /* 7 * n_states */
     int64_t *indices;         /* rows read so far */
     int64_t indices_capacity;
-    double *rewards;          /* their values from a function; unused for a matrix */
+    double *rewards;          /* rewards of these rows from a function; unused for a matrix */
     int64_t rewards_capacity;
 
     /* progress */

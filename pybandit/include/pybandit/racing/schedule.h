@@ -23,7 +23,7 @@ int64_t pb_schedule_memory(int64_t n_factors, int64_t first_look, double max_fra
 
 /*
  * Computes the schedule of the normal bound (Chen & Ghahramani 2016, Eq. 9) for a pairwise
- * race of n_states states with error probability delta; Python's NormalBound. `memory` must
+ * race of n_states states with error probability delta, as Python's NormalBound does. `memory` must
  * be aligned for int64_t and double and outlive the schedule; several races may share it.
  * Returns PB_NO_SOLUTION unless 0 < delta / (n_states - 1) < 1/2.
  */

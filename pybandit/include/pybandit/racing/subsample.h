@@ -38,7 +38,7 @@ enum { PB_SUBSAMPLE_ROUNDS = 12 };
 
 typedef struct {
     pb_subsample_kind kind;
-    int64_t size;      /* of the population */
+    int64_t size;      /* size of the population */
     int64_t position;  /* number of indices returned since the restart */
     uint32_t *memory;  /* owned by the caller: a permutation, or the bits of REJECTION */
     int64_t run;            /* indices per block; 1 except for BLOCKS and GROUPS */
