@@ -42,7 +42,10 @@ class ChangeMethods(Recorder):
 
     @reading
     def _asked(self) -> tuple[Batch | None] | None:
-        """Return (open batch,), (None,) if the policy is done, or None if it may be asked."""
+        """Return a tuple with the open batch, or with None if the policy is done.
+
+        Returns None if the policy may be asked for a batch.
+        """
         if self._progress.open is not None:
             return (self._batch(self._progress.open),)
         return (None,) if self._progress.policy.done else None
@@ -77,8 +80,8 @@ class ChangeMethods(Recorder):
         who : str, optional
             Author; by default the `who` of `open` or `create`.
         source : dict, optional
-            Origin of the results. Takes the types that `settings` of `create` takes, and arrays.
-            Stored in the log, even if no result is new.
+            Origin of the results: values of the types that `settings` of `create` accepts, or
+            arrays. Stored in the log, even if no result is new.
 
         Returns
         -------

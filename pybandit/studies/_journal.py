@@ -41,7 +41,7 @@ class Event(Record):
     body : dict
         Content: the arms asked for, or results and corrections.
     digest : bytes
-        SHA-256 of the event and of the digest before it.
+        SHA-256 of the event and the digest of the event before it.
 
     Notes
     -----
@@ -69,7 +69,7 @@ class Event(Record):
 
 
 def chained(before, number, kind, time, who, body):
-    """Return the digest of an event with an encoded body, after one with digest `before`."""
+    """Return the digest of an event with an encoded body; `before` is the previous digest."""
     head = encode([kind, who])
     return hashlib.sha256(b"".join([before, HEADER.pack(number, time), head, body])).digest()
 
@@ -155,7 +155,7 @@ class Progress:
             if (wells.marks != OPEN).all():
                 self._finish(wells, "complete")
             return wells
-        # NaN: withdrawn since
+        # NaN: the result has been withdrawn since
         at, values = at[known], values[known]
         wells.marks[at] = LATE
         self.late.append((wells.arms[at], values))
@@ -219,7 +219,7 @@ class Progress:
         self._take_late()
 
     def _put_late(self, arms, values):
-        """Add to the late results those that the policy did not take because it is done."""
+        """Add known results that the policy did not receive, because it is done, to `late`."""
         known = ~np.isnan(values)
         if known.any():
             self.late.append((arms[known], values[known]))
@@ -248,7 +248,7 @@ class Replayed(NamedTuple):
 
 
 class BrokenLog(Exception):
-    """Raised if an event differs from the recorded one; the message names the event."""
+    """Raised if an event is missing, was changed or cannot be applied; the message names it."""
 
 
 def repeated(repeat, amendment):

@@ -1,4 +1,4 @@
-"""Base class of screens and web tests: methods that they pass to their study."""
+"""Base class of screens and web tests: methods that call those of their study."""
 
 import os
 from collections.abc import Iterator
