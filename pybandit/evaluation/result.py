@@ -44,8 +44,9 @@ class BestOfResult(ModelResult):
         True if the remaining models were read on all items, so that totals decided. Models
         eliminated before may be better, with probability at most `delta`.
     survivors : ndarray of int64
-        Models that can still be among the k best; if decided, `best_arms`. With a `budget`
-        also those `dropped`; for k > 1 there is then no other guarantee.
+        Models that can still be among the k best; if decided, `best_arms`. If not decided with a
+        `budget`, they include the `dropped` models; for k > 1 the only guarantee is then that the
+        k best are among them.
     pulls : ndarray of int64, shape (n_arms,)
         Number of items read of each model: the first ones of `items`.
     means : ndarray of float64, shape (n_arms,)
@@ -77,7 +78,7 @@ class BestOfResult(ModelResult):
         Number of calls of each model that failed after all tries and count as `failed`. Failures
         that were in the store before are not included.
     n_failed : int
-        Their sum.
+        Sum of `n_failed_by_arm`.
     error_estimate : float or None
         With a budget, an estimate of the probability that the answer is wrong, not a bound;
         see `BudgetRace.error_estimate`. Otherwise None.

@@ -214,7 +214,7 @@ def test_always_cancelled_judge_stops_race():
         return float(SCORES[item, model])
 
     bad_item = int(best(in_blocks()).items[9])
-    with pytest.raises(_calls.LostCall, match="cancelled, not by best_of") as caught:
+    with pytest.raises(_calls.LostCall, match="cancelled by other code than best_of") as caught:
         best(judge, concurrency=1, failed=0.0, retry=Exception, timeout=30)
     assert len(asked) == 10 and all(item != bad_item for _, item in caught.value.store)
 
