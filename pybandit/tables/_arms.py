@@ -20,8 +20,9 @@ def read_arms(path, column=None, header=None, dialect=PLAIN):
     Parameters
     ----------
     path : str
-        CSV or a workbook. A first line with arm, name, gene or id, with words such as Gene
-        Symbol, or with `column`, is a header. Without a header, there must be one column.
+        CSV or a workbook. The first line is a header if one of its cells is arm, name, gene or
+        id, consists of such words (Gene Symbol), or is `column`. Without a header, there must be
+        one column.
     column : str, optional
         Name of the column of names; lines before the one that has it are a title.
     header : bool, optional

@@ -15,7 +15,7 @@ from pybandit._shared.checks import check_numeric
 from pybandit._shared.errors import UnreadableFileError
 from pybandit._shared.files import open_regular, opened_regular, read_all_at, reason_of
 
-# Cells of a line that are more bytes apart than this, a page, are read separately.
+# Cells of a line that lie more than this number of bytes (a page) apart are read separately.
 APART = 1 << 12
 # Maximum unused bytes per row that are read to join consecutive rows into one call.
 BESIDE = 1 << 14
@@ -42,7 +42,8 @@ class NpyFile:
             raise UnreadableFileError(f"{self.path} cannot be read: {reason_of(error)}") from None
         except Exception as error:  # a header that is not a Python literal raises any error
             raise UnreadableFileError(f"{self.path} cannot be read: its header must be that of an "
-                                      f"array of NumPy; got {type(error).__name__}") from None
+                                      f"array of NumPy; reading it raised "
+                                      f"{type(error).__name__}") from None
         self.ndim = len(self.shape)
         if self.ndim != 2:
             raise UnreadableFileError(f"{self.path} must hold a table of two dimensions; got shape "
@@ -152,7 +153,7 @@ def cells_of(array, rows, columns):
 
 
 def give_back(array):
-    """Release the pages of a read-only map; the kernel keeps them while it has room."""
+    """Release the pages of a read-only map; the kernel still caches them while it has room."""
     mapping = _mapping_of(array)
     if mapping is not None:
         mapping.madvise(mmap.MADV_DONTNEED)
