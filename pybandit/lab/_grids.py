@@ -259,12 +259,12 @@ class Finder:
         goes_on = (is_row(cell_of(cells, column), self.layout.rows) and any(cells[column + 1:])
                    if is_lettered else self.shape.has_values(cells[column:]))
         if goes_on:
-            raise UnreadableFileError(f"line {line}, column 1: more rows than a {self.layout} "
-                                      "plate has")
+            raise UnreadableFileError(f"line {line}, column 1: the grid has more rows than a "
+                                      f"{self.layout} plate")
 
     def _refuse_short(self, n, line):
-        raise UnreadableFileError(f"line {line}, column 1: a grid of {n} rows, but a {self.layout} "
-                                  f"plate has {self.layout.rows}")
+        raise UnreadableFileError(f"line {line}, column 1: the grid has {n} rows, but a "
+                                  f"{self.layout} plate has {self.layout.rows}")
 
 
 def _title(cells):

@@ -65,9 +65,10 @@ def read_prior(path, names):
 def noise_of_pilot(path, controls=("control", "positive"), log=False):
     """Estimate from a pilot the ratio of noise to differences between arms.
 
-    Returns the standard deviation of a reading relative to the standard deviation among arms,
-    from a one-way analysis of variance: replicates give the variance of a reading, the means of
-    arms the rest. Rows of `controls` are skipped. If `log`, logarithms are taken first.
+    Returns the standard deviation of a reading divided by the standard deviation among arms, from
+    a one-way analysis of variance. Replicates give the variance of a reading; the means of arms
+    give the variance among arms. Rows of `controls` are skipped. If `log`, logarithms are taken
+    first.
     """
     arms, values = read_values(path)
     kept = [at for at, arm in enumerate(arms) if arm not in controls]
