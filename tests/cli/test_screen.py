@@ -278,7 +278,7 @@ def test_output_with_the_name_of_a_log_is_rejected(side, capsys):
     Path("study.db").touch()
     with pytest.raises(SystemExit):
         cli.main(["screen", "next", "-o", f"study.db{side}"])
-    assert f"must not be the name of a file and {side}" in capsys.readouterr().err
+    assert f"must not be the name of an existing file plus {side}" in capsys.readouterr().err
     assert not os.path.exists(f"study.db{side}")
 
 
