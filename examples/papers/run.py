@@ -74,7 +74,8 @@ def table(results, full):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description="Run the figures of the papers.")
-    parser.add_argument("words", nargs="*", metavar="WORD", help="parts of the scripts' paths")
+    parser.add_argument("words", nargs="*", metavar="WORD",
+                        help="run only scripts whose path contains one of these words")
     parser.add_argument("--full", action="store_true", help="the paper's size: hours")
     parser.add_argument("--jobs", type=int, default=2, help="scripts at once (default 2)")
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="folder of the data files")
