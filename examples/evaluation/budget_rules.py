@@ -28,7 +28,7 @@ SHARES = (0.01, 0.02, 0.03, 0.05, 0.10, 0.15, 0.20)
 
 
 def depths(n_items, n_models, budget):
-    """Return items read by the end of phase k: a / (K + 1 - k), for the largest a that fits."""
+    """Return the items read by the end of phase k, a / (K + 1 - k); a is the largest affordable."""
     left = np.arange(n_models, 1, -1)
     low, high = 0.0, 2.0 * n_items * n_models
     for _ in range(60):

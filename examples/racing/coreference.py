@@ -274,8 +274,9 @@ def draw(exact, racing, path):
 def main(argv=None):
     parser = argparse.ArgumentParser(description="Citations of the same paper, by Gibbs.")
     parser.add_argument("--data", metavar="TSV", help="authors, title, cluster; a header")
-    parser.add_argument("--runs", type=int, default=3, help="per sampler (default %(default)s)")
-    parser.add_argument("--sweeps", type=int, default=6, help="(default %(default)s)")
+    parser.add_argument("--runs", type=int, default=3,
+                        help="runs per sampler (default %(default)s)")
+    parser.add_argument("--sweeps", type=int, default=6, help="sweeps (default %(default)s)")
     parser.add_argument("--quick", action="store_true",
                         help="2 runs, 2 sweeps; 40 simulated papers")
     parser.add_argument("--seed", type=int, default=1)
