@@ -296,4 +296,4 @@ def test_amendment_of_an_empty_well_or_unknown_plate_is_rejected(capsys):
         error = refused(capsys, "amend", "--plate", "0", "--well", well, "--reason", "a typo")
         assert "--well A1: well A1 of plate 0 is empty" in error
     error = refused(capsys, "amend", "--plate", "9", "--well", "B2=5", "--reason", "a typo")
-    assert "--plate must be that of a batch that was asked for; got '9'" in error
+    assert "--plate must be a plate of a batch that was asked for; got '9'" in error
