@@ -34,8 +34,8 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
     """Find the model, or the k models, of highest mean score on a fixed set of items.
 
     Models, prompts or configurations are scored on the same items, drawn without
-    replacement; each is eliminated as soon as bets against it have won `1 / delta`. No more
-    scores are read than the answer needs.
+    replacement. Each is eliminated as soon as the wealth of bets against it, 1 at the start,
+    reaches `1 / delta`. No more scores are read than the answer needs.
 
     Parameters
     ----------

@@ -270,11 +270,16 @@ class BestOfResult(ModelResult):
         Returns
         -------
         pandas.DataFrame
-            Indexed by name. ``status``: "best" or, if not decided, "leads"; "tied"; "left";
-            "dropped" by a budget's schedule; "excluded" by bets. ``mean`` of the scores read.
-            ``items_read``. ``behind``: the mean difference to the first of `best_arms`, on the
-            items read of both. ``cost`` with costs. ``lower`` and ``upper``: the `intervals`,
-            if `value_range` is (low, high) and items have no weights.
+            One row per model, indexed by name, with these columns:
+
+            - ``status``: "best" or, if not decided, "leads"; "tied"; "left"; "dropped" by a
+              budget's schedule; "excluded" by bets
+            - ``mean`` of the scores read, and ``items_read``
+            - ``behind``: the mean difference to the first of `best_arms`, on the items read of
+              both
+            - ``cost``, if costs are known
+            - ``lower`` and ``upper``: the `intervals`, if `value_range` is (low, high) and items
+              have no weights
 
         Raises
         ------

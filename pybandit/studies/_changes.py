@@ -16,7 +16,7 @@ class ChangeMethods(Recorder):
     def ask(self) -> Batch | None:
         """Return the batch to carry out now.
 
-        The same batch is returned until it is over, and None once the policy is done.
+        Returns the same batch until it is over, and None once the policy is done.
 
         Returns
         -------
@@ -152,7 +152,7 @@ class ChangeMethods(Recorder):
             If a well has no recorded result, if a result is infinite or rejected by the policy, or
             if the policy cannot replay its batches (see Notes). Nothing is recorded.
         StudyError
-            As `tell`.
+            As in `tell`.
 
         Notes
         -----
@@ -196,7 +196,7 @@ class ChangeMethods(Recorder):
         ValueError
             If there is no such batch, or it was abandoned.
         StudyError
-            As `tell`.
+            As in `tell`.
 
         Examples
         --------
@@ -230,7 +230,7 @@ class ChangeMethods(Recorder):
             If there is no such batch, it is complete or closed, or it has results and `discard` is
             False.
         StudyError
-            As `tell`.
+            As in `tell`.
 
         Examples
         --------

@@ -37,7 +37,7 @@ class OnStudy:
         Raises
         ------
         FileNotFoundError, ValueError, StudyDamagedError, StudyVersionError, StudyError
-            As `Study.open`; ValueError also if the file is of another kind.
+            As in `Study.open`; ValueError also if the file is of another kind.
 
         Examples
         --------

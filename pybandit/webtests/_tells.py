@@ -67,7 +67,7 @@ class CountTells(Base):
             or is an ambiguous date; if another key has the same counts, unless they may be equal
             by chance; or if running totals fall. Nothing is recorded.
         StudyError
-            As `tell`.
+            As in `tell`.
 
         Warns
         -----
@@ -184,7 +184,7 @@ class CountTells(Base):
             If nothing is recorded under the key, an arm was not in the test then, or the policy
             rejects the counts. Nothing is recorded.
         StudyError
-            As `tell`.
+            As in `tell`.
 
         Notes
         -----

@@ -41,7 +41,7 @@ def test_reader_with_decimal_commas_is_read(capsys):
     path = german("p.csv", "r.csv")
     said = refused(capsys, "record", path)
     assert "line 1" in said and "the columns plate, well, arm, value" in said
-    assert "--thousands . takes it" in refused(capsys, "record", path, *GERMAN[:2], *GERMAN[4:])
+    assert "--thousands . reads it" in refused(capsys, "record", path, *GERMAN[:2], *GERMAN[4:])
     assert ok(capsys, "record", path, *GERMAN) == (
         "plate 0: 24 new; the file names no arms, so none were checked\n")
     with pb.Study.open("study.db") as study:
