@@ -148,7 +148,7 @@ class Gibbs:
         """Draw a mention's cluster given all others, from its `factors` with each mention."""
         self.sizes[self.labels[mention]] -= 1
         self.labels[mention] = -1
-        clusters = np.append(np.flatnonzero(self.sizes), self.sizes.argmin())  # and a new one
+        clusters = np.append(np.flatnonzero(self.sizes), self.sizes.argmin())  # the last one is new
         sums = np.bincount(self.labels + 1, factors, self.sizes.size + 1)[1:][clusters]
         perturbed = temperature * self.rng.gumbel(size=clusters.size)
         best = chosen = int((sums + perturbed).argmax())

@@ -149,7 +149,8 @@ def _draw_rings(axis, x, rows, what, colour):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description="The synthetic race of Sec. 5.1.")
-    parser.add_argument("--draws", type=int, default=500, help="per line (default %(default)s)")
+    parser.add_argument("--draws", type=int, default=500,
+                        help="races per line (default %(default)s)")
     parser.add_argument("--quick", action="store_true", help="20 draws of 2,000 factors")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", default="synthetic_race.png", metavar="PNG",

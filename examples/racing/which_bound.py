@@ -198,7 +198,8 @@ def write(path, tables):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description="Measure the tables of docs/which_bound.md.")
-    parser.add_argument("--races", type=int, default=1000, help="per cell (default %(default)s)")
+    parser.add_argument("--races", type=int, default=1000,
+                        help="races per cell (default %(default)s)")
     parser.add_argument("--quick", action="store_true", help="5 races of 2,000 items")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--write", metavar="PAGE", help="page in which to replace the tables")

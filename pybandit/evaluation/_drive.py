@@ -48,7 +48,7 @@ class RaceDriver:
                 for cell, future in self.calls.futures.items():
                     future.add_done_callback(functools.partial(self._late, cell))
         if not self.race.done:
-            raise RuntimeError("the race was left before its end: something cancelled its calls")
+            raise RuntimeError("the race stopped before its end: other code cancelled its calls")
         return len(self.running & self.calls.started), self.failures
 
     async def _with_calls(self):

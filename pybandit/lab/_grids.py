@@ -169,7 +169,7 @@ class Finder:
             line, cells = self.row
             if not is_row(cell_of(cells, column), row):
                 raise UnreadableFileError(f"line {line}, column {column + 1}: the row must be "
-                                          f"{letters(row)}; got {short(cell_of(cells, column))}")
+                                          f"named {letters(row)}; got {short(cell_of(cells, column))}")
             for place in range(self.layout.n_wells):
                 label, values = self._row_of(column + 1, has_head)
                 reads.setdefault(place, []).append((label, values))
@@ -230,7 +230,7 @@ class Finder:
             if len(rows) == n_rows + 1:
                 break
             if start and NAME.fullmatch(cells[start - 1]):
-                raise UnreadableFileError(f"line {line}, column {start}: the row must be "
+                raise UnreadableFileError(f"line {line}, column {start}: the row must be named "
                                           f"{letters(len(rows))}; got {short(cells[start - 1])}")
             rows.append(self._next())
         if at == 0 and len(rows) > n_rows:

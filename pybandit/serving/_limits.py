@@ -115,7 +115,7 @@ def parsed(body, n_results=MOST_RESULTS):
 def _found(pattern, body, at, what):
     found = pattern.match(body, at)
     if found is None:
-        raise ValueError(f"{what} must be at byte {at}")
+        raise ValueError(f"{what} is expected at byte {at}")
     return found
 
 

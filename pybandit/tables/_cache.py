@@ -53,7 +53,7 @@ class Cache:
             self._begin()
         cells = np.empty((rows.size, columns.size))
         owners = np.searchsorted(self._ends, rows, side="right")
-        # rows mostly come in runs of one block: the end of each run
+        # successive rows are mostly in the same block: the ends of such runs
         ends = np.append(np.flatnonzero(np.diff(owners)) + 1, rows.size)
         first = 0
         with self._lock:

@@ -40,7 +40,7 @@ class NpyFile:
             size = os.fstat(self._handle).st_size
         except (OSError, ValueError) as error:
             raise UnreadableFileError(f"{self.path} cannot be read: {reason_of(error)}") from None
-        except Exception as error:  # a header that is not a Python literal raises any error
+        except Exception as error:  # a header that is not a Python literal may raise any error
             raise UnreadableFileError(f"{self.path} cannot be read: its header must be that of an "
                                       f"array of NumPy; reading it raised "
                                       f"{type(error).__name__}") from None
@@ -84,7 +84,7 @@ class NpyFile:
         cells = np.empty((lines.size, within.size), dtype=self.dtype)
         if not cells.size:
             return cells.T if self._is_transposed else cells
-        # in the order of the file: the system reads ahead
+        # read in the order of the file, because the system reads ahead
         down, across = (np.argsort(one, kind="stable") for one in (lines, within))
         apart = np.diff(within[across]) * self.dtype.itemsize > APART
         for part in np.split(across, np.flatnonzero(apart) + 1):
@@ -160,7 +160,7 @@ def give_back(array):
 
 
 def _mapping_of(array):
-    """Return the file map of an array if it is read-only; unsaved writes would be lost."""
+    """Return the file map of an array if it is read-only; others could lose unsaved writes."""
     mode = None
     while isinstance(array, np.ndarray):
         mode = getattr(array, "mode", mode)

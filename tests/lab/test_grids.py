@@ -204,11 +204,11 @@ def test_truncated_grid_is_rejected(tmp_path):
     lines = ["Reader", *grid(layout)]
     with pytest.raises(UnreadableFileError, match="the grid has 3 rows, but a 4x6 plate has 4"):
         read(tmp_path, lines[:-1], layout)
-    with pytest.raises(UnreadableFileError, match="the row must be A; got 'B'"):
+    with pytest.raises(UnreadableFileError, match="the row must be named A; got 'B'"):
         read(tmp_path, [lines[1], *lines[3:], "E,1,2,3,4,5,6"], layout)
-    with pytest.raises(UnreadableFileError, match="the row must be C; got 'D'"):
+    with pytest.raises(UnreadableFileError, match="the row must be named C; got 'D'"):
         read(tmp_path, [*lines[:4], lines[5]], layout)
-    with pytest.raises(UnreadableFileError, match="the row must be C; got 'OD 600'"):
+    with pytest.raises(UnreadableFileError, match="the row must be named C; got 'OD 600'"):
         read(tmp_path, [*lines[:4], "OD 600", *grid(layout)], layout)
     with pytest.raises(UnreadableFileError, match="more rows than a 3x6 plate"):
         read(tmp_path, lines, Layout(3, 6))

@@ -286,7 +286,7 @@ def test_empty_wells_are_ignored(tmp_path):
     (GOOD, "plate,7\n1,2,3\n", "line 2, column 1: the grid has 1 rows, but a 2x3 plate has 2"),
     (GOOD, "plate,7\n4,5,6\n1,2,3\n4,5,6\n", "line 4, column 1: the grid has 3 rows"),
     (GOOD, GRID + "C,1,2,3\n", "line 5, column 1: the grid has more rows than a 2x3 plate"),
-    (GOOD, GRID.replace("B", "C"), "line 4, column 1: the row must be B; got 'C'"),
+    (GOOD, GRID.replace("B", "C"), "line 4, column 1: the row must be named B; got 'C'"),
     (GOOD, GRID + GRID, "line 5, column 'plate': plate 7 occurs twice"),
     (GOOD, GRID.replace("plate,7", "plate,7,8"), "line 1, column 3: a line that names a plate"),
     (GOOD, "plate,7\n", "line 1, column 1: the grid has 0 rows"),
