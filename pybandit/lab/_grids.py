@@ -169,7 +169,8 @@ class Finder:
             line, cells = self.row
             if not is_row(cell_of(cells, column), row):
                 raise UnreadableFileError(f"line {line}, column {column + 1}: the row must be "
-                                          f"named {letters(row)}; got {short(cell_of(cells, column))}")
+                                          f"named {letters(row)}; got "
+                                          f"{short(cell_of(cells, column))}")
             for place in range(self.layout.n_wells):
                 label, values = self._row_of(column + 1, has_head)
                 reads.setdefault(place, []).append((label, values))

@@ -36,9 +36,9 @@ def _values_of(rows):
     at = [next((heads.index(name) for name in wanted if name in heads), None)
           for wanted in (ARM_HEADERS, VALUE_HEADERS)]
     if None in at:
-        raise UnreadableFileError(f"line {line}, column 1: the header must name a column arm (or "
-                                  "name, gene, id) and one value (or prior, score, reading); it "
-                                  f"has {listed(first)}")
+        raise UnreadableFileError(f"line {line}, column 1: the header must have a column arm "
+                                  "(or name, gene, id) and one value (or prior, score, reading); "
+                                  f"it has {listed(first)}")
     arms, values = [], []
     for line, cells in rows:
         if len(cells) <= max(at):

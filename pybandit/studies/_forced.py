@@ -70,12 +70,13 @@ def check_recorded(kind, body, n_arms):
     if kind == "ask":
         arms = body["arms"]
         if not (flat([arms], [np.int64]) and ((arms >= 0) & (arms < n_arms)).all()):
-            raise ValueError(f"batch {body['batch']} must ask for arms of the policy; got others")
+            raise ValueError(f"batch {body['batch']} must ask for arms of the policy; it asks for "
+                             "others")
     elif kind == "tell":
         columns = body["positions"], body["values"]
         if not flat(columns, [np.int64, np.float64]) or (np.abs(columns[1]) > LARGEST_REWARD).any():
             raise ValueError(f"batch {body['batch']} must have results of magnitude at most "
-                             f"{LARGEST_REWARD:g}; got others")
+                             f"{LARGEST_REWARD:g}; it has invalid ones")
 
 
 def tell_forced(policy, arms, values, is_last=True):

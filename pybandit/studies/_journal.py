@@ -140,7 +140,7 @@ class Progress:
             arms = np.ascontiguousarray(self.policy.ask(), dtype=np.int64)
         if body["batch"] != self.n_batches or not np.array_equal(arms, body["arms"]):
             raise ValueError(f"batch {body['batch']} must have the arms that the policy "
-                             "asks for; got others")
+                             "asks for; it has others")
         self.open = Wells(self.n_batches, arms)
         self.n_batches += 1
         self.asked = True
@@ -165,8 +165,8 @@ class Progress:
     def _amend(self, body, wells):
         at, values = body["positions"], body["values"]
         if wells.values[at].tobytes() != body["before"].tobytes():
-            raise ValueError(f"batch {wells.number} must hold the results that are amended; got "
-                             "others")
+            raise ValueError(f"batch {wells.number} must hold the results that are amended; it "
+                             "holds others")
         wells.values[at] = values
         marks = wells.marks[at]
         marks[np.isnan(body["before"])] = KNOWN if wells.status == "open" else LATE

@@ -83,7 +83,7 @@ def _arms_of(rows, column, header):
     for line, cells in rows_under(body, first, "first"):
         name = cells[at or 0]
         if not name:
-            raise UnreadableFileError(f"line {line}, column {(at or 0) + 1}: an arm without a name")
+            raise UnreadableFileError(f"line {line}, column {(at or 0) + 1}: the arm has no name")
         if name in lines:
             raise UnreadableFileError(f"line {line}, column {(at or 0) + 1}: arm {short(name)} is "
                                       f"on line {lines[name]} already")

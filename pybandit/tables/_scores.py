@@ -253,8 +253,8 @@ def _checked_labels(raw, at):
         fractions = fractions[~np.isnan(numbers[fractions])]
         if fractions.size:
             raise UnreadableFileError(f"{raw.place(fractions[0], at)}: {numbers[fractions[0]]:g} "
-                                      "is not a label, but the column is named like one of "
-                                      f"labels: {REMEDY}")
+                                      "is not a label, but the name of the column says that it "
+                                      f"has labels: {REMEDY}")
     return raw.labels(at)
 
 

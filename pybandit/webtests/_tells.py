@@ -153,7 +153,8 @@ class CountTells(Base):
             raise ValueError(
                 f"counts must not fall if they are cumulative; got {totals[1][arm]:g} of "
                 f"{totals[0][arm]} for arm {self._names[arm]!r}, {rest[1][arm]:+g} of "
-                f"{rest[0][arm]:+d} since: correct the batch that changed by amend_counts")
+                f"{rest[0][arm]:+d} since the recorded ones: correct the batch that changed by "
+                "amend_counts")
         check_columns(*rest, self._names, self._policy)
         return tuple(rest)
 

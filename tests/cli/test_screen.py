@@ -164,7 +164,7 @@ def test_missing_and_unknown_options_of_a_policy_are_named(capsys):
     ("", "line 1, column 1: the file is empty"), ("x,y\n1,2\n", "none of arm, name, gene and id"),
     ("arm,noise_std\na,1\nb,-1\n", "line 3, column 'noise_std': must be positive"),
     ("arm,noise_std\na,1\nb,x\n", "line 3, column 'noise_std': 'x' is not"),
-    ("arm,v\na,1\n,2\n", "line 3, column 1: an arm without a name")])
+    ("arm,v\na,1\n,2\n", "line 3, column 1: the arm has no name")])
 def test_invalid_files_of_arms_are_rejected(capsys, folder, text, message):
     (folder / "genes.csv").write_text(text)
     found = refused(capsys, *NEW)

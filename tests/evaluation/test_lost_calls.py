@@ -256,7 +256,7 @@ def test_cancelled_drive_raises(monkeypatch):
         await self.anyio.sleep(0)
 
     monkeypatch.setattr(RaceDriver, "_until_done", leaves)
-    with pytest.raises(RuntimeError, match="left before its end"):
+    with pytest.raises(RuntimeError, match="stopped before its end"):
         best(Judge().awaited)
 
 
