@@ -51,7 +51,11 @@ def rejects(scores, budget, rng):
 
 
 def measure(scores, share, n_orders, seed, cap):
-    """Return errors of the rules, and error estimates and certified shares of the budget."""
+    """Return the error rates of the rules, and three numbers about the budget.
+
+    These are the mean error estimate, and the shares of orders with a certified answer, and with
+    one that is certified and wrong.
+    """
     n_items, n_models = scores.shape
     budget, errors, said = int(share * scores.size), np.zeros(3), np.zeros(3)
     for order in range(n_orders):

@@ -23,7 +23,8 @@ because rival and bet are chosen before the item is read. They differ in bets an
   clearest lead; each group has its own Q
 - learned: bets scaled by the ratio of actual to expected winnings over all models, both sums
   discounted by 1 - 2 / (t + 22) per item; with groups and c = 0 this is `best_of`
-- hierarchical: leads shrunk by half the share of noise in the spread of the models
+- hierarchical: leads are multiplied by 1 minus half the share of noise in the variance of the
+  models' sums
 
 NPZ: arrays of scores in [0, 1] by name, of shape (items, models); without it, simulated tables.
 """

@@ -202,7 +202,7 @@ def halving_search(X, y, grid, candidates, seed):
 
 
 def run(table, candidates, grid, n_runs):
-    """Return (method, T) -> errors of the recommended models and numbers of fits, per run."""
+    """Return the errors of the recommended models and the fits of each run, by (method, T)."""
     errors, found = -table.mean(axis=1), {}
     for budget in BUDGETS:
         rows = [random_search(budget, table, np.random.default_rng((1, i))) for i in range(n_runs)]

@@ -71,7 +71,7 @@ def _add_counts(parts):
     part.add_argument("--revised", metavar="REASON",
                       help="treat counts that differ from recorded ones as corrections")
     part.add_argument("--repeated", action="store_true",
-                      help="record counts even if another key has the same")
+                      help="record counts even if another key has the same counts")
     part.add_argument("--dates", choices=("day-first", "month-first"),
                       help="order of dates such as 03/01/2025, if the file is ambiguous")
     part.add_argument("--skip", action="append", default=[], metavar="TEXT",

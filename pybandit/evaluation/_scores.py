@@ -310,7 +310,7 @@ class BlockSource(ScoreSource):
 
 
 def _check_names(names):
-    """Refuse names that say that a column is not a model."""
+    """Refuse columns whose names say that they are not models."""
     for at, name in enumerate(names):
         if is_label(name, at) or is_model(name) or is_aggregate(name):
             raise ValueError(f"scores must have a model in each column; got a column {name!r}: "

@@ -44,9 +44,9 @@ class BestOfResult(ModelResult):
         True if the remaining models were read on all items, so that totals decided. Models
         eliminated before may be better, with probability at most `delta`.
     survivors : ndarray of int64
-        Models that can still be among the k best; if decided, `best_arms`. If not decided with a
-        `budget`, they include the `dropped` models; for k > 1 the only guarantee is then that the
-        k best are among them.
+        Models that can still be among the k best. If decided, they are `best_arms`. If not decided
+        with a `budget`, they include the `dropped` models; for k > 1 the only guarantee is then
+        that the k best are among them.
     pulls : ndarray of int64, shape (n_arms,)
         Number of items read of each model: the first ones of `items`.
     means : ndarray of float64, shape (n_arms,)

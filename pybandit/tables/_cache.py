@@ -10,7 +10,7 @@ from pybandit._shared.checks import check_numeric, refuse_masks, returned
 
 # Maximum bytes of the cached blocks; the block in use is kept whatever its size.
 MOST_KEPT = 1 << 26
-# Maximum cells per read if columns can be read separately, so that a large block is in memory once.
+# Maximum cells per read if columns can be read separately: a large block is then not copied whole.
 MOST_READ = 1 << 22
 
 
