@@ -110,7 +110,7 @@ def _tile(x, y, colour):
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(description="Who wins where, of two estimators.")
+    parser = argparse.ArgumentParser(description="The best policy for two estimators.")
     parser.add_argument("--runs", type=int, default=200, help="runs per cell (default %(default)s)")
     parser.add_argument("--budget", type=int, default=100_000, help="runs of the estimators")
     parser.add_argument("--quick", action="store_true", help="4 runs, 3 x 3 cells, n = 1,000")

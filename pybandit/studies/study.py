@@ -130,9 +130,9 @@ class Study(ChangeMethods, ReadMethods, NotebookDisplay):
         FileNotFoundError
             If there is no such file.
         ValueError
-            If `policy_type` is missing but needed, or is another class than the policy's. Also
-            if the file is that of a web test; the message then names the function to use. The
-            file of a screen can be opened, because its log is that of a study.
+            If `policy_type` is needed but missing, or is not the class of the policy. Also if
+            the file is that of a web test; the message then names the function to use. The file
+            of a screen can be opened, because its log is that of a study.
         StudyDamagedError
             If the file is not a study, is truncated, differs from its own log, or lacks its
             newest changes because it was moved or copied without ``<path>-wal``. Also if there

@@ -63,9 +63,9 @@ class CountTells(Base):
         Raises
         ------
         ValueError, TypeError
-            If an arm is unknown, or rewards cannot have such a sum; if the key has other counts
-            or is an ambiguous date; if another key has the same counts, unless they may be equal
-            by chance; or if running totals fall. Nothing is recorded.
+            If an arm is unknown, rewards cannot have such a sum, or running totals fall. If the
+            key has other counts or is an ambiguous date, or if another key has the same counts,
+            unless they may be equal by chance. Nothing is recorded.
         StudyError
             As in `tell`.
 
