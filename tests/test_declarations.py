@@ -89,7 +89,7 @@ def test_unknown_statement_stops_the_build(statement):
 
 
 def test_incomplete_statement_stops_the_build():
-    with pytest.raises(ValueError, match="whole statement; got 'int pb_x'"):
+    with pytest.raises(ValueError, match="complete statement; got 'int pb_x'"):
         list(statements("int pb_y(int n);\nint pb_x"))
 
 

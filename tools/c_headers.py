@@ -43,12 +43,13 @@ def statements(text):
         if depth == 0 and sign in ";}":
             head, brace, _ = text[start:at].partition("{")
             is_inline = head.lstrip().startswith("static inline")
-            if sign == "}" and not is_inline:  # of a struct; its name follows
+            if sign == "}" and not is_inline:  # the end of a struct or enum; its name follows
                 continue
             yield " ".join((head if is_inline else text[start:at]).split())
             start = at + 1
     if text[start:].strip():
-        raise ValueError(f"a header must end with a whole statement; got {text[start:].strip()!r}")
+        raise ValueError("a header must end with a complete statement; got "
+                         f"{text[start:].strip()!r}")
 
 
 def declaration(header, statement):

@@ -34,7 +34,7 @@ SUFFIXES = ".py", ".pyx", ".pxd", ".pyi", ".c", ".h", ".md"
 
 UNITS = ("arm|item|model|row|line|call|pull|step|batch|stage|look|state|factor|thread|column|run|"
          "study|file|draw|round|reward|score|evaluation|worker|estimator|value|well|plate|day")
-# name -> a pattern, or also one that excuses the sentence
+# name -> a pattern; or a pattern, and a second one that excuses sentences
 RULES = {
     "opening": (r"^(What|Which|Whether|Who|Whose|Where|How|Of|Those of|That of)\b",
                 r"\?\W*$|^(Of course|Of (the|these|those|all)|Whether or not)\b"),

@@ -106,7 +106,7 @@ def _saved(name):
 
 
 def thumbnails(app):
-    """Make thumbnails from saved or printed output; sphinx-gallery makes those of its plots."""
+    """Make thumbnails from saved or printed output; sphinx-gallery makes those of other plots."""
     from sphinx_gallery.utils import scale_image
 
     for page in filter(lambda page: is_shown(EXAMPLES / page.parent.name / f"{page.stem}.py"),

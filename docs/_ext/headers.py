@@ -42,7 +42,10 @@ def parts(text):
 
 
 def _end(lines, i):
-    """Return the last line of the declaration that starts at line i, with closed braces."""
+    """Return the number of the last line of the declaration that starts at line i.
+
+    At its end, all braces and parentheses are closed.
+    """
     depth = 0
     for j in range(i, len(lines)):
         code = COMMENT.sub("", lines[j])
@@ -50,7 +53,8 @@ def _end(lines, i):
         if depth == 0 and (code.rstrip().endswith((";", "}")) or code.startswith("#define")
                            and not code.rstrip().endswith("\\")):
             return j
-    raise ValueError(f"a declaration must end; got {lines[i]!r}")
+    raise ValueError("a declaration must end with ; or } before the end of its header; the one "
+                     f"that starts with {lines[i]!r} does not")
 
 
 def _plain(comment):

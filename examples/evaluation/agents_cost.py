@@ -11,7 +11,7 @@ each method, over random orders of the items and the models, it prints:
 - the share of orders with a certified answer: all, unless the cost is limited
 
 `oracle` is a bettor that knows the best agent, and the best constant bet against each other one.
-No race by bets on differences spends less, because it has to learn them.
+No race by bets on differences spends less, because a race has to learn both.
 """
 
 import csv

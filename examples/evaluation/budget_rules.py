@@ -28,7 +28,7 @@ SHARES = (0.01, 0.02, 0.03, 0.05, 0.10, 0.15, 0.20)
 
 
 def depths(n_items, n_models, budget):
-    """Return items read by the end of phase k: a / (K + 1 - k), for the largest a that fits."""
+    """Return the items read by the end of phase k, a / (K + 1 - k); a is the largest affordable."""
     left = np.arange(n_models, 1, -1)
     low, high = 0.0, 2.0 * n_items * n_models
     for _ in range(60):
@@ -51,7 +51,11 @@ def rejects(scores, budget, rng):
 
 
 def measure(scores, share, n_orders, seed, cap):
-    """Return errors of the rules, and error estimates and certified shares of the budget."""
+    """Return the error rates of the rules, and three numbers about the budget.
+
+    These are the mean error estimate, and the shares of orders with a certified answer, and with
+    one that is certified and wrong.
+    """
     n_items, n_models = scores.shape
     budget, errors, said = int(share * scores.size), np.zeros(3), np.zeros(3)
     for order in range(n_orders):

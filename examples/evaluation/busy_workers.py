@@ -8,8 +8,8 @@ nothing really waits.
 
 `busy` is the share of the workers' time spent on calls until the answer. `cells` is the number of
 calls started, divided by that of a serial race, which reports block after block. `time` is the
-duration, divided by that of the calls of the serial race on W workers that are always busy. Both
-rows have the same answer.
+duration, divided by the time that W workers need for the calls of the serial race if they are
+always busy. Both rows have the same answer.
 """
 
 import heapq

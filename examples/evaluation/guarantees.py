@@ -3,9 +3,9 @@
     python examples/evaluation/guarantees.py [--runs 4000] [--quick] [--out guarantees.png]
 
 The data are near ties, where the best is better by one item; equal arms, of which none may be
-named; values that are nearly always 0; samples of a population with another best. A line per
-guarantee has the promised error, the number of wrong runs, and their share with a 95 % interval.
-The last lines have no guarantee, or an approximate one: they show the difference.
+named; values that are nearly always 0; and samples whose best arm is often not the best of the
+population. A line per guarantee has the promised error, the number of wrong runs, and their share
+with a 95 % interval. The last lines have no guarantee, or an approximate one, for comparison.
 The plot has the shares and the promised errors.
 """
 
@@ -52,7 +52,8 @@ def best_of_budget(rng):
 
 
 def best_of_sample(rng):
-    """Items of a population in which the second is better by .01; in 300 items it often is not."""
+    """Race on 300 items of a population in which arm 1 is better by .01; in these it often is not.
+    """
     scores = rng.random((300, 2)) < [0.5, 0.51]
     result = pb.best_of(scores, delta=0.1, items=pb.Items(population_size=math.inf), rng=rng)
     return 1 not in result.survivors
@@ -84,7 +85,7 @@ def confidence_sequence(rng):
 
 
 def interval(rng):
-    """A proposal that misses a tenth of the mass: values 0 or 1 / .9; checked 40 times."""
+    """Check an interval 40 times; the proposal misses a tenth of the mass: values 0 or 1 / .9."""
     allocator = pb.montecarlo.EstimatorAllocator(1, budget=400, value_range=(0, 1 / 0.9),
                                                  batch_size=10,
                                                  rng=rng)
@@ -104,7 +105,7 @@ def student(rng):
 
 
 def student_rare(rng):
-    """One factor in a hundred is large, the rest is noise: the first look often has none."""
+    """Race on noise with one large factor in a hundred: the first look often reads none."""
     differences = np.where(np.arange(5000) < 50, 100.0, -1.0) + 0.1 * rng.normal(size=5000)
     differences += 1e-9 - differences.mean()
     return pb.race(np.stack([differences, np.zeros(5000)], axis=1), delta=0.05,
@@ -115,7 +116,7 @@ def student_rare(rng):
 
 
 def named(make, n_arms=2, max_pulls=3000):
-    """Return a count of runs with equal arms that name one within `max_pulls` pulls."""
+    """Return a function that counts the runs on equal arms in which a policy names a best arm."""
     def wrong(n_runs, seed):
         arms = pb.environments.BernoulliBandit(np.full(n_arms, 0.5))
         result = pb.simulate(make, arms, n_runs, rng=seed, max_pulls=max_pulls)

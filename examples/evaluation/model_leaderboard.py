@@ -9,7 +9,7 @@ probabilities counts as certain. The scores form a table, rows by models. Then e
 bound races for the best column, over random orders of the rows. The output has the
 share of the table that it reads, and how often it names another model than the whole
 table does. The race of the last line may also stop at a model that is at most 0.01
-below the best; the difference is the cost of near ties.
+below the best; its difference to the line "betting" is the cost of near ties.
 """
 
 import argparse

@@ -3,8 +3,9 @@
     python examples/evaluation/oracle_bettor.py [--tables NPZ] [--orders N] [--quick]
 
 The reference is an oracle: it knows the best model b and, for each other model a, plays the
-constant bet that maximises the mean of log(1 + bet (S_b - S_a)) over all items. T_a is the first
-item at which its wealth is 1 / delta, or N; it reads sum T_a scores, and max T_a of b.
+constant bet that maximises the mean of log(1 + bet (S_b - S_a)) over all items, where S_a is the
+score of model a. T_a is the number of items after which the wealth reaches 1 / delta, or N if it
+never does. The oracle reads T_a scores of each model a, and max T_a scores of b.
 
 Races do not have this knowledge. For each surviving model b they bet on a rival against "b is
 best", as `BettingRace` does, and eliminate b when the wealth reaches 1 / delta. All are valid,
@@ -15,14 +16,15 @@ because rival and bet are chosen before the item is read. They differ in bets an
 - plug-in: one bet, (20 m + D - c sqrt(Q + 5)) / (Q + 5), at least 0. D and Q are the sums so far
   of the differences of leader and b, and of their squares; m = .05 or .1. c = 0, .5 or 1 standard
   error corrects for a leader that is ahead by chance.
-- own: the same, where Q sums the differences on which b was bet against; no memory per pair
-- top 3: on the one of the best three with the clearest lead over b, by D / sqrt(Q + 5)
-- half: half of the wealth on plug-in, half on five constant bets
-- groups: on the mean of the first, the first two or the first four models, chosen by the clearest
-  lead, each with its own Q
+- own: as plug-in, but Q sums the squares of the differences that were bet on; no memory per pair
+- top 3: bets on the one of the best three that has the clearest lead over b, by D / sqrt(Q + 5)
+- half: half of the wealth is bet as in plug-in, half on five constant bets
+- groups: bets on the mean of the best, the best two or the best four models, whichever has the
+  clearest lead; each group has its own Q
 - learned: bets scaled by the ratio of actual to expected winnings over all models, both sums
   discounted by 1 - 2 / (t + 22) per item; with groups and c = 0 this is `best_of`
-- hierarchical: leads shrunk by half the share of noise in the spread of the models
+- hierarchical: leads are multiplied by 1 minus half the share of noise in the variance of the
+  models' sums
 
 NPZ: arrays of scores in [0, 1] by name, of shape (items, models); without it, simulated tables.
 """

@@ -179,7 +179,8 @@ def random_search(budget, table, rng):
 def halving_search(X, y, grid, candidates, seed):
     """Run scikit-learn's halving over growing training sets.
 
-    Return the best candidate, the number of fits, and their rows in units of whole fits.
+    Return the best candidate, the number of fits, and the rows of all fits, in units of the rows
+    of one fit to all of them.
     """
     from sklearn.experimental import enable_halving_search_cv  # noqa: F401
     from sklearn.model_selection import HalvingGridSearchCV
@@ -201,7 +202,7 @@ def halving_search(X, y, grid, candidates, seed):
 
 
 def run(table, candidates, grid, n_runs):
-    """Return (method, T) -> errors of the recommended models and numbers of fits, per run."""
+    """Return the errors of the recommended models and the fits of each run, by (method, T)."""
     errors, found = -table.mean(axis=1), {}
     for budget in BUDGETS:
         rows = [random_search(budget, table, np.random.default_rng((1, i))) for i in range(n_runs)]

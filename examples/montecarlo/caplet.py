@@ -5,8 +5,8 @@
 Prints n times the mean squared error of the pooled mean, computed as sum_k V_k N_k / n with the
 exact V_k. "Raw" rewards are 1 - X^2 / B^2 as in the paper, with a fixed cap B; the paper does not
 give its own. "Centred" rewards take centre and cap from ten values of each sampler. In
-brackets: reference values of an independent implementation, whose error is not known. Centred
-Thompson there, marked ~, had another cap and is not compared.
+brackets: reference values of an independent implementation, whose error is not known. The
+reference of centred Thompson, marked ~, is for another cap and is not compared.
 """
 
 import argparse
@@ -113,10 +113,10 @@ def print_price(strike, caplet, n, seed):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description="A caplet by sixteen importance samplers.")
-    parser.add_argument("--runs", type=int, default=20, help="of a cell (default %(default)s)")
+    parser.add_argument("--runs", type=int, default=20, help="runs per cell (default %(default)s)")
     parser.add_argument("--quick", action="store_true", help="2 runs, n = 300 and 1,000")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", metavar="PNG", help="picture")
+    parser.add_argument("--out", metavar="PNG", help="file for a plot")
     arguments = parser.parse_args(argv)
     budgets, n_runs = [1000, 10_000, REFERENCE_BUDGET], arguments.runs
     if arguments.quick:

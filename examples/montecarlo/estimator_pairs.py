@@ -110,12 +110,12 @@ def _tile(x, y, colour):
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(description="Who wins where, of two estimators.")
-    parser.add_argument("--runs", type=int, default=200, help="of a cell (default %(default)s)")
+    parser = argparse.ArgumentParser(description="The best policy for two estimators.")
+    parser.add_argument("--runs", type=int, default=200, help="runs per cell (default %(default)s)")
     parser.add_argument("--budget", type=int, default=100_000, help="runs of the estimators")
     parser.add_argument("--quick", action="store_true", help="4 runs, 3 x 3 cells, n = 1,000")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", metavar="PNG", help="picture")
+    parser.add_argument("--out", metavar="PNG", help="file for a plot")
     arguments = parser.parse_args(argv)
     n, n_runs, first, gaps = arguments.budget, arguments.runs, FIRST, GAPS
     if arguments.quick:

@@ -4,10 +4,10 @@
 
 Prints three tables of n times the mean squared error, n = 1,000. First: five normal estimators
 with standard deviations 1 to 20; the best alone has an error of 1. Second: two estimators of 1,
-one normal with standard deviation 1.5, the other .5 +- .05 and rarely a large value, as from a
+one normal with standard deviation 1.5, the other usually .5 +- .05 and rarely large, as from a
 proposal that misses half of the mass. It also prints how often the interval contains the true
 value, and how often the two means differ by over 3 standard errors, which is a warning sign.
-Third: three log-normal estimators, relative to the smallest variance.
+Third: three log-normal estimators; their errors are divided by the smallest variance.
 """
 
 import argparse
@@ -52,7 +52,10 @@ def rare(share):
 
 
 def log_normal():
-    """Return three estimators of 1: log-variance 1, standard deviations times 1, .5 and 1.5."""
+    """Return three estimators of 1: log-normal values (log-variance 1), scaled about their mean.
+
+    Their standard deviations are 1, .5 and 1.5 times that of the log-normal.
+    """
     values = _centred(np.exp(QUANTILES - 0.5))
     return EmpiricalBandit([1.0 + scale * (values - 1.0) for scale in (1.0, 0.5, 1.5)])
 
@@ -178,10 +181,10 @@ def draw(errors, names, estimates, path):
 def main(argv=None):
     parser = argparse.ArgumentParser(description="Weights of several estimators' values.")
     parser.add_argument("--runs", type=int, default=4000,
-                        help="of a cell, half of them of rare events (default %(default)s)")
+                        help="runs per cell, half as many with rare values (default %(default)s)")
     parser.add_argument("--quick", action="store_true", help="10 runs")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", metavar="PNG", help="picture")
+    parser.add_argument("--out", metavar="PNG", help="file for a plot")
     arguments = parser.parse_args(argv)
     n_runs = 10 if arguments.quick else arguments.runs
     start = time.perf_counter()

@@ -131,7 +131,7 @@ def print_real_run(n_anneals, seconds, seed):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description="Evidence by annealed importance sampling.")
-    parser.add_argument("--runs", type=int, default=400, help="of a cell (default %(default)s)")
+    parser.add_argument("--runs", type=int, default=400, help="runs per cell (default %(default)s)")
     parser.add_argument("--quick", action="store_true", help="4 runs, a hundredth of the steps")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args(argv)

@@ -5,9 +5,10 @@
 Means of the arms are standard normal, the 20 best are wanted, and plates have 384 wells.
 Readings vary little (standard deviation 0.35), as much as the arms do (1), or with a skewed
 distribution (log-normal with standard deviation 0.7: mostly below the mean, sometimes ten times
-as far above it). By hand: every arm once, with the remaining wells of these plates for the best
-arms so far; then the best 400, 100 and 60 arms on a third of the remaining plates each; with
-two plates left the best 400 and 60, with one the best 100. The table shows mean hits with the
+as far above it). The schedule by hand measures every arm once, and the best arms so far in the
+remaining wells of these plates. It then measures the best 400, 100 and 60 arms, each group on a
+third of the remaining plates; if only two plates are left, the best 400 and 60, and if only one
+is left, the best 100. The table shows mean hits with the
 half-width of the 95 % interval over runs, and a dash if a policy needs more plates.
 """
 

@@ -66,7 +66,7 @@ class Sensors:
 
 
 def run(sensors, budgets, n_runs, seed):
-    """Return (policy, budget) -> SimulationResult; all policies share the times of the runs."""
+    """Return the results by (policy, budget); run i reads the same time for all policies."""
     found = {}
     for name in (*POLICIES, *INDEPENDENT):
         for budget in budgets:

@@ -66,7 +66,7 @@ FIGURE_3 = {
 
 
 def reference(setting, figure):
-    """Return a dict policy -> axis value -> reference error."""
+    """Return the reference errors: a dict by policy of dicts by axis value."""
     by_budget = {name: dict(zip(BUDGETS, known, strict=True))
                  for name, known in FIGURE_2[setting].items()}
     if figure == 2:

@@ -71,7 +71,7 @@ class Model:
         self._segment(round(outlier_share * data.r.size))
 
     def _by_row(self, theta, rows):
-        """Return the derivatives of log p(r_t | theta) by s_t and by nu, and the squares."""
+        """Return derivatives of log p(r_t | theta) by s_t and nu, and squares of past returns."""
         r, squares, values = self.data.r[rows], self.squares[rows], softplus(theta)
         nu, s = values[-1], values[0] + squares @ values[1:-1]
         w = nu * s + r * r
@@ -107,7 +107,7 @@ class Model:
         return self.gradient(theta) + self.log_prior_gradient(theta)
 
     def _fit(self):
-        """Find the mode and its Gaussian approximation, with precision root root'."""
+        """Find the mode, and the Gaussian approximation there, whose precision is root root'."""
         start = np.full(self.order + 2, -3.0)
         start[0], start[-1] = 0.0, 4.0
         self.mode = minimize(lambda x: -self.log_posterior(x), start, method="BFGS",

@@ -80,7 +80,7 @@ def reached(evaluations, believed, reference):
 
 
 def variance_ratios(model, rng, n_draws=20):
-    """Return the variance ratios without over with a control variate.
+    """Return two ratios of the variance without a control variate to the variance with one.
 
     The first is for log likelihoods of draws from the pseudoprior, the second for their
     differences from the mode, as in a test.
@@ -187,7 +187,7 @@ def main(argv=None):
     parser = argparse.ArgumentParser(description="Order of an ARCH model, by racing.")
     parser.add_argument("--data", choices=["sp500", "nasdaq", "wti"], default="sp500",
                         help="prices (default %(default)s)")
-    parser.add_argument("--runs", type=int, default=4, help="(default %(default)s)")
+    parser.add_argument("--runs", type=int, default=4, help="runs (default %(default)s)")
     parser.add_argument("--adapt", type=int, default=3000, help="adaptive sweeps per run "
                         "(default %(default)s)")
     parser.add_argument("--sweeps", type=int, default=5000, help="frozen sweeps per run "

@@ -148,7 +148,7 @@ class Gibbs:
         """Draw a mention's cluster given all others, from its `factors` with each mention."""
         self.sizes[self.labels[mention]] -= 1
         self.labels[mention] = -1
-        clusters = np.append(np.flatnonzero(self.sizes), self.sizes.argmin())  # and a new one
+        clusters = np.append(np.flatnonzero(self.sizes), self.sizes.argmin())  # the last one is new
         sums = np.bincount(self.labels + 1, factors, self.sizes.size + 1)[1:][clusters]
         perturbed = temperature * self.rng.gumbel(size=clusters.size)
         best = chosen = int((sums + perturbed).argmax())
@@ -274,8 +274,9 @@ def draw(exact, racing, path):
 def main(argv=None):
     parser = argparse.ArgumentParser(description="Citations of the same paper, by Gibbs.")
     parser.add_argument("--data", metavar="TSV", help="authors, title, cluster; a header")
-    parser.add_argument("--runs", type=int, default=3, help="per sampler (default %(default)s)")
-    parser.add_argument("--sweeps", type=int, default=6, help="(default %(default)s)")
+    parser.add_argument("--runs", type=int, default=3,
+                        help="runs per sampler (default %(default)s)")
+    parser.add_argument("--sweeps", type=int, default=6, help="sweeps (default %(default)s)")
     parser.add_argument("--quick", action="store_true",
                         help="2 runs, 2 sweeps; 40 simulated papers")
     parser.add_argument("--seed", type=int, default=1)

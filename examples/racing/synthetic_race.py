@@ -29,14 +29,14 @@ REFERENCE_SIZE = 100_000, 10
 
 
 def race_once(factors, log_prior, delta, rng):
-    """Race for one draw; return whether it is wrong, and the share of factors read."""
+    """Race for one draw; return True if the winner is wrong, and the share of factors read."""
     perturbed = log_prior + rng.gumbel(size=log_prior.size)
     result = pb.race(factors, perturbed, bound="normal", delta=delta, rng=rng)
     return result.best != perturbed.argmax(), result.n_evaluations / factors.size
 
 
 def measure(factors, log_prior, delta, n_draws, rng):
-    """Share of wrong winners, and mean share read, over `n_draws` races."""
+    """Return the share of wrong winners, and the mean share read, over `n_draws` races."""
     return np.mean([race_once(factors, log_prior, delta, rng) for _ in range(n_draws)], axis=0)
 
 
@@ -149,7 +149,8 @@ def _draw_rings(axis, x, rows, what, colour):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description="The synthetic race of Sec. 5.1.")
-    parser.add_argument("--draws", type=int, default=500, help="per line (default %(default)s)")
+    parser.add_argument("--draws", type=int, default=500,
+                        help="races per line (default %(default)s)")
     parser.add_argument("--quick", action="store_true", help="20 draws of 2,000 factors")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", default="synthetic_race.png", metavar="PNG",

@@ -57,14 +57,14 @@ WIDTHS = {
 
 
 def bernoulli(*means):
-    """Return a maker of columns with exactly the share `means` of ones, in independent orders."""
+    """Return a function that makes columns with exactly the shares `means` of ones, shuffled."""
     def make(n, rng):
         return np.column_stack([rng.permutation(np.arange(n) < round(p * n)) for p in means]) * 1.0
     return make
 
 
 def normal_pair(gap, sd, correlation=0.0):
-    """Return a maker of two columns around .5, clipped to [0, 1].
+    """Return a function that makes two columns around .5, clipped to [0, 1].
 
     Means, standard deviations and correlation are exact before clipping.
     """
@@ -78,7 +78,7 @@ def normal_pair(gap, sd, correlation=0.0):
 
 
 def rare(n, rng):
-    """Return an arm with rewards 1 in 3 % of the items and 0 else, and one with always .02."""
+    """Return rewards of two arms: 1 on 3 % of the items and 0 on the others; always .02."""
     return np.column_stack([bernoulli(0.03)(n, rng), np.full(n, 0.02)])
 
 
@@ -198,7 +198,8 @@ def write(path, tables):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description="Measure the tables of docs/which_bound.md.")
-    parser.add_argument("--races", type=int, default=1000, help="per cell (default %(default)s)")
+    parser.add_argument("--races", type=int, default=1000,
+                        help="races per cell (default %(default)s)")
     parser.add_argument("--quick", action="store_true", help="5 races of 2,000 items")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--write", metavar="PAGE", help="page in which to replace the tables")

@@ -54,7 +54,7 @@ class PythonUCB1(pb.Policy):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description="Policies of numba against native ones.")
-    parser.add_argument("--runs", type=int, default=1000, help="of each (%(default)s)")
+    parser.add_argument("--runs", type=int, default=1000, help="runs per policy (%(default)s)")
     parser.add_argument("--out", default="numba_policy.png")
     options = parser.parse_args(argv)
     arms = skewed(np.linspace(1.0, 0.0, K), 1.0)

@@ -98,7 +98,7 @@ def measure(way, folder):
 
 
 def peak():
-    """Return the peak megabytes of this process; getrusage of Linux includes its parent."""
+    """Return the peak megabytes of this process; on Linux, getrusage includes its parent."""
     try:
         status = Path("/proc/self/status").read_text()
         return int(status.partition("VmHWM:")[2].split()[0]) / 1024

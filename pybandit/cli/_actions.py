@@ -19,8 +19,8 @@ def add_command(commands, name, **words):
     command = commands.add_parser(name, formatter_class=argparse.RawDescriptionHelpFormatter,
                                   **words)
     command.add_argument("--study", metavar="FILE",
-                         help="the file (default study.db); may also follow the action, or be "
-                              "its first word")
+                         help="the file (default study.db); may also be given after the action, or "
+                              "as the first word of the action")
     command.set_defaults(run=lambda arguments: command.print_help() or 2)
     return command, command.add_subparsers(dest="action", metavar="action")
 
@@ -29,9 +29,10 @@ def add_action(parts, name, do, text, place=True, **more):
     """Add an action on an existing file, which may be its first word; `do` carries it out."""
     part = parts.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".", **more)
     if place:
-        part.add_argument("place", metavar="FILE", nargs="?", help="the file, as --study")
+        part.add_argument("place", metavar="FILE", nargs="?",
+                          help="the file; the same as --study FILE")
     add_study(part, "the file (default study.db)")
-    part.add_argument("--who", metavar="NAME", help="name to record (default user@host)")
+    part.add_argument("--who", metavar="NAME", help="author to record (default user@host)")
     part.add_argument("--json", action="store_true", help="print JSON")
     part.set_defaults(run=run, do=do)
     return part
@@ -71,8 +72,8 @@ def add_log_actions(parts):
     part.add_argument("--port", type=at_least(0), default=8713, metavar="N",
                       help="port; 0 for any free one (default %(default)s)")
     part.add_argument("--tokens", metavar="FILE",
-                      help="a file; each line has read or record, a token, and optionally its "
-                           "holder")
+                      help="file of tokens; each line has read or record, a token, and optionally "
+                           "the name of its owner")
     part.add_argument("--name", action="append", default=[], metavar="HOST",
                       help="a host name under which browsers reach this server; repeatable")
 

@@ -144,7 +144,7 @@ def _limited(costs, arguments):
             raise ValueError(f"{option} must be left out without --costs; got {given:g}")
     if costs is None:
         return None
-    as_costs(costs)  # errors name costs, not the values of the group
+    as_costs(costs)  # first on their own, so that errors name costs instead of values of `Costs`
     return Costs(costs, budget=arguments.budget_cost, max_cost=arguments.max_cost)
 
 

@@ -165,7 +165,7 @@ def _dialect(arguments):
 
 
 def _marked(done):
-    """Return how many wells had which marker or limit, in words."""
+    """Return the number of wells with each marker or limit, in words."""
     words = ""
     for what, counts in (("marked", done.markers), ("at a limit", done.limits)):
         if counts:

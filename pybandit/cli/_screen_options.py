@@ -37,7 +37,8 @@ def add_dialect(part):
 def add_plate(part):
     """Add the options that determine the number of wells of a batch."""
     part.add_argument("--plate", default="8x12", metavar="RxC",
-                      help="rows x columns, or wells: 96, 384 (default %(default)s)")
+                      help="rows x columns, or the number of wells, such as 96 (default "
+                           "%(default)s)")
     part.add_argument("--batch-size", type=at_least(1), metavar="N",
                       help="wells per batch (default: all wells of a plate that are not controls)")
     part.add_argument("--controls", default="", metavar="WELLS",

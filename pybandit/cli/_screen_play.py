@@ -11,12 +11,14 @@ from pybandit.cli._screen_policies import make_policy
 from pybandit.simulation import simulate
 from pybandit.simulation.environments import GaussianBandit
 
-# in order of preference among policies that find equally many
+# in order of preference among policies that find equally many of the best arms
 PLATES = "batch-screening", "batch-sar", "batch-halving", "round-robin"
 
 
 class Screen(NamedTuple):
-    """A planned screen: find the k best of n arms in batches of `size`, at most `repeats` of one.
+    """A planned screen: find the k best of n arms in batches of `size` wells.
+
+    A batch has at most `repeats` wells of one arm.
 
     Means are drawn from N(0, 1); readings add normal noise with standard deviation `noise`.
     """

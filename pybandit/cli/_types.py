@@ -17,7 +17,8 @@ def writable(path):
         raise argparse.ArgumentTypeError(f"there is no folder {str(folder)!r}")
     for side in ("-wal", "-shm", "-journal"):  # SQLite would treat these as parts of a study
         if path.endswith(side) and os.path.exists(path.removesuffix(side)):
-            raise argparse.ArgumentTypeError(f"{path!r} must not be the name of a file and {side}")
+            raise argparse.ArgumentTypeError(f"must not be the name of an existing file plus "
+                                             f"{side}; got {path!r}")
     return None if path == "-" else path
 
 
@@ -50,7 +51,7 @@ def at_least(minimum):
 
 
 def number_of(text):
-    """Return a text as a float, or NaN, which no range contains, if it is not a number."""
+    """Return a text as a float; NaN, which is in no range, if the text is not a number."""
     try:
         return float(text)
     except ValueError:

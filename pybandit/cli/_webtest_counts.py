@@ -40,7 +40,8 @@ def counts(arguments):
                       {role: name for role, name in columns.items() if name is not None},
                       arguments.sheet).checked()
     if arguments.cumulative and arguments.revised is not None:
-        raise ValueError("--revised must be left out with --cumulative: it corrects counts by day")
+        raise ValueError("--revised must be left out with --cumulative: it corrects counts of one "
+                         "batch each, not running totals")
     with opened(arguments) as study:
         if path is None:
             return _print_counts(arguments, study)

@@ -71,12 +71,12 @@ def add(commands):
                          help="maximum number of scores read, spent to be right as often as "
                               "possible; no guarantee unless the answer states one")
     command.add_argument("--costs", metavar="COSTS.csv",
-                         help="cost of each score: a file with the same format and models, or "
-                              "with one line for the costs of each model's scores")
+                         help="cost of each score: a file with the same format and models; a "
+                              "single line has one cost per model, for all of its scores")
     command.add_argument("--max-cost", type=float, metavar="C",
-                         help="maximum cost, as --max-pulls")
+                         help="maximum cost of the scores read; otherwise as --max-pulls")
     command.add_argument("--budget-cost", type=float, metavar="C",
-                         help="maximum cost, as --budget")
+                         help="maximum cost of the scores read; otherwise as --budget")
     command.add_argument("--sample", action="store_true",
                          help="treat the items as a sample, and answer for the population from "
                               "which they were drawn")

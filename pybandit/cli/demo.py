@@ -1,7 +1,7 @@
 """`pybandit demo`, which compares exact and racing draws from posteriors of real data.
 
 The variable is a cell: a pair of degrees of freedom and scale of a Student-t distribution.
-The log-likelihood of an observation at a cell is computed on request, as in a model of a user.
+The log-likelihood of an observation at a cell is computed on request, as in a user's own model.
 """
 
 import time

@@ -96,7 +96,7 @@ def _add_new(parts):
                       help="maximum probability of a wrong answer")
     part.add_argument("--prior", metavar="FILE.csv",
                       help="prior estimates of the arms, in columns arm and value (or prior, "
-                           "score); arms are measured in their order")
+                           "score); arms are measured in the order of these estimates")
     part.add_argument("--allow-unmeasured", action="store_const", const=True,
                       help="start even if there are too few batches to measure every arm once")
     _screen_plan.add_noise(part)
@@ -114,8 +114,8 @@ def _add_next(parts):
     part = add_action(parts, "next", _action("next"),
                       "write the plates to prepare now; the same ones until they are recorded")
     part.add_argument("-o", "--out", type=writable, metavar="FILE",
-                      help="file of the plate, CSV or .xlsx; NAME_p1.csv, ... if there are "
-                           "several (default: stdout)")
+                      help="file of the plate, CSV or .xlsx; if there are several plates, files "
+                           "NAME_p1.csv, ... (default: stdout)")
     part.add_argument("--format", choices=FORMATS, default="long",
                       help="one row per well, the shape of the plate, or a robot's transfers "
                            "from --stock (default %(default)s)")
@@ -134,7 +134,7 @@ def _add_record(parts):
     part.add_argument("--batch", type=at_least(0), metavar="N",
                       help="batch of the file, if it names no plate")
     part.add_argument("--plate", metavar="NAME",
-                      help="plate of the file, in place of a name in it")
+                      help="plate of the file; overrides the names in the file")
     part.add_argument("--partial", action="store_true",
                       help="treat wells without a value as pending")
     part.add_argument("--lost", action="store_true",

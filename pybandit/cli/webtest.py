@@ -61,8 +61,9 @@ def _add_counts(parts):
     part = add_action(parts, "counts", counts, "record a file of counts; without a file, print all "
                                                "recorded counts", place=False)
     part.add_argument("files", nargs="*", metavar="STUDY FILE.csv",
-                      help="the study, as --study, and CSV or .xlsx with the columns arm, trials "
-                           "and successes (or sum), and optionally squares and key")
+                      help="the study, the same as --study, and a file of counts: CSV or .xlsx "
+                           "with the columns arm, trials and successes (or sum), and optionally "
+                           "squares and key")
     part.add_argument("--key", metavar="TEXT",
                       help="key of the batch, which is recorded once (default: the file's name)")
     part.add_argument("--cumulative", action="store_true",
@@ -70,7 +71,7 @@ def _add_counts(parts):
     part.add_argument("--revised", metavar="REASON",
                       help="treat counts that differ from recorded ones as corrections")
     part.add_argument("--repeated", action="store_true",
-                      help="record counts even if another key has the same")
+                      help="record counts even if another key has the same counts")
     part.add_argument("--dates", choices=("day-first", "month-first"),
                       help="order of dates such as 03/01/2025, if the file is ambiguous")
     part.add_argument("--skip", action="append", default=[], metavar="TEXT",

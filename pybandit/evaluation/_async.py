@@ -64,7 +64,7 @@ async def best_of_async(
         raise TypeError("scores must be a function of (model, item): use best_of for a table; "
                         f"got {shown(scores)}")
     calls = as_calls(calls)
-    if calls.concurrency is None:  # the default here also for a plain function
+    if calls.concurrency is None:  # here it is the default for plain functions too
         calls = replace(calls, concurrency=CONCURRENCY)
     race, source, options = prepared(
         scores, models, items, k=k, delta=delta, epsilon=epsilon, value_range=value_range,

@@ -34,8 +34,8 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
     """Find the model, or the k models, of highest mean score on a fixed set of items.
 
     Models, prompts or configurations are scored on the same items, drawn without
-    replacement; each is eliminated as soon as bets against it have won `1 / delta`. No more
-    scores are read than the answer needs.
+    replacement. Each is eliminated as soon as the wealth of bets against it, 1 at the start,
+    reaches `1 / delta`. No more scores are read than the answer needs.
 
     Parameters
     ----------
@@ -62,9 +62,9 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
         The number of models, K >= 2, or their names; needed with a function. With names, a
         function is called with a name, ``score("gpt-5", items)``, and scores are kept by name,
         so the order of the names may change from call to call. With a number, it is called
-        with numbers. A table whose columns have no names gets these; other tables must have the
-        same. With a table also "rows" if each row is a model: a table whose names indicate
-        models in rows is refused without it.
+        with numbers. A table whose columns have no names gets these names; other tables must
+        already have them. With a table also "rows" if each row is a model: a table whose names
+        indicate models in rows is refused without it.
     items : int, sequence, str or Items, optional
         The number of items, N >= 1, or their labels, text or integers; needed with a function. A
         function is always called with positions, 0 to N - 1; a store keeps scores by label. With
@@ -96,7 +96,8 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
     costs : float, array_like, "told" or Costs, optional
         Cost of one score, finite and at least 0, in any currency: a number, or an array of shape
         (n_items, n_models), (n_models,) or (n_items,). A frame or a series must have the columns
-        and the index of the scores; with shuffled `Blocks` a row is one of the shuffled file.
+        and the index of the scores; with shuffled `Blocks` its rows are those of the shuffled
+        file.
         "told": ``score(model, items)`` returns a tuple (scores, costs). ``Costs(values,
         max_cost=...)`` limits the cost as `max_pulls` limits the scores; ``Costs(values,
         budget=...)`` limits the cost as `budget` limits the scores. Costs decide when the
@@ -155,8 +156,8 @@ def best_of(scores: Any, models: int | Sequence[str] | None = None,
     ``population_size``. If the remaining models were read on all items, totals decide between
     them (`exact`); models eliminated before may still be better, with probability at most delta.
 
-    O(1) per score for k = 1, about 10 ns. See `BettingRace` for details, for the proof, and for
-    a race that can be saved and resumed; `run_race` plays such a race.
+    For k = 1 the race takes O(1) time per score, about 10 ns. See `BettingRace` for details, for
+    the proof, and for a race that can be saved and resumed; `run_race` plays such a race.
 
     Examples
     --------
@@ -200,7 +201,7 @@ def played(race: Any, source: Any, options: Any, progress: bool | None) -> Any:
 
 def prepared(scores, models, items, *, k, delta, epsilon, value_range, budget, max_pulls, costs,
              calls, store, rng):
-    """Return the race, its source, and the options of calls of one item, or None."""
+    """Return the race, its source, and the options of calls of one item (None for blocks)."""
     items, costs = as_items(items), as_costs(costs)
     prices = None if costs is None else costs.values
     tells_costs = isinstance(prices, str)

@@ -29,7 +29,7 @@ FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0  # seconds
 
 
 class CallOptions(NamedTuple):
-    """Checked options for calls of one item; `failed` has one number per part."""
+    """Checked options for calls of one item; `failed` has a score and, if told, a cost."""
 
     concurrency: int
     executor: Any
@@ -143,7 +143,7 @@ class Calls:
         return f"score({self._keys.model(model)!r}, {item})"
 
     def _is_passing(self, error):
-        """Return True if a worker died and can be replaced: a pool of the caller stays broken."""
+        """Return True if a worker died and can be replaced; a pool of the caller cannot be."""
         return is_lost(error) and (self._workers.own or not isinstance(error, BrokenExecutor))
 
     def _check_answered(self, model, item, given):
@@ -154,7 +154,7 @@ class Calls:
         if any(map(is_missing, parts)):
             raise NoAnswer(f"{self.name(model, item)} must return a number"
                            f"{' and its cost' * (len(self.parts) > 1)}; got {shown(given)}: pass "
-                           "retry= to have such calls tried again, failed= to count them")
+                           "retry= to repeat such calls, failed= to give them a score")
 
     def _may_be_given_up(self, error):
         if isinstance(error, NoAnswer):
@@ -200,7 +200,7 @@ class Calls:
             except asyncio.CancelledError as error:
                 if self.anyio.current_effective_deadline() == -math.inf:
                     raise
-                raise LostCall("a call was cancelled, not by best_of") from error
+                raise LostCall("a call was cancelled by other code than best_of") from error
             except StopAsyncIteration as error:  # it would end the loop over the tries
                 raise RuntimeError("score raised StopAsyncIteration") from error
 
@@ -224,8 +224,8 @@ class Calls:
                         self.started.add(cell)
         except BrokenExecutor as error:
             if not (self._workers.own or getattr(error, "__notes__", None)):  # shared by all calls
-                error.add_note("a worker died, and the pool with it: pass a function that makes "
-                               "the pool as executor, and a new one is made without loss")
+                error.add_note("a worker died, which broke the pool: pass as executor a function "
+                               "that makes the pool, so that it can be replaced")
             raise
 
     async def _answer(self, cell, future):
@@ -257,7 +257,7 @@ def close_unawaited(future):
 
 
 def is_lost(error):
-    """Return True if the worker died, not the call; other packages' exceptions go by name."""
+    """Return True if the worker died; exceptions of other packages are recognised by name."""
     return isinstance(error, (BrokenExecutor, LostCall)) or type(error).__name__ in (
         "KilledWorker", "TerminatedWorkerError")
 

@@ -38,7 +38,7 @@ class Names:
         return _text(arms), str(item)
 
     def key(self, place):
-        """Return the key of a text, or None if this evaluation has no such model."""
+        """Return the key of a text, or None if this evaluation has no such model or item."""
         arms, item = _arms(place[0]), self._item(place[1])
         return (*arms, item) if item is not None and self._arms.issuperset(arms) else None
 
@@ -50,7 +50,10 @@ class Names:
 
 
 def _text(arms):
-    """Return the text of a model, or of two; a name that looks like two is quoted as one."""
+    """Return the text of one model or of two.
+
+    A single name that begins like the text of two is written as a JSON list of one name.
+    """
     if len(arms) == 1 and not arms[0].startswith(PAIR):
         return arms[0]
     return json.dumps(list(arms), ensure_ascii=False)

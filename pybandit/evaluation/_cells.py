@@ -40,12 +40,12 @@ CREATE TABLE owners (owner TEXT PRIMARY KEY, host TEXT NOT NULL, pid INTEGER NOT
                      began TEXT NOT NULL, beat REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
-# Seconds of silence after which a process is considered dead if its number says nothing here,
-# as in another container. It writes every BEAT seconds, but not while it scores a block.
+# Seconds of silence after which a process is considered dead if its process id is unknown here,
+# as in another container. A process writes every BEAT seconds, but not while it scores a block.
 SILENT, BEAT = 60.0, 10.0
 # A failed call counts as known only for the same `failed`: the parameters are its score and cost
 KNOWN = "(NOT failed OR score IS ? AND cost IS ?)"
-# Open stores of this process, by owner: the claims of a store that was collected are void
+# Open stores of this process, by owner: the claims of a garbage-collected store are void
 _OPEN = weakref.WeakValueDictionary()
 
 
@@ -138,7 +138,7 @@ class Cells(MutableMapping):
         db.executemany("INSERT INTO about VALUES (?, ?)", self._about.items())
 
     def _check(self, database):
-        """Raise an error if the file is not a store, or is a store of other items."""
+        """Raise an error if the file is not a store, or is that of another evaluation."""
         db = database.db
         application, form = (db.execute(f"PRAGMA {name}").fetchone()[0]
                              for name in ("application_id", "user_version"))
@@ -195,7 +195,7 @@ class Cells(MutableMapping):
             places, last = [], ("", "")
             for place in self._db.execute(f"SELECT arm, item FROM cells WHERE {KNOWN} ORDER BY "
                                           "arm, item", self._failed):
-                # must increase: in a damaged file, pages that contain each other never end
+                # places must increase: damaged pages that refer to each other never end
                 if not all(isinstance(one, str) for one in place) or place <= last:
                     self._refuse("cells", f"the place {place}")
                 key = self._names.key(place)
@@ -230,9 +230,9 @@ class Cells(MutableMapping):
     # -- claims -------------------------------------------------------------------
 
     def claim(self, places, most=math.inf):
-        """Claim the first of these places, at most `most`, and return those that were free.
+        """Claim up to `most` of these places, in their order, and return the claimed ones.
 
-        Places with a stored score are not claimed.
+        Places that have a stored score, or that another process has claimed, are skipped.
         """
         return self._within(lambda: self._claimed(places, most)) if places else []
 
@@ -279,7 +279,7 @@ class Cells(MutableMapping):
             self._refuse("owners", f"process {pid!r}, last alive at {beat!r},")
         if host != alive.here():
             return time.time() - beat <= SILENT
-        # silence does not matter here: a block may take hours
+        # on this machine silence does not matter: a block may take hours
         return owner in _OPEN if pid == os.getpid() else alive.is_alive(pid, began)
 
     def release(self, places):
@@ -294,14 +294,14 @@ class Cells(MutableMapping):
             self._running.update(map(self._names.of, places))
 
     def ended(self, place):
-        """Note that a call that outlived the race has ended; close the file after the last."""
+        """Note that a call that outlived the race has ended; after the last one, close the file."""
         with self._lock:
             self._running.discard(self._names.of(place))
             if self._closed:
                 self.close()
 
     def close(self):
-        """Give up all claims but those of running calls; close the file if there are none.
+        """Give up all claims but those of running calls; close the file if no call is running.
 
         A later write opens the file again.
         """

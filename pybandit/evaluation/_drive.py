@@ -33,7 +33,10 @@ class RaceDriver:
         self.failures = np.zeros(race.n_arms, dtype=np.int64)
 
     async def run(self):
-        """Play to the end; return the number of calls running then, and failures per model."""
+        """Play the race to its end.
+
+        Returns the number of calls that were running then, and the failures per model.
+        """
         try:
             await self._with_calls()
         finally:
@@ -45,7 +48,7 @@ class RaceDriver:
                 for cell, future in self.calls.futures.items():
                     future.add_done_callback(functools.partial(self._late, cell))
         if not self.race.done:
-            raise RuntimeError("the race was left before its end: something cancelled its calls")
+            raise RuntimeError("the race stopped before its end: other code cancelled its calls")
         return len(self.running & self.calls.started), self.failures
 
     async def _with_calls(self):
@@ -135,7 +138,7 @@ class RaceDriver:
         self.event.set()
 
     def _take(self, answers):
-        """Store answers, then report them to the race, then raise the exception of a call."""
+        """Store answers, report them to the race, then raise the first exception among them."""
         known = self._keep(answers)
         for cell, _ in answers:
             self.running.discard(cell)
@@ -180,7 +183,7 @@ class RaceDriver:
 
 
 async def drive(race, source, options, progress):
-    """Play a race to its end; return the number of calls running then, and failures."""
+    """Play a race to its end; return the number of calls still running, and failures per model."""
     with make_bar(progress, _limit_of(race), "scores", "best_of") as bar:
         return await RaceDriver(race, source, options, bar).run()
 

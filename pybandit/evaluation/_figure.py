@@ -76,7 +76,10 @@ def threshold_axes(result, ax=None):
 
 
 def _draw_model(axis, result, model, place, style, start, sign):
-    """Draw a line, its band or bars, and a dot if eliminated; return name, end and colour."""
+    """Draw the line of a model, its band or bars, and a dot if the model is eliminated.
+
+    Returns the name of the model, the last point of its line (x, y) and its colour.
+    """
     reads, means = _running_means(result, model, start, sign)
     n_left, colour = result.survivors.size, style["color"]
     is_left = place < n_left

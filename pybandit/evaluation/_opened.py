@@ -46,8 +46,8 @@ def opened(scores, options=Options(), form=Form()):  # noqa: B008
             return _read_named(os.fspath(scores), form, options)
         suffix = suffix_of(scores)
         if suffix not in FILES:
-            raise ValueError(f"scores must be a function, a table, or the name of a file, "
-                             f"{', '.join((*READ, *FILES))}; got {os.fspath(scores)!r}")
+            raise ValueError(f"scores must be a function, a table, or the name of a file that "
+                             f"ends in {', '.join((*READ, *FILES))}; got {os.fspath(scores)!r}")
         if suffix in NUMPY:
             file = open_array(scores)
             return np.asarray(file) if file.size <= MOST_AT_ONCE else file

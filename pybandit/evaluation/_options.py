@@ -50,7 +50,7 @@ def check_rows(name, values, source):
 
 
 def _costs_by_labels(costs, source):
-    """Return costs if there are as many models as items: labels tell whose they are."""
+    """Return costs of shape (n,) for n models and n items: labels decide whose they are."""
     held = labels_of(costs)
     of_items, of_models = (
         held is not None and any(known is not None and are_same(held, list(known))

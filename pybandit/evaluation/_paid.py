@@ -1,7 +1,8 @@
 """Store paid scores by model and item as soon as a call returns them.
 
 A mapping of the caller is written to after every call, so that a mapping on the disk loses
-nothing. Without one, results are listed, and become a mapping if an exception needs it.
+nothing. Without one, results are kept in a list, which becomes a mapping if an exception is to
+carry them.
 """
 
 import os
@@ -61,7 +62,10 @@ class Paid:
                     values[:, row], new[row] = self._numbers(places[row], cell), False
 
     def _claimed(self, new, places):
-        """Return which new cells this process pays for; all, unless the store is a file."""
+        """Return a mask of the new cells that this process pays for.
+
+        These are all new cells, unless the store is a file.
+        """
         if not self.shared:
             return new
         mine = set(self.cells.claim([places[row] for row in np.flatnonzero(new)]))
@@ -87,9 +91,10 @@ class Paid:
         return (numbers,) if len(self.parts) == 1 else numbers
 
     def keep(self, known, failed=()):
-        """Store numbers by place before this returns; if that fails, with the next numbers.
+        """Store numbers by place before returning.
 
-        `failed` are the places whose calls failed.
+        If that fails, they are stored together with the next numbers. `failed` are the places
+        whose calls failed.
         """
         with self._lock:
             self._unwritten.update({self.keys.of(place): (numbers[0] if len(self.parts) == 1
@@ -106,7 +111,10 @@ class Paid:
             self._unwritten, self._failures = {}, set()
 
     def drop_refused(self, error):
-        """Drop the scores of an item that differ too much: any of them may be wrong."""
+        """Drop the scores of an item if an exception says that they differ too much.
+
+        Any of them may be wrong.
+        """
         item = getattr(error, "refused_item", None) if isinstance(error, ValueError) else None
         if item is None:
             return

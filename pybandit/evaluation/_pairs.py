@@ -38,9 +38,9 @@ def best_of_pairs(judge: Callable[[Any, Any, Ints], Any], models: int | Sequence
                   rng: Rng = None, progress: bool | None = None) -> BestOfResult:
     """Find the model, or the k models, that win most often when two are compared at a time.
 
-    With a `baseline`, models are compared by their mean win rate against that model. Without, by
-    that against all K models, where a model scores 1/2 against itself; the order is that of the
-    mean win rates against the K - 1 others.
+    With a `baseline`, models are compared by their mean win rate against that model. Without one,
+    they are compared by their mean win rate against all K models, where a model scores 1/2 against
+    itself. This gives the same order as the mean win rates against the K - 1 others.
 
     Parameters
     ----------
@@ -53,8 +53,8 @@ def best_of_pairs(judge: Callable[[Any, Any, Ints], Any], models: int | Sequence
     models : int or sequence of str
         The number of models, K >= 2, or their names, as in `best_of`.
     items : int, sequence or Items
-        The number of items, N >= 1, or their labels, as in `best_of`. `Items` without
-        ``prior_scores``; a ``population_size`` only with a baseline.
+        The number of items, N >= 1, or their labels, as in `best_of`. `Items` must have no
+        ``prior_scores``, and a ``population_size`` only with a baseline.
     baseline : int or str, optional
         A model, by its number in [0, K - 1] or by name; it scores 1/2 against itself, without
         a call.

@@ -94,8 +94,8 @@ def _named_so(name, given, held, n_held, read):
         return labels or held
     for one, label in zip(held, labels, strict=True):
         if one != label:
-            raise ValueError(f"{name} must be those of the table, in their order, or left out; got "
-                             f"{label!r} instead of {one!r}")
+            raise ValueError(f"{name} must be those of the table, in the same order, or left "
+                             f"out; got {label!r} instead of {one!r}")
     return held
 
 
@@ -202,7 +202,8 @@ class FunctionSource(ScoreSource):
         if inspect.iscoroutine(given):
             given.close()
             raise TypeError(f"{name} returned a coroutine: pass the async function itself, or "
-                            "Calls(concurrency=...), to have it called of one item and awaited")
+                            "Calls(concurrency=...), so that it is called with one item and "
+                            "awaited")
         parts = {"score": given}
         if self.tells_costs:
             parts = dict(zip(("score", "cost"), _pair(name, given), strict=True))
@@ -309,7 +310,7 @@ class BlockSource(ScoreSource):
 
 
 def _check_names(names):
-    """Refuse names that say that a column is not a model."""
+    """Refuse columns whose names say that they are not models."""
     for at, name in enumerate(names):
         if is_label(name, at) or is_model(name) or is_aggregate(name):
             raise ValueError(f"scores must have a model in each column; got a column {name!r}: "

@@ -58,15 +58,16 @@ class RaceStopping:
     tasks. The guarantee is that of `BettingRace`, about the samples of the run. Draw a new seed
     for each run: runs with the same seed have the same order, and repeat a wrong answer as long
     as the scores stay the same. The score of an item is its mean over the epochs. Bets are made in
-    the order of the items. Inspect does not report a sample that fails after all retries here:
-    from such an item on nothing is decided, unless ``score_on_error`` scores it.
+    the order of the items. Inspect does not report samples that fail after all retries: from such
+    an item on, the race decides nothing, unless ``score_on_error`` scores it.
 
     **Threads.** Use it only in the event loop in which Inspect runs the tasks.
 
     Examples
     --------
     Pass it to all tasks: ``eval(Task(dataset, scorer=match(), early_stopping=race), model=models,
-    max_tasks=2)``. Afterwards it has their names and the `BettingRace`. Before:
+    max_tasks=2)``. Afterwards it has the names of the tasks and the `BettingRace`. Before the first
+    task:
 
     >>> import pybandit as pb
     >>> race = pb.evaluation.RaceStopping(2, delta=0.05)
@@ -101,10 +102,12 @@ class RaceStopping:
             self._places, self._epochs, self.race = places, epochs, self._make(len(samples))
             self.race._order = np.arange(len(samples))  # the dataset's order is random
         if (places, epochs) != (self._places, self._epochs):
-            raise ValueError("tasks must have the same samples, in the same order, and epochs")
+            raise ValueError("tasks must have the same samples, in the same order, and the same "
+                             "number of epochs")
         if task.task_id not in self._arms:
             if len(self.names) == self.n_arms:
-                raise ValueError(f"n_arms must be the number of tasks; got {self.n_arms}")
+                raise ValueError(f"n_arms must be the number of tasks; got {self.n_arms}, and more "
+                                 "tasks were started")
             self._arms[task.task_id] = len(self.names)
             self.names.append(f"{task.task}, {task.model}")
         _ARM.set(self._arms[task.task_id])

@@ -62,7 +62,7 @@ class ThresholdResult(ModelResult):
     n_failed_by_arm : ndarray of int64, shape (n_arms,)
         Number of calls of each model that failed after all tries and count as `failed`.
     n_failed : int
-        Their sum.
+        Sum of `n_failed_by_arm`.
 
     See Also
     --------

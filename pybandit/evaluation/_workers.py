@@ -1,8 +1,8 @@
 """Call plain functions in threads, or in an executor of the caller.
 
-Timeouts and calls per minute count from the start of a call. Threads start at once. If calls in
-an executor are timed, it gets no more of them than it has workers; a worker whose call exceeds
-the timeout is not used until that call ends.
+Timeouts and calls per minute count from the start of a call. Threads start at once. An executor
+gets at most as many timed calls at once as it has workers; a worker whose call exceeds the
+timeout is not used until that call ends.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ class LostCall(Exception):
 
 
 class NotStarted(Exception):
-    """Raised if a call could not be started, which is not its failure; see the cause."""
+    """Raised if a call could not be started; it does not count as failed. See the cause."""
 
 
 class Threads:
@@ -78,7 +78,7 @@ class Call(Future):
             self.set_exception(self.worker.error or MemoryError("memory ran out in a thread"))
 
 
-_out = {}  # running calls; the end of the process waits for each until this time
+_out = {}  # by running call: the time until which the end of the process waits for it
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_out.clear)  # a fork has no copy of their threads
 
@@ -126,7 +126,7 @@ async def answer_of(anyio, future):
     try:
         return future.result()
     except CancelledError as error:
-        raise LostCall("a call was cancelled, not by best_of") from error
+        raise LostCall("a call was cancelled by other code than best_of") from error
 
 
 def soon(function):
@@ -161,8 +161,9 @@ class Slots:
                 return
             if stuck and self.n_stuck == self.n:
                 raise NotStarted from RuntimeError(
-                    f"no worker is left: all {self.n} of executor run calls that exceeded "
-                    f"timeout = {self.timeout:g} seconds, and did not end in as many more")
+                    f"no worker is left: all {self.n} workers of executor are busy with calls that "
+                    f"exceeded timeout = {self.timeout:g} seconds and did not end within another "
+                    f"{self.timeout:g} seconds")
 
     def give(self, future):
         """Free a worker now, or when its call ends."""
@@ -194,7 +195,7 @@ class Workers:
             await slots.take()
         future = None
         try:
-            await turn()  # with a worker: turns must not accumulate while calls wait for one
+            await turn()  # after a worker is free: turns must not accumulate while calls wait
             future = self._submit(pool, function, *args)
             yield future
         except BrokenExecutor:

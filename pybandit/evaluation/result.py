@@ -44,8 +44,9 @@ class BestOfResult(ModelResult):
         True if the remaining models were read on all items, so that totals decided. Models
         eliminated before may be better, with probability at most `delta`.
     survivors : ndarray of int64
-        Models that can still be among the k best; if decided, `best_arms`. With a `budget`
-        also those `dropped`; for k > 1 there is then no other guarantee.
+        Models that can still be among the k best. If decided, they are `best_arms`. If not decided
+        with a `budget`, they include the `dropped` models; for k > 1 the only guarantee is then
+        that the k best are among them.
     pulls : ndarray of int64, shape (n_arms,)
         Number of items read of each model: the first ones of `items`.
     means : ndarray of float64, shape (n_arms,)
@@ -77,7 +78,7 @@ class BestOfResult(ModelResult):
         Number of calls of each model that failed after all tries and count as `failed`. Failures
         that were in the store before are not included.
     n_failed : int
-        Their sum.
+        Sum of `n_failed_by_arm`.
     error_estimate : float or None
         With a budget, an estimate of the probability that the answer is wrong, not a bound;
         see `BudgetRace.error_estimate`. Otherwise None.
@@ -269,11 +270,16 @@ class BestOfResult(ModelResult):
         Returns
         -------
         pandas.DataFrame
-            Indexed by name. ``status``: "best" or, if not decided, "leads"; "tied"; "left";
-            "dropped" by a budget's schedule; "excluded" by bets. ``mean`` of the scores read.
-            ``items_read``. ``behind``: the mean difference to the first of `best_arms`, on the
-            items read of both. ``cost`` with costs. ``lower`` and ``upper``: the `intervals`,
-            if `value_range` is (low, high) and items have no weights.
+            One row per model, indexed by name, with these columns:
+
+            - ``status``: "best" or, if not decided, "leads"; "tied"; "left"; "dropped" by a
+              budget's schedule; "excluded" by bets
+            - ``mean`` of the scores read, and ``items_read``
+            - ``behind``: the mean difference to the first of `best_arms`, on the items read of
+              both
+            - ``cost``, if costs are known
+            - ``lower`` and ``upper``: the `intervals`, if `value_range` is (low, high) and items
+              have no weights
 
         Raises
         ------

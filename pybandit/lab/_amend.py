@@ -87,7 +87,7 @@ def amend_results(study, reason, *, path=None, plate=None, wells=(), batch=None,
     Raises
     ------
     UnreadableFileError, ValueError
-        If anything does not fit. Nothing is recorded.
+        If a reading, well, plate or batch is invalid. Nothing is recorded.
     """
     plates = Plates.of(study.settings)
     dialect.checked()
@@ -115,7 +115,7 @@ def _typed(plate, wells, plates, arms_of, dialect):
     try:
         names = arms_of(found[0])
     except ValueError:
-        raise ValueError("--plate must be that of a batch that was asked for; got "
+        raise ValueError("--plate must be a plate of a batch that was asked for; got "
                          f"{plate!r}") from None
     all_plates = plates.names(found[0], len(names))
     part = found[1] or 0

@@ -22,7 +22,7 @@ AT_ONCE = 8192  # wells
 
 
 def export(study, plates, write, batch=None):
-    """Write all wells of a study as a long table, at one moment.
+    """Write all wells of a study, as they are at one moment, as a long table.
 
     Parameters
     ----------
@@ -44,9 +44,10 @@ def export(study, plates, write, batch=None):
     -----
     Reading a batch of the table again with `record` or `amend` changes nothing. Results that
     were reported from Python have no readings: `value` is then computed from the reward if
-    only its sign was changed, and is empty otherwise.
+    rewards differ from readings at most in sign, and is empty otherwise.
 
-    O(wells) time; 24 bytes per well, 8 per reading, and the largest batch.
+    Takes O(wells) time, and memory for 24 bytes per well, 8 bytes per reading and the largest
+    batch.
     """
     if batch is not None:
         study.batch(batch)  # raises an error if there is none

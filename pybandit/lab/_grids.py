@@ -169,7 +169,8 @@ class Finder:
             line, cells = self.row
             if not is_row(cell_of(cells, column), row):
                 raise UnreadableFileError(f"line {line}, column {column + 1}: the row must be "
-                                          f"{letters(row)}; got {short(cell_of(cells, column))}")
+                                          f"named {letters(row)}; got "
+                                          f"{short(cell_of(cells, column))}")
             for place in range(self.layout.n_wells):
                 label, values = self._row_of(column + 1, has_head)
                 reads.setdefault(place, []).append((label, values))
@@ -230,7 +231,7 @@ class Finder:
             if len(rows) == n_rows + 1:
                 break
             if start and NAME.fullmatch(cells[start - 1]):
-                raise UnreadableFileError(f"line {line}, column {start}: the row must be "
+                raise UnreadableFileError(f"line {line}, column {start}: the row must be named "
                                           f"{letters(len(rows))}; got {short(cells[start - 1])}")
             rows.append(self._next())
         if at == 0 and len(rows) > n_rows:
@@ -259,12 +260,12 @@ class Finder:
         goes_on = (is_row(cell_of(cells, column), self.layout.rows) and any(cells[column + 1:])
                    if is_lettered else self.shape.has_values(cells[column:]))
         if goes_on:
-            raise UnreadableFileError(f"line {line}, column 1: more rows than a {self.layout} "
-                                      "plate has")
+            raise UnreadableFileError(f"line {line}, column 1: the grid has more rows than a "
+                                      f"{self.layout} plate")
 
     def _refuse_short(self, n, line):
-        raise UnreadableFileError(f"line {line}, column 1: a grid of {n} rows, but a {self.layout} "
-                                  f"plate has {self.layout.rows}")
+        raise UnreadableFileError(f"line {line}, column 1: the grid has {n} rows, but a "
+                                  f"{self.layout} plate has {self.layout.rows}")
 
 
 def _title(cells):

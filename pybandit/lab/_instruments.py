@@ -32,7 +32,7 @@ BESIDE = "compartment temperature", "assay bead count", "total partition count"
 
 
 class Value(NamedTuple):
-    """A number of a well; `cell` is its text or a marker, `is_beside` True for a temperature."""
+    """A number of a well; `cell` is its text or a marker, `is_beside` True for one of `BESIDE`."""
 
     plate: str
     well: str
@@ -143,12 +143,12 @@ def _values_by(vendor, content, name):
             tree = library.allotrope_from_io(io.BytesIO(content), name, vendor)
         except Exception as error:  # raised by allotropy, pandas or an XML parser
             words = " ".join(str(error).split()) or type(error).__name__
-            raise UnreadableFileError(f"allotropy cannot read it as a file of "
+            raise UnreadableFileError(f"allotropy cannot read this file as one of "
                                       f"{vendor.value.lower()}: {words:.300}") from None
     values = values_of(tree)
     if not values:
-        raise UnreadableFileError(f"allotropy finds no number of a well in this file of "
-                                  f"{vendor.value.lower()}")
+        raise UnreadableFileError(f"allotropy read this file as one of {vendor.value.lower()}, but "
+                                  "found no measured value of any well")
     return values
 
 

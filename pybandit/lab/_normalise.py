@@ -45,7 +45,7 @@ def rewards_of(reading, plates, controls_lost=False, settled=()):
         at = int(bad.argmax())
         place = reading.where(int(wells[at]), plates)
         raise UnreadableFileError(f"{place}: "
-                                  f"{rewards[at]:g}{' of the controls' * bool(plates.normalise)} "
+                                  f"{rewards[at]:g}{' (normalised)' * bool(plates.normalise)} "
                                   f"has no finite {'logarithm' if plates.log else 'quotient'}")
     return -made if plates.flip else made
 

@@ -84,7 +84,7 @@ def read_stock(path, dialect=PLAIN):
                 raise UnreadableFileError(f"line {line}, column "
                                           f"{header[at[0 if not plate else 1]]!r}: "
                                           f"{short(well) if plate else 'no plate'} is not a place "
-                                          f"for arm {short(arm)}")
+                                          f"where arm {short(arm)} can be stored")
             filled.append((line, plate, well_parts(well), arm))
         for line, plate, position, arm in _placed(filled):
             place = plate, LARGEST.wells[position]
@@ -135,9 +135,9 @@ def transfers_of(plates, batch, names, stock):
     Also returns a dict of the labels of controls that are not in the stock, with their numbers
     of wells.
 
-        Raises
-        ------
-        ValueError
+    Raises
+    ------
+    ValueError
         If an arm is not in the stock; the message names it.
     """
     labels, size = plates.labels(batch, names), plates.layout.n_wells

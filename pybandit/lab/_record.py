@@ -87,7 +87,7 @@ def import_results(study, path, *, batch=None, partial=False, lost=False, dialec
         True if wells may have no value; they stay open.
     lost : bool, default False
         True if wells without a value are lost; with `partial`, only those with a row in the
-    file.
+        file.
     dialect : Dialect
     plate : str, optional
         Plate of the file. Overrides the names in the file.
@@ -99,7 +99,8 @@ def import_results(study, path, *, batch=None, partial=False, lost=False, dialec
     Raises
     ------
     UnreadableFileError
-        If anything does not fit; the message names file, line and column. Nothing is recorded.
+        If anything in the file is invalid; the message names file, line and column. Nothing is
+        recorded.
     StudyError
         If the results cannot be recorded.
     """

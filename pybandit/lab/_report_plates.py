@@ -129,7 +129,7 @@ def _on_readers_scale(facts):
 
 
 def drift_figure(facts):
-    """Return medians and quartiles of the plates in order; None below two with results."""
+    """Return medians and quartiles of the plates in order; None if fewer than 2 have results."""
     levels = [(i, *np.nanquantile(part.values, [0.25, 0.5, 0.75]))
               for i, part in enumerate(facts.parts) if not np.isnan(part.values).all()]
     if facts.plates is None or len(levels) < 2:

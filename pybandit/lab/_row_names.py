@@ -1,7 +1,8 @@
-"""Names of wells in files: A1, a01, A-1, and rows after Z in three forms.
+"""Names of wells in files, such as A1, a01 or A-1. Rows after Z have names of three forms.
 
-On plates of 1,536 wells, instruments call the rows 27 to 32 AA to AF, Aa to Af, or a to f. In
-the last form case matters: a1 is well AA1, but in a file without capitals a1 is well A1.
+On plates of 1,536 wells, which have 32 rows, instruments call the rows 27 to 32 AA to AF, Aa to
+Af, or a to f. In the last form, a1 is well AA1. But in a file that writes all rows in lower case,
+a1 is well A1.
 """
 
 import re
@@ -14,7 +15,7 @@ ALPHABET = 26
 
 
 def well_parts(text):
-    """Return the letters and the column of a well's name, None if it is not one."""
+    """Return the letters and the column of a well's name; None if the text is not such a name."""
     found = WELL.fullmatch(text.strip())
     return found and (found[1], int(found[2]))
 
@@ -43,7 +44,7 @@ def is_row(name, row):
 
 
 class RowNames:
-    """Row names of a file; decides which rows the lower-case letters are.
+    """Row names of a file; decides whether row a is row A or row AA, and so on for b, c, ...
 
     Parameters
     ----------
@@ -73,7 +74,7 @@ class RowNames:
         Raises
         ------
         UnreadableFileError
-            If both are possible.
+            If both are possible and the file does not decide.
         """
         small = {name for name in self._seen if len(name) == 1 and name.islower()}
         large = {name for name in self._seen if len(name) == 1 and name.isupper()}
@@ -81,7 +82,8 @@ class RowNames:
         choices = [offset for offset in (0, ALPHABET)[:1 + is_late] if fits(offset)]
         if len(choices) < 2:
             return choices[0] if choices else 0
-        # Capitals beyond those of the late rows, and none of the small letters: A to Z, a to f.
+        # Rows A to Z are in capitals and rows a to f come after Z if some capital cannot be one of
+        # a to f, and no letter occurs both as a capital and in lower case.
         folded = {name.lower() for name in large}
         if folded - self._late and not folded & small:
             return ALPHABET

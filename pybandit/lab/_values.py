@@ -36,9 +36,9 @@ def _values_of(rows):
     at = [next((heads.index(name) for name in wanted if name in heads), None)
           for wanted in (ARM_HEADERS, VALUE_HEADERS)]
     if None in at:
-        raise UnreadableFileError(f"line {line}, column 1: the header must name a column arm (or "
-                                  "name, gene, id) and one value (or prior, score, reading); it "
-                                  f"has {listed(first)}")
+        raise UnreadableFileError(f"line {line}, column 1: the header must have a column arm "
+                                  "(or name, gene, id) and one value (or prior, score, reading); "
+                                  f"it has {listed(first)}")
     arms, values = [], []
     for line, cells in rows:
         if len(cells) <= max(at):
@@ -65,9 +65,10 @@ def read_prior(path, names):
 def noise_of_pilot(path, controls=("control", "positive"), log=False):
     """Estimate from a pilot the ratio of noise to differences between arms.
 
-    Returns the standard deviation of a reading relative to the standard deviation among arms,
-    from a one-way analysis of variance: replicates give the variance of a reading, the means of
-    arms the rest. Rows of `controls` are skipped. If `log`, logarithms are taken first.
+    Returns the standard deviation of a reading divided by the standard deviation among arms, from
+    a one-way analysis of variance. Replicates give the variance of a reading; the means of arms
+    give the variance among arms. Rows of `controls` are skipped. If `log`, logarithms are taken
+    first.
     """
     arms, values = read_values(path)
     kept = [at for at, arm in enumerate(arms) if arm not in controls]

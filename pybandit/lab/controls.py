@@ -118,7 +118,7 @@ def readings_of(study: ReadMethods, batch: int | None = None) -> list[PlateReadi
 
     Notes
     -----
-    O(the log).
+    Takes time proportional to the length of the log.
     """
     plates = Plates.of(study.settings)
     return [_plate_of(name, *one, plates) for name, one in _kept(study, batch).items()]

@@ -71,7 +71,8 @@ class Layout(NamedTuple):
         return _wells_of(self)
 
     def find(self, well: str) -> int | None:
-        """Return the position of a well by its name, such as "B3" or "b03"; None if it has none."""
+        """Return the position of a well by its name, such as "B3" or "b03"; None if not on a plate.
+        """
         parts = well_parts(well)
         return parts and self._at(row_number(parts[0]), parts[1] - 1)
 
@@ -233,7 +234,7 @@ class Plates:
 
     @property
     def n_free(self) -> int:
-        """Wells for arms."""
+        """Number of wells for arms per plate."""
         return self.free.size
 
     def n_plates(self, size: int) -> int:
@@ -261,7 +262,10 @@ class Plates:
         return wells[filled(self.fill, self.fill_seed, batch, names, plate, row, column)]
 
     def at(self, positions: Ints) -> tuple[Ints, Ints]:
-        """Return plate (from 0) and well of places counted along the rows; two int64 ndarrays."""
+        """Return plate (from 0) and well of each slot for an arm; two int64 ndarrays.
+
+        Slots are counted along the rows, over all plates of a batch.
+        """
         plates, rank = np.divmod(positions, self.n_free)
         return plates, self.free[rank]
 

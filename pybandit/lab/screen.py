@@ -185,9 +185,9 @@ class Screen(OnStudy):
         Raises
         ------
         UnreadableFileError
-            If anything does not fit; the message names file, line and column. Nothing is
-        recorded.
-            StudyError
+            If anything in the file is invalid; the message names file, line and column. Nothing
+            is recorded.
+        StudyError
             If the results cannot be recorded.
         """
         return import_results(self._study, path, batch=batch, partial=partial, lost=lost,
@@ -224,7 +224,7 @@ class Screen(OnStudy):
         Raises
         ------
         UnreadableFileError, ValueError
-            If anything does not fit. Nothing is recorded.
+            If a reading, well, plate or batch is invalid. Nothing is recorded.
         """
         return amend_results(self._study, reason, path=path, plate=plate, wells=wells, batch=batch,
                              lost=lost, dialect=dialect)

@@ -58,7 +58,7 @@ def standing_of(best, arms, own_n, own_means, gone=None):
     chosen = np.asarray(found)[(arms.n[found] > 0) | (own_n[found] > 0)]
     others = by_means(arms, gone)
     others = others[(arms.n[others] > 0) & ~np.isin(others, chosen)][:NEXT]
-    # arms with results in an open batch are not compared: the policy does not have these yet
+    # arms with results in an open batch are not compared: the policy lacks these results
     same = (own_n < arms.n) | np.isclose(own_means, arms.means, equal_nan=True)
     return Standing(chosen, len(found) - chosen.size, others,
                     np.flatnonzero((arms.n == 0) & (own_n == 0)),

@@ -58,7 +58,7 @@ def _interval(scale, mean, below, above, y, size, kind):
 
 
 def _range_of(means, below, above):
-    """Return the range of the means, with as much of the intervals as keeps means legible.
+    """Return the range to draw: the means, and the intervals as far as the means stay legible.
 
     Returns (None, None) if there is no finite range.
     """
@@ -81,7 +81,7 @@ def _arrow(x, y, way, kind):
 
 
 def rank_figure(facts):
-    """Return ranks of the leading arms after each batch; None below two with results."""
+    """Draw ranks of the leading arms after each batch; None if fewer than two have results."""
     ranks, batches = facts.ranks, facts.rank_batches
     if len(batches) < 2:
         return None
@@ -92,7 +92,7 @@ def rank_figure(facts):
 
 
 def mean_figure(facts, batches, means):
-    """Return `means` of the leading arms, shape (batches, followed); None below two batches."""
+    """Draw `means` of the leading arms, shape (batches, followed); None below two batches."""
     known = means[np.isfinite(means)]
     if len(batches) < 2 or not known.size:
         return None

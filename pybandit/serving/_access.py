@@ -120,7 +120,10 @@ class Door:
         return token and token._replace(role="read")
 
     def find(self, text, what):
-        """Return the token with this secret or cookie, or None, in time independent of tokens."""
+        """Return the token with this secret or cookie, or None.
+
+        The time does not depend on the tokens, so it reveals nothing about them.
+        """
         found, given = None, text.encode("latin-1", "replace")
         for token in self.tokens:
             if hmac.compare_digest(getattr(token, what).encode(), given):

@@ -181,7 +181,7 @@ def _checked(value, route):
     for name in value:
         if name not in (*route.takes, *route.may_take):
             known = ", ".join((*route.takes, *route.may_take)) or "nothing"
-            raise HTTPException(400, f"fields must be {known}; got {name[:60]!r}")
+            raise HTTPException(400, f"fields must be among {known}; got {name[:60]!r}")
     return value
 
 

@@ -18,7 +18,7 @@ class Job:
         self._loop, self._ended = asyncio.get_running_loop(), asyncio.Event()
 
     def end(self):
-        """Wake the event loop from the thread. If that fails, the loop notices the end itself."""
+        """Wake the event loop from the thread; if that fails, `wait` ends after `SETTLE` s."""
         self.over = True
         with contextlib.suppress(RuntimeError, MemoryError):
             self._loop.call_soon_threadsafe(self._ended.set)

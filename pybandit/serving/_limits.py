@@ -27,7 +27,7 @@ OPEN = re.compile(rb"[ \t\r\n]*\{[ \t\r\n]*")
 
 
 class TooLarge(ValueError):
-    """Raised for a body above the limit of its kind."""
+    """Raised for a body that is larger than the limit of its kind."""
 
 
 class Busy(Exception):
@@ -40,11 +40,11 @@ def most_bytes(n_results=None):
 
 
 def check_bytes(name, size, n_results=None):
-    """Raise TooLarge if the body of request `name` is above its limit."""
+    """Raise TooLarge if the body of request `name` is larger than its limit."""
     most = most_bytes(n_results)
     if size > most:
-        why = "" if n_results is None else (f": {SMALL:,}, and {PER_RESULT} per result of the "
-                                            f"largest batch, which has {n_results:,}")
+        why = "" if n_results is None else (f": {SMALL:,}, and {PER_RESULT} for each of "
+                                            f"{n_results:,} results (the largest batch plus 1)")
         raise TooLarge(f"the body of {name} must be at most {most:,} bytes{why}; got {size:,}")
 
 
@@ -115,7 +115,7 @@ def parsed(body, n_results=MOST_RESULTS):
 def _found(pattern, body, at, what):
     found = pattern.match(body, at)
     if found is None:
-        raise ValueError(f"{what} must be at byte {at}")
+        raise ValueError(f"{what} is expected at byte {at}")
     return found
 
 

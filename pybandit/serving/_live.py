@@ -105,7 +105,7 @@ class Live:
         async with self._making:
             if self._made[2] != await self._read_head():
                 began = time.monotonic()
-                # too early to make a new one: listeners must be notified again later
+                # if it is too early to make a new report, listeners must be notified again later
                 self._is_old = began < self._next
                 if not self._is_old:
                     self._made = await self._server.make(self._make)
@@ -114,7 +114,7 @@ class Live:
             return self._made
 
     def _read_head(self):
-        # reads a single row, because this runs every second
+        # it reads a single row, because it runs every second
         return self._server.read(lambda: head_of(self._server.study))
 
     def _make(self):

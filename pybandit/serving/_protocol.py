@@ -10,7 +10,7 @@ from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol
 # open connections; uvicorn's `limit_concurrency` counts only those with a complete head
 MOST_CONNECTIONS = 512
 HEAD_BYTES, MOST_HEADERS = 16_384, 64
-# Seconds. IDLE: wait for the next request. PATIENCE: for a head, and for the client to read each
+# Seconds to wait. IDLE: for the next request. PATIENCE: for a head, and for the client to read each
 # part of an answer. LINGER: for the rest of a rejected request, so that its sender gets the answer.
 IDLE, PATIENCE, LINGER = 75.0, 15.0, 1.0
 # Accepted by h11, but read differently by different programs: control characters, line ends
@@ -122,7 +122,7 @@ class Protocol(H11Protocol):
             self._limit_writing()
 
     def timeout_keep_alive_handler(self):
-        self.transport.abort()  # close() would wait until the client reads its last answer
+        self.transport.abort()  # close() would wait until the client has read its last answer
 
     def pause_writing(self):
         super().pause_writing()

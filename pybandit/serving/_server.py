@@ -78,7 +78,7 @@ class Server(uvicorn.Server):
             await lane.stop()
 
     def handle_exit(self, sig, frame):
-        self.should_exit = True  # uvicorn's own would raise the signal again after the end
+        self.should_exit = True  # uvicorn's method would raise the signal again after the end
 
     async def read(self, work):
         """Return `work()`, called in the thread for short reads."""

@@ -72,7 +72,7 @@ def head_of(found):
 
 
 def largest_batch(found):
-    """Return the number of results of the largest batch."""
+    """Return the size of the largest batch plus 1; 0 without batches."""
     store = study_of(found)._store
     return store.run(store.largest_batch, write=False)
 

@@ -16,7 +16,7 @@ class ChangeMethods(Recorder):
     def ask(self) -> Batch | None:
         """Return the batch to carry out now.
 
-        The same batch is returned until it is over, and None once the policy is done.
+        Returns the same batch until it is over, and None once the policy is done.
 
         Returns
         -------
@@ -42,7 +42,10 @@ class ChangeMethods(Recorder):
 
     @reading
     def _asked(self) -> tuple[Batch | None] | None:
-        """Return (open batch,), (None,) if the policy is done, or None if it may be asked."""
+        """Return a tuple with the open batch, or with None if the policy is done.
+
+        Returns None if the policy may be asked for a batch.
+        """
         if self._progress.open is not None:
             return (self._batch(self._progress.open),)
         return (None,) if self._progress.policy.done else None
@@ -77,8 +80,8 @@ class ChangeMethods(Recorder):
         who : str, optional
             Author; by default the `who` of `open` or `create`.
         source : dict, optional
-            Origin of the results. Takes the types that `settings` of `create` takes, and arrays.
-            Stored in the log, even if no result is new.
+            Origin of the results: values of the types that `settings` of `create` accepts, or
+            arrays. Stored in the log, even if no result is new.
 
         Returns
         -------
@@ -149,7 +152,7 @@ class ChangeMethods(Recorder):
             If a well has no recorded result, if a result is infinite or rejected by the policy, or
             if the policy cannot replay its batches (see Notes). Nothing is recorded.
         StudyError
-            As `tell`.
+            As in `tell`.
 
         Notes
         -----
@@ -193,7 +196,7 @@ class ChangeMethods(Recorder):
         ValueError
             If there is no such batch, or it was abandoned.
         StudyError
-            As `tell`.
+            As in `tell`.
 
         Examples
         --------
@@ -227,7 +230,7 @@ class ChangeMethods(Recorder):
             If there is no such batch, it is complete or closed, or it has results and `discard` is
             False.
         StudyError
-            As `tell`.
+            As in `tell`.
 
         Examples
         --------

@@ -88,7 +88,7 @@ def _put_many(write, value, name, depth):
     if isinstance(value, dict):
         for key in value:
             if type(key) is not str:
-                raise TypeError(f"{name} must have names that are text; got {key!r}")
+                raise TypeError(f"{name} must have text as keys; got the key {key!r}")
         write(b"D" + LENGTH.pack(len(value)))
         for key in sorted(value):
             _put_sized(write, b"s", key.encode("utf-8", "surrogatepass"))
@@ -111,7 +111,7 @@ def decode(content):
     try:
         value, end = _value(content, 0, 0)
     except (struct.error, RecursionError) as error:
-        raise ValueError(f"bytes must be those of a value; got otherwise: {error}") from error
+        raise ValueError(f"bytes must encode a value; cannot decode them: {error}") from error
     if end != len(content):
         raise ValueError(f"bytes must end with the value, at byte {end}; got {len(content)}")
     return value
@@ -123,7 +123,7 @@ def _value(content, at, depth):
     tag = content[at:at + 1]
     read = READERS.get(tag)
     if read is None or depth > DEEPEST:
-        raise ValueError(f"bytes must be those of a value; got {tag!r} at byte {at}")
+        raise ValueError(f"bytes must encode a value; got the tag {tag!r} at byte {at}")
     return read(content, at + 1, depth)
 
 
@@ -135,9 +135,10 @@ def _sized(content, at, depth):
 
 
 def _check_held(content, at, size):
-    """Raise ValueError if fewer bytes are left: a wrong size may exceed the memory."""
+    """Raise ValueError if fewer than `size` bytes are left: a wrong size may exceed the memory."""
     if size > len(content) - at:
-        raise ValueError(f"bytes must hold {size} more at byte {at}; got {len(content) - at}")
+        raise ValueError(f"bytes must hold {size} more from byte {at} on; got "
+                         f"{len(content) - at}")
 
 
 def _text(content, at, depth):
@@ -156,8 +157,8 @@ def _large(content, at, depth):
 def _array(content, at, depth):
     dtype, n_axes = ARRAYS.get(content[at:at + 1]), content[at + 1:at + 2]
     if dtype is None or not n_axes:
-        raise ValueError(f"bytes must name a type of arrays; got {content[at:at + 2]!r} at byte "
-                         f"{at}")
+        raise ValueError(f"bytes must name the type of an array; got {content[at:at + 2]!r} at "
+                         f"byte {at}")
     shape = struct.unpack_from(f"<{n_axes[0]}Q", content, at + 2)
     start, size = at + 2 + 8 * n_axes[0], math.prod(shape)
     _check_held(content, start, size * dtype.itemsize)
@@ -171,7 +172,8 @@ def _entries(content, at, depth):
     for _ in range(n):
         key, end = _value(content, at, depth + 1)
         if type(key) is not str or (last is not None and key <= last):
-            raise ValueError(f"bytes must name entries in order; got {key!r} at byte {at}")
+            raise ValueError(f"bytes must hold the entries of a dict in the order of their names; "
+                             f"got {key!r} at byte {at}")
         value[key], at = _value(content, end, depth + 1)
         last = key
     return value, at

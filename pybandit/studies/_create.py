@@ -64,5 +64,6 @@ def checked_state(policy):
             raise TypeError(f"policy must have get_state and from_state; {name} lacks {method}")
     content = encode(policy.get_state(), "state")
     if encode(type(policy).from_state(decode(content)).get_state()) != content:
-        raise ValueError(f"policy must not change when from_state restores get_state; {name} does")
+        raise ValueError(f"policy must have the same state after from_state(get_state()); the "
+                         f"state of {name} changes")
     return decode(content)

@@ -5,11 +5,11 @@ starts again and receives all batches with their present readings. Past requests
 change. If the policy asks for the same arms, it receives them as before.
 
 If it would have asked for other arms, it receives the readings that exist for its request;
-the others are reported as lost. In exchange it receives as late results as many readings of
-arms that it did not ask for. If it asks for more pulls than a batch had, the pulls of the
-following batches are added until there are enough; after the last batch, requests without a
-reading are lost. Unless the policy ends earlier, the pulls that it has spent are those of
-the study, up to one of its batches, and it knows every reading.
+its other requests are reported as lost. In exchange it receives as late results as many
+readings of arms that it did not ask for. If it asks for more pulls than a batch had, the pulls
+of the following batches are added until there are enough; after the last batch, requests
+without a reading are lost. Unless the policy ends earlier, it knows every reading, and its
+number of pulls differs from that of the study by at most one batch of the policy.
 """
 
 import numpy as np
@@ -26,7 +26,7 @@ def corrected(past, amendment):
     past : iterable of (kind, body)
         Events after "create"; they are not modified.
     amendment : dict or None
-        The body of the amendment that follows these events, if any.
+        Body of the amendment that follows these events; None if there is none.
 
     Returns
     -------
@@ -63,19 +63,20 @@ def _correct(events, told_by, amendment):
 
 
 def check_recorded(kind, body, n_arms):
-    """Raise ValueError if an ask or a tell of an unverified log is invalid.
+    """Raise ValueError if an "ask" or "tell" event of an unverified log is invalid.
 
     An invalid result would otherwise wait among the late results until a later call fails.
     """
     if kind == "ask":
         arms = body["arms"]
         if not (flat([arms], [np.int64]) and ((arms >= 0) & (arms < n_arms)).all()):
-            raise ValueError(f"batch {body['batch']} must ask for arms of the policy; got others")
+            raise ValueError(f"batch {body['batch']} must ask for arms of the policy; it asks for "
+                             "others")
     elif kind == "tell":
         columns = body["positions"], body["values"]
         if not flat(columns, [np.int64, np.float64]) or (np.abs(columns[1]) > LARGEST_REWARD).any():
             raise ValueError(f"batch {body['batch']} must have results of magnitude at most "
-                             f"{LARGEST_REWARD:g}; got others")
+                             f"{LARGEST_REWARD:g}; it has invalid ones")
 
 
 def tell_forced(policy, arms, values, is_last=True):
@@ -100,7 +101,8 @@ def tell_forced(policy, arms, values, is_last=True):
     Raises
     ------
     ValueError
-        If the policy asks for other arms and cannot receive these.
+        If the policy asks for other arms than `arms` and cannot receive pulls that it did not
+        ask for.
     """
     asked = check_forced(policy, arms) if arms.size else arms
     if arms.size and np.array_equal(asked, arms):
@@ -129,7 +131,8 @@ def _asked(policy):
 def check_forced(policy, arms):
     """Return the arms that a policy asks for.
 
-    Raises ValueError if these are not `arms` and the policy cannot receive other pulls.
+    Raises ValueError if they differ from `arms` and the policy cannot receive pulls that it did
+    not ask for.
     """
     asked = _asked(policy)
     if np.array_equal(asked, arms):
@@ -137,13 +140,13 @@ def check_forced(policy, arms):
     name = type(policy).__name__
     if not getattr(policy, "may_lose", True):
         raise ValueError(f"results must not change what {name} asks for: with these it would have "
-                         "asked for others, and a race cannot receive evaluations that it did not "
-                         "ask for; start another study")
+                         "asked for other arms, and a race cannot receive evaluations that it did "
+                         "not ask for; start another study")
     try:
         policy.add_late(arms[:0], np.empty(0))
     except NotImplementedError:
         raise ValueError(f"results must not change which arms {name} asks for, or {name} must "
-                         "define add_late: with these it would have asked for others") from None
+                         "define add_late: with these it would have asked for other arms") from None
     return asked
 
 

@@ -69,7 +69,7 @@ def _all_of(study, calls, is_whole=False):
                 done.append(call())
             except Exception as error:
                 if is_whole or study._moved:
-                    raise  # memory is ahead of the file
+                    raise  # the state in memory is ahead of the file
                 done.append(error)
             moved |= study._moved
     finally:

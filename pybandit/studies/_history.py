@@ -12,7 +12,8 @@ from pybandit.studies._races import RacePolicy
 def history_of(wells, tells, names, policy):
     """Return one row per well: a DataFrame if pandas is installed, else a dict of arrays.
 
-    `wells` are all batches in order; `tells` has (batch, positions, time, who) for each tell.
+    `wells` are all batches in order. `tells` has (batch, positions, time, who) for each event
+    that reported or amended results.
     """
     wells = list(wells)
     starts = np.concatenate([[0], np.cumsum([one.arms.size for one in wells])]).astype(np.int64)
@@ -43,10 +44,10 @@ def history_of(wells, tells, names, policy):
 
 
 def wells_told(starts, batch, positions):
-    """Return the wells of an event, counted over all batches, which begin at `starts`."""
+    """Return the rows of an event's wells in the table; batch i begins at row `starts[i]`."""
     if not (type(batch) is int and 0 <= batch < len(starts) - 1 and flat([positions], [np.int64])
             and ((positions >= 0) & (positions < starts[batch + 1] - starts[batch])).all()):
-        raise IndexError(f"results of wells that are not in batch {batch!r}")
+        raise IndexError(f"an event has results of wells that are not in batch {batch!r}")
     return starts[batch] + positions
 
 

@@ -41,7 +41,7 @@ class Event(Record):
     body : dict
         Content: the arms asked for, or results and corrections.
     digest : bytes
-        SHA-256 of the event and of the digest before it.
+        SHA-256 of the event and the digest of the event before it.
 
     Notes
     -----
@@ -69,7 +69,7 @@ class Event(Record):
 
 
 def chained(before, number, kind, time, who, body):
-    """Return the digest of an event with an encoded body, after one with digest `before`."""
+    """Return the digest of an event with an encoded body; `before` is the previous digest."""
     head = encode([kind, who])
     return hashlib.sha256(b"".join([before, HEADER.pack(number, time), head, body])).digest()
 
@@ -140,7 +140,7 @@ class Progress:
             arms = np.ascontiguousarray(self.policy.ask(), dtype=np.int64)
         if body["batch"] != self.n_batches or not np.array_equal(arms, body["arms"]):
             raise ValueError(f"batch {body['batch']} must have the arms that the policy "
-                             "asks for; got others")
+                             "asks for; it has others")
         self.open = Wells(self.n_batches, arms)
         self.n_batches += 1
         self.asked = True
@@ -155,7 +155,7 @@ class Progress:
             if (wells.marks != OPEN).all():
                 self._finish(wells, "complete")
             return wells
-        # NaN: withdrawn since
+        # NaN: the result has been withdrawn since
         at, values = at[known], values[known]
         wells.marks[at] = LATE
         self.late.append((wells.arms[at], values))
@@ -165,8 +165,8 @@ class Progress:
     def _amend(self, body, wells):
         at, values = body["positions"], body["values"]
         if wells.values[at].tobytes() != body["before"].tobytes():
-            raise ValueError(f"batch {wells.number} must hold the results that are amended; got "
-                             "others")
+            raise ValueError(f"batch {wells.number} must hold the results that are amended; it "
+                             "holds others")
         wells.values[at] = values
         marks = wells.marks[at]
         marks[np.isnan(body["before"])] = KNOWN if wells.status == "open" else LATE
@@ -219,7 +219,7 @@ class Progress:
         self._take_late()
 
     def _put_late(self, arms, values):
-        """Add to the late results those that the policy did not take because it is done."""
+        """Add known results that the policy did not receive, because it is done, to `late`."""
         known = ~np.isnan(values)
         if known.any():
             self.late.append((arms[known], values[known]))
@@ -248,7 +248,7 @@ class Replayed(NamedTuple):
 
 
 class BrokenLog(Exception):
-    """Raised if an event differs from the recorded one; the message names the event."""
+    """Raised if an event is missing, was changed or cannot be applied; the message names it."""
 
 
 def repeated(repeat, amendment):

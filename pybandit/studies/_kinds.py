@@ -47,7 +47,7 @@ def kind_of(path: str | os.PathLike[str], without_log: bool = False) -> str:
     Raises
     ------
     FileNotFoundError, StudyDamagedError, StudyVersionError, StudyError
-        As `Study.open`.
+        As in `Study.open`.
 
     Examples
     --------

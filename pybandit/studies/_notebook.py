@@ -30,7 +30,7 @@ def study_html(study: Any) -> str:
 
 
 def recommendation_html(best: Any) -> str:
-    """Return a table of the arms found that have rewards, and the number of those without."""
+    """Return a table of the best arms with results, and the number of arms without a result."""
     rows = [(name, number(mean), f"{pulls:,}") for name, mean, pulls in
             zip(best.best_names, best.means.tolist(), best.pulls.tolist(), strict=True) if pulls]
     notes = []

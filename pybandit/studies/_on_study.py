@@ -1,4 +1,4 @@
-"""Base class of screens and web tests: methods that they pass to their study."""
+"""Base class of screens and web tests: methods that call those of their study."""
 
 import os
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ class OnStudy:
         Raises
         ------
         FileNotFoundError, ValueError, StudyDamagedError, StudyVersionError, StudyError
-            As `Study.open`; ValueError also if the file is of another kind.
+            As in `Study.open`; ValueError also if the file is of another kind.
 
         Examples
         --------

@@ -4,7 +4,7 @@ import math
 
 
 def as_json(status, study):
-    """Return a `Status`, the arms found so far, and the study's settings."""
+    """Return a dict of a `Status`, the arms found so far, and the study's settings."""
     return status.to_dict() | {"best": best_of(study.recommend()), "settings": study.settings}
 
 

@@ -53,7 +53,10 @@ class RacePolicy:
         raise NotImplementedError("a race has no lost evaluations, so none can be late")
 
     def items_of(self, wells):
-        """Yield the items of each batch, given (arms, status) in order; arrays like the arms."""
+        """Yield, for each batch, the item of each of its arms.
+
+        `wells` has (arms, status) of each batch, in order.
+        """
         start, order = 0, self.race.get_state()["order"]
         for arms, status in wells:
             alive = np.unique(arms).size
@@ -106,5 +109,6 @@ def as_policy(policy):
                          "no costs; got costs='told'")
     if "ahead" in policy.get_state():
         raise ValueError("policy must be a race that has received whole blocks only; got one with "
-                         "results of part of a block: a study keeps these itself")
+                         "results of part of a block: a study itself collects the results of a "
+                         "block")
     return RACES[name](policy)

@@ -25,7 +25,7 @@ _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
 def reading(method: _Method) -> _Method:
-    """Decorate a method to read everything at one moment."""
+    """Decorate a method so that all it reads is from one moment."""
 
     @functools.wraps(method)
     def call(self: "Recorder", *args: Any, **options: Any) -> Any:
@@ -35,7 +35,7 @@ def reading(method: _Method) -> _Method:
 
 
 def writing(method: _Method) -> _Method:
-    """Decorate a method to record all of its events or none."""
+    """Decorate a method so that all of its events are recorded, or none."""
 
     @functools.wraps(method)
     def call(self: "Recorder", *args: Any, **options: Any) -> Any:
@@ -185,7 +185,7 @@ class Recorder:
                              f"batches asked for; got {number}")
         if wells.status == "open":
             raise StudyDamagedError(f"{self._store.path} is damaged: batches: batch {number} is "
-                                    "open, and is not the one asked for last")
+                                    "open, but is not the last batch")
         return wells
 
     def _withdrawn(self, number):
@@ -245,7 +245,7 @@ def moment():
 
 
 def default_who():
-    """Return user@host, as far as they are known."""
+    """Return user@host; the user is left out if unknown."""
     try:
         user = getpass.getuser()
     except (OSError, KeyError, ImportError):

@@ -12,7 +12,7 @@ STATUSES = ("open", "complete", "closed", "abandoned")
 
 
 def typed(path, table, cursor, *kinds, ordered=False):
-    """Return the cursor, which raises `StudyDamagedError` at a row with other types.
+    """Return the cursor; it then raises `StudyDamagedError` at a row with types other than `kinds`.
 
     If `ordered`, it also raises at a row whose first value does not exceed that of the row
     before: damaged pages that refer to each other would yield rows indefinitely.
@@ -41,7 +41,7 @@ def typed(path, table, cursor, *kinds, ordered=False):
 
 
 def decoded(path, place, *contents):
-    """Return the values of these bytes; StudyDamagedError, with the place, if invalid."""
+    """Return the values of these bytes; raise StudyDamagedError, with `place`, if invalid."""
     try:
         return list(map(decode, contents))
     except ValueError as error:

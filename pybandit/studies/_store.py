@@ -63,8 +63,8 @@ class Store:
         # stored parts of the state, (bytes, digest) each; number of late results
         self.parts, self.n_late = {}, 0
         self.n_arms = 2**63  # until the number is known
-        # If an unclosed study and its connection are collected together, __del__ may run after
-        # the connection has warned about itself.
+        # If an unclosed study and its connection are garbage-collected together, the connection
+        # may warn that it is unclosed before __del__ runs.
         weakref.finalize(self, database.close).atexit = False
 
     @classmethod
@@ -100,11 +100,14 @@ class Store:
     # methods that read
 
     def head(self):
-        """Return the only row of `head`."""
+        """Return the only row of the table `head`."""
         return _head(self.path, self.db)
 
     def largest_batch(self):
-        """Return the size of the largest batch, rounded up by a few results."""
+        """Return the size of the largest batch plus 1; 0 without batches.
+
+        The 11 bytes before the numbers of an encoded array count as one arm.
+        """
         (length,) = self.db.execute(
             "SELECT coalesce(max(length(arms)), 0) FROM batches").fetchone()
         return length // 8  # 8 bytes per arm
@@ -213,7 +216,11 @@ class Store:
                             "WHERE number = ?", (*now, wells.number))
 
     def put_late(self, late, are_others):
-        """Store late results: the stored ones and new ones, none, or others if `are_others`."""
+        """Store the late results.
+
+        Only those after the stored ones are written, unless there are fewer than before or
+        `are_others` is True: then all are replaced.
+        """
         if are_others or self.n_late > len(late):
             self.db.execute("DELETE FROM late")
             self.n_late = 0
@@ -223,7 +230,7 @@ class Store:
         self.n_late = len(late)
 
     def put_state(self, state):
-        """Store the parts of the policy's state that have changed; return its digest."""
+        """Store the parts of the policy's state that have changed; return the state's digest."""
         parts = {}
         for part, value in state.items():
             body, old = encode(value, part), self.parts.get(part)
@@ -251,8 +258,9 @@ def _head(path, db):
         raise StudyDamagedError(f"{path} is damaged: head is empty")
     head = Head(*row)
     if not (1 <= head.n_events <= MOST_PULLS and 0 <= head.n_batches <= MOST_PULLS):
-        raise StudyDamagedError(f"{path} is damaged: head: {head.n_events} events, "
-                                f"{head.n_batches} batches")
+        raise StudyDamagedError(f"{path} is damaged: head must have 1 to {MOST_PULLS} events and "
+                                f"0 to {MOST_PULLS} batches; got {head.n_events} and "
+                                f"{head.n_batches}")
     return head
 
 
@@ -268,13 +276,13 @@ def _check(database):
         raise StudyVersionError(f"{path} has format {form}; this pybandit reads format {FORMAT}")
     found = os.path.getsize(database.path)
     if found < n_pages * size and not size_of(database.path + "-wal"):
-        raise StudyDamagedError(f"{path} is truncated: {found} of {n_pages * size} bytes")
+        raise StudyDamagedError(f"{path} is truncated: it has {found} of {n_pages * size} bytes")
     check_tables(path, db, SCHEMA.split(";"))
     _head(path, db)
 
 
 def _begin(store, fill):
-    """Create the tables of a new study, and what `fill` writes."""
+    """Create the tables of a new study and call `fill(store)`, in one transaction."""
     store.db.execute(f"PRAGMA application_id = {APPLICATION}")
     store.db.execute(f"PRAGMA user_version = {FORMAT}")
 

@@ -33,7 +33,7 @@ def news_of(wells, results, positions, missing, policy, names, withdrawn):
     """Return the `News` among these results.
 
     `withdrawn()` returns the values that were withdrawn, by position. Such a value counts as
-    known: its reporter may not have heard of the withdrawal, and it stays withdrawn.
+    known: its reporter may not have heard of the withdrawal. It stays withdrawn.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def news_of(wells, results, positions, missing, policy, names, withdrawn):
 
 
 def amendment_of(wells, results, positions, reason, policy, names, withdrawn):
-    """Return the body of an amendment, which may change no result, and its `AmendResult`.
+    """Return the body of an amendment, possibly without a change, and its `AmendResult`.
 
     `withdrawn` is as in `news_of`; a withdrawn well may get a result again.
 
@@ -143,7 +143,7 @@ def placed(wells, results, positions, names):
 
 
 def _check_order(labels, at, arms, names):
-    """Raise ValueError if the labels of a series show another order or other arms.
+    """Raise ValueError if a series is labelled by other arms, or by these in another order.
 
     Unrelated labels pass, such as times, or row numbers of another table in ascending order.
     """
@@ -208,11 +208,14 @@ def check_may_lose(wells, policy):
     """Raise ValueError if a policy must receive every result that it asked for."""
     if not getattr(policy, "may_lose", True):
         raise ValueError(f"batch {wells.number} must be complete: a race needs every evaluation; "
-                         "evaluate it again, or report the score that a failure deserves")
+                         "repeat those that failed, or report the score that a failure deserves")
 
 
 def check_over(wells, what, discard=False, policy=None):
-    """Return True if a batch is already closed or abandoned; ValueError if it cannot be."""
+    """Return True if a batch is already over, as `what` ("close" or "abandon") would make it.
+
+    Raises ValueError if it cannot be closed or abandoned.
+    """
     if what == "close":
         if wells.status == "open":
             check_may_lose(wells, policy)

@@ -25,12 +25,12 @@ class Recommendation(Record):
     means : ndarray of float64, shape (k,)
         Means of `best_arms`; NaN if an arm has no reward.
     pulls : ndarray of int64, shape (k,)
-        Rewards seen of `best_arms`.
+        Number of rewards of each of `best_arms`.
     n_pulls : int
         Pulls of all arms, lost ones included.
     decided : bool
-        True if the policy or race is sure of the answer with its delta. Policies without a delta,
-        and those that `max_pulls` stopped, never are.
+        True if the policy or race has reached its answer with its delta. Always False for
+        policies without a delta and for those that `max_pulls` stopped.
     done : bool
         True if the policy asks for nothing more.
     unmeasured : ndarray of int64
@@ -133,17 +133,17 @@ class Status(Record):
     n_open : int
         Wells of the open batch without a result.
     n_late : int
-        Late results, which the policy receives with the open batch.
+        Late results, which the policy receives when the open batch is over.
     n_unmeasured : int
         Arms without a reward.
     silent : list of str
-        Arms that lost `silent_after` pulls in a row and have not answered since, see `Policy`.
+        Arms that lost `silent_after` pulls in a row and have had no result since; see `Policy`.
     survivors : ndarray of int64, or None
         Arms that are not eliminated; None if the policy eliminates none.
     budget, max_batches : int or None
         Limits of the policy; None if it has none.
     pulls_left, batches_left : int or None
-        Pulls and batches up to these limits.
+        Pulls and batches that remain until these limits.
     n_amendments : int
         Amendments recorded.
     n_events : int

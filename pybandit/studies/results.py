@@ -120,7 +120,7 @@ class Amendment(Record):
     name : str
         Name of the arm.
     before, value : float
-        Previous and corrected value; NaN for none.
+        Previous and corrected value; NaN if there is none.
     reason, who : str
     time : float
         Seconds since 1970-01-01 UTC.

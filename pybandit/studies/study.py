@@ -77,8 +77,8 @@ class Study(ChangeMethods, ReadMethods, NotebookDisplay):
             draft ``<path>.*.new`` may be left, which can be deleted.
         policy : Policy, BettingRace, BettingThreshold or BudgetRace
             New or used; the study keeps its own copy. A user-defined class needs ``get_state``
-            and ``from_state``, with plain values and arrays. Batches of a race also have
-            `items`, and none of their results can be lost.
+            and ``from_state``, with a state of plain values and arrays. Batches of a race also
+            have `items`, and none of their results can be lost.
         arms : sequence of str, optional
             Unique names, one per arm; by default "0", "1", ...
         who : str, optional
@@ -130,13 +130,13 @@ class Study(ChangeMethods, ReadMethods, NotebookDisplay):
         FileNotFoundError
             If there is no such file.
         ValueError
-            If `policy_type` is needed or is another class, or if the file is that of a web test;
-            the message then names the function to use. The file of a screen can be opened,
-            because its log is that of a study.
+            If `policy_type` is needed but missing, or is not the class of the policy. Also if
+            the file is that of a web test; the message then names the function to use. The file
+            of a screen can be opened, because its log is that of a study.
         StudyDamagedError
-            If the file is not a study, is truncated or differs from its own log. If it lacks its
-            newest changes because it was moved or copied without ``<path>-wal``. If there is a
-            ``<path>-journal``, which could make SQLite delete files.
+            If the file is not a study, is truncated, differs from its own log, or lacks its
+            newest changes because it was moved or copied without ``<path>-wal``. Also if there
+            is a file ``<path>-journal``, which could make SQLite delete files.
         StudyVersionError
             If a newer pybandit wrote the file.
         StudyError
@@ -188,7 +188,7 @@ class Study(ChangeMethods, ReadMethods, NotebookDisplay):
 
 def opened(kind: Kind, path: str | os.PathLike[str], policy_type: type | None, who: str | None,
            without_log: bool, cls: Any = Study) -> Any:
-    """Open a file of a kind as a `Study`."""
+    """Open a file of this kind as a `Study`, or as another class `cls`."""
     store = Store.open(os.fspath(path), check_flag("without_log", without_log))
     try:
         return cls(store, kind, policy_type, who)

@@ -20,8 +20,9 @@ def read_arms(path, column=None, header=None, dialect=PLAIN):
     Parameters
     ----------
     path : str
-        CSV or a workbook. A first line with arm, name, gene or id, with words such as Gene
-        Symbol, or with `column`, is a header. Without a header, there must be one column.
+        CSV or a workbook. The first line is a header if one of its cells is arm, name, gene or
+        id, consists of such words (Gene Symbol), or is `column`. Without a header, there must be
+        one column.
     column : str, optional
         Name of the column of names; lines before the one that has it are a title.
     header : bool, optional
@@ -82,7 +83,7 @@ def _arms_of(rows, column, header):
     for line, cells in rows_under(body, first, "first"):
         name = cells[at or 0]
         if not name:
-            raise UnreadableFileError(f"line {line}, column {(at or 0) + 1}: an arm without a name")
+            raise UnreadableFileError(f"line {line}, column {(at or 0) + 1}: the arm has no name")
         if name in lines:
             raise UnreadableFileError(f"line {line}, column {(at or 0) + 1}: arm {short(name)} is "
                                       f"on line {lines[name]} already")

@@ -10,7 +10,7 @@ from pybandit._shared.checks import check_numeric, refuse_masks, returned
 
 # Maximum bytes of the cached blocks; the block in use is kept whatever its size.
 MOST_KEPT = 1 << 26
-# Maximum cells per read if columns can be read separately, so that a large block is in memory once.
+# Maximum cells per read if columns can be read separately: a large block is then not copied whole.
 MOST_READ = 1 << 22
 
 
@@ -53,7 +53,7 @@ class Cache:
             self._begin()
         cells = np.empty((rows.size, columns.size))
         owners = np.searchsorted(self._ends, rows, side="right")
-        # rows mostly come in runs of one block: the end of each run
+        # successive rows are mostly in the same block: the ends of such runs
         ends = np.append(np.flatnonzero(np.diff(owners)) + 1, rows.size)
         first = 0
         with self._lock:

@@ -49,7 +49,7 @@ BENCHMARKS = ("arc", "arc_c", "arc_e", "arc_easy", "arc_challenge", "hellaswag",
               "math_lvl_5", "gpqa", "musr", "humaneval", "mbpp", "boolq", "piqa", "triviaqa")
 REMEDY = "columns= or --columns names the models, --drop leaves columns out"
 LEAST_NUMBERED = 10  # with fewer rows, integers in any order are not considered a numbering
-FAR = 10.0  # ratio of the values of a column to those of all others from which it is unusual
+FAR = 10.0  # a column is unusual if its values differ from those of all others by this factor
 
 
 def plain(name):
@@ -66,7 +66,7 @@ def is_label(name, place):
 
 
 def _bare(name):
-    """Return a name as `plain`, without signs around it: 'Average ⬆️', 'Mean:', 'Mean (%)'."""
+    """Return `plain(name)` without signs around it, as in 'Average ⬆️', 'Mean:', 'Mean (%)'."""
     return re.sub(r"^[\W_]+|[\W_]+$", "", plain(name))
 
 
@@ -81,7 +81,7 @@ def is_aggregate(name):
 
 
 def are_items(names):
-    """Return True if names of columns are all those of items: q1, q2, or benchmarks."""
+    """Return True if all columns are named as items, such as q1 and q2, or as benchmarks."""
     known = [plain(name) for name in names]
     return len(known) > 1 and (all(map(ITEM_FORMS.fullmatch, known))
                                or all(re.sub(r"_*\(.*\)$", "", name) in BENCHMARKS
@@ -89,7 +89,7 @@ def are_items(names):
 
 
 def is_counter(values):
-    """Return True if a column of numbers is whole and grows with each row, with or without gaps."""
+    """Return True if a column has whole numbers that grow with each row, with or without gaps."""
     if values.size < LEAST_NUMBERED or not (np.diff(values[:LEAST_NUMBERED]) > 0).all():
         return False
     return bool((np.diff(values) > 0).all() and (values == np.floor(values)).all())
@@ -141,7 +141,10 @@ def is_numbering(values):
 
 
 def numbers_rows(blocks, n_rows):
-    """Return True if a column, given in blocks, is 0 to n_rows - 1 or 1 to n_rows in any order."""
+    """Return True if a column, given in blocks, only numbers the rows.
+
+    Its values are then 0 to n_rows - 1 or 1 to n_rows, in any order.
+    """
     if n_rows < LEAST_NUMBERED:
         return is_numbering(np.concatenate(list(blocks))) if n_rows > 1 else False
     seen = np.zeros(n_rows + 1, dtype=bool)
@@ -186,7 +189,7 @@ def warn_of_odd(names, lows, highs, among=""):
                 warn(f"column {short(names[at])} is {lows[at]:g} for every item{among}, and "
                      f"other columns vary: is it a model? {REMEDY}")
         sizes = np.maximum(np.abs(lows), np.abs(highs))
-        sizes[~np.isfinite(sizes)] = 0  # refused if they are read
+        sizes[~np.isfinite(sizes)] = 0  # infinite scores are refused if they are read
         for at in np.flatnonzero(~constant & (sizes > 0)).tolist():
             others = np.delete(sizes, at)
             others = others[others > 0]

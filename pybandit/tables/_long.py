@@ -51,8 +51,8 @@ def long_table(models, items, scores, epochs=None, *, place):
 
     - Models and items are labels, compared as text: item ``07`` is not item ``7``. Both are in
       the order of their first appearance. Neither may be empty.
-    - A model has one score for an item. A second one, equal or not, is refused with both places,
-      unless the two have different epochs.
+    - A model has one score for an item. A second one, equal or not, is refused, with the places of
+      both, unless they have different epochs.
     - Epochs of an item are averaged, if all of them are there. If an epoch that occurs in the
       table is missing for a model and an item, or its score is lost, then the score of the model
       on the item is lost.

@@ -15,7 +15,7 @@ from pybandit._shared.checks import check_numeric
 from pybandit._shared.errors import UnreadableFileError
 from pybandit._shared.files import open_regular, opened_regular, read_all_at, reason_of
 
-# Cells of a line that are more bytes apart than this, a page, are read separately.
+# Cells of a line that lie more than this number of bytes (a page) apart are read separately.
 APART = 1 << 12
 # Maximum unused bytes per row that are read to join consecutive rows into one call.
 BESIDE = 1 << 14
@@ -40,9 +40,10 @@ class NpyFile:
             size = os.fstat(self._handle).st_size
         except (OSError, ValueError) as error:
             raise UnreadableFileError(f"{self.path} cannot be read: {reason_of(error)}") from None
-        except Exception as error:  # a header that is not a Python literal raises any error
+        except Exception as error:  # a header that is not a Python literal may raise any error
             raise UnreadableFileError(f"{self.path} cannot be read: its header must be that of an "
-                                      f"array of NumPy; got {type(error).__name__}") from None
+                                      f"array of NumPy; reading it raised "
+                                      f"{type(error).__name__}") from None
         self.ndim = len(self.shape)
         if self.ndim != 2:
             raise UnreadableFileError(f"{self.path} must hold a table of two dimensions; got shape "
@@ -83,7 +84,7 @@ class NpyFile:
         cells = np.empty((lines.size, within.size), dtype=self.dtype)
         if not cells.size:
             return cells.T if self._is_transposed else cells
-        # in the order of the file: the system reads ahead
+        # read in the order of the file, because the system reads ahead
         down, across = (np.argsort(one, kind="stable") for one in (lines, within))
         apart = np.diff(within[across]) * self.dtype.itemsize > APART
         for part in np.split(across, np.flatnonzero(apart) + 1):
@@ -152,14 +153,14 @@ def cells_of(array, rows, columns):
 
 
 def give_back(array):
-    """Release the pages of a read-only map; the kernel keeps them while it has room."""
+    """Release the pages of a read-only map; the kernel still caches them while it has room."""
     mapping = _mapping_of(array)
     if mapping is not None:
         mapping.madvise(mmap.MADV_DONTNEED)
 
 
 def _mapping_of(array):
-    """Return the file map of an array if it is read-only; unsaved writes would be lost."""
+    """Return the file map of an array if it is read-only; others could lose unsaved writes."""
     mode = None
     while isinstance(array, np.ndarray):
         mode = getattr(array, "mode", mode)

@@ -60,7 +60,7 @@ def _check_block(path, sizes, n_columns):
     if int(sizes.max()) * n_columns > MOST_CELLS:
         raise UnreadableFileError(f"{path} must have blocks (row groups, chunks) of at most "
                                   f"{MOST_CELLS:,} cells; got {int(sizes.max()):,} rows of "
-                                  f"{n_columns:,} columns: write it with smaller ones, or name "
+                                  f"{n_columns:,} columns: write it with smaller blocks, or name "
                                   "fewer columns")
 
 
@@ -68,7 +68,8 @@ def open_array(path):
     """Return the array of a file; only its metadata are read."""
     suffix = suffix_of(path)
     if suffix not in FILES:
-        raise ValueError(f"table must be a file named {', '.join(FILES)}; got {os.fspath(path)!r}")
+        raise ValueError(f"table must be a file whose name ends in {', '.join(FILES)}; got "
+                         f"{os.fspath(path)!r}")
     return NpyFile(path) if suffix in NUMPY else ZarrFolder(path)
 
 

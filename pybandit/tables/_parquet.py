@@ -63,8 +63,8 @@ class ParquetTable:
                 raise ValueError(f"columns must be columns of {path}; got {shown(name)}")
             if not is_number(fields[name].type):
                 raise TypeError(f"{path} must hold real numbers; column {name!r} holds "
-                                f"{fields[name].type}: Blocks.open(path, columns=) takes the "
-                                "others")
+                                f"{fields[name].type}: name the other columns in "
+                                "Blocks.open(path, columns=)")
         # metadata of columns are not read: if they are damaged, pyarrow ends the process
         metadata = self._file.metadata
         sizes = np.array([metadata.row_group(group).num_rows
@@ -113,7 +113,7 @@ class ParquetTable:
                                 for column in self._read(block, names)])
 
     def _read(self, block, names):
-        """Return columns of a block. For `a`, pyarrow reads `a.b` too, so each is looked up."""
+        """Return columns of a block, by name: if asked for `a`, pyarrow returns `a.b` too."""
         try:
             with self._lock:
                 table = self._file.read_row_group(self._groups[block], columns=names)
@@ -147,10 +147,10 @@ class ParquetTable:
         checksums = [checksum(numbers_of(*self._read(block, [first])))
                      for block in (0, self.sizes.size - 1)]
         if not holds(mark, self._file.metadata.num_rows, checksums):
-            raise UnreadableFileError(f"{self.path} was shuffled, and sorted, cut or added to "
-                                      "since, perhaps by scores: shuffle it again, or pass "
-                                      "shuffled=True if chance alone chose the order of its "
-                                      "rows")
+            raise UnreadableFileError(f"{self.path} was shuffled, but its rows have been sorted, "
+                                      "cut or added to since, perhaps by scores: shuffle it again, "
+                                      "or pass shuffled=True if chance alone chose the order of "
+                                      "its rows")
         return True
 
 
@@ -174,7 +174,10 @@ def numbers_of(column):
 
 
 def models_of(schema, path):
-    """Return the columns of scores: without labels, text in the first one, and aggregates."""
+    """Return the columns of scores.
+
+    These are all columns but labels, an index of pandas, a first column of text, and aggregates.
+    """
     names, index = [field.name for field in schema], pandas_index(schema, path)
     if _is_text(schema.field(0).type):
         index.append(names[0])

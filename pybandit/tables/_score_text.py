@@ -346,7 +346,7 @@ def _check_not_numbered(name, cells):
         numbered = sorted(cells, key=lambda cell: (len(cell), cell))
         if _counts(numbered) or _counts(numbered, 1):
             raise UnreadableFileError(f"{name} numbers the items: head it 'item' if it holds their "
-                                      "labels, and put another first if it holds scores")
+                                      "labels, or put another column first if it holds scores")
 
 
 def _or_nan(number):

@@ -32,8 +32,8 @@ from pybandit.tables._long import long_table
 from pybandit.tables._table import Scores
 from pybandit.tables._text import listed, short
 
-ROWS = 'models="rows" or --models rows reads each row as a model'
-AS_COLUMNS = 'models="columns" or --models columns reads each column as one'
+ROWS = 'pass models="rows" (--models rows) to read each row as a model'
+AS_COLUMNS = 'or models="columns" (--models columns) to read each column as a model'
 
 
 class Options(NamedTuple):
@@ -170,7 +170,7 @@ def _refuse_measures(raw, kept):
             found = sorted(set(raw.labels(at)))
             if len(found) > 1:
                 raise UnreadableFileError(f"column {short(raw.names[at])} must have one value; got "
-                                          f"{listed(found)}: leave one of them in the table, or "
+                                          f"{listed(found)}: keep one of them in the table, or "
                                           "name the columns of model, item and score by columns= "
                                           "or --columns")
 
@@ -204,9 +204,9 @@ def _rows_are_models(raw, kept, options, chosen):
     for at in () if chosen else kept:
         if is_model(raw.names[at]) and raw.bad(at) is not None:
             raise UnreadableFileError(f"column {short(raw.names[at])} has names of models, so each "
-                                      f"row may be a model: {ROWS}, {AS_COLUMNS}; a table of one "
-                                      "line per score must have columns such as model, item and "
-                                      "score")
+                                      f"row may be a model: {ROWS}, {AS_COLUMNS}; if each line is "
+                                      "one score, the table must have columns such as model, item "
+                                      "and score")
     if not chosen:
         _refuse_items(raw, kept)
     return False
@@ -253,8 +253,8 @@ def _checked_labels(raw, at):
         fractions = fractions[~np.isnan(numbers[fractions])]
         if fractions.size:
             raise UnreadableFileError(f"{raw.place(fractions[0], at)}: {numbers[fractions[0]]:g} "
-                                      "is not a label, but the column is named like one of "
-                                      f"labels: {REMEDY}")
+                                      "is not a label, but the name of the column says that it "
+                                      f"has labels: {REMEDY}")
     return raw.labels(at)
 
 

@@ -232,7 +232,7 @@ def number(cell, place, dialect=PLAIN):
 def _hint(cell, dialect):
     """Return the option that would accept this cell, in words."""
     if dialect.decimal == "." and not dialect.thousands and re.fullmatch(r"-?\d{1,3},\d{3}", cell):
-        return "; --decimal , takes it as decimals, --thousands , as thousands"
+        return "; --decimal , reads the comma as a decimal sign, --thousands , as a separator"
     others = [(".", ","), (".", "'"), (".", " "), (",", "."), (",", ""), (",", " ")]
     for decimal, thousands in others:
         other = Dialect(decimal, thousands)
@@ -244,8 +244,8 @@ def _hint(cell, dialect):
         options += [f"--thousands {shlex.quote(thousands)}"] * (
             bool(thousands) and thousands != dialect.thousands
             and float(other.plain(cell)) != _or_nan(Dialect(decimal).plain(cell)))
-        point = ": decimals take a point" if decimal == "," and dialect.decimal == "." else ""
-        return point + ("; " + " ".join(options) + " takes it" if options else "")
+        point = ": the decimal sign is a point" if decimal == "," and dialect.decimal == "." else ""
+        return point + ("; " + " ".join(options) + " reads it" if options else "")
     return ""
 
 

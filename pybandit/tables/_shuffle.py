@@ -81,14 +81,15 @@ def shuffle(table: Any, path: str | os.PathLike[str], *, memory: int = 1 << 28,
 
     Notes
     -----
-    The order depends only on `rng` and the number of rows, not on the content of the table, the
-    memory or the blocks. It is uniform up to ties of keys, whose probability is below
-    ``n_rows**2 / 2**129``. If a seed is chosen by its results, scores have chosen the order; this
-    cannot be detected.
+    The order depends only on `rng` and the number of rows, not on the values in the table, on
+    `memory` or on `block_rows`. It is uniform unless two keys are equal, which has a probability
+    below ``n_rows**2 / 2**129``. Do not try several seeds and choose one by the results of a race:
+    the scores would then determine the order, and this cannot be detected.
 
-    In the folder of `path`, a shuffle needs disk space for the table once more, 16 bytes per row,
-    and an overhead for tables with many columns, which is larger for less `memory`: 24 MB with
-    2,000 columns take 32 MB at 2**24 bytes. A call that fails or is interrupted by Ctrl-C leaves
+    In the folder of `path`, a shuffle needs disk space for a second copy of the table, 16 bytes
+    per row, and an overhead for tables with many columns. The overhead is larger for less
+    `memory`: a table of 24 MB with 2,000 columns takes 32 MB with ``memory=2**24``. A call that
+    fails or is interrupted by Ctrl-C leaves
     nothing behind; neither does SIGTERM, unless the program handles it or calls this outside the
     main thread. After SIGKILL a folder ``.pybandit-...`` remains, which the next shuffle into the
     same folder removes.

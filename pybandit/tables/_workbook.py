@@ -1,8 +1,9 @@
 """Sheets of a workbook, .xlsx, read once and within limits.
 
 `checked_archive` limits the bytes of the expanded archive. A workbook has at most MOST_SHEETS
-sheets, each in a separate part. All parts together have at most MOST_ELEMENTS XML elements, and
-parts other than sheets and strings, such as styles, MOST_OTHER, counted at each read. A sheet has
+sheets, each in a separate part. All parts together have at most MOST_ELEMENTS XML elements. Parts
+other than sheets and strings, such as styles, have at most MOST_OTHER elements together, which
+are counted at each read. A sheet has
 at most MOST_ROWS rows and MOST_COLUMNS columns, as in Excel, and all rows that are read have at
 most MOST_CELLS cells together, including empty ones. A number takes two elements, a cell and a
 value, so a sheet may have some 400,000 numbers. Nested elements cost no more time or memory than
@@ -19,7 +20,7 @@ from pybandit.tables._text import short
 
 MOST_ROWS, MOST_COLUMNS, MOST_CELLS, MOST_SHEETS = 1 << 20, 1 << 14, 1 << 20, 1000
 MOST_ELEMENTS, MOST_OTHER = 850_000, 1 << 16
-# Encodings in which a tag begins with the byte "<" and a declaration of a type is legible.
+# Encodings in which a tag begins with the byte "<" and <!DOCTYPE is legible.
 ENCODINGS = b"utf-8", b"us-ascii", b"iso-8859-1"
 ENCODING = re.compile(rb"<\?xml[^>]*?encoding\s*=\s*[\"']([^\"']*)")
 ELEMENT = re.compile(rb"<[^/!?]")
@@ -208,7 +209,8 @@ def _checked(name, content, n_elements):
                                       f"{MOST_ELEMENTS:,} elements, enough for some 400,000 cells; "
                                       f"part {short(name)} has more; save it as CSV")
         if b"<!DOCTYPE" in end + chunk:
-            raise UnreadableFileError(f"part {short(name)} of the workbook must not declare a type")
+            raise UnreadableFileError(f"part {short(name)} of the workbook must not declare a "
+                                      "document type")
         end = chunk[-16:]
     return n_elements
 

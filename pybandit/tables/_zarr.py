@@ -103,7 +103,8 @@ class ZarrFolder:
 
 def _part(handle, offset, n_bytes, size):
     if offset < 0 or offset + n_bytes > size:
-        raise ValueError(f"it must have bytes up to {max(0, offset) + n_bytes:,}; it has {size:,}")
+        raise ValueError(f"it must have at least {max(0, offset) + n_bytes:,} bytes; it has "
+                         f"{size:,}")
     data = bytearray(n_bytes)
     if read_at(handle, memoryview(data), offset) < n_bytes:
         raise ValueError("it was truncated while it was read")

@@ -31,7 +31,7 @@ def decoded(meta, data):
         else:
             data = DECODERS[name](data, encoded_bound(n_bytes))
     if len(data) != n_bytes:
-        raise ValueError(f"it must have {n_bytes:,} bytes, decoded; it has {len(data):,}")
+        raise ValueError(f"it must have {n_bytes:,} bytes after decoding; it has {len(data):,}")
     return data
 
 
@@ -42,13 +42,14 @@ def encoded_bound(n_bytes):
 
 def _refuse_long(n_bytes, most):
     if n_bytes > most:
-        raise ValueError(f"it must have at most {most:,} bytes, decoded; it has {n_bytes:,} or "
-                         "more")
+        raise ValueError(f"it must have at most {most:,} bytes after decoding; it has {n_bytes:,} "
+                         "or more")
 
 
 def _unshuffled(data, size):
     if len(data) % size:
-        raise ValueError(f"it must have whole items of {size} bytes; it has {len(data):,} bytes")
+        raise ValueError(f"its number of bytes must be a multiple of the item size, {size}; it has "
+                         f"{len(data):,} bytes")
     return np.frombuffer(data, np.uint8).reshape(size, -1).T.tobytes()
 
 
@@ -59,7 +60,8 @@ def _streamed(decoder, data, most):
         raise ValueError(str(error)) from None
     _refuse_long(len(result), most)
     if not decoder.eof or decoder.unused_data:
-        raise ValueError("it must be one whole stream")
+        raise ValueError("its compressed bytes must be one complete stream; it is cut off, or "
+                         "bytes follow its end")
     return result
 
 
@@ -69,7 +71,7 @@ def _blosc(data, most):
     _, _, _, item, n_bytes, block, n_encoded = struct.unpack_from("<4B3I", data)
     _refuse_long(n_bytes, most)
     if n_encoded != len(data) or not item or block > max(n_bytes, 1):
-        raise ValueError(f"it must have the {n_encoded:,} bytes of its header; it has "
+        raise ValueError(f"it must have {n_encoded:,} bytes, as its header states; it has "
                          f"{len(data):,}")
     return _by_numcodecs("blosc", data)
 
@@ -100,13 +102,13 @@ def _zstd_bound(data):
             head = int.from_bytes(data[at:at + 3], "little")
             is_last, kind, size = head & 1, head >> 1 & 3, head >> 3
             if at + 3 > len(data) or kind == 3:
-                raise ValueError("its blocks must be those of Zstandard")
+                raise ValueError("its blocks must be complete blocks of Zstandard")
             bound += ZSTD_BLOCK if kind == 2 else size
             at += 3 + (1 if kind == 1 else size)
     except struct.error:
         raise ValueError("it is shorter than the header of Zstandard") from None
     if magic != ZSTD_MAGIC or at + 4 * (about >> 2 & 1) != len(data):
-        raise ValueError("it must be one whole frame of Zstandard")
+        raise ValueError("it must be one complete frame of Zstandard, with no bytes after its end")
     return stated if width else bound
 
 

@@ -23,7 +23,8 @@ FIELDS = {2: {"zarr_format", "shape", "chunks", "dtype", "compressor", "fill_val
               "dimension_names"}}
 MOST_CHUNK = 1 << 27  # bytes of a chunk, decoded
 MOST_INNER = 1 << 16  # chunks of a shard
-# In an array of more than MOST_SMALL chunks, each must have LEAST_CELLS: a look-up takes 10 us.
+# In an array of more than MOST_SMALL chunks, each must have at least LEAST_CELLS cells, because
+# looking up a chunk takes 10 us.
 MOST_SMALL, LEAST_CELLS = 1 << 16, 1 << 10
 REMEDY = "; open it with zarr and pass the array, if you trust the file"
 
@@ -60,8 +61,9 @@ def parsed_meta(text, version):
         raise ValueError(f"zarr_format must be {version}; got {meta['zarr_format']}")
     unknown = sorted(set(meta) - FIELDS[version])
     if unknown:
-        raise ValueError(f"fields of the metadata must be {', '.join(sorted(FIELDS[version]))}; "
-                         f"got {_short(unknown[0])}")
+        raise ValueError("fields of the metadata must be among "
+                         f"{', '.join(sorted(FIELDS[version]))}; got the unknown field "
+                         f"{_short(unknown[0])}")
     return (_of_format_2 if version == 2 else _of_format_3)(meta)
 
 
@@ -102,7 +104,7 @@ def _of_format_3(meta):
     codecs = _list_of("codecs", meta.get("codecs"))
     if codecs and isinstance(codecs[0], dict) and codecs[0].get("name") == "sharding_indexed":
         if len(codecs) > 1:
-            raise ValueError("codecs must be sharding_indexed alone, or without it")
+            raise ValueError("codecs must be sharding_indexed alone, or must not include it")
         chunks, shard, codecs = _shard_of(chunks, _configured("codecs", codecs[0],
                                                               ("sharding_indexed",)))
     is_transposed, endian, names = _pipeline_of(codecs, name)
@@ -139,8 +141,8 @@ def _pipeline_of(codecs, name):
         elif codec in COMPRESSORS[3] and endian is not None:
             names.append(codec)
         else:
-            raise ValueError(f"codecs must have {codec} once, transpose before bytes and all "
-                             "others after it")
+            raise ValueError("codecs must have bytes once, transpose only before it, and all "
+                             f"others after it; got {codec} out of place")
     if endian is None:
         raise ValueError("codecs must have bytes or sharding_indexed among them")
     return is_transposed, endian, names
@@ -156,7 +158,8 @@ def _shard_of(outer, options):
                          f"{math.prod(counts):,}")
     transposed, endian, names = _pipeline_of(options.get("index_codecs"), "uint64")
     if transposed or endian != "<" or names not in ([], ["crc32c"]):
-        raise ValueError("index_codecs must be bytes, little, and crc32c or none")
+        raise ValueError("index_codecs must be bytes with endian little, alone or followed by "
+                         "crc32c")
     location = options.get("index_location", "end")
     if location not in ("start", "end"):
         raise ValueError(f"index_location must be start or end; got {_short(location)}")
@@ -169,8 +172,8 @@ def _checked(meta):
         raise ValueError(f"a chunk must have at most {MOST_CHUNK:,} bytes; got {n_bytes:,}")
     n_chunks = math.prod(-(-n // size) for n, size in zip(meta.shape, meta.chunks, strict=True))
     if n_chunks > MOST_SMALL and math.prod(meta.chunks) < LEAST_CELLS:
-        raise ValueError(f"chunks must have at least {LEAST_CELLS:,} cells, as there are more than "
-                         f"{MOST_SMALL:,} of them; got {meta.chunks}")
+        raise ValueError(f"chunks must have at least {LEAST_CELLS:,} cells in an array of more "
+                         f"than {MOST_SMALL:,} chunks; got chunks of shape {meta.chunks}")
     if len(meta.codecs) > 4:
         raise ValueError(f"codecs of bytes must be at most 4; got {len(meta.codecs)}")
     return meta
@@ -212,7 +215,7 @@ def _float_of_bits(text, dtype):
 def _sizes(what, value):
     if not (isinstance(value, list) and len(value) == 2
             and all(type(one) is int and 1 <= one < 1 << 48 for one in value)):
-        raise ValueError(f"{what} must be of two dimensions, at least 1 in each; got "
+        raise ValueError(f"{what} must have two sizes, each at least 1; got "
                          f"{_short(value)}")
     return tuple(value)
 
@@ -242,7 +245,7 @@ def _configured(what, value, names):
 def _known(what, value, key, names):
     name = _name_of(what, value, key)
     if name not in names:
-        raise ValueError(f"{what} must be among {', '.join(names)}; got {_short(name)}{REMEDY}")
+        raise ValueError(f"{what} must be one of {', '.join(names)}; got {_short(name)}{REMEDY}")
     return name
 
 
@@ -255,7 +258,7 @@ def _name_of(what, value, key):
 
 def _list_of(what, value):
     if not isinstance(value, list) or len(value) > 16:
-        raise ValueError(f"{what} must be a list of at most 16; got {_short(value)}")
+        raise ValueError(f"{what} must be a list of at most 16 entries; got {_short(value)}")
     return value
 
 

@@ -109,8 +109,8 @@ class Blocks:
         if names is not None:
             names = tuple(as_list("names", refuse_masks("names", names), "names of the columns", 0))
             if len(names) != n_columns:
-                raise ValueError(f"names must be of n_columns = {n_columns} columns; got "
-                                 f"{len(names)}")
+                raise ValueError(f"names must be n_columns = {n_columns} names, one per column; "
+                                 f"got {len(names)}")
         for name, value in dict(read=read, sizes=counts, n_columns=n_columns, names=names,
                                 shuffled=check_flag("shuffled", shuffled),
                                 n_rows=int(counts.sum()),
@@ -128,10 +128,12 @@ class Blocks:
             A file of Parquet (``.parquet``, ``.pq``), NumPy (``.npy``) or Zarr (``.zarr``); or
             a Zarr array, a Dask array, an HDF5 dataset or any object with a `shape`, a `dtype`
             and slices that are arrays. Blocks are the row groups of Parquet and the chunks of
-            Dask. For others a block has about a million cells, in whole chunks if there are any.
+            Dask. For other arrays a block has about a million cells; it consists of whole chunks
+            if the array has chunks.
         columns : iterable, optional
-            Columns to read, in this order: names, or numbers for an array. By default all;
-            for Parquet without an index of pandas and without text in the first column.
+            Columns to read, in this order: names, or numbers for an array. By default all; for
+            Parquet all but labels, an index of pandas, a first column of text, and aggregates
+            such as ``mean``.
         shuffled : bool, default False
             As in `Blocks`. Files written by `pybandit.tables.shuffle` are recognised by their
             metadata.

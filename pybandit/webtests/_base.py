@@ -13,7 +13,7 @@ WEBTEST = Kind("webtest", counted_type_of)
 
 
 class Base(OnStudy):
-    """Base class of the methods of `WebTest`."""
+    """Base class of `WebTest`, with access to its study."""
 
     _kind = WEBTEST
 

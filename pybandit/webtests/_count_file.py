@@ -131,7 +131,7 @@ class _Columns:
         return (None, "") if role in self.dialect.columns else (role, kind)
 
     def _chosen(self, line, role, before, kind, at):
-        """Return kind and place of the right one of two columns of a role; raise if unclear."""
+        """Choose between two columns of a role; return kind and place, or raise if unclear."""
         if role == "sum" and before != kind and "revenue" in (before, kind):
             if (kind == "revenue") == (tuple(self.value_range) != (0.0, 1.0)):
                 return kind, at

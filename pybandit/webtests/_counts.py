@@ -37,7 +37,7 @@ class Counts:
 
     @classmethod
     def of(cls, part):
-        """Return the counts of a part of a state; new ones if it is None."""
+        """Return the `Counts` stored in a part of a state; new ones if the part is None."""
         if part is None:
             return cls()
         ends = np.cumsum(part["lengths"])[:-1]
@@ -57,7 +57,7 @@ class Counts:
         """Report a batch of counts to the policy."""
         trials, sums = body["trials"], body["sums"]
         if isinstance(policy, CountRace):
-            # skip the warnings: this may be a replay
+            # without the warnings of tell_counts: this may be a replay
             policy._tell_counts(trials, sums, body.get("squares"))
         elif hasattr(policy, "tell_counts"):
             policy.ask()  # draw now, so that random numbers do not depend on calls of split
@@ -107,9 +107,9 @@ def played(policy, waiting):
 
 
 def checked_counts(counts, names, policy):
-    """Return trials, sums and squares of all arms, of ``{name: (trials, sum[, squares])}``.
+    """Return trials, sums and squares of all arms, given ``{name: (trials, sum[, squares])}``.
 
-    int64, float64 and float64; None if there are no squares.
+    They are arrays of int64, float64 and float64; squares are None if there are none.
     """
     if not isinstance(counts, Mapping) or not counts:
         raise TypeError(f"counts must be a dict of (trials, sum) by the arms' names; got "
@@ -151,7 +151,7 @@ def check_columns(trials, sums, squares, names, policy):
 
 
 def _check_sums(trials, sums, squares, names, value_range):
-    """Repeat the race's own check; messages use the names of the arms."""
+    """Make the same check as the race; messages use the names of the arms."""
     bad = outside(trials, sums, value_range)
     if bad.any():
         arm = int(bad.argmax())

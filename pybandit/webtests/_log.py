@@ -77,7 +77,7 @@ class Keys:
 
 
 def amendments(recorder):
-    """Yield the corrected `Recorded` and the body before it, for each amendment."""
+    """Yield, for each amendment, the corrected `Recorded` and the body before the correction."""
     found = {}
     for row in recorder._store.events():
         before = found.copy() if row[1] == "amend" else None
@@ -111,7 +111,10 @@ def wide(body, n_arms):
 
 
 def same(one, other):
-    """Return for each arm if two batches of counts are equal; a batch without squares has sums."""
+    """Return a mask of the arms whose counts are equal in two batches.
+
+    If only one batch has squares, the sums of the other count as its squares.
+    """
     equal = (one[0] == other[0]) & (one[1] == other[1])
     if one[2] is not None or other[2] is not None:
         equal &= _squares(one) == _squares(other)
@@ -123,7 +126,7 @@ def _squares(columns):
 
 
 def export(test, write):
-    """Write all counts of a test as a table, at one moment.
+    """Write all counts of a test, as they are at one moment, as a table.
 
     Parameters
     ----------

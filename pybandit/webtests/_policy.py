@@ -113,7 +113,7 @@ def corrected(past, amendment):
     past : iterable of (kind, body)
         Events after "create"; they are not modified.
     amendment : dict or None
-        The body of the amendment that follows these events, if any.
+        Body of the amendment that follows these events; None if there is none.
 
     Returns
     -------

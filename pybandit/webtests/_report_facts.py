@@ -25,8 +25,8 @@ class Counted(NamedTuple):
 
     `trials` and `sums` have shape (batches, n_arms) and are 0 before an arm was added.
     `are_successes` is True if every reward is 0 or 1. `gone` marks arms that were dropped or
-    retired. `n_waiting` trials are recorded and not yet asked for by the policy. `race` is None
-    for other policies. `amendments` are `CountAmendment`.
+    retired. `n_waiting` is the number of recorded trials that the policy has not asked for yet.
+    `race` is None if the policy is not a race on counts. `amendments` are `CountAmendment`.
     """
 
     keys: list
@@ -94,7 +94,7 @@ def _is_of_successes(policy):
     """Return True if the policy accepts only rewards in [0, 1]."""
     if policy.race is not None:
         return tuple(policy.race.value_range) == (0.0, 1.0)
-    # among other policies, only those with a normal distribution accept more
+    # among other policies, only those with normal rewards accept rewards outside [0, 1]
     return getattr(policy, "law", None) != "gaussian" or not hasattr(policy.inner, "tell_counts")
 
 
@@ -102,7 +102,7 @@ def _gone(policy):
     survivors = getattr(policy, "survivors", None)
     if survivors is None:
         return np.zeros(policy.n_arms, dtype=bool)
-    # accepted arms are not played any more, but they are part of the answer
+    # accepted arms are not pulled any more, but they are part of the answer
     return ~np.isin(np.arange(policy.n_arms), np.append(survivors, policy.recommend()))
 
 

@@ -6,17 +6,17 @@ import numpy as np
 
 from pybandit.webtests.results import SplitCheck
 
-# maximum probability that a test ever has a false alarm
+# maximum probability that the test of the split ever has a false alarm
 ALPHA = 0.01
-# concentrations of the Dirichlet mixtures: small ones find large mismatches, and the reverse
+# concentrations of the Dirichlet mixtures: small ones find large mismatches, large ones small ones
 CONCENTRATIONS = 10.0, 1e3, 1e5
 
 
 class Split:
     """State of the test of the split.
 
-    Each set of shares has its own mixture of likelihood ratios. Given the past, each mixture has
-    mean 1, so their product is also a martingale.
+    Each set of shares has its own mixture of likelihood ratios, which is a martingale started at 1.
+    The product of these mixtures is therefore also a martingale started at 1.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ def shares_now(policy, weights):
     policy : CountedPolicy
     weights : list of float or None
         Shares of the initial arms, given to `WebTest.create`. If None, a race on counts has equal
-        shares, and other policies, which split visits by results, have no test.
+        shares; other policies split visits by results, and there is nothing to test.
 
     Notes
     -----
@@ -116,8 +116,7 @@ def mismatch_words(check):
 
 
 def log_mixture(counts, shares, concentration):
-    """Return the log of the likelihood of `counts` under a Dirichlet mixture, divided by
-    that under `shares`.
+    """Return the log of a likelihood ratio of `counts`: a Dirichlet mixture against `shares`.
 
     Parameters
     ----------
@@ -138,9 +137,9 @@ def log_mixture(counts, shares, concentration):
 def log_mismatch(counts, shares):
     """Return the log of the mean of the mixtures of all concentrations.
 
-    Lindon and Malek (2022), "Anytime-valid inference for multinomial count data". Under the shares
-    it is the log of a martingale that started at 1, which ever reaches 1 / delta with probability
-    at most delta.
+    Lindon and Malek (2022), "Anytime-valid inference for multinomial count data". If visits are
+    split by the shares, it is the log of a nonnegative martingale started at 1, which ever reaches
+    1 / delta with probability at most delta.
     """
     logs = [log_mixture(counts, shares, one) for one in CONCENTRATIONS]
     top = max(logs)

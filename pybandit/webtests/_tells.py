@@ -63,19 +63,18 @@ class CountTells(Base):
         Raises
         ------
         ValueError, TypeError
-            If an arm is unknown, or rewards cannot have such a sum. If the key has other counts
-            or is an ambiguous date. If another key has the same counts, unless they may be equal by
-            chance. If running totals fall. If batches were asked for: a study takes either counts
-            or results. Nothing is recorded.
+            If an arm is unknown, rewards cannot have such a sum, or running totals fall. If the
+            key has other counts or is an ambiguous date, or if another key has the same counts,
+            unless they may be equal by chance. Nothing is recorded.
         StudyError
-            As `tell`.
+            As in `tell`.
 
         Warns
         -----
         UserWarning
-            If the counts are recorded but look wrong: rates, running totals (no count fell in
-            three batches), the same few counts under another key, or visits that are not split
-            by the shares (`Status.split`).
+            If the counts are recorded but look wrong: they look like rates or running totals (no
+            count fell in three batches), the same few counts have another key, or visits are not
+            split by the shares (`WebTestStatus.split`).
 
         Notes
         -----
@@ -154,7 +153,8 @@ class CountTells(Base):
             raise ValueError(
                 f"counts must not fall if they are cumulative; got {totals[1][arm]:g} of "
                 f"{totals[0][arm]} for arm {self._names[arm]!r}, {rest[1][arm]:+g} of "
-                f"{rest[0][arm]:+d} since: correct the batch that changed by amend_counts")
+                f"{rest[0][arm]:+d} since the recorded ones: correct the batch that changed by "
+                "amend_counts")
         check_columns(*rest, self._names, self._policy)
         return tuple(rest)
 
@@ -185,7 +185,7 @@ class CountTells(Base):
             If nothing is recorded under the key, an arm was not in the test then, or the policy
             rejects the counts. Nothing is recorded.
         StudyError
-            As `tell`.
+            As in `tell`.
 
         Notes
         -----
@@ -200,12 +200,12 @@ class CountTells(Base):
         - Suppose a rule fixed beforehand determines the correct counts, for all arms alike, and
           a winner is declared only after the last correction. Then the probability of a wrong
           winner is at most delta: the decision uses one version only.
-        - If a winner may be declared before and after corrections by such a rule, it is at most
-          delta times the number of versions, which is the number of corrections plus one. Every
-          version must satisfy the assumptions of `CountRace`: robots, for example, that visit
-          all arms alike.
+        - If a winner may be declared before and after corrections by such a rule, the
+          probability is at most delta times the number of versions, which is the number of
+          corrections plus one. Every version must satisfy the assumptions of `CountRace`:
+          robots, for example, must visit all arms alike.
         - If results determine the corrections, nothing is proven. If all versions that might
-          have been made can be counted, it is at most delta times their number.
+          have been made can be counted, the probability is at most delta times their number.
 
         Record days when they are final, or correct them on dates fixed beforehand.
 
@@ -271,7 +271,8 @@ def _checked_key(key, number, found):
     try:
         return date_key(key)
     except ValueError as error:
-        raise ValueError(f"key must be the day or the hour if it is a date: {error}") from None
+        raise ValueError("a key that looks like a date must be a valid, unambiguous one: "
+                         f"{error}") from None
 
 
 def _check_same(key, known, columns, names):
@@ -312,7 +313,7 @@ def _few(columns, names):
 
 
 def _without_noise(values, totals):
-    """Return differences, with those at the rounding error of their totals set to 0."""
+    """Return differences; those within the rounding error of their totals are set to 0."""
     return np.where(np.abs(values) <= 1e-12 * np.abs(totals), 0.0, values)
 
 

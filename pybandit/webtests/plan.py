@@ -73,7 +73,10 @@ class CountPlan(Record):
 
     @property
     def n_wrong(self) -> int:
-        """Number of runs whose winner is not the single best arm; any winner among equal arms."""
+        """Number of runs whose winner is not the single best arm.
+
+        If several arms are equally good and best, every winner is wrong.
+        """
         best = np.flatnonzero(self.rates == self.rates.max())
         right = best if best.size == 1 else best[:0]
         return int(((self.winners >= 0) & ~np.isin(self.winners, right)).sum())
@@ -217,14 +220,16 @@ def plan_counts(rates: ArrayLike, batch_size: int, *, delta: float = 0.05,
 
     Notes
     -----
-    The z-test is two-sided at level delta over n_arms - 1 comparisons and keeps all arms to its
-    end. It needs ``n = (z + z')^2 (p (1 - p) + q (1 - q)) / (p - q)^2`` trials per arm for the
-    two best rates p and q. Its result may be looked at only once, and its size is for a difference
-    that was guessed.
+    The z-test is two-sided at level ``delta / (n_arms - 1)``, because it makes n_arms - 1
+    comparisons, and it keeps all arms to its end. For the two best rates p and q it needs
+    ``n = (z + z')^2 (p (1 - p) + q (1 - q)) / (p - q)^2`` trials per arm, where z and z' are the
+    normal quantiles of its level and of `power`. Its result may be looked at only once, and its
+    size is for a difference that was guessed.
 
-    The estimate is ``4 v log(threshold / .2125) / (n d^2)`` batches, with n trials per arm and
-    batch, d the difference of the two best rates, and v the variance at their mean: the logarithm
-    of the best of the race's bets grows by ``n d^2 / 4 v`` per batch.
+    The estimate is ``4 v log(threshold / .2125) / (n d^2)`` batches, where n is the number of
+    trials per arm and batch, d the difference of the two best rates, and v the variance of a
+    reward at their mean. The log wealth of the best of the race's bets grows by ``n d^2 / (4 v)``
+    per batch.
 
     A batch of a run takes about 0.2 ms.
 

@@ -29,7 +29,7 @@ def write_report(test: WebTest, path: str | os.PathLike[str], *, title: str | No
     Raises
     ------
     ValueError, StudyError, OSError
-        As `pybandit.lab.write_report`.
+        As in `pybandit.lab.write_report`.
 
     Notes
     -----

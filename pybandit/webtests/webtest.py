@@ -160,7 +160,7 @@ class WebTest(CountTells):
         ValueError, TypeError
             If the name is not text, is taken, or the policy is not a `CountRace`.
         StudyError
-            As `tell`.
+            As in `tell`.
 
         Examples
         --------
@@ -191,7 +191,7 @@ class WebTest(CountTells):
             If there is no such arm, it is the last one, the reason is not text, or the policy
             is not a `CountRace`.
         StudyError
-            As `tell`.
+            As in `tell`.
 
         Examples
         --------

@@ -164,7 +164,7 @@ def test_missing_and_unknown_options_of_a_policy_are_named(capsys):
     ("", "line 1, column 1: the file is empty"), ("x,y\n1,2\n", "none of arm, name, gene and id"),
     ("arm,noise_std\na,1\nb,-1\n", "line 3, column 'noise_std': must be positive"),
     ("arm,noise_std\na,1\nb,x\n", "line 3, column 'noise_std': 'x' is not"),
-    ("arm,v\na,1\n,2\n", "line 3, column 1: an arm without a name")])
+    ("arm,v\na,1\n,2\n", "line 3, column 1: the arm has no name")])
 def test_invalid_files_of_arms_are_rejected(capsys, folder, text, message):
     (folder / "genes.csv").write_text(text)
     found = refused(capsys, *NEW)
@@ -278,7 +278,7 @@ def test_output_with_the_name_of_a_log_is_rejected(side, capsys):
     Path("study.db").touch()
     with pytest.raises(SystemExit):
         cli.main(["screen", "next", "-o", f"study.db{side}"])
-    assert f"must not be the name of a file and {side}" in capsys.readouterr().err
+    assert f"must not be the name of an existing file plus {side}" in capsys.readouterr().err
     assert not os.path.exists(f"study.db{side}")
 
 

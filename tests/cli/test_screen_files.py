@@ -41,7 +41,7 @@ def test_reader_with_decimal_commas_is_read(capsys):
     path = german("p.csv", "r.csv")
     said = refused(capsys, "record", path)
     assert "line 1" in said and "the columns plate, well, arm, value" in said
-    assert "--thousands . takes it" in refused(capsys, "record", path, *GERMAN[:2], *GERMAN[4:])
+    assert "--thousands . reads it" in refused(capsys, "record", path, *GERMAN[:2], *GERMAN[4:])
     assert ok(capsys, "record", path, *GERMAN) == (
         "plate 0: 24 new; the file names no arms, so none were checked\n")
     with pb.Study.open("study.db") as study:
@@ -196,7 +196,7 @@ def test_late_positive_controls_are_accepted(kind, capsys):
     (["--reason", " ", "--plate", "0", "--well", "A2=1"], "reason must say why"),
     (["--reason", "x", "--plate", "zero", "--well", "A2=1"], "--plate must be the name of a plate"),
     (["--reason", "x", "--plate", "0p2", "--well", "A2=1"], "--plate must be one of 0 to 0"),
-    (["--reason", "x", "--plate", "9", "--well", "A2=1"], "that of a batch that was asked for"),
+    (["--reason", "x", "--plate", "9", "--well", "A2=1"], "a plate of a batch that was asked for"),
     (["--reason", "x", "--plate", "0", "--well", "A9=1"], "--well must be WELL=VALUE.*'A9=1'"),
     (["--reason", "x", "--plate", "0", "--well", "A2"], "--well must be WELL=VALUE"),
     (["--reason", "x", "--plate", "0", "--well", "A2=1", "--well", "a02=2"], "each well once"),
@@ -296,4 +296,4 @@ def test_amendment_of_an_empty_well_or_unknown_plate_is_rejected(capsys):
         error = refused(capsys, "amend", "--plate", "0", "--well", well, "--reason", "a typo")
         assert "--well A1: well A1 of plate 0 is empty" in error
     error = refused(capsys, "amend", "--plate", "9", "--well", "B2=5", "--reason", "a typo")
-    assert "--plate must be that of a batch that was asked for; got '9'" in error
+    assert "--plate must be a plate of a batch that was asked for; got '9'" in error

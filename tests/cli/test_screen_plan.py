@@ -110,7 +110,7 @@ def test_controls_are_not_arms_of_a_pilot(tmp_path, capsys):
     ("gene,reading\na,1\na,2\n", "must have readings of three arms"),
     ("gene,reading\na,1\nb,2\nc,3\n", "several readings of some arm"),
     ("gene,reading\na,1\na,9\nb,1\nb,9\nc,1\nc,9\n", "differ no more than"),
-    ("gene,light\na,1\n", "line 1, column 1: the header must name"),
+    ("gene,light\na,1\n", "line 1, column 1: the header must have"),
     ("gene,reading\na,x\n", "line 2, column 2: 'x' is not a finite number"),
     ("gene,reading\na\n", "line 2, column 2: the row has 1 cells"),
 ])
@@ -173,7 +173,7 @@ def test_prior_determines_the_order(genes, capsys):
     ("--policy round-robin --k 5 --batches 9 --allow-unmeasured",
      "--policy round-robin does not take --allow-unmeasured"),
     ("--policy round-robin --k 5 --batches 9 --noise 1", "does not take --noise"),
-    ("--policy batch-screening --k 5 --batches 9 --prior genes.csv", "the header must name"),
+    ("--policy batch-screening --k 5 --batches 9 --prior genes.csv", "the header must have"),
     ("--policy batch-screening --k 5 --batches 9 --prior few.csv", "no value for 199 arms; the "
      "first is 'g1'"),
 ])

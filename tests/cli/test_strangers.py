@@ -168,7 +168,7 @@ def test_a_list_of_1536_wells(capsys, late):
              for (j, i), value in np.ndenumerate(values.T)]
     Path("list.csv").write_text("\n".join(["Barcode;Well;Signal [RFU]", *lines]))
     options = "--plate", "0", "--value-column", "Signal [RFU]"
-    assert "--decimal , takes it" in refused(capsys, "record", "list.csv", *options)
+    assert "--decimal , reads it" in refused(capsys, "record", "list.csv", *options)
     assert "1,536 new" in ok(capsys, "record", "list.csv", *options, "--decimal", ",")
     rows[26:] = ["AA", "AB", "AC", "AD", "AE", "AF"]
     readings = {f"{rows[i]}{j + 1}": value for (i, j), value in np.ndenumerate(values)}

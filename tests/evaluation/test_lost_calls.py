@@ -214,7 +214,7 @@ def test_always_cancelled_judge_stops_race():
         return float(SCORES[item, model])
 
     bad_item = int(best(in_blocks()).items[9])
-    with pytest.raises(_calls.LostCall, match="cancelled, not by best_of") as caught:
+    with pytest.raises(_calls.LostCall, match="cancelled by other code than best_of") as caught:
         best(judge, concurrency=1, failed=0.0, retry=Exception, timeout=30)
     assert len(asked) == 10 and all(item != bad_item for _, item in caught.value.store)
 
@@ -256,7 +256,7 @@ def test_cancelled_drive_raises(monkeypatch):
         await self.anyio.sleep(0)
 
     monkeypatch.setattr(RaceDriver, "_until_done", leaves)
-    with pytest.raises(RuntimeError, match="left before its end"):
+    with pytest.raises(RuntimeError, match="stopped before its end"):
         best(Judge().awaited)
 
 

@@ -81,5 +81,5 @@ def test_cancelled_future_is_a_lost_call(monkeypatch):
             future.cancel()
             return future
 
-    with pytest.raises(_calls.LostCall, match="cancelled, not by best_of"):
+    with pytest.raises(_calls.LostCall, match="cancelled by other code than best_of"):
         choose(Judge().call, executor=Cancels())

@@ -14,11 +14,11 @@ HEADER = b"plate,well,arm\n"
 def stocks():
     return table(HEADER, b"s,A1,tea\n") | {
         "well of 100,000 letters": (HEADER + b"s," + b"A" * 100_000 + b"1,tea\n",
-                                    "is not a place for arm"),
+                                    "is not a place where arm"),
         "well of 4,000 digits": (HEADER + b"s,A" + b"1" * 4000 + b",tea\n",
-                                 "is not a place for arm"),
-        "well of other digits": (HEADER + "s,A\u0661,tea\n".encode(), "is not a place for arm"),
-        "place of ..": (HEADER + b"s,../../x,tea\n", "is not a place for arm"),
+                                 "is not a place where arm"),
+        "well of other digits": (HEADER + "s,A\u0661,tea\n".encode(), "is not a place where arm"),
+        "place of ..": (HEADER + b"s,../../x,tea\n", "is not a place where arm"),
         "no plate": (HEADER + b",A1,tea\n", "no plate"),
         "one place twice": (HEADER + b"s,A1,tea\ns,A01,milk\n", "line 2 already"),
         "a million rows": (HEADER + b"s,A1,\n" * 1_100_000, "at most 1,048,576 lines"),

@@ -171,10 +171,10 @@ def workbooks():
                                                  + "</row>")}, zipfile.ZIP_STORED), "elements"),
         "bomb of 1 GB": (packed({SHEET: sheet(" " * (1 << 20)) * 300}), "must expand"),
         "bomb beside": (packed(more=[("xl/media/a.png", bytes(1 << 28))]), "must expand"),
-        "billion laughs": (packed({SHEET: entities(10)}), "must not declare a type"),
+        "billion laughs": (packed({SHEET: entities(10)}), "must not declare a document type"),
         "external entity": (packed({SHEET: sheet(row(1, value="&e;")).replace(
             b"<worksheet", b'<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><worksheet')}),
-            "must not declare a type"),
+            "must not declare a document type"),
         "UTF-16": (packed({SHEET: sheet(row(1)).decode().encode("utf-16")}), "UTF-8"),
         "EBCDIC": (packed({SHEET: sheet(row(1)).replace(b'"1.0"', b'"1.0" encoding="cp037"')}),
                    "UTF-8"),

@@ -118,7 +118,8 @@ def chunks():
     missing = struct.pack("<QQ", 0, 10) * 3
     return found | {
         "long gzip": (old(gzip.compress(bytes(4 << 20)), compressor={"id": "gzip"}), "at most"),
-        "two streams": (old(gzip.compress(GOOD) * 2, compressor={"id": "gzip"}), "one whole"),
+        "two streams": (old(gzip.compress(GOOD) * 2, compressor={"id": "gzip"}),
+                        "one complete stream"),
         "blosc reads on": (old(bytes(blosc), compressor={"id": "blosc"}), "header"),
         "two frames": (old(zstd_frame(1600, zeros) * 2, compressor={"id": "zstd"}), "frame"),
         "zstd ends early": (old(zstd_frame(1600, b"\0\0"), compressor={"id": "zstd"}), "blocks"),
@@ -127,7 +128,8 @@ def chunks():
         "not compressed": (new(codecs=[BYTES, {"name": "gzip"}]), "chunk c/0/0"),
         "wrong checksum": (new(GOOD + b"\0\0\0\0", codecs=[BYTES, {"name": "crc32c"}]), "checksum"),
         "many codecs": (new(codecs=[BYTES, *[{"name": "gzip"}] * 10]), "at most 4"),
-        "shuffled by 3": (old(filters=[{"id": "shuffle", "elementsize": 3}]), "whole items"),
+        "shuffled by 3": (old(filters=[{"id": "shuffle", "elementsize": 3}]),
+                          "multiple of the item size"),
         "shard beyond its end": (sharded(struct.pack("<QQ", 1 << 40, 1000) + missing), "bytes"),
         "shard of 2**64": (sharded(struct.pack("<QQ", (1 << 64) - 2, 9) + missing), "bytes"),
         "long part of a shard": (sharded(struct.pack("<QQ", 0, 1 << 40) + missing), "at most"),

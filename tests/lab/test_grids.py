@@ -65,7 +65,7 @@ def test_decimal_commas_are_read(tmp_path):
     layout = Layout(8, 12)
     lines = ["Titel", *grid(layout, ";", value=lambda value: f"{value:.2f}".replace(".", ","))]
     assert right(read(tmp_path, lines, layout, Dialect(",")), layout)
-    with pytest.raises(UnreadableFileError, match="--decimal , takes it|no grid"):
+    with pytest.raises(UnreadableFileError, match="--decimal , reads it|no grid"):
         read(tmp_path, lines, layout)
     split = [line.replace(".5", ",5") for line in grid(layout)]
     with pytest.raises(UnreadableFileError, match="the row has 25 cells"):
@@ -183,7 +183,7 @@ def test_time_series_is_rejected(tmp_path):
     with pytest.raises(UnreadableFileError, match="5 measurements .*'Time 0 s', 'Time 1 s'"):
         read(tmp_path, lines, layout)
     blocks = [*grid(layout, row_letters=False), "", "24.9,1,2,3", "24.9,1,2,3"]
-    with pytest.raises(UnreadableFileError, match="a grid of 3 rows, but a 2x3 plate has 2"):
+    with pytest.raises(UnreadableFileError, match="the grid has 3 rows, but a 2x3 plate has 2"):
         read(tmp_path, blocks, layout)
 
 
@@ -202,13 +202,13 @@ def test_a_grid_of_another_size_is_refused(tmp_path, wrong):
 def test_truncated_grid_is_rejected(tmp_path):
     layout = Layout(4, 6)
     lines = ["Reader", *grid(layout)]
-    with pytest.raises(UnreadableFileError, match="a grid of 3 rows, but a 4x6 plate has 4"):
+    with pytest.raises(UnreadableFileError, match="the grid has 3 rows, but a 4x6 plate has 4"):
         read(tmp_path, lines[:-1], layout)
-    with pytest.raises(UnreadableFileError, match="the row must be A; got 'B'"):
+    with pytest.raises(UnreadableFileError, match="the row must be named A; got 'B'"):
         read(tmp_path, [lines[1], *lines[3:], "E,1,2,3,4,5,6"], layout)
-    with pytest.raises(UnreadableFileError, match="the row must be C; got 'D'"):
+    with pytest.raises(UnreadableFileError, match="the row must be named C; got 'D'"):
         read(tmp_path, [*lines[:4], lines[5]], layout)
-    with pytest.raises(UnreadableFileError, match="the row must be C; got 'OD 600'"):
+    with pytest.raises(UnreadableFileError, match="the row must be named C; got 'OD 600'"):
         read(tmp_path, [*lines[:4], "OD 600", *grid(layout)], layout)
     with pytest.raises(UnreadableFileError, match="more rows than a 3x6 plate"):
         read(tmp_path, lines, Layout(3, 6))

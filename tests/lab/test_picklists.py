@@ -39,7 +39,7 @@ def test_stock_is_read(tmp_path):
 @pytest.mark.parametrize("text, message", [
     (STOCK.replace("gene", "colour"), "line 1, column 'arm': the column is missing"),
     (STOCK.replace("A2", "A1"), "line 3, column 'well': well A1 of plate S1 is on line 2 already"),
-    (STOCK.replace("H12", "Z99"), "line 4, column 'well': 'Z99' is not a place for arm 'egfr'"),
+    (STOCK.replace("H12", "Z99"), "line 4, column 'well': 'Z99' is not a place where arm 'egfr'"),
     (STOCK.replace("S2,H12", ",H12"), "line 4, column 'plate': no plate is not a place"),
     (STOCK + "S2,C1\n", "line 7, column 3: the row has 2 cells, the header 3"),
     ("plate,well,arm\n", "line 1, column 1: there is a header but no arm"),

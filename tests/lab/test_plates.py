@@ -262,7 +262,7 @@ def test_empty_wells_are_ignored(tmp_path):
     ("milk", "", "line 4, column 'arm': well A3 holds 'milk', not ''"),
     ("7,B3,control", "7,B3,tea", "line 7, column 'arm': well B3 holds 'control', not 'tea'"),
     ("2.5", "high", "line 4, column 'value': 'high' is not a finite number"),
-    ("2.5", '"2,5"', "line 4, column 'value': '2,5' .*: decimals take a point"),
+    ("2.5", '"2,5"', "line 4, column 'value': '2,5' .*: the decimal sign is a"),
     ("2.5", "inf", "line 4, column 'value': 'inf' is not"),
     ("2.5", "-nan", "line 4, column 'value': '-nan' is not"),
     ("2.5", "1e999", "line 4, column 'value'"),
@@ -283,13 +283,13 @@ def test_empty_wells_are_ignored(tmp_path):
     (GOOD, "plate,7\n1,2,3\n4,x,6\n", "line 3, column '2': 'x' is not"),
     (GOOD, "plate,7\n1,2,3\n4,5\n", "line 3, column 3: the row has 2 cells"),
     (GOOD, "plate,7\n1,2\n4,5\n", "line 2, column 3: the row has 2 cells"),
-    (GOOD, "plate,7\n1,2,3\n", "line 2, column 1: a grid of 1 rows, but a 2x3 plate has 2"),
-    (GOOD, "plate,7\n4,5,6\n1,2,3\n4,5,6\n", "line 4, column 1: a grid of 3 rows"),
-    (GOOD, GRID + "C,1,2,3\n", "line 5, column 1: more rows than a 2x3 plate"),
-    (GOOD, GRID.replace("B", "C"), "line 4, column 1: the row must be B; got 'C'"),
+    (GOOD, "plate,7\n1,2,3\n", "line 2, column 1: the grid has 1 rows, but a 2x3 plate has 2"),
+    (GOOD, "plate,7\n4,5,6\n1,2,3\n4,5,6\n", "line 4, column 1: the grid has 3 rows"),
+    (GOOD, GRID + "C,1,2,3\n", "line 5, column 1: the grid has more rows than a 2x3 plate"),
+    (GOOD, GRID.replace("B", "C"), "line 4, column 1: the row must be named B; got 'C'"),
     (GOOD, GRID + GRID, "line 5, column 'plate': plate 7 occurs twice"),
     (GOOD, GRID.replace("plate,7", "plate,7,8"), "line 1, column 3: a line that names a plate"),
-    (GOOD, "plate,7\n", "line 1, column 1: a grid of 0 rows"),
+    (GOOD, "plate,7\n", "line 1, column 1: the grid has 0 rows"),
 ])
 def test_invalid_files_are_rejected(tmp_path, old, new, message):
     with pytest.raises(UnreadableFileError, match=rf"plate\.csv: {message}"):
@@ -385,7 +385,7 @@ def test_each_plate_has_its_own_controls(tmp_path):
     ({}, "control,4", "control,-2", "line 2, column 'value': the mean of the controls of plate 7 "
                                     "must be finite and not 0; got 0"),
     ({"log": True}, "control,4", "control,-4", "line 2, .* must be positive; got -1"),
-    ({"log": True}, "x", "x", "line 5, column 'value': -1 of the controls has no finite logarithm"),
+    ({"log": True}, "x", "x", r"line 5, column 'value': -1 \(normalised\) has no finite log"),
     ({}, "control,4", "control,", "line 7, column 'value': control well B3 of plate 7 has no"),
     ({}, "7,B3,control,4\n", "", "line 6, column 'well': control well B3 of plate 7 has no"),
     ({}, "control,2\n", "control,1e308\n", "mean"), ({}, "1e2", "1e308", "line 6, .*quotient")])

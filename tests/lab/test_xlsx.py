@@ -180,7 +180,8 @@ def test_common_text_formats_are_read(tmp_path, dialect, content, expected):
 @pytest.mark.parametrize("dialect, cell, message", [
     (Dialect(), '"1,5"', "decimals take a point; --decimal , takes it"),
     (Dialect(), '"1,043.2"', "is not a finite number; --thousands , takes it"),
-    (Dialect(), '"1,947"', "; --decimal , takes it as decimals, --thousands , as thousands"),
+    (Dialect(), '"1,947"', "; --decimal , reads the comma as a decimal sign, "
+                             "--thousands , as a separator"),
     (Dialect(), '"1.043,2"', "decimals take a point; --decimal , --thousands . takes it"),
     (Dialect(","), "1.5", "'1.5' is not a finite number; --decimal . takes it"),
     (Dialect(",", "."), "1.04", "'1.04' is not a finite number; --decimal . takes it"),

@@ -90,8 +90,8 @@ def test_limits_depend_on_kind():
     check_bytes("/tell", HELD, 10**9)
     with pytest.raises(TooLarge, match="the body of /ask must be at most 16,384 bytes; got 16,385"):
         check_bytes("/ask", SMALL + 1)
-    with pytest.raises(TooLarge, match="at most 16,832 bytes: 16,384, and 64 per result of the "
-                                       "largest batch, which has 7; got 16,833"):
+    with pytest.raises(TooLarge, match="at most 16,832 bytes: 16,384, and 64 for each of "
+                                       r"7 results \(the largest batch plus 1\); got 16,833"):
         check_bytes("/tell", SMALL + 7 * PER_RESULT + 1, 7)
     with pytest.raises(TooLarge):
         check_bytes("/tell", HELD + 1, 10**9)

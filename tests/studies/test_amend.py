@@ -245,7 +245,7 @@ def test_race_is_amended_if_it_asks_for_the_same_items(path):
     best, head = int(study.recommend().best_arms[0]), study.status().head
     batches = {event.body["batch"]: event.body["arms"] for event in study.log()
                if event.kind == "ask"}
-    message = "with these it would have asked for others"
+    message = "with these it would have asked for other arms"
     with pytest.raises(ValueError, match=message):
         for number, arms in batches.items():
             study.amend(number, np.where(arms == best, 0.0, 1.0), positions=range(arms.size),

@@ -85,7 +85,7 @@ def test_bytes_are_pinned():
 
 
 @pytest.mark.parametrize("value, words", [
-    ({"kernel": object()}, "state.kernel.*object"), ({1: 2}, "names that are text; got 1"),
+    ({"kernel": object()}, "state.kernel.*object"), ({1: 2}, "text as keys; got the key 1"),
     ([0, {"x": [set()]}], r"state\[1\].x\[0\].*set"),
     ({"a": np.zeros(2, np.float32)}, "state.a.*float32"), (np.array(["x"]), "state.*<U1"),
     (np.array([None]), "state.*object"), (1j, "state.*complex"), (lambda: 0, "state.*function")])

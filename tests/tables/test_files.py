@@ -87,7 +87,7 @@ def test_columns_of_one_name_are_refused(tmp_path):
 @pytest.mark.parametrize("name, error", [
     ("none.parquet", "none.parquet"), ("text.parquet", "cannot be read"),
     ("none.npy", "none.npy"), ("text.npy", "cannot be read"),
-    ("none.zarr", "none.zarr"), ("scores.xls", "must be a file named")])
+    ("none.zarr", "none.zarr"), ("scores.xls", "must be a file whose name ends in")])
 def test_unreadable_files_are_refused(tmp_path, name, error):
     if name.endswith("zarr"):
         pytest.importorskip("zarr")

@@ -66,7 +66,7 @@ static void begin(owned *o, const pb_factors *factors, double delta, int64_t fir
     o->looks = reserve(pb_schedule_memory(factors->n_factors, first_look, 1.0));
     if (pb_schedule_normal(delta, PB_ONE_SIDED, factors->n_factors, factors->n_states,
                            first_look, 1.0, o->looks, &schedule) != PB_OK) {
-        fprintf(stderr, "no boundary for delta = %g\n", delta);
+        fprintf(stderr, "delta must be above 0 and below (D - 1) / 2; got %g\n", delta);
         exit(EXIT_FAILURE);
     }
     o->memory = reserve(pb_sampler_memory(factors, &schedule, PB_SUBSAMPLE_PERMUTATION));
@@ -127,7 +127,7 @@ static int decided(const int64_t *factors, int64_t n_factors, const int64_t *sta
     return 0;
 }
 
-/* Varies, so that with wide bounds nothing is decided before the end. */
+/* Factors that vary, so that with wide bounds no state is eliminated before the last look. */
 static int varying(const int64_t *factors, int64_t n_factors, const int64_t *states,
                 int64_t n_states, double *out, void *user_data)
 {
@@ -138,7 +138,7 @@ static int varying(const int64_t *factors, int64_t n_factors, const int64_t *sta
     return 0;
 }
 
-/* Returns the least time per draw of two states in ns; the last look is n_factors. */
+/* Returns the smallest measured time per draw of two states, in ns; rows[t] are the looks. */
 static double time_draws(pb_factor_function function, int64_t n_factors, const int64_t *rows,
                          int64_t n_looks, pb_bitgen *bitgen)
 {
@@ -163,7 +163,7 @@ static double time_draws(pb_factor_function function, int64_t n_factors, const i
     return least;
 }
 
-/* Returns the least time per call for two states and n rows in ns. */
+/* Returns the smallest measured time per call for two states and n_rows rows, in ns. */
 static double time_calls(pb_factor_function volatile function, int64_t n_rows)
 {
     enum { TIMED = 20000, ROUNDS = 50, MOST = 64 };

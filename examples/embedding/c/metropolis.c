@@ -61,7 +61,7 @@ static void simulate(model *m, pb_bitgen *bitgen)
     }
 }
 
-/* Finds the mode by Newton's method, and the derivatives of all rows and their sums there. */
+/* Finds the mode by Newton's method; computes the derivatives of all rows there, and their sums. */
 static void expand(model *m)
 {
     for (int round = 0; round < 20; round++) {

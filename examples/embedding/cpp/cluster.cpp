@@ -49,7 +49,7 @@ public:
         pb_schedule schedule;
         if (pb_schedule_normal(delta, PB_ONE_SIDED, n_factors, n_states, 50, 1.0, looks.data(),
                                &schedule) != PB_OK)
-            throw std::invalid_argument("no boundary for this delta");
+            throw std::invalid_argument("delta must be above 0 and below (D - 1) / 2");
         memory.resize(words(pb_sampler_memory(&factors, &schedule, PB_SUBSAMPLE_PERMUTATION)));
         pb_sampler_init(&sampler, &factors, &schedule, nullptr, PB_SUBSAMPLE_PERMUTATION,
                         memory.data());

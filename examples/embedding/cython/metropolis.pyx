@@ -58,7 +58,10 @@ cdef class Data:
 
 def walk(test, control, double[:, ::1] points, const double[:, ::1] factor, rng,
          double[:, ::1] draws):
-    """Fill `draws`, starting at points[0], with steps factor @ N(0, 1); return rows per step."""
+    """Fill `draws` with a chain that starts at points[0]; return the rows read per step.
+
+    A step is proposed as factor @ N(0, 1).
+    """
     cdef pybandit.pb_accept *accept = <pybandit.pb_accept *><uintptr_t>test.address
     cdef pybandit.pb_bitgen *bitgen = <pybandit.pb_bitgen *>PyCapsule_GetPointer(
         rng.bit_generator.capsule, "BitGenerator")

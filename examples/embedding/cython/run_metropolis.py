@@ -1,4 +1,4 @@
-"""Compare the chain of metropolis.pyx with the normal approximation, close at 50,000 rows."""
+"""Compare the chain of metropolis.pyx with a normal approximation, accurate with 50,000 rows."""
 
 import metropolis
 import numpy as np

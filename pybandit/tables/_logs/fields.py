@@ -77,7 +77,8 @@ def field(value, *names, kind):
 def objects(values, what):
     """Return a list of objects.
 
-    Raises UnreadableFileError, with the place of the first other value, if it is not one.
+    Raises UnreadableFileError if `values` is not a list, or has another value; the message then
+    has the place of that value.
     """
     if not isinstance(values, list):
         raise UnreadableFileError(f"{what} must be a list; got {short(values)}")

@@ -70,7 +70,7 @@ def _check_whole(head, absent):
     if early and (absent or not isinstance(early, dict) or early.get("early_stops")):
         raise UnreadableFileError("must not have stopped early: scores decided which samples were "
                                   "read, so their mean is biased. Only the answer of the race that "
-                                  "stopped it stands")
+                                  "stopped it is valid")
     if head.get("invalidated"):
         raise UnreadableFileError("must not be marked as invalidated")
 

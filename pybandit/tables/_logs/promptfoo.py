@@ -36,8 +36,8 @@ def read(log, choice):
     for row in rows:
         for name in ("testIdx", "provider", "score"):
             if name not in row:
-                raise UnreadableFileError(f"results.results must have {name}, of format 3; got "
-                                          f"{short(sorted(row))}")
+                raise UnreadableFileError(f"results.results must have the field {name}, as in "
+                                          f"format 3; got {short(sorted(row))}")
     model_of, kept = _columns(rows, choice.filter)
     named = [name for row in rows for name in _named(row)]
     metric = chosen("metrics", "metric", ["score", "success", *named], choice.metric, "score")

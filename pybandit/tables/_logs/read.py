@@ -267,11 +267,11 @@ class _Found:
         for (task, model), found in epochs.items():
             first = first or (task, model, found)
             if found != first[2]:
-                raise UnreadableFileError(f"model {short(model)} must have the epochs of task "
-                                          f"{short(task)} that model {short(first[1])} has of task "
+                raise UnreadableFileError(f"model {short(model)} must have the same epochs of task "
+                                          f"{short(task)} as model {short(first[1])} has of task "
                                           f"{short(first[0])}, {len(first[2])}; got {len(found)}: "
-                                          "scores are means over epochs only if all of them are "
-                                          "there")
+                                          "scores are means over epochs only if no epoch is "
+                                          "missing")
 
 
 def _lost_by_model(table, failed):
