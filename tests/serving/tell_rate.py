@@ -15,7 +15,10 @@ from pathlib import Path
 import numpy as np
 
 import pybandit as pb
-from serving.served import Client, serving
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # run as a program
+
+from serving.served import Client, serving  # noqa: E402
 
 
 async def one_client(port, wells, times, until):
