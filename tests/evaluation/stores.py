@@ -115,7 +115,10 @@ class Server:
 
 
 def kill(n, seed):
-    """Kill evaluations, one after the other, at least n times; stored cells must not be called."""
+    """Kill evaluations, one after the other, at least n times.
+
+    Scores in the store must not be requested again.
+    """
     rng, figures = np.random.default_rng(seed), dict(kills=0, runs=0, repeated=0, out_at_kills=0,
                                                      calls=0, timed=0, seconds=0.0)
     while figures["kills"] < n:

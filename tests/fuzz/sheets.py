@@ -63,7 +63,7 @@ def counts(content):
 
 
 def values(content):
-    """Read values of arms, as for a plan."""
+    """Read a file with one value per arm, as for prior scores or a pilot."""
     path = written("values.csv", content)
     try:
         arms, read = read_values(path)

@@ -51,7 +51,7 @@ class Writers:
             self.studies = [WebTest.open(self.path), WebTest.open(self.path)]
 
     def call(self, bits, study):
-        """Return a call that records counts, as a function, and its key and counts."""
+        """Return a function that records random counts, its key, and the counts."""
         arms = study.names[:1 + bits.below(4)]
         counts = {}
         for arm in arms:

@@ -201,7 +201,7 @@ def test_invalid_dialects_are_rejected():
 
 
 def test_missing_columns_are_reported(tmp_path):
-    """The column of arms is optional; without it nothing is compared."""
+    """The column of arms is optional; without it the arms of the wells are not checked."""
     assert text(tmp_path, LONG).has_arms
     assert not text(tmp_path, LONG.replace("arm", "colour")).has_arms
     with pytest.raises(UnreadableFileError,

@@ -25,7 +25,7 @@ def gaps_of(means, k):
 
 
 def transcribed_error(means, k, b, r, n_batches):
-    """Return Theorem 2, printed form with the ceilings of Algorithm 3."""
+    """Return the error bound of Theorem 2 as printed, but with the ceilings of Algorithm 3."""
     n, gaps = len(means), sorted(gaps_of(means, k))
     b = min(b, n * r)
     kept = min(n, max(math.ceil(b / r), 2))

@@ -48,7 +48,7 @@ def draws(environment, arm, n=DRAWS, seed=1):
 
 
 def assert_moments(rewards, mean, variance):
-    """Assert that mean and variance are within five standard deviations of the true ones."""
+    """Assert that mean and variance are within five standard errors of the true ones."""
     n, squares = rewards.size, (rewards - mean) ** 2
     tiny = 1e-12 * (1 + mean**2)
     assert abs(rewards.mean() - mean) <= 5 * np.sqrt(variance / n) + tiny

@@ -104,7 +104,10 @@ static void two_items_by_hand(void)
     bets_free(&p.bets);
 }
 
-/* A lead of more than all that is left is claimed at once; a smaller one is not, even if m > 1. */
+/*
+ * A lead of more than all that is left is claimed at once; an equal one is not. The arm behind
+ * claims nothing, even if the mean that its bets must exceed is above 1.
+ */
 static void claims_the_certain_at_once(void)
 {
     const double sums[2] = {60.0, 9.0}, rewards[2] = {0.0, 1.0};

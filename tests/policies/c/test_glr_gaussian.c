@@ -52,7 +52,10 @@ static void evidence_is_at_most_twice_the_likelihood_and_has_no_end(void)
     }
 }
 
-/* No value on a grid is below the minimum, some are near; `enough` does not change the side. */
+/*
+ * No value on a grid is below the minimum, and some are near it. With `enough`, the result is on
+ * the same side of `enough` as the minimum.
+ */
 static void least_is_the_least(void)
 {
     uint64_t random = 3;
