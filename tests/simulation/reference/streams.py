@@ -10,7 +10,7 @@ ARMS = 0x61726D73
 
 
 class Hash:
-    """The hash of SeedSequence, with a new constant for each call."""
+    """The hash function of SeedSequence, which changes its constant at each call."""
 
     def __init__(self, start, multiplier):
         self.at, self.multiplier = start, multiplier
