@@ -76,7 +76,7 @@ def test_expected_wealth_by_enumeration():
 
 
 def test_errors_by_enumeration():
-    """The best of two is dropped with chance at most 1 / threshold, one of two equals twice that."""
+    """The best of two is dropped with chance at most 1 / threshold, one of two equals twice."""
     rates = [[(0.5, 0.5)] * 3, [(0.3, 0.35)] * 3, [(0.2, 0.2), (0.7, 0.7), (0.3, 0.3)]]
     runs = list(walk(binomial([(2, 2), (6, 6), (6, 5)], rates)))
     highest = np.array([capitals.max(axis=0) for capitals, _ in runs])
