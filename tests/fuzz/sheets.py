@@ -161,5 +161,5 @@ def cells(content):
         made = guarded(text)
         assert unguarded(made) == text
         if made[:1] in "=+-@\t\r" and made:
-            float(made.replace(",", "."))  # a number is not a formula
+            float(made.replace(",", "."))  # a cell with a number is not a formula
     assert csv_of([texts]).count("\n") >= 1
