@@ -3,8 +3,8 @@
     python tests/racing/nasty.py [--quick] [--case NAME ...]
 
 The totals of two states differ by one quantum, so every early decision for the worse state
-is an error, and the larger total is no advantage. Differences are tried with both signs; the table
-shows the larger error rate.
+is an error, and the larger total gives hardly any advantage. Differences are tried with both
+signs; the table shows the larger error rate.
 """
 
 import argparse
