@@ -11,7 +11,7 @@ from sources import of_sources
 
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("**/*.md")),
          *sorted((ROOT / "examples").rglob("*.md"))]
-# the build of the site writes copies there
+# leave out docs/gallery, into which the build of the site writes copies
 PAGES = [page for page in PAGES if ROOT / "docs" / "gallery" not in page.parents]
 WITH_CODE = [page for page in PAGES if "```" in page.read_text()]
 pytestmark = pytest.mark.skipif(not WITH_CODE or shutil.which("bash") is None,

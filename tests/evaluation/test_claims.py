@@ -1,4 +1,4 @@
-"""Claims: a process that claims a cell alone pays for it, unless it dies before, even if silent."""
+"""Claims: only the process that claimed a cell pays for it, even if silent, unless it dies."""
 
 import collections
 import os

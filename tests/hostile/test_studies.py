@@ -32,7 +32,7 @@ def whole(tmp_path_factory):
 
 
 def test_played_journal_deletes_a_file(whole, tmp_path):
-    """The attack is real: SQLite deletes the file if another program opens the study."""
+    """The attack is real: SQLite deletes `victim` if another program opens such a study."""
     victim = tmp_path / "thesis.txt"
     victim.write_text("years of work")
     path = shutil.copy(whole / "study.db", tmp_path / "study.db")

@@ -138,7 +138,7 @@ def test_products_of_parameters_near_zero_are_expanded(near, bend, backend):
 
 
 def test_chain_with_autodiff_control_samples_the_posterior():
-    """The posterior and the number of rows read are those with derivatives from formulas."""
+    """Posterior and number of rows read equal those with derivatives from formulas."""
     def log_likelihood(rows, points):
         return np.stack([student(rows, p) for p in points], axis=1)
 

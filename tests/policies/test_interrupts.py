@@ -133,7 +133,7 @@ def interrupt_simulations(times, longest, rng):
         except KeyboardInterrupt:
             came += 1
         assert time.monotonic() - start < 10.0
-        for policy in created:  # no thread uses them any more
+        for policy in created:  # fails if a thread still uses one of them
             restored = pb.policies.SequentialHalving.from_state(policy.get_state())
             assert restored.n_pulls == policy.n_pulls <= 3000
     return came

@@ -54,7 +54,7 @@ static void sums_are_derivatives(void)
             for (int k = 0; k <= j; k++)
                 assert(close_to((g_up[k] - g_down[k]) / (2 * h), hessian[2 * j + k], 1e-6));
         }
-        /* sums over strides and parts add up to the whole */
+        /* sums of the even and of the odd rows add up to the sum of all rows */
         double again = 0.0, parts[2] = {0}, squares[4] = {0};
         pb_glm_sums(glm, 0, 4, 2, 0, theta, &again, parts, squares);
         pb_glm_sums(glm, 1, 4, 2, 0, theta, &again, parts, squares);
