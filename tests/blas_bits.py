@@ -22,7 +22,7 @@ MATRIX = RNG.normal(size=(N, 8)) + np.linspace(0, 0.2, 8)
 
 
 def log_likelihood(n, points):
-    # no matrix product: einsum without optimize uses NumPy's own loop
+    # einsum without optimize is not a matrix product of BLAS: it uses NumPy's own loop
     s = np.einsum("ni,ji->nj", X[n], points)
     return Y[n, None] * s - np.logaddexp(0, s)
 
@@ -74,7 +74,7 @@ ALONE = {
     "RacingMetropolis": walk,
     "slice_sample": lambda: pb.racing.slice_sample(log_likelihood, MODE, n_factors=N, rng=1).x,
 }
-# results whose last bits may differ, and then also their draws
+# results whose last bits may depend on the kernel, and with them random draws
 THROUGH_BLAS = {
     "GLMControl": lambda: np.append(control().hessian.ravel(), control().gradient),
     "RacingMetropolis: control": lambda: walk(control=control()),

@@ -25,7 +25,7 @@ from unittest.mock import patch
 from compiler import compile_c, run
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```\n(?:\n+prints `(.*?)`)?", re.DOTALL | re.MULTILINE)
-# commands that install or build; `make wheel-test` and other tests cover them
+# skipped commands, which install or build; `make wheel-test` and other tests cover them
 LEFT_OUT = re.compile(r"^\s*(make|pip|git|cmake|cc|c\+\+|python -m (build|venv|pip))\b",
                       re.MULTILINE)
 DATA = {"text", "csv"}

@@ -231,7 +231,7 @@ BETTING = {
 
 
 async def coins(model, item):
-    return (hash(model) + item) % 3 / 2  # a number or a name
+    return (hash(model) + item) % 3 / 2  # the model is a number or a name
 
 
 def called(**options):

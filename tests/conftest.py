@@ -29,7 +29,7 @@ def pytest_configure():
 def made_once(tmp_path_factory):
     """Return made_once(name, make): a folder filled by `make`, once for all workers of a run."""
     def made(name, make):
-        # with several workers, the folder above theirs
+        # with several workers, use the folder that contains the folders of all workers
         several = "PYTEST_XDIST_WORKER" in os.environ
         base = tmp_path_factory.getbasetemp()
         folder = (base.parent if several else base) / name
@@ -68,7 +68,7 @@ def _built(folder):
         left_out = shutil.ignore_patterns(".*", "build", "*.so", "*.a", "*.egg-info", "__pycache__")
         shutil.copytree(ROOT, source, ignore=left_out)
         _take_compiled(source)
-        # Missing objects are compiled at -O0: only a few small programs use them. `make wheel-test`
+        # Objects that `make` has not compiled get -O0: few programs use them. `make wheel-test`
         # builds the wheel from the sdist.
         run(sys.executable, "-m", "build", "--no-isolation", "--sdist", "--wheel", "--outdir", out,
             source, env={**os.environ, "PYBANDIT_CFLAGS": "-O0"})
@@ -78,7 +78,7 @@ def _built(folder):
 
 
 def _take_compiled(source):
-    """Copy what `make` compiled of this tree, so that the wheel need not compile it again."""
+    """Copy the objects that `make` compiled from this tree, so that the wheel can use them."""
     for folder in ("lib", "temp"):
         for made in ROOT.glob(f"build/{folder}.*/**/*"):
             place = made.relative_to(ROOT)
@@ -106,7 +106,7 @@ def pytest_addoption(parser):
 
 
 def pytest_ignore_collect(collection_path, config):
-    """Skip the files of the second part in the first one, without importing them."""
+    """If only the first part runs, skip the files of the second part without importing them."""
     if config.getoption("--part") == "first" and parts.is_more(below_tests(collection_path)):
         return True
     return None
@@ -155,7 +155,7 @@ def leave_some(items):
 
 
 def all_but(n, cases):
-    """Return all cases but n, in which the values of each parameter are about equally frequent."""
+    """Return all cases but n; in those n, values of each parameter are about equally frequent."""
     left, seen = list(cases), collections.Counter()
     for _ in range(min(n, len(left))):
         one = min(left, key=lambda case: sum(seen[value] for value in values_of(case)))

@@ -9,11 +9,11 @@ ALL = os.environ.get("PYBANDIT_EXAMPLES") == "all"
 
 
 def examples(some, *, of, **options):
-    """Return `settings` with `some` examples, or with `of` if all tests are requested."""
+    """Return `settings` with `some` examples, or with `of` examples if all tests are requested."""
     run = settings(max_examples=of if ALL else some, deadline=None, **options)
     return lambda test: pytest.mark.examples(run(test))
 
 
 def part(some, *, of):
-    """Return `some`, or `of` if all tests are requested: the seeds of a test marked `examples`."""
+    """Return the number of seeds of a test marked `examples`: `some`, or `of` in full runs."""
     return of if ALL else some

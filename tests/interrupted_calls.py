@@ -32,7 +32,7 @@ class Call(NamedTuple):
 
 
 def late(name, **lost):
-    """Report late the first rewards of a policy, which were missing."""
+    """Report the first rewards of a policy late, after they were reported as missing."""
     def make():
         policy = EVERY[name]() if name in EVERY else pb.policies.Uniform(7, budget=MANY)
         arms = policy.ask()
@@ -71,7 +71,7 @@ def table(call):
 
 
 def remembered(make, call):
-    """Call an object without state: the next call returns the same."""
+    """Return a `Call` of an object without state; its next call must return the same."""
     return Call(make, call, lambda one: frozen_result(call(one)))
 
 

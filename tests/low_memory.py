@@ -24,7 +24,7 @@ from pybandit._shared.worker import Stop, Worker, run_together
 STACK = 8 << 20
 SIZES = [stacks * STACK + more for stacks in range(4)
          for more in (0, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 3 << 20, 6 << 20)]
-SECONDS = 20.0  # limit of every call
+SECONDS = 20.0  # time limit of each call
 Y = np.linspace(-1.0, 1.0, 500)
 
 
@@ -114,7 +114,7 @@ def tasks():
 
 
 def started():
-    workers = [Worker(abs) for _ in range(2)]  # abs() raises
+    workers = [Worker(abs) for _ in range(2)]  # abs() without arguments raises
     with contextlib.suppress(TypeError):
         run_together(workers, Stop())
     return [worker.over for worker in workers]
@@ -166,7 +166,7 @@ def main(name):
     time.sleep(0.2)
     before, errors, longest = n_threads(), {}, 0.0
     for limit in limits:
-        faulthandler.dump_traceback_later(SECONDS, exit=True)  # uses a thread
+        faulthandler.dump_traceback_later(SECONDS, exit=True)  # starts a thread
         found, error, seconds = attempt(call, limit)
         longest = max(longest, seconds)
         faulthandler.cancel_dump_traceback_later()

@@ -20,7 +20,7 @@ def run_notebook(sources, folder):
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", path)
-        patch.delenv("MPLBACKEND", raising=False)  # the kernel's backend draws into the notebook
+        patch.delenv("MPLBACKEND", raising=False)  # unset: plots appear in the notebook
         patch.setenv("PATH", os.pathsep.join([os.path.dirname(sys.executable),
                                               os.environ["PATH"]]))
         client(notebook, timeout=300, kernel_name="python3",

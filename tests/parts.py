@@ -90,5 +90,5 @@ MORE = (
 
 
 def is_more(path):
-    """Return True if a file, named below tests/, is left to the second part."""
+    """Return True if a file, given by its path below tests/, belongs to the second part."""
     return any(path == one or one.endswith("/") and path.startswith(one) for one in MORE)

@@ -24,7 +24,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 KERNELS = sorted((ROOT / "csrc").rglob("*.c"))
 TESTS = sorted((ROOT / "tests").glob("*/c/test_*.c"))
-# those flags of setup.py that affect numbers, and warnings
+# the flags of setup.py that affect numbers, and flags for warnings
 STRICT = ["-O2", "-std=c11", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off",
           "-Wall", "-Wextra", "-Wconversion", "-pedantic", "-Werror", "-DPB_DIGEST",
           f"-I{ROOT / 'pybandit' / 'include'}"]
@@ -33,13 +33,13 @@ WORKERS = int(os.environ.get("PYBANDIT_WORKERS", "2"))
 
 @dataclass
 class Toolchain:
-    """A compiler, its flags, the command that runs its programs, and the last possible stage."""
+    """A compiler, its flags, the command that runs its programs, and the last stage it reaches."""
 
     name: str
     compiler: str
     flags: str = ""
     run: str = ""
-    stage: str = "passed"  # or only linked, or compiled
+    stage: str = "passed"  # "linked" or "compiled" if its programs cannot run here
 
     @property
     def missing(self):
@@ -57,7 +57,7 @@ ZIG = f"{shlex.quote(sys.executable)} -m ziglang cc"
 TOOLCHAINS = [
     Toolchain("gcc", "gcc"),
     *(Toolchain(f"gcc-{version}", f"gcc-{version}") for version in range(13, 18)),
-    # newer versions warn about arithmetic of a double and an enumeration
+    # newer versions of clang warn about arithmetic with a double and an enumeration constant
     Toolchain("clang", "clang", ENUM),
     *(Toolchain(f"clang-{version}", f"clang-{version}", ENUM) for version in (16, 19, 21, 22)),
     Toolchain("plain", "gcc", PLAIN),
@@ -66,7 +66,7 @@ TOOLCHAINS = [
     Toolchain("riscv64", "riscv64-linux-gnu-gcc", "-static", "qemu-riscv64"),
     Toolchain("s390x", "s390x-linux-gnu-gcc", "-static", "qemu-s390x"),
     Toolchain("armhf", "arm-linux-gnueabihf-gcc", "-static", "qemu-arm"),
-    # its isfinite is a macro that also has a conversion to float
+    # the isfinite of MinGW is a macro that contains a conversion to float
     Toolchain("mingw", "x86_64-w64-mingw32-gcc", "-static -Wno-float-conversion", "wine"),
     Toolchain("msvc", "clang", MSVC, stage="compiled"),
     Toolchain("macos-arm", ZIG, f"-target aarch64-macos {ENUM}", stage="linked"),
@@ -120,7 +120,7 @@ def run_one(toolchain, source, kernels, folder):
 
 
 def digests(toolchain, folder):
-    """Return the digest or the error of each test; if kernels are not linked, those of kernels."""
+    """Return the digest or error of each test; of each kernel, if the toolchain cannot link."""
     made = [folder / f"{kernel.stem}.o" for kernel in KERNELS]
     with ThreadPoolExecutor(WORKERS) as threads:
         compiled = [threads.submit(compile_one, toolchain, *pair)

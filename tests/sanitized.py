@@ -46,6 +46,6 @@ def when(path, test):
 
 
 def those_of(items, wanted, root):
-    """Return, for each collected test, True if it belongs to the wanted run."""
+    """Return, for each collected test, True if it belongs to the requested run."""
     return [when(item.path.relative_to(root).as_posix(), item.name) == wanted
             for item in items]

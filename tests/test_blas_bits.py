@@ -16,7 +16,7 @@ PROGRAM = pathlib.Path(blas_bits.__file__)
 
 
 def digests(kernel):
-    """Digests by name; None if the processor lacks the instructions of a kernel."""
+    """Return digests by name, or None if the processor lacks the instructions of the kernel."""
     done = subprocess.run([sys.executable, PROGRAM], text=True, capture_output=True, env=os.environ
                           | {"PYTHONPATH": ":".join(sys.path), "OPENBLAS_CORETYPE": kernel})
     if done.returncode < 0:

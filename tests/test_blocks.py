@@ -11,7 +11,7 @@ from sources import of_sources
 
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("**/*.md")),
          *sorted((ROOT / "examples").rglob("*.md"))]
-# the build of the site writes copies there
+# leave out docs/gallery, into which the build of the site writes copies
 PAGES = [page for page in PAGES if ROOT / "docs" / "gallery" not in page.parents]
 WITH_CODE = [page for page in PAGES if "```" in page.read_text()]
 pytestmark = pytest.mark.skipif(not WITH_CODE or shutil.which("bash") is None,
@@ -25,7 +25,7 @@ def folder(tmp_path):
     return work
 
 
-# tutorials cover most of these pages in a quarter of the time
+# slow, because tutorials cover most of these pages in a quarter of the time
 LONG = {"benchmark_policies.md", "costly_evaluations.md", "inside_samplers.md", "model_search.md",
         "plate_screen.md", "simulation.md", "tables.md"}
 
@@ -34,10 +34,10 @@ LONG = {"benchmark_policies.md", "costly_evaluations.md", "inside_samplers.md", 
     pytest.param(page, id=page.name, marks=[pytest.mark.slow] * (page.name in LONG))
     for page in WITH_CODE])
 def test_the_blocks_of_a_page_run(page, folder):
-    # running twice must not find the files of studies
+    # the second run must not find the study files of the first
     again = page.name in ("README.md", "studies.md", "screens.md", "webtests.md")
     n = blocks.read(page, folder, again, compiled=False)
-    assert n or page.name in ("CONTRIBUTING.md", "install.md")  # blocks that install are skipped
+    assert n or page.name in ("CONTRIBUTING.md", "install.md")  # their blocks only install
     if page.name == "plate_screen.md":
         assert n == 14 and (folder / "report.html").exists()
         assert [path.name for path in folder.glob("*.db")] == ["study.db"]
@@ -62,7 +62,7 @@ def test_targets_of_links_exist():
 @of_sources
 def test_files_named_by_pages_exist():
     for page in PAGES:
-        if page.name != "CHANGELOG.md":  # it names old files
+        if page.name != "CHANGELOG.md":  # the changelog may name files that no longer exist
             named = re.findall(r"\b(?:bench|csrc|docs|examples|pybandit|tests)/[\w/]+\.\w+\b",
                                page.read_text())
             missing = {path for path in named if not (ROOT / path).exists()

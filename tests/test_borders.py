@@ -69,7 +69,7 @@ def failure(function, given, name, label):
     """Return the defect in the reaction to a value, or None."""
     value = iter([0.5, 0.25]) if label == "generator" else VALUES[label]
     before = signal.signal(signal.SIGALRM, stop)
-    # repeated, because exceptions are ignored in callbacks of the garbage collector
+    # the alarm repeats, because an exception in a callback of the garbage collector is ignored
     signal.setitimer(signal.ITIMER_REAL, 2.0, 0.5)
     try:
         function(**given | {name: value})
@@ -122,7 +122,7 @@ def test_usual_values_are_accepted(room, function, given):
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
 @pytest.mark.parametrize("function, given, name", CASES)
 def test_some_odd_values(function, given, name):
-    """A third of the values, chosen by parameter; the slow test takes all."""
+    """Tests a third of the values, which depends on the parameter; the slow test takes all."""
     start = zlib.crc32(f"{function.__name__} {name}".encode()) % 3
     check(function, given, name, list(VALUES)[start::3])
 
@@ -131,14 +131,14 @@ def test_some_odd_values(function, given, name):
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
 @pytest.mark.parametrize("function, given, name", CASES)
 def test_masked_arrays_are_rejected(function, given, name):
-    """Masked values must not count, in arrays of any shape."""
+    """Masked values must not be used as numbers, in arrays of any shape."""
     masked = [np.ma.masked, VALUES["masked"]]
     try:
         usual = np.array(given.get(name), dtype=float)
     except (TypeError, ValueError):  # the usual value is not an array of numbers
         usual = np.empty(0)
     if usual.size and given.get(name) is not None:
-        # a whole column: a race need not reject values that it does not read
+        # mask a whole column, because a race need not reject values that it does not read
         masked.append(np.ma.array(usual, mask=first_column(usual.shape)))
     for value in masked:
         with pytest.raises((TypeError, ValueError)):

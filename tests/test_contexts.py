@@ -117,7 +117,7 @@ def test_functions_in_threads_see_the_callers_context(name):
 
 
 def test_threads_do_not_share_what_they_set():
-    """Each call has a copy of the context: a change reaches neither the caller nor other calls."""
+    """Each call has a copy of the context; its changes reach neither the caller nor other calls."""
     found = []
 
     def judge(model, item):

@@ -102,7 +102,7 @@ def test_long_lines_break_between_arguments():
 
 @of_sources
 def test_build_writes_only_files_that_differ(tmp_path):
-    """The files are the same in every folder and at every time, as in the tree under test."""
+    """The files do not depend on folder or time, and equal those in the tree under test."""
     rooms = {header.relative_to(ROOT / "pybandit" / "include").parts[1] for header in HEADERS}
     names = ["__init__.pxd", "embedding.pxd", "embedding.pyx"]
     names += [f"{room}/_csrc.pxd" for room in rooms]

@@ -54,7 +54,7 @@ def test_examples_of_compiled_modules_are_found():
             "pybandit.model_selection.search.BanditSearchCV"} <= set(EXAMPLES)
 
 
-# in this order
+# sections, in the required order
 SECTIONS = ("Parameters", "Attributes", "Returns", "Yields", "Raises", "See Also", "Notes",
             "References", "Examples")
 
@@ -157,7 +157,7 @@ SHARED = {"BernoulliBandit", "Betting", "BinomialBandit", "CIRCaplet", "CostlyBa
           "TruncatedNormalBandit", "UniformBandit"}
 
 
-# classes with other sentences
+# classes that describe threads in other words
 OWN_WORDS = {"Study": "Several processes and threads may use one study at once",
              "Screen": "several processes and threads may use one screen at once",
              "WebTest": "several processes and threads may use one test at once",

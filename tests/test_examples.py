@@ -166,7 +166,7 @@ def test_fixed_confidence_prints_its_tables(capsys):
 
 
 def test_variance_budget_finds_the_references():
-    """Two cells on which the settings differ most; 500 runs."""
+    """Tests the two cells on which the settings differ most, with 500 runs."""
     example, shared = load("variance_budget"), load("budget_policies")
     for setting in "AB":
         for name in ("SequentialHalving", "SHVar"):
@@ -207,7 +207,7 @@ def test_caplet_draws_its_picture(tmp_path, capsys):
 
 
 def test_caplet_finds_the_references():
-    """Two cells of little noise, 4 runs; other policies are a fifth away."""
+    """Tests two cells with little noise and 4 runs; other policies differ by a fifth."""
     example = load("caplet")
     for strike, name in [(0.07, "UCB1, raw"), (0.08, "UCB-V, raw")]:
         caplet = pb.environments.CIRCaplet(strike)
@@ -228,7 +228,7 @@ def test_estimator_weights_draws_its_picture(tmp_path, capsys):
 
 
 def test_estimator_weights_finds_the_figures_of_the_page():
-    """The case of rare events, with 400 runs and shares of .44 and .99, or 0 and .9."""
+    """Tests rare events with 400 runs; the known shares are .44 and .99, or 0 and .9."""
     example = load("estimator_weights")
     environment = example["rare"](1e-3)
     assert environment.means == pytest.approx([1.0, 1.0])

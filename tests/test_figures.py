@@ -142,7 +142,7 @@ def test_commands_without_their_data_are_not_run(figures, tmp_path):
 
 
 def test_first_look_of_batch_sar_follows_its_formula():
-    """1 / (m/2 + the sum of 1/i over m < i <= n), if m arms are kept to the end."""
+    """The share is 1 / (m/2 + the sum of 1/i over m < i <= n); m of n arms are kept to the end."""
     page = (ROOT / "docs" / "batches.md").read_text()
     n_arms = {"microwell": 12_979, "Twitter": 522_062}
     rows = re.findall(r"^\| (microwell|Twitter), r = [\d,]+ \| ([\d,]+) \| ([\d.]+) % \|$", page,

@@ -17,7 +17,7 @@ LIBM = {"ceil", "cos", "erfc", "exp", "expm1", "fabs", "floor", "fma", "fmax", "
         "ldexp", "lgamma", "log", "log1p", "log2", "pow", "round", "sin", "sqrt", "tgamma"}
 # functions that compilers call without a call in the source
 RUNTIME = {"_GLOBAL_OFFSET_TABLE_", "__stack_chk_fail", "memcpy", "memmove", "memset"}
-RUNTIME |= {"__cpu_indicator_init", "__cpu_model"}  # select a clone of a function at load
+RUNTIME |= {"__cpu_indicator_init", "__cpu_model"}  # used when kernels are loaded
 
 
 @pytest.mark.slow

@@ -8,20 +8,20 @@ import pytest
 from golden_draws import DRAWS, GOLDEN, golden
 from public_classes import CLASSES, FUNCTIONS
 
-# Functions that call others of the list, or only a user's function.
+# Functions without results of their own: they call listed functions, or only a user's function.
 BY_OTHERS = {"best_of_pairs", "compare", "best_of_async", "FunctionEnvironment"}
 
 
 @pytest.fixture(scope="module")
 def now():
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a chain that reads all of its few factors
+        warnings.simplefilter("ignore")  # warnings of a chain that reads all of its few factors
         return golden()
 
 
 @pytest.mark.parametrize("kind", ["policies", "races", "draws"])
 def test_results_equal_those_of_the_release(kind, now):
-    """Describe a deliberate change in the changelog, and write the file again."""
+    """If a change is deliberate, describe it in the changelog and write golden_draws.json again."""
     before = json.loads(GOLDEN.read_text())[kind]
     found = json.loads(json.dumps(now[kind]))
     assert found.keys() == before.keys()

@@ -16,7 +16,7 @@ OLD_WORDS = {
     "n_models", "n_estimators", "n_tasks", "sigma", "variances", "sd", "tolerance", "alpha",
     "offsets", "seed", "horizon", "max_evaluations", "max_comparisons", "budget_cost", "paid",
     "setting", "constants", "policy_factory", "population", "replace", "per_batch"}
-# words of scikit-learn, and symbols of a model
+# exceptions: words of scikit-learn, and symbols of a model
 OTHER_WORDS = {"BanditSearchCV", "CIRCaplet"}
 BY_NAME = {"rng", "delta", "budget", "max_pulls", "progress", "n_threads", "noise_std"}
 # functions of numbers, and environments that only have means and noise

@@ -37,7 +37,7 @@ ELSEWHERE = {
                                 "WebTest.retire"},
     "model_selection/test_interrupts.py": {"BanditSearchCV.fit"},
     "tables/test_shuffle.py": {"shuffle"},
-    # Ctrl-C ends the event loop of these
+    # Ctrl-C ends the event loop in which these run
     "nowhere": {f"RaceStopping.{name}" for name in ("start_task", "schedule_sample",
                                                     "complete_sample", "complete_task")},
 }
@@ -97,7 +97,7 @@ def is_spoilt(look, one):
 @pytest.mark.parametrize("moments", MOMENTS)
 @pytest.mark.parametrize("name", CALLS)
 def test_interrupted_call_keeps_state(name, moments):
-    """The traceback is kept until the next one, as in an interactive session."""
+    """The last traceback is kept alive until the next exception, as in an interactive session."""
     case, rng = CALLS[name], np.random.default_rng(moments)
     one = case.make()
     before = case.look(one)

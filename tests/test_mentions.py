@@ -17,7 +17,7 @@ from sources import of_sources
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")),
          *sorted((ROOT / "examples").rglob("*.md"))]
-# without the log of past runs, the list of old names, and copies written by the build of the site
+# all pages except the log of past runs, the list of old names, and copies for the site
 PAGES = [page for page in PAGES if page.exists()
          and page.name not in ("how_it_is_checked.md", "names_that_changed.md")
          and ROOT / "docs" / "gallery" not in page.parents]
@@ -45,7 +45,7 @@ def wrong_call(call):
     signature = inspect.signature(named(ast.unparse(call.func)))
     keywords = {word.arg: None for word in call.keywords if word.arg}
     given = [*call.args]
-    # keywords alone, as in pb.BettingRace(epsilon=.01), only name an option
+    # a call with keywords only, such as pb.BettingRace(epsilon=.01), just names an option
     if given and not any(isinstance(value, ast.Constant) and value.value is ...
                          for value in given):
         bind = signature.bind

@@ -130,7 +130,7 @@ def test_get_include_holds_every_header_that_is_included():
 
 
 def test_public_names():
-    assert all(hasattr(pb, name) for name in pb.__all__)  # some are loaded on demand
+    assert all(hasattr(pb, name) for name in pb.__all__)  # includes names that are loaded on demand
     public = {name for name in vars(pb) if not name.startswith("_")}
     submodules = {path.name.partition(".")[0] for path in PACKAGE.iterdir()}
     assert public - submodules == set(pb.__all__) - submodules
@@ -143,7 +143,7 @@ def test_stub_names_all_public_objects_of_its_module(name):
     assert set(getattr(module, "__all__", [])) <= _defined(body)
     for node in body:
         if isinstance(node, ast.ClassDef):
-            # fields and methods, also those of bases without a stub
+            # the stub must have all fields and methods, also of bases without a stub
             held = {key for base in _without_stub(getattr(module, node.name)) for key in vars(base)
                     if not key.startswith("_")}
             stubbed = {key for key in _defined(node.body) if not key.startswith("_")}

@@ -21,7 +21,7 @@ def test_script_prints_its_table_and_claims(script, rows, expected, tmp_path):
 
 
 def test_speedup_gives_all_settings_the_same_rewards():
-    """If a batch pulls every survivor once, its size does not matter."""
+    """Batches of size 2 that pull each of two arms once halve the number of batches of size 1."""
     table = load("jun2016", "table_1")
     batches, wrong = table["measure"](np.array([0.9, 0.1]), 1, [(1, 1), (2, 1)], 5, 1)
     assert (np.ceil(batches[:, 0] / 2) == batches[:, 1]).all()
@@ -37,7 +37,7 @@ def test_user_means_have_the_published_statistics():
 
 
 def test_microwell_matches_the_reference():
-    """Ten runs of the first row; the other policies are at .26 and above."""
+    """Tests ten runs of the first row; the error of the other policies is .26 or more."""
     figure = load("jun2016", "figure_1")
     share, _, used = figure["measure"](pb.policies.BatchSAR, figure["gene_means"](), 100, 100,
                                        384, 10, 1)

@@ -197,7 +197,7 @@ def test_objects_that_cannot_be_copied_name_the_alternative(tmp_path):
         pb.RacingSampler(compiled, rng=1))
 
 
-# results, which `results` covers, and classes that take a file or a model
+# without results, which `results` covers, and classes that take a file or a model
 OTHERS = {"Above", "AcceptResult", "AmendResult", "Amended", "Amendment", "BanditSearchCV", "Batch",
           "BatchRecord", "Best", "BestOfResult", "Comparison", "ConfidenceBounds", "CountAmendment",
           "CountPlan", "Imported", "PlateReadings", "Screen", "WebTest", "WebTestStatus",

@@ -41,7 +41,7 @@ def texts_of(ax):
         every += [tick.label1 for tick in ticks if min(view) <= tick.get_loc() <= max(view)]
     if ax.get_legend():
         every += ax.get_legend().get_texts()
-    # for an annotation, the extent without its arrow
+    # of an annotation, take the extent without its arrow
     return [(one.get_text(), Text.get_window_extent(one, renderer)) for one in every
             if one.get_visible() and one.get_text()]
 
@@ -127,7 +127,7 @@ def test_bars_of_probabilities_are_never_below_zero():
     ax = never_wrong.plot()
     ends = np.concatenate([bars.get_segments() for bars in ax.collections])
     assert never_wrong["uniform"].error_probability == 0 and ends[..., 0].min() == 0
-    assert ends[..., 0].max() > 0.1  # Wilson's interval of 0 of 20
+    assert ends[..., 0].max() > 0.1  # Wilson's interval for 0 successes of 20
 
 
 def test_axes_given_do_not_import_pyplot():

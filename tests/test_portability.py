@@ -11,7 +11,7 @@ import portability
 from compiler import KERNELS, ROOT, compile_c
 from portability import Toolchain
 
-# GNU extensions; _Pragma is in C11, but its contents are not
+# GNU extensions; C11 has _Pragma, but does not define the pragmas used
 EXTENSION = re.compile(r"__attribute__|__builtin_|__extension__|vector_size|\btypeof\b|\(\{"
                        r"|__int128|#\s*pragma|_Pragma")
 

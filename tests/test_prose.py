@@ -4,7 +4,7 @@ import pytest
 
 import prose
 
-EXAMPLES = {  # rule: a sentence with a flag, and one without
+EXAMPLES = {  # rule: (a sentence that it flags, a sentence that it does not flag)
     "opening": [("What guarded was given.", "Undo guarded."),
                 ("Whether the arm is alive.", "Whether or not it is alive, it counts."),
                 ("Where a value is wrong.", "Where is the file?"),

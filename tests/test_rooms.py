@@ -145,7 +145,7 @@ def test_every_kernel_has_a_header_a_test_and_a_reference_in_its_folder():
         assert (PACKAGE / folder / "__init__.py").exists(), folder
         assert (PACKAGE / "include" / "pybandit" / folder / f"{noun}.h").exists(), noun
         assert (ROOT / "tests" / room / "c" / f"test_{noun}.c").exists(), noun
-        # for shared kernels, the reference is in a room that uses them
+        # the reference implementation of a shared kernel is in a room that uses it
         assert any(home == room or room == "_shared" and room in used[home]
                    for home in twins.pop(noun, ())), f"{noun} has no reference implementation"
     assert not twins

@@ -12,7 +12,7 @@ from policies.every_class import EVERY
 MUTATED = {type(make()) for make in [*EVERY.values(), *MAKERS.values()]} | {
     pb.BudgetRace, pb.betting.ConfidenceSequence, pb.CountRace, pb.environments.TableBandit,
     pb.numba.FunctionPolicy, pb.Study}
-# states defined by scikit-learn, and those of frozen records
+# states defined by scikit-learn, and states of frozen records
 OTHERS = {"BanditSearchCV", "BestOfResult", "ThresholdResult"}
 
 

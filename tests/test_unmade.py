@@ -24,7 +24,7 @@ def compiled_classes():
             module = importlib.import_module(f"pybandit.{room}.{path.stem}")
             for name, one in sorted(vars(module).items()):
                 if isinstance(one, type) and one.__module__ == module.__name__ and not (
-                        one.__flags__ & 1 << 9):  # a heap type: a class in Python
+                        one.__flags__ & 1 << 9):  # the flag of heap types: a class in Python
                     yield pytest.param(one, id=f"{path.stem}.{name}")
 
 
@@ -75,7 +75,7 @@ def test_attributes_of_an_uninitialised_object_do_not_crash(owner):
             try:
                 one = owner.__new__(owner)
             except TypeError:
-                return  # __new__ takes the arguments
+                return  # __new__ of this class requires arguments
             touch(one, name)
             del one
 

@@ -21,7 +21,7 @@ NAMES = re.compile(
     r"\b(InfeasibleBudget|StudyDamaged|BadFile|MissingPackage|population_monte_carlo|"
     r"squared_exponential|max_evaluations|max_comparisons|budget_cost|n_tasks)\b")
 OPTIONS = {"--sigma", "--tolerance", "--max-evaluations", "--horizon", "--force", "--replace"}
-# words of scikit-learn, and symbols of a model
+# exceptions: words of scikit-learn, and symbols of a model
 OTHERS = {"BanditSearchCV", "CIRCaplet"}
 PAGES = [page for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
          if page.exists() and page.name not in ("names_that_changed.md", "how_it_is_checked.md")

@@ -90,7 +90,7 @@ def race(make):
 
 
 def sequence(method):
-    """Add pieces in any order: all values count once."""
+    """Return work that adds pieces in any order; each value must count once."""
     one = pb.betting.ConfidenceSequence(population_size=10**9, method=method)
     values, reported = np.full(100, 0.25), []
 
@@ -234,7 +234,7 @@ def changes(seconds):
         TAYLOR.total_change(np.full((2, 2), 0.1))()]), seconds)
 
 
-# work by the class of the shared object
+# functions that do the work, by the class of the shared object
 SOAKS = {
     **{f"{type(make()).__name__}: {name}": policies(make) for name, make in EVERY.items()},
     "Policy": policies(lambda: Simple(2)),

@@ -11,7 +11,7 @@ def test_sp500_returns_are_centred():
     returns = datasets.sp500_returns()
     assert returns.shape == (5030,) and returns.dtype == np.float64
     assert abs(returns.mean()) < 1e-12
-    assert returns.std() == pytest.approx(1.2, abs=0.05)  # percent per day
+    assert returns.std() == pytest.approx(1.2, abs=0.05)  # in percent per day
 
 
 def test_flower_shapes():

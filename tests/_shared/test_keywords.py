@@ -43,7 +43,7 @@ def test_arguments_and_signature_are_unchanged():
     (lambda: called(1, sigma=2), r"'sigma'. Did you mean 'noise_std'\?"),
     (lambda: called(1, retry=2), r"'retry': pass group=Group\(retry=\.\.\.\)"),
     (lambda: called(1, retries=2), r"'retries': pass group=Group\(retry=\.\.\.\)"),
-    (lambda: called(1, seed=2), r"'seed'$"),  # it has no rng
+    (lambda: called(1, seed=2), r"'seed'$"),  # no hint at rng, which `called` does not have
     (lambda: Made(bugdet=2), r"Made\(\) got .* 'bugdet'. Did you mean 'budget'\?"),
     (lambda: Made(budget=2, x=1), r"'x'$")])
 def test_error_suggests_the_right_keyword(call, words):

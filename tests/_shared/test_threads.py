@@ -23,7 +23,7 @@ def test_every_task_runs_once_in_the_given_number_of_threads():
 
     def run(i):
         if i < 5:
-            began.wait(30)  # all five run at once
+            began.wait(30)  # passes only if all five run at once
         done.append((i, threading.get_ident()))
 
     in_threads(run, 12, 5, Stop())
@@ -55,7 +55,7 @@ def test_exception_stops_the_other_tasks():
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
 @pytest.mark.parametrize("moments", [50, pytest.param(2000, marks=pytest.mark.slow)])
 def test_ctrl_c_leaves_no_thread_running(moments):
-    """A thread that waits for a lock of the interrupted call, at any moment, would never end."""
+    """Ctrl-C may come at any moment; a thread must not wait for a lock that is never released."""
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
     rng, stopped = np.random.default_rng(4), 0
     try:

@@ -81,6 +81,6 @@ MAKERS = {
     "sides near": lambda **o: pb.BettingThreshold(4, None, threshold=0.43, epsilon=0.03,
                                                   **grouped({**RACE, "mixture": "ebmix", **o})),
 }
-# "told" reports costs to `tell`
+# costs="told": costs are reported to `tell`
 SILENT = {name: make for name, make in MAKERS.items() if name != "told"}
 makers = pytest.mark.parametrize("make", SILENT.values(), ids=SILENT.keys())

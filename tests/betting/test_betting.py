@@ -40,7 +40,7 @@ def order_of(race, most_items):
 
 
 def assert_items(race, n_items):
-    """Check the items read, if the race needs n_items: the whole block in which it ended."""
+    """Check that a race decided by item n_items has read the whole block of that item, not more."""
     read = int(race.pulls.max())
     last = race.get_state()["lengths"][-1]
     assert n_items <= read < n_items + last
@@ -52,7 +52,7 @@ def assert_items(race, n_items):
 @pytest.mark.parametrize("n_problems", [50, pytest.param(150, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_best_arm_races_match_the_reference(k, n_problems):
-    """The reference has the same answer at the same item, given the order of the race's state."""
+    """Given the order of items, the reference reaches the same answer at the same item."""
     ends = set()
     for seed in range(1000 * k, 1000 * k + n_problems):
         rng, rewards, limits, options = problem(seed, plugged=True)
@@ -223,7 +223,7 @@ def test_budget_is_never_exceeded(n_arms, n_items, spare, k, block_size, seed):
             race.tell(arms, items, rewards[items, arms])
         assert 0 < race.n_pulls <= budget
         assert race.ask()[0].size == 0
-        # the money ended the race: another item would have cost too much
+        # the budget ended the race: it does not cover another item of all survivors
         if race.survivors.size > 1 and not race.exact and not race._race.decided:
             assert budget - race.n_pulls < race.survivors.size
         if isinstance(race, pb.BettingRace):
@@ -248,7 +248,7 @@ def test_too_small_budgets_raise():
 @pytest.mark.some(1)
 @pytest.mark.parametrize("wins, epsilon", [([5, 3, 3], 0.2), ([4, 4, 2], 0.3), ([6, 4], 0.3)])
 def test_tolerance_errs_with_probability_at_most_delta_by_enumeration(wins, epsilon):
-    """Over all orders of populations in which one arm is beyond the epsilon by one item."""
+    """Enumerates all orders of populations in which an arm exceeds the epsilon by one item."""
     rewards = np.array([[float(item % 6 < win) for win in wins] for item in range(6)])
     rewards = np.column_stack([np.roll(column, 2 * arm) for arm, column in enumerate(rewards.T)])
     means = rewards.mean(axis=0)
@@ -261,7 +261,7 @@ def test_tolerance_errs_with_probability_at_most_delta_by_enumeration(wins, epsi
 
 
 def test_tolerance_costs_little_and_saves_on_near_ties():
-    """Races read at most 2 % more without near ties, and less if the best two are near ties."""
+    """An epsilon costs at most 2 % more items without near ties, and saves 5 % with one."""
     rng = np.random.default_rng(11)
     difficulty = 0.3 * rng.random((1500, 1))
     far = (rng.random((1500, 12)) < 0.7 - 0.04 * np.arange(12) + difficulty) * 1.0
@@ -280,7 +280,7 @@ def test_tolerance_costs_little_and_saves_on_near_ties():
 @pytest.mark.parametrize("sizes", [None, 1, 7])
 @pytest.mark.parametrize("pieces", [(2**18, 512), (1, 1), (1, 20)])
 def test_rewards_of_all_arms_equal_rewards_of_each(sizes, pieces, monkeypatch):
-    """The number of arms copied at a time does not matter."""
+    """Rewards are the same however many arms are copied at a time."""
     monkeypatch.setattr(_paired, "COPIED", pieces[0])
     monkeypatch.setattr(_paired, "SLICE", pieces[1])
     race = pb.BettingRace(12, 2000, value_range=(0, 1), rng=1, block_size=sizes)

@@ -23,7 +23,7 @@ MIXTURES = {
 def assert_at_most_delta(wrong, n, least=0.0, **options):
     """Check the number of errors. A correct race fails with a chance below 1e-6.
 
-    `least` requires that errors occur at all. Not for ebmix, which errs a tenth as often.
+    At least a share `least` must be errors, except with ebmix, which errs a tenth as often.
     """
     least *= options.get("mixture") != "ebmix"
     assert wrong <= stats.binom.isf(1e-6, n, DELTA), wrong / n
@@ -31,7 +31,7 @@ def assert_at_most_delta(wrong, n, least=0.0, **options):
 
 
 def coins(rng, n_items, n_wins):
-    """Return columns with `n_wins` ones each, in independent orders."""
+    """Return one column per entry of `n_wins`, with that many ones, in independent orders."""
     columns = [rng.permutation(np.arange(n_items) < wins) for wins in n_wins]
     return np.array(columns, dtype=float).T.copy()
 
@@ -93,7 +93,7 @@ def test_errors_of_the_best_two_are_at_most_delta(mixture, epsilon):
 
 @pytest.mark.parametrize("mixture", ["product", "ebmix"])
 def test_errors_at_a_threshold_are_at_most_delta(mixture):
-    """Means a thousandth of an item away, on both sides; any wrong arm is an error."""
+    """Means are half an item above or below the threshold; any wrong arm is an error."""
     rng, n_races, wrong = np.random.default_rng(4), 3_000, 0
     rewards = coins(rng, 500, [300, 300, 301, 301])
     for _ in range(n_races):
@@ -104,7 +104,7 @@ def test_errors_at_a_threshold_are_at_most_delta(mixture):
 
 
 def test_errors_with_a_tolerance_are_at_most_delta():
-    """The answer is an error if it is worse by the epsilon and one more item."""
+    """The second arm is worse by the epsilon and one more item, so choosing it is an error."""
     rng, n_races, wrong = np.random.default_rng(5), 5_000, 0
     rewards = coins(rng, 500, [250, 239])
     for _ in range(n_races):
@@ -127,7 +127,7 @@ def normal_pair(rng, correlation):
 
 
 PAIRS = {
-    # known mean of items per arm, and orders for a standard error of about 1%
+    # name: (rewards, known mean of items per arm, orders for a standard error of about 1%)
     "gap .1": (lambda rng: coins(rng, N, [55_000, 45_000]), 446, 4_000),
     "gap .05": (lambda rng: coins(rng, N, [52_500, 47_500]), 1636, 4_000),
     "gap .01": (lambda rng: coins(rng, N, [50_500, 49_500]), 28792, 6_000),
@@ -152,12 +152,12 @@ def mean_evaluations(make_rewards, n_orders, seed):
 
 @pytest.mark.parametrize("make_rewards, items, n_orders", PAIRS.values(), ids=PAIRS.keys())
 def test_items_read_of_two_arms_match_known_numbers(make_rewards, items, n_orders):
-    """Races read at most a tenth more than known; for the gap of 0.01, 8% fewer."""
+    """Races read at most 10% more items than known; for the gap of 0.01 they read 8% fewer."""
     assert -0.15 < mean_evaluations(make_rewards, n_orders, seed=6) / 2 / items - 1 < 0.1
 
 
 def test_items_read_of_twenty_arms_match_known_numbers():
-    """Races read at most 1.1 times the known 0.144 of 111,000; fewer than 0.1 is suspicious."""
+    """The known share is 0.144 of 111,000; a share above 1.1 times that or below 0.1 fails."""
     wins = np.round(N * np.linspace(0.75, 0.25, 20)).astype(int)
     total = mean_evaluations(lambda rng: coins(rng, N, wins), 1_200, seed=7)
     assert 0.1 * 111_000 < total < 1.1 * 0.144 * 111_000

@@ -14,7 +14,7 @@ def replaced(values, at, value):
     return values
 
 
-# reported instead of (arms a, items i, rewards r) of a block; the error; words in its message
+# (report in place of a block's arms a, items i, rewards r; the error; words in its message)
 BAD = {
     "NaN": (lambda a, i, r: (a, i, replaced(r, 3, np.nan)), ValueError, ["rewards", "nan"]),
     "inf": (lambda a, i, r: (a, i, replaced(r, 3, np.inf)), ValueError, ["rewards", "inf"]),
@@ -110,7 +110,7 @@ def test_number_as_value_range_limits_differences():
 @makers
 @pytest.mark.parametrize("place, word", [(0, "arms"), (1, "items"), (2, "rewards")])
 def test_masked_values_raise(make, place, word):
-    """Masked entries have no value."""
+    """Masked entries have no value, so reporting them raises."""
     race = make()
     arms, items = race.ask()
     told = [arms, items, REWARDS[items % 300, arms]]

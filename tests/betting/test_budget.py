@@ -109,12 +109,12 @@ def test_budget_is_kept_and_used(n_arms, n_items, spare, k, seed):
     assert not set(top.tolist()) & set(race.dropped.tolist())
     parts = np.concatenate([race.survivors, race.dropped, race.excluded])
     assert sorted(parts.tolist()) == list(range(n_arms))
-    if budget >= n_items * n_arms:  # enough for everything: only bets eliminate arms
+    if budget >= n_items * n_arms:  # the budget covers all cells: only bets eliminate arms
         assert race.decided and not race.dropped.size
 
 
 def test_race_errs_less_than_successive_rejects():
-    """A few arms near the best and many worse ones, with ten cells per arm."""
+    """Tests a few arms near the best and many worse ones, with ten cells per arm."""
     errors = np.zeros(2)
     for seed in range(200):
         rewards = table(seed, 150, 20, 0.025)
@@ -156,7 +156,7 @@ def test_certificate_equals_that_of_the_bets():
 @pytest.mark.parametrize("budget", ["least", 9, 14, "all"])
 @pytest.mark.parametrize("delta", [0.3, 0.6])
 def test_exclusions_err_with_probability_at_most_delta_by_enumeration(delta, budget, rewards):
-    """Over all orders of tiny populations, whatever the schedule drops."""
+    """Enumerates all orders of tiny populations; the schedule may drop any arm."""
     n_items, n_arms = rewards.shape
     budget = {"least": n_arms, "all": rewards.size}.get(budget, budget)
     best = set(np.flatnonzero(rewards.sum(axis=0) >= rewards.sum(axis=0).max() - 1e-9))
@@ -171,7 +171,7 @@ def test_exclusions_err_with_probability_at_most_delta_by_enumeration(delta, bud
 @pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 2])
 def test_certificates_are_wrong_at_most_delta(k):
-    """Near ties by one item of 120: among certified answers, and among excluded arms."""
+    """One item of 120 decides; counts wrong certified answers, and exclusions of all best arms."""
     wrong = certified = 0
     for seed in range(10_000):
         rewards = np.random.default_rng(seed).permuted(

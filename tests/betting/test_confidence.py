@@ -49,7 +49,7 @@ def test_sequence_matches_the_reference(method, size, kind):
     x = draws(kind, 70, 3)
     bounds = pb.confidence_sequence(x, population_size=size or math.inf, method=method)
     expected = reference(x, size, 0.05, method)
-    if method == "asymptotic":  # the reference lacks the limits of a known range
+    if method == "asymptotic":  # the reference does not clip bounds to the known range
         read = np.cumsum(x), np.cumsum(1 - x)
         least, most = (s / size if size else 0 * x for s in read)
         expected = np.maximum(expected[0], least), np.minimum(expected[1], 1 - most)
@@ -80,16 +80,17 @@ def test_walk_is_within_two_steps_of_exact_bound(kind, size):
 
 
 def test_wealth_by_hand():
-    """The null mean depends on the values read; a bet risks 0.9 at most; two bets are relevant."""
+    """Computes one bet by hand: null means depend on the values read; at most 0.9 is at risk."""
     mean, size = 0.6, 4
     x = np.array([1.0, 0.0, 1.0])
-    # m: 0.6, (2.4 - 1) / 3, (2.4 - 1) / 2; bets 2 * 4/4, 2 * 4/3, 2 * 4/2, cut to 0.9 / m
+    # null means m: 0.6, (2.4 - 1) / 3, (2.4 - 1) / 2
+    # bets: 2 * 4/4, 2 * 4/3, 2 * 4/2, each at most 0.9 / m
     m = [0.6, 1.4 / 3, 0.7]
     factors = [1 + 1.5 * 0.4, 1 - 0.9 / m[1] * m[1], 1 + 0.9 / 0.7 * 0.3]
     capital = twin.capital(x, mean, size, np.array([2.0]))[:, 0]
     np.testing.assert_allclose(capital, np.cumprod(factors), rtol=1e-14)
     np.testing.assert_allclose(twin.null_means(x, mean, size), m, rtol=1e-14)
-    # also the kernel's wealth, bet by bet, against its candidate
+    # compare the kernel's wealth against its candidate, bet by bet
     sequence = pb.betting.ConfidenceSequence(population_size=size or math.inf)
     sequence.tell(x)
     state = sequence.get_state()
@@ -103,7 +104,7 @@ def test_wealth_by_hand():
 @pytest.mark.parametrize("size", [None, 400, 100_000])
 @pytest.mark.parametrize("kind", ["uniform", "rare", "skewed", "sorted"])
 def test_stored_wealth_matches_the_reference(kind, size):
-    """The sequence replays and cuts blocks as needed: 400 values whose means move."""
+    """The wealth is that of the reference, although blocks are replayed when candidates change."""
     x = draws(kind, 390, 6)
     sequence = pb.betting.ConfidenceSequence(population_size=size or math.inf)
     sequence.tell(x)
@@ -116,7 +117,7 @@ def test_stored_wealth_matches_the_reference(kind, size):
 
 
 def test_large_bets_vanish_without_denormals():
-    """Many values ruin the largest bets; wealth below 2^-800 is dropped."""
+    """After many values the largest bets have lost all wealth; below 2^-800 it is set to 0."""
     sequence = pb.betting.ConfidenceSequence()
     for piece in np.split(draws("uniform", 64 * 300, 14), 300):
         sequence.tell(piece)
@@ -151,7 +152,7 @@ def test_bounds_narrow_and_contain_possible_means(method, size):
 
 
 def test_bound_that_was_proved_wrong_is_replaced():
-    """Sorted values: the first hundred zeros are not a random sample of the population."""
+    """On sorted values early bounds are wrong, as a hundred zeros are not a random sample."""
     x = np.repeat([0.0, 1.0], 100)
     for method in GUARANTEED:
         lower, upper = pb.confidence_sequence(x, population_size=200, method=method)
@@ -189,7 +190,7 @@ def test_pieces_and_pickles_change_nothing(cut, method, alpha):
 @settings(max_examples=60, deadline=None)
 @given(cuts(), st.sampled_from(METHODS))
 def test_reflected_values_give_reflected_bounds(cut, method):
-    # on a grid, so that 1 - x and its reflection are exact
+    # values on a grid, so that 1 - x is exact
     x, _, size = np.round(cut[0] * 1024) / 1024, *cut[1:]
     lower, upper = pb.confidence_sequence(x, population_size=size or math.inf, method=method)
     reflected = pb.confidence_sequence(1 - x, population_size=size or math.inf, method=method)
@@ -235,9 +236,9 @@ def test_asymptotic_needs_no_range():
     assert (fresh.lower, fresh.upper) == (-math.inf, math.inf) and math.isnan(fresh.mean)
 
 
-# Half-widths at n/N = .001, .01, .1 of N = 100,000, averaged over orders. The other numbers are
-# from an independent program; for skewed values at .01 it found 0.0076 (here 0.0091 over 300
-# orders, where the asymptotic bound has 0.0086).
+# Half-widths at n/N = .001, .01, .1 of N = 100,000, averaged over orders, by another program.
+# For skewed values at .01 it found 0.0076; the number here, 0.0091, is ours over 300 orders, for
+# which the asymptotic bound has 0.0086.
 KNOWN_WIDTHS = {
     "uniform": (0.092, 0.0293, 0.0084),
     "rare": (0.088, 0.0285, 0.0091),
@@ -268,7 +269,7 @@ def test_widths_match_known_numbers(kind):
 
 
 def test_width_follows_the_population_because_of_the_tilt():
-    """The width at nine tenths of the population is a third of that for independent values."""
+    """After 9/10 of the population the width is about a third of that for independent values."""
     x = np.random.default_rng(12).random(2_000)
     finite = np.diff(pb.confidence_sequence(x[:1_800], population_size=2_000), axis=0)[0, -1]
     independent = np.diff(pb.confidence_sequence(x[:1_800]), axis=0)[0, -1]
@@ -366,7 +367,7 @@ def test_states_are_plain_and_checked(method):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_populations_of_any_size(method):
-    """A population of 1e308 has the bounds of an infinite one."""
+    """A population of 1e308 has the same bounds as an infinite one."""
     values = np.random.default_rng(3).random(300)
     whole = pb.confidence_sequence(values, population_size=1e308, method=method)
     endless = pb.confidence_sequence(values, method=method)

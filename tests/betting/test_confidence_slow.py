@@ -51,7 +51,7 @@ def test_bounds_miss_at_most_alpha(method, kind, size, n_runs):
     missed = misses(orders, values.mean(), population_size=size, method=method)
     assert missed <= stats.binom.ppf(0.999, n_runs, ALPHA), missed / n_runs
     if method == "betting" and kind == "uniform" and n_runs >= 1_000:
-        # the bound is nearly used up: .0385 here
+        # the permitted error is nearly reached: .0385 here
         assert missed >= 0.025 * n_runs, missed / n_runs
 
 

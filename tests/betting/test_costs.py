@@ -46,7 +46,7 @@ def test_race_without_costs_has_no_cost():
 
 @pytest.mark.parametrize("shape", ["table", "arms", "items"])
 def test_costs_change_only_the_end(shape):
-    """The same items, rewards and answer as without costs, block by block."""
+    """Items, rewards and answer equal those without costs, block by block, until the race stops."""
     free = play(pb.BettingRace(K, N, block_size=3, **RACE), REWARDS)
     costly = play(pb.BettingRace(K, N, block_size=3, costs=SHAPES[shape], **RACE), REWARDS)
     assert frozen(free._race.arrays) == frozen(costly._race.arrays)
@@ -63,7 +63,7 @@ def test_costs_change_only_the_end(shape):
 @settings(max_examples=80, deadline=None)
 @given(st.integers(0, 999), st.floats(1.0, 400.0), st.booleans(), st.sampled_from([1, 2]))
 def test_known_costs_are_never_exceeded(seed, spare, budgeted, k):
-    """The rest does not pay for the next item, which is not skipped."""
+    """The race stops when the money left does not pay for the next item; it skips no item."""
     rng = np.random.default_rng(seed)
     rewards, costs = random_rewards(rng, N, K), rng.exponential(size=(N, K)) ** 3
     most = float(costs.sum(axis=1).max()) + spare
@@ -80,7 +80,7 @@ def test_known_costs_are_never_exceeded(seed, spare, budgeted, k):
 
 @pytest.mark.parametrize("name", ["max_cost", "budget"])
 def test_told_costs_limit_the_race(name):
-    """First one item, for its price; then the next items are expected to cost as much."""
+    """The race asks for one item to learn its cost, then expects later items to cost as much."""
     make = pb.BudgetRace if name == "budget" else pb.BettingRace
     race = make(K, N, costs=pb.betting.Costs(**{name: 100.0}), delta=1e-9, **RACE)
     assert race.ask()[0].size == K
@@ -126,7 +126,7 @@ def test_best_arm_survives_in_every_order():
 @pytest.mark.slow
 @pytest.mark.parametrize("told", [False, True])
 def test_errors_in_ten_thousand_costly_races_are_at_most_delta(told):
-    """Near ties, costs related to the scores, and budgets that end anywhere."""
+    """Tests near ties, costs related to the scores, and budgets that end at any item."""
     rng, n_wrong, n_races, delta = np.random.default_rng(7), 0, 10_000, 0.1
     for seed in range(n_races):
         rewards = (rng.random((40, 3)) < rng.uniform(0.1, 0.9, (40, 1))) * 1.0

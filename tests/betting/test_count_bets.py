@@ -97,7 +97,7 @@ REWARDS = st.lists(st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.5, 1.0])),
 
 @given(rewards=REWARDS, level=st.floats(0, 1), part=st.floats(-1, 1))
 def test_log_factor_is_at_most_the_true_sum(rewards, level, part):
-    """The rewards are arbitrary; if they are 0 or 1, both are equal."""
+    """This holds for arbitrary rewards; for rewards of 0 and 1 the factor equals the true sum."""
     x = np.array(rewards)
     worst = level if part > 0 else 1.0 - level
     stake = part * 0.9 / max(0.9, worst)
@@ -114,7 +114,7 @@ def test_log_factor_is_at_most_the_true_sum(rewards, level, part):
 
 @given(rewards=REWARDS, level=st.floats(0.01, 0.99), stake=st.floats(-0.9, 0.9))
 def test_bound_is_attained(rewards, level, stake):
-    """Rewards of q / s (k times) and 0 attain it; for bets against an arm, the same of 1 - x."""
+    """k rewards of q / s and zeros attain the bound; for bets against an arm, 1 - x replaces x."""
     x = np.array(rewards) if stake > 0 else 1.0 - np.array(rewards)
     s, q = x.sum(), (x * x).sum()
     if q > 1e-6:
@@ -131,7 +131,7 @@ def values(rng, n, mean):
 
 
 def test_squares_are_in_the_units_of_the_rewards():
-    """A shift or another unit changes nothing; sums alone have less power."""
+    """Rewards in another unit give the same wealth; sums without squares give less."""
     rng, batches = np.random.default_rng(1), []
     for _ in range(8):
         columns = zip(*(values(rng, 500, mean) for mean in (3.0, 3.6)), strict=True)
@@ -168,7 +168,7 @@ def test_scale_is_set_by_the_first_batch_with_bets():
     assert abs(race._race[1].scale - expected) < 1e-12
     race.retire(1)
     race.add_arm()
-    assert math.isnan(race._race[1].scale)  # without visits of arm 1 there was no bet
+    assert math.isnan(race._race[1].scale)  # arm 1 had no visits, so there was no bet
     race.tell_counts([10, 0, 30], [1, 0, 3])
     assert abs(race._race[1].scale - reference.scale(80, 8, 8, [10, 30])) < 1e-12
 
@@ -177,7 +177,7 @@ def test_scale_is_set_by_the_first_batch_with_bets():
     ([0.5, 0.502], 1_000_000, 12), ([0.04, 0.0404], 10_000_000, 8), ([0.3, 0.303], 5000, 800),
     ([0.3, 0.33], 1000, 60), ([0.04, 0.05], 50_000, 6)])
 def test_every_lift_is_found(rates, visits, most):
-    """A grid of bets that did not fit the traffic never found the first three."""
+    """With a grid of bets not scaled to the traffic, the first three were never found."""
     race, rng = pb.CountRace(2), np.random.default_rng(11)
     while not race.done and race.n_batches < most:
         trials = rng.multinomial(visits, [0.5, 0.5])
@@ -186,7 +186,7 @@ def test_every_lift_is_found(rates, visits, most):
 
 
 def test_equal_arms_at_any_traffic_are_seldom_named():
-    """A/A tests with a million visits per day: at most delta."""
+    """In A/A tests with a million visits per day, at most a share delta names a winner."""
     named = 0
     for seed in range(40):
         race, rng = pb.CountRace(2, delta=0.1), np.random.default_rng(seed)

@@ -33,10 +33,10 @@ def random_batches(rng, n_arms=3, n_batches=6, most=12):
 
 
 def walk(laws):
-    """Yield the races of all sequences of batches, without drops: wealth per batch, and chances.
+    """Yield, for every possible sequence of batches, the wealth after each batch and its chances.
 
-    `laws` has, per batch, the trials, and for each arm the probabilities of its sums, one row per
-    distribution.
+    No arm is dropped. `laws` has, per batch, the trials, and for each arm a dict from its sum to
+    the probabilities of that sum, one per distribution.
     """
     def step(bets, capitals, chances, left):
         if not left:
@@ -55,7 +55,7 @@ def walk(laws):
 
 
 def binomial(trials, rates):
-    """Return the argument of `walk` for `rates` by distribution, batch and arm."""
+    """Return the argument of `walk`; `rates` has shape (distributions, batches, arms)."""
     rates = np.array(rates)
     return [(row, [{s: binom.pmf(s, n, rates[:, i, arm]) for s in range(n + 1)}
                    for arm, n in enumerate(row)]) for i, row in enumerate(trials)]
@@ -68,7 +68,7 @@ LAWS = [[(0.3, 0.3)] * 3, [(0.05, 0.05)] * 3, [(0.2, 0.5)] * 3,
 
 
 def test_expected_wealth_by_enumeration():
-    """Against the best arm at most 1, for any days; against a worse one more."""
+    """The mean wealth against the best arm is at most 1 on any days; against a worse arm, more."""
     found = sum(np.multiply.outer(chances, capitals[-1])
                 for capitals, chances in walk(binomial(TWO, LAWS)))
     assert (found[:, 1] <= 1 + 1e-12).all() and (found[:2, 1] > 0.85).all()
@@ -76,7 +76,7 @@ def test_expected_wealth_by_enumeration():
 
 
 def test_errors_by_enumeration():
-    """The best of two arms is dropped with chance at most 1 / x, either of two equal ones 2 / x."""
+    """The best of two is dropped with chance at most 1 / threshold, one of two equals twice."""
     rates = [[(0.5, 0.5)] * 3, [(0.3, 0.35)] * 3, [(0.2, 0.2), (0.7, 0.7), (0.3, 0.3)]]
     runs = list(walk(binomial([(2, 2), (6, 6), (6, 5)], rates)))
     highest = np.array([capitals.max(axis=0) for capitals, _ in runs])
@@ -184,7 +184,7 @@ def test_ab_tests_and_aa_tests_err_at_most_delta():
 
 
 def test_arms_that_beat_each_other_leave_one():
-    """One batch beats both arms because delta requires little; one must stay."""
+    """With a delta near 1, one batch proves both arms worse than each other; one must stay."""
     race = told([((9, 9), (8, 2)), ((9, 9), (2, 8)), ((9, 9), (5, 5))], delta=0.999, ties="any")
     assert race.survivors.size == 1
 
@@ -209,7 +209,7 @@ def test_late_arms_start_at_one():
 
 @pytest.mark.parametrize("retired", range(3))
 def test_retired_arm_has_no_influence(retired):
-    """The race equals, number by number, that of the other arms alone."""
+    """All numbers equal those of a race that never had the retired arm."""
     rng = np.random.default_rng(5)
     batches = list(random_batches(rng, most=300, n_batches=9))
     race, left = told(batches), np.delete(np.arange(3), retired)

@@ -6,7 +6,7 @@ from scipy.stats import binom
 
 import pybandit as pb
 
-# 4 to 5 %: a Bonferroni z-test that tells 4.5 from 5 % needs 40 days
+# rates of 4 to 5 %; for comparison, a Bonferroni z-test of 4.5 against 5 % needs 40 days
 PAGES = np.array([0.04, 0.041, 0.042, 0.044, 0.05])
 VISITS = 5000
 
@@ -21,7 +21,7 @@ def run(race, rates, rng, most, by_weekday=0.0):
 
 
 def at_most(n, runs, chance):
-    """Return True unless n of the runs show, at 1 in 1,000, a probability above `chance`."""
+    """Return False if n successes in `runs` reject "probability <= chance" at level 1 in 1,000."""
     return binom.sf(n - 1, runs, chance) > 1e-3
 
 

@@ -38,12 +38,12 @@ NOTHING = np.empty(0, dtype=np.int64)
 
 
 def without_ahead(race):
-    """Return the state of a race without the part ahead of it."""
+    """Return the state of a race without rewards that are ahead of their block."""
     return frozen({name: part for name, part in race.get_state().items() if name != "ahead"})
 
 
 def kernel(race):
-    """Return the kernel's memory, without predictions (addresses) and what `recommend` writes."""
+    """Return the kernel's memory except predictions (pointers) and the memory of `recommend`."""
     return frozen({name: part for name, part in race._race.arrays.items()
                    if name not in ("predictions", "inside")})
 
@@ -68,7 +68,7 @@ COPIES = [lambda race: race, lambda race: type(race).from_state(race.get_state()
 @examples(8, of=50)
 @given(st.sampled_from(sorted(RACES)), st.integers(0, 9999))
 def test_any_cells_in_any_order(name, seed):
-    """The race equals the reference race with the blocks that are due, after every `tell`."""
+    """After every `tell`, the race equals a reference race that received all complete blocks."""
     rng = np.random.default_rng(seed)
 
     def make():
@@ -95,7 +95,7 @@ def test_any_cells_in_any_order(name, seed):
         out += [cell for cell in asked if cell not in out]
         if not out:
             break
-        # also rewards requested long ago, the last ones first
+        # includes rewards requested long ago, the latest request first
         rng.shuffle(out)
         late = [out.pop() for _ in range(int(rng.integers(1, len(out) + 1)))]
         known |= answer(race, late)
@@ -118,7 +118,7 @@ def cost_of(race, cells, known):
 @pytest.mark.parametrize("name", sorted(RACES))
 @pytest.mark.parametrize("seed", range(3))
 def test_end_equals_that_of_the_serial_race(seed, name):
-    """Whatever comes first, is requested ahead, or comes late."""
+    """The end does not depend on which rewards come early, late, or are requested ahead."""
     plain = play(RACES[name](), REWARDS, 900)
     rng, race, out = np.random.default_rng(seed), RACES[name](), set()
     while not race.done and race.pulls.max() < 900:
@@ -201,7 +201,7 @@ def test_differences_are_checked_for_rewards_that_come_one_by_one():
 
 
 def test_cells_ahead_are_wasted_once_their_arm_has_left():
-    """Requested while the arm was in the race; reported late, and only once."""
+    """Cells were requested while the arm was in the race; late, they may be reported once."""
     table = np.tile([0.0, 1.0, 1.0], (300, 1))
     race = pb.BettingRace(3, 300, value_range=(0, 1), rng=1)
     arms, items = race.ask(450)
@@ -233,7 +233,7 @@ def test_race_with_a_cap_requests_no_more_than_its_block():
 @settings(max_examples=100, deadline=None)
 @given(st.integers(0, 9999))
 def test_requests_ahead_match_the_reference(seed):
-    """The chances and the order are those of the reference."""
+    """Chances and order of the cells equal those of the reference."""
     rng = np.random.default_rng(seed)
     n_arms, told, later = int(rng.integers(2, 6)), int(rng.integers(0, 30)), 12
     k, first = int(rng.integers(1, n_arms)), told + int(rng.integers(0, 5))
@@ -267,7 +267,7 @@ def test_requests_ahead_match_the_reference(seed):
 @pytest.mark.parametrize("n", [1, 70, 400, 3000])
 @pytest.mark.parametrize("name", ["best", "near", "stream", "top"])
 def test_no_later_item_is_needed_more(name, n):
-    """The items considered give the same cells as all possible items."""
+    """The few items that the race considers give the same cells as considering all later items."""
     race, found = RACES[name](), set()
     while not race.done and race.pulls.max() < 250:
         (places, arms), told = race._needed(n), race._books.n_items
@@ -296,7 +296,7 @@ def test_cells_ahead_take_memory_by_their_number():
 
 @pytest.mark.parametrize("mixture", ["plug-in", "product", "ebmix", "hybrid"])
 def test_missing_wealth_matches_the_reference(mixture):
-    """All bets lack the log of 1 / delta at the start, and more than 0 for survivors."""
+    """Log wealth that an elimination needs: log(1 / delta) at first, above 0 for survivors."""
     hybrid = mixture == "hybrid"
     bets = pb.betting.Bets("product" if hybrid else mixture, hybrid=hybrid)
     race = pb.BettingRace(4, 300, delta=0.01, block_size=1, bets=bets, **RACE)

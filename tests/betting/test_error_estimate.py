@@ -62,7 +62,7 @@ def test_answers_are_wrong_about_as_often_as_estimated(n_runs):
         assert wrong.sum() <= stats.binom.isf(1e-7, n, min(1.0, 2.2 * mean + 0.02)), (mean, wrong)
         assert wrong.sum() >= stats.binom.ppf(1e-7, n, max(0.0, mean / 2 - 0.02)), (mean, wrong)
     said, wrong = made.T
-    assert ((said - wrong) ** 2).mean() < 0.85 * wrong.var()  # better than a constant
+    assert ((said - wrong) ** 2).mean() < 0.85 * wrong.var()  # better than a constant estimate
     assert abs(said.mean() - wrong.mean()) < 0.1
 
 
@@ -83,7 +83,7 @@ def told(rng, n_arms):
 
 @pytest.mark.parametrize("seed", range(25))
 def test_estimate_matches_the_reference(seed):
-    """The reference has one matrix for all arms and a fine grid; the package has 61 nodes."""
+    """The reference inverts one matrix and integrates on a fine grid; the package uses 61 nodes."""
     rng = np.random.default_rng(seed)
     n_arms, n_items = int(rng.integers(2, 20)), rng.choice([60.0, 300.0, np.inf])
     blocks, pulls = told(rng, n_arms)
@@ -116,7 +116,7 @@ def test_extreme_estimates():
     same = play(race, np.full((30, 4), 0.5))
     assert same.exact and same.error_estimate == 0.0
     half = play(pb.BudgetRace(4, 30, budget=60, rng=1, **UNIT), np.full((30, 4), 0.5))
-    assert half.error_estimate == 0.75  # no rewards separate the arms
+    assert half.error_estimate == 0.75  # equal rewards do not separate the arms
     one = play(pb.BudgetRace(4, 30, budget=4, rng=1, **UNIT), np.eye(30)[:, :4])
     assert one.error_estimate == 0.75  # one item does not determine the noise
     equal = np.tile(np.eye(6), (5, 1))  # equal means in an infinite population

@@ -72,7 +72,7 @@ def test_races_in_threads_record_every_block_once(name):
 
 @pytest.mark.parametrize("method", ["betting", "empirical-bernstein", "hoeffding", "asymptotic"])
 def test_sequences_in_threads_have_consistent_states(method):
-    """get_state returns the sequence between two updates."""
+    """get_state returns the state before or after an update, never during one."""
     pieces = np.random.default_rng(1).random((12, 700))
     alone, known = pb.betting.ConfidenceSequence(population_size=10**6, method=method), {}
     known[0] = frozen(alone.get_state())
@@ -156,7 +156,7 @@ def test_second_init_of_a_sequence_raises():
 @pytest.mark.parametrize("cls",
                          [pb.BettingRace, pb.BettingThreshold, pb.betting.ConfidenceSequence])
 def test_uninitialised_objects_explain_themselves(cls):
-    """Every attribute raises an error that says so, or does nothing."""
+    """Every attribute either raises an error that names the missing __init__, or does nothing."""
     empty = cls.__new__(cls)
     n_errors = 0
     for name in dir(cls):

@@ -32,7 +32,7 @@ def seconds_of(call, *args):
 @pytest.mark.parametrize("times", TIMES)
 @pytest.mark.parametrize("name", ["best", "near", TOP, "sides", "budget", "told", "weighted"])
 def test_interrupted_tell_is_all_or_nothing(name, times):
-    """A block is in the kernel and in the record, or in neither; the end is as without Ctrl-C."""
+    """A block is in both kernel and record, or in neither; the race ends as without Ctrl-C."""
     rng, table = np.random.default_rng(times), np.random.default_rng(4).random((300, 30))
     table[:, :4] = REWARDS
     n_interrupted = n_taken = n_not_taken = 0
@@ -127,7 +127,7 @@ def test_interrupted_best_of_leaves_nothing(times):
 
 @pytest.mark.parametrize("times", TIMES)
 def test_interrupted_best_of_pairs_leaves_nothing(times):
-    """Judgements of a call that did not end are not kept for the next one."""
+    """Judgements of an interrupted call are not kept for the next call."""
     rng, n_interrupted = np.random.default_rng(times), 0
     strength = np.random.default_rng(5).normal([0, 0.1, 0.2, 0.6], 1.0, (200, 4))
 

@@ -85,7 +85,7 @@ def assert_race_works(race, rounds=100):
         assert getattr(race, "budget", None) is None or race.n_pulls <= race.budget
         if race.cost is not None and not race._is_told_costs():
             most = race.costs.max_cost
-            assert most is None or race.cost <= most * (1 + 2e-12)  # exact to 12 digits
+            assert most is None or race.cost <= most * (1 + 2e-12)  # costs are exact to 12 digits
     state = race.get_state()
     assert frozen(type(race).from_state(state).get_state()) == frozen(state)
     assert repr(race)
@@ -98,7 +98,7 @@ def assert_race_is_refused_or_works(data, name, which):
     except (ValueError, TypeError) as error:
         assert len(str(error)) > 10
         return
-    except MemoryError:  # a race with a huge number of arms is consistent
+    except MemoryError:  # valid, but a huge number of arms may not fit in memory
         return
     assert_race_works(race)
 
@@ -132,7 +132,7 @@ def test_blocks_too_long_for_memory_raise(name):
 @pytest.mark.parametrize("name", [name for name in sorted(RACES) if "options" in RACES[name][0]])
 def test_more_arms_than_rewards_raise_before_memory_is_taken(name):
     state = copy.deepcopy(RACES[name][0])
-    state["options"]["n_arms"] = 2**27  # no memory holds the pairs
+    state["options"]["n_arms"] = 2**27  # the pairs would not fit into any memory
     with pytest.raises(ValueError, match=r"a reward of every arm for its first \d+ items"):
         class_of(name).from_state(state)
 
@@ -182,7 +182,7 @@ def assert_counts_are_refused_or_work(data):
     except (ValueError, TypeError) as error:
         assert len(str(error)) > 10
         return
-    except MemoryError:  # a race with a huge number of arms is consistent
+    except MemoryError:  # valid, but a huge number of arms may not fit in memory
         return
     assert_counts_work(race)
 
@@ -223,7 +223,7 @@ def test_invalid_states_raise(cls, state):
 @pytest.mark.parametrize("part, at", [("sides", (0, 0)), ("sides", (1, 0)), ("sides", (1, 1)),
                                       ("current", 0), ("current", 1), ("n", None)])
 def test_bounds_that_do_not_follow_raise(method, part, at):
-    """Bounds that are better than their proof raise, in whichever entry they are."""
+    """Changed bounds that do not follow from the rest of the state raise, in every entry."""
     sequence = pb.betting.ConfidenceSequence(population_size=10**6, method=method)
     sequence.tell(np.random.default_rng(2).random(500))
     for shift in (1e-3, -1e-3, 0.05):
@@ -233,7 +233,7 @@ def test_bounds_that_do_not_follow_raise(method, part, at):
         else:
             state[part][at] += shift
         if method != "betting" and part == "sides" and at[0] == 1 and shift > 0:
-            # such a running bound is possible; the reported bound shows the change
+            # this running bound is possible, but the reported bound must change with it
             state["current"][:] = state["sides"][1, 0], 1 - state["sides"][1, 1]
             pb.betting.ConfidenceSequence.from_state(state)
             continue

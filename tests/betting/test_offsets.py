@@ -51,7 +51,7 @@ def test_thresholds_match_rational_arithmetic(offset):
     for seed in range(40):
         rewards = near_ties(seed, offset)
         totals = exact_totals(rewards)
-        # exactly the mean of one arm, if float64 can represent it
+        # tau is exactly the mean of one arm, if float64 can represent that
         tau = float(totals[seed % 5] / 60)
         race = play(pb.BettingThreshold(5, 60, threshold=tau, value_range=(offset, offset + 1),
                                         delta=1e-9, rng=seed), rewards)
@@ -66,7 +66,7 @@ def test_thresholds_match_rational_arithmetic(offset):
 @pytest.mark.parametrize("k", [1, 2])
 @pytest.mark.parametrize("options", [{}, {"bets": pb.betting.Bets("ebmix")}, {"epsilon": 0.05}])
 def test_race_does_not_depend_on_a_common_offset(k, options):
-    """The same grid of rewards, shifted: the same items are read and the same arms eliminated."""
+    """If rewards on a grid are shifted, the same items are read and the same arms eliminated."""
     rng = np.random.default_rng(6)
     grid = rng.integers(0, 2**12, size=(500, 4)) * [0.8, 0.9, 0.95, 1.0] // 1 / 2**12
     for scalar in (False, True):

@@ -67,7 +67,7 @@ def test_race_errs_with_probability_at_most_delta_by_enumeration(n_arms, epsilon
             n += 1
         assert n_wrong <= delta * n
         wrong += n_wrong
-    assert wrong or epsilon  # a race that cannot err proves nothing
+    assert wrong or epsilon  # a race without any error would not test the bound
 
 
 def test_two_of_four_err_with_probability_at_most_delta_by_enumeration():
@@ -101,7 +101,7 @@ def test_plug_in_bets_read_less_than_sixteen_bets():
 
 
 def nasty(name, rng):
-    """Return tables whose last arm is best by an item or two, or tied."""
+    """Return a table whose last arm is best by an item or two, or tied."""
     n_items, n_arms = 400, 8
     if name == "near ties":
         wins = [200 - 1] * (n_arms - 1) + [200]
@@ -109,7 +109,7 @@ def nasty(name, rng):
         wins = [200] * n_arms
     elif name == "rare":
         wins = [7] * (n_arms - 1) + [8]
-    else:  # changing leaders: each arm wins in one part, and the last one evenly
+    else:  # changing leaders: each arm wins all items of one part, the last arm some of each part
         rewards = np.tile(np.repeat(np.eye(n_arms), n_items // n_arms, axis=0), 1)
         rewards[:, -1] = np.arange(n_items) % n_arms == 0
         rewards[1, -1] = 1.0
@@ -132,5 +132,5 @@ def test_errors_in_ten_thousand_races_are_at_most_delta(name, options):
         at = np.sort(means)[-options.get("k", 1)] - options.get("epsilon", 0.0) - 1e-12
         wrong += means[result.best_arms].min() < at
     assert wrong <= delta * n + 4.9 * np.sqrt(n * delta * (1 - delta)), wrong / n
-    # pairs share delta: sets of two err too rarely to be observed
+    # with k = 2, pairs share delta, and errors are too rare to be observed
     assert wrong or name == "ties" or "k" in options

@@ -11,8 +11,8 @@ import pybandit as pb
 
 from betting.races import RACE, REWARDS, assert_says, frozen, play
 
-# possible items of a small population: rewards of two arms, and the probability; arm 0 is better by
-# a tenth
+# Possible items of a small population: the rewards of two arms, and the probability. Arm 0 has a
+# mean larger by 0.1.
 WORLD = [(1.0, 0.0, 0.45), (0.0, 1.0, 0.35), (1.0, 1.0, 0.2)]
 
 
@@ -20,7 +20,7 @@ BETS = pb.betting.Bets("product", n_bets=4)
 
 
 def raced(rewards, **options):
-    """Return a race that reads the rows in their order."""
+    """Return a race after it has read the rows in their order."""
     race = pb.BettingRace(rewards.shape[1], len(rewards), value_range=(0, 1), rng=1, block_size=1,
                           **options)
     race._order = np.arange(len(rewards))
@@ -40,7 +40,7 @@ def test_race_on_a_sample_equals_a_race_on_a_stream(options):
 
 
 def test_race_on_a_part_equals_a_race_on_the_whole():
-    """The first 120 of 300 items, from a population of 300: the race of all 300, up to there."""
+    """A sample of 120 from a population of 300 races like all 300 items, up to item 120."""
     whole = raced(REWARDS, delta=1e-6)
     part = raced(REWARDS[:120], delta=1e-6, population_size=300)
     same = pb.BettingRace(4, 300, value_range=(0, 1), rng=1, block_size=1, delta=1e-6)
@@ -75,7 +75,7 @@ def test_population_of_n_items_is_the_default():
 
 @pytest.mark.parametrize("delta", [0.3, 0.6])
 def test_errors_over_all_samples_of_a_small_population(delta):
-    """All samples of 6 items with their probabilities: the better arm is lost below delta."""
+    """Over all samples of 6 items, the better arm is lost with probability below delta."""
     lost = 0.0
     for drawn in itertools.product(WORLD, repeat=6):
         rewards = np.array([item[:2] for item in drawn])
@@ -86,7 +86,7 @@ def test_errors_over_all_samples_of_a_small_population(delta):
 
 
 def test_errors_over_all_samples_without_replacement():
-    """All orders of 4 of 7 items."""
+    """Enumerates all ordered samples of 4 of 7 items."""
     population = np.array([(1, 0), (0, 1), (1, 0), (1, 1), (0, 1), (1, 0), (0, 0)], dtype=float)
     lost = [0 not in raced(population[list(order)], delta=0.6, population_size=7,
                            bets=BETS).survivors

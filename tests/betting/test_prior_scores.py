@@ -87,7 +87,7 @@ def test_race_errs_with_probability_at_most_delta_by_enumeration(adversary):
             n_wrong += rewards.sum(axis=0)[race.leaders[0]] < rewards.sum(axis=0).max() - 1e-12
         assert n_wrong <= delta * len(orders)
         wrong += n_wrong
-    assert wrong or adversary != "noise"  # a race that cannot err proves nothing
+    assert wrong or adversary != "noise"  # a race without any error would not test the bound
 
 
 def by_topic(seed, n_items=600, n_models=40):
@@ -106,7 +106,7 @@ def reads(scores, n_orders=8, **options):
 
 
 def test_informative_priors_save_and_others_cost_little():
-    """Earlier versions with a tenth of the scores changed; noise, shuffled rows, counts."""
+    """Priors: earlier versions with a tenth of the scores changed, noise, shuffled rows, counts."""
     scores, rng = by_topic(1), np.random.default_rng(2)
     raced, others = scores[:, :12], scores[:, 20:]
     alone = reads(raced)
@@ -118,7 +118,7 @@ def test_informative_priors_save_and_others_cost_little():
 
 
 def test_predictions_depend_on_read_items_only():
-    """Blocks may be added one by one or together; scores of later items change nothing."""
+    """Blocks added one by one or together give equal predictions; later scores do not matter."""
     scores = by_topic(3)
     order = np.random.default_rng(4).permutation(600)
     arms = np.arange(0, 20, 2)
@@ -135,7 +135,7 @@ def test_predictions_depend_on_read_items_only():
     assert np.array_equal(rows, every[:7]) and rows.any()
     assert np.allclose(totals, every.sum(axis=0)) and np.allclose(highest, every.max(axis=0))
     assert np.allclose(lowest, every.min(axis=0)) and np.abs(every).max() <= 0.25
-    # the same in other units
+    # scores and rewards in other units give the same predictions
     other = Predictor(scores[:, 20:] * 7.0 - 3.0, 20, 5.0)
     other.catch_up([(arms, 5.0 * values) for arms, values in blocks], order)
     assert np.allclose(other.predict(order[400:], 200, arms)[0], 5.0 * every, atol=1e-9)

@@ -15,7 +15,7 @@ UNIT = dict(value_range=(0, 1), mixture="product")
 
 
 def raced(rewards, weights, order=None, **options):
-    """Return a race that reads the items in this order, or in its own."""
+    """Return a race after it has read the items in this order, or in its own order."""
     race = pb.BettingRace(rewards.shape[1], len(rewards), weights=weights, block_size=1,
                           **grouped({**UNIT, "rng": 1, **options}))
     if order is not None:
@@ -42,7 +42,7 @@ def test_best_arm_race_matches_the_reference():
 
 @pytest.mark.parametrize("seed", range(6))
 def test_pair_race_matches_the_reference(seed):
-    """An arm is decided first by two claims against it, or by its two claims, each at 4 / delta."""
+    """The first arm decided has two claims against it or makes two itself, each at 4 / delta."""
     rng = np.random.default_rng(seed)
     rewards = random_rewards(rng, 120, 4)
     weights = rng.exponential(size=120) + 0.05
@@ -59,7 +59,7 @@ def test_pair_race_matches_the_reference(seed):
                                      {"k": 2, "epsilon": 0.03}, {"mixture": "ebmix"}])
 @pytest.mark.parametrize("weight", [1.0, 0.25, 7.0])
 def test_equal_weights_equal_no_weights(options, weight):
-    """Bit for bit, for any sum of the weights."""
+    """Races are equal bit for bit, whatever the sum of the weights."""
     even = pb.BettingRace(4, 300, **grouped({**RACE, **options}))
     same = pb.BettingRace(4, 300, weights=np.full(300, weight), **grouped({**RACE, **options}))
     same._order = even._order.copy()
@@ -73,7 +73,7 @@ def test_equal_weights_equal_no_weights(options, weight):
 
 
 def test_order_is_drawn_by_weight():
-    """The first item by its weight, the second by its weight among the others."""
+    """The first item is drawn by weight, the second by weight among the items left."""
     weights, firsts = np.array([1.0, 2.0, 5.0]), np.zeros((3, 3))
     for seed in range(4000):
         order = pb.BettingRace(2, 3, weights=weights, **{**RACE, "rng": seed})._order

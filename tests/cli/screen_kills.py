@@ -55,7 +55,7 @@ def reading(batch, well):
 
 
 def has_mistake(batch):
-    """Return True if two readings of a plate, one of a control, are amended afterwards."""
+    """Return True if two readings of a plate, one of them of a control, are amended later."""
     return batch % 2 == 1
 
 
@@ -152,5 +152,5 @@ def kill_many(n_kills, seed):
 
 
 if __name__ == "__main__":
-    assert _screen_commands and _log_commands  # imported before the forks
+    assert _screen_commands and _log_commands  # imported before the forks, once
     print(json.dumps(kill_many(*map(int, sys.argv[1:]))))

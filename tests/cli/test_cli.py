@@ -174,7 +174,7 @@ def test_control_variates_preserve_totals_and_reduce_differences(small):
     deviation = [(values - values[:, [40]]).std(axis=0).max() for values in (plain, rest)]
     assert deviation[1] < 0.02 * deviation[0]
     some = np.array([5, 1000, 2])
-    # not bitwise: matrix products of other shapes may sum in another order
+    # equal but for rounding: matrix products of other shapes may sum in another order
     np.testing.assert_allclose(controlled.function(some, cells[::7])
                                - control.values(some, cells[::7]), rest[some][:, ::7],
                                rtol=0, atol=1e-14)

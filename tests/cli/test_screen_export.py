@@ -39,10 +39,10 @@ def exported(study, plates):
 
 @pytest.mark.parametrize("at_once", [1, 7, 8192])
 def test_export_has_every_well_of_every_batch(at_once, monkeypatch):
-    """Lost, late, abandoned and open wells, for any number written at a time."""
+    """Includes lost, late, abandoned and open wells, for any number of rows written at a time."""
     monkeypatch.setattr(_export, "AT_ONCE", at_once)
     study = screened(batches=6)
-    study.tell(0, study.batch(0).values, who="nobody new")  # already known: changes nothing
+    study.tell(0, study.batch(0).values, who="nobody new")  # the same values again change nothing
     study.tell(5, [0.25], positions=[12], who="Eve, of the \"night\" shift")
     rows, parts = exported(study, SCREEN)
     assert (len(parts) > 3) == (at_once < 100)
@@ -54,7 +54,7 @@ def test_export_has_every_well_of_every_batch(at_once, monkeypatch):
     assert list(columns[2]) == list(history["name"]) and list(columns[4]) == list(history["state"])
     assert set(columns[4]) == {"known", "lost", "late", "open", "abandoned"}
     assert list(columns[6]) == list(history["who"])
-    assert set(columns[3]) == {""}  # reported from Python, without readings
+    assert set(columns[3]) == {""}  # results reported from Python have no readings
     for text, value in zip(columns[7], history["value"], strict=True):
         assert float(text or "nan") == value or (text == "" and math.isnan(value))
     for text, told in zip(columns[5], history["told_at"], strict=True):
@@ -79,7 +79,7 @@ def test_batches_on_several_plates_are_exported():
 
 @pytest.mark.slow
 def test_export_of_a_million_wells_takes_a_hundred_megabytes(tmp_path):
-    """About 70 MB and 2.5 s; writing all wells at once took 710 MB and 45 s."""
+    """The export takes about 70 MB and 2.5 s; all wells written at once took 710 MB and 45 s."""
     plates = Plates(Layout(16, 24))
     policy = pb.policies.RoundRobin(2000, 20, batch_size=384, max_batches=2605)
     with pb.Study.create(tmp_path / "study.db", policy, settings=plates.settings()) as study:

@@ -278,7 +278,7 @@ def test_picklist_of_a_robot_fills_the_plate(form, capsys):
 
 
 def test_options_agree_with_the_library():
-    """The command line repeats them, so that `pybandit --help` does not import SQLite."""
+    """The command line repeats choices of the library, so that --help does not import SQLite."""
     assert _screen_options.FILLS == _fill.ORDERS
     assert tuple(_screen_options.HELP) == _read.COLUMNS
     assert screen.FORMATS == ("long", "grid", *_picklists.HEADERS)

@@ -47,7 +47,7 @@ def test_numbers_of_wells_are_found():
     assert [tuple(one) for one in found] == [
         ("P1", "A1", "absorbance 450 nm", "0.5", False),
         ("P1", "B2", "absorbance 600 nm", "-1.5", False),
-        ("P1", "C3", "absorbance 450 nm", "", False)]  # -0.0: no value
+        ("P1", "C3", "absorbance 450 nm", "", False)]  # -0.0 means no value
 
 
 def test_errors_become_markers():
@@ -161,7 +161,7 @@ def screen(folder):
 
 
 def test_plain_reader_reads_the_same_file(screen, capsys):
-    """The grid in the file is enough."""
+    """The grid in such a file can be read without --instrument, too."""
     path = gen5("r.txt", cells={"B2": "OVRFLW"})
     assert ok(capsys, "record", path, "--plate", "0", "--lost") == (
         "plate 0: 95 new, 1 lost; marked: OVRFLW 1\n")

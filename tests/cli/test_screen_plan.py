@@ -85,7 +85,7 @@ def test_pilot_gives_the_noise(tmp_path, capsys):
 
 
 def test_controls_are_not_arms_of_a_pilot(tmp_path, capsys):
-    """This holds for any names, and for logarithms of readings."""
+    """Controls may have any names, and readings may be logarithms."""
     path = pilot(tmp_path, np.random.default_rng(1), 1.0, 60)
     rows = [line.split(",") for line in path.read_text().splitlines()[1:-2]]
     (tmp_path / "arms.csv").write_text("\n".join(["gene", *sorted({arm for arm, _ in rows})]))

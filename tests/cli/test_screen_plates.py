@@ -99,7 +99,7 @@ def test_plate_is_recorded_in_parts(study, capsys):
     assert "part.csv: line 7, column 'well': no value for well B1 of plate 0" in message
     assert "18 such wells in all; pass --partial" in message
     assert ok(capsys, "record", part, "--partial") == "plate 0: 6 new; 18 wells are still open\n"
-    # the rest, and some known results
+    # the rest of the results, and some known ones again
     rest = fill("p0.csv", "rest.csv", lambda row: row[1] > "A3")
     assert ok(capsys, "record", rest) == "plate 0: 18 new, 3 already known\n"
 
@@ -118,7 +118,7 @@ def test_lost_wells_need_an_option(study, capsys):
 
 
 def test_late_control_is_rejected(capsys):
-    """Recorded results were divided by the mean of the other controls, which would change."""
+    """A late control would change the mean by which recorded results were divided."""
     ok(capsys, *NEW, "--controls", "col:6", "--normalise")
     ok(capsys, "next", "-o", "p0.csv")
     first = fill("p0.csv", "first.csv", lambda row: row[1][0] != "D",
@@ -132,7 +132,7 @@ def test_late_control_is_rejected(capsys):
 
 
 def test_lost_plate_is_recorded(normalised, capsys):
-    """The file without values, as written by next, records the loss."""
+    """To record the loss, record the file as `next` wrote it, without values."""
     ok(capsys, "next", "-o", "p0.csv")
     assert ok(capsys, "record", "p0.csv", "--lost") == "plate 0: 0 new, 20 lost\n"
     assert as_json(capsys, "status")["n_lost"] == 20
@@ -204,7 +204,7 @@ def test_study_created_in_python_is_used(capsys):
 
 @pytest.mark.slow
 def test_a_hundred_thousand_results_are_recorded_in_two_seconds(capsys, folder):
-    """A stage of 10^5 pulls on 285 plates, in processor time."""
+    """Records a stage of 10^5 pulls on 285 plates; the limit is on processor time."""
     (folder / "genes.csv").write_text("".join(f"g{i}\n" for i in range(12_500)))
     ok(capsys, "new", "study.db", "--policy", "sequential-halving", "--arms", "genes.csv",
        "--budget", "1400000", "--plate", "384", "--controls", "col:1,24", "--normalise")

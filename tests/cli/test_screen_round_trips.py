@@ -87,7 +87,7 @@ class Bench:
             try:
                 amend_results(self.study, "typo", plate=self.names[well // self.size],
                               wells=[text])
-            except (UnreadableFileError, ValueError):  # it withdraws the last control of a plate
+            except (UnreadableFileError, ValueError):  # the last control would be withdrawn
                 continue
             self.readings[well] = cell
         self.readings = {well: cell for well, cell in self.readings.items() if cell != "failed"}
@@ -189,7 +189,7 @@ def test_flipped_study_keeps_its_ranking(tmp_path):
 
 
 def test_controls_are_recorded_once(tmp_path):
-    """A later file of the plate without controls is divided by the recorded ones."""
+    """Readings in a later file of the plate, without controls, are divided by recorded controls."""
     plates = Plates(Layout(2, 3), (0, 5), normalise=True)
     study = pb.Study.create(":memory:", pb.policies.RoundRobin(4, 1, batch_size=4, max_batches=2),
                             settings=plates.settings())

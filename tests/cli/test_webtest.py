@@ -79,7 +79,7 @@ def test_printed_sums_of_values_are_read_exactly(capsys):
 
 
 def test_option_named_by_the_error_reads_decimal_commas(capsys):
-    """Thousands may be separated by points."""
+    """With decimal commas, points may separate thousands."""
     ok(capsys, *NEW, "--values", "0", "90")
     Path("de.csv").write_text("arm;trials;sum\nhome;1.000;812,5\nprice;990;700\nvideo;995;3\n")
     assert "--decimal ," in refused(capsys, "counts", "de.csv")

@@ -125,7 +125,7 @@ def test_schedules_equal_python(foreign, n, n_states, first, fraction):
 
 
 def as_control(ratios):
-    """Return factors with the same sum, most of it in a control variate."""
+    """Return factors with the same sums; a control variate provides most of them."""
     close = np.round(ratios, 1)[:, None]
     return pb.Factors(lambda n, i: ratios[n][:, None], ratios.size, 1,
                       control=pb.racing.ControlVariate(close, close.sum(axis=0)))

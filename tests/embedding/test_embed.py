@@ -90,7 +90,7 @@ def test_numba_chain_runs(example):
                                            ("metropolis.py", "rows per step")])
 def test_pymc_step_runs(example, program, says):
     pytest.importorskip("pymc", exc_type=ImportError)
-    # without a C compiler, because compiling takes longer than running this small model
+    # PyTensor gets no C compiler, because compiling takes longer than running this small model
     flags = "cxx=,mode=FAST_COMPILE"
     assert says in example("pymc")(sys.executable, program, PYTENSOR_FLAGS=flags)
 

@@ -61,7 +61,7 @@ def test_draws_by_address_equal_draw(matrix, kind):
         expected, info = mine.draw(60, rng=a)
         drawn = [draw(theirs, b) for _ in range(60)]
         assert drawn == [(OK, state) for state in expected]
-        assert not info.exact.all()  # several looks; the later ones need more memory
+        assert not info.exact.all()  # draws had several looks, of which later ones need more memory
     assert a.bit_generator.state == b.bit_generator.state
 
 

@@ -14,7 +14,7 @@ import pybandit as pb
 from compiler import HEADERS, ROOT, run
 
 CXX = [name for name in ("g++", "clang++") if shutil.which(name)]
-# with programs of the test environment first
+# programs of the test environment come first in PATH
 PATH = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])
 STRICT = "-Wall -Wextra -pedantic -Werror"
 ANSWER = {"c": "standard errors", "cpp": "total variation"}
@@ -90,7 +90,7 @@ def test_cmake_takes_versions_of_the_same_minor(wanted, found, installed, exampl
     lists = folder / "CMakeLists.txt"
     text = lists.read_text()
     assert "find_package(pybandit 0.1 REQUIRED)" in text
-    # without a search for compilers, which takes longest
+    # skips the search for compilers, which takes longest
     lists.write_text("cmake_minimum_required(VERSION 3.15)\nproject(none NONE)\n"
                      f"find_package(pybandit {wanted})\nmessage(\"found=${{pybandit_FOUND}}.\")\n")
     command = ["cmake", "-S", ".", "-B", "build",
@@ -108,7 +108,7 @@ def test_cython_modules_build(name, answer, installed, example):
     assert answer in in_wheel(installed, sys.executable, "run.py", cwd=folder)
 
 
-# only installed tools; the tests of make and CMake always run
+# tools that are not installed are skipped; the tests of make and CMake always run
 @pytest.mark.parametrize("tool", [t for t in ("pkg-config", "pkgconf") if shutil.which(t)])
 def test_pkg_config_finds_the_library(tool, installed, example):
     folder = example("c")

@@ -24,7 +24,7 @@ RIGHT = np.random.default_rng(1).random((400, 3)) < [0.9, 0.6, 0.3]
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch, tmp_path):
-    """Replace the token counts, which need the network, and write logs to tmp_path."""
+    """Replace counting of tokens, which needs the network, and write logs to tmp_path."""
     counts = SimpleNamespace(encode=lambda *_, **__: [0], encode_ordinary=lambda *_: [0])
     monkeypatch.setattr(tiktoken, "get_encoding", lambda name: counts)
     monkeypatch.chdir(tmp_path)

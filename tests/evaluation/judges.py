@@ -18,7 +18,7 @@ def cost(model, item):
 
 
 class Judge:
-    """Returns scores of a table after a random time; fails at some calls.
+    """Judge that returns scores of a table after a random time, and fails at some calls.
 
     `fails(number of the call, model, item)` returns the exception to raise, or None.
     """
@@ -57,12 +57,12 @@ class Judge:
 
 
 def in_blocks(told=False):
-    """Return a function of the same scores, for blocks of items."""
+    """Return a function that scores blocks of items, with the same scores as `Judge`."""
     if told:
         return lambda model, items: (SCORES[items, int(model)], cost(model, items))
     return lambda model, items: SCORES[items, int(model)]
 
 
 def models_for(options):
-    """Return the names of the models if the store is a file, which needs them; else K."""
+    """Return the names of the models if the store is a file, which needs names; else K."""
     return MODELS if isinstance(options.get("store"), (str, bytes, os.PathLike)) else K

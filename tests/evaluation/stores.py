@@ -29,9 +29,9 @@ def table(seed):
 
 
 def serve(seed, log, port_of, seconds, together):
-    """Serve scores: a line has caller, model and item, and is answered after a random time.
+    """Serve scores: each line (caller, model and item) is answered after a random time.
 
-    Calls are noted in `log`. None is answered before `together` callers have called.
+    Calls are recorded in `log`. No call is answered before `together` callers have called.
     """
     scores, rng = table(seed), np.random.default_rng(seed)
     callers, all_there = set(), asyncio.Event()
@@ -59,7 +59,7 @@ def serve(seed, log, port_of, seconds, together):
 
 
 def evaluate(port, store, who, ended=None):
-    """Run best_of with calls of the server; send the result to `ended`."""
+    """Run best_of with scores from the server; send the result to `ended`."""
     idle = []
 
     async def score(name, item):
@@ -115,7 +115,10 @@ class Server:
 
 
 def kill(n, seed):
-    """Kill evaluations, one after the other, at least n times; stored cells must not be called."""
+    """Kill evaluations, one after the other, at least n times.
+
+    Scores in the store must not be requested again.
+    """
     rng, figures = np.random.default_rng(seed), dict(kills=0, runs=0, repeated=0, out_at_kills=0,
                                                      calls=0, timed=0, seconds=0.0)
     while figures["kills"] < n:
@@ -139,7 +142,7 @@ def one_evaluation(server, store, rng, n, figures):
         if figures["kills"] < n:
             size, is_early = os.path.getsize(server.log), rng.random() < 0.1
             while not is_early and child.is_alive() and size == os.path.getsize(server.log):
-                time.sleep(0.001)  # until its first call; one in ten is killed before
+                time.sleep(0.001)  # wait for its first call, except for one evaluation in ten
             began = time.perf_counter()
             time.sleep(float(rng.exponential(0.15)))
             if child.is_alive() and not here.poll():
@@ -165,7 +168,7 @@ def one_evaluation(server, store, rng, n, figures):
 
 
 def share(seed):
-    """Run two processes on one new file."""
+    """Run two evaluations at the same time on one new file."""
     with tempfile.TemporaryDirectory() as folder:
         server, store = Server(folder, seed, 0.01, 2), os.path.join(folder, "evals.db")
         try:

@@ -154,7 +154,7 @@ def test_budget_result_states_its_guarantee():
 
 
 def test_budget_beats_uniform_cap_on_near_ties():
-    """A cap reads all models evenly; a budget drops the worst, and is right more often."""
+    """With max_pulls all models are read evenly; with a budget the worst are dropped early."""
     close = np.random.default_rng(1).random((300, 30)) < np.linspace(0.8, 0.6, 30)
     close = close * 1.0
     best = np.flatnonzero(close.mean(axis=0) == close.mean(axis=0).max())
@@ -258,7 +258,7 @@ def test_invalid_arguments_are_refused(arguments, options, words):
 
 
 def test_value_range_defaults_for_tables_in_memory(tmp_path):
-    """It is (0, 1) for bools and cells in [0, 1]; other tables are refused with a reason."""
+    """The default is (0, 1) for bools and cells in [0, 1]; other tables raise, with a reason."""
     given = pb.best_of(SCORES, value_range=(0, 1), rng=1)
     assert pb.best_of(SCORES, rng=1).to_dict() == given.to_dict()
     bools = SCORES > 0.5

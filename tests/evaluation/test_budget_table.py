@@ -21,7 +21,7 @@ def table(seed, n_items=150, n_models=14, gap=0.03):
 
 
 def by_ask(scores, **options):
-    """Make the same call with the scores behind a function, which uses ask and tell."""
+    """Make the same call with a function of scores, which makes best_of use ask and tell."""
     n_items, n_models = scores.shape
     return pb.best_of(lambda model, items: scores[items, model], n_models,
                       **grouped(n_items, **options))
@@ -94,7 +94,7 @@ def test_race_continues_after_error_in_progress():
 
 
 def test_ctrl_c_at_schedule_change_can_be_continued():
-    """The schedule was set too early; it is set again when the race continues."""
+    """Ctrl-C comes right after the schedule is set; it is set again when the race continues."""
     scores = table(6)
     race = pb.BudgetRace(14, 150, budget=300, rng=5, value_range=(0, 1))
     measure = race._measure

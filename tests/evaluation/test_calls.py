@@ -50,7 +50,7 @@ def test_concurrent_result_equals_serial_race(kind, options):
         assert (found.best_arms.tolist(), found.cost) == (expected.best_arms.tolist(),
                                                           expected.cost)
         assert judge.most_out <= concurrency and len(set(judge.asked)) == len(judge.asked)
-        n_started = found.n_pulls + found.n_wasted  # threads may not have started the last calls
+        n_started = found.n_pulls + found.n_wasted  # at most: threads may not start the last
         assert n_started - concurrency * (kind == "call") <= len(judge.asked) <= n_started
         if any(name in options for name in CAPPED):
             assert found.n_wasted == 0
@@ -179,7 +179,7 @@ def test_cancelled_task_keeps_paid_scores():
 
     async def choose():
         task = asyncio.create_task(pb.best_of_async(judge.awaited, K, N, store=paid, **GIVEN))
-        while len(judge.asked) < 100:  # the race needs some 150
+        while len(judge.asked) < 100:  # the race needs about 150 calls
             await asyncio.sleep(0.001)
         task.cancel()
         await task
@@ -222,7 +222,7 @@ assert not set(again.asked) & known
 @pytest.mark.parametrize("kind", ["awaited", "call"])
 @pytest.mark.parametrize("n", [40, 150])
 def test_ctrl_c_keeps_paid_scores(kind, n):
-    """Late answers of threads are stored too."""
+    """Answers of threads that come after Ctrl-C are stored, too."""
     ran = subprocess.run([sys.executable, "-c", INTERRUPTED, kind, str(n)], text=True,
                          capture_output=True, timeout=60, cwd=pathlib.Path(__file__).parents[1])
     assert ran.returncode == 0, ran.stderr
@@ -266,7 +266,7 @@ def test_slow_call_limits_reading_ahead():
         nonlocal n_started, most
         n_started += 1
         if n_started == 1:
-            for _ in range(2_000):  # time for hundreds of other calls
+            for _ in range(2_000):  # hundreds of other calls could start in this time
                 await asyncio.sleep(0)
             most = n_started
         return SCORES[item, model]

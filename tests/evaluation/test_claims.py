@@ -1,4 +1,4 @@
-"""Claims: one process pays for a cell, even if it is silent, until it has paid or is dead."""
+"""Claims: only the process that claimed a cell pays for it, even if silent, unless it dies."""
 
 import collections
 import os
@@ -24,12 +24,12 @@ from evaluation.test_store import opened
 
 
 def test_cell_has_one_claimant_at_a_time(tmp_path, monkeypatch):
-    """A claim holds until the process has paid, gives it up or is dead."""
+    """A claim holds until its process has stored the score, releases the claim, or is dead."""
     one, two = (opened(tmp_path / "x.db") for _ in range(2))
     cells = [("a", 1), ("a", 2)]
     assert one.claim(cells) == cells == one.claim(cells)
     assert two.claim([("a", 1), ("a", 3)]) == [("a", 3)]
-    more = [("a", 4), ("a", 5)]  # after the claims of the other process
+    more = [("a", 4), ("a", 5)]  # the first cells that the other process has not claimed
     assert two.claim([("a", 2), *more, ("a", 6)], 2) == more
     two.release([("a", 4), ("a", 5)])
     one["a", 1] = 0.5
@@ -39,12 +39,12 @@ def test_cell_has_one_claimant_at_a_time(tmp_path, monkeypatch):
     two.close()
     assert one.claim([("a", 2), ("a", 3)]) == [("a", 2), ("a", 3)]
     two = opened(tmp_path / "x.db")
-    monkeypatch.setattr(_cells, "SILENT", -1.0)  # every sign of life is too old
+    monkeypatch.setattr(_cells, "SILENT", -1.0)  # now every sign of life counts as too old
     assert two.claim([("a", 2)]) == []
     monkeypatch.setattr(alive, "here", lambda: "elsewhere")
-    assert two.claim([("a", 2)]) == [("a", 2)]  # on another host, silence means dead
+    assert two.claim([("a", 2)]) == [("a", 2)]  # a silent process on another host counts as dead
     monkeypatch.undo()
-    assert one.claim([("a", 2)]) == []  # a recent sign of life on another host
+    assert one.claim([("a", 2)]) == []  # a process on another host gave a recent sign of life
     before = one._row("SELECT max(beat) FROM owners", ())
     monkeypatch.setattr(_cells, "BEAT", -1.0)
     one.beat()
@@ -60,7 +60,7 @@ def test_reused_process_number_is_not_alive():
     child = subprocess.Popen([sys.executable, "-c", "0"])
     began = alive.started(child.pid)
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-    assert not alive.is_alive(child.pid, began)  # a zombie
+    assert not alive.is_alive(child.pid, began)  # the process has ended, but is still a zombie
     child.wait()
 
 

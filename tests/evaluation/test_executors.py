@@ -83,7 +83,7 @@ def test_dask_gives_serial_answer(cluster, options):
 @pytest.mark.some(1)
 @pytest.mark.parametrize("context", ["fork", "spawn"])
 def test_killed_process_loses_calls_but_not_the_race(context, tmp_path):
-    """A killed process breaks the pool; a function that makes pools is called again."""
+    """A killed process breaks its pool; the function that makes pools is then called again."""
     pools = []
 
     def make():
@@ -100,7 +100,7 @@ def test_broken_pool_of_caller_stops_race(tmp_path):
     paid = {}
     with ProcessPoolExecutor(2, SPAWN) as pool, pytest.raises(BrokenExecutor) as caught:
         best(functools.partial(dies_once, str(tmp_path)), executor=pool, concurrency=4, store=paid,
-             failed=0.0)  # calls cannot be made: that is not a failed call
+             failed=0.0)  # calls that cannot be made are not failed calls
     assert "a function that makes the pool" in "".join(caught.value.__notes__)
     assert all(value == SCORES[item, model] for (model, item), value in paid.items())
 
@@ -110,7 +110,7 @@ def test_call_that_kills_every_worker_stops_race(monkeypatch):
     monkeypatch.setattr(_calls, "FIRST_WAIT", 0.001)
     with pytest.raises(BrokenExecutor):
         best(dies, executor=lambda: ProcessPoolExecutor(1, get_context("fork")), concurrency=1)
-    with pytest.raises(BrokenExecutor):  # not a failed call either
+    with pytest.raises(BrokenExecutor):  # with `failed`, too, the race stops
         best(dies, executor=lambda: ProcessPoolExecutor(1, get_context("fork")), concurrency=1,
              failed=0.5, retry=Exception)
 

@@ -33,7 +33,7 @@ def _quickly(monkeypatch):
 @pytest.mark.parametrize("error", [StopIteration, StopAsyncIteration])
 @pytest.mark.parametrize("kind", ["threads", "executor", "awaited"])
 def test_stop_iteration_in_score_is_raised_as_runtime_error(error, kind):
-    """Such as from next() on an empty iterator: in Python 3.11, asyncio never wakes up."""
+    """next() on an empty iterator raises StopIteration, which makes asyncio of Python 3.11 hang."""
     started = []
 
     def score(model, item):
@@ -86,7 +86,7 @@ def test_cause_of_exception_is_kept(kind):
 
 @pytest.mark.parametrize("timeout", [None, 10.0])
 def test_unpicklable_function_does_not_count_as_failed(timeout):
-    """It was never called, so neither `retry` nor `failed` applies."""
+    """The function was never called, so neither `retry` nor `failed` applies."""
     with pytest.raises((AttributeError, TypeError, pickle.PicklingError),
                        match="pickle|local object"):
         pb.best_of(lambda model, item: 0.5, K, N,
@@ -161,7 +161,7 @@ def test_full_disk_hands_over_scores_and_frees_claims(tmp_path):
 
 
 def test_many_processes_can_create_one_file(tmp_path):
-    """All open it at once: SQLite does not wait if two processes start its log."""
+    """All processes open it at once; SQLite does not wait if two of them start its log."""
     errors = []
 
     def opens(path, barrier):
@@ -201,7 +201,7 @@ class Refused:
 
 
 def test_busy_log_is_retried_and_reported(tmp_path, monkeypatch):
-    """The same, without races between processes."""
+    """Simulates a file whose log another process is starting."""
     connect, connections = _database._connect, []
 
     def refused(address):

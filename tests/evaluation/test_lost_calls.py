@@ -331,7 +331,7 @@ class Refuses(collections.UserDict):
 
 @pytest.mark.parametrize("last", [5, 10_000])
 def test_unwritten_answers_are_written_later_or_handed_over(last):
-    """They are written with the next answers, or are in the exception."""
+    """Answers that a mapping did not take are written with later ones, or are in the exception."""
     answered, paid = [], Refuses(last)
 
     async def judge(model, item):
@@ -371,7 +371,7 @@ def fails_at(items, models=range(K)):
 def test_failed_calls_are_counted_per_model():
     order, paid = best(in_blocks()).items.tolist(), {}
     options = dict(concurrency=1, failed=0.5, retry=ConnectionError, max_pulls=100)
-    found = best(fails_at(order[:1], (1, 3)), **options, store=paid)  # 2 %: no warning
+    found = best(fails_at(order[:1], (1, 3)), **options, store=paid)  # 2 %: too few for a warning
     assert found.n_failed_by_arm.tolist() == [0, 1, 0, 1, 0] == found.to_dict()["n_failed_by_arm"]
     assert found.n_failed == 2
     assert " 2 scores are of calls that failed, 1 of them of model 1." in str(found)

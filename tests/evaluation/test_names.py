@@ -68,7 +68,7 @@ def test_store_accepts_more_models(tmp_path):
 
 
 def test_reordered_items_keep_their_scores(tmp_path):
-    """Functions take positions; labels tell which item is at a position."""
+    """Functions receive positions, and the labels tell which item is at a position."""
     order = np.random.default_rng(1).permutation(N)
 
     def shuffled(name, items):
@@ -100,7 +100,7 @@ def test_store_refuses_another_evaluation(tmp_path, second, words):
         pb.best_of(score, **grouped(**given | second))
     assert all(word in str(caught.value) for word in ("store", *words))
     assert str(tmp_path / "s.db") in str(caught.value)
-    # the file stays as it was
+    # the refused call has not changed the file
     assert pb.best_of(score, **grouped(**given)).to_dict() == first.to_dict()
 
 
@@ -117,7 +117,7 @@ def test_file_store_needs_model_names(tmp_path):
 
 
 def test_judgements_are_stored_by_name(tmp_path):
-    """The order of names does not matter; single scores need another file."""
+    """Judgements do not depend on the order of names; a file of judgements takes no scores."""
     asked = []
 
     def judge(first, second, items):

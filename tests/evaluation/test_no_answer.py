@@ -1,4 +1,4 @@
-"""Judges that return None or NaN: repeated with retry=, counted with failed=, else refused."""
+"""Calls that return None or NaN: repeated with retry=, counted with failed=, else an error."""
 
 import asyncio
 import itertools
@@ -23,7 +23,7 @@ def _quickly(monkeypatch):
 
 
 def judge(fails, empty, told=False):
-    """Return a judge that returns `empty` if ``fails(number of the call, model, item)``."""
+    """Return a judge that returns `empty` if ``fails(number of the call, model, item)`` is true."""
     count = itertools.count()
 
     def score(model, item):
@@ -36,7 +36,7 @@ def judge(fails, empty, told=False):
 
 
 def once(every):
-    """Return `fails` for the first call of each `every`-th item; a second call succeeds."""
+    """Return a `fails` that is true at the first call of cells of every `every`-th item."""
     seen = set()
 
     def fails(n, model, item):

@@ -63,7 +63,7 @@ def test_repeated_failures_never_pay_twice(options, error):
 
 @pytest.mark.parametrize("told", [False, True])
 def test_exception_carries_paid_scores(told):
-    """This holds without a mapping of the caller."""
+    """The exception carries paid scores even if the caller passes no mapping."""
     options = dict(GIVEN, costs="told") if told else GIVEN
     judge = Judge(20, KeyboardInterrupt, told)
     with pytest.raises(KeyboardInterrupt) as caught:
@@ -140,7 +140,7 @@ def test_contradicting_scores_are_requested_again(single, first, where, tmp_path
 
 
 def test_paid_scores_serve_other_runs():
-    """Runs with another seed, a budget or one more model; a mapping on the disk."""
+    """Scores serve runs with another seed, a budget or one more model, also from a disk."""
     paid = {}
     pb.best_of(Judge(), K, N, store=paid, **GIVEN)
     known = dict(paid)
@@ -152,7 +152,7 @@ def test_paid_scores_serve_other_runs():
 
 
 def test_custom_mapping_is_written_after_every_call(tmp_path):
-    """Scores are on the disk after the call that returned them."""
+    """Scores are on the disk as soon as the call that returned them has ended."""
     class Shelf(dict):
         def update(self, cells):
             super().update(cells)

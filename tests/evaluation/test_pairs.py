@@ -17,7 +17,7 @@ STRENGTH = np.random.default_rng(1).normal([0.0, 0.3, 0.5, 1.5], 1.0, (N, K)).ro
 
 
 def beats(strength, a, b, items):
-    """Return 1, .5 or 0."""
+    """Return, for each item, 1 if a beats b, .5 for a tie and 0 if b beats a."""
     return (np.sign(strength[items, a] - strength[items, b]) + 1) / 2
 
 
@@ -69,7 +69,7 @@ def test_best_has_highest_win_rate(baseline):
 
 @pytest.mark.parametrize("baseline", [None, 1])
 def test_fully_read_pairs_are_exact(baseline):
-    """Two equal models take all comparisons, each once, and get their exact win rates."""
+    """Two equal models are compared once on every item, and get their exact win rates."""
     strength = STRENGTH[:, [0, 3, 3]]
     asked = Judge(strength)
     result = pb.best_of_pairs(asked, 3, N, baseline=baseline, rng=1)
@@ -83,7 +83,7 @@ def test_fully_read_pairs_are_exact(baseline):
 
 def test_eliminated_opponents_still_count():
     """Win rates are against all models to the end, also against eliminated ones."""
-    rock = np.zeros((3, 3, N)) + 0.5  # 0 beats 1, 1 beats 2, 2 beats 0 seldom
+    rock = np.zeros((3, 3, N)) + 0.5  # 0 beats 1, 1 beats 2, and 2 rarely beats 0
     rock[0, 1], rock[1, 0] = 1.0, 0.0
     rock[1, 2], rock[2, 1] = 0.9, 0.1
     result = pb.best_of_pairs(lambda a, b, items: rock[a, b, items], 3, N, rng=2)

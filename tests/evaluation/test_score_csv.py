@@ -50,7 +50,7 @@ def test_first_column_with_label_header_is_labels(tmp_path, head):
     ("number,a,b\n" + "".join(f"{7 * i % 20},0.5,1\n" for i in range(20)), ["'number'", "'item'"]),
     (",0.5,0.7\n" + "0.3,0.5,0.7\n" * 3, ["header or an item", "names"]),
     ("q1,0,1\n" + "q2,0.5,0.7\n" * 3, ["header or an item", "'item'"]),
-    # scores of 0 and 1 whose first one is lost
+    # scores of 0 and 1, of which the first is missing
     (",0,1\n1,1,0\n0,1,1\n1,0,1\n1,1,1\n", ["header or an item", "names"]),
     (",0,1\n1,1,0\n0,1,1\n", ["header or an item", "names"]),
     ("".join(f"{7 * i % 20},0.5,1\n" for i in range(20)), ["the first column", "'item'"]),

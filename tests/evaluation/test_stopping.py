@@ -1,4 +1,4 @@
-"""RaceStopping, the hook for Inspect, called by a fake of Inspect's runner.
+"""RaceStopping, the hook for Inspect, called by a function that acts like Inspect's runner.
 
 For tests with Inspect itself, `make inspect` runs evaluation/inspect_mock_models.py.
 """
@@ -19,7 +19,7 @@ RIGHT = (RNG.random((300, 4)) < [0.9, 0.6, 0.5, 0.3]).astype(float)
 
 @pytest.fixture(autouse=True)
 def fake(monkeypatch):
-    """Replace what the hook imports from Inspect."""
+    """Replace the objects that the hook imports from Inspect."""
     util, scorer = ModuleType("inspect_ai.util"), ModuleType("inspect_ai.scorer")
     util.EarlyStop = SimpleNamespace
     scorer.value_to_float = lambda: {"C": 1.0, "I": 0.0}.__getitem__
@@ -42,7 +42,7 @@ def said(value):
 
 
 async def run_task(hook, arm, value, epochs, at_once, seed, done):
-    """Run a task like Inspect: `at_once` samples run, started in order, of any duration."""
+    """Run a task as Inspect does: samples start in order, `at_once` run, and durations vary."""
     rng = np.random.default_rng([seed, arm])
     assert await hook.start_task(spec(arm), samples(), epochs) == "pybandit"
     slots = asyncio.Semaphore(at_once)
@@ -132,7 +132,7 @@ def test_text_epochs_and_custom_values_are_converted():
 
 
 def test_tasks_run_one_by_one_are_stopped():
-    """No task is stopped before all have started; then those behind are."""
+    """No task is stopped before all have started; then tasks of losing models are."""
     hook = RaceStopping(4)
     done, told = run(hook, lambda item, arm, epoch: RIGHT[item, arm], one_by_one=True)
     ran = np.bincount([arm for arm, _, _ in done], minlength=4)

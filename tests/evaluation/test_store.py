@@ -33,7 +33,7 @@ def opened(path, n_items=9, n_models=5):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_only_missing_scores_are_paid_for(kind, tmp_path):
-    """This holds after a failure at any call, and with one more model."""
+    """No stored score is requested again after a failure at any call, or with one more model."""
     store, expected, asked = tmp_path / "evals.db", best(in_blocks()), []
     for fails_at in (0, 3, 40, 10**9):
         def fails(n, model, item, at=fails_at):
@@ -79,14 +79,14 @@ def test_store_is_a_mapping(tmp_path):
         opened(tmp_path / "no folder" / "x.db")
     cells = opened(tmp_path / "x.db")
     cells["a", 1] = 0.5
-    cells.update({("b", 2): 0.25, ("a", 1): 0.75})  # stored scores do not change
+    cells.update({("b", 2): 0.25, ("a", 1): 0.75})  # an update does not change stored scores
     assert dict(cells) == {("a", 1): 0.5, ("b", 2): 0.25}
     assert len(cells) == 2 and ("c", 2) not in cells
     with pytest.raises(TypeError, match="none can be deleted"):
         del cells["a", 1]
     cells.close()
     cells.close()
-    cells.update({("d", 3): 1.0})  # an answer after the race
+    cells.update({("d", 3): 1.0})  # an answer may come after the store is closed
     with closing(opened(tmp_path / "x.db")) as again:
         assert again["d", 3] == 1.0
 
@@ -137,7 +137,7 @@ def test_two_hundred_kills_lose_no_stored_score():
 
 
 def test_two_processes_share_one_store():
-    """Both find the answer, no call is made twice, and neither waits for the other."""
+    """Both processes find the answer, no call is made twice, and neither waits for the other."""
     found = figures(PROGRAM, "share", 1)
     assert found["calls"] == found["cells"] and min(found["by"]) > 0
 
@@ -190,7 +190,7 @@ def test_removed_store_is_an_error(tmp_path):
 
 
 def test_late_answer_goes_to_original_file(tmp_path, monkeypatch):
-    """The folder may have been renamed by then."""
+    """A late answer goes to the original file, even if its folder has been renamed."""
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
     monkeypatch.chdir(tmp_path / "a")

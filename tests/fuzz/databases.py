@@ -1,6 +1,7 @@
 """Files of studies and stores (SQLite): rejected with a reason, or opened as a valid object.
 
-Valid files in which bytes or rows were changed, and signed again as by a forger.
+The inputs are valid files in which bytes or rows were changed. Some are signed again, as a forger
+would do.
 """
 
 import functools
@@ -63,7 +64,7 @@ def count_study(path, make_policy=lambda: pb.CountRace(3)):
 
 
 def count_study_of_rewards(path):
-    """Write the same with a policy that takes rewards one by one."""
+    """Write a test like `count_study`, with a policy that takes rewards one by one."""
     count_study(path, lambda: pb.policies.UCB1(3))
 
 
@@ -133,7 +134,7 @@ def with_rows_changed(bits, path, tables):
                     db.execute(f"UPDATE {table} SET {column} = ? WHERE {key} IS ?",
                                (value, chosen))
             except (sqlite3.IntegrityError, OverflowError):
-                pass  # SQLite rejects it
+                pass  # SQLite rejects the value
 
 
 ENDLESS = ("ALTER TABLE {0} RENAME TO old; CREATE VIEW {0} AS WITH RECURSIVE r({1}) AS (SELECT {2} "
@@ -186,7 +187,7 @@ def with_counts_changed(bits, path):
         try:
             body = encode(entry)
         except (TypeError, OverflowError):
-            return  # such a body is never written
+            return  # pybandit could not write such an entry
         db.execute("UPDATE log SET body = ? WHERE number = ?", (body, number))
 
 
@@ -222,7 +223,7 @@ def signed_again(path):
         for number, kind, time, who, body, _ in rows:
             try:
                 before = chained(before, number, kind, time, who, body)
-            except Exception:  # values have other types
+            except Exception:  # the changed values have types that cannot be signed
                 return
             db.execute("UPDATE log SET digest = ? WHERE number = ?", (before, number))
         parts = {part: hashlib.sha256(body).digest()
@@ -239,13 +240,13 @@ def with_study(bits, path):
     except StudyError as error:
         assert path in str(error)
         return
-    except ValueError as error:  # a user-defined policy, or a kind from a newer version
+    except ValueError as error:  # a user-defined policy, or a kind of a newer version
         assert re.search("policy_type must be the class|is a file of a kind", str(error)), error
         return
     with study:
         calls, place = [*reading_calls(study), *recording_calls(study)], 0
         for _ in range(2 + bits.below(5)):
-            place += 1 + bits.below(len(calls))  # in order once the bytes are used up
+            place += 1 + bits.below(len(calls))  # made in order once the bytes are used up
             try:
                 calls[place % len(calls)]()
             except StudyError as error:
@@ -265,10 +266,10 @@ def with_study(bits, path):
         assert_keeps_its_promises(policy)
 
 
-# a forged state with a count above the maximum
+# message for a forged state with a count above the maximum
 UNCOUNTED = r"n_(batches|pulls) in \[0, 9007199254740992\]"
-# an unknown batch or arm, a wrong size, a forged batch that the policy did not request, counts
-# that contradict earlier ones, or calls that this policy does not have
+# messages for an unknown batch or arm, a wrong size, a forged batch that the policy did not
+# request, counts that contradict earlier ones, or calls that this policy does not have
 ALLOWED = ("batch|results|positions|arms must be those of ask|^arm must|^counts|^name must|"
            "^key must|told counts|counts of|is told|policy must|" + UNCOUNTED)
 
@@ -328,7 +329,7 @@ def journals(content):
         with_rows_changed(bits, path, ["log", "log", "head", "state", "batches", "late"])
     if is_signed:
         signed_again(path)
-    if kind in (0, 1):  # last, because a view may have infinitely many rows
+    if kind in (0, 1):  # done last, because a changed view may have infinitely many rows
         with_tables_changed(bits, path)
     with_study(bits, path)
 
@@ -345,7 +346,7 @@ def stores(content):
         with_rows_changed(bits, path, ["cells", "cells", "claims", "owners", "about"])
     try:
         store = Cells(path, Names("012345", None, 5), has_costs, (0.0, 1.0 if has_costs else None))
-    except (StudyError, PybanditWarning) as error:  # the warning is about a lost log
+    except (StudyError, PybanditWarning) as error:  # the warning is about a lost SQLite log
         assert path in str(error)
         return
     except ValueError as error:

@@ -67,7 +67,7 @@ class Table:
         return cell_of(self.bits, chosen, self.dialect)
 
     def long(self):
-        """Yield a header, then wells; columns and wells are in random order."""
+        """Yield the rows of a long table: a header, then wells, in random order, as are columns."""
         bits, n = self.bits, self.plates.layout.n_wells
         roles = [role for role in COLUMNS if role != "plate" or self.is_named]
         if "arm" not in self.dialect.columns and bits.below(2):
@@ -87,7 +87,7 @@ class Table:
                 yield [""] * len(roles)
 
     def well(self, position):
-        """Return the name of a well, in a form that people use."""
+        """Return the name of a well in one of the usual forms."""
         name = self.plates.layout.wells[position]
         return self.bits.of([name, name.lower(), f" {name}", f"{name[0]}0{name[1:]}"])
 

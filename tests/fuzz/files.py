@@ -59,7 +59,7 @@ def scores(content):
     path = written("scores.csv", content)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # about aggregates and odd columns
+            warnings.simplefilter("ignore", UserWarning)  # on aggregates and odd columns
             read = read_scores(path)
     except UnreadableFileError as error:
         return refused(error)
@@ -246,7 +246,7 @@ def zarrs(content):
 
 
 def zarr_in_memory(name, metadata, chunk, body):
-    """Reject the metadata, or decode a chunk with known codecs to the size that it states."""
+    """Check that metadata is rejected, or that a chunk is decoded to the size stated in it."""
     try:
         meta = parsed_meta(metadata, METADATA[name])
         assert set(meta.codecs) <= {"shuffle", *DECODERS} and meta.dtype.kind in "biuf"

@@ -18,13 +18,13 @@ ROOT = HERE.parent.parent
 FOUND = ROOT / "build" / "fuzz"
 HARNESSES = sorted(path.stem for path in (HERE / "c").glob("*.c") if path.stem != "driver")
 FLAGS = ["-std=c11", "-O1", "-g", "-fno-omit-frame-pointer", f"-I{ROOT}/pybandit/include",
-         # GCC defines it; with it, kernels are not compiled twice for two kinds of processors
+         # GCC defines it, clang does not; without it, kernels are compiled for two processors
          "-D__SANITIZE_ADDRESS__=1",
-         # kernels compare no magic numbers: tracing every comparison would take two thirds of the
-         # time
+         # tracing every comparison takes two thirds of the time and serves to find magic numbers;
+         # kernels have none
          "-fno-sanitize-coverage=trace-cmp"]
 SANITIZERS = "address,undefined"
-# with a few thousand inputs, compilation dominates the time
+# -O0, because for a few thousand inputs, compilation dominates the time
 SANITIZE = ["-O0", "-fsanitize=" + SANITIZERS, "-fno-sanitize-recover=all"]
 
 
@@ -69,7 +69,7 @@ def steered(name, sanitize, seconds, runs):
         done = subprocess.run([program, grown, *([corpus] if corpus.exists() else []),
                                f"-max_total_time={seconds}", f"-runs={runs}", "-timeout=10",
                                "-max_len=512",
-                               "-detect_leaks=0",  # no memory is allocated
+                               "-detect_leaks=0",  # harnesses allocate no memory
                                "-print_final_stats=1", f"-artifact_prefix={FOUND}/{name}-"],
                               stderr=file)
     said = log.read_text(errors="replace")

@@ -57,7 +57,7 @@ def neighbours(content):
         call(bits, path)
     except (StudyError, FileExistsError, FileNotFoundError, ValueError, PybanditWarning,
             RuntimeWarning) as error:
-        # through a link, the existing file has another name
+        # if the file is a link, the message names its target
         assert "file.db" in str(error) or "path must be that of a new study" in str(error), error
     assert victim.read_bytes() == VICTIM, "a file next to it was written to"
     new = set(os.listdir(where)) - before

@@ -20,7 +20,7 @@ import numpy as np
 HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE.parent)]
 CORPUS, FOUND = HERE / "corpus", HERE.parent.parent / "build" / "fuzz"
-LONGEST = 10  # seconds per input; more counts as a hang
+LONGEST = 10  # limit in seconds per input; a longer run counts as a hang
 
 
 def target_of(name):
@@ -70,7 +70,7 @@ def plainly(name, seconds=np.inf, runs=2**62, seed=1, stop=True, folders=(CORPUS
         n += 1
         try:
             check(content)
-        except Exception as error:  # allowed errors do not get here
+        except Exception as error:  # fuzzers catch the errors that are allowed
             failed.append((content, error))
             if stop:
                 break
@@ -78,7 +78,7 @@ def plainly(name, seconds=np.inf, runs=2**62, seed=1, stop=True, folders=(CORPUS
 
 
 def with_hangs_found(name, seconds, runs, seed, stop):
-    """Run without coverage; an input that hangs or crashes is left in a file."""
+    """Run without coverage; write each input to a file first, to keep one that hangs or crashes."""
     FOUND.mkdir(parents=True, exist_ok=True)
     path = FOUND / f"{name}.last"
     check = target_of(name)

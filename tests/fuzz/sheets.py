@@ -63,7 +63,7 @@ def counts(content):
 
 
 def values(content):
-    """Read values of arms, as for a plan."""
+    """Read a file with one value per arm, as for prior scores or a pilot."""
     path = written("values.csv", content)
     try:
         arms, read = read_values(path)
@@ -161,5 +161,5 @@ def cells(content):
         made = guarded(text)
         assert unguarded(made) == text
         if made[:1] in "=+-@\t\r" and made:
-            float(made.replace(",", "."))  # a number is not a formula
+            float(made.replace(",", "."))  # a cell with a number is not a formula
     assert csv_of([texts]).count("\n") >= 1

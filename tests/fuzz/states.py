@@ -100,7 +100,7 @@ def change(bits, state, others):
         part[name] = bits.of(ODD)
     elif kind == 1:
         del part[name]
-    elif kind == 2:  # from another time of the run, or another run
+    elif kind == 2:  # take an entry from another time of the run, or from another run
         found = [entry[at] for other in others for entry, at in places_of(other) if at == name]
         if not found:
             return
@@ -136,7 +136,7 @@ def restored(cls, state):
         return cls.from_state(state)
     except (ValueError, TypeError) as error:
         assert len(str(error)) > 10, repr(error)
-    except MemoryError:  # a huge number of arms, which no other entry contradicts
+    except MemoryError:  # the state may hold a huge number of arms that no other entry contradicts
         pass
     return None
 
@@ -208,6 +208,6 @@ def tables(content):
     assert set(table.pull([0, 1, 2] * 3)) <= {0.1, 0.2, 0.3, 0.4, 0.5, 0.6}
 
 
-# with a harness here; the state of a study is its file, in databases.py
+# classes whose states are changed here; the state of a study is its file (see databases.py)
 CLASSES = ({type(make()) for make in EVERY.values()} | {class_of(name) for name in RACES} |
            {pb.betting.ConfidenceSequence, pb.CountRace, pb.environments.TableBandit, pb.Study})

@@ -1,4 +1,4 @@
-"""Two handles write to one study of counts: it holds exactly the acknowledged counts.
+"""Two handles write to one study of counts: the study holds exactly the acknowledged counts.
 
 The bytes choose the calls: single ones and transactions, invalid, repeated or contradictory ones,
 a full disk, and handles that are reopened. Both handles are compared with a dict of acknowledged
@@ -51,14 +51,14 @@ class Writers:
             self.studies = [WebTest.open(self.path), WebTest.open(self.path)]
 
     def call(self, bits, study):
-        """Return a call that records counts, as a function, and its key and counts."""
+        """Return a function that records random counts, its key, and the counts."""
         arms = study.names[:1 + bits.below(4)]
         counts = {}
         for arm in arms:
             trials = bits.below(4)
             counts[arm] = trials, min(trials, bits.below(3))
         key = bits.of(KEYS)
-        if self.recorded and bits.below(4) == 0:  # repeated
+        if self.recorded and bits.below(4) == 0:  # repeat a recorded call
             key = bits.of(list(self.recorded))
             counts = dict(self.recorded[key])
         if bits.below(16) == 1:
@@ -104,7 +104,7 @@ class Writers:
         """Record a batch completely or not at all while the file cannot grow."""
         db = study.study._store.db
         ((before,),) = db.execute("PRAGMA max_page_count")
-        db.execute("PRAGMA max_page_count = 1")  # no more pages than there are
+        db.execute("PRAGMA max_page_count = 1")  # the file cannot get more pages
         call, key, counts = self.call(bits, study)
         try:
             result = caught(call)

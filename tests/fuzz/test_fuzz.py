@@ -46,7 +46,7 @@ def test_c_fuzzer_passes_a_few_inputs(name, kernels, tmp_path):
 
 
 def test_every_kernel_function_is_fuzzed():
-    """A harness calls it, or calls a kernel that does."""
+    """Every function is called by a harness, or by a kernel that a harness calls."""
     files = {path: path.read_text() for path in native.ROOT.glob("csrc/**/*.c")}
     names = {path: set(NAME.findall(text)) for path, text in files.items()}
     defines = {path: set(DEFINITION.findall(text)) for path, text in files.items()}
@@ -73,7 +73,7 @@ def test_make_fuzz_runs_every_fuzzer():
 
 
 def test_failed_check_ends_the_program(tmp_path):
-    """If its checks were compiled out, a fuzzer would find nothing."""
+    """If the checks of fuzzers were compiled out, fuzzers would find nothing."""
     source, program = tmp_path / "never.c", tmp_path / "never"
     source.write_text('#include "fuzz.h"\nint LLVMFuzzerTestOneInput(const uint8_t *bytes, '
                       'size_t n)\n{\n    HOLDS(n < 40 || bytes[0] != 7);\n    return 0;\n}\n')

@@ -7,8 +7,8 @@ A file that hangs, crashes or takes memory ends its own process only. Use::
     PATHS["a.npy"].refused("UnreadableFileError", "must hold real numbers")
 
 `attack` fails if the files took too long or too much memory, if a process died, or if anything
-in the folder was changed, deleted or created. Whatever a payload would write, let it write there:
-`folder / "ran"` is a good name. `refused` checks the error's class and that its text names the
+in the folder was changed, deleted or created. A payload that writes a file should write it there,
+for example to `folder / "ran"`. `refused` checks the error's class and that its text names the
 file and the reason.
 
 The reader is ``module:function``, found below tests/ or installed; it takes the path as str.
@@ -35,7 +35,7 @@ import pybandit
 TESTS = Path(__file__).parent.parent
 SECONDS, MEGABYTES = 5.0, 500.0
 SLOWER = 5  # maximum seconds of wall time per second of processor time on a loaded machine
-# Address space on top of what the imports take. It protects the machine that runs the tests;
+# Limit of address space beyond that of the imports. It protects the machine that runs the tests;
 # the assertion is about resident memory.
 BACKSTOP = 4 << 30
 
@@ -45,9 +45,9 @@ class Outcome(NamedTuple):
 
     path: str
     seconds: float  # processor time
-    megabytes: float  # peak, above what the imports took
+    megabytes: float  # peak memory beyond that of the imports
     died: str  # the signal that ended the process, or ""
-    errors: list[str]  # classes of the exception, its own first; none if the file was read
+    errors: list[str]  # class of the exception, then its base classes; empty if the file was read
     text: str  # message of the exception, or repr of the return value
 
     def refused(self, error, *words):
@@ -110,7 +110,7 @@ def _main():
     for reader in dict(jobs):
         module, _, name = reader.partition(":")
         functions[reader] = getattr(importlib.import_module(module), name)
-    for name in pybandit.__all__:  # modules are loaded when first used: here, not in each child
+    for name in pybandit.__all__:  # loads modules once here, not at their first use in each child
         getattr(pybandit, name)
     outcomes = [_forked(functions[reader], path, seconds) for reader, path in jobs]
     print("\n#" + json.dumps(outcomes))

@@ -45,7 +45,7 @@ def special(folder, suffix, is_folder=False):
     os.mkfifo(folder / f"fifo{suffix}")
     with socket.socket(socket.AF_UNIX) as unix_socket:
         here = os.getcwd()
-        os.chdir(folder)  # the name of a socket is short
+        os.chdir(folder)  # because the path of a socket must be short
         try:
             unix_socket.bind(f"socket{suffix}")
         finally:

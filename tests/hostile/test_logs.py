@@ -98,7 +98,10 @@ def archive(parts, method=zipfile.ZIP_DEFLATED):
 
 
 def zstandard(header, samples, sizes=None, flags=0):
-    """Return an archive with parts of method 93; the directory states `sizes`."""
+    """Return a zip archive compressed with Zstandard (method 93).
+
+    Its headers state `sizes` as the uncompressed sizes, by default the true ones.
+    """
     arrow = pytest.importorskip("pyarrow")
     parts, content, directory = {"header.json": header, "summaries.json": samples}, b"", b""
     for at, (name, body) in enumerate(parts.items()):

@@ -32,7 +32,7 @@ def whole(tmp_path_factory):
 
 
 def test_played_journal_deletes_a_file(whole, tmp_path):
-    """Other programs open such a file like this, so the attack is real."""
+    """The attack is real: SQLite deletes `victim` if another program opens such a study."""
     victim = tmp_path / "thesis.txt"
     victim.write_text("years of work")
     path = shutil.copy(whole / "study.db", tmp_path / "study.db")
@@ -86,7 +86,7 @@ def test_neighbours_are_refused(kind, name, whole, tmp_path):
 
 
 def test_journal_next_to_a_new_store_or_study_is_refused(tmp_path):
-    """SQLite would play it into the new file."""
+    """SQLite would apply the journal to the new file."""
     victim = tmp_path / "thesis.txt"
     victim.write_text("years of work")
     Path(f"{tmp_path / 'new.db'}-journal").write_bytes(journal(victim))
@@ -147,7 +147,7 @@ def header(at, content):
 
 
 def sparse(path):
-    """Make a sparse file of 256 GiB, as its header states."""
+    """Make a sparse file of 256 GiB whose header states that size."""
     header(28, struct.pack(">I", 1 << 26))(path)
     os.truncate(path, 1 << 38)
 
@@ -222,7 +222,7 @@ def test_endless_tables_are_refused(kind, tables, whole, tmp_path):
     outcomes = attack(tmp_path, f"hostile.databases:{kind}", [tmp_path / name for name in names],
                       may_change=names)
     for name in names:
-        if name == "about.db":  # its first rows are read
+        if name == "about.db":  # a store reads the first rows of this table
             outcomes[name].read()
         else:
             outcomes[name].refused("StudyError")

@@ -24,7 +24,7 @@ def packed(changes=None, method=zipfile.ZIP_DEFLATED, more=()):
         parts = {name: old.read(name) for name in old.namelist()}
         for name, change in (changes or {}).items():
             parts[name] = change(parts.get(name, b"")) if callable(change) else change
-        with warnings.catch_warnings(action="ignore"):  # duplicate names cause warnings
+        with warnings.catch_warnings(action="ignore"):  # zipfile warns about duplicate names
             for name, body in (*parts.items(), *more):
                 new.writestr(name, body)
     return out.getvalue()

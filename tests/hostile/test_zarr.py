@@ -113,7 +113,7 @@ def chunks():
              "bz2": bz2.compress(bytes(1 << 26)), "lzma": lzma.compress(bytes(1 << 20), preset=0)}
     found = {f"bomb of {name}": (old(chunk[:5000], compressor={"id": name}), "chunk 0.0", "block 0")
              for name, chunk in bombs.items()}
-    blosc[12:16] = struct.pack("<I", 1 << 20)  # its own length: blosc would read beyond its end
+    blosc[12:16] = struct.pack("<I", 1 << 20)  # false length: blosc would read beyond the end
     zeros = struct.pack("<3s", (1 | 1 << 1 | 100_000 << 3).to_bytes(3, "little")) + b"\0"
     missing = struct.pack("<QQ", 0, 10) * 3
     return found | {

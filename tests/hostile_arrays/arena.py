@@ -52,7 +52,7 @@ class Another:
 
 
 class Interface:
-    """The same memory, passed by the array interface as from other libraries."""
+    """Passes the memory of an array by the array interface, as other libraries do."""
 
     def __init__(self, values):
         self.values = values

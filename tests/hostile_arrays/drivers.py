@@ -167,7 +167,7 @@ DRIVERS = {
         h(POINTS[:2]), h([0, 1]), family=one).step(h([0.0, 0.0]), n_steps=9, rng=1)},
     Study: {"tell": study_told, "amend": amended},
 }
-# methods called by functions of `border_calls`, and methods of other packages
+# methods not called here: those that `border_calls` calls, and methods of other packages
 ELSEWHERE = {"BanditSearchCV.score", "Blocks.open", "ExactMinibatch.from_control", "Factor.bind",
              "Preconditioned.from_control", "RacingGibbs.sample", "RacingMetropolis.sample",
              "RacingMetropolis.step", "SimulationResult.quantiles", "Study.create",

@@ -20,7 +20,7 @@ from border_calls import ROOMS
 from hostile_arrays.arena import FORMS, Arena
 from hostile_arrays.drivers import DRIVERS
 
-# seconds, more than any call takes on a busy machine with sanitizers
+# limit in seconds; no call takes as long, even on a busy machine with sanitizers
 HANGS = 300
 
 

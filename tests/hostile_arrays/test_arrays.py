@@ -56,7 +56,7 @@ def attack(rooms, seconds, most):
                           start_new_session=True) as process:
         try:
             output, _ = process.communicate(timeout=most)
-        finally:  # also the writing process
+        finally:  # also ends the process that writes
             os.killpg(process.pid, signal.SIGKILL)
     end = "\n".join(output.splitlines()[-60:])
     assert process.returncode == 0 and output.endswith("whole\n"), end

@@ -70,8 +70,8 @@ def page_of(study, tmp_path, **options):
 def screened(n=40, batches=12, path=":memory:", names=None, settings=None):
     """Return a study on small plates.
 
-    Plate 1 has a lost and a late well, 2 was abandoned, 3 has an outlying well, and half of the
-    last one is known.
+    Plate 1 has a lost and a late well, plate 2 was abandoned, and plate 3 has an outlier. Half of
+    the wells of the last plate are known.
     """
     policy = pb.policies.BatchSAR(n, 3, batch_size=SCREEN.n_free, max_batches=20, max_repeats=4)
     study = pb.Study.create(path, policy, names, who="Ada <ada@lab>",

@@ -20,7 +20,7 @@ def values(tmp_path, text, dialect=PLAIN, layout=(2, 3)):
 
 @pytest.mark.parametrize("decimal, cell", [(".", "-1_234_567.25"), (",", "-1_234_567,25")])
 def test_underscores_separate_thousands(tmp_path, decimal, cell):
-    """The option was accepted, but every such number was rejected."""
+    """Once, the option was accepted, but every number with an underscore was rejected."""
     text = f"1;2;3\n{cell};2;3\n4;5;6\n"
     assert values(tmp_path, text, Dialect(decimal, "_"))[0] == -1234567.25
     for refused in ("1_2", "1_2345", "12_", "_123"):
@@ -31,7 +31,7 @@ def test_underscores_separate_thousands(tmp_path, decimal, cell):
 
 
 def test_first_row_of_readings_1_2_3_is_not_a_header(tmp_path):
-    """It was read as column numbers if rows have letters, and a row was missing."""
+    """In grids with row letters, it was once read as column numbers, and a row was missing."""
     expected = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
     for text in ("plate,7\nA,1,2,3\nB,4,5,6\n", "plate,7\nA,1,2,3\nB,4,5,6\n,,,\n",
                  "plate,7\na,1,2,3\nb,4,5,6\n", "plate,7\n,1,2,3\nA,1,2,3\nB,4,5,6\n",

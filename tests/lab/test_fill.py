@@ -29,7 +29,7 @@ def test_every_order_fills_the_same_wells(fill, n, n_arms, seed, free_edges):
 
 
 def test_random_order_depends_on_seed_and_batch_only():
-    """Independent of the version of NumPy; a few orders are pinned here."""
+    """The order does not depend on the version of NumPy; a few orders are pinned here."""
     names = [f"gene{i}" for i in range(80)]
     one = plates_of("shuffled", 5)
     assert one.places(0, names)[:6].tolist() == [89, 10, 51, 39, 38, 20]

@@ -73,7 +73,7 @@ def test_decimal_commas_are_read(tmp_path):
     one = grid(layout)
     one = [one[0], *(line.replace(".5", ",5", 1) for line in one[1:])]
     with pytest.raises(UnreadableFileError,
-                       match="the row has 14 cells"):  # a shift by one, no label
+                       match="the row has 14 cells"):  # cells shifted by one, without a label
         read(tmp_path, one, layout)
 
 
@@ -152,7 +152,7 @@ def test_a_grid_of_names_is_not_a_measurement(tmp_path):
 
 
 def test_grids_without_letters_under_separate_headers(tmp_path):
-    """Raw and reduced values of a reader; the second head was read as a ninth row."""
+    """A file has raw and reduced values; their second header was once read as a ninth row."""
     layout = Layout(2, 3)
     lines = ["##BLOCKS= 1", "Plate:\tPlate01\t1.3", "\tTemperature\t1\t2\t3\t\t",
              "\t37.0\t0.5\t1.5\t2.5\t\t", "\t\t3.5\t4.5\t5.5\t\t", "", "\t\t1\t2\t3\t",

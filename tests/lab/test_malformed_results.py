@@ -245,7 +245,7 @@ def test_malformed_files_are_rejected_or_read_right(folder, kind, options, data)
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_three_hundred_malformed_files_are_rejected_or_read_right(folder, kind):
-    """Twenty of each of 19 kinds; kinds that may be accepted or rejected show both outcomes."""
+    """Tests twenty files of each of 19 kinds; kinds that may be accepted show both outcomes."""
     outcomes = []
 
     @settings(max_examples=20, deadline=None, derandomize=True,
@@ -268,7 +268,7 @@ def test_unchanged_file_is_accepted(folder):
 
 @pytest.mark.parametrize("more", ["1,A1,control,1\n", "1,D5,gene 3,1\n", "2,A1,control,1\n"])
 def test_million_rows_are_rejected_early(folder, more):
-    """Rejected at the first row in excess, quickly and with little memory."""
+    """The file is rejected at the first surplus row, quickly and with little memory."""
     path = folder[0] / "many.csv"
     path.write_bytes(as_long(folder[1]) + more.encode() * 1_000_000)
     with pb.Study.open(folder[0] / "first.db") as study:

@@ -66,7 +66,7 @@ def test_formats_match_robot_documentation(tmp_path):
     assert picklist(transfers, "hamilton", 20, PLATE).splitlines()[:2] == [
         "SourceLabwareID,SourcePositionID,TargetLabwareID,TargetPositionID,Volume",
         "S1,A2,3,A1,20"]
-    # the control's stock wells in turn
+    # wells of the control are filled from its stock wells in turn
     assert [one.source_well for one in transfers[3:]] == ["B1", "B2", "B1"]
     assert transfers_of(Plates(PLATE, (0,), "water"), 3, names, stock)[1] == {"water": 1}
 

@@ -110,7 +110,7 @@ def test_impossible_plates_are_rejected(options, message):
 def test_plates_are_restored_from_settings():
     plates = Plates(Layout(3, 4), (1, 11), "cells", True, True, False)
     assert Plates.of(plates.settings()) == plates
-    # unchanged, so that an older pybandit can read them
+    # this text must not change, so that older versions can read it
     assert set(plates.settings()["plates"]) == {"layout", "controls", "label", "normalise", "log",
                                                 "flip"}
     plates = Plates(Layout(3, 4), (1, 11), "cells", "inhibition", True, False, (0,), "drug",
@@ -235,7 +235,7 @@ def test_grids_are_read(tmp_path):
                  GRID.replace("plate,7", "plate,7,,"), "plate,7\n\n2,1,2.5\n-3,1e2,4\n,,\n"):
         assert rewards(tmp_path, text).tolist() == expected, text
     assert rewards(tmp_path, "2,1,2.5\n-3,1e2,4\n", batch=7).tolist() == expected
-    # a row of readings that looks like column numbers is a row
+    # readings that look like column numbers are readings
     assert rewards(tmp_path, "plate,7\n1,2,3\n4,5,6\n").tolist() == [2, 3, 4, 5]
 
 
@@ -360,7 +360,7 @@ def divided(**options):
 
 
 def test_readings_become_rewards(tmp_path):
-    """Divided by the mean of 2 and 4, then logarithm, then sign; computed by hand."""
+    """Readings are divided by 3, the mean of the controls; then come logarithm and sign."""
     text = GOOD.replace("-3", "3")
     values = [1, 2.5, 3, 100]
     assert rewards(tmp_path, text).tolist() == values

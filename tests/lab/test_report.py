@@ -37,7 +37,7 @@ def test_report_of_screen_in_progress(tmp_path):
     assert pb.__version__ in page.text and "Ada <ada@lab>" in page.text
     assert "not adjusted" in page.text and "|z| > 3.5" in page.text
     assert "4 of them virus <only>" in page.text and "logarithm taken" in page.text
-    # intervals, ranks, pulls, plates over time; 11 plates
+    # figures: intervals, ranks, pulls, plates over time, and 11 plates
     assert page.tags["figure"] == 4 + 11
     assert page.tags["table"] == 4
     rows = {row[0]: row for row in page.rows if len(row) == 9}

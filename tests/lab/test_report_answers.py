@@ -62,7 +62,7 @@ def test_arms_not_measured_yet_are_listed(tmp_path):
     study.tell(study.ask().id, [0.1, 0.2])
     assert study.recommend().unmeasured.tolist() == [2, 3]
     assert "2 of 4 arms not measured yet" in page_of(study, tmp_path).text
-    # known, although the policy receives it only when the batch is over
+    # the result is known, although the policy receives it only when the batch is over
     study.tell(study.ask().id, [0.4], positions=[0])
     assert "1 of 4 arms not measured yet" in page_of(study, tmp_path).text
     study.tell(1, [0.4], positions=[1])
@@ -79,7 +79,7 @@ def test_long_list_of_unmeasured_arms_is_cut(tmp_path, monkeypatch):
 
 
 def test_readings_are_shown_with_rewards(tmp_path):
-    """Minus the logarithm of fractions of the controls: 0.1, 0.2, ... for the first genes."""
+    """Rewards are minus the logarithm of readings divided by controls, 0.1, 0.2, ... at first."""
     page = page_of(few_plates(settings=PLATES.settings()), tmp_path)
     rows = {row[1]: row for row in page.rows}
     assert rows["gene <0>"][:3] == ["1", "gene <0>", "2.303"]
@@ -87,7 +87,7 @@ def test_readings_are_shown_with_rewards(tmp_path):
     assert rows["arm"][3] == "reading"
     assert "sign and logarithm undone, in parts of the controls' mean" in page.text
     assert "reading, in parts of the controls' mean; geometric mean" in page.text
-    # medians of the plates: of 0.1 to 0.5, and of 0.6 to 1
+    # medians of the two plates, of 0.1 to 0.5 and of 0.6 to 1
     medians = {row[0]: row[8] for row in page.rows if len(row) == 9}
     assert medians["0"] == "0.3" and medians["1"] == "0.8"
 

@@ -36,7 +36,7 @@ def wells_of(form, rows=range(32), columns=range(48)):
 
 
 def right(reading):
-    """Return the number of values that equal their position, checking for NaN elsewhere."""
+    """Return the number of values that equal their position; all others must be NaN."""
     known = [(at, value) for at, value in enumerate(reading.values) if value == value]
     assert all(at == value for at, value in known)
     return len(known)
@@ -44,7 +44,7 @@ def right(reading):
 
 @pytest.mark.parametrize("form", ["AA", "Aa", "aa", "a"])
 def test_rows_after_z_are_read_in_every_form(tmp_path, form):
-    """288 readings went to the wrong wells, because a1 was read as A1."""
+    """Once, a1 was read as A1, and 288 readings went to the wrong wells."""
     wells = wells_of(form)
     assert right(read(tmp_path, wells)) == 1536
     random.Random(1).shuffle(wells)

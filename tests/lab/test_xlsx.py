@@ -49,7 +49,7 @@ def test_workbook_is_read(tmp_path):
     assert found.values.tolist() == VALUES and found.lines.tolist() == [4, 5, 6, 7, 8, 9]
     grid = [["plate", "7"], ["", 1, 2, 3], ["A", 2, 1, 2.5], ["B", -3, 100, 4]]
     assert read(saved(tmp_path, grid)).values.tolist() == VALUES
-    # its numbers are numbers, in whatever format
+    # numbers of a workbook are read as numbers, whatever their format
     assert read(saved(tmp_path, ROWS), Dialect(",", ".")).values.tolist() == VALUES
 
 
@@ -202,7 +202,7 @@ def test_invalid_dialects_are_rejected():
 
 
 def test_missing_columns_are_reported(tmp_path):
-    """The column of arms is optional; without it nothing is compared."""
+    """The column of arms is optional; without it the arms of the wells are not checked."""
     assert text(tmp_path, LONG).has_arms
     assert not text(tmp_path, LONG.replace("arm", "colour")).has_arms
     with pytest.raises(UnreadableFileError,

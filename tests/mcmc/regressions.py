@@ -8,7 +8,7 @@ from pybandit import mcmc
 from mcmc.reference.minibatch import Family, Problem, posterior_mode
 
 FAMILIES = ("logistic", "binomial", "probit", "student", "poisson")
-RADIUS = 3.0  # of the ball that a Poisson posterior is restricted to: it excludes about 1 %
+RADIUS = 3.0  # radius of the ball to which Poisson posteriors are restricted; it excludes about 1 %
 
 
 class Case:

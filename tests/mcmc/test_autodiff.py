@@ -31,7 +31,7 @@ def by_hand():
     """Return gradients and Hessians of `student` at the center, from formulas."""
     scale = np.exp(CENTER[D])
     u = (Y - X @ CENTER[:D]) / scale
-    first, second = -5 * u / (4 + u**2), -5 * (4 - u**2) / (4 + u**2)**2  # of l in u
+    first, second = -5 * u / (4 + u**2), -5 * (4 - u**2) / (4 + u**2)**2  # with respect to u
     du = np.column_stack([-X / scale, -u])
     gradients = first[:, None] * du
     gradients[:, D] -= 1.0
@@ -119,7 +119,7 @@ def test_large_coordinate_next_to_an_intercept_is_expanded():
 @pytest.mark.parametrize("bend", [0.0, 1.0])
 @pytest.mark.parametrize("near", [(0.0, 0.0), (1e-9, 1e-9), (0.5, 0.0), (1e-9, 0.5), (0.5, 1e-16)])
 def test_products_of_parameters_near_zero_are_expanded(near, bend, backend):
-    """Check products near 0, whose slopes tell no lengths, with linear terms and a square."""
+    """Near 0 the slopes of products do not show lengths; also tests linear terms and a square."""
     if backend == "autograd":
         pytest.importorskip("autograd")
 
@@ -138,7 +138,7 @@ def test_products_of_parameters_near_zero_are_expanded(near, bend, backend):
 
 
 def test_chain_with_autodiff_control_samples_the_posterior():
-    """The posterior and the number of rows read are those with derivatives from formulas."""
+    """Posterior and number of rows read equal those with derivatives from formulas."""
     def log_likelihood(rows, points):
         return np.stack([student(rows, p) for p in points], axis=1)
 
@@ -178,7 +178,7 @@ def test_exact_chain_with_exact_derivatives_samples_the_posterior():
         return mcmc.ExactMinibatch.from_control(control, log_likelihood=log_likelihood).step(
             mode, n_steps=2000, rng=1)
 
-    # accepts as often as the built-in family, whose arithmetic differs
+    # acceptance is as frequent as with the built-in family, up to rounding
     expected = case.sampler().step(mode, n_steps=2000, rng=1)
     assert abs(run(third).n_accepted - expected.n_accepted) < 60
     with pytest.raises(ValueError, match="the bound of row"):

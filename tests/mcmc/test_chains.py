@@ -29,7 +29,7 @@ def test_reference_chain_has_the_joint_distribution():
 @pytest.mark.some(1)
 @pytest.mark.parametrize("order", ["sequential", "random"])
 def test_gibbs_has_exact_distribution_for_tiny_delta(order):
-    """Compare batch means with the exact probabilities, in terms of their own spread."""
+    """Compare the means of chains with exact probabilities, in standard errors between chains."""
     model = Potts(1, 1000, 1.0, 0.5)
     law, _ = model.stationary(order)
     tree = gibbs(model, delta=1e-6, order=order).sample(600, n_warmup=20, n_chains=10, rng=1)
@@ -42,17 +42,17 @@ def test_gibbs_has_exact_distribution_for_tiny_delta(order):
 
 
 def test_gibbs_bias_is_within_delta():
-    """A sweep errs with probability at most 3 delta; mixing follows its transition matrix."""
+    """A sweep errs with probability at most 3 delta; its transition matrix gives the bias."""
     model, delta = Potts(1, 1000, 1.0, 0.5), 0.05
     law, sweep = model.stationary()
     forgets = 1 - max(np.abs(a - b).sum() / 2 for a in sweep for b in sweep)
     tree = gibbs(model, delta=delta).sample(800, n_warmup=20, n_chains=10, rng=1)
     assert float(tree["sample_stats"]["fraction"].mean()) < 0.4
     shares = visits(tree).sum(axis=0) / 8000
-    noise = 0.05  # 27 states and 8,000 draws, nearly independent: about 0.02
+    noise = 0.05  # sampling error of 8,000 nearly independent draws of 27 states: about 0.02
     bias = np.abs(shares - law).sum() / 2
     assert bias < 3 * delta / forgets + noise
-    assert bias < delta + noise  # measured: errors are rare and partly cancel
+    assert bias < delta + noise  # not proved, but measured: errors are rare and partly cancel
 
 
 def test_conditional_may_return_array_and_prior():
@@ -113,7 +113,7 @@ def test_gibbs_statistics_are_those_of_its_races():
 
 
 def standardised(draws, mean, deviation):
-    """Return z of the chains' mean and second moment, from the spread between chains."""
+    """Yield z scores of mean and second moment; standard errors come from the spread of chains."""
     scaled = (draws - mean) / deviation
     for moments, expected in ((scaled.mean(axis=1), 0.0), ((scaled**2).mean(axis=1), 1.0)):
         yield (moments.mean() - expected) / (moments.std(ddof=1) / np.sqrt(len(moments)))
@@ -130,7 +130,7 @@ FAR = 9.0
     "sgld",
 ], ids=["walk", "walk of its own target", "sgld"])
 def test_metropolis_samples_a_conjugate_mean(proposal):
-    """SGLD has a step size that is far too large without its reverse density."""
+    """The step size of SGLD is so large that it would fail without the correction by densities."""
     y = np.random.default_rng(1).normal(0.7, 1.0, 400)
     if proposal == "sgld":
         proposal = mcmc.SGLD(lambda n, x: np.array([(y[n] - x[0]).sum()]), 3e-3, 100,
@@ -206,7 +206,7 @@ def test_controls_do_not_change_the_posterior():
         sampler = logistic_sampler(features, labels, control, **options)
         scaled[type(control).__name__] = tree = sampler.sample(500, **run)
         assert float(tree["sample_stats"]["fraction"].mean()) < 0.1
-    # both controls are the same function, so the chains are equal
+    # both controls compute the same function, so the chains are equal
     assert np.array_equal(scaled["GLMControl"]["posterior"]["x"],
                           scaled["TaylorControl"]["posterior"]["x"])
     deviations = np.sqrt(np.diagonal(covariance))

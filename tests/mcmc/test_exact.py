@@ -29,7 +29,7 @@ def p_value(case, n_draws, proposal, test, gamma, most=np.inf, seed=7):
     make, thin = PROPOSALS[proposal]
     sampler = case.sampler(proposal=make(plain.mode, plain.covariance), test=test, gamma=gamma,
                            adapt=False)
-    # if more than `most` rows are expected, all are read; inf: never
+    # if more than a share `most` of rows is expected, all are read; never if `most` is inf
     sampler._regression.decide_by(test, gamma, most * sampler._regression.total)
     tree = sampler.sample(n_draws, n_warmup=200, n_chains=1, thin=thin, rng=seed)
     draws = tree["posterior"]["x"].to_numpy()[0]
@@ -44,7 +44,7 @@ def p_value(case, n_draws, proposal, test, gamma, most=np.inf, seed=7):
 @pytest.mark.parametrize("test, gamma", TESTS)
 @pytest.mark.parametrize("proposal", PROPOSALS)
 def test_draws_have_the_posterior_distribution(proposal, test, gamma):
-    """Twelve rows, one parameter: remainders matter and differ between rows."""
+    """Uses twelve rows and one parameter, so that remainders matter and differ between rows."""
     p, _ = p_value(Case("logistic", 12, 1, size=2.0), 40_000, proposal, test, gamma)
     assert p > 1e-6
 
@@ -53,7 +53,7 @@ def test_draws_have_the_posterior_distribution(proposal, test, gamma):
 @pytest.mark.parametrize("test, gamma", TESTS[::2])
 @pytest.mark.parametrize("kind", FAMILIES)
 def test_every_family_samples_its_posterior_in_the_plane(kind, test, gamma):
-    """Near the mode few rows are read, far from it all: both occur in one chain."""
+    """A chain reads few rows near the mode and all rows far from it; both occur."""
     p, statistics = p_value(Case(kind, 50, 2), 40_000, "laplace", test, gamma, most=2.0)
     assert p > 1e-6
     assert 0.1 < statistics["n_exact"].mean() / 12 < 0.9
@@ -129,7 +129,7 @@ def independence_sampler(case, plain, n_draws, rng):
 @pytest.mark.slow
 @pytest.mark.parametrize("test", ["factorised", "auxiliary"])
 def test_moments_of_twenty_parameters_match_full_sampler(test):
-    """Compare with a sampler that reads all 20,000 rows, within 4 standard errors of batches."""
+    """Compare with a sampler that reads all 20,000 rows, up to 4 standard errors of batch means."""
     case = Case("logistic", 20_000, 20, size=0.5)
     plain = case.sampler(test=test)
     scale = np.sqrt(np.diag(plain.covariance))

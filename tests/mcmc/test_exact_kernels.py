@@ -13,7 +13,7 @@ from mcmc.regressions import FAMILIES, Case
 
 @pytest.mark.parametrize("family, points, sup", [
     (twin.Family("logistic"), (-20, 20, 1e-4), twin.LOGISTIC),
-    # the grid of the proof in csrc/mcmc/glm.c, and a much longer one
+    # first the grid of the proof in csrc/mcmc/glm.c, then a much longer grid
     (twin.Family("probit"), (-3, 4, 1e-5), 0.29572),
     (twin.Family("probit"), (-30, 30, 1e-3), 0.29572),
     (twin.Family("student", 3.0, 0.7), (-40, 40, 1e-4), twin.student_third(3.0, 0.7)),
@@ -24,14 +24,14 @@ def test_third_derivatives_are_within_their_bound(family, points, sup):
     y = 1.0 if family.name != "student" else 0.25
     third = np.abs(family.derivatives(y, s)[2])
     assert third.max() <= sup * (1 + 1e-12)
-    assert third.max() > sup * (1 - 1e-4)  # the bound is tight
+    assert third.max() > sup * (1 - 1e-4)  # the bound is nearly reached
     x, data = np.ones((1, 1)), np.array([y])
     found = Regression(x, data, None, family.name, family.df, family.scale).third
     assert sup <= found < sup * 1.001
 
 
 def test_probit_proof_steps_hold():
-    """|F''''| <= 32 on [-3, 4], so that a grid of 1e-5 suffices; and both tails."""
+    """|F''''| <= 32 on [-3, 4], so a grid of 1e-5 suffices there; also checks both tails."""
     t = np.arange(-3, 4.00001, 1e-5)
     family = twin.Family("probit")
     m, _, third = family.derivatives(1.0, t)

@@ -44,7 +44,7 @@ def in_python(case):
 
 
 def control_of(case, mode, form, third=THIRD):
-    """Return expansions of a logistic regression; the form "space" has no features."""
+    """Return a control that expands a logistic regression; only the form "line" has features."""
     p = 1 / (1 + np.exp(-case.x @ mode))
     slopes, curvatures = case.y - p, -p * (1 - p)
     if form == "line":
@@ -57,7 +57,7 @@ def control_of(case, mode, form, third=THIRD):
 
 
 def own_bounds(case, mode, part=1.0):
-    """Return c_i and M of Cornish et al.: |D| <= |x_i| |theta - mode|."""
+    """Return c_i and M of Cornish et al., whose product bounds the remainder of row i."""
     def own_spread(points):
         near = np.linalg.norm(points - mode, axis=1)
         return part * np.linalg.norm(points[1] - points[0]) * near.max()**2
@@ -88,7 +88,7 @@ def p_value(case, n_draws, sampler, thin):
 @pytest.mark.parametrize("test", ["factorised", "auxiliary"])
 @pytest.mark.parametrize("form, d", [("line", 1), ("space", 2), ("own", 1)])
 def test_draws_have_the_posterior_distribution(form, d, test):
-    """The posterior is far from normal; some steps read all of the few rows, others some."""
+    """The posterior is far from normal; some steps read all rows, and others read only some."""
     case = Case("logistic", 12, d, size=2.0 / d)
     sampler = sampler_of(case, form, test=test, adapt=False)
     sampler._regression.decide_by(test, 0.5, 40.0)
@@ -171,7 +171,7 @@ def test_chain_equals_its_reference(form, test, most):
 
 
 def test_space_form_bounds_every_direction():
-    """|T(v, v, a)| is integrated along the path, for random forms T of norm at most 1."""
+    """The bound holds for random cubic forms of norm at most 1, in any direction."""
     rng = np.random.default_rng(1)
     for trial in range(200):
         d = 1 + trial % 4
@@ -180,7 +180,7 @@ def test_space_form_bounds_every_direction():
         assert found == pytest.approx(twin.spread_any(z, other), rel=1e-12)
         w = rng.normal(size=(6, d))
         w /= np.linalg.norm(w, axis=1)[:, None]
-        weights = rng.dirichlet(np.ones(6)) * rng.choice([-1, 1], 6)  # norm at most 1
+        weights = rng.dirichlet(np.ones(6)) * rng.choice([-1, 1], 6)  # the form has norm at most 1
         change = (weights * ((w @ other)**3 - (w @ z)**3)).sum() / 6
         assert abs(change) <= found / 2 * (1 + 1e-12)
 

@@ -33,7 +33,7 @@ def test_mode_search_uses_few_rows_first():
     case = Case("logistic", 200_000, 2)
     sampler = case.sampler()
     gradient = case.problem(sampler.mode).slope
-    assert np.abs(gradient).max() < 1e-3  # in posterior standard deviations
+    assert np.abs(gradient).max() < 1e-3  # gradient per posterior standard deviation
 
 
 def test_prior_precision_may_be_vector_or_matrix():
@@ -89,7 +89,7 @@ def test_adapt_false_disables_adaptation():
 
 
 def test_chain_returns_from_a_far_start():
-    """If nearly all rows would be drawn, all are read, in order."""
+    """Far from the mode, where nearly all rows would be drawn, steps read all rows in order."""
     case = Case("logistic", 2000, 3)
     tree = case.sampler().sample(300, n_warmup=5000, n_chains=2, initial=[3.0, -3.0, 3.0], rng=2)
     sampler = case.sampler()

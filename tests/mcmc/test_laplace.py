@@ -25,7 +25,7 @@ def poisson(x, y):
 
 
 def student(x, y):
-    """The last parameter is the logarithm of the scale."""
+    """Return a Student t log likelihood whose last parameter is the logarithm of the scale."""
     def log_likelihood(n, points):
         width = np.exp(np.clip(points[:, -1], -200.0, 200.0))
         u = (y[n, None] - x[n, :-1] @ points[:, :-1].T) / width

@@ -41,13 +41,13 @@ def shares(tree, n_states=3):
 
 
 def assert_law(tree, law):
-    """Compare the chains' means with the exact distribution, in terms of their own spread."""
+    """Compare the chains' means with exact probabilities, in standard errors between chains."""
     found = shares(tree) / tree["posterior"].sizes["draw"]
     n = len(found)
     error = found.std(axis=0, ddof=1) / np.sqrt(n)
     # t statistics with 7 degrees of freedom or more: |t| > 14 has probability 1e-6
     assert (np.abs(found.mean(axis=0) - law) < 14 * error + 2e-3).all()
-    # the mean error of independent draws is sum sqrt(2 p / (pi n)) / 2; these are correlated
+    # independent draws would err by sum sqrt(2 p / (pi n)) / 2 on average; these are correlated
     expected = np.sqrt(2 * law / (np.pi * n * tree["posterior"].sizes["draw"])).sum() / 2
     assert np.abs(found.mean(axis=0) - law).sum() / 2 < 1.7 * expected
     assert not found[:, law == 0.0].any()
@@ -102,7 +102,7 @@ def test_draws_by_counts_equal_their_reference():
 
 @pytest.mark.parametrize("rate", [0.5, 1.0, 3.0])
 def test_draws_by_counts_leave_the_conditional_invariant(rate):
-    """Sum over all counts instead of drawing them."""
+    """Compute the transition matrix by summing over all counts instead of drawing them."""
     model = Graph(0.6 * TABLE, [[1, 2], [0], [0]], weights=[[0.9, -0.5], [0.9], [-0.5]],
                   log_prior=[0.0, 0.4, -0.3])
     for values in itertools.product(range(3), repeat=2):
@@ -117,7 +117,7 @@ def test_draws_by_counts_leave_the_conditional_invariant(rate):
 
 
 def test_called_table_samples_the_same_model():
-    """A PairwiseTable that is called is a conditional; its exact chain samples the same model."""
+    """A PairwiseTable can be called as a conditional; its exact chain samples the same model."""
     table = mcmc.PairwiseTable(**MODELS["weights"])
     sampler = mcmc.RacingGibbs(lambda v, x: table(v, np.array(x)), 5, method="exact")
     tree = sampler.sample(400, n_warmup=20, n_chains=8, thin=3, rng=1)

@@ -161,7 +161,7 @@ def test_bets_read_part_of_many_rows():
     tree = sampler_of(case, third=THIRD, bound=bets()).sample(200, n_warmup=50, rng=1)
     assert tree["sample_stats"]["fraction"].mean() < 0.1
     with pytest.raises(ValueError, match="control must have third"):
-        sampler_of(case, bound=bets())  # no bound on third derivatives is given
+        sampler_of(case, bound=bets())  # this control has no bound on third derivatives
 
 
 @pytest.mark.parametrize("walks", ["compiled", "in Python"])

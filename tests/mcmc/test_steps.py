@@ -14,7 +14,7 @@ Y = np.random.default_rng(1).normal(0.7, 1.0, 400)
 
 
 def test_steps_equal_those_of_a_chain():
-    """The result depends only on value and generator; points move as often as reported."""
+    """Steps depend only on value and generator; n_accepted counts the steps that move the point."""
     sampler = normal_sampler(Y, proposal=mcmc.RandomWalk(0.1))
     one = sampler.step([0.7], n_steps=50, rng=3)
     same = sampler.step([0.7], n_steps=50, rng=3)

@@ -30,7 +30,7 @@ def test_rewards_are_scores_without_level_unit_and_split():
 
 
 def test_split_effects_are_those_of_the_joint_posterior():
-    """They equal the posterior mean from the joint covariance of arms and splits."""
+    """Split effects equal the posterior mean given the joint covariance of arms and splits."""
     kernel, table, arms, splits = drawn()
     scores = table[arms, splits]
     fitted = model.fit_scores(arms, splits, scores, 6, [kernel])
@@ -46,7 +46,7 @@ def test_split_effects_are_those_of_the_joint_posterior():
 
 
 def test_fit_scores_finds_noise_and_split_effects():
-    """Averaged over ten draws; without split effects the noise would be about .7."""
+    """Results are averages of ten draws; a model without split effects would find noise .7."""
     ratios, errors = [], []
     for seed in range(10):
         kernel, table, arms, splits = drawn(seed=seed)

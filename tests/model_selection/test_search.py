@@ -163,13 +163,13 @@ def test_equal_candidates_are_one_arm():
 
 
 def test_candidates_with_equal_reprs_are_fitted_separately(iris):
-    """Kernels print no bounds and only three digits."""
+    """The repr of a kernel has no bounds, and only three digits of numbers."""
     X, y = iris[0][::10, :1], iris[0][::10, 2]
     kernels = [RBF(1.0, "fixed"), RBF(1.0), RBF(1.0, (1e-3, 1e-2)), RBF(1.0)]
     grid = {"alpha": [0.01], "kernel": kernels}
     found = BanditSearchCV(GaussianProcessRegressor(), grid, cv=3, budget=1.0, random_state=0)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about a length scale at its bound
+        warnings.simplefilter("ignore")  # the warnings are about a length scale at its bound
         found.fit(X, y)
         theirs = GridSearchCV(GaussianProcessRegressor(), grid, cv=3).fit(X, y)
     assert found.n_fits_ == 9
@@ -182,7 +182,7 @@ def test_one_candidate_is_fitted():
     assert found.n_fits_ == 2 and found.best_index_ == 0
 
 
-@pytest.mark.filterwarnings("ignore:overflow")  # in scikit-learn's standard deviations
+@pytest.mark.filterwarnings("ignore:overflow")  # scikit-learn's standard deviations overflow
 @pytest.mark.parametrize("size", [1e-200, 1e-150, 1e160, 1e250, 1e305])
 def test_scores_with_overflowing_squares_are_searched(size):
     """The best candidate is found although the variance of scores overflows or underflows."""

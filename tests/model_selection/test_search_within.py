@@ -120,7 +120,7 @@ def test_overlapping_limits_restore_the_number_of_threads():
 
 
 def test_threads_may_fit_one_search():
-    """Each thread makes all fits of its own; the result is that of a single fit."""
+    """Each thread makes a complete search, and gets the result of a single search."""
     def make():
         return BanditSearchCV(SVC(), GRID, cv=3, budget=9, random_state=0)
 

@@ -59,6 +59,6 @@ def misses(name, n_runs, budget, *, seed=0, looks=None, alpha=0.05, method=None,
 
 
 def often(budget):
-    """Return looks at every run up to 200, then 40 more."""
+    """Return the numbers of runs after which to look: every run up to 200, then 40 more."""
     every = min(budget, 200)
     return {*range(1, every + 1), *np.geomspace(every, budget, 40).astype(int), budget}

@@ -105,7 +105,7 @@ def five(policy, weights, n_runs, n=1000):
 
 
 def test_errors_for_five_estimators_match_references():
-    """n MSE over the smallest variance: references 1.05 and 107, uniform exactly 102.45."""
+    """Compares n MSE / smallest variance with references: 1.05 and 107; uniform: exactly 102.45."""
     weighted, _ = five("thompson-variance", "predictable", 4000)
     pooled, result = five("thompson-variance", "mean", 1000)
     in_turn, _ = five("uniform", "mean", 1000)
@@ -138,7 +138,7 @@ def test_excess_error_is_the_regret_of_theorem_1(policy):
 
 @pytest.mark.slow
 def test_rare_events_do_not_ruin_inverse_variance_weights():
-    """One estimator is 100 once in 1,000 runs, else 0: usually its sample variance is 0."""
+    """One estimator returns 100 once in 1,000 runs, else 0, so its sample variance is mostly 0."""
     rng = np.random.default_rng(2)
     errors, naive = [], []
     for _ in range(300):
@@ -154,7 +154,7 @@ def test_rare_events_do_not_ruin_inverse_variance_weights():
 
 
 def test_intervals_contain_the_mean():
-    """Fixed time at 2,000 runs: about .95. All times from 100 on: error at most alpha."""
+    """Intervals cover about .95 at run 2,000; those for all times from 100 on err at most alpha."""
     rng = np.random.default_rng(3)
     fixed, ever = 0, 0
     for seed in range(300):
@@ -231,7 +231,7 @@ def test_constant_estimators_are_estimated():
 
 @pytest.mark.parametrize("weights", ["inverse-variance", "predictable"])
 def test_exact_estimator_excludes_those_without_weight(weights):
-    """Inverse-variance weights must not give 8.1 +- 3.6."""
+    """Estimators without a weight must not turn an exact estimate into 8.1 +- 3.6."""
     allocator = pb.montecarlo.EstimatorAllocator(2, weights=weights, budget=1000, rng=0)
     rng = np.random.default_rng(0)
     play(allocator, lambda arms: (np.where(arms, rng.normal(5, 1000, arms.size), 5.0), None),
@@ -250,7 +250,8 @@ def test_rounding_is_smaller_than_the_error(noisy):
         estimate, error = twin.estimate()
         assert abs(allocator.estimate - estimate) < 1e-3 * error
         assert allocator.standard_error == pytest.approx(error, rel=1e-7)
-    assert 0.25 < np.mean(np.square(z)) < 2.4  # 40 times it is chi square: 1 in 10^6 is outside
+    # 40 times this mean is chi square; it is outside with probability 1 in 10^6
+    assert 0.25 < np.mean(np.square(z)) < 2.4
 
 
 def far_apart(spread, seed):
@@ -271,7 +272,7 @@ def test_weights_of_very_different_estimators_are_finite(spread):
         assert low < allocator.estimate < high
         estimate, error = twin.estimate()
         assert abs(allocator.estimate) < 5.0 * allocator.standard_error
-        if spread == [1e-10, 1e60]:  # weights decrease from 1: none is capped
+        if spread == [1e-10, 1e60]:  # weights decrease from 1, so none is capped
             assert allocator.estimate == pytest.approx(estimate, rel=1e-9)
             assert allocator.standard_error == pytest.approx(error, rel=1e-7)
         elif spread == [1e60, 1e-10]:  # capped: the exact values have equal weights

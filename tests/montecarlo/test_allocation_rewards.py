@@ -26,7 +26,7 @@ WRONG = ("klucb", ["1/2", "9/10"])
     case for case in CASES["theorem1_exact"] if (case["policy"], case["scales"]) != WRONG
 ], ids=lambda case: f"{case['policy']}-{'-'.join(case['scales'])}")
 def test_theorem_1_holds_over_all_outcomes(case):
-    """Values are 1/2 + s_k (Z - 1/2), Z a fair coin: every sequence of nine coins."""
+    """Enumerates all sequences of nine fair coins Z; values are 1/2 + s_k (Z - 1/2)."""
     scales = np.array([float(Fraction(s)) for s in case["scales"]])
     n, errors, pulls = case["n"], [], []
     for coins in itertools.product([0.0, 1.0], repeat=n):

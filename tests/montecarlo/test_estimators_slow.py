@@ -69,6 +69,6 @@ def test_evidence_of_tiny_tables_matches_quadrature(n_rows):
         rewards, costs = evidence.pull_with_costs(np.full(n, arm), 30 + arm)
         assert abs(rewards.mean() - evidence.means[arm]) <= 4 * rewards.std() / math.sqrt(n)
         products.append(costs.mean() * rewards.var())
-    # cost times variance: the prior alone is far better; more annealing changes little
+    # by cost times variance, the prior alone is far better; more annealing changes little
     assert min(products[1:]) > 15 * products[0]
     assert max(products[1:]) < 2 * min(products[1:])

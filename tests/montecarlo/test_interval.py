@@ -43,7 +43,7 @@ def test_bets_equal_their_reference(alpha):
     low, high = allocator.interval(delta=alpha)
     assert (low, high) == allocator.interval(delta=alpha, method="betting")
     bets = 0.5 ** np.arange(20)  # parts of the ranges' intersection, [0, 1]
-    # outside the exact bound by at most 1/64 of the first step, and never inside
+    # the bound is never inside the exact bound, and outside by at most 1/64 of the first step
     for bound, side, inward in [(low, 0, 0.005), (high, 1, -0.005)]:
         capital = [stakes.capital(values, weights, estimators, batches, RANGES, bets, m, side)
                    for m in (bound, bound + inward)]
@@ -86,7 +86,7 @@ def sorted_up(arms, values):
 
 @pytest.mark.parametrize("weights", ["mean", "predictable"])
 def test_order_within_a_batch_does_not_matter(weights):
-    """A value's position must not change its weight: all values of a batch have the same."""
+    """All values of a batch must have the same weight, whatever their position."""
     for seed in range(20):
         one, told = fed(weights=weights, least_values=2, value_range=(-1, 2), seed=seed)
         other, again = fed(weights=weights, least_values=2, value_range=(-1, 2), seed=seed,
@@ -254,7 +254,7 @@ def test_clock_counts_variance_instead_of_values(predictable):
     ("coin of .9, B / p", None, 0.36), ("coin of .9, B / p", "betting", 0.0),
     ("coin of .01, B / p", "betting", 0.0)])
 def test_anytime_error_is_at_most_alpha(name, method, before):
-    """Two hundred runs with a look after each of 150 values; `before`: misses uncorrected."""
+    """200 runs with a look after each of 150 values; `before`: misses without correction."""
     missed, _ = misses(name, 200, 150, looks=range(1, 151), weights="predictable", method=method)
     assert missed <= binom.ppf(0.999, 200, 0.05)
     assert not before or missed < before * 100

@@ -39,12 +39,12 @@ EVERY = POLICIES | {
         N, policy=pb.policies.ThompsonSampling(N, rng=5), costs="told", pilot=4,
         dependent_costs=True, rng=1),
 }
-# those that do not fit a kernel with scikit-learn, which takes about 20 ms each time
+# policies that do not fit a kernel with scikit-learn, which takes about 20 ms per fit
 FAST = sorted(name for name in EVERY if not name.startswith("refits"))
 
 
 def played(policy, n_batches, lost=0.0, seed=0):
-    """Play until `n_batches`, with rewards that depend on the batch number only and some lost."""
+    """Play `n_batches` batches; rewards depend on arm and batch, and a share `lost` is lost."""
     rng = np.random.default_rng(seed)
     while not policy.done and policy.n_batches < n_batches:
         arms = policy.ask()

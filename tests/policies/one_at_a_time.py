@@ -6,7 +6,7 @@ import pybandit as pb
 from pybandit.stopping import GLR, Betting
 
 N = 6
-# entries of the saved state that tests of the single policies cover
+# policies whose entries of the saved state are tested in the file of each policy
 BY_THEMSELVES = {
     "vbr": lambda: pb.policies.VBR(N, budget=90),
     "EBTC plain": lambda: pb.policies.EBTC(N, max_pulls=90),

@@ -38,7 +38,7 @@ def play(policy, bandit, most_batches=100_000, copied=COPIES["itself"], lost=lam
 
 
 def assert_asking_changes_nothing(make, bandit, most_batches=400):
-    """Check that neither `ask` nor the order in a tell matters, for sums exact in any order."""
+    """Check that neither `ask` nor the order within a tell matters, if sums are always exact."""
     rng, policy, other = np.random.default_rng(0), make(), make()
     while not policy.done and policy.n_batches < most_batches:
         before = frozen(policy.get_state())
@@ -278,7 +278,7 @@ def assert_simulated_as_by_hand(make, table, n_runs=2):
         created.append(make())
         return created[-1]
 
-    # how answers are judged does not matter here, and some have any size
+    # the answer is irrelevant here; it is given because some policies recommend any number of arms
     result = pb.simulate(factory, pb.environments.TableBandit(table), n_runs, rng=1, n_threads=1,
                          answer=[0])
     by_hand, _ = play(make(), pb.environments.TableBandit(table))

@@ -94,7 +94,7 @@ class Losses:
 
     @property
     def silent(self):
-        """Arms that never answer after some time."""
+        """Arms that stop answering for good, at once or after some rewards."""
         return {"best": [1], "never": [2], "five": [2], "two": [0, 3]}.get(self.situation, [])
 
     def is_lost(self, arm):
@@ -110,7 +110,7 @@ SITUATIONS = ["never", "five", "half", "outage", "two", "best"]
 
 
 def rewards_of(arms, rng):
-    """Return rewards in [0, 1] about the arms' means."""
+    """Return rewards in [0, 1], scattered around the means of the arms."""
     return MEANS[arms] + NOISE * rng.uniform(-1.0, 1.0, arms.size)
 
 

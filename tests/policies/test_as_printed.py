@@ -38,7 +38,7 @@ def test_floors_exceed_the_number_of_batches():
 
 
 class RealThreshold(halving.SHAdaVar):
-    """Lalitha et al. 2023, Algorithm 4: 4 log(1 / delta) + 1 = 12.98 pulls first, rounded down."""
+    """Lalitha et al. 2023, Algorithm 4, with 4 log(1 / delta) + 1 = 12.98 pulls rounded down."""
 
     def bound(self, arm):
         n = self.count(arm)
@@ -56,6 +56,6 @@ def pulls_of_the_first_stage(kind):
 
 
 def test_printed_rule_never_pulls_an_arm_one_pull_short():
-    """One of four equal arms gets all of 200 pulls after 12 of each."""
+    """After 12 pulls of each of four equal arms, one arm gets all the rest of 200 pulls."""
     assert pulls_of_the_first_stage(RealThreshold) == [12, 12, 12, 164]
     assert min(pulls_of_the_first_stage(halving.SHAdaVar)) >= 13

@@ -1,4 +1,4 @@
-"""RoundRobin and BatchHalving: the ring, reference runs, budgets, choice of longer stages."""
+"""RoundRobin and BatchHalving: the ring, reference runs, budgets, and which stages get one batch more."""
 
 import copy
 

@@ -262,7 +262,7 @@ def test_arms_without_a_result_are_recommended_last(make):
     for _ in range(12):
         before = policy.recommend()
         assert before.size == 4 and len(set(before.tolist())) == 4
-        # all rewards are below 0, where an arm without rewards might be ranked
+        # all rewards are below 0, the mean that an arm without rewards might be given
         measured = policy.pulls[before] > 0
         assert measured.sum() == min(4, np.count_nonzero(policy.pulls))
         assert np.all(np.diff(measured.astype(int)) <= 0)

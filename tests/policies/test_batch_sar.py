@@ -82,7 +82,7 @@ def test_sar_never_exceeds_its_batches(problem, spare, improved, by_index, seed)
 @pytest.mark.some(2)
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 8, 13, 21, 34, 47, 60])
 def test_sar_spends_its_budget_in_many_problems(n):
-    """Full batches and never more than B, in a tenth of the problems; m_s leaves at least two."""
+    """Batches are full; at most B are used, and sometimes all. With m_s, at least two are left."""
 
     def make(environment):
         rng = np.random.default_rng(environment.means.view(np.uint64))

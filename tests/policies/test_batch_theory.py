@@ -25,7 +25,7 @@ def gaps_of(means, k):
 
 
 def transcribed_error(means, k, b, r, n_batches):
-    """Return Theorem 2, printed form with the ceilings of Algorithm 3."""
+    """Return the error bound of Theorem 2 as printed, but with the ceilings of Algorithm 3."""
     n, gaps = len(means), sorted(gaps_of(means, k))
     b = min(b, n * r)
     kept = min(n, max(math.ceil(b / r), 2))
@@ -75,7 +75,7 @@ def test_equal_boundary_means_have_no_bound():
 
 
 def test_races_end_within_theorem_1():
-    """Of 200 races at delta = .1, the theorem allows 20 above the bound; the bound is loose."""
+    """At delta = .1, 20 of 200 races may exceed the bound; none does, since the bound is loose."""
     means = np.array([0.9, 0.8, 0.3, 0.2, 0.1])
     most = pb.bounds.batch_racing_batches(means, 2, batch_size=6, max_repeats=2, delta=0.1)
     result = pb.simulate(
@@ -85,7 +85,7 @@ def test_races_end_within_theorem_1():
 
 
 def test_errors_stay_below_theorem_2():
-    """At 900 batches the bound is below 1."""
+    """Uses 900 batches, for which the bound is below 1."""
     means = np.repeat([0.8, 0.3], [2, 4])
     bound = pb.bounds.batch_sar_error(means, 2, batch_size=6, max_repeats=2, max_batches=900)
     assert bound < 1

@@ -109,7 +109,7 @@ def test_equal_rewards_decide_nothing_with_unknown_variances():
     assert rule.margins(pulls=[1, 500], means=[1.0, 0.0], variances=[np.nan, 1e-9])[1] < 0
     for variances in ([0.0, 1.0], [1.0, 0.0], [1e-33, 1.0], [1.0, 1e-300]):
         assert rule.margins(pulls=[500, 500], means=[0.1, -0.3], variances=variances)[1] == -np.inf
-    for constant in (0.1, 0.3, 1 / 3, 0.7):  # their deviations are rounding errors
+    for constant in (0.1, 0.3, 1 / 3, 0.7):  # deviations are only rounding errors
         policy = pb.policies.SuccessiveElimination(2, stopping=rule, max_pulls=200)
         rng = np.random.default_rng(1)
         while not policy.done:
@@ -124,7 +124,7 @@ def test_equal_rewards_decide_nothing_with_unknown_variances():
 
 
 def test_mixture_over_scales_has_mean_one():
-    """Integrates over the t distribution, including tails that draws would hardly reach."""
+    """Integrates over the t distribution, including tails that random draws would hardly reach."""
     for n in (2, 3, 5, 40, 500):
         def density(y, n=n):
             t = np.sinh(y)
@@ -245,7 +245,7 @@ def test_sums_of_two_arms_are_rarely_above_the_threshold(law):
 
 
 def test_evidence_equals_the_mixture():
-    """Compares with the integral of the likelihood of n rewards of mean d above the true one."""
+    """Compares with an integral of the likelihood of n rewards with mean d above the true mean."""
     for n in (1, 2, 10, 300, 10**6):
         for d in np.array([-2.0, 0.0, 0.5, 3.0]) / np.sqrt(n):
             total = 0.0
@@ -265,7 +265,7 @@ def test_single_threshold_matches_its_mixture():
         s = (1 + 1 / n) * (x + np.log(1 + n) / 2)
         d = np.sqrt(2 * s / n)
 
-        def mixed(m, n=n, d=d):  # over N(0, 1), for n rewards of mean d above the true one
+        def mixed(m, n=n, d=d):  # integrand; m ~ N(0, 1), and d is the mean reward
             return np.exp(n * (m * d - m * m / 2)) * stats.norm.pdf(m)
 
         centre, width = n * d / (1 + n), 12 / np.sqrt(1 + n)
@@ -279,7 +279,7 @@ def test_single_threshold_matches_its_mixture():
     (lambda: plain.LUCB(3, 0.3, 1), 1, 0.95, 0.97),       # .8 zeta(3)
     (lambda: plain_bounds.UGapEc(3, 0.3, 1, 1.0, 0.0), 2, 0.81, 0.83)])  # zeta(2) / 2
 def test_bounds_fail_with_probability_just_below_delta(make, sides, least, most):
-    """Sums Hoeffding's bound over counts, sides, arms and t: nearly delta, but not more."""
+    """Hoeffding's bound, summed over counts, sides, arms and t, is nearly delta, but not more."""
     total = 0.0
     for t in range(1, 3000):
         reference = make()

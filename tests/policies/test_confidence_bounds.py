@@ -98,7 +98,7 @@ def test_ocba_matches_reference():
         n_arms, n_initial = int(rng.integers(1, 9)), int(rng.integers(2, 6))
         table = table_of(rng, n_arms, "gaussian")
         if seed % 4 == 3:
-            table = np.round(table)  # ties of means, and arms without variance
+            table = np.round(table)  # means tie, and some arms have variance 0
         policy = pb.policies.OCBA(n_arms, n_initial=n_initial)
         reference = plain.OCBA(n_arms, n_initial)
         rewards, pulled = table.tolist(), np.zeros(n_arms, dtype=int)
@@ -122,7 +122,8 @@ def test_ocba_pulls_by_its_shares():
     while not policy.done:
         arms = policy.ask()
         policy.tell(arms, means[arms] + noise[arms] * rng.standard_normal(arms.size))
-    shares = np.array([np.sqrt(1 + 1 / 4), 1.0, 4 / 4])  # w1 = 1, w2 = 4 / 4, w0 = root of sums
+    # w1 = 1, w2 = 4 / 4, w0 = sqrt(w1^2 / 1 + w2^2 / 4)
+    shares = np.array([np.sqrt(1 + 1 / 4), 1.0, 4 / 4])
     assert policy.pulls / policy.n_pulls == pytest.approx(shares / shares.sum(), abs=0.02)
 
 
@@ -180,7 +181,7 @@ def test_elimination_decides_arms_one_by_one():
     assert policy.decided and policy.alive.tolist() == policy.recommend().tolist() == [1, 2]
     assert asked[0] == {0, 1, 2, 3, 4} and asked[-1] == {2, 3}
     assert all(later <= before for before, later in itertools.pairwise(asked))
-    # each of the other pairs is separated with its own confidence
+    # arms 0, 1 and 4 are decided earlier, each as soon as its own pairs are separated
     assert all(policy.pulls[arm] < policy.pulls[2] == policy.pulls[3] for arm in (0, 1, 4))
 
 

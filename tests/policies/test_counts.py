@@ -10,7 +10,7 @@ from policies.protocol import frozen
 
 
 def test_counts_equal_single_rewards():
-    """Posteriors, means and variances are those of single rewards, in whatever pieces they come."""
+    """Posteriors, means and variances equal those of single rewards, however counts are split."""
     rng, counted = np.random.default_rng(1), pb.policies.ThompsonSampling(3, rng=1)
     rewards = [np.empty(0)] * 3
     for _ in range(5):
@@ -80,7 +80,7 @@ def test_simulated_batches_learn():
 
 @pytest.mark.parametrize("options", [{}, {"batch_size": 5}, {"law": "gaussian"}])
 def test_batches_without_trials_are_batches(options):
-    """Such states were once refused, and with them the files of studies."""
+    """States with such batches were once refused, and so were the study files that held them."""
     policy = pb.policies.ThompsonSampling(2, rng=1, **options)
     for trials in ([0, 0], [1, 0], [0, 0]):
         policy.tell_counts(trials, [0.0, 0.0])

@@ -36,7 +36,7 @@ def test_arm_of_equal_rewards_is_decided(name, draw):
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_rules_end_if_no_reward_differs(name):
-    """Rounding of values cannot be estimated: done after 1,000 equal rewards, but not decided."""
+    """The variance cannot be estimated: policies end undecided after 1,000 equal rewards."""
     policy = POLICIES[name]()
     while not policy.done and policy.n_pulls < 1500:
         policy.tell(policy.ask(), np.full(policy.ask().size, 7.0))
@@ -44,7 +44,7 @@ def test_rules_end_if_no_reward_differs(name):
 
 
 def test_errors_stay_below_delta_if_rewards_are_rounded():
-    """The step is six standard deviations, so most arms show one value only."""
+    """Rewards are rounded to steps of six standard deviations, so most arms show one value only."""
     means, errors, n_runs = np.array([0.35, 0.5, 1.45]), 0, 200
     for run in range(n_runs):
         rng, policy = np.random.default_rng(run), pb.policies.GoodArms(

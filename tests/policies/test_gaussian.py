@@ -134,7 +134,7 @@ def test_policies_match_reference(name):
 
 
 def test_bound_recommends_an_arm_never_pulled_and_the_default_does_not():
-    """Eq. 8 below K pulls: arm 0 is known to be bad, so its bound is the tightest."""
+    """With fewer than K pulls, Eq. 8 prefers arm 0, whose narrow prior gives the tightest bound."""
     K, prior = 20, np.full(20, 1.0)
     prior[0] = 1e-6
     means = np.linspace(0.0, 3.0, K)
@@ -237,7 +237,7 @@ def test_policies_run_with_few_pulls_or_one_arm(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_prior_of_zeros_works(name):
-    """A prior of zeros leaves nothing to learn, but nothing fails."""
+    """With a prior of zeros there is nothing to learn, but no call fails."""
     for arms in dict(kernel=np.zeros((4, 4))), dict(features=np.zeros((4, 2))):
         policy = getattr(pb.policies, name)(4, budget=5, **arms, noise_std=0.1)
         protocol.play(policy, pb.environments.TableBandit(table_of(4)))

@@ -122,7 +122,7 @@ def test_bayes_gap_rounds_match_the_paper_over_many_blocks(budget, n_beta):
 
 
 def others(values):
-    """Return for each entry the largest of the others."""
+    """Return, for each entry, the largest of the other entries."""
     second, first = np.argsort(values)[-2:]
     out = np.full(values.size, values[first])
     out[first] = values[second]

@@ -31,9 +31,9 @@ def test_posterior_matches_formula_after_1000_pulls(name, K, d, noise_std):
     policy = getattr(pb.policies, name)(K, budget=1000, kernel=G if d is None else None, features=X,
                                         noise_std=noise_std, prior_std=1.5, **stream)
     seen, rewards = after(policy, 1000, rng)
-    # the formula in higher precision: with little noise, solving loses digits
+    # long double, because the formula loses digits if the noise is small
     mean, covariance = long_posterior(G, seen, rewards, noise_std, 1.5)
-    # rewards of size 1 are 1e3 times the least noise: the problem is that ill-conditioned
+    # with noise 1e-3 the problem is ill-conditioned: rewards of size 1 are 1,000 times the noise
     margin = {0.3: 1e-10, 0.03: 1e-9, 1e-3: 1e-6}[noise_std]
     assert np.abs(policy.posterior_means - mean).max() < margin
     assert np.abs(policy.posterior_std**2 - covariance.diagonal()).max() < 1e-10

@@ -13,7 +13,7 @@ from policies.gaussian_arms import NAMES
 
 
 def wiggly(rng, length_scale, n=40):
-    """Return points, and a function drawn from a kernel far from the initial one of policies."""
+    """Return points, and a function whose kernel differs much from the initial one of policies."""
     points = np.linspace(0.0, 10.0, n)[:, None]
     G = np.exp(-0.5 * (points - points.T) ** 2 / length_scale**2)
     return points, rng.multivariate_normal(np.zeros(n), G + 1e-10 * np.eye(n))

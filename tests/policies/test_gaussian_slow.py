@@ -12,8 +12,8 @@ pytestmark = pytest.mark.slow
 
 CELLS = tables.gaussian_cells()
 N_RUNS, NOISE = 2000, 0.3
-# Two tests per cell, 1 % for all of them together. The reference's rows share their 500 functions
-# per length (at T = K all independent rivals have the same numbers), so they deviate together.
+# Two tests per cell; all together fail by chance with probability 1 %. The reference used the same
+# 500 functions for all policies of a length, so their deviations are correlated.
 LIMIT = -ndtri(0.01 / (2 * 2 * len(CELLS)))
 
 
@@ -30,7 +30,7 @@ PROBLEMS = {length: problem(length) for length in {cell["length"] for cell in CE
 
 
 def independent(cell, environment):
-    """Return a policy without correlations; an oracle receives H of the true means."""
+    """Return a policy that ignores correlations; an oracle receives the true complexity."""
     name, knows = cell["policy"].split()
     means = environment.means
     gaps = means.max() - means
@@ -50,7 +50,7 @@ def policy_of(cell, environment):
         options = dict(n_beta=options[0], recommendation=options[1])
     else:
         options = dict(xi=0.0) if options else {}
-    # factoring a kernel again in every run would take longer than the run
+    # features, because factoring a kernel in every run would take longer than the run
     arms = dict(features=X) if name == "GaussianThompson" else dict(kernel=G)
     return getattr(pb.policies, name)(100, budget=cell["budget"], **arms, noise_std=NOISE,
                                       **options)

@@ -152,7 +152,7 @@ def test_shvar_matches_reference(options):
 
 
 def test_shvar_with_most_arms_ahead_matches_reference():
-    """A stage with reuse may start with most survivors ahead of a very noisy one."""
+    """With reuse, most survivors may start a stage with more pulls than they need in it."""
     alone = 0
     for seed in range(60):
         rng = np.random.default_rng(seed)
@@ -204,7 +204,7 @@ def test_shadavar_without_ties_matches_reference():
 
 
 def test_shadavar_handles_nearly_infinite_bounds():
-    """4 log(1 / delta) is nearly an integer: rounding makes no bound negative or undefined."""
+    """If 4 log(1 / delta) is nearly an integer, rounding makes no bound negative or NaN."""
     table = np.random.default_rng(1).random((4, 31))
     table[1] = 0.5
     for quarter in range(1, 60):

@@ -20,18 +20,18 @@ CELLS = tables.halving_cells()
 
 
 def gaps_of(bandit):
-    """Return the distance of every mean to the best other mean."""
+    """Return the distance of every mean to the largest mean among the other arms."""
     best, second = np.sort(bandit.means)[[-1, -2]]
     return np.where(bandit.means == best, best - second, best - bandit.means)
 
 
 def width_of(bandit, n):
-    """Return b of the paper: the largest plausible reward."""
+    """Return the constant b of the paper: the largest plausible reward."""
     return (bandit.means + np.sqrt(bandit.variances * np.log(n))).max()
 
 
 def scale_of(bandit, constant):
-    """Return the paper's factor of complexities."""
+    """Return the factor by which the paper multiplies complexities."""
     return 4 * np.log2(bandit.n_arms) / constant
 
 

@@ -127,7 +127,7 @@ def test_theorem_1_holds_over_all_sequences(case):
     assert bias == Fraction(case["bias"])
     assert n * n * (errors / total - min(variances) / n) == regret
     if case["policy"] == "klucb" and case["scales"] == ["1/2", "9/10"]:
-        # the table took bounds equal to 1 in about 30 digits as ties; in 60 digits it is this
+        # computed with 60 digits; the table used about 30, where bounds near 1 appear to tie
         assert expected == [Fraction(719, 128), Fraction(433, 128)]
         return
     assert expected == [Fraction(x) for x in case["ET"]]
@@ -177,7 +177,7 @@ def test_dead_arm_takes_at_most_its_share(name):
         arms = policy.ask()
         asked += arms.tolist()
         policy.tell(arms, np.where(arms == 2, np.nan, 0.5), missing="drop")
-    assert 10 <= asked.count(2) <= 16 and policy.pulls[2] == 0  # ten, plus retries
+    assert 10 <= asked.count(2) <= 16 and policy.pulls[2] == 0  # ten, then retries only
     assert policy.recommend().tolist() == [0]
 
 
@@ -376,7 +376,7 @@ def test_kl_variance_covers(random_costs):
 def test_kl_variance_covers_with_one_pair():
     """One pair has two outcomes, so the coverage is known.
 
-    The formula of the paper would promise probability 1, that of the docstring less.
+    The paper's formula would promise coverage 1; the formula in our docstring promises less.
     """
     (low_0, high_0), (low_1, high_1) = (pb.bounds.kl_variance(v, 1, 5.0) for v in (0.0, 0.5))
     truth = np.linspace(0.001, 0.499, 500)
@@ -384,7 +384,7 @@ def test_kl_variance_covers_with_one_pair():
         (low_1 <= truth) & (truth <= high_1)) * 2 * truth
     assert 1 - 2 * np.e * np.exp(-5.0) <= covered.min() < 1
     low_0, high_0 = pb.bounds.kl_variance(0.0, 1, 0.1)
-    assert high_0 < 0.25 < pb.bounds.kl_variance(0.5, 1, 0.1)[0]  # a small delta covers nothing
+    assert high_0 < 0.25 < pb.bounds.kl_variance(0.5, 1, 0.1)[0]  # 0.25 is in neither interval
 
 
 def test_bounds_broadcast():

@@ -1,4 +1,4 @@
-"""Ctrl-C at any moment: a policy is as before the call or as after it, and continues."""
+"""Ctrl-C at any moment: the policy is as before or as after the call, and can continue."""
 
 import contextlib
 import contextvars
@@ -42,7 +42,7 @@ def asked_state(policy):
 def interrupt_at_random(make, times, longest, rng, most=40):
     """Interrupt runs at random times; return how many interrupts came during a run."""
     came = 0
-    for _ in range(4):  # the first run takes longer, as do others on a busy machine
+    for _ in range(4):  # take the shortest: the first run is slow, and the machine may be busy
         straight, start = make(), time.perf_counter()
         play_on(straight, most)
         longest = min(longest, time.perf_counter() - start)
@@ -80,7 +80,7 @@ def test_ask_and_tell_survive_a_thousand_interrupts(name):
 
 
 def interrupt_refits(times, rng):
-    """Most of such a run is spent in scikit-learn."""
+    """Interrupt runs that refit kernels; most of their time is spent in scikit-learn."""
     came = 0
     straight = refitting()
     play_on(straight, 8)
@@ -133,7 +133,7 @@ def interrupt_simulations(times, longest, rng):
         except KeyboardInterrupt:
             came += 1
         assert time.monotonic() - start < 10.0
-        for policy in created:  # no thread uses them any more
+        for policy in created:  # fails if a thread still uses one of them
             restored = pb.policies.SequentialHalving.from_state(policy.get_state())
             assert restored.n_pulls == policy.n_pulls <= 3000
     return came
@@ -150,7 +150,7 @@ def test_simulate_survives_a_thousand_interrupts():
 
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_interrupt_within_a_batch_invalidates_the_policy(n_threads):
-    """The batch would take a minute, one reward at a time: the policy ends up invalidated."""
+    """The batch would take a minute, as it is reported reward by reward; Ctrl-C invalidates it."""
     created, start = [], time.monotonic()
 
     def factory(environment):
@@ -167,7 +167,7 @@ def test_interrupt_within_a_batch_invalidates_the_policy(n_threads):
 
 
 SLOW = {
-    # 5 ms per draw; a microsecond per draw, all in one batch; 30 us per pull, without long batches
+    # evidence: 5 ms per draw; caplet: 1 us per draw, in one batch; many arms: 30 us per pull
     "evidence": (lambda: pb.policies.Uniform(2, budget=20000),
                  lambda: pb.environments.LogisticEvidence(
         np.ones((200, 5)), labels=np.ones(200), n_anneals=[500, 500], log_evidence=0.0)),
@@ -180,7 +180,7 @@ SLOW = {
 @pytest.mark.parametrize("n_threads", [1, 2])
 @pytest.mark.parametrize("name", SLOW)
 def test_one_thread_reacts_to_interrupts_as_fast_as_two(name, n_threads):
-    """One thread once checked only after four million pulls, however long they took."""
+    """A single thread once checked for Ctrl-C only every four million pulls, however slow."""
     make, environment = SLOW[name][0], SLOW[name][1]()
     for n_runs in (1, 3):
         start = time.monotonic()

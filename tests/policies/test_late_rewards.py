@@ -55,7 +55,7 @@ def test_late_rewards_change_only_the_statistics(name):
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_late_rewards_are_accepted_when_all_were_lost(name):
-    """Late rewards come before any arm has a reward; at the end another one is refused."""
+    """Late rewards arrive before any other reward; once all have arrived, one more is refused."""
     policy, lost = POLICIES[name](), []
     for _ in range(3):
         if not policy.done:

@@ -34,7 +34,7 @@ def test_lost_pulls_are_spent(make):
     policy = protocol.assert_lost_pulls_count(make, bandit, rng, 4)
     assert policy.n_pulls <= 90 and policy.recommend().tolist()[:1] != [4]
     policy = protocol.lose_all(make())
-    # an answer of any size does not contain arms without rewards
+    # without rewards, a policy that recommends any number of arms recommends none
     assert policy.n_pulls <= 90 and policy.recommend().tolist()[:1] in ([0], [])
 
 

@@ -82,7 +82,7 @@ def test_batches_are_full_and_the_budget_is_kept(problem, spare, seed):
     while not policy.done:
         arms = policy.ask()
         assert arms.size == policy.batch_size and np.bincount(arms).max() <= policy.max_repeats
-        # no arm is measured twice before all were measured once, unless they do not fill the batch
+        # an arm is repeated only if the arms not yet measured do not fill the batch
         assert seen[arms].sum() <= max(0, b - (~seen).sum())
         seen[arms] = True
         policy.tell(arms, rng.integers(0, 3, arms.size).astype(float))
@@ -150,7 +150,7 @@ def test_bad_options_are_refused(options, words):
 
 
 def by_hand(means, noise, rng, k, size, n_batches):
-    """Measures every arm once, then the top 20 k, 5 k and 3 k on a third of the rest each."""
+    """Measure every arm once, then the top 20 k, 5 k and 3 k arms with a third of the rest each."""
     n = means.size
     sums, pulls = np.zeros(n), np.zeros(n)
 
@@ -172,7 +172,7 @@ def by_hand(means, noise, rng, k, size, n_batches):
 
 
 def skewed(rng, size):
-    """Standard deviation 0.7, and occasionally ten times as much."""
+    """Return lognormal noise with mean 0 and standard deviation 0.7, rarely ten times as large."""
     return 0.7 * (rng.lognormal(size=size) - np.exp(0.5)) / np.sqrt(np.e**2 - np.e)
 
 

@@ -25,7 +25,7 @@ from policies.silent_runs import (
     right,
 )
 
-# rules that get stuck: they also err without losses
+# policies whose rules get stuck, so that they err even without lost pulls
 ERRING = {"expected", "probable"}
 
 
@@ -40,7 +40,7 @@ def test_other_arms_are_decided_despite_silent_arms(name, situation):
         assert set(policy.recommend().tolist()) == right(policy, silent)
     assert set(policy.silent.tolist()) <= set(silent)
     for arm in policy.silent:
-        # ten, one per doubling of the wait, at the end twenty more; a batch may hold several
+        # lost pulls: ten, one per doubling of the wait, twenty at the end; a batch may add several
         most = 11 + math.log2(max(policy.n_pulls / 10, 1)) + 20 * (name in SURE)
         assert asked[arm] - policy.pulls[arm] <= most + 18 * ("batches" in name or "two" in name)
 
@@ -62,7 +62,7 @@ ONE_BY_ONE = sorted(set(ADAPTIVE) - {"racing two", "thompson batches"})
 @pytest.mark.parametrize("situation", SITUATIONS)
 @pytest.mark.parametrize("name", ONE_BY_ONE)
 def test_retries_match_reference(name, situation):
-    """They are asked at no other time, unless only they are undecided."""
+    """Silent arms are asked only when due, or if only silent arms are undecided."""
     reference, policy = Silence(K), ADAPTIVE[name]()
     needed = 2 if name in ("gapv", "top two unknown", "ebtc aware", "good unknown") else 1
     seen, n_last, was_retry = np.zeros(K, dtype=int), 0, False
@@ -75,7 +75,7 @@ def test_retries_match_reference(name, situation):
             n_last += 1
             assert name in SURE and arms.tolist() == [reference.last_asked()]
         elif again is not None and not (was_retry and name in SURE):
-            # if only silent arms are undecided, another arm is asked in between
+            # between two retries, policies that end may ask another arm
             assert arms.tolist() == [again]
         was_retry = bool(set(arms) & set(reference.silent))
         np.add.at(seen, arms[~np.isnan(rewards)], 1)
@@ -131,7 +131,7 @@ def test_silent_arm_is_neither_good_nor_bad(make):
     policy, n_seen = make(), 0
     while not policy.done:
         arms = policy.ask()
-        # a good arm by its few rewards
+        # the few rewards of arm 3 are those of a good arm
         rewards = np.where(arms == 3, 0.52, 0.3 * arms)
         if 3 in arms:
             n_seen += 1
@@ -238,7 +238,7 @@ RULES = {
 
 @pytest.mark.parametrize("name", RULES)
 def test_errors_stay_below_delta_if_the_best_arm_comes_and_goes(name):
-    """It answers for 8 pulls and is silent for 12, whatever the rewards; another never answers."""
+    """The best arm answers 8 pulls, then loses 12, regardless of rewards; arm 2 never answers."""
     means, n_runs, errors = np.array([0.0, 0.4, 0.15, 0.3]), 150, 0
     truth = {3, 1} if name == "good" else {1}
     for run in range(n_runs):

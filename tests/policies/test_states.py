@@ -155,7 +155,7 @@ def test_inconsistent_thresholds_are_refused(entry, change, words):
 @pytest.mark.parametrize("cls", [pb.policies.LUCB, pb.policies.KLLUCB, pb.policies.UGapEc])
 @pytest.mark.parametrize("k", [0, 3])
 def test_finding_all_arms_or_none_is_done_at_once(cls, k):
-    """UGapEc once read beyond its memory."""
+    """In this case, UGapEc once read beyond its memory."""
     state = cls(3, k, delta=0.1).get_state()
     assert cls.from_state(state).done
     state["progress"]["stopped"] = False
@@ -179,7 +179,7 @@ def test_done_state_without_an_answer_is_refused(make, name):
 @pytest.mark.parametrize("make",
                          [lambda: refitting(pb.policies.GPUCB), EVERY["shvar"], EVERY["lucb"]])
 def test_numbers_of_other_dtypes_are_accepted_or_refused(make, dtype):
-    """Limits that the dtype cannot hold must not be compared, which would warn."""
+    """Comparing with limits beyond the range of a dtype would warn, and must be avoided."""
     whole, n_changed = played(make(), 8).get_state(), 0
     for part in (None, "progress"):
         for name, value in (whole if part is None else whole[part]).items():
@@ -190,7 +190,7 @@ def test_numbers_of_other_dtypes_are_accepted_or_refused(make, dtype):
                 n_changed += 1
                 try:
                     back = type(make()).from_state(state).get_state()
-                except ValueError as error:  # sums that no longer match the other entries
+                except ValueError as error:  # after rounding, sums may not match the other entries
                     assert "state must hold" in str(error)
                     continue
                 kept = back[name] if part is None else back[part][name]
@@ -215,7 +215,7 @@ def test_doubt_without_a_rule_is_refused():
 
 @pytest.mark.parametrize("n_pulls", [-1, 0, 1, 2, 3, 8, 9, 2**62])
 def test_uncounted_pulls_are_refused(n_pulls):
-    """GPUCB with refits once wrote beyond its memory; negative pulls kept one from ending."""
+    """With such states GPUCB once wrote beyond its memory, or, with negative pulls, never ended."""
     state = played(refitting(pb.policies.GPUCB), 4).get_state()
     state["n_pulls"] = n_pulls
     with pytest.raises(ValueError, match="state must hold"):

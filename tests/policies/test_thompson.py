@@ -43,7 +43,7 @@ def test_policy_matches_cases(case):
         before = reference.lost.sum()
         reference.absorb(step["chosen"], float(step["reward"]), float(step["u"]))
         assert (reference.lost.sum() == before) == step["success"]
-        # among the possible continuations, those in which the choice and draw were the same
+        # keep only continuations with the same choice and the same draw as the case
         assert all(p.posteriors.tolist() == step["beta_params_before"] for p in policies)
         matching = []
         while len(matching) < 40:
@@ -62,7 +62,7 @@ def test_policy_matches_cases(case):
 
 
 def as_of(policy, seed):
-    """Return the policy with another stream and without its next arm."""
+    """Return a copy of the policy with another random stream and no arm chosen yet."""
     state = policy.get_state()
     state["progress"]["stream"][:4] = np.random.default_rng(seed).integers(1 << 63, size=4) | 1
     state["progress"]["chosen"] = -1
@@ -111,7 +111,7 @@ def logit_span(a, b):
 
 
 def integrated(density, below, grid):
-    """Compute P(k is the largest); the smallest few values have negligible probability."""
+    """Compute P(k is the largest) on the grid; values of `below` under 1e-300 do not matter."""
     logs = np.log(np.maximum(below, 1e-300))
     others = np.exp(logs.sum(axis=0) - logs)
     return np.trapezoid(density * others, grid, axis=1)
@@ -133,7 +133,7 @@ def assert_follows(arms, chances):
         observed = np.append(observed[~rare], observed[rare].sum())
         expected = np.append(expected[~rare], expected[rare].sum())
         if expected[-1] < 10:
-            # too few for a chi-square: test the Poisson tail, then merge with the largest cell
+            # too few for a chi-square test: test the Poisson tail, then merge with the largest cell
             assert stats.poisson.sf(observed[-1] - 1, expected[-1]) > 1e-7
             largest = int(np.argmax(expected[:-1]))
             observed[largest] += observed[-1]
@@ -300,7 +300,7 @@ def test_gaussian_arms_without_a_reward_come_first():
         asked += arms.tolist()
         policy.tell(arms, np.where(arms == 1, np.nan, arms * 1.0), missing="drop")
         assert np.isnan(policy.posteriors[1, 0]) and policy.posteriors[1, 1] == np.inf
-    assert 10 <= asked.count(1) <= 16  # ten, plus retries
+    assert 10 <= asked.count(1) <= 16  # ten until it is silent, plus retries
     assert policy.recommend().tolist() == [3]
     policy = pickle.loads(pickle.dumps(policy))
     while policy.ask().tolist() != [1]:
@@ -328,7 +328,7 @@ def test_bad_arguments_are_refused(arguments, words):
 
 
 def test_streams_are_reproducible_and_private():
-    """The same seed gives the same run; a generator passed by the user is used once only."""
+    """The same seed gives the same run; a generator passed by the user only provides the seed."""
     bandit = pb.environments.BernoulliBandit([0.4, 0.5, 0.6])
     runs = [play(pb.policies.ThompsonSampling(3, rng=rng), bandit, 200).pulls.tolist()
             for rng in (7, 7, np.random.SeedSequence(7), np.random.default_rng(7), 8)]

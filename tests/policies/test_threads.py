@@ -16,7 +16,7 @@ N_THREADS = 8
 
 
 def costs_are_observed(policy):
-    """Return True if costs are reported: the last runs may exceed the budget and not be counted."""
+    """Return True if costs are reported; then runs beyond the budget are not counted as pulls."""
     return getattr(policy, "costs", None) == "told"
 
 
@@ -45,11 +45,11 @@ def hammer(policy, seconds):
                     assert all_counted(policy, state["pulls"], state["n_pulls"])
                     type(policy).from_state(state)
             except RuntimeError as error:
-                # or another thread has reported its arms since this one asked
+                # also raised if another thread has reported these arms since this thread asked
                 assert re.search("in use by another thread|nothing is asked|asks for nothing",
                                  str(error))
             except ValueError as error:
-                # another thread has reported in the meantime
+                # these messages mean that another thread has reported in the meantime
                 if not str(error).startswith(("arms must", "the policy is done", "costs must")):
                     wrong.append(error)
             except BaseException as error:

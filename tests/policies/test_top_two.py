@@ -25,7 +25,7 @@ def play(policy, bandit):
         policy.tell(arms, bandit.pull(arms))
         order += arms.tolist()
         left = before - set(getattr(policy, "survivors", np.array([])).tolist())
-        # several arms eliminated at once: their order is unknown
+        # the order of arms eliminated at once is unknown: sort them
         rejected.append(sorted(left))
     return policy, order, [arm for arms in rejected for arm in arms]
 

@@ -60,7 +60,7 @@ for name, make in {"bayes gap": pb.policies.BayesGap, "gp ucb": pb.policies.GPUC
             N, budget=30, kernel=KERNEL, noise_std=0.3 * s, prior_std=s, **stream),
         f"{name} of features": lambda s, make=make, stream=stream: make(
             N, budget=30, features=KERNEL[:, :3], noise_std=0.3 * s, prior_std=s, **stream),
-        # here the prior is in units of the noise
+        # with unknown noise, the prior is in units of the noise
         f"{name} of unknown noise": lambda s, make=make, stream=stream: make(
             N, budget=30, features=KERNEL[:, :3], noise_std=None, noise_prior=(1.0, s * s),
             **stream),

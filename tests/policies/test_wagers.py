@@ -103,7 +103,7 @@ def test_expected_wealth_is_one_at_the_mean_and_less_above(chances):
 
 
 def chance_of_naming(means, wrong, delta, horizon):
-    """Return the probability of stopping with `wrong` for two coins in turn, over all runs."""
+    """Return the exact probability that two coins, tossed in turn, stop with the answer `wrong`."""
     rule, alive = Betting(delta=delta), {(0, 0): 1.0}
     named = 0.0
     for n in range(1, horizon + 1):
@@ -125,13 +125,13 @@ def chance_of_naming(means, wrong, delta, horizon):
 
 @pytest.mark.examples
 def test_wrong_answers_are_rare_on_all_runs_of_two_coins():
-    """Counts suffice, since the order of rewards does not matter; equal coins and a worse one."""
+    """Tests equal coins and a worse second coin; the order of rewards does not matter."""
     for means in [(0.5, 0.5), (0.1, 0.1), (0.6, 0.4)]:
         assert chance_of_naming(means, 1, 0.5, part(26, of=40)) <= 0.5
     assert chance_of_naming((0.5, 0.5), 1, 0.5, part(26, of=40)) > 0.01
 
 
-NASTY = {  # the second arm is only slightly worse
+NASTY = {  # all arms except the first are only slightly worse
     "coins": pb.environments.BernoulliBandit([0.5, 0.5 - 1e-9]),
     "rare": pb.environments.BernoulliBandit([0.02, 0.02 - 1e-9]),
     "ten": pb.environments.BernoulliBandit([0.5] + [0.5 - 1e-9] * 9),

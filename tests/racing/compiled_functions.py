@@ -66,7 +66,7 @@ int leaves_out(const int64_t *factors, int64_t n_factors, const int64_t *states,
 new_capsule = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p,
                                  ctypes.c_void_p)(("PyCapsule_New", ctypes.pythonapi))
 
-NAMES = []  # keeps the names of capsules alive, which only point to them
+NAMES = []  # names of capsules, kept alive because a capsule only points to its name
 
 
 def address_of(function):

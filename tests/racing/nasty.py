@@ -3,8 +3,8 @@
     python tests/racing/nasty.py [--quick] [--case NAME ...]
 
 The totals of two states differ by one quantum, so every early decision for the worse state
-is an error and nothing favours the better one. Both signs are tried; the table shows the
-larger error.
+is an error, and the larger total gives hardly any advantage. Differences are tried with both
+signs; the table shows the larger error rate.
 """
 
 import argparse
@@ -30,7 +30,7 @@ def two_scale(rng, n):
 
 
 def t4(rng, n):
-    """Return `two_scale` for data from Student's t distribution with 4 degrees of freedom."""
+    """Return log ratios like `two_scale`, for data with a Student t4 distribution."""
     return np.minimum(rng.standard_t(4, size=n) ** 2, 1e4)
 
 
@@ -118,7 +118,7 @@ def sampler(case, d, bound, n_runs, rng):
 
 
 def accept(case, d, bound, n_runs, rng):
-    """Return the number of wrong acceptances. Log ratios are differences, without an offset."""
+    """Return the number of wrong acceptances, with `d` as log ratios; the offset is not used."""
     test = pb.racing.AcceptanceTest(d, bound=bound, rng=rng)
     return sum(test.test(0.0).accepted for _ in range(n_runs))
 
@@ -131,14 +131,14 @@ def gibbs(case, d, bound, n_runs, rng):
 
 
 def populations(case, d, bound, n_runs, rng):
-    """Race an arm against one without factors; the offset is added to each factor."""
+    """Return the number of wrong wins of an arm with factors over an arm without factors."""
     arms = [np.zeros(0), d + CASES[case][1]]
     log_prior = [CASES[case][1] * d.size, 0.0]
     return sum(pb.racing.race_populations(arms, log_prior, bound=bound, rng=rng).best
                for _ in range(n_runs))
 
 
-# name: (function that counts errors of n_runs, number of factors, share of the runs)
+# name: (function that counts errors in n_runs, number of factors, share of the requested runs)
 SAMPLERS = {"race": (race, N, 0.25), "RacingSampler": (sampler, N, 1.0),
             "accept": (accept, N, 1.0), "Gibbs": (gibbs, N, 0.25),
             "populations": (populations, N, 0.25)}

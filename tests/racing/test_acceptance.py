@@ -71,7 +71,7 @@ def test_outcomes_equal_the_reference_bit_for_bit(source, indices):
 
 @pytest.mark.parametrize("source", ["array", "function"])
 def test_outcomes_have_the_exact_distribution(source):
-    """Case 1 as a test of differences: accepting them means that state 0 wins."""
+    """Tests the differences of case 1: acceptance means that state 0 wins the race."""
     case, rewards, _, options = find_case("case1")
     ratios, n_tests = rewards[:, 0] - rewards[:, 1], 30_000
     test = pb.racing.AcceptanceTest(ratios if source == "array" else as_function(ratios),
@@ -139,7 +139,7 @@ def test_the_sum_decides_and_a_tie_rejects(source):
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 2**40))
 def test_constants_and_units_do_not_matter(seed):
-    """Units, a constant added to all ratios and the threshold, and the sign do not matter."""
+    """Decisions do not depend on units, a constant added to ratios and threshold, or the sign."""
     ratios, log_threshold, options = random_problem(seed)
     ratios = ratios[:700]
     log_threshold *= ratios.size / 700
@@ -313,7 +313,7 @@ def test_what_a_function_may_do():
     problem["at"] = ratios + 5
     assert test.test().accepted
 
-    rng = np.random.default_rng(1)  # a function may draw from the same generator
+    rng = np.random.default_rng(1)  # the function draws from the same generator as the test
     drawing = pb.Factors(lambda n, i: rng.normal(5.0, 1.0, (n.size, 1)), 500, 1)
     assert pb.racing.accept(drawing, rng=rng).accepted
 

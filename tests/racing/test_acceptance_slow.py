@@ -32,7 +32,7 @@ def assert_close(error, expected, n_tests, relative):
 
 @pytest.mark.parametrize("first_look, delta, normal, student", KNOWN_ERRORS)
 def test_errors_of_the_one_sided_bounds_are_as_known(first_look, delta, normal, student):
-    """A test is a race of two states without a gap, whose error rates are known."""
+    """Such a test equals a race of two states without a gap, whose error rates are known."""
     n_tests = round(1500 / delta)
     for kind, expected in [(pb.racing.NormalBound, normal), (pb.racing.StudentBound, student)]:
         if expected is not None:
@@ -45,7 +45,7 @@ def test_errors_of_the_one_sided_bounds_are_as_known(first_look, delta, normal, 
 @pytest.mark.parametrize("first_look", [10, 50])
 @pytest.mark.parametrize("delta", [0.001, 0.01, 0.05, 0.1])
 def test_errors_of_the_two_sided_bounds_equal_the_reference(bound, first_look, delta):
-    """Bounds given by name have the simulated errors; `student` has delta itself."""
+    """Bounds given by name err as often as simulated; "student" errs about delta."""
     size, rng = 2000, np.random.default_rng(61)
     expected = gap_zero.error(bound, delta, first_look, size, 2_000_000, rng, "two-sided")
     n_tests = round(1500 / delta / 20) * 20
@@ -60,8 +60,8 @@ def test_errors_of_the_two_sided_bounds_equal_the_reference(bound, first_look, d
 def test_reads_equal_the_table_of_lil_ucb(row):
     """Reads agree with the table, which used another population.
 
-    They grow with the square of the range. For 10 times 100,000 normal values it varies by a
-    few per cent between populations, for lognormal values by half.
+    Reads grow with the square of the range of an arm. The range of 100,000 normal values differs
+    by a few per cent between populations, and that of lognormal values by half.
     """
     rewards = standardised(row["dist"]) * row["sigma"]
     ranges = np.ptp(rewards, axis=0)

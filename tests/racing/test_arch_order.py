@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 EXAMPLES = pathlib.Path(__file__).parents[2] / "examples" / "racing"
 pytestmark = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="no examples beside the tests")
 if EXAMPLES.is_dir():
-    sys.path.insert(0, str(EXAMPLES))  # as Python does for a script
+    sys.path.insert(0, str(EXAMPLES))  # as Python does when it runs a script
     try:
         import arch_chain
         import arch_model
@@ -128,7 +128,7 @@ def test_racing_at_tiny_delta_is_exact_step_by_step(models):
 
 
 def test_errors_of_a_careless_race_are_counted(models, monkeypatch):
-    """Some decisions are wrong if delta is near 1/2 and there is no control variate."""
+    """With delta = .45 and no control variate, some decisions are wrong, and they are counted."""
     class Plain(arch_model.Arms):
         def expand(self):
             rows, states = np.arange(self.data.r.size), np.arange(len(self.models))
@@ -195,7 +195,7 @@ def test_chain_without_the_pseudoprior_ratio_is_biased(toy):
 
 
 def test_effective_size_equals_that_of_known_chains():
-    """An AR(1) chain with coefficient .5 has a third of its length, an independent one all."""
+    """An AR(1) chain with coefficient .5 has a third of its length; independent draws have all."""
     rng = np.random.default_rng(1)
     noise = rng.standard_normal((4, 10_000))
     chain = np.zeros_like(noise)

@@ -66,7 +66,7 @@ def test_crossing_probability_equals_brute_force(name, boundary, convention):
     else:
         expected = reference.crossing_probability(boundary, fractions, convention)
     result = pb.bounds.crossing_probability(boundary, fractions, convention=convention)
-    # this is below 1e-9 in B, because d log E / dB is about -B
+    # this corresponds to less than 1e-9 in B, because d log E / dB is about -B
     np.testing.assert_allclose(result, expected, rtol=2e-9)
 
 
@@ -75,7 +75,7 @@ def test_crossing_probability_equals_brute_force(name, boundary, convention):
 @pytest.mark.parametrize("delta", [1e-12, 1e-16, 1e-20, 1e-30, 1e-78, 1e-200])
 @pytest.mark.parametrize("name", ["three", "tenths", "tripling", "far"])
 def test_boundaries_of_tiny_error_rates_are_accurate(name, delta, convention):
-    """Nodes chosen for smaller boundaries would give E up to four times delta."""
+    """With nodes placed for smaller boundaries, E would be up to four times delta."""
     level = pb.bounds.boundary(delta, IRREGULAR[name], convention=convention)
     expected = reference.crossing_probability(level, IRREGULAR[name], convention, points_per_sd=20)
     np.testing.assert_allclose(expected, delta, rtol=1e-8)
@@ -112,7 +112,7 @@ def test_the_boundary_solves_its_equation(delta, steps, convention):
     boundary = pb.bounds.boundary(delta, fractions, convention=convention)
     error = pb.bounds.crossing_probability(boundary, fractions, convention=convention)
     assert error == pytest.approx(delta, rel=1e-7)
-    # between the constant of a single look and that of the union bound
+    # B lies between the constant of a single look and that of the union bound
     assert -special.ndtri(delta) - 1e-9 <= boundary <= -special.ndtri(delta / len(steps)) + 1e-9
 
 

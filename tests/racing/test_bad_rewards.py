@@ -21,7 +21,7 @@ def poisoned(value, row, column, n_factors=400):
 @pytest.mark.parametrize("source", ["matrix", "function", "shuffled"])
 @pytest.mark.parametrize("n_factors", [400, 40_000])
 def test_rewards_that_are_not_finite_are_rejected(value, source, n_factors):
-    """They raise at a partial look and in the last pass, from any source."""
+    """Rewards that are not finite raise at a partial look and in the last pass, from any source."""
     for row, column in [(0, 0), (n_factors // 3, 2), (n_factors - 1, 1)]:
         factors = poisoned(value, row, column, n_factors)
         given = as_function(factors) if source == "function" else factors

@@ -68,7 +68,7 @@ def test_decisions_equal_the_reference(source):
     assert len(ends) == 6
 
 
-# -- mutations: the tests above detect small errors in a race ----------------------
+# -- mutations: the tests above detect a race with one changed line --------------------
 
 MUTATIONS = {
     "no tilt": ("return 1.0 if population is None else population / (population - t + 1)",
@@ -103,7 +103,7 @@ def mutated(old, new):
 
 @functools.cache
 def decisions_of_the_kernel():
-    """Return winner and reads of the kernel on some of the problems above."""
+    """Return winners and reads of the kernel on the first 100 random problems."""
     results = []
     for seed in range(100):
         rewards, log_prior, options = random_problem(seed)
@@ -135,7 +135,7 @@ def test_mutations_are_detected(old, new):
 
 
 def test_choosing_the_leader_after_the_item_errs():
-    """Nine arms are one win behind the tenth; the arm that just won leads and eliminates it."""
+    """The tenth arm is best by one win; a leader chosen after the item eliminates it too often."""
     n_races, delta, wrong = 150, 0.1, collections.Counter()
     rng = np.random.default_rng(3)
     rewards = np.array([rng.permutation(np.arange(200) < 99 + (arm == 9)) for arm in range(10)])
@@ -194,7 +194,7 @@ def bet(value_range=(0, 1), **options):
 def test_units_and_ranges_of_differences_do_not_matter():
     for seed in range(20):
         expected = pb.race(SCORES, bound=bet(delta=0.02), rng=seed)
-        # a number limits differences, which do not depend on an offset of the rewards
+        # a number as value_range limits differences, which a common offset does not change
         shifted = SCORES + 64.0 * np.arange(500)[:, None]
         assert pb.race(shifted, bound=bet(1, delta=0.02), rng=seed) == expected
         # rewards and their range in another unit
@@ -321,7 +321,7 @@ def log_factors(seed):
     {"mixture": "product", "n_bets": 3}])
 @pytest.mark.parametrize("layout", ["gather", "shuffled"])
 def test_draws_are_within_delta_of_the_distribution(options, layout):
-    """Draws are within delta of the target in total variation; for tiny delta, on target."""
+    """Draws are within delta of the target in total variation; for tiny delta, they follow it."""
     factors, log_prior = log_factors(4)
     law, n_draws = law_of(factors, log_prior), 15_000 if options.get("hybrid") else 100_000
     for delta in (0.3, 1e-7):
@@ -342,7 +342,7 @@ def test_draws_are_within_delta_of_the_distribution(options, layout):
 
 @pytest.mark.parametrize("max_fraction", [0.05, 0.3, 1.0])
 def test_draws_after_max_fraction_are_exact(max_fraction):
-    """Draws read everything after max_fraction and are then exact."""
+    """Draws not decided by max_fraction read everything, and are then exact."""
     factors, log_prior = log_factors(5)
     sampler = pb.RacingSampler(factors, log_prior, bound=bet((-0.5, 0.5)),
                                looks=pb.racing.Looks(max_fraction=max_fraction, first=5), rng=5)
@@ -351,7 +351,7 @@ def test_draws_after_max_fraction_are_exact(max_fraction):
     assert sampler.schedule.rows[:-1].max() <= max(5, max_fraction * 100)
     early = info.n_evaluations[~info.exact]
     assert not early.size or early.max() <= 4 * max_fraction * 100
-    # no state is skipped before its elimination: an exact draw reads all of its last two
+    # states are read until eliminated, so an exact draw reads all factors of two states or more
     assert info.n_evaluations[info.exact].min() >= 200
 
 
@@ -409,7 +409,7 @@ def test_rewards_of_functions_may_outgrow_the_memory(hybrid):
 
 @pytest.mark.parametrize("wrong", [2.0, -0.5, np.nan])
 def test_rewards_that_are_only_added_up_must_be_in_range(wrong):
-    """The range is checked in the one pass over a matrix after max_fraction, without bets."""
+    """After max_fraction a matrix is summed in one pass without bets; it checks the range too."""
     rewards = np.random.default_rng(3).random((500, 3))
     rewards[321, 2] = wrong
     with pytest.raises(ValueError, match="factor 321, state 2"):

@@ -43,10 +43,10 @@ def error_at_gap_zero(bound, first_look, size, n_races, seed):
 
 @pytest.mark.parametrize(
     "delta, size, n_races",
-    # The share of early ends is 2 delta: the standard error is 0.9% of delta at
-    # 0.001, and at most 1.6% elsewhere. The error depends weakly on m1/N (at 0.001 the
-    # reference errs 0.00100 with N = 2,000 and 0.00103 with 100,000), and six million
-    # races are affordable for small N.
+    # The share of early ends is 2 delta: the standard error is 0.9% of delta at delta =
+    # 0.001, and at most 1.6% elsewhere. The error depends only weakly on m1/N: at 0.001 the
+    # reference errs 0.00100 with N = 2,000 and 0.00103 with 100,000. Small N makes six
+    # million races affordable.
     [(0.001, 2_000, 6_000_000), (0.01, 20_000, 400_000), (0.05, 100_000, 40_000),
      (0.1, 100_000, 40_000)],
 )
@@ -76,7 +76,7 @@ KNOWN_ERRORS = [
 
 @pytest.mark.parametrize("first_look, delta, normal, student", KNOWN_ERRORS)
 def test_the_reference_errs_as_known(first_look, delta, normal, student):
-    """The bound of the paper ignores that sd is estimated, and errs more than delta."""
+    """The bound of the paper ignores that the sd is an estimate, so it errs more than delta."""
     rng = np.random.default_rng(52)
     for bound, expected in [("normal", normal), ("student", student)]:
         if expected is not None:
@@ -117,8 +117,8 @@ CELLS = sorted({(row["dist"], row["algo"], row["sigma"]) for row in ROWS})
 def n_draws(row):
     """Return the number of draws: 20,000, or fewer if a draw reads most of the data.
 
-    Fewer draws limit the time of 160 cells. If the reference reads nearly everything, they
-    give the proportion to four digits, and few or no errors remain.
+    Fewer draws limit the time for 160 cells. If nearly everything is read, few draws suffice:
+    they give the proportion to four digits, and errors are rare.
     """
     if row["algo"] == "racing_normal_pair_eq5B":
         return 20_000 if row["proportion"] < 0.9 else 5_000
@@ -170,6 +170,6 @@ def test_errors_and_reads_equal_the_synthetic_table(dist, algo, sigma):
         wrong_there = round(row["error"] * row["draws"])
         draws = n_draws(row)
         table = [[wrong, draws - wrong], [wrong_there, row["draws"] - wrong_there]]
-        # both are samples; 200 rows at 5e-6 each give 0.1% in total
+        # both shares are samples; 200 tests at level 5e-6 each fail by chance with 0.1% in total
         assert stats.fisher_exact(table).pvalue > 5e-6, (row, wrong / draws)
         assert wrong / draws <= row["delta"] + 4 * np.sqrt(row["delta"] / draws)

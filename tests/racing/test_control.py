@@ -189,7 +189,7 @@ def test_totals_of_an_expansion_equal_its_sums(seed):
     np.array([0, 1, 2_000_000, 1, 0]),
 ])
 def test_moments_of_many_bins_equal_those_of_single_bins(labels):
-    """Empty bins cost only their memory."""
+    """Empty bins do not change moments; they only take memory."""
     rng = np.random.default_rng(7)
     points, outliers = rng.normal(size=(labels.size, 1)), rng.random((labels.size, 2)) < 0.3
     moments = pb.racing.PopulationMoments(points, labels, outliers)
@@ -229,7 +229,7 @@ def variance_of_differences(rewards):
 
 
 def test_an_expansion_far_from_its_center_is_worse_than_none():
-    """It helps once outliers are excluded and bins keep other points close (Appendix C.2)."""
+    """It helps if outliers are excluded and bins keep the other points near centers (App. C.2)."""
     y, factors, expansion = student_problem()
     everything = np.arange(y.size), np.arange(5)
     plain = variance_of_differences(factors)

@@ -46,12 +46,12 @@ def test_b_cubed_equals_values_by_hand(example):
     # one cluster split 2 to 1: precision 1, recall 4/9 + 1/9
     found = np.array([7, 7, 5])
     assert example["b_cubed"](found, truth[:3], everyone[:3]) == pytest.approx(5 / 7)
-    # of its last mention alone, recall 1/3
+    # the last mention alone has recall 1/3
     assert example["b_cubed"](found, truth[:3], np.arange(3) == 2) == pytest.approx(1 / 2)
 
 
 def test_sweeps_keep_the_joint_distribution(example):
-    """A sweep from a draw of exp(sum of f over pairs i < j) gives a draw of it."""
+    """A sweep leaves p invariant, where p is proportional to exp(sum of f over pairs i < j)."""
     n, n_draws, rng = 4, 4000, np.random.default_rng(2)
     factors = np.triu(rng.normal(0.3, 1.0, (n, n)), 1)
     factors += factors.T
@@ -95,7 +95,7 @@ def test_a_visit_draws_from_the_conditional_distribution(example, racing, temper
         distance = np.abs(counts[places] / n_draws - law).sum() / 2
         noise = np.sqrt(law * (1 - law) / n_draws).sum() / 2
         assert distance < example["DELTA"] + 5 * noise
-        assert gibbs.n_errors / n_draws < 0.07  # 0.05, and five deviations
+        assert gibbs.n_errors / n_draws < 0.07  # 0.05 plus five standard deviations
     else:
         assert chisquare(counts[places], n_draws * law).pvalue > 1e-6
 

@@ -77,7 +77,7 @@ def test_a_forked_child_does_not_wait_for_a_locked_generator():
     sampler = pb.RacingSampler(pb.Factors(function, *MATRIX.shape), rng=rng)
     held, over = threading.Event(), threading.Event()
 
-    def hold():  # like a kernel that holds the lock without the GIL
+    def hold():  # acts like a kernel, which holds the lock but not the GIL
         with rng.bit_generator.lock:
             held.set()
             over.wait()

@@ -37,7 +37,7 @@ def test_rare_large_values_err_for_any_delta(name):
 
 @pytest.mark.parametrize("case", HEAVY)
 def test_symmetric_heavy_tails_err_as_documented(case):
-    """Errors at delta = .05 are near or above delta and below 3 delta."""
+    """At delta = .05 the error rate lies between .9 delta and 3 delta."""
     share = nasty.worst(case, "RacingSampler", 0.05, 4000, 7)
     assert 0.045 < share < 0.15
 
@@ -54,5 +54,5 @@ def test_betting_keeps_delta_with_rare_large_values():
 
 
 def test_skewed_differences_err_more_without_the_correction():
-    """The limits above would therefore detect a correction of the wrong sign."""
+    """Without the correction, errors exceed four times delta, so the tests above depend on it."""
     assert nasty.worst("exponential", "RacingSampler", 0.001, 16_000, 7, skewness=False) > 0.004

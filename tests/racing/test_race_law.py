@@ -20,7 +20,7 @@ HUGE = 2.0**50
 Z = 5.7
 
 ENUMERABLE = ["case1", "case3_", "case3b", "case5", "case7"]
-# more cases, enumerated by the reference: 4-6 factors per look, all bounds, both variances
+# more cases, enumerated by the reference implementation: all bounds, and both kinds of variances
 ENUMERATED = {
     "marginal": reference.Options("normal", boundary=0.7, variance="marginal", first_look=2),
     "student": reference.Options("student", delta=0.45, first_look=2, skewness=False),

@@ -44,7 +44,7 @@ def assert_law(states, law):
 @pytest.mark.parametrize("indices, kind", [(k, k) for k in ("permutation", "rejection", "keyed")])
 @pytest.mark.parametrize("bound", ["student", "normal"])
 def test_outcomes_equal_the_reference_bit_for_bit(source, indices, kind, bound):
-    """Each draw takes Gumbel noise, then the order of factors, from one persistent permutation."""
+    """Each draw takes Gumbel noise, then an order; a permutation continues from the last draw."""
     for seed in range(4):
         factors, log_prior = problem(seed, n_factors=300, spread=2.0)
         options = reference.Options(bound, delta=0.2, first_look=8, max_fraction=0.5)
@@ -118,7 +118,7 @@ def test_draws_that_read_little_are_within_delta():
 def test_functions_draw_the_same_as_their_matrix():
     factors, log_prior = problem(4)
     for seed in range(100):
-        # later draws differ, because the last look on a matrix takes no indices
+        # compare first draws only: later ones differ, as the last look on a matrix takes no indices
         by_matrix = pb.RacingSampler(factors, log_prior, delta=0.1,
                                      looks=pb.racing.Looks(max_fraction=1), rng=seed)
         by_function = pb.RacingSampler(as_function(factors), log_prior, delta=0.1, rng=seed)
@@ -139,7 +139,7 @@ def test_exact_sample():
 
 
 def test_many_exact_draws_take_little_memory():
-    """They equal the draws from a single array of noise."""
+    """Many draws in one call equal the draws from a single array of noise."""
     factors, log_prior = problem(6, n_states=200)
     tracemalloc.start()
     states = pb.racing.exact_sample(factors, log_prior, (300, 200), rng=2)

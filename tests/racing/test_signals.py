@@ -54,7 +54,7 @@ def likelihood_of_slice(n, points):
     return -0.5 * (Y[n, None] - points) ** 2
 
 
-# If the order does not persist between draws, the next draw is known bit for bit.
+# If no order persists between draws, a draw depends on its seed only, and is known bit for bit.
 OBJECTS = {
     f"{kind} {indices} {bound}": (kind, indices, dict(bound=bound))
     for kind in ("matrix", "function")
@@ -76,7 +76,7 @@ def test_a_sampler_continues_after_ctrl_c(press, moments, kind, indices, options
     for _ in range(moments):
         stopped += press(lambda: sampler.draw(30, rng=moment), moment.uniform(0, length))
         states, info = sampler.draw(30, rng=5)
-        if indices == "permutation":  # equally random after other draws, but a different order
+        if indices == "permutation":  # the draw depends on the order left by earlier ones
             assert (info.n_evaluations <= MATRIX.size).all() and states.min() >= 0
             assert set(sampler.draw(5)[0].tolist()) <= {0, 1, 2}
         else:

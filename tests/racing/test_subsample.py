@@ -41,7 +41,7 @@ def make_pair(kind, size, run, seed):
 @settings(max_examples=150, deadline=None)
 @given(stream=streams, shares=st.lists(st.floats(0, 1), min_size=1, max_size=5))
 def test_streams_equal_the_reference_over_several_orders(stream, shares):
-    """Each share of an order is read before the next order starts."""
+    """Only a part of each order is read before the next order starts."""
     (kernel, rng), (plain, bits) = make_pair(*stream)
     for share in shares:
         kernel.restart(rng)
@@ -133,7 +133,7 @@ def test_every_prefix_of_blocks_has_its_probability(size, run):
 def test_successive_orders_are_independent(kind):
     """All pairs of first indices of successive orders are equally likely."""
     size, run = 6, 2 if kind in RUNS else 1
-    unit = run if kind == "groups" else 1  # groups always start at multiples of run
+    unit = run if kind == "groups" else 1  # groups start at multiples of run
     stream, rng = Subsample(kind, size, run), np.random.default_rng(17)
     firsts = []
     for order in range(60_001):

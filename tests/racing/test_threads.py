@@ -68,7 +68,7 @@ def acceptance(source):
 
 
 def same(call, *given):
-    """Return work for calls that share only their arguments."""
+    """Return work that repeats one call, which shares only its arguments between threads."""
     expected = call(*given)
 
     def work(i):

@@ -16,7 +16,7 @@ def assert_same(one, other):
 
 
 class InTurn(pb.Policy):
-    """All arms in turn, in plain Python; the first arm is drawn at random."""
+    """Pulls all arms in turn, in plain Python, from a random first arm on."""
 
     def __init__(self, n_arms, n_batches, k=1):
         super().__init__(n_arms, k)

@@ -63,7 +63,7 @@ def test_tables_files_and_merging_work_with_budgets(tmp_path):
     other = pb.compare(POLICIES, ARMS, 50, rng=6, budgets=[24, 80, 160])
     with pytest.raises(ValueError, match="checkpoints must be equal"):
         whole + other
-    # a comparison of the last budget alone has other options
+    # a comparison with only the last budget has other options
     alone = pb.compare({name: make if name == "EBTC" else lambda e, make=make: make(e, 160)
                         for name, make in POLICIES.items()}, ARMS, 50, rng=6, max_pulls=160,
                        checkpoints=BUDGETS)

@@ -213,7 +213,7 @@ NATIVE = sorted(name for name in set(EVERY) - {"refits", "refits thompson"}
                 if answers_natively(type(EVERY[name]())))
 
 
-# these sometimes answer in Python: other distributions, or while arms are accepted and rejected
+# policies that answer in Python for some distributions, or once arms are accepted or rejected
 PARTLY = {"batch racing", "batch sar", "thompson gaussian"}
 
 
@@ -221,13 +221,13 @@ def test_most_policies_answer_without_python():
     assert {"uniform", "round robin", "batch halving", "halving", "shvar", "successive rejects",
             "continuous rejects", "gap", "ucbe", "ucb1", "ebtc", "top two", "track",
             "lucb"} <= set(NATIVE)
-    # its answer is the arm that it found, whatever the means
+    # ugap recommends the arm that it found, which need not have the largest mean
     assert "ugap" not in NATIVE
 
 
 @pytest.mark.parametrize("name", NATIVE)
 def test_compiled_answer_equals_recommend(name):
-    """Compare at the start, in between, and after lost rewards."""
+    """Compare at the start, in the middle of a run, and after lost rewards."""
     for n_batches, lost in ((0, 0.0), (1, 0.9), (3, 0.5), (9, 0.0)):
         one = played(EVERY[name](), n_batches, lost)
         found = answer_of_engine(one)
@@ -295,7 +295,7 @@ def test_pulls_are_scored_by_the_means_at_their_time():
     for column, n in enumerate([3, 6]):
         assert result.checkpoint_cumulative_regrets[:, column] == pytest.approx([sum(lost[:n])] * 3)
     assert result.cumulative_regrets == pytest.approx([sum(lost)] * 3)
-    # the first arm looks best until pull 6; by the means before pull 3 and later the second is
+    # the first arm has the best rewards until pull 6; the second has the best mean from pull 3 on
     assert result.checkpoint_leaders[0].tolist() == [0, 0]
     assert result.checkpoint_errors[0].tolist() == [True, True] and not result.errors.any()
     assert result.checkpoint_regrets[0, 0] == pytest.approx(arms.means_at(3)[1]

@@ -35,7 +35,7 @@ class Keeps(pb.policies.UCB1):
 
 
 class Backwards(InTurn):
-    """Pulls from the last arm to the first."""
+    """Pulls all arms in each batch, from the last arm to the first."""
 
     def __init__(self, n_arms, kept):
         super().__init__(n_arms, 20)
@@ -254,7 +254,7 @@ def test_options_do_not_name_private_modules():
 
 
 def test_options_with_equal_reprs_differ():
-    """A scikit-learn kernel rounds in its repr, and long descriptions are cut."""
+    """Options with equal reprs differ: scikit-learn kernels round, and long reprs are cut."""
     pytest.importorskip("sklearn")
     features = np.arange(16.0).reshape(8, 2)
 

@@ -86,7 +86,7 @@ def test_saved_comparison_is_loaded(pair, plain, tmp_path):
         path = tmp_path / f"{j}.anything"
         one.save(path)
         assert_equal(pb.simulation.Comparison.load(path), one)
-    plain.save(str(tmp_path / "0.anything"))  # replaced
+    plain.save(str(tmp_path / "0.anything"))  # saving replaces an existing file
     assert_equal(pb.simulation.Comparison.load(str(tmp_path / "0.anything")), plain)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0.anything", "1.anything"]
     loaded = pb.simulation.Comparison.load(tmp_path / "1.anything")

@@ -24,7 +24,7 @@ DRAWS = 100_000
 CHANCES = [0.0, 0.001, 0.3, 0.5, 0.7, 0.999, 1.0]
 SAMPLES = [[1.0, 1.0, 4.0], [-2.0], [0.5, 0.25, 8.0, -3.0]]
 VALUES, COUNTS = [0.0, 1.0, 10.0], [[5, 0, 1], [0, 3, 0], [1, 2, 3.5]]
-# untruncated, truncated, nearly uniform, mode outside on either side, nearly exponential
+# cases: untruncated, truncated, nearly uniform, mode outside on either side, nearly exponential
 TRUNCATED = ([0.5, 0.3, 0.5, 0.5, 0.2, 0.02, 0.9, 0.0101],
              [1e-6, 0.01, 0.07, 0.08333, 0.03, 3e-4, 0.0095, 1e-4])
 RANDOM = {
@@ -48,7 +48,7 @@ def draws(environment, arm, n=DRAWS, seed=1):
 
 
 def assert_moments(rewards, mean, variance):
-    """Assert that mean and variance are within five standard deviations of the true ones."""
+    """Assert that mean and variance are within five standard errors of the true ones."""
     n, squares = rewards.size, (rewards - mean) ** 2
     tiny = 1e-12 * (1 + mean**2)
     assert abs(rewards.mean() - mean) <= 5 * np.sqrt(variance / n) + tiny
@@ -81,7 +81,7 @@ def test_rewards_have_the_declared_mean_and_variance(name):
 @pytest.mark.parametrize("trials", [1, 5, 24, 2000])
 @pytest.mark.parametrize("p", [*CHANCES, 0.004, 0.0049, 0.0051, 0.45, 0.9951])
 def test_binomial_rewards_have_their_distribution(trials, p):
-    """Inversion below ten expected successes, rejection above; mirrored for p > 1/2."""
+    """Draws use inversion below ten expected successes, else rejection; p > 1/2 is mirrored."""
     environment = BernoulliBandit([p]) if trials == 1 else BinomialBandit([p], trials=trials)
     count = np.arange(trials + 1)
     assert_frequencies(draws(environment, 0), count / trials, stats.binom.pmf(count, trials, p))
@@ -143,7 +143,7 @@ def test_truncated_normal_rewards_have_their_distribution(arm):
     assert np.abs(wrong).max() < 1e-9
     rewards = draws(environment, arm)
     assert rewards.min() >= 0.0 and rewards.max() <= 1.0
-    for order in (3, 4):  # the first two are tested for every environment
+    for order in (3, 4):  # moments 1 and 2 are tested for every environment
         powers = (rewards - TRUNCATED[0][arm]) ** order
         mean = shares @ (x - TRUNCATED[0][arm]) ** order
         assert abs(powers.mean() - mean) <= 5 * powers.std() / np.sqrt(DRAWS)
@@ -327,7 +327,7 @@ def test_binomial_sums_do_not_overflow():
 
 
 class Dear(GaussianBandit):
-    """Has a Python `costs`."""
+    """An environment whose method `costs` is in Python."""
 
     @property
     def costs(self):

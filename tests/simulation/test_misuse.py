@@ -35,7 +35,7 @@ def test_policy_with_other_arms_raises(make):
 @pytest.mark.parametrize("n_threads", [1, 2, 8])
 @pytest.mark.parametrize("batches", [0, 1])
 def test_reused_policy_raises(n_threads, batches):
-    """Used before, or returned again; in threads this must not crash."""
+    """A policy that was used before or is returned again raises; in threads it must not crash."""
     policy = pb.policies.BatchHalving(2000, 3, batch_size=2000, max_batches=40)
     for _ in range(batches):
         policy.tell(policy.ask(), np.zeros(2000))

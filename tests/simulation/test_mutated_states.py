@@ -28,7 +28,7 @@ def test_mutated_counts_are_rejected_or_usable(seen):
 
 @pytest.mark.parametrize("seen", [
     [-1, 0, 0], [0, 0], None, [0.5, 0, 0],
-    # these would overflow to negative indices after a pull
+    # counts that would overflow to negative indices after a pull
     [2**63 - 1, 0, 0], [2**53 + 1, 0, 0], np.array([2**63, 0, 0], dtype=np.uint64)])
 def test_invalid_counts_raise(seen):
     table = pb.environments.TableBandit([[0.1, 0.2]] * 3)

@@ -39,7 +39,7 @@ OPTIONS = dict(rng=3, max_pulls=150, arm_pulls_by_run=True, checkpoints=[0, 20, 
 NEW = {"upper": lambda: upper(4), "greedy": lambda: greedy(4, epsilon=0.2),
        "exp3": lambda: exp3_of(4)}
 PYTHON = {"upper": upper_in_python, "greedy": greedy_in_python, "exp3": exp3_in_python}
-# compared fields of a run
+# fields of a result that are compared
 COLUMNS = ("errors", "regrets", "pulls", "arm_pulls_by_run", "checkpoint_leaders",
            "checkpoint_errors")
 
@@ -50,7 +50,7 @@ def assert_same(one, other, columns=COLUMNS):
 
 
 @pytest.mark.some(3)
-# created when used, so that importing this module compiles nothing
+# lambdas, so that importing this module compiles nothing
 @pytest.mark.some(1)
 @pytest.mark.parametrize("make", [lambda: ARMS, lambda: mixture_of(MEANS)], ids=["native", "numba"])
 @pytest.mark.parametrize("name", NEW)

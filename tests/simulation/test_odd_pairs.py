@@ -57,7 +57,7 @@ def test_errors_are_unknown_if_means_are(means, options):
 
 
 def test_answers_of_another_size_are_wrong():
-    """An answer of another size is wrong; the empty answer is right if k is 0."""
+    """An answer that does not have k arms is wrong; if k is 0, the empty answer is right."""
     for k, error in ((2, 1.0), (0, 1.0)):
         result = pb.simulate(lambda e, k=k: OneRound(k), Unknown([np.nan] * 3), 5, rng=1)
         assert result.error_probability == error and result.error_interval[1] == 1.0

@@ -79,7 +79,7 @@ def test_result_does_not_depend_on_threads(factory, environment):
 
 @pytest.mark.parametrize("python", [False, True])
 def test_threads_can_share_a_table(python):
-    """A table that is pulled in Python counts its pulls itself."""
+    """A table that Python policies pull counts pulls itself; threads must not share the counts."""
     table = TableBandit(np.random.default_rng(1).random((5, 97)))
     def make(environment):
         if python:
@@ -123,7 +123,7 @@ def test_rewards_for_python_policies_are_drawn_without_the_gil():
     finally:
         ended.set()
         ticking.join()
-    assert counts[1] - counts[0] >= 3  # in a tenth of a second or more
+    assert counts[1] - counts[0] >= 3  # the simulation takes a tenth of a second or more
 
 
 def test_run_i_uses_stream_i():
@@ -225,7 +225,7 @@ def test_python_policies_and_environments_keep_the_distribution(make, environmen
 
 
 def on_table(rewards, k, **options):
-    """Simulate one run that sees every reward once."""
+    """Simulate one run that receives every reward of the table once."""
     n_arms, n = np.shape(rewards)
     return pb.simulate(lambda e: pb.policies.RoundRobin(n_arms, k, batch_size=n_arms,
                                                         max_batches=n),
@@ -249,7 +249,7 @@ class Always(InTurn):
     ([], False, 0.0),
 ])
 def test_error_and_regret_match_definitions(arms, error, regret):
-    """Arm 0 is slightly below 2; 4 equals the second best. [2, 4] lacks the best arm."""
+    """Arm 0 is slightly worse than arms 2 and 4, which are equal; [2, 4] lacks the best arm, 1."""
     table = TableBandit([[2.0 - 1e-9], [3.0], [2.0], [1.0], [2.0]])
     result = pb.simulate(lambda e: Always(5, arms), table, 1)
     assert result.errors.tolist() == [error] and result.errors.dtype == bool

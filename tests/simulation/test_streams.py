@@ -37,7 +37,7 @@ def test_reference_equals_numpy():
 
 
 def test_runs_draw_from_the_children_of_the_seed():
-    """Draw one reward per arm and run, from each distribution that uses other kinds of bits."""
+    """Draws one reward per arm and run, from distributions that use random bits differently."""
     sums = []
 
     def keep(policy, environment):
@@ -99,7 +99,7 @@ def test_equal_seeds_have_equal_streams():
 
 
 def test_divided_batches_give_the_same_bits():
-    """Rewards drawn one by one come in parts of 2^22; their sum is the same."""
+    """Large batches of single rewards are drawn in parts of 2^22; the sums do not change."""
     made, n = [], 2**22 + 1000
 
     def make(environment):
@@ -156,7 +156,7 @@ def test_sets_are_scored_by_definition(right):
 
 
 def test_an_answer_may_depend_on_the_environment():
-    """The right arms are those above the mean of the means, for arms drawn in every run."""
+    """In every run arms are drawn; the right answer is the arms above the average of the means."""
     def right(environment):
         return np.flatnonzero(environment.means > environment.means.mean())
 
@@ -232,7 +232,7 @@ def test_descriptions_of_answers_differ():
     (lambda e: pb.policies.GoodArms(6, delta=0.1, threshold=0.5, noise_std=0.2), 0.1),
     (lambda e: pb.policies.Uniform(6, budget=600), 1.0)])
 def test_policies_with_set_answers_need_above(make, most):
-    """Scored as the k best arms, they would err in every run."""
+    """If these answers were scored as the k best arms, every run would be an error."""
     arms = pb.environments.GaussianBandit([0.1, 0.9, 0.3, 0.7, 0.8, 0.2], 0.2)
     result = pb.simulate(make, arms, 100, rng=1, answer=pb.simulation.Above(0.5))
     exact = pb.simulate(make, arms, 100, rng=1, answer=[1, 3, 4])

@@ -88,7 +88,7 @@ def test_attributes_that_cannot_be_copied_raise():
         pb.simulate(given, BANDIT, 2)
 
 
-# -- rewards that depend on how many there were ----------------------------------------------
+# -- rewards that depend on the number of earlier ones ---------------------------------------
 
 
 class InTurn(pb.policies.Uniform):
@@ -129,7 +129,7 @@ def test_python_gets_the_rewards_of_a_table_in_order(common):
 
 
 def test_python_and_compiled_code_draw_the_same():
-    """Costs that are not used are not drawn, although they would follow each reward."""
+    """If a policy does not use costs, they are not drawn between rewards, in either kind of run."""
     def first(policy, environment):
         return policy.means[0]
 
@@ -140,7 +140,7 @@ def test_python_and_compiled_code_draw_the_same():
     assert one.metrics["first"].tolist() == other.metrics["first"].tolist()
 
 
-# -- subclasses of environments that say what a pull costs -----------------------------------
+# -- subclasses of environments with costs ----------------------------------------------------
 
 
 class Dear(pb.environments.GaussianBandit):
@@ -217,7 +217,7 @@ def test_costs_of_a_subclass_do_not_change_rewards():
 
 
 def test_subclass_with_costs_cannot_have_means_at():
-    """Compiled code draws its rewards, which do not vary."""
+    """Compiled code draws the rewards of such a subclass, so its means cannot vary."""
     class Varying(Dear):
         def means_at(self, t):
             return np.array([1.0, 0.0])
@@ -227,7 +227,7 @@ def test_subclass_with_costs_cannot_have_means_at():
 
 
 def test_costs_depend_on_options_of_a_policy():
-    """A session must not cache by class alone whether compiled code runs the policy."""
+    """Compiled code may run one policy of a class but not another; caches must not mix them up."""
     makers = iter([None, "told"] * 4)
     paid = []
 

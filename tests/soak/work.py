@@ -34,7 +34,10 @@ def simulated():
 
 
 def kept():
-    """Draw from objects that live as long as the run; only the number of draws is fixed."""
+    """Draw from objects that live through all rounds.
+
+    Their draws differ between rounds, so the result has only what does not depend on them.
+    """
     states, _ = SAMPLER.draw(1000)
     SEQUENCE.tell(np.full(20_000, 0.25))
     return [states.size, TEST.test().accepted in (True, False), SEQUENCE.mean]

@@ -29,7 +29,7 @@ def acts():
             b, 1.0 - v[:1], positions=[0], reason="typo")
         yield "amend", lambda study, b=batch, v=values: study.amend(
             b, v[:1], positions=[0], reason="it was right")
-        if batch % 30 == 10:  # two earlier there was a tell
+        if batch % 30 == 10:  # batch - 2 received all its results
             yield "amend", lambda study, b=batch, v=values: study.amend(
                 b - 2, 1.0 - measured(b - 2, np.zeros(1)), positions=[0], reason="typo")
         if batch % 3 == 0:

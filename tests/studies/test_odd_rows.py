@@ -65,7 +65,7 @@ def refused(path, words):
     ("batches", "marks", encode(np.full(8, 4, dtype=np.uint8)), "batches: batch 4: invalid arms"),
     ("batches", "results", encode([0.5] * 8), "batches: batch 4: invalid arms"),
     ("batches", "results", encode(np.full(8, np.inf)), "batches: batch 4: invalid arms"),
-    # the sum of their squares overflows, and no policy accepts them
+    # results above LARGEST_REWARD (1e150), which no policy accepts
     ("batches", "results", encode(np.full(8, 1e151)), "batches: batch 4: invalid arms"),
     ("late", "results", encode(np.full(2, -1e151)), "late: invalid arms"),
     ("late", "arms", encode("x"), "late: invalid arms"),

@@ -25,7 +25,7 @@ static void below_is_uniform(void)
     assert(pb_bitgen_below(&bitgen, 1) == 0);
 }
 
-/* With bound 3, one of 2^32 products must be drawn again: that of the bits 0. */
+/* With bound 3, only one of the 2^32 possible words must be drawn again: 0. */
 static void below_rejects(void)
 {
     const uint32_t bits[] = {0, 0, UINT32_MAX};

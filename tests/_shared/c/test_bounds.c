@@ -10,7 +10,7 @@ int main(void)
     assert(close_to(pb_bounds_bernstein_serfling(600, 1000, 1, 4, 0.05),
                     0.21518779450856043, 1e-14));
 
-    /* everything is read, also of a population of one: all half-widths are 0 */
+    /* if everything is read, even of a population of one, all half-widths are 0 */
     assert(pb_bounds_normal(1, 1, 1, 3) == 0.0);
     assert(pb_bounds_bernstein_serfling(1, 1, 1, 4, 0.05) == 0.0);
     assert(pb_bounds_normal(1000, 1000, 1, 3) == 0.0);
@@ -22,7 +22,7 @@ int main(void)
     assert(fabs(pb_bounds_normal_tail_inverse(0.5)) < 1e-15);
     for (double p = 0.4; p > 1e-300; p *= 0.01) {
         const double z = pb_bounds_normal_tail_inverse(p);
-        /* the relative slope of the tail is about z, so z may be off by that many roundings */
+        /* one rounding of z changes the tail by about z roundings: its relative slope is z */
         assert(close_to(pb_bounds_normal_tail(z) / p, 1.0, 1e-15 * (1.0 + z * z)));
     }
     return 0;

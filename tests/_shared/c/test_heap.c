@@ -2,7 +2,7 @@
 
 #include "pybandit/_shared/heap.h"
 
-/* Keys by arm, and the choice of a scan: the largest key, the first of equal ones. */
+/* Returns the member with the largest key, the first of equal ones, by a scan. */
 static int64_t scanned(const int64_t *members, int64_t n, const double *key_of)
 {
     int64_t best = members[0];
@@ -29,7 +29,7 @@ static double any_key(uint64_t *random, int kind)
     }
 }
 
-/* Every member is in the heap once, with its key. */
+/* Checks that every member is in the heap once, with its key. */
 static void holds_its_arms(const pb_heap *heap, const double *key_of, const int64_t *members)
 {
     int64_t sum = 0;

@@ -9,7 +9,7 @@
 
 enum { MOST_ARMS = 8 };
 
-/* Bets from .004 up; the last n_pads only pad to a multiple of four. */
+/* Returns n geometric bets from .004 up. The last n_pads have share 0: they only fill vectors. */
 static inline pb_bets bets_new(pb_mixture mixture, int64_t n, int64_t n_pads)
 {
     const double largest = mixture == PB_MIX_PRODUCT ? 2.0 : 0.9;
@@ -62,7 +62,7 @@ static inline problem problem_new(uint64_t *random, pb_bets bets, int64_t n_arms
     const int coins = splitmix_double(random) < 0.3;
     double means[MOST_ARMS];
     for (int64_t i = 0; i < n_arms; i++) {
-        p.columns[i] = (first + (n_arms + 1) * i) % p.n_columns;  /* backwards, with wrap-around */
+        p.columns[i] = (first + (n_arms + 1) * i) % p.n_columns;  /* descending, modulo n_columns */
         p.offsets[i] = splitmix_double(random) * 4.0;
         means[i] = step * splitmix_double(random);
     }
@@ -93,7 +93,7 @@ static inline void problem_free(problem *p)
     bets_free(&p->bets);
 }
 
-/* Memory with the same arbitrary contents every time. */
+/* Returns memory filled with the same arbitrary bytes in every call. */
 static inline void *soiled(int64_t n, size_t item)
 {
     void *memory = allocate(n, item);
@@ -107,7 +107,7 @@ static inline int same(const void *a, const void *b, int64_t n, size_t item)
     return memcmp(a, b, (size_t)n * item) == 0;
 }
 
-/* Denormals are slow; a rescaled process has none. */
+/* Returns 1 if no value is a denormal number: they are slow, and rescaling must prevent them. */
 static inline int no_denormals(const double *memory, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)

@@ -26,7 +26,7 @@ static inline double tilt_at(const pb_items *items, int64_t n_read)
     return items->n_items ? (double)items->n_items / (double)(items->n_items - n_read) : 1.0;
 }
 
-/* Bets on x with mean at most m, both in [0, 1]. */
+/* Updates the wealth by bets on x, whose mean is at most m under the hypothesis; both in [0, 1]. */
 static inline void log_bet(log_process *p, const pb_bets *bets, double tilt, double x, double m)
 {
     if (m < -1e-9)
@@ -61,7 +61,7 @@ static inline double log_total(const log_process *p, const pb_bets *bets)
     return most + log(total);
 }
 
-/* Claims [a][b], "a beats b", with arms by number. */
+/* Claims "a beats b" at [a][b]; a and b are arm numbers. */
 typedef struct {
     double slack, threshold;
     log_process process[MOST_ARMS][MOST_ARMS];
@@ -79,20 +79,20 @@ static inline void log_claims_begin(log_claims *c, const pb_bets *bets, double s
             log_begin(&c->process[a][b], bets, 1.0);
 }
 
-/* The difference of two rewards, scaled to the unit interval. */
+/* Returns the difference of two rewards, scaled to the unit interval. */
 static inline double unit(const pb_items *items, double difference)
 {
     return (difference / items->range + 1.0) / 2.0;
 }
 
-/* Returns the mean of the next difference if totals differ by N mean and `seen` was read. */
+/* Returns the mean of the next difference if all N sum to N mean and those read sum to `seen`. */
 static inline double null_mean(const pb_items *items, int64_t n_read, double mean, double seen)
 {
     const double n = (double)items->n_items;
     return items->n_items ? (mean * n - seen) / (n - (double)n_read) : mean;
 }
 
-/* Sums and rewards are by arm; only arms with a nonzero mask bet. */
+/* Adds one item; sums and rewards are indexed by arm. Arms with mask 0 place no bets. */
 static inline void log_claims_add(log_claims *c, const pb_bets *bets, const pb_items *items,
                                   int64_t n_read, int n_arms, const int *mask,
                                   const double *sums, const double *rewards)
@@ -108,7 +108,7 @@ static inline void log_claims_add(log_claims *c, const pb_bets *bets, const pb_i
         }
 }
 
-/* The race in logs, with all arms by number. */
+/* The race with wealth stored as logarithms; all arrays are indexed by arm number. */
 typedef struct {
     int alive[MOST_ARMS], n_alive, leader, second;
     int64_t n_read, n_evaluations;

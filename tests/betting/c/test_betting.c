@@ -9,7 +9,7 @@ typedef struct {
     int64_t n_memory;
 } fixture;
 
-/* slack 0 if there is no tolerance */
+/* `slack` is 0 for races without an epsilon. */
 static void fixture_init(fixture *f, const problem *p, double threshold, int hybrid, double slack,
                          int64_t near_slots)
 {
@@ -120,8 +120,8 @@ static void equals_the_race_in_logs(void)
 }
 
 /*
- * Three arms and items by hand. The leader is 0, 1, 0 before the items and 1, 0, 2 after
- * them; .9 / m always limits the last bet, and sometimes the third.
+ * Three arms and three items by hand. The leader is 0, 1, 0 before each item and 1, 0, 2 after it.
+ * The limit .9 / m always cuts the largest bet, and sometimes the second largest.
  */
 static void three_items_by_hand(void)
 {
@@ -145,12 +145,12 @@ static void three_items_by_hand(void)
             assert(close_to(f.race.memory[i * pb_bets_memory(&p.bets) + g], capital, 1e-14));
         }
     assert(f.race.arms[f.race.leader] == 2 && f.race.n_read == 3 && f.race.n_evaluations == 9);
-    assert(add(&f, &p, 0, N) == PB_OK && f.race.n_read == 3);  /* all N are read */
+    assert(add(&f, &p, 0, N) == PB_OK && f.race.n_read == 3);  /* no further item is read */
     fixture_free(&f);
     bets_free(&p.bets);
 }
 
-/* Two items by hand, with weights 1.5 and .5: after the first a quarter is left. */
+/* Two items by hand, with weights 1.5 and .5: a quarter of the weight is left after the first. */
 static void weighted_items_by_hand(void)
 {
     enum { N = 2, D = 2, G = 4 };
@@ -172,7 +172,7 @@ static void weighted_items_by_hand(void)
                 capital *= 1.0 + fmin(bets[g] * tilt[t], .9 / m[t][i]) * (x[t][i] - m[t][i]);
             assert(close_to(f.race.memory[i * pb_bets_memory(&p.bets) + g], capital, 1e-14));
         }
-    /* 1.5 * .3 compared with .5 * .5 */
+    /* arm 1 gains 1.5 * .3 on the first item and loses .5 * .5 on the second */
     assert(close_to(f.race.scores[1] - f.race.scores[0], 0.2, 1e-14) && f.race.leader == 1);
     fixture_free(&f);
     bets_free(&p.bets);
@@ -180,14 +180,14 @@ static void weighted_items_by_hand(void)
 
 static const double BAD[] = {NAN, -1.001, 2.001, INFINITY, -INFINITY};
 
-/* A rejected row leaves no trace, for any bad arm; after a valid row the race continues. */
+/* A row with a bad reward of any arm changes nothing; with a valid row, the race continues. */
 static void refuses_bad_rows(void)
 {
     uint64_t random = 3;
     for (int k = 0; k < 60; k++) {
         const int n_arms = 2 + k % 4, hybrid = k % 2, wide = k % 10 >= 5;
         problem p = problem_new(&random, bets_new(PB_MIX_PRODUCT, 16, 0), n_arms, 0, 90, 0.05);
-        if (wide)  /* only the difference is invalid */
+        if (wide)  /* no reward is invalid, only the difference of two */
             p.items.low = -INFINITY, p.items.high = INFINITY;
         fixture f, g;
         fixture_init(&f, &p, 1e9, hybrid, 0.0, 0);
@@ -209,7 +209,7 @@ static void refuses_bad_rows(void)
     }
 }
 
-/* If any two arms may be compared, no two may differ by more than the range. */
+/* Races that compare any two arms refuse a row if any two rewards differ by more than the range. */
 static void refuses_a_wide_row(void)
 {
     uint64_t random = 4;
@@ -222,7 +222,7 @@ static void refuses_a_wide_row(void)
             p.rows[i / 3][p.columns[i % 3]] = rewards[i / 3][i % 3];
         fixture f;
         fixture_init(&f, &p, 1e9, k == 1, k == 2 ? 0.01 : 0.0, 3);
-        assert(add(&f, &p, 0, 2) == (k ? PB_RANGE : PB_OK));  /* the leader is in between */
+        assert(add(&f, &p, 0, 2) == (k ? PB_RANGE : PB_OK));  /* both others are near the leader */
         assert(f.race.n_read == (k ? 1 : 2));
         fixture_free(&f);
         problem_free(&p);
@@ -263,14 +263,14 @@ static void recovers_from_ruin(void)
     free(r);
 }
 
-/* An arm too far behind for the items left is eliminated at the first of them, for any rewards. */
+/* An arm that the items left cannot make the best is eliminated at the next item. */
 static void drops_the_impossible_at_once(void)
 {
     uint64_t random = 6;
     for (int k = 0; k < 3; k++) {
         const pb_mixture mixture = k == 1 ? PB_MIX_EBMIX : PB_MIX_PRODUCT;
         problem p = problem_new(&random, bets_new(mixture, 16, 0), 3, 50, 50, 0.1);
-        const double offsets[3] = {150.1, 0.0, 150.1};  /* 50 items of range 3 */
+        const double offsets[3] = {150.1, 0.0, 150.1};  /* more than 50 items of range 3 */
         memcpy(p.offsets, offsets, sizeof offsets);
         fixture f;
         fixture_init(&f, &p, 1e9, k == 2, 0.0, 0);
@@ -282,7 +282,7 @@ static void drops_the_impossible_at_once(void)
     }
 }
 
-/* All wealths reach the threshold at once: the leader before the item survives. */
+/* If the wealth against every arm reaches the threshold at one item, the previous leader stays. */
 static void keeps_a_leader(void)
 {
     uint64_t random = 7;
@@ -301,8 +301,8 @@ static void keeps_a_leader(void)
 }
 
 /*
- * HYBRID: two arms have ruined their bets on each other, down to the last denormals, when the
- * third is eliminated. Moving its bets to them must not give infinite wealth.
+ * Hybrid bets: when arm 2 is eliminated, the wealth of arms 0 and 1 on each other has shrunk to
+ * denormals. Moving the wealth bet on arm 2 to these bets must not make it infinite.
  */
 static void hands_over_to_the_ruined(void)
 {
@@ -327,7 +327,7 @@ static void hands_over_to_the_ruined(void)
     }
 }
 
-/* The smallest score is removed first, among equal ones the largest key; one arm left decides. */
+/* Removes the smallest score first, for ties the largest key; one arm left decides the race. */
 static void withdraws_the_last(void)
 {
     uint64_t random = 9;

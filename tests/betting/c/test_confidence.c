@@ -17,7 +17,7 @@ static void begin(pb_confidence *c, pb_confidence_method method, double populati
     pb_confidence_init(c, method, population, 0.05, bets, n_bets, 1);
 }
 
-/* Adds values from memory of exactly their size, in pieces of `piece`. */
+/* Adds the values in pieces of `piece`. */
 static void run(pb_confidence *c, const double *values, int64_t n, int64_t piece, double *lower,
                 double *upper)
 {
@@ -93,7 +93,7 @@ static void capital_is_the_product(double population, int64_t n, int64_t n_bets)
     free(values);
 }
 
-/* A sequence agrees with itself, and not if a part of it is changed by more than rounding. */
+/* A sequence agrees with its values; it does not once a number in it is changed noticeably. */
 static void only_itself_agrees(pb_confidence_method method, double population, int64_t n)
 {
     double *values = random_values(3, n);
@@ -122,7 +122,7 @@ static void only_itself_agrees(pb_confidence_method method, double population, i
     free(values);
 }
 
-/* N = 2: after the first value [x/2, (x + 1)/2] is possible, after the second the mean. */
+/* N = 2: after the first value x the bounds are [x/2, (x + 1)/2], after the second the mean. */
 static void two_values_by_hand(void)
 {
     for (int m = 0; m < 4; m++) {
@@ -137,7 +137,7 @@ static void two_values_by_hand(void)
     }
 }
 
-/* The mean 1/2 is missed in few of many orders of a population of zeros and ones. */
+/* In few of many orders of a population of zeros and ones do the bounds ever miss the mean 1/2. */
 static void misses_are_rare(pb_confidence_method method)
 {
     enum { SIZE = 200, RUNS = 300 };

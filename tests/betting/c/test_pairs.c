@@ -19,7 +19,7 @@ static void pairs_free(pb_pairs *pairs)
     free(pairs->claims);
 }
 
-/* The slots in use shrink, in any order; every claim comes at the same item as in logs. */
+/* Every claim is made at the same item as in logs, in any order of slots and after one leaves. */
 static void claims_as_in_logs(void)
 {
     uint64_t random = 21;
@@ -80,7 +80,7 @@ static void claims_as_in_logs(void)
     free(logs);
 }
 
-/* Two items with a slack; .9 / m limits the bets of 2 and 3.6 and of 1.64. */
+/* Two items with a slack, by hand; the limit .9 / m is 2 or 3.6, or 1.64 for the other arm. */
 static void two_items_by_hand(void)
 {
     enum { N = 2, G = 4 };
@@ -104,7 +104,10 @@ static void two_items_by_hand(void)
     bets_free(&p.bets);
 }
 
-/* A lead of more than all that is left is claimed at once; a smaller one is not, even if m > 1. */
+/*
+ * A lead of more than the items left can reverse is claimed at once; an equal lead is not. The arm
+ * behind claims nothing, even if the mean that it bets to exceed is above 1.
+ */
 static void claims_the_certain_at_once(void)
 {
     const double sums[2] = {60.0, 9.0}, rewards[2] = {0.0, 1.0};
@@ -123,7 +126,7 @@ static void claims_the_certain_at_once(void)
         }
 }
 
-/* Alternating coins ruin both claims, by e^-1500; then one arm wins every item. */
+/* Alternating coins shrink the wealth of both claims by e^-1500; then one arm wins every item. */
 static void recovers_from_ruin(void)
 {
     enum { COINS = 10600, N = 20000 };
@@ -137,7 +140,7 @@ static void recovers_from_ruin(void)
         pb_pairs pairs = pairs_new(&p, 0.0, 40.0);
         log_claims_begin(logs, &p.bets, 0.0, 40.0);
         double sums[2] = {0.0, 0.0};
-        int64_t claimed[2] = {-9, -9};  /* in the kernel, in logs */
+        int64_t claimed[2] = {-9, -9};  /* item of the claim in the kernel and in logs */
         for (int64_t row = 0; row < N && (claimed[0] < 0 || claimed[1] < 0); row++) {
             double rewards[2];
             for (int i = 0; i < 2; i++)

@@ -1,4 +1,4 @@
-/* The race by plug-in bets, compared with the same in logs, arm by arm and without vectors. */
+/* Races with plug-in bets, compared with a scalar reference that stores logarithms of wealth. */
 #include "betting_check.h"
 
 #include "pybandit/betting/betting.h"
@@ -153,7 +153,7 @@ static pb_status add(fixture *f, const problem *p, int64_t first, int64_t n)
     return pb_betting_add(&f->race, (const double *const *)p->rows + first, n);
 }
 
-/* Read in one call or in parts: the same bits, and the same race as in logs. */
+/* One call and several calls give the same bits, and the same race as the one in logs. */
 static void equals_the_race_in_logs(void)
 {
     uint64_t random = 11;
@@ -194,13 +194,13 @@ static void equals_the_race_in_logs(void)
         problem_free(&p);
     }
     assert(early > 50 && fewer > 20);
-    assert(other < 5);  /* if groups promise the same to the last digits, either is right */
+    assert(other < 5);  /* if two groups promise the same up to rounding, either choice is right */
     free(r);
 }
 
 /*
- * Two arms by hand, two of three items: bets of 1 / 5 first, then (1 + .3) / (5 + .09) 3 / 2
- * against the arm behind; at scale 1 until the gains of the first item are known.
+ * Two arms by hand, two of three items: bets are 1 / 5 on the first item, then
+ * (1 + .3) / (5 + .09) 3 / 2 against the arm behind. The scale is 1 until the first update.
  */
 static void two_items_by_hand(void)
 {
@@ -211,7 +211,7 @@ static void two_items_by_hand(void)
     fixture f;
     fixture_init(&f, &p, 1e9);
     assert(add(&f, &p, 0, 1) == PB_OK);
-    /* the arms are tied, so each is bet against on the other */
+    /* the arms are tied, so the bets against each arm are on the other */
     assert(close_to(f.race.memory[0], 1.0 - .2 * .3, 1e-14));
     assert(close_to(f.race.memory[1], 1.0 + .2 * .3, 1e-14));
     assert(close_to(f.race.won, 20.0 * 20.0 / 22.0, 1e-14));
@@ -226,7 +226,7 @@ static void two_items_by_hand(void)
     bets_free(&p.bets);
 }
 
-/* Any two arms may be compared, so no two may differ by more than the range. */
+/* Refuses a row in which any two rewards differ by more than the range. */
 static void refuses_a_wide_row(void)
 {
     uint64_t random = 4;
@@ -243,7 +243,7 @@ static void refuses_a_wide_row(void)
     problem_free(&p);
 }
 
-/* Small wealth is shifted together with its limit: powers of two change no bit. */
+/* Small wealth and its limit are multiplied by the same power of two, which changes no digit. */
 static void shifts_small_capital(void)
 {
     enum { N = 3000 };
@@ -256,7 +256,7 @@ static void shifts_small_capital(void)
         for (int i = 0; i < 6; i++)
             g.race.memory[i] = ldexp(1.0, -500);
         assert(add(&g, &p, 0, 128) == PB_OK && no_denormals(g.race.memory, g.n_memory));
-        assert(g.race.n_alive < 3 || g.race.memory[2 * 6] > 0.0);  /* shifts of the first arm */
+        assert(g.race.n_alive < 3 || g.race.memory[2 * 6] > 0.0);  /* shift of the first arm */
         assert(add(&f, &p, 0, N) == PB_OK && add(&g, &p, 128, N - 128) == PB_OK);
         assert(f.race.n_read == g.race.n_read && f.race.n_evaluations == g.race.n_evaluations);
         assert(same(f.race.arms, g.race.arms, 6, sizeof(int64_t)));

@@ -11,7 +11,7 @@ static pb_rejects rejects_new(double strength)
     return made;
 }
 
-/* Weights fall with the two exponents, which meet at PB_REJECTS_FEW. */
+/* Weights are powers of j, with one exponent up to j = PB_REJECTS_FEW and another one above. */
 static void weights_fall(void)
 {
     for (int half = 0; half < 3; half++) {
@@ -37,7 +37,7 @@ static void exponents_shrink(void)
     assert(fabs(weights[8] * pow(8.0, 1.6) - 1.0) < 1e-12);
 }
 
-/* Played to the end: the budget is kept and used up to a few cells, and k arms stay. */
+/* A race never exceeds its budget, uses nearly all of it, and keeps at least `places` arms. */
 static void a_budget_is_kept(void)
 {
     pb_rejects rejects = rejects_new(0.5);
@@ -62,7 +62,7 @@ static void a_budget_is_kept(void)
             assert(left < N_ARMS || n_read == N_ITEMS || n_alive == places);
             assert(budget < 4 * N_ARMS || left <= budget / 10);
         }
-    /* enough for all: no arm has to leave */
+    /* with a budget for all cells, no arm has to leave */
     assert(pb_rejects_keep(&rejects, N_ARMS, 1, 4, N_ARMS * N_ITEMS) == N_ARMS);
     free(rejects.weights);
 }

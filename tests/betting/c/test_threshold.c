@@ -22,7 +22,7 @@ static void fixture_init(fixture *f, const problem *p, double tau, double slack,
                           .arms = soiled(n, sizeof(int64_t)),
                           .columns = soiled(n, sizeof(int64_t)),
                           .sums = soiled(n, sizeof(double))};
-    f->t.items.range = NAN;  /* unused */
+    f->t.items.range = NAN;  /* thresholds do not use the range */
     memcpy(f->t.columns, p->columns, (size_t)n * sizeof(int64_t));
     pb_threshold_begin(&f->t);
 }
@@ -78,7 +78,7 @@ static int log_verdict(const problem *p, int64_t arm, double tau, double slack, 
     return 0;
 }
 
-/* Every arm gets its verdict at the same item as in logs, alone or among others. */
+/* Every arm gets its verdict at the same item as in logs, whether raced alone or with others. */
 static void equals_the_verdicts_in_logs(void)
 {
     uint64_t random = 41;
@@ -124,7 +124,7 @@ static void equals_the_verdicts_in_logs(void)
     assert(total[0] > 30 && total[1] > 15 && total[2] > 30);
 }
 
-/* Three items in [0, 2] with a slack; .9 / m limits bets on the side "below" only. */
+/* Three items in [0, 2] with a slack, by hand; .9 / m limits bets on the side "below" only. */
 static void three_items_by_hand(void)
 {
     enum { N = 3, G = 4 };
@@ -150,7 +150,7 @@ static void three_items_by_hand(void)
     bets_free(&p.bets);
 }
 
-/* A rejected row leaves no trace, for any bad arm; rewards of decided arms are not read. */
+/* A row with a bad reward of any arm changes nothing; rewards of decided arms are not read. */
 static void refuses_bad_rows(void)
 {
     const double bad[] = {NAN, -1.001, 2.001, INFINITY, -INFINITY};
@@ -187,7 +187,7 @@ static void refuses_bad_rows(void)
     problem_free(&p);
 }
 
-/* The items left cannot move the mean to the other side of tau: decided at the next item. */
+/* If the items left cannot move a mean across tau, the arm is decided at the next item. */
 static void decides_the_certain_at_once(void)
 {
     enum { N = 100 };
@@ -207,7 +207,7 @@ static void decides_the_certain_at_once(void)
     }
 }
 
-/* Alternating coins ruin both sides, by e^-1500; then every item is on one side. */
+/* Alternating coins shrink the wealth of both sides by e^-1500; then all items favour one side. */
 static void recovers_from_ruin(void)
 {
     enum { COINS = 10600, N = 20000 };

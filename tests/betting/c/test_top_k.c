@@ -69,7 +69,7 @@ static void assert_same_state(const fixture *f, const fixture *g)
     }
 }
 
-/* The top k in logs; arms by number, verdicts as in the kernel. */
+/* The race for the top k in logs; indexed by arm number, with verdicts coded as in the kernel. */
 typedef struct {
     log_claims beats, near;
     int verdicts[MOST_ARMS], winners[MOST_ARMS], n_open, near_end;
@@ -85,7 +85,7 @@ static int count(const log_top_k *t, int n_arms, int verdict)
     return n;
 }
 
-/* Verdicts of a round use the claims between the arms that were undecided before it. */
+/* Gives verdicts in one round, by claims between the arms that were undecided before it. */
 static int settle(log_top_k *t, int n_arms, int k)
 {
     const int places = k - count(t, n_arms, 1), others = n_arms - k - count(t, n_arms, -1);
@@ -107,7 +107,7 @@ static int settle(log_top_k *t, int n_arms, int k)
     return changed;
 }
 
-/* The accepted arms and, while places are left, the undecided arm with the largest sum. */
+/* Finds the winners: accepted arms, then undecided arms by their sums until there are k. */
 static void find_winners(log_top_k *t, int n_arms, int k)
 {
     int places = k - count(t, n_arms, 1);
@@ -210,7 +210,7 @@ static void equals_top_k_in_logs(void)
     free(t);
 }
 
-/* A rejected row leaves no trace, for any bad arm; after a valid row the race continues. */
+/* A row with a bad reward of any arm changes nothing; with a valid row, the race continues. */
 static void refuses_bad_rows(void)
 {
     const double bad[] = {NAN, -1.001, 2.001, INFINITY, -INFINITY};
@@ -218,7 +218,7 @@ static void refuses_bad_rows(void)
     for (int c = 0; c < 60; c++) {
         const int n_arms = 2 + c % 4, wide = c % 10 >= 5;
         problem p = problem_new(&random, bets_new(PB_MIX_PRODUCT, 16, 0), n_arms, 0, 90, 0.05);
-        if (wide)  /* only the difference is invalid */
+        if (wide)  /* no reward is invalid, only the difference of two */
             p.items.low = -INFINITY, p.items.high = INFINITY;
         fixture f, g;
         fixture_init(&f, &p, 1, 1e9, c % 2 ? 0.1 : 0.0);
@@ -239,7 +239,7 @@ static void refuses_bad_rows(void)
     }
 }
 
-/* The smallest sums are rejected, among equal ones the largest keys, until k are left. */
+/* Rejects the smallest sums, for ties the largest keys, until k arms are left. */
 static void withdraws_the_last(void)
 {
     uint64_t random = 9;

@@ -23,15 +23,15 @@ from betting.reference.plug_in import Plugged, PluggedPairs
 
 TWIN_OF = ("betting", "pairs", "top_k", "threshold")  # kernels of csrc
 
-SLACK = 1e-9  # the hypothesis is impossible if its mean is further below 0 than rounding
+SLACK = 1e-9  # a hypothesis is impossible if its mean is below -SLACK
 SMALLEST, LARGEST = 0.004, {"product": 2.0, "ebmix": 0.9}
-NEAR_SHARE = 0.05  # share of delta
-MOST_TOLERANT = 32  # number of arms; claims between more arms are not worth their cost
+NEAR_SHARE = 0.05  # share of delta for claims within epsilon
+MOST_TOLERANT = 32  # such claims are made among at most this many arms
 
 
 @dataclass(frozen=True)
 class Options:
-    """Options of a race; `iid`: an endless stream instead of a finite population."""
+    """Options of a race. If `iid`, items are an endless stream, not a finite population."""
 
     delta: float = 0.05
     difference_range: float = 1.0
@@ -43,7 +43,7 @@ class Options:
 
 
 class Outcome(NamedTuple):
-    """Result; `alive` has several arms if the order, or N, ended before the race."""
+    """Result of a race; `alive` has several arms if the items ran out before a decision."""
 
     best: int
     n_items: int
@@ -81,7 +81,7 @@ class Product:
         self.log_capital = np.full((*shape, n_bets), np.log(capital / n_bets))
 
     def update(self, active, x, m, tilt):
-        """Bet on x > m, both in [0, 1], where `active`, an array like all others."""
+        """Bet on x > m, both in [0, 1], for the processes with `active` True; all are arrays."""
         self.log_capital[active & (m < -SLACK)] = np.inf
         active = active & (m >= -SLACK) & (m < 1)
         x, m = x[active, None], np.maximum(m[active, None], SLACK)
@@ -106,7 +106,7 @@ class EBMix:
         self.impossible |= active & (m < -SLACK)
         active = active & (m >= -SLACK) & (m < 1)
         x, m = x[active], np.maximum(m[active], SLACK)
-        centre = (0.5 + self.total[active]) / (self.count[active] + 1)  # mean of the items before
+        centre = (0.5 + self.total[active]) / (self.count[active] + 1)  # shrunk towards 1/2
         self.gain[active] += x - m
         self.variation[active] += (x - centre) ** 2
         self.total[active] += x
@@ -122,7 +122,7 @@ MIXTURES = {"product": Product, "ebmix": EBMix}
 
 
 def null_mean(mean, seen, t, population):
-    """Return the mean of item t if all items have this mean and those before sum to `seen`."""
+    """Return the mean of item t if the overall mean is `mean` and earlier items sum to `seen`."""
     if population is None:
         return np.full(np.shape(seen), mean)
     return (mean * population - seen) / (population - t + 1)
@@ -133,12 +133,12 @@ def tilt_at(t, population):
 
 
 def differences(values):
-    """Return the array with values[a] - values[b] at [a, b]."""
+    """Return a matrix with values[a] - values[b] at [a, b]."""
     return values[:, None] - values[None, :]
 
 
 def pairs_of(arms):
-    """Return the ordered pairs of two different arms of a mask."""
+    """Return a boolean matrix, True at [a, b] for different arms a and b of the mask `arms`."""
     return arms[:, None] & arms[None, :] & ~np.eye(len(arms), dtype=bool)
 
 
@@ -152,7 +152,7 @@ def first_of(scores, arms):
 
 
 def rivals_of(scores, alive):
-    """Return the leader, and the rival of each arm: the leader, or for it the runner-up."""
+    """Return the leader and each arm's rival: the leader, or for the leader the runner-up."""
     leader = first_of(scores, alive)
     rivals = np.full(len(scores), leader)
     others = alive.copy()
@@ -179,7 +179,7 @@ class Leader:
 
 
 class Hybrid:
-    """Half the wealth bets on the leader, half is spread over all surviving rivals."""
+    """Half of the wealth bets on the leader, and half is spread over all surviving rivals."""
 
     def __init__(self, n_arms, options):
         if options.mixture != "product":
@@ -365,7 +365,7 @@ def threshold(
     sums, n_items = np.zeros(n_arms), np.zeros(n_arms, dtype=int)
     for t, item in enumerate(order, start=1):
         y = (rewards[item] - low) / (high - low)
-        # against "mean <= tau - epsilon", and reflected against "mean >= tau + epsilon"
+        # bet against "mean <= tau - epsilon" and, with 1 - x, against "mean >= tau + epsilon"
         least, most = ((tau - low + null_mean(slack, sums, t, population)) / (high - low)
                        for slack in (-epsilon, epsilon))
         over.update(undecided, y, least, tilt_at(t, population))
@@ -387,7 +387,7 @@ def enumerate_errors(rewards, offsets, options):
     law, shorter, outcome = {}, None, None
     orders = list(itertools.permutations(range(len(rewards))))
     for order in orders:
-        # orders are sorted: those with the same start follow each other and have one outcome
+        # sorted orders with the same start are neighbours, and share an outcome decided by then
         if outcome is None or order[: outcome.n_items] != shorter:
             outcome = race(rewards, offsets, order, options)
             shorter = order[: outcome.n_items]

@@ -14,8 +14,8 @@ from betting.reference import betting
 
 TWIN_OF = ("rejects",)  # kernels of csrc
 
-# Exponents of the schedule for the last FEW arms and for the others, each at strength 0 and 1;
-# they shrink with more than MANY arms. Then the reliabilities that give strength 0 and 1.
+# LATE and EARLY: exponents minus 1, for the last FEW arms and earlier ones, at strength 0 and 1;
+# they shrink if there are more than MANY arms. RELIABLE: reliabilities that give strength 0 and 1.
 FEW, MANY = 8, 100
 LATE, EARLY = (0.1, 0.6), (0.0, 0.2)
 RELIABLE = (0.3, 0.8)
@@ -23,7 +23,7 @@ AT_FIRST = 0.5
 
 
 def successive_rejects(rewards, order, budget, keys):
-    """Return the winner, and the cells read; rewards are (items, arms), keys break ties."""
+    """Return the winner and the number of cells read; rewards: (items, arms); keys break ties."""
     n_items, n_arms = rewards.shape
     depths = rejects_depths(n_items, n_arms, budget)
     alive, sums, read, used = list(range(n_arms)), np.zeros(n_arms), 0, 0
@@ -36,7 +36,7 @@ def successive_rejects(rewards, order, budget, keys):
 
 
 def rejects_depths(n_items, n_arms, budget):
-    """Return n_1 <= ... <= n_(K-1), the items on which the survivors of each phase are read."""
+    """Return n_1 <= ... <= n_(K-1): items read per survivor by the end of each phase."""
     log_bar = 0.5 + sum(1 / i for i in range(2, n_arms + 1))
 
     def depths(scale):
@@ -55,9 +55,9 @@ def rejects_depths(n_items, n_arms, budget):
 
 
 class Schedule:
-    """Depth min(N, a w(r - places + 1)) for the arm that leaves while r arms remain.
+    """Schedule by which arms leave: of r arms, one leaves after min(N, a w(r - places + 1)) items.
 
-    `n_wanted` of all n_arms are to be found.
+    N is the number of items, a the scale, w the weights; `n_wanted` of the n_arms are to be found.
     """
 
     def __init__(self, n_arms, n_items, strength, n_wanted=1):
@@ -69,7 +69,7 @@ class Schedule:
         self.n_items, self.weights = n_items, np.append(np.inf, weights)
 
     def depths(self, scale, n_alive, places):
-        """Return the depths of the arms that leave, in order, none smaller than the one before."""
+        """Return the items read of each arm by the time it leaves, in the order of leaving."""
         left = np.arange(n_alive, places, -1)
         return np.minimum(self.n_items, np.ceil(scale * self.weights[left - places + 1]))
 
@@ -120,7 +120,7 @@ def strength_of(values):
 
 
 class Outcome(NamedTuple):
-    """Result; `pulls`: items read per arm; `dropped` by the schedule, `excluded` by bets."""
+    """Result. `pulls`: items read per arm; `dropped`, `excluded`: arms, by schedule and by bets."""
 
     winner: int
     pulls: tuple

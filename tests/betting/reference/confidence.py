@@ -12,12 +12,12 @@ STEPS, FINEST, SMALLEST_MEAN, CAP = 256, 1e-9, 1e-9, 0.9
 
 
 def bets(n_bets, method="betting"):
-    """Return the geometric bets: up to 2, and below 1 for the empirical Bernstein form."""
+    """Return geometric bets up to 2, or up to 0.9 for the empirical Bernstein form."""
     return np.geomspace(0.004, 0.9 if method == "empirical-bernstein" else 2.0, n_bets)
 
 
 def before(x, size):
-    """Return N/(N-t+1) and the sum of the values before t, for each t."""
+    """Return, for each t = 1, 2, ..., N/(N-t+1) and the sum of the values before t."""
     t = np.arange(len(x))
     tilt = np.ones(len(x)) if size is None else size / (size - t)
     return tilt, np.concatenate([[0.0], np.cumsum(x)[:-1]])
@@ -30,7 +30,7 @@ def null_means(x, mean, size):
 
 
 def capital(x, mean, size, grid):
-    """Return the wealth of every bet against `mean` after every value, started at 1: (n, G)."""
+    """Return the wealth of G bets against `mean` after each of n values, from 1: shape (n, G)."""
     tilt, _ = before(x, size)
     m = np.maximum(null_means(x, mean, size), SMALLEST_MEAN)
     stakes = np.minimum(np.multiply.outer(tilt, grid), (CAP / m)[:, None])
@@ -43,7 +43,7 @@ def excluded(x, mean, size, alpha, grid):
 
 
 def inverted(x, size, alpha, grid):
-    """Return the lower bound after all of x without a grid of candidates, by bisection."""
+    """Return the lower bound after all of x by bisection, without a grid of candidates."""
     low, high = 0.0, 1.0
     while high - low > 1e-12:
         middle = (low + high) / 2
@@ -56,7 +56,7 @@ def inverted(x, size, alpha, grid):
 
 
 def betting(x, size, alpha, grid):
-    """Step through candidates, each 1/256 of the width above the bound."""
+    """Return running bounds; each candidate lies 1/256 of the width above the lower bound."""
     bounds, candidates = [0.0, 0.0], [0.0, 0.0]
     out = np.empty((len(x), 2))
     sides = (x, 1 - x)
@@ -86,7 +86,7 @@ def walk(x, bound, candidate, other, size, alpha, grid):
 
 
 def reported(x, bounds, size):
-    """Return lower and upper bound; never one that the values so far make impossible."""
+    """Return lower and upper bound, moved to the range that the values so far leave possible."""
     low, high = bounds[0], 1 - bounds[1]
     if size is not None:
         least, most = x.sum() / size, 1 - (1 - x).sum() / size

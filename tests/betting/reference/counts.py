@@ -1,7 +1,7 @@
 """Reference implementation of bets on counts: visit by visit, in the order given.
 
-`capitals` is the wealth of each bet against each arm if no arm is dropped. A reward between 0 and 1
-counts with its value, so the race, which knows only sums, cannot have more wealth.
+`capitals` is the wealth of each bet against each arm if no arm is dropped. It uses every single
+reward in [0, 1]. The race knows only sums, so it cannot have more wealth.
 """
 
 import itertools
@@ -13,7 +13,7 @@ STEPS = range(-9, 21)
 
 
 def weight_of(j):
-    """Return the weight of bet j: most on 0 to 3, the tails in proportion to 1 / (k (k + 1))."""
+    """Return the weight of bet j: equal for 0 to 3; k steps outside, as 1 / (k (k + 1))."""
     if 0 <= j <= 3:
         return 0.85 / 4
     k, most, share = (-j, 9, 0.05) if j < 0 else (j - 3, 17, 0.10)
@@ -24,26 +24,26 @@ WEIGHTS = np.array([weight_of(j) for j in STEPS])
 
 
 def scale(n, s, q, trials):
-    """Return 1 / sqrt(variance of a reward * trials of an arm); one reward of 1/2 is added."""
+    """Return 1 / sqrt(variance of a reward * mean trials per arm); one reward of 1/2 is added."""
     variance = (q + 0.25) / (n + 1) - ((s + 0.5) / (n + 1)) ** 2
     return 1.0 / math.sqrt(variance * np.mean(trials))
 
 
 def log_factor(n, s, q, stake, level):
-    """Return the least sum of log(1 + stake (x - level)) over n rewards with sum s, squares q."""
+    """Return the least sum of log(1 + stake (x - level)): n rewards, sum s, sum of squares q."""
     if n == 0:
         return 0.0
     if stake < 0:
         s, q, stake, level = n - s, n - 2 * s + q, -stake, 1 - level
     q = min(max(q, s * s / n), s)
-    if q <= 0:  # also for squares below the smallest number
+    if q <= 0:  # q may also be 0 because squares underflow
         return n * math.log1p(-stake * level)
     k = s * s / q
     return k * math.log1p(stake * (q / s - level)) + (n - k) * math.log1p(-stake * level)
 
 
 def log_wealth(logs):
-    """Return the log of the weighted mean of wealths, given their logs, bets last."""
+    """Return the log of the weighted mean wealth, given logs; the last axis is the bets."""
     logs = logs + np.log(WEIGHTS)
     top = logs.max(axis=-1, keepdims=True)
     return (top + np.log(np.exp(logs - top).sum(axis=-1, keepdims=True)))[..., 0]

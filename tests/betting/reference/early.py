@@ -1,14 +1,14 @@
 """Reference rule for rewards in any order: a race that receives its blocks in order.
 
-This is the rule of `ask(n)` and `tell`, without a kernel. A race that received some cells must be
-like one that received, from the first item on, all blocks whose cells are known.
+This is the rule of `ask(n)` and `tell`, without a kernel. A race that received some cells must
+equal one that received blocks in order, up to the first block with a cell that is not known.
 """
 
 import numpy as np
 
 
 def played(make, known):
-    """Return a new race that received the due part of `known`, {(arm, item): (reward, cost)}."""
+    """Return a new race that received all complete blocks of `known`: {cell: (reward, cost)}."""
     race = make()
     while not race.done:
         arms, items = race.ask()
@@ -21,7 +21,7 @@ def played(make, known):
 
 
 def order_of(race):
-    """Return the items of a race in the order drawn; None for a stream, which counts them."""
+    """Return the items of a race in the order drawn; None for a stream, with items 0, 1, ..."""
     return race.get_state()["order"]
 
 
@@ -33,7 +33,7 @@ def wanted(race, known):
 
 
 def may_be_asked_ahead(race, known):
-    """Return cells after the block that may be needed later; for a stream the next 999 items."""
+    """Return cells of later blocks that may be needed; of a stream, those of the next 999 items."""
     arms, items = race.ask()
     capped = hasattr(race, "budget") or race.max_pulls is not None or (
         race.costs is not None and race.costs.max_cost is not None)

@@ -11,7 +11,7 @@ LEAST_SHARE = 0.02
 
 
 def grouped(blocks):
-    """Merge blocks with the same arms."""
+    """Merge successive blocks that have the same arms."""
     groups = []
     for arms, values in blocks:
         if groups and groups[-1][0].size == arms.size:
@@ -22,7 +22,7 @@ def grouped(blocks):
 
 
 def variances(groups, n_arms, n_items):
-    """Return the variance of the noise, from residuals in each group, and of the arms' effects."""
+    """Return two variances: of the noise, by residuals in each group, and of the arms' effects."""
     squares = freedom = 0.0
     for _, values in groups:
         rest = values - values.mean(axis=0) - values.mean(axis=1)[:, None] + values.mean()
@@ -37,7 +37,7 @@ def variances(groups, n_arms, n_items):
 
 
 def precisions(groups, n_arms, noise):
-    """Return 1 / variance of each arm; the pooled variance counts for five items."""
+    """Return 1 / noise variance per arm; the pooled variance is added with weight 5 items."""
     q = np.full(n_arms, 1 / noise)
     for _ in range(3):
         own, count = np.zeros(n_arms), np.zeros(n_arms)

@@ -6,7 +6,10 @@ REACHED, BELIEF, SQUARE = 0.8, 4, 0.25
 
 
 def chance(place, missing, limit, differences, more):
-    """Return the chance of an arm, by differences to its rival on items read, `more` on later."""
+    """Return the chance that the item at `place` is needed for an arm.
+
+    `differences` to its rival are those on items read, and `more` those on later items.
+    """
     told, every = len(differences), [*differences, *(x for x in more if not math.isnan(x))]
     n = len(every)
     gap = max(0.0, sum(every) / (n + BELIEF))
@@ -20,7 +23,7 @@ def chance(place, missing, limit, differences, more):
 
 
 def order(chances, new, n, least=0.7):
-    """Return the n places and arms to evaluate first."""
+    """Return the n pairs (place, arm) to evaluate first."""
     cells = [(-round(chances[i][j], 2), i, j) for i in range(len(chances))
              for j in range(len(chances[i])) if new[i][j] and chances[i][j] >= least]
     return [(i, j) for _, i, j in sorted(cells)[:n]]

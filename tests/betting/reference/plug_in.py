@@ -1,23 +1,23 @@
 """Reference implementation of plug-in bets: one bet per process, set before every item.
 
-Values are in units of the range. `Plugged` bets for each arm on the group of rivals that promises
-most; `PluggedPairs` for each pair. Wealth is stored as its log, infinite if the hypothesis is
-impossible.
+Values are in units of the range. `Plugged` has one process per arm, which bets on the group of
+rivals that promises most; `PluggedPairs` has one per pair. Wealth is stored as its log, which is
+infinite if the hypothesis is impossible.
 """
 
 import numpy as np
 
 TWIN_OF = ("betting", "pairs")  # kernels of csrc
 
-SIZES = (1, 2, 4)  # sizes of groups
-GAIN, SQUARES = 1.0, 5.0  # prior, worth twenty items
+SIZES = (1, 2, 4)  # sizes of the groups of rivals
+GAIN, SQUARES = 1.0, 5.0  # prior sums of gains and squares, worth twenty items
 BELIEF, MEMORY = 20.0, 22.0  # prior weight of scale 1; discounting of the scale
 SLACK = 2e-9
 RISK = 0.9  # largest share of the wealth at risk
 
 
 def stake(hoped, square, expected, tilt):
-    """Return the bet on a difference, and the mean to compare with; no bet if that is 1 or more."""
+    """Return the bet on a difference, and the mean under the hypothesis, at least SLACK - 1."""
     least = max(1.0 + expected, SLACK)
     return min(hoped / square * tilt, RISK / least), least - 1.0
 
@@ -33,11 +33,11 @@ class Plugged:
         self.won = self.promised = BELIEF
 
     def group(self, arm, others, scores, rewards, more):
-        """Return the lead of the most promising group, its gain on this item, hope and square.
+        """Return six numbers of the most promising group of rivals.
 
-        Then the gain without predictions, and by how much these may be wrong. `more` holds
-        `adjusted`, rewards without predictions, and the distances of predictions to their highest
-        and lowest.
+        They are its lead, its gain on this item, the hoped gain, the square, the gain without
+        predictions, and the largest error of predictions. `more` holds `adjusted`, rewards
+        without predictions, and the highest minus mean and mean minus lowest prediction.
         """
         best = None
         adjusted, raw, over, under = more
@@ -45,7 +45,7 @@ class Plugged:
             if len(others) < size:
                 break
             first = list(others[:size])
-            # in this order, for ties of floating-point numbers
+            # sum in this order, so that ties of floating-point numbers are those of the kernel
             ahead = (sum(scores[first].tolist()) / size - scores[arm]) / self.range
             beats = (sum(rewards[first].tolist()) / size - rewards[arm]) / self.range
             promised = (sum(adjusted[first].tolist()) / size - adjusted[arm]) / self.range
@@ -58,10 +58,10 @@ class Plugged:
         return best
 
     def update(self, alive, scores, rewards, t, population, predictions=None):
-        """Bet on item t, of a population or a stream, for the arms of a mask.
+        """Bet on item t of a population or, if `population` is None, a stream; `alive` is a mask.
 
-        `predictions` (items left, arms) start with those of this item. Bets are then on the reward
-        minus its prediction plus the mean prediction of the items left.
+        `predictions` has shape (items left, arms), this item first. If given, bets are on the
+        reward minus its prediction plus the mean prediction of the items left.
         """
         none, raw = np.zeros(len(scores)), rewards
         more = scores, raw, none, none
@@ -85,7 +85,7 @@ class Plugged:
             bet, against = stake(hoped, square, expected, tilt)
             if predictions is not None:
                 worst = max(1.0 + expected, SLACK) + off
-                if hoped / square * tilt * worst > RISK:  # no prediction if that limits the bet
+                if hoped / square * tilt * worst > RISK:  # the limit applies: no prediction
                     beats = beats_raw
                 else:
                     bet = hoped / square * tilt
@@ -104,14 +104,14 @@ class Plugged:
 
 
 class PluggedPairs:
-    """Processes of this shape, one per pair."""
+    """Processes in an array of shape `shape`, one per pair."""
 
     def __init__(self, shape):
         self.squares = np.full(shape, SQUARES)
         self.log_capital = np.zeros(shape)
 
     def update(self, active, beats, expected, ahead, tilt):
-        """Bet on differences, given their largest means and the leads, in units of the range."""
+        """Bet on differences `beats`; `expected`: their largest means under the hypotheses."""
         self.log_capital[active & (expected < -1.0 - SLACK)] = np.inf
         for at in map(tuple, np.argwhere(active)):
             bet, against = stake(max(0.0, GAIN + ahead[at]), self.squares[at], expected[at], tilt)

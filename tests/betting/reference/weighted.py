@@ -1,8 +1,8 @@
 """Reference implementation of races between arms over items with weights.
 
 Each next item is drawn with probability proportional to its weight. Sums are weighted, and the
-weight left takes the place of the number of items left. `race` bets on the leader, `top_k` on each
-pair; only products of constant bets.
+weight left replaces the number of items left. `race` bets on the leader, and `claims` is the wealth
+of every pair. All bets are products of constant bets.
 """
 
 import itertools
@@ -16,7 +16,7 @@ TWIN_OF = ("betting", "top_k")  # kernels of csrc
 
 
 def left_before(weights):
-    """Return the weight left before each item, for weights in reading order with mean 1."""
+    """Return the weight left before each item; weights, in reading order, are scaled to mean 1."""
     weights = np.asarray(weights, dtype=float) * len(weights) / np.sum(weights)
     return np.append(np.cumsum(weights[::-1])[::-1], 0.0)
 
@@ -33,7 +33,7 @@ def bet(log_capital, stakes, x, expected, tilt):
 
 
 def race(rewards, weights, delta, n_bets=16):
-    """Return the survivors after the items in order, and the items read; rewards in [0, 1]."""
+    """Return the survivors and the number of items read, in order; rewards are in [0, 1]."""
     n_items, n_arms = rewards.shape
     left, stakes = left_before(weights), bets("product", n_bets)
     capital = np.full((n_arms, n_bets), -np.log(n_bets))
@@ -54,7 +54,7 @@ def race(rewards, weights, delta, n_bets=16):
 
 
 def claims(rewards, weights, n_bets=16):
-    """Return the log wealth of every pair (a, b), against "b is at least a", after each item."""
+    """Return the log wealth against "b is at least a", for every pair (a, b), after each item."""
     n_items, n_arms = rewards.shape
     left, stakes = left_before(weights), bets("product", n_bets)
     capital = np.full((n_arms, n_arms, n_bets), -np.log(n_bets))

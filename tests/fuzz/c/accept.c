@@ -1,4 +1,4 @@
-/* The Metropolis-Hastings test on a matrix or a function, with exactly the memory it requires. */
+/* Metropolis-Hastings tests on a matrix or a function, in exactly the memory that they require. */
 #include "fuzz.h"
 #include "looks.h"
 

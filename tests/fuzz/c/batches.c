@@ -16,7 +16,7 @@ static void pull(const pb_batch *batch, int64_t n, int64_t size, int64_t repeats
         HOLDS(arm >= 0 && arm < n && alive[arm] && (i == 0 || arm > batch->arms[i - 1]));
         HOLDS(count >= 0 && count <= repeats);
         sum += count;
-        if (count && choose_byte(c) >= 16) {  /* otherwise lost */
+        if (count && choose_byte(c) >= 16) {  /* otherwise the rewards are lost */
             pulls[arm] += count;
             sums[arm] += (double)count * choose_number(c, 10.0);
         }

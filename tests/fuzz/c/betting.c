@@ -57,7 +57,7 @@ static void make_problem(problem *q, choices *c, int64_t flags)
     q->items = (pb_items){flags & 16 ? 0 : q->n_items, 0.0, 1.0, 1.0, NULL};
 }
 
-/* Checks that pieces of the rewards give the same result as all at once. */
+/* Checks that a race gives the same result if it gets its rewards in pieces or all at once. */
 static void race(problem *q, choices *c, pool *p, int64_t flags)
 {
     const int64_t n = q->n_arms;

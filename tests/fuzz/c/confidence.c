@@ -4,8 +4,8 @@
 #include "pybandit/betting/confidence.h"
 
 /*
- * Betting replays all values for every rejected candidate, about a hundred per value, so values
- * are few. With a tiny level few candidates are rejected; then many values fill blocks of capital.
+ * Betting rejects about a hundred candidates per value and replays all values for each, so it gets
+ * at most MOST_BET values. At a tiny level it rejects few candidates, and gets up to MOST_BLOCKS.
  */
 enum { MOST = 48, MOST_BET = 10, MOST_BLOCKS = 280 };
 
@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         HOLDS(low[i] == lower[i] && high[i] == upper[i]);
         HOLDS(!bounded || (low[i] >= 0.0 && high[i] <= 1.0));
         HOLDS(!isnan(low[i]) && !isnan(high[i]));
-        /* in a finite population, the remaining values may contradict a bound and widen it */
+        /* not in finite populations, whose values may prove a bound wrong and widen it */
         if (i && method != PB_CONFIDENCE_ASYMPTOTIC && isinf(population))
             HOLDS(low[i] >= low[i - 1] && high[i] <= high[i - 1]);
     }

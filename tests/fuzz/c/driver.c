@@ -1,4 +1,4 @@
-/* Replaces libFuzzer: runs files, then a number of mutants of them. Mutant i is determined by i.
+/* Replaces libFuzzer: runs the given files, then `mutants` mutants of them; i determines mutant i.
  * Usage: program mutants files... */
 #include "fuzz.h"
 

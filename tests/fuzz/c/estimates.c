@@ -68,7 +68,7 @@ static void annealing(choices *c, pool *p)
         plain -= log1p(exp(-fabs(m))) - fmin(m, 0.0);
     }
     HOLDS(fabs(value - plain) <= 1e-12 * (1.0 + (double)n + fabs(plain)));
-    for (int64_t j = 0; j < d; j++)  /* draws from the prior are moderate */
+    for (int64_t j = 0; j < d; j++)  /* like draws from the prior, which are moderate */
         theta[j] = sqrt(a.prior_variance) * fuzz_normal(&bitgen);
     pb_annealing_margins(&a, n_data, theta, margins);
     int64_t n_evaluations = -1;

@@ -59,7 +59,7 @@ static void two(const pb_glr *glr, const pb_glr_arm *a, const pb_glr_arm *b, dou
         HOLDS(other == 0.0);
     const double u = pb_glr_meeting(glr, a, b), size = fabs(a->mean) + fabs(b->mean) + glr->epsilon;
     HOLDS(u >= b->mean - glr->epsilon - 1e-12 * size && u <= a->mean + 1e-12 * size);
-    /* at most the cost at either end */
+    /* the minimum is at most the cost at either end of the interval */
     if (isfinite(z)) {
         const double low = b->mean - glr->epsilon;
         const double at_a = pb_glr_cost(glr, b, a->mean + glr->epsilon);

@@ -1,4 +1,4 @@
-/* Joint Gaussian posteriors: variances are nonnegative, equal arms agree, and lazy updates too. */
+/* Joint Gaussian posteriors: variances are nonnegative, equal arms agree, lazy updates agree. */
 #include "fuzz.h"
 
 #include "pybandit/policies/correlated/gaussian_gap.h"
@@ -96,7 +96,7 @@ static void by_covariances(choices *c, pool *p, int64_t n)
     scores(g, c, p);
 }
 
-/* Compares lazy updates of few arms, of all arms, and the plain definition. */
+/* Compares lazy updates of few arms with those of all arms and with the plain definition. */
 static void by_weights(choices *c, pool *p, int64_t n)
 {
     const int64_t d = choose(c, 1, 4), like = choose(c, 0, n - 1);
@@ -127,7 +127,7 @@ static void by_weights(choices *c, pool *p, int64_t n)
         pb_gaussian_lazy_update(&all.lazy, told, reward, noise);
         pb_gaussian_update(&plain.posterior, told, reward, noise);
         check(&plain.posterior);
-        if (choose_byte(c) < 32) {  /* as after a restored state: computes all arms */
+        if (choose_byte(c) < 32) {  /* as if restored from a state: all arms are computed */
             pb_gaussian_lazy_refresh_all(&few.lazy);
             pb_gaussian_lazy_begin(&few.lazy, t);
         }

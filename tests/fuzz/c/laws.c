@@ -41,7 +41,7 @@ static void boundaries(choices *c, pool *p)
     const double error = pb_b_normal_error(boundary, fractions, n, convention, work);
     HOLDS(error >= 0.0 && error <= 0.5 * (double)n + 1.0);
     HOLDS(pb_b_normal_error(boundary + 0.5, fractions, n, convention, work) <= error + 1e-12);
-    if (choose_byte(c) < 32) {  /* solving evaluates the error about ten times */
+    if (choose_byte(c) < 32) {  /* rarely, because solving evaluates the error about ten times */
         const double delta = 0.45 * choose_unit(c);
         double found;
         const pb_status status = pb_b_normal_solve(delta, fractions, n, convention, work, &found);
@@ -88,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     choices c = {bytes, bytes + size};
     pool p = {.n = 0};
     const int64_t kind = choose(&c, 0, 15);
-    if (kind == 0)  /* rarely: the integrals take a hundred times as long */
+    if (kind == 0)  /* rarely, because its integrals take a hundred times as long */
         boundaries(&c, &p);
     else if (kind & 1)
         bounds(&c);

@@ -1,4 +1,4 @@
-/* Looks of a race with arbitrary bounds: solving for a bound takes 50 times as long as the rest. */
+/* Looks with arbitrary widths, because solving for a boundary takes 50 times as long as a race. */
 #ifndef PYBANDIT_FUZZ_LOOKS_H
 #define PYBANDIT_FUZZ_LOOKS_H
 

@@ -1,4 +1,4 @@
-/* Exact chains on minibatches, any data and moves: a step is finite, or undone with a status. */
+/* Exact chains with any data and moves: a step gives finite numbers, or is undone with an error. */
 #include "chain.h"
 
 /* Returns a count that grows with the mean; its distribution does not matter. */
@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     pb_alias *alias = TAKE(&p, n, pb_alias);
     const double total = pb_alias_build(&rows[0].bound, (int64_t)(sizeof *rows / sizeof(double)),
                                         n, alias, TAKE(&p, n, int64_t));
-    if (!isfinite(total)) {  /* rejected by the Python class */
+    if (!isfinite(total)) {  /* the Python class rejects such data */
         pool_free(&p);
         return 0;
     }

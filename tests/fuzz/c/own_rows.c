@@ -1,18 +1,18 @@
 /*
  * Chains on minibatches with user-defined rows, in every form of their bounds. Rows may differ by
- * more than their bound, functions may fail, omit numbers or return NaN, spreads may be invalid.
- * A step is correct, or undone with the number of the row.
+ * more than their bound; functions may fail, omit numbers or return NaN; spreads may be invalid.
+ * A step is correct, or is undone and reports the number of the row.
  */
 #include "chain.h"
 
-enum { MOST_ROWS = 600 };  /* more than one call of the user's function receives */
+enum { MOST_ROWS = 600 };  /* so many that several calls of the user's function are needed */
 
-/* The user's functions: how they fail, and how they were called. */
+/* State of the user's functions: how they fail, and how they were called. */
 typedef struct {
     int64_t n_rows, d, n_calls, fails_at, most_asked;
     const double *points;
-    int kind;          /* of the error at call `fails_at` */
-    double size;       /* of a difference, relative to its bound */
+    int kind;          /* kind of error at call `fails_at` */
+    double size;       /* size of a difference, relative to its bound */
     const pb_minibatch *problem;
     uint64_t counter;
 } caller;
@@ -144,7 +144,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     choose_numbers(&c, bounds, n, 5.0);
     for (int64_t i = 0; i < n; i++) {
         double cube = 1.0;
-        if (x) {  /* as a user would compute them: |L'x|^3 third / 2 */
+        if (x) {  /* bounds as a user would compute them: |L'x|^3 third / 2 */
             double square = 0.0;
             for (int64_t j = 0; j < d; j++) {
                 double w = 0.0;
@@ -160,7 +160,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     pb_alias *alias = TAKE(&p, n, pb_alias);
     const double total = pb_alias_build(&rows[0].bound, (int64_t)(sizeof *rows / sizeof(double)),
                                         n, alias, TAKE(&p, n, int64_t));
-    if (!isfinite(total)) {  /* rejected by the Python class */
+    if (!isfinite(total)) {  /* the Python class rejects such data */
         pool_free(&p);
         return 0;
     }

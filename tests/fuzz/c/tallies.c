@@ -83,7 +83,7 @@ static void spreads(choices *c, pool *p, int64_t n)
     }
 }
 
-/* Returns the choice after solving for the bound of every arm. */
+/* Returns the arm with the largest index, after solving for the bound of every arm. */
 static int64_t plainly(const pb_kl_index *index, double f)
 {
     int64_t best = -1;

@@ -1,4 +1,4 @@
-/* The k best by claims, in pieces and at once, and the schedule of successive rejects. */
+/* Races for the k best arms, in pieces and at once, and the schedule of successive rejects. */
 #include "fuzz.h"
 
 #include "pybandit/betting/rejects.h"

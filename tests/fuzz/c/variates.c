@@ -109,7 +109,7 @@ static void quadratics(choices *c, pool *p, int64_t n, int64_t n_states)
     }
 }
 
-/* Moments of one population and of columns of rows: pieces give the result of all at once. */
+/* Checks that moments of a population and of columns are the same in pieces and all at once. */
 static void sums(choices *c, pool *p, int64_t n, int64_t d)
 {
     double *matrix = TAKE(p, n * d, double), *memory = ZEROS(p, 7 * d, double);

@@ -20,7 +20,7 @@ static void two(const pb_wagers_arm *a, const pb_wagers_arm *b, double epsilon, 
         above = up;
         below = down;
     }
-    /* no stake gains against a mean at the end of the range */
+    /* bets against a mean at the end of the range cannot gain */
     HOLDS(pb_wagers_above(a, 1.0, &slope) <= 1e-9 && pb_wagers_below(b, 0.0, &slope) <= 1e-9);
     if (fabs(least - level) > 1e-9 * size) {
         const double other = pb_wagers_least(a, b, epsilon, level);
@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
             pb_wagers_add(mine, rewards[i]);
             sums[arm] += rewards[i];
         }
-        /* as after `times` repetitions of the rewards */
+        /* the state after the same rewards `times` times */
         for (int j = 0; j < PB_GAINS; j++)
             mine[j] *= (double)times;
         sums[arm] *= (double)times;

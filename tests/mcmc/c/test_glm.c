@@ -54,7 +54,7 @@ static void sums_are_derivatives(void)
             for (int k = 0; k <= j; k++)
                 assert(close_to((g_up[k] - g_down[k]) / (2 * h), hessian[2 * j + k], 1e-6));
         }
-        /* sums over strides and parts add up to the whole */
+        /* sums of the even and of the odd rows add up to the sum of all rows */
         double again = 0.0, parts[2] = {0}, squares[4] = {0};
         pb_glm_sums(glm, 0, 4, 2, 0, theta, &again, parts, squares);
         pb_glm_sums(glm, 1, 4, 2, 0, theta, &again, parts, squares);
@@ -62,7 +62,7 @@ static void sums_are_derivatives(void)
     }
 }
 
-/* Checks that safe steps never lead down, and that safe Hessians are negative semidefinite. */
+/* Checks that safe Newton steps never lower the log likelihood, and that Hessians are negative. */
 static void safe_steps_of_student(void)
 {
     const double x[] = {1.0, 1.0, 1.0}, y[] = {-3.0, 0.0, 8.0};
@@ -77,7 +77,7 @@ static void safe_steps_of_student(void)
     }
 }
 
-/* Compares remainders with long double, their bounds and their rounding errors. */
+/* Compares remainders with values in long double, and checks their bounds and rounding errors. */
 static void remainders(void)
 {
     const double mode[] = {0.2, -0.3}, factor[] = {0.5, 99.0, -0.1, 0.3};
@@ -94,7 +94,7 @@ static void remainders(void)
             const double trials = glm->trials ? glm->trials[i] : 1.0;
             double third = trials * pb_glm_third(glm);
             if (glm->family == PB_GLM_POISSON) {
-                assert(third == INFINITY);  /* unbounded over all s */
+                assert(third == INFINITY);  /* no bound holds for all s */
                 third = exp((double)s + 20.0 * length);
                 assert(20.0 * length > 6.0);  /* at least as large as the changes below */
             }

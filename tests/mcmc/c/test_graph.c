@@ -11,7 +11,7 @@ static const int32_t NEIGHBOURS[E] = {1, 2, 0, 2, 0, 1, 3, 2};
 static const double WEIGHTS[E] = {0.5, -1.0, 0.5, 2.0, -1.0, 2.0, 1.5, 1.5};
 static const double PRIOR[V * D] = {0.0, 0.5, -1.0, 0.0, 0.0, 0.0, 1.0, 0.0, -INFINITY, 0, 0, 0};
 
-/* Draws a Poisson number by Knuth's method, products of uniform numbers. */
+/* Draws a Poisson number by Knuth's method: it multiplies uniform numbers. */
 static int64_t poisson(pb_bitgen *bitgen, double mean)
 {
     const double least = exp(-mean);
@@ -53,7 +53,7 @@ static void exact_draws(const pb_graph *g)
     free(work);
 }
 
-/* Checks that draws by counts leave the distribution invariant. */
+/* Checks that draws by Poisson counts leave the distribution of the graph invariant. */
 static void draws_by_counts(const pb_graph *g, double rate)
 {
     uint64_t counter = 12;

@@ -4,7 +4,7 @@
 
 enum { N = 30, D = 2 };
 
-/* Returns the first number of Box and Muller's method. */
+/* Draws a normal number: the first of the two of Box and Muller's method. */
 static double normal(void *bitgen)
 {
     pb_bitgen *bits = bitgen;
@@ -12,7 +12,7 @@ static double normal(void *bitgen)
     return sqrt(-2.0 * log(1.0 - u)) * cos(6.283185307179586 * v);
 }
 
-/* Draws a Poisson number by products of uniform numbers; means here are small. */
+/* Draws a Poisson number with a small mean, by multiplying uniform numbers. */
 static int64_t poisson(void *bitgen, double mean)
 {
     pb_bitgen *bits = bitgen;
@@ -27,7 +27,7 @@ static int64_t poisson(void *bitgen, double mean)
 
 static double cubed(double x) { return x * x * x; }
 
-/* Compares M in the plane with a grid of directions: never below, and hardly above. */
+/* In the plane, M is never below the maximum over a grid of directions, and hardly above it. */
 static void spreads(void)
 {
     uint64_t random = 1;
@@ -83,7 +83,7 @@ static void build(world *w, pb_minibatch_test test, double most)
     const pb_glm glm = {PB_GLM_LOGISTIC, N, D, w->x, w->y, NULL, 1.0, 1.0, 0.0};
     w->mode[0] = w->mode[1] = 0.0;
     pb_glm_sums(&glm, 0, N, 1, 0, w->mode, &value, gradient, hessian);
-    /* prior precision 1; Cholesky factor of the inverse of a 2 x 2 matrix */
+    /* with prior precision 1: the Cholesky factor of the inverse of the 2 x 2 precision matrix */
     const double a = 1.0 - hessian[0], b = -hessian[2], c = 1.0 - hessian[3], det = a * c - b * b;
     w->factor[0] = sqrt(c / det);
     w->factor[1] = 0.0;
@@ -105,7 +105,7 @@ static void build(world *w, pb_minibatch_test test, double most)
     pb_chain_place(&w->chain);
 }
 
-/* The same remainders as a user-defined function would return: l_i less its expansion at 0. */
+/* Writes remainders as a user-defined function would: changes of l_i minus its expansion at 0. */
 static int own_differences(const int64_t *rows, int64_t n, const int64_t *states,
                            int64_t n_states, double *out, void *data)
 {
@@ -121,7 +121,7 @@ static int own_differences(const int64_t *rows, int64_t n, const int64_t *states
     return w->fails_at < 0;
 }
 
-/* A loose bound: 2 (|z| + |z'|)^3. */
+/* Writes a loose bound on M, 2 (|z| + |z'|)^3, or the spread that the test sets. */
 static int own_spread(void *data, double *out)
 {
     world *w = data;
@@ -179,7 +179,7 @@ static void integrate(const world *w, double *moments)
         moments[k] = sums[1 + k] / sums[0];
 }
 
-/* `own` is a form, or -1 for the built-in remainders. */
+/* `own` is the form of user-defined bounds, or -1 for the built-in remainders. */
 static void moments_of_the_posterior(pb_minibatch_test test, double most, int own)
 {
     world w;
@@ -214,7 +214,7 @@ static void moments_of_the_posterior(pb_minibatch_test test, double most, int ow
     }
 }
 
-/* Checks that a bound that is too small is detected, and that the chain does not move then. */
+/* Checks that a bound that is too small is detected, and that the chain then stays in place. */
 static void bounds_that_do_not_hold(pb_minibatch_test test, int of_rows)
 {
     world w;

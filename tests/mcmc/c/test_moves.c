@@ -2,7 +2,7 @@
 
 #include "pybandit/mcmc/moves.h"
 
-/* A fixed sequence instead of normal numbers: 1, -2, 1, -2, ... */
+/* Returns 1, -2, 1, -2, ... instead of normal random numbers. */
 static double next_number(void *bitgen)
 {
     pb_bitgen *bits = bitgen;

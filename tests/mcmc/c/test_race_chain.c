@@ -4,7 +4,7 @@
 
 enum { N = 20, D = 2 };
 
-/* Returns the first number of Box and Muller's method. */
+/* Draws a normal number: the first of the two of Box and Muller's method. */
 static double normal(void *bitgen)
 {
     pb_bitgen *bits = bitgen;
@@ -34,7 +34,7 @@ typedef struct {
     pb_race_chain chain;
 } world;
 
-/* Writes the log ratios less the control, which predicts them exactly. */
+/* Writes the log ratios minus the control. The control is exact, so with it all are 0. */
 static int log_ratios(const int64_t *factors, int64_t n, const int64_t *states, int64_t n_states,
                       double *out, void *data)
 {
@@ -140,7 +140,7 @@ static void moments_of_the_posterior(int has_control)
     assert(w.moves[0].n_adapted == 0);
 }
 
-/* Checks that nothing is read where the prior is 0, and that scales adapt. */
+/* Checks that proposals with prior 0 are rejected without reading rows, and that scales adapt. */
 static void a_prior_with_an_edge(void)
 {
     world w;
@@ -179,7 +179,7 @@ static void failures(void)
     assert(pb_race_chain_step(&w.chain, &bitgen, &is_test) == PB_NOT_FINITE && is_test);
 }
 
-/* Checks that bets get the range of each decision, largest M on both sides. */
+/* Checks that the bets of each step get the range of its log ratios, which is symmetric. */
 static void ranges(void)
 {
     world w;

@@ -9,7 +9,7 @@ from scipy import special
 class Potts:
     """Three variables with three states each; each pair interacts through many small factors.
 
-    log p(x) = sum over n of unary[n, v, x_v] + pair[n] [x_v = x_w], all pairs v < w.
+    log p(x) sums, over factors n, unary[n, v, x_v] for all v and pair[n] for pairs with x_v = x_w.
     """
 
     n_variables, n_states = 3, 3
@@ -23,13 +23,13 @@ class Potts:
         self.pair += tie / n_factors - self.pair.mean()
 
     def factors(self, variable, values, rows=slice(None)):
-        """Return the log factors of one variable given the others, (N, D), or some rows of it."""
+        """Return the log factors, (N, D) or the given rows, of a variable given the others."""
         others = np.delete(values, variable)
         agree = (others[:, None] == np.arange(3)).sum(axis=0)
         return self.unary[rows, variable] + self.pair[rows, None] * agree
 
     def stationary(self, order="sequential"):
-        """Return the stationary distribution of the chain's own transition matrix."""
+        """Return the stationary distribution of the chain, and the transition matrix of a sweep."""
         everything = list(itertools.product(range(3), repeat=3))
         updates = []
         for variable in range(3):

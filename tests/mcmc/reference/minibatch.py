@@ -88,7 +88,7 @@ class Problem:
 
 
 def spread(z, other):
-    """Return max over unit vectors w of |(w'other)^3 - (w'z)^3| / 3, on a grid of their plane."""
+    """Return max over w of |(w'other)^3 - (w'z)^3| / 3, on a grid of unit vectors in the plane."""
     plane, _ = np.linalg.qr(np.column_stack([z, other]))
     angles = np.linspace(0, np.pi, 20_001)
     directions = np.stack([np.cos(angles), np.sin(angles)])[:plane.shape[1]]
@@ -97,7 +97,7 @@ def spread(z, other):
 
 
 def smooth_spread(z, other):
-    """Return the same to full precision, by a cubic equation for the best direction."""
+    """Return `spread` to full precision, by a cubic equation for the best direction."""
     a, m = other - z, (z + other) / 2
     aa, mm, am = a @ a, m @ m, abs(a @ m)
     if aa == 0:
@@ -118,7 +118,7 @@ def spread_any(z, other):
 
 
 def alias_table(weights):
-    """Return share and other of each column, by Vose's two stacks."""
+    """Return the arrays `share` and `other` of an alias table, built by Vose's method."""
     n = len(weights)
     share, other = weights / weights.sum() * n, np.arange(n)
     small, large = list(np.flatnonzero(share < 1)), list(np.flatnonzero(share >= 1))
@@ -172,7 +172,7 @@ class Chain:
     def rows(self, n):
         """Yield n rows, each with a uniform number for its test, in blocks.
 
-        A user-defined function is called once per block, so the numbers of a block come first.
+        A user-defined function is called once per block, after all numbers of the block are drawn.
         """
         while n > 0:
             count, drawn = min(n, self.AHEAD), []

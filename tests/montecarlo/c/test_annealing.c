@@ -67,7 +67,7 @@ static void margins_by_hand(void)
         assert(margins[i] == expected[i]);
 }
 
-/* Checks that a run keeps the margins those of theta, and counts evaluations. */
+/* Checks that a run updates the margins with theta, and counts evaluations. */
 static void a_run_keeps_its_margins(void)
 {
     uint64_t counter = 3;
@@ -106,7 +106,7 @@ static void estimates_are_unbiased(void)
         const int n = 20000;
         double sum = 0.0, square = 0.0;
         for (int i = 0; i < n; i++) {
-            /* Box-Muller gives both coefficients */
+            /* both coefficients are normal numbers of one Box-Muller step */
             const double r = sqrt(-2.0 * v * log(1.0 - splitmix_double(&counter)));
             const double angle = 6.283185307179586 * splitmix_double(&counter);
             double theta[] = {r * cos(angle), r * sin(angle)};

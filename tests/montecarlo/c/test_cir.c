@@ -4,7 +4,7 @@
 
 static const pb_cir CAPLET = {.016, .2, .02, .08, .01, 100, .07, 1000.0};
 
-/* A fixed sequence instead of random normals. */
+/* A list of numbers, returned in place of normal random numbers. */
 typedef struct {
     const double *values;
     int64_t read;

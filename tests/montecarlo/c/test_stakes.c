@@ -5,7 +5,7 @@
 static const double LOWS[] = {0.0, -1.0}, HIGHS[] = {1.0, 3.0};
 static const double BETS[] = {0.8, 0.4, 0.2, 0.1};
 
-/* n values of two estimators with mean 1/4, in batches of two. */
+/* Returns n values of two estimators with mean 1/4, in batches of two. */
 static pb_stake *coins(int64_t n, uint64_t seed)
 {
     pb_stake *stakes = allocate(n, sizeof *stakes);
@@ -32,9 +32,9 @@ static void one_value_by_hand(void)
     double *capital = allocate(4, sizeof *capital);
     const pb_stake one = {1.0, 2.0, 0, 1};
     const pb_stakes stakes = told(&one, 1);
-    /* bets 1.6, .8, .4, .2, capped at .9 / .5; a gain of .5 */
+    /* bets 1.6, .8, .4, .2, below their cap .9 / .5; the value gains .5 */
     assert(close_to(pb_stakes_capital(&stakes, 0.5, 0, INFINITY, capital), 5.5, 1e-15));
-    /* a gain of -.5: the wealth before the value is larger */
+    /* the value loses .5, so the wealth was largest before it */
     assert(pb_stakes_capital(&stakes, 0.5, 1, INFINITY, capital) == 4.0);
     assert(close_to(capital[0], 0.2, 1e-15));
     free(capital);

@@ -41,7 +41,7 @@ static void the_least_leaves_out_zeros(void)
     free(deviations);
 }
 
-/* Variances 1, 4, 1, none, of 9, 9, 16, 1 values at costs 1, 1/8, 1, 1. */
+/* Four estimators with 9, 9, 16, 1 values, variances 1, 4, 1, none, and costs 1, 1/8, 1, 1. */
 static pb_spreads four(int64_t *pulls, double *sums, double *deviations, double *costs)
 {
     const int64_t n[] = {9, 9, 16, 1};

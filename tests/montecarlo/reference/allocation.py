@@ -65,7 +65,7 @@ class Allocator:
     def tell(self, arms, values, costs=None):
         pilot = self.told < self.pilot * self.n
         costs = [1.0] * len(values) if costs is None else costs
-        start = [self.weight_of(k) for k in range(self.n)]  # weights of the batch's values
+        start = [self.weight_of(k) for k in range(self.n)]  # weights of the new values
         for k, value, cost in zip(arms, values, costs, strict=True):
             cost = max(cost, self.cost_floor)
             self.spent += cost

@@ -10,7 +10,10 @@ typedef struct {
     double *means, *spreads;  /* standard deviations or variances */
 } arms;
 
-/* Values up to `most` on a grid, so that they tie; some spreads are 0, in some runs all are small. */
+/*
+ * Returns 1 to `most` random arms. In some runs, values lie on a grid, so that they tie and some
+ * spreads are 0; in some runs, all spreads are multiplied by `small`.
+ */
 static inline arms some_arms(uint64_t *random, int run, uint64_t most, double small)
 {
     arms a = {1 + (int64_t)(splitmix_next(random) % most), NULL, NULL};

@@ -12,7 +12,7 @@ static int open_at(const int *state, int64_t n)
     return open;
 }
 
-/* Returns the rank-th largest value, from 1, by counting. */
+/* Returns the rank-th largest value of the survivors (ranks start at 1), by counting. */
 static double nth(const double *values, const int *state, int64_t n, int64_t rank)
 {
     if (rank < 1)
@@ -29,7 +29,7 @@ static double nth(const double *values, const int *state, int64_t n, int64_t ran
     return -INFINITY;
 }
 
-/* Applies the rules to all arms: 1 accepted, -1 rejected. */
+/* Sets the state of every survivor: 1 if accepted, -1 if rejected, 0 otherwise. */
 static void judge_all(int *state, const pb_batch_racing *race, const int64_t *pulls,
                       const double *sums)
 {

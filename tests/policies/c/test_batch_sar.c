@@ -63,7 +63,7 @@ static double mean_of(const plain *p, int64_t n, int64_t arm)
                          : 0.0;
 }
 
-/* Returns the arm of a rank among the survivors. */
+/* Returns the survivor with this rank by mean; rank 0 is the largest mean. */
 static int64_t at_rank(const plain *p, int64_t n, int64_t rank)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -177,7 +177,7 @@ static void equals_the_rules_from_nothing(void)
     assert(early > 20 && accepted > 500 && spent > 300);
 }
 
-/* float64 rounds m_1 = 12 and 24 up: there must be 12 rounds of five arms, not 13. */
+/* In float64, m_1 comes out above the integers 12 and 24; it must not become 13 or 25 rounds. */
 static void integer_quotients(void)
 {
     const int64_t budgets[] = {118, 225};

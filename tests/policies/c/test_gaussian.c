@@ -49,7 +49,10 @@ static void discard(pb_gaussian *g)
     free(g->deviations);
 }
 
-/* Both forms give the same posterior, and for one arm that of the formula. */
+/*
+ * Both forms (arms and weights) give the same posterior. While only one arm is pulled, it equals
+ * the formula for one arm.
+ */
 static void forms_agree(void)
 {
     uint64_t random = 1;
@@ -94,7 +97,7 @@ static void forms_agree(void)
     }
 }
 
-/* With features . L z over unit vectors z, the sum of squares is the variance. */
+/* Over all unit vectors z, the squares of (draw - mean) / scale add up to the variance. */
 static void draws_have_the_posteriors_variances(void)
 {
     uint64_t random = 2;

@@ -79,7 +79,7 @@ static int64_t first_largest(const pb_gaussian *g, double factor)
     return best;
 }
 
-/* Compares updating all arms for every reward with updating few, and with restarts in between. */
+/* Updating few arms per reward, with restarts in between, chooses as updating all arms does. */
 static void few_looks_are_as_good_as_all(void)
 {
     uint64_t random = 1;
@@ -115,7 +115,7 @@ static void few_looks_are_as_good_as_all(void)
             pb_gaussian_lazy_update(&few.lazy, pulled, reward, noise);
             pb_gaussian_lazy_update(&all.lazy, pulled, reward, noise);
             pb_gaussian_update(&plain.posterior, pulled, reward, noise);
-            if (t % 31 == 17) {  /* as if restored from a state: all arms are up to date then */
+            if (t % 31 == 17) {  /* as if restored from a state: all arms are up to date */
                 pb_gaussian_lazy_refresh_all(&few.lazy);
                 pb_gaussian_lazy_begin(&few.lazy, t + 1);
             }

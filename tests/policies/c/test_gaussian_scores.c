@@ -40,7 +40,7 @@ static void indices_are_largest(void)
             assert(gain[found] >= gain[best] * (1.0 - 1e-9) - 1e-17);
         else
             assert(found == first_largest(z, a.n) || gain[found] > 0.0);
-        if (gain[best] > 1e-6 && run % 2 == 0)  /* equal arms: the first one is chosen */
+        if (gain[best] > 1e-6 && run % 2 == 0)  /* of equal arms, the first is chosen */
             for (int64_t k = 0; k < found; k++)
                 assert(a.means[k] != a.means[found] || a.spreads[k] != a.spreads[found]);
         free(memory);

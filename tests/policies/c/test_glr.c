@@ -4,7 +4,7 @@
 
 static const pb_glr_law laws[] = {PB_GLR_GAUSSIAN, PB_GLR_BERNOULLI, PB_GLR_POISSON};
 
-/* No other common mean explains the rewards better. */
+/* No other common mean of both arms gives a sum of divergences below the statistic. */
 static void statistic_is_the_least_sum(void)
 {
     uint64_t random = 1;
@@ -51,7 +51,7 @@ static void ends(void)
     assert(pb_glr_statistic(&slack, &one, &above) == 0.0);
 }
 
-/* Finds the doubtful arm, and none once all other arms are far away. */
+/* Finds an arm not yet separated from the best, preferably the previous one; -1 if none is left. */
 static void doubt_is_the_one_before_or_the_lowest(void)
 {
     const pb_glr glr = {PB_GLR_GAUSSIAN, 0.5, 0.0, 0, 1.0};

@@ -5,7 +5,7 @@
 static const double widths[PB_WIDTHS] = {2.0, 0.5, 0.125, 0.03125, 0.0078125};
 static const double weights[PB_WIDTHS] = {0.25, 0.25, 0.25, 0.125, 0.125};
 
-/* The mixture as a sum over means above the true one. */
+/* Computes the mixture for n rewards of mean d by a sum over means above the true mean. */
 static double mixed(double n, double d)
 {
     enum { STEPS = 40000 };
@@ -52,7 +52,10 @@ static void evidence_is_at_most_twice_the_likelihood_and_has_no_end(void)
     }
 }
 
-/* No value on a grid is below the minimum, some are near; `enough` does not change the side. */
+/*
+ * No value on a grid is below the computed minimum, and some are near it. If `enough` is given, the
+ * result is above `enough` exactly if the minimum is.
+ */
 static void least_is_the_least(void)
 {
     uint64_t random = 3;

@@ -13,7 +13,7 @@ static double least_of_many(const pb_glr_arm *a, const pb_glr_arm *b, double eps
     return least;
 }
 
-/* Finds the lower of both minima for variances and counts of very different sizes. */
+/* Finds the global minimum of the cost, also for variances and counts of very different sizes. */
 static void unknown_variances_meet_at_the_least_cost(void)
 {
     uint64_t random = 3;

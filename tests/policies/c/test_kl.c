@@ -42,7 +42,7 @@ static void ends(void)
     assert(pb_kl_lower(0.5, 0.0) == 0.5);
     assert(pb_kl_upper_tail(1.0, 0.5) == INFINITY && pb_kl_upper_tail(0.0, 0.5) == 0.5);
     assert(close_to(pb_kl_upper_tail(0.5, 0.0), log(2.0), 1e-16));
-    /* both bounds round to 1, but the exponents differ */
+    /* both bounds round to 1, but their tails, -log(1 - bound), differ */
     assert(pb_kl_upper(0.99, 2.0) == pb_kl_upper(0.98, 2.0));
     assert(pb_kl_upper_tail(0.99, 2.0) > pb_kl_upper_tail(0.98, 2.0) + 90.0);
 }

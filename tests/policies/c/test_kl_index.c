@@ -3,7 +3,7 @@
 #include "pybandit/policies/protocol/kl.h"
 #include "pybandit/policies/regret/kl_index.h"
 
-/* Returns the choice after solving for every arm. */
+/* Returns the arm with the largest index, after solving for the bound of every arm. */
 static int64_t chosen(const pb_kl_index *index, double f)
 {
     int64_t best = -1;

@@ -12,7 +12,7 @@ static double below(double a, double b, double t)
     return pb_logit_beta_below(a, b, &point, pb_logit_beta_density(a, b, &point));
 }
 
-/* The effect of rounding the point by 1e-16. */
+/* Returns the permitted error: the effect of a relative rounding of 1e-16 in the point. */
 static double tolerance(double a, double b)
 {
     return 5e-14 + 4e-17 * (a + b);
@@ -29,7 +29,7 @@ static void points(void)
     }
 }
 
-/* I_x(a, 1) = x^a and I_x(1, b) = 1 - y^b. */
+/* I_x(a, 1) = x^a and I_x(1, b) = 1 - y^b, where y = 1 - x. */
 static void powers(void)
 {
     for (int i = 0; i < N_SHAPES; i++) {
@@ -45,7 +45,7 @@ static void powers(void)
     }
 }
 
-/* I_x(a, b) + I_y(b, a) = 1; I_x increases, and its derivative is the density. */
+/* I_x(a, b) + I_y(b, a) = 1 for y = 1 - x; I_x increases, and its derivative is the density. */
 static void symmetry_and_derivative(void)
 {
     for (int i = 0; i < N_SHAPES; i++)
@@ -66,7 +66,7 @@ static void symmetry_and_derivative(void)
         }
 }
 
-/* The share of draws below quantile-like points matches the distribution function. */
+/* The share of draws up to mean + z std (z = -2 to 2) matches the distribution function. */
 static void draws(void)
 {
     uint64_t seed = 5;

@@ -18,7 +18,7 @@ static double normal(uint64_t *random)
     return sum;
 }
 
-/* Draws means and rewards with these standard deviations, 1 to `most` rewards per arm. */
+/* Draws means (standard deviation `spread`) and 1 to `most` rewards per arm (`noise`). */
 static problem *problem_new(uint64_t *random, double spread, double noise, int64_t most)
 {
     problem *const p = allocate(1, sizeof *p);
@@ -96,7 +96,7 @@ static void what_was_known_before_is_used(void)
     problem_free(p);
 }
 
-/* With one reward per arm, the noise is half of the spread, or the given value. */
+/* With one reward per arm, the noise is assumed: about half of the spread, or the given value. */
 static void a_guess_of_the_noise(void)
 {
     uint64_t random = 9;

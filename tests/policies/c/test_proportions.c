@@ -19,7 +19,7 @@ static double least(const pb_glr *glr, const double *means, int64_t n, int64_t b
     return z;
 }
 
-/* Shares sum to 1 with equal Z, and moving a share between arms does not improve the minimum. */
+/* Shares sum to 1, all Z are equal, and moving share between arms does not raise the least Z. */
 static void shares_are_the_best(void)
 {
     static const pb_glr_law laws[] = {PB_GLR_GAUSSIAN, PB_GLR_BERNOULLI, PB_GLR_POISSON};

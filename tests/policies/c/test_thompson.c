@@ -17,7 +17,7 @@ static void freed(pb_thompson *thompson)
     free(thompson->chances);
 }
 
-/* Checks products against chances, chances against P(below), and P(below) against posteriors. */
+/* Checks that recomputing changes nothing, and that the total is the product of all chances. */
 static void consistent(pb_thompson *thompson)
 {
     const double spent = thompson->spent;
@@ -60,7 +60,7 @@ static void plays(pb_thompson_law law, int64_t n_arms, int64_t rounds, double wh
     freed(&thompson);
 }
 
-/* Two arms with known probabilities: P(Beta(2,1) > Beta(1,1)) = 2/3 for every threshold. */
+/* At every threshold, arm 0 is chosen with the known probability P(Beta(2,1) > Beta(1,1)) = 2/3. */
 static void any_threshold(void)
 {
     static const double thresholds[] = {-60.0, -3.0, 0.0, 0.7, 2.0, 6.0, 60.0};
@@ -77,14 +77,14 @@ static void any_threshold(void)
             both += thompson.spent == 2.0;
         }
         assert(binomial_fits(hits, N, 2.0 / 3.0));
-        /* both thetas are drawn if both are on the same side */
+        /* both thetas are drawn if both are on the same side of the threshold */
         const double x = 1.0 / (1.0 + exp(-thresholds[i]));
         assert(binomial_fits(both, N, fmin(1.0 - 1e-4, x * x * x + (1.0 - x) * (1.0 - x * x))));
         freed(&thompson);
     }
 }
 
-/* Compares P(below) after a million rewards at one threshold with a new evaluation. */
+/* P(below), updated over a million rewards at one threshold, stays near its direct evaluation. */
 static void drift(void)
 {
     uint64_t seed = 11;

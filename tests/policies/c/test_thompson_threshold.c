@@ -14,7 +14,7 @@ static void add_rewards(pb_thompson *thompson, int64_t each, uint64_t *seed)
         }
 }
 
-/* Returns the average number of thetas that a choice draws at the threshold found. */
+/* Returns the average number of thetas drawn per choice at the threshold that refresh finds. */
 static double draws_of(pb_thompson_law law, int64_t each)
 {
     uint64_t seed = 17;

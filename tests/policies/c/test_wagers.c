@@ -77,7 +77,10 @@ static void slopes_are_derivatives(void)
     }
 }
 
-/* No value on a grid is below the minimum, some are near; `enough` does not change the side. */
+/*
+ * No value on a grid is below the computed minimum, and some are near it. If `enough` is given, the
+ * result is above `enough` exactly if the minimum is.
+ */
 static void the_least_is_the_least(void)
 {
     uint64_t random = 3;

@@ -56,7 +56,7 @@ class RoundRobin:
         return sorted(arms, key=lambda arm: (-means[arm], arm))
 
     def recommend(self):
-        """Return these arms, with unseen ones replaced by other arms that were seen."""
+        """Return accepted arms or survivors, k at most; seen arms replace those without rewards."""
         means = self.means()
 
         def order(arm):

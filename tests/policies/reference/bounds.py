@@ -140,7 +140,7 @@ class OCBA(_Plain):
         b = max(range(self.K), key=lambda arm: (self.mean(arm), -arm))
         others = [arm for arm in range(self.K) if arm != b]
         gaps = {arm: self.mean(b) - self.mean(arm) for arm in others}
-        if others and min(gaps.values()) == 0.0:  # arms equal to the best share everything
+        if others and min(gaps.values()) == 0.0:  # arms tied with the best get all of the shares
             weights = {arm: self.variance(arm) if gaps[arm] == 0.0 else 0.0 for arm in others}
         else:
             weights = {arm: self.variance(arm) / gaps[arm] ** 2 for arm in others}
@@ -149,7 +149,7 @@ class OCBA(_Plain):
         total, pulls = sum(weights.values()), sum(map(self.n, range(self.K)))
         lacks = [(pulls + 1) * weights[arm] / total - self.n(arm) if total else -self.n(arm)
                  for arm in range(self.K)]
-        # all choices that are equal up to rounding
+        # all arms whose lack is the largest up to rounding
         return [arm for arm in range(self.K) if lacks[arm] >= max(lacks) - 1e-9]
 
 
@@ -178,7 +178,7 @@ class GoodArms(APT, TopTwo):
         self.x, self.names = math.log(n_arms / delta), [0] * n_arms
 
     def level(self, n):
-        """Return the level for laws of one parameter."""
+        """Return the level after n rewards, for distributions with one parameter."""
         if self.law == "gaussian":
             return (1 + 1 / n) * (self.x + math.log(1 + n) / 2)
         return self.x + math.log(4 * n) / 2

@@ -90,7 +90,7 @@ def evidence(n, d):
 
 
 def gaussian_margin(delta, n_arms, n_a, n_b, gap):
-    """Compute the margin by minimising over the common mean; gap in standard deviations."""
+    """Compute the margin by minimising over the common mean; `gap` is in standard deviations."""
     wide = abs(gap) + 9 / math.sqrt(min(n_a, n_b))
     found = minimize_scalar(lambda x: evidence(n_a, gap - x) + evidence(n_b, x),
                             bounds=(-wide, gap + wide), method="bounded",
@@ -99,7 +99,7 @@ def gaussian_margin(delta, n_arms, n_a, n_b, gap):
 
 
 def margin(rule, n_arms, a, b, t, epsilon):
-    """Return the margin for laws of one parameter and arms (n, mean)."""
+    """Return the margin of arms a and b, each (n, mean), for distributions with one parameter."""
     if rule.law == "gaussian" and rule.guarantee == "proven":
         return gaussian_margin(rule.delta, n_arms, a[0], b[0],
                                (a[1] - b[1] + epsilon) / rule.noise_std)
@@ -160,7 +160,7 @@ def proportions(law, means, noise_std=1.0):
 
 
 class _Plain:
-    """Pulls each arm once, then the choices of `choose`, until `stops`; one reward list per arm."""
+    """Pulls each arm once, then what `choose` returns, until `stops`; keeps the rewards per arm."""
 
     def __init__(self, n_arms, rule=None, law="gaussian", noise_std=1.0, budget=math.inf):
         self.K, self.rule, self.budget = n_arms, rule, budget
@@ -193,7 +193,7 @@ class _Plain:
         if self.is_unknown:
             return unknown_statistic(self.arm(a), self.arm(b), epsilon)[0]
         n, m = self.n(a), self.n(b)
-        if self.law == "gaussian":  # what minimising gives
+        if self.law == "gaussian":  # the minimum in closed form
             gap = self.mean(a) - self.mean(b) + epsilon
             return gap**2 / (2 * self.noise_std**2 * (1 / n + 1 / m))
         both = (n * self.mean(a) + m * self.mean(b)) / (n + m)

@@ -7,7 +7,7 @@ from scipy.stats import rankdata
 TWIN_OF = ("normal_means", "screening")  # C sources that it checks
 
 GIVEN, RIDGE, TRUSTED = 8, 10, 5
-BELOW, CLOSE = 1.0 + 1e-9, 0.5  # of two arms equally far from the boundary, prefer the better
+BELOW, CLOSE = 1.0 + 1e-9, 0.5  # prefer the better of two arms equally far from the boundary
 QUARTILES, LOGISTIC = 1.3489795003921634, np.sqrt(3.0) / np.pi
 
 
@@ -88,9 +88,9 @@ def hull(points):
 
 
 def plan(distances, variances, noise, numbers, wanted):
-    """Return the wells of each arm: at most `wanted` in all, so that no other well gains more.
+    """Return the number of wells per arm, in all at most `wanted`, with the largest gains per well.
 
-    The wells with the largest gain are included even if they are more than `wanted`.
+    The wells that tie for the largest gain are all included, even if they exceed `wanted`.
     """
     pieces = []
     for arm, (distance, variance) in enumerate(zip(distances, variances, strict=True)):
@@ -110,7 +110,7 @@ def plan(distances, variances, noise, numbers, wanted):
 
 
 def deal(planned, wells, limits, repeats):
-    """Convert shares of a plan to whole wells, above the limits only to fill the batch."""
+    """Scale a plan to whole wells per arm; exceed `limits` only if needed to fill the batch."""
     parts = planned * (wells / max(1, planned.sum()))
     counts = np.minimum(parts.astype(int), limits)
     order = best_first(np.arange(planned.size), parts - counts)

@@ -20,14 +20,14 @@ class Silence:
         return sorted(self.due)
 
     def asked_again(self):
-        """Return the arm of a retry, or None; not for phases with only silent arms undecided."""
+        """Return the arm to retry, or None. If only silent arms are undecided, use `last_asked`."""
         if len(self.due) == self.n_arms:
             return min(self.due, key=lambda arm: (self.lost[arm], arm))
         late = [arm for arm in self.due if self.due[arm] <= self.n_pulls]
         return min(late, key=lambda arm: (self.due[arm], arm)) if late else None
 
     def last_asked(self):
-        """Return the arm of a retry when only silent arms are undecided; None if all gave up."""
+        """Return the arm to retry if only silent arms are undecided; None once all are given up."""
         left = [arm for arm in self.due if self.lost[arm] < LAST_CHANCES * self.after]
         return min(left, key=lambda arm: (self.lost[arm], arm)) if left else None
 

@@ -23,7 +23,7 @@ def gaussian_cases():
 
 
 def gaussian_cells():
-    """Return errors and regrets of those policies on functions drawn from the prior, K = 100."""
+    """Return errors and regrets of policies for correlated arms, with K = 100 and known prior."""
     return json.loads((DATA / "gaussian_cells.json").read_text())
 
 
@@ -33,10 +33,10 @@ def halving_cases():
 
 
 def halving_cells():
-    """Return error probabilities of those policies in the paper's two settings, K = 64."""
+    """Return error probabilities of policies with stages in the paper's two settings, K = 64."""
     return json.loads((DATA / "halving_cells.json").read_text())
 
 
 def index_cases():
-    """Return tiny runs of index policies and Thompson sampling; exact laws of nine pulls."""
+    """Return tiny runs of index policies and Thompson sampling, and exact results of nine pulls."""
     return json.loads((DATA / "index_cases.json").read_text())

@@ -91,7 +91,7 @@ class EBTC(_Plain):
             others = [k for k in range(self.K) if k != leader]
             if own[leader] > led[leader] / 2 and others:
                 indices = {k: self.index(leader, k) for k in others}
-                # all arms are separated with certainty: take the one with fewest pulls
+                # if all indices are infinite, take the arm with the fewest pulls
                 arm = min(others, key=lambda k: self.pulls[k] if indices[k] == math.inf  # noqa: B023
                           and min(indices.values()) == math.inf else indices[k])  # noqa: B023
             own[leader] += arm == leader

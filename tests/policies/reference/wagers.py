@@ -12,13 +12,13 @@ STAKES = 2.0 ** np.arange(-12, 8)
 
 
 def logarithm(rewards, mean):
-    """Return the log wealth of bets that rewards exceed a mean, divided evenly over stakes."""
+    """Return the log wealth of bets that rewards exceed `mean`; stakes start with equal wealth."""
     factors = (1 + np.outer(STAKES, rewards)) / (1 + STAKES * mean)[:, None]
     return logsumexp(np.log(factors).sum(axis=1)) - math.log(STAKES.size)
 
 
 def least(a, b, epsilon=0.0):
-    """Return the least log wealth over common means of a and b, with that of b epsilon higher."""
+    """Return the least log wealth over all means of a, where the mean of b is higher by epsilon."""
     a, b = np.asarray(a), np.asarray(b)
 
     def total(mean):
@@ -31,7 +31,7 @@ def least(a, b, epsilon=0.0):
 
 
 def margins(rewards, delta, epsilon=0.0):
-    """Return the margins of the arm of the largest mean against the others, from reward lists."""
+    """Return the margins of the best arm against each other arm, given one reward list per arm."""
     means = [np.mean(part) if len(part) else -math.inf for part in rewards]
     best = int(np.argmax(means))
     level = math.log(max(len(rewards) - 1, 1) / delta)

@@ -91,7 +91,7 @@ static void the_sum_decides(void)
     }
 }
 
-/* The total of a control variate is added to the sum, at partial looks and at the end. */
+/* Adding the same number to the total and to the threshold changes no decision at any look. */
 static void a_total_moves_the_threshold(void)
 {
     enum { N = 1000 };
@@ -132,7 +132,7 @@ static void infinite_thresholds_read_nothing(void)
     fixture_free(&f);
 }
 
-/* Case 1 of the enumerable races as differences: 420 outcomes with known probabilities. */
+/* Tests the differences of case 1 of exact_cases.json: 420 outcomes with known probabilities. */
 static void follows_the_exact_law(void)
 {
     enum { N = 8, TESTS = 20000 };
@@ -203,7 +203,7 @@ static void failures(void)
     }
 }
 
-/* Betting decides a clear mean correctly and early, and an unclear one exactly. */
+/* A bet decides correctly: early if the mean is far from the threshold, else after all factors. */
 static void betting(void)
 {
     enum { N = 5000, BETS = 4 };
@@ -250,7 +250,7 @@ static void betting(void)
     free(threshold.memory);
 }
 
-/* Ratios that are equal except four decide nothing early; the test of the paper uses them. */
+/* If all ratios but four are equal, nothing is decided early; the paper's test would decide. */
 static void equal_values_are_no_evidence(void)
 {
     enum { N = 400 };
@@ -302,7 +302,7 @@ static void uses_one_block_of_memory(void)
             assert(accepted == f.accept.accepted && read == f.accept.n_evaluations);
         }
         free(memory);
-        for (int order = 0; order < 3; order++) {  /* each uses only the one block of memory */
+        for (int order = 0; order < 3; order++) {  /* all orders use this one block of memory */
             memory = allocate(pb_accept_memory(&kinds[k], orders[order]), 1);
             pb_accept_init(&made, &kinds[k], &f.accept.schedule, orders[order], memory);
             int64_t accepted, read;

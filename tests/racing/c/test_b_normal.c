@@ -3,7 +3,7 @@
 #include "pybandit/racing/b_normal.h"
 #include "pybandit/_shared/bounds.h"
 
-/* Writes the fractions below 1 of doubling looks from first_fraction on. */
+/* Writes first_fraction, 2 first_fraction, 4 first_fraction, ... below 1; returns their number. */
 static int64_t doubling(double first_fraction, double *fractions)
 {
     int64_t n = 0;
@@ -64,7 +64,7 @@ static void solves_its_own_equation(void)
         }
 }
 
-/* One look gives the normal quantile; two looks far apart are nearly independent. */
+/* With one look, B is the normal quantile; two looks far apart are nearly independent. */
 static void limits(void)
 {
     const double one[] = {0.25}, apart[] = {1e-9, 1.0 - 1e-9};

@@ -14,7 +14,7 @@ static void follows_the_formulas(void)
         double sum = 0.0, square = 0.0, cube = 0.0, low = INFINITY, high = -INFINITY;
         for (int64_t i = 0; i < n; i++) {
             double d = splitmix_double(&counter) - 0.5;
-            d = run % 3 ? d : floor(4.0 * d) / 4.0;  /* some values equal */
+            d = run % 3 ? d : floor(4.0 * d) / 4.0;  /* in every third run, some values are equal */
             values[i] = common + d;
             sum += values[i] - common;
             square += (values[i] - common) * (values[i] - common);
@@ -72,7 +72,7 @@ static void finds_invalid_values(void)
     pb_column_add(&column, large, 2);
     assert(!pb_column_is_finite(&column));
     pb_column_fill(&column, large, 2);
-    assert(pb_column_is_finite(&column));  /* no squares are computed */
+    assert(pb_column_is_finite(&column));  /* fill computes no squares */
 }
 
 int main(void)

@@ -6,7 +6,7 @@ enum { N = 7, D = 3 };
 
 static _Thread_local int fails;
 
-/* log f_n(i) = 10 n + i */
+/* Writes the log factors log f_n(i) = 10 n + i. */
 static int digits(const int64_t *factors, int64_t n_factors, const int64_t *states,
                   int64_t n_states, double *out, void *user_data)
 {

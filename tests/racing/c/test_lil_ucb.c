@@ -80,7 +80,7 @@ static int fail(const int64_t *factors, int64_t n_factors, const int64_t *states
     return 1;
 }
 
-/* Case 9 of the enumerable races, with 8 or 16 pulls. */
+/* Case 9 of exact_cases.json: a race takes 8 pulls if it ends early, or all 16. */
 static void follows_the_exact_law(void)
 {
     enum { N = 8, RUNS = 20000 };
@@ -151,7 +151,7 @@ static void small_worlds_and_failures(void)
     assert(pb_lil_ucb_run(&f.race, &f.bitgen) == PB_CALLBACK);
     fixture_free(&f);
 
-    double spread[] = {0.0, 0.0, 0.0, 1.0, 0.0, 2.0};  /* state 1 has range 2 */
+    double spread[] = {0.0, 0.0, 0.0, 1.0, 0.0, 2.0};  /* state 1 exceeds the range 1 */
     fixture_init(&f, (pb_factors){3, 2, spread, NULL, NULL}, 0.05, 1.0);
     assert(pb_lil_ucb_run(&f.race, &f.bitgen) == PB_RANGE);
     assert(f.race.winner == 1);

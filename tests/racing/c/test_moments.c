@@ -10,8 +10,8 @@ static double entry_of(const double *row, int64_t reference, int64_t column)
 }
 
 /*
- * Computes the moments of one column d in two passes with long double. If long double is a
- * double (valgrind, MSVC), the mean is rounded; the last lines correct for its error.
+ * Computes the moments of the differences d of one column, in two passes with long double. If long
+ * double is a double (valgrind, MSVC), the mean is rounded; the last lines correct for that error.
  */
 static void naive(const double *matrix, int64_t reference, int64_t column, double *mean,
                   double *variance, double *third)

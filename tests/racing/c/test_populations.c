@@ -92,7 +92,7 @@ static void schedules(void)
     assert(pb_populations_next(0, 3, 0) == 0);
 }
 
-/* Case 8 of the enumerable races: two arms, 17,280 outcomes. */
+/* Case 8 of exact_cases.json: two arms, 17,280 outcomes. */
 static void follows_the_exact_law(void)
 {
     enum { RACES = 20000 };
@@ -127,10 +127,10 @@ static void small_worlds(void)
     fixture f;
     fixture_init(&f, sizes, values, 3, 2.0, 1);
     assert(pb_populations_run(&f.race, &f.bitgen) == PB_OK);
-    /* 5 against 1 + 2 + 2 is a tie, won by the lower arm */
+    /* arms 1 and 2 tie: 5 = 1 + 2 + 2; the lower index wins */
     assert(f.race.winner == 1 && f.race.exact && f.race.n_looks == 1);
     assert(f.race.n_evaluations == 4);
-    f.offsets[0] = 5.5;  /* the total of an arm without factors is known */
+    f.offsets[0] = 5.5;  /* without factors, this is the total of arm 0 */
     assert(pb_populations_run(&f.race, &f.bitgen) == PB_OK);
     assert(f.race.winner == 0 && f.race.exact);
     f.offsets[0] = f.offsets[1] = -INFINITY;

@@ -163,7 +163,7 @@ static void function_equals_matrix(void)
             b.counter = a.counter;
             assert(run(&a) == PB_OK);
             assert(run(&b) == PB_OK);
-            if (a.race.exact) {  /* only the function advances its permutation to the end */
+            if (a.race.exact) {  /* with a matrix, the last look does not advance the permutation */
                 memcpy(b.subsample.memory, a.subsample.memory,
                        N * sizeof(uint32_t));
                 assert(b.race.exact);
@@ -180,7 +180,7 @@ static void function_equals_matrix(void)
     free(matrix);
 }
 
-/* Case 1 of the enumerable races: 420 outcomes whose probabilities are known fractions. */
+/* Case 1 of exact_cases.json: 420 outcomes whose probabilities are known fractions. */
 static void follows_the_exact_law(void)
 {
     enum { N = 8, RACES = 20000 };
@@ -203,7 +203,7 @@ static void follows_the_exact_law(void)
     }
 }
 
-/* Differences that are equal, or equal except four, are read to the end. */
+/* Races read everything if all differences, or all but four, are equal. */
 static void equal_values_are_no_evidence(void)
 {
     enum { N = 400 };
@@ -224,7 +224,7 @@ static void equal_values_are_no_evidence(void)
             f.race.pairwise = k / 2;
             assert(run(&f) == PB_OK);
             assert(f.race.winner == 1 && f.race.exact);
-            f.race.schedule.unit = NULL;  /* the race of the paper decides on them */
+            f.race.schedule.unit = NULL;  /* the race of the paper, which decides on them early */
             assert(run(&f) == PB_OK);
             assert(!f.race.exact && f.race.n_evaluations == 100);
             fixture_free(&f);
@@ -358,7 +358,7 @@ static void ranges(void)
     free(matrix);
 }
 
-/* Ranges belong to their states at the exact look too: the leader with a narrow range wins. */
+/* At the exact look, too, rewards are checked against the range of their own state. */
 static void ranges_belong_to_states(void)
 {
     enum { N = 200, D = 2 };

@@ -102,7 +102,7 @@ static void follows_the_law(void)
     free(p);
 }
 
-/* Totals of a control variate act like a log prior, and add to one. */
+/* Totals of a control variate have the effect of a log prior. */
 static void totals_act_like_a_prior(void)
 {
     problem *p = make_problem();

@@ -35,7 +35,7 @@ static void looks_double(void)
     check_looks(1, 2, 1.0, 1, (const int64_t[]){1});
 }
 
-/* E(B) is delta / (D - 1), and every width is that of Eq. 9 with this B. */
+/* The boundary B has E(B) = delta / (D - 1), and all widths are those of Eq. 9 with this B. */
 static void has_the_requested_error(void)
 {
     const int64_t sizes[] = {100, 100000, (int64_t)1 << 62};

@@ -16,7 +16,7 @@ static void the_root_is_the_boundary(void)
     assert(skewed_quantile(3.0, 0.0, 0.0) == 3.0);
 }
 
-/* From g = -0.1 sqrt(T) on, several quantiles are required; positive g is capped at +0.1. */
+/* If r = c <= -0.1, t is at least several quantiles; a positive value counts as at most 0.1. */
 static void large_skewness(void)
 {
     assert(close_to(skewed_quantile(2.0, -0.1001, -0.1001), 6.006, 1e-12));
@@ -24,11 +24,11 @@ static void large_skewness(void)
     assert(skewed_quantile(2.0, -9.0, -9.0) == 90.0);
     assert(skewed_quantile(2.0, -0.0999, -0.0999) < 3.0);
     assert(close_to(skewed_quantile(2.0, 5.0, 5.0), skewed_quantile(2.0, 0.1, 0.1), 1e-14));
-    assert(skewed_quantile(9.0, -0.0999, -0.0999) == 27.0);  /* above the parabola's maximum */
-    assert(skewed_quantile(1e3, 5.0, 5.0) == 500.0);         /* few degrees of freedom */
+    assert(skewed_quantile(9.0, -0.0999, -0.0999) == 27.0);  /* no root: 3 quantiles */
+    assert(skewed_quantile(1e3, 5.0, 5.0) == 500.0);         /* at least half the quantile */
 }
 
-/* A third moment of opposite sign to the mean requires a larger t, one of equal sign a smaller. */
+/* A negative third moment requires a larger quantile, and a positive one a smaller quantile. */
 static void spreads(void)
 {
     const skew_look look = skew_look_at(3.0 * 0.1, 0.1, 50, 1000);

@@ -50,7 +50,7 @@ static void whole_orders(pb_subsample_kind kind, int64_t size)
     free(s.memory);
 }
 
-/* The division of an order into calls does not change it. */
+/* An order is the same however many indices each call requests. */
 static void calls_do_not_change_the_order(pb_subsample_kind kind)
 {
     enum { SIZE = 203 };

@@ -1,8 +1,8 @@
 """Reference implementation of the boundary constant: Boole's rule on a dense uniform grid.
 
-It shares no method with the kernel. The kernel uses Gauss-Legendre nodes, half the corridor
-for two-sided races and the secant method; this file advances the density of z on thousands of
-equally spaced points and finds the root with Brent's method.
+It shares no method with the kernel. The kernel uses Gauss-Legendre nodes, the secant method and,
+for two-sided races, half of the interval by symmetry. This file advances the density of z on
+thousands of equally spaced points and finds the root with Brent's method.
 """
 
 import numpy as np
@@ -41,7 +41,7 @@ def crossing_probability(boundary, fractions, convention="one-sided", points_per
 
 
 def first_crossing(upper, lower, fractions, points_per_sd):
-    """Return P(z_t leaves (lower, upper) at some look), the sum of the mass lost at each."""
+    """Return P(z_t leaves (lower, upper) at some look): the sum of the mass lost at each look."""
     odds = fractions / (1 - fractions)
     rhos = np.sqrt(odds[:-1] / odds[1:])
     bottom = DEEPEST if lower is None else lower

@@ -49,6 +49,6 @@ def doubling(n_factors, first_look):
 
 
 def normal_sample_complexity(gap, population, n_states, boundary, first_look):
-    """Return the rewards of Prop. 7, over all states, for a gap in units of the sd."""
+    """Return the number of rewards of Prop. 7 for all states; `gap` is in standard deviations."""
     needed = population / ((population - 1) * gap**2 / (4 * boundary**2) + 1)
     return n_states * next(t for t in doubling(population, first_look) if t >= needed)

@@ -33,7 +33,7 @@ def schedule(size, first_look=3):
 
 
 def union_boundary(delta, sizes, first_look=3):
-    """Return B for a union over D - 1 other arms and the largest number of partial looks."""
+    """Return B by a union bound over D - 1 other arms and the largest number of partial looks."""
     n_looks = max(len(schedule(size, first_look)) for size in sizes)
     if len(sizes) == 1 or n_looks <= 1:
         return 0.0
@@ -43,8 +43,8 @@ def union_boundary(delta, sizes, first_look=3):
 def race(arms, log_prior, next_indices, boundary, first_look=3, to_the_end=False, student=False):
     """Run one race. ``next_indices(arm, n)`` returns the next n factors of an arm.
 
-    With `to_the_end`, as for a function, the last look takes indices too. An array is read in
-    one pass at its last look, which takes none.
+    At its last look, an array is read in one pass, which takes no indices. With `to_the_end`, as
+    for a function, the last look takes indices too.
     """
     alive = [i for i in range(len(arms)) if log_prior[i] > -math.inf]
     if len(alive) == 1:
@@ -75,7 +75,7 @@ def race(arms, log_prior, next_indices, boundary, first_look=3, to_the_end=False
 
 
 class Estimate(NamedTuple):
-    """Variance, degrees of freedom, third cumulant and covariance with v of an arm's total."""
+    """Numbers about an arm's estimated total; `together`: its covariance with the variance."""
 
     variance: float
     degrees: float

@@ -100,8 +100,8 @@ def one_width(options, looks, share, sample, spread):
 def race(rewards, log_prior, next_indices, options, to_the_end=False):
     """Run one race. ``next_indices(n)`` returns the next n factors of the order.
 
-    With `to_the_end`, as for a function, the last look takes indices too. A matrix is read in
-    one pass at the last look, which takes none.
+    At the last look, a matrix is read in one pass, which takes no indices. With `to_the_end`, as
+    for a function, the last look takes indices too.
     """
     n_factors, n_states = rewards.shape
     alive = [i for i in range(n_states) if log_prior[i] > -np.inf]

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 
-# abs(g) / sqrt(T) = 0.1 for T much smaller than N, where (3 c - r) / 6 = g / (3 sqrt(T)).
+# Limit of (3 c - r) / 6. For T values much fewer than N, with skewness g, (3 c - r) / 6 is
+# g / (3 sqrt(T)), so this is abs(g) / sqrt(T) = 0.1.
 MOST_SKEWED = 0.1 / 3
 LEAST_OTHERS = 5
 

@@ -138,7 +138,7 @@ def uniform_law(size, length):
 
 
 def block_law(size, run, length):
-    """Return the probability of each first `length` indices of a Blocks order."""
+    """Return the probability of each sequence of the first `length` indices of a Blocks order."""
     orders = list(itertools.permutations(range(size // run)))
     law = {}
     for origin in range(size):

@@ -14,10 +14,10 @@ static int best(const int64_t *chosen, int64_t n, int64_t k, double epsilon)
 static void best_arms(void)
 {
     assert(!best((int64_t[]){1}, 1, 1, 0.0) && best((int64_t[]){2}, 1, 1, 0.0));
-    /* either of two equal arms is right, but not both instead of the best */
+    /* either of two equal arms may be the second of two, but they may not replace the best arm */
     assert(!best((int64_t[]){3, 1}, 2, 2, 0.0) && !best((int64_t[]){1, 2}, 2, 2, 0.0));
     assert(best((int64_t[]){2, 3}, 2, 2, 0.0));
-    /* exactly k arms, each named once */
+    /* an answer must have exactly k arms, each named once */
     assert(best((int64_t[]){1}, 1, 2, 0.0) && best((int64_t[]){1, 1}, 2, 2, 0.0));
     assert(best((int64_t[]){1, 2, 3}, 3, 2, 0.0));
     assert(!best((int64_t[]){0}, 0, 0, 0.0) && !best((int64_t[]){4, 3, 2, 1, 0}, 5, 5, 0.0));
@@ -29,7 +29,7 @@ static void arms_above(void)
 {
     double furthest;
     const int64_t both[] = {1, 2}, all[] = {1, 2, 3}, low[] = {1, 2, 3, 0}, twice[] = {1, 2, 1};
-    /* arms on the threshold may be in or out */
+    /* arms whose mean equals the threshold may be in the answer or not */
     assert(!pb_score_above(MEANS, N, both, 2, 0.7, 0.0, marks, &furthest) && furthest == 0.0);
     assert(!pb_score_above(MEANS, N, all, 3, 0.6, 0.0, marks, &furthest) && furthest == 0.0);
     assert(pb_score_above(MEANS, N, both, 2, 0.6, 0.0, marks, &furthest));

@@ -50,7 +50,7 @@ static void halves_and_doubles(void)
     assert(bits.next_double(bits.state) == 0.9830252332964733);
 }
 
-/* PCG64(SeedSequence(words)).random_raw(3) */
+/* Checks that a stream seeded by `words` gives PCG64(SeedSequence(words)).random_raw(3). */
 static void seeded(const uint32_t *words, int64_t n, const uint64_t *expected)
 {
     pb_stream stream;

@@ -1,4 +1,4 @@
-"""Right answers by their definitions: over all pairs of arms, and all sets."""
+"""Errors of answers by definition, from all pairs of arms or by comparing sets."""
 
 import numpy as np
 

@@ -10,7 +10,7 @@ ARMS = 0x61726D73
 
 
 class Hash:
-    """The hash of SeedSequence, with a new constant for each call."""
+    """The hash function of SeedSequence, which changes its constant at each call."""
 
     def __init__(self, start, multiplier):
         self.at, self.multiplier = start, multiplier
@@ -28,7 +28,7 @@ def mix(x, y):
 
 
 def state_words(entropy, n_words=8, pool_size=4):
-    """Return generate_state of a SeedSequence with these words."""
+    """Return what generate_state(n_words) of a SeedSequence with this entropy returns."""
     hashed = Hash(0x43B0D7E5, 0x931E8875)
     pool = [hashed(entropy[i] if i < len(entropy) else 0) for i in range(pool_size)]
     for source in range(pool_size):
