@@ -55,7 +55,7 @@ def test_figure_2_finds_the_references(load):
 
 
 def test_ranking_of_figure_2_fails_in_the_references(load):
-    """In setting B VBR is ahead of SHVar at every budget, in A halving is at the first two."""
+    """VBR is ahead of SHVar at every budget in setting B, and halving at the first two in A."""
     known = load("figure_2")["REFERENCE"]
     assert (np.array(known["B"]["VBR"]) < known["B"]["SHVar"]).all()
     assert (np.array(known["B"]["GapE"]) < known["B"]["SHVar"]).tolist() == [False, False, True,
@@ -64,7 +64,7 @@ def test_ranking_of_figure_2_fails_in_the_references(load):
 
 
 def test_gape_without_squared_range_is_worse(load):
-    """Of 300 runs at n = 1,000 in setting A: about .11, .32 without b^2, Uniform .50."""
+    """Errors at n = 1,000 in setting A are about .11, .32 without b^2, and .50 of Uniform."""
     gaussian = load("figure_2")["gaussian"](64, "A")
     shared = sys.modules["setting"]
     squared, plain, uniform = (
@@ -80,7 +80,7 @@ def test_figure_3_has_the_references_of_figure_2(load):
 
 
 def test_completion_finds_a_matrix_of_low_rank(load):
-    """Of 60 x 40 entries of rank 2, 60 % are known."""
+    """The matrix has 60 x 40 entries and rank 2, and 60 % of the entries are known."""
     movies = load("movies")
     rng = np.random.default_rng(1)
     truth = 3.5 + rng.normal(size=(60, 2)) @ rng.normal(size=(2, 40)) / 2

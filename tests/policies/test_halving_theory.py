@@ -35,7 +35,7 @@ def sum_over_stages(exponent_of, n_arms, budget):
 
 @pytest.mark.parametrize("k, n", [(2, 40), (4, 400), (64, 6_000), (64, 60_000)])
 def test_theorems_equal_print_up_to_corrections(k, n):
-    """For a power of two and a multiple of the stages the paper's formulas apply."""
+    """The formulas apply to K = 2^m arms and budgets that are multiples of m."""
     means, noise = np.linspace(1.0, 0.0, k), np.linspace(1.0, 0.5, k)
     log2, gap = math.log2(k), 1 / (k - 1)
     third = 2 * log2 * math.exp(-n * gap**2 / (4 * log2 * (noise**2).sum()))
@@ -68,14 +68,14 @@ def test_theorem_5_with_printed_alpha_exceeds_lemma_8():
 
 
 def test_printed_condition_of_theorem_5_leaves_alpha_negative():
-    """At 4 log(1 / delta) + 1 pulls per arm, one less than is needed, nothing is promised."""
+    """The bound is useless at 4 log(1 / delta) + 1 pulls per arm, one less than is needed."""
     level = math.log(1 / 1e-6)
     assert transcribed_alpha(2, 2 * (4 * level + 1), 1e-6) < 0
     assert transcribed_alpha(2, 2 * (4 * level + 2), 1e-6) == pytest.approx(0.0, abs=1e-12)
 
 
 def test_theorem_5_grows_with_delta_in_the_end():
-    """Without the failure probability it would only fall."""
+    """The printed bound, without the failure probability, falls as delta grows."""
     bounds = [pb.bounds.shadavar_error(MEANS, NOISE, budget=12_000, delta=delta)
               for delta in 10.0 ** np.arange(-30, -1)]
     best = int(np.argmin(bounds))
@@ -93,7 +93,7 @@ def test_bounds_are_at_least_the_sums_over_stages():
 
 
 def test_printed_markov_inequality_fails():
-    """With n_s in place of |A_s|, two arms would never be confused: N' is at most 1."""
+    """Two arms are never confused if the printed n_s is right, since N' is at most 1."""
     result = pb.simulate(lambda e: pb.policies.SHVar(2, budget=10, noise_std=e.noise_std),
                          pb.environments.GaussianBandit([0.1, 0.0], 1.0), 300, rng=1,
                          progress=False)
@@ -120,7 +120,7 @@ def test_errors_of_shadavar_stay_below_theorem_5():
 
 @pytest.mark.parametrize("delta", [None, 1e-5])
 def test_pulls_of_a_stage_reach_the_lemmas(delta):
-    """Two stages; the second has arms of which both have at least their bound."""
+    """All arms have at least their bound in the first of two stages."""
     noise = np.array([1.0, 0.9, 0.6, 0.3])
     bandit, rng = pb.environments.GaussianBandit(np.zeros(4), noise), np.random.default_rng(1)
     for _ in range(50):

@@ -55,7 +55,7 @@ def invent(shape, rng):
     traits *= rng.gamma(2.0, 0.125, n_movies)[:, None]
     scores = (3.5 + rng.normal(0, 0.3, n_users)[users] + rng.normal(0, 0.6, n_movies)[movies]
               + (traits[movies] * tastes[users]).sum(axis=1) + rng.normal(0, 0.7, users.size))
-    movies = np.unique(movies, return_inverse=True)[1]  # without those that nobody rated
+    movies = np.unique(movies, return_inverse=True)[1]  # drop movies without ratings
     return users, movies, np.clip(np.rint(scores), 1, 5)
 
 

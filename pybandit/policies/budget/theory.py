@@ -155,9 +155,9 @@ def shadavar_error(means, noise_std, *, budget, delta=0.05):
     .. math:: \alpha = \frac{1 - 2 x}{1 + 2 x + 2 x^2}, \quad
               x = \sqrt{\frac{\log(1 / \delta)}{n_s / K - 2}},
 
-    0 where this is negative or :math:`n_s / K \le 2`. The last term is the probability
-    that, for some arm and some number of pulls in a stage, one of the two inequalities of
-    Lemma 2 fails: the paper leaves it out, and has n in place of :math:`n_s` in
+    or :math:`\alpha = 0` if this is negative or :math:`n_s / K \le 2`. The last term
+    bounds the probability that an inequality of Lemma 2 fails for some arm and number of
+    pulls in a stage. The paper leaves it out, and has n in place of :math:`n_s` in
     :math:`\alpha`. Its :math:`\log(K n / \delta)` is obtained by passing ``delta / (K *
     n)``. O(K).
 
