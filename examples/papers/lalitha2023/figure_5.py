@@ -6,7 +6,9 @@
 Each arm of a run is the movie closest in mean and variance to an arm of Figure 1; a pull
 is its rating by a random user in the completed matrix (movies.py). Without --data the
 ratings are synthetic, in the shape of MovieLens 1M. The best movie is the one of the
-largest mean in the matrix.
+largest mean in the matrix. On synthetic ratings SHVar and SHAdaVar are not the best: GapE
+is ahead of them (see figure_2.py for its complexity H), and so is VBR, a reconstruction,
+at large budgets.
 """
 
 from movies import FORMAT, compare
