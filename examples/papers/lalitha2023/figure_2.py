@@ -10,8 +10,8 @@ would tell which one its plot shows. Four of them differ in both settings:
 
 - GapE is far better than in the paper, and ahead of halving. The paper does not print its
   complexity H; without b^2 in it, the last row, GapE is about as bad as there.
-- SHVar is never the best: in setting A it gives the best arm, which has little noise, few
-  pulls, and in setting B VBR is ahead of it.
+- SHVar is never the best. VBR is ahead of it at every budget, and so is halving in setting
+  A at the first three: there SHVar gives the best arm, which has little noise, few pulls.
 - VBR is ahead of SHAdaVar at large budgets too, in setting A only there. It is a
   reconstruction, since the text of its paper was not available.
 """
