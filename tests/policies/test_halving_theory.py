@@ -42,8 +42,9 @@ def test_theorems_equal_print_up_to_corrections(k, n):
     fourth = 2 * log2 * math.exp(-(n - k * log2) * gap**2 / (4 * k * log2))
     first = 3 * log2 * math.exp(-n / (8 * log2 * max(i / ((i - 1) * gap) ** 2
                                                        for i in range(2, k + 1))))
-    assert pb.bounds.shvar_error(means, noise, budget=n, shares="integer") == pytest.approx(third)
-    assert pb.bounds.shvar_error(means, noise, budget=n) == pytest.approx(fourth)
+    arms = dict(means=means, noise_std=noise, budget=n)
+    assert pb.bounds.shvar_error(**arms, shares="integer") == pytest.approx(third)
+    assert pb.bounds.shvar_error(**arms) == pytest.approx(fourth)
     assert pb.bounds.sequential_halving_error(means, budget=n) == pytest.approx(first)
 
 
@@ -54,7 +55,8 @@ def test_theorem_5_is_lemma_8_and_the_failure_probability():
     exponent = alpha * (per_stage / 5 - 1) * 0.6**2 / (4 * 0.9**2)
     expected = 6 * math.exp(-exponent) + 2 * 5 * n * delta
     assert 0 < alpha < 1
-    assert pb.bounds.shadavar_error(MEANS, NOISE, budget=n, delta=delta) == pytest.approx(expected)
+    found = pb.bounds.shadavar_error(MEANS, noise_std=NOISE, budget=n, delta=delta)
+    assert found == pytest.approx(expected)
 
 
 def test_theorem_5_with_printed_alpha_exceeds_lemma_8():
@@ -63,7 +65,8 @@ def test_theorem_5_with_printed_alpha_exceeds_lemma_8():
     printed = transcribed_alpha(k, n, delta / (k * n))
     lemma = transcribed_alpha(k, n // 6, delta / (k * n))
     assert printed > 2 * lemma > 0
-    least = pb.bounds.halving_least_pulls(np.ones(k), stage_pulls=n // 6, delta=delta / (k * n))
+    least = pb.bounds.halving_least_pulls(noise_std=np.ones(k), stage_pulls=n // 6,
+                                          delta=delta / (k * n))
     assert least == pytest.approx(lemma * (n / 6 / k - 1))
 
 
@@ -76,7 +79,7 @@ def test_printed_condition_of_theorem_5_leaves_alpha_negative():
 
 def test_theorem_5_grows_with_delta_in_the_end():
     """The printed bound, without the failure probability, falls as delta grows."""
-    bounds = [pb.bounds.shadavar_error(MEANS, NOISE, budget=12_000, delta=delta)
+    bounds = [pb.bounds.shadavar_error(MEANS, noise_std=NOISE, budget=12_000, delta=delta)
               for delta in 10.0 ** np.arange(-30, -1)]
     best = int(np.argmin(bounds))
     assert 0 < best < len(bounds) - 1
@@ -89,7 +92,7 @@ def test_bounds_are_at_least_the_sums_over_stages():
         means = np.linspace(1.0, 0.0, k)
         gap = means[0] - means[1]
         fourth = sum_over_stages(lambda size, pulls, gap=gap: (pulls / size - 1) * gap**2 / 4, k, n)
-        assert fourth <= pb.bounds.shvar_error(means, 1.0, budget=n)
+        assert fourth <= pb.bounds.shvar_error(means, noise_std=1.0, budget=n)
 
 
 def test_printed_markov_inequality_fails():
@@ -99,7 +102,7 @@ def test_printed_markov_inequality_fails():
                          progress=False)
     printed_probability = float(1 >= 10 / 2)
     assert result.error_probability > 0.3 > printed_probability
-    assert result.error_probability <= pb.bounds.shvar_error([0.1, 0.0], 1.0, budget=10)
+    assert result.error_probability <= pb.bounds.shvar_error([0.1, 0.0], noise_std=1.0, budget=10)
 
 
 @pytest.mark.parametrize("n", [100, 300, 900])
@@ -107,12 +110,12 @@ def test_errors_stay_below_theorems(n):
     bandit = pb.environments.GaussianBandit(MEANS, NOISE)
     result = pb.simulate(lambda e: pb.policies.SHVar(5, budget=n, noise_std=e.noise_std),
                          bandit, 400, rng=1, progress=False)
-    assert result.error_probability <= pb.bounds.shvar_error(MEANS, NOISE, budget=n)
+    assert result.error_probability <= pb.bounds.shvar_error(MEANS, noise_std=NOISE, budget=n)
 
 
 def test_errors_of_shadavar_stay_below_theorem_5():
     n, delta, means, noise = 6_000, 1e-8, np.array([0.5, 0.0, 0.0, 0.0]), np.ones(4)
-    bound = pb.bounds.shadavar_error(means, noise, budget=n, delta=delta)
+    bound = pb.bounds.shadavar_error(means, noise_std=noise, budget=n, delta=delta)
     result = pb.simulate(lambda e: pb.policies.SHAdaVar(4, budget=n, delta=delta),
                          pb.environments.GaussianBandit(means, noise), 200, rng=1, progress=False)
     assert result.error_probability <= bound < 1
@@ -131,7 +134,7 @@ def test_pulls_of_a_stage_reach_the_lemmas(delta):
             arms = policy.ask()
             pulls += np.bincount(arms, minlength=4)
             policy.tell(arms, bandit.pull(arms, rng))
-        least = pb.bounds.halving_least_pulls(noise, stage_pulls=1_000, delta=delta)
+        least = pb.bounds.halving_least_pulls(noise_std=noise, stage_pulls=1_000, delta=delta)
         assert pulls.sum() == 1_000 and (pulls >= least).all() and (least > 0).all()
         assert delta is not None or (pulls <= 3 * least).all()
 
@@ -139,7 +142,7 @@ def test_pulls_of_a_stage_reach_the_lemmas(delta):
 @pytest.mark.parametrize("n", [14, 50, 1000])
 def test_variance_bounds_err_at_most_delta(n):
     """The sample variance of n normal values is chi-square, so the errors are exact."""
-    lower, upper = pb.bounds.normal_variance_interval(n, 1.0, 0.05)
+    lower, upper = pb.bounds.normal_variance_interval(n, 1.0, delta=0.05)
     assert lower < 1 < upper
     chi2 = stats.chi2(n - 1)
     assert chi2.cdf((n - 1) / upper) <= 0.05 and chi2.sf((n - 1) / lower) <= 0.05
@@ -148,26 +151,32 @@ def test_variance_bounds_err_at_most_delta(n):
 def test_variance_bound_is_that_of_eq_7():
     n, variance, delta = np.array([13, 14, 60]), np.array([0.0, 1.0, 2.0]), 0.05
     printed = variance / (1 - 2 * np.sqrt(np.log(1 / delta) / (n - 1)))
-    np.testing.assert_allclose(pb.bounds.normal_variance_interval(n, variance, delta)[1], printed)
-    assert pb.bounds.normal_variance_interval(12, 1.0, 0.05)[1] == np.inf
+    _, upper = pb.bounds.normal_variance_interval(n, variance, delta=delta)
+    np.testing.assert_allclose(upper, printed)
+    assert pb.bounds.normal_variance_interval(12, 1.0, delta=0.05)[1] == np.inf
 
 
 def test_equal_best_means_have_no_bound():
     for shares in ("any", "integer"):
-        assert pb.bounds.shvar_error([1, 1, 0], 1.0, budget=10**6, shares=shares) == 4
-    assert pb.bounds.shadavar_error([1, 1, 0], 1.0, budget=10**6) >= 4
+        assert pb.bounds.shvar_error([1, 1, 0], noise_std=1.0, budget=10**6, shares=shares) == 4
+    assert pb.bounds.shadavar_error([1, 1, 0], noise_std=1.0, budget=10**6) >= 4
     assert pb.bounds.sequential_halving_error([1, 1], budget=10**6) == 3
 
 
 @pytest.mark.parametrize("call, message", [
-    (lambda: pb.bounds.shvar_error([1, 0], 1.0, budget=1), "budget must be"),
-    (lambda: pb.bounds.shvar_error([1], 1.0, budget=9), r"at least two arms; got shape \(1,\)"),
-    (lambda: pb.bounds.shvar_error([1, 0], [1, 1, 1], budget=9), "noise_std must be a number or"),
-    (lambda: pb.bounds.shvar_error([1, 0], 0.0, budget=9), "noise_std must be finite and above 0"),
-    (lambda: pb.bounds.shvar_error([1, 0], 1.0, budget=9, shares="half"), "shares must be"),
-    (lambda: pb.bounds.shadavar_error([1, 0], 1.0, budget=9, delta=1), "delta must be"),
-    (lambda: pb.bounds.halving_least_pulls([1, 1, 1], stage_pulls=2), "stage_pulls must be"),
-    (lambda: pb.bounds.normal_variance_interval(1, 1.0, 0.05), "n must be at least 2"),
+    (lambda: pb.bounds.shvar_error([1, 0], noise_std=1.0, budget=1), "budget must be"),
+    (lambda: pb.bounds.shvar_error([1], noise_std=1.0, budget=9),
+     r"at least two arms; got shape \(1,\)"),
+    (lambda: pb.bounds.shvar_error([1, 0], noise_std=[1, 1, 1], budget=9),
+     "noise_std must be a number or"),
+    (lambda: pb.bounds.shvar_error([1, 0], noise_std=0.0, budget=9),
+     "noise_std must be finite and above 0"),
+    (lambda: pb.bounds.shvar_error([1, 0], noise_std=1.0, budget=9, shares="half"),
+     "shares must be"),
+    (lambda: pb.bounds.shadavar_error([1, 0], noise_std=1.0, budget=9, delta=1), "delta must be"),
+    (lambda: pb.bounds.halving_least_pulls(noise_std=[1, 1, 1], stage_pulls=2),
+     "stage_pulls must be"),
+    (lambda: pb.bounds.normal_variance_interval(1, 1.0, delta=0.05), "n must be at least 2"),
     (lambda: pb.bounds.sequential_halving_error([2, 0], budget=9), r"means must be in \[0, 1\]"),
 ])
 def test_theory_refuses_bad_arguments(call, message):

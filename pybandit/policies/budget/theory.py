@@ -60,7 +60,7 @@ def sequential_halving_error(means, *, budget):
     return float(3 * stages * math.exp(-n / (8 * hardness * stages)))
 
 
-def shvar_error(means, noise_std, *, budget, shares="any"):
+def shvar_error(means, *, noise_std, budget, shares="any"):
     r"""Return the bound on the probability that `SHVar` errs (Theorems 3 and 4).
 
     Lalitha et al. 2023. It holds for normal rewards and without reuse of earlier stages.
@@ -105,10 +105,10 @@ def shvar_error(means, noise_std, *, budget, shares="any"):
     Examples
     --------
     >>> import pybandit as pb
-    >>> arms = [1.0, 0.5, 0.2, 0.0], [1.0, 0.5, 0.5, 0.5]
-    >>> round(pb.bounds.shvar_error(*arms, budget=1000), 5)
+    >>> arms = dict(means=[1.0, 0.5, 0.2, 0.0], noise_std=[1.0, 0.5, 0.5, 0.5])
+    >>> round(pb.bounds.shvar_error(**arms, budget=1000), 5)
     0.00172
-    >>> round(pb.bounds.shvar_error(*arms, budget=1000, shares="integer"), 8)
+    >>> round(pb.bounds.shvar_error(**arms, budget=1000, shares="integer"), 8)
     7e-08
     """
     check_choice("shares", shares, ("any", "integer"))
@@ -120,7 +120,7 @@ def shvar_error(means, noise_std, *, budget, shares="any"):
     return float(2 * stages * math.exp(-exponent))
 
 
-def shadavar_error(means, noise_std, *, budget, delta=0.05):
+def shadavar_error(means, *, noise_std, budget, delta=0.05):
     r"""Return the bound on the probability that `SHAdaVar` errs (Theorem 5, corrected).
 
     Lalitha et al. 2023. It holds for normal rewards and without reuse of earlier stages.
@@ -164,8 +164,8 @@ def shadavar_error(means, noise_std, *, budget, delta=0.05):
     Examples
     --------
     >>> import pybandit as pb
-    >>> arms = [1.0, 0.5, 0.2, 0.0], [1.0, 0.5, 0.5, 0.5]
-    >>> bound = pb.bounds.shadavar_error(*arms, budget=5000, delta=1e-8)
+    >>> arms = dict(means=[1.0, 0.5, 0.2, 0.0], noise_std=[1.0, 0.5, 0.5, 0.5])
+    >>> bound = pb.bounds.shadavar_error(**arms, budget=5000, delta=1e-8)
     >>> round(bound, 5)
     0.0004
     """
@@ -176,7 +176,7 @@ def shadavar_error(means, noise_std, *, budget, delta=0.05):
     return float(2 * stages * math.exp(-exponent) + 2 * k * int(budget) * delta)
 
 
-def halving_least_pulls(noise_std, *, stage_pulls, delta=None):
+def halving_least_pulls(*, noise_std, stage_pulls, delta=None):
     r"""Return the number of pulls that each arm of a stage has at least (Lemmas 7 and 8).
 
     Lower bounds of Lalitha et al. 2023, Appendices B and C, on the pulls of the arms in
@@ -210,9 +210,10 @@ def halving_least_pulls(noise_std, *, stage_pulls, delta=None):
     Examples
     --------
     >>> import pybandit as pb
-    >>> pb.bounds.halving_least_pulls([1.0, 0.5, 0.5], stage_pulls=303)
+    >>> pb.bounds.halving_least_pulls(noise_std=[1.0, 0.5, 0.5], stage_pulls=303)
     array([100.,  25.,  25.])
-    >>> pb.bounds.halving_least_pulls([1.0, 0.5, 0.5], stage_pulls=303, delta=1e-4).round(1)
+    >>> pb.bounds.halving_least_pulls(noise_std=[1.0, 0.5, 0.5], stage_pulls=303,
+    ...                               delta=1e-4).round(1)
     array([21.7,  5.4,  5.4])
     """
     variances = _arms("noise_std", _positive(noise_std)) ** 2
@@ -222,7 +223,7 @@ def halving_least_pulls(noise_std, *, stage_pulls, delta=None):
     return alpha * variances / variances.max() * (per_arm - 1)
 
 
-def normal_variance_interval(n, variance, delta):
+def normal_variance_interval(n, variance, *, delta):
     r"""Return bounds on the variance of normal values (Lemma 2 and Eq. 7).
 
     Lalitha et al. 2023, after Laurent and Massart 2000. Each of the two bounds is wrong
@@ -256,7 +257,7 @@ def normal_variance_interval(n, variance, delta):
     Examples
     --------
     >>> import pybandit as pb
-    >>> pb.bounds.normal_variance_interval([12, 20, 100, 10_000], 1.0, 0.05)[1].round(2)
+    >>> pb.bounds.normal_variance_interval([12, 20, 100, 10_000], 1.0, delta=0.05)[1].round(2)
     array([ inf, 4.86, 1.53, 1.04])
     """
     n = check_in("n", n, "at least 2", lambda x: x >= 2)
