@@ -145,53 +145,12 @@ def test_few_plates_prints_its_table(capsys):
     assert rows[2].split("|")[6].strip() == "-" and "±" in rows[2].split("|")[5]
 
 
-@pytest.mark.parametrize("name, cells", [("variance_budget", 8), ("movielens_budget", 4)])
-def test_budget_examples_draw_their_pictures(name, cells, tmp_path, capsys):
-    pytest.importorskip("matplotlib")
-    out, example = tmp_path / "picture.png", load(name)
-    example["main"](["--quick", "--out", str(out)])
-    assert out.read_bytes().startswith(b"\x89PNG")
-    printed = capsys.readouterr().out
-    n_policies = len(load("budget_policies")["POLICIES"])
-    assert len(re.findall(r"(?<= )(\.\d{4}|1\.0000)\b", printed)) == cells * n_policies
-    assert (name == "movielens_budget") == ("synthetic" in printed)
-
-
 def test_fixed_confidence_prints_its_tables(capsys):
     load("fixed_confidence")["main"](["--quick"])
     printed = capsys.readouterr().out
     assert len(re.findall(r"\d\.\d\d \[\d+\.\d\d\]", printed)) == 15
     least = re.search(r"least of any rule +([\d,]+) +(\d+)", printed)
     assert [int(number.replace(",", "")) for number in least.groups()] == [1740, 574]
-
-
-def test_variance_budget_finds_the_references():
-    """Tests the two cells on which the settings differ most, with 500 runs."""
-    example, shared = load("variance_budget"), load("budget_policies")
-    for setting in "AB":
-        for name in ("SequentialHalving", "SHVar"):
-            known = example["reference"](setting, 2)[name][1000]
-            found, _ = shared["measure"](shared["POLICIES"][name], example["gaussian"](64, setting),
-                                         1000, 500, 1)
-            assert found == pytest.approx(known, abs=0.07)
-
-
-def test_movielens_budget_reads_a_file(tmp_path, capsys):
-    """All arms are different movies, and movies without variance are left out."""
-    path = tmp_path / "movies.csv"
-    rows = np.random.default_rng(1).integers(1, 9, (40, 5))
-    np.savetxt(path, np.vstack([rows, [0, 0, 3, 0, 0]]), "%d", ",", header="c1,c2,c3,c4,c5",
-               comments="")
-    example = load("movielens_budget")
-    example["main"](["--quick", "--data", str(path)])
-    assert "40 movies" in capsys.readouterr().out
-    catalogue = example["Catalogue"](example["load"](path))
-    assert len(set(catalogue.closest(np.zeros(40), np.ones(40)))) == 40
-    stars = np.repeat(example["STARS"], rows[7])
-    assert catalogue.means[7] == pytest.approx(stars.mean())
-    assert catalogue.variances[7] == pytest.approx(stars.var())
-    chosen = catalogue.closest(catalogue.means[[7, 3]], catalogue.variances[[7, 3]])
-    assert chosen == [7, 3]
 
 
 def test_caplet_draws_its_picture(tmp_path, capsys):

@@ -19,7 +19,7 @@ from native import size
 SIZES = size([(64, 5000), (1000, 50_000)], [(64, 5000)])
 PULLS = size(500_000, 10_000)
 EXAMPLES = Path(__file__).parents[2] / "examples"
-SHARED = runpy.run_path(str(EXAMPLES / "policies" / "budget_policies.py"))
+SHARED = runpy.run_path(str(EXAMPLES / "papers" / "lalitha2023" / "setting.py"))
 
 
 def bandit(n_arms):

@@ -21,7 +21,9 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-DATA = {}  # script: name of its data file
+DATA = {  # script: name of its data file
+    **{f"lalitha2023/figure_{n}.py": "u.data" for n in (4, 5, 6)},
+}
 
 
 def scripts(words=()):

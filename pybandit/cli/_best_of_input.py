@@ -15,7 +15,7 @@ from pybandit.tables._logs.files import named
 from pybandit.tables._logs.read import choice_of, log_paths, refusal_of
 from pybandit.tables._npy import NpyFile
 from pybandit.tables._open import FILES, MOST_CELLS, suffix_of
-from pybandit.tables._read import Form, read_scores
+from pybandit.tables._read_scores import Form, read_scores
 from pybandit.tables._scores import Options
 from pybandit.tables._table import Scores
 

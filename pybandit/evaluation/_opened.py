@@ -21,7 +21,7 @@ from pybandit.tables._open import (
     open_array,
     suffix_of,
 )
-from pybandit.tables._read import READ, Form, kind_of, read_scores
+from pybandit.tables._read_scores import READ, Form, kind_of, read_scores
 from pybandit.tables._scores import Options, settled
 from pybandit.tables._table import Scores
 from pybandit.tables.blocks import Blocks, refuse_unshuffled

@@ -111,7 +111,7 @@ def read_plates(path, plates, arms_of, batch=None, dialect=PLAIN, plate=None):
 
 def _read_instrument(path, plates, arms_of, batch, dialect, plate):
     """Read a file with allotropy; errors number its measurements instead of lines."""
-    from pybandit.lab._instruments import read_instrument, rows_of
+    from pybandit.lab._allotropy import read_instrument, rows_of
 
     plain = Dialect(markers=dialect.markers, limits=dialect.limits)
     sheet = _Sheet(plates, arms_of, batch, plain, plate)

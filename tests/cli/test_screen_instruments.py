@@ -12,7 +12,7 @@ import pybandit as pb
 from pybandit import cli
 from pybandit.errors import UnreadableFileError
 from pybandit.lab import Layout, Plates, Screen, _instruments
-from pybandit.lab._instruments import read_instrument, values_of
+from pybandit.lab._allotropy import read_instrument, values_of
 from pybandit.lab.controls import readings_of
 
 from cli.screen_commands import as_json, digest, ok, refused

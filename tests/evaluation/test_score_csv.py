@@ -5,7 +5,7 @@ import pytest
 
 import pybandit as pb
 from pybandit.errors import UnreadableFileError
-from pybandit.tables._read import read_scores
+from pybandit.tables._read_scores import read_scores
 
 SCORES = np.random.default_rng(1).normal([20.0, 30.0, 40.0], 5.0, (40, 3)).clip(0, 100)
 

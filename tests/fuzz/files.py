@@ -26,7 +26,7 @@ from pybandit.lab.plates import Layout, Plates
 from pybandit.studies._codec import decode, encode
 from pybandit.tables import Blocks
 from pybandit.tables._arms import read_arms
-from pybandit.tables._read import read_scores
+from pybandit.tables._read_scores import read_scores
 from pybandit.tables._sheet import Dialect
 from pybandit.tables._zarr import METADATA
 from pybandit.tables._zarr_codecs import DECODERS, decoded

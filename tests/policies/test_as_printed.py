@@ -37,25 +37,30 @@ def test_floors_exceed_the_number_of_batches():
     assert batches_used(Floors(10, 5, 19, 2, 58, **problem)) == 59
 
 
-class RealThreshold(halving.SHAdaVar):
-    """Lalitha et al. 2023, Algorithm 4, with 4 log(1 / delta) + 1 = 12.98 pulls rounded down."""
+class PrintedSHAdaVar(halving.SHAdaVar):
+    """Lalitha et al. 2023, Algorithm 4: arms in turn while t <= |A| (4 log(1 / delta) + 1)."""
+
+    def next_arm(self):
+        if self.asked + 1 <= len(self.alive) * (4 * self.level + 1):
+            return self.alive[self.asked % len(self.alive)]
+        return max(self.alive, key=lambda arm: (self.bound(arm) / self.count(arm), -arm))
 
     def bound(self, arm):
-        n = self.count(arm)
-        if n < math.floor(4 * self.level + 1):
-            return math.inf
-        variance = np.var(self.in_stage(arm), ddof=1)
-        return variance / (1 - 2 * math.sqrt(self.level / (n - 1)))
+        rewards = self.in_stage(arm)
+        return np.var(rewards, ddof=1) / (1 - 2 * math.sqrt(self.level / (len(rewards) - 1)))
 
 
-def pulls_of_the_first_stage(kind):
-    policy, rng = kind(4, 400), np.random.default_rng(1)
-    for _ in range(200):
+def pulls_of_the_first_stage(kind, seed, n_pulls=200):
+    policy, rng = kind(4, 400), np.random.default_rng(seed)
+    for _ in range(n_pulls):
         policy.step(lambda arm: rng.normal())
-    return sorted(policy.pulls)
+    return policy.pulls
 
 
-def test_printed_rule_never_pulls_an_arm_one_pull_short():
-    """After 12 pulls of each of four equal arms, one arm gets all the rest of 200 pulls."""
-    assert pulls_of_the_first_stage(RealThreshold) == [12, 12, 12, 164]
-    assert min(pulls_of_the_first_stage(halving.SHAdaVar)) >= 13
+def test_printed_rule_starves_an_arm_one_pull_short():
+    """51 of 51.93 pulls in turn give 13, 13, 13 and 12: the last of four equal arms stays at 12."""
+    assert pulls_of_the_first_stage(PrintedSHAdaVar, 1, 51) == [13, 13, 13, 12]
+    pulls = np.array([pulls_of_the_first_stage(PrintedSHAdaVar, seed) for seed in range(1, 31)])
+    assert (pulls[:, 3] == 12).all()
+    assert np.abs(pulls[:, :3].mean(axis=0) - 188 / 3).max() < 8
+    assert min(pulls_of_the_first_stage(halving.SHAdaVar, 1)) >= 13

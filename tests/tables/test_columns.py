@@ -9,7 +9,7 @@ import pybandit as pb
 from pybandit import cli
 from pybandit.errors import UnreadableFileError
 from pybandit.tables._frames import scores_of_table
-from pybandit.tables._read import Form, read_scores
+from pybandit.tables._read_scores import Form, read_scores
 from pybandit.tables._scores import Options
 
 pandas = pytest.importorskip("pandas")

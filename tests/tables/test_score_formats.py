@@ -12,7 +12,7 @@ import pybandit as pb
 from pybandit import cli
 from pybandit.errors import MissingPackageError, UnreadableFileError
 from pybandit.tables._long import Record, table_of_records
-from pybandit.tables._read import Form, read_scores
+from pybandit.tables._read_scores import Form, read_scores
 from pybandit.tables._scores import Options
 
 DATA = Path(__file__).parent / "data" / "long-csv"

@@ -25,7 +25,7 @@ __all__ = ["SHAdaVar", "SHVar"]
 cdef class SHVar(_Halving):
     """Sequential halving that pulls in proportion to known variances.
 
-    Lalitha et al. 2023, Algorithm 2: in a stage the next pull is of the arm of the largest
+    Lalitha et al. 2023, Algorithm 3: in a stage the next pull is of the arm of the largest
     ``variance / pulls``. This does not depend on rewards, so a stage is one batch. Good if noisy
     arms are as likely to be the best as others; if the best arm has little noise,
     `SequentialHalving` errs less.

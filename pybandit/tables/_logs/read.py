@@ -24,7 +24,7 @@ from pybandit.tables._logs.fields import Choice
 from pybandit.tables._logs.files import ENDS, end_of, files_of, log_of, named
 from pybandit.tables._long import long_table
 from pybandit.tables._open import FILES
-from pybandit.tables._read import JSON, TEXT, WORKBOOKS
+from pybandit.tables._read_scores import JSON, TEXT, WORKBOOKS
 from pybandit.tables._scores import Scores
 from pybandit.tables._text import short
 

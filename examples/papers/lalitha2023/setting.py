@@ -1,13 +1,25 @@
-"""Arms, policies and tables of the two examples on budgets (Lalitha et al. 2023, Sec. 5)."""
+"""Arms, policies, sizes and tables of the experiments of Lalitha et al. 2023, Sec. 5.
+
+The paper counts arms from 1 and gives even arms much noise: then the arm of the largest
+mean before perturbation has little noise (setting A). Counted from 0 it has much noise
+(setting B), which agrees better with the paper's description of its figures.
+"""
 
 import functools
+import sys
+from pathlib import Path
 
 import numpy as np
 
 import pybandit as pb
 from pybandit._shared import drawing
 
+sys.path.append(str(Path(__file__).parents[1]))
+from figures import Figure, near  # noqa: E402, F401
+
 SETTINGS = ("A", "B")
+BUDGETS, SIZES = (1000, 2000, 5000, 10_000), (32, 40, 48, 56, 64)
+K, N, N_RUNS = 64, 5000, 5000
 
 
 def arms(n_arms, setting, rng):
@@ -37,10 +49,13 @@ def width(environment, n):
     return (environment.means + np.sqrt(environment.variances * np.log(n))).max()
 
 
-def gape(environment, n):
-    """Return GapE with the paper's scale of H, 4 log2(K) / 144."""
+def gape(environment, n, power=2):
+    """Return GapE with the paper's scale of H, 4 log2(K) / 144; H is the sum of (b / gap)^2.
+
+    With ``power=0`` H has 1 in place of b^2: the units are then wrong.
+    """
     n_arms, b = environment.n_arms, width(environment, n)
-    complexity = (b**2 / gaps(environment.means) ** 2).sum() * np.log2(n_arms) / 36
+    complexity = (b**power / gaps(environment.means) ** 2).sum() * np.log2(n_arms) / 36
     return pb.policies.GapE(n_arms, budget=n, value_range=(0.0, b), complexity=complexity)
 
 
@@ -95,7 +110,10 @@ POLICIES = {
     "OCBA": of_budget(pb.policies.OCBA),
     "EBTC, estimated": functools.partial(ebtc, noise_std="estimated"),
     "ContinuousRejects": of_budget(pb.policies.ContinuousRejects),
+    "GapE, H without b^2": functools.partial(gape, power=0),
 }
+# The policies of the paper's figures.
+PRINTED = ("Uniform", "SequentialHalving", "GapE", "GapEV", "VBR", "SHVar", "SHAdaVar")
 
 
 def measure(make, environment, n, n_runs, seed):
@@ -105,27 +123,52 @@ def measure(make, environment, n, n_runs, seed):
     return result.error_probability, (high - low) / 2
 
 
-def run_table(title, axis, cells, n_runs, seed, reference=None):
-    """Print errors of all policies in `cells`, axis value -> (environment, n); return rows."""
+def run_table(title, axis, cells, n_runs, seed, reference=None, names=tuple(POLICIES)):
+    """Print errors of policies in `cells`, axis value -> (environment, n); return rows."""
     print(f"\n{title}, {n_runs:,} runs")
     print(f"{axis:>25}   " + "".join(f"{x:<14,}" for x in cells))
     rows = []
-    for name, make in POLICIES.items():
+    for name in names:
         known = [(reference or {}).get(name, {}).get(x) for x in cells]
-        found = [measure(make, *cell, n_runs, seed) for cell in cells.values()]
+        found = [measure(POLICIES[name], *cell, n_runs, seed) for cell in cells.values()]
         rows.append({"label": name, "x": list(cells), "y": [error for error, _ in found],
                      "half": [half for _, half in found], "reference": known})
-        print(f"{name:>25}   " + "".join(
-            f"{text(error) + ('' if of is None else f' [{text(of)}]'):<14}"
-            for (error, _), of in zip(found, known, strict=True)), flush=True)
+        print_row(rows[-1])
     return rows
+
+
+def print_row(row):
+    """Print the errors of a policy, and references in brackets."""
+    print(f"{row['label']:>25}   " + "".join(
+        f"{text(error) + ('' if of is None else f' [{text(of)}]'):<14}"
+        for error, of in zip(row["y"], row["reference"], strict=True)), flush=True)
 
 
 def text(error):
     return f"{error:.4f}"[error < 1:]
 
 
-def save(panels, axis, path):
-    """Save a plot of some tables, with references as rings."""
-    drawing.save(drawing.measured_figure(panels, axis, "probability of error"), path)
-    print(f"plot: {path}")
+def errors_of(rows):
+    """Return a dict policy -> array of errors along the axis."""
+    return {row["label"]: np.array(row["y"]) for row in rows}
+
+
+def counted(holds, what="budgets"):
+    """Return the text "3 of 4 budgets"."""
+    return f"{np.sum(holds)} of {np.size(holds)} {what}"
+
+
+def draw(panels, axis):
+    """Plot tables, with references as rings."""
+    return drawing.measured_figure(panels, axis, "probability of error")
+
+
+def add_all(parser):
+    """Add the option `--all`."""
+    parser.add_argument("--all", action="store_true",
+                        help="also policies that are not in the paper's figures")
+
+
+def names_for(figure):
+    """Return the names of the policies to run."""
+    return tuple(POLICIES) if figure.options.all else (*PRINTED, "GapE, H without b^2")

@@ -1,24 +1,29 @@
-"""The movie of the highest mean rating within n ratings: Lalitha et al. 2023, Figures 5 and 6.
+"""Our variation of Figures 5 and 6 of Lalitha et al. 2023: pulls are whole stars.
 
-    python examples/policies/movielens_budget.py --data CSV [--runs N] [--quick] [--out PNG]
+    python examples/papers/lalitha2023/star_histograms.py --data CSV [--runs N] [--quick]
+        [--save PNG]
 
-The CSV has a row per movie and columns c1 to c5, the numbers of users who gave it 1 to 5 stars.
-Without it a synthetic catalogue is used. In every run means and variances are drawn as in
-variance_budget.py. Each arm is matched to the movie closest in mean (0 is three stars) and
-variance that no earlier arm took, and a pull is a rating of that movie. The paper says neither
-where its means lie on the scale of stars nor whether a movie may be used twice. The tables show
-probabilities of error.
+This is not an experiment of the paper, which draws continuous entries of a completed
+matrix (figure_5.py, figure_6.py). Here a pull of a movie is one of its ratings, 1 to 5
+stars. It shows a trap for SHAdaVar: the first 13 ratings of an arm are often all equal,
+its estimated variance is then 0, and with reuse it is never rated again.
+
+The CSV has a row per movie and columns c1 to c5, the numbers of users who gave it 1 to 5
+stars. Without it a synthetic catalogue is used. In every run means and variances are drawn
+as in setting.py. Each arm is matched to the movie closest in mean (0 is three stars) and
+variance that no earlier arm took. The tables show probabilities of error.
 """
 
 import argparse
 import time
 
 import numpy as np
-from budget_policies import SETTINGS, arms, once_a_run, run_table, save
+from setting import BUDGETS, SETTINGS, arms, draw, once_a_run, run_table
 
 import pybandit as pb
+from pybandit._shared import drawing
 
-BUDGETS, SIZES = (1000, 2000, 5000, 10_000), (64, 128)
+SIZES = 64, 128
 STARS = np.arange(-2.0, 3.0)
 
 
@@ -59,22 +64,22 @@ class Catalogue:
 
     def environment(self, n_arms, setting):
         """Return a function that draws an environment per run."""
-        def draw(rng):
+        def draw_arms(rng):
             means, noise_std = arms(n_arms, setting, rng)
             movies = self.closest(means, noise_std**2)
             return pb.environments.EmpiricalBandit(values=STARS, counts=self.counts[movies])
 
-        return once_a_run(draw)
+        return once_a_run(draw_arms)
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(description="The best movie within a budget.")
+    parser = argparse.ArgumentParser(description="The best movie by whole stars.")
     parser.add_argument("--data", metavar="CSV", help="columns c1 ... c5: ratings of each movie")
     parser.add_argument("--runs", type=int, default=5000,
                         help="runs per cell (default %(default)s)")
     parser.add_argument("--quick", action="store_true", help="20 runs of few movies")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", metavar="PNG", help="file for a plot")
+    parser.add_argument("--save", metavar="PNG", help="write the plot here")
     arguments = parser.parse_args(argv)
     start, panels = time.perf_counter(), {}
     if arguments.data:
@@ -93,8 +98,8 @@ def main(argv=None):
                                       {n: (environment, n) for n in budgets}, n_runs,
                                       arguments.seed)
     print(f"\n{time.perf_counter() - start:.0f} s")
-    if arguments.out:
-        save(panels, "n", arguments.out)
+    if arguments.save:
+        drawing.save(draw(panels, "n"), arguments.save)
 
 
 if __name__ == "__main__":
