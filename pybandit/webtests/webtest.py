@@ -18,8 +18,8 @@ from pybandit.webtests import _log as count_log
 from pybandit.webtests._base import WEBTEST, checked_shares
 from pybandit.webtests._counts import split_of
 from pybandit.webtests._policy import counted_type
-from pybandit.webtests._split import weights_of
 from pybandit.webtests._record import CountTells
+from pybandit.webtests._split import weights_of
 from pybandit.webtests.results import CountAmendment, WebTestStatus
 
 

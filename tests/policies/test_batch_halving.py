@@ -1,4 +1,4 @@
-"""RoundRobin and BatchHalving: the ring, reference runs, budgets, and which stages get one batch more."""
+"""RoundRobin and BatchHalving: ring, reference runs, budgets, stages with one batch more."""
 
 import copy
 
