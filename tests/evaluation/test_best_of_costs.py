@@ -67,7 +67,8 @@ def test_exhausted_max_cost_is_stated():
     (dict(costs=COSTS, budget_cost=1.0), pb.errors.InfeasibleBudgetError,
      ["budget", "most expensive"]),
     (dict(costs=COSTS, budget_cost=90.0, max_cost=90.0), ValueError, ["max_cost", "budget"]),
-    (dict(costs=COSTS, budget_cost=90.0, budget=90), ValueError, ["budget", "Costs", "exactly one"]),
+    (dict(costs=COSTS, budget_cost=90.0, budget=90), ValueError,
+     ["budget", "Costs", "exactly one"]),
 ])
 def test_what_is_refused(options, error, words):
     with pytest.raises(error) as caught:

@@ -125,7 +125,7 @@ def test_reading_scores_takes_a_few_bytes_per_cell(tmp_path):
     path.write_text(",".join(f"m{i}" for i in range(100)) + ("\n0.25" + ",0.75" * 99) * 3000)
     tracemalloc.start()
     try:
-        assert _read.read_scores(path).values.shape == (3000, 100)
+        assert _read_scores.read_scores(path).values.shape == (3000, 100)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -136,4 +136,4 @@ def test_stdin_is_read_within_bounds(monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("a,b\n1," + "1," * (1 << 22)))
     with pytest.raises(UnreadableFileError,
                        match="line 2: the row must be at most 8,388,608 bytes long"):
-        _read.read_scores("-")
+        _read_scores.read_scores("-")
