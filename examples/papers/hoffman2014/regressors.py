@@ -1,52 +1,43 @@
-"""Find the best of 160 regressors in fewer fits than there are regressors.
+"""The 160 regressors of Sec. 6.2, their scores by split, and searches for the best one.
 
-    python examples/model_selection/automl_wine.py [--data CSV CSV] [--splits N] [--cache NPZ]
-        [--runs N] [--halving N] [--quick] [--out PNG]
-
-The model search of Hoffman, Shahriari and de Freitas 2014, section 6.2, with 160 settings of
-Lasso, random forests, linear and radial support vector machines and nearest neighbours. A pull
-fits one of them to a random tenth of the data and scores it on another tenth. After T = 10 or
-40 pulls, one is recommended. The table shows its root mean squared error over all splits, and
-the number of fits.
-
-The data are tables of numbers whose last column is predicted: the wine quality data of the
-paper (UCI, Cortez et al. 2009: winequality-red.csv, winequality-white.csv) or, without --data,
-scikit-learn's diabetes data. The whole table of regressors by splits is fitted once, and
-searches replay it. A forest of 10 trees is the first part of one with 1,000 trees, and forests
-whose settings forbid the same splits are equal, so 64 forests cost as much as 6.
+A pull fits a regressor to a random tenth of the data and scores it on another tenth, by minus
+the root mean squared error. The table of regressors by splits is fitted once, and searches
+replay it. A forest of 10 trees is the first part of one with 1,000 trees, and forests whose
+settings forbid the same splits are equal, so 64 forests cost as much as 6. The printed
+min_samples_split = 1 is refused by scikit-learn; it is 2 here, which is the same forest.
 """
 
-import argparse
-import time
 import warnings
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+from setting import correlated
 
-BUDGETS = (10, 40)
-POLICIES = ("gp-ucb", "bayes-gap", "bayes-ucb", "thompson", "ei", "pi")
-TREES = (1, 10, 100, 1000)
+ROOT = Path(__file__).parents[3]
+FORMAT = ("CSV without text below its header, the target in the last column; for "
+          "winequality-red.csv, winequality-white.csv in the same folder is added")
+TREES, FEW_TREES = (1, 10, 100, 1000), (1, 3, 10, 30)
 C, EPSILON, GAMMA = (0.001, 0.01, 0.1, 1.0), (0.0001, 0.001, 0.01, 0.1), (0.025, 0.05, 0.1, 0.2)
+FAMILIES = "Lasso", "forest", "linear SVM", "rbf SVM", "neighbours"
 
 
-def grids(quick=False):
-    """Return one grid per family, for the step "model" of the pipeline."""
+def grids(few_trees=False):
+    """Return one grid per family, in the order of `FAMILIES`, for the step "model"."""
     from sklearn.ensemble import RandomForestRegressor
     from sklearn.linear_model import Lasso
     from sklearn.neighbors import KNeighborsRegressor
     from sklearn.svm import SVR
 
-    forest = dict(n_estimators=TREES[:2] if quick else TREES, min_samples_split=[2, 3, 5, 7],
-                  min_samples_leaf=[2, 6, 10, 14])
     families = [
         (Lasso(), dict(alpha=[0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5])),
-        (RandomForestRegressor(random_state=0), forest),
+        (RandomForestRegressor(random_state=0),
+         dict(n_estimators=FEW_TREES if few_trees else TREES, min_samples_split=[2, 3, 5, 7],
+              min_samples_leaf=[2, 6, 10, 14])),
         (SVR(kernel="linear"), dict(C=C, epsilon=EPSILON)),
         (SVR(), dict(C=C, epsilon=EPSILON, gamma=GAMMA)),
         (KNeighborsRegressor(), dict(n_neighbors=[1, 3, 5, 7, 9, 11, 13, 15])),
     ]
-    if quick:
-        families = [families[0], families[1], families[4]]
     return [dict(model=[model], **{f"model__{name}": list(values) for name, values in grid.items()})
             for model, grid in families]
 
@@ -59,11 +50,15 @@ def pipeline():
     return Pipeline([("scale", StandardScaler()), ("model", Lasso())])
 
 
-def load(paths):
-    """Return inputs and target."""
-    if not paths:
+def load(path=None):
+    """Return inputs and target; without a path, those of scikit-learn's diabetes data."""
+    if path is None:
         from sklearn.datasets import load_diabetes
         return load_diabetes(return_X_y=True)
+    paths = [Path(path)]
+    white = paths[0].with_name("winequality-white.csv")
+    if paths[0].name == "winequality-red.csv" and white.exists():
+        paths.append(white)
     rows = np.vstack([np.genfromtxt(path, delimiter=",") for path in paths])
     rows = rows[np.isfinite(rows).all(axis=1)]  # a header is a row of NaN
     return rows[:, :-1], rows[:, -1]
@@ -117,7 +112,6 @@ def _forest(candidate, most, X, y, train, test, grown):
 
 def load_table(path, candidates, X, y, n_splits):
     """Return the score table, loaded from `path` as far as it exists; compute and save the rest."""
-    path = Path(path) if path else None
     table = np.empty((len(candidates), 0))
     if path and path.exists():
         with np.load(path) as saved:
@@ -127,8 +121,84 @@ def load_table(path, candidates, X, y, n_splits):
     for split in random_tenths(n_splits, len(y))[table.shape[1]:]:
         table = np.hstack([table, score_table(candidates, X, y, [split])])
         if path:
+            path.parent.mkdir(parents=True, exist_ok=True)
             np.savez_compressed(path, scores=table)
     return table
+
+
+class Arms(NamedTuple):
+    """The regressors, their grid and family, and scores of shape (regressors, splits)."""
+
+    grid: list
+    candidates: list
+    family: np.ndarray
+    table: np.ndarray
+
+    @property
+    def errors(self):
+        """Root mean squared errors over all splits: the truth of the searches."""
+        return -self.table.mean(axis=1)
+
+
+def arms_of(figure):
+    """Return the arms of a script, from its options `--data`, `--splits` and `--cache`.
+
+    Without `--cache`, tables at the paper's size are kept in build/papers.
+    """
+    from sklearn.model_selection import ParameterGrid
+
+    X, y = load(figure.data)
+    grid, cache = grids(figure.quick), figure.options.cache
+    if cache is None and not figure.quick:
+        name = "diabetes" if figure.data is None else figure.data.stem
+        cache = ROOT / "build" / "papers" / f"{name}_{len(y)}.npz"
+    candidates = list(ParameterGrid(grid))
+    table = load_table(cache, candidates, X, y, figure.options.splits)
+    families = [str(part["model"][0]) for part in grid]
+    return Arms(grid, candidates, np.array([families.index(str(candidate["model"]))
+                                            for candidate in candidates]), table)
+
+
+def add(parser):
+    """Add the options that `arms_of` reads."""
+    parser.add_argument("--splits", type=int, default=20,
+                        help="splits of the table (default %(default)s)")
+    parser.add_argument("--cache", type=Path, metavar="NPZ",
+                        help="file to save the table in, or to reuse")
+
+
+def kernel_of(arms, by_value=False):
+    """Return exp(-(x - x')^2) within a family and 0 between families, as in Sec. 6.2.
+
+    The paper does not say in which unit x is: it is the place of a parameter in its list, or
+    with `by_value` the parameter itself.
+    """
+    kernel = np.zeros((len(arms.candidates),) * 2)
+    for family, grid in enumerate(arms.grid):
+        (members,) = np.nonzero(arms.family == family)
+        x = np.array([[arms.candidates[i][name] if by_value else
+                       values.index(arms.candidates[i][name])
+                       for name, values in grid.items() if name != "model"] for i in members])
+        kernel[np.ix_(members, members)] = np.exp(-((x[:, None] - x)**2).sum(axis=2))
+    return kernel
+
+
+def paper_search(name, budget, arms, kernel, rng, **options):
+    """Run a policy of the paper with a random split of the table for each pull; return it.
+
+    What the paper does not print is set to the truth: the centre of the scores, the noise (the
+    deviation of a regressor's scores) and the prior's scale (that of the regressors' means).
+    """
+    means, centre = arms.table.mean(axis=1), arms.table.mean()
+    noise = np.sqrt(arms.table.var(axis=1, ddof=1).mean())
+    if name == "Thompson":
+        options["rng"] = rng
+    policy = correlated(name, budget, kernel=kernel, noise_std=noise, prior_std=means.std(),
+                        **options)
+    while not policy.done:
+        pulled = policy.ask()
+        policy.tell(pulled, arms.table[pulled, rng.integers(arms.table.shape[1])] - centre)
+    return policy
 
 
 def replayed(table, candidates):
@@ -156,24 +226,23 @@ def name_of(candidate):
                  for name, value in sorted(candidate.items()))
 
 
-def bandit_search(policy, budget, table, candidates, grid, seed):
-    """Return the recommended candidate, and the number of fits."""
+def bandit_search(policy, budget, arms, seed):
+    """Return the regressor that `BanditSearchCV` recommends, and the number of fits."""
     from pybandit.model_selection import BanditSearchCV
 
-    n_splits = table.shape[1]
+    n_splits = arms.table.shape[1]
     same = [(np.array([i]), np.array([i])) for i in range(n_splits)]
-    found = BanditSearchCV(replayed(table, candidates), grid, policy=policy, budget=budget,
-                           cv=same, refit=False, random_state=seed)
+    found = BanditSearchCV(replayed(arms.table, arms.candidates), arms.grid, policy=policy,
+                           budget=budget, cv=same, refit=False, random_state=seed)
     found.fit(np.arange(n_splits)[:, None])
     return found.best_index_, found.n_fits_
 
 
-def random_search(budget, table, rng):
-    """Return the best of random candidates by one split each, or more if the budget allows."""
-    order, n = rng.permutation(len(table)), rng.permutation(table.shape[1])
-    each = max(1, budget // len(table))
-    tried = order[:budget // each]
-    return tried[table[tried][:, n[:each]].mean(axis=1).argmax()], tried.size * each
+def random_search(budget, table, rng, new_splits=False):
+    """Return the best of `budget` random regressors on one split, or each on a split of its own."""
+    tried = rng.choice(len(table), min(budget, len(table)), replace=False)
+    splits = rng.integers(table.shape[1], size=tried.size if new_splits else 1)
+    return tried[table[tried, splits].argmax()]
 
 
 def halving_search(X, y, grid, candidates, seed):
@@ -198,86 +267,3 @@ def halving_search(X, y, grid, candidates, seed):
     # each row of the results is a candidate in one round
     best = candidates.index(found.cv_results_["params"][found.best_index_])
     return best, fits.sum(), fits @ found.n_resources_ / rows.size
-
-
-def run(table, candidates, grid, n_runs):
-    """Return (method, T) -> errors of the recommended models and numbers of fits, per run."""
-    errors, found = -table.mean(axis=1), {}
-    for budget in BUDGETS:
-        rows = [random_search(budget, table, np.random.default_rng((1, i))) for i in range(n_runs)]
-        found["random search", budget] = rows
-        for policy in POLICIES:
-            found[policy, budget] = [bandit_search(policy, budget, table, candidates, grid, i)
-                                     for i in range(n_runs)]
-    return {key: (errors[[i for i, _ in rows]], np.array([n for _, n in rows]))
-            for key, rows in found.items()}
-
-
-def print_table(found, table):
-    """Print the mean error of the recommended models, its 95 % half-width, and the fits."""
-    errors = -table.mean(axis=1)
-    best = errors.argmin()
-    noise = table[best].std(ddof=1) / np.sqrt(table.shape[1])
-    print(f"{table.shape[0]} regressors x {table.shape[1]} splits; errors from {errors.min():.4f} "
-          f"(standard error {noise:.4f}) by the median {np.median(errors):.4f} to "
-          f"{errors.max():.4f}\n")
-    print(f"{'method':<20}{'T':>4}{'error':>10}{'+-':>8}{'above the best':>16}{'fits':>8}")
-    for (name, budget), (chosen, fits) in found.items():
-        width = 1.96 * chosen.std() / np.sqrt(chosen.size)
-        print(f"{name:<20}{budget:>4}{chosen.mean():>10.4f}{width:>8.4f}"
-              f"{chosen.mean() - errors.min():>16.4f}{fits.mean():>8.1f}", flush=True)
-    print(f"{'full grid':<20}{'':>4}{errors.min():>10.4f}{'':>8}{0:>16.4f}{table.size:>8}")
-
-
-def draw(found, table, path):
-    """Plot the errors of the recommended models, as in Figs 3 and 4."""
-    from pybandit._shared import drawing
-
-    figure, axes = drawing.new_figure(9.0, 4.0, 1, len(BUDGETS), sharey=True)
-    for axis, budget in zip(axes[0], BUDGETS, strict=True):
-        rows = {name: errors for (name, t), (errors, _) in found.items() if t == budget}
-        axis.boxplot(list(rows.values()), tick_labels=list(rows), whis=(5, 95), showfliers=False)
-        axis.axhline(-table.mean(axis=1).max(), color="grey", linewidth=0.8)
-        axis.tick_params(axis="x", rotation=40)
-        axis.set_title(f"T = {budget}")
-    axes[0, 0].set_ylabel("error of the recommended")
-    drawing.save(figure, path)
-
-
-def main(argv=None):
-    parser = argparse.ArgumentParser(description="Model search with fewer fits than models.")
-    parser.add_argument("--data", nargs="+", metavar="CSV", help="tables; the last column is y")
-    parser.add_argument("--splits", type=int, default=15,
-                        help="splits of the table (default %(default)s)")
-    parser.add_argument("--cache", metavar="NPZ", help="file to save the table in, or to reuse")
-    parser.add_argument("--runs", type=int, default=100,
-                        help="runs per method (default %(default)s)")
-    parser.add_argument("--halving", type=int, default=3, metavar="N", help="runs of "
-                        "HalvingGridSearchCV, without replay (default %(default)s)")
-    parser.add_argument("--quick", action="store_true", help="80 of the regressors, 2 runs")
-    parser.add_argument("--out", default="automl_wine.png", metavar="PNG",
-                        help="file of the plot (default %(default)s)")
-    arguments = parser.parse_args(argv)
-    if arguments.quick:
-        arguments.splits, arguments.runs, arguments.halving = 3, 2, 0
-    from sklearn.model_selection import ParameterGrid
-
-    start = time.perf_counter()
-    X, y = load(arguments.data)
-    grid = grids(arguments.quick)
-    candidates = list(ParameterGrid(grid))
-    table = load_table(arguments.cache, candidates, X, y, arguments.splits)
-    print(f"table of scores: {time.perf_counter() - start:.0f} s")
-    found = run(table, candidates, grid, arguments.runs)
-    halved = [halving_search(X, y, grid, candidates, seed) for seed in range(arguments.halving)]
-    print_table(found, table)
-    if halved:
-        errors = -table.mean(axis=1)[[i for i, _, _ in halved]]
-        print(f"{'HalvingGridSearchCV':<24}{errors.mean():>10.4f}; {len(halved)} runs, "
-              f"{halved[0][1]} fits, whose rows equal {halved[0][2]:.0f} whole fits")
-    draw(found, table, arguments.out)
-    print(f"\n{time.perf_counter() - start:.0f} s; plot: {arguments.out}")
-
-
-if __name__ == "__main__":
-    main()
