@@ -43,11 +43,11 @@ def searches(arms, budget, n_runs, seed, policies):
     for unit, by_value in ("", False), (", raw x", True):
         kernel = regressors.kernel_of(arms, by_value)
         for name in CORRELATED:
-            yield name + unit, [regressors.paper_search(name, budget, arms, kernel, rng)
-                                .recommend()[0] for rng in streams()]
+            yield name + unit, [regressors.paper_search(name, budget, arms, kernel, rng)[1]
+                                for rng in streams()]
         yield f"BayesGap, default{unit}", [
             regressors.paper_search("BayesGap", budget, arms, kernel, rng,
-                                    recommendation="pulled").recommend()[0] for rng in streams()]
+                                    recommendation="pulled")[1] for rng in streams()]
     for name in policies:
         yield f"BanditSearchCV {name}", [regressors.bandit_search(name, budget, arms, i)[0]
                                          for i in range(n_runs)]

@@ -24,11 +24,10 @@ RBF = regressors.FAMILIES.index("rbf SVM")
 
 def measure(arms, name, kernel, n_runs, seed):
     """Return pulls, int64 of shape (runs, regressors), and the recommended regressors."""
-    policies = [regressors.paper_search(name, T_ALLOCATIONS, arms, kernel,
-                                        np.random.default_rng((seed, T_ALLOCATIONS, i)))
-                for i in range(n_runs)]
-    return (np.array([policy.pulls for policy in policies]),
-            np.array([policy.recommend()[0] for policy in policies]))
+    runs = [regressors.paper_search(name, T_ALLOCATIONS, arms, kernel,
+                                    np.random.default_rng((seed, T_ALLOCATIONS, i)))
+            for i in range(n_runs)]
+    return np.array([pulls for pulls, _ in runs]), np.array([chosen for _, chosen in runs])
 
 
 def stuck(arms, chosen):

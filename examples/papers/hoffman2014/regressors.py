@@ -19,6 +19,7 @@ FORMAT = ("CSV without text below its header, the target in the last column; for
           "winequality-red.csv, winequality-white.csv in the same folder is added")
 TREES, FEW_TREES = (1, 10, 100, 1000), (1, 3, 10, 30)
 C, EPSILON, GAMMA = (0.001, 0.01, 0.1, 1.0), (0.0001, 0.001, 0.01, 0.1), (0.025, 0.05, 0.1, 0.2)
+N_SPLITS = 20, 8  # at the paper's size and with --quick
 FAMILIES = "Lasso", "forest", "linear SVM", "rbf SVM", "neighbours"
 
 
@@ -153,7 +154,8 @@ def arms_of(figure):
         name = "diabetes" if figure.data is None else figure.data.stem
         cache = ROOT / "build" / "papers" / f"{name}_{len(y)}.npz"
     candidates = list(ParameterGrid(grid))
-    table = load_table(cache, candidates, X, y, figure.options.splits)
+    table = load_table(cache, candidates, X, y,
+                       figure.options.splits or N_SPLITS[figure.quick])
     families = [str(part["model"][0]) for part in grid]
     return Arms(grid, candidates, np.array([families.index(str(candidate["model"]))
                                             for candidate in candidates]), table)
@@ -161,8 +163,9 @@ def arms_of(figure):
 
 def add(parser):
     """Add the options that `arms_of` reads."""
-    parser.add_argument("--splits", type=int, default=20,
-                        help="splits of the table (default %(default)s)")
+    parser.add_argument("--splits", type=int,
+                        help=f"splits of the table (default {N_SPLITS[0]}, with --quick "
+                             f"{N_SPLITS[1]})")
     parser.add_argument("--cache", type=Path, metavar="NPZ",
                         help="file to save the table in, or to reuse")
 
@@ -184,21 +187,27 @@ def kernel_of(arms, by_value=False):
 
 
 def paper_search(name, budget, arms, kernel, rng, **options):
-    """Run a policy of the paper with a random split of the table for each pull; return it.
+    """Run a policy of the paper; return the pulls of each regressor and the recommended one.
 
-    What the paper does not print is set to the truth: the centre of the scores, the noise (the
-    deviation of a regressor's scores) and the prior's scale (that of the regressors' means).
+    Each pull has a random split of the table. The regressors are in random order, so that
+    ties, such as the first pull, have no favourite. What the paper does not print is set to the
+    truth: the centre of the scores, the noise (the deviation of a regressor's scores) and the
+    prior's scale (the deviation of the regressors' means).
     """
     means, centre = arms.table.mean(axis=1), arms.table.mean()
     noise = np.sqrt(arms.table.var(axis=1, ddof=1).mean())
+    order = rng.permutation(len(means))
     if name == "Thompson":
         options["rng"] = rng
-    policy = correlated(name, budget, kernel=kernel, noise_std=noise, prior_std=means.std(),
-                        **options)
+    policy = correlated(name, budget, kernel=kernel[np.ix_(order, order)], noise_std=noise,
+                        prior_std=means.std(), **options)
     while not policy.done:
         pulled = policy.ask()
-        policy.tell(pulled, arms.table[pulled, rng.integers(arms.table.shape[1])] - centre)
-    return policy
+        scores = arms.table[order[pulled], rng.integers(arms.table.shape[1])]
+        policy.tell(pulled, scores - centre)
+    pulls = np.empty_like(policy.pulls)
+    pulls[order] = policy.pulls
+    return pulls, order[policy.recommend()[0]]
 
 
 def replayed(table, candidates):
