@@ -19,7 +19,11 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-DATA = {}  # script: name of its data file
+DATA = {  # script: name of its data file
+    "hoffman2014/figure_2.py": "los_speed.csv.gz",
+    "hoffman2014/figure_3.py": "winequality-red.csv",
+    "hoffman2014/figure_4.py": "winequality-red.csv",
+}
 
 
 def scripts(words=()):
