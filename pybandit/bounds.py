@@ -23,6 +23,7 @@ from pybandit.policies.batch.theory import (
     batch_racing_pulls,
     batch_sar_error,
 )
+from pybandit.policies.correlated.theory import bayes_gap_error
 from pybandit.policies.regret.index_bounds import kl_ucb, kl_variance, ucb1, ucb_v
 from pybandit.racing.b_normal import (
     b_normal,
@@ -32,6 +33,7 @@ from pybandit.racing.b_normal import (
 )
 from pybandit.racing.half_widths import empirical_bernstein_serfling, normal, student
 
-__all__ = ["b_normal", "batch_racing_batches", "batch_racing_pulls", "batch_sar_error", "boundary", "crossing_probability", "empirical_bernstein_serfling",
+__all__ = ["b_normal", "batch_racing_batches", "batch_racing_pulls", "batch_sar_error",
+           "bayes_gap_error", "boundary", "crossing_probability", "empirical_bernstein_serfling",
            "kl_ucb", "kl_variance", "normal", "normal_sample_complexity", "student", "ucb1",
            "ucb_v"]
