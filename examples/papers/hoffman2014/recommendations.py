@@ -15,6 +15,7 @@ length scales 1 and .5, noise .3; and with `--wine` the regressors of Figure 3.
 """
 
 import argparse
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -35,30 +36,40 @@ def chosen(policy):
 
 def regrets(case, budget, n_runs, seed):
     """Return the regret of each rule and whether "bound" chose without a pull, per run."""
-    prior, environment, pull = case
+    prior, draw = case
     found = np.empty((n_runs, len(RULES) + 1))
     for i, row in enumerate(found):
         rng = np.random.default_rng((seed, budget, i))
-        means, noise = environment(rng)
+        means, noise = draw(rng)
         policy = pb.policies.BayesGap(len(means), budget=budget, recommendation="bound", **prior)
         while not policy.done:
             arms = policy.ask()
-            policy.tell(arms, pull(arms, means, noise, rng))
+            policy.tell(arms, rng.normal(means[arms], noise))
         arms = chosen(policy)
         row[:-1] = [means.max() - means[arm] for arm in arms]
         row[-1] = policy.pulls[arms[0]] == 0
     return found
 
 
-def normal(arms, means, noise, rng):
-    return rng.normal(means[arms], noise)
+def regrets_of_models(arms, budget, n_runs, seed):
+    """Return the same for the regressors of Figure 3."""
+    kernel, errors = regressors.kernel_of(arms), arms.errors
+    found = np.empty((n_runs, len(RULES) + 1))
+    for i, row in enumerate(found):
+        for j, rule in enumerate(RULES):  # the pulls are those of the first rule
+            pulls, arm = regressors.paper_search("BayesGap", budget, arms, kernel,
+                                                 np.random.default_rng((seed, budget, i)),
+                                                 recommendation=rule)
+            row[j] = errors[arm] - errors.min()
+            if rule == "bound":
+                row[-1] = pulls[arm] == 0
+    return found
 
 
 def sensors(table, lowest):
-    """Return the case of Figure 2: the prior, a draw of means and noise, and a pull."""
+    """Return the case of Figure 2: the prior, and a draw of means and noise."""
     known = Sensors(table, lowest)
-    return (known.prior, lambda rng: (known.later[rng.integers(len(known.later))],
-                                      known.noise_std), normal)
+    return known.prior, lambda rng: (known.later[rng.integers(len(known.later))], known.noise_std)
 
 
 def functions(length):
@@ -68,34 +79,23 @@ def functions(length):
     values, vectors = np.linalg.eigh(kernel)
     X = vectors * np.sqrt(np.maximum(values, 0.0))
     return (dict(kernel=kernel, noise_std=0.3),
-            lambda rng: (X @ rng.normal(size=len(x)), 0.3), normal)
-
-
-def models(arms):
-    """Return the case of Figure 3: a pull is a score on a random split."""
-    means, centre = arms.table.mean(axis=1), arms.table.mean()
-    noise = np.sqrt(arms.table.var(axis=1, ddof=1).mean())
-
-    def pull(chosen, means, noise, rng):
-        return arms.table[chosen, rng.integers(arms.table.shape[1])] - centre
-
-    prior = dict(kernel=regressors.kernel_of(arms), noise_std=noise, prior_std=means.std())
-    return prior, lambda rng: (means - centre, noise), pull
+            lambda rng: (X @ rng.normal(size=len(x)), 0.3))
 
 
 def cases(options):
-    """Yield the name of a case, the case, and its budgets."""
+    """Yield the name of a case, its budgets, and a function of budget, runs and seed."""
     tables = {"digits": (readings(), (25, 100))}
     if options.speeds:
         tables["traffic"] = readings(options.speeds), (50, 400)
     for name, (table, budgets) in tables.items():
-        for lowest in False, True:
-            yield f"{name}, {'lowest' if lowest else 'highest'}", sensors(table, lowest), budgets
+        for which in "highest", "lowest":
+            case = sensors(table, which == "lowest")
+            yield f"{name}, {which}", budgets, partial(regrets, case)
     for length in 1.0, 0.5:
-        yield f"prior, length {length:g}", functions(length), (25, 100)
+        yield f"prior, length {length:g}", (25, 100), partial(regrets, functions(length))
     if options.wine:
         options.data = options.wine
-        yield "wine", models(regressors.arms_of(options)), (10, 40)
+        yield "wine", (10, 40), partial(regrets_of_models, regressors.arms_of(options))
 
 
 def main(argv=None):
@@ -111,9 +111,9 @@ def main(argv=None):
     n_runs = options.runs or (20 if options.quick else 100)
     print(f"mean simple regret, {n_runs} runs\n{'':18}{'T':>4}"
           + "".join(f"{rule:>18}" for rule in RULES) + f"{'never pulled':>14}")
-    for name, case, budgets in cases(options):
+    for name, budgets, measure in cases(options):
         for budget in budgets:
-            found = regrets(case, budget, n_runs, options.seed)
+            found = measure(budget, n_runs, options.seed)
             halves = 1.96 * found.std(axis=0, ddof=1) / np.sqrt(n_runs)
             cells = [f"{mean:.3f} ± {half:.3f}"
                      for mean, half in zip(found.mean(axis=0), halves, strict=True)]
