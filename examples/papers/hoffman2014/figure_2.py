@@ -13,8 +13,10 @@ BayesGap is the paper's: Eq. 8 recommends, and T - K is in beta^2 (T where T <= 
 "BayesGap, default" are the library's defaults, T and the best posterior mean among pulled
 arms. UCBE knows the true gaps; UGap estimates them as BayesGap does. Uniform is ours.
 
-On speeds of Los Angeles the order differs from the paper's: see the claims. The paper plots
-bars without numbers, so only signs are compared.
+The paper plots bars without numbers, so only signs are compared. On speeds of Los Angeles (207
+sensors, T = 400) expected improvement, UGap and UCBE err less than BayesGap: with about two
+pulls per sensor the prior says little that the readings do not, and its covariance is that of
+other days. Thompson sampling does poorly there as in the paper.
 """
 
 import numpy as np
