@@ -14,9 +14,9 @@ BayesGap is the paper's: Eq. 8 recommends, and T - K is in beta^2 (T where T <= 
 arms. UCBE knows the true gaps; UGap estimates them as BayesGap does. Uniform is ours.
 
 The paper plots bars without numbers, so only signs are compared. On speeds of Los Angeles (207
-sensors, T = 400) expected improvement, UGap and UCBE err less than BayesGap: with about two
-pulls per sensor the prior says little that the readings do not, and its covariance is that of
-other days. Thompson sampling does poorly there as in the paper.
+sensors, seven days, T = 400) expected improvement, UGap and UCBE err less than BayesGap, and so
+do PI, UCBE and EI at the paper's T / K. These are other data; the paper's are needed to tell
+whether more differs. Thompson sampling does poorly as in the paper.
 """
 
 import numpy as np
