@@ -6,10 +6,10 @@ The process, its posterior at K = 10 arms after six observations, and one sample
 kernel is exp(-(x - x')^2). The paper prints neither the points nor the observations: here
 the arms are at 0, 5/9, ..., 5, the noise is .1, and Thompson sampling chooses the arms.
 
-Compared with the text: that features X = V D^(1/2) turn the process into the linear model of
-Eqs. 3 to 5 (policies with `kernel=` or `features=X`, and both formulas in NumPy), that
-the marginals of Eqs. 4 and 5 are those of the true means, and that Thompson sampling pulls
-an arm as often as it is the largest of a random sample.
+Three statements of the text are checked. Features X = V D^(1/2) turn the process into the
+linear model of Eqs. 3 to 5 (policies with `kernel=` or `features=X`, and both formulas in
+NumPy). The marginals of Eqs. 4 and 5 are those of the true means. Thompson sampling pulls an
+arm as often as a random sample is largest there.
 """
 
 import numpy as np
@@ -82,9 +82,9 @@ def draw(arms, rewards, mean, std, seed):
 def checks(n_runs, rng, n_samples=100):
     """Play Thompson sampling on functions drawn from the prior.
 
-    Return the shares of true means within two deviations, one per run, and for each run and arm
-    whether the next pull is of the arm, less the share of `n_samples` samples of Eqs. 4 and 5 in
-    which the arm is the largest.
+    Return two arrays. The first has the share of true means within two deviations, for each run.
+    The second has one entry per run and arm: 1 if the next pull is of the arm, else 0, minus the
+    share of `n_samples` samples of Eqs. 4 and 5 in which the arm is the largest.
     """
     X, inside, excess = features(), np.empty(n_runs), np.zeros((n_runs, len(POINTS)))
     for i in range(n_runs):

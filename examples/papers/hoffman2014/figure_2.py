@@ -7,16 +7,16 @@ The probability that a policy misses the sensor of the highest speed after T = 4
 of 357 sensors. The prior covariance is that of the first two thirds of the times, eta = 20,
 and the noise variance is 5 % of the mean variance. Each later time gives the true means of
 one run. The speeds of I-880 are not public; `--data` reads others. Without it the sensors
-are the 61 pixels of scikit-learn's digits, and T / K is the paper's.
+are the 61 pixels of scikit-learn's digits, with the same T / K.
 
-BayesGap is the paper's: Eq. 8 recommends, and T - K is in beta^2 (T where T <= K).
+"BayesGap" follows the paper: Eq. 8 recommends, and T - K is in beta^2 (T if T <= K).
 "BayesGap, default" are the library's defaults, T and the best posterior mean among pulled
 arms. UCBE knows the true gaps; UGap estimates them as BayesGap does. Uniform is ours.
 
-The paper plots bars without numbers, so only signs are compared. On speeds of Los Angeles (207
-sensors, seven days, T = 400) expected improvement, UGap and UCBE err less than BayesGap, and so
-do PI, UCBE and EI at the paper's T / K. These are other data; the paper's are needed to tell
-whether more differs. Thompson sampling does poorly as in the paper.
+The paper plots bars without numbers, so only signs are compared. They differ on speeds of Los
+Angeles (207 sensors, seven days): EI, UGap and UCBE err less than BayesGap at T = 400, and PI,
+UCBE and EI at the T / K of the paper. Without the data of the paper the reason is unknown.
+Thompson sampling does poorly, as in the paper.
 """
 
 import numpy as np

@@ -3,9 +3,9 @@
     python examples/papers/hoffman2014/recommendations.py [--quick] [--runs N] [--seed N]
         [--speeds CSV] [--wine CSV] [--splits N] [--cache NPZ]
 
-Mean simple regret of one and the same run of BayesGap by three rules: "bound" is Eq. 8, the
-arm J of the round with the least bound; "pulled" the best posterior mean among the arms that
-were pulled, the library's default; "posterior-mean" the best among all. "never pulled" is the
+Mean simple regret of three rules after the same pulls. "bound" is Eq. 8, the arm J of the
+round with the least bound. "pulled", the default of the library, is the best posterior mean
+among the arms that were pulled. "posterior-mean" is the best among all. "never pulled" is the
 share of runs in which Eq. 8 recommends an arm without a pull, the half-widths are of 95 %
 intervals. beta^2 has T in place of T - K.
 

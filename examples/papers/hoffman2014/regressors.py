@@ -190,9 +190,9 @@ def paper_search(name, budget, arms, kernel, rng, **options):
     """Run a policy of the paper; return the pulls of each regressor and the recommended one.
 
     Each pull has a random split of the table. The regressors are in random order, so that
-    ties, such as the first pull, have no favourite. What the paper does not print is set to the
-    truth: the centre of the scores, the noise (the deviation of a regressor's scores) and the
-    prior's scale (the deviation of the regressors' means).
+    ties, such as the first pull, have no favourite. The paper does not print the centre of the
+    scores, the noise and the scale of the prior. Here they are the true ones: the mean of the
+    table, the deviation of a regressor's scores, and the deviation of the regressors' means.
     """
     means, centre = arms.table.mean(axis=1), arms.table.mean()
     noise = np.sqrt(arms.table.var(axis=1, ddof=1).mean())
@@ -248,7 +248,7 @@ def bandit_search(policy, budget, arms, seed):
 
 
 def random_search(budget, table, rng, new_splits=False):
-    """Return the best of `budget` random regressors on one split, or each on a split of its own."""
+    """Return the best of `budget` random regressors, all on one split or each on another."""
     tried = rng.choice(len(table), min(budget, len(table)), replace=False)
     splits = rng.integers(table.shape[1], size=tried.size if new_splits else 1)
     return tried[table[tried, splits].argmax()]
