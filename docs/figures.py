@@ -38,7 +38,7 @@ TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)
 NUMBER = re.compile(r"(?P<half>± ?)?(?<![\w.])(?P<text>[-−]?(?:\d[\d,]*\.?\d*|\.\d+))"
                     r"(?:e(?P<e>[-+]?\d+)| ?· ?10(?P<power>[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?")
 SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
-DATA = {".csv", ".tsv", ".npz"}
+DATA = {".csv", ".gz", ".tsv", ".npz"}
 
 
 class Number(NamedTuple):

@@ -231,48 +231,6 @@ def test_evidence_of_breast_cancer():
     assert np.isfinite(evidence.pull([0, 1], 1)).all()
 
 
-@pytest.mark.parametrize("name, rows", [("sensors", 8 + 8), ("automl_wine", 7 + 7)])
-def test_correlated_examples_draw_their_pictures(name, rows, tmp_path, capsys):
-    pytest.importorskip("matplotlib")
-    pytest.importorskip("sklearn")
-    out = tmp_path / "picture.png"
-    load(name)["main"](["--quick", "--out", str(out)])
-    assert out.read_bytes().startswith(b"\x89PNG")
-    line = r"^(\w+[ -]?\w*) +\d*\.?\d+ +\d+\.\d+"
-    assert len(re.findall(line, capsys.readouterr().out, re.MULTILINE)) >= rows - 4
-
-
-def test_automl_wine_reads_tables_and_its_cache(tmp_path):
-    example = load("automl_wine")
-    path, cache = tmp_path / "rows.csv", tmp_path / "scores.npz"
-    rows = np.random.default_rng(1).normal(size=(200, 4))
-    np.savetxt(path, rows, delimiter=",", header="a,b,c,d", comments="")
-    X, y = example["load"]([path, path])
-    np.testing.assert_allclose(X, np.vstack([rows, rows])[:, :3])
-    from sklearn.model_selection import ParameterGrid
-    candidates = list(ParameterGrid(example["grids"](quick=True)))
-    table = example["load_table"](cache, candidates[:9], X, y, 2)
-    np.testing.assert_array_equal(example["load_table"](cache, candidates[:9], X, y, 2), table)
-    more = example["load_table"](cache, candidates[:9], X, y, 3)
-    np.testing.assert_array_equal(more[:, :2], table)
-
-
-def test_automl_wine_forests_are_scikit_learns():
-    """Small forests are the first trees of the largest; equivalent settings share one forest."""
-    from sklearn.model_selection import ParameterGrid
-    example = load("automl_wine")
-    candidates = [c for c in ParameterGrid(example["grids"](quick=True))
-                  if c.get("model__n_estimators") == 10]
-    X, y = example["load"](None)
-    (split,) = example["random_tenths"](1, len(y))
-    train, test = split
-    scores = example["score_table"](candidates, X, y, [split])[:, 0]
-    for i in (0, 1, 3, 8, 15):
-        model = example["pipeline"]().set_params(**candidates[i]).fit(X[train], y[train])
-        error = np.sqrt(np.mean((model.predict(X[test]) - y[test]) ** 2))
-        assert scores[i] == pytest.approx(-error, rel=1e-9)
-
-
 def test_agents_cost_prints_its_table(tmp_path, capsys):
     example = load("agents_cost")
     files = []

@@ -23,6 +23,9 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 DATA = {  # script: name of its data file
     **{f"lalitha2023/figure_{n}.py": "u.data" for n in (4, 5, 6)},
+    "hoffman2014/figure_2.py": "los_speed.csv.gz",
+    "hoffman2014/figure_3.py": "winequality-red.csv",
+    "hoffman2014/figure_4.py": "winequality-red.csv",
 }
 
 

@@ -7,6 +7,7 @@ import tracemalloc
 import pytest
 
 from pybandit.errors import UnreadableFileError
+from pybandit.tables import _read_scores
 
 from hostile.driver import attack
 from hostile.special import attacked, check_refused
