@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 
 import pybandit as pb
-from pybandit._shared import datasets
-from pybandit.errors import MissingPackageError
 
 ROOT = pathlib.Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
