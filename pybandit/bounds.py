@@ -24,6 +24,12 @@ from pybandit.policies.batch.theory import (
     batch_sar_error,
 )
 from pybandit.policies.regret.index_bounds import kl_ucb, kl_variance, ucb1, ucb_v
+from pybandit.policies.regret.theory import (
+    bernoulli_regret_rate,
+    thompson_regret,
+    ucb1_regret,
+    ucb_v_regret,
+)
 from pybandit.racing.b_normal import (
     b_normal,
     boundary,
@@ -32,6 +38,8 @@ from pybandit.racing.b_normal import (
 )
 from pybandit.racing.half_widths import empirical_bernstein_serfling, normal, student
 
-__all__ = ["b_normal", "batch_racing_batches", "batch_racing_pulls", "batch_sar_error", "boundary", "crossing_probability", "empirical_bernstein_serfling",
-           "kl_ucb", "kl_variance", "normal", "normal_sample_complexity", "student", "ucb1",
-           "ucb_v"]
+__all__ = ["b_normal", "batch_racing_batches", "batch_racing_pulls", "batch_sar_error",
+           "bernoulli_regret_rate", "boundary", "crossing_probability",
+           "empirical_bernstein_serfling", "kl_ucb", "kl_variance", "normal",
+           "normal_sample_complexity", "student", "thompson_regret", "ucb1", "ucb1_regret",
+           "ucb_v", "ucb_v_regret"]

@@ -195,7 +195,7 @@ def run_samplers(n_anneals, seconds, seed):
 
 def claims(figure, found, alone):
     """Compare the statements of Sec. 6.3; `found` and `alone` are by number of rows."""
-    bandits = [name for name in FOUR]
+    bandits = FOUR
     ratios = {n: [rows[p][0, 0] / rows[p][1, 0] for p in bandits] for n, rows in found.items()}
     every = np.array(list(ratios.values()))
     figure.claim("Weights of inverse variance improve the estimate strikingly", "all sizes",
