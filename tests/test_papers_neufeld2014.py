@@ -153,3 +153,18 @@ def test_figure_3_has_breast_cancer():
     evidence = load("figure_3")["hard"]((3, 10))
     assert evidence.n_rows == 150 and evidence.n_arms == 2
     assert np.isfinite(evidence.pull([0, 1], 1)).all()
+
+
+def test_variance_bound_needs_the_cost_of_each_pair():
+    """Eq. 23 prints the last pair's cost for all pairs, which misses far too often."""
+    rng = np.random.default_rng(7)
+    pairs = rng.random((2000, 100, 2)) < 0.3
+    squares = (pairs[..., 0] ^ pairs[..., 1]).astype(float)
+    costs, truth = rng.uniform(0.2, 1.0, squares.shape), 0.6 * 0.21
+
+    def misses(statistic):
+        low, high = pb.bounds.kl_variance(statistic, 100, 5.0)
+        return ((low > truth) | (high < truth)).mean()
+
+    assert misses((costs * squares).sum(axis=1) / 200) < 0.01
+    assert misses(costs[:, -1] * squares.sum(axis=1) / 200) > 0.2
