@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="no examples beside 
 
 
 def load(name):
-    """Return the globals of a script; modules of its folder are imported anew."""
+    """Return the globals of a script; modules of its folder are imported again."""
     for module in ("setting", "figures", "population"):
         sys.modules.pop(module, None)
     before, sys.path[:] = sys.path[:], [str(FOLDER), *sys.path]  # as Python does for a script

@@ -69,7 +69,7 @@ def read(path):
 
 
 def invented(n=768, seed=2014):
-    """Return an invented table of the size of Pima's, with a third of positive labels."""
+    """Return an invented table of 768 rows, as the Pima table has, a third of them positive."""
     rng = np.random.default_rng(seed)
     z = rng.standard_normal((n, len(COLUMNS)))
     means, deviations = np.array(COLUMNS).T

@@ -8,8 +8,8 @@ shape changes the performance of a policy by a non-negligible amount, and prints
 Regret at n = 10^5 by shape, four policies, pairs of variances up to 1/12, the largest that a
 uniform value has.
 
-Regrets count as alike if they differ by less than 15 % and the noise. That of Thompson sampling
-varies much between runs.
+Regrets count as alike if they differ by less than 15 % and the noise. The regret of
+Thompson sampling varies much between runs.
 """
 
 import numpy as np
