@@ -160,7 +160,7 @@ def bernoulli_regret_rate(means):
     --------
     >>> import pybandit as pb
     >>> round(pb.bounds.bernoulli_regret_rate([0.5, 0.4]), 3)
-    4.967
+    4.966
     """
     means = check_in("means", means, "in [0, 1]", lambda x: (x >= 0) & (x <= 1))
     if means.ndim != 1 or not means.size:
