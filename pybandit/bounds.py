@@ -32,6 +32,12 @@ from pybandit.policies.budget.theory import (
 )
 from pybandit.policies.correlated.theory import bayes_gap_error
 from pybandit.policies.regret.index_bounds import kl_ucb, kl_variance, ucb1, ucb_v
+from pybandit.policies.regret.theory import (
+    bernoulli_regret_rate,
+    thompson_regret,
+    ucb1_regret,
+    ucb_v_regret,
+)
 from pybandit.racing.b_normal import (
     b_normal,
     boundary,
@@ -41,8 +47,9 @@ from pybandit.racing.b_normal import (
 from pybandit.racing.half_widths import empirical_bernstein_serfling, normal, student
 
 __all__ = ["b_normal", "batch_racing_batches", "batch_racing_pulls", "batch_sar_error",
-           "bayes_gap_error", "boundary", "crossing_probability", "empirical_bernstein_serfling",
+           "bayes_gap_error", "bernoulli_regret_rate", "boundary",
+           "crossing_probability", "empirical_bernstein_serfling",
            "halving_least_pulls", "kl_ucb", "kl_variance", "normal",
            "normal_sample_complexity", "normal_variance_interval",
-           "sequential_halving_error", "shadavar_error", "shvar_error", "student", "ucb1",
-           "ucb_v"]
+           "sequential_halving_error", "shadavar_error", "shvar_error", "student",
+           "thompson_regret", "ucb1", "ucb1_regret", "ucb_v", "ucb_v_regret"]

@@ -83,6 +83,7 @@ MORE = (
     "test_packaging.py",
     "test_papers_lalitha2023.py",
     "test_papers_hoffman2014.py",
+    "test_papers_neufeld2014.py",
     "test_plots.py",
     "test_portability.py",
     "typed/",

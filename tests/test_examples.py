@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 
 import pybandit as pb
-from pybandit._shared import datasets
-from pybandit.errors import MissingPackageError
 
 ROOT = pathlib.Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
@@ -153,26 +151,6 @@ def test_fixed_confidence_prints_its_tables(capsys):
     assert [int(number.replace(",", "")) for number in least.groups()] == [1740, 574]
 
 
-def test_caplet_draws_its_picture(tmp_path, capsys):
-    pytest.importorskip("matplotlib")
-    out, example = tmp_path / "caplet.png", load("caplet")
-    example["main"](["--quick", "--out", str(out)])
-    assert out.read_bytes().startswith(b"\x89PNG")
-    printed = capsys.readouterr().out
-    rows = len(example["methods"](0.07))
-    assert len(re.findall(r"^ *[A-Za-z].*  \d.*±.*±", printed, re.MULTILINE)) == 3 * rows == 39
-    distances = re.findall(r"exact .*, ([-+]\d\.\d+) standard errors", printed)
-    assert len(distances) == 3 and all(abs(float(text)) < 5 for text in distances)
-
-
-def test_caplet_finds_the_references():
-    """Tests two cells with little noise and 4 runs; other policies differ by a fifth."""
-    example = load("caplet")
-    for strike, name in [(0.07, "UCB1, raw"), (0.08, "UCB-V, raw")]:
-        caplet = pb.environments.CIRCaplet(strike)
-        value, _ = example["methods"](strike)[name](caplet, 100_000, 4, 1)
-        known = example["REFERENCE"][name][list(example["CAPS"]).index(strike)]
-        assert value == pytest.approx(known, rel=0.08)
 
 
 def test_estimator_weights_draws_its_picture(tmp_path, capsys):
@@ -199,36 +177,6 @@ def test_estimator_weights_finds_the_figures_of_the_page():
         assert found.metrics["trusts_the_second"].mean() == pytest.approx(known, abs=0.13)
 
 
-def test_evidence_prints_its_tables(capsys, monkeypatch):
-    """There are six problems without scikit-learn, with six policies each."""
-    def missing():
-        raise MissingPackageError("no scikit-learn")
-
-    monkeypatch.setattr(datasets, "breast_cancer", missing)
-    load("evidence")["main"](["--quick"])
-    printed = capsys.readouterr().out
-    assert len(re.findall(r"^ *[a-zA-Z].*±.*±.*±", printed, re.MULTILINE)) == 36
-    assert "breast cancer left out: no scikit-learn" in printed
-    assert float(re.search(r"log Z = (\S+),", printed)[1]) == pytest.approx(-33.85, abs=0.2)
-
-
-def test_evidence_replays_its_records():
-    example = load("evidence")
-    evidence = example["tiny"](5, (1, 4))
-    values, costs = example["record"](evidence, 400, 1)
-    environment = example["replay"](evidence, 400, 1)
-    assert [v.size for v in values] == [20, 100]
-    assert environment.means == pytest.approx(evidence.means)
-    assert environment.costs.tolist() == [1000.0, costs[1].mean()]
-    relative = [v.var() / v.mean() ** 2 for v in values]
-    assert environment.variances / evidence.means**2 == pytest.approx(relative)
-
-
-def test_evidence_of_breast_cancer():
-    pytest.importorskip("sklearn")
-    evidence = load("evidence")["hard"]((3, 10))
-    assert evidence.n_rows == 150 and evidence.n_arms == 2
-    assert np.isfinite(evidence.pull([0, 1], 1)).all()
 
 
 def test_agents_cost_prints_its_table(tmp_path, capsys):

@@ -14,7 +14,6 @@ import argparse
 import time
 
 import numpy as np
-from estimator_policies import OURS, PAPER, make
 from scipy.special import ndtri
 
 import pybandit as pb
@@ -22,6 +21,10 @@ from pybandit._shared import drawing
 from pybandit._shared.drawing import COLOURS, tidy
 from pybandit.environments import EmpiricalBandit, GaussianBandit
 
+# name of a row: policy of EstimatorAllocator
+BANDITS = {"UCB1": "ucb1", "UCB-V": "ucb-v", "UCB-V (1/3, 1)": None, "KL-UCB": "kl-ucb",
+           "Thompson": "thompson"}
+OURS = ("lcb-variance", "thompson-variance")
 BUDGET = 1000
 WEIGHTS = ("mean", "inverse-variance", "predictable")
 DEVIATIONS = np.array([1.0, 1.5, 3.0, 10.0, 20.0])
@@ -38,6 +41,12 @@ RARE = (
 )
 SKEWED = (("mean", {}), ("inverse-variance", {}), ("predictable", {}),
           ("predictable", {"least_values": 30}))
+
+
+def make(name, n_arms, **options):
+    """Return an allocator with this policy."""
+    policy = BANDITS.get(name, name) or pb.policies.UCBV(n_arms, c=1 / 3, zeta=1.0)
+    return pb.montecarlo.EstimatorAllocator(n_arms, policy=policy, **options)
 
 
 def five():
@@ -101,7 +110,7 @@ def with_half(values):
 
 def print_five(n_runs, seed):
     """Return errors and half-widths, (weights, policies, 2), and the policies' names."""
-    names, found = ("uniform", *PAPER, *OURS), []
+    names, found = ("uniform", *BANDITS, *OURS), []
     print(f"five normal estimators, {n_runs:,} runs")
     print(f"{'':>20}" + "".join(f"{weights:<20}" for weights in WEIGHTS) + "runs of the best")
     for name in names:

@@ -216,7 +216,7 @@ cdef class LogisticEvidence(Environment):
     References
     ----------
     Neal 2001, Annealed importance sampling; Neal 2003, Slice sampling; Neufeld et al.
-    2014, Sec. 5.3 and Appendix G.
+    2014, Sec. 6.3 and Appendix G.
 
     Examples
     --------

@@ -15,7 +15,7 @@ from montecarlo.reference import estimators as twins
 
 
 def population_monte_carlo(*given, **options):
-    """Call `population_monte_carlo` of examples/montecarlo/population.py."""
+    """Call `population_monte_carlo` of examples/papers/neufeld2014/population.py."""
     if not EXAMPLES.is_dir():
         pytest.skip("no examples beside the tests")
     return load("population")["population_monte_carlo"](*given, **options)

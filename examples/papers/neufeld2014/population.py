@@ -1,6 +1,6 @@
 """Population Monte Carlo for a caplet: a mixture of proposals that adapts its shares.
 
-Used by `caplet.py`.
+Used by `figure_2.py`.
 """
 
 from typing import NamedTuple
