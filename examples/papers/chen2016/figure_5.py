@@ -9,7 +9,17 @@ independent implementation, 60,000 draws a cell.
 """
 
 from setting import DELTAS, N_FACTORS
-from synthetic import EBS, NORMAL, claim_errors, claim_reads, claim_reference, draw, reads, start
+from synthetic import (
+    EBS,
+    NORMAL,
+    claim_errors,
+    claim_reads,
+    claim_reference,
+    draw,
+    ratio,
+    reads,
+    start,
+)
 from synthetic import run as run_races
 
 
@@ -17,11 +27,11 @@ def main(argv=None):
     figure, rows = start(__doc__, 10, "marginal", arguments=argv)
     deltas = sorted({row["delta"] for row in rows}, key=DELTAS.index)
     print("\nFor comparison, as in Figure 1:")
-    paired = run_races(10, "pairwise", max(figure.runs // 10, 20), 1, deltas, N_FACTORS,
+    paired = run_races(10, "pairwise", max(figure.runs // 10, 50), 1, deltas, N_FACTORS,
                        figure.seed)
     for name in NORMAL, EBS:
         marginal, pairwise = reads(rows, name), reads(paired, name)
-        ratios = [marginal[key] / pairwise[key] for key in marginal]
+        ratios = [ratio(marginal[key], pairwise[key]) for key in marginal]
         errors = [sum(row["wrong"] for row in table if row["algorithm"] == name)
                   / sum(row["n"] for row in table if row["algorithm"] == name)
                   for table in (rows, paired)]

@@ -10,7 +10,7 @@ from synthetic import LIL, above_delta, cell_of, claim_errors, claim_reads, draw
 
 
 def main(argv=None):
-    figure, rows = start(__doc__, 100, runs=(10_000, 40), small=10_000, arguments=argv)
+    figure, rows = start(__doc__, 100, small=10_000, arguments=argv)
     claim_reads(figure, rows)
     claim_errors(figure, rows)
     high = above_delta([row for row in rows if row["algorithm"] == LIL])
