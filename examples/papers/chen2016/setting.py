@@ -18,5 +18,5 @@ ORDERS = (5, 10, 15, 20, 25, 30)
 ARCH_DELTA = COREFERENCE_DELTA = 0.05
 COREFERENCE_FIRST_LOOK = 3
 
-# Table 1: shares of the first look, and (delta, printed B at the first and the last share).
+# Table 1: first looks as shares of N.
 SHARES = (5e-5, 1e-4, 5e-4, 1e-3, 5e-3, 1e-2)
