@@ -19,7 +19,9 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-DATA = {}  # script: name of its data file
+DATA = {  # script: name of its data file
+    "chen2016/figure_3.py": "cora_citations.tsv",
+}
 
 
 def scripts(words=()):

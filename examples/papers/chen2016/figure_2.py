@@ -160,7 +160,8 @@ class Study:
 
     def print_orders(self, orders, rng):
         kinds = list(self.frozen)
-        print(f"\n{'':<8}{'variance divided by':>22}{'share of the frozen chain':>{17 * len(kinds)}}"
+        print(f"\n{'':<8}{'variance divided by':>22}"
+              f"{'share of the frozen chain':>{17 * len(kinds)}}"
               f"{'log posterior':>{9 * len(kinds)}}")
         print(f"{'order':<8}{'rewards':>10}{'differences':>12}"
               + "".join(f"{kind:>17}" for kind in kinds) + "".join(f"{kind:>9}" for kind in kinds))
@@ -219,8 +220,8 @@ class Study:
             found = autocorrelation(np.asarray(orders, dtype=float)[choices],
                                     min(300, choices.shape[1] // 2))
             axes[2].plot(np.arange(found.size) * cost / n, found, style, color=colour, label=kind)
-        axes[0].set(xlabel="evaluations / N (racing dashed or dotted)", ylabel="log posterior, centred",
-                    xscale="log")
+        axes[0].set(xlabel="evaluations / N (racing dashed or dotted)", xscale="log",
+                    ylabel="log posterior, centred")
         axes[1].set(xlabel="order", ylabel="share of the frozen chains, 95 %", xticks=places,
                     xticklabels=orders, ylim=(0, None))
         axes[2].set(xlabel="lag, evaluations / N", ylabel="autocorrelation of the order")
