@@ -81,6 +81,7 @@ MORE = (
     "test_low_memory.py",
     "test_notebooks.py",
     "test_packaging.py",
+    "test_papers_chen2016.py",
     "test_plots.py",
     "test_portability.py",
     "typed/",
