@@ -31,7 +31,7 @@ def print_table(delta, printed, one, two):
     print(f"{'':8}" + "".join(f"{f'first look {x:g}':>22}" for x in SHARES))
     print(f"{'delta':<8}" + f"{'printed':>8}{'Eq. 5':>7}{'two':>7}" * len(SHARES))
     for level, *columns in zip(delta[:, 0], printed, one, two, strict=True):
-        print(f"{level:<8.0e}" + "".join(f"{a:>8.4f}{b:>7.3f}{c:>7.3f}"
+        print(f"{level:<8.2g}" + "".join(f"{a:>8.4f}{b:>7.3f}{c:>7.3f}"
                                          for a, b, c in zip(*columns, strict=True)))
 
 
