@@ -157,7 +157,7 @@ def draw(found):
 
 
 def main(argv=None):
-    figure = Figure(__doc__, runs=(2000, 100), arguments=argv)
+    figure = Figure(__doc__, runs=(2000, 200), arguments=argv)
     found = run(N_FACTORS, figure.runs, figure.seed)
     noise = 2 * (DELTA * (1 - DELTA) / figure.runs)**0.5
     errors = {test: [worst(found, name, test) for name in RATIOS]
