@@ -26,7 +26,8 @@ def softplus(x):
 def load(source):
     """Return centred log-returns in percent.
 
-    Of a price series of the `arch` package, by name, or of a text file with one price a line.
+    `source` is the name of a price series of the `arch` package, or the path of a text file
+    with one price per line.
     """
     if isinstance(source, Path):
         prices = np.loadtxt(source)

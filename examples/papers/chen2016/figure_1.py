@@ -4,8 +4,8 @@
 
 Errors (b to d) and shares of the rewards read (f to h) of Racing-Normal, Racing-EBS and
 lil'UCB against delta, with 10,000 draws a cell in the paper, and the bounds beside each
-other (e). Setting and data: synthetic.py. lil'UCB reads one reward at a time, and costs
-.2 s a draw at sigma = .1: it gets a twentieth of the draws unless --lil says otherwise.
+other (e). Setting and data: synthetic.py. A draw of lil'UCB takes .2 s at sigma = .1, so it
+gets a twentieth of the draws unless --lil says otherwise.
 In brackets: values of an independent implementation, 60,000 draws a cell.
 
 Racing-Normal is above delta at sigma = .1, delta = .001: .00165 in the reference with

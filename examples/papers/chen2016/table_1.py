@@ -2,11 +2,11 @@
 
     python examples/papers/chen2016/table_1.py [--quick] [--save PNG]
 
-For each delta and share of the first look: the printed digits, and ours for a one-sided
-boundary (Equation 5, from which the paper says the table comes, and which Proposition 3
-needs) and a two-sided one (half the probability that some look is beyond B on either
-side). The printed table is the two-sided one, rounded by an interpolation in delta. At
-small delta they are the same; at delta = .49 Equation 5 needs .40 to .50 more.
+For each delta and first look: the printed digits, and ours for two boundaries. The
+one-sided one solves Equation 5, from which the paper says the table comes, and which
+Proposition 3 needs. The two-sided one has half the probability that some look is beyond
+B on either side. The printed table is the two-sided one, interpolated in delta. At small
+delta both are the same. At delta = .49 Equation 5 needs .40 to .50 more.
 """
 
 import time
