@@ -191,7 +191,8 @@ class Study:
                          low <= 2 * printed and high >= printed / 2)
         mean, half = self.frequencies(kind)
         other, error = self.frequencies("exact")
-        apart = np.nanmax(np.abs(mean - other) / np.maximum(np.hypot(half, error), 1e-9))
+        apart = np.nan_to_num(np.abs(mean - other)
+                              / np.maximum(np.hypot(half, error), 1e-9)).max()
         figure.claim(f"No noticeable bias in the shares of the orders ({kind})", "none",
                      f"at most {apart:.1f} standard errors apart", apart < 4)
 
