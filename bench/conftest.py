@@ -69,7 +69,8 @@ def limits(tmp_path_factory):
     library = tmp_path_factory.mktemp("limits") / "limits.so"
     compiler = (sysconfig.get_config_var("CC") or "cc").split()[0]
     source = Path(__file__).with_name("limits.c")
-    subprocess.run([compiler, "-O3", "-shared", "-fPIC", "-o", library, source], check=True)
+    subprocess.run([compiler, "-O3", "-shared", "-fPIC", "-o", library, source, "-lm"],
+                   check=True)
     return ctypes.CDLL(str(library))
 
 

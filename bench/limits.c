@@ -2,6 +2,7 @@
  * Physical limits: bare loops that read the same bytes as the kernels, with the minimum of
  * arithmetic for a race. Compiled when benchmarks run.
  */
+#include <math.h>
 #include <stdint.h>
 
 typedef struct {
@@ -153,5 +154,26 @@ void limit_dot_20(const double *matrix, int64_t n, const double *vector, double 
             for (int lane = 0; lane < 4; lane++)
                 lanes[lane] += matrix[i * 20 + j + lane] * vector[j + lane];
         products[i] = lanes[0] + lanes[1] + lanes[2] + lanes[3];
+    }
+}
+
+/*
+ * Advances a density on `n` points by `n_looks` looks: an exponential and a product for each
+ * pair of points and look, as one evaluation of the error of a boundary needs.
+ */
+void limit_first_passage(const double *points, int64_t n, int64_t n_looks, double *density,
+                         double *next)
+{
+    for (int64_t t = 0; t < n_looks; t++) {
+        for (int64_t j = 0; j < n; j++) {
+            double total = 0.0;
+            for (int64_t i = 0; i < n; i++) {
+                const double x = points[j] - 0.7 * points[i];
+                total += density[i] * exp(-0.5 * x * x);
+            }
+            next[j] = total / (double)n;
+        }
+        for (int64_t i = 0; i < n; i++)
+            density[i] = next[i];
     }
 }

@@ -84,6 +84,7 @@ MORE = (
     "test_papers_lalitha2023.py",
     "test_papers_hoffman2014.py",
     "test_papers_neufeld2014.py",
+    "test_papers_chen2016.py",
     "test_plots.py",
     "test_portability.py",
     "typed/",

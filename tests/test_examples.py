@@ -25,14 +25,6 @@ def load(name):
         sys.path.remove(str(path.parent))
 
 
-def test_synthetic_race_draws_its_picture(tmp_path, capsys):
-    pytest.importorskip("matplotlib")
-    out = tmp_path / "race.png"
-    load("synthetic_race")["main"](["--quick", "--out", str(out)])
-    assert out.read_bytes().startswith(b"\x89PNG")
-    assert len(re.findall("^lognormal", capsys.readouterr().out, re.MULTILINE)) == 16
-
-
 def test_error_against_budget_draws_its_picture(tmp_path, capsys):
     pytest.importorskip("matplotlib")
     pytest.importorskip("pandas")
@@ -71,11 +63,6 @@ def test_guarantees_draw_their_picture(tmp_path, capsys):
     load("guarantees")["main"](["--quick", "--out", str(out)])
     assert out.read_bytes().startswith(b"\x89PNG")
     assert len(re.findall(r" to \d\.\d{3}\)$", capsys.readouterr().out, re.MULTILINE)) == 16
-
-
-def test_synthetic_race_finds_the_references():
-    known = load("synthetic_race")["reference_values"](100_000, 10)
-    assert known["normal", 1e-4, 0.05] == pytest.approx((1.62e-3, 0.0515), abs=5e-5)
 
 
 def test_model_leaderboard_draws_its_picture(tmp_path, capsys):

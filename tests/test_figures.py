@@ -51,7 +51,7 @@ def test_commands_in_pages_are_all_found(figures, tables):
     for name in ("examples/policies/few_plates.py", "examples/evaluation/guarantees.py",
                  "examples/papers/jun2016/figure_1.py --repeats 1", "bench/mcmc/bench_poisson.py",
                  "bench/mcmc/bench_exact.py -n 1000000", "tests/racing/nasty.py",
-                 "examples/racing/coreference.py --data cora_citations.tsv --runs 7"):
+                 "examples/papers/chen2016/figure_3.py --data cora_citations.tsv --runs 7"):
         assert f"python {name}" in found
 
 
@@ -65,7 +65,8 @@ def test_commands_of_tables_exist_and_take_quick(tables):
             text = "".join(file.read_text() for file in files)
             assert "--quick" in text or "score_tables import parser" in text, command
             for option in re.findall(r"--[a-z-]+", command):
-                assert f'"{option}"' in text or "score_tables import parser" in text, command
+                assert (f'"{option}"' in text or "score_tables import parser" in text
+                        or "Figure(" in text), command
         elif kind == "pytest":
             files = [word for word in words if word.startswith(("tests/", "bench/"))]
             assert files and all((ROOT / file).exists() for file in files), command
@@ -136,11 +137,11 @@ def test_figures_report_names_page_command_and_numbers(figures, tmp_path, monkey
 
 
 def test_commands_without_their_data_are_not_run(figures, tmp_path):
-    command = "python examples/racing/coreference.py --data cora_citations.tsv --runs 7"
+    command = "python examples/papers/chen2016/figure_3.py --data cora_citations.tsv --runs 7"
     assert figures.argv_of(command, None) == "cora_citations.tsv"
     (tmp_path / "cora_citations.tsv").write_text("")
     _, program, *words = figures.argv_of(command, tmp_path, quick=True)
-    assert program == str(ROOT / "examples" / "racing" / "coreference.py")
+    assert program == str(ROOT / "examples" / "papers" / "chen2016" / "figure_3.py")
     assert words == ["--data", str(tmp_path / "cora_citations.tsv"), "--runs", "7", "--quick"]
 
 

@@ -60,6 +60,43 @@ def test_against_the_limit(timed, limits, population, rows, role):
         timed(group, role, lambda: sampler.draw(DRAWS), per=DRAWS)
 
 
+@pytest.mark.parametrize("rows", [1024, 8192])
+@pytest.mark.parametrize("role", ["bare shuffle and gather", "EBS, pairwise", "EBS, marginal",
+                                  "Racing-Normal, pairwise", "Racing-Normal, marginal"])
+def test_bounds_against_the_limit(timed, limits, population, rows, role):
+    """One look with each bound of the paper; the limit reads the same number of random rows."""
+    rng, rewards = np.random.default_rng(3), population * 1e-9
+    group = f"a race that reads {rows} of {N} rows, {D} states"
+    if role.startswith("bare"):
+        permutation, sums, squares = np.arange(N), np.zeros(D), np.zeros(D)
+        timed(group, role, lambda: limits.limit_shuffle_gather_10(
+            bits_of(rng), pointer(permutation), i64(N), pointer(population), i64(rows),
+            pointer(sums), pointer(squares)))
+        return
+    bound = (pb.racing.EBSBound(value_range=np.ptp(rewards, axis=0)) if role.startswith("EBS")
+             else pb.racing.NormalBound())
+    looks = pb.racing.Looks(first=rows, variance=role.partition(", ")[2])
+    assert pb.race(rewards, DECIDED, bound=bound, looks=looks, rng=rng).n_evaluations == rows * D
+    timed(group, role, lambda: pb.race(rewards, DECIDED, bound=bound, looks=looks, rng=rng))
+
+
+@pytest.mark.parametrize("role", ["bare streaming sums", "EBS, pairwise", "EBS, marginal",
+                                  "Racing-Normal, pairwise", "Racing-Normal, marginal"])
+def test_bounds_of_undecided_races(timed, limits, population, role):
+    """All looks are undecided: from 2 rows with EBS, from 50 with Racing-Normal."""
+    rng, rewards = np.random.default_rng(3), 0.1 * population
+    group = f"an undecided race of {N} rows, {D} states"
+    if role.startswith("bare"):
+        sums = np.zeros(D)
+        timed(group, role, lambda: limits.limit_stream_10(pointer(population), i64(N),
+                                                          pointer(sums)))
+        return
+    bound = (pb.racing.EBSBound(value_range=np.ptp(rewards, axis=0), delta=1e-9)
+             if role.startswith("EBS") else pb.racing.NormalBound(delta=1e-9))
+    looks = pb.racing.Looks(variance=role.partition(", ")[2])
+    timed(group, role, lambda: pb.race(rewards, bound=bound, looks=looks, rng=rng), rounds=15)
+
+
 CASES = {
     "0.5% read at each draw": (None, 500),
     "5% read at each draw": (None, 5000),
@@ -107,6 +144,21 @@ def test_index_streams(timed, size, kind):
         stream.next(size // 2, rng)
 
     timed(f"index of {size}", kind, draw, per=size // 2)
+
+
+N_NODES = 29  # of the quadrature with looks that double
+
+
+def test_boundary_limit(timed, limits):
+    """The exponentials and products of one evaluation of the error, with eleven looks.
+
+    A solution has two or three such evaluations, and about four with half of the nodes.
+    """
+    points, density, following = np.linspace(-6.7, 3.0, N_NODES), np.ones(N_NODES), \
+        np.zeros(N_NODES)
+    timed("a boundary not solved before", "bare evaluation of the error",
+          lambda: limits.limit_first_passage(pointer(points), i64(N_NODES), i64(9),
+                                             pointer(density), pointer(following)))
 
 
 @pytest.mark.parametrize("convention", ["one-sided", "two-sided", "union"])

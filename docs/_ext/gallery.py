@@ -14,7 +14,7 @@ DOCS = Path(__file__).parents[1]
 EXAMPLES, SAVED, GALLERY = DOCS.parent / "examples", DOCS / "gallery_saved", DOCS / "gallery"
 DRAWN = DOCS.parent / "build" / "drawn.png"
 # modules that examples import
-HELPERS = ("arch_chain", "arch_model", "score_tables")
+HELPERS = ("score_tables",)
 
 
 def is_shown(path):

@@ -26,6 +26,7 @@ DATA = {  # script: name of its data file
     "hoffman2014/figure_2.py": "los_speed.csv.gz",
     "hoffman2014/figure_3.py": "winequality-red.csv",
     "hoffman2014/figure_4.py": "winequality-red.csv",
+    "chen2016/figure_3.py": "cora_citations.tsv",
 }
 
 

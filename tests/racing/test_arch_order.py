@@ -1,23 +1,25 @@
-"""Models, control variates, chains and tables of examples/racing/arch_order.py."""
+"""Models, control variates and chains of examples/papers/chen2016/figure_2.py."""
 
 import pathlib
-import re
 import sys
 
 import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-EXAMPLES = pathlib.Path(__file__).parents[2] / "examples" / "racing"
+EXAMPLES = pathlib.Path(__file__).parents[2] / "examples" / "papers" / "chen2016"
 pytestmark = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="no examples beside the tests")
 if EXAMPLES.is_dir():
-    sys.path.insert(0, str(EXAMPLES))  # as Python does when it runs a script
+    sys.path.insert(0, str(EXAMPLES))  # as Python does for a script
+    sys.modules.pop("setting", None)  # each paper has its own
     try:
         import arch_chain
         import arch_model
-        import arch_order
+        import figure_2 as arch_order
     finally:
         sys.path.remove(str(EXAMPLES))
+        for module in ("setting", "figure_2"):
+            sys.modules.pop(module, None)
 
 
 def simulated(n, seed=1):
@@ -211,15 +213,3 @@ def test_reached_is_the_first_time_close():
     assert arch_order.reached(spent, believed, np.zeros(2)) == 30
     assert arch_order.reached(spent, believed, np.full(2, 9.0)) == 10
     assert np.isnan(arch_order.reached(spent, believed, np.full(2, 90.0)))
-
-
-def test_tables_and_plot_are_written(tmp_path, capsys):
-    pytest.importorskip("matplotlib")
-    pytest.importorskip("arch")
-    out = tmp_path / "orders.png"
-    arch_order.main(["--quick", "--out", str(out)])
-    assert out.read_bytes().startswith(b"\x89PNG")
-    printed = capsys.readouterr().out
-    assert len(re.findall(r"^(exact|racing) +\d+\.\d\d ", printed, re.MULTILINE)) == 2
-    assert len(re.findall(r"^(Gibbs|MH) .* decisions wrong", printed, re.MULTILINE)) == 2
-    assert len(re.findall(r"^\d+ +[\d,]+ +[\d,]+ .*±.*±", printed, re.MULTILINE)) == 2

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from test_examples import EXAMPLES, load
+from test_papers_chen2016 import PAPER, load
 
-pytestmark = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="no examples beside the tests")
+pytestmark = pytest.mark.skipif(not PAPER.is_dir(), reason="no examples beside the tests")
 
 
 @pytest.fixture(scope="module")
 def example():
-    return load("coreference")
+    return load("figure_3")
 
 
 def sampler(example, labels, racing=False, seed=1):
@@ -140,12 +140,3 @@ def test_factors_of_a_table_and_of_rows_agree(example, tmp_path):
     assert not rows.diagonal().any() and factors.weight > 0 > factors.bias
     # only half of the clusters are used to fit weight and bias
     assert np.unique(truth[factors.known]).size == 10
-
-
-def test_coreference_writes_its_plot(example, tmp_path, capsys):
-    pytest.importorskip("matplotlib")
-    pytest.importorskip("sklearn")
-    out = tmp_path / "picture.png"
-    example["main"](["--quick", "--out", str(out)])
-    assert out.read_bytes().startswith(b"\x89PNG")
-    assert capsys.readouterr().out.count(" ± ") == 4

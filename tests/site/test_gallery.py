@@ -54,6 +54,6 @@ def test_docstring_of_an_example_becomes_a_page(gallery):
     above, title, rest = gallery._parts(body)
     assert title == "What is it?" and rest.startswith("\n    python")
     source = [f"head\n.. rst-class:: sphx-glr-example-title{body}"]
-    gallery.read(None, "gallery/racing/synthetic_race", source)
+    gallery.read(None, "gallery/racing/which_bound", source)
     assert "What is it?\n===========\n" in source[0]
     assert ".. code-block:: sh\n\n    python x.py" in source[0] and "And more." in source[0]

@@ -1,15 +1,16 @@
 """Sampler of a model and its parameters (Carlin and Chib), exact or by racing.
 
 Chen & Ghahramani 2016, section C.2, with the ratio of prior to pseudoprior that is missing
-from the conditional of the model in their Eq. 25. Used by examples/racing/arch_order.py.
+from the conditional of the model in their Eq. 25. Used by figure_2.py.
 """
 
 import numpy as np
 from arch_model import Arms
+from setting import ARCH_DELTA, FIRST_LOOK
 
 import pybandit as pb
 
-DELTA, FIRST_LOOK, ACCEPTANCE = 0.05, 50, 0.36
+ACCEPTANCE = 0.36
 GIBBS, METROPOLIS = "Gibbs", "MH"
 
 
@@ -22,6 +23,8 @@ class Chain:
     seed : int or sequence of int
     racing : bool
         True to decide by races, False to decide from all rows.
+    bound : str
+        Bound of the races: "normal" is the paper's Racing-Normal.
     batch : int, optional
         Rows of a stochastic gradient; all by default.
     check : bool
@@ -36,9 +39,11 @@ class Chain:
         For "Gibbs" and "MH", one bool per checked decision: True if it was wrong.
     """
 
-    def __init__(self, models, seed, *, racing, batch=None, delta=DELTA, check=False):
+    def __init__(self, models, seed, *, racing, bound="student", batch=None, delta=ARCH_DELTA,
+                 check=False):
         self.models, self.racing, self.batch = models, racing, batch
-        self.options = {"delta": delta, "looks": pb.racing.Looks(first=FIRST_LOOK)}
+        self.options = {"bound": bound, "delta": delta,
+                        "looks": pb.racing.Looks(first=FIRST_LOOK)}
         self.check = check
         # separate generators for the chain and for the order in which races read: exact and
         # racing chains then agree step by step as long as no race errs

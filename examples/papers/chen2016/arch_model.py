@@ -1,11 +1,13 @@
 """ARCH models with Student-t innovations, and control variates for their likelihoods.
 
-examples/racing/arch_order.py samples these models: Chen & Ghahramani 2016, sections 5.2 and C.2.
+figure_2.py samples these models: Chen & Ghahramani 2016, sections 5.2 and C.2.
 In a model of order q, the return r_t divided by sqrt(s_t) is Student-t with nu degrees of freedom,
 where s_t = alpha_0 + sum_i alpha_i r_{t-i}^2. All parameters have the prior Exp(1). The code uses
 unconstrained parameters x', whose values are log(1 + exp(x')): theta = (alpha_0', ..., alpha_q',
 nu').
 """
+
+from pathlib import Path
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -21,10 +23,17 @@ def softplus(x):
     return np.logaddexp(0.0, x)
 
 
-def load(name):
-    """Return centred log-returns in percent of a price series from the `arch` package."""
-    table = require(f"arch.data.{name}", "demo").load()
-    prices = table["Adj Close" if "Adj Close" in table else "DCOILWTICO"].to_numpy(float)
+def load(source):
+    """Return centred log-returns in percent.
+
+    `source` is the name of a price series of the `arch` package, or the path of a text file
+    with one price per line.
+    """
+    if isinstance(source, Path):
+        prices = np.loadtxt(source)
+    else:
+        table = require(f"arch.data.{source}", "demo").load()
+        prices = table["Adj Close" if "Adj Close" in table else "DCOILWTICO"].to_numpy(float)
     returns = 100.0 * np.diff(np.log(prices[np.isfinite(prices)]))
     return returns - returns.mean()
 
