@@ -20,7 +20,7 @@ HELPERS = ("score_tables",)
 def is_shown(path):
     """Return True if the gallery has a page for this file."""
     return (path.suffix == ".py" and path.exists() and path.parent.parent == EXAMPLES
-            and path.stem not in HELPERS)
+            and path.parent.name != "papers" and path.stem not in HELPERS)
 
 
 def is_run(name):
