@@ -50,7 +50,7 @@ def ucb1_regret(gaps, n):
     return float((8 * log_n / gaps + (1 + math.pi**2 / 3) * gaps).sum())
 
 
-def ucb_v_regret(gaps, noise_std, n, *, constant=10.0):
+def ucb_v_regret(gaps, n, *, noise_std, constant=10.0):
     r"""Return a bound on the expected regret of `UCBV` with c = 1 and zeta = 1.2.
 
     Neufeld et al. 2014, Eq. 5 (Audibert et al. 2009).
@@ -59,10 +59,10 @@ def ucb_v_regret(gaps, noise_std, n, *, constant=10.0):
     ----------
     gaps : array_like of float, shape (n_arms,)
         Gap of each arm to the best one, in [0, 1]; 0 for the best.
-    noise_std : array_like of float, shape (n_arms,)
-        Standard deviation of each arm's rewards, at least 0; its square is V_k.
     n : float
         Number of pulls, at least 1.
+    noise_std : array_like of float, shape (n_arms,)
+        Standard deviation of each arm's rewards, at least 0; its square is V_k.
     constant : float, default 10
         Depends on c and zeta, above 0; 10 in Theorem 4.
 
@@ -82,7 +82,7 @@ def ucb_v_regret(gaps, noise_std, n, *, constant=10.0):
     Examples
     --------
     >>> import pybandit as pb
-    >>> round(pb.bounds.ucb_v_regret([0.0, 0.05], [0.2, 0.3], 10**5), 1)
+    >>> round(pb.bounds.ucb_v_regret([0.0, 0.05], 10**5, noise_std=[0.2, 0.3]), 1)
     437.5
     """
     gaps = np.asarray(gaps)
