@@ -19,8 +19,10 @@ def test_bounds_equal_their_equations():
                      for d, v in zip(GAPS, VARIANCES, strict=True) if d > 0)
     thompson = sum(1 / d**2 for d in GAPS if d > 0) ** 2 * math.log(N)
     assert pb.bounds.ucb1_regret(GAPS, N) == pytest.approx(ucb1, rel=1e-13)
-    assert pb.bounds.ucb_v_regret(GAPS, VARIANCES, N) == pytest.approx(ucb_v, rel=1e-13)
-    assert pb.bounds.ucb_v_regret(GAPS, VARIANCES, N, constant=5) == pytest.approx(ucb_v / 2)
+    deviations = np.sqrt(VARIANCES)
+    assert pb.bounds.ucb_v_regret(GAPS, N, noise_std=deviations) == pytest.approx(ucb_v, rel=1e-13)
+    assert pb.bounds.ucb_v_regret(GAPS, N, noise_std=deviations, constant=5) == pytest.approx(
+        ucb_v / 2)
     assert pb.bounds.thompson_regret(GAPS, N) == pytest.approx(thompson, rel=1e-13)
     assert pb.bounds.ucb1_regret([0.0, 0.0], N) == 0.0
 
@@ -41,7 +43,7 @@ def test_regret_of_estimators_is_below_the_bounds_of_theorem_4(first, gap):
     environment = pb.environments.ScaledBernoulliBandit(0.5, 2 * np.sqrt(variances), 0.5)
     gaps = variances - first
     for policy, bound in (("ucb1", pb.bounds.ucb1_regret(gaps, n)),
-                          ("ucb-v", pb.bounds.ucb_v_regret(gaps, variances, n)),
+                          ("ucb-v", pb.bounds.ucb_v_regret(gaps, n, noise_std=np.sqrt(variances))),
                           ("thompson", pb.bounds.thompson_regret(gaps, n))):
         result = pb.simulate(
             lambda e, policy=policy: pb.montecarlo.EstimatorAllocator(
@@ -54,9 +56,12 @@ def test_regret_of_estimators_is_below_the_bounds_of_theorem_4(first, gap):
     (lambda: pb.bounds.ucb1_regret([0.1, 1.2], 10), r"gaps must be in \[0, 1\]; got 1.2"),
     (lambda: pb.bounds.ucb1_regret(0.5, 10), r"gaps must be flat and not empty; got shape \(\)"),
     (lambda: pb.bounds.ucb1_regret([0.5], 0.5), "n must be finite and at least 1; got 0.5"),
-    (lambda: pb.bounds.ucb_v_regret([0.1, 0.2], [0.1], 9), "variances must have the shape"),
-    (lambda: pb.bounds.ucb_v_regret([0.1], [-0.1], 9), "variances must be finite and at least 0"),
-    (lambda: pb.bounds.ucb_v_regret([0.1], [0.1], 9, constant=0), "constant must be finite"),
+    (lambda: pb.bounds.ucb_v_regret([0.1, 0.2], 9, noise_std=[0.1]),
+     "noise_std must have the shape"),
+    (lambda: pb.bounds.ucb_v_regret([0.1], 9, noise_std=[-0.1]),
+     "noise_std must be finite and at least 0"),
+    (lambda: pb.bounds.ucb_v_regret([0.1], 9, noise_std=[0.1], constant=0),
+     "constant must be finite"),
     (lambda: pb.bounds.thompson_regret([np.nan], 9), "gaps must be"),
     (lambda: pb.bounds.bernoulli_regret_rate([]), "means must be flat and not empty"),
     (lambda: pb.bounds.bernoulli_regret_rate([1.5]), r"means must be in \[0, 1\]; got 1.5"),

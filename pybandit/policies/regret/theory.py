@@ -50,7 +50,7 @@ def ucb1_regret(gaps, n):
     return float((8 * log_n / gaps + (1 + math.pi**2 / 3) * gaps).sum())
 
 
-def ucb_v_regret(gaps, variances, n, *, constant=10.0):
+def ucb_v_regret(gaps, n, *, noise_std, constant=10.0):
     r"""Return a bound on the expected regret of `UCBV` with c = 1 and zeta = 1.2.
 
     Neufeld et al. 2014, Eq. 5 (Audibert et al. 2009).
@@ -59,10 +59,10 @@ def ucb_v_regret(gaps, variances, n, *, constant=10.0):
     ----------
     gaps : array_like of float, shape (n_arms,)
         Gap of each arm to the best one, in [0, 1]; 0 for the best.
-    variances : array_like of float, shape (n_arms,)
-        Variance of each arm's rewards, at least 0.
     n : float
         Number of pulls, at least 1.
+    noise_std : array_like of float, shape (n_arms,)
+        Standard deviation of each arm's rewards, at least 0; its square is V_k.
     constant : float, default 10
         Depends on c and zeta, above 0; 10 in Theorem 4.
 
@@ -82,19 +82,19 @@ def ucb_v_regret(gaps, variances, n, *, constant=10.0):
     Examples
     --------
     >>> import pybandit as pb
-    >>> round(pb.bounds.ucb_v_regret([0.0, 0.05], [0.05, 0.1], 10**5), 1)
-    460.5
+    >>> round(pb.bounds.ucb_v_regret([0.0, 0.05], 10**5, noise_std=[0.2, 0.3]), 1)
+    437.5
     """
     gaps = np.asarray(gaps)
-    variances = check_in("variances", variances, "finite and at least 0",
+    noise_std = check_in("noise_std", noise_std, "finite and at least 0",
                          lambda x: np.isfinite(x) & (x >= 0))
     positive = _positive_gaps(gaps)
-    if variances.shape != gaps.shape:
-        raise ValueError(f"variances must have the shape of gaps, {gaps.shape}; got "
-                         f"{variances.shape}")
+    if noise_std.shape != gaps.shape:
+        raise ValueError(f"noise_std must have the shape of gaps, {gaps.shape}; got "
+                         f"{noise_std.shape}")
     constant = check_scalar("constant", constant, "finite and above 0",
                             lambda x: np.isfinite(x) & (x > 0))
-    return float(constant * _log(n) * (variances[gaps > 0] / positive + 2).sum())
+    return float(constant * _log(n) * (noise_std[gaps > 0] ** 2 / positive + 2).sum())
 
 
 def thompson_regret(gaps, n):
