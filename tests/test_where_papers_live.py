@@ -1,8 +1,9 @@
 """The page "Where each paper lives" names files, functions and tests that exist."""
 
 import functools
-import pathlib
+import json
 import re
+import sys
 
 import pytest
 
@@ -26,9 +27,11 @@ def sections():
 
 
 @functools.cache
-def test_names():
-    return set(re.findall(r"^ *def (test_\w+)", "".join(
-        path.read_text() for path in (ROOT / "tests").rglob("test_*.py")), re.MULTILINE))
+def names_of_tests():
+    """Return the names of all tests and benchmarks."""
+    files = [*(ROOT / "tests").rglob("test_*.py"), *(ROOT / "bench").rglob("bench_*.py")]
+    return set(re.findall(r"^ *def (test_\w+)", "".join(path.read_text() for path in files),
+                          re.MULTILINE))
 
 
 def resolves(name):
@@ -50,11 +53,20 @@ def exists(word):
         place = ROOT / path.split(" ")[0]
         return place.exists() and (not inside or inside in place.read_text())
     if word.startswith("test_"):
-        return word in test_names()
+        return word in names_of_tests()
     if word.startswith("pb_"):
         return any(re.search(rf"\b{word}\b", path.read_text())
                    for path in (ROOT / "pybandit" / "include").rglob("*.h"))
-    return resolves(word)
+    return resolves(word) or bool(re.fullmatch(r"\w+=?(\"?[\w-]+\"?)?", word)
+                                  and word.split("=")[0] in words_of_interface())
+
+
+@functools.cache
+def words_of_interface():
+    """Return the words of all stubs and modules: names of options and attributes."""
+    return set(re.findall(r"\w+", "".join(
+        path.read_text() for ending in ("pyi", "py")
+        for path in (ROOT / "pybandit").rglob(f"*.{ending}"))))
 
 
 def test_every_paper_has_a_complete_table():
@@ -77,23 +89,12 @@ def test_a_missing_place_is_found():
         assert not exists(word)
 
 
-def test_every_script_of_the_papers_is_on_the_page_of_figures():
-    page = (ROOT / "docs" / "explanation" / "figures.md").read_text()
-    scripts = [path.relative_to(ROOT).as_posix() for kind in ("figure", "table", "section")
-               for path in PAPERS.glob(f"*/{kind}_*.py")]
-    assert scripts and not [script for script in scripts if script not in page]
-
-
-def test_pages_have_the_kept_results():
-    """Each row of the table on the page is that of examples/papers/results.json."""
-    import json
-    import sys
+def test_page_of_figures_is_made_from_the_kept_results():
+    """``python examples/papers/run.py --page`` writes the page."""
     sys.path.insert(0, str(PAPERS))
     try:
         import run
     finally:
         sys.path.remove(str(PAPERS))
     kept = json.loads((PAPERS / "results.json").read_text())
-    page = (pathlib.Path(ROOT) / "docs" / "explanation" / "figures.md").read_text()
-    for line in run.table(kept, True).splitlines()[2:]:
-        assert line in page
+    assert (ROOT / "docs" / "explanation" / "figures.md").read_text() == run.page(kept)

@@ -46,8 +46,7 @@ def run(script, full, folder, plots, timeout):
     with tempfile.TemporaryDirectory() as temporary:
         result = Path(temporary) / "claims.json"
         if plots:
-            name = f"{script.parent.name}_{script.stem}.png"
-            command += ["--save", str(plots / name)]
+            command += ["--save", str(plots / plot_of(script).name)]
         done = subprocess.run([*command, "--json", str(result)], capture_output=True, text=True,
                               timeout=timeout, check=False)
         if done.returncode or not result.exists():
@@ -83,6 +82,51 @@ def table(results, full):
     return "\n".join(lines)
 
 
+PAGE = ROOT / "docs" / "explanation" / "figures.md"
+INTRODUCTION = """\
+# The figures of the papers
+
+Each script of `examples/papers` reproduces one figure or table of a paper, and compares \
+the paper's statements with what it finds. The *sign* agrees if the order or the direction \
+is the paper's, the *size* if the number is close to the printed one. `make papers` runs \
+all scripts in small versions, in minutes; `make papers-full` runs them at the paper's \
+size, in hours, and keeps the results in `examples/papers/results.json`, from which \
+`python examples/papers/run.py --page` writes this page. Data that may not be shipped are \
+read with `--data`; otherwise a script uses a stand-in that its docstring describes.
+"""
+
+
+def page(kept):
+    """Return the page of figures: the kept results, what differs, what was not run, the plots."""
+    dates = sorted({result["date"] for result in kept.values()})
+    missing = [str(script) for script in scripts() if str(script) not in kept]
+    lines = [INTRODUCTION, "## Results", "",
+             f"Runs without `--quick`, {' to '.join(dict.fromkeys((dates[0], dates[-1])))}, two "
+             "cores shared with other work. Some have fewer runs than the paper; the docstrings "
+             "say so.", "", table(kept, True), ""]
+    if missing:
+        lines += ["Only run in their small versions so far: "
+                  + ", ".join(f"`examples/papers/{name}`" for name in missing) + ".", ""]
+    lines += ["## Statements that differ", "", "| figure | statement | paper | here |",
+              "|---|---|---|---|"]
+    for script, result in kept.items():
+        lines += [f"| {name_of(Path(script))} | {claim['statement']} | {claim['paper']} | "
+                  f"{claim['here']} |".replace("\n", " ") for claim in result["claims"]
+                  if not claim["sign"] or claim["size"] is False]
+    drawn = [script for script in kept if (ROOT / plot_of(Path(script))).exists()]
+    if drawn:
+        lines += ["", "## Plots", ""]
+    for script in drawn:
+        lines += [f"![{kept[script]['title']}](../images/papers/{plot_of(Path(script)).name})", "",
+                  f"*{kept[script]['title']}*", ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def plot_of(script):
+    """Return where the plot of a script is kept, relative to the root."""
+    return Path("docs/images/papers") / f"{script.parent.name}_{script.stem}.png"
+
+
 def main(argv=None):
     parser = argparse.ArgumentParser(description="Run the figures of the papers.")
     parser.add_argument("words", nargs="*", metavar="WORD",
@@ -92,7 +136,11 @@ def main(argv=None):
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="folder of the data files")
     parser.add_argument("--keep", type=Path, metavar="FILE", help="add the results to this JSON")
     parser.add_argument("--plots", type=Path, metavar="FOLDER", help="save the plots there")
+    parser.add_argument("--page", action="store_true", help="only write the page of figures")
     options = parser.parse_args(argv)
+    if options.page:
+        PAGE.write_text(page(json.loads((HERE / "results.json").read_text())))
+        return 0
     if options.plots:
         options.plots.mkdir(parents=True, exist_ok=True)
     chosen = scripts(options.words)
