@@ -19,7 +19,8 @@ LOG_P = np.log(np.arange(1, D + 1) / 55)
 DRAWS = 50
 i64 = ctypes.c_int64
 
-# Prior with which a race decides at its first look for any noise: it reads first_look rows.
+# A prior so uneven that a race decides at its first look, whatever the noise. It therefore reads
+# first_look rows.
 DECIDED = np.arange(D) * 1e3
 
 

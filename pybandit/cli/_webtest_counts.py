@@ -120,7 +120,7 @@ def record_counts(study, batches, reason=None, cumulative=False, repeated=False,
         for key, batch in batches.items():
             if only_known and key not in known:
                 raise ValueError(f"key must be one that is already recorded; got {key!r}: "
-                                 "record it with the action counts")
+                                 "record a new key with `pybandit webtest counts`")
             if key in revised:
                 calls.append(partial(study.amend_counts, key, batch, reason=reason))
             else:

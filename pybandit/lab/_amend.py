@@ -120,7 +120,9 @@ def _typed(plate, wells, plates, arms_of, dialect):
     all_plates = plates.names(found[0], len(names))
     part = found[1] or 0
     if plate.strip() not in all_plates:
-        raise ValueError(f"--plate must be one of {all_plates[0]} to {all_plates[-1]}; got "
+        allowed = (f"one of {all_plates[0]} to {all_plates[-1]}" if len(all_plates) > 1
+                   else f"{all_plates[0]}, the only plate of its batch")
+        raise ValueError(f"--plate must be {allowed}; got "
                          f"{plate!r}")
     size, labels = plates.layout.n_wells, plates.labels(found[0], names)
     values, gone = np.full(size * len(all_plates), np.nan), np.zeros(size * len(all_plates), bool)

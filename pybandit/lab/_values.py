@@ -42,8 +42,9 @@ def _values_of(rows):
     arms, values = [], []
     for line, cells in rows:
         if len(cells) <= max(at):
-            raise UnreadableFileError(f"line {line}, column {len(cells) + 1}: the row has "
-                                      f"{len(cells)} cells, the first {len(first)}")
+            raise UnreadableFileError(f"line {line}, column {len(cells) + 1}: the row "
+                                      f"must have at least {max(at) + 1} cells, to contain the "
+                                      f"arm and its value; got {len(cells)}")
         value = number(cells[at[1]], lambda line=line: f"line {line}, column {at[1] + 1}")
         if not math.isnan(value):
             arms.append(cells[at[0]])

@@ -143,9 +143,11 @@ def _checked(rows, n_arms):
         rows = check_numeric("stakes", rows)
     except (TypeError, ValueError):
         rows = np.empty(0)
-    if rows.ndim != 2 or rows.shape[0] != 4 or not np.isfinite(rows).all():
-        raise ValueError(f"state must hold stakes, finite and of shape (4, n); got shape "
+    if rows.ndim != 2 or rows.shape[0] != 4:
+        raise ValueError(f"stakes of the state must be numbers of shape (4, n); got shape "
                          f"{rows.shape}")
+    if not np.isfinite(rows).all():
+        raise ValueError("stakes of the state must be finite; got NaN or infinity")
     _, weights, estimators, begins = rows
     good = (weights > 0) & np.isin(begins, (0, 1))
     good &= (estimators >= 0) & (estimators < n_arms) & (estimators % 1 == 0)

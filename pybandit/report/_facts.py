@@ -37,7 +37,7 @@ class Standing(NamedTuple):
     others : ndarray of int64
         The next arms by mean.
     unmeasured : ndarray of int64
-        Arms without a result in the file and in the policy.
+        Arms that have no result, neither in the file nor in the policy.
     own_means : ndarray of float64, or None
         Means of the policy if they differ from those of the recorded results.
     followed : ndarray of int64

@@ -26,7 +26,8 @@ cdef class FunctionEnvironment(Environment):
     noise_std : array_like of float, shape (n_arms,), or float
         Standard deviation of each arm's rewards, one for all or one per arm; in [0, 1e150].
     **options : ndarray, float, int or bool
-        Other arguments of the function. Arrays are copied and must not be written to.
+        Other arguments of the function. Arrays are copied. The function must not write to
+        them: one that does is not compiled.
 
     Raises
     ------

@@ -147,10 +147,10 @@ class ParquetTable:
         checksums = [checksum(numbers_of(*self._read(block, [first])))
                      for block in (0, self.sizes.size - 1)]
         if not holds(mark, self._file.metadata.num_rows, checksums):
-            raise UnreadableFileError(f"{self.path} was shuffled, but its rows have been sorted, "
-                                      "cut or added to since, perhaps by scores: shuffle it again, "
-                                      "or pass shuffled=True if chance alone chose the order of "
-                                      "its rows")
+            raise UnreadableFileError(f"{self.path} was shuffled, but rows have been sorted, "
+                                      "removed or added since, so their order may depend on the "
+                                      "scores: shuffle it again, or pass shuffled=True if chance "
+                                      "alone chose the order of its rows")
         return True
 
 

@@ -42,8 +42,8 @@ def scores_of_json(file, options):
             lines.append(len(lines) + 1 if is_list else taken.number)
             n_cells = len(columns) * len(lines)
             if n_cells > MOST_CELLS:
-                raise UnreadableFileError(f"line {taken.number}: must have at most {MOST_CELLS:,} "
-                                          "cells")
+                raise UnreadableFileError(f"line {taken.number}: the file must have at most "
+                                          f"{MOST_CELLS:,} cells (columns times rows)")
     if not columns:
         raise UnreadableFileError("is empty")
     for kept in columns.values():

@@ -195,7 +195,7 @@ def test_late_positive_controls_are_accepted(kind, capsys):
     (["--reason", "x", "--well", "A2=1"], "--well needs --plate"),
     (["--reason", " ", "--plate", "0", "--well", "A2=1"], "reason must say why"),
     (["--reason", "x", "--plate", "zero", "--well", "A2=1"], "--plate must be the name of a plate"),
-    (["--reason", "x", "--plate", "0p2", "--well", "A2=1"], "--plate must be one of 0 to 0"),
+    (["--reason", "x", "--plate", "0p2", "--well", "A2=1"], "--plate must be 0, the only"),
     (["--reason", "x", "--plate", "9", "--well", "A2=1"], "a plate of a batch that was asked for"),
     (["--reason", "x", "--plate", "0", "--well", "A9=1"], "--well must be WELL=VALUE.*'A9=1'"),
     (["--reason", "x", "--plate", "0", "--well", "A2"], "--well must be WELL=VALUE"),

@@ -64,7 +64,7 @@ def mark_of(content, column):
 
 
 def marks():
-    return {f"mark {name}": (written(metadata={MARK: mark}), "sorted, cut or added to since")
+    return {f"mark {name}": (written(metadata={MARK: mark}), "sorted, removed or added since")
             for name, mark in {
                 "deep": b"[" * 200_000, "deep object": b'{"a":' * 200_000, "long": b"1" * 500_000,
                 "list": b"[]", "number": b"1e999", "not text": b"\xff\xfe\0", "empty": b"",

@@ -43,7 +43,7 @@ def test_played_journal_deletes_a_file(whole, tmp_path):
 
 
 def neighbour(side, make_it):
-    """Put a file next to the study."""
+    """Return a function that puts a file next to the study."""
     return lambda path, victim: make_it(path + side, victim)
 
 

@@ -1,4 +1,6 @@
-"""Run the calls of some rooms while their arrays are written to: `run.py SECONDS ROOM ...`.
+"""Run the calls of some parts of the package while other code writes to their arrays.
+
+Usage: ``run.py SECONDS PART ...``, with keys of `border_calls.ROOMS` as parts.
 
 Any exception and any result is correct, but the process must neither crash nor hang. Each call is
 printed before it is made, so the last line of the output names the one that did.

@@ -277,11 +277,11 @@ def test_states_contain_the_stakes():
         assert repr(other.get_state()) == repr(one.get_state())
     for change, message in [
             (lambda told: told[:, :-1], "the stakes of all 100 values; got 99"),
-            (lambda told: told[:3], r"stakes, finite and of shape \(4, n\)"),
+            (lambda told: told[:3], r"stakes of the state must be numbers of shape \(4, n\)"),
             (lambda told: told * [[1], [-1], [1], [1]], "weights above 0"),
             (lambda told: told + [[0], [0], [2], [0]], r"estimators in \[0, 2\)"),
-            (lambda told: told + [[np.nan], [0], [0], [0]], "stakes, finite"),
-            (lambda told: told + 1j, "stakes, finite")]:
+            (lambda told: told + [[np.nan], [0], [0], [0]], "stakes of the state must be finite"),
+            (lambda told: told + 1j, "stakes of the state must be numbers")]:
         bad = copy.deepcopy(state)
         bad["progress"]["stakes"] = change(bad["progress"]["stakes"])
         with pytest.raises(ValueError, match=message):

@@ -49,8 +49,8 @@ def test_missing_items_are_not_failures():
 
 def test_failed_is_the_score_of_failures_before_epochs_are_averaged():
     paths = sorted((DATA / "inspect").glob("sums_*.json"))
-    with pytest.warns(UserWarning, match="failed=0.5 is the score of failures, by model: "
-                                         "mockllm/beta 3"):
+    with pytest.warns(UserWarning, match="failures were given the score failed=0.5; number by "
+                                         "model: mockllm/beta 3"):
         filled = table_of(*paths, metric="exact", failed=0.5)
     found = cells_of(filled)
     assert found["mockllm/beta", "q07"] == 0.5

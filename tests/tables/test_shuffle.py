@@ -138,7 +138,7 @@ def test_changed_shuffled_file_is_refused(change, folder, tmp_path):
     assert pb.tables.Blocks.open(path).shuffled
     write(change(table))
     for call in (pb.tables.Blocks.open, lambda path: pb.best_of(path, value_range=(0, 1))):
-        with pytest.raises(ValueError, match="sorted, cut or added to since"):
+        with pytest.raises(ValueError, match="sorted, removed or added since"):
             call(path)
     assert pb.tables.Blocks.open(path, shuffled=True).shuffled
     # another shuffle makes it valid

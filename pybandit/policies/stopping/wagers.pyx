@@ -118,8 +118,9 @@ cdef class Betting:
         Returns
         -------
         ndarray of float64, shape (n_arms,)
-            NaN for the arm of the largest mean itself; minus infinity for arms without rewards.
-            The rule stops if all others are above 0. O(number of rewards).
+            One value per arm: NaN for the arm of the largest mean, minus infinity for another
+            arm without rewards. The rule stops if the values of all arms but the arm of the
+            largest mean are above 0. O(number of rewards).
         """
         cdef pb_wagers_arm leader, rival
         cdef int64_t arm, j

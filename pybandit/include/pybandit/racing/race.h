@@ -22,7 +22,8 @@ extern "C" {
  * unit[t] is the standard error of a mean at look t per unit of sd. If `unit` is given, the
  * bound is corrected for the skewness of the differences: scale / unit is Student's
  * quantile, which is made larger or smaller, and several times larger if the skewness is
- * large. A state is then not eliminated while fewer than five rows differ from the first.
+ * large. A state is then not eliminated until its difference from the reference state has, in
+ * at least five rows, a value other than in the first row.
  */
 typedef struct {
     int64_t n_looks;
