@@ -94,7 +94,8 @@ def call(*command):
     done = subprocess.run([*map(str, command)], capture_output=True, text=True, env=environment)
     if done.returncode:
         text = " ".join(map(str, command))
-        raise RuntimeError(f"{text}: exit status {done.returncode}, must be 0\n{done.stdout}{done.stderr}")
+        raise RuntimeError(f"{text}: exit status {done.returncode}, must be 0\n"
+                           f"{done.stdout}{done.stderr}")
     return done.stdout.strip()
 
 

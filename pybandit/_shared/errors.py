@@ -173,7 +173,7 @@ class SlowReadingWarning(PybanditWarning):
 
 
 class WeakControlWarning(PybanditWarning):
-    """A control variate fits a few rows badly, and acceptance tests seldom read these rows.
+    """A control variate fits a few rows badly, and acceptance tests seldom read them.
 
     Examples
     --------

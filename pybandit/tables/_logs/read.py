@@ -216,7 +216,8 @@ class _Found:
                 n_filled[score.model] = n_filled.get(score.model, 0) + 1
         if n_filled:
             counts = ", ".join(f"{name} {n:,}" for name, n in n_filled.items())
-            warn(f"failures were given the score failed={self._failed:g}; number by model: {counts}")
+            warn(f"failures were given the score failed={self._failed:g}; number by model: "
+                 f"{counts}")
         try:
             table = long_table([score.model for score in scores], items, values,
                                self._epochs(scores), place=self._place)
