@@ -113,7 +113,7 @@ class Preconditioned:
                    target=target)
 
     def start(self, n_factors: int, n_parameters: int, rng: Generator) -> Any:
-        """Return the object that one chain uses."""
+        """Return the proposal for one chain, which draws its noise from `rng`."""
         if self.mode.size != n_parameters:
             raise ValueError(f"mode must have {n_parameters} parameters; got shape "
                              f"{self.mode.shape}")
@@ -196,7 +196,7 @@ class Mixture:
             weights / weights.max()).sum())
 
     def start(self, n_factors: int, n_parameters: int, rng: Generator) -> Any:
-        """Return the object that one chain uses."""
+        """Return the proposal for one chain, which draws its noise from `rng`."""
         parts = [one.start(n_factors, n_parameters, rng) for one in self.proposals]
         return _Mixture(parts, self.weights, rng)
 

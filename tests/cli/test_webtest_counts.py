@@ -287,7 +287,7 @@ def test_amend_accepts_counts(capsys):
         ("--key", ["--counts", "home=9,1"]), ("ARM=TRIALS,SUM", ["--key", "2025-01-04"]),
         ("ARM=TRIALS,SUM", ["--key", "2025-01-04", "--counts", "home=9"]),
         ("'hom'", ["--key", "2025-01-04", "--counts", "hom=9,1"]),
-        ("record it with the action counts", ["--key", "2025-01-09", "--counts", "home=9,1"])]:
+        ("record a new key with", ["--key", "2025-01-09", "--counts", "home=9,1"])]:
         assert words in refused(capsys, "amend", *options, "--reason", "x")
 
 

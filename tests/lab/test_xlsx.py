@@ -178,13 +178,13 @@ def test_common_text_formats_are_read(tmp_path, dialect, content, expected):
 
 
 @pytest.mark.parametrize("dialect, cell, message", [
-    (Dialect(), '"1,5"', "decimals take a point; --decimal , takes it"),
-    (Dialect(), '"1,043.2"', "is not a finite number; --thousands , takes it"),
+    (Dialect(), '"1,5"', "the decimal sign is a point; --decimal , reads it"),
+    (Dialect(), '"1,043.2"', "is not a finite number; --thousands , reads it"),
     (Dialect(), '"1,947"', "; --decimal , reads the comma as a decimal sign, "
                              "--thousands , as a separator"),
-    (Dialect(), '"1.043,2"', "decimals take a point; --decimal , --thousands . takes it"),
-    (Dialect(","), "1.5", "'1.5' is not a finite number; --decimal . takes it"),
-    (Dialect(",", "."), "1.04", "'1.04' is not a finite number; --decimal . takes it"),
+    (Dialect(), '"1.043,2"', "the decimal sign is a point; --decimal , --thousands . reads it"),
+    (Dialect(","), "1.5", "'1.5' is not a finite number; --decimal . reads it"),
+    (Dialect(",", "."), "1.04", "'1.04' is not a finite number; --decimal . reads it"),
     (Dialect(), "x", "'x' is not a finite number; a cell without"),
 ])
 def test_ambiguous_numbers_are_rejected(tmp_path, dialect, cell, message):

@@ -385,7 +385,7 @@ def test_allocator_is_locked_during_tell(costs):
 
 
 def test_too_narrow_slices_raise():
-    with pytest.raises(ValueError, match="width must be at least 0.001 of the root"):
+    with pytest.raises(ValueError, match="width must be at least 0.001 times sqrt"):
         pb.environments.LogisticEvidence([[0.5], [-1.0]], labels=[1, 0], n_anneals=[10],
                                          width=1e-300)
     evidence = pb.environments.LogisticEvidence([[0.5], [-1.0]], labels=[1, 0], n_anneals=[10],

@@ -73,7 +73,7 @@ def batch_racing_batches(means, k=1, *, batch_size, max_repeats=None, delta=0.05
     batch_size : int
         Pulls per batch, b, at least 1.
     max_repeats : int, optional
-        Pulls of one arm in a batch at most, r, in [1, b]; default b.
+        Maximum number of pulls of one arm in a batch, r, in [1, b]; default b.
 
     Returns
     -------
@@ -127,7 +127,7 @@ def batch_sar_error(means, k=1, *, batch_size, max_batches, max_repeats=None):
     max_batches : int
         Batch budget, B, at least 1.
     max_repeats : int, optional
-        Pulls of one arm in a batch at most, r, in [1, b]; default b.
+        Maximum number of pulls of one arm in a batch, r, in [1, b]; default b.
 
     Returns
     -------

@@ -97,7 +97,7 @@ static void forms_agree(void)
     }
 }
 
-/* Over all unit vectors z, the squares of (draw - mean) / scale add up to the variance. */
+/* Summed over the d standard basis vectors z, the squares of (draw - mean) / scale add up to the variance. */
 static void draws_have_the_posteriors_variances(void)
 {
     uint64_t random = 2;

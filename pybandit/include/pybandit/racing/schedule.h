@@ -18,7 +18,7 @@ extern "C" {
  * are not checked.
  */
 
-/* Returns the bytes of this schedule's arrays, at most 1536. */
+/* Returns the number of bytes that this schedule's arrays need, at most 1536. */
 int64_t pb_schedule_memory(int64_t n_factors, int64_t first_look, double max_fraction);
 
 /*
