@@ -162,7 +162,7 @@ class Ordered(Initialised):
         """Return the places of these items in the order; all items must exist."""
         if self._order is None:
             return items
-        if hasattr(self._order, "places"):  # `BlockRows` computes places, without one stored number per item
+        if hasattr(self._order, "places"):  # `BlockRows` computes places instead of storing them
             return self._order.places(items)
         if self._inverse is None:
             inverse = np.empty_like(self._order)

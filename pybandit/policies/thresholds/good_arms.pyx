@@ -231,7 +231,7 @@ cdef class GoodArms(_ThresholdPolicy):
         self.sampling = check_choice("sampling", sampling, SAMPLING)
         self.rule = SAMPLING.index(self.sampling)
         self._take(GLR(delta=self.delta, law=law, noise_std=noise_std))
-        self.glr.level = log(self.n_arms / self.delta)  # union bound over the arms, not over pairs of arms
+        self.glr.level = log(self.n_arms / self.delta)  # union bound over arms, not over pairs
         low, high = self.threshold - self.epsilon, self.threshold + self.epsilon
         if law == "bernoulli" and not 0 < low <= high < 1:
             raise ValueError("threshold - epsilon and threshold + epsilon must be in (0, 1) for "
