@@ -138,7 +138,8 @@ def as_list(name, values, expected, least=1):
     except Exception as error:
         raise TypeError(f"{name} must be {expected}; got {shown(values)}: {error}") from error
     if len(items) < least:
-        raise ValueError(f"{name} must have at least {least} entries ({expected}); got "
+        entries = "entry" if least == 1 else "entries"
+        raise ValueError(f"{name} must have at least {least} {entries} ({expected}); got "
                          f"{len(items)} entries")
     return items
 

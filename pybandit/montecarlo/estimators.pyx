@@ -82,7 +82,7 @@ cdef class CIRCaplet(Environment):
     the squared price has seven. ``exp(-integral of r)`` is computed by the trapezoidal rule. A
     reward costs O(n_steps), about a microsecond for 100 steps.
 
-    **Threads.** Threads may share the environment: pulls do not change it.
+    **Threads.** Pulls do not change it: threads may share it.
 
     References
     ----------
@@ -211,7 +211,7 @@ cdef class LogisticEvidence(Environment):
     `noise_std`, `variances` and `costs` are always NaN: they are unknown. A reward is NaN if
     memory runs out. A sweep takes about 6 evaluations per feature, O(n_rows) each.
 
-    **Threads.** Threads may share the environment: pulls do not change it.
+    **Threads.** Pulls do not change it: threads may share it.
 
     References
     ----------

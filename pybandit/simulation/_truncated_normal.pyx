@@ -54,7 +54,7 @@ cdef class TruncatedNormalBandit(Environment):
     inside the interval, otherwise from an exponential or uniform distribution on the interval. A
     reward usually takes at most two proposals.
 
-    **Threads.** Threads may share the environment: pulls do not change it.
+    **Threads.** Pulls do not change it: threads may share it.
 
     Examples
     --------

@@ -39,7 +39,7 @@ cdef class CostlyBandit(Environment):
     rewards of the underlying environment for the same seed. Every call of `pull` restarts a
     `TableBandit`; within a run of `simulate` it continues.
 
-    **Threads.** Threads may share the environment: pulls do not change it.
+    **Threads.** Pulls do not change it: threads may share it.
 
     Examples
     --------

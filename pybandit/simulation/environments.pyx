@@ -58,7 +58,7 @@ cdef class GaussianBandit(Environment):
 
     Notes
     -----
-    **Threads.** Threads may share the environment: pulls do not change it.
+    **Threads.** Pulls do not change it: threads may share it.
 
     Examples
     --------
@@ -103,7 +103,7 @@ cdef class UniformBandit(Environment):
 
     Notes
     -----
-    **Threads.** Threads may share the environment: pulls do not change it.
+    **Threads.** Pulls do not change it: threads may share it.
 
     Examples
     --------
@@ -150,7 +150,7 @@ cdef class BinomialBandit(Environment):
 
     Notes
     -----
-    **Threads.** Threads may share the environment: pulls do not change it.
+    **Threads.** Pulls do not change it: threads may share it.
 
     Examples
     --------
@@ -239,7 +239,7 @@ cdef class BernoulliBandit(BinomialBandit):
 
     Notes
     -----
-    **Threads.** Threads may share the environment: pulls do not change it.
+    **Threads.** Pulls do not change it: threads may share it.
 
     Examples
     --------
@@ -276,7 +276,7 @@ cdef class ScaledBernoulliBandit(Environment):
 
     Notes
     -----
-    **Threads.** Threads may share the environment: pulls do not change it.
+    **Threads.** Pulls do not change it: threads may share it.
 
     Examples
     --------

@@ -38,7 +38,7 @@ cdef class FunctionEnvironment(Environment):
 
     Notes
     -----
-    **Threads.** Threads may share the environment: pulls do not change it.
+    **Threads.** Pulls do not change it: threads may share it.
 
     Examples
     --------

@@ -57,7 +57,7 @@ cdef class EmpiricalBandit(Environment):
 
     Notes
     -----
-    **Threads.** Threads may share the environment: pulls do not change it.
+    **Threads.** Pulls do not change it: threads may share it.
 
     Examples
     --------

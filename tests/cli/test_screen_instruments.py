@@ -11,7 +11,7 @@ import pytest
 import pybandit as pb
 from pybandit import cli
 from pybandit.errors import UnreadableFileError
-from pybandit.lab import Layout, Plates, Screen, _instruments
+from pybandit.lab import Layout, Plates, Screen, _allotropy
 from pybandit.lab._allotropy import read_instrument, values_of
 from pybandit.lab.controls import readings_of
 
@@ -83,10 +83,10 @@ def test_measurements_of_a_well_have_different_names():
         ("A2", "absorbance 450 nm", "0.5", False), ("A1", "compartment temperature", "37.0", True),
         ("A1", "fluorescence IL-2", "3.0", False), ("A1", "fluorescence IL-6", "4.0", False),
         ("A1", "blanked", "0.4", False)]
-    assert _instruments._chosen(found[2:4], None)[0] == "absorbance 450 nm"
+    assert _allotropy._chosen(found[2:4], None)[0] == "absorbance 450 nm"
     with pytest.raises(UnreadableFileError,
                        match="5 measurements; choose one with --measurement: 'absorbance 450"):
-        _instruments._chosen([one for one in found if one.name[-1] != ")"], None)
+        _allotropy._chosen([one for one in found if one.name[-1] != ")"], None)
 
 
 def test_tree_without_wells_has_no_numbers():
@@ -119,14 +119,14 @@ def test_auto_takes_the_only_format_or_fails(formats, expected, monkeypatch):
             raise UnreadableFileError("cannot")
         return values_of(tree(measured("A1", value=vendor.found)))
 
-    monkeypatch.setattr(_instruments, "_knows", lambda vendor, content, name: vendor.knows)
-    monkeypatch.setattr(_instruments, "_values_by", read)
+    monkeypatch.setattr(_allotropy, "_knows", lambda vendor, content, name: vendor.knows)
+    monkeypatch.setattr(_allotropy, "_values_by", read)
     factory = SimpleNamespace(Vendor=Vendors(*formats))
     if isinstance(expected, str):
         with pytest.raises(UnreadableFileError, match=expected):
-            _instruments._detected(factory, b"", "r.txt")
+            _allotropy._detected(factory, b"", "r.txt")
     else:
-        vendor, values = _instruments._detected(factory, b"", "r.txt")
+        vendor, values = _allotropy._detected(factory, b"", "r.txt")
         assert (vendor.value, values[0].cell) == expected
 
 
@@ -230,7 +230,7 @@ def test_hostile_files_are_rejected_before_they_are_read(folder):
     with pytest.raises(OSError, match="regular file; got a FIFO"):
         read_instrument("pipe.txt", "auto")
     with open("large.txt", "wb") as file:
-        file.truncate(_instruments.MOST_BYTES + 1)
+        file.truncate(_allotropy.MOST_BYTES + 1)
     with pytest.raises(UnreadableFileError, match="must have at most 33,554,432 bytes"):
         read_instrument("large.txt", "auto")
     Path("bomb.xlsx").write_bytes(b"PK\3\4" + bytes(100))

@@ -208,7 +208,7 @@ def test_pairs_accept_names():
     (dict(items=["x", "x"]), ValueError, ["items", "'x' twice"]),
     (dict(items=["7", 7]), ValueError, ["items", "'7' twice"]),
     (dict(items=[0.5]), TypeError, ["items", "0.5"]),
-    (dict(items=[]), ValueError, ["items", "at least 1 entries"]),
+    (dict(items=[]), ValueError, ["items", "at least 1 entry"]),
     (dict(version="2"), ValueError, ["version", "store"])])
 def test_invalid_names_are_refused(given, error, words):
     with pytest.raises(error) as caught:

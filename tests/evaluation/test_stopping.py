@@ -167,7 +167,7 @@ def test_repeated_task_is_the_same_arm():
     (lambda hook: hook.start_task(spec(0, shuffled=False), samples(), 1), "must be shuffled"),
     (lambda hook: hook.start_task(spec(0), samples(9), 1), "must have the same samples"),
     (lambda hook: hook.start_task(spec(0), samples()[::-1], 1), "must have the same samples"),
-    (lambda hook: hook.start_task(spec(0), samples(), 2), "and epochs"),
+    (lambda hook: hook.start_task(spec(0), samples(), 2), "number of epochs"),
     (lambda hook: hook.start_task(spec(2), samples(), 1), "n_arms must be"),
     (lambda hook: hook.complete_sample("q3", 1, said(2.0)), "score of sample 'q3' must be in"),
     (lambda hook: hook.complete_sample("q3", 1, said(np.nan)), "score of sample 'q3' must be in"),

@@ -130,5 +130,5 @@ def test_chain_equals_its_reference(kind, moves, test, most, adapts):
 
 def test_chain_without_anchor_raises():
     regression = Regression(np.ones((2, 1)), np.zeros(2), None, "logistic", 1.0, 1.0)
-    with pytest.raises(ValueError, match="anchored"):
+    with pytest.raises(ValueError, match="call anchor first"):
         Chain(regression, moves_of("walk", 1), np.random.default_rng(1), np.zeros(1))

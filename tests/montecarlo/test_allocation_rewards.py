@@ -195,7 +195,7 @@ def test_impossible_states_are_rejected(policy, costs):
                    n_batches=1)
     larger = pb.montecarlo.EstimatorAllocator(4, policy=policy).get_state()
     larger = larger["progress"]["rule"]["inner"]
-    assert_refused(allocator, "inner, the state .* of the options {'n_arms': 3.*'n_arms': 4",
+    assert_refused(allocator, "inner, the state .* with the options {'n_arms': 3.*'n_arms': 4",
                    rule=True, inner=larger)
     assert_refused(allocator, "inner, the state of a policy; got None", rule=True, inner=None)
     told = (np.ones(9),) if costs == "told" else ()

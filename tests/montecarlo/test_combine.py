@@ -133,7 +133,7 @@ def test_exception_is_propagated_and_values_are_kept(in_threads):
     (np.nan, ValueError, r"estimators\[1\] must return finite numbers; got nan"),
     (np.inf, ValueError, "finite numbers; got inf"),
     (None, TypeError, "must return a number; got dtype object"),
-    (np.ma.masked, TypeError, r"estimators\[1\] returns must be an array without masked entries"),
+    (np.ma.masked, TypeError, r"estimators\[1\] must be an array without masked entries"),
     ("1.0", TypeError, "must return a number; got dtype <U3"),
     (np.ones(2), TypeError, r"must return a number; got dtype float64, shape \(2,\)"),
 ])

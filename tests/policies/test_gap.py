@@ -264,7 +264,7 @@ def test_errors_are_rarer_than_with_uniform():
     (lambda: pb.policies.GapE(3, budget=9, value_range=np.inf),
      "value_range must be finite and above 0; got inf"),
     (lambda: pb.policies.GapEV(3, budget=9, value_range=(1.0, 1.0)),
-     r"value_range must be a length or \(low, high\)"),
+     r"value_range must be a length, or \(low, high\)"),
     (lambda: pb.policies.GapEV(3, budget=9, value_range=(1.0, 2.0, 3.0)),
      "value_range must be a length"),
     (lambda: pb.policies.GapEV(3, budget=9, value_range=(1.0, np.nan)),

@@ -110,7 +110,7 @@ def test_curve_intervals_equal_those_of_the_end():
     ([3, 3], ValueError, "checkpoints must increase; got 3 after 3"),
     ([-1], ValueError, "checkpoints must be at least 0; got -1"),
     ([2.5], TypeError, "checkpoints must be an integer; got 2.5"),
-    ([], ValueError, r"checkpoints must have at least 1 entries \(increasing numbers of pulls\); "
+    ([], ValueError, r"checkpoints must have at least 1 entry \(increasing numbers of pulls\); "
                      "got 0"),
     ([5, 101], ValueError, "checkpoints must be at most max_pulls, 100; got 101"),
     (7, TypeError, "checkpoints must be increasing numbers of pulls; got 7"),
@@ -243,7 +243,7 @@ def test_invalid_policy_objects_raise():
     for make, words in ((used, "got one with 8 pulls"), (told, "got one with 9 pulls")):
         with pytest.raises(ValueError, match=f"policy must be a fresh policy; {words}"):
             pb.simulate(make, GAUSSIAN, 2)
-    with pytest.raises(ValueError, match="with the 8 arms of the environment; got one with 3"):
+    with pytest.raises(ValueError, match="policy must have the 8 arms of the environment; got one with 3"):
         pb.simulate(pb.policies.UCB1(3), GAUSSIAN, 2, max_pulls=9)
 
 

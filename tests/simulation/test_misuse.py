@@ -28,7 +28,7 @@ TABLE = TableBandit([[0.1, 0.2]] * 5)
                           lambda e: pb.policies.UCB1(3),
                           lambda e: pb.Policy(50)])
 def test_policy_with_other_arms_raises(make):
-    with pytest.raises(ValueError, match="a policy with the 5 arms of the environment; got one"):
+    with pytest.raises(ValueError, match="policy must have the 5 arms of the environment; got one"):
         pb.simulate(make, TABLE, 3, max_pulls=100)
 
 

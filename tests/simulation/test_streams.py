@@ -186,7 +186,7 @@ def test_compiled_policy_is_scored_by_every_answer():
     (dict(answer=pb.simulation.Best), TypeError, "answer must be an object; got the class Best"),
     (dict(answer=[0, 0]), ValueError,
      r"answer must be arms of at least 0, each named once; got \[0, 0\]"),
-    (dict(answer=[-1]), ValueError, "answer must be arms at least 0"),
+    (dict(answer=[-1]), ValueError, "answer must be arms of at least 0"),
     (dict(answer=[9]), ValueError, r"answer must be arms in \[0, 5\)"),
     (dict(answer=[0.5]), TypeError, "answer must be integers, the arms"),
     (dict(answer=3), TypeError, "answer must be arms; got 3"),

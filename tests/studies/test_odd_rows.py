@@ -51,9 +51,9 @@ def refused(path, words):
     ("log", "time", "x", "log: a row holds a str where a float"),
     ("log", "kind", b"ask", "log: a row holds a bytes where a str"),
     ("head", "n_events", "x", "head: a row holds a str where a int"),
-    ("head", "n_events", -2**63, "head: -9223372036854775808 events"),
+    ("head", "n_events", -2**63, "head must have .* got -9223372036854775808 and 5"),
     # the next event could not be stored
-    ("head", "n_batches", 2**63 - 1, "head: .* 9223372036854775807 batches"),
+    ("head", "n_batches", 2**63 - 1, "head must have .* got 16 and 9223372036854775807"),
     ("head", "digest", 3, "head: a row holds a int"),
     ("state", "body", 3, "state: a row holds a int"),
     # bytes(10**12) are a terabyte of zeros

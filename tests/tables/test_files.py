@@ -70,7 +70,7 @@ def test_pandas_index_is_not_a_model(tmp_path):
     ({"a": ["x"]}, {}, "columns of numbers"), ({"a": np.empty(0)}, {}, "must have rows"),
     ({"a": [1.0]}, {"columns": ["c"]}, "columns must be columns of"),
     ({"a": ["x"], "b": [1]}, {"columns": ["a"]}, "column 'a' holds string"),
-    ({"a": [1.0]}, {"columns": []}, "columns must be"), ({"a": [1.0]}, {"columns": 3}, "columns")])
+    ({"a": [1.0]}, {"columns": []}, "columns must "), ({"a": [1.0]}, {"columns": 3}, "columns")])
 def test_parquet_refuses_invalid_columns(tmp_path, columns, options, error):
     path = write(tmp_path / "bad.parquet", columns)
     with pytest.raises((TypeError, ValueError), match=error):
