@@ -243,7 +243,7 @@ def test_invalid_policy_objects_raise():
     for make, words in ((used, "got one with 8 pulls"), (told, "got one with 9 pulls")):
         with pytest.raises(ValueError, match=f"policy must be a fresh policy; {words}"):
             pb.simulate(make, GAUSSIAN, 2)
-    with pytest.raises(ValueError, match="policy must have the 8 arms of the environment; got one with 3"):
+    with pytest.raises(ValueError, match="must have the 8 arms of the environment; got one with 3"):
         pb.simulate(pb.policies.UCB1(3), GAUSSIAN, 2, max_pulls=9)
 
 
