@@ -179,7 +179,7 @@ def test_files_of_arms_are_read(capsys, folder):
         ok(capsys, "new", f"{file}.db", "--policy", "ucb1", "--arms", file, *more)
         with pb.Study.open(f"{file}.db") as study:
             assert study.names == tuple(names)
-    assert "no 'colour' is in the header" in refused(
+    assert "there is no 'colour' in the header" in refused(
         capsys, "new", "x.db", "--policy", "ucb1", "--arms", "columns.csv", "--column", "colour")
 
 

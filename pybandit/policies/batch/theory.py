@@ -9,11 +9,12 @@ import math
 import numpy as np
 
 from pybandit._shared.checks import MOST_PULLS, check_delta, check_in, check_integer
+from pybandit._shared.types import ArrayLike, Floats
 
 __all__ = ["batch_racing_batches", "batch_racing_pulls", "batch_sar_error"]
 
 
-def batch_racing_pulls(means, k=1, *, delta=0.05):
+def batch_racing_pulls(means: ArrayLike, k: int = 1, *, delta: float = 0.05) -> Floats:
     r"""Return the number of pulls that suffices for `BatchRacing` to decide each arm.
 
     :math:`\bar T_i` of Jun et al. 2016, Section 3. With probability at least
@@ -59,7 +60,8 @@ def batch_racing_pulls(means, k=1, *, delta=0.05):
     return 1 + np.floor(64 * inverse * np.log(2 / omega * np.log2(192 * inverse / omega)))
 
 
-def batch_racing_batches(means, k=1, *, batch_size, max_repeats=None, delta=0.05):
+def batch_racing_batches(means: ArrayLike, k: int = 1, *, batch_size: int,
+                         max_repeats: int | None = None, delta: float = 0.05) -> float:
     r"""Return the number of batches within which `BatchRacing` ends (Theorem 1).
 
     The batch complexity :math:`M_{b,r}` of Jun et al. 2016, Eq. 7. With probability at
@@ -109,7 +111,8 @@ def batch_racing_batches(means, k=1, *, batch_size, max_repeats=None, delta=0.05
     return float(pulls[0] / r + pulls[b // r:].sum() / b + math.log(n) + n / b + 1 / r + 2)
 
 
-def batch_sar_error(means, k=1, *, batch_size, max_batches, max_repeats=None):
+def batch_sar_error(means: ArrayLike, k: int = 1, *, batch_size: int, max_batches: int,
+                    max_repeats: int | None = None) -> float:
     r"""Return the bound on the probability that `BatchSAR` errs (Theorem 2).
 
     Jun et al. 2016, Theorem 2: an upper bound on the probability that `BatchSAR` does not return

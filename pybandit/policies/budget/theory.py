@@ -6,16 +6,18 @@ do not follow from their proofs; docs/explanation/papers.md names each differenc
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
 from pybandit._shared.checks import MOST_PULLS, check_choice, check_delta, check_in, check_integer
+from pybandit._shared.types import ArrayLike
 
 __all__ = ["halving_least_pulls", "normal_variance_interval", "sequential_halving_error",
            "shadavar_error", "shvar_error"]
 
 
-def sequential_halving_error(means, *, budget):
+def sequential_halving_error(means: ArrayLike, *, budget: int) -> float:
     r"""Return the bound on the probability that `SequentialHalving` errs.
 
     Theorem of Karnin, Koren and Somekh 2013, Eq. 1 of Lalitha et al. 2023. It holds for
@@ -60,7 +62,8 @@ def sequential_halving_error(means, *, budget):
     return float(3 * stages * math.exp(-n / (8 * hardness * stages)))
 
 
-def shvar_error(means, *, noise_std, budget, shares="any"):
+def shvar_error(means: ArrayLike, *, noise_std: ArrayLike, budget: int,
+                shares: str = "any") -> float:
     r"""Return the bound on the probability that `SHVar` errs (Theorems 3 and 4).
 
     Lalitha et al. 2023. It holds for normal rewards and without reuse of earlier stages.
@@ -120,7 +123,8 @@ def shvar_error(means, *, noise_std, budget, shares="any"):
     return float(2 * stages * math.exp(-exponent))
 
 
-def shadavar_error(means, *, noise_std, budget, delta=0.05):
+def shadavar_error(means: ArrayLike, *, noise_std: ArrayLike, budget: int,
+                   delta: float = 0.05) -> float:
     r"""Return the bound on the probability that `SHAdaVar` errs (Theorem 5, corrected).
 
     Lalitha et al. 2023. It holds for normal rewards and without reuse of earlier stages.
@@ -176,7 +180,8 @@ def shadavar_error(means, *, noise_std, budget, delta=0.05):
     return float(2 * stages * math.exp(-exponent) + 2 * k * int(budget) * delta)
 
 
-def halving_least_pulls(*, noise_std, stage_pulls, delta=None):
+def halving_least_pulls(*, noise_std: ArrayLike, stage_pulls: float,
+                        delta: float | None = None) -> Any:
     r"""Return the number of pulls that each arm of a stage has at least (Lemmas 7 and 8).
 
     Lower bounds of Lalitha et al. 2023, Appendices B and C, on the pulls of the arms in
@@ -223,7 +228,7 @@ def halving_least_pulls(*, noise_std, stage_pulls, delta=None):
     return alpha * variances / variances.max() * (per_arm - 1)
 
 
-def normal_variance_interval(n, variance, *, delta):
+def normal_variance_interval(n: ArrayLike, variance: ArrayLike, *, delta: float) -> Any:
     r"""Return bounds on the variance of normal values (Lemma 2 and Eq. 7).
 
     Lalitha et al. 2023, after Laurent and Massart 2000. Each of the two bounds is wrong

@@ -14,11 +14,14 @@ from pybandit._shared.checks import (
     check_scalar,
     nonnegative,
 )
+from pybandit._shared.types import ArrayLike
 
 __all__ = ["bayes_gap_error"]
 
 
-def bayes_gap_error(means, *, budget, noise_std, prior_variances=None, prior_std=1.0, epsilon=0.0):
+def bayes_gap_error(means: ArrayLike, *, budget: int, noise_std: float,
+                    prior_variances: ArrayLike | None = None, prior_std: float = 1.0,
+                    epsilon: float = 0.0) -> float:
     r"""Return the bound on the probability that `BayesGap` errs (Theorem 1).
 
     Hoffman et al. 2014, Theorem 1: probability that the recommended arm is more than `epsilon`

@@ -6,15 +6,17 @@ estimators with values in [0, 1], with the gaps ``V_k - V*`` of the variances.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
 from pybandit._shared.checks import check_in, check_scalar
+from pybandit._shared.types import ArrayLike
 
 __all__ = ["bernoulli_regret_rate", "thompson_regret", "ucb1_regret", "ucb_v_regret"]
 
 
-def ucb1_regret(gaps, n):
+def ucb1_regret(gaps: ArrayLike, n: ArrayLike) -> Any:
     r"""Return a bound on the expected regret of `UCB1` after n pulls.
 
     Neufeld et al. 2014, Eq. 4 (Auer et al. 2002).
@@ -50,7 +52,8 @@ def ucb1_regret(gaps, n):
     return float((8 * log_n / gaps + (1 + math.pi**2 / 3) * gaps).sum())
 
 
-def ucb_v_regret(gaps, n, *, noise_std, constant=10.0):
+def ucb_v_regret(gaps: ArrayLike, n: ArrayLike, *, noise_std: ArrayLike,
+                 constant: float = 10.0) -> Any:
     r"""Return a bound on the expected regret of `UCBV` with c = 1 and zeta = 1.2.
 
     Neufeld et al. 2014, Eq. 5 (Audibert et al. 2009).
@@ -97,7 +100,7 @@ def ucb_v_regret(gaps, n, *, noise_std, constant=10.0):
     return float(constant * _log(n) * (noise_std[gaps > 0] ** 2 / positive + 2).sum())
 
 
-def thompson_regret(gaps, n):
+def thompson_regret(gaps: ArrayLike, n: ArrayLike) -> Any:
     r"""Return the order of the regret of `ThompsonSampling` with Bernoulli draws.
 
     Neufeld et al. 2014, Eq. 7 (Agrawal and Goyal 2012).
@@ -131,7 +134,7 @@ def thompson_regret(gaps, n):
     return float((_positive_gaps(gaps) ** -2.0).sum() ** 2 * _log(n))
 
 
-def bernoulli_regret_rate(means):
+def bernoulli_regret_rate(means: ArrayLike) -> float:
     r"""Return the least growth of the regret per log(n) with Bernoulli rewards.
 
     Neufeld et al. 2014, Eq. 3 (Lai and Robbins 1985): no policy that pulls bad arms
