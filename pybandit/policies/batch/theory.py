@@ -54,10 +54,12 @@ def batch_racing_pulls(means: ArrayLike, k: int = 1, *, delta: float = 0.05) -> 
     array([2371., 2371.,  578.])
     """
     means, gaps = _means_and_gaps(means, k)
-    omega = math.sqrt(check_delta(delta) / (6 * means.size))
+    # in logarithms: delta may be so small that 1 / omega overflows
+    log_omega = 0.5 * (math.log(check_delta(delta)) - math.log(6 * means.size))
     with np.errstate(divide="ignore"):
         inverse = 1.0 / gaps**2
-    return 1 + np.floor(64 * inverse * np.log(2 / omega * np.log2(192 * inverse / omega)))
+    inner = (np.log(192 * inverse) - log_omega) / math.log(2)
+    return 1 + np.floor(64 * inverse * (math.log(2) - log_omega + np.log(inner)))
 
 
 def batch_racing_batches(means: ArrayLike, k: int = 1, *, batch_size: int,

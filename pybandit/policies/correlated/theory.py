@@ -10,7 +10,6 @@ from pybandit._shared.checks import (
     MOST_PULLS,
     check_in,
     check_integer,
-    check_positive,
     check_scalar,
     nonnegative,
 )
@@ -72,7 +71,9 @@ def bayes_gap_error(means: ArrayLike, *, budget: int, noise_std: float,
     if means.ndim != 1 or means.size < 2:
         raise ValueError(f"means must have shape (n_arms,), n_arms at least 2; got {means.shape}")
     n, budget = means.size, check_integer("budget", budget, 1, MOST_PULLS)
-    sigma, eta = check_positive("noise_std", noise_std), check_positive("prior_std", prior_std)
+    sigma, eta = (check_scalar(name, value, "in [1e-150, 1e150]",
+                               lambda x: (x >= 1e-150) & (x <= 1e150))
+                  for name, value in (("noise_std", noise_std), ("prior_std", prior_std)))
     epsilon = check_scalar("epsilon", epsilon, "finite and at least 0", nonnegative)
     if prior_variances is None:
         prior_variances = np.ones(n)

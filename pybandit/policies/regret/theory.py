@@ -88,10 +88,10 @@ def ucb_v_regret(gaps: ArrayLike, n: ArrayLike, *, noise_std: ArrayLike,
     >>> round(pb.bounds.ucb_v_regret([0.0, 0.05], 10**5, noise_std=[0.2, 0.3]), 1)
     437.5
     """
-    gaps = np.asarray(gaps)
+    gaps = _checked_gaps(gaps)
     noise_std = check_in("noise_std", noise_std, "finite and at least 0",
                          lambda x: np.isfinite(x) & (x >= 0))
-    positive = _positive_gaps(gaps)
+    positive = gaps[gaps > 0]
     if noise_std.shape != gaps.shape:
         raise ValueError(f"noise_std must have the shape of gaps, {gaps.shape}; got "
                          f"{noise_std.shape}")
@@ -179,10 +179,15 @@ def bernoulli_regret_rate(means: ArrayLike) -> float:
 
 
 def _positive_gaps(gaps):
+    gaps = _checked_gaps(gaps)
+    return gaps[gaps > 0]
+
+
+def _checked_gaps(gaps):
     gaps = check_in("gaps", gaps, "in [0, 1]", lambda x: (x >= 0) & (x <= 1))
     if gaps.ndim != 1 or not gaps.size:
         raise ValueError(f"gaps must be flat and not empty; got shape {gaps.shape}")
-    return gaps[gaps > 0]
+    return gaps
 
 
 def _log(n):
