@@ -48,7 +48,7 @@ def test_bayes_gap_error_says_nothing_below_as_many_pulls_as_arms():
     (dict(means=[1.0]), r"means must have shape \(n_arms,\), n_arms at least 2"),
     (dict(means=[1.0, np.nan]), "means must be finite"),
     (dict(budget=0), "budget must be at least 1; got 0"),
-    (dict(noise_std=0.0), "noise_std must be in \[1e-150, 1e150\]"),
+    (dict(noise_std=0.0), r"noise_std must be in \[1e-150, 1e150\]"),
     (dict(prior_variances=[1.0]), "prior_variances must have the shape of means"),
     (dict(prior_variances=[1.0, 0.0]), "prior_variances must be finite and above 0"),
     (dict(epsilon=-1.0), "epsilon must be finite and at least 0"),

@@ -35,11 +35,11 @@ def bayes_gap_error(means: ArrayLike, *, budget: int, noise_std: float,
     budget : int
         T, number of pulls, at least 1.
     noise_std : float
-        sigma, above 0.
+        sigma, in [1e-150, 1e150].
     prior_variances : array_like of float, shape (n_arms,), optional
         ``G_kk = ||x_k||^2``, above 0: the diagonal of the kernel; default 1.
     prior_std : float, default 1
-        eta, above 0.
+        eta, in [1e-150, 1e150].
     epsilon : float, default 0
         Tolerated difference from the best mean, at least 0.
 
