@@ -112,7 +112,7 @@ def test_controls_are_not_arms_of_a_pilot(tmp_path, capsys):
     ("gene,reading\na,1\na,9\nb,1\nb,9\nc,1\nc,9\n", "differ no more than"),
     ("gene,light\na,1\n", "line 1, column 1: the header must have"),
     ("gene,reading\na,x\n", "line 2, column 2: 'x' is not a finite number"),
-    ("gene,reading\na\n", "line 2, column 2: the row has 1 cells"),
+    ("gene,reading\na\n", "line 2, column 2: the row must have at least 2 cells"),
 ])
 def test_invalid_pilots_are_rejected(text, words, tmp_path, capsys):
     path = tmp_path / "pilot.csv"
