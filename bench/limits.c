@@ -94,7 +94,10 @@ void limit_stream_10(const double *matrix, int64_t n, double *sum)
         sum[c] = s[c];
 }
 
-/* Sixteen bets against one mean, each value once: the products of a betting bound. */
+/*
+ * Multiplies the wealth of sixteen constant bets against `mean`, in one pass over the values: the
+ * arithmetic that a betting bound cannot avoid.
+ */
 void limit_bets_16(const double *values, int64_t n, double mean, const double *bets,
                    double *capital)
 {

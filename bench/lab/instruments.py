@@ -3,8 +3,8 @@
     python bench/lab/instruments.py FOLDER [FORMAT ...]
 
 FOLDER has a folder for each format, such as tests/parsers of allotropy's repository, in which
-files of instruments lie beside the JSON that is expected of them, under the same name. A well is
-right if the numbers of its measurements are exactly those of the JSON, each as often. The JSON
+instrument files are next to the JSON expected for them, under the same name. A well is
+right if the numbers of its measurements are exactly those of the JSON, each equally often. The JSON
 is read by a few lines of this script, not by pybandit.
 """
 

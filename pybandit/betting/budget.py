@@ -37,7 +37,7 @@ class BudgetRace(PairedRace):
     n_arms : int
         At least 2.
     n_items : int
-        N, the size of the set; the question is about means over all of it.
+        N, the number of items; the best arms have the highest means over all N items.
     k : int, default 1
         Number of best arms to find, in [1, n_arms - 1].
     budget : int, optional

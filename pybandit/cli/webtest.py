@@ -180,10 +180,10 @@ def _check_new(arguments):
     """Reject options that would have no effect, and values in the wrong order."""
     if arguments.thompson is None and arguments.seed is not None:
         raise ValueError("--seed must be left out without --thompson: a test draws nothing")
-    for option in ("delta", "values"):
+    for option, reason in (("delta", "names no winner"),
+                           ("values", "needs visits that either convert or do not")):
         if arguments.thompson is not None and getattr(arguments, option) is not None:
-            raise ValueError(f"--thompson does not take --{option}: it names no winner, and "
-                             "visits convert or not")
+            raise ValueError(f"--{option} must be left out with --thompson, which {reason}")
     low, high = arguments.values or (0.0, 1.0)
     if not (low < high and math.isfinite(high - low)):
         raise ValueError(f"--values must be two finite numbers, the lower first; got {low:g} "

@@ -187,7 +187,7 @@ cdef class Expanded(Problem):
     features : ndarray of float64, shape (N, d), or None
         x_i, C-contiguous, for rows that depend on x_i'theta alone.
     form : {"line", "space", "own"}
-        Form of M; "line" requires features.
+        Formula of M in |r_i(z') - r_i(z)| <= c_i M(z, z'); "line" requires features.
     radius : float
     """
 

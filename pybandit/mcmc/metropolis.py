@@ -186,8 +186,8 @@ class RacingMetropolis:
         self._check_control(n_factors)
         if isinstance(bound, BettingBound) and bound.value_range == "control":
             if getattr(control, "third", None) is None:
-                raise ValueError("control must have third for BettingBound(value_range='control'); "
-                                 f"got {shown(control)}")
+                raise ValueError("control must have third, a bound on third derivatives, for "
+                                 f"BettingBound(value_range='control'); got {shown(control)}")
             self.ranges = Ranges(control)  # set at each decision
             self.options["bound"] = dataclasses.replace(bound, value_range=(-1.0, 1.0))
         # Raise now, not in the first test, if an option is invalid.

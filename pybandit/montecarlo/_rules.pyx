@@ -192,7 +192,7 @@ cdef class BanditRule(Rule):
         return self.inner._next()
 
     cdef double loss(self, int64_t arm, double value, double cost) noexcept nogil:
-        """Return the loss, which is to be minimised; NaN while the pair is not complete."""
+        """Return the loss, which is to be minimised; NaN until the arm has the runs of a loss."""
         cdef double first, second
         cdef int64_t n = self.n_held[arm]
         if self.per_reward == 1:

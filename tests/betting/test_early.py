@@ -233,7 +233,7 @@ def test_race_with_a_cap_requests_no_more_than_its_block():
 @settings(max_examples=100, deadline=None)
 @given(st.integers(0, 9999))
 def test_requests_ahead_match_the_reference(seed):
-    """Chances and order of the cells equal those of the reference."""
+    """The chance that each cell is needed, and the order of requests, equal the reference's."""
     rng = np.random.default_rng(seed)
     n_arms, told, later = int(rng.integers(2, 6)), int(rng.integers(0, 30)), 12
     k, first = int(rng.integers(1, n_arms)), told + int(rng.integers(0, 5))

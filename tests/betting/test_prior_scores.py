@@ -41,7 +41,7 @@ def predict(race, predicted, arms):
 @pytest.mark.parametrize("adversary", ADVERSARIES)
 @pytest.mark.parametrize("n_arms", [2, 3, 6])
 def test_expected_wealth_is_at_most_one_for_any_predictions(n_arms, adversary):
-    """The mean over all orders after every item; the reference has the same wealth."""
+    """The mean is over all orders, after every item; each wealth equals that of the reference."""
     most = 0.0
     for number, rewards in enumerate(populations(n_arms, 5, n_arms, 4)):
         orders = list(itertools.permutations(range(5)))

@@ -1,4 +1,4 @@
-"""The loops of RacingMetropolis, reference implementation, and ranges from controls."""
+"""Loops of RacingMetropolis, compared with the reference, and ranges derived from controls."""
 
 import threading
 

@@ -28,7 +28,7 @@ def test_bounds_equal_their_equations():
 
 
 def test_rate_equals_its_equation():
-    """Eq. 3, with the divergence of the reference of the index policies."""
+    """Eq. 3 of Neufeld et al. 2014, with `kl` from the reference of the index policies."""
     means = [0.3, 0.7, 0.0, 0.7]
     expected = 0.4 / plain.kl(0.3, 0.7) + 0.7 / -math.log(0.3)
     assert pb.bounds.bernoulli_regret_rate(means) == pytest.approx(expected, rel=1e-13)

@@ -37,7 +37,7 @@ def test_study_in_use_opens_through_a_link(target, tmp_path, monkeypatch):
 
 
 def test_linked_study_that_cannot_be_written_is_not_read_without_its_log(tmp_path, monkeypatch):
-    """Otherwise it would be read without the changes in the log."""
+    """Its newest changes are in a log that cannot be read without write access."""
     path, link = str(tmp_path / "study.db"), str(tmp_path / "link.db")
     os.symlink(path, link)
     with make(path):

@@ -20,7 +20,7 @@ TOP_TWO = Schema([flag("rng_given"), stream()], base=SEQUENTIAL)
 
 
 def fates_leave_places(s):
-    """the undecided arms first in chosen, open places for them, and no decided arm before begun"""
+    """undecided arms first in chosen, fewer open places than them, none decided at the start"""
     undecided = np.flatnonzero(s.fates == 0)
     left = np.flatnonzero((s.fates == 0) & ~s.aside)
     places = s.k - np.count_nonzero(s.fates > 0)

@@ -189,7 +189,8 @@ cdef class SuccessiveElimination(SequentialPolicy):
         self.stopped = (self.glr.epsilon > 0.0 or self.slack > 0.0) and self._is_told_loosely()
         for j in range(self.n_left):
             arm = self.chosen[j]
-            # a silent arm may be better than an arm on top, but does not save an arm below
+            # While an undecided arm is silent no arm is accepted, since the silent arm may be
+            # better; arms below may still be eliminated.
             if self._is_decided(arm) and not (self.on_top[arm] and self.n_waiting):
                 self.fates[arm] = 1 if self.on_top[arm] else -1
                 self.n_accepted += self.on_top[arm]

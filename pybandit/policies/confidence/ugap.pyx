@@ -131,7 +131,7 @@ cdef class UGapEc(_BoundsPolicy):
         self.chosen[0] = self.low if self._pulls[self.low] < self._pulls[self.high] else self.high
 
     def recommend(self):
-        """Return the arms of the least B at the last pull, best mean first; int64, shape (k,)."""
+        """Return the k arms of the smallest B at the last pull, best mean first, int64 (k,)."""
         with self.guard.reading():
             arms = np.arange(self.n_arms) if not self.begun else np.flatnonzero(self.is_top)
             return self._best(arms, self.k)

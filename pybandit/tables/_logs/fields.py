@@ -44,7 +44,8 @@ class Score(NamedTuple):
         The form and the content of the item. Contents of the same form are compared between
         files. None if the file has no content.
     is_missing : bool
-        True if the log has no record of the item, False if it says that the item failed.
+        For a NaN value: True if the log has no record of the item, False if the log says that
+        the item failed. False if there is a score.
     measure : tuple of str
         The metric and the filter of the score.
     lower : bool or None
