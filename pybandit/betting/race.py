@@ -96,7 +96,7 @@ class BettingRace(PairedRace):
     cost : float or None
         Cost of all rewards reported and used; None without `costs`.
     cost_by_arm : ndarray of float64, shape (n_arms,), or None
-                Cost of the rewards of each arm that were reported and used.
+        Cost of the rewards of each arm that were reported and used.
     pending : tuple of ndarray of int64
         Arms and items of rewards that were reported and are not used yet.
     n_wasted_by_arm : ndarray of int64, shape (n_arms,)

@@ -87,7 +87,7 @@ def metadata(folder):
         "chunks of 0": (new(chunk_grid=grid(0, 4)), "chunk_shape"),
         "negative": (old(shape=[-100, 4]), "shape"),
         "numbers as text": (old(shape=["100", "4"]), "shape"),
-        "three dimensions": (old(shape=[2, 2, 2], chunks=[1, 1, 1]), "two dimensions"),
+        "three dimensions": (old(shape=[2, 2, 2], chunks=[1, 1, 1]), "two sizes"),
         "10**8 chunks": (old(shape=[10_000, 10_000], chunks=[1, 1]), "at least 1,024 cells"),
         "60,000 missing chunks": (old(shape=[60_000, 1], chunks=[1, 1], fill_value=2.0),
                                   "chunk 0.0"),
